@@ -35,7 +35,7 @@ func (s *Service) Served(
 	return list, nil
 }
 
-// Attachable names the tenants of a project's team that it does not serve yet.
+// Attachable returns the names of the team's tenants that the project does not serve yet.
 func (s *Service) Attachable(ctx context.Context, p access.Principal, ref string) (names []string, err error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, ref, access.TenantRead)
@@ -62,55 +62,44 @@ func (s *Service) Attachable(ctx context.Context, p access.Principal, ref string
 	return names, nil
 }
 
-// Attach makes a project serve a tenant of its team; attached already, nothing
-// changes.
+// Attach lets a project serve a tenant of its team. If it does already, nothing changes.
 func (s *Service) Attach(ctx context.Context, p access.Principal, ref, tenant string) (Tenant, error) {
 	var out Tenant
-	err := s.changeServed(
-		ctx,
-		p,
-		ref,
-		tenant,
-		func(tx *models.Tx, project models.Project, row models.Tenant, now time.Time) (err error) {
-			if row.ProjectID != nil && *row.ProjectID != project.ID {
-				return fault.New(fault.Conflict, "built_in", "That is the tenant default of another project, which no "+
-					"other project can serve.")
-			}
-			if row.ProjectID == nil {
-				_, err = tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: row.ID, CreatedAt: now})
-			}
-			if err == nil && s.Suits != nil {
-				err = s.Suits(tx, project.ID)
-			}
-			if err == nil {
-				out, err = viewTenant(tx, row)
-			}
-			return err
-		},
-	)
+	attach := func(tx *models.Tx, project models.Project, row models.Tenant, now time.Time) (err error) {
+		if row.ProjectID != nil && *row.ProjectID != project.ID {
+			return fault.New(fault.Conflict, "built_in", "That is the tenant default of another project, which no "+
+				"other project can serve.")
+		}
+		if row.ProjectID == nil {
+			_, err = tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: row.ID, CreatedAt: now})
+		}
+		if err == nil && s.Suits != nil {
+			err = s.Suits(tx, project.ID)
+		}
+		if err == nil {
+			out, err = viewTenant(tx, row)
+		}
+		return err
+	}
+	err := s.changeServed(ctx, p, ref, tenant, attach)
 	return out, err
 }
 
-// Detach ends that a project serves a tenant: from then on the tenant's keys are
-// refused there with 403 wrong_tenant. Detached already, nothing changes.
+// Detach ends that a project serves a tenant: the tenant's keys are refused there with 403
+// wrong_tenant from then on. If it is not attached, nothing changes.
 func (s *Service) Detach(ctx context.Context, p access.Principal, ref, tenant string) error {
-	return s.changeServed(
-		ctx,
-		p,
-		ref,
-		tenant,
-		func(tx *models.Tx, project models.Project, row models.Tenant, _ time.Time) error {
-			if row.ProjectID != nil {
-				return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
-			}
-			_, err := tx.DetachTenant(project.ID, row.ID)
-			return err
-		},
-	)
+	detach := func(tx *models.Tx, project models.Project, row models.Tenant, _ time.Time) error {
+		if row.ProjectID != nil {
+			return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
+		}
+		_, err := tx.DetachTenant(project.ID, row.ID)
+		return err
+	}
+	return s.changeServed(ctx, p, ref, tenant, detach)
 }
 
-// changeServed wraps a change of which tenants a project serves. The tenant is named
-// by its id, or by its name in the project's team.
+// changeServed changes which tenants a project serves. The tenant is named by its id, or
+// by its name in the project's team.
 func (s *Service) changeServed(
 	ctx context.Context, p access.Principal, ref, tenant string,
 	fn func(*models.Tx, models.Project, models.Tenant, time.Time) error,

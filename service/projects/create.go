@@ -70,7 +70,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 		}
 	}
 	if s.CapUnclaimed && unclaimed(p) { // before host names are looked up
-		if err := s.Newcomers.Allow(p.RemoteAddr, models.Now()); err != nil {
+		if err := s.Quota.Allow(p.RemoteAddr, models.Now()); err != nil {
 			return Created{}, fmt.Errorf("projects: create: %w", err)
 		}
 	}

@@ -7,11 +7,10 @@ import (
 	"postern/platform/fault"
 )
 
-// applyLoginDefaults gives a project that is created with a login the mode authenticate,
-// so that a call without one of its tokens is refused. The methods are jwt where only
-// the login is sent, and api_key beside it where requests_auth is sent too; passthrough
-// has to be asked for. It returns what is wrong with methods that leave the login's
-// tokens unread.
+// applyLoginDefaults makes authenticate the default mode of a project that is created
+// with a login, so that a call without one of its tokens is refused. The default method is
+// jwt; with requests_auth in the body, api_key too. It returns a fault if the methods do
+// not include jwt, because the login's tokens would have no effect.
 func (in *CreateInput) applyLoginDefaults() []fault.Field {
 	if in.Login == nil {
 		return nil
@@ -33,7 +32,7 @@ func (in *CreateInput) applyLoginDefaults() []fault.Field {
 	return nil
 }
 
-// hasAuth reports whether the caller said anything about authentication.
+// hasAuth reports whether the input has any setting of requests_auth.
 func (in *CreateInput) hasAuth() bool {
 	a := in.Auth
 	return a.Mode != "" || a.Methods != nil || a.Keyless != "" || len(a.Issuers) > 0 || a.Opaque != nil ||

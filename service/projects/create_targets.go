@@ -17,13 +17,13 @@ import (
 	"postern/service/access"
 )
 
-// maxEnvironments bounds what one call can make, resolveWithin how long it may
-// take to look up where their targets are.
 const (
-	maxEnvironments = 20
-	resolveWithin   = 15 * time.Second
+	maxEnvironments = 20               // of a new project
+	resolveWithin   = 15 * time.Second // for all host names of one call
 )
 
+// planTargets fills in and checks the environments and their targets, and derives a name
+// that was not given.
 func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
 	targets, environments := map[string]string{}, map[string]string{}
 	for name, target := range out.Environments {
@@ -46,7 +46,7 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 			Detail:  fmt.Sprintf("Use at most %d environments.", maxEnvironments),
 		}}, nil
 	}
-	// One bound for all names together: a caller may send many that do not answer.
+	// One bound for all host names: a caller may send many that do not resolve.
 	ctx, stop := context.WithTimeout(ctx, resolveWithin)
 	defer stop()
 	cleaned := map[string]*url.URL{}
@@ -66,8 +66,11 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 			wrong = append(wrong, nameFault("/environments/"+pointerToken(name)))
 		}
 		if name == policy.AllEnvironments {
-			wrong = append(wrong, fault.Field{Pointer: "/environments/" + name, Code: "invalid_name",
-				Detail: "The name all is taken: it stands for every environment in an API key. Choose another."})
+			wrong = append(wrong, fault.Field{
+				Pointer: "/environments/" + name,
+				Code:    "invalid_name",
+				Detail:  "The name all is taken: it stands for every environment in an API key. Choose another.",
+			})
 		}
 		if u := cleaned[out.Environments[name]]; u != nil {
 			out.environments = append(out.environments, models.Environment{Name: name, Target: u.String()})
@@ -79,7 +82,7 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 	return wrong, nil
 }
 
-// namesake is the target that a project without a name is called after.
+// namesake returns the target that a project without a name is named after.
 func (in CreateInput) namesake() string {
 	if in.Target != "" {
 		return in.Target
@@ -96,12 +99,10 @@ func (in CreateInput) namesake() string {
 // maxTarget bounds a target's length in bytes.
 const maxTarget = 2048
 
-// checkTarget turns the guard's refusal into a fault of the field; an error
-// that is no refusal stays one.
+// checkTarget parses and checks a target. A refusal is returned as the field, any other
+// failure as the error.
 func (s *Service) checkTarget(
-	ctx context.Context,
-	p access.Principal,
-	pointer, raw string,
+	ctx context.Context, p access.Principal, pointer, raw string,
 ) (*url.URL, *fault.Field, error) {
 	if raw == "" {
 		return nil, &fault.Field{
@@ -134,7 +135,7 @@ func (s *Service) checkTarget(
 	return nil, nil, err
 }
 
-// unclaimed reports whether what the principal creates or changes is unclaimed.
+// unclaimed reports whether the principal's projects are unclaimed.
 func unclaimed(p access.Principal) bool {
 	return p.Anonymous() || p.Roles[p.HomeTeam] == access.Workspace
 }

@@ -16,9 +16,8 @@ import (
 	"postern/service/keys"
 )
 
-// PollEvery is how often a replica asks for changes made elsewhere, unless it is
-// told of them sooner; what this process changes itself is in effect when the
-// change returns.
+// PollEvery is how often a replica polls for changes of other replicas that the database
+// has not announced. A change of this process is in effect when its call returns.
 const PollEvery = 500 * time.Millisecond
 
 // Feed keeps a gateway and its table of keys up to date with the database.
@@ -26,46 +25,48 @@ type Feed struct {
 	DB        *models.DB
 	Keys      *keys.Table
 	PublicURL string                          // of the control plane, where app clients are issuers
-	Publish   func([]*snapshot.Project) error // refuses what does not compile and keeps serving what it had
+	Publish   func([]*snapshot.Project) error // to the gateway; on an error the gateway serves what it had
 	Log       *slog.Logger
 	Poll      time.Duration // 0 means PollEvery
 
 	mu       sync.Mutex
-	last     models.Revision // the position: all up to it is served
+	last     models.Revision // every revision up to this one is served
 	projects map[string]*snapshot.Project
-	unserved bool  // the last Publish failed
-	whole    int64 // foreign keys of the complete schema
 	quarantine
+
+	publishFailed bool  // the last time
+	foreignKeys   int64 // of the complete schema
 
 	loggedAt time.Time // when Run last logged that it cannot follow
 
-	freshAt atomic.Int64 // Unix milliseconds of the last successful look
+	freshAt atomic.Int64 // Unix milliseconds of the last successful Sync
 	behind  atomic.Int64 // projects in quarantine
 }
 
-// Load reads everything. Changes made meanwhile are found again by the next Sync,
-// because the position is read first.
+// Load reads everything. The position is read first, so that the next Sync finds the
+// changes that were made while Load was reading.
 func (f *Feed) Load(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var err error
-	if f.whole, err = f.DB.Bulk(ctx).ForeignKeys(); err != nil {
+	if f.foreignKeys, err = f.DB.Bulk(ctx).ForeignKeys(); err != nil {
 		return fmt.Errorf("projects: read the schema: %w", err)
 	}
 	return f.load(ctx)
 }
 
-// errRestoring ends a look at a database whose tables are still being filled. A
-// project without its tenants or rules must not be served, and no revision would
-// follow when they arrive.
+// errRestoring means that the database's tables are still being filled. A project
+// without its tenants or rules must not be served, and no revision follows when they
+// arrive.
 var errRestoring = errors.New("projects: the database is still being restored")
 
 // reload reads a restored database once it is complete.
 func (f *Feed) reload(ctx context.Context, tx *models.Tx) error {
-	switch has, err := tx.ForeignKeys(); {
-	case err != nil:
+	restored, err := tx.ForeignKeys()
+	if err != nil {
 		return fmt.Errorf("projects: read the schema: %w", err)
-	case has < f.whole:
+	}
+	if restored < f.foreignKeys {
 		return errRestoring
 	}
 	f.Log.Error("the database was restored to an earlier point, or replaced; reading everything again",
@@ -73,13 +74,14 @@ func (f *Feed) reload(ctx context.Context, tx *models.Tx) error {
 	return f.load(ctx)
 }
 
-// load reads everything beside what is served, which stays in force meanwhile.
+// load reads everything into a second feed and then replaces this one's state. The old
+// state is served until then.
 func (f *Feed) load(ctx context.Context) error {
 	fresh := &Feed{DB: f.DB, Keys: keys.NewTable(), PublicURL: f.PublicURL, Log: f.Log}
 	if err := fresh.readAll(ctx); err != nil {
 		return err
 	}
-	f.last, f.projects, f.held = fresh.last, fresh.projects, fresh.held
+	f.last, f.projects, f.unreadable = fresh.last, fresh.projects, fresh.unreadable
 	f.Keys.Replace(fresh.Keys)
 	return f.publish()
 }
@@ -98,35 +100,34 @@ func (f *Feed) readAll(ctx context.Context) (err error) {
 		return fmt.Errorf("projects: load keys: %w", err)
 	}
 	for _, id := range ids {
-		_, err := f.bring(tx, id)
-		if err := f.hold(ctx, id, err); err != nil {
+		_, err := f.readProject(tx, id)
+		if err := f.setAside(ctx, id, err); err != nil {
 			return fmt.Errorf("projects: load: %w", err)
 		}
 	}
 	return nil
 }
 
-// Sync brings in everything committed before the call.
+// Sync serves everything committed before the call.
 func (f *Feed) Sync(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	changed := f.tryHeld(ctx)
+	changed := f.retryUnreadable(ctx)
 	followed, err := f.catchUp(ctx)
 	if err != nil {
 		return err
 	}
-	if changed || followed || f.unserved {
+	if changed || followed || f.publishFailed {
 		return f.publish()
 	}
 	f.freshAt.Store(time.Now().UnixMilli())
-	f.behind.Store(int64(len(f.held) + len(f.refused)))
+	f.behind.Store(int64(len(f.unreadable) + len(f.refused)))
 	return nil
 }
 
-// catchUp applies all revisions after the position and reports whether more than
-// keys has changed. A database without the revision at the position is not the one
-// that was followed: it was restored to an earlier point, and may have new
-// revisions under ids that were seen before.
+// catchUp applies all revisions after the position and reports whether more than keys
+// has changed. A database without the revision at the position was restored to an
+// earlier point, and may assign the ids of lost revisions again: it is read as a whole.
 func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
 	tx := f.DB.Feed(ctx)
 	const batch = 500
@@ -156,23 +157,23 @@ func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
 	}
 }
 
-// apply brings in one revision and tells whether more than a key has changed.
+// apply applies one revision and reports whether more than a key has changed.
 func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revision) (whole bool, err error) {
 	load := func() error {
 		if revision.KeyID != "" {
 			return f.Keys.LoadKey(tx, revision.KeyID)
 		}
-		whole, err = f.bring(tx, revision.ProjectID)
+		whole, err = f.readProject(tx, revision.ProjectID)
 		return err
 	}
 	failure := load()
 	if failure != nil {
-		failure = load() // a connection that broke has been replaced
+		failure = load() // on another connection, if the first one broke
 	}
 	if failure == nil {
 		return whole, nil
 	}
-	if err := f.hold(ctx, revision.ProjectID, failure); err != nil {
+	if err := f.setAside(ctx, revision.ProjectID, failure); err != nil {
 		return whole, err
 	}
 	if revision.KeyID != "" {
@@ -181,12 +182,12 @@ func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revisio
 	return whole, nil
 }
 
-// bring reads a project anew, and its keys where what they refer to has changed.
-func (f *Feed) bring(tx *models.Tx, id string) (whole bool, err error) {
+// readProject compiles a project, and reads its keys if what they refer to has changed.
+func (f *Feed) readProject(tx *models.Tx, id string) (whole bool, err error) {
 	project, err := Compile(tx, id, f.PublicURL)
 	if errors.Is(err, models.ErrNotFound) {
 		delete(f.projects, id)
-		delete(f.held, id)
+		delete(f.unreadable, id)
 		f.Keys.RemoveProject(id)
 		return true, nil
 	}
@@ -195,8 +196,8 @@ func (f *Feed) bring(tx *models.Tx, id string) (whole bool, err error) {
 	}
 	was := f.projects[id]
 	f.projects[id] = project
-	// A million keys are not read again for a new display name.
-	if _, held := f.held[id]; held || was == nil || !sharedByKeys(was, project) {
+	// A new display name does not read a million keys again.
+	if _, held := f.unreadable[id]; held || was == nil || !sameForKeys(was, project) {
 		if err := f.Keys.LoadProject(tx, id); err != nil {
 			return true, err
 		}
@@ -205,8 +206,9 @@ func (f *Feed) bring(tx *models.Tx, id string) (whole bool, err error) {
 	return true, nil
 }
 
-// sharedByKeys tells whether all that a project's keys refer to is as it was.
-func sharedByKeys(a, b *snapshot.Project) bool {
+// sameForKeys reports whether a and b have the same key types and tenants, which keys
+// refer to.
+func sameForKeys(a, b *snapshot.Project) bool {
 	sameType := func(x, y snapshot.KeyType) bool {
 		return x.ID == y.ID && x.Name == y.Name && slices.Equal(x.Scopes, y.Scopes)
 	}
@@ -214,21 +216,21 @@ func sharedByKeys(a, b *snapshot.Project) bool {
 	return slices.EqualFunc(a.KeyTypes, b.KeyTypes, sameType) && slices.EqualFunc(a.Tenants, b.Tenants, sameTenant)
 }
 
-// Changed is what services call after a commit. The caller may be gone by then,
-// so its cancellation does not stop the change from taking effect.
+// Changed serves a change after its commit. Services call it. Cancelling ctx has no
+// effect, since the caller may be gone by then.
 func (f *Feed) Changed(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	err := f.Sync(ctx)
 	if models.Unavailable(err) {
-		err = f.Sync(ctx) // a connection that broke is replaced
+		err = f.Sync(ctx) // on another connection, if the first one broke
 	}
 	if err != nil {
 		f.Log.Error("a change is not served yet, it is tried again", "error", err)
 	}
 }
 
-// Run follows the feed until ctx ends: by notice where the database gives one,
-// and by polling, which also finds what a broken connection has missed.
+// Run follows the database until ctx ends: by its notices (PostgreSQL), and by polling,
+// which also finds what a broken connection has missed.
 func (f *Feed) Run(ctx context.Context) {
 	var listening sync.WaitGroup
 	defer listening.Wait()
@@ -255,7 +257,7 @@ func (f *Feed) follow(ctx context.Context) {
 	}
 }
 
-// listen wakes Run at each notice; several that come together wake it once.
+// listen wakes Run at each notice. Notices that arrive together wake it once.
 func (f *Feed) listen(ctx context.Context, noticed chan<- struct{}) {
 	f.DB.Listen(ctx, func() {
 		select {

@@ -13,18 +13,18 @@ import (
 	"postern/service/access"
 )
 
-// IntrospectionInput is requests_auth.opaque. A nil secret keeps the one there is, and
-// an empty one takes it away.
+// IntrospectionInput is requests_auth.opaque. A nil secret keeps the present one, and an
+// empty one removes it.
 type IntrospectionInput struct {
 	Endpoint     string
-	Method       string // client_secret_basic, for which POST may stand, or client_secret_post; "" for the first
+	Method       string // client_secret_basic, the default, also written POST; or client_secret_post
 	ClientID     string
 	ClientSecret *secrets.Secret
 	Issuer       string
 	Audience     string
 }
 
-// IntrospectionPlace is where a version's secret is sealed.
+// IntrospectionPlace returns the place that a version's secret is sealed for.
 func IntrospectionPlace(versionID string) secrets.Place {
 	return secrets.Place{Table: "versions", Row: versionID, Column: "introspection_secret"}
 }
@@ -34,7 +34,7 @@ const (
 	maxCredentials = 1000 // bytes, of a client id or secret
 )
 
-// needsOpaque refuses an endpoint that was named for nothing.
+// needsOpaque refuses an endpoint without the method opaque, which would have no effect.
 func needsOpaque(in AuthInput, prefix string) []fault.Field {
 	if slices.Contains(in.Methods, string(snapshot.Opaque)) {
 		return nil
@@ -46,8 +46,8 @@ func needsOpaque(in AuthInput, prefix string) []fault.Field {
 	}}
 }
 
-// checkEndpoint says what is wrong with an introspection. It looks names up, so it is
-// called outside of transactions.
+// checkEndpoint returns the fields of an introspection that are wrong. It looks up host
+// names, so it is called outside of transactions.
 func (s *Service) checkEndpoint(
 	ctx context.Context, p access.Principal, prefix string, in *IntrospectionInput,
 ) ([]fault.Field, error) {
@@ -78,11 +78,16 @@ func (in *IntrospectionInput) check(at string) []fault.Field {
 			wrong = append(wrong, fault.Field{Pointer: at + member, Code: code, Detail: detail})
 		}
 	}
-	refuse(in.method() != "", "/method", "invalid_method",
-		"Tokens are asked about by POST (RFC 7662): use POST or client_secret_basic to send the credentials as HTTP "+
-			"Basic, client_secret_post to send them in the form. GET would put tokens into addresses, which are logged.")
-	refuse(in.ClientID == "" || isAudience(in.ClientID), "/client_id", "invalid_client_id",
-		fmt.Sprintf("Use at most %d printable ASCII characters without blanks.", maxAudience))
+	refuse(
+		in.method() != "", "/method", "invalid_method",
+		"Tokens are asked about by POST (RFC 7662): use POST or client_secret_basic to send the credentials as "+
+			"HTTP Basic, client_secret_post to send them in the form. GET would put tokens into addresses, which "+
+			"are logged.",
+	)
+	refuse(
+		in.ClientID == "" || isAudience(in.ClientID), "/client_id", "invalid_client_id",
+		fmt.Sprintf("Use at most %d printable ASCII characters without blanks.", maxAudience),
+	)
 	refuse(
 		in.ClientSecret == nil || len(*in.ClientSecret) <= maxCredentials, "/client_secret",
 		"invalid_client_secret", "This is no client secret: it is too long.",
@@ -102,7 +107,7 @@ func (in *IntrospectionInput) check(at string) []fault.Field {
 	return wrong
 }
 
-// method is "" for one that there is not.
+// method returns the method, "" if it is unknown.
 func (in *IntrospectionInput) method() snapshot.IntrospectionMethod {
 	switch method := snapshot.IntrospectionMethod(in.Method); {
 	case method == "", method == snapshot.SecretBasic, strings.EqualFold(in.Method, "POST"):
@@ -113,18 +118,22 @@ func (in *IntrospectionInput) method() snapshot.IntrospectionMethod {
 	return ""
 }
 
-// needsItsSecret refuses to send the secret that is known to another endpoint or in
-// another name: whoever changes the endpoint would get to read it.
+// needsItsSecret refuses to keep the secret for a new endpoint or client id: a member who
+// changes the endpoint could read a secret that they do not have.
 func (in *IntrospectionInput) needsItsSecret(have models.Version, prefix string) []fault.Field {
 	same := in.Endpoint == have.Introspection.Endpoint && in.ClientID == have.Introspection.ClientID
 	if have.IntrospectionSecret == nil || in.ClientSecret != nil || same {
 		return nil
 	}
-	return []fault.Field{{Pointer: prefix + opaquePointer + "/client_secret", Code: "required",
-		Detail: "The endpoint or its client id changes: send the secret again."}}
+	return []fault.Field{{
+		Pointer: prefix + opaquePointer + "/client_secret",
+		Code:    "required",
+		Detail:  "The endpoint or its client id changes: send the secret again.",
+	}}
 }
 
-// setIntrospection writes what was sent into the row; nil leaves it as it is.
+// setIntrospection sets the version's introspection and seals its secret. nil changes
+// nothing.
 func (s *Service) setIntrospection(tx *models.Tx, team string, version *models.Version, in *IntrospectionInput) error {
 	if in == nil {
 		return nil
@@ -148,7 +157,7 @@ func (s *Service) setIntrospection(tx *models.Tx, team string, version *models.V
 	return err
 }
 
-// keptIntrospection is what a version has, as a change that keeps it.
+// keptIntrospection returns the version's introspection as an input that keeps its secret.
 func keptIntrospection(v models.Version) *IntrospectionInput {
 	if v.Introspection.Endpoint == "" {
 		return nil

@@ -12,20 +12,18 @@ import (
 	"postern/platform/fault"
 )
 
-// checkIssuerAddresses judges the addresses that the gateway asks for an issuer's keys,
-// as targets are judged. It resolves names, so it is called outside of transactions.
-// Addresses that checkIssuers refuses by their spelling, or as our own, are left to it.
+// checkIssuerAddresses checks the addresses that the gateway fetches issuers' keys from,
+// as targets are checked. It looks up host names, so it is called outside of transactions.
+// It skips addresses that checkIssuers refuses by their form, or as the server's own.
 func (s *Service) checkIssuerAddresses(
-	ctx context.Context,
-	prefix string,
-	pairs []snapshot.TokenIssuer,
+	ctx context.Context, prefix string, pairs []snapshot.TokenIssuer,
 ) ([]fault.Field, error) {
 	if len(pairs) > maxIssuers {
 		return nil, nil
 	}
 	ctx, stop := context.WithTimeout(ctx, resolveWithin)
 	defer stop()
-	judged := map[string]*fault.Error{}
+	refusals := map[string]*fault.Error{}
 	var wrong []fault.Field
 	for i, pair := range pairs {
 		at := fmt.Sprintf("%s%s/%d", prefix, pairsPointer, i)
@@ -33,15 +31,15 @@ func (s *Service) checkIssuerAddresses(
 			if checkTrusted(address.raw, "") != nil || snapshot.IsOwnIssuer(s.PublicURL, address.raw) {
 				continue
 			}
-			refusal, ok := judged[address.raw]
+			refusal, ok := refusals[address.raw]
 			if !ok {
 				var err error
-				if refusal, err = s.judgeAddress(ctx, address.raw); err != nil {
+				if refusal, err = s.checkAddress(ctx, address.raw); err != nil {
 					return nil, err
 				}
-				judged[address.raw] = refusal
+				refusals[address.raw] = refusal
 			}
-			// With a jwks_url the issuer is a name that is compared and never dialled.
+			// With a jwks_url the issuer is only compared, never dialed.
 			isNameOnly := address.member == "/iss" && pair.JWKSURL != ""
 			if refusal == nil || isNameOnly && refusal.Code == egress.CodeUnresolvable {
 				continue
@@ -52,8 +50,8 @@ func (s *Service) checkIssuerAddresses(
 	return wrong, nil
 }
 
-// newIssuers blanks the pairs that the version has already: an issuer whose name does
-// not resolve right now does not keep a team from saving the rest of its settings.
+// newIssuers returns want with the pairs in have blanked, so that an issuer whose name
+// does not resolve at the moment does not block other changes.
 func newIssuers(have []models.TokenIssuer, want []snapshot.TokenIssuer) []snapshot.TokenIssuer {
 	out := slices.Clone(want)
 	for i, pair := range want {
@@ -64,9 +62,9 @@ func newIssuers(have []models.TokenIssuer, want []snapshot.TokenIssuer) []snapsh
 	return out
 }
 
-// judgeAddress returns the guard's refusal of the address, or nil; any other failure is
-// the error.
-func (s *Service) judgeAddress(ctx context.Context, raw string) (*fault.Error, error) {
+// checkAddress returns the guard's refusal of the address, nil if it is allowed. Any
+// other failure is the error.
+func (s *Service) checkAddress(ctx context.Context, raw string) (*fault.Error, error) {
 	_, err := s.Targets.CheckTarget(ctx, raw)
 	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {
 		return refusal, nil

@@ -13,13 +13,12 @@ import (
 	"postern/platform/fault"
 )
 
-// Bounds of the issuers whose tokens a version takes.
 const (
-	maxIssuers  = 20
+	maxIssuers  = 20  // of a version
 	maxAudience = 255 // bytes
 )
 
-// checkIssuers checks the pairs at a place in the body.
+// checkIssuers checks the pairs. at is their JSON Pointer in the body.
 func checkIssuers(pairs []snapshot.TokenIssuer, at string, in authContext) []fault.Field {
 	if len(pairs) > maxIssuers {
 		return []fault.Field{{
@@ -47,8 +46,7 @@ func checkIssuers(pairs []snapshot.TokenIssuer, at string, in authContext) []fau
 
 func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.Field {
 	var wrong []fault.Field
-	// As somebody else's its ID tokens would be taken too, and nobody would ask whether
-	// the user is frozen.
+	// Through a pair, ID tokens would be accepted too, and frozen users would not be refused.
 	if snapshot.IsOwnIssuer(in.publicURL, pair.Issuer) {
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/iss",
@@ -57,7 +55,7 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.F
 				"served. Leave the pair out.",
 		})
 	}
-	if field := in.checkAsked(pair.Issuer, at+"/iss"); field != nil {
+	if field := in.checkIssuerURL(pair.Issuer, at+"/iss"); field != nil {
 		wrong = append(wrong, *field)
 	}
 	if !isAudience(pair.Audience) {
@@ -69,33 +67,39 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.F
 		})
 	}
 	if pair.JWKSURL != "" {
-		if field := in.checkAsked(pair.JWKSURL, at+"/jwks_url"); field != nil {
+		if field := in.checkIssuerURL(pair.JWKSURL, at+"/jwks_url"); field != nil {
 			wrong = append(wrong, *field)
 		}
 	}
 	if pair.Tenant != "" && !slices.Contains(in.tenants, pair.Tenant) {
-		wrong = append(wrong, fault.Field{Pointer: at + "/tenant", Code: "unknown_tenant",
-			Detail: "The project serves no tenant of this name. Leave it out for the project's own."})
+		wrong = append(wrong, fault.Field{
+			Pointer: at + "/tenant",
+			Code:    "unknown_tenant",
+			Detail:  "The project serves no tenant of this name. Leave it out for the project's own.",
+		})
 	}
 	return wrong
 }
 
-// checkAsked is checkTrusted for an address of an issuer, which whoever belongs to
-// nobody yet has us ask on web ports only, as their targets are.
-func (in authContext) checkAsked(raw, pointer string) *fault.Field {
+// checkIssuerURL is checkTrusted for an issuer's address. For unclaimed projects its port
+// is limited as that of targets is.
+func (in authContext) checkIssuerURL(raw, pointer string) *fault.Field {
 	if field := checkTrusted(raw, pointer); field != nil || !in.webPorts {
 		return field
 	}
 	if u, err := egress.ParseTarget(raw); err != nil || !egress.IsWebPort(u) {
-		return &fault.Field{Pointer: pointer, Code: "port_needs_claim",
-			Detail: "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port."}
+		return &fault.Field{
+			Pointer: pointer,
+			Code:    "port_needs_claim",
+			Detail:  "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.",
+		}
 	}
 	return nil
 }
 
-// checkTrusted checks an address whose answers decide who gets in: what may be
-// written on the way would let everybody in, so that only this machine's own are
-// reached without TLS. Where an address leads is judged whenever it is dialled.
+// checkTrusted checks the form of an address whose answers decide which calls are
+// admitted. They could be forged on the way, so it needs TLS except on loopback. The guard
+// checks the address itself whenever it is dialed.
 func checkTrusted(raw, pointer string) *fault.Field {
 	detail := "Give the https address, such as https://accounts.example.com. On this machine itself http will do."
 	if raw == "" {
@@ -129,7 +133,7 @@ func isAudience(s string) bool {
 	return true
 }
 
-// issuerRows and issuersOf are how a version's row keeps them.
+// issuerRows converts issuers for a version's row, and issuersOf back.
 func issuerRows(pairs []snapshot.TokenIssuer) []models.TokenIssuer {
 	out := []models.TokenIssuer{}
 	for _, pair := range pairs {

@@ -15,14 +15,14 @@ import (
 	"postern/service/keys"
 )
 
-// KeyType names a set of scopes. ExpiresIn is the default lifetime in seconds,
-// 0 for none.
+// KeyType is a named set of scopes. ExpiresIn is the default lifetime of its keys in
+// seconds, 0 for none.
 type KeyType struct {
 	ID        string
 	Name      string `audit:"-"`
 	Scopes    []string
 	ExpiresIn int64
-	Limits    map[string]int64 // calls by window, of each key of the type that has none of its own
+	Limits    map[string]int64 // calls by window, for each key without limits of its own
 	BuiltIn   bool
 	ETag      string `audit:"-"`
 }
@@ -44,7 +44,7 @@ func viewKeyType(row models.KeyType) KeyType {
 type KeyTypeChange struct {
 	Scopes    *[]string
 	ExpiresIn *int64
-	Limits    *map[string]int64 // to a nil or empty map: none
+	Limits    *map[string]int64 // an empty map removes them
 }
 
 // KeyTypes lists a project's key types by name.
@@ -64,7 +64,7 @@ func (s *Service) CreateKeyType(ctx context.Context, p access.Principal, ref str
 		if slices.ContainsFunc(types, func(t models.KeyType) bool { return t.Name == in.Name }) {
 			return keyTypeTaken(in.Name)
 		}
-		if len(types) >= maxKeyTypes+2 { // full and read-only come on top
+		if len(types) >= maxKeyTypes+2 { // and the built-in full and read-only
 			return fault.New(fault.Conflict, "too_many_key_types", "A project has at most %d key types beside the "+
 				"built-in ones.", maxKeyTypes)
 		}
@@ -103,78 +103,63 @@ func keyTypeTaken(name string) error {
 	}
 }
 
-// UpdateKeyType changes a key type, named by name or id. It holds for every key of
-// the type at once, except for limits that a key has of its own, and the lifetime,
-// which is for keys made from then on. With ifMatch not empty it is refused as stale
-// unless that is still the type's ETag.
+// UpdateKeyType changes a key type, named by name or id. The change applies to all keys of
+// the type at once, except for the lifetime, which applies to new keys, and for limits that
+// a key has of its own. With ifMatch not empty the change is refused as stale unless that
+// is still the type's ETag.
 func (s *Service) UpdateKeyType(
 	ctx context.Context, p access.Principal, ref, keyType, ifMatch string, in KeyTypeChange,
 ) (KeyType, error) {
 	var out KeyType
-	err := s.changeKeyType(
-		ctx,
-		p,
-		ref,
-		keyType,
-		ifMatch,
-		func(tx *models.Tx, _ models.Project, row models.KeyType) error {
-			if in.Scopes != nil {
-				row.Scopes = *in.Scopes
-			}
-			if in.ExpiresIn != nil {
-				row.ExpiresIn = *in.ExpiresIn
-			}
-			if in.Limits != nil {
-				row.Limits = *in.Limits
-			}
-			out = viewKeyType(row)
-			if err := fault.InvalidFields(checkKeyType("", out)); err != nil {
-				return err
-			}
-			return tx.UpdateKeyType(row)
-		},
-	)
+	change := func(tx *models.Tx, _ models.Project, row models.KeyType) error {
+		if in.Scopes != nil {
+			row.Scopes = *in.Scopes
+		}
+		if in.ExpiresIn != nil {
+			row.ExpiresIn = *in.ExpiresIn
+		}
+		if in.Limits != nil {
+			row.Limits = *in.Limits
+		}
+		out = viewKeyType(row)
+		if err := fault.InvalidFields(checkKeyType("", out)); err != nil {
+			return err
+		}
+		return tx.UpdateKeyType(row)
+	}
+	err := s.changeKeyType(ctx, p, ref, keyType, ifMatch, change)
 	return out, err
 }
 
-// DeleteKeyType removes a key type that no key is of.
+// DeleteKeyType deletes a key type without keys. One with keys is refused as Conflict with
+// the code key_type_in_use.
 func (s *Service) DeleteKeyType(ctx context.Context, p access.Principal, ref, keyType, ifMatch string) error {
-	return s.changeKeyType(
-		ctx,
-		p,
-		ref,
-		keyType,
-		ifMatch,
-		func(tx *models.Tx, project models.Project, row models.KeyType) error {
-			// Also those of the product's other projects open this one by the type's name.
-			all, err := tx.CountKeysListed(project, models.KeyFilter{KeyType: row.Name})
-			if err != nil {
-				return err
-			}
-			active, err := tx.CountKeysListed(project, models.KeyFilter{
-				KeyType: row.Name,
-				State:   string(snapshot.KeyActive),
-				Now:     models.Now(),
-			})
-			if err != nil {
-				return err
-			}
-			if all > 0 {
-				return fault.New(fault.Conflict, "key_type_in_use", "%s of this type, %d of them active. Keys keep "+
-					"their type, also when they are revoked.", countOf(all, "key is", "keys are"), active)
-			}
-			if err := tx.DeleteKeyType(row.ID); errors.Is(err, models.ErrReferenced) {
-				return fault.New(
-					fault.Conflict, "key_type_in_use", "A key of this type was made just now.",
-				).Because(
-					err,
-				)
-			} else if err != nil {
-				return err
-			}
-			return nil
-		},
-	)
+	return s.changeKeyType(ctx, p, ref, keyType, ifMatch, deleteKeyType)
+}
+
+func deleteKeyType(tx *models.Tx, project models.Project, row models.KeyType) error {
+	// Keys of the product's other projects count too: they open this one by the type's name.
+	all, err := tx.CountKeysListed(project, models.KeyFilter{KeyType: row.Name})
+	if err != nil {
+		return err
+	}
+	active, err := tx.CountKeysListed(project, models.KeyFilter{
+		KeyType: row.Name,
+		State:   string(snapshot.KeyActive),
+		Now:     models.Now(),
+	})
+	if err != nil {
+		return err
+	}
+	if all > 0 {
+		return fault.New(fault.Conflict, "key_type_in_use", "%s of this type, %d of them active. Keys keep their "+
+			"type, also when they are revoked.", countOf(all, "key is", "keys are"), active)
+	}
+	err = tx.DeleteKeyType(row.ID)
+	if errors.Is(err, models.ErrReferenced) {
+		return fault.New(fault.Conflict, "key_type_in_use", "A key of this type was made just now.").Because(err)
+	}
+	return err
 }
 
 func countOf(n int64, one, many string) string {
@@ -184,7 +169,7 @@ func countOf(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// changeKeyType wraps a change of a key type that is not built in.
+// changeKeyType locks a key type that is not built in, checks ifMatch and calls fn.
 func (s *Service) changeKeyType(
 	ctx context.Context, p access.Principal, ref, keyType, ifMatch string,
 	fn func(*models.Tx, models.Project, models.KeyType) error,
@@ -214,11 +199,11 @@ func (s *Service) changeKeyType(
 
 const (
 	maxKeyTypes  = 50
-	maxScopes    = 100 // of one key type; all of them travel in one header
+	maxScopes    = 100 // of one key type; they are sent in one header
 	maxExpiresIn = 10 * 365 * 24 * 3600
 )
 
-// checkKeyType judges a key type that stands at the pointer.
+// checkKeyType checks a key type. at is its JSON Pointer in the body.
 func checkKeyType(at string, t KeyType) []fault.Field {
 	var wrong []fault.Field
 	if !ValidName(t.Name) {
@@ -257,8 +242,8 @@ func checkKeyType(at string, t KeyType) []fault.Field {
 	return append(wrong, keys.CheckLimits(at+"/limits", t.Limits)...)
 }
 
-// withBuiltIns adds full and read-only to the caller's key types and checks
-// these; nobody may give a built-in another meaning.
+// withBuiltIns returns the caller's key types, checked, after the built-in types full and
+// read-only, which the caller must not redefine.
 func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
 	all := []KeyType{
 		{Name: keys.TypeFull, Scopes: []string{"*"}, BuiltIn: true},

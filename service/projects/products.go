@@ -66,7 +66,7 @@ type ProductInput struct {
 	DisplayName string // the name when empty
 }
 
-// CreateProduct makes a product in a team of the principal's.
+// CreateProduct creates a product in a team of the principal's.
 func (s *Service) CreateProduct(ctx context.Context, p access.Principal, in ProductInput) (Product, error) {
 	var out Product
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -96,8 +96,7 @@ func (s *Service) CreateProduct(ctx context.Context, p access.Principal, in Prod
 	return out, nil
 }
 
-// ensureProduct finds a team's product of that name, or makes it with its audit
-// entry.
+// ensureProduct finds the team's product of that name, or creates it with its audit entry.
 func ensureProduct(tx *models.Tx, p access.Principal, team, name, displayName string) (models.Product, bool, error) {
 	now := models.Now()
 	row, made, err := tx.EnsureProduct(models.Product{
@@ -124,9 +123,9 @@ func ensureProduct(tx *models.Tx, p access.Principal, team, name, displayName st
 	})
 }
 
-// UpdateProduct gives a product another display name; names are fixed, because keys
-// and exports refer to them. With ifMatch not empty it is refused as stale unless
-// that is still the product's ETag.
+// UpdateProduct changes a product's display name. Names cannot change, because keys and
+// exports refer to them. With ifMatch not empty the change is refused as stale unless that
+// is still the product's ETag.
 func (s *Service) UpdateProduct(
 	ctx context.Context, p access.Principal, ref, ifMatch, displayName string,
 ) (Product, error) {
@@ -154,8 +153,14 @@ func (s *Service) UpdateProduct(
 		if out, err = viewProduct(tx, row); err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.ProductUpdate, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"name": row.Name}, Before: before, After: out})
+		return access.Record(tx, p, access.Entry{
+			Action: access.ProductUpdate,
+			Object: row.ID,
+			Team:   row.TeamID,
+			Detail: map[string]string{"name": row.Name},
+			Before: before,
+			After:  out,
+		})
 	})
 	if err != nil {
 		return Product{}, fmt.Errorf("projects: change product %s: %w", ref, err)
@@ -163,7 +168,8 @@ func (s *Service) UpdateProduct(
 	return out, nil
 }
 
-// DeleteProduct removes a product without projects.
+// DeleteProduct deletes a product without projects. One with projects is refused as
+// Conflict with the code product_in_use.
 func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref string) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := access.Product(tx, p, ref, access.ProductDelete)
@@ -175,18 +181,14 @@ func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref str
 			return err
 		}
 		if n := len(before.Projects); n > 0 {
-			return fault.New(
-				fault.Conflict, "product_in_use", "The product still has %s: %s. Take them out of it first.",
-				countOf(int64(n), "project", "projects"), strings.Join(before.Projects, ", "),
-			)
+			return fault.New(fault.Conflict, "product_in_use", "The product still has %s: %s. Take them out of it first.",
+				countOf(int64(n), "project", "projects"), strings.Join(before.Projects, ", "))
 		}
-		if err := tx.DeleteProduct(row.ID); errors.Is(err, models.ErrReferenced) {
-			return fault.New(
-				fault.Conflict, "product_in_use", "A project was put into the product just now.",
-			).Because(
-				err,
-			)
-		} else if err != nil {
+		err = tx.DeleteProduct(row.ID)
+		if errors.Is(err, models.ErrReferenced) {
+			return fault.New(fault.Conflict, "product_in_use", "A project was put into the product just now.").Because(err)
+		}
+		if err != nil {
 			return err
 		}
 		return access.Record(tx, p, access.Entry{

@@ -1,10 +1,9 @@
-// Package projects manages what is proxied: projects with their versions,
-// environments and access policies, and the feed that brings them to the
-// gateway.
+// Package projects manages projects with their versions, environments, tenants and
+// access policies, and the Feed that brings them to the gateway.
 //
-// It owns validation and change of that configuration and its compilation from
-// rows to a snapshot; it does not own API keys beyond asking for the first ones,
-// nor what a policy means for a call (policy).
+// It owns the validation of that configuration, its changes, and its compilation from
+// rows to a snapshot. API keys belong to package keys, except for the first ones of a new
+// project; what a policy means for a call belongs to package policy.
 package projects
 
 import (
@@ -23,14 +22,13 @@ import (
 	"postern/service/keys"
 )
 
-// TargetChecker judges an address that a customer wants calls forwarded to.
-// Its errors are faults of kind Invalid.
+// TargetChecker checks an address that a customer wants calls forwarded to. It refuses
+// one with a fault of kind Invalid.
 type TargetChecker interface {
 	CheckTarget(ctx context.Context, raw string) (*url.URL, error)
 }
 
-// Service is the room's door. Changed is called after each commit and returns
-// when the change is in effect in this process.
+// Service implements project management: create, list, update, take down.
 type Service struct {
 	DB           *models.DB
 	Targets      TargetChecker
@@ -38,12 +36,16 @@ type Service struct {
 	PublicURL    string // of the control plane, where app clients are issuers
 	KeyPrefix    string
 	UnclaimedTTL time.Duration
-	CapUnclaimed bool // targets of unclaimed projects are on ports 80 and 443, and few are made from one network
-	Newcomers    Newcomers
-	Events       keys.Events                                 // told of the first keys; nil: nobody is
-	Suits        func(tx *models.Tx, projectID string) error // refuses a login whose tokens the project could not take as it says; nil: none is
-	Vault        *secrets.Vault                              // seals the secrets that versions ask about tokens with
-	Changed      func(context.Context)
+	CapUnclaimed bool // limits unclaimed projects to target ports 80 and 443, and their number to Quota
+	Quota        CreationQuota
+	Events       keys.Events    // receives key.created of the first keys; nil: no events
+	Vault        *secrets.Vault // seals the secrets of introspection endpoints
+
+	// Suits refuses a change after which a project's login could not work. nil: no check.
+	Suits func(tx *models.Tx, projectID string) error
+
+	// Changed is called after each commit. It returns when this process serves the change.
+	Changed func(context.Context)
 }
 
 // Project is a project as its team sees it.
@@ -57,7 +59,7 @@ type Project struct {
 	Tenants       []string             // names of those it serves
 	Limits        models.ProjectLimits // what is counted, and up to where
 	ETag          string               `audit:"-"` // of all that is here
-	SettingsETag  string               `audit:"-"` // of the project's own settings, whatever its versions do
+	SettingsETag  string               `audit:"-"` // of the project's own settings, without its versions
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
 	Frozen        *Frozen    // nil: not taken down
@@ -75,8 +77,8 @@ type Version struct {
 	Keyless      string
 	Issuers      []snapshot.TokenIssuer
 	Opaque       *snapshot.Introspection // nil for none
-	IPAllow      []string                // CIDRs; empty: from anywhere
-	IPDeny       []string                // CIDRs; asked before IPAllow
+	IPAllow      []string                // CIDRs; empty: all addresses
+	IPDeny       []string                // CIDRs; takes precedence over IPAllow
 	ETag         string                  `audit:"-"`
 	Environments []Environment
 }
@@ -90,8 +92,6 @@ type Environment struct {
 	Target  string
 	ETag    string `audit:"-"`
 }
-
-// etag names a state of a row, for lost-update detection (RFC 9110, 8.8.3).
 
 // Get finds a project by name or id.
 func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Project, error) {
@@ -180,7 +180,7 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 	return out, nil
 }
 
-// viewSurroundings adds what has rows of its own beside the project's.
+// viewSurroundings adds the project's key types, tenants and product.
 func viewSurroundings(tx *models.Tx, row models.Project, out *Project) error {
 	types, err := tx.KeyTypesOf(row.ID)
 	if err != nil {
@@ -207,7 +207,7 @@ func viewSurroundings(tx *models.Tx, row models.Project, out *Project) error {
 	return nil
 }
 
-// digest names a state of what has no time of its last change.
+// digest returns a hash of values without a time of their last change, for an ETag.
 func digest(state ...any) string {
 	sum := sha256.Sum256(fmt.Append(nil, state...))
 	return hex.EncodeToString(sum[:8])

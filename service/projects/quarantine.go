@@ -12,34 +12,34 @@ import (
 	"postern/models"
 )
 
-// quarantine is what the feed knows of projects that cannot be brought up to date:
-// rows that cannot be read, or a state that the gateway refuses. Each of them is
-// served as it last was, and keeps no other from its changes.
+// quarantine holds the projects that cannot be updated: their rows cannot be read, or
+// the gateway refuses their state. Each is served as it was before, without delaying the
+// changes of others.
 type quarantine struct {
-	held    map[string]string            // by id: why its rows cannot be read
-	triedAt time.Time                    // when they were last tried again
-	refused map[*snapshot.Project]string // what the gateway would not have, and why
-	good    map[string]*snapshot.Project // by id: what it took last
+	unreadable map[string]string            // project id -> why its rows cannot be read
+	triedAt    time.Time                    // when the unreadable ones were last tried again
+	refused    map[*snapshot.Project]string // -> why the gateway refuses it
+	lastGood   map[string]*snapshot.Project // project id -> what the gateway last accepted
 }
 
-// tryHeldEvery is how often projects whose rows cannot be read are tried again
-// without a change of theirs: all of their keys may have to be read for it.
-const tryHeldEvery = 30 * time.Second
+// retryEvery is how often unreadable projects are tried again without a change of
+// theirs. It is long because all of their keys may have to be read.
+const retryEvery = 30 * time.Second
 
-// hold sets a project aside whose rows cannot be read. What ails all of them, such
-// as a database that does not answer, is returned.
-func (f *Feed) hold(ctx context.Context, id string, cause error) error {
+// setAside records that a project's rows cannot be read. A failure that concerns all
+// projects, such as a database that does not answer, is returned.
+func (f *Feed) setAside(ctx context.Context, id string, cause error) error {
 	if cause == nil {
 		return nil
 	}
 	if ctx.Err() != nil || !f.answers(ctx, cause) {
 		return cause
 	}
-	if f.held == nil {
-		f.held = map[string]string{}
+	if f.unreadable == nil {
+		f.unreadable = map[string]string{}
 	}
-	if text := cause.Error(); f.held[id] != text {
-		f.held[id] = text
+	if text := cause.Error(); f.unreadable[id] != text {
+		f.unreadable[id] = text
 		f.Log.Error("a project cannot be read, serving its last known state", "project", id, "error", cause)
 	}
 	return nil
@@ -48,8 +48,8 @@ func (f *Feed) hold(ctx context.Context, id string, cause error) error {
 // pingWithin is how long the database has to show that it answers at all.
 const pingWithin = time.Second
 
-// answers reports whether the database is in order although reading a project
-// failed. A statement that took too long says nothing about other projects.
+// answers reports whether the database works although reading a project failed. The
+// timeout of one statement does not mean that others time out.
 func (f *Feed) answers(ctx context.Context, cause error) bool {
 	if models.Unavailable(cause) && !models.TimedOut(cause) {
 		return false
@@ -60,22 +60,22 @@ func (f *Feed) answers(ctx context.Context, cause error) bool {
 }
 
 func (f *Feed) release(id string) {
-	if _, held := f.held[id]; held {
-		delete(f.held, id)
+	if _, held := f.unreadable[id]; held {
+		delete(f.unreadable, id)
 		f.Log.Info("a project can be read again", "project", id)
 	}
 }
 
-// tryHeld reads those projects once more, with as much time as it takes, and
-// reports whether one is up to date again.
-func (f *Feed) tryHeld(ctx context.Context) (changed bool) {
-	if len(f.held) == 0 || time.Since(f.triedAt) < tryHeldEvery {
+// retryUnreadable reads the unreadable projects again, without the usual time limit, and
+// reports whether one is up to date now.
+func (f *Feed) retryUnreadable(ctx context.Context) (changed bool) {
+	if len(f.unreadable) == 0 || time.Since(f.triedAt) < retryEvery {
 		return false
 	}
 	f.triedAt = time.Now()
-	for _, id := range slices.Sorted(maps.Keys(f.held)) {
-		whole, err := f.bring(f.DB.Bulk(ctx), id)
-		if f.hold(ctx, id, err) != nil {
+	for _, id := range slices.Sorted(maps.Keys(f.unreadable)) {
+		whole, err := f.readProject(f.DB.Bulk(ctx), id)
+		if f.setAside(ctx, id, err) != nil {
 			return changed
 		}
 		changed = changed || whole
@@ -83,37 +83,36 @@ func (f *Feed) tryHeld(ctx context.Context) (changed bool) {
 	return changed
 }
 
-// publish hands everything to the gateway: of a project whose state it refuses the
-// one that it took last, or nothing of it where there is none.
+// publish publishes all projects to the gateway. A project that the gateway refuses is
+// replaced by the state that it last accepted, or left out if there is none.
 func (f *Feed) publish() error {
 	was := f.refused
 	f.refused = map[*snapshot.Project]string{}
 	for {
-		all := f.offer()
+		all := f.servable()
 		err := f.Publish(all)
 		if err == nil {
-			f.accepted(all)
+			f.published(all)
 			return nil
 		}
-		culprit := culpritOf(err, all)
-		if culprit == nil || f.refused[culprit] != "" {
-			f.unserved = true
+		blamed := projectOf(err, all)
+		if blamed == nil || f.refused[blamed] != "" {
+			f.publishFailed = true
 			return fmt.Errorf("projects: publish to the gateway: %w", err)
 		}
-		if f.refused[culprit] = err.Error(); was[culprit] == "" {
-			f.Log.Error(
-				"the gateway refuses a project's state, serving the one before", "project", culprit.ID,
-				"error", err,
-			)
+		if f.refused[blamed] = err.Error(); was[blamed] == "" {
+			f.Log.Error("the gateway refuses a project's state, serving the one before",
+				"project", blamed.ID, "error", err)
 		}
 	}
 }
 
-// offer is what can be served of each project, by id.
-func (f *Feed) offer() []*snapshot.Project {
+// servable returns the newest state of each project that the gateway has not refused,
+// sorted by id.
+func (f *Feed) servable() []*snapshot.Project {
 	all := make([]*snapshot.Project, 0, len(f.projects))
 	for _, id := range slices.Sorted(maps.Keys(f.projects)) {
-		for _, p := range []*snapshot.Project{f.projects[id], f.good[id]} {
+		for _, p := range []*snapshot.Project{f.projects[id], f.lastGood[id]} {
 			if p != nil && f.refused[p] == "" {
 				all = append(all, p)
 				break
@@ -123,19 +122,19 @@ func (f *Feed) offer() []*snapshot.Project {
 	return all
 }
 
-func (f *Feed) accepted(all []*snapshot.Project) {
-	f.good = make(map[string]*snapshot.Project, len(all))
+func (f *Feed) published(all []*snapshot.Project) {
+	f.lastGood = make(map[string]*snapshot.Project, len(all))
 	for _, p := range all {
-		f.good[p.ID] = p
+		f.lastGood[p.ID] = p
 	}
-	f.unserved = false
+	f.publishFailed = false
 	f.freshAt.Store(time.Now().UnixMilli())
-	f.behind.Store(int64(len(f.held) + len(f.refused)))
+	f.behind.Store(int64(len(f.unreadable) + len(f.refused)))
 }
 
-// culpritOf is the project that the gateway's error is about, nil when it is about
-// none of them. The gateway says so by a method, since rules do not see it.
-func culpritOf(err error, all []*snapshot.Project) *snapshot.Project {
+// projectOf returns the project that the gateway's error names, nil if it names none.
+// The error has a method for it, because this package does not import the gateway.
+func projectOf(err error, all []*snapshot.Project) *snapshot.Project {
 	about, ok := errors.AsType[interface {
 		error
 		ProjectID() string
@@ -151,5 +150,5 @@ func culpritOf(err error, all []*snapshot.Project) *snapshot.Project {
 	return nil
 }
 
-// Behind is how many projects are not served as their rows are now.
+// Behind returns the number of projects whose last changes are not served.
 func (f *Feed) Behind() int { return int(f.behind.Load()) }

@@ -16,16 +16,16 @@ import (
 type Settings struct {
 	DisplayName   *string
 	FallbackOwner *string
-	Product       *string // name of one of the team's; to "": none
+	Product       *string // name of a product of the team; "" for none
 	Limits        LimitsChange
 }
 
-// LimitsChange gives what is counted new limits, as calls by window; nil leaves them
-// as they are, and an empty map takes them away.
+// LimitsChange sets limits, as calls by window. nil leaves them as they are, and an empty
+// map removes them.
 type LimitsChange struct{ Key, Owner, IP, Project *map[string]int64 }
 
-// UpdateSettings changes a project. With ifMatch not empty it is refused as
-// stale unless that is still the project's ETag, or the one of its settings.
+// UpdateSettings changes a project. With ifMatch not empty the change is refused as stale
+// unless that is still the project's ETag, or the one of its settings.
 func (s *Service) UpdateSettings(
 	ctx context.Context, p access.Principal, ref, ifMatch string, in Settings,
 ) (Project, error) {
@@ -56,7 +56,7 @@ func (s *Service) UpdateSettings(
 	return out, err
 }
 
-// apply says what is wrong with the settings, or gives them to the project.
+// apply sets the project's settings, and returns the fields that are wrong.
 func (in Settings) apply(tx *models.Tx, project *models.Project) ([]fault.Field, error) {
 	wrong := in.Limits.apply(&project.Limits)
 	if in.DisplayName != nil {
@@ -79,8 +79,11 @@ func (in Settings) apply(tx *models.Tx, project *models.Project) ([]fault.Field,
 	}
 	product, err := tx.ProductByName(project.TeamID, *in.Product)
 	if errors.Is(err, models.ErrNotFound) {
-		return append(wrong, fault.Field{Pointer: "/product", Code: "unknown_product",
-			Detail: fmt.Sprintf("The project's team has no product %q. Create it first.", *in.Product)}), nil
+		return append(wrong, fault.Field{
+			Pointer: "/product",
+			Code:    "unknown_product",
+			Detail:  fmt.Sprintf("The project's team has no product %q. Create it first.", *in.Product),
+		}), nil
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +97,12 @@ func (in LimitsChange) apply(to *models.ProjectLimits) (wrong []fault.Field) {
 		name   string
 		limits *map[string]int64
 		into   *models.Limits
-	}{{"key", in.Key, &to.Key}, {"owner", in.Owner, &to.Owner}, {"ip", in.IP, &to.IP}, {"project", in.Project, &to.Project}} {
+	}{
+		{"key", in.Key, &to.Key},
+		{"owner", in.Owner, &to.Owner},
+		{"ip", in.IP, &to.IP},
+		{"project", in.Project, &to.Project},
+	} {
 		if l.limits != nil {
 			wrong = append(wrong, keys.CheckLimits("/limits/"+l.name, *l.limits)...)
 			*l.into = *l.limits

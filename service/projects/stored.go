@@ -18,20 +18,20 @@ import (
 // storedFormat is the version of what Store writes.
 const storedFormat = 1
 
-// storedHead begins what Store writes; the projects follow, each a line of JSON, and
-// then the table of keys.
+// storedHead is the first line that Store writes. The projects follow, each as a line of
+// JSON, and then the table of keys.
 type storedHead struct {
 	Format   int
 	AsOf     time.Time // when this state was last known to be current
 	Projects int
 }
 
-// Store writes the state that the gateway serves, for Restore to start from while the
-// database is away. It holds no secret: hashes of keys, and public halves of signing
-// keys.
+// Store writes the state that the gateway serves, so that Restore can serve it while the
+// database is unreachable. It contains no secret: only the hashes of API keys and the
+// public halves of signing keys.
 func (f *Feed) Store(w io.Writer) error {
 	f.mu.Lock()
-	served := f.good
+	served := f.lastGood
 	f.mu.Unlock()
 	head := storedHead{
 		Format:   storedFormat,
@@ -54,8 +54,8 @@ func (f *Feed) Store(w io.Writer) error {
 	return nil
 }
 
-// Restore serves what Store has written, until Load or Sync reads the database, and
-// returns when that state was current. After an error nothing of it is served.
+// Restore serves what Store has written until Load or Sync reads the database, and
+// returns the time when that state was current. On an error nothing of it is served.
 func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,7 +82,7 @@ func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	// The end has to be read: before it, a file that was cut off is not told from a whole one.
+	// A file that was cut off is only recognized at its end.
 	if rest, err := io.Copy(io.Discard, in); err != nil || rest > 0 {
 		return time.Time{}, errors.Join(errors.New("projects: the stored state does not end where it should"), err)
 	}
@@ -95,8 +95,8 @@ func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
 	return head.AsOf, nil
 }
 
-// readLine reads one document. A field that is not known here is of a newer version,
-// and may bound what is served: then nothing is.
+// readLine reads one JSON document. An unknown field is an error: it is from a newer
+// version and may restrict what is served.
 func readLine(in *bufio.Reader, into any) error {
 	line, err := in.ReadBytes('\n')
 	if err != nil {
@@ -110,7 +110,7 @@ func readLine(in *bufio.Reader, into any) error {
 	return nil
 }
 
-// Position is the revision of what is served, which is another one after each change.
+// Position returns the id of the last revision that is served.
 func (f *Feed) Position() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

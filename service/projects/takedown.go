@@ -13,9 +13,8 @@ import (
 	"postern/service/accounts"
 )
 
-// Frozen says that the operators have taken a project down, why and since when:
-// its calls are answered 403, and everything else goes on, so that its team can
-// still leave with it.
+// Frozen is the state of a project that the operators have taken down. Its calls are
+// answered 403. Everything else works, so that its team can still export it.
 type Frozen struct {
 	Reason string
 	Since  time.Time
@@ -24,8 +23,7 @@ type Frozen struct {
 // maxReason bounds a takedown's reason, in characters.
 const maxReason = 500
 
-// TakeDown freezes a project, which only operators can. Taking down what is down
-// already changes the reason.
+// TakeDown freezes a project. Only operators can. A second call changes the reason.
 func (s *Service) TakeDown(ctx context.Context, p access.Principal, ref, reason string) (Project, error) {
 	reason = strings.TrimSpace(reason)
 	return s.moveTakedown(ctx, p, ref, func(row *models.Project, now time.Time) error {
@@ -81,7 +79,7 @@ func (s *Service) moveTakedown(
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
-		entry.Team = "" // the operators' own log has it as well
+		entry.Team = "" // also into the operators' own log
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
@@ -97,7 +95,7 @@ func (s *Service) moveTakedown(
 	return out, nil
 }
 
-// takedown is what an audit entry says of one.
+// takedown is what audit entries record of a takedown.
 type takedown struct {
 	Frozen bool
 	Reason string

@@ -13,16 +13,16 @@ import (
 	"postern/service/access"
 )
 
-// Tenant is a customer workspace: a team's, which is attached to projects, or the
-// one named default that a project has for itself.
+// Tenant is a customer workspace. It belongs to a team and is attached to projects, or is
+// the tenant named default that each project has of its own.
 type Tenant struct {
 	ID            string
 	Team          string `audit:"-"` // id
-	Project       string `audit:"-"` // id of the one whose default it is; "" for a team's
+	Project       string `audit:"-"` // id, for the default tenant of a project; "" for a team's
 	Name          string
 	DisplayName   string
 	FallbackOwner string   // "": the project's
-	Projects      []string // names of those that serve it
+	Projects      []string // names of the projects that serve it
 	ETag          string   `audit:"-"`
 	CreatedAt     time.Time
 }
@@ -79,7 +79,7 @@ func (s *Service) Tenant(ctx context.Context, p access.Principal, ref string) (T
 	return viewTenant(tx, row)
 }
 
-// CreateTenant makes a tenant of a team of the principal's.
+// CreateTenant creates a tenant in a team of the principal's.
 func (s *Service) CreateTenant(ctx context.Context, p access.Principal, in TenantInput) (Tenant, error) {
 	var out Tenant
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -131,7 +131,7 @@ func checkTenantName(pointer, name string) []fault.Field {
 	return nil
 }
 
-// ensureTenant finds a team's tenant of that name, or makes it with its audit entry.
+// ensureTenant finds the team's tenant of that name, or creates it with its audit entry.
 func ensureTenant(tx *models.Tx, p access.Principal, team string, in TenantInput) (models.Tenant, bool, error) {
 	now := models.Now()
 	row, made, err := tx.EnsureTenant(models.Tenant{
@@ -159,8 +159,8 @@ func ensureTenant(tx *models.Tx, p access.Principal, team string, in TenantInput
 	})
 }
 
-// UpdateTenant changes a tenant for every project that serves it. With ifMatch not
-// empty it is refused as stale unless that is still the tenant's ETag.
+// UpdateTenant changes a tenant for every project that serves it. With ifMatch not empty
+// the change is refused as stale unless that is still the tenant's ETag.
 func (s *Service) UpdateTenant(
 	ctx context.Context, p access.Principal, ref, ifMatch string, in TenantChange,
 ) (Tenant, error) {
@@ -209,7 +209,7 @@ func (s *Service) UpdateTenant(
 	return out, nil
 }
 
-// apply says what is wrong with the change, or makes it.
+// apply sets the row's fields, and returns the fields that are wrong.
 func (in TenantChange) apply(row *models.Tenant) []fault.Field {
 	var wrong []fault.Field
 	if in.DisplayName != nil {
@@ -225,7 +225,7 @@ func (in TenantChange) apply(row *models.Tenant) []fault.Field {
 	return wrong
 }
 
-// DeleteTenant removes a team's tenant that nothing is of.
+// DeleteTenant deletes a team's tenant that no project serves and that has no keys.
 func (s *Service) DeleteTenant(ctx context.Context, p access.Principal, ref string) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, team, err := access.Tenant(tx, p, ref, access.TenantDelete)
@@ -239,9 +239,11 @@ func (s *Service) DeleteTenant(ctx context.Context, p access.Principal, ref stri
 		if err := unused(tx, before); err != nil {
 			return err
 		}
-		if err := tx.DeleteTenant(row.ID); errors.Is(err, models.ErrReferenced) {
+		err = tx.DeleteTenant(row.ID)
+		if errors.Is(err, models.ErrReferenced) {
 			return fault.New(fault.Conflict, "tenant_in_use", "Something still belongs to this tenant.").Because(err)
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
 		}
 		return access.Record(tx, p, access.Entry{
@@ -263,10 +265,8 @@ func unused(tx *models.Tx, tenant Tenant) error {
 		return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
 	}
 	if n := len(tenant.Projects); n > 0 {
-		return fault.New(
-			fault.Conflict, "tenant_in_use", "%s this tenant: %s. Detach it first.",
-			countOf(int64(n), "project serves", "projects serve"), strings.Join(tenant.Projects, ", "),
-		)
+		return fault.New(fault.Conflict, "tenant_in_use", "%s this tenant: %s. Detach it first.",
+			countOf(int64(n), "project serves", "projects serve"), strings.Join(tenant.Projects, ", "))
 	}
 	all, active, err := tx.CountKeysOfTenant(tenant.ID, models.Now())
 	if err == nil && all > 0 {

@@ -20,14 +20,14 @@ type AccessChange struct {
 	Mode          *string
 	Methods       *[]string
 	Keyless       *string
-	Issuers       *[]snapshot.TokenIssuer // only for a version that has the method jwt
-	Opaque        *IntrospectionInput     // only for one that has the method opaque
+	Issuers       *[]snapshot.TokenIssuer // needs the method jwt
+	Opaque        *IntrospectionInput     // needs the method opaque
 	FallbackOwner *string
-	IPAllow       *[]string // CIDRs; empty: from anywhere
-	IPDeny        *[]string // CIDRs; asked before IPAllow
+	IPAllow       *[]string // CIDRs; empty: all addresses
+	IPDeny        *[]string // CIDRs; takes precedence over IPAllow
 }
 
-// maxRanges is how many address ranges one list of a version holds.
+// maxRanges bounds the address ranges in each list of a version.
 const maxRanges = 200
 
 func checkFallbackOwner(owner string) []fault.Field {
@@ -41,12 +41,10 @@ func checkFallbackOwner(owner string) []fault.Field {
 	}}
 }
 
-// UpdateAccess changes the access policy of one version, named by its id.
+// UpdateAccess changes the access policy of one version, named by its id. With ifMatch
+// not empty the change is refused as stale unless that is still the version's ETag.
 func (s *Service) UpdateAccess(
-	ctx context.Context,
-	p access.Principal,
-	ref, versionID, ifMatch string,
-	in AccessChange,
+	ctx context.Context, p access.Principal, ref, versionID, ifMatch string, in AccessChange,
 ) (Version, error) {
 	var out Version
 	addressesWrong, err := s.checkAddresses(ctx, p, ref, versionID, in)
@@ -55,10 +53,7 @@ func (s *Service) UpdateAccess(
 	}
 	what := "access of " + versionID
 	err = s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
-		version, err := tx.VersionByID(versionID)
-		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
-			return access.NotFound()
-		}
+		version, err := versionOf(tx, project, versionID)
 		if err != nil {
 			return err
 		}
@@ -66,32 +61,15 @@ func (s *Service) UpdateAccess(
 			return err
 		}
 		seen := version.UpdatedAt
-		at, err := s.authContext(tx, project.ID)
+		auth, err := s.checkAccess(tx, p, project, &version, in, addressesWrong)
 		if err != nil {
 			return err
 		}
-		at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
-		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
-		if in.Issuers != nil && len(*in.Issuers) > 0 {
-			wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
-		}
-		if in.Opaque != nil {
-			wrong = append(wrong, needsOpaque(auth, "/requests_auth")...)
-			wrong = append(wrong, in.Opaque.needsItsSecret(version, "/requests_auth")...)
-		}
-		wrong = append(wrong, addressesWrong...)
-		if in.FallbackOwner != nil {
-			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
-		}
-		wrong = append(wrong, in.setRanges(&version)...)
-		if err := fault.InvalidFields(wrong); err != nil {
+		if err := in.updateFallback(tx, project, now); err != nil {
 			return err
 		}
-		if err := in.moveFallback(tx, project, now); err != nil {
-			return err
-		}
-		version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
-		version.TokenIssuers = issuerRows(auth.Issuers)
+		version.AuthMode, version.AuthMethods, version.Keyless = auth.Mode, auth.Methods, auth.Keyless
+		version.TokenIssuers, version.UpdatedAt = issuerRows(auth.Issuers), now
 		if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
 			return err
 		}
@@ -113,13 +91,51 @@ func (s *Service) UpdateAccess(
 	return out, err
 }
 
-// checkAddresses judges the addresses that the change names. The permission check comes
-// first: names are resolved for the caller.
-func (s *Service) checkAddresses(
-	ctx context.Context,
+// checkAccess checks a change and sets the version's address ranges. It returns the
+// version's requests_auth after the change.
+func (s *Service) checkAccess(
+	tx *models.Tx,
 	p access.Principal,
-	ref, versionID string,
+	project models.Project,
+	version *models.Version,
 	in AccessChange,
+	addressesWrong []fault.Field,
+) (AuthInput, error) {
+	const prefix = "/requests_auth"
+	at, err := s.authContext(tx, project.ID)
+	if err != nil {
+		return AuthInput{}, err
+	}
+	at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
+	auth, wrong := normalizeAuth(in.over(*version), prefix, at)
+	if in.Issuers != nil && len(*in.Issuers) > 0 {
+		wrong = append(wrong, needsJWT(auth, prefix)...)
+	}
+	if in.Opaque != nil {
+		wrong = append(wrong, needsOpaque(auth, prefix)...)
+		wrong = append(wrong, in.Opaque.needsItsSecret(*version, prefix)...)
+	}
+	wrong = append(wrong, addressesWrong...)
+	if in.FallbackOwner != nil {
+		wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
+	}
+	wrong = append(wrong, in.setRanges(version)...)
+	return auth, fault.InvalidFields(wrong)
+}
+
+// versionOf finds a version of the project by its id.
+func versionOf(tx *models.Tx, project models.Project, id string) (models.Version, error) {
+	version, err := tx.VersionByID(id)
+	if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+		return models.Version{}, access.NotFound()
+	}
+	return version, err
+}
+
+// checkAddresses checks the addresses in the change. Permission is checked first, because
+// host names are looked up for the caller.
+func (s *Service) checkAddresses(
+	ctx context.Context, p access.Principal, ref, versionID string, in AccessChange,
 ) ([]fault.Field, error) {
 	db := s.DB.Read(ctx)
 	project, err := access.Project(db, p, ref, access.ProjectUpdate)
@@ -130,10 +146,7 @@ func (s *Service) checkAddresses(
 	if err != nil || in.Issuers == nil {
 		return wrong, err
 	}
-	version, err := db.VersionByID(versionID)
-	if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
-		return nil, access.NotFound()
-	}
+	version, err := versionOf(db, project, versionID)
 	if err != nil {
 		return nil, err
 	}
@@ -154,9 +167,8 @@ func (s *Service) authContext(tx *models.Tx, projectID string) (authContext, err
 	return at, err
 }
 
-// moveFallback gives the project the change's fallback owner, where it names
-// another.
-func (in AccessChange) moveFallback(tx *models.Tx, project models.Project, now time.Time) error {
+// updateFallback sets the project's fallback owner, if the change has a new one.
+func (in AccessChange) updateFallback(tx *models.Tx, project models.Project, now time.Time) error {
 	if in.FallbackOwner == nil || *in.FallbackOwner == project.FallbackOwner {
 		return nil
 	}
@@ -165,7 +177,7 @@ func (in AccessChange) moveFallback(tx *models.Tx, project models.Project, now t
 	return written(tx.UpdateProject(project, seen))
 }
 
-// setRanges says what is wrong with the address ranges, or gives them to the version.
+// setRanges sets the version's address ranges, and returns the fields that are wrong.
 func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) {
 	if in.IPAllow != nil {
 		ranges, fields := keys.ReadRanges("/ip/allow", *in.IPAllow, maxRanges)
@@ -178,8 +190,8 @@ func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) 
 	return wrong
 }
 
-// over lays the change over what a version has. A mode that changes without
-// methods being named takes the new mode's default methods.
+// over returns the version's requests_auth with the change applied. If the mode changes
+// and there are no methods, the new mode's default methods apply.
 func (in AccessChange) over(version models.Version) AuthInput {
 	auth := AuthInput{
 		Mode:    version.AuthMode,
@@ -209,14 +221,14 @@ func (in AccessChange) over(version models.Version) AuthInput {
 	return auth
 }
 
-// UpdateTarget points an environment, named by its id, at another upstream.
+// UpdateTarget changes the upstream of an environment, named by its id. With ifMatch not
+// empty the change is refused as stale unless that is still the environment's ETag.
 func (s *Service) UpdateTarget(
-	ctx context.Context,
-	p access.Principal,
-	ref, environmentID, ifMatch, target string,
+	ctx context.Context, p access.Principal, ref, environmentID, ifMatch, target string,
 ) (Environment, error) {
 	var out Environment
-	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil { // before names are looked up for them
+	// Permission is checked before the host name is looked up.
+	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
 	}
 	u, field, err := s.checkTarget(ctx, p, "/target", target)
@@ -246,13 +258,10 @@ func (s *Service) UpdateTarget(
 	return out, err
 }
 
-// change wraps a change of a project: permission first, then fn, the audit entry
-// and the revision, all in one transaction.
+// change changes a project in one transaction: it checks permission, calls fn, and writes
+// the audit entry and the revision. what names the change in the audit entry.
 func (s *Service) change(
-	ctx context.Context,
-	p access.Principal,
-	ref, what string,
-	fn func(*models.Tx, models.Project, time.Time) error,
+	ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error,
 ) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
@@ -271,9 +280,15 @@ func (s *Service) change(
 		if err != nil {
 			return err
 		}
-		entry := access.Entry{Action: access.ProjectUpdate, Object: project.ID, Team: project.TeamID,
-			Detail: map[string]string{"change": what, "name": project.Name}, Before: before, After: after}
-		if err := access.Record(tx, p, entry); err != nil {
+		err = access.Record(tx, p, access.Entry{
+			Action: access.ProjectUpdate,
+			Object: project.ID,
+			Team:   project.TeamID,
+			Detail: map[string]string{"change": what, "name": project.Name},
+			Before: before,
+			After:  after,
+		})
+		if err != nil {
 			return err
 		}
 		return tx.AddRevision(project.ID, "", now)
@@ -293,7 +308,7 @@ func viewOf(tx *models.Tx, id string) (Project, error) {
 	return view(tx, row)
 }
 
-// written turns a lost race into a stale fault.
+// written returns a stale fault if the row was changed by another transaction.
 func written(won bool, err error) error {
 	if err == nil && !won {
 		return access.Stale()

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -19,14 +20,17 @@ var (
 	scopePattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
 )
 
-// ValidName tells whether s can name a project or an environment.
+// ValidName reports whether s is a valid name of a project or an environment.
 func ValidName(s string) bool { return namePattern.MatchString(s) }
 
 func validVersion(s string) bool { return versionPattern.MatchString(s) }
 
 func nameFault(pointer string) fault.Field {
-	return fault.Field{Pointer: pointer, Code: "invalid_name",
-		Detail: "Use 2 to 40 lower-case letters, digits and hyphens; the first is a letter, the last no hyphen."}
+	return fault.Field{
+		Pointer: pointer,
+		Code:    "invalid_name",
+		Detail:  "Use 2 to 40 lower-case letters, digits and hyphens; the first is a letter, the last no hyphen.",
+	}
 }
 
 const maxDisplayName = 80
@@ -43,24 +47,19 @@ func checkDisplayName(s string) []fault.Field {
 	}}
 }
 
-// authContext is what a version's requests_auth depends on beside itself.
+// authContext is what the check of a version's requests_auth depends on.
 type authContext struct {
-	tenants   []string // names of those that the project serves
-	login     bool     // one of them has an app client, whose tokens are taken
+	tenants   []string // names of the tenants that the project serves
+	login     bool     // one of them has an app client, whose tokens are accepted
 	publicURL string   // of the control plane
-	webPorts  bool     // nobody has claimed the project: issuers are on ports 80 and 443
+	webPorts  bool     // the project is unclaimed: its issuers must be on ports 80 and 443
 }
 
-// normalizeAuth fills in the defaults of requests_auth and checks it; prefix is
-// where in the body it stands.
+// normalizeAuth fills in the defaults of requests_auth and checks it. prefix is its JSON
+// Pointer in the body.
 func normalizeAuth(in AuthInput, prefix string, at authContext) (AuthInput, []fault.Field) {
+	in = in.withDefaults(at.login)
 	var wrong []fault.Field
-	if in.Mode == "" {
-		in.Mode = string(snapshot.Passthrough)
-	}
-	if in.Keyless == "" {
-		in.Keyless = string(snapshot.Reject)
-	}
 	authenticate := in.Mode == string(snapshot.Authenticate)
 	if !authenticate && in.Mode != string(snapshot.Passthrough) {
 		wrong = append(wrong, fault.Field{
@@ -69,15 +68,6 @@ func normalizeAuth(in AuthInput, prefix string, at authContext) (AuthInput, []fa
 			Detail:  "Use passthrough or authenticate.",
 		})
 	}
-	if in.Methods == nil && authenticate {
-		in.Methods = []string{string(snapshot.APIKey)}
-		if at.login {
-			in.Methods = append(in.Methods, string(snapshot.JWT))
-		}
-	}
-	if in.Methods == nil {
-		in.Methods = []string{}
-	}
 	if authenticate && len(in.Methods) == 0 {
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + "/methods",
@@ -85,19 +75,55 @@ func normalizeAuth(in AuthInput, prefix string, at authContext) (AuthInput, []fa
 			Detail:  "Name at least one method when mode is authenticate: api_key, jwt or opaque.",
 		})
 	}
-	seen := map[string]bool{}
-	for i, method := range in.Methods {
+	wrong = append(wrong, checkMethods(in.Methods, prefix)...)
+	wrong = append(wrong, checkKeyless(in, prefix)...)
+	if slices.Contains(in.Methods, string(snapshot.JWT)) && len(in.Issuers) == 0 && !at.login {
+		wrong = append(wrong, fault.Field{
+			Pointer: prefix + pairsPointer,
+			Code:    "required",
+			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud, " +
+				"or give a tenant of the project a login.",
+		})
+	}
+	if slices.Contains(in.Methods, string(snapshot.Opaque)) && in.Opaque == nil {
+		wrong = append(wrong, fault.Field{
+			Pointer: prefix + "/opaque",
+			Code:    "required",
+			Detail:  "The method opaque needs an endpoint to ask about tokens: {\"endpoint\": …}.",
+		})
+	}
+	return in, append(wrong, checkIssuers(in.Issuers, prefix+pairsPointer, at)...)
+}
+
+// withDefaults fills in empty fields. login adds the method jwt to the default methods.
+func (in AuthInput) withDefaults(login bool) AuthInput {
+	in.Mode = cmp.Or(in.Mode, string(snapshot.Passthrough))
+	in.Keyless = cmp.Or(in.Keyless, string(snapshot.Reject))
+	if in.Methods != nil {
+		return in
+	}
+	in.Methods = []string{}
+	if in.Mode == string(snapshot.Authenticate) {
+		in.Methods = append(in.Methods, string(snapshot.APIKey))
+		if login {
+			in.Methods = append(in.Methods, string(snapshot.JWT))
+		}
+	}
+	return in
+}
+
+func checkMethods(methods []string, prefix string) (wrong []fault.Field) {
+	for i, method := range methods {
 		pointer := fmt.Sprintf("%s/methods/%d", prefix, i)
 		switch snapshot.Method(method) {
 		case snapshot.APIKey, snapshot.JWT, snapshot.Opaque:
-			if seen[method] {
+			if slices.Contains(methods[:i], method) {
 				wrong = append(wrong, fault.Field{
 					Pointer: pointer,
 					Code:    "duplicate",
 					Detail:  "This method is named twice.",
 				})
 			}
-			seen[method] = true
 		default:
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer,
@@ -106,41 +132,26 @@ func normalizeAuth(in AuthInput, prefix string, at authContext) (AuthInput, []fa
 			})
 		}
 	}
+	return wrong
+}
+
+func checkKeyless(in AuthInput, prefix string) []fault.Field {
+	detail := "Use reject or owner_fallback."
 	switch snapshot.Keyless(in.Keyless) {
 	case snapshot.Reject:
+		return nil
 	case snapshot.OwnerFallback:
-		if !slices.Contains(in.Methods, string(snapshot.APIKey)) {
-			wrong = append(wrong, fault.Field{
-				Pointer: prefix + "/keyless",
-				Code:    "invalid_keyless",
-				Detail:  "owner_fallback needs the method api_key: without it no call has an owner.",
-			})
+		if slices.Contains(in.Methods, string(snapshot.APIKey)) {
+			return nil
 		}
-	default:
-		wrong = append(wrong, fault.Field{
-			Pointer: prefix + "/keyless",
-			Code:    "invalid_keyless",
-			Detail:  "Use reject or owner_fallback.",
-		})
+		detail = "owner_fallback needs the method api_key: without it no call has an owner."
 	}
-	if seen[string(snapshot.JWT)] && len(in.Issuers) == 0 && !at.login {
-		wrong = append(wrong, fault.Field{
-			Pointer: prefix + pairsPointer,
-			Code:    "required",
-			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud, " +
-				"or give a tenant of the project a login.",
-		})
-	}
-	if seen[string(snapshot.Opaque)] && in.Opaque == nil {
-		wrong = append(wrong, fault.Field{Pointer: prefix + "/opaque", Code: "required",
-			Detail: "The method opaque needs an endpoint to ask about tokens: {\"endpoint\": …}."})
-	}
-	return in, append(wrong, checkIssuers(in.Issuers, prefix+pairsPointer, at)...)
+	return []fault.Field{{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: detail}}
 }
 
 const pairsPointer = "/jwt/allowed_pairs"
 
-// needsJWT refuses issuers that were named for nothing.
+// needsJWT refuses issuers without the method jwt, which would have no effect.
 func needsJWT(in AuthInput, prefix string) []fault.Field {
 	if slices.Contains(in.Methods, string(snapshot.JWT)) {
 		return nil
