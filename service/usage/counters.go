@@ -6,28 +6,33 @@ import (
 	"postern/models"
 )
 
-// counter is what a call is counted under: a row, but for its sums. None of it
-// is the caller's to invent, which keeps the number of rows bounded.
+// counter is the key of a row that calls are summed in. A caller chooses none of its
+// fields, so that the number of rows is bounded.
 type counter struct {
 	hour                                    int64 // since 1970-01-01T00:00Z
 	project, environment, owner, key, route string
 	class                                   int64 // first digit of the status
 }
 
-// sums are what is counted.
+// sums are the values of a row.
 type sums struct {
 	calls, in, out int64
 	last           int64 // Unix seconds of the latest call's start
 }
 
-// tally is what was counted since the last time it was taken.
+// tally holds what was counted since it was last taken.
 type tally map[counter]*sums
 
-func (d *desk) count(c *Call, before *last) {
+func (d *shard) count(c *Call, before *last) {
 	began := c.Start.Unix()
 	at := counter{
-		hour: began / 3600, project: c.ProjectID, environment: c.EnvironmentID, owner: c.Owner,
-		key: c.CredentialID, route: c.Route, class: int64(c.Status / 100),
+		hour:        began / 3600,
+		project:     c.ProjectID,
+		environment: c.EnvironmentID,
+		owner:       c.Owner,
+		key:         c.CredentialID,
+		route:       c.Route,
+		class:       int64(c.Status / 100),
 	}
 	if before != nil {
 		before.sums(d, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
@@ -36,25 +41,24 @@ func (d *desk) count(c *Call, before *last) {
 	}
 }
 
-// last caches what the last call of a connection was counted under: mostly the next one
-// is counted under the same.
+// last caches the counter of a connection's last call: mostly the next call has the same.
 type last struct {
 	at   counter
-	here []lastHere // by the desk's place
+	here []shardSums // by the shard's place
 }
 
-type lastHere struct {
-	taken uint64 // the desk's, then: sums that were taken count no more
+type shardSums struct {
+	taken uint64 // of the shard when sums was cached; sums is stale if it has changed
 	sums  *sums
 }
 
-func (l *last) sums(d *desk, at *counter) *sums {
+func (l *last) sums(d *shard, at *counter) *sums {
 	if l.at != *at {
 		l.at = *at
 		clear(l.here)
 	}
 	for len(l.here) <= d.place {
-		l.here = append(l.here, lastHere{})
+		l.here = append(l.here, shardSums{})
 	}
 	here := &l.here[d.place]
 	if here.sums == nil || here.taken != d.taken {
@@ -86,13 +90,13 @@ func (t tally) merge(other tally) {
 }
 
 // take empties the counters.
-func (d *desks) take() tally {
+func (d *shards) take() tally {
 	all := tally{}
 	for i := range d.all {
 		here := &d.all[i]
 		here.mu.Lock()
 		taken := here.tally
-		here.tally = make(tally, len(taken)) // the next second is much like this one
+		here.tally = make(tally, len(taken)) // as many counters as in the second before
 		here.taken++
 		here.mu.Unlock()
 		all.merge(taken)
@@ -101,15 +105,15 @@ func (d *desks) take() tally {
 }
 
 // giveBack undoes take.
-func (d *desks) giveBack(taken tally) {
+func (d *shards) giveBack(taken tally) {
 	here := &d.all[0]
 	here.mu.Lock()
 	defer here.mu.Unlock()
 	here.tally.merge(taken)
 }
 
-// counted is how many calls have not been taken.
-func (d *desks) counted() (n int64) {
+// counted returns the number of calls that were not taken yet.
+func (d *shards) counted() (n int64) {
 	for i := range d.all {
 		here := &d.all[i]
 		here.mu.Lock()
@@ -140,19 +144,19 @@ func (t tally) rows() []models.UsageHour {
 	return rows
 }
 
-// touchEvery is how long a key's last use is not written again.
+// touchEvery is the shortest time between two writes of a key's last use.
 const touchEvery = time.Minute
 
-// usedKeys are the keys that were used lately, by id.
+// usedKeys are the keys that were used recently, by id.
 type usedKeys map[string]*use
 
 type use struct {
 	last      int64 // Unix seconds of the latest call
 	writtenAt time.Time
-	written   int64 // the last that is in the row
+	written   int64 // the value of last in the row
 }
 
-func (u usedKeys) see(t tally) {
+func (u usedKeys) add(t tally) {
 	for at, s := range t {
 		if at.key == "" {
 			continue
@@ -164,9 +168,9 @@ func (u usedKeys) see(t tally) {
 	}
 }
 
-// due are the keys to be written now, by the second of their last use, and when
-// it is the last time, all that are not written yet. Keys that have nothing to
-// write and could be written again are forgotten.
+// due returns the keys to write now, by the second of their last use. With last set, these
+// are all that were not written yet. Keys with nothing to write are removed once
+// touchEvery is over.
 func (u usedKeys) due(now time.Time, last bool) map[int64][]string {
 	due := map[int64][]string{}
 	for id, key := range u {

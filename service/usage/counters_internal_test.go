@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A caller's calls are counted with what was kept of the last one, whatever they have in
-// common with it, and whenever the counters are taken in between.
-func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
-	counters, at := newDesks(3), time.Date(2030, 1, 1, 9, 59, 59, 0, time.UTC)
+// A connection's calls are counted right with the cache of its last call, whatever they
+// have in common with it, and whenever the counters are taken in between.
+func TestConnectionCacheCountsRight(t *testing.T) {
+	counters, at := newShards(3), time.Date(2030, 1, 1, 9, 59, 59, 0, time.UTC)
 	var callers [3]last
 	want, got := tally{}, tally{}
 	for i := range 500 {
@@ -33,7 +33,7 @@ func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
 		if caller := i % 4; caller < len(callers) {
 			before = &callers[caller]
 		}
-		counters.tell(&call, before)
+		counters.record(&call, before)
 		began := call.Start.Unix()
 		want.at(counter{
 			hour:        began / 3600,

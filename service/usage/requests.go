@@ -12,25 +12,25 @@ import (
 	"postern/service/access"
 )
 
-// How the live log is followed. Whoever follows is asked again for his
-// credential when followFor is over.
 const (
-	pollEvery = 200 * time.Millisecond // calls are not burdened with waking readers
-	batch     = 200
+	// Heartbeat is how often Follow sends an empty batch when there are no calls.
 	Heartbeat = 15 * time.Second
-	followFor = 10 * time.Minute
+
+	pollEvery = 200 * time.Millisecond // readers poll, so that calls need not wake them
+	batch     = 200                    // the most requests that are sent at a time
+	followFor = 10 * time.Minute       // after which the client has to authenticate again
 )
 
 // Request is a call in the live log.
 type Request struct {
 	ID          string // within the log of one process
 	Version     string // name
-	Environment string // name, or its id when it is gone
+	Environment string // name, or its id if it was deleted
 	Call
 }
 
-// Requests is a part of a project's live log. Dropped counts the calls since
-// the log of this process began that it could not take.
+// Requests is a page of a project's live log. Dropped is the number of calls that the log
+// could not take since this process started.
 type Requests struct {
 	models.List[Request]
 	Dropped int64
@@ -62,26 +62,26 @@ func (s *Service) Requests(
 	return Requests{List: models.List[Request]{Items: items, Next: found.Next}, Dropped: r.dropped.Load()}, nil
 }
 
-// Batch is what has come since the batch before. Missed counts the requests that
+// Batch holds the requests since the batch before. Missed is the number of requests that
 // the reader was too slow for.
 type Batch struct {
 	Requests []Request
 	Missed   uint64
 }
 
-// Follow calls send with the requests that come after the one with the id, after
-// now when that is "", and with an empty batch when nothing has come for a
-// Heartbeat. An id that the log does not know starts with the oldest request
-// that it holds. Follow ends when the context or the process does, after ten
-// minutes, or with the error of send; a slow send delays nobody else.
+// Follow calls send with the requests after the one with the id after, or with new
+// requests if that is "". It sends an empty batch if there are none for a Heartbeat. An
+// id that is not in the log starts with the oldest request. Follow ends with ctx, with
+// the process, after ten minutes, or with the error of send. A slow send delays no other
+// reader. Too many readers are refused as TooMany.
 func (s *Service) Follow(ctx context.Context, p access.Principal, project, after string, send func(Batch) error) error {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.UsageRead)
 	if err != nil {
 		return fmt.Errorf("usage: follow %s: %w", project, err)
 	}
-	book := s.Recorder.book
-	leave, ok := book.join(parent.ID)
+	live := s.Recorder.live
+	leave, ok := live.join(parent.ID)
 	if !ok {
 		return fault.New(fault.TooMany, "too_many_followers", "%d readers follow this project already.", maxFollowers)
 	}
@@ -90,7 +90,7 @@ func (s *Service) Follow(ctx context.Context, p access.Principal, project, after
 	if r := s.Recorder.ring(parent.ID); after == "" && r != nil {
 		f.after = r.id(r.newest())
 	}
-	return f.run(ctx, book.ended, send)
+	return f.run(ctx, live.ended, send)
 }
 
 type follower struct {
@@ -105,7 +105,7 @@ func (f *follower) run(ctx context.Context, ended <-chan struct{}, send func(Bat
 	defer cancel()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
-	if err := send(Batch{}); err != nil { // so that the reader knows he is connected
+	if err := send(Batch{}); err != nil { // tells the reader that it is connected
 		return err
 	}
 	sentAt := time.Now()
@@ -142,7 +142,7 @@ func (f *follower) next() (Batch, error) {
 	}
 	found, missed := r.after(number, batch)
 	if !known {
-		missed = 0 // they were of no log that this reader has seen
+		missed = 0 // they were in no log that this reader has read
 	}
 	if len(found) == 0 {
 		return Batch{}, nil
@@ -152,7 +152,7 @@ func (f *follower) next() (Batch, error) {
 	return Batch{requests, missed}, err
 }
 
-// named gives each entry its id and the names of where it went.
+// named returns the entries with their ids and the names of their environments.
 func (s *Service) named(tx *models.Tx, project string, r *ring, found []entry) ([]Request, error) {
 	places, err := placesOf(tx, project)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Service) named(tx *models.Tx, project string, r *ring, found []entry) (
 	return list, nil
 }
 
-// Place is an environment by its names. Of one that is gone, Name is the id.
+// Place is an environment by its names. Name is the id if it was deleted.
 type Place struct{ ID, Name, Version string }
 
 type places map[string]Place

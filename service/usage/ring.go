@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// Bounds of what an entry keeps of a caller's own text, in bytes.
+// Bounds on the texts of a caller in an entry, in bytes.
 const (
 	maxMethod = 16
 	maxPath   = 256
 )
 
-// chunk is by how many entries a ring grows, and how many a reader copies while
-// a call may not write.
+// chunk is the number of entries that a ring grows by, and that a reader copies at a time
+// while calls cannot write.
 const chunk = 16
 
-// slot is an entry of the log: a Call, packed, because each of its cache lines may
-// have to come from another core. The caller's text is in a buffer of its own that
-// the next entry in its place uses again.
+// slot is a packed Call: each cache line less is one that need not come from another
+// core. The caller's texts are in one buffer, which the next entry in this slot reuses.
 type slot struct {
 	project, version, environment string
 	owner, credential             string
@@ -33,7 +32,7 @@ type slot struct {
 	text []byte // Method, Path and RemoteIP
 }
 
-// end is when the call was over, in ns since 1970.
+// end returns when the call ended, in ns since 1970.
 func (s *slot) end() int64 { return s.start + s.took }
 
 func (s *slot) set(c *Call) {
@@ -47,7 +46,8 @@ func (s *slot) set(c *Call) {
 	}
 	ip := len(text)
 	text = append(text, c.RemoteIP...)
-	s.project, s.version, s.environment, s.owner, s.credential = c.ProjectID, c.VersionID, c.EnvironmentID, c.Owner, c.CredentialID
+	s.project, s.version, s.environment = c.ProjectID, c.VersionID, c.EnvironmentID
+	s.owner, s.credential = c.Owner, c.CredentialID
 	s.route, s.code, s.step = c.Route, c.Code, c.Step
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
 	s.status, s.path, s.ip, s.text = int16(c.Status), int16(path), int16(ip), text
@@ -75,32 +75,31 @@ func (s *slot) read() Call {
 	}
 }
 
-// entry is a call in the log with its number. Numbers of a ring start at 1 and
-// have no gaps.
+// entry is a call in a ring. The numbers of a ring start at 1 and have no gaps.
 type entry struct {
 	number uint64
 	call   Call
 }
 
-// ring holds a project's latest calls. A call never waits for it: it is not
-// written down, and counted as dropped, when the ring is busy.
+// ring is the ring buffer of a project's latest calls. A call never waits for it: if the
+// ring is busy, the call is dropped and counted as such.
 type ring struct {
-	name    string       // tells a ring from those before it and in other processes
+	name    string       // unique over all rings and processes
 	usedAt  atomic.Int64 // Unix milliseconds of the latest call
 	dropped atomic.Int64
 
 	mu    sync.Mutex
 	slots []slot
 	count int    // of the slots in use
-	first int    // the oldest one's place; not 0 only when all are in use
+	first int    // index of the oldest; 0 unless all slots are in use
 	last  uint64 // number of the newest entry, 0 before the first
-	gone  bool   // its room was given to another
+	gone  bool   // evicted
 }
 
 func newRing() *ring { return &ring{name: strings.ToLower(rand.Text()[:10])} }
 
-// tryLock gives up after a moment: long enough for somebody else to write an
-// entry, no matter what for a reader that the scheduler has put aside.
+// tryLock tries for as long as another call needs to write an entry. It does not wait for
+// a reader that is not scheduled.
 func (r *ring) tryLock() bool {
 	for range 64 {
 		if r.mu.TryLock() {
@@ -110,9 +109,8 @@ func (r *ring) tryLock() bool {
 	return false
 }
 
-// write keeps the call, in place of the oldest one when the ring is full: the two
-// trade places, and with them their buffers. mayGrow is asked for room for one more
-// chunk.
+// write swaps the call into the ring, for the oldest one if the ring is full. mayGrow
+// reserves room for one more chunk.
 func (r *ring) write(s *slot, mayGrow func(have int) bool) {
 	r.usedAt.Store(s.start / int64(time.Millisecond))
 	if !r.tryLock() {
@@ -124,8 +122,7 @@ func (r *ring) write(s *slot, mayGrow func(have int) bool) {
 		r.dropped.Add(1)
 		return
 	}
-	// Only while the oldest is in the first place does the end of the slots come
-	// after the newest.
+	// Slots can be appended only while the oldest is the first: then the newest is the last.
 	if r.count == len(r.slots) && r.first == 0 && mayGrow(len(r.slots)) {
 		r.slots = append(r.slots, make([]slot, chunk)...)
 	}
@@ -145,14 +142,14 @@ func (r *ring) write(s *slot, mayGrow func(have int) bool) {
 	r.last++
 }
 
-// newest is the number of the newest entry.
+// newest returns the number of the newest entry.
 func (r *ring) newest() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last
 }
 
-// before lists at most limit entries with a lesser number, newest first.
+// before returns at most limit entries with a smaller number, newest first.
 func (r *ring) before(number uint64, limit int) (list []entry) {
 	for len(list) < limit {
 		part := r.copy(func(oldest, newest uint64) (from, to uint64) {
@@ -171,8 +168,8 @@ func (r *ring) before(number uint64, limit int) (list []entry) {
 	return list
 }
 
-// after lists at most limit entries with a greater number, oldest first, and
-// how many between have gone already.
+// after returns at most limit entries with a greater number, oldest first, and how many
+// of those numbers were overwritten already.
 func (r *ring) after(number uint64, limit int) (list []entry, missed uint64) {
 	for len(list) < limit {
 		part := r.copy(func(oldest, newest uint64) (from, to uint64) {
@@ -189,8 +186,8 @@ func (r *ring) after(number uint64, limit int) (list []entry, missed uint64) {
 	return list, missed
 }
 
-// copy takes out the entries that choose names: from its first to its last
-// number, none when the first is greater.
+// copy returns the entries from the first to the last number that choose returns, none if
+// the first is greater.
 func (r *ring) copy(choose func(oldest, newest uint64) (from, to uint64)) (list []entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -206,10 +203,10 @@ func (r *ring) copy(choose func(oldest, newest uint64) (from, to uint64)) (list 
 	return list
 }
 
-// id names an entry to readers.
+// id returns the id of an entry, for readers.
 func (r *ring) id(number uint64) string { return r.name + "-" + strconv.FormatUint(number, 10) }
 
-// number is the number in an id of this ring; ok is false for any other text.
+// number returns the number in an id of this ring. ok is false for any other text.
 func (r *ring) number(id string) (number uint64, ok bool) {
 	text, ok := strings.CutPrefix(id, r.name+"-")
 	if !ok {
@@ -219,7 +216,7 @@ func (r *ring) number(id string) (number uint64, ok bool) {
 	return number, err == nil
 }
 
-// idleSince tells whether no call has come for that long.
+// idleSince reports whether the last call is longer ago than d.
 func (r *ring) idleSince(d time.Duration, now time.Time) bool {
 	return now.UnixMilli()-r.usedAt.Load() > d.Milliseconds()
 }

@@ -10,12 +10,12 @@ import (
 	"postern/service/access"
 )
 
-// SeenFor is how far back Seen looks.
+// SeenFor is the period that Seen reads.
 const SeenFor = 7 * 24 * time.Hour
 
-// Seen tells the hour in which each of the end users last called one of the
-// projects, with a token or with a key whose owner is their id. Who has not within
-// SeenFor is absent. Projects are named or ids, users ids.
+// Seen returns the hour in which each end user last called one of the projects, with a
+// token or with a key whose owner is their id. Users without a call within SeenFor are
+// absent. projects are names or ids, users are ids.
 func (s *Service) Seen(
 	ctx context.Context, p access.Principal, projects, users []string,
 ) (map[string]time.Time, error) {
@@ -40,7 +40,7 @@ func (s *Service) Seen(
 	}
 	seen := map[string]time.Time{}
 	for _, row := range rows {
-		user, _, _ := strings.Cut(row.Owner, " ") // what follows is the issuer of their token
+		user, _, _ := strings.Cut(row.Owner, " ") // the issuer of their token follows
 		if at := time.Unix(row.Hour*3600, 0).UTC(); at.After(seen[user]) {
 			seen[user] = at
 		}

@@ -33,13 +33,13 @@ var columns = map[string]string{
 	ByStatusClass: models.UsageByStatusClass,
 }
 
-// Bounds on one question.
+// Bounds on one query.
 const (
 	MaxRange = 366 * 24 * time.Hour
 	MaxItems = 10_000
 )
 
-// DefaultRange is what is looked at when nobody says from when.
+// DefaultRange is the range of a Query without From.
 const DefaultRange = 24 * time.Hour
 
 // Query asks for sums. From and To are widened to whole hours, in UTC; a zero To
@@ -47,38 +47,39 @@ const DefaultRange = 24 * time.Hour
 type Query struct {
 	From, To time.Time
 	GroupBy  []string
-	Top      int // answer just this many groups, those with the most calls; 0: all, or an error when they are too many
+	Top      int // the number of groups with the most calls to return; 0: all, or an error over MaxItems
 }
 
-// Sums are what is counted. The bytes are those of bodies.
+// Sums are numbers of calls and of bytes in their bodies.
 type Sums struct {
 	Calls, BytesIn, BytesOut int64
 }
 
-// Group is the sums of the calls that have in common what was grouped by; other
-// fields are zero.
+// Group holds the sums of the calls with the same values of the fields in GroupBy. Its
+// other fields are zero.
 type Group struct {
 	Since       time.Time // begin of the hour or day
 	Environment Place
-	Owner       string // "" for nobody
+	Owner       string // "" for calls without an owner
 	Key         string // id, "" for calls without a key
 	Route       string
 	StatusClass string // such as 2xx; "" for calls that ended without a status
 	Sums
 }
 
-// Usage answers a Query. By time it is in order; else it begins with the most
-// calls. Without GroupBy there is one group.
+// Usage is the result of a Query. Groups are sorted by time if they have one, then by
+// calls, most first. Without GroupBy there is one group.
 type Usage struct {
 	From, To time.Time // of whole hours
 	GroupBy  []string
 	Groups   []Group
-	More     bool // there are more than Top
+	More     bool // there are more groups than Top
 	Total    Sums // of the groups
 }
 
-// Usage sums up a project's calls. It includes all that this process has
-// counted; what others count comes up to a second later.
+// Usage sums up a project's calls. It includes all calls of this process; those of other
+// replicas are up to a second late. Too many groups are refused as Invalid with the code
+// too_many_groups.
 func (s *Service) Usage(ctx context.Context, p access.Principal, project string, q Query) (Usage, error) {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.UsageRead)
@@ -89,7 +90,7 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 	if err != nil {
 		return Usage{}, err
 	}
-	// A reader who goes away must not break off what others wait for as well.
+	// A reader that disconnects must not interrupt a write that others wait for.
 	if err := s.Recorder.Flush(context.WithoutCancel(ctx)); err != nil {
 		return Usage{}, err
 	}
@@ -141,8 +142,11 @@ func (q Query) normalized(now time.Time) (Query, error) {
 	seen := map[string]bool{}
 	for _, name := range q.GroupBy {
 		if columns[name] == "" || seen[name] {
-			wrong = append(wrong, fault.Field{Pointer: "/group_by", Code: "invalid_group_by",
-				Detail: "Group by any of hour, day, environment, owner, key, route and status_class, each once."})
+			wrong = append(wrong, fault.Field{
+				Pointer: "/group_by",
+				Code:    "invalid_group_by",
+				Detail:  "Group by any of hour, day, environment, owner, key, route and status_class, each once.",
+			})
 		}
 		seen[name] = true
 	}
@@ -181,13 +185,17 @@ func (q Query) answer(rows []models.UsageSum, places places) Usage {
 	return out
 }
 
-// compare puts groups into an order that is the same every time.
+// compare sorts groups by time and calls. The other fields make the order total.
 func compare(a, b Group) int {
 	return cmp.Or(
-		a.Since.Compare(b.Since), cmp.Compare(b.Calls, a.Calls),
+		a.Since.Compare(b.Since),
+		cmp.Compare(b.Calls, a.Calls),
 		cmp.Compare(a.Environment.Version, b.Environment.Version),
-		cmp.Compare(a.Environment.Name, b.Environment.Name), cmp.Compare(a.Owner, b.Owner),
-		cmp.Compare(a.Key, b.Key), cmp.Compare(a.Route, b.Route), cmp.Compare(a.StatusClass, b.StatusClass),
+		cmp.Compare(a.Environment.Name, b.Environment.Name),
+		cmp.Compare(a.Owner, b.Owner),
+		cmp.Compare(a.Key, b.Key),
+		cmp.Compare(a.Route, b.Route),
+		cmp.Compare(a.StatusClass, b.StatusClass),
 	)
 }
 

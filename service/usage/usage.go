@@ -1,12 +1,10 @@
-// Package usage counts proxied calls and shows them: sums by the hour, when a
-// key was last used, and the latest calls one by one.
+// Package usage counts proxied calls and shows them: sums by the hour, when a key was
+// last used, and the latest calls one by one (the live log).
 //
-// It owns the counters in memory and their way into hourly rows, the live log
-// and its bounds, and who may see either. It does not own what a call is or when
-// it is over: the gateway tells a Recorder through the adapter in app. What a
-// process has counted is written every second, so that a clean stop loses
-// nothing and a kill at most the last second; rows are added to, so that
-// replicas add up. The live log is of one process and is written nowhere.
+// It owns the counters, their hourly rows, the live log and its bounds, and who may read
+// them. What a call is belongs to the gateway, which reports calls to a Recorder.
+// Counters are added to the rows every second: a kill loses at most one second, and the
+// counts of replicas add up. The live log is in memory only, of one process.
 package usage
 
 import (
@@ -26,53 +24,52 @@ const FlushEvery = time.Second
 // flushTimeout bounds one write of the counters.
 const flushTimeout = 10 * time.Second
 
-// Call is a proxied call that is over. It is counted in the hour in which it
-// began. Method, Path and RemoteIP are copied where they are kept; the other
-// strings must not change.
+// Call is a proxied call that has ended. It is counted in the hour in which it began.
+// The recorder copies Method, Path and RemoteIP; the other strings must not change.
 type Call struct {
 	ProjectID, VersionID, EnvironmentID string
 
-	Owner        string // "" for nobody
+	Owner        string // "" for none
 	CredentialID string // the key's id; "" without one
 	RemoteIP     string
 	Method       string
 	Path         string // without the query
-	Route        string // a pattern, never a path: it makes rows
+	Route        string // a pattern, never a path: each value is a row
 	Status       int
-	Code         string // of the gateway's own answer, "" when the upstream answered
-	Step         string // which step answered
+	Code         string // of the gateway's own response, "" if the upstream answered
+	Step         string // the gateway's step that answered
 	BytesIn      int64
 	BytesOut     int64
 	Start        time.Time
 	Duration     time.Duration
 }
 
-// Recorder takes in what one process serves. Make one with NewRecorder; it is
-// safe for concurrent use.
+// Recorder records the calls of one process. Create one with NewRecorder. It is safe for
+// concurrent use.
 type Recorder struct {
-	db    *models.DB
-	log   *slog.Logger
-	desks *desks
-	book  *book
+	db     *models.DB
+	log    *slog.Logger
+	shards *shards
+	live   *liveLog
 
-	flushing sync.Mutex // held while counters are on their way into rows
+	flushing sync.Mutex // held while counters are written to rows
 	used     usedKeys
 	failing  bool
 }
 
-// NewRecorder makes a recorder that has seen nothing.
+// NewRecorder returns a recorder without calls.
 func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
 	return &Recorder{
-		db:    db,
-		log:   log,
-		desks: newDesks(runtime.GOMAXPROCS(0)),
-		book:  newBook(maxEntries, maxOfProject),
-		used:  usedKeys{},
+		db:     db,
+		log:    log,
+		shards: newShards(runtime.GOMAXPROCS(0)),
+		live:   newLiveLog(maxEntries, maxOfProject),
+		used:   usedKeys{},
 	}
 }
 
-// Observe counts a call and keeps it for the live log. It never waits for a database,
-// and for readers no longer than it takes them to take what the desks hold.
+// Observe counts a call and adds it to the live log. It never waits for the database. It
+// waits for a reader only while that takes the calls out of the shards.
 func (r *Recorder) Observe(c Call) { r.observe(&c, nil) }
 
 // ConnRecorder records the calls of one connection, which never overlap. It remembers
@@ -90,19 +87,19 @@ func (r *ConnRecorder) Observe(c Call) { r.recorder.observe(&c, &r.last) }
 
 // observe records a call. before is the cache of its connection, nil without one.
 func (r *Recorder) observe(c *Call, before *last) {
-	kept, due := r.desks.tell(c, before)
-	if !kept { // by other projects' calls, perhaps: their troubles are not this one's
+	kept, due := r.shards.record(c, before)
+	if !kept { // the shard is full, perhaps with the calls of other projects
 		var s slot
 		s.set(c)
-		r.book.write(&s)
+		r.live.write(&s)
 	}
 	if due {
-		r.desks.gatherIfFree(r.book)
+		r.shards.gatherIfFree(r.live)
 	}
 }
 
-// Run writes the counters every second until the context ends. Close follows,
-// once nothing is observed any more.
+// Run writes the counters every second until ctx ends. Call Close after it, once no more
+// calls are observed.
 func (r *Recorder) Run(ctx context.Context) {
 	tick := time.NewTicker(FlushEvery)
 	defer tick.Stop()
@@ -111,15 +108,16 @@ func (r *Recorder) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			// A stop must not break off a write: Close would not know how it ended.
+			// A stop must not interrupt a write, because Close could not tell whether it
+			// was committed.
 			err := r.Flush(context.WithoutCancel(ctx))
-			r.tell(err)
+			r.logFailure(err)
 		}
 	}
 }
 
-// tell logs when writing begins to fail and when it works again, not every time.
-func (r *Recorder) tell(err error) {
+// logFailure logs when writing begins to fail and when it works again.
+func (r *Recorder) logFailure(err error) {
 	switch {
 	case err != nil && !r.failing:
 		r.log.Error("usage cannot be written and is kept in memory", "error", err)
@@ -129,13 +127,12 @@ func (r *Recorder) tell(err error) {
 	r.failing = err != nil
 }
 
-// Flush writes what was counted before the call. After an error it is still in
-// memory; only where a database has committed and could not say so, the same
-// calls are counted twice.
+// Flush writes the counters. After an error they are still in memory. If the database
+// committed but its answer was lost, the calls are counted twice.
 func (r *Recorder) Flush(ctx context.Context) error { return r.flush(ctx, false) }
 
-// Close writes the last counters and ends the live log's followers. Its error
-// says how many calls are lost.
+// Close ends the live log's followers and writes the counters until that succeeds or ctx
+// ends. Its error has the number of calls that are lost.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.EndFollowers()
 	for {
@@ -145,33 +142,33 @@ func (r *Recorder) Close(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("usage: %d calls were counted and could not be written: %w", r.desks.counted(), err)
+			return fmt.Errorf("usage: %d calls were counted and could not be written: %w", r.shards.counted(), err)
 		case <-time.After(FlushEvery / 4):
 		}
 	}
 }
 
-// ring is a project's part of the live log, brought up to date; nil when it has none.
+// ring returns a project's part of the live log, up to date, nil if there is none.
 func (r *Recorder) ring(project string) *ring {
-	r.desks.gather(r.book)
-	return r.book.ring(project)
+	r.shards.gather(r.live)
+	return r.live.ring(project)
 }
 
-// EndFollowers ends every Follow, now and from now on.
-func (r *Recorder) EndFollowers() { r.book.end() }
+// EndFollowers ends every present and future Follow.
+func (r *Recorder) EndFollowers() { r.live.end() }
 
 func (r *Recorder) flush(ctx context.Context, last bool) error {
 	r.flushing.Lock()
 	defer r.flushing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	r.desks.gather(r.book)
-	taken := r.desks.take()
-	r.used.see(taken)
+	r.shards.gather(r.live)
+	taken := r.shards.take()
+	r.used.add(taken)
 	rows := taken.rows()
 	if len(rows) > 0 {
 		if err := r.db.Write(ctx, func(tx *models.Tx) error { return tx.AddUsage(rows) }); err != nil {
-			r.desks.giveBack(taken)
+			r.shards.giveBack(taken)
 			return fmt.Errorf("usage: write %d rows: %w", len(rows), err)
 		}
 	}
@@ -194,7 +191,7 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 	return nil
 }
 
-// Service shows what was recorded to those who may see it.
+// Service implements the queries of usage and of the live log.
 type Service struct {
 	DB       *models.DB
 	Recorder *Recorder // of this process

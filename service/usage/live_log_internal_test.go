@@ -33,28 +33,34 @@ func numbers(list []entry) (out []uint64) {
 	return out
 }
 
-// Entries must come back in order, whole and under their own number, whatever
-// the ring has been through.
+// Entries are returned in order, whole and under their own number, however often the ring
+// was overwritten.
 func TestARingKeepsTheLatest(t *testing.T) {
 	now := time.Now()
 	for _, each := range []int{chunk, 3 * chunk, 10 * chunk} {
-		b := newBook(1<<20, each)
+		b := newLiveLog(1<<20, each)
 		for n := 1; n <= 4*each+5; n++ {
 			b.write(numbered("prj_1", n, now))
 			r := b.ring("prj_1")
 			have := min(n, each)
 			newest := r.before(math.MaxUint64, each+1)
 			oldest, missed := r.after(0, each+1)
-			if len(newest) != have || len(oldest) != have || missed != uint64(n-have) {
-				t.Fatalf(
-					"after %d of %d: %v newest first, %v oldest first, %d missed", n, each, numbers(newest),
-					numbers(oldest), missed,
-				)
+			if len(newest) != have || len(oldest) != have {
+				t.Fatalf("after %d of %d: %v newest first, %v oldest first; want %d",
+					n, each, numbers(newest), numbers(oldest), have)
+			}
+			if missed != uint64(n-have) {
+				t.Fatalf("after %d of %d: %d missed, want %d", n, each, missed, n-have)
 			}
 			for i, e := range oldest {
-				if mirror := newest[have-1-i]; e != mirror || e.number != uint64(n-have+1+i) ||
-					e.call.Path != fmt.Sprintf("/%d", e.number) {
-					t.Fatalf("after %d: entry %d is %+v and %+v", n, i, e, mirror)
+				if mirror := newest[have-1-i]; e != mirror {
+					t.Fatalf("after %d: entry %d is %+v oldest first and %+v newest first", n, i, e, mirror)
+				}
+				if e.number != uint64(n-have+1+i) {
+					t.Fatalf("after %d: entry %d has number %d, want %d", n, i, e.number, n-have+1+i)
+				}
+				if want := fmt.Sprintf("/%d", e.number); e.call.Path != want {
+					t.Fatalf("after %d: entry %d has path %s, want %s", n, i, e.call.Path, want)
 				}
 			}
 		}
@@ -62,7 +68,7 @@ func TestARingKeepsTheLatest(t *testing.T) {
 }
 
 func TestARingIsReadInParts(t *testing.T) {
-	b := newBook(1<<20, 10*chunk)
+	b := newLiveLog(1<<20, 10*chunk)
 	for n := 1; n <= 100; n++ {
 		b.write(numbered("prj_1", n, time.Now()))
 	}
@@ -94,7 +100,7 @@ func TestARingIsReadInParts(t *testing.T) {
 }
 
 func TestAnEntryKeepsItsOwnCopyAndABoundedOne(t *testing.T) {
-	b := newBook(1<<20, chunk)
+	b := newLiveLog(1<<20, chunk)
 	c := Call{
 		ProjectID: "prj_1",
 		Method:    strings.Repeat("M", 100),
@@ -104,15 +110,20 @@ func TestAnEntryKeepsItsOwnCopyAndABoundedOne(t *testing.T) {
 	}
 	b.write(packed(c))
 	got := b.ring("prj_1").before(2, 1)[0].call
-	if len(got.Method) != maxMethod || got.Path != c.Path[:maxPath]+"…" || got.RemoteIP != c.RemoteIP ||
-		got.Code != c.Code {
+	if len(got.Method) != maxMethod {
+		t.Errorf("a method of %d bytes, want %d", len(got.Method), maxMethod)
+	}
+	if got.Path != c.Path[:maxPath]+"…" {
+		t.Errorf("path %s, want %d bytes and an ellipsis", got.Path, maxPath)
+	}
+	if got.RemoteIP != c.RemoteIP || got.Code != c.Code {
 		t.Errorf("got %+v", got)
 	}
 }
 
-// A reader that the scheduler has put aside must not hold up calls.
-func TestABusyRingCostsAnEntryAndNoTime(t *testing.T) {
-	b := newBook(1<<20, chunk)
+// A reader that is not scheduled must not delay calls.
+func TestABusyRingDropsTheCall(t *testing.T) {
+	b := newLiveLog(1<<20, chunk)
 	b.write(numbered("prj_1", 1, time.Now()))
 	r := b.ring("prj_1")
 	r.mu.Lock()
@@ -124,10 +135,10 @@ func TestABusyRingCostsAnEntryAndNoTime(t *testing.T) {
 	}
 }
 
-func TestTheBookIsBoundedOverAllProjects(t *testing.T) {
+func TestTheLiveLogIsBoundedOverAllProjects(t *testing.T) {
 	const projects = 4
 	now := time.Now()
-	b := newBook(projects*chunk, 10*chunk)
+	b := newLiveLog(projects*chunk, 10*chunk)
 	fill := func(project string, at time.Time) {
 		for n := range 3 * chunk {
 			b.write(numbered(project, n, at))
@@ -153,15 +164,14 @@ func TestTheBookIsBoundedOverAllProjects(t *testing.T) {
 }
 
 func TestManyProjectsAtOnce(t *testing.T) {
-	b := newBook(20*chunk, 2*chunk)
+	b := newLiveLog(20*chunk, 2*chunk)
 	now := time.Now()
 	var calling sync.WaitGroup
 	for caller := range 8 {
 		calling.Go(func() {
 			for n := range 5000 {
-				b.write(
-					numbered(fmt.Sprintf("prj_%d", (n*7+caller)%50), n, now.Add(time.Duration(n)*20*time.Millisecond)),
-				)
+				project := fmt.Sprintf("prj_%d", (n*7+caller)%50)
+				b.write(numbered(project, n, now.Add(time.Duration(n)*20*time.Millisecond)))
 			}
 		})
 	}

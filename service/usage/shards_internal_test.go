@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// paths are those of a project's calls in the log, oldest first.
+// paths returns the paths of a project's calls in the live log, oldest first.
 func (r *Recorder) paths(project string) string {
 	var out []string
 	ring := r.ring(project)
@@ -24,21 +24,21 @@ func (r *Recorder) paths(project string) string {
 	return strings.Join(out, " ")
 }
 
-func quietRecorder(desks int) *Recorder {
+func quietRecorder(shards int) *Recorder {
 	r := NewRecorder(nil, slog.New(slog.DiscardHandler))
-	r.desks = newDesks(desks)
+	r.shards = newShards(shards)
 	return r
 }
 
-// Whichever core a call ended on, the log has them in the order in which they ended.
-func TestCallsOfAllDesksComeInOrder(t *testing.T) {
+// The live log has calls in the order in which they ended, on whichever core.
+func TestCallsOfAllShardsComeInOrder(t *testing.T) {
 	r := quietRecorder(3)
 	begin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for n, at := range []int{2, 0, 0, 1, 2, 1, 0, 2} {
-		// The later one begins, the shorter it takes: the order of beginnings is another.
+		// The durations differ, so that the order of starts is another one.
 		ends := begin.Add(time.Duration(n) * time.Second)
 		took := time.Duration(n%3) * time.Minute
-		r.desks.all[at].hold(&Call{
+		r.shards.all[at].keep(&Call{
 			ProjectID: "prj_1",
 			Path:      fmt.Sprint("/", n),
 			Start:     ends.Add(-took),
@@ -54,32 +54,32 @@ func TestCallsOfAllDesksComeInOrder(t *testing.T) {
 	}
 }
 
-// Nobody waits for the log, and nobody's calls are lost to it for another's: what finds
-// no room at a full desk goes to its own project's ring.
-func TestAFullDeskCostsNoTimeAndNobodyElse(t *testing.T) {
+// A call never waits for the live log. One that finds a shard full of another project's
+// calls goes to its own project's ring.
+func TestAFullShardDelaysAndDropsNoCall(t *testing.T) {
 	r := quietRecorder(1)
-	r.desks.gathering.Lock() // by somebody that the scheduler has put aside
+	r.shards.gathering.Lock() // as by a goroutine that is not scheduled
 	for range maxHeld {
 		r.Observe(Call{ProjectID: "prj_1"})
 	}
 	r.Observe(Call{ProjectID: "prj_2", Path: "/only"})
-	if got := r.book.ring("prj_2"); got == nil || got.newest() != 1 {
-		t.Error("a project's only call is not in the log because of another's many")
+	if got := r.live.ring("prj_2"); got == nil || got.newest() != 1 {
+		t.Error("a project's only call is not in the live log because of another's many")
 	}
-	r.desks.gathering.Unlock()
-	if n, dropped := r.ring("prj_1").newest(), r.book.dropped.Load(); n != maxHeld || dropped != 0 {
+	r.shards.gathering.Unlock()
+	if n, dropped := r.ring("prj_1").newest(), r.live.dropped.Load(); n != maxHeld || dropped != 0 {
 		t.Errorf("%d entries of %d, %d dropped", n, maxHeld, dropped)
 	}
-	if n := r.desks.counted(); n != maxHeld+1 {
+	if n := r.shards.counted(); n != maxHeld+1 {
 		t.Errorf("%d calls were counted, want %d", n, maxHeld+1)
 	}
 }
 
-// Slots and their buffers go from desk to ring and back; nobody else may write to one
-// that is in the log.
-func TestTheTextOfAnEntryIsItsOwn(t *testing.T) {
+// Slots and their buffers move from shard to ring and back. A slot in the live log must
+// not be written to.
+func TestAnEntryKeepsItsText(t *testing.T) {
 	r := quietRecorder(1)
-	r.book = newBook(1<<20, chunk)
+	r.live = newLiveLog(1<<20, chunk)
 	for i := range 10 * chunk {
 		r.Observe(Call{ProjectID: "prj_1", Path: fmt.Sprintf("/%04d", i), Start: time.Now()})
 		if i%5 > 0 {
@@ -93,7 +93,7 @@ func TestTheTextOfAnEntryIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestNothingOfACallIsLostInTheLog(t *testing.T) {
+func TestSlotKeepsEveryField(t *testing.T) {
 	c := Call{
 		ProjectID:     "prj_1",
 		VersionID:     "ver_1",
@@ -114,8 +114,8 @@ func TestNothingOfACallIsLostInTheLog(t *testing.T) {
 	}
 	fields := reflect.ValueOf(c)
 	for i := range fields.NumField() {
-		if name := fields.Type().Field(i).Name; fields.Field(i).IsZero() && name != "Kept" {
-			t.Errorf("%s says nothing in this test", name)
+		if name := fields.Type().Field(i).Name; fields.Field(i).IsZero() {
+			t.Errorf("%s is not set in this test", name)
 		}
 	}
 	if got := packed(c).read(); got != c {
@@ -123,17 +123,20 @@ func TestNothingOfACallIsLostInTheLog(t *testing.T) {
 	}
 }
 
-// A call that nobody asks for is in the log a second later all the same.
-func TestFlushingBringsTheLogUpToDate(t *testing.T) {
+// Without readers, a call is in the live log after the next Flush.
+func TestFlushUpdatesTheLiveLog(t *testing.T) {
 	r := quietRecorder(2)
-	r.desks.all[1].hold(&Call{ProjectID: "prj_1"})
-	if err := r.Flush(t.Context()); err != nil || r.book.ring("prj_1") == nil {
-		t.Errorf("%v, and the call is in the log: %v", err, r.book.ring("prj_1") != nil)
+	r.shards.all[1].keep(&Call{ProjectID: "prj_1"})
+	if err := r.Flush(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if r.live.ring("prj_1") == nil {
+		t.Error("the call is not in the live log")
 	}
 }
 
-// A desk that is not asked brings its calls to the book itself, before there are many.
-func TestTheLogIsWrittenWithoutReaders(t *testing.T) {
+// Without readers, a shard moves its calls to the live log before it is full.
+func TestTheLiveLogIsWrittenWithoutReaders(t *testing.T) {
 	r := quietRecorder(2)
 	var calling sync.WaitGroup
 	for range 4 {
@@ -144,7 +147,7 @@ func TestTheLogIsWrittenWithoutReaders(t *testing.T) {
 		})
 	}
 	calling.Wait()
-	ring := r.book.ring("prj_1")
+	ring := r.live.ring("prj_1")
 	if ring == nil {
 		t.Fatal("nothing is in the log")
 	}
@@ -157,14 +160,14 @@ func TestTheLogIsWrittenWithoutReaders(t *testing.T) {
 	}
 }
 
-func TestThereAreNoMoreDesksThanACallerCanKeep(t *testing.T) {
-	d := newDesks(1000)
-	if len(d.all) != maxDesks {
-		t.Errorf("%d desks", len(d.all))
+func TestShardsAreBounded(t *testing.T) {
+	d := newShards(1000)
+	if len(d.all) != maxShards {
+		t.Errorf("%d shards, want %d", len(d.all), maxShards)
 	}
-	for i := range 3 * maxDesks {
-		if at := d.near.New().(*desk); at.place < 0 || at.place >= maxDesks || at != &d.all[at.place] {
-			t.Errorf("new hint %d: %d", i, at.place)
+	for i := range 3 * maxShards {
+		if at := d.near.New().(*shard); at.place < 0 || at.place >= maxShards || at != &d.all[at.place] {
+			t.Errorf("new shard %d: %d", i, at.place)
 		}
 	}
 }
