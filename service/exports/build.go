@@ -18,17 +18,16 @@ import (
 	"postern/service/projects"
 )
 
-// A worker renews its lease with every progress report; one that is silent for
-// leaseFor is taken for dead.
+// A worker renews its lease with every progress report. After leaseFor without one it
+// counts as dead.
 const (
 	leaseFor    = 10 * time.Second
 	reportEvery = time.Second
 )
 
-// Build builds an export unless it is finished or another worker holds it. It
-// can be stopped at any point and called again. On an error the export stays
-// unfinished for another attempt, or is marked failed when final is set or no
-// attempt could end better.
+// Build builds an export, unless it is finished or another worker has its lease. It can be
+// stopped at any point and called again. On an error the export stays unfinished for
+// another attempt. It is marked failed if final is set, or if every attempt would fail.
 func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	lease := models.NewID("lse")
 	now := models.Now()
@@ -49,7 +48,7 @@ func (s *Service) Build(ctx context.Context, id string, final bool) error {
 		return nil
 	}
 	err = fmt.Errorf("exports: build %s: %w", id, err)
-	// The job's own context may be what ended the attempt.
+	// The attempt may have ended because the job's context has.
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
 	invalid := fault.KindOf(err) == fault.Invalid
@@ -67,9 +66,8 @@ func ignoreIf(ignore bool, err error) error {
 	return err
 }
 
-// attempt writes the zip and marks the export ready. A panic on one project's
-// data is an error like another: it must end in a failed export, not in a job
-// that is taken up for ever.
+// attempt writes the zip and marks the export ready. A panic becomes an error, so that it
+// ends in a failed export and not in a job that is retried forever.
 func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -123,8 +121,13 @@ func (s *Service) removeCancelled(ctx context.Context, id string) error {
 	return nil
 }
 
-func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, draft Draft,
-	sign func([]byte) ([]byte, error), progress func(string, int64, int64),
+func (s *Service) write(
+	ctx context.Context,
+	tx *models.Tx,
+	row models.Export,
+	draft Draft,
+	sign func([]byte) ([]byte, error),
+	progress func(string, int64, int64),
 ) (bundle.Result, error) {
 	project, err := projects.CompileWhole(tx, row.ProjectID, s.PublicURL)
 	if err != nil {
@@ -155,16 +158,16 @@ func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, d
 	})
 }
 
-var errStopped = errors.New("the reader wants no more rows")
+var errStopped = errors.New("the reader stopped")
 
-// keysOf turns the callback scan into an iterator.
+// keysOf returns the project's keys as an iterator.
 func keysOf(ctx context.Context, tx *models.Tx, project *snapshot.Project) iter.Seq2[snapshot.Key, error] {
 	return func(yield func(snapshot.Key, error) bool) {
 		err := keys.Scan(tx, project, func(k snapshot.Key) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			// An exported gateway has no users: it finds this beside the key.
+			// An exported gateway has no users. Whether the owner is frozen is part of the key.
 			k.OwnerFrozen = project.FrozenOwner(k.Owner)
 			if !yield(k, nil) {
 				return errStopped
@@ -182,7 +185,8 @@ func (s *Service) finish(ctx context.Context, row models.Export, progress progre
 	expires := now.Add(s.TTL)
 	row.State, row.Part, row.RowsDone, row.RowsTotal = Ready, "", progress.total, progress.total
 	row.SizeBytes, row.SHA256 = result.Size, fmt.Sprintf("%x", result.SHA256)
-	row.Exact, row.Approximate, row.Lossy, row.Skipped = result.Summary.Exact, result.Summary.Approximate, result.Summary.Lossy, result.Summary.Skipped
+	row.Exact, row.Approximate = result.Summary.Exact, result.Summary.Approximate
+	row.Lossy, row.Skipped = result.Summary.Lossy, result.Summary.Skipped
 	row.FinishedAt, row.ExpiresAt, row.LeaseUntil = &now, &expires, nil
 	return s.end(ctx, row)
 }
@@ -209,7 +213,11 @@ func (s *Service) end(ctx context.Context, row models.Export) error {
 			return err
 		}
 		return s.Events.Emit(ctx, tx, parent.TeamID, "export."+row.State, map[string]string{
-			"export": row.ID, "project": parent.ID, "project_name": parent.Name, "format": row.Format})
+			"export":       row.ID,
+			"project":      parent.ID,
+			"project_name": parent.Name,
+			"format":       row.Format,
+		})
 	})
 	if err == nil && !ended {
 		return errLeaseLost
@@ -233,8 +241,8 @@ type progress struct {
 	done, total int64
 }
 
-// reporter writes progress and renews the lease once a second, whatever the
-// builder is busy with, and ends the attempt when the lease is lost.
+// reporter writes the progress and renews the lease once a second, in a goroutine of its
+// own. It cancels the attempt if the lease is lost.
 type reporter struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -285,7 +293,7 @@ func (r *reporter) note(part string, done, total int64) {
 
 func (r *reporter) latest() progress { return *r.now.Load() }
 
-// stop ends the reports and tells whether the lease was lost meanwhile.
+// stop ends the reports. It returns errLeaseLost if the lease was lost.
 func (r *reporter) stop() error {
 	r.cancel(nil)
 	<-r.done

@@ -1,9 +1,8 @@
-// Package exports takes a project away as a zip: it accepts the request, builds the
-// bundle in the background, keeps the file until it expires, and survives being
-// killed at any point.
+// Package exports exports projects as zips: it accepts the request, builds the bundle in
+// the background, and keeps the file until it expires. It can be killed at any point.
 //
-// It owns the life of an export; it does not own what the zip holds (bundle) nor
-// the job queue (jobs). An export changes nothing in its project.
+// It owns the states of an export. The contents of the zip belong to package bundle, the
+// queue to package jobs. An export does not change its project.
 package exports
 
 import (
@@ -22,8 +21,8 @@ import (
 	"postern/service/access"
 )
 
-// The states of an export: queued, building, then ready or failed; a ready one
-// expires; either of the first two can be cancelled.
+// The states of an export. It is queued, then building, then ready or failed. A ready one
+// expires. A queued or building one can be cancelled.
 const (
 	Queued    = "queued"
 	Building  = "building"
@@ -38,7 +37,7 @@ type Enqueuer interface {
 	EnqueueExport(ctx context.Context, tx *models.Tx, exportID string) error
 }
 
-// Service is the room's door.
+// Service implements exports: request, build, download, cancel.
 type Service struct {
 	DB        *models.DB
 	Jobs      Enqueuer
@@ -47,12 +46,12 @@ type Service struct {
 	AddressOf func(project, version, environment string) string
 	PublicURL string // of the control plane
 	Generator string
-	Vault     *secrets.Vault // keeps the key that signs exports; nil: they are not signed
+	Vault     *secrets.Vault // seals the key that signs exports; nil: exports are not signed
 	Log       *slog.Logger
-	Events    Events // nil: nobody is told
+	Events    Events // nil: no events
 }
 
-// Events tells a team that an export of its has ended, in the caller's transaction.
+// Events emits an event of a team in the caller's transaction.
 type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
@@ -78,7 +77,8 @@ type Export struct {
 	ExpiresAt   *time.Time
 }
 
-// Options are what a customer asks for. Keys "" means hashes. Secrets cannot be had yet.
+// Options are a customer's choices. Keys "" means hashes. Secrets is refused: it is not
+// available yet.
 type Options struct {
 	Format    string
 	Keys      string
@@ -126,7 +126,9 @@ func (o Options) normalized() (Options, error) {
 	return o, fault.InvalidFields(wrong)
 }
 
-// Request queues an export: row, audit entry and job in one transaction.
+// Request queues an export. It writes the row, the audit entry and the job in one
+// transaction. Too many unfinished exports of a project are refused as Conflict with the
+// code too_many_exports.
 func (s *Service) Request(ctx context.Context, p access.Principal, project string, options Options) (Export, error) {
 	var out Export
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -143,11 +145,18 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 				return err
 			}
 		}
-		if err := hasRoom(tx, parent); err != nil {
+		if err := checkRoom(tx, parent); err != nil {
 			return err
 		}
-		row := models.Export{ID: models.NewID("exp"), ProjectID: parent.ID, Format: options.Format, Keys: options.Keys,
-			Consumers: options.Consumers, State: Queued, CreatedAt: models.Now()}
+		row := models.Export{
+			ID:        models.NewID("exp"),
+			ProjectID: parent.ID,
+			Format:    options.Format,
+			Keys:      options.Keys,
+			Consumers: options.Consumers,
+			State:     Queued,
+			CreatedAt: models.Now(),
+		}
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}
@@ -170,12 +179,12 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 	return out, nil
 }
 
-// maxUnfinished is how many exports of one project may wait or be built at a time.
+// maxUnfinished bounds the queued and building exports of one project.
 const maxUnfinished = 5
 
-// hasRoom refuses an export where many are under way: each is work for minutes
-// where a project has many keys, and shows the same state.
-func hasRoom(tx *models.Tx, parent models.Project) error {
+// checkRoom refuses an export of a project with many unfinished ones: each takes minutes
+// if the project has many keys, and contains the same state.
+func checkRoom(tx *models.Tx, parent models.Project) error {
 	unfinished, err := tx.CountUnfinishedExports(parent.ID)
 	if err != nil {
 		return err
@@ -212,7 +221,8 @@ func (s *Service) List(
 	return models.MapList(rows, func(row models.Export) Export { return view(row, parent.Name) }), nil
 }
 
-// Cancel stops an export that is not finished; one that is, is a conflict.
+// Cancel stops an export that is not finished. A finished one is refused as Conflict with
+// the code export_finished.
 func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Export, error) {
 	var out Export
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -225,10 +235,8 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 			return err
 		}
 		if !moved {
-			return fault.New(
-				fault.Conflict, "export_finished", "This export is %s and can no longer be cancelled.",
-				row.State,
-			)
+			return fault.New(fault.Conflict, "export_finished", "This export is %s and can no longer be cancelled.",
+				row.State)
 		}
 		before := row
 		row.State = Cancelled
@@ -249,13 +257,14 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 	return out, nil
 }
 
-// File is a finished zip on its way to its customer. The caller closes it.
+// File is the zip of a ready export. The caller closes it.
 type File struct {
 	Name string
 	io.ReadSeekCloser
 }
 
-// Open opens the zip of a ready export.
+// Open opens the zip of a ready export and records the download. An expired export is
+// refused as Gone, one that is not ready as Conflict with the code export_not_ready.
 func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File, error) {
 	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
 	if err == nil && row.Keys == string(bundle.KeysMint) {
@@ -268,10 +277,8 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 		return File{}, fault.New(fault.Gone, "export_expired", "This export has expired. Make a new one.")
 	}
 	if row.State != Ready {
-		return File{}, fault.New(
-			fault.Conflict, "export_not_ready", "This export is %s; it can be downloaded once it is ready.",
-			row.State,
-		)
+		return File{}, fault.New(fault.Conflict, "export_not_ready",
+			"This export is %s; it can be downloaded once it is ready.", row.State)
 	}
 	content, err := s.Store.Open(row.ID)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -281,7 +288,7 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 	if err != nil {
 		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
 	}
-	// What cannot be recorded is not given out.
+	// A download that cannot be recorded is refused.
 	entry := access.Entry{
 		Action:  access.ExportDownload,
 		Object:  row.ID,

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// queue remembers what was queued, so that a test decides when it is worked on.
+// queue keeps the ids of queued exports. Tests build them.
 type queue struct {
 	mu  sync.Mutex
 	ids []string
@@ -141,9 +141,15 @@ func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
 					t.Fatal(err)
 				}
 				content := w.download(t, e.ID)
-				if got := w.get(t, e.ID); got.State != exports.Ready || got.SizeBytes != int64(len(content)) ||
-					got.Summary.Exact == 0 {
-					t.Errorf("got %+v of %d bytes", got, len(content))
+				got := w.get(t, e.ID)
+				if got.State != exports.Ready {
+					t.Errorf("state %s, want %s", got.State, exports.Ready)
+				}
+				if got.SizeBytes != int64(len(content)) {
+					t.Errorf("size %d, want %d", got.SizeBytes, len(content))
+				}
+				if got.Summary.Exact == 0 {
+					t.Errorf("nothing is exact: %+v", got.Summary)
 				}
 				if first != nil && !bytes.Equal(first, content) {
 					t.Errorf("%+v: two exports differ", options)
@@ -157,7 +163,7 @@ func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
 	})
 }
 
-// brokenStore fails as a full disk does, until it is mended.
+// brokenStore fails like a full disk while broken is set.
 type brokenStore struct {
 	exports.Store
 	broken bool
@@ -230,7 +236,7 @@ func TestCancelledIsNeverBuilt(t *testing.T) {
 	})
 }
 
-// Cancelled in the last moment, an export leaves no file that nobody can reach.
+// An export that is cancelled while its zip is written leaves no file.
 func TestCancelledAtTheEndLeavesNoFile(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
@@ -249,7 +255,7 @@ func TestCancelledAtTheEndLeavesNoFile(t *testing.T) {
 	})
 }
 
-func TestWishesAreChecked(t *testing.T) {
+func TestRequestChecksOptions(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		_, err := w.Request(t.Context(), w.owner, "shop", exports.Options{Format: "tar", Keys: "all"})
@@ -257,23 +263,22 @@ func TestWishesAreChecked(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		minted := exports.Options{Format: "data", Keys: "mint"}
-		var refused *fault.Error
-		if _, err := w.Request(t.Context(), w.owner, "shop", minted); !errors.As(err, &refused) ||
-			len(refused.Fields) != 1 ||
-			refused.Fields[0].Pointer != "/keys" {
+		_, err = w.Request(t.Context(), w.owner, "shop", minted)
+		refused, ok := errors.AsType[*fault.Error](err)
+		if !ok || len(refused.Fields) != 1 || refused.Fields[0].Pointer != "/keys" {
 			t.Errorf("keys minted without consumers: got %v, want /keys refused", err)
 		}
 		if e := w.request(t, exports.Options{Format: "data"}); e.Keys != "none" {
-			t.Errorf("an export without consumers says that its keys are %q", e.Keys)
+			t.Errorf("an export without consumers has keys %q, want none", e.Keys)
 		}
-		stranger := access.Principal{Roles: map[string]access.Role{"team_other": access.Owner}}
-		if _, err := w.Request(t.Context(), stranger, "shop", gateway); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("a stranger got %v", err)
+		other := access.Principal{Roles: map[string]access.Role{"team_other": access.Owner}}
+		if _, err := w.Request(t.Context(), other, "shop", gateway); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("another team got %v", err)
 		}
 	})
 }
 
-// A change in the middle of an export must not show in it.
+// A change while an export is built is not in the export.
 func TestAnExportIsOfOneState(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -7,9 +7,9 @@ import (
 	"postern/service/access"
 )
 
-// Latest maps each project, named by its id, to its newest export; one without
-// exports is absent. It is refused as a whole when one may not be seen. The
-// exports come without ProjectName.
+// Latest returns the newest export of each project, by the project's id. Projects without
+// exports are absent. It fails if the principal may not read one of them. The exports have
+// no ProjectName.
 func (s *Service) Latest(ctx context.Context, p access.Principal, projectIDs []string) (map[string]Export, error) {
 	tx := s.DB.Read(ctx)
 	if err := access.Projects(tx, p, projectIDs, access.ExportRead); err != nil {
@@ -26,5 +26,5 @@ func (s *Service) Latest(ctx context.Context, p access.Principal, projectIDs []s
 	return out, nil
 }
 
-// FileName is what the export's zip is called where it is saved.
+// FileName returns the file name of the export's zip.
 func (e Export) FileName() string { return fileName(e.ProjectName, e.Format) }

@@ -14,20 +14,20 @@ import (
 	"postern/platform/secrets"
 )
 
-// installation owns the data key that the export keys are sealed with: they are no
-// team's.
+// installation is the owner of the data key that export keys are sealed with. They belong
+// to no team.
 const installation = "installation"
 
-// firstExportKey is the id of the first key, the same on every replica, so that of
-// two replicas that make it at once one gets the other's.
+// firstExportKey is the id of the first key. It is the same on every replica, so that two
+// replicas that create it at once end up with the same key.
 const firstExportKey = "exk_1"
 
 func exportKeyPlace(id string) secrets.Place {
 	return secrets.Place{Table: "export_keys", Row: id, Column: "private_key"}
 }
 
-// exportKeys lists the installation's keys, the newest last. The first is made when
-// it is first asked for.
+// exportKeys returns the installation's keys, the newest last. The first call creates the
+// first key.
 func (s *Service) exportKeys(ctx context.Context) ([]models.ExportKey, error) {
 	rows, err := s.DB.Read(ctx).ExportKeys()
 	if err != nil || len(rows) > 0 {
@@ -46,12 +46,12 @@ func (s *Service) exportKeys(ctx context.Context) ([]models.ExportKey, error) {
 		return tx.Insert(&row)
 	})
 	if err != nil && !errors.Is(err, models.ErrDuplicate) {
-		return nil, fmt.Errorf("exports: make the key that signs: %w", err)
+		return nil, fmt.Errorf("exports: create the signing key: %w", err)
 	}
 	return s.DB.Read(ctx).ExportKeys()
 }
 
-// signer is what signs an export: nil without a vault to keep the key in.
+// signer returns the function that signs an export, nil without a vault to seal the key.
 func (s *Service) signer(ctx context.Context) (func(sums []byte) ([]byte, error), error) {
 	if s.Vault == nil {
 		return nil, nil
@@ -63,16 +63,14 @@ func (s *Service) signer(ctx context.Context) (func(sums []byte) ([]byte, error)
 	row := rows[len(rows)-1]
 	seed, err := s.Vault.Open(s.DB.Read(ctx), exportKeyPlace(row.ID), row.PrivateKey)
 	if err != nil {
-		return nil, fmt.Errorf("exports: open the key that signs: %w", err)
+		return nil, fmt.Errorf("exports: open the signing key: %w", err)
 	}
 	private := ed25519.NewKeyFromSeed([]byte(seed))
 	return func(sums []byte) ([]byte, error) { return ed25519.Sign(private, sums), nil }, nil
 }
 
-// PublicKeys is the public part of every key that exports were signed with, as PEM
-// blocks (RFC 8410), the newest first.
-//
-// It fails with kind NotFound where exports are not signed.
+// PublicKeys returns the public part of every key that exports were signed with, as PEM
+// blocks (RFC 8410), the newest first. It fails as NotFound if exports are not signed.
 func (s *Service) PublicKeys(ctx context.Context) ([]byte, error) {
 	if s.Vault == nil {
 		return nil, fault.New(fault.NotFound, "not_found", "Exports are not signed here.")

@@ -12,32 +12,32 @@ import (
 
 // Store keeps finished zips by export id.
 type Store interface {
-	// Create begins a file that nobody sees before its Commit.
+	// Create begins a file, which Open finds only after its Commit.
 	Create(id string) (Draft, error)
 	Open(id string) (io.ReadSeekCloser, error)
-	// Remove forgets a file; one that is not there is not an error.
+	// Remove removes a file. It is not an error if there is none.
 	Remove(id string) error
 }
 
-// Draft is a file being written. Commit makes it visible whole; Discard, which
-// does nothing after Commit, removes it.
+// Draft is a file being written. Commit makes it visible as a whole. Discard removes it;
+// after Commit it does nothing.
 type Draft interface {
 	io.Writer
 	Commit() error
 	Discard()
 }
 
-// Dir is a Store in a directory. It is made when the first file is.
+// Dir is a Store in a directory, which is created with the first file.
 type Dir string
 
-// Create implements Store. Whoever begins a file holds the export's lease, so
-// what earlier attempts left half-written is nobody's any more.
+// Create implements Store. The caller has the export's lease, so that no other worker is
+// writing the half-written files of earlier attempts, which Create removes.
 func (d Dir) Create(id string) (Draft, error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return nil, fmt.Errorf("make the directory of exports: %w", err)
+		return nil, fmt.Errorf("create the directory of exports: %w", err)
 	}
 	if err := d.removeParts(id + "."); err != nil {
-		return nil, fmt.Errorf("clear away earlier attempts at export %s: %w", id, err)
+		return nil, fmt.Errorf("remove earlier attempts at export %s: %w", id, err)
 	}
 	file, err := os.CreateTemp(string(d), id+".*.part")
 	if err != nil {
@@ -57,8 +57,8 @@ func (d Dir) Remove(id string) error {
 	return nil
 }
 
-// RemoveParts removes what a killed process left half-written. Only the sole
-// owner of the directory may call it, before its workers start.
+// RemoveParts removes the half-written files of a killed process. Only the sole owner of
+// the directory may call it, before its workers start.
 func (d Dir) RemoveParts() error { return d.removeParts("") }
 
 func (d Dir) removeParts(prefix string) error {
@@ -84,8 +84,8 @@ type dirDraft struct {
 	target string
 }
 
-// Commit syncs before it renames: a file that is visible after a power cut must
-// have its content.
+// Commit implements Draft. It syncs before it renames, so that a file that is visible
+// after a power failure has its content.
 func (f *dirDraft) Commit() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("finish %s: %w", f.target, err)
@@ -96,7 +96,7 @@ func (f *dirDraft) Commit() error {
 	return syncDir(filepath.Dir(f.target))
 }
 
-// syncDir makes a rename last: the name is kept by the directory, not the file.
+// syncDir makes a rename durable: the name is part of the directory, not of the file.
 func syncDir(name string) error {
 	dir, err := os.Open(name)
 	if err != nil {
@@ -105,6 +105,7 @@ func syncDir(name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
+// Discard implements Draft.
 func (f *dirDraft) Discard() {
 	_ = f.Close()           // closed already after Commit
 	_ = os.Remove(f.Name()) // renamed away after Commit

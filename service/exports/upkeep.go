@@ -7,11 +7,11 @@ import (
 	"postern/models"
 )
 
-// upkeepBatch bounds one round; the next round takes the rest.
+// upkeepBatch bounds the exports of one Upkeep. The next one continues.
 const upkeepBatch = 100
 
-// Upkeep queues exports again whose worker died, and removes the files of
-// expired ones. It is safe to run anywhere at any time.
+// Upkeep requeues exports whose worker died, and removes the files of expired exports. It
+// can run on several replicas at a time.
 func (s *Service) Upkeep(ctx context.Context) error {
 	if err := s.requeue(ctx); err != nil {
 		return err
@@ -19,10 +19,9 @@ func (s *Service) Upkeep(ctx context.Context) error {
 	return s.expire(ctx)
 }
 
-// TakeOver frees every export that a worker still seems to hold and removes
-// half-written files. Only the sole owner of the state may call it, before its
-// workers start; then a killed export goes on at once, without waiting for its
-// lease to end.
+// TakeOver releases all leases and removes half-written files, so that a killed export
+// continues at once and not when its lease ends. Only the sole owner of the state may call
+// it, before its workers start.
 func (s *Service) TakeOver(ctx context.Context, files Dir) error {
 	if err := files.RemoveParts(); err != nil {
 		return fmt.Errorf("exports: clean up: %w", err)

@@ -17,9 +17,8 @@ import (
 	"postern/testkit/state"
 )
 
-// The context goes on here, as that of a worker does, so that nothing but the end
-// of the build itself can end what it began.
-func TestABuildEndsWhatItBegan(t *testing.T) {
+// The context does not end here, so that the build itself has to end its goroutines.
+func TestABuildEndsItsGoroutines(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)

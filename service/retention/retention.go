@@ -1,11 +1,9 @@
-// Package retention ends what nobody has claimed: some time after an unclaimed
-// workspace has ended, everything that was in it is deleted and the names of its
-// projects are free again.
+// Package retention deletes unclaimed workspaces some time after they have expired, with
+// everything in them. The names of their projects are free again afterwards.
 //
-// It owns when that happens and in which order; it does not own when a workspace
-// ends (accounts), what its proxies answer until then (gateway, 410), nor which
-// tables have rows of it (models). Audit entries stay, with one more that says
-// what was deleted.
+// It owns the time and the order of the deletion. When a workspace expires belongs to
+// package accounts, what its projects answer until then (410) to the gateway, and the list
+// of its tables to package models. Audit entries stay; one more records the deletion.
 package retention
 
 import (
@@ -20,35 +18,33 @@ import (
 	"postern/service/access"
 )
 
-// Bounds on one transaction and one round. SQLite has one writer: nobody may
-// wait long for it because a workspace with a million keys goes.
 const (
-	rowsAtOnce  = 500
-	teamsAtOnce = 100
+	rowsAtOnce  = 500 // of one transaction, since SQLite has one writer
+	teamsAtOnce = 100 // of one query
 )
 
-// Files is where exports are kept. One that is not there is not an error.
+// Files removes the files of exports. It is not an error if there is none.
 type Files interface {
 	Remove(exportID string) error
 }
 
-// Service is the room's door. Changed is called when projects are gone, and
+// Service deletes expired workspaces. Changed is called after projects were deleted, and
 // returns when this process does not serve them any more.
 type Service struct {
 	DB      *models.DB
 	Files   Files
-	Grace   time.Duration // how long a workspace is kept after its end
+	Grace   time.Duration // how long an expired workspace is kept
 	Changed func(context.Context)
 	Log     *slog.Logger
 }
 
-// errClaimed says that a workspace is somebody's by now, or gone already.
-var errClaimed = errors.New("retention: the workspace is not ours to delete")
+// errClaimed means that a workspace was claimed or deleted meanwhile.
+var errClaimed = errors.New("retention: the workspace was claimed or deleted")
 
-// Purge deletes the workspaces whose grace is over. It can be stopped at any
-// point and called again, also by two at a time: each step is a transaction of
-// its own that first makes sure that nobody has claimed the workspace. One that
-// cannot be deleted does not keep the others.
+// Purge deletes the workspaces whose grace period is over. It can be stopped at any point
+// and called again, also on several replicas at a time: each step is a transaction that
+// first checks that the workspace is unclaimed. A workspace that cannot be deleted does
+// not block the others; its error is returned at the end.
 func (s *Service) Purge(ctx context.Context) error {
 	by := models.Now().Add(-s.Grace)
 	var failed []error
@@ -84,7 +80,8 @@ func (s *Service) purge(ctx context.Context, team string, by time.Time) error {
 			return fmt.Errorf("project %s: %w", project.ID, err)
 		}
 	}
-	if err := s.drain(ctx, team, by, func(tx *models.Tx) (bool, error) { return tx.DeleteSomeOfTeam(team, rowsAtOnce) }); err != nil {
+	more := func(tx *models.Tx) (bool, error) { return tx.DeleteSomeOfTeam(team, rowsAtOnce) }
+	if err := s.repeat(ctx, team, by, more); err != nil {
 		return err
 	}
 	if err := s.step(ctx, team, by, func(tx *models.Tx) error { return s.removeTeam(tx, team) }); err != nil {
@@ -94,14 +91,14 @@ func (s *Service) purge(ctx context.Context, team string, by time.Time) error {
 	return nil
 }
 
-// purgeProject deletes a project. Its row goes last: until then, whoever starts
-// again finds what is left by it.
+// purgeProject deletes a project. Its row is deleted last, because a purge that is repeated
+// finds the rest by it.
 func (s *Service) purgeProject(ctx context.Context, team string, by time.Time, project models.Project) error {
 	if err := s.removeExports(ctx, team, by, project.ID); err != nil {
 		return err
 	}
 	more := func(tx *models.Tx) (bool, error) { return tx.DeleteSomeOfProject(project.ID, rowsAtOnce) }
-	if err := s.drain(ctx, team, by, more); err != nil {
+	if err := s.repeat(ctx, team, by, more); err != nil {
 		return err
 	}
 	err := s.step(ctx, team, by, func(tx *models.Tx) error {
@@ -125,8 +122,8 @@ func (s *Service) purgeProject(ctx context.Context, team string, by time.Time, p
 	return err
 }
 
-// removeExports removes each file before its row: a file without a row would
-// never be found again.
+// removeExports removes each export's file before its row, because a file without a row
+// could not be found again.
 func (s *Service) removeExports(ctx context.Context, team string, by time.Time, project string) error {
 	for {
 		var exports models.List[models.Export]
@@ -162,7 +159,7 @@ func (s *Service) removeTeam(tx *models.Tx, team string) error {
 		return err
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("%d projects were made meanwhile: %s", len(left), strings.Join(names(left), ", "))
+		return fmt.Errorf("%d projects were created meanwhile: %s", len(left), strings.Join(names(left), ", "))
 	}
 	if err := tx.DeleteTeam(team); err != nil {
 		return err
@@ -178,8 +175,8 @@ func names(projects []models.Project) []string {
 	return out
 }
 
-// drain repeats a step until it has nothing more to do.
-func (s *Service) drain(ctx context.Context, team string, by time.Time, some func(*models.Tx) (bool, error)) error {
+// repeat repeats a step until it returns that there is no more to do.
+func (s *Service) repeat(ctx context.Context, team string, by time.Time, some func(*models.Tx) (bool, error)) error {
 	for more := true; more; {
 		err := s.step(ctx, team, by, func(tx *models.Tx) (err error) {
 			more, err = some(tx)
@@ -192,8 +189,8 @@ func (s *Service) drain(ctx context.Context, team string, by time.Time, some fun
 	return nil
 }
 
-// step runs fn in one transaction that holds the workspace, which nobody can
-// claim from the first step on.
+// step runs fn in a transaction that locks the workspace. The first step also condemns it,
+// so that it cannot be claimed from then on.
 func (s *Service) step(ctx context.Context, team string, by time.Time, fn func(*models.Tx) error) error {
 	return s.DB.Write(ctx, func(tx *models.Tx) error {
 		ours, err := tx.CondemnTeam(team, by)
