@@ -11,17 +11,15 @@ import (
 	"postern/models"
 )
 
-// KeepEvery is how often a Keeper writes; a process that is killed forgets what
-// was counted since.
+// KeepEvery is how often a Keeper writes. A process that is killed loses the counts since.
 const KeepEvery = 5 * time.Second
 
 // keepTimeout bounds one write.
 const keepTimeout = 10 * time.Second
 
-// Keeper keeps what Local has counted over a restart, so that a new version of
-// the program does not give everybody a new quota: windows of an hour and longer,
-// for keys, owners and projects. Addresses are kept in memory alone: there can be
-// very many, and they are people's.
+// Keeper saves Local's counts in the database, so that a restart does not reset quotas: the
+// windows of an hour and longer, of keys, owners and projects. Counts of addresses are not
+// saved: there can be very many, and they are personal data.
 type Keeper struct {
 	DB    *models.DB
 	Local *Local
@@ -30,17 +28,16 @@ type Keeper struct {
 	failing bool
 }
 
-// Load adds what was kept to what has been counted since the start. Call it once,
-// before Run.
+// Load adds the saved counts to those since the start. Call it once, before Run.
 func (k *Keeper) Load(ctx context.Context, now time.Time) error {
 	err := k.DB.Read(ctx).ScanLimitCounts(now.Unix(), func(row models.LimitCount) error {
 		by, known := policy.ParseDimension(row.Dimension)
 		window, alsoKnown := snapshot.ParseWindow(row.Period)
 		if !known || !alsoKnown {
-			return nil // of a newer version of this program
+			return nil // from a newer version of this program
 		}
 		c := k.Local.lock(policy.Bucket{Project: row.ProjectID, By: by, Subject: row.Subject}, now)
-		// Calls may have been counted already, where the database was away at the start.
+		// Calls were counted already if the database was unreachable at the start.
 		if have := &c.windows[window]; have.start <= row.StartsAt {
 			if have.start < row.StartsAt {
 				*have = counted{start: row.StartsAt}
@@ -56,7 +53,7 @@ func (k *Keeper) Load(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Run writes until the context ends; Save follows, once no more is counted.
+// Run saves the counts until ctx ends. Call Save after it, once no more calls are counted.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(KeepEvery)
 	defer tick.Stop()
@@ -65,12 +62,13 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			k.tell(k.Save(context.WithoutCancel(ctx)))
+			k.logFailure(k.Save(context.WithoutCancel(ctx)))
 		}
 	}
 }
 
-func (k *Keeper) tell(err error) {
+// logFailure logs when saving begins to fail and when it works again.
+func (k *Keeper) logFailure(err error) {
 	switch {
 	case err != nil && !k.failing:
 		k.Log.Error("what counts against limits cannot be written and is kept in memory", "error", err)
@@ -80,7 +78,7 @@ func (k *Keeper) tell(err error) {
 	k.failing = err != nil
 }
 
-// Save writes what has changed since it was written last. After an error it is
+// Save writes the counts that have changed since the last Save. After an error they are
 // written the next time.
 func (k *Keeper) Save(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, keepTimeout)
@@ -98,7 +96,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 	return nil
 }
 
-// changed takes the counts that were not written yet.
+// changed returns the counts that were not written yet, with their counters.
 func (l *Local) changed() (rows []models.LimitCount, taken []*counter) {
 	for i := range l.shards {
 		for b, c := range l.shards[i].lasting() {
@@ -113,9 +111,8 @@ func (l *Local) changed() (rows []models.LimitCount, taken []*counter) {
 	return rows, taken
 }
 
-// lasting copies the counters that are kept. A call holds its counters while it
-// looks for the next in a shard, so nobody may wait for a counter while holding
-// one.
+// lasting copies the counters that are saved. A call that holds a counter looks up the next
+// one in a shard, so a counter must not be locked while the shard is locked (deadlock).
 func (s *shard) lasting() map[policy.Bucket]*counter {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -134,8 +131,15 @@ func (c *counter) rows(b policy.Bucket, rows []models.LimitCount) []models.Limit
 			continue
 		}
 		_, end := policy.WindowBounds(w, time.Unix(c.windows[w].start, 0))
-		rows = append(rows, models.LimitCount{ProjectID: b.Project, Dimension: b.By.String(), Subject: b.Subject,
-			Period: w.String(), StartsAt: c.windows[w].start, EndsAt: end, Calls: c.windows[w].calls})
+		rows = append(rows, models.LimitCount{
+			ProjectID: b.Project,
+			Dimension: b.By.String(),
+			Subject:   b.Subject,
+			Period:    w.String(),
+			StartsAt:  c.windows[w].start,
+			EndsAt:    end,
+			Calls:     c.windows[w].calls,
+		})
 	}
 	return rows
 }

@@ -1,9 +1,9 @@
-// Package ratelimit counts calls in fixed windows and refuses those beyond a
-// limit: in memory for one node, or in Redis for several together.
+// Package ratelimit counts calls in fixed windows and refuses those over a limit: in memory
+// for one node, or in Redis for several nodes together.
 //
-// It owns the counters and that a call is counted in all of its windows or in
-// none; it does not own what a call is counted for, when windows begin, nor what
-// a caller is told (policy).
+// It owns the counters, and that a call is counted in all of its windows or in none. What a
+// call is counted under, when windows begin, and how a refusal is answered belong to
+// package policy.
 package ratelimit
 
 import (
@@ -15,14 +15,13 @@ import (
 	"postern/core/snapshot"
 )
 
-// MaxAddresses is how many callers' addresses are counted at a time. Keys, owners
-// and projects are as many as somebody has set up; addresses are as many as an
-// attacker with an IPv6 network cares to use. Beyond it the counts of arbitrary
-// others are forgotten.
+// MaxAddresses bounds the callers' addresses that are counted at a time, because an attacker
+// with an IPv6 network can use any number of them. Beyond it the counts of arbitrary other
+// addresses are dropped. Keys, owners and projects are limited in other places.
 const MaxAddresses = 1 << 18
 
-// Local counts in memory: exactly, however many calls come at once. Make one with
-// NewLocal; it is safe for concurrent use.
+// Local counts in memory. Its counts are exact under any concurrency. Create one with
+// NewLocal. It is safe for concurrent use.
 type Local struct {
 	seed   maphash.Seed
 	shards [shardCount]shard
@@ -33,23 +32,23 @@ const shardCount = 64
 type shard struct {
 	mu       sync.RWMutex
 	counters map[policy.Bucket]*counter
-	sweepAt  int // number of counters at which those whose windows are over are looked for
-	byIP     int // how many of them are for addresses
+	sweepAt  int // number of counters at which those that have expired are removed
+	byIP     int // number of counters of addresses
 }
 
-// counter holds the calls of one bucket. It is used under its lock alone.
+// counter counts the calls of one bucket. mu guards it.
 type counter struct {
 	mu      sync.Mutex
-	gone    bool // taken out of its shard: whoever waited for the lock looks again
+	gone    bool // removed from its shard: a caller that waited for the lock looks it up again
 	changed bool // since it was written; see Keeper
 	windows [snapshot.Windows]counted
-	_       [16]byte // to fill its cache lines: the next one's are another core's
+	_       [16]byte // fills the cache line, so that it is not shared with another counter
 }
 
-// counted is one window: where it starts, in Unix seconds, and the calls in it.
+// counted is one window: its start, in Unix seconds, and the calls in it.
 type counted struct{ start, calls int64 }
 
-// NewLocal makes counters that are all zero.
+// NewLocal returns a Local without counts.
 func NewLocal() *Local {
 	l := &Local{seed: maphash.MakeSeed()}
 	for i := range l.shards {
@@ -58,7 +57,7 @@ func NewLocal() *Local {
 	return l
 }
 
-// Close does nothing: what is in memory ends with the process.
+// Close does nothing. It implements io.Closer, as Redis does.
 func (l *Local) Close() error { return nil }
 
 // Take implements policy.Limiter.
@@ -132,8 +131,8 @@ func count(t *policy.Tally, held *[policy.MaxShares]*counter) {
 	}
 }
 
-// enter begins the windows that are over anew. A clock that was set back leaves
-// the later window running: it may refuse too much, and never admits too much.
+// enter resets the windows that are over. If the clock was set back, the later window stays:
+// it may refuse too many calls, but never admits too many.
 func (c *counter) enter(s *policy.Share, now time.Time, starts *[snapshot.Windows]int64) {
 	for w := range s.Set.All() {
 		if starts[w] == 0 {
@@ -145,7 +144,7 @@ func (c *counter) enter(s *policy.Share, now time.Time, starts *[snapshot.Window
 	}
 }
 
-// lock finds or makes the counter of a bucket and locks it.
+// lock finds or creates the counter of a bucket and locks it.
 func (l *Local) lock(b policy.Bucket, now time.Time) *counter {
 	s := &l.shards[maphash.Comparable(l.seed, b)%shardCount]
 	for {
@@ -184,8 +183,7 @@ func (s *shard) add(b policy.Bucket, now time.Time) *counter {
 	return c
 }
 
-// sweep takes out counters whose windows are all over. One that is in use is
-// left for the next time.
+// sweep removes counters whose windows are all over. It skips those that are locked.
 func (s *shard) sweep(now time.Time) {
 	for b, c := range s.counters {
 		if !c.mu.TryLock() {
@@ -207,7 +205,7 @@ func (c *counter) over(now time.Time) bool {
 	return true
 }
 
-// forgetAddress takes out the counter of some address that is not in use.
+// forgetAddress removes the counter of any address that is not locked.
 func (s *shard) forgetAddress() {
 	for b, c := range s.counters {
 		if b.By == policy.ByIP && c.mu.TryLock() {

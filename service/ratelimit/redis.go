@@ -3,9 +3,11 @@ package ratelimit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,40 +18,40 @@ import (
 	"postern/core/snapshot"
 )
 
-// redisPause is how long calls do not ask Redis after it has failed one of them.
+// redisPause is how long Redis is not used after it has failed a call.
 const redisPause = 500 * time.Millisecond
 
-// RedisOptions say where to count, and what to do when that fails.
+// RedisOptions configure a Redis limiter.
 type RedisOptions struct {
 	URL  string        // redis:// or rediss://
-	Open bool          // while Redis is down each node counts by itself; else calls are refused with an error
-	Wait time.Duration // of a call for Redis; 0 is 250 ms
+	Open bool          // while Redis is down, each node counts for itself; otherwise calls are refused
+	Wait time.Duration // how long a call waits for Redis; 0: 250 ms
 	Log  *slog.Logger
 }
 
-// outlives is how much longer than its window a counter stays in Redis, so that
-// replicas whose clocks differ by that much count in the same one.
+// outlives is how much longer than its window a counter stays in Redis, so that replicas
+// whose clocks differ by up to that use the same one.
 const outlives = time.Minute
 
-// Redis counts for several nodes together, in Redis 6 or newer. Make one with
-// NewRedis; it is safe for concurrent use.
+// Redis counts for several nodes together, in Redis 6 or newer. Create one with NewRedis.
+// It is safe for concurrent use.
 type Redis struct {
 	client *redis.Client
-	local  *Local // counts while Redis is down; nil: such calls are refused
+	local  *Local // counts while Redis is down; nil: calls are refused then
 	log    *slog.Logger
 	wait   time.Duration
-	pause  atomic.Int64 // Unix nanoseconds until which Redis is not asked
+	pause  atomic.Int64 // Unix nanoseconds until which Redis is not used
 	down   atomic.Bool
 }
 
-// NewRedis connects when the first call is counted.
+// NewRedis returns a limiter that connects with the first call. It fails if the URL is not
+// valid.
 func NewRedis(o RedisOptions) (*Redis, error) {
 	quiet()
 	options, err := redis.ParseURL(o.URL)
 	if err != nil {
-		return nil, fmt.Errorf(
-			"the Redis URL is not valid; it looks like redis://host:6379/0",
-		) // err repeats the password
+		// err is not wrapped: it contains the password.
+		return nil, errors.New("the Redis URL is not valid; it looks like redis://host:6379/0")
 	}
 	wait := cmp.Or(o.Wait, 250*time.Millisecond)
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = wait, wait, wait
@@ -62,8 +64,8 @@ func NewRedis(o RedisOptions) (*Redis, error) {
 	return r, nil
 }
 
-// quiet keeps the library from writing to standard error past our log; what it
-// has to say comes back as errors. It holds for the whole process.
+// quiet keeps the library from writing to standard error, in the whole process. Its
+// failures are returned as errors too.
 var quiet = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
 
 type silent struct{}
@@ -95,7 +97,7 @@ func (r *Redis) Take(t *policy.Tally) error {
 	return r.local.Take(t)
 }
 
-var errPaused = fmt.Errorf("ratelimit: Redis was down a moment ago")
+var errPaused = errors.New("ratelimit: Redis was down a moment ago")
 
 // ForConnection returns r: it caches nothing between calls.
 func (r *Redis) ForConnection() policy.Limiter { return r }
@@ -107,9 +109,8 @@ func (r *Redis) meanwhile() string {
 	return "each node counts by itself"
 }
 
-// takeScript counts in all keys or in none. ARGV has the limits of the keys, then
-// the seconds that each shall live. It answers the counts, and 1 at the end when
-// a limit was reached.
+// takeScript counts in all keys or in none. ARGV has the limits of the keys, then their
+// lifetimes in seconds. It returns the counts, and at the end 1 if a limit was reached.
 var takeScript = redis.NewScript(`
 local refused, counts = 0, {}
 for i, key in ipairs(KEYS) do
@@ -127,7 +128,7 @@ return counts
 `)
 
 func (r *Redis) take(t *policy.Tally) error {
-	keys, limits, ages := questions(t)
+	keys, limits, ages := windowsOf(t)
 	if len(keys) == 0 {
 		return nil
 	}
@@ -154,10 +155,10 @@ func (r *Redis) take(t *policy.Tally) error {
 	return nil
 }
 
-// questions lists the windows of a tally. The braces keep a project's keys on one
-// node of a cluster (Redis Cluster specification, hash tags), and subjects come
-// last because they can hold anything.
-func questions(t *policy.Tally) (keys []string, limits, ages []any) {
+// windowsOf returns the keys of a tally's windows with their limits and lifetimes. The
+// braces keep a project's keys on one node of a cluster (Redis Cluster specification, hash
+// tags). Subjects come last because they can contain any character.
+func windowsOf(t *policy.Tally) (keys []string, limits, ages []any) {
 	for i := range t.Shares() {
 		share := &t.Shares()[i]
 		for w, limit := range share.Limits {
@@ -166,12 +167,14 @@ func questions(t *policy.Tally) (keys []string, limits, ages []any) {
 			}
 			window := snapshot.Window(w)
 			start, end := policy.WindowBounds(window, t.Now)
-			keys = append(
-				keys,
-				"postern:{"+share.Project+"}:"+window.String()+":"+strconv.FormatInt(
-					start, 10,
-				)+":"+share.By.String()+":"+share.Subject,
-			)
+			keys = append(keys, strings.Join([]string{
+				"postern",
+				"{" + share.Project + "}",
+				window.String(),
+				strconv.FormatInt(start, 10),
+				share.By.String(),
+				share.Subject,
+			}, ":"))
 			limits = append(limits, limit)
 			ages = append(ages, end-t.Now.Unix()+int64(outlives/time.Second))
 		}
