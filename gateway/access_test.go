@@ -61,21 +61,16 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 	r.keys.mu.Lock()
 	clear(r.keys.byNew)
 	r.keys.mu.Unlock()
-	r.keys.put(good, snapshot.Key{
+	active := snapshot.Key{
 		ID:        "key_1",
 		ProjectID: "prj_shop",
 		Owner:     "billing",
 		TenantID:  "tnt_1",
 		State:     snapshot.KeyActive,
-	})
-	r.keys.putOld(old, snapshot.Key{
-		ID:          "key_1",
-		ProjectID:   "prj_shop",
-		Owner:       "billing",
-		TenantID:    "tnt_1",
-		State:       snapshot.KeyActive,
-		GraceEndsAt: past,
-	})
+	}
+	r.keys.put(good, active)
+	active.GraceEndsAt = past
+	r.keys.putOld(old, active)
 
 	for _, tc := range []struct {
 		name   string
@@ -290,71 +285,76 @@ func TestARevokedKeyIsRefusedOnTheNextCall(t *testing.T) {
 	r.wantCode("after", r.get("/shop/1.0.0/prod"), 401, "invalid_key")
 }
 
-func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
-	house := map[string]string{
+var (
+	houseIdentity = map[string]string{
 		"X-Consumer-Id":        policy.ConsumerID("prj_shop", "house"),
 		"X-Consumer-Username":  "house",
 		"X-Consumer-Custom-Id": "house",
 	}
-	none := map[string]string{}
-	fallback := withProject(func(p *snapshot.Project) { p.Versions[0].Access.Keyless = snapshot.OwnerFallback })
-	for _, tc := range []struct {
-		name     string
-		options  []rigOption
-		lines    []string
-		status   int
-		identity map[string]string
-		key      string // as the upstream got it
-	}{
-		{
-			name:     "passthrough, no key",
-			options:  []rigOption{withMode(snapshot.Passthrough)},
-			lines:    []string{noKey},
-			status:   200,
-			identity: none,
-		},
-		{
-			name:     "passthrough, some key",
-			options:  []rigOption{withMode(snapshot.Passthrough)},
-			lines:    []string{"X-API-Key: mine"},
-			status:   200,
-			identity: none,
-			key:      "mine",
-		},
-		{
-			name:     "passthrough with keys, no key",
-			options:  []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)},
-			lines:    []string{noKey},
-			status:   200,
-			identity: none,
-		},
-		{
-			name:    "passthrough with keys, bad key",
-			options: []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)},
-			lines:   []string{"X-API-Key: mine"},
-			status:  401,
-		},
-		{
-			name:     "fallback, no key",
-			options:  []rigOption{fallback},
-			lines:    []string{noKey},
-			status:   200,
-			identity: house,
-		},
-		{
-			name:     "fallback, no key but another spelling",
-			options:  []rigOption{fallback},
-			lines:    []string{noKey, "x_api_key: mine"},
-			status:   200,
-			identity: house,
-		},
-		{
-			name:    "fallback, bad key",
-			options: []rigOption{fallback},
-			lines:   []string{"X-API-Key: mine"},
-			status:  401,
-		},
-	} {
+	noIdentity    = map[string]string{}
+	ownerFallback = withProject(func(p *snapshot.Project) { p.Versions[0].Access.Keyless = snapshot.OwnerFallback })
+)
+
+var modeCases = []struct {
+	name     string
+	options  []rigOption
+	lines    []string
+	status   int
+	identity map[string]string
+	key      string // as the upstream got it
+}{
+	{
+		name:     "passthrough, no key",
+		options:  []rigOption{withMode(snapshot.Passthrough)},
+		lines:    []string{noKey},
+		status:   200,
+		identity: noIdentity,
+	},
+	{
+		name:     "passthrough, some key",
+		options:  []rigOption{withMode(snapshot.Passthrough)},
+		lines:    []string{"X-API-Key: mine"},
+		status:   200,
+		identity: noIdentity,
+		key:      "mine",
+	},
+	{
+		name:     "passthrough with keys, no key",
+		options:  []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)},
+		lines:    []string{noKey},
+		status:   200,
+		identity: noIdentity,
+	},
+	{
+		name:    "passthrough with keys, bad key",
+		options: []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)},
+		lines:   []string{"X-API-Key: mine"},
+		status:  401,
+	},
+	{
+		name:     "fallback, no key",
+		options:  []rigOption{ownerFallback},
+		lines:    []string{noKey},
+		status:   200,
+		identity: houseIdentity,
+	},
+	{
+		name:     "fallback, no key but another spelling",
+		options:  []rigOption{ownerFallback},
+		lines:    []string{noKey, "x_api_key: mine"},
+		status:   200,
+		identity: houseIdentity,
+	},
+	{
+		name:    "fallback, bad key",
+		options: []rigOption{ownerFallback},
+		lines:   []string{"X-API-Key: mine"},
+		status:  401,
+	},
+}
+
+func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
+	for _, tc := range modeCases {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig(t, nil, tc.options...)
 			got := r.get("/shop/1.0.0/prod", append(tc.lines, "X-Consumer-ID: forged", "x_tenant_id: forged")...)

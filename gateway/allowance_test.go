@@ -93,14 +93,9 @@ func TestAnUnclaimedProxyCarriesOnlySoMuchInADay(t *testing.T) {
 		r := newRig(t, answering(&size), unclaimed, withCaps(&later, func(c *gateway.Caps) { c.Bytes = 2000 }), path)
 		post := func(n int) reply {
 			return settled(t, func() reply {
-				return r.raw(
-					request(
-						"POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key,
-						fmt.Sprintf("Content-Length: %d", n),
-					) + strings.Repeat(
-						"x", n,
-					),
-				)
+				length := fmt.Sprintf("Content-Length: %d", n)
+				head := request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, length)
+				return r.raw(head + strings.Repeat("x", n))
 			})
 		}
 		if got := post(700); got.StatusCode != 200 { // 1300 of 2000

@@ -125,83 +125,85 @@ func TestSpoofedTrailersNeverReachTheUpstream(t *testing.T) {
 	}
 }
 
+var forwardedCases = []struct {
+	name, host, path string
+	lines            []string
+	want             map[string]string
+}{
+	{
+		name: "plain",
+		host: "shop.proxy.test:9999",
+		path: "/1.0.0/prod//a/../b?x=1",
+		want: map[string]string{
+			"X-Forwarded-For": "127.0.0.1", "X-Real-Ip": "127.0.0.1", "X-Forwarded-Proto": "http",
+			"X-Forwarded-Host":   "shop.proxy.test",                    // nginx's $host: lower case, no port
+			"X-Forwarded-Port":   "LISTENER",                           // the listener's, not the Host line's
+			"X-Forwarded-Path":   "/1.0.0/prod//a/../b",                // as sent, without the query
+			"X-Forwarded-Prefix": "/1.0.0/prod/", "Via": "1.1 postern", // the whole match of the route's expression
+		},
+	},
+	{
+		name: "environment alone",
+		host: "SHOP.proxy.test",
+		path: "/1.0.0/prod",
+		want: map[string]string{
+			"X-Forwarded-Host":   "shop.proxy.test",
+			"X-Forwarded-Path":   "/1.0.0/prod",
+			"X-Forwarded-Prefix": "/1.0.0/prod",
+		},
+	},
+	{
+		name: "path form",
+		host: "127.0.0.1:1",
+		path: "/shop/1.0.0/prod/",
+		want: map[string]string{
+			"X-Forwarded-Host": "127.0.0.1", "X-Forwarded-Prefix": "/shop/1.0.0/prod/",
+		},
+	},
+	{
+		name:  "appended to",
+		host:  "proxy.test",
+		path:  "/shop/1.0.0/prod",
+		lines: []string{"X-Forwarded-For: 8.8.8.8, 9.9.9.9", "Via: 1.1 cdn"},
+		want: map[string]string{
+			"X-Forwarded-For": "8.8.8.8, 9.9.9.9, 127.0.0.1",
+			"X-Real-Ip":       "127.0.0.1",
+			"Via":             "1.1 cdn, 1.1 postern",
+		},
+	},
+	{
+		name:  "the first line counts",
+		host:  "proxy.test",
+		path:  "/shop/1.0.0/prod",
+		lines: []string{"X-Forwarded-For: 8.8.8.8", "X-Forwarded-For: 9.9.9.9", "Via: 1.1 a", "Via: 1.1 b"},
+		want: map[string]string{
+			"X-Forwarded-For": "8.8.8.8, 127.0.0.1",
+			"Via":             "1.1 a, 1.1 postern", // get_header(name, ctx) takes the first
+		},
+	},
+	{
+		name: "nothing else is believed",
+		host: "proxy.test",
+		path: "/shop/1.0.0/prod",
+		lines: []string{
+			"X-Forwarded-Proto: https", "X-Forwarded-Host: evil.test", "X-Forwarded-Port: 1",
+			"X-Forwarded-Path: /x", "X-Forwarded-Prefix: /y", "X-Real-IP: 1.2.3.4",
+		},
+		want: map[string]string{
+			"X-Forwarded-Proto":  "http",
+			"X-Forwarded-Host":   "proxy.test",
+			"X-Forwarded-Port":   "LISTENER",
+			"X-Forwarded-Path":   "/shop/1.0.0/prod",
+			"X-Forwarded-Prefix": "/shop/1.0.0/prod",
+			"X-Real-Ip":          "127.0.0.1",
+		},
+	},
+}
+
 // What Kong 3.9 sends for a client it does not trust: kong/runloop/handler.lua,
 // access.before, and the proxy_set_header lines of nginx_kong.lua.
 func TestForwardedHeaders(t *testing.T) {
-	for _, tc := range []struct {
-		name, host, path string
-		lines            []string
-		want             map[string]string
-	}{
-		{
-			name: "plain",
-			host: "shop.proxy.test:9999",
-			path: "/1.0.0/prod//a/../b?x=1",
-			want: map[string]string{
-				"X-Forwarded-For": "127.0.0.1", "X-Real-Ip": "127.0.0.1", "X-Forwarded-Proto": "http",
-				"X-Forwarded-Host":   "shop.proxy.test",                    // nginx's $host: lower case, no port
-				"X-Forwarded-Port":   "LISTENER",                           // the listener's, not the Host line's
-				"X-Forwarded-Path":   "/1.0.0/prod//a/../b",                // as sent, without the query
-				"X-Forwarded-Prefix": "/1.0.0/prod/", "Via": "1.1 postern", // the whole match of the route's expression
-			},
-		},
-		{
-			name: "environment alone",
-			host: "SHOP.proxy.test",
-			path: "/1.0.0/prod",
-			want: map[string]string{
-				"X-Forwarded-Host":   "shop.proxy.test",
-				"X-Forwarded-Path":   "/1.0.0/prod",
-				"X-Forwarded-Prefix": "/1.0.0/prod",
-			},
-		},
-		{
-			name: "path form",
-			host: "127.0.0.1:1",
-			path: "/shop/1.0.0/prod/",
-			want: map[string]string{
-				"X-Forwarded-Host": "127.0.0.1", "X-Forwarded-Prefix": "/shop/1.0.0/prod/",
-			},
-		},
-		{
-			name:  "appended to",
-			host:  "proxy.test",
-			path:  "/shop/1.0.0/prod",
-			lines: []string{"X-Forwarded-For: 8.8.8.8, 9.9.9.9", "Via: 1.1 cdn"},
-			want: map[string]string{
-				"X-Forwarded-For": "8.8.8.8, 9.9.9.9, 127.0.0.1",
-				"X-Real-Ip":       "127.0.0.1",
-				"Via":             "1.1 cdn, 1.1 postern",
-			},
-		},
-		{
-			name:  "the first line counts",
-			host:  "proxy.test",
-			path:  "/shop/1.0.0/prod",
-			lines: []string{"X-Forwarded-For: 8.8.8.8", "X-Forwarded-For: 9.9.9.9", "Via: 1.1 a", "Via: 1.1 b"},
-			want: map[string]string{
-				"X-Forwarded-For": "8.8.8.8, 127.0.0.1",
-				"Via":             "1.1 a, 1.1 postern", // get_header(name, ctx) takes the first
-			},
-		},
-		{
-			name: "nothing else is believed",
-			host: "proxy.test",
-			path: "/shop/1.0.0/prod",
-			lines: []string{
-				"X-Forwarded-Proto: https", "X-Forwarded-Host: evil.test", "X-Forwarded-Port: 1",
-				"X-Forwarded-Path: /x", "X-Forwarded-Prefix: /y", "X-Real-IP: 1.2.3.4",
-			},
-			want: map[string]string{
-				"X-Forwarded-Proto":  "http",
-				"X-Forwarded-Host":   "proxy.test",
-				"X-Forwarded-Port":   "LISTENER",
-				"X-Forwarded-Path":   "/shop/1.0.0/prod",
-				"X-Forwarded-Prefix": "/shop/1.0.0/prod",
-				"X-Real-Ip":          "127.0.0.1",
-			},
-		},
-	} {
+	for _, tc := range forwardedCases {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig(t, nil, withMode(snapshot.Passthrough))
 			r.raw(request("GET", tc.path, tc.host, tc.lines...))

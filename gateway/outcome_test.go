@@ -12,71 +12,77 @@ import (
 	"postern/gateway"
 )
 
+var (
+	tooLargeBytes = int64(len(policy.BodyTooLarge.Body()))
+	refusedBytes  = int64(len(policy.CredentialsRequired.Body()))
+)
+
+var stepCases = []struct {
+	name, method, body string
+	lines              []string
+	step, code         string
+	in, out            int64
+}{
+	{
+		name:   "a body of known length",
+		method: "POST",
+		body:   "hello",
+		lines:  []string{"Content-Length: 5"},
+		step:   gateway.StepForward,
+		in:     5,
+		out:    2,
+	},
+	{
+		name:   "a chunked body",
+		method: "POST",
+		body:   "5\r\nhello\r\n0\r\n\r\n",
+		lines:  []string{"Transfer-Encoding: chunked"},
+		step:   gateway.StepForward,
+		in:     5,
+		out:    2,
+	},
+	{name: "an answer without a body", method: "HEAD", step: gateway.StepForward},
+	{
+		name:   "a refusal",
+		method: "GET",
+		lines:  []string{noKey},
+		step:   gateway.StepAccess,
+		code:   "credentials_required",
+		out:    refusedBytes,
+	},
+	{
+		name:   "a refusal without a body",
+		method: "HEAD",
+		lines:  []string{noKey},
+		step:   gateway.StepAccess,
+		code:   "credentials_required",
+	},
+	{
+		name:   "a refused body",
+		method: "POST",
+		body:   "hello",
+		lines:  []string{noKey, "Content-Length: 5"},
+		step:   gateway.StepAccess,
+		code:   "credentials_required",
+		out:    refusedBytes,
+	},
+	{
+		name:   "a body over the limit",
+		method: "POST",
+		body:   strings.Repeat("x", 101),
+		lines:  []string{"Content-Length: 101"},
+		step:   gateway.StepForward,
+		code:   "body_too_large",
+		out:    tooLargeBytes,
+	},
+}
+
 func TestTheObserverLearnsWhichStepAnsweredAndHowManyBytesWent(t *testing.T) {
 	o := outcomes{make(chan gateway.Outcome, 8)}
 	r := newRig(t, nil, func(_ *rig, options *gateway.Options) {
 		options.Observer, options.Limits = o, gateway.Limits{Body: 100}
 	})
-	tooLarge, refused := int64(len(policy.BodyTooLarge.Body())), int64(len(policy.CredentialsRequired.Body()))
-	for _, tc := range []struct {
-		name, method, body string
-		lines              []string
-		step, code         string
-		in, out            int64
-	}{
-		{
-			name:   "a body of known length",
-			method: "POST",
-			body:   "hello",
-			lines:  []string{"Content-Length: 5"},
-			step:   gateway.StepForward,
-			in:     5,
-			out:    2,
-		},
-		{
-			name:   "a chunked body",
-			method: "POST",
-			body:   "5\r\nhello\r\n0\r\n\r\n",
-			lines:  []string{"Transfer-Encoding: chunked"},
-			step:   gateway.StepForward,
-			in:     5,
-			out:    2,
-		},
-		{name: "an answer without a body", method: "HEAD", step: gateway.StepForward},
-		{
-			name:   "a refusal",
-			method: "GET",
-			lines:  []string{noKey},
-			step:   gateway.StepAccess,
-			code:   "credentials_required",
-			out:    refused,
-		},
-		{
-			name:   "a refusal without a body",
-			method: "HEAD",
-			lines:  []string{noKey},
-			step:   gateway.StepAccess,
-			code:   "credentials_required",
-		},
-		{
-			name:   "a refused body",
-			method: "POST",
-			body:   "hello",
-			lines:  []string{noKey, "Content-Length: 5"},
-			step:   gateway.StepAccess,
-			code:   "credentials_required",
-			out:    refused,
-		},
-		{
-			name:   "a body over the limit",
-			method: "POST",
-			body:   strings.Repeat("x", 101),
-			lines:  []string{"Content-Length: 101"},
-			step:   gateway.StepForward,
-			code:   "body_too_large",
-			out:    tooLarge,
-		},
-	} {
+	for _, tc := range stepCases {
 		conn := r.dial()
 		_, _ = io.WriteString(
 			conn,
