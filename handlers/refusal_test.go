@@ -12,72 +12,75 @@ import (
 	"postern/testkit/state"
 )
 
+// wrongCredential is part of every request of refusedCredentials.
+const wrongCredential = "pstw_CanaryCanaryCanaryCanaryCanaryCanaryCanaryCan"
+
+var refusedCredentials = map[string]struct {
+	method, path, body string
+	header             []string
+	status             int
+	code               string // of the entry, "" for none
+}{
+	"a wrong token": {
+		"GET",
+		"/api/v1/projects",
+		"",
+		[]string{"Authorization", "Bearer " + wrongCredential},
+		401,
+		"invalid_token",
+	},
+	"another scheme": {
+		"GET",
+		"/api/v1/projects",
+		"",
+		[]string{"Authorization", "Basic " + wrongCredential},
+		401,
+		"invalid_token",
+	},
+	"a wrong session": {
+		"GET",
+		"/api/v1/projects",
+		"",
+		[]string{"Cookie", "postern=" + wrongCredential},
+		401,
+		"credentials_required",
+	},
+	"beside one in the path": {
+		"GET",
+		"/api/v1/keys/" + wrongCredential,
+		"",
+		[]string{"Authorization", "Bearer " + wrongCredential},
+		401,
+		"invalid_token",
+	},
+	"a wrong password": {
+		"POST",
+		"/signin",
+		"email=ana@example.com&password=" + wrongCredential,
+		[]string{"Content-Type", "application/x-www-form-urlencoded"},
+		401,
+		"wrong_password",
+	},
+	"a write from another site": {
+		"POST",
+		"/api/v1/projects/shop/keys?key=" + wrongCredential,
+		"{}",
+		[]string{"Sec-Fetch-Site", "cross-site"},
+		403,
+		"cross_origin",
+	},
+	"no credential":              {"GET", "/api/v1/projects", "", nil, 401, ""},
+	"a credential in the path":   {"GET", "/api/v1/keys/" + wrongCredential, "", nil, 401, ""},
+	"something that is not here": {"GET", "/nowhere/" + wrongCredential, "", nil, 404, ""},
+}
+
 // TestAudit_refusedCredential checks that a refused credential leaves an entry that does
 // not repeat it, and that a request without a credential leaves none.
 func TestAudit_refusedCredential(t *testing.T) {
 	t.Parallel()
-	const wrong = "pstw_CanaryCanaryCanaryCanaryCanaryCanaryCanaryCan"
-	tests := map[string]struct {
-		method, path, body string
-		header             []string
-		status             int
-		code               string // of the entry, "" for none
-	}{
-		"a wrong token": {
-			"GET",
-			"/api/v1/projects",
-			"",
-			[]string{"Authorization", "Bearer " + wrong},
-			401,
-			"invalid_token",
-		},
-		"another scheme": {
-			"GET",
-			"/api/v1/projects",
-			"",
-			[]string{"Authorization", "Basic " + wrong},
-			401,
-			"invalid_token",
-		},
-		"a wrong session": {
-			"GET",
-			"/api/v1/projects",
-			"",
-			[]string{"Cookie", "postern=" + wrong},
-			401,
-			"credentials_required",
-		},
-		"beside one in the path": {
-			"GET",
-			"/api/v1/keys/" + wrong,
-			"",
-			[]string{"Authorization", "Bearer " + wrong},
-			401,
-			"invalid_token",
-		},
-		"a wrong password": {
-			"POST",
-			"/signin",
-			"email=ana@example.com&password=" + wrong,
-			[]string{"Content-Type", "application/x-www-form-urlencoded"},
-			401,
-			"wrong_password",
-		},
-		"a write from another site": {
-			"POST",
-			"/api/v1/projects/shop/keys?key=" + wrong,
-			"{}",
-			[]string{"Sec-Fetch-Site", "cross-site"},
-			403,
-			"cross_origin",
-		},
-		"no credential":              {"GET", "/api/v1/projects", "", nil, 401, ""},
-		"a credential in the path":   {"GET", "/api/v1/keys/" + wrong, "", nil, 401, ""},
-		"something that is not here": {"GET", "/nowhere/" + wrong, "", nil, 404, ""},
-	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		for name, tt := range tests {
+		for name, tt := range refusedCredentials {
 			before := o.InstallationAudit(t)
 			got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, tt.header...)
 			added := o.InstallationAudit(t)[:len(o.InstallationAudit(t))-len(before)]

@@ -10,7 +10,7 @@ import (
 )
 
 // badInput is a mistake of a caller, with the status and code of the answer and the
-// pointers of its fields.
+// pointers of its fields. {key}, {version} and {environment} in a request are the shop's.
 type badInput struct {
 	name, request, body string
 	status              int
@@ -18,280 +18,274 @@ type badInput struct {
 }
 
 // badProxies are mistakes in POST /proxy.
-func badProxies() []badInput {
-	return []badInput{
-		{"no JSON", "POST /proxy", `{"target":`, 400, "malformed", ""},
-		{"two documents", "POST /proxy", `{"target":"http://127.0.0.1:9"}{}`, 400, "malformed", ""},
-		{"no body", "POST /proxy", "", 400, "malformed", ""},
-		{
-			"a member twice", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","mode":"passthrough"}}`,
-			400, "malformed", "",
-		},
-		{
-			"no UTF-8", "POST /proxy",
-			"{\"target\":\"http://127.0.0.1:9\",\"display_name\":\"\xff\"}",
-			400, "malformed", "",
-		},
-		{
-			"an environment named all", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","environments":{"all":{"target":"http://127.0.0.1:9"}}}`,
-			422, "invalid_name", "/environments/all",
-		},
-		{
-			"a target too long", "POST /proxy",
-			`{"target":"http://127.0.0.1:9/` + strings.Repeat("x", 2048) + `"}`,
-			422, "invalid_url", "/target",
-		},
-		{"an array", "POST /proxy", `[]`, 422, "invalid_type", ""},
-		{"no target", "POST /proxy", `{}`, 422, "required", "/target"},
-		{
-			"unknown field", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","taget":"x"}`,
-			422, "unknown_field", "/taget",
-		},
-		{
-			"unknown field within", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","requests_auth":{"mod":"x"}}`,
-			422, "unknown_field", "/requests_auth/mod",
-		},
-		{"other case", "POST /proxy", `{"Target":"http://127.0.0.1:9"}`, 422, "unknown_field", "/Target"},
-		{"wrong type", "POST /proxy", `{"target":1}`, 422, "invalid_type", "/target"},
-		{"no URL", "POST /proxy", `{"target":"nonsense"}`, 422, "invalid_url", "/target"},
-		{"userinfo", "POST /proxy", `{"target":"http://u:canary@127.0.0.1:9"}`, 422, "invalid_url", "/target"},
-		{"private address", "POST /proxy", `{"target":"http://10.0.0.1"}`, 422, "target_forbidden", "/target"},
-		{
-			"metadata address", "POST /proxy",
-			`{"target":"http://169.254.169.254/latest"}`,
-			422, "target_forbidden", "/target",
-		},
-		{
-			"target of an environment", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","environments":{"dev":{"target":"http://10.0.0.1"}}}`,
-			422, "target_forbidden", "/environments/dev/target",
-		},
-		{"name taken", "POST /proxy", controlplane.ShopBody, 409, "name_taken", "/name"},
-		{"bad name", "POST /proxy", `{"target":"http://127.0.0.1:9","name":"Shop"}`, 422, "invalid_name", "/name"},
-		{
-			"login", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","login":{"providers":[]}}`,
-			422, "required", "/login/providers",
-		},
-		{
-			"jwt", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["jwt"]}}`,
-			422, "required", "/requests_auth/jwt/allowed_pairs",
-		},
-		{
-			"opaque", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"]}}`,
-			422, "required", "/requests_auth/opaque",
-		},
-		{
-			"an introspection endpoint at a port of another protocol", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"],` + `"opaque":{"endpoint":"https://8.8.8.8:25/i"}}}`,
-			422, "port_forbidden", "/requests_auth/opaque/endpoint",
-		},
-		{
-			"Azure's wire server", "POST /proxy",
-			`{"target":"http://168.63.129.16"}`,
-			422, "target_forbidden", "/target",
-		},
-		{
-			"a port of another protocol", "POST /proxy",
-			`{"target":"http://8.8.8.8:22"}`,
-			422, "port_forbidden", "/target",
-		},
-		{
-			"limits of a key type", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","requests_auth":{"key_types":[{"name":"gold","scopes":["a"],"limits":{"week":1}}]}}`,
-			422, "unknown_window", "/requests_auth/key_types/0/limits/week",
-		},
-		{
-			"a product's name", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","product":"S"}`,
-			422, "invalid_name", "/product",
-		},
-		{
-			"a reserved tenant", "POST /proxy",
-			`{"target":"http://127.0.0.1:9","tenant":"default"}`,
-			422, "reserved_name", "/tenant",
-		},
-		{"too large", "POST /proxy", `{"target":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "too_large", ""},
-	}
+var badProxies = []badInput{
+	{"no JSON", "POST /proxy", `{"target":`, 400, "malformed", ""},
+	{"two documents", "POST /proxy", `{"target":"http://127.0.0.1:9"}{}`, 400, "malformed", ""},
+	{"no body", "POST /proxy", "", 400, "malformed", ""},
+	{
+		"a member twice", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","mode":"passthrough"}}`,
+		400, "malformed", "",
+	},
+	{
+		"no UTF-8", "POST /proxy",
+		"{\"target\":\"http://127.0.0.1:9\",\"display_name\":\"\xff\"}",
+		400, "malformed", "",
+	},
+	{
+		"an environment named all", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","environments":{"all":{"target":"http://127.0.0.1:9"}}}`,
+		422, "invalid_name", "/environments/all",
+	},
+	{
+		"a target too long", "POST /proxy",
+		`{"target":"http://127.0.0.1:9/` + strings.Repeat("x", 2048) + `"}`,
+		422, "invalid_url", "/target",
+	},
+	{"an array", "POST /proxy", `[]`, 422, "invalid_type", ""},
+	{"no target", "POST /proxy", `{}`, 422, "required", "/target"},
+	{
+		"unknown field", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","taget":"x"}`,
+		422, "unknown_field", "/taget",
+	},
+	{
+		"unknown field within", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","requests_auth":{"mod":"x"}}`,
+		422, "unknown_field", "/requests_auth/mod",
+	},
+	{"other case", "POST /proxy", `{"Target":"http://127.0.0.1:9"}`, 422, "unknown_field", "/Target"},
+	{"wrong type", "POST /proxy", `{"target":1}`, 422, "invalid_type", "/target"},
+	{"no URL", "POST /proxy", `{"target":"nonsense"}`, 422, "invalid_url", "/target"},
+	{"userinfo", "POST /proxy", `{"target":"http://u:canary@127.0.0.1:9"}`, 422, "invalid_url", "/target"},
+	{"private address", "POST /proxy", `{"target":"http://10.0.0.1"}`, 422, "target_forbidden", "/target"},
+	{
+		"metadata address", "POST /proxy",
+		`{"target":"http://169.254.169.254/latest"}`,
+		422, "target_forbidden", "/target",
+	},
+	{
+		"target of an environment", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","environments":{"dev":{"target":"http://10.0.0.1"}}}`,
+		422, "target_forbidden", "/environments/dev/target",
+	},
+	{"name taken", "POST /proxy", controlplane.ShopBody, 409, "name_taken", "/name"},
+	{"bad name", "POST /proxy", `{"target":"http://127.0.0.1:9","name":"Shop"}`, 422, "invalid_name", "/name"},
+	{
+		"login", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","login":{"providers":[]}}`,
+		422, "required", "/login/providers",
+	},
+	{
+		"jwt", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["jwt"]}}`,
+		422, "required", "/requests_auth/jwt/allowed_pairs",
+	},
+	{
+		"opaque", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"]}}`,
+		422, "required", "/requests_auth/opaque",
+	},
+	{
+		"an introspection endpoint at a port of another protocol", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"],` + `"opaque":{"endpoint":"https://8.8.8.8:25/i"}}}`,
+		422, "port_forbidden", "/requests_auth/opaque/endpoint",
+	},
+	{
+		"Azure's wire server", "POST /proxy",
+		`{"target":"http://168.63.129.16"}`,
+		422, "target_forbidden", "/target",
+	},
+	{
+		"a port of another protocol", "POST /proxy",
+		`{"target":"http://8.8.8.8:22"}`,
+		422, "port_forbidden", "/target",
+	},
+	{
+		"limits of a key type", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","requests_auth":{"key_types":[{"name":"gold","scopes":["a"],"limits":{"week":1}}]}}`,
+		422, "unknown_window", "/requests_auth/key_types/0/limits/week",
+	},
+	{
+		"a product's name", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","product":"S"}`,
+		422, "invalid_name", "/product",
+	},
+	{
+		"a reserved tenant", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","tenant":"default"}`,
+		422, "reserved_name", "/tenant",
+	},
+	{"too large", "POST /proxy", `{"target":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "too_large", ""},
 }
 
-// badKeys are mistakes in requests about the shop's keys.
-func badKeys(shop controlplane.Shop) []badInput {
-	return []badInput{
-		{
-			"an expiry that cannot be written", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","expires_at":"9999-12-31T23:59:59-01:00"}`,
-			422, "invalid_expiry", "/expires_at",
-		},
-		{"key without owner", "POST /api/v1/projects/shop/keys", `{}`, 422, "", "/owner"},
-		{
-			"key of an unknown type", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","key_type":"gold"}`,
-			422, "unknown_key_type", "/key_type",
-		},
-		{
-			"key in an unknown environment", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","environment":"dev"}`,
-			422, "unknown_environment", "/environment",
-		},
-		{
-			"a key limited to nothing", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","limits":{"minute":0}}`,
-			422, "invalid_limit", "/limits/minute",
-		},
-		{
-			"a key with a fraction of a call", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","limits":{"minute":0.5}}`,
-			422, "", "/limits/minute",
-		},
-		{
-			"a day that admits less than an hour", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","limits":{"hour":10,"day":9}}`,
-			422, "limit_out_of_order", "/limits/day",
-		},
-		{
-			"a range with host bits", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","allowed_cidrs":["10.0.0.0/8","203.0.113.7/24"]}`,
-			422, "invalid_range", "/allowed_cidrs/1",
-		},
-		{
-			"a name for a range", "PATCH /api/v1/keys/" + shop.KeyID,
-			`{"allowed_cidrs":["localhost"]}`,
-			422, "invalid_range", "/allowed_cidrs/0",
-		},
-		{
-			"key of an unknown tenant", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","tenant":"acme"}`,
-			422, "unknown_tenant", "/tenant",
-		},
-		{
-			"key of a product", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","product":"store"}`,
-			422, "unknown_product", "/product",
-		},
-		{
-			"an expiry in the past", "PATCH /api/v1/keys/" + shop.KeyID,
-			`{"expires_at":"2020-01-01T00:00:00Z"}`,
-			422, "invalid_expiry", "/expires_at",
-		},
-		{"another owner", "PATCH /api/v1/keys/" + shop.KeyID, `{"owner":"o"}`, 422, "unknown_field", "/owner"},
-		{
-			"grace too long", "POST /api/v1/keys/" + shop.KeyID + "/rotate",
-			`{"grace_seconds":2592001}`,
-			422, "invalid_grace", "/grace_seconds",
-		},
-		{
-			"grace that overflows", "POST /api/v1/keys/" + shop.KeyID + "/rotate",
-			`{"grace_seconds":18446744074}`,
-			422, "invalid_grace", "/grace_seconds",
-		},
-		{
-			"a limit that no number holds", "POST /api/v1/projects/shop/keys",
-			`{"owner":"o","limits":{"minute":1e30}}`,
-			422, "out_of_range", "/limits",
-		},
-		{
-			"a grace that no number holds", "POST /api/v1/keys/" + shop.KeyID + "/rotate",
-			`{"grace_seconds":1e30}`,
-			422, "out_of_range", "/grace_seconds",
-		},
-		{"no body", "POST /api/v1/projects/shop/keys", "", 400, "malformed", ""},
-		{
-			"a filter that is none", "GET /api/v1/projects/shop/keys?owner=o&bogus=1",
-			"",
-			422, "unknown_field", "/bogus",
-		},
-	}
+// badKeys are mistakes in requests about keys.
+var badKeys = []badInput{
+	{
+		"an expiry that cannot be written", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","expires_at":"9999-12-31T23:59:59-01:00"}`,
+		422, "invalid_expiry", "/expires_at",
+	},
+	{"key without owner", "POST /api/v1/projects/shop/keys", `{}`, 422, "", "/owner"},
+	{
+		"key of an unknown type", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","key_type":"gold"}`,
+		422, "unknown_key_type", "/key_type",
+	},
+	{
+		"key in an unknown environment", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","environment":"dev"}`,
+		422, "unknown_environment", "/environment",
+	},
+	{
+		"a key limited to nothing", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","limits":{"minute":0}}`,
+		422, "invalid_limit", "/limits/minute",
+	},
+	{
+		"a key with a fraction of a call", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","limits":{"minute":0.5}}`,
+		422, "", "/limits/minute",
+	},
+	{
+		"a day that admits less than an hour", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","limits":{"hour":10,"day":9}}`,
+		422, "limit_out_of_order", "/limits/day",
+	},
+	{
+		"a range with host bits", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","allowed_cidrs":["10.0.0.0/8","203.0.113.7/24"]}`,
+		422, "invalid_range", "/allowed_cidrs/1",
+	},
+	{
+		"a name for a range", "PATCH /api/v1/keys/{key}",
+		`{"allowed_cidrs":["localhost"]}`,
+		422, "invalid_range", "/allowed_cidrs/0",
+	},
+	{
+		"key of an unknown tenant", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","tenant":"acme"}`,
+		422, "unknown_tenant", "/tenant",
+	},
+	{
+		"key of a product", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","product":"store"}`,
+		422, "unknown_product", "/product",
+	},
+	{
+		"an expiry in the past", "PATCH /api/v1/keys/{key}",
+		`{"expires_at":"2020-01-01T00:00:00Z"}`,
+		422, "invalid_expiry", "/expires_at",
+	},
+	{"another owner", "PATCH /api/v1/keys/{key}", `{"owner":"o"}`, 422, "unknown_field", "/owner"},
+	{
+		"grace too long", "POST /api/v1/keys/{key}/rotate",
+		`{"grace_seconds":2592001}`,
+		422, "invalid_grace", "/grace_seconds",
+	},
+	{
+		"grace that overflows", "POST /api/v1/keys/{key}/rotate",
+		`{"grace_seconds":18446744074}`,
+		422, "invalid_grace", "/grace_seconds",
+	},
+	{
+		"a limit that no number holds", "POST /api/v1/projects/shop/keys",
+		`{"owner":"o","limits":{"minute":1e30}}`,
+		422, "out_of_range", "/limits",
+	},
+	{
+		"a grace that no number holds", "POST /api/v1/keys/{key}/rotate",
+		`{"grace_seconds":1e30}`,
+		422, "out_of_range", "/grace_seconds",
+	},
+	{"no body", "POST /api/v1/projects/shop/keys", "", 400, "malformed", ""},
+	{
+		"a filter that is none", "GET /api/v1/projects/shop/keys?owner=o&bogus=1",
+		"",
+		422, "unknown_field", "/bogus",
+	},
 }
 
 // badSettings are mistakes in all other requests.
-func badSettings(shop controlplane.Shop) []badInput {
-	return []badInput{
-		{"a list without items", "GET /api/v1/projects?limit=0", "", 422, "out_of_range", "/limit"},
-		{"a list that is too long", "GET /api/v1/tenants?limit=201", "", 422, "out_of_range", "/limit"},
-		{"a limit that is no number", "GET /api/v1/tenants?limit=ten", "", 422, "invalid_type", "/limit"},
-		{
-			"a state that there is none of", "GET /api/v1/tenants/acme/users?state=asleep",
-			"",
-			422, "invalid_value", "/state",
-		},
-		{
-			"a role that there is none of", "PUT /api/v1/groups/grp_1/members/usr_1",
-			`{"role":"king"}`,
-			422, "invalid_value", "/role",
-		},
-		{
-			"limits of a project", "PATCH /api/v1/projects/shop",
-			`{"limits":{"ip":{"second":-1}}}`,
-			422, "invalid_limit", "/limits/ip/second",
-		},
-		{
-			"limits of what is not counted", "PATCH /api/v1/projects/shop",
-			`{"limits":{"route":{"second":1}}}`,
-			422, "unknown_field", "/limits/route",
-		},
-		{
-			"an unknown product", "PATCH /api/v1/projects/shop",
-			`{"product":"store"}`,
-			422, "unknown_product", "/product",
-		},
-		{
-			"a denied range", "PATCH /api/v1/projects/shop/versions/" + shop.VersionID,
-			`{"ip":{"deny":["::1/64"]}}`,
-			422, "invalid_range", "/ip/deny/0",
-		},
-		{
-			"a key type's scope", "POST /api/v1/projects/shop/key-types",
-			`{"name":"gold","scopes":["A"]}`,
-			422, "invalid_scope", "/scopes/0",
-		},
-		{
-			"a built-in key type", "PATCH /api/v1/projects/shop/key-types/full",
-			`{"scopes":["read"]}`,
-			409, "built_in", "",
-		},
-		{"a built-in key type's end", "DELETE /api/v1/projects/shop/key-types/read-only", "", 409, "built_in", ""},
-		{
-			"a key type that exists", "POST /api/v1/projects/shop/key-types",
-			`{"name":"full","scopes":["a"]}`,
-			409, "name_taken", "/name",
-		},
-		{"a tenant named default", "POST /api/v1/tenants", `{"name":"default"}`, 422, "reserved_name", "/name"},
-		{
-			"a tenant's fallback owner", "POST /api/v1/tenants",
-			`{"name":"acme","fallback_owner":" "}`,
-			422, "invalid_owner", "/fallback_owner",
-		},
-		{
-			"a product's display name", "POST /api/v1/products",
-			`{"name":"store","display_name":"a\nb"}`,
-			422, "invalid_display_name", "/display_name",
-		},
-		{"export format", "POST /api/v1/projects/shop/exports", `{"format":"tar"}`, 422, "invalid_format", "/format"},
-		{"a time of the audit log", "GET /api/v1/audit?from=x", "", 422, "invalid_value", "/from"},
-		{"a grouping by another name", "GET /api/v1/projects/shop/usage?by=owner", "", 422, "unknown_field", "/by"},
-		{
-			"export with secrets", "POST /api/v1/projects/shop/exports",
-			`{"format":"data","secrets":true}`,
-			422, "not_available_yet", "/secrets",
-		},
-		{
-			"mode of a version", "PATCH /api/v1/projects/shop/versions/" + shop.VersionID,
-			`{"requests_auth":{"mode":"x"}}`,
-			422, "invalid_mode", "/requests_auth/mode",
-		},
-		{
-			"target of an update", "PATCH /api/v1/projects/shop/environments/" + shop.EnvironmentID,
-			`{"target":"ftp://x"}`,
-			422, "invalid_url", "/target",
-		},
-	}
+var badSettings = []badInput{
+	{"a list without items", "GET /api/v1/projects?limit=0", "", 422, "out_of_range", "/limit"},
+	{"a list that is too long", "GET /api/v1/tenants?limit=201", "", 422, "out_of_range", "/limit"},
+	{"a limit that is no number", "GET /api/v1/tenants?limit=ten", "", 422, "invalid_type", "/limit"},
+	{
+		"a state that there is none of", "GET /api/v1/tenants/acme/users?state=asleep",
+		"",
+		422, "invalid_value", "/state",
+	},
+	{
+		"a role that there is none of", "PUT /api/v1/groups/grp_1/members/usr_1",
+		`{"role":"king"}`,
+		422, "invalid_value", "/role",
+	},
+	{
+		"limits of a project", "PATCH /api/v1/projects/shop",
+		`{"limits":{"ip":{"second":-1}}}`,
+		422, "invalid_limit", "/limits/ip/second",
+	},
+	{
+		"limits of what is not counted", "PATCH /api/v1/projects/shop",
+		`{"limits":{"route":{"second":1}}}`,
+		422, "unknown_field", "/limits/route",
+	},
+	{
+		"an unknown product", "PATCH /api/v1/projects/shop",
+		`{"product":"store"}`,
+		422, "unknown_product", "/product",
+	},
+	{
+		"a denied range", "PATCH /api/v1/projects/shop/versions/{version}",
+		`{"ip":{"deny":["::1/64"]}}`,
+		422, "invalid_range", "/ip/deny/0",
+	},
+	{
+		"a key type's scope", "POST /api/v1/projects/shop/key-types",
+		`{"name":"gold","scopes":["A"]}`,
+		422, "invalid_scope", "/scopes/0",
+	},
+	{
+		"a built-in key type", "PATCH /api/v1/projects/shop/key-types/full",
+		`{"scopes":["read"]}`,
+		409, "built_in", "",
+	},
+	{"a built-in key type's end", "DELETE /api/v1/projects/shop/key-types/read-only", "", 409, "built_in", ""},
+	{
+		"a key type that exists", "POST /api/v1/projects/shop/key-types",
+		`{"name":"full","scopes":["a"]}`,
+		409, "name_taken", "/name",
+	},
+	{"a tenant named default", "POST /api/v1/tenants", `{"name":"default"}`, 422, "reserved_name", "/name"},
+	{
+		"a tenant's fallback owner", "POST /api/v1/tenants",
+		`{"name":"acme","fallback_owner":" "}`,
+		422, "invalid_owner", "/fallback_owner",
+	},
+	{
+		"a product's display name", "POST /api/v1/products",
+		`{"name":"store","display_name":"a\nb"}`,
+		422, "invalid_display_name", "/display_name",
+	},
+	{"export format", "POST /api/v1/projects/shop/exports", `{"format":"tar"}`, 422, "invalid_format", "/format"},
+	{"a time of the audit log", "GET /api/v1/audit?from=x", "", 422, "invalid_value", "/from"},
+	{"a grouping by another name", "GET /api/v1/projects/shop/usage?by=owner", "", 422, "unknown_field", "/by"},
+	{
+		"export with secrets", "POST /api/v1/projects/shop/exports",
+		`{"format":"data","secrets":true}`,
+		422, "not_available_yet", "/secrets",
+	},
+	{
+		"mode of a version", "PATCH /api/v1/projects/shop/versions/{version}",
+		`{"requests_auth":{"mode":"x"}}`,
+		422, "invalid_mode", "/requests_auth/mode",
+	},
+	{
+		"target of an update", "PATCH /api/v1/projects/shop/environments/{environment}",
+		`{"target":"ftp://x"}`,
+		422, "invalid_url", "/target",
+	},
 }
 
 func TestBadInput(t *testing.T) {
@@ -299,14 +293,15 @@ func TestBadInput(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		shop := controlplane.CreateShop(t, h)
+		ids := strings.NewReplacer("{key}", shop.KeyID, "{version}", shop.VersionID, "{environment}", shop.EnvironmentID)
 		for group, inputs := range map[string][]badInput{
-			"proxy":    badProxies(),
-			"keys":     badKeys(shop),
-			"settings": badSettings(shop),
+			"proxy":    badProxies,
+			"keys":     badKeys,
+			"settings": badSettings,
 		} {
 			for _, tt := range inputs {
 				t.Run(group+"/"+tt.name, func(t *testing.T) {
-					method, path, _ := strings.Cut(tt.request, " ")
+					method, path, _ := strings.Cut(ids.Replace(tt.request), " ")
 					checkBadInput(t, tt, controlplane.Call(t, h, method, path, shop.Token, tt.body))
 				})
 			}

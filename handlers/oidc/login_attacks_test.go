@@ -96,81 +96,105 @@ func TestAuthorize_refusals(t *testing.T) {
 	})
 }
 
-// An answer counts once, in the browser that asked, for the provider that was
-// asked.
-func TestAnswersOfProvidersAreBoundToTheBrowser(t *testing.T) {
+// boundLogin is an application with two providers, to test that an answer counts once, in
+// the browser that began the login, for the provider that was chosen.
+type boundLogin struct {
+	*app
+	fake             *fakeoidc.Provider
+	provider, second login.Provider
+}
+
+func newBoundLogin(t *testing.T, db *models.DB) boundLogin {
+	t.Helper()
+	b := boundLogin{app: newLoginApp(t, db, login.ClientInput{})}
+	b.fake, b.provider = b.offerFake(nil)
+	_, b.second = b.offerFake(nil)
+	return b
+}
+
+// begin returns a browser at the provider, and the redirect back with its answer.
+func (b boundLogin) begin() (*http.Client, *url.URL) {
+	browser := b.browser()
+	return browser, b.fake.Authorize(b.t, b.toProvider(browser, b.request("openid"), b.provider.ID).String())
+}
+
+// changed returns u with another query.
+func changed(u *url.URL, change func(url.Values)) string {
+	query := u.Query()
+	change(query)
+	return strings.Split(u.String(), "?")[0] + "?" + query.Encode()
+}
+
+func (b boundLogin) refused(name string, got step, status int) {
+	b.t.Helper()
+	if got.status != status || got.to != nil || got.Find("input[name=ticket]").Length() > 0 {
+		b.t.Errorf("%s: %d %v %s", name, got.status, got.to, got.Find("main").Text())
+	}
+}
+
+func TestLogin_callbackBinding(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		_, second := s.offerFake(nil)
-		begin := func() (*http.Client, *url.URL) {
-			browser := s.browser()
-			return browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String())
-		}
-		change := func(u *url.URL, fn func(url.Values)) string {
-			query := u.Query()
-			fn(query)
-			return strings.Split(u.String(), "?")[0] + "?" + query.Encode()
-		}
-		refused := func(name string, got step, status int) {
-			t.Helper()
-			if got.status != status || got.to != nil || got.Find("input[name=ticket]").Length() > 0 {
-				t.Errorf("%s: %d %v %s", name, got.status, got.to, got.Find("main").Text())
-			}
-		}
-		browser, back := begin()
-		refused("another browser", s.get(s.browser(), back.String()), http.StatusForbidden)
-		refused("no state", s.get(browser, change(back, func(q url.Values) { q.Del("state") })), http.StatusForbidden)
-		refused(
+		b := newBoundLogin(t, db)
+		browser, back := b.begin()
+		b.refused("another browser", b.get(b.browser(), back.String()), http.StatusForbidden)
+		b.refused("no state", b.get(browser, changed(back, func(q url.Values) { q.Del("state") })), http.StatusForbidden)
+		b.refused(
 			"a state cut off",
-			s.get(browser, change(back, func(q url.Values) { q.Set("state", q.Get("state")[:40]) })),
+			b.get(browser, changed(back, func(q url.Values) { q.Set("state", q.Get("state")[:40]) })),
 			http.StatusForbidden,
 		)
-		refused(
+		b.refused(
 			"two states",
-			s.get(browser, change(back, func(q url.Values) { q.Add("state", "x") })),
+			b.get(browser, changed(back, func(q url.Values) { q.Add("state", "x") })),
 			http.StatusForbidden,
 		)
-		refused(
+		b.refused(
 			"another provider's callback",
-			s.get(browser, strings.Replace(back.String(), provider.ID, second.ID, 1)),
+			b.get(browser, strings.Replace(back.String(), b.provider.ID, b.second.ID, 1)),
 			http.StatusForbidden,
 		)
-		refused(
+		b.refused(
 			"an unknown provider's",
-			s.get(browser, strings.Replace(back.String(), provider.ID, "idp_x", 1)),
+			b.get(browser, strings.Replace(back.String(), b.provider.ID, "idp_x", 1)),
 			http.StatusForbidden,
 		)
-		other, _ := begin()
-		refused("another login's state", s.get(other, back.String()), http.StatusForbidden)
-		refused(
+		other, _ := b.begin()
+		b.refused("another login's state", b.get(other, back.String()), http.StatusForbidden)
+		b.refused(
 			"another issuer's answer",
-			s.get(browser, change(back, func(q url.Values) { q.Set("iss", "https://evil.example") })),
+			b.get(browser, changed(back, func(q url.Values) { q.Set("iss", "https://evil.example") })),
 			http.StatusForbidden,
 		)
-		refused("after that, the honest one", s.get(browser, back.String()), http.StatusConflict)
+		b.refused("after that, the honest one", b.get(browser, back.String()), http.StatusConflict)
+	})
+}
 
-		browser, back = begin()
-		page := s.get(browser, back.String())
+func TestLogin_consentBinding(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		b := newBoundLogin(t, db)
+		browser, back := b.begin()
+		other, _ := b.begin()
+		page := b.get(browser, back.String())
 		if page.Find("input[name=ticket]").Length() != 1 {
 			t.Fatalf("no consent is asked: %d %s", page.status, page.Find("main").Text())
 		}
-		refused("the answer a second time", s.get(browser, back.String()), http.StatusConflict)
+		b.refused("the answer a second time", b.get(browser, back.String()), http.StatusConflict)
 		form := formOf(page, "agree")
-		refused(
+		b.refused(
 			"consent of a browser without a login",
-			s.post(s.browser(), s.path("/consent"), form),
+			b.post(b.browser(), b.path("/consent"), form),
 			http.StatusForbidden,
 		)
-		refused(
+		b.refused(
 			"consent of a browser with another login",
-			s.post(other, s.path("/consent"), form),
+			b.post(other, b.path("/consent"), form),
 			http.StatusForbidden,
 		)
-		refused(
+		b.refused(
 			"the button of another browser's page",
-			s.get(other, s.path("/login/"+form.Get("attempt")+"/"+second.ID)),
+			b.get(other, b.path("/login/"+form.Get("attempt")+"/"+b.second.ID)),
 			http.StatusForbidden,
 		)
 		forged := url.Values{
@@ -178,19 +202,19 @@ func TestAnswersOfProvidersAreBoundToTheBrowser(t *testing.T) {
 			"answer":  {"agree"},
 			"ticket":  {form.Get("ticket")[:40] + "AAAA" + form.Get("ticket")[44:]},
 		}
-		refused("a forged ticket", s.post(browser, s.path("/consent"), forged), http.StatusForbidden)
-		elsewhere := s.browser()
-		fresh := fake.Authorize(t, s.toProvider(elsewhere, s.request("openid"), provider.ID).String())
-		theirs := formOf(s.get(elsewhere, fresh.String()), "agree")
-		refused("the ticket of another login", s.post(elsewhere, s.path("/consent"), url.Values{
+		b.refused("a forged ticket", b.post(browser, b.path("/consent"), forged), http.StatusForbidden)
+		elsewhere := b.browser()
+		fresh := b.fake.Authorize(t, b.toProvider(elsewhere, b.request("openid"), b.provider.ID).String())
+		theirs := formOf(b.get(elsewhere, fresh.String()), "agree")
+		b.refused("the ticket of another login", b.post(elsewhere, b.path("/consent"), url.Values{
 			"attempt": theirs["attempt"],
 			"ticket":  form["ticket"],
 			"answer":  {"agree"},
 		}), http.StatusForbidden)
-		if got := s.post(browser, s.path("/consent"), form); got.to == nil || got.to.Query().Get("code") == "" {
+		if got := b.post(browser, b.path("/consent"), form); got.to == nil || got.to.Query().Get("code") == "" {
 			t.Fatalf("consent leads to %d %v", got.status, got.to)
 		}
-		refused("consent a second time", s.post(browser, s.path("/consent"), form), http.StatusForbidden)
+		b.refused("consent a second time", b.post(browser, b.path("/consent"), form), http.StatusForbidden)
 	})
 }
 

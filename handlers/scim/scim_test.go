@@ -12,109 +12,148 @@ import (
 	"postern/testkit/state"
 )
 
+// client is a provisioning system at one tenant.
+type client struct {
+	*controlplane.Fixture
+	base string
+}
+
+// newClient returns the client of a new project's tenant.
+func newClient(t *testing.T, o *controlplane.Fixture, project string) client {
+	t.Helper()
+	tenant, _, _ := o.CreateAppClient(t, o.CreateProject(t, o.Principal, project).Project.ID)
+	return client{o, "/api/v1/tenants/" + tenant + "/scim/v2"}
+}
+
+// call sends a request, which must be answered with the status.
+func (c client) call(t *testing.T, status int, method, path, body string) controlplane.Response {
+	t.Helper()
+	header := append([]string{"Content-Type", "application/scim+json", "Accept", "application/scim+json"}, c.Owner...)
+	got := controlplane.Call(t, c.Handler, method, c.base+path, "", body, header...)
+	if got.Status != status {
+		t.Fatalf("%s %s: %d, want %d: %s", method, path, got.Status, status, got.Raw)
+	}
+	return got
+}
+
+// total asserts the number of resources that a filter matches.
+func (c client) total(t *testing.T, path, filter, query string, want float64) controlplane.Response {
+	t.Helper()
+	got := c.call(t, 200, http.MethodGet, path+"?filter="+url.QueryEscape(filter)+query, "")
+	if got.Body["totalResults"] != want {
+		t.Errorf("%s: want %v results: %s", filter, want, got.Raw)
+	}
+	return got
+}
+
+// has asserts members of an answer.
+func has(t *testing.T, got controlplane.Response, want map[string]any) {
+	t.Helper()
+	for name, value := range want {
+		if got.Body[name] != value {
+			t.Errorf("%s is %v, want %v: %s", name, got.Body[name], value, got.Raw)
+		}
+	}
+}
+
 // TestSCIM_provisioning sends the requests of a provisioning system in its order: find no
-// user, create a user and a group, change and deactivate them.
+// user, create a user and a group, change, deactivate and delete them.
 func TestSCIM_provisioning(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		project := o.CreateProject(t, o.Principal, "shop")
-		tenant, _, _ := o.CreateAppClient(t, project.Project.ID)
-		base := "/api/v1/tenants/" + tenant + "/scim/v2"
-		ask := func(status int, method, path, body string) controlplane.Response {
-			t.Helper()
-			header := append(
-				[]string{"Content-Type", "application/scim+json", "Accept", "application/scim+json"},
-				o.Owner...)
-			got := controlplane.Call(t, o.Handler, method, base+path, "", body, header...)
-			if got.Status != status {
-				t.Fatalf("%s %s: %d, want %d: %s", method, path, got.Status, status, got.Raw)
-			}
-			return got
-		}
-		by := func(filter string) string { return "?filter=" + url.QueryEscape(filter) }
-		if got := ask(200, http.MethodGet, "/Users"+by(`userName eq "Ana@Example.com"`)+"&startIndex=1&count=100", ""); got.Body["totalResults"] != 0.0 {
-			t.Errorf("%s", got.Raw)
-		}
-		user := ask(
-			201,
-			http.MethodPost,
-			"/Users",
-			`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"Ana@Example.com","externalId":"00u1",
-			"name":{"givenName":"Ana","familyName":"Ark"},"emails":[{"primary":true,"type":"work","value":"ana@example.com"}],"password":"secret","active":true}`,
-		)
+		c := newClient(t, controlplane.NewFixture(t, db), "shop")
+		c.total(t, "/Users", `userName eq "Ana@Example.com"`, "&startIndex=1&count=100", 0)
+		user := c.call(t, 201, http.MethodPost, "/Users", `{
+			"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],
+			"userName":"Ana@Example.com",
+			"externalId":"00u1",
+			"name":{"givenName":"Ana","familyName":"Ark"},
+			"emails":[{"primary":true,"type":"work","value":"ana@example.com"}],
+			"password":"secret",
+			"active":true
+		}`)
+		has(t, user, map[string]any{
+			"userName":    "ana@example.com",
+			"displayName": "Ana Ark",
+			"active":      true,
+			"externalId":  "00u1",
+			"password":    nil,
+		})
 		id, _ := user.Body["id"].(string)
-		if user.Body["userName"] != "ana@example.com" || user.Body["displayName"] != "Ana Ark" ||
-			user.Body["active"] != true ||
-			user.Body["externalId"] != "00u1" ||
-			user.Body["password"] != nil {
-			t.Errorf("%s", user.Raw)
-		}
-		if got := ask(409, http.MethodPost, "/Users", `{"userName":"ANA@example.com"}`); got.Body["scimType"] != "uniqueness" ||
-			got.Body["status"] != "409" {
-			t.Errorf("%s", got.Raw)
-		}
-		if got := ask(200, http.MethodGet, "/Users"+by(`externalId eq "00u1"`), ""); got.Body["totalResults"] != 1.0 {
-			t.Errorf("%s", got.Raw)
-		}
-		for filter, total := range map[string]float64{
-			`userName eq "ANA@example.com" and active eq true`:                         1,
-			`userName eq "ana@example.com" and active eq false`:                        0,
-			`active eq true and active eq false`:                                       0,
-			`externalId eq "00u1" and externalId eq "00u2"`:                            0,
-			`id eq "` + id + `" and emails[type eq "work"].value eq "ana@example.com"`: 1,
-			`id eq "usr_other" and userName eq "ana@example.com"`:                      0,
-			`userName eq "" and active eq true`:                                        0,
-		} {
-			if got := ask(200, http.MethodGet, "/Users"+by(filter), ""); got.Body["totalResults"] != total {
-				t.Errorf("%s: %s", filter, got.Raw)
-			}
-		}
-		if got := ask(400, http.MethodGet, "/Users"+by(`title co "boss"`), ""); got.Body["scimType"] != "invalidFilter" {
-			t.Errorf("%s", got.Raw)
-		}
-		group := ask(201, http.MethodPost, "/Groups", `{"displayName":"The Engineers","members":[{"value":"`+id+`"}]}`)
-		gid, _ := group.Body["id"].(string)
-		if members, _ := group.Body["members"].([]any); len(members) != 1 {
-			t.Errorf("%s", group.Raw)
-		}
-		if got := ask(200, http.MethodGet, "/Groups"+by(`displayName eq "the engineers"`)+"&excludedAttributes=members", ""); got.Body["totalResults"] != 1.0 ||
-			strings.Contains(got.Raw, id) {
-			t.Errorf("%s", got.Raw)
-		}
-		for filter, total := range map[string]float64{ // how Entra ID reads a membership
-			`id eq "` + gid + `" and members eq "` + id + `"`: 1,
-			`id eq "` + gid + `" and members eq "usr_other"`:  0,
-			`id eq "grp_other" and members eq "` + id + `"`:   0,
-		} {
-			if got := ask(200, http.MethodGet, "/Groups"+by(filter)+"&excludedAttributes=members", ""); got.Body["totalResults"] != total {
-				t.Errorf("%s: %s", filter, got.Raw)
-			}
-		}
-		if got := ask(200, http.MethodPatch, "/Groups/"+gid, `{"Operations":[{"op":"remove","path":"members[value eq \"`+id+`\"]"}]}`); got.Body["members"] != nil {
-			t.Errorf("%s", got.Raw)
-		}
-		if got := ask(200, http.MethodPatch, "/Users/"+id, `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`); got.Body["active"] != false {
-			t.Errorf("%s", got.Raw)
-		}
-		if got := ask(200, http.MethodPut, "/Users/"+id, `{"userName":"ana@example.com","displayName":"Ana"}`); got.Body["active"] != false ||
-			got.Body["externalId"] != nil ||
-			got.Body["displayName"] != "Ana" {
-			t.Errorf("who is frozen stays so unless it is said, and what is left out goes: %s", got.Raw)
-		}
-		if got := ask(404, http.MethodGet, "/Users/usr_nobody", ""); got.Body["status"] != "404" {
-			t.Errorf("%s", got.Raw)
-		}
-		ask(204, http.MethodDelete, "/Users/"+id, "")
-		ask(404, http.MethodGet, "/Users/"+id, "")
-		ask(204, http.MethodDelete, "/Groups/"+gid, "")
+		taken := c.call(t, 409, http.MethodPost, "/Users", `{"userName":"ANA@example.com"}`)
+		has(t, taken, map[string]any{"scimType": "uniqueness", "status": "409"})
+		c.checkUserFilters(t, id)
+		c.checkGroups(t, id)
 
-		other := o.CreateProject(t, o.Principal, "other")
-		elsewhere, _, _ := o.CreateAppClient(t, other.Project.ID)
-		theirs := ask(201, http.MethodPost, "/Users", `{"userName":"bob@example.com"}`)
-		base = "/api/v1/tenants/" + elsewhere + "/scim/v2"
-		ask(404, http.MethodGet, "/Users/"+theirs.Body["id"].(string), "")
-		ask(404, http.MethodDelete, "/Users/"+theirs.Body["id"].(string), "")
+		path := "/Users/" + id
+		frozen := c.call(t, 200, http.MethodPatch, path, `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`)
+		has(t, frozen, map[string]any{"active": false})
+		replaced := c.call(t, 200, http.MethodPut, path, `{"userName":"ana@example.com","displayName":"Ana"}`)
+		has(t, replaced, map[string]any{
+			"active":      false, // an absent active is unchanged
+			"externalId":  nil,   // any other absent attribute is removed
+			"displayName": "Ana",
+		})
+		has(t, c.call(t, 404, http.MethodGet, "/Users/usr_nobody", ""), map[string]any{"status": "404"})
+		c.call(t, 204, http.MethodDelete, path, "")
+		c.call(t, 404, http.MethodGet, path, "")
+	})
+}
+
+func (c client) checkUserFilters(t *testing.T, id string) {
+	t.Helper()
+	for filter, total := range map[string]float64{
+		`externalId eq "00u1"`:                                                     1,
+		`userName eq "ANA@example.com" and active eq true`:                         1,
+		`userName eq "ana@example.com" and active eq false`:                        0,
+		`active eq true and active eq false`:                                       0,
+		`externalId eq "00u1" and externalId eq "00u2"`:                            0,
+		`id eq "` + id + `" and emails[type eq "work"].value eq "ana@example.com"`: 1,
+		`id eq "usr_other" and userName eq "ana@example.com"`:                      0,
+		`userName eq "" and active eq true`:                                        0,
+	} {
+		c.total(t, "/Users", filter, "", total)
+	}
+	unknown := c.call(t, 400, http.MethodGet, "/Users?filter="+url.QueryEscape(`title co "boss"`), "")
+	has(t, unknown, map[string]any{"scimType": "invalidFilter"})
+}
+
+func (c client) checkGroups(t *testing.T, user string) {
+	t.Helper()
+	group := c.call(t, 201, http.MethodPost, "/Groups",
+		`{"displayName":"The Engineers","members":[{"value":"`+user+`"}]}`)
+	id, _ := group.Body["id"].(string)
+	if members, _ := group.Body["members"].([]any); len(members) != 1 {
+		t.Errorf("%d members, want 1: %s", len(members), group.Raw)
+	}
+	const without = "&excludedAttributes=members"
+	found := c.total(t, "/Groups", `displayName eq "the engineers"`, without, 1)
+	if strings.Contains(found.Raw, user) {
+		t.Errorf("an excluded attribute is in the answer: %s", found.Raw)
+	}
+	for filter, total := range map[string]float64{ // how Entra ID reads a membership
+		`id eq "` + id + `" and members eq "` + user + `"`: 1,
+		`id eq "` + id + `" and members eq "usr_other"`:    0,
+		`id eq "grp_other" and members eq "` + user + `"`:  0,
+	} {
+		c.total(t, "/Groups", filter, without, total)
+	}
+	left := c.call(t, 200, http.MethodPatch, "/Groups/"+id,
+		`{"Operations":[{"op":"remove","path":"members[value eq \"`+user+`\"]"}]}`)
+	has(t, left, map[string]any{"members": nil})
+	c.call(t, 204, http.MethodDelete, "/Groups/"+id, "")
+}
+
+// TestSCIM_otherTenant checks that a tenant's endpoints do not find another tenant's users.
+func TestSCIM_otherTenant(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		shop, other := newClient(t, o, "shop"), newClient(t, o, "other")
+		user := shop.call(t, 201, http.MethodPost, "/Users", `{"userName":"bob@example.com"}`)
+		path := "/Users/" + user.Body["id"].(string)
+		other.call(t, 404, http.MethodGet, path, "")
+		other.call(t, 404, http.MethodDelete, path, "")
 	})
 }
 
