@@ -9,8 +9,8 @@ import (
 	"postern/migrations"
 )
 
-// Account is a row of accounts. An empty PasswordHash means that it has no
-// password, and signs in elsewhere.
+// Account is a row of accounts. PasswordHash is empty if the account has no password
+// and signs in through a provider.
 type Account struct {
 	ID           string `gorm:"primaryKey"`
 	Email        string
@@ -21,8 +21,8 @@ type Account struct {
 }
 
 // Token is a row of tokens: workspace keys, sessions, one-time sign-in links and
-// attempts to sign in elsewhere. Hash is the SHA-256 of the secret. The last
-// three fields are of sessions.
+// attempts of federated sign-in. Hash is the SHA-256 of the secret. The last three
+// fields are of sessions.
 type Token struct {
 	ID         string `gorm:"primaryKey"`
 	Kind       string
@@ -68,7 +68,7 @@ func (t *Tx) TokenByHash(kind string, hash []byte, now time.Time) (Token, error)
 		Take(&token).Error
 }
 
-// UseToken marks a token used; false when it already was.
+// UseToken marks a token used. It returns false if it was used already.
 func (t *Tx) UseToken(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Token{}).Where("id = ? AND used_at IS NULL", id).UpdateColumn("used_at", now)
 	return res.RowsAffected == 1, res.Error
@@ -88,14 +88,15 @@ func (t *Tx) TokensOf(kind, accountID string, now time.Time) ([]Token, error) {
 	).Error
 }
 
-// DeleteTokensExcept removes an account's tokens of one kind but one, and tells
-// how many there were.
+// DeleteTokensExcept removes an account's tokens of one kind but one, and returns
+// how many it removed.
 func (t *Tx) DeleteTokensExcept(kind, accountID, keep string) (int64, error) {
 	res := t.db.Where("kind = ? AND account_id = ? AND id <> ?", kind, accountID, keep).Delete(&Token{})
 	return res.RowsAffected, res.Error
 }
 
-// SetTokenHash gives a token a new secret; false when it is gone.
+// SetTokenHash gives a token a new secret. It returns false if the token does not
+// exist.
 func (t *Tx) SetTokenHash(id string, hash []byte) (bool, error) {
 	res := t.db.Model(&Token{}).Where("id = ?", id).UpdateColumn("hash", hash)
 	return res.RowsAffected == 1, res.Error
@@ -122,8 +123,8 @@ func (t *Tx) DeleteExpiredTokens(now time.Time) error {
 	return t.db.Where("expires_at <= ?", now).Delete(&Token{}).Error
 }
 
-// HoldAccount finds an account and makes whoever else holds it wait for the end
-// of the transaction. On SQLite every write transaction excludes all others anyway.
+// HoldAccount finds an account and locks it until the transaction ends: others that
+// hold it wait. On SQLite every write transaction excludes all others anyway.
 func (t *Tx) HoldAccount(id string) (Account, error) {
 	var a Account
 	return a, t.held().Where("id = ?", id).Take(&a).Error
@@ -179,7 +180,7 @@ func (t *Tx) Operators() ([]Account, error) {
 	return list, t.db.Where("operator = ?", true).Order("email").Find(&list).Error
 }
 
-// SetOperator says of an account whether it is one of them.
+// SetOperator writes whether an account is an operator of the installation.
 func (t *Tx) SetOperator(accountID string, operator bool) error {
 	return t.db.Model(&Account{}).Where("id = ?", accountID).UpdateColumn("operator", operator).Error
 }

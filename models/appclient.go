@@ -90,7 +90,7 @@ func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], 
 }
 
 // UpdateAppClient writes the changeable columns if the row still has the UpdatedAt
-// that the caller saw; false means somebody else was faster.
+// that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
 	res := t.db.Model(&AppClient{}).Where("id = ? AND updated_at = ?", c.ID, seen).
 		Select("Name", "RedirectURIs", "LogoutURIs", "SecretHash", "AccessSeconds", "RefreshSeconds", "Algorithm",
@@ -133,7 +133,7 @@ func (t *Tx) ProvidersOfAll(clientIDs []string) ([]Provider, error) {
 }
 
 // UpdateProvider writes the changeable columns if the row still has the UpdatedAt
-// that the caller saw; false means somebody else was faster.
+// that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Provider{}).

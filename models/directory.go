@@ -71,13 +71,13 @@ func (t *Tx) EndUsersFrom(tenantID string, f UserFilter, skip, limit int) (list 
 	return list, total, t.usersOf(tenantID, f).Order("id").Offset(skip).Limit(limit).Find(&list).Error
 }
 
-// EndUsersWithin tells which of the ids are end users of a tenant.
+// EndUsersWithin returns those of the ids that are end users of a tenant.
 func (t *Tx) EndUsersWithin(tenantID string, ids []string) ([]EndUser, error) {
 	var list []EndUser
 	return list, t.db.Where("tenant_id = ? AND id IN ?", tenantID, ids).Order("id").Find(&list).Error
 }
 
-// IdentitiesOf lists how providers know an end user, oldest first.
+// IdentitiesOf lists the identities of an end user at providers, oldest first.
 func (t *Tx) IdentitiesOf(userID string) ([]Identity, error) {
 	var list []Identity
 	return list, t.db.Where("user_id = ?", userID).Order("created_at, issuer").Find(&list).Error
@@ -91,7 +91,8 @@ func (t *Tx) EndLoginsOf(userID string, now time.Time) error {
 		UpdateColumn("ended_at", now).Error
 }
 
-// DeleteEndUser removes an end user with what hangs on them.
+// DeleteEndUser removes an end user with their sessions, consents, memberships and
+// identities.
 func (t *Tx) DeleteEndUser(id string) error {
 	sessions := t.db.Model(&LoginSession{}).Select("id").Where("user_id = ?", id)
 	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
@@ -106,7 +107,8 @@ func (t *Tx) DeleteEndUser(id string) error {
 }
 
 // LockEndUser finds an end user and keeps others from locking or referring to them
-// until the transaction ends. Whoever locks the tenant too does that first.
+// until the transaction ends. A transaction that locks the tenant too locks the
+// tenant first, or two could deadlock.
 func (t *Tx) LockEndUser(id string) (EndUser, error) {
 	q := t.db
 	if t.dialect == migrations.Postgres {
@@ -128,7 +130,7 @@ func (t *Tx) LockTenant(id string) (Tenant, error) {
 	return one, q.Where("id = ?", id).Take(&one).Error
 }
 
-// SaveTenantLogin writes how people come to a tenant.
+// SaveTenantLogin writes the rules of who may join a tenant.
 func (t *Tx) SaveTenantLogin(row TenantLogin) error {
 	return t.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 }
@@ -145,7 +147,7 @@ func (t *Tx) PreApprovalByID(id string) (PreApproval, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// DeletePreApproval removes a pre-approval; who came by it stays.
+// DeletePreApproval removes a pre-approval. Users who joined through it stay.
 func (t *Tx) DeletePreApproval(id string) error {
 	return t.db.Where("id = ?", id).Delete(&PreApproval{}).Error
 }

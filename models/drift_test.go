@@ -115,7 +115,7 @@ func migratedTables(t *testing.T, db *models.DB) map[string]map[string]column {
 	return tables
 }
 
-// scanColumn answers an empty table for a column of somebody else's table.
+// scanColumn returns an empty table for a column of a table that is not ours.
 func scanColumn(t *testing.T, found *sql.Rows) (table, name string, c column) {
 	t.Helper()
 	var declared string

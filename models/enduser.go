@@ -6,7 +6,7 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// EndUser is a row of end_users: one of the people of a tenant.
+// EndUser is a row of end_users: a user of a tenant.
 type EndUser struct {
 	ID            string `gorm:"primaryKey"`
 	TenantID      string
@@ -21,9 +21,10 @@ type EndUser struct {
 	UpdatedAt     time.Time
 }
 
-// Identity is a row of identities: how a provider knows an end user. Issuer is the
-// provider's type and issuer and not the row of providers, so that two clients of
-// a tenant, or a provider that is set up anew, find the same person.
+// Identity is a row of identities: the account of an end user at a provider. Issuer
+// is the provider's type and issuer and not the row of providers, so that two
+// clients of a tenant, or a provider that is removed and added again, find the same
+// user.
 type Identity struct {
 	TenantID   string `gorm:"primaryKey"`
 	Issuer     string `gorm:"primaryKey"`
@@ -33,16 +34,16 @@ type Identity struct {
 	CreatedAt  time.Time
 }
 
-// TenantLogin is a row of tenant_logins, which a tenant has once somebody changed
-// what is usual.
+// TenantLogin is a row of tenant_logins: the rules of who may join a tenant. A
+// tenant without a row has the defaults.
 type TenantLogin struct {
 	TenantID   string `gorm:"primaryKey"`
 	InviteOnly bool
 	UpdatedAt  time.Time
 }
 
-// PreApproval is a row of pre_approvals: who may come to an invite-only tenant,
-// and the groups (ids) they come into.
+// PreApproval is a row of pre_approvals: who may join an invite-only tenant, and the
+// groups (ids) that they are put into.
 type PreApproval struct {
 	ID        string `gorm:"primaryKey"`
 	TenantID  string
@@ -85,7 +86,7 @@ func (t *Tx) EndUserByID(id string) (EndUser, error) {
 	return u, t.db.Where("id = ?", id).Take(&u).Error
 }
 
-// EndUserByIdentity finds the end user whom a provider knows by a subject.
+// EndUserByIdentity finds the end user with an identity at a provider.
 func (t *Tx) EndUserByIdentity(tenantID, issuer, subject string) (EndUser, error) {
 	var u EndUser
 	return u, t.db.Joins("JOIN identities ON identities.user_id = end_users.id").
@@ -95,8 +96,8 @@ func (t *Tx) EndUserByIdentity(tenantID, issuer, subject string) (EndUser, error
 		).Take(&u).Error
 }
 
-// ExpectedByEmail finds who is expected under an address and has not come yet;
-// who was frozen before they came, before others.
+// ExpectedByEmail finds the invited user of an address who has not signed in yet. If
+// there are several, a frozen one comes first.
 func (t *Tx) ExpectedByEmail(tenantID, email string) (EndUser, error) {
 	var u EndUser
 	return u, t.db.
@@ -106,7 +107,8 @@ func (t *Tx) ExpectedByEmail(tenantID, email string) (EndUser, error) {
 		Take(&u).Error
 }
 
-// AddIdentity links a subject to an end user; false when somebody was faster.
+// AddIdentity links a subject to an end user. It returns false if the subject is
+// linked already.
 func (t *Tx) AddIdentity(row Identity) (bool, error) {
 	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 	return res.RowsAffected == 1, res.Error
@@ -121,7 +123,8 @@ func (t *Tx) UpdateEndUser(u EndUser) error {
 		UpdateColumns(&u).Error
 }
 
-// TenantLoginOf is how people come to a tenant; the zero value is what is usual.
+// TenantLoginOf returns the rules of who may join a tenant, the defaults if it has
+// no row.
 func (t *Tx) TenantLoginOf(tenantID string) (TenantLogin, error) {
 	var list []TenantLogin
 	err := t.db.Where("tenant_id = ?", tenantID).Find(&list).Error
@@ -131,7 +134,7 @@ func (t *Tx) TenantLoginOf(tenantID string) (TenantLogin, error) {
 	return list[0], err
 }
 
-// PreApprovalsFor lists those that an address fulfils.
+// PreApprovalsFor lists the pre-approvals that an address or its domain matches.
 func (t *Tx) PreApprovalsFor(tenantID, email, domain string) ([]PreApproval, error) {
 	var list []PreApproval
 	return list, t.db.Where(
@@ -145,7 +148,7 @@ func (t *Tx) PreApprovalsFor(tenantID, email, domain string) ([]PreApproval, err
 	).Error
 }
 
-// AddGroupMembers adds an end user to groups; one who is in a group stays as they are.
+// AddGroupMembers adds memberships. Those that exist stay as they are.
 func (t *Tx) AddGroupMembers(list []GroupMember) error {
 	if len(list) == 0 {
 		return nil
@@ -153,8 +156,8 @@ func (t *Tx) AddGroupMembers(list []GroupMember) error {
 	return t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&list).Error
 }
 
-// GroupsOfUser lists the groups of an end user by name, with those that the
-// groups are nested in. UNION, unlike UNION ALL, ends in a circle.
+// GroupsOfUser lists the groups of an end user by name, with those that the groups
+// are nested in. UNION, unlike UNION ALL, ends in a cycle.
 func (t *Tx) GroupsOfUser(userID string) ([]UserGroup, error) {
 	var list []UserGroup
 	return list, t.db.Raw(`WITH RECURSIVE held (id) AS (
@@ -164,7 +167,7 @@ func (t *Tx) GroupsOfUser(userID string) ([]UserGroup, error) {
 		SELECT user_groups.* FROM user_groups JOIN held ON held.id = user_groups.id ORDER BY user_groups.name`, userID).Scan(&list).Error
 }
 
-// GroupsWithin tells which of the ids are groups of a tenant.
+// GroupsWithin returns those of the ids that are groups of a tenant.
 func (t *Tx) GroupsWithin(tenantID string, ids []string) ([]UserGroup, error) {
 	var list []UserGroup
 	return list, t.db.Where("tenant_id = ? AND id IN ?", tenantID, ids).Order("id").Find(&list).Error

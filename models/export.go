@@ -3,7 +3,7 @@ package models
 import "time"
 
 // Export is a row of exports. A worker holds it by a lease: LeaseID names the
-// attempt, and nobody else may write the row before LeaseUntil.
+// attempt, and no other attempt may write the row before LeaseUntil.
 type Export struct {
 	ID          string `gorm:"primaryKey"`
 	ProjectID   string
@@ -54,8 +54,8 @@ func (t *Tx) LatestExports(projectIDs []string) (map[string]Export, error) {
 	return byProject, nil
 }
 
-// LeaseExport takes an unfinished export that nobody holds; false when it is
-// finished or held.
+// LeaseExport takes the lease of an unfinished export. It returns false if the
+// export is finished or another attempt holds it.
 func (t *Tx) LeaseExport(id, leaseID string, now, until time.Time) (bool, error) {
 	res := t.db.Model(&Export{}).
 		Where("id = ? AND state IN ('queued', 'building') AND (lease_until IS NULL OR lease_until <= ?)", id, now).

@@ -6,8 +6,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// IdempotentRequest is a row of idempotent_requests. Lookup, Fingerprint and
-// Answer are made with secrets of the caller and tell nothing without them.
+// IdempotentRequest is a row of idempotent_requests. Lookup, Fingerprint and Answer
+// are derived from or sealed with secrets of the caller, and reveal nothing without
+// them.
 type IdempotentRequest struct {
 	Lookup      []byte `gorm:"primaryKey"`
 	Fingerprint []byte
@@ -18,7 +19,7 @@ type IdempotentRequest struct {
 	ExpiresAt   time.Time
 }
 
-// BeginIdempotent inserts the row; false where one of its lookup is there.
+// BeginIdempotent inserts the row. It returns false if there is one with its lookup.
 func (t *Tx) BeginIdempotent(row IdempotentRequest) (bool, error) {
 	res := t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "lookup"}}, DoNothing: true}).Create(&row)
 	return res.RowsAffected == 1, res.Error
@@ -30,8 +31,8 @@ func (t *Tx) IdempotentByLookup(lookup []byte) (IdempotentRequest, error) {
 	return row, t.db.Where("lookup = ?", lookup).Take(&row).Error
 }
 
-// TakeOverIdempotent replaces a row whose attempt, seen, is over; false when
-// somebody was faster.
+// TakeOverIdempotent replaces a row whose last attempt, seen, is over. It returns
+// false if another attempt replaced it first.
 func (t *Tx) TakeOverIdempotent(row IdempotentRequest, seen string) (bool, error) {
 	res := t.db.Model(
 		&IdempotentRequest{},
@@ -45,8 +46,8 @@ func (t *Tx) TakeOverIdempotent(row IdempotentRequest, seen string) (bool, error
 	return res.RowsAffected == 1, res.Error
 }
 
-// MarkCarriedOut notes that the attempt commits something; false when it has
-// lost its lease, and must not.
+// MarkCarriedOut records that the attempt commits something. It returns false if the
+// attempt has lost its lease and must not commit.
 func (t *Tx) MarkCarriedOut(lookup []byte, lease string) (bool, error) {
 	res := t.db.
 		Model(&IdempotentRequest{}).
@@ -55,7 +56,7 @@ func (t *Tx) MarkCarriedOut(lookup []byte, lease string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// AnswerIdempotent keeps the sealed answer of the attempt.
+// AnswerIdempotent stores the sealed answer of the attempt.
 func (t *Tx) AnswerIdempotent(lookup []byte, lease string, answer []byte) error {
 	return t.db.
 		Model(&IdempotentRequest{}).
@@ -63,8 +64,8 @@ func (t *Tx) AnswerIdempotent(lookup []byte, lease string, answer []byte) error 
 		UpdateColumn("answer", answer).Error
 }
 
-// AbandonIdempotent ends the lease of an attempt that came to nothing, and
-// forgets the request where nothing was committed.
+// AbandonIdempotent ends the lease of a failed attempt, and deletes the row if
+// nothing was committed.
 func (t *Tx) AbandonIdempotent(lookup []byte, lease string, now time.Time) error {
 	mine := "lookup = ? AND lease_id = ?"
 	if err := t.db.Where(mine+" AND NOT carried_out", lookup, lease).Delete(&IdempotentRequest{}).Error; err != nil {
@@ -95,7 +96,7 @@ func (t *Tx) TakeIdempotent(lookup []byte) (IdempotentRequest, error) {
 	return row, res.Error
 }
 
-// DeleteExpiredIdempotent removes answers that are no longer repeated.
+// DeleteExpiredIdempotent removes answers that are no longer replayed.
 func (t *Tx) DeleteExpiredIdempotent(now time.Time) error {
 	return t.db.Where("expires_at <= ?", now).Delete(&IdempotentRequest{}).Error
 }

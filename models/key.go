@@ -141,8 +141,8 @@ func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 	return rows.Err()
 }
 
-// UpdateKey writes what can change of a key if the row still has the UpdatedAt that
-// the caller saw; false means somebody else was faster.
+// UpdateKey writes the changeable columns of a key if the row still has the
+// UpdatedAt that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateKey(k APIKey, seen time.Time) (bool, error) {
 	res := t.db.Model(&APIKey{}).Where("id = ? AND updated_at = ?", k.ID, seen).
 		Select(

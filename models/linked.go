@@ -2,9 +2,9 @@ package models
 
 import "time"
 
-// LinkedAccount is a row of linked_accounts: an account as another issuer knows
-// it. Email
-// is what the issuer last said, for people to read; nobody is found by it.
+// LinkedAccount is a row of linked_accounts: the identity of an account at another
+// issuer. Email is what the issuer last stated, for display only; no account is
+// found by it.
 type LinkedAccount struct {
 	ID        string `gorm:"primaryKey"`
 	AccountID string
@@ -18,7 +18,7 @@ type LinkedAccount struct {
 	SeenAt        time.Time
 }
 
-// LinkedBySubject finds whom an issuer means by a subject.
+// LinkedBySubject finds the link of an issuer's subject.
 func (t *Tx) LinkedBySubject(issuer, subject string) (LinkedAccount, error) {
 	var i LinkedAccount
 	return i, t.db.Where("issuer = ? AND subject = ?", issuer, subject).Take(&i).Error

@@ -11,18 +11,18 @@ import (
 	"postern/migrations"
 )
 
-// revisionChannel is the PostgreSQL channel that the trigger of revisions notifies. The
-// notice carries nothing: whoever hears it reads the feed.
+// revisionChannel is the PostgreSQL channel that the trigger of revisions notifies.
+// A notice has no content: listeners read the feed.
 const revisionChannel = "postern_revisions"
 
-// relisten is how long to wait before a lost connection is replaced. Whoever
-// listens also polls, so a gap costs time and no change.
+// relisten is how long to wait before a lost connection is replaced. Listeners also
+// poll, so a gap delays changes but loses none.
 const relisten = 2 * time.Second
 
-// Listen calls heard whenever a revision is committed by any replica, until ctx
-// ends, and once after each reconnect, for what was missed meanwhile. On SQLite,
-// which has one process and no notices, it returns at once. lost is told why a
-// connection broke.
+// Listen calls heard whenever a replica commits a revision, until ctx ends, and once
+// after each reconnect, for notices missed meanwhile. It calls lost with the reason
+// when a connection breaks. On SQLite, which has one process and no notices, it
+// returns at once.
 func (d *DB) Listen(ctx context.Context, heard func(), lost func(error)) {
 	if d.dialect != migrations.Postgres {
 		return

@@ -51,8 +51,8 @@ type LoginGrant struct {
 	ExpiresAt     time.Time
 }
 
-// LoginConsent is a row of login_consents: what a person has agreed that an app
-// client learns.
+// LoginConsent is a row of login_consents: the scopes that a user agreed to share
+// with an app client.
 type LoginConsent struct {
 	UserID    string `gorm:"primaryKey"`
 	ClientID  string `gorm:"primaryKey"`
@@ -61,13 +61,13 @@ type LoginConsent struct {
 	UpdatedAt time.Time
 }
 
-// LoginConsentOf finds what somebody has agreed to at a client.
+// LoginConsentOf finds the consent of a user at a client.
 func (t *Tx) LoginConsentOf(userID, clientID string) (LoginConsent, error) {
 	var c LoginConsent
 	return c, t.db.Where("user_id = ? AND client_id = ?", userID, clientID).Take(&c).Error
 }
 
-// SaveLoginConsent writes it, whether it was there or not.
+// SaveLoginConsent inserts or replaces a consent.
 func (t *Tx) SaveLoginConsent(c LoginConsent) error {
 	return t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "user_id"}, {Name: "client_id"}},
 		DoUpdates: clause.AssignmentColumns([]string{"scope", "updated_at"})}).Create(&c).Error
@@ -86,13 +86,15 @@ func (t *Tx) TrialByID(id string, now time.Time) (LoginAttempt, error) {
 	return a, t.db.Where("id = ? AND expires_at > ? AND tester <> ''", id, now).Take(&a).Error
 }
 
-// AnswerLoginAttempt notes that a provider has answered; false when one had.
+// AnswerLoginAttempt records that a provider has responded. It returns false if one
+// had.
 func (t *Tx) AnswerLoginAttempt(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND answered_at IS NULL", id).UpdateColumn("answered_at", now)
 	return res.RowsAffected == 1, res.Error
 }
 
-// FinishLoginAttempt notes that a code was given; false when one had been.
+// FinishLoginAttempt records that a code was issued. It returns false if one had
+// been.
 func (t *Tx) FinishLoginAttempt(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND finished_at IS NULL", id).UpdateColumn("finished_at", now)
 	return res.RowsAffected == 1, res.Error
@@ -115,15 +117,15 @@ func (t *Tx) LoginGrantByHash(kind string, hash []byte) (LoginGrant, error) {
 	return g, t.db.Where("hash = ? AND kind = ?", hash, kind).Take(&g).Error
 }
 
-// UseLoginGrant marks one used; false when it was.
+// UseLoginGrant marks a grant used. It returns false if it was.
 func (t *Tx) UseLoginGrant(hash []byte, now time.Time) (bool, error) {
 	res := t.db.Model(&LoginGrant{}).Where("hash = ? AND used_at IS NULL", hash).UpdateColumn("used_at", now)
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteExpiredLogins removes attempts and sessions that are over, with their
-// codes and refresh tokens. Used ones stay as long as their session: presenting
-// one again is how a thief is noticed.
+// DeleteExpiredLogins removes attempts and sessions that are over, with their codes
+// and refresh tokens. Used ones stay as long as their session: if one is presented
+// again, it was stolen.
 func (t *Tx) DeleteExpiredLogins(now time.Time) error {
 	if err := t.db.Where("expires_at <= ?", now).Delete(&LoginAttempt{}).Error; err != nil {
 		return err

@@ -34,13 +34,13 @@ type DB struct {
 	server  *server // nil on SQLite
 }
 
-// ErrNotFound is answered by queries for one row that is not there.
+// ErrNotFound is returned by queries for one row that does not exist.
 var ErrNotFound = gorm.ErrRecordNotFound
 
-// ErrDuplicate is answered by an insert that a unique index refuses.
+// ErrDuplicate is returned by an insert that violates a unique index.
 var ErrDuplicate = gorm.ErrDuplicatedKey
 
-// ErrReferenced is answered by a deletion of what other rows refer to.
+// ErrReferenced is returned by a deletion of a row that other rows refer to.
 var ErrReferenced = gorm.ErrForeignKeyViolated
 
 // Open is OpenWith with the defaults.
@@ -84,12 +84,11 @@ func (d *DB) Reach(ctx context.Context) error {
 	return nil
 }
 
-// openSQLite opens the file twice. Writers share one connection and begin
-// IMMEDIATE: of two transactions that begin deferred and write after reading, one
-// fails with SQLITE_BUSY at once instead of waiting. Readers have connections of
-// their own, so that an export that reads for a minute holds up nobody (WAL).
-// The driver passes over _txlock where _time_format is set; its default is the
-// format we would ask for.
+// openSQLite opens the file twice. Writers share one connection and begin IMMEDIATE:
+// of two transactions that begin deferred and write after reading, one fails with
+// SQLITE_BUSY at once instead of waiting. Readers have connections of their own, so
+// that an export that reads for a minute blocks no other query (WAL). The driver
+// ignores _txlock if _time_format is set; its default is the format that is needed.
 func openSQLite(ctx context.Context, path string) (*DB, error) {
 	dsn := func(extra string) string {
 		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
@@ -119,8 +118,8 @@ func sqliteAt(dsn string) gorm.Dialector {
 	return sqliteDialector{&sqlite.Dialector{DSN: dsn}}
 }
 
-// keepPrivate makes the file for its owner alone before SQLite makes it for
-// everybody; SQLite gives its other files the same mode.
+// keepPrivate creates the file readable by its owner only, before SQLite creates it
+// readable by all. SQLite gives its other files the same mode.
 func keepPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -138,7 +137,7 @@ func gormConfig() *gorm.Config {
 	}
 }
 
-// Now is the current time as both databases keep it.
+// Now returns the current time as both databases store it.
 func Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // Migrate brings the schema up to date and returns how many steps of ours and of
@@ -171,8 +170,8 @@ func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, e
 	}
 }
 
-// Migrations that meet a lock try again for about two minutes. In between they let
-// those through who waited behind them.
+// Migrations that meet a lock try again for about two minutes. In between, queries
+// that waited behind them run.
 const (
 	migrateAttempts = 30
 	migratePause    = time.Second
@@ -184,7 +183,7 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 	return migrations.Check(ctx, pool(d.read), d.dialect)
 }
 
-// Dialect tells which database it is.
+// Dialect returns which kind of database it is.
 func (d *DB) Dialect() migrations.Dialect { return d.dialect }
 
 // SQL is the writing pool, for parts that bring their own SQL: migrations and
@@ -199,7 +198,7 @@ func pool(db *gorm.DB) *sql.DB {
 	return p
 }
 
-// Ping tells whether the database answers.
+// Ping returns an error if the database does not answer.
 func (d *DB) Ping(ctx context.Context) error { return d.SQL().PingContext(ctx) }
 
 // Close ends all connections.

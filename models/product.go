@@ -69,7 +69,7 @@ func (t *Tx) HomesOfProductKeys(productID string) ([]string, error) {
 }
 
 // UpdateProduct writes the changeable columns if the row still has the UpdatedAt
-// that the caller saw; false means somebody else was faster.
+// that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateProduct(one Product, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Product{}).

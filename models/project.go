@@ -48,7 +48,8 @@ type TokenIssuer struct {
 	Tenant   string `json:"tenant,omitempty"`
 }
 
-// Introspection is a column: whom a version asks about opaque tokens.
+// Introspection is a column: the introspection endpoint that checks opaque tokens of
+// a version.
 type Introspection struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	Method   string `json:"method,omitempty"`
@@ -95,7 +96,7 @@ func (t *Tx) ProjectsByID(ids []string) ([]Project, error) {
 	return list, t.db.Where("id IN ?", ids).Order("name").Find(&list).Error
 }
 
-// ProjectNameTaken tells whether a project of that name exists.
+// ProjectNameTaken reports whether a project of that name exists.
 func (t *Tx) ProjectNameTaken(name string) (bool, error) {
 	var n int64
 	err := t.db.Model(&Project{}).Where("name = ?", name).Count(&n).Error
@@ -133,8 +134,8 @@ func (t *Tx) AllProjectIDs() ([]string, error) {
 	return ids, t.db.Model(&Project{}).Order("id").Pluck("id", &ids).Error
 }
 
-// UpdateProject writes the changeable columns if the row still has the
-// UpdatedAt that the caller saw; false means somebody else was faster.
+// UpdateProject writes the changeable columns if the row still has the UpdatedAt
+// that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateProject(p Project, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Project{}).
@@ -167,8 +168,8 @@ func (t *Tx) VersionByID(id string) (Version, error) {
 	return v, t.db.Where("id = ?", id).Take(&v).Error
 }
 
-// UpdateVersion writes the access policy if the row still has the UpdatedAt
-// that the caller saw; false means somebody else was faster.
+// UpdateVersion writes the access policy if the row still has the UpdatedAt that the
+// caller saw. It returns false if another change came first.
 func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
 		Select(
@@ -198,8 +199,8 @@ func (t *Tx) EnvironmentByID(id string) (Environment, Version, error) {
 	return e, v, err
 }
 
-// UpdateEnvironment writes the target if the row still has the UpdatedAt that
-// the caller saw; false means somebody else was faster.
+// UpdateEnvironment writes the target if the row still has the UpdatedAt that the
+// caller saw. It returns false if another change came first.
 func (t *Tx) UpdateEnvironment(e Environment, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Environment{}).

@@ -60,9 +60,9 @@ var ofTeam = append(logins("team_id"), []holding{
 	{"products", "id", "team_id = ?"},
 }...)
 
-// EndedWorkspaces lists at most limit workspaces that nobody has claimed and that
-// had ended by the time given, in the order they ended, after the cursor: the
-// row before, the zero Team for the start.
+// EndedWorkspaces lists at most limit unclaimed workspaces that had ended by the
+// time given, in the order of their ends, after the row given (the zero Team for the
+// start).
 func (t *Tx) EndedWorkspaces(by time.Time, after Team, limit int) ([]Team, error) {
 	q := t.db.Where("claimed_at IS NULL AND expires_at <= ?", by)
 	if after.ExpiresAt != nil {
@@ -72,9 +72,9 @@ func (t *Tx) EndedWorkspaces(by time.Time, after Team, limit int) ([]Team, error
 	return list, q.Order("expires_at, id").Limit(limit).Find(&list).Error
 }
 
-// CondemnTeam makes sure that nobody can claim a workspace that had ended by the
-// time given, and holds its row until the transaction ends; false when somebody
-// has claimed it, or it is gone.
+// CondemnTeam keeps an unclaimed workspace that had ended by the time given from
+// being claimed, and locks its row until the transaction ends. It returns false if
+// it was claimed or does not exist.
 func (t *Tx) CondemnTeam(id string, by time.Time) (bool, error) {
 	res := t.db.
 		Model(&Team{}).
@@ -83,8 +83,8 @@ func (t *Tx) CondemnTeam(id string, by time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteSomeOfProject deletes about limit rows of what a project has, its exports
-// apart; false when nothing was left but the project itself.
+// DeleteSomeOfProject deletes about limit rows of a project, but not its exports. It
+// returns false if nothing was left but the project itself.
 func (t *Tx) DeleteSomeOfProject(id string, limit int) (more bool, err error) {
 	return t.deleteSome(ofProject, id, limit)
 }

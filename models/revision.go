@@ -23,8 +23,7 @@ func (r Revision) Same(as Revision) bool {
 	return r.ID == as.ID && r.ProjectID == as.ProjectID && r.KeyID == as.KeyID && r.CreatedAt.Equal(as.CreatedAt)
 }
 
-// AddTenantRevisions tells the change feed that something has changed for every
-// project that serves a tenant.
+// AddTenantRevisions adds a revision for every project that serves a tenant.
 func (t *Tx) AddTenantRevisions(tenant Tenant, at time.Time) error {
 	served, err := t.ProjectsOfTenant(tenant)
 	if err != nil {
@@ -38,8 +37,8 @@ func (t *Tx) AddTenantRevisions(tenant Tenant, at time.Time) error {
 	return nil
 }
 
-// AddPersonRevisions tells the change feed for every project that a key of one of a
-// tenant's people can open.
+// AddPersonRevisions adds a revision for every project that a key of a tenant's user
+// can open.
 func (t *Tx) AddPersonRevisions(tenant Tenant, at time.Time) error {
 	near, err := t.ProjectsNear(tenant)
 	if err != nil {
@@ -53,7 +52,7 @@ func (t *Tx) AddPersonRevisions(tenant Tenant, at time.Time) error {
 	return nil
 }
 
-// AddRevision tells the change feed that a project, or just one of its keys,
+// AddRevision records in the change feed that a project, or just one of its keys,
 // has changed. On PostgreSQL a trigger gives the row its id when the transaction
 // commits, and notifies the replicas: revisions commit in the order of their ids.
 func (t *Tx) AddRevision(projectID, keyID string, at time.Time) error {
@@ -67,12 +66,13 @@ func (t *Tx) RevisionsFrom(id int64, limit int) ([]Revision, error) {
 	return list, t.db.Where("id >= ?", id).Order("id").Limit(limit).Find(&list).Error
 }
 
-// LastRevision is the newest of all, the zero Revision without any.
+// LastRevision returns the newest revision of all, the zero Revision if there is
+// none.
 func (t *Tx) LastRevision() (Revision, error) {
 	return newestRevision(t.db)
 }
 
-// RevisionOf is a project's newest revision; the zero Revision when it has none.
+// RevisionOf returns a project's newest revision, the zero Revision if it has none.
 func (t *Tx) RevisionOf(projectID string) (Revision, error) {
 	return newestRevision(t.db.Where("project_id = ?", projectID))
 }

@@ -14,7 +14,7 @@ type DeletedUser struct {
 	EndsAt   time.Time
 }
 
-// Barred is an end user who must not get in any more.
+// Barred is an end user that gateways must refuse.
 type Barred struct {
 	ID      string
 	Deleted bool
@@ -36,7 +36,7 @@ func (t *Tx) AppClientsServed(projectID string) ([]AppClient, error) {
 	return list, t.db.Where("tenant_id IN (?)", t.served(projectID)).Order("id").Find(&list).Error
 }
 
-// HasLogin tells whether there are any.
+// HasLogin reports whether a project serves app clients.
 func (t *Tx) HasLogin(projectID string) (bool, error) {
 	var n int64
 	err := t.clientsServed(projectID).Limit(1).Count(&n).Error
@@ -65,10 +65,11 @@ func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 		Find(&list).Error
 }
 
-// BarredUsers lists by id the end users of the tenants that a project serves who were
-// frozen after the time given, or deleted and have not ended at now, and those frozen
-// at any time who own a key that opens it. Whoever changes a frozen one renews when
-// that was, which lists them for longer than need be.
+// BarredUsers lists by id the end users that gateways of a project must refuse:
+// those of its tenants who were frozen after the time given, or deleted and whose
+// tokens have not ended at now, and those frozen at any time who own a key that
+// opens the project. A change of a frozen user renews the time, so that they are
+// listed for longer than necessary.
 func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred, error) {
 	var list []Barred
 	// The state stands in the text: SQLite uses an index of some rows for no other.
@@ -88,8 +89,9 @@ func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred
 	).Error
 }
 
-// frozenOwners are the frozen end users who own a key that opens a project. With a
-// key of its product that can be somebody whom only another of its projects serves.
+// frozenOwners selects the frozen end users who own a key that opens a project. With
+// a key of its product, the owner can be a user of a tenant that only another
+// project of the product serves.
 func (t *Tx) frozenOwners(projectID string) *gorm.DB {
 	product := t.db.Model(&Project{}).Select("product_id").Where("id = ?", projectID)
 	near := t.db.Model(&Project{}).Select("id").Where("id = ? OR product_id = (?)", projectID, product)

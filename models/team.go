@@ -39,7 +39,7 @@ type Member struct {
 }
 
 // Invitation is a row of invitations. CodeHash is the SHA-256 of the code in the
-// link; an empty Email means that the link is for whoever has it.
+// link. If Email is empty, anyone with the link can accept.
 type Invitation struct {
 	ID        string `gorm:"primaryKey"`
 	TeamID    string
@@ -75,8 +75,8 @@ func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 	return team, t.db.Where("claim_code_hash = ?", hash).Take(&team).Error
 }
 
-// ClaimTeam gives an unclaimed workspace its owner's name and an endless life;
-// false when somebody was faster, or has begun to delete it (CondemnTeam).
+// ClaimTeam gives an unclaimed workspace its owner's name and removes its end. It
+// returns false if it was claimed already, or is being deleted (CondemnTeam).
 func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
 	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
 		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
@@ -112,8 +112,8 @@ func (t *Tx) SignUpWithTeam(id, accountID string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// HoldTeam finds a team and makes whoever else holds it wait for the end of the
-// transaction, so that two changes of its members come one after the other.
+// HoldTeam finds a team and locks it until the transaction ends, so that two changes
+// of its members come one after the other.
 func (t *Tx) HoldTeam(id string) (Team, error) {
 	var team Team
 	return team, t.held().Where("id = ?", id).Take(&team).Error
@@ -198,15 +198,14 @@ func (t *Tx) OpenInvitationsBy(teamID, accountID string, now time.Time) ([]Invit
 		Find(&list).Error
 }
 
-// UseInvitation marks an invitation used; false when somebody was faster, or it
+// UseInvitation marks an invitation used. It returns false if it was used already or
 // was revoked.
 func (t *Tx) UseInvitation(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Invitation{}).Where("id = ? AND used_at IS NULL", id).UpdateColumn("used_at", now)
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteInvitation removes an invitation that nobody has used; false when there
-// is none such.
+// DeleteInvitation removes an unused invitation. It returns false if there is none.
 func (t *Tx) DeleteInvitation(id string) (bool, error) {
 	res := t.db.Where("id = ? AND used_at IS NULL", id).Delete(&Invitation{})
 	return res.RowsAffected == 1, res.Error

@@ -41,7 +41,7 @@ func (t *Tx) TenantsServed(projectID string, page Page) (List[Tenant], error) {
 	return ascending(q, page, "name", func(row Tenant) string { return row.Name })
 }
 
-// TenantNames is what the tenants of these ids are called.
+// TenantNames maps the ids to the names of tenants.
 func (t *Tx) TenantNames(ids []string) (map[string]string, error) {
 	var list []Tenant
 	if err := t.db.Select("id", "name").Where("id IN ?", ids).Find(&list).Error; err != nil {
@@ -81,8 +81,8 @@ func (t *Tx) TenantsOfKeys(projectID string, productID *string) ([]string, error
 	return ids, t.opening(projectID, productID).Model(&APIKey{}).Distinct().Pluck("tenant_id", &ids).Error
 }
 
-// UpdateTenant writes the changeable columns if the row still has the UpdatedAt
-// that the caller saw; false means somebody else was faster.
+// UpdateTenant writes the changeable columns if the row still has the UpdatedAt that
+// the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateTenant(one Tenant, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Tenant{}).

@@ -21,8 +21,8 @@ type AccessToken struct {
 	LastUsedAt *time.Time // to the minute
 }
 
-// DeviceGrant is a row of device_grants: a program that asks for a token and
-// waits for somebody to approve it (RFC 8628). The hashes are SHA-256.
+// DeviceGrant is a row of device_grants: a program that asks for a token and waits
+// for a user's approval (RFC 8628). The hashes are SHA-256.
 type DeviceGrant struct {
 	ID           string `gorm:"primaryKey"`
 	DeviceHash   []byte
@@ -97,8 +97,8 @@ func (t *Tx) DeviceGrantByDevice(hash []byte) (DeviceGrant, error) {
 	return grant, t.db.Where("device_hash = ?", hash).Take(&grant).Error
 }
 
-// PendingDeviceGrant finds the grant of a user code that nobody has decided on,
-// and that has not expired at now.
+// PendingDeviceGrant finds the pending grant of a user code that has not expired at
+// now.
 func (t *Tx) PendingDeviceGrant(hash []byte, now time.Time) (DeviceGrant, error) {
 	var grant DeviceGrant
 	return grant, t.db.Where("user_hash = ? AND state = 'pending' AND expires_at > ?", hash, now).Take(&grant).Error
@@ -118,7 +118,7 @@ func (t *Tx) PollDeviceGrant(id string, at time.Time, every int64) error {
 		UpdateColumns(map[string]any{"last_polled_at": at, "poll_every": every}).Error
 }
 
-// DeleteDeviceGrant removes a grant; false when somebody was faster.
+// DeleteDeviceGrant removes a grant. It returns false if it does not exist.
 func (t *Tx) DeleteDeviceGrant(id string) (bool, error) {
 	res := t.db.Where("id = ?", id).Delete(&DeviceGrant{})
 	return res.RowsAffected == 1, res.Error

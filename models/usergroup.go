@@ -127,8 +127,7 @@ func (t *Tx) GroupMembershipsOf(userID string) ([]GroupMember, error) {
 	return list, t.db.Where("user_id = ?", userID).Order("group_id").Find(&list).Error
 }
 
-// SetGroupMembers writes memberships, with their role where somebody is a member
-// already.
+// SetGroupMembers inserts memberships, or changes the role of those that exist.
 func (t *Tx) SetGroupMembers(list []GroupMember) error {
 	if len(list) == 0 {
 		return nil
@@ -140,7 +139,7 @@ func (t *Tx) SetGroupMembers(list []GroupMember) error {
 		CreateInBatches(&list, 500).Error
 }
 
-// DeleteGroupMembers ends memberships, of everybody without ids.
+// DeleteGroupMembers removes memberships, all of the group's without ids.
 func (t *Tx) DeleteGroupMembers(groupID string, userIDs ...string) (int64, error) {
 	q := t.db.Where("group_id = ?", groupID)
 	if len(userIDs) > 0 {
@@ -168,7 +167,7 @@ func (t *Tx) ParentsOf(groupID string) ([]UserGroup, error) {
 		Find(&list).Error
 }
 
-// Contains tells whether a group is nested in another, however deep.
+// Contains reports whether inner is nested in outer, at any depth.
 func (t *Tx) Contains(outer, inner string) (bool, error) {
 	var found []string
 	err := t.db.Raw(`WITH RECURSIVE above (id) AS (

@@ -64,7 +64,7 @@ func (t *Tx) CountWebhooks(teamID string) (int64, error) {
 }
 
 // UpdateWebhook writes the changeable columns if the row still has the UpdatedAt
-// that the caller saw; false means somebody else was faster.
+// that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateWebhook(w Webhook, seen time.Time) (bool, error) {
 	res := t.db.Model(&Webhook{}).Where("id = ? AND updated_at = ?", w.ID, seen).
 		Select(

@@ -225,11 +225,11 @@ func except(denied ...Action) map[Action]bool {
 	return set
 }
 
-// Can is the pure decision.
+// Can reports whether the role grants the action.
 func Can(role Role, action Action) bool { return granted[role][action] }
 
-// Principal is who is asking, once a credential has been verified. The zero
-// Principal is anonymous and may do nothing that names a team.
+// Principal is the verified caller. The zero Principal is anonymous and may do
+// nothing in a team.
 type Principal struct {
 	Account     string          // acc_…, "" for anonymous callers and workspace keys
 	Roles       map[string]Role // team id -> role
@@ -238,18 +238,18 @@ type Principal struct {
 	Scopes      []Scope
 	HomeTeam    string // where new projects go, "" without any team
 	Operator    bool   // of the installation
-	CommandLine bool   // whoever works on the database itself
+	CommandLine bool   // a command on the server's own machine, which opens the database itself
 	RemoteAddr  string
 	RequestID   string
 
 	system bool // Postern itself
 }
 
-// System is Postern itself, where it acts by the clock. It is nobody's principal
-// and may do nothing that has to be allowed.
+// System is Postern itself, for scheduled work. It has no role and passes no
+// permission check.
 func System() Principal { return Principal{system: true} }
 
-// Anonymous tells whether no credential was given.
+// Anonymous reports whether no credential was presented.
 func (p Principal) Anonymous() bool { return len(p.Roles) == 0 && p.Account == "" }
 
 // Teams lists the ids of the teams in which the principal has a role.
@@ -261,12 +261,12 @@ func (p Principal) Teams() []string {
 	return ids
 }
 
-// May tells whether Check lets the principal do this in the team.
+// May reports whether Check allows the principal action in the team.
 func (p Principal) May(team string, action Action) bool { return Check(p, team, action) == nil }
 
-// Check refuses an action on a team's objects: as not found where the principal
-// has no role in the team, so that nobody learns what exists elsewhere; as
-// forbidden where the role does not allow it.
+// Check refuses an action on a team's objects: as not found if the principal has no
+// role in the team, which hides what exists in other teams; as forbidden if the role
+// does not allow it.
 func Check(p Principal, team string, action Action) error {
 	if p.Anonymous() {
 		return fault.New(
@@ -292,7 +292,8 @@ func Check(p Principal, team string, action Action) error {
 	return nil
 }
 
-// NotFound is the one answer for what is absent and for what may not be seen.
+// NotFound returns the fault for objects that do not exist or that the caller may
+// not see.
 func NotFound() error { return errNotFound }
 
 var errNotFound = fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
@@ -317,8 +318,8 @@ func OperatorsProject(tx *models.Tx, p Principal, ref string) (models.Project, e
 	return project, nil
 }
 
-// CheckOperator refuses whoever does not run the installation. To others its
-// affairs do not exist.
+// CheckOperator refuses callers who are not operators of the installation. It
+// answers them as if there were nothing to see.
 func CheckOperator(p Principal) error {
 	switch {
 	case p.Operator || p.CommandLine:

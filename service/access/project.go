@@ -16,8 +16,8 @@ func CheckProject(p Principal, project models.Project, action Action) error {
 	return err
 }
 
-// Projects asks whether the principal may do this with each of the projects,
-// named by their ids. It is refused as a whole when one of them may not be seen.
+// Projects checks that the principal may do action with each of the projects, which
+// are ids. It fails if one of them may not be seen.
 func Projects(tx *models.Tx, p Principal, ids []string, action Action) error {
 	teams, err := tx.TeamsOfProjects(ids)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"postern/platform/fault"
 )
 
-// What a workspace may hold before anybody has claimed it. It is enough to try
-// everything; without it, whoever can call POST /proxy could fill the database
-// and every replica's memory without giving a name.
-var workspaceRoom = map[models.Held]int64{
+// workspaceQuota limits what a workspace holds before it is claimed. That is enough
+// to try everything; without it, anonymous callers of POST /proxy could fill the
+// database and the memory of every replica.
+var workspaceQuota = map[models.Held]int64{
 	models.HeldProjects: 10,
 	models.HeldKeys:     1000,
 	models.HeldTenants:  10,
@@ -18,11 +18,11 @@ var workspaceRoom = map[models.Held]int64{
 	models.HeldExports:  30,
 }
 
-// Room refuses one more row of a kind to a workspace that is full. Teams that
-// somebody has claimed have room for any number. The rows are of the team itself,
-// or of its projects.
-func Room(tx *models.Tx, teamID string, kind models.Held) error {
-	most, known := workspaceRoom[kind]
+// CheckQuota refuses one more row of a kind to an unclaimed workspace that is full.
+// Claimed teams are not limited. The rows counted are of the team itself or of its
+// projects.
+func CheckQuota(tx *models.Tx, teamID string, kind models.Held) error {
+	most, known := workspaceQuota[kind]
 	if !known {
 		return fmt.Errorf("access: nobody has said how many rows of %s a workspace may have", kind)
 	}

@@ -29,7 +29,7 @@ func TestAWorkspaceIsFullUntilItIsClaimed(t *testing.T) {
 		}
 		write(t, db, rows...)
 		for i := range 30 {
-			if err := access.Room(db.Read(t.Context()), "team_new", models.HeldExports); err != nil {
+			if err := access.CheckQuota(db.Read(t.Context()), "team_new", models.HeldExports); err != nil {
 				t.Fatalf("export %d: %v", i, err)
 			}
 			write(t, db, &models.Export{ID: fmt.Sprint("exp_", i), ProjectID: "prj_0", CreatedAt: now})
@@ -41,15 +41,15 @@ func TestAWorkspaceIsFullUntilItIsClaimed(t *testing.T) {
 			models.HeldTenants:  "",
 			models.HeldKeys:     "",
 		} {
-			if err := access.Room(db.Read(t.Context()), "team_new", table); (want == "") != (err == nil) ||
+			if err := access.CheckQuota(db.Read(t.Context()), "team_new", table); (want == "") != (err == nil) ||
 				err != nil && fault.CodeOf(err) != want {
 				t.Errorf("%s of the workspace: %v", table, err)
 			}
-			if err := access.Room(db.Read(t.Context()), "team_old", table); err != nil {
+			if err := access.CheckQuota(db.Read(t.Context()), "team_old", table); err != nil {
 				t.Errorf("%s of a claimed team: %v", table, err)
 			}
 		}
-		if access.Room(db.Read(t.Context()), "team_new", "webhooks") == nil {
+		if access.CheckQuota(db.Read(t.Context()), "team_new", "webhooks") == nil {
 			t.Error("a table without a bound has room")
 		}
 	})

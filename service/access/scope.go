@@ -7,7 +7,7 @@ import (
 	"postern/platform/fault"
 )
 
-// Scope is a part of what its account may do that a token was given.
+// Scope is a part of an account's permissions that a token can be given.
 type Scope string
 
 // The scopes. None includes another.
@@ -20,13 +20,13 @@ const (
 	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
 )
 
-// Scopes is the complete list.
+// Scopes returns all scopes.
 func Scopes() []Scope {
 	return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeExport, ScopeUsers, ScopeAdmin}
 }
 
-// needed says which scope a token needs for an action. An action that is absent
-// is denied to every token.
+// needed maps each action to the scope that a token needs. Actions that are absent
+// are denied to every token.
 var needed = map[Action]Scope{
 	ProjectRead:      ScopeRead,
 	KeyRead:          ScopeRead,
@@ -70,8 +70,8 @@ var needed = map[Action]Scope{
 	TokenRevoke:      ScopeAdmin,
 }
 
-// Covers is the pure decision: whether a token with these scopes may be used for
-// the action, as far as its account may do it.
+// Covers reports whether a token with these scopes may be used for the action, if
+// its account may do it.
 func Covers(scopes []Scope, action Action) bool {
 	scope, ok := needed[action]
 	return ok && slices.Contains(scopes, scope)
@@ -105,8 +105,8 @@ func joined(scopes []Scope) string {
 	return strings.Join(names, ", ")
 }
 
-// CheckSelf refuses an action on the caller's own account to whoever is no
-// account, and to a token that was not given it.
+// CheckSelf refuses an action on the caller's own account to a caller that is not an
+// account, and to a token without the scope.
 func CheckSelf(p Principal, action Action) error {
 	switch {
 	case p.Anonymous():

@@ -8,11 +8,12 @@ import (
 	"postern/platform/fault"
 )
 
-// ETag names the state that a row is in since its last change, for If-Match.
+// ETag returns the entity tag of a row that was last changed at updated, for
+// If-Match.
 func ETag(updated time.Time) string { return strconv.FormatInt(updated.UnixMicro(), 36) }
 
-// Unchanged refuses a change of what is not in the state that the caller saw (RFC 9110,
-// 13.1.1). ifMatch is one of the names of that state, or "" for whatever it is.
+// Unchanged refuses a change unless ifMatch is one of the current entity tags (RFC
+// 9110, 13.1.1). An empty ifMatch matches any state.
 func Unchanged(ifMatch string, now ...string) error {
 	if ifMatch == "" || slices.Contains(now, ifMatch) {
 		return nil
@@ -20,7 +21,7 @@ func Unchanged(ifMatch string, now ...string) error {
 	return Stale()
 }
 
-// Stale is the fault of a change that somebody else's came before.
+// Stale returns the fault of a change that is based on an old state.
 func Stale() error {
 	return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this since you looked. Look at it again, "+
 		"then repeat your change.")

@@ -1,5 +1,4 @@
-// Package audit reads the audit log, tells whether it is whole, and adds what was
-// refused.
+// Package audit reads and verifies the audit log, and records denied attempts.
 //
 // It owns the questions that can be asked of the log, the verification of its
 // chains and the bounds on what refusals may write; it does not own the entries
@@ -20,7 +19,7 @@ import (
 	"postern/service/access"
 )
 
-// Service is the room's door.
+// Service reads and verifies the audit log.
 type Service struct {
 	DB           *models.DB
 	VerifyWithin time.Duration // bounds Verify; 0 means verifyWithin
@@ -111,8 +110,9 @@ func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, 
 	return f, team, err
 }
 
-// accountID is an id that nobody has where there is no such account: whether
-// there is one elsewhere is not the asker's business.
+// accountID returns the id of the account with an e-mail address. For an unknown
+// address it returns an id that no entry has, so that the response does not reveal
+// which addresses have an account.
 func accountID(tx *models.Tx, email string) (string, error) {
 	account, err := tx.AccountByEmail(strings.ToLower(strings.TrimSpace(email)))
 	if errors.Is(err, models.ErrNotFound) {

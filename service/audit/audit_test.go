@@ -145,7 +145,7 @@ func TestAFloodOfRefusalsIsBounded(t *testing.T) {
 			t.Errorf("the last entry is %+v", gap)
 		}
 
-		// The next minute begins anew, and tells of what the one before dropped.
+		// The next minute starts a new count, and reports what the one before dropped.
 		now = now.Add(time.Minute)
 		for range 4 {
 			flood("192.0.2.1:1")

@@ -7,8 +7,8 @@ import (
 	"postern/platform/fault"
 )
 
-// What verifications may take of the database, which everything else needs too:
-// whoever can read a log can ask for one, as often as they like.
+// Limits on verifications: any reader of a log can start one as often as they like,
+// and the database is needed for everything else too.
 const (
 	verifyWithin = 30 * time.Second // one of them; some million entries
 	maxVerifying = 4                // at once, of all teams
@@ -30,7 +30,8 @@ type verifications struct {
 	teams map[string]bool
 }
 
-// begin tells whether the team's chain may be verified now; then end has to follow.
+// begin reports whether the team's chain may be verified now. If so, the caller
+// calls end afterwards.
 func (v *verifications) begin(team string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

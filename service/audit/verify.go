@@ -11,9 +11,8 @@ import (
 	"postern/service/access"
 )
 
-// Head is the end of a chain: the place of its last entry, 0 without any, and
-// that entry's hash. Whoever keeps one can tell later whether what was before it
-// is still what it was.
+// Head is the end of a chain: the number of its last entry, 0 without any, and that
+// entry's hash. A kept Head shows later whether the entries before it are unchanged.
 type Head struct {
 	Number int64
 	Hash   string
@@ -37,9 +36,9 @@ type Break struct {
 	Reason string
 }
 
-// Verify goes through the whole chain of a team, named as in Query. With known
-// not zero, a head that was kept earlier, the chain has to lead through it. A team
-// has one verification at a time. Errors beside those of access: TooMany
+// Verify verifies the whole chain of a team, named as in Query. If known is not
+// zero, a head that was kept earlier, the chain has to contain it. A team has one
+// verification at a time. Errors beside those of access: TooMany
 // verification_under_way, Unavailable verification_too_long.
 func (s *Service) Verify(ctx context.Context, p access.Principal, team string, known Head) (Verdict, error) {
 	team, _, err := chainOf(s.DB.Read(ctx), p, team)
@@ -66,8 +65,8 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, team string, k
 	return verdict, nil
 }
 
-// VerifyAll goes through all chains of a database. It asks nobody's leave: who
-// can open the database can read it.
+// VerifyAll verifies all chains of a database. It checks no permission: callers of
+// it can open the database.
 func VerifyAll(ctx context.Context, db *models.DB) ([]Verdict, error) {
 	var verdicts []Verdict
 	err := db.Consistent(ctx, func(tx *models.Tx) error {

@@ -288,7 +288,7 @@ func TestWhatIsRolledBackIsNotInTheChain(t *testing.T) {
 	})
 }
 
-// Whoever may read a log cannot keep the database busy with it.
+// Readers of a log cannot keep the database busy with verifications.
 func TestATeamHasOneVerificationAtATime(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		record(t, db, "team_a")

@@ -1,9 +1,9 @@
-// Package directory knows the people of tenants: end users, how providers know
-// them, and the groups they are in.
+// Package directory manages the users of tenants, their identities at providers and
+// their groups.
 //
-// It owns who may come into a tenant and as whom; it does not own how somebody
-// proves who they are (login) nor what the gateway lets them do (policy). People
-// are linked by (issuer, subject), never by an address alone (security.md, 3).
+// It owns who may join a tenant and as which user. It does not own authentication
+// (login) nor what the gateway allows users (policy). A user is linked to an
+// identity by (issuer, subject), never by an e-mail address alone.
 package directory
 
 import (
@@ -20,7 +20,7 @@ import (
 const (
 	Active  = "active"
 	Frozen  = "frozen"
-	Invited = "invited" // expected, and never here so far
+	Invited = "invited" // created, and not signed in so far
 )
 
 // The kinds of pre-approval.
@@ -29,7 +29,7 @@ const (
 	ByDomain = "domain"
 )
 
-// Arrival is somebody whom a provider has vouched for.
+// Arrival is a sign-in that a provider has confirmed.
 type Arrival struct {
 	Tenant        string // id
 	Provider      string // id
@@ -43,13 +43,13 @@ type Arrival struct {
 var (
 	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask whoever runs this "+
 		"application to unfreeze it.")
-	errNoSeat = fault.New(fault.Forbidden, "not_invited",
+	errNotInvited = fault.New(fault.Forbidden, "not_invited",
 		"This application is open to invited people only. Ask whoever runs it to invite you, then sign in again "+
 			"with a provider that confirms your e-mail address.")
 )
 
-// Known finds the end user who arrives, false for somebody new. A frozen one is
-// refused.
+// Known finds the end user of an arrival. It returns false for a new user and an
+// error for a frozen one.
 func Known(tx *models.Tx, a Arrival) (models.EndUser, bool, error) {
 	user, err := tx.EndUserByIdentity(a.Tenant, a.Issuer, a.Subject)
 	switch {
@@ -63,15 +63,17 @@ func Known(tx *models.Tx, a Arrival) (models.EndUser, bool, error) {
 	return user, true, nil
 }
 
-// MayJoin refuses somebody new whom an invite-only tenant does not expect.
+// MayJoin refuses a new user that an invite-only tenant has neither invited nor
+// approved.
 func MayJoin(tx *models.Tx, a Arrival) error {
-	_, _, err := seat(tx, a)
+	_, _, err := invitation(tx, a)
 	return err
 }
 
-// Arrive is the end user who arrives, with their address and name as the provider
-// tells them now. Somebody new is made, or is the one who was invited under their
-// verified address; of two first arrivals at a time, the second is asked to try again.
+// Arrive returns the end user of an arrival and updates their e-mail address and
+// name to what the provider states. A new user is created, or takes the place of the
+// one that was invited under their verified address. Of two first arrivals at the
+// same time, the second fails with changed_meanwhile.
 func Arrive(tx *models.Tx, a Arrival, now time.Time) (user models.EndUser, created bool, err error) {
 	user, known, err := Known(tx, a)
 	if err != nil {
@@ -82,7 +84,7 @@ func Arrive(tx *models.Tx, a Arrival, now time.Time) (user models.EndUser, creat
 			return user, created, err
 		}
 	}
-	if user, err = held(tx, user.ID); err != nil {
+	if user, err = lockArrived(tx, user.ID); err != nil {
 		return user, created, err
 	}
 	if a.Email != "" {
@@ -95,9 +97,9 @@ func Arrive(tx *models.Tx, a Arrival, now time.Time) (user models.EndUser, creat
 	return user, created, tx.UpdateEndUser(user)
 }
 
-// held keeps somebody from being frozen or deleted until the arrival is written:
-// it would make them active again.
-func held(tx *models.Tx, id string) (models.EndUser, error) {
+// lockArrived locks the user until the arrival is written. Without the lock, the
+// arrival would activate a user who is being frozen or deleted.
+func lockArrived(tx *models.Tx, id string) (models.EndUser, error) {
 	user, err := tx.LockEndUser(id)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
@@ -110,9 +112,9 @@ func held(tx *models.Tx, id string) (models.EndUser, error) {
 	return user, err
 }
 
-// join makes somebody new an end user.
+// join creates the end user of a first arrival.
 func join(tx *models.Tx, a Arrival, now time.Time) (models.EndUser, bool, error) {
-	invited, groups, err := seat(tx, a)
+	invited, groups, err := invitation(tx, a)
 	if err != nil {
 		return models.EndUser{}, false, err
 	}
@@ -145,17 +147,17 @@ func join(tx *models.Tx, a Arrival, now time.Time) (models.EndUser, bool, error)
 	return user, true, tx.AddGroupMembers(members)
 }
 
-// seat is the place that is kept for somebody new: the end user who was invited
-// under their address, nil for none, and the groups of their pre-approvals. An
-// address that the provider does not vouch for fills no seat.
-func seat(tx *models.Tx, a Arrival) (*models.EndUser, []string, error) {
+// invitation returns the end user who was invited under the verified address of an
+// arrival, nil for none, and the groups of its pre-approvals. An address that the
+// provider has not verified matches neither.
+func invitation(tx *models.Tx, a Arrival) (*models.EndUser, []string, error) {
 	rules, err := tx.TenantLoginOf(a.Tenant)
 	if err != nil {
 		return nil, nil, err
 	}
 	if a.Email == "" || !a.EmailVerified {
 		if rules.InviteOnly {
-			return nil, nil, errNoSeat
+			return nil, nil, errNotInvited
 		}
 		return nil, nil, nil
 	}
@@ -173,7 +175,7 @@ func seat(tx *models.Tx, a Arrival) (*models.EndUser, []string, error) {
 		return nil, nil, err
 	}
 	if rules.InviteOnly && !expected && len(approvals) == 0 {
-		return nil, nil, errNoSeat
+		return nil, nil, errNotInvited
 	}
 	var named []string
 	for _, approval := range approvals {
@@ -193,8 +195,8 @@ func seat(tx *models.Tx, a Arrival) (*models.EndUser, []string, error) {
 	return &invited, ids, nil
 }
 
-// GroupsOf names the groups of an end user, sorted, with those that the groups are
-// nested in.
+// GroupsOf returns the names of the groups of an end user, sorted, with those that
+// the groups are nested in.
 func GroupsOf(tx *models.Tx, userID string) ([]string, error) {
 	groups, err := tx.GroupsOfUser(userID)
 	if err != nil {

@@ -61,7 +61,7 @@ func (h *hall) invitesOnly(approvals ...models.PreApproval) {
 	})
 }
 
-func somebody(subject, email string, verified bool) directory.Arrival {
+func arrival(subject, email string, verified bool) directory.Arrival {
 	return directory.Arrival{
 		Tenant:        tenant,
 		Provider:      "idp_1",
@@ -88,22 +88,22 @@ func (h *hall) arrive(a directory.Arrival) (user models.EndUser, created bool, g
 func TestWhoArrivesIsKnownBySubject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHall(t, db)
-		first, created, _, err := h.arrive(somebody("1", "ana@example.com", true))
+		first, created, _, err := h.arrive(arrival("1", "ana@example.com", true))
 		if err != nil || !created {
 			t.Fatalf("%v, %v", created, err)
 		}
-		again, created, _, err := h.arrive(somebody("1", "new@example.com", true))
+		again, created, _, err := h.arrive(arrival("1", "new@example.com", true))
 		if err != nil || created || again.ID != first.ID || again.Email != "new@example.com" {
 			t.Errorf("again it is %+v, %v, %v", again, created, err)
 		}
-		silent, _, _, err := h.arrive(somebody("1", "", false))
+		silent, _, _, err := h.arrive(arrival("1", "", false))
 		if err != nil || silent.Email != "new@example.com" {
 			t.Errorf("without an address it is %+v, %v", silent, err)
 		}
-		other := somebody("1", "ana@example.com", true)
+		other := arrival("1", "ana@example.com", true)
 		other.Issuer = "oidc:https://other.example"
-		if somebodyElse, created, _, err := h.arrive(other); err != nil || !created || somebodyElse.ID == first.ID {
-			t.Errorf("the same subject elsewhere is %+v, %v, %v", somebodyElse, created, err)
+		if otherUser, created, _, err := h.arrive(other); err != nil || !created || otherUser.ID == first.ID {
+			t.Errorf("the same subject at another issuer is %+v, %v, %v", otherUser, created, err)
 		}
 	})
 }
@@ -113,14 +113,14 @@ func TestInviteOnlyTenants(t *testing.T) {
 		who    directory.Arrival
 		groups []string // nil: refused
 	}{
-		"approved by address":               {somebody("1", "ana@example.com", true), []string{"company", "staff"}},
-		"approved by domain":                {somebody("2", "bo@corp.example", true), []string{}},
-		"an address that is not verified":   {somebody("3", "ana@example.com", false), nil},
-		"no address":                        {somebody("4", "", false), nil},
-		"another domain":                    {somebody("5", "eve@evil.example", true), nil},
-		"a domain below":                    {somebody("6", "eve@sub.corp.example", true), nil},
-		"a domain that ends alike":          {somebody("7", "eve@evilcorp.example", true), nil},
-		"another domain, quoted before one": {somebody("8", `"x@corp.example"@evil.example`, true), nil},
+		"approved by address":               {arrival("1", "ana@example.com", true), []string{"company", "staff"}},
+		"approved by domain":                {arrival("2", "bo@corp.example", true), []string{}},
+		"an address that is not verified":   {arrival("3", "ana@example.com", false), nil},
+		"no address":                        {arrival("4", "", false), nil},
+		"another domain":                    {arrival("5", "eve@evil.example", true), nil},
+		"a domain below":                    {arrival("6", "eve@sub.corp.example", true), nil},
+		"a domain that ends alike":          {arrival("7", "eve@evilcorp.example", true), nil},
+		"another domain, quoted before one": {arrival("8", `"x@corp.example"@evil.example`, true), nil},
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHall(t, db)
@@ -159,14 +159,14 @@ func TestWhoWasInvitedTakesTheirSeatOnce(t *testing.T) {
 				UpdatedAt: now,
 			})
 		})
-		if _, _, _, err := h.arrive(somebody("9", "ana@example.com", false)); fault.CodeOf(err) != "not_invited" {
+		if _, _, _, err := h.arrive(arrival("9", "ana@example.com", false)); fault.CodeOf(err) != "not_invited" {
 			t.Errorf("an address that is not verified takes the seat: %v", err)
 		}
-		user, _, _, err := h.arrive(somebody("1", "ana@example.com", true))
+		user, _, _, err := h.arrive(arrival("1", "ana@example.com", true))
 		if err != nil || user.ID != "usr_1" || user.State != directory.Active {
 			t.Errorf("the seat is not taken: %+v, %v", user, err)
 		}
-		if _, _, _, err := h.arrive(somebody("2", "ana@example.com", true)); fault.CodeOf(err) != "not_invited" {
+		if _, _, _, err := h.arrive(arrival("2", "ana@example.com", true)); fault.CodeOf(err) != "not_invited" {
 			t.Errorf("the seat is taken twice: %v", err)
 		}
 	})
@@ -175,14 +175,14 @@ func TestWhoWasInvitedTakesTheirSeatOnce(t *testing.T) {
 func TestFrozenPeopleStayOutside(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHall(t, db)
-		user, _, _, err := h.arrive(somebody("1", "ana@example.com", true))
+		user, _, _, err := h.arrive(arrival("1", "ana@example.com", true))
 		if err != nil {
 			t.Fatal(err)
 		}
 		user.State = directory.Frozen
 		h.write(func(tx *models.Tx) error { return tx.UpdateEndUser(user) })
-		if _, _, _, err := h.arrive(somebody("1", "ana@example.com", true)); fault.CodeOf(err) != "user_frozen" {
-			t.Errorf("somebody who is frozen comes in: %v", err)
+		if _, _, _, err := h.arrive(arrival("1", "ana@example.com", true)); fault.CodeOf(err) != "user_frozen" {
+			t.Errorf("a frozen user signs in: %v", err)
 		}
 	})
 }
@@ -194,7 +194,7 @@ func TestGroupsInACircleEnd(t *testing.T) {
 		h.write(func(tx *models.Tx) error {
 			return tx.Insert(&models.GroupGroup{ParentID: "grp_staff", ChildID: "grp_company", CreatedAt: models.Now()})
 		})
-		user, _, _, err := h.arrive(somebody("1", "", false))
+		user, _, _, err := h.arrive(arrival("1", "", false))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestGroupsInACircleEnd(t *testing.T) {
 				CreatedAt: models.Now(),
 			}})
 		})
-		if _, _, groups, err := h.arrive(somebody("1", "", false)); err != nil ||
+		if _, _, groups, err := h.arrive(arrival("1", "", false)); err != nil ||
 			!slices.Equal(groups, []string{"company", "staff"}) {
 			t.Errorf("groups %v, %v", groups, err)
 		}

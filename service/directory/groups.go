@@ -15,8 +15,8 @@ const (
 	RoleAdmin  = "admin"
 )
 
-// Group is a group of a tenant's people. Its name is what rules and headers call
-// it; how it is shown may change without any of them.
+// Group is a group of a tenant's users. Rules and headers use its name; the display
+// name may change without any effect on them.
 type Group struct {
 	ID          string
 	Tenant      string `audit:"-"` // id
@@ -29,7 +29,7 @@ type Group struct {
 	UpdatedAt   time.Time `audit:"-"`
 }
 
-// GroupDetail is a group with its place among the others.
+// GroupDetail is a group with the groups next to it in the hierarchy.
 type GroupDetail struct {
 	Group
 	Children []Group // nested in it directly

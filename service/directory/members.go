@@ -86,7 +86,8 @@ func (s *Service) Nest(ctx context.Context, p access.Principal, outer, inner str
 	})
 }
 
-// nest refuses a circle. The tenant is locked.
+// nest puts a group into another one, unless that would make a cycle. The tenant is
+// locked.
 func nest(tx *models.Tx, outer models.UserGroup, inner string, now time.Time) error {
 	found, err := tx.GroupsWithin(outer.TenantID, []string{inner})
 	if err != nil {
@@ -103,23 +104,23 @@ func nest(tx *models.Tx, outer models.UserGroup, inner string, now time.Time) er
 		return err
 	}
 	if above {
-		way, err := wayDown(tx, found[0], outer.ID)
+		path, err := pathBetween(tx, found[0], outer.ID)
 		if err != nil {
 			return err
 		}
 		return fault.InvalidField(
 			"/group", "group_cycle", "A group cannot contain itself: %s is in %s already.", outer.Name,
-			strings.Join(way, ", which is in "),
+			strings.Join(path, ", which is in "),
 		)
 	}
 	_, err = tx.Nest(models.GroupGroup{ParentID: outer.ID, ChildID: inner, CreatedAt: now})
 	return err
 }
 
-// wayDown names the groups by which one contains another, from the inmost of them
-// to the one itself; of several ways a shortest, nil where there is none.
-func wayDown(tx *models.Tx, from models.UserGroup, to string) ([]string, error) {
-	ways := map[string][]string{from.ID: {from.Name}}
+// pathBetween returns the names of the groups on a shortest path from a group up to
+// one that contains it, without the latter; nil if there is none.
+func pathBetween(tx *models.Tx, from models.UserGroup, to string) ([]string, error) {
+	paths := map[string][]string{from.ID: {from.Name}}
 	for level := []string{from.ID}; len(level) > 0; {
 		var below []string
 		for _, id := range level {
@@ -129,10 +130,10 @@ func wayDown(tx *models.Tx, from models.UserGroup, to string) ([]string, error) 
 			}
 			for _, child := range children {
 				if child.ID == to {
-					return ways[id], nil
+					return paths[id], nil
 				}
-				if ways[child.ID] == nil {
-					ways[child.ID] = append([]string{child.Name}, ways[id]...)
+				if paths[child.ID] == nil {
+					paths[child.ID] = append([]string{child.Name}, paths[id]...)
 					below = append(below, child.ID)
 				}
 			}
@@ -155,16 +156,16 @@ func (s *Service) Unnest(ctx context.Context, p access.Principal, outer, inner s
 	return err
 }
 
-// Replacement is a change of a group and of what is in it, all at once. Ids are of
-// end users and groups.
+// Replacement is a change of a group and of its members, all at once. Ids are of
+// users and groups.
 type Replacement struct {
 	GroupInput
 	Clear       bool // everything that is in it leaves first
 	Add, Remove []string
 }
 
-// ReplaceGroup carries out a Replacement as a whole or not at all, as a SCIM PATCH
-// asks (RFC 7644, 3.5.2). Who is no member already is not missed.
+// ReplaceGroup makes a Replacement as a whole or not at all, as SCIM PATCH requires
+// (RFC 7644, 3.5.2). Ids to remove that are not members are ignored.
 func (s *Service) ReplaceGroup(
 	ctx context.Context, p access.Principal, id, ifMatch string, in Replacement,
 ) (GroupDetail, error) {
@@ -190,8 +191,8 @@ func (s *Service) ReplaceGroup(
 	})
 }
 
-// empty takes everything out of a group that is not to be in it again: who stays
-// keeps their role.
+// empty removes all members and nested groups of a group but those in stays, which
+// keep their role.
 func empty(tx *models.Tx, group string, stays []string) error {
 	members, err := models.AllPages(func(page models.Page) (models.List[models.MemberRow], error) {
 		return tx.MembersOfGroup(group, page)
@@ -240,7 +241,7 @@ func take(tx *models.Tx, group string, ids []string) error {
 	return nil
 }
 
-// put adds what is not in a group yet.
+// put adds users and groups to a group and returns their ids.
 func put(tx *models.Tx, row models.UserGroup, ids []string, now time.Time) ([]string, error) {
 	if len(ids) > maxMembers {
 		return nil, fault.InvalidField("/members", "too_many", "Name at most %d members at once.", maxMembers)
@@ -271,7 +272,7 @@ func put(tx *models.Tx, row models.UserGroup, ids []string, now time.Time) ([]st
 	return ids, nil
 }
 
-// apart tells groups from end users by their ids, each once.
+// apart separates the ids of users and of groups, each once.
 func apart(ids []string) (users, groups []string) {
 	for _, id := range ids {
 		switch {
@@ -285,10 +286,11 @@ func apart(ids []string) (users, groups []string) {
 	return users, groups
 }
 
-// chunks keeps a statement's parameters below what the databases take.
+// chunks splits ids so that the parameters of a statement stay below the databases'
+// limits.
 func chunks(ids []string) [][]string { return slices.Collect(slices.Chunk(ids, 500)) }
 
-// checkUsers refuses ids that are no end users of the tenant.
+// checkUsers fails if one of the ids is not a user of the tenant.
 func checkUsers(tx *models.Tx, tenant string, ids []string) error {
 	for _, chunk := range chunks(ids) {
 		found, err := tx.EndUsersWithin(tenant, chunk)

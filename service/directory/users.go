@@ -154,8 +154,7 @@ func createUser(tx *models.Tx, at place, in NewUser) (Profile, error) {
 }
 
 // addressFree fails if another user has the address of row: the first arrival under
-// it could become either.
-// The tenant is locked.
+// it could become either. The tenant is locked.
 func addressFree(tx *models.Tx, at place, row models.EndUser) error {
 	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, models.Page{Limit: 2})
 	if err != nil {

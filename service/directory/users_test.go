@@ -32,8 +32,7 @@ func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
 	})
 }
 
-// Who is frozen stays out, whether they have been here or not: neither as somebody
-// new nor by signing in again.
+// A frozen user cannot sign in, whether they have signed in before or not.
 func TestFrozenUsersStayOut(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
@@ -58,7 +57,7 @@ func TestFrozenUsersStayOut(t *testing.T) {
 			}
 		}
 		if user := must[models.EndUser](t)(w.arrive(t, "ana@example.com", true)); user.ID != expected {
-			t.Error("came as somebody else")
+			t.Error("signed in as another user")
 		}
 	})
 }

@@ -19,8 +19,8 @@ const (
 	slotBase = 2
 )
 
-// position of a key's first slot, by Fibonacci hashing: keys that differ only in
-// a few bits, such as ids that somebody counted up, must not share a chain.
+// position returns the first slot of a key, by Fibonacci hashing: keys that differ
+// only in a few bits, such as ids that were counted up, must not share a chain.
 func (x *index) position(key uint64) int {
 	return int(key * 0x9e3779b97f4a7c15 >> (64 - bits.Len(uint(len(x.slots)-1))))
 }

@@ -44,13 +44,13 @@ const (
 // stored ones are those of package snapshot.
 const Expired = "expired"
 
-// Service is the room's door. Changed is called after each commit and returns
-// when the change is in effect in this process.
+// Service manages API keys. Changed is called after each commit and returns when the
+// change is in effect in this process.
 type Service struct {
 	DB      *models.DB
 	Prefix  string
 	Changed func(context.Context)
-	Events  Events // nil: nobody is told
+	Events  Events // nil for none
 }
 
 // Events tells a team of what happened to its keys, in the caller's transaction.
@@ -119,7 +119,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 		if err != nil {
 			return err
 		}
-		if err := access.Room(tx, parent.TeamID, models.HeldKeys); err != nil {
+		if err := access.CheckQuota(tx, parent.TeamID, models.HeldKeys); err != nil {
 			return err
 		}
 		row, plaintext, err := s.newRow(tx, parent, in)
@@ -167,7 +167,7 @@ func (s *Service) save(
 	return reviseFor(tx, row, owner)
 }
 
-// Tell tells the project's team of what happened to a key.
+// Tell emits an event of a key to the project's team.
 func Tell(
 	ctx context.Context, events Events, tx *models.Tx, parent models.Project, row models.APIKey, event string,
 ) error {
@@ -283,8 +283,8 @@ func checkExpiry(at *time.Time, now time.Time) []fault.Field {
 	}}
 }
 
-// ValidOwner tells whether s can be sent as a header value that both gateways
-// and every upstream read the same way.
+// ValidOwner reports whether s can be sent as a header value that both gateways and
+// every upstream read the same way.
 func ValidOwner(s string) bool {
 	if s == "" || len(s) > maxOwner || strings.TrimSpace(s) != s {
 		return false
@@ -292,7 +292,7 @@ func ValidOwner(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// storable is a time as the database will give it back.
+// storable returns the time as the database stores it.
 func storable(at *time.Time) *time.Time {
 	if at == nil {
 		return nil

@@ -104,7 +104,7 @@ func reviseFor(tx *models.Tx, row *models.APIKey, owner models.EndUser) error {
 	}
 	near, err := tx.ProjectsNear(tenant)
 	if err != nil || !slices.Contains(near, row.ProjectID) {
-		return err // a text that happens to be the id of somebody whom other projects serve
+		return err // the id of a user of tenants that only other projects serve: a text like any other here
 	}
 	return tx.AddPersonRevisions(tenant, row.UpdatedAt)
 }

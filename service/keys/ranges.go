@@ -43,7 +43,7 @@ func ReadRanges(pointer string, in []string, most int) (models.Prefixes, []fault
 	return out, wrong
 }
 
-// readRange says how to mend what it cannot read.
+// readRange parses one range, or returns how to correct it.
 func readRange(text string) (network netip.Prefix, mend string) {
 	const example = "Give an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address."
 	if !strings.Contains(text, "/") {

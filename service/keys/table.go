@@ -89,7 +89,7 @@ type grace struct {
 	ends   int64 // Unix microseconds
 }
 
-// NewTable makes an empty table.
+// NewTable returns an empty table.
 func NewTable() *Table {
 	return &Table{
 		commons: map[commonID]uint32{},
@@ -311,11 +311,11 @@ func stateByte(state string) keyState {
 			return keyState(i)
 		}
 	}
-	return revoked // a state nobody knows opens nothing
+	return revoked // an unknown state opens nothing
 }
 
-// Forget removes a key that cannot be read as it is now: what nobody knows opens
-// nothing.
+// Forget removes a key that cannot be read now: the gateway must not admit a key
+// whose state is unknown.
 func (t *Table) Forget(id string) { _ = t.remove(id) } // what is no id is not here
 
 func (t *Table) remove(id string) error {

@@ -162,7 +162,7 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-// Ids that somebody counted up must be found as fast as random ones.
+// Ids that were counted up must be found as fast as random ones.
 func TestCountedIDsShareNoChain(t *testing.T) {
 	var x index
 	const n = 100_000

@@ -10,9 +10,9 @@ import (
 	"postern/service/access"
 )
 
-// Change is what Update can change of a key; nil leaves a field as it is. Whom the
-// key belongs to and what it opens are fixed: what was counted under its id would
-// otherwise be told of somebody else.
+// Change is the input of Update; nil leaves a field as it is. A key's owner and what
+// it opens are fixed: usage that was counted under its id would be attributed to
+// another owner.
 type Change struct {
 	Description  *string
 	Limits       *map[string]int64 // calls by window; to a nil map: those of its type; to an empty one: none

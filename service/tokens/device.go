@@ -38,14 +38,14 @@ const (
 	denied   = "denied"
 )
 
-// Ask is a program that wants a token for whoever sits before it.
+// Ask is the request of a program for a token of the user who runs it.
 type Ask struct {
 	Machine    string   // what it calls the place it runs in
 	Scopes     []string // all when empty
 	RemoteAddr string
 }
 
-// Asked is what the program shows and keeps.
+// Asked is the response to Ask: the codes that the program shows and keeps.
 type Asked struct {
 	DeviceCode string // kept
 	UserCode   string // shown, such as BCDF-GHJK
@@ -53,7 +53,8 @@ type Asked struct {
 	PollEvery  time.Duration
 }
 
-// Ask begins a device flow. Anybody may; whoever approves it gives the token.
+// Ask begins a device flow. It needs no credential: the token comes from the account
+// that approves it.
 func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
 	machine, problem := readName(in.Machine)
 	if problem.Detail != "" {

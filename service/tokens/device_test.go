@@ -262,7 +262,7 @@ func TestAnIPv6NetworkIsOneCaller(t *testing.T) {
 	})
 }
 
-// Who guesses locks out himself, and not whoever shares his address.
+// An account that guesses locks out itself, but no others at its address.
 func TestGuessesOfOneAccountAreItsOwn(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -42,7 +42,7 @@ const (
 // maxTokens is how many an account may have at a time.
 const maxTokens = 100
 
-// Service is the room's door.
+// Service manages access tokens.
 type Service struct {
 	DB         *models.DB
 	MaxWaiting int64 // programs that wait for approval at a time; 0 means maxWaiting
@@ -68,7 +68,7 @@ type Minted struct {
 	Plaintext string
 }
 
-// IsToken tells from its beginning whether a bearer token belongs here.
+// IsToken reports whether a bearer token is one of this package, by its prefix.
 func IsToken(bearer string) bool {
 	return wellFormed(bearer) != ""
 }
@@ -111,7 +111,7 @@ func (s *Service) ByToken(ctx context.Context, bearer string) (access.Principal,
 	return p, s.touch(ctx, row, now.Truncate(time.Minute))
 }
 
-// touch notes the minute of a token's last use.
+// touch records the minute of a token's last use.
 func (s *Service) touch(ctx context.Context, row models.AccessToken, minute time.Time) error {
 	if row.LastUsedAt != nil && !row.LastUsedAt.Before(minute) {
 		return nil
@@ -203,7 +203,7 @@ func viewKey(row models.Token, p access.Principal) Token {
 	}
 }
 
-// Current is the token that the caller has sent, ok is false for a session.
+// Current returns the token that the caller presented. ok is false for a session.
 func (s *Service) Current(ctx context.Context, p access.Principal) (t Token, ok bool, err error) {
 	switch {
 	case isWorkspace(p):
@@ -277,7 +277,8 @@ func revokeKey(tx *models.Tx, p access.Principal, id string) error {
 	return record(tx, p, access.Entry{Action: access.TokenRevoke, Object: id, Before: rows[i]})
 }
 
-// record tells every team of the account: the token opens each of them.
+// record writes the audit entry of a token for every team of the account, since the
+// token opens each of them.
 func record(tx *models.Tx, p access.Principal, e access.Entry) error {
 	teams := p.Teams()
 	slices.Sort(teams)
