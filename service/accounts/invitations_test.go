@@ -51,9 +51,8 @@ func TestInvitationsGoWithTheirMaker(t *testing.T) {
 	})
 }
 
-// A row that outlived its maker's role, as those of before invitations were
-// revoked with it, lets nobody in either.
-func TestAnInvitationOfWhoMayNotInviteIsOver(t *testing.T) {
+// An invitation whose author lost the role is over, also where it was not revoked then.
+func TestAccept_AuthorMayNoLongerInvite(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		member := o.joins("mel", access.Member)

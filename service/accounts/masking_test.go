@@ -10,9 +10,8 @@ import (
 	"postern/testkit/state"
 )
 
-// A database that fails is the server's trouble: nobody is told that a link was
-// used or that there are no new accounts here.
-func TestAFailedDatabaseIsNoRefusal(t *testing.T) {
+// A database error is internal: it must not be reported as a used link or closed sign-up.
+func TestDatabaseErrorIsNoRefusal(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := newService(t, db)
 		failing, stop := context.WithCancel(t.Context())

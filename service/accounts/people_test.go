@@ -50,7 +50,7 @@ func (o *office) invite(role access.Role, email string) string {
 	return invitation.Code
 }
 
-// joins signs somebody up into Ana's team.
+// joins signs up a new member of Ana's team.
 func (o *office) joins(name string, role access.Role) access.Principal {
 	o.t.Helper()
 	session, err := o.s.SignUp(o.t.Context(), accounts.SignUp{

@@ -92,7 +92,7 @@ func TestSigningUpIsThrottledAndTellsWhatIsTaken(t *testing.T) {
 	})
 }
 
-// Whoever has an account must not use its password to go on guessing others'.
+// Signing in to an own account must not reset the count of guesses at others'.
 func TestASuccessDoesNotForgiveTheCaller(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)

@@ -128,7 +128,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	return w
 }
 
-// create makes a project and whoever may change it.
+// create creates a project and a principal that may change it.
 func (w *world) create(t *testing.T, in projects.CreateInput) (projects.Project, access.Principal) {
 	t.Helper()
 	in.Target = w.upstream.URL

@@ -170,7 +170,7 @@ func TestReplicasThatStartTogetherHaveOneKey(t *testing.T) {
 	})
 }
 
-// A private key is of no use to whoever reads the database, also in another row.
+// A private key is sealed to its row: it does not open in another one.
 func TestPrivateKeysAreSealed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRoom(t, db, ES256)

@@ -38,9 +38,8 @@ func newAsking(t *testing.T) *asking {
 	return a
 }
 
-// later moves the clock. go-oidc tells of the end of a fetch a moment before it keeps
-// what that brought and can begin another: whoever came in between would be told the
-// same.
+// later moves the clock. go-oidc reports the end of a fetch a moment before it stores the
+// keys and can begin another fetch: a caller in between would get the old result.
 func (a *asking) later(by time.Duration) {
 	time.Sleep(200 * time.Millisecond)
 	a.mu.Lock()
@@ -144,7 +143,7 @@ func TestKeysThatCannotBeHadAreAskedForSeldom(t *testing.T) {
 	}
 }
 
-// Whoever comes while the first fetch ends finds the keys that it brought.
+// A caller that comes while the first fetch ends finds its keys.
 func TestHonestTokensAtOnceShareAFetch(t *testing.T) {
 	a := newAsking(t)
 	var running sync.WaitGroup
