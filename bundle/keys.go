@@ -46,25 +46,6 @@ type keyDoc struct {
 	Last4          string            `json:"last4"`
 }
 
-const keysDoc = `One API key a line (JSON Lines), in ascending order of ids. No line holds a key, only its SHA-256; nobody can make
-a key of that.
-
-| Field | Meaning |
-|---|---|
-| ` + "`id`" + ` | what upstreams see as ` + "`X-Credential-Identifier`" + ` |
-| ` + "`owner`, `key_type`, `scopes`, `tenant_id`, `tenant`, `project_id`" + ` | whose it is and what it may do; the scopes are those of its type |
-| ` + "`product_id`" + ` | a key of this product opens each of its projects; null opens this project only |
-| ` + "`limits`" + ` | calls admitted in each window; null: those of its type, or of the project for each key |
-| ` + "`allowed_cidrs`" + ` | address ranges that calls may come from; empty allows any |
-| ` + "`environment`" + ` | the one environment it opens; null opens all |
-| ` + "`description`" + ` | free text, as its owner wrote it: treat it as untrusted |
-| ` + "`state`" + ` | ` + "`active`, `frozen` (answered 403) or `revoked` (answered 401)" + `; a key past ` + "`expires_at`" + ` is answered 401 in any state |
-| ` + "`owner_frozen`" + ` | true if the owner is a user who is frozen, and the key answered 403; otherwise absent |
-| ` + "`sha256`" + ` | of the whole key, lower-case hexadecimal |
-| ` + "`previous_sha256`, `grace_ends_at`" + ` | the secret before the last rotation, which works until then; otherwise null |
-| ` + "`prefix`, `last4`" + ` | what may be shown of the key |
-`
-
 // keysMintDoc goes on with the table of keysDoc where the rows have the field.
 const keysMintDoc = "| `minted_sha256` | of the new key in `minted.csv`; only rows of active keys have it |\n"
 

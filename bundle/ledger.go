@@ -48,20 +48,6 @@ const (
 	ledgerFormat = "postern-ledger/1"
 )
 
-const reportDoc = `The ledger: what moved, item by item.
-
-| Field | Meaning |
-|---|---|
-| ` + "`project`, `target`, `exported_at`" + ` | what was written for which target. ` + "`exported_at`" + ` is when the exported state came to be, not when the export ran: two exports of one state are identical files |
-| ` + "`summary`" + ` | how many items there are of each status |
-| ` + "`items[].id`, `kind`, `name`" + ` | the thing; the id stays the same in every export |
-| ` + "`items[].status`" + ` | ` + "`exact`: the same call gets the same answer. `approximate`: close, and the note " +
-	"states the worst case. `lossy`: part of it is gone. `skipped`: not carried over" + ` |
-| ` + "`items[].code`, `note`, `remedy`" + ` | why, for programs and for people, and what to do about it (or null) |
-| ` + "`items[].source`, `target`" + ` | where it stands in this zip and where the gateway has it: a file and a JSON Pointer (RFC 6901), or null. The lines of a ` + "`.jsonl`" + ` file count as a list, from 0 |
-| ` + "`items[].probes`" + ` | recorded requests that show it |
-`
-
 // report writes the ledger. Its summary stands before a list that may be long,
 // so the items are walked twice: once to count, once to write.
 func (b *Build) report() Part {

@@ -73,11 +73,6 @@ type ManifestFile struct {
 	Size int64  `json:"size"`
 }
 
-const manifestDoc = `What this zip is: its format, the program that wrote it, the project and its revision, the options, how many there are of
-each kind, and every file with its size, but for this one and ` + "`SHA256SUMS`" + `. ` + "`exported_at`" + ` is when the exported state came to
-be: two exports of one state are identical files (unless new keys were minted, which are random).
-`
-
 func (b *Build) manifest(a *archive) Part {
 	return Part{Name: manifestFile, Doc: manifestDoc, Write: func(_ context.Context, w io.Writer) error {
 		p := b.Project

@@ -85,12 +85,7 @@ func (s *keystream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-const (
-	mintedHead = "key_id,owner,environment,description,expires_at,key"
-	mintedDoc  = `The new keys in plaintext, as CSV (RFC 4180): ` + "`" + mintedHead + "`" + `. An empty environment opens
-all. A new key ends when the old one does, at ` + "`expires_at`" + `, or never if that is empty. The SHA-256 of each is ` + "`minted_sha256`" + ` of its row in ` + "`keys.jsonl`" + `. A cell that a spreadsheet would take for a formula begins with an apostrophe. This file is as secret as the keys.
-`
-)
+const mintedHead = "key_id,owner,environment,description,expires_at,key"
 
 // mintedFile is the name of a tenant's new keys.
 func mintedFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/minted.csv" }

@@ -9,10 +9,6 @@ import (
 	"postern/core/snapshot"
 )
 
-const openAPIDoc = `The API specification of a version as an OpenAPI 3.0.3 document, generated from its configuration: a server for each
-environment and one path that stands for every path below it. ` + "`{path}`" + ` may contain slashes, which OpenAPI has no way to say.
-`
-
 // openAPI gives one document per version, under openapi.json when there is one
 // version only.
 func (b *Build) openAPI() []Part {

@@ -111,27 +111,6 @@ type environmentDoc struct {
 	Routes []string `json:"routes"`
 }
 
-const configDoc = `The project's whole configuration. Times are RFC 3339 in UTC, durations whole seconds, absent values null.
-
-| Field | Meaning |
-|---|---|
-| ` + "`id`, `name`, `display_name`" + ` | the project; ids stay the same in every export |
-| ` + "`fallback_owner`" + ` | the owner that calls without a key count against where ` + "`keyless` is `owner_fallback`" + ` |
-| ` + "`product`" + ` | the grouping of projects it is in; keys of a product open each of its projects |
-| ` + "`limits`" + ` | calls admitted in each window, of the clock and calendar in UTC: for each ` + "`key`" + ` (unless it or its type says otherwise), ` + "`owner`, `ip` and the whole `project`" + ` |
-| ` + "`created_at`, `expires_at`" + ` | when the project began; when an unclaimed one stops answering |
-| ` + "`revision`, `revised_at`" + ` | the state of the project that this zip holds |
-| ` + "`key_types[]`" + ` | ` + "`scopes` of the keys of that type, `expires_in` a new key's default lifetime, " +
-	"`limits` of each key without its own, `built_in`" + ` for the two every project has |
-| ` + "`tenants[]`" + ` | customer workspaces; ` + "`fallback_owner`" + ` stands in for the project's; a ` + "`detached`" + ` one is no longer served, and its keys are answered 403 |
-| ` + "`versions[].requests_auth`" + ` | ` + "`mode` (`passthrough` or `authenticate`), the `methods` callers may " +
-	"use, and `keyless` (`reject` or `owner_fallback`)" + ` |
-| ` + "`versions[].requests_auth.jwt`" + ` | the issuers whose tokens the method ` + "`jwt`" + ` takes: a token has to match ` + "`iss` and `aud`" + ` of one pair; ` + "`jwks_url`" + ` of its keys, where its discovery document is not to say; ` + "`tenant`" + ` of its callers, where it is not the project's own |
-| ` + "`versions[].requests_auth.opaque`" + ` | the endpoint that the method ` + "`opaque`" + ` asks about tokens (RFC 7662), how it is told who asks, and the ` + "`iss` and `aud`" + ` that its answers have to name; of its secret no more than whether there is one |
-| ` + "`versions[].ip`" + ` | from where calls may come, as address ranges: ` + "`deny`" + ` is asked first; where ` + "`allow`" + ` is not empty all else is refused |
-| ` + "`versions[].environments[]`" + ` | ` + "`target` is the upstream, `url` the hosted address, `routes`" + ` the two path prefixes it answers at: without and with the project's name |
-`
-
 func (b *Build) projectConfig() Part {
 	return Part{
 		Name:  configFile,

@@ -11,14 +11,6 @@ import (
 
 const signatureFile = "SHA256SUMS.sig"
 
-const signatureDoc = `The Ed25519 signature (RFC 8032) of ` + "`SHA256SUMS`" + ` in base64, by the installation that
-made this zip. Its public key is at ` + "`/.well-known/postern-export-key`" + ` there, as PEM. Check with
-` + "`postern verify --signed-by KEY`" + ` on the zip, or inside the unpacked folder with
-
-    base64 -d SHA256SUMS.sig >signature
-    openssl pkeyutl -verify -pubin -inkey KEY -rawin -in SHA256SUMS -sigfile signature
-`
-
 // signaturePart signs the sums, and with them every other file. Ed25519 gives one
 // signature for one text, so that two exports of one state stay equal.
 func signaturePart(a *archive, sign func([]byte) ([]byte, error)) Part {

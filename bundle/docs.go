@@ -1,0 +1,22 @@
+package bundle
+
+import _ "embed" // the sections below
+
+// The sections of SCHEMA.md that describe files of more than one line. Verify compares
+// them, so a change is a new edition; see Edition.
+var (
+	//go:embed docs/project-config.json.md
+	configDoc string
+	//go:embed docs/keys.jsonl.md
+	keysDoc string
+	//go:embed docs/minted.csv.md
+	mintedDoc string
+	//go:embed docs/MIGRATION-REPORT.json.md
+	reportDoc string
+	//go:embed docs/MANIFEST.json.md
+	manifestDoc string
+	//go:embed docs/openapi.json.md
+	openAPIDoc string
+	//go:embed docs/SHA256SUMS.sig.md
+	signatureDoc string
+)
