@@ -17,8 +17,8 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// archive is a zip being streamed: it fixes times and modes, sums every file,
-// and lists the files sorted by name whatever order they were written in.
+// archive streams a zip. It fixes times and modes, sums every file, and sorts the
+// central directory by name whatever the order of writing.
 type archive struct {
 	zip   *zip.Writer
 	out   *tee
@@ -33,7 +33,8 @@ type file struct {
 	sum  [32]byte
 }
 
-// tee counts and hashes what goes to w, and holds it back while holding is set.
+// tee counts and hashes what is written to w. While holding is set it writes there
+// instead.
 type tee struct {
 	w       io.Writer
 	hash    hash.Hash
@@ -54,15 +55,15 @@ func (t *tee) Write(p []byte) (int, error) {
 func newArchive(w io.Writer, when time.Time) *archive {
 	out := &tee{w: w, hash: sha256.New()}
 	zw := zip.NewWriter(out)
-	// Level 1 is several times faster than the default and gives up a few
-	// percent. The output depends on the input alone, which identical exports need.
+	// Level 1 is several times faster than the default and a few percent larger. The
+	// output depends only on the input, which identical exports need.
 	zw.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(w, flate.BestSpeed)
 	})
 	return &archive{zip: zw, out: out, when: zipTime(when)}
 }
 
-// zipTime keeps to what every unzip program can show: 1980 to 2107, whole even
+// zipTime rounds t to a time that every unzip program supports: 1980 to 2107, even
 // seconds, UTC.
 func zipTime(t time.Time) time.Time {
 	epoch := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -89,7 +90,8 @@ func (a *archive) add(ctx context.Context, part Part) error {
 	return nil
 }
 
-// entryHeader says everything of an entry that does not follow from its bytes.
+// entryHeader returns the header of an entry, except for the fields that depend on its
+// bytes.
 func entryHeader(name string, when time.Time) *zip.FileHeader {
 	header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: when}
 	header.SetMode(0o644)
@@ -99,14 +101,14 @@ func entryHeader(name string, when time.Time) *zip.FileHeader {
 	return header
 }
 
-// sorted is what was written so far, by name.
+// sorted returns the files written so far, by name.
 func (a *archive) sorted() []file {
 	return slices.SortedFunc(slices.Values(a.files), func(x, y file) int { return strings.Compare(x.Name, y.Name) })
 }
 
-// close ends the archive and gives its size and sum. The list of files at its
-// end, which is what programs read, is sorted by name: the sums of the files
-// can only be written after them, but belong in their alphabetical place.
+// close ends the archive and returns its size and SHA-256. It sorts the central
+// directory, which programs list, by name: SHA256SUMS can only be written after the
+// other files, but belongs in its alphabetical place.
 func (a *archive) close() (int64, [32]byte, error) {
 	if err := a.zip.Flush(); err != nil {
 		return 0, [32]byte{}, fmt.Errorf("bundle: flush archive: %w", err)
@@ -129,8 +131,8 @@ type record struct {
 	raw  []byte
 }
 
-// records takes a central directory apart (APPNOTE 4.3.12: 46 fixed bytes, then
-// name, extra and comment, whose lengths stand at 28, 30 and 32).
+// records splits a central directory (APPNOTE 4.3.12: 46 fixed bytes, then name, extra
+// and comment, whose lengths are at 28, 30 and 32).
 func records(directory []byte) []record {
 	var out []record
 	for rest := directory; len(rest) > 0; {
@@ -143,9 +145,8 @@ func records(directory []byte) []record {
 	return out
 }
 
-// sortDirectory orders the records of the central directory in the end of a zip
-// by file name. What stands before and behind them depends on their number and
-// size alone and stays.
+// sortDirectory sorts the records of the central directory in the tail of a zip by file
+// name. The bytes before and after them depend only on their number and size.
 func sortDirectory(tail []byte) []byte {
 	from, to := directory(tail)
 	records := records(tail[from:to])
@@ -157,9 +158,9 @@ func sortDirectory(tail []byte) []byte {
 	return append(out, tail[to:]...)
 }
 
-// directory finds the central directory in the end of a zip without a comment:
-// its size stands in the last record (APPNOTE 4.3.16), or, for a large archive,
-// in the ZIP64 one before that and its locator (4.3.14, 4.3.15).
+// directory returns the bounds of the central directory in the tail of a zip without a
+// comment. Its size is in the last record (APPNOTE 4.3.16), or, for a large archive, in
+// the ZIP64 record that precedes it and its locator (4.3.14, 4.3.15).
 func directory(tail []byte) (from, to int) {
 	const end, end64 = 22, 56 + 20
 	to = len(tail) - end
@@ -184,7 +185,7 @@ func sumsPart(a *archive) Part {
 	}
 }
 
-// sums is the text of SHA256SUMS for what was written so far, but for itself.
+// sums returns the text of SHA256SUMS for the files written so far.
 func (a *archive) sums() string {
 	var text strings.Builder
 	for _, f := range a.sorted() {

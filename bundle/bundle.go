@@ -1,11 +1,10 @@
-// Package bundle writes and checks the zip that a project leaves with.
+// Package bundle writes and verifies the zip of an exported project.
 //
-// It owns the archive (names, order, sums), the ledger that says item by item
-// what moved how, the neutral parts every export carries, and the offline
-// check of all that. It does not own what an export target adds: those are
-// packages of their own below this one, which hand in a Target, and the
-// explicit list of them is package bundle/targets. It reads rows through the
-// iterator it is given and does no I/O of its own.
+// It owns the archive (names, order, sums), the ledger of what became of each item,
+// the files of every export, and the offline verification of all of them. It does not
+// own the files of an export target: each target is a package below this one that
+// provides a Target, and package bundle/targets lists them. It reads rows through an
+// iterator and does no I/O of its own.
 //
 // Standards: ZIP as of APPNOTE 6.3, JSON as of RFC 8259, JSON Pointer as of
 // RFC 6901, JSON Lines, CSV as of RFC 4180, OpenAPI 3.0.3.
@@ -24,7 +23,7 @@ import (
 	"postern/platform/fault"
 )
 
-// Format says how much of a way out the zip is.
+// Format says whether the zip includes a gateway.
 type Format string
 
 // The formats.
@@ -33,31 +32,31 @@ const (
 	FormatGateway Format = "gateway" // the same, and a gateway that runs on it
 )
 
-// KeysOption says what happens to the API keys.
+// KeysOption says how API keys are exported.
 type KeysOption string
 
 // The values of the keys option.
 const (
-	KeysHashes KeysOption = "hashes" // metadata and SHA-256, so that the keys consumers hold keep working
-	KeysMint   KeysOption = "mint"   // the same, and a second new key for each active one, in plaintext
+	KeysHashes KeysOption = "hashes" // metadata and SHA-256, so that consumers' keys keep working
+	KeysMint   KeysOption = "mint"   // the same, and a new key beside each active one, in plaintext
 	KeysNone   KeysOption = "none"   // left out
 )
 
-// Options is what the customer chose.
+// Options are the customer's choices.
 type Options struct {
 	Format    Format
 	Keys      KeysOption // "" is hashes
 	Consumers bool       // false leaves out everything about consumers: their keys and their names
 }
 
-// Input is one project state on its way out.
+// Input is the state of a project and how to export it.
 type Input struct {
 	Project *snapshot.Project
 	// Keys streams the project's keys of every state in ascending order of
 	// their ids. It is called several times and must give the same rows each
 	// time, so its caller reads at one consistent revision.
 	Keys     func(ctx context.Context) iter.Seq2[snapshot.Key, error]
-	KeyCount int64 // how many that will be; for progress only
+	KeyCount int64 // of Keys; for progress only
 	Options  Options
 	Target   Target
 	// AddressOf is the hosted URL of an environment, without a trailing slash.
@@ -67,7 +66,7 @@ type Input struct {
 	Progress  func(part string, done, total int64) // keys done within a part; may be nil
 }
 
-// Result is what became of it.
+// Result describes a written export.
 type Result struct {
 	Summary Summary
 	Size    int64    // bytes of the zip
@@ -81,10 +80,10 @@ type Part struct {
 	Doc   string // its section of SCHEMA.md, Markdown without the heading
 	Write func(ctx context.Context, w io.Writer) error
 
-	Random bool // two exports of one state differ in it
+	Random bool // the file differs between two exports of one state
 }
 
-// Build is an export under way, as parts see it.
+// Build is an ongoing export.
 type Build struct {
 	Project   *snapshot.Project
 	Options   Options
@@ -95,7 +94,7 @@ type Build struct {
 	source   func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error]
 	total    int64
 	progress func(part string, done, total int64)
-	seed     []byte                                            // of minted keys; nil unless they are made here
+	seed     []byte                                            // of minted keys; nil if none are minted
 	minted   func(k *snapshot.Key) (hash *[32]byte, err error) // of the new key beside k; nil hash: none
 	sign     func(sums []byte) ([]byte, error)
 	counts   keyCounts
@@ -103,9 +102,9 @@ type Build struct {
 }
 
 // Write streams the archive of in to w. Two calls on one state write the same
-// bytes, except with KeysMint, whose new keys are random. The memory it needs
-// does not grow with the number of keys, but for 16 bytes for each distinct
-// owner where a target needs to know them apart.
+// bytes, except with KeysMint, whose new keys are random. Its memory does not grow
+// with the number of keys, except by 16 bytes per distinct owner if a target lists
+// the owners.
 //
 // Errors are of kind Invalid for an impossible option or a project that breaks
 // the product's own naming rules, and wrap what Keys, w and ctx report.
@@ -223,11 +222,11 @@ func (b *Build) seals(archive *archive, parts []Part) []Part {
 // mints reports whether each active key has a new one in this export.
 func (b *Build) mints() bool { return b.Options.Keys == KeysMint }
 
-// HasKeys reports whether key rows travel with this export.
+// HasKeys reports whether this export has key rows.
 func (b *Build) HasKeys() bool { return b.Options.Keys != KeysNone }
 
-// ExportedAt is the moment an export shows: when the exported state came to
-// be, not when somebody asked for it. That keeps two exports of one state equal.
+// ExportedAt returns the time of the exported state, not of the export, so that two
+// exports of one state are equal.
 func (b *Build) ExportedAt() string { return stamp(b.Project.RevisedAt) }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

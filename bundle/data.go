@@ -2,8 +2,8 @@ package bundle
 
 import "postern/core/snapshot"
 
-// Data is the target without a gateway: every fact as a document or a row, for
-// whoever moves to something of their own.
+// Data is the target without a gateway: all facts as documents and rows, for customers
+// who move to a system of their own.
 var Data = Target{
 	Name: "data", Title: "Data only", Format: FormatData,
 	Table: dataTable, NewKeys: dataNewKeys, Judge: judgeData,
@@ -19,7 +19,7 @@ const dataNewKeys = `There is no gateway in this zip. A new key works once the g
 4. Delete minted.csv when all are sent. The keys cannot be shown again: keys.jsonl holds their sums only.
 `
 
-// judgeData gives keys the usual fate, unless they got a new one.
+// judgeData selects the fate of keys with a new key and of endpoints with a secret.
 func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureKey && b.Options.Keys == KeysMint && Mintable(s.Key) {
 		return Verdict{Reason: "minted"}
@@ -116,10 +116,10 @@ var dataTable = Table{
 		Remedy: "Point the names at the gateway you move to."}},
 }
 
-// Fates that do not depend on the target: what Postern holds beside a project's
-// configuration and no other system could take over.
+// Fates that are the same on every target: data besides a project's configuration that
+// no other system can take over.
 var (
-	// HostedLogin is an app client, with its providers, keys and people.
+	// HostedLogin is an app client, with its providers, keys and users.
 	HostedLogin = Fate{
 		Reason: "issuer_stays",
 		Status: Skipped,
@@ -133,7 +133,8 @@ var (
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
 		Note: "Active login sessions end with the hosted service; they are never exported."}
 	ManagedGitHub = Fate{Reason: "belongs_to_installation", Status: Skipped, How: "not transferable",
-		Note:   "The shared managed GitHub login belongs to the Postern installation; this project's zip cannot carry it.",
+		Note: "The shared managed GitHub login belongs to the Postern installation; this project's zip cannot " +
+			"carry it.",
 		Remedy: "Where sign-in with GitHub is wanted, register a GitHub OAuth app of your own."}
 	Ownership = Fate{Reason: "not_recorded", Status: Skipped, How: "nothing recorded",
 		Note: "Live ownership of objects is not part of this export; Postern recorded none for this project."}

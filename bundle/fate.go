@@ -7,7 +7,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// Status says how much of a thing arrives.
+// Status says how completely an item is carried over.
 type Status string
 
 // The statuses of a ledger item.
@@ -18,18 +18,18 @@ const (
 	Skipped     Status = "skipped"     // not carried over at all
 )
 
-// Fate is what becomes of a feature on a target, for one reason.
+// Fate is what becomes of a feature on a target in one case.
 type Fate struct {
 	Reason string // last part of the ledger code, snake_case
 	Status Status
 	Note   string // one sentence that a customer understands
 	Remedy string // what to do about it; "" when there is nothing to do
-	How    string // how the target carries it, for the support matrix
+	How    string // how the target implements it, for the support matrix
 }
 
-// Table is the single place where a target declares the fate of every feature.
-// The first fate of a feature is the usual one; the others apply to the cases
-// that Target.Judge picks out. All fates of FeatureRequestLimits apply at once.
+// Table declares the fate of every feature on a target. The first fate of a feature is
+// the usual one; Target.Judge selects the others. All fates of FeatureRequestLimits
+// apply at once.
 type Table map[snapshot.Feature][]Fate
 
 // Target is something an export can be written for.
@@ -38,21 +38,21 @@ type Target struct {
 	Title  string // for the support matrix
 	Format Format
 	Table  Table
-	// NewKeys says to the customer what to do with minted keys: Markdown, the
-	// end of NOTICE.md.
+	// NewKeys tells the customer what to do with minted keys. It is Markdown, the end
+	// of NOTICE.md.
 	NewKeys string
-	// Judge places a subject on the target. nil: the usual fate, no place.
+	// Judge returns what becomes of a subject. nil: the usual fate, no place.
 	Judge func(b *Build, s Subject) Verdict
-	// Earlier checks the target's files in an archive of an earlier edition, against
+	// Earlier checks the target's files in an archive of an earlier edition against
 	// the build that the rest of the archive describes; nil: the target has none. It
-	// answers Differs for a file that the edition did not write.
+	// returns Differs for a file that the edition did not write.
 	Earlier func(b *Build, edition int, open func(name string) (io.ReadCloser, error)) error
-	// Parts are the files the target adds; nil: none.
+	// Parts returns the files that the target adds; nil: none.
 	Parts func(b *Build) ([]Part, error)
 }
 
-// Subject is one thing that the ledger reports on. Which of the pointers are
-// set follows from Feature: a key has Key, a route has Version and Environment.
+// Subject is one thing that the ledger reports on. Feature determines which pointers
+// are set: a key has Key, a route has Version and Environment.
 type Subject struct {
 	Feature     snapshot.Feature
 	ID          string // stable, unique within the feature
@@ -64,14 +64,14 @@ type Subject struct {
 	Tenant      *snapshot.Tenant
 	KeyType     *snapshot.KeyType
 	Key         *snapshot.Key
-	Place       string // of a limit or an address rule: the JSON Pointer to it from what has it
+	Place       string // of a limit or an address rule: its JSON Pointer relative to its owner
 }
 
-// Verdict is where a subject went and why.
+// Verdict is what became of a subject on a target.
 type Verdict struct {
 	Reason string // of one of the feature's fates; "" is the first
 	Target *Pointer
-	Probes []string // ids of recorded probes that show it
+	Probes []string // ids of recorded probes that demonstrate it
 }
 
 // Pointer is a place in a file of the zip: a JSON Pointer (RFC 6901). Lines of
@@ -81,7 +81,7 @@ type Pointer struct {
 	Pointer string `json:"pointer"`
 }
 
-// At makes a Pointer.
+// At returns a Pointer.
 func At(file, format string, args ...any) *Pointer {
 	return &Pointer{File: file, Pointer: fmt.Sprintf(format, args...)}
 }
@@ -95,7 +95,7 @@ const (
 	PathForm AddressForm = "path_form" // /<project>/<version>/<environment>
 )
 
-// RoutePath is the path prefix of an environment in a form.
+// RoutePath returns the path prefix of an environment in a form.
 func RoutePath(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment, form AddressForm) string {
 	path := "/" + v.Name + "/" + e.Name
 	if form == PathForm {
@@ -104,8 +104,8 @@ func RoutePath(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment
 	return path
 }
 
-// fate finds the declared fate; asking for one that no table declares is a
-// fault of the target, and stops the export instead of inventing an item.
+// fate returns the fate with that reason, "" for the first. An undeclared one is a bug
+// of the target, and fails the export.
 func (t Target) fate(f snapshot.Feature, reason string) (Fate, error) {
 	fates := t.Table[f]
 	if reason == "" && len(fates) > 0 {
@@ -119,8 +119,8 @@ func (t Target) fate(f snapshot.Feature, reason string) (Fate, error) {
 	return Fate{}, fmt.Errorf("bundle: target %s declares no fate %q for %s", t.Name, reason, f)
 }
 
-// Check reports every hole in the target's table: a feature without a fate, a
-// fate without its texts, a feature that does not exist.
+// Check returns every hole in the target's table: a feature without a fate, a fate
+// without its texts, a feature that does not exist.
 func (t Target) Check() []string {
 	var holes []string
 	known := map[snapshot.Feature]bool{}

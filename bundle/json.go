@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Encode gives v as JSON on one line that is also valid YAML 1.2 and shows a
-// reviewer what is there: raw UTF-8 instead of surrogate pairs (which YAML does
-// not join), and escapes for everything that a terminal would act on or an
-// editor would hide, such as DEL, C1 controls, a byte order mark and the
-// characters that turn the direction of writing.
+// Encode returns v as JSON on one line that is also valid YAML 1.2 and hides nothing
+// from a reviewer: it has raw UTF-8 instead of surrogate pairs (which YAML does not
+// join), and escapes for every character that a terminal would act on or an editor
+// would hide, such as DEL, C1 controls, byte order marks and bidirectional controls.
 func Encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -65,8 +64,8 @@ func isPlain(in []byte) bool {
 	return true
 }
 
-// unseen includes U+FFFD, as which encoding/json escapes bytes that are no UTF-8:
-// what is read back and written again has to be the same text.
+// unseen reports whether r is escaped. That includes U+FFFD, to which encoding/json
+// converts invalid UTF-8: text that is read back must be written the same way.
 func unseen(r rune) bool {
 	switch {
 	case r == utf8.RuneError, r >= 0x7f && r <= 0x9f, r == 0xad, r == 0x061c, r == 0xfeff, r == 0xfffe, r == 0xffff:
@@ -77,8 +76,8 @@ func unseen(r rune) bool {
 	return false
 }
 
-// Stream writes large JSON documents piece by piece. The first error sticks
-// and is reported by Close.
+// Stream writes large JSON documents piece by piece. After an error it writes nothing
+// more, and Close returns the error.
 type Stream struct {
 	w     *bufio.Writer
 	first bool // no element written yet in the innermost open list
@@ -88,7 +87,7 @@ type Stream struct {
 // NewStream buffers writes to w; call Close at the end.
 func NewStream(w io.Writer) *Stream { return &Stream{w: bufio.NewWriterSize(w, 64<<10)} }
 
-// Raw writes text as it is.
+// Raw writes text unchanged.
 func (s *Stream) Raw(text string) {
 	if s.err == nil {
 		_, s.err = s.w.WriteString(text)
@@ -106,8 +105,7 @@ func (s *Stream) Value(v any) {
 	}
 }
 
-// Open begins a list or object, with the bracket given, whose elements Next
-// separates.
+// Open begins a list or object with the bracket. Next separates its elements.
 func (s *Stream) Open(bracket string) {
 	s.Raw(bracket)
 	s.first = true
@@ -122,7 +120,7 @@ func (s *Stream) Next(indent string) {
 	s.Raw("\n" + indent)
 }
 
-// Close flushes and reports the first error. The writer below stays open.
+// Close flushes and returns the first error. It does not close the underlying writer.
 func (s *Stream) Close() error {
 	if s.err == nil {
 		s.err = s.w.Flush()

@@ -10,11 +10,11 @@ import (
 	"postern/core/snapshot"
 )
 
-// progressEvery is how many keys pass between two progress reports.
+// progressEvery is the number of keys between two progress reports.
 const progressEvery = 1000
 
-// keyCounts is what the first walk over the keys learns, for the summary and
-// the manifest.
+// keyCounts has the numbers of keys for the manifest. The part that writes the key rows
+// counts them.
 type keyCounts struct {
 	total  int64
 	states map[snapshot.KeyState]int64
@@ -46,10 +46,10 @@ type keyDoc struct {
 	Last4          string            `json:"last4"`
 }
 
-// keysMintDoc goes on with the table of keysDoc where the rows have the field.
+// keysMintDoc continues the table of keysDoc if the rows have the field.
 const keysMintDoc = "| `minted_sha256` | of the new key in `minted.csv`; only rows of active keys have it |\n"
 
-// KeysFile is the name of a tenant's key rows.
+// KeysFile returns the name of the file of a tenant's key rows.
 func KeysFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/keys.jsonl" }
 
 func (b *Build) keyRows(tenant snapshot.Tenant) Part {
@@ -115,9 +115,9 @@ func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	return doc, err
 }
 
-// Keys walks all keys in ascending order of ids, tenant by tenant, which is the
-// order every part and the ledger show them in. part names the work for the
-// progress report. It stops at the first row that does not belong here.
+// Keys iterates over all keys, tenant by tenant and in ascending order of ids, which is
+// their order in every part and in the ledger. part names the work in the progress
+// reports. Keys stops with an error at the first row that does not belong to the project.
 func (b *Build) Keys(ctx context.Context, part string) iter.Seq2[*snapshot.Key, error] {
 	return func(yield func(*snapshot.Key, error) bool) {
 		for _, tenant := range b.Project.Tenants {
@@ -130,7 +130,7 @@ func (b *Build) Keys(ctx context.Context, part string) iter.Seq2[*snapshot.Key, 
 	}
 }
 
-// KeysOf is Keys for one tenant. The key is valid until the next one only.
+// KeysOf is Keys for one tenant. A key is valid until the next iteration.
 func (b *Build) KeysOf(ctx context.Context, tenant snapshot.Tenant, part string) iter.Seq2[*snapshot.Key, error] {
 	return func(yield func(*snapshot.Key, error) bool) {
 		var seen int64

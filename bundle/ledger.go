@@ -48,8 +48,8 @@ const (
 	ledgerFormat = "postern-ledger/1"
 )
 
-// report writes the ledger. Its summary stands before a list that may be long,
-// so the items are walked twice: once to count, once to write.
+// report returns the ledger. Its summary precedes the items, which are too many to hold
+// in memory, so it iterates over them twice: to count and to write.
 func (b *Build) report() Part {
 	return Part{Name: reportFile, Doc: reportDoc, Write: func(ctx context.Context, w io.Writer) error {
 		b.summary = Summary{}
@@ -82,7 +82,7 @@ func (b *Build) report() Part {
 	}}
 }
 
-// items judges every subject and hands the finished items to emit.
+// items calls emit with the item of every subject.
 func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 	return b.subjects(ctx, part, func(s Subject) error {
 		verdict := Verdict{}
@@ -109,12 +109,12 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 	})
 }
 
-// ReasonLeftOut is the reason every target declares for keys that the
-// customer's options left out.
+// ReasonLeftOut is the reason of the fate, on every target, of keys that the options
+// leave out.
 const ReasonLeftOut = "left_out"
 
-// subjects walks everything the ledger reports on, in the order of
-// snapshot.Features, but with all that a key has right after the key.
+// subjects calls visit with every subject of the ledger, in the order of
+// snapshot.Features, except that the subjects of a key follow it directly.
 func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) error) error {
 	p := b.Project
 	fixed := []Subject{{Feature: snapshot.FeatureProject, ID: p.ID, Name: p.Name, Source: At(configFile, "")}}
@@ -169,7 +169,7 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	return nil
 }
 
-// tenantSubjects lists the tenants, and the owners they have for calls without a key.
+// tenantSubjects lists the tenants and their fallback owners.
 func (b *Build) tenantSubjects() []Subject {
 	var out []Subject
 	for i := range b.Project.Tenants {
@@ -199,7 +199,7 @@ func (b *Build) tenantName(id string) string {
 	return id
 }
 
-// versionSubjects lists the versions and what hangs on them, feature by feature.
+// versionSubjects lists the versions and their subjects, feature by feature.
 func (b *Build) versionSubjects() []Subject {
 	byFeature := map[snapshot.Feature][]Subject{}
 	add := func(s Subject) { byFeature[s.Feature] = append(byFeature[s.Feature], s) }
@@ -294,7 +294,7 @@ func (b *Build) keySubjects(ctx context.Context, part string, visit func(Subject
 	return nil
 }
 
-// ofKey lists a key and all that it has.
+// ofKey lists the subjects of a key, itself first.
 func ofKey(s Subject) []Subject {
 	out := []Subject{s}
 	if s.Key.OldHash != nil {

@@ -8,11 +8,11 @@ import (
 	"postern/core/snapshot"
 )
 
-// noLimit stands for the window where a key is free of those limits that others
-// of its type have.
+// noLimit replaces the window in the item of a key that is exempt from the limits of
+// its type.
 const noLimit = "none"
 
-// dimension is something that a project's limits count.
+// dimension is something that calls are counted by.
 type dimension struct {
 	name   string // in documents
 	reads  string // in the name of an item
@@ -26,8 +26,8 @@ func dimensions(l snapshot.ProjectLimits) []dimension {
 	}
 }
 
-// limitSubjects lists the limits of the project and of its key types, one for
-// each window.
+// limitSubjects lists the limits of the project and of its key types, one subject per
+// window.
 func (b *Build) limitSubjects() []Subject {
 	var out []Subject
 	add := func(holder, what, place string, limits snapshot.Limits, s Subject) {
@@ -53,8 +53,8 @@ func (b *Build) limitSubjects() []Subject {
 	return out
 }
 
-// keyLimitSubjects lists what a key has of its own: limits and address ranges. of
-// is the subject of the key.
+// keyLimitSubjects lists a key's own limits and address ranges. of is the subject of
+// the key.
 func keyLimitSubjects(of Subject) []Subject {
 	var out []Subject
 	add := func(f snapshot.Feature, id, name, place string) {
@@ -67,10 +67,8 @@ func keyLimitSubjects(of Subject) []Subject {
 	}
 	if own := of.Key.Limits; own != nil {
 		for _, w := range limited(*own) {
-			add(
-				snapshot.FeatureLimits, w.String(), fmt.Sprintf("%d a %s for %s", own[w], w, of.Name),
-				"/limits/"+w.String(),
-			)
+			name := fmt.Sprintf("%d a %s for %s", own[w], w, of.Name)
+			add(snapshot.FeatureLimits, w.String(), name, "/limits/"+w.String())
 		}
 		if own.None() {
 			add(snapshot.FeatureLimits, noLimit, "any number for "+of.Name, "/limits")
@@ -84,7 +82,8 @@ func keyLimitSubjects(of Subject) []Subject {
 	return out
 }
 
-// ruleSubjects lists the address rules of a version, which stands at here.
+// ruleSubjects lists the address rules of a version. here is the JSON Pointer to the
+// version.
 func ruleSubjects(v *snapshot.Version, here string) []Subject {
 	var out []Subject
 	for _, list := range []struct {
@@ -109,7 +108,7 @@ func ruleSubjects(v *snapshot.Version, here string) []Subject {
 	return out
 }
 
-// limited lists the windows in which l limits anything.
+// limited returns the windows that l limits.
 func limited(l snapshot.Limits) []snapshot.Window {
 	var out []snapshot.Window
 	for w, calls := range l {

@@ -16,12 +16,12 @@ const (
 	manifestFormat = "postern-bundle/" // and the edition
 )
 
-// Edition is the number of what the generator writes. It grows with the first
-// change to any generated file after a release; the files of the one before are
-// written down then (released_test.go), so that zips of every release verify.
+// Edition numbers the format of generated files. The first change to a generated file
+// after a release increments it, and released_test.go records the files of the edition
+// before, so that zips of every release verify.
 const Edition = 2
 
-// edition is the number in the manifest's format, 0 if there is none.
+// edition returns the number in the manifest's format, 0 if there is none.
 func (m Manifest) edition() int {
 	number, ok := strings.CutPrefix(m.Format, manifestFormat)
 	n, err := strconv.Atoi(number)
@@ -31,7 +31,7 @@ func (m Manifest) edition() int {
 	return n
 }
 
-// Manifest is what the zip says about itself.
+// Manifest is MANIFEST.json, which describes the zip.
 type Manifest struct {
 	Format     string          `json:"format"`
 	Generator  string          `json:"generator"`
@@ -49,14 +49,14 @@ type ManifestProject struct {
 	Name string `json:"name"`
 }
 
-// ManifestOptions is what the customer chose.
+// ManifestOptions are the customer's choices.
 type ManifestOptions struct {
 	Format    Format     `json:"format"`
 	Keys      KeysOption `json:"keys"`
 	Consumers bool       `json:"consumers"`
 }
 
-// ManifestCounts is how many there are of each kind in the zip.
+// ManifestCounts are the numbers of objects in the zip.
 type ManifestCounts struct {
 	Versions     int                         `json:"versions"`
 	Environments int                         `json:"environments"`
@@ -84,8 +84,11 @@ func (b *Build) manifest(a *archive) Part {
 			ExportedAt: b.ExportedAt(),
 			Options:    ManifestOptions(b.Options),
 			Counts: ManifestCounts{
-				Versions: len(p.Versions), KeyTypes: len(p.KeyTypes), Tenants: len(p.Tenants),
-				Keys: b.counts.total, KeysByState: b.counts.states,
+				Versions:    len(p.Versions),
+				KeyTypes:    len(p.KeyTypes),
+				Tenants:     len(p.Tenants),
+				Keys:        b.counts.total,
+				KeysByState: b.counts.states,
 				LedgerItems: b.summary.Exact + b.summary.Approximate + b.summary.Lossy + b.summary.Skipped,
 			},
 		}
@@ -116,7 +119,7 @@ Two exports of one state are the same file, byte for byte: names are sorted, tim
 
 const guideMint = ` The new keys in this one are random, so it has no twin.`
 
-// schemaPart describes exactly the given files and itself.
+// schemaPart returns SCHEMA.md, which describes exactly the given files and itself.
 func schemaPart(b *Build, parts []Part) Part {
 	self := Part{Name: guideFile, Doc: "This page.\n"}
 	all := append(slices.Clone(parts), self)
@@ -137,11 +140,14 @@ func schemaPart(b *Build, parts []Part) Part {
 	return self
 }
 
-// guideValues are what the marks of guideHead stand for.
+// guideValues returns the values of the marks in guideHead.
 func (b *Build) guideValues() map[string]string {
 	values := map[string]string{
-		"PROJECT": b.Project.Name, "REVISION": strconv.FormatInt(b.Project.Revision, 10), "GENERATOR": b.Generator,
-		"EXPORTED_AT": b.ExportedAt(), "MINT": "",
+		"PROJECT":     b.Project.Name,
+		"REVISION":    strconv.FormatInt(b.Project.Revision, 10),
+		"GENERATOR":   b.Generator,
+		"EXPORTED_AT": b.ExportedAt(),
+		"MINT":        "",
 	}
 	if b.mints() {
 		values["MINT"] = guideMint

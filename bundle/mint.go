@@ -12,14 +12,14 @@ import (
 	"postern/core/snapshot"
 )
 
-// Mintable reports whether an export with KeysMint makes a new key beside k:
-// a key that opens nothing needs none.
+// Mintable reports whether an export with KeysMint has a new key beside k. A key that
+// opens nothing needs none.
 func Mintable(k *snapshot.Key) bool { return k.State == snapshot.KeyActive && !k.OwnerFrozen }
 
-// Minted is the new key beside k, or "" when this export mints none. It is
-// derived from a random seed that exists during this export only, so that every
-// part sees the same key without a million of them being kept. It fails for a
-// key whose prefix or environment breaks the product's naming rules.
+// Minted returns the new key beside k, or "" if this export mints none. It derives the
+// key from a random seed that exists only during this export, so that every part gets
+// the same key without keeping a million of them. It fails if the prefix or the
+// environment of k breaks the product's naming rules.
 func (b *Build) Minted(k *snapshot.Key) (plaintext string, err error) {
 	if b.seed == nil || !Mintable(k) {
 		return "", nil
@@ -35,7 +35,7 @@ func (b *Build) Minted(k *snapshot.Key) (plaintext string, err error) {
 	return plaintext, nil
 }
 
-// MintedHash is the SHA-256 of the new key beside k, nil when the export has none.
+// MintedHash returns the SHA-256 of the new key beside k, nil if the export has none.
 func (b *Build) MintedHash(k *snapshot.Key) (*[32]byte, error) { return b.minted(k) }
 
 func (b *Build) hashOfMinted(k *snapshot.Key) (*[32]byte, error) {
@@ -47,24 +47,24 @@ func (b *Build) hashOfMinted(k *snapshot.Key) (*[32]byte, error) {
 	return &hash, nil
 }
 
-// MadeUpKey is a well-formed key that nobody holds, the same in every export of
-// the project: what a smoke test presents to be refused. environment is one of
-// the project's, or "" for a key that names them all.
-func (b *Build) MadeUpKey(environment string) string {
+// UnknownKey returns a well-formed key that does not exist, for smoke tests that expect
+// a refusal. It is the same in every export of the project. environment is one of the
+// project's, or "" for a key of every environment.
+func (b *Build) UnknownKey(environment string) string {
 	key, err := deriveKey([]byte("postern: a key nobody holds"), policy.DefaultKeyPrefix, environment, b.Project.ID)
 	if err != nil {
-		panic(err) // checkProject let a name pass that no key can carry
+		panic(err) // checkProject accepted a name that a key cannot have
 	}
 	return key
 }
 
-// deriveKey makes the one key that belongs to the seed and the label.
+// deriveKey returns the key that the seed and the label determine.
 func deriveKey(seed []byte, prefix, environment, label string) (string, error) {
 	return policy.NewKeyFrom(&keystream{seed: seed, label: label}, prefix, environment)
 }
 
-// keystream is an endless reader of bytes that nobody without the seed can
-// tell: HMAC-SHA256 of a counter and the label (NIST SP 800-108, section 4.1).
+// keystream is an endless reader of bytes that cannot be predicted without the seed:
+// HMAC-SHA256 of a counter and the label (NIST SP 800-108, section 4.1).
 type keystream struct {
 	seed    []byte
 	label   string
@@ -87,7 +87,7 @@ func (s *keystream) Read(p []byte) (int, error) {
 
 const mintedHead = "key_id,owner,environment,description,expires_at,key"
 
-// mintedFile is the name of a tenant's new keys.
+// mintedFile returns the name of the file of a tenant's new keys.
 func mintedFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/minted.csv" }
 
 func (b *Build) mintedRows(tenant snapshot.Tenant) Part {
@@ -103,27 +103,24 @@ func (b *Build) mintedRows(tenant snapshot.Tenant) Part {
 			if err != nil {
 				return err
 			}
-			if key != "" {
-				out.Raw(
-					strings.Join(
-						[]string{
-							cell(k.ID),
-							cell(k.Owner),
-							cell(k.Environment),
-							cell(k.Description),
-							cell(ending(k)),
-							cell(key),
-						},
-						",",
-					) + "\r\n",
-				)
+			if key == "" {
+				continue
 			}
+			cells := []string{
+				cell(k.ID),
+				cell(k.Owner),
+				cell(k.Environment),
+				cell(k.Description),
+				cell(ending(k)),
+				cell(key),
+			}
+			out.Raw(strings.Join(cells, ",") + "\r\n")
 		}
 		return out.Close()
 	}}
 }
 
-// ending is when a key ends, old or new: "" for never.
+// ending returns when a key and its new key expire, "" for never.
 func ending(k *snapshot.Key) string {
 	if end := optionalTime(k.ExpiresAt); end != nil {
 		return *end
@@ -131,11 +128,11 @@ func ending(k *snapshot.Key) string {
 	return ""
 }
 
-// cell quotes every value, and disarms those that spreadsheets run.
+// cell returns value as a quoted CSV cell that no spreadsheet runs as a formula.
 func cell(value string) string { return `"` + strings.ReplaceAll(disarm(value), `"`, `""`) + `"` }
 
-// disarm puts an apostrophe before a value that a spreadsheet would take for a
-// formula: the first character decides, also behind blanks (OWASP, CSV Injection).
+// disarm puts an apostrophe before a value that a spreadsheet would run as a formula.
+// The first character after blanks decides (OWASP, CSV Injection).
 func disarm(value string) string {
 	if rest := strings.TrimLeft(value, " \t\r\n\u00a0"); rest != "" && strings.ContainsAny(rest[:1], "=+-@") ||
 		strings.HasPrefix(rest, "＝") || strings.HasPrefix(value, "\t") || strings.HasPrefix(value, "\r") {

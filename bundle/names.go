@@ -12,9 +12,9 @@ import (
 	"postern/platform/fault"
 )
 
-// The naming rules of the product. They hold for every row already; they are
-// asked again here because the names go into regular expressions, file names
-// and shell scripts, where a broken rule would be an injection.
+// The naming rules of the product. Every row satisfies them; they are checked again
+// here because the names are written into regular expressions, file names and shell
+// scripts, where a name that breaks a rule would be an injection.
 var (
 	segmentName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
 	versionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
@@ -91,8 +91,8 @@ func checkKey(p *snapshot.Project, k *snapshot.Key) error {
 // maxName bounds an entry name, in bytes. Ours are far shorter.
 const maxName = 200
 
-// checkName holds for every entry, written or read: a relative slash path of
-// plain characters that means the same on every file system.
+// checkName checks the name of an entry that is written or read: a relative slash path
+// of plain characters that means the same on every file system.
 func checkName(name string) error {
 	switch {
 	case name == "" || len(name) > maxName:
@@ -113,7 +113,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// reservedName knows the device names that Windows keeps for itself, with any
+// reservedName reports whether segment is a device name of Windows, with any
 // extension.
 func reservedName(segment string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(segment), ".")

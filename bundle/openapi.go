@@ -9,8 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// openAPI gives one document per version, under openapi.json when there is one
-// version only.
+// openAPI returns one document per version. With only one version it is openapi.json.
 func (b *Build) openAPI() []Part {
 	var parts []Part
 	for i := range b.Project.Versions {
@@ -26,8 +25,8 @@ func (b *Build) openAPI() []Part {
 	return parts
 }
 
-// openAPIFile is named after the version unless that name would meet another
-// one on a file system that ignores case, or no file may have it.
+// openAPIFile names the document after the version, or after its id if the version's
+// name differs from another only in case or is not allowed as a file name.
 func (b *Build) openAPIFile(v *snapshot.Version) string {
 	if len(b.Project.Versions) == 1 {
 		return "openapi.json"

@@ -101,14 +101,14 @@ func derived(t *testing.T, seed, environment, label string) string {
 }
 
 // Smoke tests of exports that customers keep present this key.
-func TestMadeUpKeyStaysTheSame(t *testing.T) {
+func TestUnknownKeyStaysTheSame(t *testing.T) {
 	b := &Build{Project: &snapshot.Project{ID: "prj_1"}}
 	for environment, want := range map[string]string{
 		"":     "pst_all_mpN71ITsEon5zqRnwN8pTJGvjnXmW3Zw4HDuqE",
 		"prod": "pst_prod_mpN71ITsEon5zqRnwN8pTJGvjnXmW3Zw3U1Uen",
 	} {
-		if got := b.MadeUpKey(environment); got != want || !policy.WellFormedKey(got) {
-			t.Errorf("MadeUpKey(%q) = %s, want %s", environment, got, want)
+		if got := b.UnknownKey(environment); got != want || !policy.WellFormedKey(got) {
+			t.Errorf("UnknownKey(%q) = %s, want %s", environment, got, want)
 		}
 	}
 }

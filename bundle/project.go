@@ -13,8 +13,8 @@ import (
 
 const configFile = "project-config.json"
 
-// The document shapes of project-config.json. They differ from the snapshot's
-// on purpose: this is a public format, that one may change with the gateway.
+// The types of project-config.json. They are separate from the snapshot's because the
+// document is a public format, while the snapshot may change with the gateway.
 type projectDoc struct {
 	ID            string       `json:"id"`
 	Name          string       `json:"name"`
@@ -200,7 +200,7 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	return doc
 }
 
-// windows lists the windows that have a limit, shortest first.
+// windows returns the windows that have a limit, shortest first.
 func (d windowsDoc) windows() []string {
 	var out []string
 	for w := range snapshot.Window(snapshot.Windows) {
@@ -211,7 +211,7 @@ func (d windowsDoc) windows() []string {
 	return out
 }
 
-// UnmarshalJSON refuses what Write never writes.
+// UnmarshalJSON implements json.Unmarshaler. It refuses limits that Write never writes.
 func (d *windowsDoc) UnmarshalJSON(text []byte) error {
 	var calls map[string]int64
 	if err := json.Unmarshal(text, &calls); err != nil {
@@ -226,7 +226,7 @@ func (d *windowsDoc) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// windowsOf writes limits as a document does: only the windows that have one.
+// windowsOf returns the windows that have a limit.
 func windowsOf(l snapshot.Limits) windowsDoc {
 	doc := windowsDoc{}
 	for window, calls := range l {
@@ -251,7 +251,7 @@ func optionalTime(t time.Time) *string {
 	return optional(stamp(t))
 }
 
-// list makes an absent list an empty one, so that no document says null for it.
+// list returns an empty list for nil, so that no document has null.
 func list[T any](in []T) []T {
 	if in == nil {
 		return []T{}

@@ -13,9 +13,9 @@ import (
 	"postern/core/snapshot"
 )
 
-// rebuild is the build that the documents of an archive describe: what Write would
-// make the rest of the archive of. clients are what the ledger says of app clients,
-// which stand in no document.
+// rebuild returns the build that the documents of an archive describe, from which Write
+// would generate the rest of the archive. clients are the app clients in the ledger; no
+// document has them.
 func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, clients []snapshot.AppClient) (*Build, error) {
 	project, err := config.project()
 	if err != nil {
@@ -23,7 +23,11 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, clients
 	}
 	project.Clients = clients
 	b, err := newBuild(Input{
-		Project: project, Target: target, Options: Options(m.Options), Generator: m.Generator, KeyCount: m.Counts.Keys,
+		Project:   project,
+		Target:    target,
+		Options:   Options(m.Options),
+		Generator: m.Generator,
+		KeyCount:  m.Counts.Keys,
 		AddressOf: config.addressOf,
 	})
 	if err != nil {
@@ -35,21 +39,21 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, clients
 	return b, nil
 }
 
-// rowReader reads keys.jsonl back into keys.
+// rowReader parses keys.jsonl.
 type rowReader struct {
 	v      *verifier
-	id     string    // of the key that was read last
-	minted *[32]byte // its new key
+	id     string    // of the last key
+	minted *[32]byte // hash of its new key
 }
 
 func (r *rowReader) mintedOf(k *snapshot.Key) (*[32]byte, error) {
 	if k.ID != r.id {
-		return nil, fmt.Errorf("bundle: the new key of %s was asked for after the next row was read", k.ID)
+		return nil, fmt.Errorf("bundle: the new key of %s was requested after the next row was read", k.ID)
 	}
 	return r.minted, nil
 }
 
-var errEnough = errors.New("no more rows are wanted")
+var errEnough = errors.New("the consumer stopped the iteration")
 
 func (r *rowReader) of(_ context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error] {
 	name := KeysFile(tenant)
@@ -59,7 +63,7 @@ func (r *rowReader) of(_ context.Context, tenant snapshot.Tenant) iter.Seq2[snap
 		}
 		err := r.v.lines(name, func(n int, line []byte) error {
 			var row keyDoc
-			err := json.Unmarshal(line, &row) // strictly read before, by readKeysFile
+			err := json.Unmarshal(line, &row) // readKeysFile has parsed it strictly
 			if err != nil {
 				return problem(name, "line %d does not have its shape: %s", n+1, err)
 			}
@@ -79,7 +83,7 @@ func (r *rowReader) of(_ context.Context, tenant snapshot.Tenant) iter.Seq2[snap
 	}
 }
 
-// key reads a row back, with the hash of its new key.
+// key returns the key of a row and the hash of its new key.
 func (d keyDoc) key() (snapshot.Key, *[32]byte, error) {
 	in := reading{}
 	k := snapshot.Key{
@@ -113,7 +117,7 @@ func (d keyDoc) key() (snapshot.Key, *[32]byte, error) {
 	return k, in.hash(d.MintedSHA256), in.err
 }
 
-// reading keeps the first error of reading fields.
+// reading keeps the first error of parsing fields.
 type reading struct{ err error }
 
 func (r *reading) moment(text *string) time.Time {
@@ -151,7 +155,7 @@ func (d windowsDoc) limits() snapshot.Limits {
 	return out
 }
 
-// project reads project-config.json back.
+// project returns the project that project-config.json describes.
 func (d projectDoc) project() (*snapshot.Project, error) {
 	in := reading{}
 	p := &snapshot.Project{
@@ -208,7 +212,7 @@ func (d versionDoc) version() snapshot.Version {
 	return v
 }
 
-// addressOf is the hosted URL of an environment, as project-config.json has it.
+// addressOf returns the hosted URL of an environment from project-config.json.
 func (d projectDoc) addressOf(version, environment string) string {
 	for _, v := range d.Versions {
 		for _, e := range v.Environments {
@@ -220,7 +224,7 @@ func (d projectDoc) addressOf(version, environment string) string {
 	return ""
 }
 
-// clientOf reads an app client back from its item in the ledger, which names it
+// clientOf returns the app client of an item in the ledger, whose name is
 // <tenant>/<client>.
 func clientOf(item Item) snapshot.AppClient {
 	tenant, name, _ := strings.Cut(item.Name, "/")

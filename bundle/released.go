@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// released/<edition>.json has what is needed to know the files of an edition
-// before this one: sums, and no texts. released_test.go writes it.
+// released/<edition>.json has the sums of the generated files of an earlier edition.
+// released_test.go writes it.
 //
 //go:embed released/*.json
 var releases embed.FS
@@ -27,20 +27,20 @@ type release struct {
 	Notices   []string            `json:"notices"`    // sums of NOTICE.md
 }
 
-// Template is a text with marks that a project's values stand for, known by its
-// SHA-256 without them.
+// Template identifies a text with marks, which a project's values replace, by the
+// SHA-256 of the text without the marks.
 type Template struct {
 	SHA256 string `json:"sha256"`
 	Marks  []Mark `json:"marks,omitempty"`
 }
 
-// Mark is where a value stands: how many bytes of the text itself are before it.
+// Mark is the position of a value, in bytes of the text without marks.
 type Mark struct {
 	At   int    `json:"at"`
 	Name string `json:"name"`
 }
 
-// NewTemplate takes a text apart at its marks, each of which is written @NAME@.
+// NewTemplate returns the template of a text whose marks are written @NAME@.
 func NewTemplate(text string, names []string) Template {
 	var out Template
 	plain := sha256.New()
@@ -64,7 +64,7 @@ func NewTemplate(text string, names []string) Template {
 	return out
 }
 
-// Is reports whether a text is the template with these values for its marks.
+// Is reports whether a text is the template with the values for its marks.
 func (t Template) Is(text []byte, values map[string]string) bool {
 	plain := sha256.New()
 	at := 0
@@ -83,7 +83,7 @@ func (t Template) Is(text []byte, values map[string]string) bool {
 	return hex.EncodeToString(plain.Sum(nil)) == t.SHA256
 }
 
-// releaseOf reads what is known of an earlier edition.
+// releaseOf returns the generated files of an earlier edition.
 func releaseOf(edition int) (release, error) {
 	var r release
 	text, err := releases.ReadFile("released/" + strconv.Itoa(edition) + ".json")
@@ -96,8 +96,7 @@ func releaseOf(edition int) (release, error) {
 	return r, nil
 }
 
-// released compares the generated files of an earlier edition with what is known of
-// them.
+// released compares the generated files of an earlier edition with their recorded sums.
 func (l *ledgerCheck) released(b *Build, parts []Part) error {
 	edition := l.report.Manifest.edition()
 	known, err := releaseOf(edition)
@@ -129,7 +128,7 @@ func (l *ledgerCheck) released(b *Build, parts []Part) error {
 		if !strings.HasPrefix(part.Name, "openapi") {
 			continue
 		}
-		if err := l.v.same(part); err != nil { // every edition so far writes it alike
+		if err := l.v.same(part); err != nil { // the same in every edition so far
 			return err
 		}
 	}
@@ -139,8 +138,8 @@ func (l *ledgerCheck) released(b *Build, parts []Part) error {
 	return b.target.Earlier(b, edition, l.v.open)
 }
 
-// describes reports whether text is the guide of the build: the head, and known
-// sections only.
+// describes reports whether text is the guide of the build: the head, and only known
+// sections.
 func (r release) describes(b *Build, text []byte) bool {
 	const begin = "\n## `"
 	head, rest, _ := strings.Cut(string(text), begin)
@@ -161,7 +160,7 @@ func textSum(text []byte) string {
 	return hexSum(sum)
 }
 
-// genericName is a file's name with * for the tenant or version in it.
+// genericName returns a file's name with * in place of the tenant or version.
 func genericName(name string) string {
 	folder, rest, ok := strings.Cut(name, "/")
 	switch {

@@ -11,8 +11,8 @@ import (
 
 const signatureFile = "SHA256SUMS.sig"
 
-// signaturePart signs the sums, and with them every other file. Ed25519 gives one
-// signature for one text, so that two exports of one state stay equal.
+// signaturePart signs the sums, and with them every other file. Ed25519 signatures are
+// deterministic, so that two exports of one state are equal.
 func signaturePart(a *archive, sign func([]byte) ([]byte, error)) Part {
 	return Part{Name: signatureFile, Doc: signatureDoc, Write: func(_ context.Context, w io.Writer) error {
 		signature, err := sign([]byte(a.sums()))
@@ -24,8 +24,8 @@ func signaturePart(a *archive, sign func([]byte) ([]byte, error)) Part {
 	}}
 }
 
-// signature checks the signature against the public keys of an installation.
-// Without keys it only asks that there is the shape of one, or none.
+// signature checks the signature against the public keys of an installation. Without
+// keys it only checks that a signature, if there is one, is well-formed.
 func (v *verifier) signature(by []ed25519.PublicKey) error {
 	if _, have := v.files[signatureFile]; !have {
 		if len(by) > 0 {

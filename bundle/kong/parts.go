@@ -92,7 +92,7 @@ func marks(b *bundle.Build) map[string]string {
 		"OPEN":            strings.Join(open, " "),
 		"ENVIRONMENTS":    strings.Join(environmentPaths(b), " "),
 		"EXAMPLE":         example,
-		"UNKNOWN_KEY":     b.MadeUpKey(""),
+		"UNKNOWN_KEY":     b.UnknownKey(""),
 		"TENANT":          servedTenant(b.Project),
 		"CONSUMER":        policy.ConsumerID(b.Project.ID, "mine"),
 	}

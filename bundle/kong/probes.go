@@ -58,7 +58,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 			probe{
 				ID:     id("key_in_query"),
 				Needs:  needsNothing,
-				Path:   base + "?api_key=" + b.MadeUpKey(pl.environment.Name),
+				Path:   base + "?api_key=" + b.UnknownKey(pl.environment.Name),
 				Status: guarded.Status,
 				Code:   guarded.Code,
 			})
@@ -67,7 +67,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 				ID:      id("key_in_authorization"),
 				Needs:   needsNothing,
 				Path:    base,
-				Headers: []string{"Authorization: Bearer " + b.MadeUpKey(pl.environment.Name)},
+				Headers: []string{"Authorization: Bearer " + b.UnknownKey(pl.environment.Name)},
 				Status:  guarded.Status,
 				Code:    guarded.Code,
 			})
@@ -79,7 +79,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 		return out
 	}
 	invalid := policy.InvalidKey
-	made := "X-API-Key: " + b.MadeUpKey(pl.environment.Name)
+	made := "X-API-Key: " + b.UnknownKey(pl.environment.Name)
 	refused := func(name string, headers ...string) {
 		out = append(out, probe{
 			ID:      id(name),
