@@ -17,14 +17,13 @@ import (
 	"postern/platform/fault"
 )
 
-// Bounds on an archive that is read. What Write makes of a million keys stays
-// far below them.
+// Bounds of an archive that is verified. An export of a million keys is far below them.
 const (
 	maxEntries    = 10_000
 	maxEntrySize  = 8 << 30  // bytes, unpacked
 	maxTotalSize  = 16 << 30 // bytes, unpacked
 	maxRatio      = 250      // unpacked to packed, where it matters
-	ratioMatters  = 16 << 20 // bytes, unpacked; small files may be as repetitive as they like
+	ratioMatters  = 16 << 20 // bytes, unpacked; the ratio of smaller files is not checked
 	maxSmallFile  = 64 << 20 // bytes, of files that are read whole
 	maxJSONLine   = 1 << 20  // bytes
 	sumsFile      = "SHA256SUMS"
@@ -32,11 +31,11 @@ const (
 	codeBadBundle = "bundle_invalid"
 )
 
-// Report is what a checked archive holds.
+// Report describes a verified archive.
 type Report struct {
 	Manifest Manifest
 	SHA256   [32]byte // of the archive
-	Signed   bool     // it has a signature, which was checked where a key was given
+	Signed   bool     // it has a signature, which was checked if a key was given
 	Summary  Summary
 	Target   string
 	Entries  int
@@ -44,13 +43,13 @@ type Report struct {
 	Keys     int64
 }
 
-// problem is a fault of one entry; every refusal names it.
+// problem returns a fault about one entry, which its public text names.
 func problem(entry, format string, args ...any) error {
 	return fault.New(fault.Invalid, codeBadBundle, "%s: %s", entry, printable(fmt.Sprintf(format, args...)))
 }
 
-// printable replaces what a terminal would act on or hide: the texts of an archive
-// that is refused are anyone's.
+// printable replaces the characters that a terminal would act on or hide: the texts of
+// an archive can be an attacker's.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || unseen(r) {
@@ -60,26 +59,29 @@ func printable(text string) string {
 	}, text)
 }
 
-// Against is what an archive is held to that is not in it.
+// Against has the expectations that are not part of the archive.
 type Against struct {
-	Targets  []Target            // whose exports are known; package targets has the list
+	Targets  []Target            // the known targets; package targets has the list
 	SHA256   *[32]byte           // of the whole archive; nil: any
-	SignedBy []ed25519.PublicKey // one of which signed it; none: the signature is not checked
+	SignedBy []ed25519.PublicKey // one of which must have signed it; none: the signature is not checked
 }
 
-// Verify checks an archive offline: that it is safe to unpack, that its bytes are
-// those that Write puts around its files, so that every reader sees the same
-// ones (a repacked archive is refused), that every file
-// is the one that was summed and none is missing or added, that every document
-// has its shape, that the ledger has an item for everything in the other files,
-// that all its pointers lead somewhere, that new keys are those of the sums
-// in their rows, and that every other file is what Write makes of the project's
-// documents. It trusts nothing in the archive but bounds what it reads;
-// about 50 bytes of memory a ledger item stay in use.
+// Verify checks an archive offline:
 //
-// Changing the documents themselves, and everything that follows from them, gives
-// a proper archive of another project. Only against.SHA256 and
-// against.SignedBy find that.
+//   - It is safe to unpack, and packed exactly as Write packs it, so that every unzip
+//     program finds the same files. A repacked archive is refused.
+//   - Every file has its sum, and none is missing or added.
+//   - Every document has its shape.
+//   - The ledger has an item for everything in the other files, and its pointers
+//     resolve.
+//   - New keys have the sums in their rows.
+//   - Every other file is what Write generates from the project's documents.
+//
+// It trusts nothing in the archive and bounds what it reads. It uses about 50 bytes of
+// memory per ledger item.
+//
+// An attacker who changes the documents and regenerates everything else creates a valid
+// archive of another project. Only against.SHA256 and against.SignedBy detect that.
 //
 // Errors are of kind Invalid, and their public text begins with the name of the
 // entry at fault.
@@ -101,7 +103,7 @@ func Verify(ctx context.Context, r io.ReaderAt, size int64, against Against) (Re
 	if err != nil {
 		return Report{}, err
 	}
-	if err := v.sums(); err != nil { // first, because it names the file that was changed
+	if err := v.sums(); err != nil { // first, because its error names the changed file
 		return Report{}, err
 	}
 	if err := v.layout(r, size, order); err != nil {
@@ -116,7 +118,7 @@ func Verify(ctx context.Context, r io.ReaderAt, size int64, against Against) (Re
 	return report, err
 }
 
-// sumOf is the SHA-256 of a whole file.
+// sumOf returns the SHA-256 of a whole file.
 func sumOf(ctx context.Context, r io.ReaderAt, size int64) ([32]byte, error) {
 	h := sha256.New()
 	for from := int64(0); from < size; from += maxSmallFile {
@@ -135,8 +137,8 @@ type verifier struct {
 	files map[string]*zip.File
 }
 
-// admit judges the list of entries before any of them is unpacked, and gives
-// them in the order in which they stand.
+// admit checks the list of entries before any of them is unpacked, and returns them in
+// the order of their bytes.
 func (v *verifier) admit(list []*zip.File) ([]*zip.File, error) {
 	if len(list) > maxEntries {
 		return nil, problem("the archive", "it has %d entries, more than %d", len(list), maxEntries)
@@ -178,9 +180,9 @@ func admitEntry(f *zip.File) error {
 	return nil
 }
 
-// apart refuses entries that share bytes, by which a small file can hold a huge
-// archive (Fifield, A better zip bomb, 2019), and gives the entries in the order
-// of their bytes.
+// apart refuses entries that share bytes, with which a small file can unpack to a huge
+// amount (Fifield, A better zip bomb, 2019), and returns the entries in the order of
+// their bytes.
 func apart(list []*zip.File) ([]*zip.File, error) {
 	begins := map[*zip.File]int64{}
 	for _, f := range list {
@@ -200,7 +202,8 @@ func apart(list []*zip.File) ([]*zip.File, error) {
 	return order, nil
 }
 
-// open reads an entry, whose declared size bounds what comes out.
+// open returns a reader of an entry. It ends one byte after the declared size at the
+// latest.
 func (v *verifier) open(name string) (io.ReadCloser, error) {
 	f, ok := v.files[name]
 	if !ok {
@@ -232,7 +235,7 @@ func (v *verifier) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// sums compares every entry with SHA256SUMS, and that with the entries.
+// sums checks that SHA256SUMS has the sum of every entry, and no others.
 func (v *verifier) sums() error {
 	text, err := v.read(sumsFile)
 	if err != nil {
@@ -296,7 +299,7 @@ func sortedKeys[T any](m map[string]T) []string {
 	return names
 }
 
-// lines walks the lines of an entry, without their ends, from 0.
+// lines calls visit with each line of an entry, without its end, counted from 0.
 func (v *verifier) lines(name string, visit func(n int, line []byte) error) error {
 	r, err := v.open(name)
 	if err != nil {

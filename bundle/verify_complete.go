@@ -12,8 +12,8 @@ import (
 	"postern/platform/fault"
 )
 
-// complete asks for an item of everything that the other files show, and of
-// what every ledger has to mention.
+// complete checks that the ledger has an item for everything in the other files and for
+// the features that are always reported.
 func (l *ledgerCheck) complete(config projectDoc) error {
 	for _, ref := range l.keyRows {
 		return problem(reportFile, "line %d of %s has no item", ref.line+1, ref.file)
@@ -76,7 +76,7 @@ func expectedItems(config projectDoc) []string {
 	return ids
 }
 
-// rowItems are the ids of the items that a key's row asks for.
+// rowItems returns the ids of the items that a key's row requires.
 func rowItems(row keyDoc) []string {
 	ids := []string{string(snapshot.FeatureKey) + ":" + row.ID}
 	if row.PreviousSHA256 != nil {
@@ -97,8 +97,8 @@ func rowItems(row keyDoc) []string {
 	return ids
 }
 
-// resolve walks every document that is pointed into, and every other one to see
-// that it is a document at all.
+// resolve checks that every JSON file is well-formed and that every pointer into one
+// resolves.
 func (l *ledgerCheck) resolve() error {
 	for _, name := range l.v.names() {
 		var err error
@@ -129,7 +129,7 @@ func (l *ledgerCheck) document(name string) error {
 	return l.walk(name, "", json.NewDecoder(r))
 }
 
-// errDeep guards the stack against a document of nothing but brackets.
+// errDeep protects the stack from a document of nothing but brackets.
 var errDeep = errors.New("it is nested too deeply")
 
 const maxDepth = 64
@@ -148,10 +148,11 @@ func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
 	return nil
 }
 
-// pointerEscapes is RFC 6901, section 3.
+// pointerEscapes escapes a JSON Pointer's reference token (RFC 6901, section 3).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// value consumes one value and strikes out the pointers to it and into it.
+// value consumes one value and removes the pointers to it and into it from those that
+// are not resolved yet.
 func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 	if depth > maxDepth {
 		return errDeep
@@ -165,7 +166,7 @@ func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 	if !ok {
 		return l.gatewayKey(name, at, token)
 	}
-	var fields map[string]bool // of gateway.yaml, but of its table of keys, which names none twice
+	var fields map[string]bool // of gateway.yaml, except its key table: gatewayKey finds duplicates there
 	if name == gatewayFile && bracket == '{' && at+"/" != gatewayKeys {
 		fields = map[string]bool{}
 	}

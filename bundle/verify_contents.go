@@ -13,7 +13,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// contents checks what the files say, alone and of one another.
+// contents checks each document and that the documents agree with each other.
 func (v *verifier) contents(targets []Target) (Report, error) {
 	report := Report{Entries: len(v.files)}
 	if err := v.manifest(&report); err != nil {
@@ -24,9 +24,14 @@ func (v *verifier) contents(targets []Target) (Report, error) {
 		return Report{}, err
 	}
 	l := &ledgerCheck{
-		v: v, report: &report, seed: maphash.MakeSeed(),
-		seen: map[uint64]struct{}{}, keyRows: map[uint64]rowRef{},
-		pointers: map[string]map[uint64]int64{}, probes: map[string]bool{}, opens: map[uint64]rowRef{},
+		v:        v,
+		report:   &report,
+		seed:     maphash.MakeSeed(),
+		seen:     map[uint64]struct{}{},
+		keyRows:  map[uint64]rowRef{},
+		pointers: map[string]map[uint64]int64{},
+		probes:   map[string]bool{},
+		opens:    map[uint64]rowRef{},
 	}
 	if err := v.required(report.Manifest.Options, config); err != nil {
 		return Report{}, err
@@ -87,7 +92,7 @@ func (v *verifier) manifest(report *Report) error {
 	return nil
 }
 
-// decodeWhole reads a small document strictly: no unknown field, nothing behind.
+// decodeWhole parses a small document strictly: no unknown field, nothing after it.
 func decodeWhole[T any](v *verifier, name string) (T, error) {
 	var out T
 	data, err := v.read(name)
@@ -109,19 +114,18 @@ func strict(entry string, data []byte, into any) error {
 	return nil
 }
 
-// ledgerCheck compares the ledger with everything else. Long lists are kept as
-// hashes.
+// ledgerCheck compares the ledger with the other files. It keeps long lists as hashes.
 type ledgerCheck struct {
 	v        *verifier
 	report   *Report
 	seed     maphash.Seed
 	seen     map[uint64]struct{}         // ids of items
-	keyRows  map[uint64]rowRef           // ids of items that key rows need
+	keyRows  map[uint64]rowRef           // ids of items that key rows require and the ledger has not named yet
 	pointers map[string]map[uint64]int64 // by file: pointers to resolve, with the number of their item
-	probes   map[string]bool
-	opens    map[uint64]rowRef // entries that the gateway's table has to have
+	probes   map[string]bool             // ids of recorded probes
+	opens    map[uint64]rowRef           // entries that the gateway's key table must have
 	target   Target
-	clients  []snapshot.AppClient // that the ledger names
+	clients  []snapshot.AppClient // in the ledger
 }
 
 type rowRef struct {
@@ -141,9 +145,8 @@ func (l *ledgerCheck) readKeyRows(config projectDoc) error {
 		}
 	}
 	if l.report.Keys != l.report.Manifest.Counts.Keys {
-		return problem(
-			manifestFile, "it counts %d keys, and there are %d", l.report.Manifest.Counts.Keys, l.report.Keys,
-		)
+		counted := l.report.Manifest.Counts.Keys
+		return problem(manifestFile, "it counts %d keys, and there are %d", counted, l.report.Keys)
 	}
 	return nil
 }
@@ -178,7 +181,7 @@ func (l *ledgerCheck) readKeysFile(name string, config projectDoc) error {
 	return minted.end()
 }
 
-// newKey holds a row to the options: with mint every active key has a new one.
+// newKey checks a row against the options: with mint every active key has a new one.
 func (l *ledgerCheck) newKey(minted *mintedCheck, name string, n int, row keyDoc) error {
 	due := l.report.Manifest.Options.Keys == KeysMint && Mintable(&snapshot.Key{
 		State:       row.State,
@@ -212,7 +215,7 @@ func (l *ledgerCheck) readProbes() error {
 	})
 }
 
-// ledgerHead is a ledger without its items, which are streamed.
+// ledgerHead is the ledger without its items, which are streamed.
 type ledgerHead struct {
 	Format     string          `json:"format"`
 	Generator  string          `json:"generator"`
@@ -267,7 +270,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 	return nil
 }
 
-// readLedgerHead reads up to the first item. The items come last in a ledger.
+// readLedgerHead reads up to the first item. The items are last in a ledger.
 func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 	fields := map[string]json.RawMessage{}
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

@@ -11,17 +11,25 @@ import (
 
 const gatewayFile = "gateway/gateway.yaml"
 
-// gatewayKeys is where gateway.yaml has its table of keys, as a JSON Pointer.
+// gatewayKeys is the prefix of the JSON Pointers to the entries of gateway.yaml's key
+// table.
 const gatewayKeys = "/plugins/0/config/keys/"
 
-// gatewayFiles are what an export of format gateway runs on and is probed by.
+// gatewayFiles are files that every export of format gateway has.
 var gatewayFiles = []string{
-	gatewayFile, "gateway/plugins/kong/plugins/postern-auth/handler.lua", "gateway/plugins/kong/plugins/postern-auth/schema.lua",
-	"gateway/plugins/kong/plugins/postern-auth/limits.lua", "gateway/plugins/kong/plugins/postern-auth/addresses.lua",
-	"gateway/docker-compose.yaml", "gateway/start.sh", "gateway/README.md", "verify/probes.jsonl", "verify/verify.sh",
+	gatewayFile,
+	"gateway/plugins/kong/plugins/postern-auth/handler.lua",
+	"gateway/plugins/kong/plugins/postern-auth/schema.lua",
+	"gateway/plugins/kong/plugins/postern-auth/limits.lua",
+	"gateway/plugins/kong/plugins/postern-auth/addresses.lua",
+	"gateway/docker-compose.yaml",
+	"gateway/start.sh",
+	"gateway/README.md",
+	"verify/probes.jsonl",
+	"verify/verify.sh",
 }
 
-// required asks for the files that an export with these options has.
+// required checks that the files of an export with the options are there.
 func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 	names := []string{guideFile}
 	switch options.Format {
@@ -40,10 +48,8 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 		case KeysMint:
 			names = append(names, folder+"keys.jsonl", folder+"minted.csv", folder+"NOTICE.md")
 		default:
-			return problem(
-				manifestFile, "keys %q is none of %s, %s and %s", options.Keys, KeysHashes, KeysMint,
-				KeysNone,
-			)
+			return problem(manifestFile, "keys %q is none of %s, %s and %s",
+				options.Keys, KeysHashes, KeysMint, KeysNone)
 		}
 	}
 	for _, name := range names {
@@ -54,8 +60,8 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 	return nil
 }
 
-// gatewayNeeds notes what the gateway's table says of a key that opens something,
-// by each of its sums.
+// gatewayNeeds records the entries that the gateway's key table must have for a row, one
+// for each sum of a key that opens something.
 func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
 	if l.report.Manifest.Options.Format != FormatGateway ||
 		(row.State != snapshot.KeyActive && row.State != snapshot.KeyFrozen) {
@@ -85,8 +91,8 @@ func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
 	}
 }
 
-// limitsLine is limits as the gateway's table writes them: "none", or such as
-// "hour:100,day:1000", shortest window first.
+// limitsLine returns limits in the form of the gateway's key table: "none", or for
+// example "hour:100,day:1000", shortest window first.
 func limitsLine(limits windowsDoc) string {
 	var parts []string
 	for _, window := range limits.windows() {
@@ -106,7 +112,7 @@ func rangesLine(ranges []netip.Prefix) string {
 	return strings.Join(parts, ",")
 }
 
-// gatewayKey strikes out an entry of the gateway's table.
+// gatewayKey removes an entry of the gateway's key table from those that are required.
 func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	sum, ok := strings.CutPrefix(at, gatewayKeys)
 	if name != gatewayFile || !ok {
@@ -122,8 +128,8 @@ func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	return nil
 }
 
-// essence leaves out of an entry what its row says in other words. The owner
-// comes last and may hold blanks; no other value does.
+// essence removes the parts of an entry that its row has in another form. The owner
+// comes last and may contain blanks; no other value does.
 func essence(line string) string {
 	head, owner, _ := strings.Cut(line, " owner=")
 	var kept []string
@@ -136,7 +142,7 @@ func essence(line string) string {
 	return strings.Join(kept, " ") + " owner=" + owner
 }
 
-// gatewayHasAll asks that no entry is left that the gateway should have.
+// gatewayHasAll checks that the gateway's key table has every required entry.
 func (l *ledgerCheck) gatewayHasAll() error {
 	for _, ref := range l.opens {
 		return problem(gatewayFile, "it lacks an entry for line %d of %s", ref.line+1, ref.file)

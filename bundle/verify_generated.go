@@ -9,11 +9,10 @@ import (
 	"postern/core/snapshot"
 )
 
-// generated compares every file that Write makes of the others with what it makes
-// of them, byte for byte: a file that was changed, and its sum with it, is found.
-// project-config.json and the key rows are written again too, so that they are
-// read here as by every other reader of JSON. New keys are random; their sums
-// are checked against the rows.
+// generated generates every file from the documents again and compares the bytes, which
+// finds a file that was changed together with its sum. It includes project-config.json
+// and the key rows, so that every JSON parser reads them as this program does. New keys
+// are random; mintedCheck compares them with their rows.
 func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 	b, err := l.v.rebuild(l.report.Manifest, config, target, l.clients)
 	if err != nil {
@@ -33,7 +32,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 		}
 	}
 	if _, signed := l.v.files[signatureFile]; signed {
-		b.sign = func([]byte) ([]byte, error) { return nil, nil } // it has a section in SCHEMA.md
+		b.sign = func([]byte) ([]byte, error) { return nil, nil } // for its section in SCHEMA.md
 	}
 	b.summary = l.report.Summary
 	all := append(parts, b.seals(again, parts)...)
@@ -43,7 +42,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 	for _, part := range all {
 		switch {
 		case part.Random, part.Name == sumsFile, part.Name == signatureFile: // checked already
-		case part.Name == reportFile && !b.HasKeys(): // its items name keys that were left out
+		case part.Name == reportFile && !b.HasKeys(): // it has items of keys whose rows are left out
 		default:
 			if err := l.v.same(part); err != nil {
 				return err
@@ -53,7 +52,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 	return nil
 }
 
-// unlike gives the first entry that is none of the parts, false if there is none.
+// unlike returns the first entry that is none of the parts, and whether there is one.
 func (v *verifier) unlike(parts []Part) (string, bool) {
 	ours := namesOf(parts)
 	for _, name := range v.names() {
@@ -76,7 +75,7 @@ func noFile(name string) error {
 	return problem(name, "it is no file of an export: it was added afterwards")
 }
 
-// same compares an entry with what its part writes.
+// same checks that an entry is what its part writes.
 func (v *verifier) same(part Part) error {
 	r, err := v.open(part.Name)
 	if err != nil {
@@ -93,12 +92,12 @@ func (v *verifier) same(part Part) error {
 	return nil
 }
 
-// Differs is the refusal of a generated file that Postern did not write so.
+// Differs returns the refusal of a generated file that was changed.
 func Differs(name string) error {
 	return problem(name, "it is not what Postern writes for this project: it was changed after the export")
 }
 
-// comparison is written what have should hold.
+// comparison is a writer that compares what is written with have.
 type comparison struct {
 	have    *bufio.Reader
 	buffer  []byte
@@ -117,8 +116,8 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// declared holds an item to the table of its target: what it says of its thing is
-// one of the fates that the table has, word for word.
+// declared checks that the status, note and remedy of an item are those of a fate in the
+// target's table, word for word.
 func declared(target Target, item Item) error {
 	for _, fate := range target.Table[snapshot.Feature(item.Kind)] {
 		if item.Code != target.Name+"."+item.Kind+"."+fate.Reason {
@@ -129,11 +128,6 @@ func declared(target Target, item Item) error {
 		}
 		return nil
 	}
-	return problem(
-		reportFile,
-		"item %s has a code that the target %s does not have: %s",
-		item.ID,
-		target.Name,
-		item.Code,
-	)
+	return problem(reportFile, "item %s has a code that the target %s does not have: %s",
+		item.ID, target.Name, item.Code)
 }

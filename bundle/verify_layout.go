@@ -13,11 +13,10 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// layout asks that the archive is, byte for byte, what Write makes of its
-// packed entries. A zip says most things twice, or leaves gaps that mean
-// nothing to one reader: those that go by the local headers, those that go by
-// the directory and those that look for it elsewhere would unpack other files
-// than the ones that are checked here.
+// layout checks that the archive is, byte for byte, what Write creates from its packed
+// entries. A zip has most information twice, and may have gaps that some programs
+// ignore. Programs that read the local headers, or find another central directory,
+// could otherwise unpack other files than those that are verified.
 func (v *verifier) layout(r io.ReaderAt, size int64, order []*zip.File) error {
 	manifest, err := decodeWhole[Manifest](v, manifestFile)
 	if err != nil {
@@ -25,11 +24,11 @@ func (v *verifier) layout(r io.ReaderAt, size int64, order []*zip.File) error {
 	}
 	exported, err := time.Parse(time.RFC3339Nano, manifest.ExportedAt)
 	if err != nil {
-		return problem(manifestFile, "exported_at is no moment")
+		return problem(manifestFile, "exported_at is not a time")
 	}
 	at := &matcher{r: r, size: size}
 	again := newArchive(at, exported)
-	name, described := manifestFile, int64(0) // the entry before, and where its descriptor ends
+	name, described := manifestFile, int64(0) // the previous entry, and the end of its descriptor
 	for _, f := range order {
 		if err := v.ctx.Err(); err != nil {
 			return fmt.Errorf("verify %s: %w", f.Name, err)
@@ -46,8 +45,8 @@ func (v *verifier) layout(r io.ReaderAt, size int64, order []*zip.File) error {
 	return again.ends(at, name)
 }
 
-// descriptorSize is what stands behind the bytes of an entry (APPNOTE 4.3.9,
-// with the signature).
+// descriptorSize returns the size of an entry's data descriptor with its signature
+// (APPNOTE 4.3.9).
 func descriptorSize(f *zip.File) int64 {
 	if large(f) {
 		return 24
@@ -57,11 +56,10 @@ func descriptorSize(f *zip.File) int64 {
 
 func large(f *zip.File) bool { return max(f.CompressedSize64, f.UncompressedSize64) >= math.MaxUint32 }
 
-// copyOf writes an entry as add would, without packing it anew.
+// copyOf writes an entry as add does, but copies its packed bytes.
 func (a *archive) copyOf(f *zip.File) error {
 	header := entryHeader(f.Name, a.when)
-	// What CreateHeader makes of a header is the same for CreateRaw, which
-	// takes it as it is.
+	// CreateHeader fills in fields of the header, CreateRaw does not.
 	shaper := zip.NewWriter(io.Discard)
 	shaper.RegisterCompressor(zip.Deflate, unpacked)
 	if _, err := shaper.CreateHeader(header); err != nil {
@@ -73,9 +71,11 @@ func (a *archive) copyOf(f *zip.File) error {
 		return err
 	}
 	if large(f) {
-		// Known only after the entry, so in the directory but not before it.
+		// The sizes are known only after the entry: they change the directory, not the
+		// local header.
 		header.ReaderVersion = 45
-		header.CompressedSize, header.UncompressedSize = math.MaxUint32, math.MaxUint32 //nolint:staticcheck // SA1019: the fields are what the header of a large entry holds
+		//nolint:staticcheck // SA1019: a large entry's header has these values in the fields
+		header.CompressedSize, header.UncompressedSize = math.MaxUint32, math.MaxUint32
 	}
 	packed, err := f.OpenRaw()
 	if err != nil {
@@ -87,7 +87,7 @@ func (a *archive) copyOf(f *zip.File) error {
 	return a.zip.Flush()
 }
 
-// unpacked is a compressor that does nothing: a real one takes a while to make.
+// unpacked is a compressor that does nothing, because a real one is slow to create.
 func unpacked(w io.Writer) (io.WriteCloser, error) {
 	return struct {
 		io.Writer
@@ -95,7 +95,7 @@ func unpacked(w io.Writer) (io.WriteCloser, error) {
 	}{w, io.NopCloser(nil)}, nil
 }
 
-// ends compares what follows the bytes of the last entry.
+// ends compares the bytes that follow the last entry.
 func (a *archive) ends(at *matcher, last string) error {
 	a.out.holding = &bytes.Buffer{}
 	if err := a.zip.Close(); err != nil {
@@ -120,10 +120,10 @@ func (a *archive) ends(at *matcher, last string) error {
 	return nil
 }
 
-// matcher is written what r should hold, from its beginning on.
+// matcher is a writer that compares what is written with r.
 type matcher struct {
 	r        io.ReaderAt
-	at, size int64 // at: up to where it does
+	at, size int64 // at: the number of equal bytes so far
 	buffer   []byte
 }
 
@@ -133,7 +133,7 @@ func (m *matcher) Write(p []byte) (int, error) {
 	if int64(len(p)) > m.size-m.at {
 		return 0, errDiffers
 	}
-	m.buffer = append(m.buffer[:0], p...) // for its room only
+	m.buffer = append(m.buffer[:0], p...) // sets its length; ReadAt overwrites it
 	if _, err := m.r.ReadAt(m.buffer, m.at); err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
@@ -156,10 +156,10 @@ func (m *matcher) refusal(entry string, err error) error {
 	return problem(entry, "it cannot be read: %s", err)
 }
 
-// inflate unpacks an entry and asks that its packed bytes end where it does:
-// readers that go on behind the last block would find there what others skip.
+// inflate unpacks an entry and checks that no packed bytes follow its last block: some
+// programs skip them, others read on.
 func inflate(r io.Reader) io.ReadCloser {
-	in := bufio.NewReader(r) // a ByteReader, of which flate takes no byte too many
+	in := bufio.NewReader(r) // an io.ByteReader, from which flate reads no byte too many
 	return &exactly{ReadCloser: flate.NewReader(in), in: in}
 }
 

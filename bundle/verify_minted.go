@@ -9,9 +9,9 @@ import (
 	"postern/core/policy"
 )
 
-// mintedCheck walks a tenant's minted.csv beside its key rows, which are in the
-// same order, and holds each new key to the sum in its row. A nil one stands for
-// a file that is not there.
+// mintedCheck reads a tenant's minted.csv in parallel with the key rows, which are in
+// the same order, and compares each new key with the sum in its row. It is nil if there
+// is no file.
 type mintedCheck struct {
 	name   string
 	file   io.Closer
@@ -19,7 +19,7 @@ type mintedCheck struct {
 	rows   *csv.Reader
 }
 
-// openMinted opens the new keys beside keysFile; nil when there are none.
+// openMinted opens the new keys beside keysFile. It returns nil if there are none.
 func (v *verifier) openMinted(keysFile string) (*mintedCheck, error) {
 	name := mintedBeside(keysFile)
 	if _, have := v.files[name]; !have {
@@ -48,7 +48,7 @@ func (m *mintedCheck) read() ([]string, error) {
 	return m.rows.Read()
 }
 
-// next compares the next new key with the row that it belongs to.
+// next compares the next new key with its row.
 func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 	if m == nil {
 		return problem(mintedBeside(keysFile), "it is missing, but %s has a new key", row.ID)
@@ -63,12 +63,8 @@ func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 		return problem(m.name, "%q stands where %s is due", record[0], row.ID)
 	case record[1] != disarmed(row.Owner), record[2] != disarmed(valueOf(row.Environment)),
 		record[3] != disarmed(row.Description):
-		return problem(
-			m.name,
-			"the key of %s has another owner, environment or description than %s has",
-			row.ID,
-			keysFile,
-		)
+		return problem(m.name, "the key of %s has another owner, environment or description than %s has",
+			row.ID, keysFile)
 	case record[len(record)-2] != valueOf(row.ExpiresAt):
 		return problem(m.name, "the key of %s has another end than in %s", row.ID, keysFile)
 	case hexSum(policy.HashKey(record[len(record)-1])) != *row.MintedSHA256:
@@ -77,7 +73,8 @@ func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 	return nil
 }
 
-// disarmed is what a reader of CSV gets for a value, which takes CRLF for LF.
+// disarmed returns the value that a CSV reader parses from its cell. CSV readers convert
+// CRLF to LF.
 func disarmed(value string) string { return strings.ReplaceAll(disarm(value), "\r\n", "\n") }
 
 func valueOf(s *string) string {
@@ -87,7 +84,7 @@ func valueOf(s *string) string {
 	return *s
 }
 
-// end asks that nothing is left.
+// end checks that no record is left.
 func (m *mintedCheck) end() error {
 	if m == nil {
 		return nil
@@ -104,7 +101,7 @@ func (m *mintedCheck) close() {
 	}
 }
 
-// ration bounds what one record makes the CSV reader hold in memory.
+// ration bounds the memory that the CSV reader uses for one record.
 type ration struct {
 	from io.Reader
 	left int // bytes

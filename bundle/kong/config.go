@@ -19,9 +19,9 @@ import (
 	"postern/platform/fault"
 )
 
-// The entities of gateway.yaml. Every value is written as JSON, which is YAML
-// with all scalars quoted: Kong would take an unquoted yes or 12:30 for
-// something else, and loads JSON several times faster.
+// The entities of gateway.yaml. Every value is written as JSON, which is YAML with
+// quoted strings: Kong would not read an unquoted yes or 12:30 as a string, and loads
+// JSON several times faster.
 type serviceDoc struct {
 	ID             string     `json:"id"`
 	Name           string     `json:"name"`
@@ -75,15 +75,17 @@ type ownerDoc struct {
 	Consumer string `json:"consumer"`
 }
 
-// entry is what the plugin knows of a key, on one line: Kong takes minutes
-// instead of seconds to check and copy 100,000 records of several fields. The
-// owner comes last and may hold blanks; no other value does.
+// entry is a key in the plugin's key table. It is written as one line, because Kong
+// takes minutes instead of seconds to check and copy 100,000 records of several fields.
+// The owner comes last and may contain blanks; no other value does. For example, in one
+// line:
 //
-//	key_01 tenant=tnt_1 type=kty_1 env=prod until=7258118400.123 limits=hour:9,day:99 ips=192.0.2.0/24,::1/128 frozen consumer=222f6037-… owner=billing-service
+//	key_01 tenant=tnt_1 type=kty_1 env=prod until=7258118400.123 limits=hour:9,day:99
+//	ips=192.0.2.0/24,::1/128 frozen consumer=222f6037-… owner=billing-service
 type entry struct {
 	id, tenant, keyType, environment, consumer, owner string
 	scopes                                            []string  // nil: those of the type
-	until                                             time.Time // zero: no end
+	until                                             time.Time // zero: never expires
 	limits                                            *snapshot.Limits
 	ips                                               []netip.Prefix
 	frozen, userFrozen                                bool
@@ -120,14 +122,14 @@ func (e entry) String() string {
 	return b.String()
 }
 
-// seconds is Unix time to the millisecond, which is as exact as Kong's clock.
+// seconds returns t in Unix time, to the millisecond like Kong's clock.
 func seconds(t time.Time) float64 { return math.Max(float64(t.UnixMilli())/1000, 0) }
 
 // configWriter streams gateway.yaml.
 type configWriter struct {
 	b         *bundle.Build
 	out       *bundle.Stream
-	consumers int // for more owners than these there are none
+	consumers int // with more owners than this no consumers are written
 }
 
 func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
@@ -143,7 +145,7 @@ func (c *configWriter) write(ctx context.Context) error {
 	if err := c.owners(ctx); err != nil {
 		return err
 	}
-	// One instance for all routes: the key table would be multiplied otherwise.
+	// One instance for all routes, because each instance has its own key table.
 	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    " +
 		"\"config\": {\n      \"routes\": ")
 	c.policies()
@@ -216,9 +218,9 @@ func (c *configWriter) policies() {
 	c.out.Raw("\n      }")
 }
 
-// enforced are the methods that the plugin knows. One that it does not know is left
-// out, never let through: a version that asks for a credential and is left without a
-// method refuses every call.
+// enforced returns the methods that the plugin implements. Leaving a method out never
+// admits a call: a version that requires a credential and has no method refuses every
+// call.
 func enforced(access snapshot.Access) []snapshot.Method {
 	if access.Allows(snapshot.APIKey) {
 		return []snapshot.Method{snapshot.APIKey}
@@ -241,7 +243,7 @@ func (c *configWriter) keyTypes() {
 	c.out.Raw("\n      }")
 }
 
-// tenants writes those that are served: a key of any other is told so.
+// tenants writes the tenants that are served. Keys of others are answered 403.
 func (c *configWriter) tenants() {
 	c.out.Open("{")
 	for _, t := range c.b.Project.Tenants {
@@ -275,8 +277,8 @@ func (c *configWriter) keys(ctx context.Context) error {
 	return nil
 }
 
-// key writes the hashes that k is known by: its own, the one of a newly minted
-// key, and the one before the last rotation.
+// key writes an entry for each hash of k: its own, that of its new key, and the one
+// before the last rotation.
 func (c *configWriter) key(k *snapshot.Key) error {
 	e := entry{
 		id:          k.ID,
@@ -296,10 +298,8 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		e.scopes = append([]string{}, k.Scopes...)
 		for _, scope := range e.scopes {
 			if !plainScope.MatchString(scope) {
-				return fault.New(
-					fault.Invalid, "key_not_exportable", "Key %s has a scope that breaks the naming rules.",
-					k.ID,
-				)
+				return fault.New(fault.Invalid, "key_not_exportable",
+					"Key %s has a scope that breaks the naming rules.", k.ID)
 			}
 		}
 	}
@@ -315,7 +315,7 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		if e.until.IsZero() || k.GraceEndsAt.Before(e.until) {
 			e.until = k.GraceEndsAt
 		}
-		if e.until.IsZero() { // no grace at all: over since ever, where zero would be no end
+		if e.until.IsZero() { // no grace: expired, while zero would mean that it never expires
 			e.until = time.Unix(0, 0)
 		}
 		c.entry(*k.OldHash, e)
@@ -323,7 +323,7 @@ func (c *configWriter) key(k *snapshot.Key) error {
 	return nil
 }
 
-// plainScope is looser than the product's rule: what a line of an entry can hold.
+// plainScope matches the scopes that fit into an entry. The product's rule is stricter.
 var plainScope = regexp.MustCompile(`^[!-+\--~]+$`)
 
 func (c *configWriter) entry(hash [32]byte, e entry) {
@@ -333,13 +333,13 @@ func (c *configWriter) entry(hash [32]byte, e entry) {
 	c.out.Value(e.String())
 }
 
-// opens tells whether the gateway has to know a key at all: an unknown one gets
-// the answer that a revoked one would.
+// opens reports whether a key needs an entry. A revoked one does not: an unknown key
+// gets the same answer.
 func opens(k *snapshot.Key) bool {
 	return k.State == snapshot.KeyActive || k.State == snapshot.KeyFrozen
 }
 
-// typeOf is the zero type for a name that the project does not have.
+// typeOf returns the key type of that name, the zero value if the project has none.
 func typeOf(p *snapshot.Project, name string) snapshot.KeyType {
 	for _, t := range p.KeyTypes {
 		if t.Name == name {

@@ -17,14 +17,14 @@ import (
 	"postern/bundle"
 )
 
-// released/<edition>.json has the sums of the files of an edition before the
-// present one. earlier_test.go writes it.
+// released/<edition>.json has the sums of the files of an earlier edition.
+// earlier_test.go writes it.
 //
 //go:embed released/*.json
 var releases embed.FS
 
-// checkEarlier holds the gateway's files in an archive to the edition that wrote
-// them, and its configuration to the project.
+// checkEarlier compares the gateway's files in an archive with those of the edition that
+// wrote them, and the configuration with the project.
 func checkEarlier(b *bundle.Build, edition int, open func(name string) (io.ReadCloser, error)) error {
 	text, err := releases.ReadFile("released/" + strconv.Itoa(edition) + ".json")
 	if err != nil {
@@ -52,9 +52,9 @@ func checkEarlier(b *bundle.Build, edition int, open func(name string) (io.ReadC
 	return sameSettings(b, open)
 }
 
-// sameProbes compares the recorded requests, some of which carry a key that is lent to
-// verify.sh, with those that would be written now. Edition 1 also has the one behind
-// an address that is below another address.
+// sameProbes compares the recorded requests, with some of which verify.sh sends the
+// caller's key, with those that would be written now. Edition 1 also has the boundary
+// probe of an address that is below another address.
 func sameProbes(b *bundle.Build, open func(name string) (io.ReadCloser, error)) error {
 	var now bytes.Buffer
 	if err := writeProbes(context.Background(), b, &now); err != nil {
@@ -93,9 +93,8 @@ func sameProbes(b *bundle.Build, open func(name string) (io.ReadCloser, error)) 
 	}
 }
 
-// sameSettings compares what gateway.yaml says with what it would say of the same
-// project and keys, in the order in which it stands there. It is written with all
-// that Kong acts on in it, so that a value more is as much a change as another one.
+// sameSettings compares gateway.yaml with the one that would be written now, value by
+// value and in order. An additional value is a change too.
 func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)) error {
 	read, write := io.Pipe()
 	go func() {
@@ -120,8 +119,8 @@ func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)
 	return nil
 }
 
-// settingsSum is a sum of the values of a JSON document and of their places, not of
-// the blanks between them. A table of a million keys is never held.
+// settingsSum returns a SHA-256 of the tokens of a JSON document, which does not depend
+// on white space. It streams: a key table may have a million entries.
 func settingsSum(r io.Reader) ([sha256.Size]byte, error) {
 	d := json.NewDecoder(r)
 	d.UseNumber()

@@ -1,10 +1,10 @@
 // Package kong writes the part of an export that runs on Kong Gateway 3.9
 // without a database: one configuration file, the plugin that checks keys by
-// their hashes, and what starts and probes both.
+// their hashes, and the scripts that start and probe the gateway.
 //
-// It owns everything below gateway/ and verify/ in the zip and the table that
-// says what Kong keeps of each feature. It does not own the decisions on a call
-// (package policy; the plugin mirrors them) nor the neutral parts (bundle).
+// It owns everything below gateway/ and verify/ in the zip and the table of what
+// Kong keeps of each feature. It does not own the decisions on a call (core/policy;
+// the plugin mirrors them) or the other files of the zip (bundle).
 //
 // Standard: Kong's declarative configuration, _format_version 3.0, as measured
 // on 3.9.3 (docs.konghq.com, "DB-less mode").
@@ -40,17 +40,17 @@ const newKeys = `The gateway in this zip lets them in already.
 3. Delete minted.csv when all are sent. The keys cannot be shown again: the gateway knows their sums only.
 `
 
-// gatewayFile is the configuration; other names below gateway/ stand beside it.
+// gatewayFile is Kong's configuration.
 const gatewayFile = "gateway/gateway.yaml"
 
-// Timeouts that the hosted gateway keeps for an upstream, in milliseconds.
+// The hosted gateway's timeouts for an upstream, in milliseconds.
 const (
 	connectTimeoutMS = 10_000
 	readTimeoutMS    = 60_000
 	writeTimeoutMS   = 60_000
 )
 
-// place is an environment with what Kong calls its parts.
+// place is an environment with its service and routes on Kong.
 type place struct {
 	version     *snapshot.Version
 	environment *snapshot.Environment
@@ -90,15 +90,15 @@ func places(p *snapshot.Project) []place {
 	return out
 }
 
-// entityName makes a readable Kong name of a path: "/1.0.0/prod" is
-// "1.0.0~prod". None of our names has a tilde, so no two paths share one.
+// entityName returns a readable Kong name for a path: "1.0.0~prod" for "/1.0.0/prod".
+// Our names have no tilde, so that every path has its own.
 func entityName(path string) string { return strings.ReplaceAll(strings.Trim(path, "/"), "/", "~") }
 
-// escapeRegex keeps to what PCRE and Rust's regex crate, which both read the
-// pattern, understand alike. Our names have no other special character.
+// escapeRegex escapes a path for PCRE and for Rust's regex crate, both of which parse
+// the pattern. Our names have no character that the two treat differently.
 func escapeRegex(path string) string { return regexp.QuoteMeta(path) }
 
-// shadowed tells whether the address of a route may also be read as another
+// shadowed reports whether the path of a route can also be the beginning of another
 // environment's longer one, because a version has the project's name.
 func shadowed(p *snapshot.Project, s bundle.Subject) bool {
 	if s.Form != bundle.HostForm || s.Version.Name != p.Name {
@@ -112,7 +112,7 @@ func shadowed(p *snapshot.Project, s bundle.Subject) bool {
 	return false
 }
 
-// judge says where on Kong a subject went, and which of its fates applies.
+// judge returns where a subject is on Kong, and which of its fates applies.
 func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch s.Feature {
 	case snapshot.FeatureProject:
@@ -212,8 +212,8 @@ func detached(p *snapshot.Project, tenantID string) bool {
 	return slices.ContainsFunc(p.Tenants, func(t snapshot.Tenant) bool { return t.ID == tenantID && t.Detached })
 }
 
-// misplaced is the reason why a container that runs Kong cannot call an upstream as
-// the hosted gateway does; "" where it can.
+// misplaced returns the reason why a container that runs Kong cannot call an upstream as
+// the hosted gateway does; "" if it can.
 func misplaced(target string) string {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -234,8 +234,8 @@ func misplaced(target string) string {
 	return ""
 }
 
-// upstream is a service's address in the fields Kong wants it in; its url
-// shorthand would drop parts silently.
+// upstream is a service's address in Kong's separate fields; Kong's url shorthand drops
+// parts silently.
 type upstream struct {
 	protocol string
 	host     string
@@ -258,7 +258,7 @@ func parseTarget(target string) (upstream, error) {
 		}
 	}
 	if ip := net.ParseIP(up.host); ip != nil && ip.To4() == nil {
-		up.host = "[" + up.host + "]" // nginx wants the brackets that url.Hostname takes off
+		up.host = "[" + up.host + "]" // nginx requires the brackets that url.Hostname removes
 	}
 	if path := strings.TrimSuffix(u.EscapedPath(), "/"); path != "" {
 		up.path = &path

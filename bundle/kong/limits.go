@@ -23,7 +23,7 @@ type limitsDoc struct {
 	Project windowsDoc `json:"project,omitempty"`
 }
 
-// ipDoc is absent where calls may come from anywhere.
+// ipDoc is absent if calls may come from anywhere.
 type ipDoc struct {
 	Allow []string `json:"allow"`
 	Deny  []string `json:"deny"`
@@ -58,8 +58,8 @@ func texts(ranges []netip.Prefix) []string {
 	return out
 }
 
-// limitsLine is limits within an entry of the key table; "none" frees the key of
-// those of its type and of the project.
+// limitsLine returns limits in the form of the key table; "none" exempts the key from
+// the limits of its type and of the project.
 func limitsLine(l snapshot.Limits) string {
 	if l.None() {
 		return "none"
@@ -85,7 +85,7 @@ func judgeLimit(s bundle.Subject) bundle.Verdict {
 	return v
 }
 
-// judgeOfKey places what a key has of its own: the key's entry says it too.
+// judgeOfKey places a key's own limits and ranges, which are part of its entry.
 func judgeOfKey(s bundle.Subject) bundle.Verdict {
 	if !opens(s.Key) {
 		return bundle.Verdict{Reason: "revoked"}
@@ -93,8 +93,8 @@ func judgeOfKey(s bundle.Subject) bundle.Verdict {
 	return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/keys/%x", s.Key.Hash)}
 }
 
-// judgeRule places an address rule: it stands with the first of its version's
-// routes, and with all others.
+// judgeRule places an address rule. Every route of its version has it; the pointer is to
+// the first.
 func judgeRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	for _, pl := range places(b.Project) {
 		if pl.version == s.Version {

@@ -7,9 +7,9 @@ import (
 	"postern/core/snapshot"
 )
 
-// local is from where a gateway sees calls that are made on its own machine:
-// loopback, or the addresses that container runtimes give (RFC 1918; RFC 6598;
-// RFC 4193; RFC 3927; RFC 4291, section 2.5.6).
+// local are the networks that a gateway sees calls from its own machine come from:
+// loopback and the addresses of container runtimes (RFC 1918; RFC 6598; RFC 4193;
+// RFC 3927; RFC 4291, section 2.5.6).
 var local = prefixes("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16",
 	"::1/128", "fc00::/7", "fe80::/10")
 
@@ -21,20 +21,21 @@ func prefixes(texts ...string) []netip.Prefix {
 	return out
 }
 
-// What address rules say of calls from nearby.
+// What address rules decide on calls from the local networks.
 const (
 	nearbyTaken   = "taken"
 	nearbyDenied  = "denied"
-	nearbyDepends = "depends" // on which of the local addresses it is
+	nearbyDepends = "depends" // on the address
 )
 
 func fromNearby(rules snapshot.IPRules) string {
 	taken, denied := true, true
 	for _, l := range local {
-		outside := slices.ContainsFunc(rules.Deny, func(r netip.Prefix) bool { return covers(r, l) }) ||
+		coversLocal := func(r netip.Prefix) bool { return covers(r, l) }
+		outside := slices.ContainsFunc(rules.Deny, coversLocal) ||
 			len(rules.Allow) > 0 && !slices.ContainsFunc(rules.Allow, l.Overlaps)
 		inside := !slices.ContainsFunc(rules.Deny, l.Overlaps) &&
-			(len(rules.Allow) == 0 || slices.ContainsFunc(rules.Allow, func(r netip.Prefix) bool { return covers(r, l) }))
+			(len(rules.Allow) == 0 || slices.ContainsFunc(rules.Allow, coversLocal))
 		taken, denied = taken && inside, denied && outside
 	}
 	switch {

@@ -7,13 +7,12 @@ import (
 	"postern/core/snapshot"
 )
 
-// mostConsumers is how many owners of keys are written as Kong consumers. The plugin
-// names the owner of a key without them: they are there for Kong's other plugins,
-// which can be scoped to one. Kong needs most of a minute and half a gigabyte to load
-// a hundred thousand.
+// mostConsumers is the highest number of owners that are written as Kong consumers. Our
+// plugin does not need them: they are for Kong's other plugins, which can be scoped to
+// a consumer. Kong needs most of a minute and half a gigabyte to load 100,000.
 const mostConsumers = 10_000
 
-// owners writes a consumer for each distinct owner, and none where there are too many.
+// owners writes a consumer for each distinct owner, and none if there are too many.
 func (c *configWriter) owners(ctx context.Context) error {
 	names, err := c.distinctOwners(ctx)
 	if err != nil {
@@ -29,7 +28,7 @@ func (c *configWriter) owners(ctx context.Context) error {
 }
 
 // distinctOwners returns the fallback owner and those of the keys that open something,
-// in the order of their keys; nil when they are too many.
+// in the order of their keys. It returns nil if they are too many.
 func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 	var names []string
 	seen := map[string]struct{}{}
@@ -59,8 +58,8 @@ func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// fallbackOwner is the owner that calls without a key count against, when any version
-// lets them in.
+// fallbackOwner returns the owner that calls without a key count against, and whether a
+// version admits such calls.
 func fallbackOwner(p *snapshot.Project) (ownerDoc, bool) {
 	for _, v := range p.Versions {
 		if v.Access.Keyless == snapshot.OwnerFallback && p.FallbackOwner != "" {

@@ -24,7 +24,7 @@ var probesDoc string
 
 const pluginFolder = "gateway/plugins/kong/plugins/postern-auth/"
 
-// parts are the files a gateway runs on, and those that probe it.
+// parts returns the files that a gateway runs on and those that probe it.
 func parts(b *bundle.Build) ([]bundle.Part, error) {
 	out := []bundle.Part{
 		{Name: gatewayFile, Doc: configDoc, Write: func(ctx context.Context, w io.Writer) error {
@@ -48,7 +48,7 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 	return out, nil
 }
 
-// templates are the files that are the same in each export but for their marks.
+// templates are the files that are the same in each export except for their marks.
 var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what " +
 		"happens on a call.\n"},
@@ -77,8 +77,8 @@ func fillIn(b *bundle.Build) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// marks are the values of the marks in the files. What goes in are paths, ids and
-// keys that bundle has checked to be plain, or that are made here: no user text.
+// marks returns the values of the marks in the files. They are paths, ids and keys that
+// bundle has checked to be plain or that are generated: no user text.
 func marks(b *bundle.Build) map[string]string {
 	guarded, open := guardedPaths(b)
 	example := "/"
@@ -98,7 +98,7 @@ func marks(b *bundle.Build) map[string]string {
 	}
 }
 
-// servedTenant is the id of a tenant whose keys are let in, for an example.
+// servedTenant returns the id of a tenant that is served, for an example.
 func servedTenant(p *snapshot.Project) string {
 	for _, t := range p.Tenants {
 		if !t.Detached {

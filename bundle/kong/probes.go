@@ -14,20 +14,20 @@ import (
 
 const probesFile = "verify/probes.jsonl"
 
-// probe is a recorded request and what the hosted gateway answers it. The
-// order of the fields and the characters in them are part of the format:
-// verify.sh takes the lines apart with nothing but a shell.
+// probe is a recorded request and the hosted gateway's answer to it. The order of the
+// fields and the characters in them are part of the format: verify.sh parses the lines
+// with only a shell.
 type probe struct {
 	ID      string   `json:"id"`
 	Needs   string   `json:"needs"` // one of the needs below
 	Path    string   `json:"path"`
 	Headers []string `json:"headers"`
-	Status  int      `json:"status"` // 0: any that is the upstream's
-	Code    string   `json:"code"`   // of the body; "" is not looked at
+	Status  int      `json:"status"` // 0: any status of the upstream
+	Code    string   `json:"code"`   // of the body; "": not checked
 }
 
-// What a probe needs: a key that only its owner knows; to be sent from nearby,
-// because the answer depends on the caller's address.
+// What a probe needs: the caller's own key, or to be sent from the gateway's machine,
+// because the answer depends on the client address.
 const (
 	needsNothing   = "nothing"
 	needsKey       = "key"
@@ -35,8 +35,8 @@ const (
 	needsNearbyKey = "nearby key"
 )
 
-// probesFor lists what is recorded of one route. hash is the SHA-256 of a key
-// that opens something, in hexadecimal; "" when there is none.
+// probesFor returns the probes of one route. hash is the SHA-256 of a key that opens
+// something, in hexadecimal; "" if there is none.
 func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	id := func(name string) string { return r.name + ":" + name }
 	guarded := policy.CredentialsRequired
@@ -62,7 +62,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 				Status: guarded.Status,
 				Code:   guarded.Code,
 			})
-		if !access.TakesTokens() { // where that header is read, it says something else there
+		if !access.TakesTokens() { // otherwise the header is read as a token
 			out = append(out, probe{
 				ID:      id("key_in_authorization"),
 				Needs:   needsNothing,
@@ -102,7 +102,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	return out
 }
 
-// boundaryOf asks for the path just behind the address of a route.
+// boundaryOf returns the probe of a path that only begins like the path of a route.
 func boundaryOf(r route) probe {
 	return probe{
 		ID:      r.name + ":boundary",
@@ -113,9 +113,8 @@ func boundaryOf(r route) probe {
 	}
 }
 
-// routed reports whether a path is below the address of an environment. The path
-// just behind one address can be below a shorter one, where a version has the
-// project's name.
+// routed reports whether a path is below the path of an environment. The path of a
+// boundary probe can be below a shorter one, if a version has the project's name.
 func routed(p *snapshot.Project, path string) bool {
 	for _, pl := range places(p) {
 		for _, r := range pl.routes {
@@ -127,8 +126,8 @@ func routed(p *snapshot.Project, path string) bool {
 	return false
 }
 
-// letThrough is a probe that only address rules may refuse; false where they make
-// it a matter of the caller's very address.
+// letThrough returns a probe that only address rules may refuse. It returns false if the
+// answer depends on which of the local addresses the caller has.
 func letThrough(id, needs, path string, rules snapshot.IPRules) (probe, bool) {
 	p := probe{ID: id, Needs: needs, Path: path}
 	if len(rules.Allow) == 0 && len(rules.Deny) == 0 {
@@ -152,8 +151,8 @@ func keylessAllowed(p *snapshot.Project, access snapshot.Access) bool {
 	return access.Allows(snapshot.APIKey) && access.Keyless == snapshot.OwnerFallback && p.FallbackOwner != ""
 }
 
-// probesOf lists the ids of the probes that show a subject. The leaked hash is
-// left out: whether there is one is known only once the keys were walked.
+// probesOf returns the ids of the probes that demonstrate a subject. It leaves out the
+// leaked hash, because it does not read the keys.
 func probesOf(b *bundle.Build, s bundle.Subject) []string {
 	var ids []string
 	for _, pl := range places(b.Project) {
@@ -174,8 +173,8 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 	return ids
 }
 
-// shows tells whether a probe is about a feature: rules on credentials and on
-// addresses have theirs, and everything else is about the path.
+// shows reports whether a probe demonstrates a feature: rules about credentials and
+// about addresses have their own probes, and all other features have the path's.
 func shows(p probe, f snapshot.Feature) bool {
 	switch f {
 	case snapshot.FeatureAccess:
@@ -206,7 +205,7 @@ func writeProbes(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	return out.Close()
 }
 
-// someHash is the hash of the first key that opens something.
+// someHash returns the hash of the first key that opens something, "" if there is none.
 func someHash(ctx context.Context, b *bundle.Build) (string, error) {
 	if !b.HasKeys() {
 		return "", nil
@@ -222,8 +221,7 @@ func someHash(ctx context.Context, b *bundle.Build) (string, error) {
 	return "", nil
 }
 
-// guardedPaths and openPaths are the prefixes, in host form, that do and do not
-// ask for a key.
+// guardedPaths returns the prefixes, in host form, that do and do not require a key.
 func guardedPaths(b *bundle.Build) (guarded, open []string) {
 	for _, pl := range places(b.Project) {
 		path := pl.routes[0].path + "/"
@@ -237,7 +235,7 @@ func guardedPaths(b *bundle.Build) (guarded, open []string) {
 	return slices.Clip(guarded), slices.Clip(open)
 }
 
-// environmentPaths lists the prefixes of all environments, in host form and in the
+// environmentPaths returns the prefixes of all environments, in host form and in the
 // order of their services in gateway.yaml.
 func environmentPaths(b *bundle.Build) []string {
 	var paths []string

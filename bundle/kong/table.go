@@ -5,8 +5,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// table declares what Kong keeps of each feature. The suites that hold it to
-// its word are e2e/conformance (against a real Kong) and plugin_test.go.
+// table declares what Kong keeps of each feature. It is tested by e2e/conformance
+// (against a real Kong) and plugin_test.go.
 func table() bundle.Table {
 	return bundle.Table{
 		snapshot.FeatureProject: projectFates(),
@@ -141,7 +141,7 @@ func routeFates() []bundle.Fate {
 	}
 }
 
-// behindProxies is for everything that goes by the caller's address.
+// behindProxies is the remedy of everything that depends on the caller's address.
 const behindProxies = "Where the gateway stands behind a load balancer, set KONG_TRUSTED_IPS as gateway/README.md " +
 	"says; otherwise Kong sees the balancer's address."
 

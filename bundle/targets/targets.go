@@ -1,8 +1,8 @@
-// Package targets is the explicit list of everything that a project can be
-// exported to, and the support matrix that follows from it.
+// Package targets lists everything that a project can be exported to, and generates
+// the support matrix.
 //
-// It owns the list and the choice by format. It does not own any target:
-// bundle.Data is the one without a gateway, the others have a package each.
+// It owns the list and the choice by format. It does not own any target: bundle.Data
+// is the one without a gateway, each other target has its own package.
 package targets
 
 import (
@@ -15,10 +15,10 @@ import (
 	"postern/platform/fault"
 )
 
-// All lists every target, in the order the support matrix shows them.
+// All returns every target, in the order of the support matrix.
 func All() []bundle.Target { return []bundle.Target{bundle.Data, kong.Target} }
 
-// For is the target that a format is written for. It fails with kind Invalid.
+// For returns the target of a format. It fails with kind Invalid.
 func For(format bundle.Format) (bundle.Target, error) {
 	for _, t := range All() {
 		if t.Format == format {
@@ -35,7 +35,7 @@ Generated from the tables that the exporter itself uses; every zip says the same
 states the worst case. **lossy**: part of it is gone. **skipped**: not carried over.
 `
 
-// Matrix is the support matrix as Markdown: a table of features and targets,
+// Matrix returns the support matrix as Markdown: a table of features and targets,
 // then every fate with its note.
 func Matrix() string {
 	var out strings.Builder
@@ -57,17 +57,8 @@ func Matrix() string {
 			"|\n|---|---|---|---|---|\n", t.Title)
 		for _, f := range snapshot.Features() {
 			for _, fate := range t.Table[f] {
-				fmt.Fprintf(
-					&out,
-					"| `%s.%s.%s` | %s | %s | %s | %s |\n",
-					t.Name,
-					f,
-					fate.Reason,
-					fate.Status,
-					fate.How,
-					fate.Note,
-					fate.Remedy,
-				)
+				fmt.Fprintf(&out, "| `%s.%s.%s` | %s | %s | %s | %s |\n",
+					t.Name, f, fate.Reason, fate.Status, fate.How, fate.Note, fate.Remedy)
 			}
 		}
 	}
