@@ -198,7 +198,10 @@ func TestProgressCountsEveryKey(t *testing.T) {
 	}
 }
 
-func TestWriteRefusesWhatDoesNotBelong(t *testing.T) {
+func TestWriteRefusesInvalidInput(t *testing.T) {
+	target := func(url string) func(*bundle.Input) {
+		return func(in *bundle.Input) { in.Project.Versions[0].Environments[0].Target = url }
+	}
 	cases := map[string]func(*bundle.Input){
 		"unknown keys option":  func(in *bundle.Input) { in.Options.Keys = "all" },
 		"format of another":    func(in *bundle.Input) { in.Options.Format = bundle.FormatGateway },
@@ -209,16 +212,18 @@ func TestWriteRefusesWhatDoesNotBelong(t *testing.T) {
 		"environment id":       func(in *bundle.Input) { in.Project.Versions[0].Environments[0].ID = "x" },
 		"tenant name":          func(in *bundle.Input) { in.Project.Tenants[0].Name = ".." },
 		"fallback owner":       func(in *bundle.Input) { in.Project.FallbackOwner = "a\nb" },
-		"target with userinfo": func(in *bundle.Input) { in.Project.Versions[0].Environments[0].Target = "http://u:p@x/" },
-		"target with query":    func(in *bundle.Input) { in.Project.Versions[0].Environments[0].Target = "http://x/?a" },
-		"target of a file":     func(in *bundle.Input) { in.Project.Versions[0].Environments[0].Target = "file:///etc" },
+		"target with userinfo": target("http://u:p@x/"),
+		"target with query":    target("http://x/?a"),
+		"target of a file":     target("file:///etc"),
 	}
 	for name, change := range cases {
-		in := sampleInput()
-		change(&in)
-		if _, err := bundle.Write(t.Context(), io.Discard, in); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v, want an error of kind Invalid", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			in := sampleInput()
+			change(&in)
+			if _, err := bundle.Write(t.Context(), io.Discard, in); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%v, want an error of kind Invalid", err)
+			}
+		})
 	}
 }
 

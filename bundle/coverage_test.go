@@ -15,8 +15,8 @@ import (
 	"postern/testkit/sample"
 )
 
-// shown says of a field which feature it belongs to and what of its value in
-// fullProject must be found in a data export.
+// shown has the feature of a field, and a text of its value in fullProject that a data
+// export must contain.
 type shown struct {
 	feature snapshot.Feature
 	text    string
@@ -193,8 +193,8 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 	return project, key
 }
 
-// A field that somebody adds to the snapshot fails here until it has a feature
-// and a place in the export.
+// A new field of the snapshot fails here until it has a feature and a place in the
+// export.
 func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	project, key := fullProject()
 	in := sampleInput()
@@ -207,13 +207,17 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	_, files := unzip(t, data)
 	text := files["project-config.json"] + files["tenants/te-name/keys/keys.jsonl"]
 	seen := 0
-	for _, of := range []any{snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.TokenIssuer{}, snapshot.Introspection{}, snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{}, snapshot.Key{}} {
+	for _, of := range []any{
+		snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.TokenIssuer{}, snapshot.Introspection{},
+		snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{},
+		snapshot.Key{},
+	} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {
 			name := kind.Name() + "." + kind.Field(i).Name
 			want, ok := fields[name]
 			switch name {
-			case "Project.TakenDown", "Project.Barred": // measures of this installation: nobody takes them along
+			case "Project.TakenDown", "Project.Barred": // measures of this installation, not exported
 				continue
 			case "Project.Clients": // what becomes of them is in the ledger
 				continue
@@ -236,8 +240,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	}
 }
 
-// A target that judges by a reason its table does not have must not get an
-// item out of it.
+// A reason that the target's table does not have fails the export.
 func TestLedgerRefusesAnUndeclaredFate(t *testing.T) {
 	for name, target := range map[string]bundle.Target{
 		"reason": {Name: "odd", Format: bundle.FormatData, Table: bundle.Data.Table,

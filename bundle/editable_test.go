@@ -19,7 +19,7 @@ import (
 	"postern/testkit/sample"
 )
 
-// editable is an archive as a list, to be changed and packed again.
+// editable is an unpacked archive that can be changed and packed again.
 type editable struct {
 	names []string
 	files map[string]string
@@ -38,7 +38,7 @@ func (e *editable) add(name, text string) {
 	e.files[name] = text
 }
 
-// reseal makes manifest and sums fit the files again, as an attacker would.
+// reseal updates the manifest and the sums, as an attacker would.
 func (e *editable) reseal(t *testing.T) {
 	t.Helper()
 	var m bundle.Manifest
@@ -112,19 +112,41 @@ const (
 	project = "project-config.json"
 )
 
-func refusedAs(t *testing.T, name string, data []byte, entry, says string) {
+// refusedAs checks that Verify refuses data with a text that names entry and contains
+// says.
+func refusedAs(t *testing.T, data []byte, entry, says string) {
 	t.Helper()
 	_, err := verify(data)
 	var refusal *fault.Error
-	if !asFault(err, &refusal) || refusal.Kind != fault.Invalid {
-		t.Errorf("%s: %v, want a refusal", name, err)
+	if !errors.As(err, &refusal) || refusal.Kind != fault.Invalid {
+		t.Errorf("%v, want a refusal", err)
 		return
 	}
-	if !strings.HasPrefix(refusal.Public, entry+": ") || !strings.Contains(refusal.Public, says) {
-		t.Errorf("%s: %q, want it to name %s and say %q", name, refusal.Public, entry, says)
+	if !strings.HasPrefix(refusal.Public, entry+": ") {
+		t.Errorf("%q, want it to name %s", refusal.Public, entry)
+	}
+	if !strings.Contains(refusal.Public, says) {
+		t.Errorf("%q, want it to contain %q", refusal.Public, says)
 	}
 }
 
-func asFault(err error, into **fault.Error) bool {
-	return errors.As(err, into)
+// change is a change of a file that Verify must refuse with a text that names entry and
+// contains says.
+type change struct{ entry, says, file, old, new string }
+
+// refusesChange makes the change, updates the manifest and the sums as an attacker would,
+// and checks the refusal.
+func (e *editable) refusesChange(t *testing.T, c change) {
+	t.Helper()
+	e.reseal(t)
+	before := e.files[c.file]
+	e.swap(c.file, c.old, c.new)
+	if e.files[c.file] == before {
+		t.Error("the case changes nothing")
+	}
+	if c.file != "MANIFEST.json" {
+		e.reseal(t)
+	}
+	e.resum()
+	refusedAs(t, e.pack(t), c.entry, c.says)
 }

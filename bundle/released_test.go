@@ -69,7 +69,8 @@ func recordRelease(t *testing.T, edition int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join("released", strconv.Itoa(edition)+".json"), append(text, '\n'), 0o644); err != nil {
+	name := filepath.Join("released", strconv.Itoa(edition)+".json")
+	if err := os.WriteFile(name, append(text, '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"postern/platform/fault"
 )
 
-// small is an export without keys, and tells where the packed
-// bytes of its entries are; all others are headers.
+// small returns an export without keys, and a function that reports whether a position is
+// among the packed bytes of an entry. All other bytes are headers.
 func small(t *testing.T) (data []byte, packed func(int) bool) {
 	t.Helper()
 	in := sampleInput()
@@ -58,8 +58,8 @@ func TestVerifyRefusesEveryFlippedBitOfAHeader(t *testing.T) {
 	}
 }
 
-// Whatever bits of packed files are flipped, what is accepted holds the same
-// files: a few bits behind a packed file's last block mean nothing.
+// An archive with flipped bits in its packed files is accepted only if it has the same
+// files: a few bits after the last block of a packed file have no meaning.
 func TestVerifySurvivesFlippedBits(t *testing.T) {
 	data, _ := write(t, sampleInput())
 	_, want := unzip(t, data)
@@ -78,8 +78,8 @@ func TestVerifySurvivesFlippedBits(t *testing.T) {
 	}
 }
 
-// A reader that goes by local headers, or that looks for the end from the
-// beginning, would see the other one of two archives.
+// A program that reads local headers, or that searches for the end from the beginning,
+// would find the other one of two archives.
 func TestVerifyRefusesTwoArchivesInOne(t *testing.T) {
 	data, _ := write(t, sampleInput())
 	var other bytes.Buffer
@@ -93,11 +93,13 @@ func TestVerifyRefusesTwoArchivesInOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := other.Bytes()
+	directory := bytes.Index(foreign, []byte("PK\x01\x02"))
+	foreignEntries := foreign[:directory]
 	for name, both := range map[string][]byte{
 		"in front": slices.Concat(foreign, data), "in front, moved": moved(slices.Concat(foreign, data), len(foreign)),
 		"behind": slices.Concat(data, foreign), "script in front": slices.Concat([]byte("#!/bin/sh\n"), data),
 		"bytes behind": append(slices.Clone(data), "junk"...), "comment": commented(data),
-		"its entries only": slices.Concat(foreign[:bytes.Index(foreign, []byte("PK\x01\x02"))], data), //nolint:gocritic // offBy1: it is in every archive
+		"its entries only": slices.Concat(foreignEntries, data),
 	} {
 		if _, err := verify(both); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v, want a refusal", name, err)
@@ -128,10 +130,10 @@ func commented(data []byte) []byte {
 
 func TestVerifyNamesTheEntryWhoseHeadersDisagree(t *testing.T) {
 	data, _ := write(t, sampleInput())
-	central := bytes.Index(data, []byte("PK\x01\x02"))
+	central, ledger := bytes.Index(data, []byte("PK\x01\x02")), bytes.Index(data, []byte(report))
 	for what, at := range map[string]int{
-		"local name":   bytes.Index(data, []byte(report)),
-		"descriptor":   bytes.LastIndex(data[:bytes.Index(data, []byte(report))], []byte("PK\x07\x08")) + 8, //nolint:gocritic // offBy1: it is in every archive
+		"local name":   ledger,
+		"descriptor":   bytes.LastIndex(data[:ledger], []byte("PK\x07\x08")) + 8,
 		"central mode": central + 40,
 	} {
 		spoilt := bytes.Clone(data)
@@ -148,12 +150,12 @@ func TestVerifyNamesTheEntryWhoseHeadersDisagree(t *testing.T) {
 				}
 			}
 		}
-		refusedAs(t, what, spoilt, want, "could unpack it differently")
+		refusedAs(t, spoilt, want, "could unpack it differently")
 	}
 }
 
-// A streaming reader stops at the last block of an entry and reads on there.
-func TestVerifyRefusesBytesBehindThePackedOnes(t *testing.T) {
+// A streaming program stops at the last block of an entry and reads on there.
+func TestVerifyRefusesBytesAfterThePackedOnes(t *testing.T) {
 	e := unpacked(t)
 	var out bytes.Buffer
 	zw := zip.NewWriter(&out)
@@ -187,7 +189,7 @@ func TestVerifyRefusesBytesBehindThePackedOnes(t *testing.T) {
 	if err := zw.Close(); err != nil {
 		t.Fatal(err)
 	}
-	refusedAs(t, "bytes behind", out.Bytes(), project, "something follows its packed bytes")
+	refusedAs(t, out.Bytes(), project, "something follows its packed bytes")
 }
 
 // canonical is the header that Write gives an entry, as CreateRaw wants it.
@@ -207,8 +209,8 @@ func canonical(t *testing.T, name string) *zip.FileHeader {
 	return nil
 }
 
-func TestVerifyRefusesAnArchivePackedAnewInAnotherWay(t *testing.T) {
+func TestVerifyRefusesAnArchiveRepackedDifferently(t *testing.T) {
 	e := unpacked(t)
 	e.mode["SCHEMA.md"] = 0o755
-	refusedAs(t, "mode", e.pack(t), "SCHEMA.md", "could unpack it differently")
+	refusedAs(t, e.pack(t), "SCHEMA.md", "could unpack it differently")
 }

@@ -13,20 +13,28 @@ import (
 	"postern/testkit/sample"
 )
 
-func TestVerifyAcceptsWhatWriteMakes(t *testing.T) {
+func TestVerifyAcceptsResultOfWrite(t *testing.T) {
 	data, result := write(t, sampleInput())
 	got, err := verify(data)
 	if err != nil {
 		t.Fatalf("Verify: %v", err)
 	}
-	if got.Summary != result.Summary || got.Entries != result.Entries || got.Keys != int64(len(sample.Keys())) ||
-		got.Target != "data" {
-		t.Errorf("report %+v, want that of %+v", got, result)
+	if got.Summary != result.Summary {
+		t.Errorf("summary %+v, want %+v", got.Summary, result.Summary)
+	}
+	if got.Entries != result.Entries {
+		t.Errorf("%d entries, want %d", got.Entries, result.Entries)
+	}
+	if want := int64(len(sample.Keys())); got.Keys != want {
+		t.Errorf("%d keys, want %d", got.Keys, want)
+	}
+	if got.Target != "data" {
+		t.Errorf("target %q", got.Target)
 	}
 	e := unpacked(t)
 	e.reseal(t)
 	if _, err := verify(e.pack(t)); err != nil {
-		t.Errorf("an archive packed anew: %v", err)
+		t.Errorf("a repacked archive: %v", err)
 	}
 }
 
@@ -111,21 +119,23 @@ func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 		}},
 	}
 	for name, c := range cases {
-		e := unpacked(t)
-		c.spoil(t, e)
-		refusedAs(t, name, e.pack(t), c.entry, c.says)
+		t.Run(name, func(t *testing.T) {
+			e := unpacked(t)
+			c.spoil(t, e)
+			refusedAs(t, e.pack(t), c.entry, c.says)
+		})
 	}
 }
 
 func TestVerifyRefusesOverlappingEntries(t *testing.T) {
 	e := unpacked(t)
 	data := e.pack(t)
-	// The second record of the central directory is made to point at the first
-	// entry's bytes (APPNOTE 4.3.12: the offset stands at 42).
+	// The second record of the central directory points at the first entry's bytes
+	// (APPNOTE 4.3.12: the offset is at 42).
 	first := bytes.Index(data, []byte("PK\x01\x02"))
 	second := first + 4 + bytes.Index(data[first+4:], []byte("PK\x01\x02"))
 	copy(data[second+42:second+46], data[first+42:first+46])
-	refusedAs(t, "overlap", data, e.names[1], "shares bytes with "+e.names[0])
+	refusedAs(t, data, e.names[1], "shares bytes with "+e.names[0])
 }
 
 func TestVerifyBelievesNoDeclaredSize(t *testing.T) {
@@ -138,7 +148,7 @@ func TestVerifyBelievesNoDeclaredSize(t *testing.T) {
 		t.Errorf("an entry that is longer than it says: %v", err)
 	}
 	binary.LittleEndian.PutUint32(data[at+24:], 0xfffffff0)
-	refusedAs(t, "huge", data, e.names[0], "times its size")
+	refusedAs(t, data, e.names[0], "times its size")
 }
 
 func TestVerifyRefusesWhatIsNoZip(t *testing.T) {

@@ -98,24 +98,28 @@ func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
 		return table[from : from+strings.Index(table[from:], "\n")]
 	}
 	other := strings.Repeat("ab", 32)
+	entry := entryOf(active)
+	edited := func(old, new string) string { return strings.Replace(entry, old, new, 1) }
+	of := func(name string) string { return "of the entry " + hexOf(keys[name].Hash) }
+	ofActive := "of the entry " + active
 	for name, c := range map[string]struct{ file, old, new, says string }{
-		"another owner":       {gatewayFile, "owner=billing-service", "owner=mallory", "of the entry " + active},
-		"another id":          {gatewayFile, `"key_01 `, `"key_02 `, "of the entry " + active},
-		"another consumer":    {gatewayFile, entryOf(active), strings.Replace(entryOf(active), "consumer=", "consumer=0", 1), "of the entry " + active},
-		"another environment": {gatewayFile, entryOf(active), strings.Replace(entryOf(active), "env=prod ", "", 1), "of the entry " + active},
-		"another limit":       {gatewayFile, "limits=month:999,", "limits=month:9990,", "of the entry " + hexOf(keys["limited"].Hash)},
-		"a limit more":        {gatewayFile, entryOf(active), strings.Replace(entryOf(active), " consumer=", " limits=none consumer=", 1), "of the entry " + active},
-		"a limit less":        {gatewayFile, "limits=none ", "", "of the entry " + hexOf(keys["unlimited"].Hash)},
-		"another range":       {gatewayFile, "ips=127.0.0.1/32,", "ips=127.0.0.0/8,", "of the entry " + hexOf(keys["nearby"].Hash)},
-		"another tenant":      {gatewayFile, entryOf(active), strings.Replace(entryOf(active), "tenant=tnt_1", "tenant=tnt_2", 1), "of the entry " + active},
-		"frozen no more":      {gatewayFile, " frozen ", " ", "of the entry " + hexOf(keys["frozen"].Hash)},
-		"an entry more":       {gatewayFile, entryOf(active), strings.Replace(entryOf(active), active, other, 1) + "\n" + entryOf(active), "of the entry " + other},
-		"an entry twice":      {gatewayFile, entryOf(active), entryOf(active) + "\n" + entryOf(active), "of the entry " + active},
+		"another owner":       {gatewayFile, "owner=billing-service", "owner=mallory", ofActive},
+		"another id":          {gatewayFile, `"key_01 `, `"key_02 `, ofActive},
+		"another consumer":    {gatewayFile, entry, edited("consumer=", "consumer=0"), ofActive},
+		"another environment": {gatewayFile, entry, edited("env=prod ", ""), ofActive},
+		"another limit":       {gatewayFile, "limits=month:999,", "limits=month:9990,", of("limited")},
+		"a limit more":        {gatewayFile, entry, edited(" consumer=", " limits=none consumer="), ofActive},
+		"a limit less":        {gatewayFile, "limits=none ", "", of("unlimited")},
+		"another range":       {gatewayFile, "ips=127.0.0.1/32,", "ips=127.0.0.0/8,", of("nearby")},
+		"another tenant":      {gatewayFile, entry, edited("tenant=tnt_1", "tenant=tnt_2"), ofActive},
+		"frozen no more":      {gatewayFile, " frozen ", " ", of("frozen")},
+		"an entry more":       {gatewayFile, entry, edited(active, other) + "\n" + entry, "of the entry " + other},
+		"an entry twice":      {gatewayFile, entry, entry + "\n" + entry, ofActive},
 		"an entry less":       {gatewayFile, entryOf(graced), `"_": "_",`, "of the entry _"},
-		"no number of a key":  {gatewayFile, entryOf(active), `"` + active + `": 1,`, "of the entry " + active},
+		"no number of a key":  {gatewayFile, entry, `"` + active + `": 1,`, ofActive},
 		"a second table":      {gatewayFile, `"keys": {`, `"keys": {}, "keys": {`, "two fields of one name"},
-		"another row":         {rows, active, other, "of the entry " + active},
-		"a row of another":    {rows, `"owner":"billing-service"`, `"owner":"mallory"`, "of the entry " + active},
+		"another row":         {rows, active, other, ofActive},
+		"a row of another":    {rows, `"owner":"billing-service"`, `"owner":"mallory"`, ofActive},
 	} {
 		files := maps.Clone(original)
 		files[c.file] = strings.Replace(files[c.file], c.old, c.new, 1)
@@ -141,13 +145,18 @@ func TestVerifyMissesTheEntryOfANewKey(t *testing.T) {
 	refused(t, forge(t, files), gatewayFile, "it lacks an entry for line 1 of tenants/default/keys/keys.jsonl")
 }
 
-// refused asks for a refusal that names entry.
+// refused checks that Verify refuses data with a text that names entry and contains says.
 func refused(t *testing.T, data []byte, entry, says string) {
 	t.Helper()
 	_, err := check(t, data)
 	var refusal *fault.Error
-	if !errors.As(err, &refusal) || refusal.Kind != fault.Invalid || !strings.HasPrefix(refusal.Public, entry+": ") ||
-		!strings.Contains(refusal.Public, says) {
-		t.Errorf("%v, want a refusal that names %s and says %q", err, entry, says)
+	if !errors.As(err, &refusal) || refusal.Kind != fault.Invalid {
+		t.Fatalf("%v, want a refusal", err)
+	}
+	if !strings.HasPrefix(refusal.Public, entry+": ") {
+		t.Errorf("%q, want it to name %s", refusal.Public, entry)
+	}
+	if !strings.Contains(refusal.Public, says) {
+		t.Errorf("%q, want it to contain %q", refusal.Public, says)
 	}
 }

@@ -1,7 +1,6 @@
 package kong
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"flag"
@@ -26,9 +25,13 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func sampleInput() bundle.Input {
 	keys := sample.Keys()
 	return bundle.Input{
-		Project: sample.Project("https://up.example:8443"), Keys: sample.Stream(keys), KeyCount: int64(len(keys)),
-		Options: bundle.Options{Format: bundle.FormatGateway, Consumers: true},
-		Target:  Target, AddressOf: sample.AddressOf, Generator: "postern test",
+		Project:   sample.Project("https://up.example:8443"),
+		Keys:      sample.Stream(keys),
+		KeyCount:  int64(len(keys)),
+		Options:   bundle.Options{Format: bundle.FormatGateway, Consumers: true},
+		Target:    Target,
+		AddressOf: sample.AddressOf,
+		Generator: "postern test",
 	}
 }
 
@@ -42,23 +45,7 @@ func write(t *testing.T, in bundle.Input) map[string]string {
 	if _, err := check(t, out.Bytes()); err != nil {
 		t.Fatalf("Verify: %v", err)
 	}
-	zr, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range zr.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[f.Name] = string(text)
-	}
-	return files
+	return unzipped(t, out.Bytes())
 }
 
 type gatewayDoc struct {
@@ -86,7 +73,9 @@ func gatewayOf(t *testing.T, files map[string]string) gatewayDoc {
 
 func TestGatewayIsAsRecorded(t *testing.T) {
 	files := write(t, sampleInput())
-	for _, name := range []string{gatewayFile, "gateway/start.sh", "gateway/README.md", probesFile, "MIGRATION-REPORT.json", "SCHEMA.md"} {
+	for _, name := range []string{
+		gatewayFile, "gateway/start.sh", "gateway/README.md", probesFile, "MIGRATION-REPORT.json", "SCHEMA.md",
+	} {
 		golden := filepath.Join("testdata", "golden", strings.ReplaceAll(name, "/", "_")+".golden")
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
@@ -118,11 +107,14 @@ func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
 		"future":   "key_07 tenant=tnt_1 type=kty_1 env=prod until=7258118400.123 " + consumer("future") + " owner=ana",
 		"graced":   "key_08 tenant=tnt_1 type=kty_4 env=prod " + consumer("graced") + " owner=ben",
 		"noscopes": "key_10 tenant=tnt_1 type=kty_2 env=prod " + consumer("noscopes") + " owner=carl",
-		"oddowner": "key_11 tenant=tnt_1 type=kty_1 env=prod " + consumer("oddowner") + " owner=" + keys["oddowner"].Owner,
-		"unlike":   "key_14 tenant=tnt_1 type=kty_4 scopes=orders:read env=prod " + consumer("unlike") + " owner=dora",
-		"acme":     "key_16 tenant=tnt_2 type=kty_1 env=prod " + consumer("acme") + " owner=frank",
-		"faraway":  "key_18 tenant=tnt_1 type=kty_1 env=prod ips=203.0.113.0/24,2001:db8::/32 " + consumer("faraway") + " owner=gil",
-		"limited":  "key_19 tenant=tnt_1 type=kty_4 env=prod limits=month:999,year:9999 " + consumer("limited") + " owner=gil",
+		"oddowner": "key_11 tenant=tnt_1 type=kty_1 env=prod " + consumer("oddowner") +
+			" owner=" + keys["oddowner"].Owner,
+		"unlike": "key_14 tenant=tnt_1 type=kty_4 scopes=orders:read env=prod " + consumer("unlike") + " owner=dora",
+		"acme":   "key_16 tenant=tnt_2 type=kty_1 env=prod " + consumer("acme") + " owner=frank",
+		"faraway": "key_18 tenant=tnt_1 type=kty_1 env=prod ips=203.0.113.0/24,2001:db8::/32 " +
+			consumer("faraway") + " owner=gil",
+		"limited": "key_19 tenant=tnt_1 type=kty_4 env=prod limits=month:999,year:9999 " +
+			consumer("limited") + " owner=gil",
 		"detached": "key_17 tenant=tnt_3 type=kty_1 env=prod " + consumer("detached") + " owner=frank",
 		"product":  "key_21 tenant=tnt_1 type=kty_4 env=prod " + consumer("product") + " owner=hal",
 
@@ -239,10 +231,12 @@ func TestMintAddsAKeyAndKeepsTheOld(t *testing.T) {
 	in.Options.Keys = bundle.KeysMint
 	files := write(t, in)
 	table := gatewayOf(t, files).Plugins[0].Config.Keys
-	minted := regexp.MustCompile(`"(key_\d+)",.*"(pst_[a-z]+_[0-9A-Za-z]{38})"\r`).FindAllStringSubmatch(
-		files["tenants/acme/keys/minted.csv"]+files["tenants/default/keys/minted.csv"]+files["tenants/gone/keys/minted.csv"],
-		-1,
-	)
+	newKeys := ""
+	for _, tenant := range []string{"acme", "default", "gone"} {
+		newKeys += files["tenants/"+tenant+"/keys/minted.csv"]
+	}
+	line := regexp.MustCompile(`"(key_\d+)",.*"(pst_[a-z]+_[0-9A-Za-z]{38})"\r`)
+	minted := line.FindAllStringSubmatch(newKeys, -1)
 	active := 0
 	for _, k := range sample.Keys() {
 		if bundle.Mintable(&k.Key) {
@@ -336,7 +330,9 @@ func TestHostileProjectParsesAsWhatItIs(t *testing.T) {
 func TestHostileTextReachesNoScript(t *testing.T) {
 	files := write(t, hostileInput())
 	plain := write(t, sampleInput())
-	for _, name := range []string{"gateway/start.sh", "verify/verify.sh", "gateway/docker-compose.yaml", "gateway/README.md"} {
+	for _, name := range []string{
+		"gateway/start.sh", "verify/verify.sh", "gateway/docker-compose.yaml", "gateway/README.md",
+	} {
 		if diff := cmp.Diff(plain[name], files[name]); diff != "" {
 			t.Errorf("%s has something of the project's free text (-plain +hostile):\n%s", name, diff)
 		}

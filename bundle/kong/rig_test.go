@@ -184,10 +184,8 @@ func (r *rig) checkRoute(path string) (prefix string, checking bool) {
 func (r *rig) admin(w http.ResponseWriter, req *http.Request) {
 	switch req.URL.Path {
 	case "/services":
-		fmt.Fprint(
-			w,
-			`{"data":[{"retries":0,"name":"1.0.0~prod","host":"x"},{"name":"1.0.0~dev","tags":null}],"next":null}`,
-		)
+		fmt.Fprint(w, `{"data":[{"retries":0,"name":"1.0.0~prod","host":"x"},`+
+			`{"name":"1.0.0~dev","tags":null}],"next":null}`)
 	case "/consumers":
 		fmt.Fprint(w, `{"data":[{"username":"ana","custom_id":"ana"},`+
 			`{"username":"a \"custom_id\": b","custom_id":"x"}],"next":null}`)
@@ -218,10 +216,8 @@ func (r *rig) start(t *testing.T, mode string, args ...string) (int, string) {
 // startWith is start with a standard input.
 func (r *rig) startWith(t *testing.T, mode, input string, args ...string) (int, string) {
 	t.Helper()
-	cmd := exec.CommandContext(
-		t.Context(),
-		"/bin/sh",
-		append([]string{filepath.Join(r.folder, "start.sh")}, args...)...)
+	command := append([]string{filepath.Join(r.folder, "start.sh")}, args...)
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", command...)
 	cmd.Env = append(slices.Clone(r.env), "STANDIN_MODE="+mode)
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(input)
 	var out bytes.Buffer

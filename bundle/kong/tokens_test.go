@@ -82,7 +82,13 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 	if seen < 6 {
 		t.Errorf("%d routes of the three versions, want two for each environment", seen)
 	}
-	for _, code := range []string{"kong.access_policy.keys_only", "kong.token_issuer.not_verified", "kong.token_introspection.not_asked", "kong.hosted_login.issuer_stays", in.Project.Tenants[0].Name + "/web"} {
+	for _, code := range []string{
+		"kong.access_policy.keys_only",
+		"kong.token_issuer.not_verified",
+		"kong.token_introspection.not_asked",
+		"kong.hosted_login.issuer_stays",
+		in.Project.Tenants[0].Name + "/web",
+	} {
 		if !strings.Contains(files["MIGRATION-REPORT.json"], code) {
 			t.Errorf("the ledger does not say %s", code)
 		}

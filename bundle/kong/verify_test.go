@@ -46,10 +46,8 @@ func replayAt(t *testing.T, in bundle.Input, origin string, answer http.HandlerF
 	server.Listener = listener
 	server.Start()
 	t.Cleanup(server.Close)
-	cmd := exec.CommandContext(
-		t.Context(),
-		"/bin/sh",
-		append(append([]string{filepath.Join(r.folder, "..", "verify", "verify.sh")}, args...), server.URL+"/")...)
+	command := append([]string{filepath.Join(r.folder, "..", "verify", "verify.sh")}, args...)
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", append(command, server.URL+"/")...)
 	cmd.Env = []string{"PATH=" + r.bin}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -176,14 +174,8 @@ func TestVerifyScriptTellsAnUpstreamFromTheGateway(t *testing.T) {
 				expect(t, code, 0, out, "0 different")
 				return
 			}
-			expect(
-				t,
-				code,
-				1,
-				out,
-				fmt.Sprintf("open~prod:no_credentials\n- upstream \n+ %d ", c.status),
-				"1 different",
-			)
+			difference := fmt.Sprintf("open~prod:no_credentials\n- upstream \n+ %d ", c.status)
+			expect(t, code, 1, out, difference, "1 different")
 		})
 	}
 }
