@@ -45,7 +45,8 @@ func (w *world) keyOfAFrozenUser(t *testing.T, db *models.DB) string {
 			CreatedAt: long,
 			UpdatedAt: long,
 		}
-		if key, _, err = keys.Mint("pst", w.project, tenants[0].ID, types[0], keys.CreateInput{Owner: user.ID}, now); err != nil {
+		key, _, err = keys.Mint("pst", w.project, tenants[0].ID, types[0], keys.CreateInput{Owner: user.ID}, now)
+		if err != nil {
 			return err
 		}
 		return tx.Insert(&user, &key)

@@ -141,7 +141,8 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 			t.Fatalf("the first key: %+v", keys)
 		}
 		id := keys[0].ID
-		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE signing_keys SET created_at = $1, active_at = $1", models.Now().Add(-91*24*time.Hour)); err != nil {
+		age := "UPDATE signing_keys SET created_at = $1, active_at = $1"
+		if _, err := db.SQL().ExecContext(t.Context(), age, models.Now().Add(-91*24*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.login.Upkeep(t.Context()); err != nil {
@@ -220,7 +221,10 @@ func TestGatewaysLearnWhoIsBarredAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		long := models.Now().Add(-snapshot.BarredFor - time.Minute)
-		for _, statement := range []string{"UPDATE end_users SET updated_at = $1", "UPDATE deleted_users SET ends_at = $1"} {
+		for _, statement := range []string{
+			"UPDATE end_users SET updated_at = $1",
+			"UPDATE deleted_users SET ends_at = $1",
+		} {
 			if _, err := db.SQL().ExecContext(t.Context(), statement, long); err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +232,8 @@ func TestGatewaysLearnWhoIsBarredAtOnce(t *testing.T) {
 		if err := h.login.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", projects.Settings{DisplayName: new("Read anew")}); err != nil {
+		settings := projects.Settings{DisplayName: new("Compiled again")}
+		if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", settings); err != nil {
 			t.Fatal(err)
 		}
 		check("when no token of theirs can be about any more")
@@ -275,14 +280,16 @@ func TestMethodsFollowTheLogin(t *testing.T) {
 		}
 		serves("tokens alone", snapshot.JWT)
 		own := []snapshot.TokenIssuer{{Issuer: "https://postern.example/oauth/" + h.client, Audience: h.client}}
-		if wrong := change(projects.AccessChange{Issuers: &own}); wrong != "/requests_auth/jwt/allowed_pairs/0/iss own_issuer" {
+		wrong := change(projects.AccessChange{Issuers: &own})
+		if wrong != "/requests_auth/jwt/allowed_pairs/0/iss own_issuer" {
 			t.Errorf("an issuer of ours in a pair: %q", wrong)
 		}
 		if err := h.login.DeleteClient(t.Context(), h.owner, h.client); err != nil {
 			t.Fatal(err)
 		}
 		serves("without the login, nobody gets in", snapshot.JWT)
-		if wrong := change(projects.AccessChange{Methods: &[]string{"api_key", "jwt"}}); wrong != "/requests_auth/jwt/allowed_pairs required" {
+		wrong = change(projects.AccessChange{Methods: &[]string{"api_key", "jwt"}})
+		if wrong != "/requests_auth/jwt/allowed_pairs required" {
 			t.Errorf("jwt without a login and without a pair: %q", wrong)
 		}
 	})

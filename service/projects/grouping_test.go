@@ -144,7 +144,8 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 			}
 		}
 		fallback := "acme-app"
-		if _, err := w.UpdateTenant(t.Context(), p, "acme", "", projects.TenantChange{FallbackOwner: &fallback}); err != nil {
+		change := projects.TenantChange{FallbackOwner: &fallback}
+		if _, err := w.UpdateTenant(t.Context(), p, "acme", "", change); err != nil {
 			t.Fatal(err)
 		}
 		for _, served := range w.served {
@@ -217,18 +218,17 @@ func TestAKeyTypeChangesForAllOfItsKeysAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, decision := w.answer(t, created.Project.ID, key.Plaintext); !slices.Equal(
-			decision.Identity.Scopes, scopes,
-		) {
+		_, decision := w.answer(t, created.Project.ID, key.Plaintext)
+		if !slices.Equal(decision.Identity.Scopes, scopes) {
 			t.Errorf("a call has the scopes %v", decision.Identity.Scopes)
 		}
 		served := w.lookup(t, key.Plaintext)
-		if limits := policy.NewRealm(w.project(t, created.Project.ID)).KeyLimits(&served); limits[snapshot.Minute] != 50 {
-			t.Errorf("it is held to %v", limits)
+		limits := policy.NewRealm(w.project(t, created.Project.ID)).KeyLimits(&served)
+		if limits[snapshot.Minute] != 50 {
+			t.Errorf("the key has the limits %v", limits)
 		}
-		if _, err := w.UpdateKeyType(t.Context(), p, name, gold.ID, gold.ETag, projects.KeyTypeChange{}); fault.KindOf(
-			err,
-		) != fault.Stale {
+		_, err = w.UpdateKeyType(t.Context(), p, name, gold.ID, gold.ETag, projects.KeyTypeChange{})
+		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("with the ETag from before: %v", err)
 		}
 		if err := w.DeleteKeyType(t.Context(), p, name, "gold", changed.ETag); fault.CodeOf(err) != "key_type_in_use" {
@@ -267,13 +267,17 @@ func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
 		}}); err != nil {
 			t.Fatal(err)
 		}
-		out, err := w.UpdateSettings(
-			t.Context(), p, id, "",
-			projects.Settings{Limits: projects.LimitsChange{Project: &map[string]int64{}}},
-		)
-		if served := w.project(t, id).Limits; err != nil || served.IP[snapshot.Second] != 5 || !served.Project.None() ||
-			out.Limits.IP["second"] != 5 {
-			t.Errorf("served %+v, %v", served, err)
+		none := projects.Settings{Limits: projects.LimitsChange{Project: &map[string]int64{}}}
+		out, err := w.UpdateSettings(t.Context(), p, id, "", none)
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := w.project(t, id).Limits
+		if served.IP[snapshot.Second] != 5 || !served.Project.None() {
+			t.Errorf("served %+v", served)
+		}
+		if out.Limits.IP["second"] != 5 {
+			t.Errorf("returned %+v", out.Limits)
 		}
 		allow, deny := []string{"10.0.0.0/8"}, []string{"10.9.0.0/16", "10.9.0.0/16"}
 		version, err := w.UpdateAccess(t.Context(), p, id, created.Project.Versions[0].ID, "", projects.AccessChange{

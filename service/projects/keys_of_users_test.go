@@ -15,7 +15,7 @@ import (
 	"postern/testkit/state"
 )
 
-// listener notes which keys others are told of.
+// listener keeps the events of keys.
 type listener struct{ told []string }
 
 func (l *listener) Emit(_ context.Context, _ *models.Tx, _, event string, data map[string]string) error {
@@ -41,23 +41,28 @@ func (h *house) sibling(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", projects.Settings{Product: new("store")}); err != nil {
+	settings := projects.Settings{Product: new("store")}
+	if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", settings); err != nil {
 		t.Fatal(err)
 	}
 	return made.Project.ID
 }
 
-// long makes it long ago that anybody was frozen or deleted, and has the gateways read
-// the project anew.
-func (h *house) long(t *testing.T, db *models.DB) {
+// age moves every freeze and deletion of a user into the past, and compiles the project
+// again.
+func (h *house) age(t *testing.T, db *models.DB) {
 	t.Helper()
 	ago := models.Now().Add(-snapshot.BarredFor - time.Minute)
-	for _, statement := range []string{"UPDATE end_users SET updated_at = $1", "UPDATE deleted_users SET ends_at = $1"} {
+	for _, statement := range []string{
+		"UPDATE end_users SET updated_at = $1",
+		"UPDATE deleted_users SET ends_at = $1",
+	} {
 		if _, err := db.SQL().ExecContext(t.Context(), statement, ago); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", projects.Settings{DisplayName: new(models.NewID("x"))}); err != nil {
+	settings := projects.Settings{DisplayName: new(models.NewID("x"))}
+	if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", settings); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -84,7 +89,7 @@ func TestKeysOfAFrozenUserAreRefusedForAsLong(t *testing.T) {
 		h.answers(t, "frozen", h.project, own.Plaintext, "user_frozen")
 		h.answers(t, "frozen, the product's key", h.project, both.Plaintext, "user_frozen")
 		h.answers(t, "frozen, next door", books, both.Plaintext, "user_frozen")
-		h.long(t, db)
+		h.age(t, db)
 		h.answers(t, "frozen long ago", h.project, own.Plaintext, "user_frozen")
 
 		if _, err := h.people.Unfreeze(t.Context(), h.owner, ana); err != nil {
@@ -95,16 +100,16 @@ func TestKeysOfAFrozenUserAreRefusedForAsLong(t *testing.T) {
 	})
 }
 
-// Who has no key is forgotten when their last token has ended, and known again with
-// the first key.
-func TestAKeyForSomebodyFrozenLongAgoOpensNothing(t *testing.T) {
+// A frozen user without keys is no longer compiled once their last token has expired, and
+// again with their first key.
+func TestAKeyOfAUserFrozenLongAgoIsRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		books, ana := h.sibling(t), h.person(t, "ana@example.com")
 		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
 			t.Fatal(err)
 		}
-		h.long(t, db)
+		h.age(t, db)
 		if got := h.barred(t); len(got) != 0 {
 			t.Fatalf("still barred: %v", got)
 		}
@@ -114,7 +119,7 @@ func TestAKeyForSomebodyFrozenLongAgoOpensNothing(t *testing.T) {
 		if _, err := h.keys.Revoke(t.Context(), h.owner, key.ID); err != nil {
 			t.Fatal(err)
 		}
-		h.long(t, db)
+		h.age(t, db)
 		if got := h.barred(t); len(got) != 0 {
 			t.Errorf("barred for a key that is revoked: %v", got)
 		}
@@ -133,7 +138,7 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 		}
 		h.answers(t, "deleted", h.project, gone.Plaintext, "invalid_key")
 		h.answers(t, "somebody else's", h.project, stays.Plaintext, "")
-		h.long(t, db)
+		h.age(t, db)
 		h.answers(t, "deleted long ago", h.project, gone.Plaintext, "invalid_key")
 		if want := []string{"key.revoked " + gone.ID}; !slices.Equal(heard.told, want) {
 			t.Errorf("told %v, want %v", heard.told, want)
@@ -142,17 +147,17 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(
-			entries,
-			func(e models.AuditEntry) bool { return e.Object == gone.ID && e.Action == string(access.KeyChange) },
-		) {
+		revoked := func(e models.AuditEntry) bool {
+			return e.Object == gone.ID && e.Action == string(access.KeyChange)
+		}
+		if !slices.ContainsFunc(entries, revoked) {
 			t.Errorf("the audit log does not say that the key was revoked: %+v", entries)
 		}
 	})
 }
 
-// To a team that does not serve somebody, their id is a text like any other.
-func TestAnotherTeamsUserIsJustAText(t *testing.T) {
+// The id of another team's user is an owner like any other text.
+func TestAKeyOfAnotherTeamsUserIsNotRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		other, stranger := h.create(t, authenticated)

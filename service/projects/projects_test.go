@@ -25,8 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// anyTarget accepts what parses, so that these tests need no name server; the
-// guard itself is tested where it lives.
+// anyTarget allows every URL, so that these tests need no name server.
 type anyTarget struct{}
 
 func (anyTarget) CheckTarget(_ context.Context, raw string) (*url.URL, error) {
@@ -102,9 +101,14 @@ func TestCreateFillsInTheDefaultsAndServesAtOnce(t *testing.T) {
 		w := newWorld(t, db)
 		created, _ := w.create(t, authenticated)
 		p := created.Project
-		if p.Name != "api-example-com" || len(p.Versions) != 1 || p.Versions[0].Name != "1.0.0" ||
-			p.Versions[0].Environments[0].Name != "prod" {
-			t.Errorf("got %+v", p)
+		if p.Name != "api-example-com" {
+			t.Errorf("name %s, want api-example-com", p.Name)
+		}
+		if len(p.Versions) != 1 || p.Versions[0].Name != "1.0.0" {
+			t.Fatalf("versions %+v, want 1.0.0 alone", p.Versions)
+		}
+		if got := p.Versions[0].Environments[0].Name; got != "prod" {
+			t.Errorf("environment %s, want prod", got)
 		}
 		if got := p.Versions[0].Methods; !slices.Equal(got, []string{"api_key"}) {
 			t.Errorf("methods %v", got)
@@ -142,9 +146,22 @@ func TestEveryWrongFieldIsNamed(t *testing.T) {
 			KeyTypes: []projects.KeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
 		})
 		got := pointers(err)
-		want := []string{"/version", "/name", "/display_name", "/requests_auth/mode", "/requests_auth/methods/2",
-			"/requests_auth/methods/3", "/requests_auth/keyless", "/requests_auth/jwt/allowed_pairs", "/requests_auth/key_types/0/name", "/requests_auth/key_types/0/scopes/0",
-			"/requests_auth/key_types/1/scopes", "/requests_auth/key_types/1/expires_in", "/target", "/environments/a~1b"}
+		want := []string{
+			"/version",
+			"/name",
+			"/display_name",
+			"/requests_auth/mode",
+			"/requests_auth/methods/2",
+			"/requests_auth/methods/3",
+			"/requests_auth/keyless",
+			"/requests_auth/jwt/allowed_pairs",
+			"/requests_auth/key_types/0/name",
+			"/requests_auth/key_types/0/scopes/0",
+			"/requests_auth/key_types/1/scopes",
+			"/requests_auth/key_types/1/expires_in",
+			"/target",
+			"/environments/a~1b",
+		}
 		if !slices.Equal(got, want) {
 			t.Errorf("\ngot  %v\nwant %v", got, want)
 		}
@@ -202,7 +219,7 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
-		_, stranger := w.create(t, authenticated)
+		_, other := w.create(t, authenticated)
 		ref, name := created.Project.ID, "x"
 		version, environment := created.Project.Versions[0], created.Project.Versions[0].Environments[0]
 		for what, call := range map[string]func(access.Principal) error{
@@ -232,11 +249,11 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 				return err
 			},
 		} {
-			if err := call(stranger); fault.KindOf(err) != fault.NotFound {
-				t.Errorf("%s: a stranger got %v", what, err)
+			if err := call(other); fault.KindOf(err) != fault.NotFound {
+				t.Errorf("%s: another team got %v", what, err)
 			}
 			if err := call(access.Principal{}); fault.KindOf(err) != fault.Unauthenticated {
-				t.Errorf("%s: nobody got %v", what, err)
+				t.Errorf("%s: an anonymous caller got %v", what, err)
 			}
 			if err := call(owner); err != nil {
 				t.Errorf("%s: the owner got %v", what, err)
@@ -250,32 +267,20 @@ func TestChangesAreServedOnReturnAndStaleOnesRefused(t *testing.T) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
 		environment := created.Project.Versions[0].Environments[0]
-		changed, err := w.UpdateTarget(
-			t.Context(),
-			owner,
-			created.Project.Name,
-			environment.ID,
-			environment.ETag,
-			"https://b.example.com/base",
-		)
+		update := func(etag, target string) (projects.Environment, error) {
+			return w.UpdateTarget(t.Context(), owner, created.Project.Name, environment.ID, etag, target)
+		}
+		changed, err := update(environment.ETag, "https://b.example.com/base")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := w.served[0].Versions[0].Environments[0].Target; got != "https://b.example.com/base" {
 			t.Errorf("still served: %s", got)
 		}
-		_, err = w.UpdateTarget(
-			t.Context(),
-			owner,
-			created.Project.Name,
-			environment.ID,
-			environment.ETag,
-			"https://c.example.com",
-		)
-		if fault.KindOf(err) != fault.Stale {
+		if _, err := update(environment.ETag, "https://c.example.com"); fault.KindOf(err) != fault.Stale {
 			t.Errorf("a stale change got %v", err)
 		}
-		if _, err = w.UpdateTarget(t.Context(), owner, created.Project.Name, environment.ID, changed.ETag, "https://c.example.com"); err != nil {
+		if _, err := update(changed.ETag, "https://c.example.com"); err != nil {
 			t.Errorf("the next change got %v", err)
 		}
 	})
@@ -284,22 +289,22 @@ func TestChangesAreServedOnReturnAndStaleOnesRefused(t *testing.T) {
 func TestAReplicaFollowsTheFeed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		here := newWorld(t, db)
-		elsewhere := newWorld(t, db)
+		replica := newWorld(t, db)
 		created, owner := here.create(t, authenticated)
-		if err := elsewhere.feed.Sync(t.Context()); err != nil {
+		if err := replica.feed.Sync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		hash := policy.HashKey(created.Keys["prod"].Plaintext)
-		if elsewhere.key(hash).ID == "" || len(elsewhere.served) != 1 {
+		if replica.key(hash).ID == "" || len(replica.served) != 1 {
 			t.Fatal("the replica has not seen the new project")
 		}
 		if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := elsewhere.feed.Sync(t.Context()); err != nil {
+		if err := replica.feed.Sync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if key := elsewhere.key(hash); key.State != snapshot.KeyRevoked {
+		if key := replica.key(hash); key.State != snapshot.KeyRevoked {
 			t.Errorf("the replica still sees %+v", key)
 		}
 	})

@@ -32,7 +32,8 @@ func execute(t *testing.T, db *models.DB, statement string, values ...any) {
 
 func revise(t *testing.T, db *models.DB, project, key string) {
 	t.Helper()
-	if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.AddRevision(project, key, models.Now()) }); err != nil {
+	err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.AddRevision(project, key, models.Now()) })
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -59,8 +60,8 @@ func (w *world) rename(t *testing.T, db *models.DB, project string) {
 	}
 }
 
-// spoil makes a project's rows unreadable; mend makes them what they were.
-func spoil(t *testing.T, db *models.DB, project string) (mend func()) {
+// spoil makes a project's rows unreadable until repair is called.
+func spoil(t *testing.T, db *models.DB, project string) (repair func()) {
 	execute(t, db, `UPDATE key_types SET scopes = '{"not": "a list"}' WHERE project_id = ?`, project)
 	return func() { execute(t, db, `UPDATE key_types SET scopes = '["*"]' WHERE project_id = ?`, project) }
 }
@@ -72,7 +73,7 @@ func TestAProjectThatCannotBeReadKeepsNoOtherFromItsChanges(t *testing.T) {
 		broken, _ := w.create(t, authenticated)
 		well, _ := w.create(t, authenticated)
 		was := w.serves(broken.Project.ID)
-		mend := spoil(t, db, broken.Project.ID)
+		repair := spoil(t, db, broken.Project.ID)
 		revise(t, db, broken.Project.ID, "")
 
 		w.rename(t, db, well.Project.ID)
@@ -96,7 +97,7 @@ func TestAProjectThatCannotBeReadKeepsNoOtherFromItsChanges(t *testing.T) {
 			t.Errorf("started meanwhile: serves %+v", other.served)
 		}
 
-		mend()
+		repair()
 		for _, one := range []*world{w, other} {
 			revise(t, db, broken.Project.ID, "")
 			if err := one.feed.Sync(t.Context()); err != nil {

@@ -88,7 +88,12 @@ func TestTheHigherCountOfAWindowStays(t *testing.T) {
 				Calls:     calls,
 			}
 		}
-		for _, step := range []struct{ start, calls, want int64 }{{now, 5, 5}, {now, 3, 5}, {now, 8, 8}, {now + 10, 1, 1}} {
+		for _, step := range []struct{ start, calls, want int64 }{
+			{now, 5, 5},
+			{now, 3, 5},
+			{now, 8, 8},
+			{now + 10, 1, 1},
+		} {
 			err := db.Write(t.Context(), func(tx *models.Tx) error {
 				return tx.KeepLimitCounts([]models.LimitCount{row(step.start, step.calls)}, now)
 			})
@@ -99,7 +104,8 @@ func TestTheHigherCountOfAWindowStays(t *testing.T) {
 				t.Fatalf("after %+v: %+v", step, got)
 			}
 		}
-		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.KeepLimitCounts(nil, now+10+86400) }); err != nil {
+		err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.KeepLimitCounts(nil, now+10+86400) })
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got := counts(t, db, 0); len(got) != 0 {

@@ -149,7 +149,8 @@ func (l *land) end(m made) {
 	if l.db.Dialect() == migrations.Postgres {
 		statement = "UPDATE teams SET expires_at = $1 WHERE id = $2"
 	}
-	if _, err := l.db.SQL().ExecContext(l.t.Context(), statement, models.Now().Add(-time.Minute), m.Workspace.Team); err != nil {
+	past := models.Now().Add(-time.Minute)
+	if _, err := l.db.SQL().ExecContext(l.t.Context(), statement, past, m.Workspace.Team); err != nil {
 		l.t.Fatal(err)
 	}
 }

@@ -48,17 +48,8 @@ func TestLoginsGoWithTheirWorkspace(t *testing.T) {
 
 func loginRows(tenant string) []any {
 	now := models.Now()
-	client, user, session, inner, outer := models.NewID(
-		"cli",
-	), models.NewID(
-		"usr",
-	), models.NewID(
-		"ses",
-	), models.NewID(
-		"grp",
-	), models.NewID(
-		"grp",
-	)
+	client, user, session := models.NewID("cli"), models.NewID("usr"), models.NewID("ses")
+	inner, outer := models.NewID("grp"), models.NewID("grp")
 	return []any{
 		&models.AppClient{
 			ID:           client,

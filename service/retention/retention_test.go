@@ -102,9 +102,8 @@ func TestNothingIsPurgedBeforeItsGraceIsOver(t *testing.T) {
 		if l.rows(m.Project.ID)["projects"] != 1 || !l.isServed(m) {
 			t.Error("it is gone while its grace lasts")
 		}
-		if _, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, ""); fault.CodeOf(
-			err,
-		) != "claim_expired" {
+		_, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, "")
+		if fault.CodeOf(err) != "claim_expired" {
 			t.Errorf("claim during the grace: %v, want claim_expired", err)
 		}
 	})
@@ -225,9 +224,8 @@ func TestAPurgeThatWasStoppedGoesOn(t *testing.T) {
 		if err := l.purge(); !errors.Is(err, l.files.broken) {
 			t.Fatalf("got %v", err)
 		}
-		if _, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, ""); fault.KindOf(
-			err,
-		) != fault.NotFound {
+		_, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, "")
+		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("claim of what is being deleted: %v, want not found", err)
 		}
 		l.files.broken = nil
