@@ -18,14 +18,15 @@ import (
 	"postern/testkit"
 )
 
-// Whatever an App begins ends with it: it is what holds everything together.
+// Every goroutine that an App starts ends with it.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func settings(dir, databaseURL string) config.Config {
 	c := config.Default()
-	c.ControlAddr, c.GatewayAddr, c.DataDir, c.DatabaseURL = "127.0.0.1:0", "127.0.0.1:0", dir, config.Secret(
-		databaseURL,
-	)
+	c.ControlAddr = "127.0.0.1:0"
+	c.GatewayAddr = "127.0.0.1:0"
+	c.DataDir = dir
+	c.DatabaseURL = config.Secret(databaseURL)
 	c.Drain = 0
 	return c
 }
@@ -39,7 +40,7 @@ func newApp(t *testing.T, c config.Config) *app.App {
 	return a
 }
 
-// refused is the error of a start, which must be one line.
+// refused returns the error of a start, and checks that it has one line.
 func refused(t *testing.T, c config.Config) string {
 	t.Helper()
 	a, err := app.New(t.Context(), c, "test", slog.New(slog.NewTextHandler(t.Output(), nil)))
@@ -100,9 +101,8 @@ func read(t *testing.T, answer *http.Response, err error) (int, string) {
 
 var ana = url.Values{"email": {"ana@example.com"}, "name": {"Ana"}, "password": {"four unrelated words"}}
 
-// A server that was stopped starts again on what it left. Until somebody has used
-// the link for the first account, each start makes a new one, which ends the one
-// before; from then on there is none.
+// A stopped server starts again on its state. Until the first account exists, each start
+// creates a new link for it, which voids the one before; then there is no link.
 func TestAServerStartsAgainOnWhatItLeft(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		c := settings(t.TempDir(), databaseURL)
@@ -122,7 +122,8 @@ func TestAServerStartsAgainOnWhatItLeft(t *testing.T) {
 			t.Fatal("no new sign-in link although there is no account")
 		}
 		during(t, second, func(browser *http.Client) {
-			if status, _ := post(t, browser, second.Config.PublicURL+"/welcome/"+code(first.FirstLink), ana); status != http.StatusGone {
+			voided := second.Config.PublicURL + "/welcome/" + code(first.FirstLink)
+			if status, _ := post(t, browser, voided, ana); status != http.StatusGone {
 				t.Errorf("the link of the start before answers %d", status)
 			}
 			if status, body := post(t, browser, second.FirstLink, ana); status != http.StatusOK ||
@@ -158,7 +159,7 @@ func TestAnAppThatIsNotRunGivesEverythingBack(t *testing.T) {
 	})
 }
 
-func TestAPortInUseIsNamedWithItsMend(t *testing.T) {
+func TestAPortInUseIsNamedWithItsFlag(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"postern/models"
 )
 
-// start attaches the database. Where it does not answer, the gateway starts from its
-// last state on disk, and Run attaches the database as soon as that is possible.
+// start attaches the database. If the database does not answer, the gateway starts from its
+// last state on disk, and Run attaches the database once it answers.
 func (a *App) start(ctx context.Context) error {
 	err := a.attach(ctx)
 	if err == nil {
@@ -22,7 +22,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	asOf, failure := a.restoreState()
-	if errors.Is(failure, fs.ErrNotExist) { // the first start: there is nothing to say of it
+	if errors.Is(failure, fs.ErrNotExist) { // the first start
 		return err
 	}
 	if failure != nil {
@@ -36,11 +36,11 @@ func (a *App) start(ctx context.Context) error {
 	return nil
 }
 
-// waitingEvery is how often the log says that the database has not answered yet.
+// waitingEvery is how often it is logged that the database has not answered yet.
 const waitingEvery = 3 * time.Second
 
-// attach reaches the database, brings its schema up to date and loads what is served.
-// After an error it can be called again.
+// attach connects to the database, migrates its schema and loads what is served. After an
+// error it can be called again.
 func (a *App) attach(ctx context.Context) error {
 	waiting := time.NewTicker(waitingEvery)
 	defer waiting.Stop()
@@ -80,15 +80,15 @@ func (a *App) tryAttach(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.makeFirstLink(ctx); err != nil {
+	if err := a.createFirstLink(ctx); err != nil {
 		return err
 	}
-	return a.loadCounts(ctx) // last: what was counted meanwhile is added to it once
+	return a.loadCounts(ctx) // last, because a repeated attach would add the counts twice
 }
 
-// makeFirstLink makes the link for the first account. Once the server runs no one
-// would see it: a server that attaches its database later has served before.
-func (a *App) makeFirstLink(ctx context.Context) error {
+// createFirstLink creates the link for the first account. It does nothing once the server
+// runs: the link is shown at the start only.
+func (a *App) createFirstLink(ctx context.Context) error {
 	if a.running.Load() {
 		return nil
 	}
@@ -102,8 +102,8 @@ func (a *App) makeFirstLink(ctx context.Context) error {
 // attachEvery is how long to wait before the database is tried again.
 const attachEvery = time.Second
 
-// attachLater attaches the database and returns nil, or the error for which it never
-// will. It returns the context's error when that ends.
+// attachLater tries until the database is attached. It returns an error that a retry cannot
+// help, or that of ctx.
 func (a *App) attachLater(ctx context.Context) error {
 	for {
 		select {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lock makes this process the sole owner of a data directory until release is
-// called or it ends, however it ends: the kernel frees the lock.
+// lock makes this process the sole owner of a data directory until release is called or the
+// process ends. Even if it is killed, the kernel releases the lock.
 func lock(dir string) (release func() error, sole bool, err error) {
 	path := filepath.Join(dir, "postern.lock")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -21,9 +21,9 @@ func lock(dir string) (release func() error, sole bool, err error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, false, errors.Join(
-			fmt.Errorf("another postern serve uses the data directory %s: stop it, or choose another with "+
-				"--data-dir or POSTERN_DATA_DIR", dir), file.Close())
+		err = fmt.Errorf("another postern serve uses the data directory %s: stop it, or choose another with "+
+			"--data-dir or POSTERN_DATA_DIR", dir)
+		return nil, false, errors.Join(err, file.Close())
 	}
 	if err != nil {
 		return nil, false, errors.Join(fmt.Errorf("cannot lock %s: %w", path, err), file.Close())

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// warnings lets nothing below a warning through: the job queue tells of its
-// every step at the level of information.
+// warnings is a handler that drops records below Warn. River logs each of its steps at Info.
 type warnings struct{ slog.Handler }
 
 func quiet(log *slog.Logger) *slog.Logger { return slog.New(warnings{log.Handler()}) }
@@ -17,7 +16,8 @@ func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
-// Handle implements slog.Handler. What a stop has cancelled is no error.
+// Handle implements slog.Handler. It drops errors of cancelled contexts, which every stop
+// causes.
 func (w warnings) Handle(ctx context.Context, record slog.Record) error {
 	cancelled := strings.Contains(record.Message, context.Canceled.Error())
 	record.Attrs(func(a slog.Attr) bool {

@@ -11,28 +11,28 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of the log. Errors repeat what issuers, providers and upstreams answer,
-// and callers decide how often there is one: without bounds either can fill a disk.
+// Bounds of the log. Errors contain texts of issuers, providers and upstreams, and callers
+// decide how often one is logged: without bounds either could fill a disk.
 const (
 	maxLogText  = 2 << 10  // bytes of a message or of an attribute's text
-	maxLogStack = 16 << 10 // bytes of a stack trace, which is ours
+	maxLogStack = 16 << 10 // bytes of a stack trace
 
 	logEvery    = time.Second // between two lines with one message about one source
 	logsPerTime = 10          // lines in logEvery with one message about all sources
-	maxSources  = 4096        // that are remembered
+	maxSources  = 4096        // that are counted separately
 )
 
-// Attributes that name the source of a line: who the line is about, or which request
-// of a caller caused it.
+// Attributes that name the source of a line: the party that it is about, or the request
+// that caused it.
 var (
 	sourceAttributes  = []string{"asked", "client", "issuer", "webhook"}
 	requestAttributes = []string{"request"}
 	stackAttributes   = []string{"stack", "trace"}
 )
 
-// boundedLog is a slog.Handler that cuts long texts and leaves lines out when there are
-// too many about one source, or caused by callers. A line that follows says how many
-// were left out. Lines below Info pass: they are asked for.
+// boundedLog is a slog.Handler that cuts long texts and drops lines if there are too many
+// about one source, or caused by callers. The next such line has the number of those
+// dropped. Lines below Info are not dropped: an operator has enabled them.
 type boundedLog struct {
 	under  slog.Handler
 	source string // from WithAttrs, "" for none
@@ -51,7 +51,7 @@ func (b boundedLog) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle implements slog.Handler.
 func (b boundedLog) Handle(ctx context.Context, record slog.Record) error {
-	record.Attrs(func(a slog.Attr) bool { b.learn(a); return true })
+	record.Attrs(func(a slog.Attr) bool { b.noteSource(a); return true })
 	out := slog.NewRecord(record.Time, record.Level, cut(record.Message, maxLogText), record.PC)
 	record.Attrs(func(a slog.Attr) bool { out.AddAttrs(boundedAttr(a)); return true })
 	if record.Level >= slog.LevelInfo && (b.source != "" || b.caused) {
@@ -70,7 +70,7 @@ func (b boundedLog) Handle(ctx context.Context, record slog.Record) error {
 func (b boundedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	kept := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
-		b.learn(a)
+		b.noteSource(a)
 		kept[i] = boundedAttr(a)
 	}
 	b.under = b.under.WithAttrs(kept)
@@ -83,7 +83,7 @@ func (b boundedLog) WithGroup(name string) slog.Handler {
 	return b
 }
 
-func (b *boundedLog) learn(a slog.Attr) {
+func (b *boundedLog) noteSource(a slog.Attr) {
 	switch {
 	case slices.Contains(sourceAttributes, a.Key):
 		b.source = cut(a.Value.String(), maxLogText)
@@ -118,7 +118,7 @@ func boundedAttr(a slog.Attr) slog.Attr {
 	return slog.Attr{Key: a.Key, Value: value}
 }
 
-// cut shortens a text to the most bytes, at the beginning of a character.
+// cut shortens a text to at most most bytes, between two characters.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -130,8 +130,7 @@ func cut(text string, most int) string {
 	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:end], "?"), len(text))
 }
 
-// logRates counts lines by message, and by message and source. Messages are fixed
-// texts of ours.
+// logRates counts lines by message, and by message and source. Messages are constants.
 type logRates struct {
 	now func() time.Time
 
@@ -140,14 +139,14 @@ type logRates struct {
 	sources  map[[2]string]*logRate
 }
 
-// logRate is the lines since one came through at the beginning of a period.
+// logRate counts the lines of a period, which begins with a line that was written.
 type logRate struct {
 	since      time.Time
 	written    int
 	suppressed int
 }
 
-// due reports whether a line may be written, and how many like it were left out before.
+// due reports whether a line may be written, and how many like it were dropped before.
 func (r *logRates) due(message, source string) (suppressed int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,7 +182,7 @@ func (r *logRates) due(message, source string) (suppressed int, ok bool) {
 	return max(before, overall), true
 }
 
-// pass counts a line. A clock that is set back begins a new period.
+// pass counts a line. A clock that was set back begins a new period.
 func (l *logRate) pass(now time.Time, most int) (suppressed int, ok bool) {
 	if since := now.Sub(l.since); l.since.IsZero() || since < 0 || since >= logEvery {
 		l.since, l.written = now, 0

@@ -13,8 +13,8 @@ import (
 	"postern/service/audit"
 )
 
-// VerifyAudit verifies the audit logs in the configured database, which nothing is
-// changed in; a server may be running on it.
+// VerifyAudit verifies the audit logs in the configured database. It changes nothing, and a
+// server may be running on the database.
 func VerifyAudit(ctx context.Context, c config.Config) (verdicts []audit.Verdict, err error) {
 	err = onDatabase(ctx, c, func(db *models.DB) error {
 		verdicts, err = audit.VerifyAll(ctx, db)
@@ -23,7 +23,7 @@ func VerifyAudit(ctx context.Context, c config.Config) (verdicts []audit.Verdict
 	return verdicts, err
 }
 
-// Operators lists the e-mail addresses of who runs the installation.
+// Operators returns the e-mail addresses of the installation's operators.
 func Operators(ctx context.Context, c config.Config) (emails []string, err error) {
 	err = onDatabase(ctx, c, func(db *models.DB) error {
 		emails, err = (&accounts.Service{DB: db}).Operators(ctx)
@@ -32,15 +32,15 @@ func Operators(ctx context.Context, c config.Config) (emails []string, err error
 	return emails, err
 }
 
-// SetOperator says of an account whether it is an operator.
+// SetOperator makes an account an operator, or ends that it is one.
 func SetOperator(ctx context.Context, c config.Config, email string, operator bool) error {
 	return onDatabase(ctx, c, func(db *models.DB) error {
 		return (&accounts.Service{DB: db}).SetOperator(ctx, email, operator)
 	})
 }
 
-// WelcomeCode makes a new one-time code that makes the first account, and ends those
-// that were made before.
+// WelcomeCode returns a new one-time code that creates the first account. Earlier codes are
+// void.
 func WelcomeCode(ctx context.Context, c config.Config) (code string, err error) {
 	err = onDatabase(ctx, c, func(db *models.DB) (err error) {
 		code, err = (&accounts.Service{DB: db}).FirstLink(ctx)
@@ -53,7 +53,7 @@ func WelcomeCode(ctx context.Context, c config.Config) (code string, err error) 
 	return code, err
 }
 
-// onDatabase opens a database that a server has made, and may be running on.
+// onDatabase calls work with a database that a server has created, and may be running on.
 func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) error) error {
 	if c.DatabaseURL == "" {
 		if _, err := os.Stat(c.SQLitePath()); err != nil {

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// staleAfter is how old the gateway's state may be before /readyz of the control
-	// plane answers 503.
+	// staleAfter is the age of the gateway's state at which /readyz of the control plane
+	// answers 503.
 	staleAfter = 60 * time.Second
 
-	// lateAfter is how old it may be before /readyz of the gateway says so: a few polls
-	// of the feed.
+	// lateAfter is the age at which /readyz of the gateway reports it: a few polls of the
+	// feed.
 	lateAfter = 5 * time.Second
 
-	// pingWithin bounds /readyz: who asks gives up soon.
+	// pingWithin bounds /readyz, since probes have short timeouts.
 	pingWithin = 1500 * time.Millisecond
 )
 
-// ready is the control plane's readiness: without a database it can do nothing.
+// ready is the control plane's readiness. It needs the database.
 func (a *App) ready(ctx context.Context) (says string, err error) {
 	if a.stopping.Load() {
 		return "stopping", handlers.ErrStopping
@@ -43,8 +43,8 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 	return a.alarm(), nil
 }
 
-// gatewayReady is the gateway's readiness: it goes on serving what it has. Were it
-// unready while the database is away, all replicas would be out of service at once.
+// gatewayReady is the gateway's readiness. The gateway stays ready while the database is
+// unreachable, or all replicas would be taken out of service at once.
 func (a *App) gatewayReady(context.Context) (says string, err error) {
 	switch {
 	case a.stopping.Load():
@@ -55,8 +55,8 @@ func (a *App) gatewayReady(context.Context) (says string, err error) {
 	return a.alarm(), nil
 }
 
-// Degraded says what a server that was started without its database serves, "" for
-// one that has it.
+// Degraded describes the state that a server without its database serves, "" if it has its
+// database.
 func (a *App) Degraded() string {
 	if a.attached.Load() {
 		return ""
@@ -64,14 +64,15 @@ func (a *App) Degraded() string {
 	return a.degraded("the database does not answer")
 }
 
-// degraded says what calls are served from.
+// degraded describes the state that calls are served from, and its age.
 func (a *App) degraded(why string) string {
 	age := a.feed.Age()
 	return fmt.Sprintf("degraded: %s, and calls are served from the state of %s, %s old",
 		why, time.Now().Add(-age).UTC().Format(time.RFC3339), age.Round(time.Second))
 }
 
-// alarm is what an operator has to look into although calls are served, "" for nothing.
+// alarm describes a problem that an operator has to solve although calls are served, "" for
+// none.
 func (a *App) alarm() string {
 	if n := a.feed.Behind(); n > 0 {
 		return fmt.Sprintf("projects that cannot be brought up to date: %d; the log names them", n)

@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// How long a stop waits besides Config.Drain and Config.ShutdownTimeout: for calls
-// that were cut off to be counted, for jobs, for what was counted to be written.
+// Timeouts of a stop, besides Config.Drain and Config.ShutdownTimeout.
 const (
-	countCalls = 5 * time.Second
-	drainJobs  = 5 * time.Second
-	writeUsage = 10 * time.Second
+	countCalls = 5 * time.Second  // for calls that were cut off to be counted
+	drainJobs  = 5 * time.Second  // for running jobs
+	writeUsage = 10 * time.Second // for the counters to be written
 )
 
-// ErrNoDrain as the cause of the context's end lets Run stop without Config.Drain.
+// ErrNoDrain, as the cause of the context's end, makes Run stop without Config.Drain.
 var ErrNoDrain = errors.New("stopped by hand")
 
-// server is what http.Server and the gateway's have in common.
+// server is an http.Server or a gateway.Server.
 type server interface {
 	Serve(net.Listener) error
 	Shutdown(context.Context) error
 	Close() error
 }
 
-// follow attaches the database where New could not, starts what works with it, and
-// watches its schema until ctx ends.
+// follow attaches the database if New could not, starts the work that needs it, and watches
+// its schema until ctx ends.
 func (a *App) follow(ctx, current context.Context, running *sync.WaitGroup) error {
 	if !a.attached.Load() {
 		if err := a.attachLater(ctx); err != nil {
@@ -42,7 +41,8 @@ func (a *App) follow(ctx, current context.Context, running *sync.WaitGroup) erro
 	return a.watchSchema(ctx)
 }
 
-// startWork starts what works with the database, to go on until current ends.
+// startWork starts the work that needs the database. It runs until current ends; the
+// workers run until stopWork.
 func (a *App) startWork(current context.Context, running *sync.WaitGroup) error {
 	a.starting.Lock()
 	defer a.starting.Unlock()
@@ -56,14 +56,14 @@ func (a *App) startWork(current context.Context, running *sync.WaitGroup) error 
 	return a.workers.Start(context.WithoutCancel(current)) // stopWork ends it
 }
 
-// Run serves until ctx ends or a listener fails, then stops in order: not ready while
-// calls are still taken, no new calls, calls under way finished, jobs given back,
-// everything counted written, database closed.
+// Run serves until ctx ends or a listener fails, and then stops in this order: it reports
+// not ready while it still takes calls, takes no new calls, finishes running calls,
+// releases jobs, writes the counters, and closes the database.
 func (a *App) Run(ctx context.Context) error {
 	a.running.Store(true)
 	failing, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	// What keeps the state current goes on until the last call is over.
+	// The feed and the certificates are followed until the last call has ended.
 	current, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var running sync.WaitGroup
@@ -97,28 +97,26 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(err, a.state.close())
 }
 
-// drain lets load balancers notice that this replica is about to go, while calls are
-// still taken: with the listeners closed first, theirs would be refused.
+// drain reports not ready for Config.Drain while calls are still taken, so that load
+// balancers stop sending calls before the listeners close.
 func (a *App) drain() {
 	a.setStopping()
 	if a.Config.Drain <= 0 {
 		return
 	}
-	a.log.Info(
-		"stopping: not ready any more, calls are still taken; a second signal ends at once",
-		"drain", a.Config.Drain,
-	)
+	a.log.Info("stopping: not ready any more, calls are still taken; a second signal ends at once",
+		"drain", a.Config.Drain)
 	time.Sleep(a.Config.Drain)
 }
 
-// setStopping waits for a start of what works with the database: stop ends all of it.
+// setStopping waits for a startWork in progress, so that stop ends all of its work.
 func (a *App) setStopping() {
 	a.starting.Lock()
 	defer a.starting.Unlock()
 	a.stopping.Store(true)
 }
 
-// stop takes a context that is not over yet. end ends what keeps the state current.
+// stop stops everything. ctx has not ended. end ends the work of startWork.
 func (a *App) stop(ctx context.Context, end func()) error {
 	calls, stopCalls := context.WithTimeout(ctx, a.Config.ShutdownTimeout)
 	defer stopCalls()
@@ -138,8 +136,8 @@ func (a *App) stop(ctx context.Context, end func()) error {
 	return errors.Join(err, a.limiter.Close())
 }
 
-// stopWork ends the jobs and writes what was counted, both at once: a database that
-// does not answer takes all the time that each has.
+// stopWork stops the workers and writes the counters, both at once: with a database that
+// does not answer, each takes its whole timeout.
 func (a *App) stopWork(ctx context.Context) error {
 	jobs := make(chan error)
 	go func() {
@@ -149,13 +147,13 @@ func (a *App) stopWork(ctx context.Context) error {
 	}()
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
-	a.refusals.Flush(ctx) // within a time of its own
+	a.refusals.Flush(ctx) // has its own timeout
 	err := errors.Join(a.usage.Close(write), a.saveCounts(write))
 	return errors.Join(<-jobs, err)
 }
 
-// shutBoth closes both listeners at once: of one that stayed open while the other's
-// calls end, new calls would be cut off.
+// shutBoth shuts down both servers at once. In sequence, the second one would take new
+// calls while the first one waits, and cut them off.
 func (a *App) shutBoth(ctx context.Context) error {
 	control := make(chan error)
 	go func() { control <- a.shut(ctx, "control plane", a.control) }()
@@ -163,8 +161,8 @@ func (a *App) shutBoth(ctx context.Context) error {
 	return errors.Join(<-control, gateway)
 }
 
-// shut waits for calls under way and cuts off those that take too long, which is no
-// error: a stream may have no end.
+// shut waits for running calls and cuts off those that take too long. That is no error: a
+// stream may have no end.
 func (a *App) shut(ctx context.Context, name string, s server) error {
 	err := s.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

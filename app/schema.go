@@ -8,12 +8,11 @@ import (
 	"postern/migrations"
 )
 
-// checkSchemaEvery is how often a running replica looks whether a newer one has
-// changed the schema.
+// checkSchemaEvery is how often a replica checks whether a newer one has changed the schema.
 const checkSchemaEvery = 5 * time.Second
 
-// watchSchema returns an error once the schema is one that this program must not
-// use: it would go on without the limits and takedowns that it does not know.
+// watchSchema returns an error once the schema is one that this program must not use: it
+// would ignore limits and takedowns of the newer version.
 func (a *App) watchSchema(ctx context.Context) error {
 	ticker := time.NewTicker(checkSchemaEvery)
 	defer ticker.Stop()
@@ -23,7 +22,7 @@ func (a *App) watchSchema(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		// A database that does not answer is noticed by the change feed.
+		// Other errors are logged by the change feed.
 		if unknown, ok := errors.AsType[*migrations.UnknownSchemaError](a.state.db.CheckSchema(ctx)); ok {
 			return unknown
 		}

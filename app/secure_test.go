@@ -17,7 +17,7 @@ import (
 	"postern/testkit"
 )
 
-// renew puts a certificate of that name, and its key, where the setting says.
+// renew writes a certificate of that name, and its key, to the files of the setting.
 func renew(t *testing.T, files config.KeyPair, name string) (cert []byte) {
 	t.Helper()
 	cert, key := testkit.Certificate(t, name)
@@ -38,7 +38,7 @@ func hostOf(t *testing.T, address string) string {
 	return u.Host
 }
 
-// presented is the name on the certificate that a listener has for a new caller.
+// presented returns the name on the certificate that a listener presents.
 func presented(t *testing.T, address string) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", hostOf(t, address), &tls.Config{InsecureSkipVerify: true})
@@ -74,11 +74,8 @@ func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
 		if status, body := get(t, browser, a.Config.PublicURL+"/readyz"); status != http.StatusOK {
 			t.Errorf("not ready: %d %s", status, body)
 		}
-		answer, err := browser.Post(
-			a.Config.PublicURL+"/proxy",
-			"application/json",
-			strings.NewReader(`{"name": "shop", "target": "`+upstream.URL+`"}`),
-		)
+		body := strings.NewReader(`{"name": "shop", "target": "` + upstream.URL + `"}`)
+		answer, err := browser.Post(a.Config.PublicURL+"/proxy", "application/json", body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,16 +100,18 @@ func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
 			a.Config.GatewayURL: "gateway.new",
 			a.Config.PublicURL:  "control.new",
 		} {
-			for deadline := time.Now().Add(10 * certs.LookEvery); presented(t, address) != want; time.Sleep(certs.LookEvery / 50) {
+			deadline := time.Now().Add(10 * certs.LookEvery)
+			for presented(t, address) != want {
 				if time.Now().After(deadline) {
 					t.Fatalf("%s still has %s", address, presented(t, address))
 				}
+				time.Sleep(certs.LookEvery / 50)
 			}
 		}
 	})
 }
 
-func TestACertificateThatCannotBeReadIsNamedWithItsMend(t *testing.T) {
+func TestACertificateThatCannotBeReadIsNamedWithItsFlag(t *testing.T) {
 	for flag, set := range map[string]func(*config.Config, config.KeyPair){
 		"--gateway-tls-cert": func(c *config.Config, p config.KeyPair) { c.GatewayTLS = p },
 		"--control-tls-cert": func(c *config.Config, p config.KeyPair) { c.ControlTLS = p },

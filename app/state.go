@@ -14,15 +14,15 @@ import (
 	"postern/platform/config"
 )
 
-// state is the database and what has to be given back with it.
+// state is the database and the lock on its data directory.
 type state struct {
 	db      *models.DB
-	sole    bool // nobody else uses this state while we run
+	sole    bool // no other process uses this state
 	release func() error
 }
 
-// openState prepares the configured database; see App.attach. A SQLite file's
-// directory is locked, so that two servers never write one file.
+// openState prepares the configured database, which App.attach connects to. It locks the
+// directory of a SQLite file, so that two servers never write to one file.
 func openState(ctx context.Context, c config.Config) (*state, error) {
 	if err := makeDataDir(c); err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func openState(ctx context.Context, c config.Config) (*state, error) {
 	return s, nil
 }
 
-// Migrate brings the configured database's schema up to date, without starting
-// anything, and tells how many steps of ours and of the job queue it took.
+// Migrate migrates the configured database without starting a server. It returns the number
+// of migrations, Postern's own and those of the job queue.
 func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rivers int, err error) {
 	if err := makeDataDir(c); err != nil {
 		return 0, 0, err
@@ -57,7 +57,7 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rive
 
 func makeDataDir(c config.Config) error {
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
-		return fmt.Errorf("cannot make the data directory %s (%w): choose another with --data-dir or "+
+		return fmt.Errorf("cannot create the data directory %s (%w): choose another with --data-dir or "+
 			"POSTERN_DATA_DIR", c.DataDir, err)
 	}
 	return nil
@@ -96,9 +96,9 @@ func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logg
 	return ours, rivers, err
 }
 
-// explain says on one line what failed, why, and what to do about it.
+// explain returns an error of one line: what failed, why, and what to do about it.
 func explain(c config.Config, what string, cause error) error {
-	mend := "check that the data directory can be written and has space, or choose another with --data-dir or " +
+	fix := "check that the data directory can be written and has space, or choose another with --data-dir or " +
 		"POSTERN_DATA_DIR"
 	unknown, newer := errors.AsType[*migrations.UnknownSchemaError](cause)
 	switch {
@@ -107,17 +107,16 @@ func explain(c config.Config, what string, cause error) error {
 	case errors.Is(cause, models.ErrTransactionPooling):
 		return fmt.Errorf("%s: %w", what, cause)
 	case c.DatabaseURL != "":
-		mend = "check --database-url or POSTERN_DATABASE_URL, and that the database server runs"
+		fix = "check --database-url or POSTERN_DATABASE_URL, and that the database server runs"
 	case models.Damaged(cause):
-		mend = "the file is damaged or no database: put a backup in its place, or choose another data directory " +
+		fix = "the file is damaged or no database: put a backup in its place, or choose another data directory " +
 			"with --data-dir or POSTERN_DATA_DIR"
 	}
-	return fmt.Errorf("%s (%w): %s", what, oneLineError{cause}, mend)
+	return fmt.Errorf("%s (%w): %s", what, oneLineError{cause}, fix)
 }
 
-// oneLineError shows an error of several lines as one, each different line once:
-// PostgreSQL's driver has a line for every address that it tried, and tries each
-// with and without TLS.
+// oneLineError prints an error of several lines as one, each different line once.
+// PostgreSQL's driver has a line for every address that it tried, with and without TLS.
 type oneLineError struct{ error }
 
 func (e oneLineError) Unwrap() error { return e.error }

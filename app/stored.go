@@ -12,21 +12,21 @@ import (
 	"postern/platform/secrets"
 )
 
-// statePlace is what the gateway's state on disk is sealed for.
+// statePlace is the place that the gateway's state on disk is sealed for.
 var statePlace = secrets.Place{Table: "files", Row: "gateway.state"}
 
-// keepsState reports whether the gateway's state is kept on disk. SQLite is on the
-// same disk, so that there is nothing to be gained.
+// keepsState reports whether the gateway's state is kept on disk. With SQLite it is not: the
+// database is on the same disk.
 func (a *App) keepsState() bool { return a.Config.DatabaseURL != "" && a.Config.OfflineStart }
 
 const (
-	lookAtState  = time.Second      // how often it is looked whether the state has changed
-	refreshState = 10 * time.Minute // how often it is written without a change, for its age
-	restFactor   = 50               // times as long as writing took, nothing is written: 2 % of the time at most
+	lookAtState  = time.Second      // how often the state is checked for changes
+	refreshState = 10 * time.Minute // how often it is written without a change, to renew its time
+	restFactor   = 50               // the pause after a write, in durations of the write: it takes up to 2 % of the time
 )
 
-// keepState writes the gateway's state to disk soon after it has changed, until ctx
-// ends, and then once more.
+// keepState writes the gateway's state to disk soon after each change until ctx ends, and
+// then once more.
 func (a *App) keepState(ctx context.Context) {
 	if !a.keepsState() {
 		return
@@ -67,7 +67,7 @@ func (a *App) keepState(ctx context.Context) {
 	}
 }
 
-// storeState replaces the file as a whole, so that a crash leaves the one before.
+// storeState replaces the file atomically, so that a crash leaves the previous one.
 func (a *App) storeState() (err error) {
 	path := a.Config.StateFile()
 	a.removeParts(path)
@@ -89,13 +89,12 @@ func (a *App) storeState() (err error) {
 const (
 	partSuffix = ".*.part"
 
-	// abandonedAfter is when a part that has not grown belongs to a killed process, and
-	// not to another replica that shares the data directory.
+	// abandonedAfter is the age of a part that no process writes any more. A younger one
+	// may belong to another replica with the same data directory.
 	abandonedAfter = time.Minute
 )
 
-// removeParts removes what killed processes have left of the file. One that cannot be
-// removed is no reason to keep no state.
+// removeParts removes the parts of killed processes. A failure is only logged.
 func (a *App) removeParts(path string) {
 	dir := filepath.Dir(path)
 	parts, _ := fs.Glob(os.DirFS(dir), filepath.Base(path)+partSuffix) // the pattern is valid
@@ -119,8 +118,8 @@ func (a *App) sealState(file *os.File) error {
 	return errors.Join(a.feed.Store(sealed), sealed.Close())
 }
 
-// restoreState serves what storeState has written last, and returns when that was
-// current. What the installation's key does not open is not served.
+// restoreState serves the state that storeState wrote last, and returns the time when it was
+// current. It fails if the installation's key does not open the file.
 func (a *App) restoreState() (asOf time.Time, err error) {
 	file, err := os.Open(a.Config.StateFile())
 	if err != nil {

@@ -33,10 +33,12 @@ func TestStateFileOnPostgres(t *testing.T) {
 			}
 		}
 		during(t, newApp(t, c), func(*http.Client) {
-			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			deadline := time.Now().Add(time.Minute)
+			for time.Now().Before(deadline) {
 				if _, err := os.Stat(c.StateFile()); err == nil {
 					return
 				}
+				time.Sleep(10 * time.Millisecond)
 			}
 			t.Error("the state is not written")
 		})

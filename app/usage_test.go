@@ -44,18 +44,12 @@ func settingsFor(t *testing.T, databaseURL string) config.Config {
 	t.Helper()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
-	err := flags.Parse(
-		[]string{
-			"--data-dir",
-			t.TempDir(),
-			"--control-addr",
-			"127.0.0.1:0",
-			"--gateway-addr",
-			"127.0.0.1:0",
-			"--database-url",
-			databaseURL,
-		},
-	)
+	err := flags.Parse([]string{
+		"--data-dir", t.TempDir(),
+		"--control-addr", "127.0.0.1:0",
+		"--gateway-addr", "127.0.0.1:0",
+		"--database-url", databaseURL,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +102,8 @@ func start(t *testing.T, databaseURL string) *running {
 // serve runs a server until the stop that it returns, which is a clean one.
 func serve(t *testing.T, settings config.Config) (config.Config, func()) {
 	t.Helper()
-	server, err := app.New(
-		t.Context(), settings, "test",
-		slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
-	)
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	server, err := app.New(t.Context(), settings, "test", log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func openVault(c config.Config) (*secrets.Vault, error) {
 	if keys == "" {
 		var err error
 		if keys, err = secrets.KeyFile(from); err != nil {
-			return nil, fmt.Errorf("cannot read or make the key of secrets at rest (%w): check the data directory, "+
+			return nil, fmt.Errorf("cannot read or create the key of secrets at rest (%w): check the data directory, "+
 				"or give a key in POSTERN_SECRETS_KEY", err)
 		}
 	}
@@ -37,9 +37,9 @@ func secretsFrom(c config.Config) string {
 	return "--secrets-key or POSTERN_SECRETS_KEY"
 }
 
-// checkVault makes sure that the key-encryption keys are those of this database. Where
-// older ones are given beside the first, everything they wrapped is rewrapped, so that
-// they can be left out from the next start on.
+// checkVault checks that the key-encryption keys are those of this database. Data keys that
+// older keys wrapped are rewrapped with the first one, so that the older ones can be left
+// out from the next start on.
 func (a *App) checkVault(ctx context.Context) error {
 	err := rewrap(ctx, a.vault, a.state.db)
 	if err == nil {
@@ -53,9 +53,9 @@ func (a *App) checkVault(ctx context.Context) error {
 	return nil
 }
 
-// markDatabase leaves a mark made with the key in a database that has none, and checks
-// it with the key. Of replicas that start at once on an empty database with different
-// keys one wins; the others, which would split what is sealed, are refused.
+// markDatabase checks the database's mark with the key, and creates the mark if there is
+// none. If replicas start at once on an empty database with different keys, one creates it
+// and the others are refused.
 func markDatabase(ctx context.Context, vault *secrets.Vault, db *models.DB) error {
 	mark, err := db.Read(ctx).DataKeyByID(secrets.MarkID)
 	if errors.Is(err, models.ErrNotFound) {
@@ -81,7 +81,7 @@ func rewrap(ctx context.Context, vault *secrets.Vault, db *models.DB) error {
 			return err
 		}
 		if !vault.Replacing() {
-			return vault.Check(list[0]) // all were wrapped with the one key, or none
+			return vault.Check(list[0]) // all are wrapped with the same key
 		}
 		err = db.Write(ctx, func(tx *models.Tx) error {
 			for _, key := range list {

@@ -55,9 +55,8 @@ func TestNew_SecretsKeyOfAnotherReplica(t *testing.T) {
 		other := settings(t.TempDir(), databaseURL)
 		if databaseURL == "" {
 			other.DataDir = first.DataDir
-			other.SecretsKey = secrets.Secret(
-				base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", secrets.KeySize))),
-			)
+			key := []byte(strings.Repeat("o", secrets.KeySize))
+			other.SecretsKey = secrets.Secret(base64.StdEncoding.EncodeToString(key))
 		}
 		started(t, first)
 		if text := refused(t, other); !strings.Contains(text, "POSTERN_SECRETS_KEY") {
