@@ -9,7 +9,7 @@ import (
 	"postern/testkit/keycloak"
 )
 
-// shop is a realm with one person, as somebody would write it by hand.
+// shop is a realm with one person, as an operator would write it by hand.
 const shop = `{"realm": "shop", "enabled": true, "sslRequired": "none", "users": [
   {"username": "ana", "enabled": true, "email": "Ana@example.com", "emailVerified": true, "firstName": "Ana", "lastName": "Gomez",
    "credentials": [{"type": "password", "value": "correct horse", "temporary": false}]}]}`

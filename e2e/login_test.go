@@ -116,7 +116,7 @@ func (s *shell) runs(args ...string) (said string) {
 	return said
 }
 
-// running is a command that somebody reads while it runs.
+// running is a command whose output is read while it runs.
 type running struct {
 	t       *testing.T
 	command *exec.Cmd

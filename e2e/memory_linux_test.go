@@ -68,7 +68,7 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 			secrets[fmt.Sprintf("ID token %d", i)] = text[len(text)-100:] // of the signature
 		}
 		guest.leaves()
-		fake.HangUp() // nobody has to wait for idle connections to end, with what was read last
+		fake.HangUp() // ends idle connections, whose buffers hold what was read last
 		upstream.HangUp()
 		left := ""
 		for deadline := time.Now().Add(cleanWithin); time.Now().Before(deadline); {
@@ -111,7 +111,7 @@ func (v *guest) makes(server, upstream string, auth *client.NewAuth, types []cli
 	return made
 }
 
-// guestsCallback is where the guest's application waits; nobody listens.
+// guestsCallback is where the guest's application waits; no server listens there.
 const guestsCallback = "http://127.0.0.1/app/callback"
 
 // guest signs in without a browser, which would be slow at garbage.

@@ -207,7 +207,7 @@ func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
 	elsewhere("deleted", http.StatusUnauthorized)
 }
 
-// inGroup puts somebody into a new group of their tenant, whose id is returned.
+// inGroup adds a user to a new group of the tenant, and returns the group's id.
 func inGroup(t *testing.T, api *client.Client, user, name string) string {
 	t.Helper()
 	one, err := api.User(t.Context(), user)
@@ -242,7 +242,7 @@ func upstreamGets(t *testing.T, api *client.Client, login client.ProxyLogin, wha
 	return provider
 }
 
-// knownAt asks the provider whom a token of its is for.
+// knownAt asks the provider for the subject of its token.
 func knownAt(t *testing.T, issuer *oidcprovider.Provider, authorization string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, issuer.Issuer+"/me", nil)

@@ -29,15 +29,15 @@ func PostgresURL(t testing.TB) string {
 	return address
 }
 
-// Postgres makes an empty database and returns its postgres:// address. The
+// Postgres creates an empty database and returns its postgres:// address. The
 // database is removed when the test ends.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	return PostgresFrom(t, "template0")
 }
 
-// PostgresFrom makes a database that starts as a copy of the one named template,
-// to which nobody may be connected meanwhile. It is removed when the test ends.
+// PostgresFrom creates a database as a copy of template, which must have no connections
+// meanwhile. The database is removed when the test ends.
 func PostgresFrom(t testing.TB, template string) string {
 	t.Helper()
 	server := PostgresURL(t)

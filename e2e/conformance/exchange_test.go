@@ -232,7 +232,7 @@ func waitFor(t *testing.T, what string, ready func() error) {
 	}
 }
 
-// routed is ready when the environment answers at all, whoever may call it.
+// routed is ready when the environment answers at all, to any caller.
 func (p *peer) routed() error {
 	out := p.send(get("probe", prod+"/"))
 	if out.Status != http.StatusUnauthorized && out.Status != http.StatusOK {

@@ -3,7 +3,7 @@
 // them can be changed on its way out.
 //
 // It owns codes, keys and answers; it does not own who presents them. Tests of
-// what an honest provider does use package oidcprovider, which nobody here wrote.
+// what an honest provider does use package oidcprovider, which is a certified one.
 package fakeoidc
 
 import (
@@ -88,7 +88,7 @@ func (p *Provider) Asked(path string) int {
 	return p.taken[path]
 }
 
-// Authorize answers an authorization request as if somebody had signed in: the
+// Authorize answers an authorization request as if a user had signed in: the
 // address that the browser is sent back to.
 func (p *Provider) Authorize(t testing.TB, request string) *url.URL {
 	t.Helper()
@@ -280,5 +280,5 @@ func Unsigned(claims map[string]any) string {
 func Answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // whoever asked is gone when this fails
+	_ = json.NewEncoder(w).Encode(body) // fails if the caller has disconnected
 }

@@ -52,7 +52,7 @@ func Start(t testing.TB, realms map[string]string) *Server {
 		"start",
 		"--optimized",
 		"--import-realm",
-		// The issuer then has the port that it is asked at, which nobody knows before.
+		// The issuer then has the port of the request, which is not known earlier.
 		"--http-enabled=true",
 		"--hostname-strict=false",
 		"--http-host=127.0.0.1",

@@ -31,7 +31,7 @@ type identity struct {
 
 const (
 	identityClient = "bench"
-	backAt         = "http://127.0.0.1/back" // nobody has to answer there
+	backAt         = "http://127.0.0.1/back" // no server needs to answer there
 )
 
 func startIdentity() (*identity, error) {

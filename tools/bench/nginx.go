@@ -117,7 +117,7 @@ http {
 	return &server{process: p, addr: addr, url: "http://" + addr}, nil
 }
 
-// freeAddr is a loopback address whose port nobody has at this moment.
+// freeAddr returns a loopback address with a free port.
 func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

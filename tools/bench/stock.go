@@ -68,7 +68,7 @@ func (s *stock) keys(ctx context.Context, name string, n, some int) ([]string, e
 	return shown, nil
 }
 
-// claim makes the project one that somebody has claimed, as nearly all calls go to such.
+// claim marks the project as claimed, as nearly all called projects are.
 func (s *stock) claim(ctx context.Context, name string) error {
 	return s.db.Write(ctx, func(tx *models.Tx) error {
 		project, err := tx.ProjectByName(name)

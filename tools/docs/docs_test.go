@@ -1,4 +1,4 @@
-// Package docs_test keeps docs/configuration.md equal to the code: `go test ./tools/docs -update` writes it anew.
+// Package docs_test keeps docs/configuration.md equal to the code: `go test ./tools/docs -update` rewrites it.
 package docs_test
 
 import (

@@ -130,7 +130,7 @@ func read(name string, content []byte) (File, error) {
 	return file, nil
 }
 
-// skips tells whether a call is one of testing.TB's skipping methods, going by
+// skips reports whether a call is one of testing.TB's skipping methods, going by
 // the names that receivers have everywhere.
 func skips(call *ast.CallExpr) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)

@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// report copies a readable form of the events in r to w and tells whether there
+// report copies a readable form of the events in r to w and reports whether there
 // were tests and all of them ran and passed. Its error is that of reading or
 // writing.
 func report(r io.Reader, w io.Writer) (passed bool, err error) {
