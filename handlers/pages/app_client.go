@@ -19,16 +19,23 @@ import (
 )
 
 func (h *Handler) showAppClient(v *visit) (web.Answer, error) {
-	return h.appClientWith(v, func(*projects.AppClient) {}, http.StatusOK)
+	return h.appClientNow(v, func(*projects.AppClient) {}, http.StatusOK)
 }
 
-// appClientWith is the app client's page as it stands, changed by what mark says of
-// a form that was refused.
-func (h *Handler) appClientWith(v *visit, mark func(*projects.AppClient), status int) (web.Answer, error) {
+// appClientNow shows the page of the app client that the address names, as it is now, with
+// what mark adds to it.
+func (h *Handler) appClientNow(v *visit, mark func(*projects.AppClient), status int) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
+	return h.appClientWith(v, p, c, mark, status)
+}
+
+// appClientWith shows an app client's page with what mark adds to it.
+func (h *Handler) appClientWith(
+	v *visit, p rules.Project, c login.Client, mark func(*projects.AppClient), status int,
+) (web.Answer, error) {
 	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.ID)
 	if err != nil {
 		return web.Answer{}, err
@@ -245,7 +252,7 @@ func (h *Handler) changeAppClient(
 	if !ok {
 		return web.Answer{}, err
 	}
-	return h.appClientWith(v, func(m *projects.AppClient) { form.mark(m, wrong) }, wrong.status)
+	return h.appClientWith(v, p, c, func(m *projects.AppClient) { form.mark(m, wrong) }, wrong.status)
 }
 
 func (h *Handler) appClientConflict(v *visit, form appClientChange) (web.Answer, error) {

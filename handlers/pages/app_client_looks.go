@@ -153,15 +153,16 @@ func (h *Handler) changeClientSecret(v *visit) (web.Answer, error) {
 	}
 	confidential := v.posted("kind") == "confidential"
 	var made login.NewClient
-	if c.Confidential {
-		err = v.confirmed(v.allowed(p, access.LoginUpdate), "Tick the box: the secret in use stops working at once.")
+	err = v.allowed(p, access.LoginUpdate)
+	if err == nil && c.Confidential {
+		err = v.confirmed("Tick the box: the secret in use stops working at once.")
 	}
 	if err == nil {
 		made, err = h.Login.UpdateClient(v.ctx(), v.who, c.ID, v.state, login.ClientInput{Confidential: &confidential})
 		err = rotatedMeanwhile(err)
 	}
 	if wrong, ok := mistakesIn(err); ok {
-		return h.appClientWith(v, func(m *projects.AppClient) {
+		return h.appClientNow(v, func(m *projects.AppClient) {
 			if m.Secret != nil {
 				m.Secret.Error = wrong.rest()
 			}
@@ -181,11 +182,15 @@ func (h *Handler) deleteAppClient(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.confirmed(v.allowed(p, access.LoginUpdate), "Tick the box to delete the app client."); err == nil {
+	err = v.allowed(p, access.LoginUpdate)
+	if err == nil {
+		err = v.confirmed("Tick the box to delete the app client.")
+	}
+	if err == nil {
 		err = h.Login.DeleteClient(v.ctx(), v.who, c.ID)
 	}
 	if wrong, ok := mistakesIn(err); ok {
-		return h.appClientWith(v, func(m *projects.AppClient) { markDelete(m.Delete, wrong) }, wrong.status)
+		return h.appClientWith(v, p, c, func(m *projects.AppClient) { markDelete(m.Delete, wrong) }, wrong.status)
 	}
 	if err != nil {
 		return web.Answer{}, err

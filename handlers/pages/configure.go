@@ -15,22 +15,22 @@ import (
 
 // configure shows a project's settings.
 func (h *Handler) configure(v *visit) (web.Answer, error) {
-	m, err := h.configuration(v)
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.configuration(v, p)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	return web.Show(projects.ConfigurePage(m)), nil
 }
 
-// configuration is the page as the project stands.
-func (h *Handler) configuration(v *visit) (projects.Configure, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
-	if err != nil {
-		return projects.Configure{}, err
-	}
+// configuration is the settings page of a project.
+func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure, err error) {
 	v.enter(p.Team)
 	path := projectPath(p.Name)
-	m := projects.Configure{
+	m = projects.Configure{
 		Page: v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
 		Head: v.headOf(p, projects.TabConfigure),
 		General: projects.General{
@@ -139,7 +139,14 @@ func (h *Handler) saved(v *visit, err error, flash string, form configurationFor
 	if !ok {
 		return web.Answer{}, err
 	}
-	m, err := h.configuration(v)
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.configuration(v, p)
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -7,22 +7,18 @@ import (
 	"postern/service/projects"
 )
 
-// Rules ask who is asking before they look at what was sent. Where a page reads its
-// form before it comes to a rule, it has to ask first as well.
+// Rules check the permission before they look at the input. A page that refuses a form
+// without calling a rule checks the permission too before it says what is wrong.
 
-// allowed asks whether the visitor may do this with the project.
+// allowed returns an error unless the visitor may do this with the project.
 func (v *visit) allowed(p projects.Project, action access.Action) error {
 	return access.CheckProject(v.who, models.Project{ID: p.ID, TeamID: p.Team}, action)
 }
 
-// confirmed refuses a form whose box is not ticked, and before that whoever is not
-// allowed what it is for.
-func (v *visit) confirmed(allowed error, mend string) error {
-	if allowed != nil {
-		return allowed
-	}
+// confirmed returns an error with the text unless the form's confirmation box is ticked.
+func (v *visit) confirmed(text string) error {
 	if v.posted("confirm") != "true" {
-		return fault.InvalidField("/confirm", "required", "%s", mend)
+		return fault.InvalidField("/confirm", "required", "%s", text)
 	}
 	return nil
 }

@@ -103,15 +103,17 @@ func (h *Handler) groupOf(v *visit) (directory.GroupDetail, rules.Tenant, error)
 }
 
 func (h *Handler) showGroup(v *visit) (web.Answer, error) {
-	return h.groupWith(v, func(*tenants.Group) {}, http.StatusOK)
-}
-
-// groupWith shows the group as it is, with what mark adds.
-func (h *Handler) groupWith(v *visit, mark func(*tenants.Group), status int) (web.Answer, error) {
 	g, t, err := h.groupOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
+	return h.groupWith(v, g, t, func(*tenants.Group) {}, http.StatusOK)
+}
+
+// groupWith shows a group's page with what mark adds to it.
+func (h *Handler) groupWith(
+	v *visit, g directory.GroupDetail, t rules.Tenant, mark func(*tenants.Group), status int,
+) (web.Answer, error) {
 	path := groupPath(g.ID)
 	page, err := h.Directory.Members(v.ctx(), v.who, g.ID, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
@@ -201,13 +203,20 @@ func (h *Handler) saveGroup(v *visit) (web.Answer, error) {
 	})
 }
 
-// refusedGroup shows the group's page with what mark says is wrong.
+// refusedGroup shows the group's page as it is now, with what mark adds to it.
 func (h *Handler) refusedGroup(v *visit, err error, mark func(*tenants.Group, *mistakes)) (web.Answer, error) {
 	wrong, ok := mistakesIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	return h.groupWith(v, func(m *tenants.Group) { mark(m, wrong) }, wrong.status)
+	g, t, err := h.groupOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return h.groupWith(v, g, t, func(m *tenants.Group) { mark(m, wrong) }, wrong.status)
 }
 
 // groupConflict shows what somebody else saved meanwhile beside what was typed.
@@ -236,18 +245,17 @@ func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
 }
 
 func (h *Handler) deleteGroup(v *visit) (web.Answer, error) {
-	g, t, err := h.groupOf(v)
-	if err != nil {
-		return web.Answer{}, err
+	if err := v.confirmed("Tick the box to delete the group."); err != nil {
+		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) { m.Delete.Error = wrong.rest() })
 	}
-	err = v.confirmed(access.Check(v.who, t.Team, access.UserUpdate), "Tick the box to delete the group.")
+	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
 	if err == nil {
 		err = h.Directory.DeleteGroup(v.ctx(), v.who, g.ID)
 	}
-	if err == nil {
-		return v.done("group_gone", groupsPath(t.ID))
+	if err != nil {
+		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) { m.Delete.Error = wrong.rest() })
 	}
-	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) { m.Delete.Error = wrong.rest() })
+	return v.done("group_gone", groupsPath(g.Tenant))
 }
 
 // putMember puts the end user with that address into the group.

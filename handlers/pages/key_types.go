@@ -218,24 +218,19 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proj
 }
 
 func (h *Handler) saveKeyType(v *visit) (web.Answer, error) {
-	p, t, err := h.keyTypeOf(v)
-	if err != nil {
-		return web.Answer{}, err
-	}
 	form := postedKeyType(v)
 	scopes, lifetime := strings.Fields(form.scopes), form.lifetime()
-	_, err = h.Projects.UpdateKeyType(v.ctx(), v.who, p.ID, t.Name, form.revision, rules.KeyTypeChange{
-		Scopes:    &scopes,
-		ExpiresIn: &lifetime,
-		Limits:    readLimits(form.limits),
-	})
+	change := rules.KeyTypeChange{Scopes: &scopes, ExpiresIn: &lifetime, Limits: readLimits(form.limits)}
+	_, err := h.Projects.UpdateKeyType(
+		v.ctx(), v.who, v.param("project"), v.param("key_type"), form.revision, change,
+	)
 	if err == nil {
-		return v.done("key_type", keyTypePath(p, t))
+		return v.done("key_type", projectPath(v.param("project"))+"/key-types/"+v.param("key_type"))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.keyTypeConflict(v, form)
 	}
-	return h.refusedKeyType(v, p, t, err, func(m *projects.KeyType, wrong *mistakes) {
+	return h.refusedKeyType(v, err, func(m *projects.KeyType, wrong *mistakes) {
 		if m.Edit != nil {
 			*m.Edit = form.view(m.Edit.Action, wrong)
 		} else {
@@ -245,25 +240,29 @@ func (h *Handler) saveKeyType(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) deleteKeyType(v *visit) (web.Answer, error) {
-	p, t, err := h.keyTypeOf(v)
-	if err != nil {
-		return web.Answer{}, err
-	}
-	if err = v.confirmed(v.allowed(p, access.ProjectUpdate), "Tick the box to delete the key type."); err == nil {
-		err = h.Projects.DeleteKeyType(v.ctx(), v.who, p.ID, t.Name, "")
+	err := v.confirmed("Tick the box to delete the key type.")
+	if err == nil {
+		err = h.Projects.DeleteKeyType(v.ctx(), v.who, v.param("project"), v.param("key_type"), "")
 	}
 	if err == nil {
-		return v.done("key_type_gone", keyTypesPath(p))
+		return v.done("key_type_gone", projectPath(v.param("project"))+"/key-types")
 	}
-	return h.refusedKeyType(v, p, t, err, func(m *projects.KeyType, wrong *mistakes) { m.DeleteError = wrong.rest() })
+	return h.refusedKeyType(v, err, func(m *projects.KeyType, wrong *mistakes) { m.DeleteError = wrong.rest() })
 }
 
-// refusedKeyType shows the key type's page with what mark says is wrong.
+// refusedKeyType shows the key type's page as it is now, with what mark adds to it.
 func (h *Handler) refusedKeyType(
-	v *visit, p rules.Project, t rules.KeyType, err error, mark func(*projects.KeyType, *mistakes),
+	v *visit, err error, mark func(*projects.KeyType, *mistakes),
 ) (web.Answer, error) {
 	wrong, ok := mistakesIn(err)
 	if !ok {
+		return web.Answer{}, err
+	}
+	p, t, err := h.keyTypeOf(v)
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
 		return web.Answer{}, err
 	}
 	m, err := h.keyTypeModel(v, p, t)

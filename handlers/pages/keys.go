@@ -27,6 +27,9 @@ func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id 
 
 func keySecretPath(p rules.Project, id string) string { return keyPath(p, id) + "/secret" }
 
+// keyHere is the page of the key that the address names.
+func (v *visit) keyHere() string { return projectPath(v.param("project")) + "/keys/" + v.param("key") }
+
 // keySection is the project page's list of keys, from the newest on or from the
 // one that the address asks for.
 func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
@@ -153,25 +156,29 @@ func (h *Handler) makeKey(v *visit) (web.Answer, error) {
 		Limits:       bounds.limits(),
 		AllowedCIDRs: lines(bounds.allowed),
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
-	if err != nil {
-		return web.Answer{}, err
-	}
-	if err := v.allowed(p, access.KeyCreate); err != nil {
-		return web.Answer{}, err
-	}
-	var minted keys.Minted
-	if in.ExpiresAt, err = endOfDay(v.posted("expires_on")); err == nil {
-		minted, err = h.Keys.Create(v.ctx(), v.who, p.ID, in)
-	}
+	project := v.param("project")
+	expires, err := endOfDay(v.posted("expires_on"))
 	if err == nil {
-		return h.disclose(v, keySecretPath(p, minted.ID), disclosed{Heading: "Key created", Secret: minted.Plaintext})
+		in.ExpiresAt = expires
+		var minted keys.Minted
+		minted, err = h.Keys.Create(v.ctx(), v.who, project, in)
+		if err == nil {
+			path := projectPath(project) + "/keys/" + minted.ID + "/secret"
+			return h.disclose(v, path, disclosed{Heading: "Key created", Secret: minted.Plaintext})
+		}
 	}
 	wrong, ok := mistakesIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	m, err := h.configuration(v)
+	p, err := h.Projects.Get(v.ctx(), v.who, project)
+	if err == nil {
+		err = v.allowed(p, access.KeyCreate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.configuration(v, p)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -220,7 +227,7 @@ func (h *Handler) showKeySecret(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, keySecretPath(p, k.ID))
+	found, err := h.disclosed(v, v.keyHere()+"/secret")
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -274,10 +281,8 @@ func (h *Handler) keyOf(v *visit) (rules.Project, keys.Key, error) {
 	if err != nil {
 		return p, keys.Key{}, err
 	}
-	k, err := h.Keys.Get(v.ctx(), v.who, v.param("key"))
-	if err == nil && k.Project != p.ID {
-		err = web.NotFound()
-	}
+	home := keys.Home{ID: p.ID, Team: p.Team, Limits: p.Limits.Key}
+	k, err := h.Keys.GetFrom(v.ctx(), v.who, home, v.param("key"))
 	return p, k, err
 }
 
@@ -290,64 +295,49 @@ func (h *Handler) showKey(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) freezeKey(v *visit) (web.Answer, error) {
-	return h.changeKey(v, "frozen", h.Keys.Freeze)
+	return h.changeKey(v, "frozen", h.Keys.InProject(v.param("project")).Freeze)
 }
 
 func (h *Handler) unfreezeKey(v *visit) (web.Answer, error) {
-	return h.changeKey(v, "unfrozen", h.Keys.Unfreeze)
+	return h.changeKey(v, "unfrozen", h.Keys.InProject(v.param("project")).Unfreeze)
 }
 
 func (h *Handler) revokeKey(v *visit) (web.Answer, error) {
-	p, k, err := h.keyOf(v)
-	if err != nil {
-		return web.Answer{}, err
+	if err := v.confirmed("Tick the box to revoke the key."); err != nil {
+		return h.refusedKey(v, err)
 	}
-	if err := v.confirmed(v.allowed(p, access.KeyChange), "Tick the box to revoke the key."); err != nil {
-		return refusedKey(v, p, k, err)
-	}
-	return h.changeKey(v, "revoked", h.Keys.Revoke)
+	return h.changeKey(v, "revoked", h.Keys.InProject(v.param("project")).Revoke)
 }
 
 func (h *Handler) changeKey(
-	v *visit, flash string, rule func(context.Context, access.Principal, string) (keys.Key, error),
+	v *visit, flash string, change func(context.Context, access.Principal, string) (keys.Key, error),
 ) (web.Answer, error) {
-	p, k, err := h.keyOf(v)
-	if err != nil {
-		return web.Answer{}, err
+	if _, err := change(v.ctx(), v.who, v.param("key")); err != nil {
+		return h.refusedKey(v, err)
 	}
-	if _, err := rule(v.ctx(), v.who, k.ID); err != nil {
-		return refusedKey(v, p, k, err)
-	}
-	return v.done(flash, keyPath(p, k.ID))
+	return v.done(flash, v.keyHere())
 }
 
 func (h *Handler) rotateKey(v *visit) (web.Answer, error) {
-	p, k, err := h.keyOf(v)
+	scoped, grace := h.Keys.InProject(v.param("project")), parseGrace(v.posted("grace_seconds"))
+	minted, err := scoped.Rotate(v.ctx(), v.who, v.param("key"), v.state, grace)
 	if err != nil {
-		return web.Answer{}, err
-	}
-	minted, err := h.Keys.Rotate(v.ctx(), v.who, k.ID, v.state, graceOf(v.posted("grace_seconds")))
-	if err != nil {
-		p, k, failed := h.keyOf(v) // as it is now
-		if failed != nil {
-			return web.Answer{}, failed
-		}
-		return refusedKey(v, p, k, rotatedMeanwhile(err))
+		return h.refusedKey(v, rotatedMeanwhile(err))
 	}
 	text := "The old secret has stopped working."
 	if minted.GraceEndsAt != nil {
 		text = "The old secret works until " + moment(*minted.GraceEndsAt) + "."
 	}
-	return h.disclose(v, keySecretPath(p, k.ID), disclosed{
+	return h.disclose(v, v.keyHere()+"/secret", disclosed{
 		Heading: "Key rotated",
 		Text:    text,
 		Secret:  minted.Plaintext,
 	})
 }
 
-// graceOf reads a number of seconds; what is none becomes a grace that the rule
-// refuses.
-func graceOf(seconds string) time.Duration {
+// parseGrace reads a number of seconds. It returns -1, which Rotate refuses, for any other
+// text.
+func parseGrace(seconds string) time.Duration {
 	n, err := strconv.ParseUint(seconds, 10, 32) // so that it fits a Duration
 	if err != nil {
 		return -1
@@ -355,10 +345,17 @@ func graceOf(seconds string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// refusedKey shows the key's page with what is wrong.
-func refusedKey(v *visit, p rules.Project, k keys.Key, err error) (web.Answer, error) {
+// refusedKey shows the key's page as it is now, with what is wrong with the form.
+func (h *Handler) refusedKey(v *visit, err error) (web.Answer, error) {
 	wrong, ok := mistakesIn(err)
 	if !ok {
+		return web.Answer{}, err
+	}
+	p, k, err := h.keyOf(v)
+	if err == nil {
+		err = v.allowed(p, access.KeyChange)
+	}
+	if err != nil {
 		return web.Answer{}, err
 	}
 	m := keyModel(v, p, k)

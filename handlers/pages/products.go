@@ -122,7 +122,7 @@ func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.productConflict(v, name)
 	}
-	return h.refusedProduct(v, err, func(m *products.Product, wrong *mistakes) {
+	return h.refusedProduct(v, err, access.ProductUpdate, func(m *products.Product, wrong *mistakes) {
 		if m.Rename != nil {
 			m.Rename.Revision, m.Rename.DisplayName = revision, wrong.value("/display_name", name)
 			m.Rename.Error = wrong.rest()
@@ -130,13 +130,19 @@ func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
 	})
 }
 
-// refusedProduct shows the product's page with what mark says is wrong.
-func (h *Handler) refusedProduct(v *visit, err error, mark func(*products.Product, *mistakes)) (web.Answer, error) {
+// refusedProduct shows the product's page with what mark adds to it, to visitors with the
+// permission for the action.
+func (h *Handler) refusedProduct(
+	v *visit, err error, action access.Action, mark func(*products.Product, *mistakes),
+) (web.Answer, error) {
 	wrong, ok := mistakesIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	if err == nil {
+		err = access.Check(v.who, p.Team, action)
+	}
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -164,18 +170,14 @@ func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
 }
 
 func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
-	if err != nil {
-		return web.Answer{}, err
-	}
-	err = v.confirmed(access.Check(v.who, p.Team, access.ProductDelete), "Tick the box to delete the product.")
+	err := v.confirmed("Tick the box to delete the product.")
 	if err == nil {
-		err = h.Projects.DeleteProduct(v.ctx(), v.who, p.ID)
+		err = h.Projects.DeleteProduct(v.ctx(), v.who, v.param("product"))
 	}
 	if err == nil {
 		return v.done("product_gone", productsPath)
 	}
-	return h.refusedProduct(v, err, func(m *products.Product, wrong *mistakes) {
+	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *mistakes) {
 		if m.Delete != nil {
 			m.Delete.Error = wrong.rest()
 		}

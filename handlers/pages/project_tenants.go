@@ -123,13 +123,15 @@ func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
 	return v.done("attached", tenantsOf(p))
 }
 
-func (h *Handler) askDetach(v *visit) (web.Answer, error) { return h.askDetachWith(v, &mistakes{}) }
-
-func (h *Handler) askDetachWith(v *visit, wrong *mistakes) (web.Answer, error) {
+func (h *Handler) askDetach(v *visit) (web.Answer, error) {
 	p, t, err := h.servedTenant(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
+	return h.askDetachWith(v, p, t, &mistakes{})
+}
+
+func (h *Handler) askDetachWith(v *visit, p rules.Project, t rules.Tenant, wrong *mistakes) (web.Answer, error) {
 	v.enter(p.Team)
 	path := tenantsOf(p) + "/" + t.ID
 	m := projects.Detach{
@@ -174,11 +176,15 @@ func (h *Handler) detachProjectTenant(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.confirmed(v.allowed(p, access.ProjectUpdate), "Tick the box to detach the tenant."); err == nil {
+	err = v.allowed(p, access.ProjectUpdate)
+	if err == nil {
+		err = v.confirmed("Tick the box to detach the tenant.")
+	}
+	if err == nil {
 		err = h.Projects.Detach(v.ctx(), v.who, p.ID, t.ID)
 	}
 	if wrong, ok := mistakesIn(err); ok {
-		return h.askDetachWith(v, wrong)
+		return h.askDetachWith(v, p, t, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err

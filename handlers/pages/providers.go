@@ -212,7 +212,7 @@ func (h *Handler) switchProvider(v *visit) (web.Answer, error) {
 	on := v.posted("enabled") == "true"
 	_, err = h.Login.UpdateProvider(v.ctx(), v.who, o.ID, "", login.ProviderInput{Enabled: &on})
 	if wrong, ok := mistakesIn(err); ok {
-		return h.appClientWith(v, func(m *projects.AppClient) {
+		return h.appClientWith(v, p, c, func(m *projects.AppClient) {
 			for i := range m.Providers {
 				if m.Providers[i].ID == o.ID {
 					m.Providers[i].Error = wrong.rest()
@@ -234,7 +234,11 @@ func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.confirmed(v.allowed(p, access.LoginUpdate), "Tick the box to remove the provider."); err == nil {
+	err = v.allowed(p, access.LoginUpdate)
+	if err == nil {
+		err = v.confirmed("Tick the box to remove the provider.")
+	}
+	if err == nil {
 		err = h.Login.DeleteProvider(v.ctx(), v.who, o.ID)
 	}
 	if wrong, ok := mistakesIn(err); ok {

@@ -8,7 +8,6 @@ import (
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/platform/secrets"
-	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/views/projects"
 )
@@ -57,16 +56,9 @@ func (h *Handler) saveAccess(v *visit) (web.Answer, error) {
 		endpointSecret: secrets.Secret(v.posted("introspection_secret")),
 		methods:        v.c.Request.PostForm["methods"],
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
-	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
-	}
-	if err != nil {
-		return web.Answer{}, err
-	}
 	change, err := form.change()
 	if err == nil {
-		_, err = h.Projects.UpdateAccess(v.ctx(), v.who, p.ID, form.version, form.revision, change)
+		_, err = h.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, change)
 	}
 	return h.saved(v, err, "access", form)
 }

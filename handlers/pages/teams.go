@@ -218,7 +218,10 @@ func (h *Handler) removeMember(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
-	err := v.confirmed(access.Check(v.who, v.param("team"), access.MemberLeave), "Tick the box to leave the team.")
+	err := access.Check(v.who, v.param("team"), access.MemberLeave)
+	if err == nil {
+		err = v.confirmed("Tick the box to leave the team.")
+	}
 	if err == nil {
 		err = h.Accounts.Leave(v.ctx(), v.who, v.param("team"))
 	}

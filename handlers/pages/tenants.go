@@ -183,7 +183,7 @@ func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.tenantConflict(v, form)
 	}
-	return h.refusedTenant(v, err, func(m *tenants.Settings, wrong *mistakes) {
+	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *mistakes) {
 		if m.Change != nil {
 			m.Change.Revision = form.revision
 			m.Change.DisplayName = wrong.value("/display_name", form.displayName)
@@ -193,13 +193,19 @@ func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
 	})
 }
 
-// refusedTenant shows the tenant's page with what mark says is wrong.
-func (h *Handler) refusedTenant(v *visit, err error, mark func(*tenants.Settings, *mistakes)) (web.Answer, error) {
+// refusedTenant shows the tenant's page with what mark adds to it, to visitors with the
+// permission for the action.
+func (h *Handler) refusedTenant(
+	v *visit, err error, action access.Action, mark func(*tenants.Settings, *mistakes),
+) (web.Answer, error) {
 	wrong, ok := mistakesIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	if err == nil {
+		err = access.Check(v.who, t.Team, action)
+	}
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -234,18 +240,14 @@ func (h *Handler) tenantConflict(v *visit, mine tenantForm) (web.Answer, error) 
 }
 
 func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
-	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
-	if err != nil {
-		return web.Answer{}, err
-	}
-	err = v.confirmed(access.Check(v.who, t.Team, access.TenantDelete), "Tick the box to delete the tenant.")
+	err := v.confirmed("Tick the box to delete the tenant.")
 	if err == nil {
-		err = h.Projects.DeleteTenant(v.ctx(), v.who, t.ID)
+		err = h.Projects.DeleteTenant(v.ctx(), v.who, v.param("tenant"))
 	}
 	if err == nil {
 		return v.done("tenant_gone", tenantsPath)
 	}
-	return h.refusedTenant(v, err, func(m *tenants.Settings, wrong *mistakes) {
+	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *mistakes) {
 		if m.Delete != nil {
 			m.Delete.Error = wrong.rest()
 		}

@@ -188,7 +188,7 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *mistakes) (web.Answer, error)
 }
 
 func (h *Handler) revokeToken(v *visit) (web.Answer, error) {
-	err := v.confirmed(nil, "Tick the box to revoke the token.")
+	err := v.confirmed("Tick the box to revoke the token.")
 	if err == nil {
 		err = h.Tokens.Revoke(v.ctx(), v.who, v.param("token"))
 	}

@@ -27,16 +27,34 @@ func (h *Handler) userOf(v *visit) (directory.Profile, rules.Tenant, error) {
 }
 
 func (h *Handler) showUser(v *visit) (web.Answer, error) {
-	return h.userWith(v, func(*tenants.User) {}, http.StatusOK)
-}
-
-// userWith shows the end user as they are, with what mark adds.
-func (h *Handler) userWith(v *visit, mark func(*tenants.User), status int) (web.Answer, error) {
 	u, t, err := h.userOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	seen, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, []string{u.ID})
+	return h.userWith(v, u, t, func(*tenants.User) {}, http.StatusOK)
+}
+
+// refusedUser shows the user's page as it is now, with what mark adds to it.
+func (h *Handler) refusedUser(v *visit, err error, mark func(*tenants.User, *mistakes)) (web.Answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	u, t, err := h.userOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return h.userWith(v, u, t, func(m *tenants.User) { mark(m, wrong) }, wrong.status)
+}
+
+// userWith shows a user's page with what mark adds to it.
+func (h *Handler) userWith(
+	v *visit, u directory.Profile, t rules.Tenant, mark func(*tenants.User), status int,
+) (web.Answer, error) {
+	lastActive, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, []string{u.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -48,7 +66,7 @@ func (h *Handler) userWith(v *visit, mark func(*tenants.User), status int) (web.
 		),
 		Title: userTitle(u.User),
 		State: userBadge(u.State),
-		Facts: append(userFacts(u.User), ui.Fact{Label: "Seen in traffic", Value: seenText(seen[u.ID])}),
+		Facts: append(userFacts(u.User), ui.Fact{Label: "Seen in traffic", Value: lastActiveText(lastActive[u.ID])}),
 	}
 	for _, one := range u.Identities {
 		m.Identities = append(m.Identities, tenants.Identity{
@@ -123,10 +141,10 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 	return err
 }
 
-// saveUser leaves an address alone that is as it was: somebody's provider may tell
-// none.
+// saveUser changes the address only if another one was typed: a user whose provider tells
+// none is saved without one.
 func (h *Handler) saveUser(v *visit) (web.Answer, error) {
-	u, t, err := h.userOf(v)
+	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -141,23 +159,23 @@ func (h *Handler) saveUser(v *visit) (web.Answer, error) {
 		return v.done("user", userPath(u.ID))
 	}
 	if fault.KindOf(err) == fault.Stale {
-		return h.userConflict(v, u, t, name, email)
+		return h.userConflict(v, name, email)
 	}
-	wrong, ok := mistakesIn(err)
-	if !ok {
-		return web.Answer{}, err
-	}
-	return h.userWith(v, func(m *tenants.User) {
+	return h.refusedUser(v, err, func(m *tenants.User, wrong *mistakes) {
 		if m.Change != nil {
 			m.Change.Revision = revision
 			m.Change.Name, m.Change.Email = wrong.value("/name", name), wrong.value("/email", email)
 			m.Change.Error = wrong.rest()
 		}
-	}, wrong.status)
+	})
 }
 
-// userConflict shows what somebody else saved meanwhile beside what was typed.
-func (h *Handler) userConflict(v *visit, u directory.Profile, t rules.Tenant, name, email string) (web.Answer, error) {
+// userConflict shows what was saved meanwhile beside what was typed.
+func (h *Handler) userConflict(v *visit, name, email string) (web.Answer, error) {
+	u, t, err := h.userOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
 	path := userPath(u.ID)
 	m := projects.Conflict{
 		Page:    v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
@@ -192,37 +210,25 @@ func (h *Handler) unfreezeUser(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) deleteUser(v *visit) (web.Answer, error) {
-	u, t, err := h.userOf(v)
-	if err != nil {
-		return web.Answer{}, err
+	if err := v.confirmed("Tick the box to delete the user."); err != nil {
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *mistakes) { m.Delete.Error = wrong.rest() })
 	}
-	err = v.confirmed(access.Check(v.who, t.Team, access.UserUpdate), "Tick the box to delete the user.")
+	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
 	if err == nil {
 		err = h.Directory.DeleteUser(v.ctx(), v.who, u.ID)
 	}
-	if wrong, ok := mistakesIn(err); ok {
-		return h.userWith(v, func(m *tenants.User) { m.Delete.Error = wrong.rest() }, wrong.status)
-	}
 	if err != nil {
-		return web.Answer{}, err
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *mistakes) { m.Delete.Error = wrong.rest() })
 	}
-	return v.done("user_gone", usersPath(t.ID))
+	return v.done("user_gone", usersPath(u.Tenant))
 }
 
 // joinGroup puts the end user into a group.
 func (h *Handler) joinGroup(v *visit) (web.Answer, error) {
-	u, t, err := h.userOf(v)
-	if err == nil {
-		err = access.Check(v.who, t.Team, access.UserUpdate)
-	}
-	if err == nil {
-		_, err = h.Directory.SetMember(v.ctx(), v.who, v.posted("group"), u.ID, directory.RoleMember)
-	}
-	if wrong, ok := mistakesIn(err); ok {
-		return h.userWith(v, func(m *tenants.User) { m.Error = wrong.rest() }, wrong.status)
-	}
+	user := v.param("user")
+	_, err := h.Directory.SetMember(v.ctx(), v.who, v.posted("group"), user, directory.RoleMember)
 	if err != nil {
-		return web.Answer{}, err
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *mistakes) { m.Error = wrong.rest() })
 	}
-	return v.done("member", userPath(u.ID)+"#groups")
+	return v.done("member", userPath(user)+"#groups")
 }

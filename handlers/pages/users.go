@@ -100,7 +100,7 @@ func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]
 	for _, u := range users {
 		ids = append(ids, u.ID)
 	}
-	seen, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, ids)
+	lastActive, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, ids)
 	var rows []tenants.UserRow
 	for _, u := range users {
 		rows = append(rows, tenants.UserRow{
@@ -109,14 +109,14 @@ func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]
 			Email:     u.Email,
 			State:     userBadge(u.State),
 			LastLogin: dayOrNever(u.LastLoginAt),
-			Seen:      seenText(seen[u.ID]),
+			Seen:      lastActiveText(lastActive[u.ID]),
 		})
 	}
 	return rows, err
 }
 
-// seenText is such as "20 Nov 2026, 13:00 UTC": what is counted knows the hour.
-func seenText(at time.Time) string {
+// lastActiveText is a text such as "20 Nov 2026, 13:00 UTC". Usage is counted by the hour.
+func lastActiveText(at time.Time) string {
 	if at.IsZero() {
 		return "not lately"
 	}

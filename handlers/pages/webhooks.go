@@ -159,18 +159,23 @@ func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) showWebhook(v *visit) (web.Answer, error) {
-	m, err := h.webhookDetail(v)
+	m, err := h.webhookNow(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	return web.Show(pages.DetailPage(m)), nil
 }
 
-func (h *Handler) webhookDetail(v *visit) (pages.Detail, error) {
+// webhookNow is the page of the webhook that the address names, as it is now.
+func (h *Handler) webhookNow(v *visit) (pages.Detail, error) {
 	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
 	if err != nil {
 		return pages.Detail{}, err
 	}
+	return h.webhookDetail(v, w)
+}
+
+func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, error) {
 	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return pages.Detail{}, err
@@ -279,7 +284,7 @@ func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
 	if !ok {
 		return web.Answer{}, err
 	}
-	m, err := h.webhookDetail(v)
+	m, err := h.webhookNow(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -298,7 +303,7 @@ func (h *Handler) switchWebhook(v *visit) (web.Answer, error) {
 func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
 	w, secret, err := h.Webhooks.Rotate(v.ctx(), v.who, v.param("webhook"), v.state, webhooks.DefaultOverlap)
 	if wrong, ok := mistakesIn(rotatedMeanwhile(err)); ok {
-		m, err := h.webhookDetail(v)
+		m, err := h.webhookNow(v)
 		m.Notice = &ui.Notice{Tone: ui.Bad, Text: wrong.rest()}
 		return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
 	}
@@ -309,13 +314,9 @@ func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
-	if err != nil {
-		return web.Answer{}, err
-	}
-	err = v.confirmed(access.Check(v.who, w.Team, access.WebhookChange), "Tick the box to delete the webhook.")
+	err := v.confirmed("Tick the box to delete the webhook.")
 	if err == nil {
-		err = h.Webhooks.Delete(v.ctx(), v.who, w.ID)
+		err = h.Webhooks.Delete(v.ctx(), v.who, v.param("webhook"))
 	}
 	if err == nil {
 		return v.done("webhook_gone", webhooksPath)
@@ -324,7 +325,14 @@ func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
 	if !ok {
 		return web.Answer{}, err
 	}
-	m, err := h.webhookDetail(v)
+	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	if err == nil {
+		err = access.Check(v.who, w.Team, access.WebhookChange)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.webhookDetail(v, w)
 	m.Delete.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
 }

@@ -16,11 +16,34 @@ import (
 // Get finds one key.
 func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Key, error) {
 	tx := s.DB.Read(ctx)
-	row, parent, err := findKey(tx, p, id, access.KeyRead)
+	row, parent, err := s.findKey(tx, p, id, access.KeyRead)
 	if err != nil {
 		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
 	}
 	return view(tx, parent, row)
+}
+
+// Home is the project that a key was created in, for callers that have loaded it.
+type Home struct {
+	ID, Team string
+	Limits   models.Limits // that the project states for each key
+}
+
+// GetFrom finds one key of a project that the caller has loaded.
+func (s *Service) GetFrom(ctx context.Context, p access.Principal, home Home, id string) (Key, error) {
+	project := models.Project{ID: home.ID, TeamID: home.Team, Limits: models.ProjectLimits{Key: home.Limits}}
+	if err := access.CheckProject(p, project, access.KeyRead); err != nil {
+		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
+	}
+	tx := s.DB.Read(ctx)
+	row, err := tx.KeyByID(id)
+	if errors.Is(err, models.ErrNotFound) || (err == nil && row.ProjectID != home.ID) {
+		err = access.NotFound()
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
+	}
+	return view(tx, project, row)
 }
 
 // Freeze makes calls with the key answer 403 until it is unfrozen.
@@ -101,7 +124,7 @@ func (s *Service) change(
 ) (Key, error) {
 	var out Key
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, parent, err := findKey(tx, p, id, access.KeyChange)
+		row, parent, err := s.findKey(tx, p, id, access.KeyChange)
 		if err != nil {
 			return err
 		}
@@ -151,7 +174,7 @@ func (s *Service) change(
 	return out, nil
 }
 
-func findKey(
+func (s *Service) findKey(
 	tx *models.Tx, p access.Principal, id string, action access.Action,
 ) (models.APIKey, models.Project, error) {
 	if p.Anonymous() {
@@ -167,6 +190,9 @@ func findKey(
 	parent, err := tx.ProjectByID(row.ProjectID)
 	if err != nil {
 		return row, parent, err
+	}
+	if s.project != "" && s.project != parent.ID && s.project != parent.Name {
+		return row, parent, access.NotFound()
 	}
 	return row, parent, access.CheckProject(p, parent, action)
 }

@@ -51,6 +51,16 @@ type Service struct {
 	Prefix  string
 	Changed func(context.Context)
 	Events  Events // nil for none
+
+	project string // set by InProject
+}
+
+// InProject returns the service for the keys that were created in one project, named by
+// name or id: Get, Update, Freeze, Unfreeze, Revoke and Rotate find no others.
+func (s *Service) InProject(ref string) *Service {
+	scoped := *s
+	scoped.project = ref
+	return &scoped
 }
 
 // Events tells a team of what happened to its keys, in the caller's transaction.

@@ -54,7 +54,6 @@ type labels struct {
 
 // labelsOf resolves the ids in the rows, all of one team.
 func labelsOf(tx *models.Tx, teamID string, rows ...models.APIKey) (labels, error) {
-	l := labels{products: map[string]string{}, limits: map[string]models.Limits{}}
 	var homes []string
 	for _, row := range rows {
 		if !slices.Contains(homes, row.ProjectID) {
@@ -63,9 +62,17 @@ func labelsOf(tx *models.Tx, teamID string, rows ...models.APIKey) (labels, erro
 	}
 	projects, err := tx.ProjectsByID(homes)
 	if err != nil {
-		return l, err
+		return labels{}, err
 	}
+	return labelsIn(tx, teamID, projects)
+}
+
+// labelsIn resolves the ids in keys that were created in the projects, all of one team.
+func labelsIn(tx *models.Tx, teamID string, projects []models.Project) (l labels, err error) {
+	l = labels{products: map[string]string{}, limits: map[string]models.Limits{}}
+	var ids []string
 	for _, project := range projects {
+		ids = append(ids, project.ID)
 		l.limits[project.ID] = project.Limits.Key
 	}
 	products, err := tx.ProductsOfTeam(teamID)
@@ -75,12 +82,13 @@ func labelsOf(tx *models.Tx, teamID string, rows ...models.APIKey) (labels, erro
 	for _, product := range products {
 		l.products[product.ID] = product.Name
 	}
-	l.names, err = namesIn(tx, teamID, homes)
+	l.names, err = namesIn(tx, teamID, ids)
 	return l, err
 }
 
-func view(tx *models.Tx, parent models.Project, row models.APIKey) (Key, error) {
-	l, err := labelsOf(tx, parent.TeamID, row)
+// view is a key of the project that it was created in.
+func view(tx *models.Tx, home models.Project, row models.APIKey) (Key, error) {
+	l, err := labelsIn(tx, home.TeamID, []models.Project{home})
 	if err != nil {
 		return Key{}, err
 	}
