@@ -236,7 +236,7 @@ func product() products.Product {
 			Action: "/products/prd_1/delete",
 			Button: "Delete product",
 			Text:   "Delete this product. Only one without projects can go.",
-			Error:  "The product still has 2 projects: books, shop. Take them out of it first.",
+			Error:  "The product still has 2 projects: books, shop. Remove them from the product first.",
 		},
 	}
 }

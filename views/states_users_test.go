@@ -13,7 +13,7 @@ func userStates() []state {
 			Page:   in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
 			Head:   tenantHead(1),
 			Action: "/tenants/tnt_1/users",
-			Expect: &tenants.Expect{
+			Invite: &tenants.Invite{
 				Open:   true,
 				Action: "/tenants/tnt_1/users",
 				Email:  ui.Value{Text: "ana", Error: "Give an e-mail address such as ana@example.com."},
@@ -85,7 +85,7 @@ func users() tenants.Users {
 		Action:  "/tenants/tnt_1/users",
 		States:  userStatesOptions()[:2],
 		MoreURL: "/tenants/tnt_1/users?after=usr_9",
-		Expect:  &tenants.Expect{Action: "/tenants/tnt_1/users"},
+		Invite:  &tenants.Invite{Action: "/tenants/tnt_1/users"},
 		Rows: []tenants.UserRow{
 			{
 				URL:       "/users/usr_1",
@@ -101,15 +101,15 @@ func users() tenants.Users {
 				Email:     "vic.vanderbilt.longname@subsidiary.example.com",
 				State:     ui.Badge{Tone: ui.Cold, Text: "frozen"},
 				LastLogin: "9 Oct 2026",
-				Seen:      "not lately",
+				Seen:      "not in 7 days",
 			},
 			{
 				URL:       "/users/usr_3",
 				Title:     "eve@example.com",
 				Email:     "eve@example.com",
-				State:     ui.Badge{Tone: ui.Accent, Text: "expected"},
+				State:     ui.Badge{Tone: ui.Accent, Text: "invited"},
 				LastLogin: "never",
-				Seen:      "not lately",
+				Seen:      "not in 7 days",
 			},
 		},
 	}
@@ -128,7 +128,7 @@ func user() tenants.User {
 			{
 				Label: "Last sign-in",
 				Value: "20 Nov 2026, 12:31 UTC",
-			}, {Label: "Seen in traffic", Value: "20 Nov 2026, 13:00 UTC"}},
+			}, {Label: "Last active", Value: "20 Nov 2026, 13:00 UTC"}},
 		Identities: []tenants.Identity{{
 			Issuer:  "microsoft:https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",
 			Subject: "00000000-0000-0000-66f3-3332eca7ea81",
@@ -215,7 +215,7 @@ func group() tenants.Group {
 			Action: "/groups/grp_1/members",
 			Email: ui.Value{
 				Text:  "eve@example.com",
-				Error: "No user of this tenant has this address. Expect them first, under Users.",
+				Error: "No user of this tenant has this address. Invite the user under Users first.",
 			},
 		},
 		Children: []tenants.Nested{{

@@ -290,8 +290,8 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 	case err != nil:
 		return "", err
 	case len(page.Items) == 0:
-		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Expect "+
-			"them first, under Users.")
+		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Invite "+
+			"the user under Users first.")
 	case len(page.Items) > 1:
 		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address, each with a "+
 			"provider of their own. Choose the group on the page of the one you mean.")

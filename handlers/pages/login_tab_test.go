@@ -157,7 +157,7 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 			"revision", "1", "client_id", "app-2", "client_secret", "canary-secret",
 			"tokens", "service/service",
 		).Shows(412, "Changed since you opened it").
-			Says("main", "pasted again").
+			Says("main", "paste it again").
 			Lacks("input[value='canary-secret']")
 		s.Post(google+"/switch", "enabled", "true").LeadsTo(path + "#providers")
 		if kept != "canary-secret" || secretOf(t, s, db, id) != kept {

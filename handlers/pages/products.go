@@ -107,7 +107,7 @@ func (v *visit) productModel(p rules.Product) products.Product {
 			ID:     "delete-confirm",
 			Action: path + "/delete",
 			Button: "Delete product",
-			Text:   "Delete this product. Only one without projects can go.",
+			Text:   "Delete this product. This is possible once no project is in it.",
 		}
 	}
 	return m

@@ -156,8 +156,8 @@ func (h *Handler) providerModel(
 		ID:     "provider-confirm",
 		Action: path + "/delete",
 		Button: "Remove provider",
-		Text: "Remove this provider and its secret. People whom it vouched for stay, and come back with one of " +
-			"the same kind and issuer.",
+		Text: "Remove this provider and its secret. Its users stay, and can sign in again with a provider of the " +
+			"same kind and issuer.",
 	}
 	return m
 }
@@ -241,7 +241,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Label: "Client id", Yours: textOrNone(mine.clientID), Theirs: textOrNone(now.clientID)},
 			{Label: "Scopes", Yours: scopesText(mine.scopes), Theirs: scopesText(now.scopes)},
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
-			{Label: "Offered", Yours: yesOrNo(mine.on), Theirs: yesOrNo(now.on)},
+			{Label: "Enabled", Yours: yesOrNo(mine.on), Theirs: yesOrNo(now.on)},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: now.revision},
@@ -254,7 +254,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 	if mine.secret != "" {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  "Client secret",
-			Yours:  "typed, and to be pasted again afterwards",
+			Yours:  "typed; paste it again after saving",
 			Theirs: "kept",
 		})
 	}

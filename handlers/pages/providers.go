@@ -116,7 +116,7 @@ func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong 
 			{
 				Value:  "true",
 				Title:  "The installation's",
-				Text:   "Works at once. It says who somebody is and hands on no tokens.",
+				Text:   "Works at once. It confirms who the user is and passes on no tokens.",
 				Chosen: managed != "false",
 			},
 			{

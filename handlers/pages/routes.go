@@ -183,7 +183,7 @@ func (h *Handler) tenantPages(p pageRouter) {
 // userPages are a tenant's users, groups, and who may sign in.
 func (h *Handler) userPages(p pageRouter) {
 	p.signedIn("GET", tenantsPath+"/:tenant/users", h.showUsers)
-	p.signedIn("POST", tenantsPath+"/:tenant/users", h.expectUser)
+	p.signedIn("POST", tenantsPath+"/:tenant/users", h.inviteUser)
 	p.signedIn("GET", "/users/:user", h.showUser)
 	p.signedIn("POST", "/users/:user", h.saveUser)
 	p.signedIn("POST", "/users/:user/freeze", h.freezeUser)

@@ -31,7 +31,7 @@ func (h *Handler) signInForm(v *visit, next string) (signin.SignIn, error) {
 		Elsewhere: h.federatedProviders(),
 	}
 	if ticketIn(next).Claim != "" {
-		m.Intro = "To claim what was made without signing in, use the account it shall belong to."
+		m.Intro = "To claim the workspace, sign in with the account that should own it."
 	}
 	begun, err := h.Accounts.HasAccounts(v.ctx())
 	if err != nil {

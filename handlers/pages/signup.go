@@ -88,7 +88,7 @@ func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
 	}
 	ticket := ticketIn(next)
 	if ticket.Claim != "" {
-		m.Intro = "Then you can claim what was made without signing in."
+		m.Intro = "Then you can claim the workspace."
 	}
 	if ticket.Invitation == "" {
 		return m, nil
@@ -159,9 +159,9 @@ func (h *Handler) signUp(v *visit) (web.Answer, error) {
 
 // roleTexts say what a role may do.
 var roleTexts = map[access.Role]string{
-	access.Owner:  "Owners do everything, and say who else is in the team.",
-	access.Member: "Members make and change projects, keys and exports.",
-	access.Viewer: "Viewers see everything and change nothing.",
+	access.Owner:  "Owners can do everything, including managing members.",
+	access.Member: "Members can create and change projects, keys and exports.",
+	access.Viewer: "Viewers can see everything and change nothing.",
 }
 
 func (h *Handler) askInvite(v *visit) (web.Answer, error) {

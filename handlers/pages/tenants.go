@@ -160,8 +160,8 @@ func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 			ID:     "delete-confirm",
 			Action: path + "/delete",
 			Button: "Delete tenant",
-			Text: "Delete this tenant. Only one that no project serves, and that has no keys, users, groups or " +
-				"login settings, can go.",
+			Text: "Delete this tenant. This is possible once no project serves it and it has no keys, users, groups " +
+				"or login settings.",
 		}
 	}
 	return m

@@ -29,7 +29,7 @@ func TestTenantsOnTheirPages(t *testing.T) {
 		s.Post(list, "name", "default").Shows(422, "shop").Says("#tenant-name-error", "of its own")
 		s.Post(list, "name", "acme", "display_name", "Acme Ltd", "fallback_owner", "acme-app").LeadsTo(list)
 		page := s.Get(list).
-			Says("[data-flash]", "serves the tenant").
+			Says("[data-flash]", "is attached").
 			Says("tbody", "Acme Ltd").
 			Says("tbody", "acme-app").Lacks("#tenant-attach")
 		tenant := page.Find("tbody a[href^='/tenants/']").First().AttrOr("href", "")
@@ -43,7 +43,7 @@ func TestTenantsOnTheirPages(t *testing.T) {
 		s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Tick the box")
 		s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
 		s.Get(list).
-			Says("[data-flash]", "no more").Lacks("tbody a[href='"+tenant+"']").
+			Says("[data-flash]", "detached").Lacks("tbody a[href='"+tenant+"']").
 			Says("#tenant-attach option", "acme")
 		s.Get(detach).Shows(404, "There is nothing here")
 		s.Post(detach+"/detach", "confirm", "true").Shows(404, "There is nothing here")
@@ -119,7 +119,7 @@ func TestProductsOnTheirPages(t *testing.T) {
 		s.Post("/products", "team", team, "name", "store").
 			Shows(409, "Products").
 			Says("#product-name-error", `"store" already`)
-		opened := s.Get(path).Shows(200, "store").Says("main", "No project is in it").Revision("display_name")
+		opened := s.Get(path).Shows(200, "store").Says("main", "No projects yet").Revision("display_name")
 
 		s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop")
 		s.Get("/products").Says("tbody a[href='/projects/shop']", "shop")

@@ -66,7 +66,7 @@ func (h *Handler) userWith(
 		),
 		Title: userTitle(u.User),
 		State: userBadge(u.State),
-		Facts: append(userFacts(u.User), ui.Fact{Label: "Seen in traffic", Value: lastActiveText(lastActive[u.ID])}),
+		Facts: append(userFacts(u.User), ui.Fact{Label: "Last active", Value: lastActiveText(lastActive[u.ID])}),
 	}
 	for _, one := range u.Identities {
 		m.Identities = append(m.Identities, tenants.Identity{
@@ -97,7 +97,7 @@ func (h *Handler) userWith(
 }
 
 func userFacts(u directory.User) []ui.Fact {
-	email := cmp.Or(u.Email, "none told")
+	email := cmp.Or(u.Email, "none")
 	if u.Email != "" && !u.EmailVerified {
 		email += " (not confirmed by a provider)"
 	}
@@ -127,8 +127,8 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 		ID:     "delete-confirm",
 		Action: path + "/delete",
 		Button: "Delete user",
-		Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come again, " +
-			"as somebody new.",
+		Text: "Delete this user with their identities and sign-ins. Where the tenant is open, they can sign in again " +
+			"as a new user.",
 	}
 	options, err := h.groupOptions(v, u.Tenant, func(directory.Group) bool { return false })
 	isMember := func(o ui.Option) bool {

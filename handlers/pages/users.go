@@ -31,7 +31,7 @@ func userBadge(state string) ui.Badge {
 	case directory.Frozen:
 		return ui.Badge{Tone: ui.Cold, Text: "frozen"}
 	case directory.Invited:
-		return ui.Badge{Tone: ui.Accent, Text: "expected"}
+		return ui.Badge{Tone: ui.Accent, Text: directory.Invited}
 	}
 	return ui.Badge{Tone: ui.Good, Text: state}
 }
@@ -71,15 +71,15 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *mistake
 		return web.Answer{}, err
 	}
 	if v.who.May(t.Team, access.UserUpdate) {
-		m.Expect = &tenants.Expect{
+		m.Invite = &tenants.Invite{
 			Open:   wrong.status != 0,
 			Action: path,
 			Email:  wrong.value("/email", typed.Email),
 			Name:   wrong.value("/name", typed.Name),
 		}
-		m.Expect.Error = wrong.rest()
+		m.Invite.Error = wrong.rest()
 		chosen := func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) }
-		m.Expect.Groups, err = h.groupOptions(v, t.ID, chosen)
+		m.Invite.Groups, err = h.groupOptions(v, t.ID, chosen)
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.UsersPage(m)}, err
 }
@@ -89,7 +89,7 @@ func stateOptions(chosen string) []ui.Option {
 		{Title: "Any state"},
 		{Value: directory.Active, Title: "Active"},
 		{Value: directory.Frozen, Title: "Frozen"},
-		{Value: directory.Invited, Title: "Expected"},
+		{Value: directory.Invited, Title: "Invited"},
 	}
 	choose(options, chosen)
 	return options
@@ -118,7 +118,7 @@ func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]
 // lastActiveText is a text such as "20 Nov 2026, 13:00 UTC". Usage is counted by the hour.
 func lastActiveText(at time.Time) string {
 	if at.IsZero() {
-		return "not lately"
+		return "not in 7 days"
 	}
 	return moment(at)
 }
@@ -138,7 +138,7 @@ func (h *Handler) groupOptions(v *visit, tenant string, chosen func(directory.Gr
 	return out, nil
 }
 
-func (h *Handler) expectUser(v *visit) (web.Answer, error) {
+func (h *Handler) inviteUser(v *visit) (web.Answer, error) {
 	typed := directory.NewUser{
 		Email:  strings.TrimSpace(v.posted("email")),
 		Name:   strings.TrimSpace(v.posted("name")),
@@ -151,5 +151,5 @@ func (h *Handler) expectUser(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("expected", userPath(made.ID))
+	return v.done("invited", userPath(made.ID))
 }

@@ -41,7 +41,7 @@ func TestUsersOnTheirPages(t *testing.T) {
 			Holds("email", "ana").
 			Holds("name", "Ana").
 			Says("#user-email-error", "ana@example.com").
-			Says("details[open]", "Expect a user").
+			Says("details[open]", "Invite a user").
 			Says("label:has(input[name=groups][checked])", "staff")
 		group := strings.TrimPrefix(staff, "/groups/")
 		ana := makesOn(s, list, "email", "ana@example.com", "name", "Ana", "groups", group)
@@ -51,9 +51,9 @@ func TestUsersOnTheirPages(t *testing.T) {
 		s.Get(list).
 			Says("tbody", "Ana").
 			Says("tbody", "bob@example.com").
-			Says("tbody", "expected").
+			Says("tbody", "invited").
 			Says("tbody", "never").
-			Says("tbody", "not lately")
+			Says("tbody", "not in 7 days")
 		s.Get(list+"?q=bob").
 			Says("tbody", "bob@example.com").Lacks("tbody a[href='"+ana+"']").
 			Says("form[role=search] option[value=frozen]", "Frozen")
@@ -62,8 +62,8 @@ func TestUsersOnTheirPages(t *testing.T) {
 		page := s.Get(ana).
 			Shows(200, "Ana").
 			Says("dl", "ana@example.com (not confirmed by a provider)").
-			Says("dl", "Seen in trafficnot lately").
-			Says("section[aria-labelledby=identities]", "Not here so far").
+			Says("dl", "Last activenot in 7 days").
+			Says("section[aria-labelledby=identities]", "No sign-in yet").
 			Says("section[aria-labelledby=groups]", "staff")
 		opened := page.Revision("email")
 		s.Post(ana, "revision", opened, "name", "Ana F.", "email", "ana@example.com").LeadsTo(ana)
@@ -83,10 +83,10 @@ func TestUsersOnTheirPages(t *testing.T) {
 		s.Get(ana).Says(".badge", "frozen").Says("main", "Unfreeze").Lacks("form[action$='/freeze']")
 		s.Get(list+"?state=frozen").Says("tbody", "Ana F.")
 		s.Post(ana + "/unfreeze").LeadsTo(ana)
-		s.Get(ana).Says(".badge", "expected")
+		s.Get(ana).Says(".badge", "invited")
 
 		s.Post(staff+"/members/"+strings.TrimPrefix(ana, "/users/")+"/remove", "from", "user").LeadsTo(ana + "#groups")
-		s.Get(ana).Says("section[aria-labelledby=groups]", "In no group").Says("#join-group option", "staff")
+		s.Get(ana).Says("section[aria-labelledby=groups]", "No groups yet").Says("#join-group option", "staff")
 		s.Post(ana+"/groups", "group", strings.TrimPrefix(staff, "/groups/")).LeadsTo(ana + "#groups")
 		s.Get(ana).Says("section[aria-labelledby=groups]", "member").Lacks("#join-group").Lacks("[name=role]")
 
@@ -135,7 +135,7 @@ func TestAUserIsSeen(t *testing.T) {
 		s.Get(tenant+"/users").Says("tbody", "active").Says("tbody", hour).Says("tbody", now.UTC().Format("2 Jan 2006"))
 		s.Get("/users/"+user.ID).
 			Shows(200, "Ana").
-			Says("dl", "Seen in traffic"+hour).
+			Says("dl", "Last active"+hour).
 			Says("dl", "E-mailana@example.com").
 			Says("section[aria-labelledby=identities]", "sub-7at oidc:https://id.example")
 	})
@@ -191,7 +191,7 @@ func TestGroupsOnTheirPages(t *testing.T) {
 		s.Post(staff+"/delete").Shows(422, "Crew").Says("[role=alert]", "Tick the box")
 		s.Post(staff+"/delete", "confirm", "true").LeadsTo(list)
 		s.Get(staff).Shows(404, "There is nothing here")
-		s.Get(ana).Shows(200, "ana@example.com").Says("section[aria-labelledby=groups]", "In no group")
+		s.Get(ana).Shows(200, "ana@example.com").Says("section[aria-labelledby=groups]", "No groups yet")
 	})
 }
 

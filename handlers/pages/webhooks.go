@@ -190,7 +190,7 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: path + "/delete",
-			Text:   "Delete this webhook. What it was sent is forgotten with it.",
+			Text:   "Delete this webhook and its deliveries.",
 			Button: "Delete webhook",
 		},
 		Enabled: w.Enabled,
@@ -236,14 +236,14 @@ func webhookNotice(w webhooks.Webhook) *ui.Notice {
 	case w.DisabledReason != "":
 		return &ui.Notice{
 			Tone: ui.Bad,
-			Text: "Postern turned this webhook off: " + w.DisabledReason + ". Mend the receiver, then turn it on; " +
-				"what failed can be sent again below.",
+			Text: "Postern turned this webhook off: " + w.DisabledReason + ". Fix the receiver, then turn the " +
+				"webhook on. You can send failed deliveries again below.",
 		}
 	case w.Enabled && w.FailingSince != nil:
 		return &ui.Notice{
 			Tone: ui.Warn,
 			Text: "Nothing has arrived since " + moment(*w.FailingSince) +
-				". After five days the webhook is turned off.",
+				". After five days Postern turns the webhook off.",
 		}
 	}
 	return nil

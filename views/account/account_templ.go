@@ -455,7 +455,7 @@ func SessionsPage(m Sessions) templ.Component {
 	})
 }
 
-// LinkedPage lists who vouches for the account.
+// LinkedPage lists the identities that can sign in to the account.
 func LinkedPage(m Linked) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -489,7 +489,7 @@ func LinkedPage(m Linked) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<section aria-labelledby=\"linked-title\"><h2 id=\"linked-title\">Linked sign-ins</h2><p class=\"text-muted mt-1 mb-3\">Other ways into this account. One way always stays.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<section aria-labelledby=\"linked-title\"><h2 id=\"linked-title\">Linked sign-ins</h2><p class=\"text-muted mt-1 mb-3\">Other ways to sign in to this account. You cannot remove the last one.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -407,7 +407,7 @@ func status(m Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case Cancelled:
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<p class=\"text-muted mt-2\">No zip was made.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<p class=\"text-muted mt-2\">No zip was created.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

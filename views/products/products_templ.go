@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "postern/views/ui"
 
-// ListPage shows the products of a team and makes another.
+// ListPage lists the products of a team, with a form that creates one.
 func ListPage(m List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -75,7 +75,7 @@ func ListPage(m List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = ui.Empty("No products yet", "Make one, then put projects into it under Configure, Product. Keys are made for the product in any of its projects.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("No products yet", "Create one, then choose it under Product in the settings of each project. A key of the product opens all of them.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -381,7 +381,7 @@ func ProductPage(m Product) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Projects) == 0 {
-				templ_7745c5c3_Err = ui.Empty("No project is in it", "Open a project's settings and choose this product under Product.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("No projects yet", "Open a project's settings and choose this product under Product.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -422,7 +422,7 @@ func ProductPage(m Product) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "</ul><p class=\"hint mt-2\">Which product a project is in is chosen in the project's settings.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "</ul><p class=\"hint mt-2\">Choose a project's product in the project's settings.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -563,7 +563,7 @@ func NewSecretPage(m NewSecret) templ.Component {
 	})
 }
 
-// TrialPage shows what the tokens of a test login said, and no token.
+// TrialPage shows the claims of a test login's tokens, but no token.
 func TrialPage(m Trial) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -692,7 +692,7 @@ func trialClaims(m Trial) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, " works</h1><p class=\"text-muted mt-1\">The code was exchanged here, as your application would do it. The tokens are thrown away and their session has ended, so what stands here is what they said.</p><section class=\"card mt-6 p-5\" aria-label=\"The login\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, " works</h1><p class=\"text-muted mt-1\">The code was exchanged here, as your application would do it. The tokens are discarded and their session has ended; only their claims are shown here.</p><section class=\"card mt-6 p-5\" aria-label=\"The login\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -381,7 +381,7 @@ func providerForm(m ProviderForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Managed {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"hint\">It signs users in with the installation's own app, which asks for their identity only. There is nothing to enter.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"hint\">This provider uses the installation's own app, which asks for the user's identity only. There is nothing to enter.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -414,8 +414,8 @@ func providerForm(m ProviderForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Switch("provider-enabled", "enabled", "Offer it on the sign-in page",
-			"Off keeps all settings and the secret, but no user can sign in with it.", m.On).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Switch("provider-enabled", "enabled", "Enabled",
+			"Shown on the sign-in page. Off keeps the settings and the secret, but users cannot sign in with it.", m.On).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

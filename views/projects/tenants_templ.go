@@ -144,7 +144,7 @@ func tenantAdd(m TenantAdd) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</span> Serve another tenant</summary> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</span> Add a tenant</summary> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -166,7 +166,7 @@ func tenantAdd(m TenantAdd) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "tenant-attach", Name: "tenant", Label: "One that the team has already"}, m.Attachable).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "tenant-attach", Name: "tenant", Label: "Existing tenant"}, m.Attachable).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -196,7 +196,7 @@ func tenantAdd(m TenantAdd) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<h3>A new one</h3>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<h3>New tenant</h3>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -420,7 +420,7 @@ func tenantTable(rows []TenantRow, actions bool) templ.Component {
 	})
 }
 
-// DetachPage ends that a project serves a tenant; its panel also opens in a dialog.
+// DetachPage asks before a tenant is detached from a project; its panel also opens in a dialog.
 func DetachPage(m Detach) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

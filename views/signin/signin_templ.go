@@ -864,7 +864,7 @@ func LinkOverPage(m LinkOver) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if m.Used {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<h1>This link has been used</h1><p class=\"text-muted mt-1\">The one-time link has already made the first account. Sign in with that account.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<h1>This link has been used</h1><p class=\"text-muted mt-1\">The first account was created with this one-time link. Sign in with that account.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "postern/views/ui"
 
-// EntryPage says who may come into a tenant.
+// EntryPage shows who may sign in to a tenant.
 func EntryPage(m Entry) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -58,7 +58,7 @@ func EntryPage(m Entry) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if m.InviteOnly {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Only who is expected or approved below. Who is in already stays.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Only users who are invited, and those whose confirmed address is approved below. Existing users stay.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -91,7 +91,7 @@ func EntryPage(m Entry) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = ui.Switch("invite-only", "invite_only", "By invitation only",
-					"On: only users who are expected, and those whose confirmed address is approved below. Off: any user of one of the login's providers. Existing users stay.", m.InviteOnly).Render(ctx, templ_7745c5c3_Buffer)
+					"On: only users who are invited, and those whose confirmed address is approved below. Off: any user of one of the login's providers. Existing users stay.", m.InviteOnly).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

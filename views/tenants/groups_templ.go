@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "postern/views/ui"
 
-// GroupsPage lists a tenant's groups and makes another.
+// GroupsPage lists a tenant's groups, with a form that creates one.
 func GroupsPage(m Groups) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -215,8 +215,8 @@ func GroupsPage(m Groups) templ.Component {
 	})
 }
 
-// groupFields is the same part of the form that makes a group and of the one that
-// changes it: they are never on one page.
+// groupFields are the fields of the forms that create and that change a group. The two
+// forms are never on one page.
 func groupFields(m GroupForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -686,12 +686,12 @@ func children(m Group) templ.Component {
 			templ_7745c5c3_Var26 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<section aria-labelledby=\"children\"><h2 id=\"children\" class=\"mb-1\">Groups in it</h2><p class=\"hint mb-3\">Members of these groups are members of this group too.</p><div class=\"card\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<section aria-labelledby=\"children\"><h2 id=\"children\" class=\"mb-1\">Nested groups</h2><p class=\"hint mb-3\">Members of these groups are members of this group too.</p><div class=\"card\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Children) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<p class=\"text-muted px-5 py-6 text-center\">No group is in it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<p class=\"text-muted px-5 py-6 text-center\">No nested groups yet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

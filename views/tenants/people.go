@@ -12,7 +12,7 @@ type Users struct {
 	Filtered bool
 	Rows     []UserRow
 	MoreURL  string
-	Expect   *Expect
+	Invite   *Invite
 }
 
 // UserRow is one end user in the list.
@@ -25,8 +25,8 @@ type UserRow struct {
 	Seen      string // in traffic
 }
 
-// Expect posts email, name and groups (ids) to Action.
-type Expect struct {
+// Invite posts email, name and groups (ids) to Action.
+type Invite struct {
 	Open   bool
 	Action string
 	Email  ui.Value

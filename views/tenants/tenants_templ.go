@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "postern/views/ui"
 
-// ListPage shows the tenants of a team and makes another.
+// ListPage lists the tenants of a team, with a form that creates one.
 func ListPage(m List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

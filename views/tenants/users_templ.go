@@ -52,12 +52,12 @@ func UsersPage(m Users) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if m.Expect != nil {
+			if m.Invite != nil {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<div class=\"card mb-4\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = expect(*m.Expect).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = invite(*m.Invite).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -118,7 +118,7 @@ func UsersPage(m Users) templ.Component {
 				}
 			} else if len(m.Rows) == 0 {
 				templ_7745c5c3_Err = ui.Empty("No users yet",
-					"Users appear here when they sign in through the tenant's login. Add them by their address before that.").Render(ctx, templ_7745c5c3_Buffer)
+					"Users appear here when they sign in through the tenant's login. You can invite them by their address before that.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -131,7 +131,7 @@ func UsersPage(m Users) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</div><p class=\"hint mt-2\">Seen in traffic: the hour of their last call within 7 days, with a token of theirs or a key that they own.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</div><p class=\"hint mt-2\">Last active: the hour of the last call in the past 7 days with the user's token or with a key they own.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -169,7 +169,7 @@ func UsersPage(m Users) templ.Component {
 	})
 }
 
-func expect(m Expect) templ.Component {
+func invite(m Invite) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -208,7 +208,7 @@ func expect(m Expect) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</span> Expect a user</summary><form method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</span> Invite a user</summary><form method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -239,7 +239,7 @@ func expect(m Expect) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "user-email", Name: "email", Label: "E-mail", Type: "email", Value: m.Email, Required: true, Autocomplete: "off", Placeholder: "ana@example.com",
-			Hint: "Who signs in with this address, confirmed by their provider, is this user. No mail is sent.",
+			Hint: "The first sign-in with this address, confirmed by its provider, becomes this user. No e-mail is sent.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -258,7 +258,7 @@ func expect(m Expect) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"flex justify-end\"><button class=\"btn btn-primary\">Expect user</button></div></form></details>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"flex justify-end\"><button class=\"btn btn-primary\">Invite user</button></div></form></details>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -388,7 +388,7 @@ func userTable(rows []UserRow) templ.Component {
 			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<div class=\"table-frame\" role=\"region\" aria-labelledby=\"users-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">User</th><th scope=\"col\">State</th><th scope=\"col\" class=\"max-sm:hidden\">Last sign-in</th><th scope=\"col\" class=\"max-md:hidden\">Seen in traffic</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<div class=\"table-frame\" role=\"region\" aria-labelledby=\"users-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">User</th><th scope=\"col\">State</th><th scope=\"col\" class=\"max-sm:hidden\">Last sign-in</th><th scope=\"col\" class=\"max-md:hidden\">Last active</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -580,7 +580,7 @@ func UserPage(m User) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" class=\"mt-5 flex flex-wrap items-center justify-between gap-3 border-t pt-5\"><p class=\"hint max-w-sm\">Frozen, their calls are answered 403 at once and their sign-ins end, until they are unfrozen.</p><button class=\"btn\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" class=\"mt-5 flex flex-wrap items-center justify-between gap-3 border-t pt-5\"><p class=\"hint max-w-sm\">Freezing answers the user's calls with 403 at once and ends their sign-ins until you unfreeze them.</p><button class=\"btn\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -607,7 +607,7 @@ func UserPage(m User) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "\" class=\"mt-5 flex flex-wrap items-center justify-between gap-3 border-t pt-5\"><p class=\"hint max-w-sm\">Unfrozen, they can sign in again.</p><button class=\"btn btn-primary\">Unfreeze</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "\" class=\"mt-5 flex flex-wrap items-center justify-between gap-3 border-t pt-5\"><p class=\"hint max-w-sm\">Unfreezing lets the user sign in again.</p><button class=\"btn btn-primary\">Unfreeze</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -684,7 +684,7 @@ func identities(list []Identity) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(list) == 0 {
-			templ_7745c5c3_Err = ui.Empty("Not here so far", "They become known to a provider when they sign in for the first time.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("No sign-in yet", "An identity appears here when the user signs in for the first time.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -777,7 +777,7 @@ func memberships(m User) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Groups) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<p class=\"text-muted px-5 py-6 text-center\">In no group.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<p class=\"text-muted px-5 py-6 text-center\">No groups yet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -996,7 +996,7 @@ func userChange(m UserChange) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "change-email", Name: "email", Label: "E-mail", Type: "email", Value: m.Email, Conditional: true, Autocomplete: "off",
-			Hint: "A new address is unconfirmed until a provider vouches for it.",
+			Hint: "A new address is unconfirmed until a provider confirms it.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -75,7 +75,7 @@ func ListPage(m List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted not-first:border-t px-5 py-8 text-center\">No tokens yet. The command line makes one by itself: postern login</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted not-first:border-t px-5 py-8 text-center\">No tokens yet. The command line creates one when you run postern login</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

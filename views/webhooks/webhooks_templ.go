@@ -44,7 +44,7 @@ func ListPage(m List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Webhooks</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">An address that is told by POST what happens to the team's projects, keys and exports. Each message is signed, as Standard Webhooks describes it, and holds nothing secret.</p><section class=\"card\" aria-label=\"Webhooks\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Webhooks</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">A webhook sends a POST to your address when the team's projects, keys or exports change. Messages are signed as Standard Webhooks describes and hold no secrets.</p><section class=\"card\" aria-label=\"Webhooks\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -231,7 +231,7 @@ func form(f Form, action, button string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(f.Teams) > 1 {
-			templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "webhook-team", Name: "team", Label: "Team", Hint: "Whose projects, keys and exports it hears of."}, f.Teams).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "webhook-team", Name: "team", Label: "Team", Hint: "Events of its projects, keys and exports are sent."}, f.Teams).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
