@@ -11,10 +11,10 @@ import (
 func peopleStates() []state {
 	providers := []signin.Provider{{ID: "oidc", Name: "Example ID"}, {ID: "github", Name: "GitHub"}}
 	return []state{
-		{"signin-elsewhere", signin.SignInPage(signin.SignIn{
+		{"signin-providers", signin.SignInPage(signin.SignIn{
 			Page:      out("Sign in", "/signin"),
 			Next:      "/projects/shop",
-			Elsewhere: providers,
+			Providers: providers,
 			SignUpURL: "/signup",
 			Error:     "Signing in with GitHub did not work out. Try again.",
 		})},
@@ -23,7 +23,7 @@ func peopleStates() []state {
 			Intro:             "You join Payments as member.",
 			MinPasswordLength: 12,
 			Next:              "/invite/code",
-			Elsewhere:         providers,
+			Providers:         providers,
 			SignInURL:         "/signin",
 		})},
 		{"signup-wrong", signin.SignUpPage(signin.SignUp{

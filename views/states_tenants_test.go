@@ -77,7 +77,7 @@ func projectTenants() projects.Tenants {
 				Name:          "acme",
 				DisplayName:   "Acme Ltd",
 				FallbackOwner: "acme-app",
-				Elsewhere: []ui.Link{{
+				OtherProjects: []ui.Link{{
 					URL:  "/projects/books",
 					Text: "books",
 				}, {URL: "/projects/billing", Text: "billing"}},

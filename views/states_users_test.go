@@ -162,7 +162,7 @@ func user() tenants.User {
 
 func userFrozen() tenants.User {
 	m := user()
-	m.State, m.FreezeAction, m.ThawAction, m.Identities, m.Groups, m.Join = ui.Badge{
+	m.State, m.FreezeAction, m.UnfreezeAction, m.Identities, m.Groups, m.Join = ui.Badge{
 		Tone: ui.Cold,
 		Text: "frozen",
 	}, "", "/users/usr_1/unfreeze", nil, nil, nil

@@ -11,7 +11,7 @@ import (
 	"postern/views/account"
 )
 
-func (h *Handler) askPassword(v *visit) (web.Answer, error) {
+func (h *Handler) showPassword(v *visit) (web.Answer, error) {
 	m, err := h.passwordForm(v)
 	return web.Show(account.PasswordPage(m)), err
 }
@@ -44,7 +44,7 @@ func (h *Handler) savePassword(v *visit) (web.Answer, error) {
 		return web.Answer{}, failed
 	}
 	m.RevokeTokens = v.posted("revoke_tokens") == "true"
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if ok {
 		m.OldError, m.NewError = wrong.take("/old_password"), wrong.take("/password")
 		m.Error = wrong.rest()

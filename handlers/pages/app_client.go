@@ -22,8 +22,8 @@ func (h *Handler) showAppClient(v *visit) (web.Answer, error) {
 	return h.appClientNow(v, func(*projects.AppClient) {}, http.StatusOK)
 }
 
-// appClientNow shows the page of the app client that the address names, as it is now, with
-// what mark adds to it.
+// appClientNow shows the page of the app client in the address, as it is now, with what
+// mark adds to it.
 func (h *Handler) appClientNow(v *visit, mark func(*projects.AppClient), status int) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
@@ -66,7 +66,7 @@ func (h *Handler) appClientModel(
 		return m
 	}
 	m.TestAction, m.TestProblem = path+"/test", testProblem(offered)
-	m.Settings, m.Branding = settingsOf(c).view(path, &mistakes{}), brandingOf(c).view(path, &mistakes{})
+	m.Settings, m.Branding = settingsOf(c).view(path, &formErrors{}), brandingOf(c).view(path, &formErrors{})
 	m.Secret = &projects.AppClientSecret{
 		Action:       path + "/secret",
 		ETag:         c.ETag,
@@ -82,7 +82,7 @@ func (h *Handler) appClientModel(
 	return m
 }
 
-// testProblem is why users cannot sign in yet.
+// testProblem returns why users cannot sign in yet, "" if they can.
 func testProblem(offered []login.Provider) string {
 	if slices.ContainsFunc(offered, func(o login.Provider) bool { return o.Enabled }) {
 		return ""
@@ -110,7 +110,7 @@ func clientFacts(c login.Client) []ui.Fact {
 	}
 }
 
-// algorithms is what each is good for.
+// algorithms are the options for the signature of tokens.
 var algorithms = []ui.Option{
 	{Value: login.RS256, Title: "RS256", Text: "Understood everywhere."},
 	{Value: login.ES256, Title: "ES256", Text: "Smaller tokens, understood by most."},
@@ -126,7 +126,7 @@ func algorithmOptions(chosen string) []ui.Option {
 	return out
 }
 
-// clientSettings is what a form says of an app client, as it was typed.
+// clientSettings holds the fields of the settings form of an app client, as typed.
 type clientSettings struct{ revision, name, redirects, logouts, access, refresh, algorithm string }
 
 func settingsOf(c login.Client) clientSettings {
@@ -141,7 +141,7 @@ func settingsOf(c login.Client) clientSettings {
 	}
 }
 
-func (f clientSettings) view(action string, wrong *mistakes) *projects.AppClientSettings {
+func (f clientSettings) view(action string, wrong *formErrors) *projects.AppClientSettings {
 	m := &projects.AppClientSettings{
 		Action:     action,
 		Revision:   f.revision,
@@ -163,15 +163,15 @@ func (f clientSettings) view(action string, wrong *mistakes) *projects.AppClient
 	return m
 }
 
-// typedUnits is a duration as a form holds it. The API sets it to the second: six
-// decimals keep that, so that saving the form again does not move it.
+// typedUnits formats a duration in units, as the form shows it. The API sets durations to
+// the second; six decimals keep that when the form is saved again.
 func typedUnits(d, unit time.Duration) string {
 	text := strconv.FormatFloat(float64(d)/float64(unit), 'f', 6, 64)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// readUnits is the duration that was typed; what is none becomes one that the rule
-// refuses together with everything else that is wrong.
+// readUnits parses a duration in units. It returns a negative one, which the rule refuses
+// together with other invalid fields, for text that is no duration.
 func readUnits(text string, unit time.Duration) *time.Duration {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	seconds := math.Round(n * unit.Seconds())
@@ -203,7 +203,7 @@ func (h *Handler) saveAppClient(v *visit) (web.Answer, error) {
 	})
 }
 
-func (f clientSettings) mark(m *projects.AppClient, wrong *mistakes) {
+func (f clientSettings) mark(m *projects.AppClient, wrong *formErrors) {
 	m.Settings = f.view(m.Settings.Action, wrong)
 }
 
@@ -227,10 +227,10 @@ func (f clientSettings) compare(m *projects.Conflict, c login.Client) {
 	}
 }
 
-// appClientChange is one of the forms of an app client: how it looks when it is
-// refused, and how it compares with what somebody else saved meanwhile.
+// appClientChange is one of the forms of an app client: how its page looks when it is
+// refused, and how it compares with what was saved meanwhile.
 type appClientChange interface {
-	mark(*projects.AppClient, *mistakes)
+	mark(*projects.AppClient, *formErrors)
 	compare(*projects.Conflict, login.Client)
 }
 
@@ -248,7 +248,7 @@ func (h *Handler) changeAppClient(
 	if fault.KindOf(err) == fault.Stale {
 		return h.appClientConflict(v, form)
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}

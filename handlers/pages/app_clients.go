@@ -23,18 +23,18 @@ func appClientPath(p rules.Project, client string) string {
 
 func loginCrumb(p rules.Project) ui.Crumb { return ui.Crumb{Text: "Login", URL: loginPath(p)} }
 
-// appClientForm is what a form says of a new app client, as it was typed.
+// appClientForm holds the fields of the form of a new app client, as typed.
 type appClientForm struct {
 	tenant, name, redirects string
 	confidential            bool
 }
 
 func (h *Handler) showLoginTab(v *visit) (web.Answer, error) {
-	return h.loginTabWith(v, appClientForm{}, &mistakes{})
+	return h.loginTabWith(v, appClientForm{}, &formErrors{})
 }
 
-// loginTabWith is the list with the form as it was typed.
-func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (web.Answer, error) {
+// loginTabWith shows the list of app clients, with the form as typed.
+func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
@@ -43,7 +43,7 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (w
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.enter(p.Team)
+	v.selectTeam(p.Team)
 	m := projects.Login{
 		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Login"}),
@@ -85,7 +85,7 @@ func clientKind(c login.Client) string {
 }
 
 func (h *Handler) appClientCreate(
-	v *visit, p rules.Project, form appClientForm, wrong *mistakes,
+	v *visit, p rules.Project, form appClientForm, wrong *formErrors,
 ) (*projects.AppClientCreate, error) {
 	tenants, err := h.Projects.Served(v.ctx(), v.who, p.ID, models.Page{Limit: models.MaxLimit})
 	if err != nil {
@@ -109,7 +109,7 @@ func (h *Handler) appClientCreate(
 	return m, nil
 }
 
-func (h *Handler) makeAppClient(v *visit) (web.Answer, error) {
+func (h *Handler) createAppClient(v *visit) (web.Answer, error) {
 	form := appClientForm{
 		tenant:       v.posted("tenant"),
 		name:         strings.TrimSpace(v.posted("name")),
@@ -132,7 +132,7 @@ func (h *Handler) makeAppClient(v *visit) (web.Answer, error) {
 		in.Confidential = &form.confidential
 	}
 	made, err := h.Login.CreateClient(v.ctx(), v.who, form.tenant, in)
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.loginTabWith(v, form, wrong)
 	}
 	if err != nil {
@@ -144,8 +144,8 @@ func (h *Handler) makeAppClient(v *visit) (web.Answer, error) {
 	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers")
 }
 
-// serves refuses a tenant that the project does not serve: a form of one project's
-// page must not lead to another's.
+// serves returns a not-found error unless the project serves the tenant: the page of one
+// project must not lead to objects of another.
 func (h *Handler) serves(v *visit, p rules.Project, tenant string) error {
 	t, err := h.Projects.Tenant(v.ctx(), v.who, tenant)
 	if err != nil {
@@ -157,8 +157,7 @@ func (h *Handler) serves(v *visit, p rules.Project, tenant string) error {
 	return nil
 }
 
-// appClientOf finds the app client that the address names, in the project that it
-// names.
+// appClientOf finds the app client in the address and its project.
 func (h *Handler) appClientOf(v *visit) (rules.Project, login.Client, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -168,7 +167,7 @@ func (h *Handler) appClientOf(v *visit) (rules.Project, login.Client, error) {
 	if err != nil {
 		return p, c, err
 	}
-	v.enter(p.Team)
+	v.selectTeam(p.Team)
 	return p, c, h.serves(v, p, c.Tenant)
 }
 
@@ -176,7 +175,7 @@ func clientSecretPath(p rules.Project, client string) string {
 	return appClientPath(p, client) + "/secret"
 }
 
-// showClientSecret shows an app client's new secret, the first time.
+// showClientSecret shows an app client's new secret once.
 func (h *Handler) showClientSecret(v *visit) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 
 const auditPath = "/audit"
 
-// auditFilters are the fields of the form, in the order of the page's addresses.
+// auditFilters are the fields of the form, in the order of the query string.
 var auditFilters = []string{"team", "project", "action", "outcome", "actor", "object", "from", "to"}
 
-// historyOf is the address of all entries about one thing, "" for visitors who may not
-// read them.
+// historyOf returns the address of the audit entries about an object, "" for visitors who
+// may not read them.
 func (v *visit) historyOf(p projects.Project, object string) string {
 	if !v.who.May(p.Team, access.AuditRead) {
 		return ""
@@ -39,7 +39,8 @@ func (v *visit) historyOf(p projects.Project, object string) string {
 	return auditPath + "?" + query.Encode()
 }
 
-// showAudit leaves out a day that it cannot read, and says so at its field.
+// showAudit shows the entries that the filters select. A day that cannot be read does not
+// filter, and its field says so.
 func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 	form := url.Values{}
 	for _, name := range auditFilters {
@@ -111,7 +112,7 @@ func withBefore(form url.Values, cursor string) string {
 	return query.Encode()
 }
 
-// dayField reads the begin of a day in UTC.
+// dayField parses a day as its first instant in UTC.
 func dayField(text string) (time.Time, ui.Value) {
 	if text == "" {
 		return time.Time{}, ui.Value{}
@@ -123,7 +124,7 @@ func dayField(text string) (time.Time, ui.Value) {
 	return day, ui.Value{Text: text}
 }
 
-// optionsOf begins with the choice of all, where there is one.
+// optionsOf returns the choices as options, after the option for all if there is one.
 func optionsOf(choices []audit.Choice, chosen, all string) []ui.Option {
 	var out []ui.Option
 	if all != "" {
@@ -187,8 +188,7 @@ func auditEntry(e audit.Entry) views.Entry {
 	return out
 }
 
-// valueText shows texts and numbers as they are, and what is made of parts as
-// JSON.
+// valueText returns texts and numbers as they are, and other values as JSON.
 func valueText(value any) string {
 	switch value := value.(type) {
 	case nil:

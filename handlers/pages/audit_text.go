@@ -10,7 +10,7 @@ import (
 	"postern/service/audit"
 )
 
-// actorText names who asked, at the begin of a sentence.
+// actorText names the actor, as the start of a sentence.
 func actorText(e audit.Entry) string {
 	switch {
 	case e.ActorName != "":
@@ -29,8 +29,8 @@ func actorText(e audit.Entry) string {
 	return "An account outside of this team"
 }
 
-// auditText is the rest of the sentence. What has no words of its own is told by
-// the parts of its action's name.
+// auditText is the rest of the sentence. Actions without a text of their own are described
+// by the parts of their name.
 func auditText(e audit.Entry) string {
 	of := ""
 	if e.ProjectName != "" {
@@ -124,5 +124,5 @@ var pasts = map[string]string{
 	"sign_out": "signed out of",
 }
 
-// pastOf is a verb's past; of one that is not known, the verb itself does.
+// pastOf returns the past tense of a verb, or the verb itself if it is not known.
 func pastOf(verb string) string { return cmp.Or(pasts[verb], strings.ReplaceAll(verb, "_", " ")) }

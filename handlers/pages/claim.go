@@ -16,7 +16,7 @@ import (
 	"postern/views/ui"
 )
 
-func (h *Handler) askClaim(v *visit) (web.Answer, error) {
+func (h *Handler) showClaim(v *visit) (web.Answer, error) {
 	found, err := h.Accounts.PreviewClaim(v.ctx(), v.who, v.param("code"))
 	if err != nil {
 		return h.unclaimable(v, err)
@@ -50,7 +50,7 @@ func claimForm(v *visit, found accounts.Claimable) claim.Claim {
 	return m
 }
 
-// daysUntil says how long something still has, for people.
+// daysUntil returns the time that is left, in words.
 func daysUntil(end, now time.Time) string {
 	switch days := int(end.Sub(now) / (24 * time.Hour)); days {
 	case 0:
@@ -69,7 +69,7 @@ func keysGoOn(n int64) string {
 	return humanize.Comma(n) + " active API " + english.PluralWord(int(n), "key goes", "keys go") + " on working."
 }
 
-// newTeam stands in the form for no team; an empty value could be a form that
+// newTeam is the form's value for a new team. An empty value could come from a form that
 // was cut short.
 const newTeam = "new"
 
@@ -86,8 +86,8 @@ func (h *Handler) claim(v *visit) (web.Answer, error) {
 		return h.unclaimable(v, err)
 	}
 	isClaimed := func(code string) bool { return code == v.param("code") }
-	v.keepMade(slices.DeleteFunc(h.Web.ClaimCodes(v.c.Request), isClaimed))
-	v.choose(claimed.Team.ID)
+	v.keepClaimCodes(slices.DeleteFunc(h.Web.ClaimCodes(v.c.Request), isClaimed))
+	v.rememberTeam(claimed.Team.ID)
 	if err := h.rotateSession(v); err != nil {
 		return web.Answer{}, err
 	}
@@ -97,7 +97,7 @@ func (h *Handler) claim(v *visit) (web.Answer, error) {
 	return v.done("claimed", "/projects")
 }
 
-// claimedPath is where a claim leads to that had to rename something.
+// claimedPath is the page behind a claim that renamed projects.
 const claimedPath = "/claimed"
 
 func (h *Handler) showClaimed(v *visit) (web.Answer, error) {
@@ -112,7 +112,7 @@ func (h *Handler) showClaimed(v *visit) (web.Answer, error) {
 	})), nil
 }
 
-// unclaimable says on the page itself why a code claims nothing.
+// unclaimable shows the page with the reason why the code claims nothing.
 func (h *Handler) unclaimable(v *visit, err error) (web.Answer, error) {
 	switch fault.KindOf(err) {
 	case fault.NotFound, fault.Conflict, fault.Gone:

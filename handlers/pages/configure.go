@@ -28,7 +28,7 @@ func (h *Handler) configure(v *visit) (web.Answer, error) {
 
 // configuration is the settings page of a project.
 func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure, err error) {
-	v.enter(p.Team)
+	v.selectTeam(p.Team)
 	path := projectPath(p.Name)
 	m = projects.Configure{
 		Page: v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
@@ -119,15 +119,15 @@ func targetAction(p rules.Project, e rules.Environment) string {
 	return projectPath(p.Name) + "/environments/" + e.ID
 }
 
-// configurationForm is one of the forms on the page: how it looks when it is
-// refused, and how it compares with what somebody else saved meanwhile.
+// configurationForm is one of the forms on the page: how the page looks when it is
+// refused, and how it compares with what was saved meanwhile.
 type configurationForm interface {
-	mark(*projects.Configure, *mistakes)
+	mark(*projects.Configure, *formErrors)
 	compare(*projects.Conflict, rules.Project) error
 }
 
-// saved answers a form: on to the page after a success, back to it with
-// everything that was typed after a mistake, and to a choice after a lost race.
+// saved answers a form. Success redirects to the page, a mistake shows the page again with
+// what was typed, and a lost update shows both states.
 func (h *Handler) saved(v *visit, err error, flash string, form configurationForm) (web.Answer, error) {
 	if err == nil {
 		return v.done(flash, projectPath(v.param("project")))
@@ -135,7 +135,7 @@ func (h *Handler) saved(v *visit, err error, flash string, form configurationFor
 	if fault.KindOf(err) == fault.Stale {
 		return h.conflict(v, form)
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}

@@ -13,9 +13,9 @@ import (
 	"postern/views/ui"
 )
 
-// askDevice shows who waits with the code in the address, or asks for one. That
-// changes nothing: the decision is another request (RFC 8628, 3.3.1 and 5.4).
-func (h *Handler) askDevice(v *visit) (web.Answer, error) {
+// showDevice shows the device that waits with the code in the address, or asks for a code.
+// It changes nothing: the decision is another request (RFC 8628, 3.3.1 and 5.4).
+func (h *Handler) showDevice(v *visit) (web.Answer, error) {
 	code := v.c.Query("user_code")
 	if code == "" {
 		return web.Show(device.EnterPage(device.Enter{Page: v.shell("Sign in a command line", web.DevicePath)})), nil
@@ -73,13 +73,13 @@ func (h *Handler) decideDevice(v *visit) (web.Answer, error) {
 	return h.disclose(v, path, disclosed{Text: found.Machine})
 }
 
-// Where the two decisions lead to.
+// The pages behind the two decisions.
 const (
 	deviceApproved = web.DevicePath + "/approved"
 	deviceDenied   = web.DevicePath + "/denied"
 )
 
-// showDecided says what was decided, the first time also for which machine.
+// showDecided shows the decision, with the name of the machine the first time.
 func (h *Handler) showDecided(v *visit) (web.Answer, error) {
 	path := v.c.FullPath()
 	found, err := h.disclosed(v, path)
@@ -97,12 +97,12 @@ func (h *Handler) showDecided(v *visit) (web.Answer, error) {
 	return web.Show(device.DonePage(m)), nil
 }
 
-// wrongCode asks again.
+// wrongCode shows the form again with the reason.
 func (h *Handler) wrongCode(v *visit, code string, err error) (web.Answer, error) {
 	web.RecordError(v.ctx(), err)
 	m := device.Enter{Page: v.shell("Sign in a command line", web.DevicePath), Code: ui.Value{Text: code}}
 	status := http.StatusTooManyRequests
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		status, m.Code = wrong.status, wrong.value("/user_code", code)
 	} else if fault.KindOf(err) == fault.TooMany {
 		web.SetRetryAfter(v.c.Writer.Header(), err)

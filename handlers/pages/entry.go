@@ -15,11 +15,11 @@ import (
 func entryPath(tenant string) string { return tenantPath(tenant) + "/entry" }
 
 func (h *Handler) showEntry(v *visit) (web.Answer, error) {
-	return h.entryWith(v, directory.NewApproval{}, &mistakes{})
+	return h.entryWith(v, directory.NewApproval{}, &formErrors{})
 }
 
-// entryWith says who may come into a tenant, with the form as it was typed.
-func (h *Handler) entryWith(v *visit, typed directory.NewApproval, wrong *mistakes) (web.Answer, error) {
+// entryWith shows who may sign in to a tenant, with the form as typed.
+func (h *Handler) entryWith(v *visit, typed directory.NewApproval, wrong *formErrors) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -70,7 +70,7 @@ func approvalKind(kind string) string {
 	return "this address"
 }
 
-// intoGroups names groups; one that is deleted meanwhile has no name.
+// intoGroups lists the names of groups. It leaves out groups that were deleted meanwhile.
 func intoGroups(all []ui.Option, ids []string) string {
 	var names []string
 	for _, o := range all {
@@ -92,7 +92,7 @@ func (h *Handler) saveEntry(v *visit) (web.Answer, error) {
 	return v.done("entry", entryPath(v.param("tenant")))
 }
 
-// approve takes what has an @ for an address, and the rest for a domain.
+// approve approves an address, or a domain if the value has no @.
 func (h *Handler) approve(v *visit) (web.Answer, error) {
 	typed := directory.NewApproval{
 		Kind:   directory.ByDomain,
@@ -103,7 +103,7 @@ func (h *Handler) approve(v *visit) (web.Answer, error) {
 		typed.Kind = directory.ByEmail
 	}
 	_, err := h.Directory.Approve(v.ctx(), v.who, v.param("tenant"), typed)
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.entryWith(v, typed, wrong)
 	}
 	if err != nil {

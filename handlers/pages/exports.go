@@ -13,15 +13,15 @@ import (
 	"postern/views/ui"
 )
 
-// historyLength is how many exports a page lists.
+// historyLength is the number of exports that a page lists.
 const historyLength = 10
 
-// refreshSeconds is how often a browser without script asks again.
+// refreshSeconds is how often a browser without scripts reloads the page.
 const refreshSeconds = 2
 
 func exportPath(id string) string { return "/exports/" + id }
 
-func (h *Handler) askExport(v *visit) (web.Answer, error) {
+func (h *Handler) showExportForm(v *visit) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
@@ -32,7 +32,7 @@ func (h *Handler) askExport(v *visit) (web.Answer, error) {
 
 func (h *Handler) exportForm(v *visit, p projects.Project) (exports.Ask, error) {
 	path := projectPath(p.Name) + "/export"
-	v.enter(p.Team)
+	v.selectTeam(p.Team)
 	lines, err := h.history(v, p.ID, "")
 	m := exports.Ask{
 		Page:      v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
@@ -56,7 +56,7 @@ func (h *Handler) startExport(v *visit) (web.Answer, error) {
 	if err == nil {
 		return web.Redirect(exportPath(e.ID)), nil
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -105,7 +105,7 @@ func (h *Handler) showExport(v *visit) (web.Answer, error) {
 func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
 	id := v.param("export")
 	_, err := h.Exports.Cancel(v.ctx(), v.who, id)
-	if _, finished := mistakesIn(err); finished {
+	if _, finished := formErrorsIn(err); finished {
 		return web.Redirect(exportPath(id)), nil // which shows how it ended
 	}
 	if err != nil {

@@ -36,9 +36,9 @@ func (h *Handler) provider(id string) (provider.Provider, error) {
 
 func (h *Handler) startFederated(v *visit) (web.Answer, error) {
 	next := web.LocalPath(v.posted("next"))
-	page, err := h.goToProvider(v, access.Principal{}, next)
+	page, err := h.redirectToProvider(v, access.Principal{}, next)
 	if err != nil {
-		return h.backAtSignIn(v, next, err)
+		return h.signInWithError(v, next, err)
 	}
 	return page, nil
 }
@@ -46,17 +46,17 @@ func (h *Handler) startFederated(v *visit) (web.Answer, error) {
 // beginLink lets the signed-in account add a way to sign in. It is a form and not a link:
 // a link on another site could tie a visitor's account to the attacker's identity.
 func (h *Handler) beginLink(v *visit) (web.Answer, error) {
-	page, err := h.goToProvider(v, v.who, "/account/signins")
+	page, err := h.redirectToProvider(v, v.who, "/account/signins")
 	if err != nil {
-		return h.backAtLinked(v, err)
+		return h.linkedWithError(v, err)
 	}
 	return page, nil
 }
 
-// goToProvider sends the browser to the provider by a page and not by a redirect, which
+// redirectToProvider sends the browser to the provider by a page and not by a redirect, which
 // form-action of the content security policy would block.
-func (h *Handler) goToProvider(v *visit, p access.Principal, next string) (web.Answer, error) {
-	with, err := h.provider(v.param("provider"))
+func (h *Handler) redirectToProvider(v *visit, p access.Principal, next string) (web.Answer, error) {
+	idp, err := h.provider(v.param("provider"))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -64,12 +64,12 @@ func (h *Handler) goToProvider(v *visit, p access.Principal, next string) (web.A
 	if len(browser) < len(accounts.NewBrowserSecret()) {
 		browser = accounts.NewBrowserSecret()
 	}
-	attempt, err := h.Accounts.BeginFederated(v.ctx(), p, with.ID(), browser, v.from())
+	attempt, err := h.Accounts.BeginFederated(v.ctx(), p, idp.ID(), browser, v.from())
 	if err != nil {
 		return web.Answer{}, err
 	}
-	attempt.RedirectURL = h.callback(with)
-	to, err := with.AuthorizeURL(v.ctx(), attempt)
+	attempt.RedirectURL = h.callback(idp)
+	to, err := idp.AuthorizeURL(v.ctx(), attempt)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -77,8 +77,8 @@ func (h *Handler) goToProvider(v *visit, p access.Principal, next string) (web.A
 	h.Web.SetCookie(v.c.Writer, web.NextCookie, url.QueryEscape(next), accounts.FederatedTTL)
 	v.c.Header("Refresh", "0; url="+to)
 	return web.Show(signin.LeavePage(signin.Leave{
-		Page: v.shell("Going to "+with.Name(), "/signin"),
-		Name: with.Name(),
+		Page: v.shell("Going to "+idp.Name(), "/signin"),
+		Name: idp.Name(),
 		URL:  to,
 	})), nil
 }
@@ -90,7 +90,7 @@ func (h *Handler) callback(p provider.Provider) string {
 }
 
 func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
-	with, err := h.provider(v.param("provider"))
+	idp, err := h.provider(v.param("provider"))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -99,22 +99,22 @@ func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
 	if next = web.LocalPath(next); err != nil {
 		next = ""
 	}
-	attempt, linkTo, err := h.Accounts.FinishFederated(v.ctx(), with.ID(), query.Get("state"), browser)
+	attempt, linkTo, err := h.Accounts.FinishFederated(v.ctx(), idp.ID(), query.Get("state"), browser)
 	if err != nil {
-		return h.backAtSignIn(v, next, err)
+		return h.signInWithError(v, next, err)
 	}
-	attempt.RedirectURL = h.callback(with)
+	attempt.RedirectURL = h.callback(idp)
 	if linkTo != "" {
-		return h.link(v, with, attempt, linkTo)
+		return h.link(v, idp, attempt, linkTo)
 	}
-	identity, err := with.Complete(v.ctx(), attempt, query)
+	identity, err := idp.Complete(v.ctx(), attempt, query)
 	if err != nil {
-		return h.backAtSignIn(v, next, err)
+		return h.signInWithError(v, next, err)
 	}
 	ticket := ticketIn(next)
 	session, err := h.Accounts.SignInFederated(v.ctx(), identity, ticket, browser, v.from())
 	if err != nil {
-		return h.backAtSignIn(v, next, err)
+		return h.signInWithError(v, next, err)
 	}
 	h.Web.SetCookie(v.c.Writer, web.NextCookie, "", 0)
 	if ticket.Invitation != "" {
@@ -122,33 +122,30 @@ func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
 			next = "" // the new account has used it up
 		}
 	}
-	return goOn(next), h.beginSession(v, session)
+	return redirectAfterSignIn(next), h.beginSession(v, session)
 }
 
-// link adds a way to sign in to the account that asked for it, if it is still the
-// one in this browser.
+// link adds a way to sign in to the account that started linking, if that account is still
+// signed in in this browser.
 func (h *Handler) link(
-	v *visit, with provider.Provider, attempt federation.Attempt, linkTo string,
+	v *visit, idp provider.Provider, attempt federation.Attempt, linkTo string,
 ) (web.Answer, error) {
-	signedIn, err := v.identify()
+	signedIn, err := v.authenticate()
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if !signedIn || v.who.Account != linkTo {
-		return h.backAtSignIn(
-			v, "/account/signins",
-			fault.New(
-				fault.Unauthenticated, "sign_in_failed",
-				"You are no longer signed in to the account that asked to be linked. Sign in and try again.",
-			),
-		)
+		return h.signInWithError(v, "/account/signins", fault.New(
+			fault.Unauthenticated, "sign_in_failed",
+			"You are no longer signed in to the account that you were linking. Sign in and try again.",
+		))
 	}
-	identity, err := with.Complete(v.ctx(), attempt, v.c.Request.URL.Query())
+	identity, err := idp.Complete(v.ctx(), attempt, v.c.Request.URL.Query())
 	if err == nil {
 		err = h.Accounts.Link(v.ctx(), v.who, identity)
 	}
 	if err != nil {
-		return h.backAtLinked(v, err)
+		return h.linkedWithError(v, err)
 	}
 	if err := h.rotateSession(v); err != nil {
 		return web.Answer{}, err
@@ -156,8 +153,8 @@ func (h *Handler) link(
 	return v.done("linked", "/account/signins")
 }
 
-// sayable finds an error that the page itself can say.
-func (h *Handler) sayable(v *visit, err error) (*web.Problem, error) {
+// shownProblem returns an error that the page itself can show.
+func (h *Handler) shownProblem(v *visit, err error) (*web.Problem, error) {
 	switch fault.KindOf(err) {
 	case fault.Internal, fault.NotFound:
 		return nil, err
@@ -172,8 +169,8 @@ func (h *Handler) sayable(v *visit, err error) (*web.Problem, error) {
 	return problem, nil
 }
 
-func (h *Handler) backAtSignIn(v *visit, next string, err error) (web.Answer, error) {
-	problem, err := h.sayable(v, err)
+func (h *Handler) signInWithError(v *visit, next string, err error) (web.Answer, error) {
+	problem, err := h.shownProblem(v, err)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -182,8 +179,8 @@ func (h *Handler) backAtSignIn(v *visit, next string, err error) (web.Answer, er
 	return web.Answer{Status: problem.Status, Page: signin.SignInPage(m)}, err
 }
 
-func (h *Handler) backAtLinked(v *visit, err error) (web.Answer, error) {
-	problem, err := h.sayable(v, err)
+func (h *Handler) linkedWithError(v *visit, err error) (web.Answer, error) {
+	problem, err := h.shownProblem(v, err)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -231,7 +228,7 @@ func (h *Handler) issuerName(issuer string) string {
 
 func (h *Handler) unlink(v *visit) (web.Answer, error) {
 	if err := h.Accounts.Unlink(v.ctx(), v.who, v.param("identity")); err != nil {
-		return h.backAtLinked(v, err)
+		return h.linkedWithError(v, err)
 	}
 	if err := h.rotateSession(v); err != nil {
 		return web.Answer{}, err

@@ -2,8 +2,8 @@ package pages
 
 import "strings"
 
-// fieldLabels are the labels of fields on their pages, where they are not the name of
-// the field as words. A field that has several gets the one that fits them all.
+// fieldLabels are the labels of form fields that differ from the field's name in words. A
+// field that several pages have gets one that fits all of them.
 var fieldLabels = map[string]string{
 	"access_minutes": "Tokens last, in minutes",
 	"algorithm":      "Signature of tokens",
@@ -43,8 +43,8 @@ var fieldLabels = map[string]string{
 	"value":          "Address or domain",
 }
 
-// FieldLabel is the label of a form's field outside its page. A field of unknown name
-// gets the name as words, such as Display name for display_name.
+// FieldLabel returns the label of a form field for use outside its page. Unknown fields
+// get their name in words, such as Display name for display_name.
 func FieldLabel(name string) string {
 	if label, ok := fieldLabels[name]; ok {
 		return label

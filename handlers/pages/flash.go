@@ -81,7 +81,8 @@ var flashes = map[string]ui.Notice{
 	"provider":        {Tone: ui.Good, Text: "The provider is saved and holds from the next login on."},
 	"provider_made": {
 		Tone: ui.Good,
-		Text: "Register the callback URL with the provider, then paste the client id and secret here and turn the provider on.",
+		Text: "Register the callback URL with the provider, then paste the client id and secret here and turn " +
+			"the provider on.",
 	},
 	"provider_on":   {Tone: ui.Good, Text: "The provider is on. People can sign in with it now."},
 	"provider_off":  {Tone: ui.Good, Text: "The provider is off. Its settings and its secret are kept."},

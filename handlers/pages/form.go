@@ -15,19 +15,18 @@ import (
 	"postern/views/ui"
 )
 
-// A form carries a nonce, which the session was given for that form. The first
-// submission with it is executed and answered with a redirect; each one after it gets
-// the same redirect and changes nothing, so that a reload, a double click or a step
-// back does no harm.
+// A form carries a nonce that belongs to the session and the form. The first submission
+// with it is executed and answered with a redirect; later ones get the same redirect and
+// change nothing, so that a reload, a double click or a step back is harmless.
 
-// keptRedirect is the answer to a form as it is sealed.
+// keptRedirect is the answer to a form, as it is sealed and kept.
 type keptRedirect struct {
 	To    string `json:"to"`
 	Flash string `json:"flash,omitempty"`
 }
 
-// idempotentForm executes a form once. Pages of forms that show a secret demand the nonce; on
-// others it is optional, since sending them twice does no harm.
+// idempotentForm executes a form once. Forms that lead to a secret require the nonce
+// (demand). On others it is optional, because sending them twice is harmless.
 func (h *Handler) idempotentForm(page pageHandler, demand bool) pageHandler {
 	return func(v *visit) (web.Answer, error) {
 		nonce := v.posted(ui.NonceField)
@@ -58,8 +57,8 @@ func (h *Handler) idempotentForm(page pageHandler, demand bool) pageHandler {
 	}
 }
 
-// formRequest is the same for submissions of one rendering with the same fields. A form
-// that was edited and sent again is another request.
+// formRequest identifies a submission: the same for the same rendering of a form with the
+// same fields. A form that was edited and sent again is another request.
 func formRequest(v *visit, session string) idempotency.Request {
 	fields := sha256.Sum256([]byte(v.c.Request.PostForm.Encode())) // the nonce is one of them
 	return idempotency.Request{
@@ -70,8 +69,8 @@ func formRequest(v *visit, session string) idempotency.Request {
 	}
 }
 
-// rotatedMeanwhile turns the fault of a form whose state is gone into one that the page
-// with the form shows, as it is now.
+// rotatedMeanwhile turns a stale-object error into a conflict, which the page shows above
+// the form with the current state.
 func rotatedMeanwhile(err error) error {
 	if fault.KindOf(err) != fault.Stale {
 		return err
@@ -81,7 +80,7 @@ func rotatedMeanwhile(err error) error {
 		"the secret.")
 }
 
-// A second submission waits for the first, whose answer the browser has dropped.
+// A second submission waits for the first one, whose answer the browser has dropped.
 const (
 	formPatience = 15 * time.Second
 	formPoll     = 50 * time.Millisecond
@@ -110,8 +109,8 @@ func (h *Handler) beginForm(v *visit, r idempotency.Request) (*idempotency.Attem
 	}
 }
 
-// attemptForm runs the form and keeps a redirect. After anything else, such as a
-// field that is wrong, or a panic, the form can be sent again.
+// attemptForm runs the form and keeps its redirect. After any other outcome, such as an
+// invalid field or a panic, the form can be sent again.
 func (h *Handler) attemptForm(v *visit, attempt *idempotency.Attempt, page pageHandler) (a web.Answer, err error) {
 	ctx := v.ctx()
 	kept := false
@@ -140,7 +139,7 @@ func (h *Handler) attemptForm(v *visit, attempt *idempotency.Attempt, page pageH
 	return a, nil
 }
 
-// disclosed is what the page behind a form shows once.
+// disclosed is content that the page behind a form shows once.
 type disclosed struct {
 	Heading string            `json:"heading,omitempty"`
 	Text    string            `json:"text,omitempty"`
@@ -149,8 +148,8 @@ type disclosed struct {
 	Lines   []string          `json:"lines,omitempty"` // not secret, but not kept anywhere else
 }
 
-// disclosure is where a page's content waits for the session that made it. A copy
-// of the database alone does not open it: that takes the session's secret.
+// disclosure identifies the content that waits for the session that created it. It is
+// sealed with the session's secret, so that a copy of the database does not reveal it.
 func (h *Handler) disclosure(v *visit, path string) idempotency.Request {
 	return idempotency.Request{
 		Credential: h.Web.Sessions().Read(v.c.Request),
@@ -160,8 +159,8 @@ func (h *Handler) disclosure(v *visit, path string) idempotency.Request {
 	}
 }
 
-// disclose leads to the page that shows what a form made, once. When that cannot be
-// kept, the page says that it is gone, as after a reload.
+// disclose redirects to the page that shows the content once. If the content cannot be
+// kept, that page says that it was already shown, as after a reload.
 func (h *Handler) disclose(v *visit, path string, what disclosed) (web.Answer, error) {
 	content, err := json.Marshal(what)
 	if err == nil {
@@ -173,8 +172,8 @@ func (h *Handler) disclose(v *visit, path string, what disclosed) (web.Answer, e
 	return web.Redirect(path), nil
 }
 
-// disclosed returns what disclose kept for the page at path, once; nil after that.
-// HEAD leaves it for the GET.
+// disclosed returns the content that disclose kept for the page at path, the first time; nil
+// after that. HEAD leaves it for the GET.
 func (h *Handler) disclosed(v *visit, path string) (*disclosed, error) {
 	if v.c.Request.Method == http.MethodHead {
 		return nil, nil

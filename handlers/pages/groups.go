@@ -24,7 +24,7 @@ func groupsPath(tenant string) string { return tenantPath(tenant) + "/groups" }
 
 func groupPath(id string) string { return "/groups/" + url.PathEscape(id) }
 
-// groupForm is what a form says of a group, as it was typed.
+// groupForm holds the fields of a group's form, as typed.
 type groupForm struct{ revision, name, displayName string }
 
 func postedGroup(v *visit) groupForm {
@@ -39,7 +39,7 @@ func (f groupForm) input() directory.GroupInput {
 	return directory.GroupInput{Name: &f.name, DisplayName: &f.displayName}
 }
 
-func (f groupForm) view(action string, wrong *mistakes) *tenants.GroupForm {
+func (f groupForm) view(action string, wrong *formErrors) *tenants.GroupForm {
 	m := &tenants.GroupForm{
 		Open:        wrong.status != 0,
 		Action:      action,
@@ -52,11 +52,11 @@ func (f groupForm) view(action string, wrong *mistakes) *tenants.GroupForm {
 }
 
 func (h *Handler) showGroups(v *visit) (web.Answer, error) {
-	return h.groupListWith(v, groupForm{}, &mistakes{})
+	return h.groupListWith(v, groupForm{}, &formErrors{})
 }
 
-// groupListWith is a tenant's list with the form as it was typed.
-func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *mistakes) (web.Answer, error) {
+// groupListWith shows a tenant's groups, with the form as typed.
+func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *formErrors) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -80,10 +80,10 @@ func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *mistakes) (web
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.GroupsPage(m)}, nil
 }
 
-func (h *Handler) makeGroup(v *visit) (web.Answer, error) {
+func (h *Handler) createGroup(v *visit) (web.Answer, error) {
 	typed := postedGroup(v)
 	made, err := h.Directory.CreateGroup(v.ctx(), v.who, v.param("tenant"), typed.input())
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.groupListWith(v, typed, wrong)
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func (h *Handler) makeGroup(v *visit) (web.Answer, error) {
 	return v.done("group_made", groupPath(made.ID))
 }
 
-// groupOf finds the group that the address names, with its tenant.
+// groupOf finds the group in the address and its tenant.
 func (h *Handler) groupOf(v *visit) (directory.GroupDetail, rules.Tenant, error) {
 	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
 	if err != nil {
@@ -165,11 +165,11 @@ func memberOf(path string, one directory.Member, mayChange bool) tenants.Member 
 	return row
 }
 
-// groupForms adds what whoever may change groups sees.
+// groupForms adds the forms that require the permission to change groups.
 func (h *Handler) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail) error {
 	path := groupPath(g.ID)
 	m.Add = &tenants.AddMember{Action: path + "/members"}
-	m.Change = groupForm{g.ETag, g.Name, g.DisplayName}.view(path, &mistakes{})
+	m.Change = groupForm{g.ETag, g.Name, g.DisplayName}.view(path, &formErrors{})
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
 		Action: path + "/delete",
@@ -196,7 +196,7 @@ func (h *Handler) saveGroup(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.groupConflict(v, form)
 	}
-	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) {
+	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) {
 		if m.Change != nil {
 			m.Change = form.view(m.Change.Action, wrong)
 		}
@@ -204,8 +204,8 @@ func (h *Handler) saveGroup(v *visit) (web.Answer, error) {
 }
 
 // refusedGroup shows the group's page as it is now, with what mark adds to it.
-func (h *Handler) refusedGroup(v *visit, err error, mark func(*tenants.Group, *mistakes)) (web.Answer, error) {
-	wrong, ok := mistakesIn(err)
+func (h *Handler) refusedGroup(v *visit, err error, mark func(*tenants.Group, *formErrors)) (web.Answer, error) {
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -219,7 +219,7 @@ func (h *Handler) refusedGroup(v *visit, err error, mark func(*tenants.Group, *m
 	return h.groupWith(v, g, t, func(m *tenants.Group) { mark(m, wrong) }, wrong.status)
 }
 
-// groupConflict shows what somebody else saved meanwhile beside what was typed.
+// groupConflict shows what was saved meanwhile beside what was typed.
 func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
 	g, t, err := h.groupOf(v)
 	if err != nil {
@@ -246,20 +246,20 @@ func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
 
 func (h *Handler) deleteGroup(v *visit) (web.Answer, error) {
 	if err := v.confirmed("Tick the box to delete the group."); err != nil {
-		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) { m.Delete.Error = wrong.rest() })
+		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
 	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
 	if err == nil {
 		err = h.Directory.DeleteGroup(v.ctx(), v.who, g.ID)
 	}
 	if err != nil {
-		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) { m.Delete.Error = wrong.rest() })
+		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
 	return v.done("group_gone", groupsPath(g.Tenant))
 }
 
-// putMember puts the end user with that address into the group.
-func (h *Handler) putMember(v *visit) (web.Answer, error) {
+// addGroupMember adds the user with the typed address to the group.
+func (h *Handler) addGroupMember(v *visit) (web.Answer, error) {
 	g, t, err := h.groupOf(v)
 	if err == nil {
 		err = access.Check(v.who, t.Team, access.UserUpdate)
@@ -275,7 +275,7 @@ func (h *Handler) putMember(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("member", groupPath(g.ID))
 	}
-	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) {
+	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) {
 		m.Add.Email = wrong.value("/email", email)
 		m.Add.Error = wrong.rest()
 	})
@@ -299,7 +299,7 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 	return page.Items[0].ID, nil
 }
 
-func (h *Handler) removeMemberOfGroup(v *visit) (web.Answer, error) {
+func (h *Handler) removeGroupMember(v *visit) (web.Answer, error) {
 	if err := h.Directory.RemoveMember(v.ctx(), v.who, v.param("group"), v.param("user")); err != nil {
 		return web.Answer{}, err
 	}
@@ -314,7 +314,7 @@ func (h *Handler) nestGroup(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("nested", groupPath(v.param("group"))+"#children")
 	}
-	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) {
+	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) {
 		if m.Nest != nil {
 			m.Nest.Error = wrong.rest()
 			choose(m.Nest.Groups, v.posted("child"))

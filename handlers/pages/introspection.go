@@ -10,9 +10,9 @@ import (
 
 const endpointPointer = "/requests_auth/opaque/endpoint"
 
-// introspection reads the line of the form; nil without the method that it is for.
-// An empty secret stays what it is, as long as there is a client that it goes with: it
-// is never shown, so that a form has none to send back.
+// introspection parses the form's line. It returns nil if the method is not chosen. An
+// empty secret keeps the stored one as long as there is a client that it belongs to: the
+// page never shows the secret, so the form cannot send it back.
 func (f accessForm) introspection() (*projects.IntrospectionInput, error) {
 	if !slices.Contains(f.methods, string(snapshot.Opaque)) {
 		return nil, nil
@@ -34,7 +34,7 @@ func (f accessForm) introspection() (*projects.IntrospectionInput, error) {
 	return out, nil
 }
 
-// introspectionLine is how the form shows it.
+// introspectionLine formats the endpoint as the form shows it.
 func introspectionLine(of *snapshot.Introspection) string {
 	if of == nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"postern/views/ui"
 )
 
-// keyModel is a key's page with what its state allows.
+// keyModel is a key's page with the forms that its state allows.
 func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 	path := keyPath(p, k.ID)
 	m := projects.Key{

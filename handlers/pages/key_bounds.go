@@ -11,14 +11,14 @@ import (
 	"postern/views/ui"
 )
 
-// Whose limits a form chooses for a key.
+// The choices of the form for a key's limits.
 const (
 	limitsOfType = "type"
 	limitsOfOwn  = "own"
 	limitsOfNone = "none"
 )
 
-// keyBounds is what a form said of a key's limits and addresses, as it was typed.
+// keyBounds holds the fields for a key's limits and addresses, as typed.
 type keyBounds struct {
 	of      string
 	windows map[string]string
@@ -33,7 +33,7 @@ func postedBounds(v *visit) keyBounds {
 	return b
 }
 
-// boundsOf is what a form holds that changes nothing of the key.
+// boundsOf returns the fields as the key has them.
 func boundsOf(k keys.Key) keyBounds {
 	b := keyBounds{of: limitsOfType, windows: map[string]string{}, allowed: strings.Join(k.AllowedCIDRs, "\n")}
 	if k.Limits == nil {
@@ -46,8 +46,8 @@ func boundsOf(k keys.Key) keyBounds {
 	return b
 }
 
-// limits is nil for those of the type. Numbers that the form hides, because its
-// choice is another, are not read.
+// limits returns nil for the limits of the key's type. It ignores the numbers of choices
+// that are not selected, because the form hides them.
 func (b keyBounds) limits() map[string]int64 {
 	switch b.of {
 	case limitsOfNone:
@@ -58,9 +58,9 @@ func (b keyBounds) limits() map[string]int64 {
 	return nil
 }
 
-// form is the part of the form that asks for them, with what is wrong; inherited
-// says what a key without limits of its own has.
-func (b keyBounds) form(inherited string, wrong *mistakes) projects.KeyBounds {
+// form is the part of the form for limits and addresses. inherited describes the limits of
+// a key without its own.
+func (b keyBounds) form(inherited string, wrong *formErrors) projects.KeyBounds {
 	m := projects.KeyBounds{Of: []ui.Option{
 		{Value: limitsOfType, Title: "Those of its type", Text: inherited},
 		{Value: limitsOfOwn, Title: "Its own", Text: "In place of all others for each key."},
@@ -76,8 +76,8 @@ func (b keyBounds) form(inherited string, wrong *mistakes) projects.KeyBounds {
 	return m
 }
 
-// windowFields are an input for each window, with what is wrong below /limits.
-func windowFields(typed map[string]string, wrong *mistakes) []ui.Limit {
+// windowFields are an input for each window, with the mistakes below /limits.
+func windowFields(typed map[string]string, wrong *formErrors) []ui.Limit {
 	var out []ui.Limit
 	for _, name := range windowTitles() {
 		out = append(out, ui.Limit{
@@ -96,7 +96,7 @@ func aWindow(name string) string {
 	return "a " + name
 }
 
-// effectiveText says what holds for a key and where it comes from.
+// effectiveText describes the limits that apply to a key and where they come from.
 func effectiveText(k keys.Key) string {
 	text := limitsText(typedLimits(k.Effective))
 	switch {
@@ -112,7 +112,7 @@ func effectiveText(k keys.Key) string {
 	return "none"
 }
 
-// inheritedText says what a key of the type has that has no limits of its own.
+// inheritedText describes the limits of a key of the type without its own.
 func inheritedText(p rules.Project, keyType string) string {
 	for _, t := range p.KeyTypes {
 		if t.Name == keyType && len(t.Limits) > 0 {
@@ -125,8 +125,8 @@ func inheritedText(p rules.Project, keyType string) string {
 	return "It has none now."
 }
 
-// inheritedByChoice is inheritedText while the type is not chosen yet: the types
-// say their limits beside their names.
+// inheritedByChoice is inheritedText before a type is chosen: the options of the types
+// name their limits.
 func inheritedByChoice(p rules.Project) string {
 	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
 		return fmt.Sprintf("Where it has none, those that the project states for each key: %s.", text)

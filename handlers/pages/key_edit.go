@@ -15,7 +15,7 @@ import (
 	"postern/views/ui"
 )
 
-// keyForm is what the form said that changes a key, as it was typed.
+// keyForm holds the fields of the form that changes a key, as typed.
 type keyForm struct {
 	revision, description, expiresOn string
 	bounds                           keyBounds
@@ -25,7 +25,7 @@ func keyFormFor(k keys.Key) keyForm {
 	return keyForm{revision: k.ETag, description: k.Description, expiresOn: dayValue(k.ExpiresAt), bounds: boundsOf(k)}
 }
 
-// dayValue is a time as an input of type date holds it.
+// dayValue formats a time for an input of type date.
 func dayValue(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -57,7 +57,7 @@ func (h *Handler) saveKey(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.keyConflict(v, p, form)
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -69,8 +69,8 @@ func (h *Handler) saveKey(v *visit) (web.Answer, error) {
 	return web.Answer{Status: wrong.status, Page: projects.KeyPage(m)}, nil
 }
 
-// change leaves an expiry alone whose day is as it was: the form knows the day
-// only, and the key may end in the middle of it.
+// change keeps the expiry if its day is unchanged: the form has the day only, and the key
+// may expire in the middle of it.
 func (f keyForm) change(k keys.Key) (keys.Change, error) {
 	limits, ranges := f.bounds.limits(), lines(f.bounds.allowed)
 	out := keys.Change{Description: &f.description, Limits: &limits, AllowedCIDRs: &ranges}
@@ -83,23 +83,23 @@ func (f keyForm) change(k keys.Key) (keys.Change, error) {
 	return out, err
 }
 
-// view is the form on the key's page, with what is wrong where something is.
-func (f keyForm) view(p rules.Project, k keys.Key, wrong *mistakes) *projects.KeyEdit {
+// view is the form on the key's page, with its mistakes.
+func (f keyForm) view(p rules.Project, k keys.Key, wrong *formErrors) *projects.KeyEdit {
 	return &projects.KeyEdit{Open: len(wrong.fields) > 0, Action: keyPath(p, k.ID), Revision: f.revision,
 		Description: wrong.value("/description", f.description), Expires: wrong.value("/expires_at", f.expiresOn),
 		Bounds: f.bounds.form(inheritedText(p, k.KeyType), wrong)}
 }
 
-// keyEditOf is nil for a key that cannot be changed any more.
+// keyEditOf returns nil for a key that can no longer be changed.
 func keyEditOf(p rules.Project, k keys.Key) *projects.KeyEdit {
 	if k.State == string(snapshot.KeyRevoked) {
 		return nil
 	}
-	return keyFormFor(k).view(p, k, &mistakes{})
+	return keyFormFor(k).view(p, k, &formErrors{})
 }
 
-// keyConflict shows what somebody else saved meanwhile beside what was typed,
-// which can be saved over it.
+// keyConflict shows what was saved meanwhile beside what was typed, which can be saved
+// over it.
 func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answer, error) {
 	k, err := h.Keys.Get(v.ctx(), v.who, v.param("key"))
 	if err != nil {

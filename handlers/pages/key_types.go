@@ -29,7 +29,7 @@ func keysOfType(p rules.Project, t rules.KeyType) string {
 	return projectPath(p.Name) + "?keys_type=" + t.Name + "#keys"
 }
 
-// keyTypeForm is what a form says of a key type, as it was typed.
+// keyTypeForm holds the fields of a key type's form, as typed.
 type keyTypeForm struct {
 	revision, name, scopes, days string
 	limits                       map[string]string // by window
@@ -55,8 +55,8 @@ func keyTypeFormFor(t rules.KeyType) keyTypeForm {
 	}
 }
 
-// typedDays is a lifetime as the form holds it. The API sets it to the second: six
-// decimals keep that, so that saving the form again does not move it.
+// typedDays formats a lifetime in days. The API sets it to the second; six decimals keep
+// that when the form is saved again.
 func typedDays(seconds int64) string {
 	if seconds == 0 {
 		return ""
@@ -65,8 +65,8 @@ func typedDays(seconds int64) string {
 	return strings.TrimRight(strings.TrimRight(days, "0"), ".")
 }
 
-// lifetime is in seconds, 0 for none; what is no lifetime becomes one that the rule
-// refuses together with everything else that is wrong.
+// lifetime returns seconds, 0 for none. For text that is no lifetime it returns -1, which
+// the rule refuses together with other invalid fields.
 func (f keyTypeForm) lifetime() int64 {
 	if f.days == "" {
 		return 0
@@ -79,7 +79,7 @@ func (f keyTypeForm) lifetime() int64 {
 	return int64(seconds)
 }
 
-func (f keyTypeForm) view(action string, wrong *mistakes) projects.KeyTypeForm {
+func (f keyTypeForm) view(action string, wrong *formErrors) projects.KeyTypeForm {
 	m := projects.KeyTypeForm{
 		Open:     wrong.status != 0,
 		Action:   action,
@@ -97,16 +97,16 @@ func (f keyTypeForm) view(action string, wrong *mistakes) projects.KeyTypeForm {
 }
 
 func (h *Handler) showKeyTypes(v *visit) (web.Answer, error) {
-	return h.keyTypesWith(v, keyTypeForm{}, &mistakes{})
+	return h.keyTypesWith(v, keyTypeForm{}, &formErrors{})
 }
 
-// keyTypesWith is the list with the form as it was typed.
-func (h *Handler) keyTypesWith(v *visit, form keyTypeForm, wrong *mistakes) (web.Answer, error) {
+// keyTypesWith shows the list of key types, with the form as typed.
+func (h *Handler) keyTypesWith(v *visit, form keyTypeForm, wrong *formErrors) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.enter(p.Team)
+	v.selectTeam(p.Team)
 	m := projects.KeyTypes{
 		Page:    v.shell("Key types", keyTypesPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types"}),
 		BackURL: projectPath(p.Name) + "#keys",
@@ -129,7 +129,7 @@ func (h *Handler) keyTypesWith(v *visit, form keyTypeForm, wrong *mistakes) (web
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.KeyTypesPage(m)}, nil
 }
 
-// lifetimeText is a lifetime in the largest unit of which it is a whole number.
+// lifetimeText formats a lifetime in the largest unit of which it is a whole number.
 func lifetimeText(seconds int64) string {
 	switch {
 	case seconds == 0:
@@ -144,7 +144,7 @@ func lifetimeText(seconds int64) string {
 	return english.Plural(int(seconds), "second", "")
 }
 
-func (h *Handler) makeKeyType(v *visit) (web.Answer, error) {
+func (h *Handler) createKeyType(v *visit) (web.Answer, error) {
 	form := postedKeyType(v)
 	_, err := h.Projects.CreateKeyType(v.ctx(), v.who, v.param("project"), rules.KeyType{
 		Name:      form.name,
@@ -155,14 +155,14 @@ func (h *Handler) makeKeyType(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("key_type", projectPath(v.param("project"))+"/key-types")
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	return h.keyTypesWith(v, form, wrong)
 }
 
-// keyTypeOf finds the key type that the address names, in the project that it names.
+// keyTypeOf finds the key type in the address and its project.
 func (h *Handler) keyTypeOf(v *visit) (rules.Project, rules.KeyType, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -173,7 +173,7 @@ func (h *Handler) keyTypeOf(v *visit) (rules.Project, rules.KeyType, error) {
 	if i < 0 {
 		return p, rules.KeyType{}, web.NotFound()
 	}
-	v.enter(p.Team)
+	v.selectTeam(p.Team)
 	return p, p.KeyTypes[i], nil
 }
 
@@ -212,7 +212,7 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proj
 			ui.Fact{Label: "Limits", Value: textOrNone(limitsText(typedLimits(t.Limits)))})
 		return m, nil
 	}
-	edit := keyTypeFormFor(t).view(keyTypePath(p, t), &mistakes{})
+	edit := keyTypeFormFor(t).view(keyTypePath(p, t), &formErrors{})
 	m.Edit, m.DeleteAction = &edit, keyTypePath(p, t)+"/delete"
 	return m, nil
 }
@@ -230,7 +230,7 @@ func (h *Handler) saveKeyType(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.keyTypeConflict(v, form)
 	}
-	return h.refusedKeyType(v, err, func(m *projects.KeyType, wrong *mistakes) {
+	return h.refusedKeyType(v, err, func(m *projects.KeyType, wrong *formErrors) {
 		if m.Edit != nil {
 			*m.Edit = form.view(m.Edit.Action, wrong)
 		} else {
@@ -247,14 +247,14 @@ func (h *Handler) deleteKeyType(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("key_type_gone", projectPath(v.param("project"))+"/key-types")
 	}
-	return h.refusedKeyType(v, err, func(m *projects.KeyType, wrong *mistakes) { m.DeleteError = wrong.rest() })
+	return h.refusedKeyType(v, err, func(m *projects.KeyType, wrong *formErrors) { m.DeleteError = wrong.rest() })
 }
 
 // refusedKeyType shows the key type's page as it is now, with what mark adds to it.
 func (h *Handler) refusedKeyType(
-	v *visit, err error, mark func(*projects.KeyType, *mistakes),
+	v *visit, err error, mark func(*projects.KeyType, *formErrors),
 ) (web.Answer, error) {
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -273,7 +273,7 @@ func (h *Handler) refusedKeyType(
 	return web.Answer{Status: wrong.status, Page: projects.KeyTypePage(m)}, nil
 }
 
-// keyTypeConflict shows what somebody else saved meanwhile beside what was typed.
+// keyTypeConflict shows what was saved meanwhile beside what was typed.
 func (h *Handler) keyTypeConflict(v *visit, mine keyTypeForm) (web.Answer, error) {
 	p, t, err := h.keyTypeOf(v)
 	if err != nil {

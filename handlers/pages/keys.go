@@ -27,11 +27,11 @@ func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id 
 
 func keySecretPath(p rules.Project, id string) string { return keyPath(p, id) + "/secret" }
 
-// keyHere is the page of the key that the address names.
+// keyHere returns the path of the key in the address.
 func (v *visit) keyHere() string { return projectPath(v.param("project")) + "/keys/" + v.param("key") }
 
-// keySection is the project page's list of keys, from the newest on or from the
-// one that the address asks for.
+// keySection is the project page's list of keys, from the newest on or from the cursor in
+// the query.
 func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	query := keyQueryOf(v)
 	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p), Filter: query.form(p)}
@@ -62,8 +62,8 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	return m, nil
 }
 
-// keyRow leads to the key below the project that it was made in, which for a key
-// of a product may be another than the one it is listed in.
+// keyRow links to the key in the project that it was created in. For a key of a product
+// that may be another project than the listed one.
 func keyRow(p rules.Project, k keys.Key) projects.KeyRow {
 	row := projects.KeyRow{
 		ID:          k.ID,
@@ -91,7 +91,7 @@ func keyFormOf(p rules.Project) projects.KeyForm {
 		Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, named(environmentNames(p))...),
 		Tenants:      named(p.Tenants),
 		Product:      p.Product,
-		Bounds:       keyBounds{}.form(inheritedByChoice(p), &mistakes{}),
+		Bounds:       keyBounds{}.form(inheritedByChoice(p), &formErrors{}),
 	}
 	for _, t := range p.KeyTypes {
 		title := t.Name + " (" + strings.Join(t.Scopes, " ") + ")"
@@ -144,7 +144,7 @@ func environmentText(k keys.Key) string {
 	return k.Environment
 }
 
-func (h *Handler) makeKey(v *visit) (web.Answer, error) {
+func (h *Handler) createKey(v *visit) (web.Answer, error) {
 	bounds := postedBounds(v)
 	in := keys.CreateInput{
 		Owner:        strings.TrimSpace(v.posted("owner")),
@@ -167,7 +167,7 @@ func (h *Handler) makeKey(v *visit) (web.Answer, error) {
 			return h.disclose(v, path, disclosed{Heading: "Key created", Secret: minted.Plaintext})
 		}
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -188,7 +188,7 @@ func (h *Handler) makeKey(v *visit) (web.Answer, error) {
 	return web.Answer{Status: wrong.status, Page: projects.ConfigurePage(m)}, nil
 }
 
-func markKeyForm(form *projects.KeyForm, in keys.CreateInput, expiresOn string, wrong *mistakes) {
+func markKeyForm(form *projects.KeyForm, in keys.CreateInput, expiresOn string, wrong *formErrors) {
 	form.Open = true
 	form.Owner = wrong.value("/owner", in.Owner)
 	form.Description = wrong.value("/description", in.Description)
@@ -206,7 +206,7 @@ func markKeyForm(form *projects.KeyForm, in keys.CreateInput, expiresOn string, 
 	}
 }
 
-// endOfDay reads a day (YYYY-MM-DD) as its last second in UTC; "" is nil.
+// endOfDay parses a day (YYYY-MM-DD) and returns its last second in UTC, nil for "".
 func endOfDay(s string) (*time.Time, error) {
 	if s == "" {
 		return nil, nil
@@ -220,8 +220,7 @@ func endOfDay(s string) (*time.Time, error) {
 	return &ends, nil
 }
 
-// showKeySecret shows a key that was just created or rotated, the first time with
-// its secret.
+// showKeySecret shows a created or rotated key, the first time with its secret.
 func (h *Handler) showKeySecret(v *visit) (web.Answer, error) {
 	p, k, err := h.keyOf(v)
 	if err != nil {
@@ -263,7 +262,7 @@ func (h *Handler) shown(v *visit, p rules.Project, k keys.Key, found *disclosed)
 	return m
 }
 
-// addressFor is an address that a key of the environment opens, "" for none.
+// addressFor returns an address that a key of the environment opens, "" if there is none.
 func (h *Handler) addressFor(p rules.Project, environment string) string {
 	for _, version := range slices.Backward(p.Versions) {
 		for _, e := range version.Environments {
@@ -275,7 +274,7 @@ func (h *Handler) addressFor(p rules.Project, environment string) string {
 	return ""
 }
 
-// keyOf finds the key that the address names, in the project that it names.
+// keyOf finds the key in the address and its project.
 func (h *Handler) keyOf(v *visit) (rules.Project, keys.Key, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -347,7 +346,7 @@ func parseGrace(seconds string) time.Duration {
 
 // refusedKey shows the key's page as it is now, with what is wrong with the form.
 func (h *Handler) refusedKey(v *visit, err error) (web.Answer, error) {
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}

@@ -11,8 +11,8 @@ import (
 	"postern/views/ui"
 )
 
-// keyQuery is the part of the address that chooses keys. Its names begin with
-// keys_, for the page has other sections.
+// keyQuery is the part of the query that filters keys. Its names begin with keys_ because
+// the page has other sections.
 type keyQuery url.Values
 
 const keysBefore = "keys_before"
@@ -42,7 +42,7 @@ func (q keyQuery) filter() keys.Filter {
 	}
 }
 
-// page is the address of the keys from the cursor on, "" for the newest.
+// page returns the address of the keys from the cursor on; "" starts at the newest.
 func (q keyQuery) page(p rules.Project, cursor string) string {
 	query := url.Values{}
 	for name, values := range q {
@@ -92,7 +92,7 @@ func (q keyQuery) form(p rules.Project) projects.KeyFilter {
 	return m
 }
 
-// named are options whose values are their titles.
+// named returns options whose values are their titles.
 func named(names []string) []ui.Option {
 	var out []ui.Option
 	for _, name := range names {

@@ -14,7 +14,7 @@ import (
 	"postern/views/ui"
 )
 
-// counted is what a project's limits count, as the form shows it.
+// counted is one of the subjects that a project's limits apply to, as the form shows it.
 type counted struct {
 	name, title, text string
 	of                func(models.ProjectLimits) models.Limits
@@ -55,7 +55,7 @@ func limitsSection(p rules.Project) projects.Limits {
 	return m
 }
 
-// typedLimits are limits as somebody would type them, by window.
+// typedLimits formats limits as the form shows them, by window.
 func typedLimits(l models.Limits) map[string]string {
 	out := map[string]string{}
 	for window, calls := range l {
@@ -64,10 +64,10 @@ func typedLimits(l models.Limits) map[string]string {
 	return out
 }
 
-// limitRow asks for limits; prefix is what the names of its fields begin with. What
-// is wrong stands below pointer, where wrong is not nil.
+// limitRow is a row of inputs for limits. The names of its fields begin with prefix; their
+// mistakes are those below pointer. wrong may be nil.
 func limitRow(
-	id, prefix, title, text string, typed map[string]string, wrong *mistakes, pointer string,
+	id, prefix, title, text string, typed map[string]string, wrong *formErrors, pointer string,
 ) projects.LimitRow {
 	id += strings.TrimSuffix(prefix, ".")
 	row := projects.LimitRow{ID: id, Title: title, Text: text}
@@ -86,7 +86,7 @@ func limitRow(
 	return row
 }
 
-// postedLimits are the limits of a form as they were typed, without empty ones.
+// postedLimits returns the limits of a form as typed, without empty ones.
 func (v *visit) postedLimits(prefix string) map[string]string {
 	out := map[string]string{}
 	for _, window := range windowTitles() {
@@ -97,8 +97,8 @@ func (v *visit) postedLimits(prefix string) map[string]string {
 	return out
 }
 
-// readLimits takes what is no whole number for 0, which the rule refuses together
-// with everything else that is wrong.
+// readLimits parses limits. Text that is no whole number becomes 0, which the rule refuses
+// together with other invalid fields.
 func readLimits(typed map[string]string) *map[string]int64 {
 	out := map[string]int64{}
 	for window, text := range typed {
@@ -111,8 +111,8 @@ func readLimits(typed map[string]string) *map[string]int64 {
 	return &out
 }
 
-// limitsText says limits as somebody typed them, which need not be numbers, shortest
-// window first: "10 a second, 1,000 a day", "" for no limits.
+// limitsText lists limits as typed, shortest window first: "10 a second, 1,000 a day", ""
+// for none. They need not be numbers.
 func limitsText(typed map[string]string) string {
 	var parts []string
 	for _, window := range windowTitles() {
@@ -147,7 +147,7 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "limits", form)
 }
 
-func (f limitsForm) mark(m *projects.Configure, wrong *mistakes) {
+func (f limitsForm) mark(m *projects.Configure, wrong *formErrors) {
 	m.Limits.Revision = f.revision
 	for i, c := range countedRows {
 		m.Limits.Rows[i] = limitRow("limits-", c.name+".", c.title, c.text, f.typed[c.name], wrong, "/limits/"+c.name)

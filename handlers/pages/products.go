@@ -20,12 +20,12 @@ const productsPath = "/products"
 func productPath(id string) string { return productsPath + "/" + url.PathEscape(id) }
 
 func (h *Handler) showProducts(v *visit) (web.Answer, error) {
-	return h.productListWith(v, rules.ProductInput{}, &mistakes{})
+	return h.productListWith(v, rules.ProductInput{}, &formErrors{})
 }
 
 // productListWith is the chosen team's list with the form as it was typed.
-func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *mistakes) (web.Answer, error) {
-	v.enter(typed.Team)
+func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *formErrors) (web.Answer, error) {
+	v.selectTeam(typed.Team)
 	found, err := h.Projects.Products(v.ctx(), v.who, v.who.HomeTeam, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
@@ -58,14 +58,14 @@ func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *mis
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: products.ListPage(m)}, nil
 }
 
-func (h *Handler) makeProduct(v *visit) (web.Answer, error) {
+func (h *Handler) createProduct(v *visit) (web.Answer, error) {
 	typed := rules.ProductInput{
 		Team:        v.posted("team"),
 		Name:        strings.TrimSpace(v.posted("name")),
 		DisplayName: strings.TrimSpace(v.posted("display_name")),
 	}
 	made, err := h.Projects.CreateProduct(v.ctx(), v.who, typed)
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.productListWith(v, typed, wrong)
 	}
 	if err != nil {
@@ -84,9 +84,9 @@ func (h *Handler) showProduct(v *visit) (web.Answer, error) {
 
 func productsCrumb() ui.Crumb { return ui.Crumb{Text: "Products", URL: productsPath} }
 
-// productModel is the page as the product stands.
+// productModel is a product's page.
 func (v *visit) productModel(p rules.Product) products.Product {
-	v.enter(p.Team)
+	v.selectTeam(p.Team)
 	path := productPath(p.ID)
 	m := products.Product{
 		Page:        v.shell(p.DisplayName, path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}),
@@ -122,7 +122,7 @@ func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.productConflict(v, name)
 	}
-	return h.refusedProduct(v, err, access.ProductUpdate, func(m *products.Product, wrong *mistakes) {
+	return h.refusedProduct(v, err, access.ProductUpdate, func(m *products.Product, wrong *formErrors) {
 		if m.Rename != nil {
 			m.Rename.Revision, m.Rename.DisplayName = revision, wrong.value("/display_name", name)
 			m.Rename.Error = wrong.rest()
@@ -133,9 +133,9 @@ func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
 // refusedProduct shows the product's page with what mark adds to it, to visitors with the
 // permission for the action.
 func (h *Handler) refusedProduct(
-	v *visit, err error, action access.Action, mark func(*products.Product, *mistakes),
+	v *visit, err error, action access.Action, mark func(*products.Product, *formErrors),
 ) (web.Answer, error) {
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -151,7 +151,7 @@ func (h *Handler) refusedProduct(
 	return web.Answer{Status: wrong.status, Page: products.ProductPage(m)}, nil
 }
 
-// productConflict shows what somebody else saved meanwhile beside what was typed.
+// productConflict shows what was saved meanwhile beside what was typed.
 func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
 	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
 	if err != nil {
@@ -177,7 +177,7 @@ func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("product_gone", productsPath)
 	}
-	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *mistakes) {
+	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *formErrors) {
 		if m.Delete != nil {
 			m.Delete.Error = wrong.rest()
 		}

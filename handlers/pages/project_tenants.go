@@ -17,16 +17,16 @@ import (
 func tenantsOf(p rules.Project) string { return projectPath(p.Name) + "/tenants" }
 
 func (h *Handler) showProjectTenants(v *visit) (web.Answer, error) {
-	return h.projectTenantsWith(v, rules.TenantInput{}, &mistakes{})
+	return h.projectTenantsWith(v, rules.TenantInput{}, &formErrors{})
 }
 
-// projectTenantsWith is the list with the form as it was typed.
-func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *mistakes) (web.Answer, error) {
+// projectTenantsWith shows the tenants that a project serves, with the form as typed.
+func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *formErrors) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.enter(p.Team)
+	v.selectTeam(p.Team)
 	served, err := h.Projects.Served(v.ctx(), v.who, p.ID, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
@@ -55,7 +55,7 @@ func projectTenantRow(p rules.Project, t rules.Tenant, mayChange bool) projects.
 		Name:          t.Name,
 		DisplayName:   t.DisplayName,
 		FallbackOwner: t.FallbackOwner,
-		Elsewhere:     projectLinks(others),
+		OtherProjects: projectLinks(others),
 		Own:           t.Project != "",
 	}
 	if mayChange && !row.Own {
@@ -73,7 +73,7 @@ func projectLinks(names []string) []ui.Link {
 }
 
 func (h *Handler) tenantAdd(
-	v *visit, p rules.Project, typed rules.TenantInput, wrong *mistakes,
+	v *visit, p rules.Project, typed rules.TenantInput, wrong *formErrors,
 ) (*projects.TenantAdd, error) {
 	m := &projects.TenantAdd{
 		Open:          wrong.status != 0,
@@ -98,8 +98,8 @@ func postedTenant(v *visit) rules.TenantInput {
 	}
 }
 
-// addProjectTenant attaches the tenant that is chosen, or makes one first. When that
-// cannot be attached after all, the form offers it among the others.
+// addProjectTenant attaches the selected tenant, or creates one first. If that cannot be
+// attached, the form offers it among the others.
 func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -109,7 +109,7 @@ func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
 	if chosen == "" {
 		typed.Team = p.Team
 		made, err := h.Projects.CreateTenant(v.ctx(), v.who, typed)
-		if wrong, ok := mistakesIn(err); ok {
+		if wrong, ok := formErrorsIn(err); ok {
 			return h.projectTenantsWith(v, typed, wrong)
 		}
 		if err != nil {
@@ -123,16 +123,16 @@ func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
 	return v.done("attached", tenantsOf(p))
 }
 
-func (h *Handler) askDetach(v *visit) (web.Answer, error) {
+func (h *Handler) showDetach(v *visit) (web.Answer, error) {
 	p, t, err := h.servedTenant(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return h.askDetachWith(v, p, t, &mistakes{})
+	return h.detachWith(v, p, t, &formErrors{})
 }
 
-func (h *Handler) askDetachWith(v *visit, p rules.Project, t rules.Tenant, wrong *mistakes) (web.Answer, error) {
-	v.enter(p.Team)
+func (h *Handler) detachWith(v *visit, p rules.Project, t rules.Tenant, wrong *formErrors) (web.Answer, error) {
+	v.selectTeam(p.Team)
 	path := tenantsOf(p) + "/" + t.ID
 	m := projects.Detach{
 		Page: v.shell("Detach "+t.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{
@@ -157,8 +157,7 @@ func (h *Handler) askDetachWith(v *visit, p rules.Project, t rules.Tenant, wrong
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DetachPage(m)}, nil
 }
 
-// servedTenant finds the tenant that the address names, among those of the project
-// that it names.
+// servedTenant finds the tenant in the address and the project that serves it.
 func (h *Handler) servedTenant(v *visit) (rules.Project, rules.Tenant, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -183,8 +182,8 @@ func (h *Handler) detachProjectTenant(v *visit) (web.Answer, error) {
 	if err == nil {
 		err = h.Projects.Detach(v.ctx(), v.who, p.ID, t.ID)
 	}
-	if wrong, ok := mistakesIn(err); ok {
-		return h.askDetachWith(v, p, t, wrong)
+	if wrong, ok := formErrorsIn(err); ok {
+		return h.detachWith(v, p, t, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err

@@ -18,7 +18,7 @@ import (
 	"postern/views/ui"
 )
 
-// The list stays quick to load and to read.
+// The list stays short enough to load quickly.
 const (
 	cardsPerPage     = 50
 	addressesPerCard = 4
@@ -53,7 +53,7 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := projects.List{Page: v.shell("Projects", "/projects"), Tabs: teamTabs("/projects"), ReadOnly: readsOnly(v)}
-	if m.Claims, err = h.offers(v); err != nil {
+	if m.Claims, err = h.claimOffers(v); err != nil {
 		return web.Answer{}, err
 	}
 	if found.Next != "" {
@@ -98,7 +98,7 @@ func (h *Handler) addresses(project string, version rules.Version) []projects.Ad
 	return out
 }
 
-// accessBadge says in a word or two who may call.
+// accessBadge names the credentials that the project accepts.
 func accessBadge(versions []rules.Version) ui.Badge {
 	var badge ui.Badge
 	for i, version := range versions {
@@ -146,7 +146,7 @@ func lastExportText(e exports.Export) string {
 	return "never exported"
 }
 
-func (h *Handler) askProject(v *visit) (web.Answer, error) {
+func (h *Handler) showNewProject(v *visit) (web.Answer, error) {
 	m := projects.New{Page: newProjectShell(v), RequireKeys: true}
 	m.Denied = readsOnly(v)
 	return web.Show(projects.NewPage(m)), nil
@@ -162,7 +162,7 @@ func newProjectShell(v *visit) ui.Page {
 	return v.shell("New project", "/projects/new", projectsCrumb(), ui.Crumb{Text: "New"})
 }
 
-func (h *Handler) makeProject(v *visit) (web.Answer, error) {
+func (h *Handler) createProject(v *visit) (web.Answer, error) {
 	target, name := strings.TrimSpace(v.posted("target")), strings.TrimSpace(v.posted("name"))
 	requireKeys, _ := strconv.ParseBool(v.posted("require_keys"))
 	in := rules.CreateInput{Target: target, Name: name}
@@ -177,7 +177,7 @@ func (h *Handler) makeProject(v *visit) (web.Answer, error) {
 		}
 		return h.disclose(v, createdPath(created.Project), disclosed{Keys: minted})
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -227,7 +227,7 @@ func (h *Handler) created(v *visit, p rules.Project, found *disclosed) projects.
 	return m
 }
 
-// curl is a call to try, with the key where there is one.
+// curl returns a command that calls the address, with the key if there is one.
 func curl(address, key string) string {
 	if key == "" {
 		return "curl " + address + "/"

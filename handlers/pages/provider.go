@@ -16,8 +16,7 @@ import (
 	"postern/views/ui"
 )
 
-// providerForm is what a form says of a provider, as it was typed. The secret is
-// never shown again.
+// providerForm holds the fields of a provider's form, as typed. The secret is never shown.
 type providerForm struct {
 	revision, clientID, secret, scopes, tokens string
 	on                                         bool
@@ -46,7 +45,7 @@ func providerFormOf(o login.Provider) providerForm {
 
 func tokenChoice(t login.TokenTypes) string { return t.Client + "/" + t.Upstream }
 
-// tokenTexts says of each combination what it means, in a sentence.
+// tokenTexts describe the combinations of token types.
 var tokenTexts = map[login.TokenTypes]ui.Option{
 	{Client: login.ServiceToken, Upstream: login.ServiceToken}: {
 		Title: "Postern's token for both",
@@ -92,8 +91,8 @@ func tokenOptions(o login.Provider, chosen string) []ui.Option {
 	return out
 }
 
-// change leaves alone what the form does not ask: the app of a managed provider, and
-// a secret that was not typed.
+// change leaves out what the form does not ask: the app of a managed provider, and a
+// secret that was not typed.
 func (f providerForm) change(managed bool) login.ProviderInput {
 	client, upstream, _ := strings.Cut(f.tokens, "/")
 	in := login.ProviderInput{Tokens: &login.TokenTypes{Client: client, Upstream: upstream}, Enabled: &f.on}
@@ -114,11 +113,11 @@ func (h *Handler) showProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return web.Show(projects.ProviderPage(h.providerModel(v, p, c, o, providerFormOf(o), &mistakes{}))), nil
+	return web.Show(projects.ProviderPage(h.providerModel(v, p, c, o, providerFormOf(o), &formErrors{}))), nil
 }
 
 func (h *Handler) providerModel(
-	v *visit, p rules.Project, c login.Client, o login.Provider, f providerForm, wrong *mistakes,
+	v *visit, p rules.Project, c login.Client, o login.Provider, f providerForm, wrong *formErrors,
 ) projects.Provider {
 	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
 	path := providerPath(client, o.ID)
@@ -163,12 +162,8 @@ func (h *Handler) providerModel(
 }
 
 func providerFacts(o login.Provider) []ui.Fact {
-	state := "off"
-	if o.Enabled {
-		state = "on"
-	}
 	facts := []ui.Fact{
-		{Label: "State", Value: state},
+		{Label: "State", Value: onOrOff(o.Enabled)},
 		{Label: "Client id", Value: cmp.Or(o.ClientID, "none"), Mono: o.ClientID != ""},
 		{Label: "Scopes", Value: strings.Join(o.Scopes, " "), Mono: true},
 		{Label: "Tokens", Value: tokenTexts[o.Tokens].Title},
@@ -179,7 +174,7 @@ func providerFacts(o login.Provider) []ui.Fact {
 	return facts
 }
 
-// registerText is where a kind asks for the callback URL, in its own words.
+// registerText describes where to register the callback URL with a kind of provider.
 func registerText(kind string) string {
 	switch kind {
 	case providers.GitHub:
@@ -213,15 +208,15 @@ func (h *Handler) saveProvider(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.providerConflict(v, f)
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	return web.Answer{Status: wrong.status, Page: projects.ProviderPage(h.providerModel(v, p, c, o, f, wrong))}, nil
 }
 
-// providerConflict shows what somebody else saved beside what was typed. A secret is
-// written into no page, so it has to be pasted again.
+// providerConflict shows what was saved meanwhile beside what was typed. Pages never
+// contain a secret, so it has to be pasted again.
 func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
@@ -241,7 +236,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Label: "Client id", Yours: textOrNone(mine.clientID), Theirs: textOrNone(now.clientID)},
 			{Label: "Scopes", Yours: scopesText(mine.scopes), Theirs: scopesText(now.scopes)},
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
-			{Label: "Enabled", Yours: yesOrNo(mine.on), Theirs: yesOrNo(now.on)},
+			{Label: "State", Yours: onOrOff(mine.on), Theirs: onOrOff(now.on)},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: now.revision},
@@ -266,11 +261,11 @@ func tokensTitle(choice string) string {
 	return cmp.Or(tokenTexts[login.TokenTypes{Client: client, Upstream: upstream}].Title, choice)
 }
 
-func yesOrNo(b bool) string {
-	if b {
-		return "yes"
+func onOrOff(on bool) string {
+	if on {
+		return "on"
 	}
-	return "no"
+	return "off"
 }
 
 func boolField(b bool) string {

@@ -20,8 +20,8 @@ func providerPath(client, provider string) string {
 	return client + "/providers/" + url.PathEscape(provider)
 }
 
-// providerRows is a row for each provider, and one for each kind of which there is
-// none; of custom issuers there can always be another.
+// providerRows returns a row for each provider, and one for each kind without a provider.
+// There can always be another custom issuer.
 func (h *Handler) providerRows(client string, offered []login.Provider, may bool) []projects.ProviderRow {
 	var rows []projects.ProviderRow
 	for _, kind := range providers.Kinds() {
@@ -63,7 +63,7 @@ func providerRow(client string, o login.Provider, may bool) projects.ProviderRow
 	return row
 }
 
-// missingRow offers a kind. Where nothing has to be asked first, it is made at once.
+// missingRow is a kind that is not set up. A kind that needs no input is created at once.
 func (h *Handler) missingRow(client, kind string, found int, may bool) projects.ProviderRow {
 	traits, _ := providers.TraitsOf(kind)
 	row := projects.ProviderRow{Label: traits.Label, Text: "Not set up", Type: kind}
@@ -83,12 +83,12 @@ func (h *Handler) missingRow(client, kind string, found int, may bool) projects.
 	return row
 }
 
-func (h *Handler) askProvider(v *visit) (web.Answer, error) {
-	return h.newProviderWith(v, cmp.Or(v.c.Query("type"), providers.OIDC), "", "", &mistakes{})
+func (h *Handler) showNewProvider(v *visit) (web.Answer, error) {
+	return h.newProviderWith(v, cmp.Or(v.c.Query("type"), providers.OIDC), "", "", &formErrors{})
 }
 
-// newProviderWith asks what a kind has to know before it exists, as it was typed.
-func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong *mistakes) (web.Answer, error) {
+// newProviderWith shows the form of a new provider, as typed.
+func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong *formErrors) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -133,7 +133,7 @@ func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong 
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.ProviderNewPage(m)}, nil
 }
 
-// issuerField asks where a provider is; nil for a kind that is always at its own place.
+// issuerField asks for the issuer. It returns nil for a kind with a fixed issuer.
 func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field {
 	f := ui.Field{
 		ID:           "provider-issuer",
@@ -162,9 +162,9 @@ func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field
 	return &f
 }
 
-// makeProvider adds a provider that is off: its callback URL is what the customer
-// needs before there is anything to paste. The managed one has all it needs.
-func (h *Handler) makeProvider(v *visit) (web.Answer, error) {
+// createProvider adds a provider that is off: the customer needs its callback URL before
+// there is a client id to paste. A managed one is on at once.
+func (h *Handler) createProvider(v *visit) (web.Answer, error) {
 	kind, issuer, managed := v.posted("type"), strings.TrimSpace(v.posted("issuer")), v.posted("managed")
 	p, c, err := h.appClientOf(v)
 	if err != nil {
@@ -174,7 +174,7 @@ func (h *Handler) makeProvider(v *visit) (web.Answer, error) {
 	on := in.Managed
 	in.Enabled = &on
 	made, err := h.Login.CreateProvider(v.ctx(), v.who, c.ID, in)
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.newProviderWith(v, kind, issuer, managed, wrong)
 	}
 	if err != nil {
@@ -186,8 +186,7 @@ func (h *Handler) makeProvider(v *visit) (web.Answer, error) {
 	return v.done("provider_made", providerPath(appClientPath(p, c.ID), made.ID))
 }
 
-// providerOf finds the provider that the address names, of the app client and
-// project that it names.
+// providerOf finds the provider in the address, its app client and its project.
 func (h *Handler) providerOf(v *visit) (rules.Project, login.Client, login.Provider, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
@@ -211,7 +210,7 @@ func (h *Handler) switchProvider(v *visit) (web.Answer, error) {
 	}
 	on := v.posted("enabled") == "true"
 	_, err = h.Login.UpdateProvider(v.ctx(), v.who, o.ID, "", login.ProviderInput{Enabled: &on})
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.appClientWith(v, p, c, func(m *projects.AppClient) {
 			for i := range m.Providers {
 				if m.Providers[i].ID == o.ID {
@@ -241,8 +240,8 @@ func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
 	if err == nil {
 		err = h.Login.DeleteProvider(v.ctx(), v.who, o.ID)
 	}
-	if wrong, ok := mistakesIn(err); ok {
-		m := h.providerModel(v, p, c, o, providerFormOf(o), &mistakes{})
+	if wrong, ok := formErrorsIn(err); ok {
+		m := h.providerModel(v, p, c, o, providerFormOf(o), &formErrors{})
 		markDelete(m.Delete, wrong)
 		return web.Answer{Status: wrong.status, Page: projects.ProviderPage(m)}, nil
 	}

@@ -15,10 +15,10 @@ import (
 	"postern/views/ui"
 )
 
-// refuseVisit answers a visit with an error. A form whose sender's role does not allow
-// it, such as one that was lowered while the form was open, and a form that is out of
-// date are shown with what was entered. Forms from other sites never get here: they
-// must not be offered for sending.
+// refuseVisit answers a visit with an error. A form that is out of date, or whose sender
+// lacks the role (which may have changed while the form was open), is shown again with
+// what was entered. Forms from other sites never get here: they must not be offered for
+// sending.
 func (h *Handler) refuseVisit(v *visit, err error) {
 	r := v.c.Request
 	form := refusedForm(r, err)
@@ -32,8 +32,8 @@ func (h *Handler) refuseVisit(v *visit, err error) {
 	h.Web.WriteProblemPage(v.c.Writer, r, err, form)
 }
 
-// refusedForm lists the fields of a form that err refuses, nil if sending it again
-// cannot help. Passwords and secrets stay out of the page: they are to be entered again.
+// refusedForm returns the fields of a form that err refuses, nil if sending it again
+// cannot help. It leaves passwords and secrets blank.
 func refusedForm(r *http.Request, err error) *errorpage.Form {
 	form := &errorpage.Form{Action: r.URL.EscapedPath()}
 	switch {

@@ -18,16 +18,16 @@ import (
 	"postern/views/ui"
 )
 
-// requestsPerPage is how many requests a page lists.
+// requestsPerPage is the number of requests that a page lists.
 const requestsPerPage = 50
 
-// fromOldest is no request's id: following starts with the oldest in the log.
+// fromOldest is an id that no request has: following starts at the oldest in the log.
 const fromOldest = "none"
 
 func requestsPath(p rules.Project) string { return projectPath(p.Name) + "/requests" }
 
-// showRequests lists the latest requests, or streams the rows of new ones to
-// the script of the page.
+// showRequests lists the latest requests, or streams the rows of new ones to the page's
+// script.
 func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 		Head: v.headOf(p, projects.TabRequests), Here: path, LiveFrom: fromOldest,
 	}
 	if cursor == "" {
-		m.LiveURL = path // an older page stands still
+		m.LiveURL = path // an older page does not change
 	}
 	if found.Next != "" {
 		m.OlderURL = path + "?before=" + found.Next
@@ -97,8 +97,8 @@ func requestRow(p rules.Project, r usage.Request) projects.Request {
 	return row
 }
 
-// below is the path without what leads to the environment, which has a column of
-// its own.
+// below returns the path without the part that leads to the environment, which has its own
+// column.
 func below(r usage.Request) string {
 	if _, rest, ok := strings.Cut(r.Path, "/"+r.Version+"/"+r.Environment); ok {
 		return cmp.Or(rest, "/")

@@ -9,7 +9,7 @@ import (
 	"postern/static"
 )
 
-// Mount mounts the dashboard: every route of it is in this file.
+// Mount mounts the dashboard. All of its routes are in this file.
 func (h *Handler) Mount(r *gin.Engine) {
 	assets := gin.WrapH(static.Handler())
 	r.GET(static.Prefix+"*file", assets)
@@ -26,18 +26,18 @@ func (h *Handler) Mount(r *gin.Engine) {
 	h.userPages(p)
 }
 
-// signInPages are open to everybody: sign-in, sign-up and what browsers keep.
+// signInPages need no session: sign-in, sign-up, and settings that the browser keeps.
 func (h *Handler) signInPages(p pageRouter) {
 	p.open("GET", "/", h.home)
-	p.open("GET", "/signin", h.askSignIn)
+	p.open("GET", "/signin", h.showSignIn)
 	p.open("POST", "/signin", h.signIn)
 	p.open("POST", "/signin/:provider", h.startFederated)
 	p.openOnce("/signin/:provider/callback", h.federatedCallback) // uses up its state, which HEAD must not
-	p.open("GET", "/signup", h.askSignUp)
+	p.open("GET", "/signup", h.showSignUp)
 	p.open("POST", "/signup", h.signUp)
 	p.open("POST", "/signout", h.signOut)
-	p.open("GET", "/invite/:code", h.askInvite)
-	p.open("GET", "/welcome/:code", h.askWelcome)
+	p.open("GET", "/invite/:code", h.showInvite)
+	p.open("GET", "/welcome/:code", h.showWelcome)
 	p.open("POST", "/welcome/:code", h.welcome)
 	p.open("GET", "/brand/:color", h.showBrand)
 	p.openOnce("/oauth/:client/tested", h.showTrial) // uses up the code of a trial, which HEAD must not
@@ -45,15 +45,15 @@ func (h *Handler) signInPages(p pageRouter) {
 	p.open("POST", "/team", h.chooseTeam)
 }
 
-// accountPages are the visitor's own account, claims and teams.
+// accountPages are the visitor's account, claims and teams.
 func (h *Handler) accountPages(p pageRouter) {
-	p.signedIn("GET", "/claim/:code", h.askClaim)
+	p.signedIn("GET", "/claim/:code", h.showClaim)
 	p.signedIn("POST", "/claim/:code", h.claim)
 	p.signedIn("GET", claimedPath, h.showClaimed)
 
 	p.signedIn("POST", "/invite/:code", h.acceptInvite)
 
-	p.signedIn("GET", "/account", h.askPassword)
+	p.signedIn("GET", "/account", h.showPassword)
 	p.signedIn("POST", "/account/password", h.savePassword)
 	p.signedIn("GET", "/account/sessions", h.showSessions)
 	p.signedIn("POST", "/account/sessions/end-others", h.endOtherSessions)
@@ -63,26 +63,27 @@ func (h *Handler) accountPages(p pageRouter) {
 	p.signedIn("POST", "/account/signins/:identity/unlink", h.unlink)
 
 	p.signedIn("GET", "/teams", h.showTeams)
-	p.signedIn("POST", "/teams", h.makeTeam)
+	p.signedIn("POST", "/teams", h.createTeam)
 	p.signedIn("GET", "/teams/:team", h.showTeam)
 	p.signedIn("POST", "/teams/:team/rename", h.saveTeamName)
 	p.signedIn("POST", "/teams/:team/leave", h.leaveTeam)
 	p.signedIn("POST", "/teams/:team/members/:account/role", h.saveRole)
 	p.signedIn("POST", "/teams/:team/members/:account/remove", h.removeMember)
-	p.secretForm("/teams/:team/invitations", h.makeInvitation)
+	p.secretForm("/teams/:team/invitations", h.createInvitation)
 	p.signedIn("GET", "/teams/:team/invitations/:invitation", h.showInvitationLink)
 	p.signedIn("POST", "/teams/:team/invitations/:invitation/revoke", h.revokeInvitation)
 }
 
-// settingsPages are access tokens, webhooks, signing in a command line, and the audit log.
+// settingsPages are access tokens, webhooks, the sign-in of a command line, and the audit
+// log.
 func (h *Handler) settingsPages(p pageRouter) {
 	p.signedIn("GET", "/settings/tokens", h.showTokens)
-	p.secretForm("/settings/tokens", h.makeToken)
+	p.secretForm("/settings/tokens", h.createToken)
 	p.signedIn("GET", "/settings/tokens/:token/secret", h.showNewToken)
-	p.signedIn("GET", "/settings/tokens/:token", h.askRevokeToken)
+	p.signedIn("GET", "/settings/tokens/:token", h.showRevokeToken)
 	p.signedIn("POST", "/settings/tokens/:token/revoke", h.revokeToken)
 	p.signedIn("GET", webhooksPath, h.showWebhooks)
-	p.secretForm(webhooksPath, h.makeWebhook)
+	p.secretForm(webhooksPath, h.createWebhook)
 	p.signedIn("GET", webhooksPath+"/:webhook", h.showWebhook)
 	p.signedIn("POST", webhooksPath+"/:webhook", h.saveWebhook)
 	p.signedIn("POST", webhooksPath+"/:webhook/switch", h.switchWebhook)
@@ -91,7 +92,7 @@ func (h *Handler) settingsPages(p pageRouter) {
 	p.signedIn("POST", webhooksPath+"/:webhook/delete", h.deleteWebhook)
 	p.signedIn("POST", webhooksPath+"/:webhook/deliveries/:delivery/redeliver", h.redeliver)
 
-	p.signedIn("GET", "/device", h.askDevice)
+	p.signedIn("GET", "/device", h.showDevice)
 	p.signedIn("POST", "/device", h.decideDevice)
 	p.signedIn("GET", deviceApproved, h.showDecided)
 	p.signedIn("GET", deviceDenied, h.showDecided)
@@ -101,8 +102,8 @@ func (h *Handler) settingsPages(p pageRouter) {
 // projectPages are projects, their settings, calls and exports.
 func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", "/projects", h.showProjects)
-	p.signedIn("GET", "/projects/new", h.askProject)
-	p.secretForm("/projects/new", h.makeProject)
+	p.signedIn("GET", "/projects/new", h.showNewProject)
+	p.secretForm("/projects/new", h.createProject)
 	p.signedIn("GET", "/projects/:project/created", h.showCreatedProject)
 	p.signedIn("GET", "/projects/:project", h.configure)
 	p.signedIn("POST", "/projects/:project/settings", h.saveSettings)
@@ -114,13 +115,13 @@ func (h *Handler) projectPages(p pageRouter) {
 
 	p.signedIn("GET", "/projects/:project/tenants", h.showProjectTenants)
 	p.signedIn("POST", "/projects/:project/tenants", h.addProjectTenant)
-	p.signedIn("GET", "/projects/:project/tenants/:tenant", h.askDetach)
+	p.signedIn("GET", "/projects/:project/tenants/:tenant", h.showDetach)
 	p.signedIn("POST", "/projects/:project/tenants/:tenant/detach", h.detachProjectTenant)
 
 	p.signedIn("GET", "/projects/:project/usage", h.showUsage)
 	p.signedIn("GET", "/projects/:project/requests", h.showRequests)
 
-	p.signedIn("GET", "/projects/:project/export", h.askExport)
+	p.signedIn("GET", "/projects/:project/export", h.showExportForm)
 	p.signedIn("POST", "/projects/:project/export", h.startExport)
 	p.signedIn("GET", "/exports/:export", h.showExport)
 	p.signedInOnce("/exports/:export/download", h.downloadPage) // every download is recorded, which HEAD is not
@@ -129,7 +130,7 @@ func (h *Handler) projectPages(p pageRouter) {
 
 // keyPages are API keys and key types.
 func (h *Handler) keyPages(p pageRouter) {
-	p.secretForm("/projects/:project/keys", h.makeKey)
+	p.secretForm("/projects/:project/keys", h.createKey)
 	p.signedIn("GET", "/projects/:project/keys/:key", h.showKey)
 	p.signedIn("POST", "/projects/:project/keys/:key", h.saveKey)
 	p.signedIn("POST", "/projects/:project/keys/:key/freeze", h.freezeKey)
@@ -139,27 +140,27 @@ func (h *Handler) keyPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/keys/:key/secret", h.showKeySecret)
 
 	p.signedIn("GET", "/projects/:project/key-types", h.showKeyTypes)
-	p.signedIn("POST", "/projects/:project/key-types", h.makeKeyType)
+	p.signedIn("POST", "/projects/:project/key-types", h.createKeyType)
 	p.signedIn("GET", "/projects/:project/key-types/:key_type", h.showKeyType)
 	p.signedIn("POST", "/projects/:project/key-types/:key_type", h.saveKeyType)
 	p.signedIn("POST", "/projects/:project/key-types/:key_type/delete", h.deleteKeyType)
 }
 
-// appClientPages are hosted login, as a project's owner sets it up.
+// appClientPages are a project's settings for hosted login.
 func (h *Handler) appClientPages(p pageRouter) {
 	one := "/projects/:project/login/:client"
 	p.signedIn("GET", "/projects/:project/login", h.showLoginTab)
-	p.secretForm("/projects/:project/login", h.makeAppClient)
+	p.secretForm("/projects/:project/login", h.createAppClient)
 	p.signedIn("GET", one, h.showAppClient)
 	p.signedIn("POST", one, h.saveAppClient)
 	p.signedIn("POST", one+"/branding", h.saveBranding)
 	p.signedIn("POST", one+"/preview", h.previewBranding)
 	p.secretForm(one+"/secret", h.changeClientSecret)
 	p.signedIn("GET", one+"/secret", h.showClientSecret)
-	p.signedIn("POST", one+"/test", h.tryLogin)
+	p.signedIn("POST", one+"/test", h.startTrial)
 	p.signedIn("POST", one+"/delete", h.deleteAppClient)
-	p.signedIn("GET", one+"/providers", h.askProvider)
-	p.signedIn("POST", one+"/providers", h.makeProvider)
+	p.signedIn("GET", one+"/providers", h.showNewProvider)
+	p.signedIn("POST", one+"/providers", h.createProvider)
 	p.signedIn("GET", one+"/providers/:provider", h.showProvider)
 	p.signedIn("POST", one+"/providers/:provider", h.saveProvider)
 	p.signedIn("POST", one+"/providers/:provider/switch", h.switchProvider)
@@ -169,18 +170,18 @@ func (h *Handler) appClientPages(p pageRouter) {
 // tenantPages are products and tenants.
 func (h *Handler) tenantPages(p pageRouter) {
 	p.signedIn("GET", productsPath, h.showProducts)
-	p.signedIn("POST", productsPath, h.makeProduct)
+	p.signedIn("POST", productsPath, h.createProduct)
 	p.signedIn("GET", productsPath+"/:product", h.showProduct)
 	p.signedIn("POST", productsPath+"/:product", h.renameProduct)
 	p.signedIn("POST", productsPath+"/:product/delete", h.deleteProduct)
 	p.signedIn("GET", tenantsPath, h.showTenants)
-	p.signedIn("POST", tenantsPath, h.makeTenant)
+	p.signedIn("POST", tenantsPath, h.createTenant)
 	p.signedIn("GET", tenantsPath+"/:tenant", h.showTenant)
 	p.signedIn("POST", tenantsPath+"/:tenant", h.saveTenant)
 	p.signedIn("POST", tenantsPath+"/:tenant/delete", h.deleteTenant)
 }
 
-// userPages are a tenant's users, groups, and who may sign in.
+// userPages are a tenant's users and groups, and who may sign in.
 func (h *Handler) userPages(p pageRouter) {
 	p.signedIn("GET", tenantsPath+"/:tenant/users", h.showUsers)
 	p.signedIn("POST", tenantsPath+"/:tenant/users", h.inviteUser)
@@ -196,12 +197,12 @@ func (h *Handler) userPages(p pageRouter) {
 	p.signedIn("POST", tenantsPath+"/:tenant/approvals/:approval/end", h.endApproval)
 
 	p.signedIn("GET", tenantsPath+"/:tenant/groups", h.showGroups)
-	p.signedIn("POST", tenantsPath+"/:tenant/groups", h.makeGroup)
+	p.signedIn("POST", tenantsPath+"/:tenant/groups", h.createGroup)
 	p.signedIn("GET", "/groups/:group", h.showGroup)
 	p.signedIn("POST", "/groups/:group", h.saveGroup)
 	p.signedIn("POST", "/groups/:group/delete", h.deleteGroup)
-	p.signedIn("POST", "/groups/:group/members", h.putMember)
-	p.signedIn("POST", "/groups/:group/members/:user/remove", h.removeMemberOfGroup)
+	p.signedIn("POST", "/groups/:group/members", h.addGroupMember)
+	p.signedIn("POST", "/groups/:group/members/:user/remove", h.removeGroupMember)
 	p.signedIn("POST", "/groups/:group/children", h.nestGroup)
 	p.signedIn("POST", "/groups/:group/children/:child/remove", h.unnestGroup)
 }
@@ -218,27 +219,27 @@ func (p pageRouter) open(method, path string, page pageHandler) {
 	p.handle(method, path, p.server.open(page))
 }
 
-// openOnce mounts a page that a GET changes something for, which a HEAD must not.
+// openOnce mounts a page whose GET changes something. It has no HEAD.
 func (p pageRouter) openOnce(path string, page pageHandler) {
 	p.gin.GET(path, p.server.open(page))
 }
 
-// signedIn mounts a page or form that leads to sign-in without a session.
+// signedIn mounts a page or form that redirects to sign-in without a session.
 func (p pageRouter) signedIn(method, path string, page pageHandler) {
 	if method == http.MethodPost {
 		page = p.server.idempotentForm(page, false)
 	}
-	p.handle(method, path, p.server.inside(page))
+	p.handle(method, path, p.server.requireSession(page))
 }
 
-// signedInOnce is signedIn for a page that a GET changes something for.
+// signedInOnce is signedIn for a page whose GET changes something.
 func (p pageRouter) signedInOnce(path string, page pageHandler) {
-	p.gin.GET(path, p.server.inside(page))
+	p.gin.GET(path, p.server.requireSession(page))
 }
 
-// secretForm mounts a form whose success leads to a page that shows a secret once.
+// secretForm mounts a form that redirects to a page with a secret, which is shown once.
 func (p pageRouter) secretForm(path string, page pageHandler) {
-	p.gin.POST(path, p.server.inside(p.server.idempotentForm(page, true)))
+	p.gin.POST(path, p.server.requireSession(p.server.idempotentForm(page, true)))
 }
 
 func (p pageRouter) handle(method, path string, page gin.HandlerFunc) {
@@ -250,14 +251,13 @@ func (p pageRouter) handle(method, path string, page gin.HandlerFunc) {
 
 func (h *Handler) home(*visit) (web.Answer, error) { return web.Redirect("/projects"), nil }
 
-// downloadPage answers with the file itself, or as a page why there is none.
+// downloadPage answers with the zip, or with a page if there is none.
 func (h *Handler) downloadPage(v *visit) (web.Answer, error) {
 	h.Web.ServeExport(v.c, h.Exports)
 	return web.Answer{}, nil
 }
 
-// chooseTheme keeps the choice in the browser: it belongs to a screen, not to an
-// account.
+// chooseTheme keeps the theme in a cookie: it belongs to a screen, not to an account.
 func (h *Handler) chooseTheme(v *visit) (web.Answer, error) {
 	theme := v.posted("theme")
 	if theme != "light" && theme != "dark" {

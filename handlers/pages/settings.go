@@ -12,8 +12,8 @@ import (
 	"postern/views/projects"
 )
 
-// A refused form keeps the revision that it was opened with: with a fresh one,
-// the next attempt would overwrite what somebody else saved meanwhile.
+// A refused form keeps the revision that it was opened with. With a newer one, the next
+// attempt would overwrite what was saved meanwhile.
 
 type settingsForm struct{ revision, displayName string }
 
@@ -25,7 +25,7 @@ func (h *Handler) saveSettings(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "settings", form)
 }
 
-func (f settingsForm) mark(m *projects.Configure, wrong *mistakes) {
+func (f settingsForm) mark(m *projects.Configure, wrong *formErrors) {
 	m.General.Revision = f.revision
 	m.General.DisplayName = wrong.value("/display_name", f.displayName)
 	m.General.Error = wrong.rest()
@@ -63,8 +63,8 @@ func (h *Handler) saveAccess(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "access", form)
 }
 
-// change leaves alone what the form has no use for: the fallback owner where it
-// hides its field, and the issuers without the method that takes their tokens.
+// change leaves out fields that the form hides: the fallback owner, and the issuers
+// without their method.
 func (f accessForm) change() (rules.AccessChange, error) {
 	methods := append([]string{}, f.methods...) // none chosen is an empty list, not an absent one
 	out := rules.AccessChange{Mode: &f.mode, Methods: &methods, Keyless: &f.keyless}
@@ -80,7 +80,7 @@ func (f accessForm) change() (rules.AccessChange, error) {
 	return out, err
 }
 
-// parseIssuers reads one pair of issuer and audience a line.
+// parseIssuers parses a pair of issuer and audience on each line.
 func parseIssuers(text string) ([]snapshot.TokenIssuer, error) {
 	out := []snapshot.TokenIssuer{}
 	for line := range strings.Lines(text) {
@@ -110,7 +110,7 @@ func issuerLines(issuers []snapshot.TokenIssuer) string {
 
 func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFallback) }
 
-func (f accessForm) mark(m *projects.Configure, wrong *mistakes) {
+func (f accessForm) mark(m *projects.Configure, wrong *formErrors) {
 	for i := range m.Versions {
 		if m.Versions[i].ID != f.version {
 			continue
@@ -193,7 +193,7 @@ func (h *Handler) saveTarget(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "target", form)
 }
 
-func (f targetForm) mark(m *projects.Configure, wrong *mistakes) {
+func (f targetForm) mark(m *projects.Configure, wrong *formErrors) {
 	for i := range m.Versions {
 		for j := range m.Versions[i].Environments {
 			if e := &m.Versions[i].Environments[j]; e.ID == f.environment {

@@ -11,14 +11,14 @@ import (
 	"postern/views/ui"
 )
 
-func (h *Handler) askSignIn(v *visit) (web.Answer, error) {
+func (h *Handler) showSignIn(v *visit) (web.Answer, error) {
 	next := web.LocalPath(v.c.Query("next"))
-	signedIn, err := v.identify()
+	signedIn, err := v.authenticate()
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if signedIn {
-		return goOn(next), nil
+		return redirectAfterSignIn(next), nil
 	}
 	m, err := h.signInForm(v, next)
 	return web.Show(signin.SignInPage(m)), err
@@ -28,7 +28,7 @@ func (h *Handler) signInForm(v *visit, next string) (signin.SignIn, error) {
 	m := signin.SignIn{
 		Page:      v.shell("Sign in", withNext("/signin", next)),
 		Next:      next,
-		Elsewhere: h.federatedProviders(),
+		Providers: h.federatedProviders(),
 	}
 	if ticketIn(next).Claim != "" {
 		m.Intro = "To claim the workspace, sign in with the account that should own it."
@@ -42,7 +42,7 @@ func (h *Handler) signInForm(v *visit, next string) (signin.SignIn, error) {
 	return m, err
 }
 
-func goOn(next string) web.Answer {
+func redirectAfterSignIn(next string) web.Answer {
 	if next == "" {
 		next = "/projects"
 	}
@@ -53,7 +53,7 @@ func (h *Handler) signIn(v *visit) (web.Answer, error) {
 	email, next := v.posted("email"), web.LocalPath(v.posted("next"))
 	session, err := h.Accounts.SignIn(v.ctx(), email, v.posted("password"), v.from())
 	if err == nil {
-		return goOn(next), h.beginSession(v, session)
+		return redirectAfterSignIn(next), h.beginSession(v, session)
 	}
 	if kind := fault.KindOf(err); kind != fault.Unauthenticated && kind != fault.TooMany {
 		return web.Answer{}, err
@@ -70,9 +70,8 @@ func (h *Handler) signIn(v *visit) (web.Answer, error) {
 	return web.Answer{Status: problem.Status, Page: signin.SignInPage(m)}, err
 }
 
-// beginSession changes the browser's session for a new one: a session that
-// somebody planted there must not become a signed-in one, and the one before
-// must not live on unseen.
+// beginSession gives the browser a new session and ends the one it had: a session id set
+// before sign-in is never reused after it (session fixation).
 func (h *Handler) beginSession(v *visit, secret string) error {
 	if before := h.Web.Sessions().Read(v.c.Request); before != "" {
 		if err := h.Accounts.SignOut(v.ctx(), before, v.from()); err != nil {
@@ -99,7 +98,7 @@ func (h *Handler) signOut(v *visit) (web.Answer, error) {
 	return web.Redirect("/signin"), nil
 }
 
-func (h *Handler) askWelcome(v *visit) (web.Answer, error) {
+func (h *Handler) showWelcome(v *visit) (web.Answer, error) {
 	valid, err := h.Accounts.LinkValid(v.ctx(), v.param("code"))
 	if err != nil {
 		return web.Answer{}, err
@@ -129,7 +128,7 @@ func (h *Handler) welcome(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Gone {
 		return h.linkOver(v)
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}

@@ -12,8 +12,8 @@ import (
 	"postern/views/signin"
 )
 
-// ticketIn is the ticket that lies in the way somebody came: signing up leads on
-// to the page of an invitation or of a claim.
+// ticketIn returns the invitation or claim in the path that sign-in leads to. It may allow
+// signing up.
 func ticketIn(next string) accounts.Ticket {
 	path, _, _ := strings.Cut(next, "?")
 	if code, ok := strings.CutPrefix(path, "/invite/"); ok {
@@ -33,7 +33,7 @@ func unescaped(segment string) string {
 	return text
 }
 
-// withNext is the address of a door, with where to go on to behind it.
+// withNext adds the path that sign-in or sign-up leads to.
 func withNext(path, next string) string {
 	if next == "" || next == "/projects" {
 		return path
@@ -51,7 +51,7 @@ func (v *visit) from() accounts.From {
 	}
 }
 
-// signUpURL is where to make an account on this way, "" where none can be made.
+// signUpURL returns the address of the sign-up page, "" if the visitor cannot sign up.
 func (h *Handler) signUpURL(v *visit, next string) (string, error) {
 	err := h.Accounts.MaySignUp(v.ctx(), ticketIn(next))
 	switch fault.KindOf(err) {
@@ -62,17 +62,17 @@ func (h *Handler) signUpURL(v *visit, next string) (string, error) {
 	}
 }
 
-func (h *Handler) askSignUp(v *visit) (web.Answer, error) {
+func (h *Handler) showSignUp(v *visit) (web.Answer, error) {
 	next := web.LocalPath(v.c.Query("next"))
-	signedIn, err := v.identify()
+	signedIn, err := v.authenticate()
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if signedIn {
-		return goOn(next), nil
+		return redirectAfterSignIn(next), nil
 	}
 	if err := h.Accounts.MaySignUp(v.ctx(), ticketIn(next)); err != nil {
-		return h.noSignUp(v, next, err)
+		return h.refusedSignUp(v, next, err)
 	}
 	m, err := h.signUpForm(v, next)
 	return web.Show(signin.SignUpPage(m)), err
@@ -83,7 +83,7 @@ func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
 		Page:              v.shell("Create an account", withNext("/signup", next)),
 		MinPasswordLength: accounts.MinPassword,
 		Next:              next,
-		Elsewhere:         h.federatedProviders(),
+		Providers:         h.federatedProviders(),
 		SignInURL:         withNext("/signin", next),
 	}
 	ticket := ticketIn(next)
@@ -103,8 +103,8 @@ func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
 	return m, err
 }
 
-// noSignUp says on the page itself why no account can be made.
-func (h *Handler) noSignUp(v *visit, next string, err error) (web.Answer, error) {
+// refusedSignUp shows the page with the reason why the visitor cannot sign up.
+func (h *Handler) refusedSignUp(v *visit, next string, err error) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Internal {
 		return web.Answer{}, err
 	}
@@ -131,18 +131,18 @@ func (h *Handler) signUp(v *visit) (web.Answer, error) {
 		if ticket.Invitation != "" {
 			next = "" // it is used up
 		}
-		return goOn(next), h.beginSession(v, session)
+		return redirectAfterSignIn(next), h.beginSession(v, session)
 	}
 	if code := fault.CodeOf(err); code == "signup_closed" || fault.KindOf(err) == fault.Gone ||
 		fault.KindOf(err) == fault.NotFound {
-		return h.noSignUp(v, next, err)
+		return h.refusedSignUp(v, next, err)
 	}
 	m, failed := h.signUpForm(v, next)
 	if failed != nil {
 		return web.Answer{}, failed
 	}
 	m.Email.Text, m.Name.Text = in.Email, in.Name
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		m.Email, m.Name = wrong.value("/email", in.Email), wrong.value("/name", in.Name)
 		m.Password = wrong.take("/password")
 		m.Error = wrong.rest()
@@ -157,20 +157,20 @@ func (h *Handler) signUp(v *visit) (web.Answer, error) {
 	return web.Answer{Status: problem.Status, Page: signin.SignUpPage(m)}, nil
 }
 
-// roleTexts say what a role may do.
+// roleTexts describe what each role may do.
 var roleTexts = map[access.Role]string{
 	access.Owner:  "Owners can do everything, including managing members.",
 	access.Member: "Members can create and change projects, keys and exports.",
 	access.Viewer: "Viewers can see everything and change nothing.",
 }
 
-func (h *Handler) askInvite(v *visit) (web.Answer, error) {
-	if _, err := v.identify(); err != nil {
+func (h *Handler) showInvite(v *visit) (web.Answer, error) {
+	if _, err := v.authenticate(); err != nil {
 		return web.Answer{}, err
 	}
 	m, err := h.invited(v)
 	if err != nil {
-		return h.uninvited(v, err)
+		return h.refusedInvite(v, err)
 	}
 	return web.Show(signin.InvitedPage(m)), nil
 }
@@ -197,7 +197,7 @@ func (h *Handler) invited(v *visit) (signin.Invited, error) {
 	return m, err
 }
 
-func (h *Handler) uninvited(v *visit, err error) (web.Answer, error) {
+func (h *Handler) refusedInvite(v *visit, err error) (web.Answer, error) {
 	if fault.KindOf(err) != fault.Gone {
 		return web.Answer{}, err
 	}
@@ -208,7 +208,7 @@ func (h *Handler) uninvited(v *visit, err error) (web.Answer, error) {
 func (h *Handler) acceptInvite(v *visit) (web.Answer, error) {
 	team, err := h.Accounts.Accept(v.ctx(), v.who, v.param("code"))
 	if err == nil {
-		v.choose(team.ID)
+		v.rememberTeam(team.ID)
 		if err := h.rotateSession(v); err != nil {
 			return web.Answer{}, err
 		}
@@ -216,11 +216,11 @@ func (h *Handler) acceptInvite(v *visit) (web.Answer, error) {
 	}
 	kind := fault.KindOf(err)
 	if kind != fault.Conflict && kind != fault.Forbidden {
-		return h.uninvited(v, err)
+		return h.refusedInvite(v, err)
 	}
 	m, failed := h.invited(v)
 	if failed != nil {
-		return h.uninvited(v, failed)
+		return h.refusedInvite(v, failed)
 	}
 	problem := web.ProblemOf(err, "")
 	m.Error = problem.Detail

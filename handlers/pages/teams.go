@@ -43,14 +43,13 @@ func roleOptions(chosen access.Role) []ui.Option {
 	return options
 }
 
-// chooseTeam keeps the choice in the browser: what it shows first is no change of
-// anybody's.
+// chooseTeam keeps the selected team in a cookie. It changes nothing on the server.
 func (h *Handler) chooseTeam(v *visit) (web.Answer, error) {
-	v.choose(v.posted("team"))
+	v.rememberTeam(v.posted("team"))
 	return web.Redirect("/projects"), nil
 }
 
-func (v *visit) choose(team string) {
+func (v *visit) rememberTeam(team string) {
 	if len(team) > web.MaxIDLength {
 		team = ""
 	}
@@ -71,14 +70,14 @@ func (h *Handler) teamList(v *visit) (team.List, error) {
 	return m, err
 }
 
-func (h *Handler) makeTeam(v *visit) (web.Answer, error) {
+func (h *Handler) createTeam(v *visit) (web.Answer, error) {
 	name := v.posted("name")
 	made, err := h.Accounts.CreateTeam(v.ctx(), v.who, name)
 	if err == nil {
-		v.choose(made.ID)
+		v.rememberTeam(made.ID)
 		return v.done("team", teamPath(made.ID))
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -93,7 +92,7 @@ func (h *Handler) showTeam(v *visit) (web.Answer, error) {
 	return web.Show(team.TeamPage(m)), err
 }
 
-// teamPage shows of a team what the visitor may see and change.
+// teamPage is the page of a team, with what the visitor may see and change.
 func (h *Handler) teamPage(v *visit) (team.Team, error) {
 	found, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
 	if err != nil {
@@ -171,11 +170,11 @@ func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitation
 	return &m, err
 }
 
-// teamSays shows the team's page with what was wrong put where it belongs.
-func (h *Handler) teamSays(v *visit, err error, mark func(*team.Team, *mistakes)) (web.Answer, error) {
-	wrong, ok := mistakesIn(err)
+// refusedTeam shows the team's page with what mark adds to it.
+func (h *Handler) refusedTeam(v *visit, err error, mark func(*team.Team, *formErrors)) (web.Answer, error) {
+	wrong, ok := formErrorsIn(err)
 	if !ok && fault.KindOf(err) == fault.Stale {
-		wrong, ok = &mistakes{status: http.StatusPreconditionFailed, public: web.ProblemOf(err, "").Detail}, true
+		wrong, ok = &formErrors{status: http.StatusPreconditionFailed, public: web.ProblemOf(err, "").Detail}, true
 	}
 	if !ok {
 		return web.Answer{}, err
@@ -194,7 +193,7 @@ func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("settings", teamPath(renamed.ID))
 	}
-	return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) {
+	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) {
 		m.Rename.Name = wrong.value("/name", name)
 		m.Rename.Error = wrong.rest()
 	})
@@ -206,7 +205,7 @@ func (h *Handler) saveRole(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("role", teamPath(v.param("team")))
 	}
-	return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Error = wrong.rest() })
+	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) { m.Error = wrong.rest() })
 }
 
 func (h *Handler) removeMember(v *visit) (web.Answer, error) {
@@ -214,7 +213,7 @@ func (h *Handler) removeMember(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("removed", teamPath(v.param("team")))
 	}
-	return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Error = wrong.rest() })
+	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) { m.Error = wrong.rest() })
 }
 
 func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
@@ -226,16 +225,16 @@ func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
 		err = h.Accounts.Leave(v.ctx(), v.who, v.param("team"))
 	}
 	if err != nil {
-		return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Leave.Error = wrong.rest() })
+		return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) { m.Leave.Error = wrong.rest() })
 	}
 	return v.done("left", "/teams")
 }
 
-func (h *Handler) makeInvitation(v *visit) (web.Answer, error) {
+func (h *Handler) createInvitation(v *visit) (web.Answer, error) {
 	role, email := access.Role(v.posted("role")), v.posted("email")
 	made, err := h.Accounts.Invite(v.ctx(), v.who, v.param("team"), role, email)
 	if err != nil {
-		return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) {
+		return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) {
 			m.Invitations.Roles = roleOptions(role)
 			m.Invitations.Email = wrong.value("/email", email)
 			m.Invitations.Error = wrong.rest()
@@ -248,8 +247,8 @@ func invitationPath(team, id string) string {
 	return teamPath(team) + "/invitations/" + url.PathEscape(id)
 }
 
-// showInvitationLink shows the team's page, the first time with the link of an
-// invitation that was just made.
+// showInvitationLink shows the team's page, the first time with the link of a new
+// invitation.
 func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
 	teamID, id := v.param("team"), v.param("invitation")
 	open, err := h.Accounts.Invitations(v.ctx(), v.who, teamID, models.Page{Limit: models.MaxLimit})

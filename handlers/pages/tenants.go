@@ -20,7 +20,7 @@ func tenantPath(id string) string { return tenantsPath + "/" + url.PathEscape(id
 
 func tenantsCrumb() ui.Crumb { return ui.Crumb{Text: "Tenants", URL: tenantsPath} }
 
-// teamTabs lead to what a team has.
+// teamTabs are the tabs of a team's objects.
 func teamTabs(current string) []ui.Tab {
 	tabs := []ui.Tab{
 		{URL: "/projects", Text: "Projects"},
@@ -34,12 +34,12 @@ func teamTabs(current string) []ui.Tab {
 }
 
 func (h *Handler) showTenants(v *visit) (web.Answer, error) {
-	return h.tenantListWith(v, rules.TenantInput{}, &mistakes{})
+	return h.tenantListWith(v, rules.TenantInput{}, &formErrors{})
 }
 
 // tenantListWith is the chosen team's list with the form as it was typed.
-func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *mistakes) (web.Answer, error) {
-	v.enter(typed.Team)
+func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formErrors) (web.Answer, error) {
+	v.selectTeam(typed.Team)
 	found, err := h.Projects.Tenants(v.ctx(), v.who, v.who.HomeTeam, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
@@ -74,11 +74,11 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *mista
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.ListPage(m)}, nil
 }
 
-func (h *Handler) makeTenant(v *visit) (web.Answer, error) {
+func (h *Handler) createTenant(v *visit) (web.Answer, error) {
 	typed := postedTenant(v)
 	typed.Team = v.posted("team")
 	made, err := h.Projects.CreateTenant(v.ctx(), v.who, typed)
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.tenantListWith(v, typed, wrong)
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *Handler) makeTenant(v *visit) (web.Answer, error) {
 	return v.done("tenant_made", tenantPath(made.ID))
 }
 
-// tenantForm is what a form says of a tenant, as it was typed.
+// tenantForm holds the fields of a tenant's form, as typed.
 type tenantForm struct{ revision, displayName, fallbackOwner string }
 
 func (h *Handler) showTenant(v *visit) (web.Answer, error) {
@@ -98,9 +98,10 @@ func (h *Handler) showTenant(v *visit) (web.Answer, error) {
 	return web.Show(tenants.SettingsPage(v.tenantModel(t))), nil
 }
 
-// tenantShell is a page of a tenant; the way to it begins where the tenant belongs.
+// tenantShell is the shell of a tenant's page. The breadcrumbs of a project's own tenant
+// begin at the project.
 func (v *visit) tenantShell(t rules.Tenant, title, here string, crumbs ...ui.Crumb) ui.Page {
-	v.enter(t.Team)
+	v.selectTeam(t.Team)
 	way := []ui.Crumb{projectsCrumb(), tenantsCrumb()}
 	if t.Project != "" && len(t.Projects) == 1 {
 		name := t.Projects[0]
@@ -131,7 +132,7 @@ func tenantHead(t rules.Tenant, current string) tenants.Head {
 	return m
 }
 
-// tenantModel is the page as the tenant stands.
+// tenantModel is a tenant's settings page.
 func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 	path := tenantPath(t.ID)
 	m := tenants.Settings{
@@ -183,7 +184,7 @@ func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.tenantConflict(v, form)
 	}
-	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *mistakes) {
+	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *formErrors) {
 		if m.Change != nil {
 			m.Change.Revision = form.revision
 			m.Change.DisplayName = wrong.value("/display_name", form.displayName)
@@ -196,9 +197,9 @@ func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
 // refusedTenant shows the tenant's page with what mark adds to it, to visitors with the
 // permission for the action.
 func (h *Handler) refusedTenant(
-	v *visit, err error, action access.Action, mark func(*tenants.Settings, *mistakes),
+	v *visit, err error, action access.Action, mark func(*tenants.Settings, *formErrors),
 ) (web.Answer, error) {
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -214,7 +215,7 @@ func (h *Handler) refusedTenant(
 	return web.Answer{Status: wrong.status, Page: tenants.SettingsPage(m)}, nil
 }
 
-// tenantConflict shows what somebody else saved meanwhile beside what was typed.
+// tenantConflict shows what was saved meanwhile beside what was typed.
 func (h *Handler) tenantConflict(v *visit, mine tenantForm) (web.Answer, error) {
 	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
 	if err != nil {
@@ -247,7 +248,7 @@ func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("tenant_gone", tenantsPath)
 	}
-	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *mistakes) {
+	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *formErrors) {
 		if m.Delete != nil {
 			m.Delete.Error = wrong.rest()
 		}

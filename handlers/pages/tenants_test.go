@@ -25,7 +25,7 @@ func TestTenantsOnTheirPages(t *testing.T) {
 			Holds("name", "Acme").
 			Holds("display_name", "Acme Ltd").
 			Says("#tenant-name-error", "lower-case").
-			Says("details[open]", "Serve another")
+			Says("details[open]", "Add a tenant")
 		s.Post(list, "name", "default").Shows(422, "shop").Says("#tenant-name-error", "of its own")
 		s.Post(list, "name", "acme", "display_name", "Acme Ltd", "fallback_owner", "acme-app").LeadsTo(list)
 		page := s.Get(list).

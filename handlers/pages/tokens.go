@@ -16,7 +16,7 @@ import (
 
 const tokensPath = "/settings/tokens"
 
-// scopeTexts say what each scope covers.
+// scopeTexts describe what each scope covers.
 var scopeTexts = map[access.Scope]string{
 	access.ScopeRead:   "See projects, keys, usage and requests.",
 	access.ScopeWrite:  "Make, change and claim projects.",
@@ -87,7 +87,7 @@ func scopeOptions(chosen []string) []ui.Option {
 	return out
 }
 
-func (h *Handler) makeToken(v *visit) (web.Answer, error) {
+func (h *Handler) createToken(v *visit) (web.Answer, error) {
 	in := rules.New{Name: v.posted("name"), Scopes: v.c.Request.PostForm["scopes"]}
 	var err error
 	var minted rules.Minted
@@ -97,7 +97,7 @@ func (h *Handler) makeToken(v *visit) (web.Answer, error) {
 	if err == nil {
 		return h.disclose(v, tokenSecretPath(minted.ID), disclosed{Secret: minted.Plaintext})
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -118,7 +118,7 @@ func (h *Handler) makeToken(v *visit) (web.Answer, error) {
 
 func tokenSecretPath(id string) string { return tokenPath(id) + "/secret" }
 
-// showNewToken shows a token that was just created, the first time with its secret.
+// showNewToken shows a new token, the first time with its secret.
 func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
 	token, err := h.Tokens.Find(v.ctx(), v.who, v.param("token"))
 	if err != nil {
@@ -151,12 +151,12 @@ func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
 
 func tokenPath(id string) string { return tokensPath + "/" + url.PathEscape(id) }
 
-func (h *Handler) askRevokeToken(v *visit) (web.Answer, error) {
-	return h.revokeTokenWith(v, &mistakes{})
+func (h *Handler) showRevokeToken(v *visit) (web.Answer, error) {
+	return h.revokeTokenWith(v, &formErrors{})
 }
 
-// revokeTokenWith asks whether a token is to be revoked.
-func (h *Handler) revokeTokenWith(v *visit, wrong *mistakes) (web.Answer, error) {
+// revokeTokenWith asks before a token is revoked.
+func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, error) {
 	token, err := h.Tokens.Find(v.ctx(), v.who, v.param("token"))
 	if err != nil {
 		return web.Answer{}, err
@@ -192,7 +192,7 @@ func (h *Handler) revokeToken(v *visit) (web.Answer, error) {
 	if err == nil {
 		err = h.Tokens.Revoke(v.ctx(), v.who, v.param("token"))
 	}
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.revokeTokenWith(v, wrong)
 	}
 	if err != nil {

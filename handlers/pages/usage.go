@@ -13,12 +13,12 @@ import (
 	"postern/views/ui"
 )
 
-// rowsPerUsage is how many groups the page lists.
+// rowsPerUsage is the number of groups that the page lists.
 const rowsPerUsage = 50
 
 func usagePath(p rules.Project) string { return projectPath(p.Name) + "/usage" }
 
-// period is a time that the page can show, one bar for each step.
+// period is a period of the chart, with one bar for each step.
 type period struct {
 	name, text, title string
 	by                string
@@ -32,12 +32,12 @@ var periods = []period{
 	{"30d", "30 days", "Calls by the day", usage.ByDay, 24 * time.Hour, 30, "2 Jan 2006"},
 }
 
-// from is when the first bar begins, so that the last one holds now.
+// from returns the start of the first bar, so that the last bar includes now.
 func (p period) from(now time.Time) time.Time {
 	return now.UTC().Truncate(p.step).Add(-p.step * time.Duration(p.steps-1))
 }
 
-// grouping is a way to list who calls.
+// grouping is a way to group calls.
 type grouping struct {
 	name, text string
 	by         []string
@@ -51,8 +51,8 @@ var groupings = []grouping{
 	{"route", "Route", []string{usage.ByRoute}},
 }
 
-// showUsage falls back to the first period and grouping: an address that
-// names another is no reason to refuse a page.
+// showUsage shows the first period and grouping if the query names others that are
+// unknown.
 func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -117,7 +117,7 @@ func usageFacts(total usage.Sums) []ui.Fact {
 
 func bytesText(n int64) string { return humanize.Bytes(uint64(n)) }
 
-// chartOf has a bar for every step, also for those without a call.
+// chartOf has a bar for every step, including steps without a call.
 func chartOf(shown period, from time.Time, series usage.Usage) projects.Chart {
 	bars := make([]projects.Bar, shown.steps)
 	for i := range bars {

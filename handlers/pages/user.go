@@ -16,7 +16,7 @@ import (
 	"postern/views/ui"
 )
 
-// userOf finds the end user that the address names, with their tenant.
+// userOf finds the user in the address and their tenant.
 func (h *Handler) userOf(v *visit) (directory.Profile, rules.Tenant, error) {
 	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
 	if err != nil {
@@ -35,8 +35,8 @@ func (h *Handler) showUser(v *visit) (web.Answer, error) {
 }
 
 // refusedUser shows the user's page as it is now, with what mark adds to it.
-func (h *Handler) refusedUser(v *visit, err error, mark func(*tenants.User, *mistakes)) (web.Answer, error) {
-	wrong, ok := mistakesIn(err)
+func (h *Handler) refusedUser(v *visit, err error, mark func(*tenants.User, *formErrors)) (web.Answer, error) {
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -111,7 +111,7 @@ func userFacts(u directory.User) []ui.Fact {
 	)
 }
 
-// userForms adds what whoever may change users sees.
+// userForms adds the forms that require the permission to change users.
 func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) error {
 	path := userPath(u.ID)
 	m.Change = &tenants.UserChange{
@@ -121,7 +121,7 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 		Name:     ui.Value{Text: u.Name},
 	}
 	if m.FreezeAction = path + "/freeze"; u.State == directory.Frozen {
-		m.FreezeAction, m.ThawAction = "", path+"/unfreeze"
+		m.FreezeAction, m.UnfreezeAction = "", path+"/unfreeze"
 	}
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
@@ -132,7 +132,9 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 	}
 	options, err := h.groupOptions(v, u.Tenant, func(directory.Group) bool { return false })
 	isMember := func(o ui.Option) bool {
-		return slices.ContainsFunc(u.Groups, func(g directory.Membership) bool { return g.Group == o.Value && g.Role != "" })
+		return slices.ContainsFunc(u.Groups, func(g directory.Membership) bool {
+			return g.Group == o.Value && g.Role != ""
+		})
 	}
 	options = slices.DeleteFunc(options, isMember)
 	if len(options) > 0 {
@@ -161,7 +163,7 @@ func (h *Handler) saveUser(v *visit) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Stale {
 		return h.userConflict(v, name, email)
 	}
-	return h.refusedUser(v, err, func(m *tenants.User, wrong *mistakes) {
+	return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) {
 		if m.Change != nil {
 			m.Change.Revision = revision
 			m.Change.Name, m.Change.Email = wrong.value("/name", name), wrong.value("/email", email)
@@ -211,24 +213,29 @@ func (h *Handler) unfreezeUser(v *visit) (web.Answer, error) {
 
 func (h *Handler) deleteUser(v *visit) (web.Answer, error) {
 	if err := v.confirmed("Tick the box to delete the user."); err != nil {
-		return h.refusedUser(v, err, func(m *tenants.User, wrong *mistakes) { m.Delete.Error = wrong.rest() })
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
 	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
 	if err == nil {
 		err = h.Directory.DeleteUser(v.ctx(), v.who, u.ID)
 	}
 	if err != nil {
-		return h.refusedUser(v, err, func(m *tenants.User, wrong *mistakes) { m.Delete.Error = wrong.rest() })
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
 	return v.done("user_gone", usersPath(u.Tenant))
 }
 
-// joinGroup puts the end user into a group.
+// joinGroup adds the user to a group.
 func (h *Handler) joinGroup(v *visit) (web.Answer, error) {
-	user := v.param("user")
-	_, err := h.Directory.SetMember(v.ctx(), v.who, v.posted("group"), user, directory.RoleMember)
-	if err != nil {
-		return h.refusedUser(v, err, func(m *tenants.User, wrong *mistakes) { m.Error = wrong.rest() })
+	u, t, err := h.userOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate) // before the group is looked for
 	}
-	return v.done("member", userPath(user)+"#groups")
+	if err == nil {
+		_, err = h.Directory.SetMember(v.ctx(), v.who, v.posted("group"), u.ID, directory.RoleMember)
+	}
+	if err != nil {
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Error = wrong.rest() })
+	}
+	return v.done("member", userPath(u.ID)+"#groups")
 }

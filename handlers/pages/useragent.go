@@ -2,8 +2,8 @@ package pages
 
 import "strings"
 
-// browsers and systems are what to look for in a User-Agent, the most telling
-// first: each browser also claims to be those that were there before it.
+// browsers and systems are the names to look for in a User-Agent, the most specific first:
+// each browser also names its predecessors.
 var (
 	browsers = [][2]string{
 		{"Edg/", "Edge"},
@@ -26,7 +26,7 @@ var (
 	}
 )
 
-// browserName is what a person calls the browser that sent a User-Agent.
+// browserName returns the common name of the browser and system in a User-Agent.
 func browserName(userAgent string) string {
 	browser, system := firstIn(userAgent, browsers), firstIn(userAgent, systems)
 	switch {

@@ -21,7 +21,7 @@ func usersPath(tenant string) string { return tenantPath(tenant) + "/users" }
 
 func userPath(id string) string { return "/users/" + url.PathEscape(id) }
 
-// tenantOf finds the tenant that the address names.
+// tenantOf finds the tenant in the address.
 func (h *Handler) tenantOf(v *visit) (rules.Tenant, error) {
 	return h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
 }
@@ -39,11 +39,11 @@ func userBadge(state string) ui.Badge {
 func userTitle(u directory.User) string { return cmp.Or(u.Name, u.Email, u.UserName, u.ID) }
 
 func (h *Handler) showUsers(v *visit) (web.Answer, error) {
-	return h.userListWith(v, directory.NewUser{}, &mistakes{})
+	return h.userListWith(v, directory.NewUser{}, &formErrors{})
 }
 
-// userListWith is a tenant's list with the form as it was typed.
-func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *mistakes) (web.Answer, error) {
+// userListWith shows a tenant's users, with the form as typed.
+func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *formErrors) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -123,7 +123,7 @@ func lastActiveText(at time.Time) string {
 	return moment(at)
 }
 
-// groupOptions are all groups of a tenant.
+// groupOptions returns all groups of a tenant as options.
 func (h *Handler) groupOptions(v *visit, tenant string, chosen func(directory.Group) bool) ([]ui.Option, error) {
 	groups, err := models.AllPages(func(page models.Page) (models.List[directory.Group], error) {
 		return h.Directory.Groups(v.ctx(), v.who, tenant, page)
@@ -145,7 +145,7 @@ func (h *Handler) inviteUser(v *visit) (web.Answer, error) {
 		Groups: v.c.Request.PostForm["groups"],
 	}
 	made, err := h.Directory.CreateUser(v.ctx(), v.who, v.param("tenant"), typed)
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.userListWith(v, typed, wrong)
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"postern/views/ui"
 )
 
-// visit is one request for a page, with what its handler needs of it.
+// visit is one request for a page, with what its handler needs.
 type visit struct {
 	c       *gin.Context
 	who     access.Principal // anonymous on open pages
@@ -26,31 +26,32 @@ type visit struct {
 // pageHandler answers a visit. Its errors become error pages.
 type pageHandler func(*visit) (web.Answer, error)
 
-// open serves a page to anybody.
+// open serves a page without requiring a session.
 func (h *Handler) open(page pageHandler) gin.HandlerFunc {
 	return func(c *gin.Context) { h.answer(&visit{c: c, server: h}, page) }
 }
 
-// inside serves a page to whoever has a session. Bearer tokens count for the API
-// only, so that a page never acts on anything but a person's own sign-in.
-func (h *Handler) inside(page pageHandler) gin.HandlerFunc {
+// requireSession serves a page to visitors with a session and redirects others to sign-in.
+// Bearer tokens are accepted by the API only: a page acts on a person's own sign-in.
+func (h *Handler) requireSession(page pageHandler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		v := &visit{c: c, server: h}
-		signedIn, err := v.identify()
+		signedIn, err := v.authenticate()
 		switch {
 		case err != nil:
 			h.Web.Refuse(c, err)
 		case !signedIn:
 			v.rememberClaim()
-			v.leadToSignIn()
+			v.redirectToSignIn()
 		default:
 			h.answer(v, page)
 		}
 	}
 }
 
-// identify finds out who is visiting; it drops a cookie whose session is over.
-func (v *visit) identify() (signedIn bool, err error) {
+// authenticate identifies the visitor by the session cookie. It deletes the cookie of a
+// session that has ended.
+func (v *visit) authenticate() (signedIn bool, err error) {
 	s, r := v.server, v.c.Request
 	session := s.Web.Sessions().Read(r)
 	if session == "" {
@@ -96,12 +97,12 @@ func showAccount(profile accounts.Profile, teams []accounts.Team, chosen string)
 	return out
 }
 
-// enter shows the team that what is on the page belongs to as the chosen one.
-func (v *visit) enter(team string) {
+// selectTeam makes the team of the object on the page the selected one.
+func (v *visit) selectTeam(team string) {
 	if v.who.HomeTeam == team || v.who.Roles[team] == "" {
 		return
 	}
-	v.choose(team)
+	v.rememberTeam(team)
 	v.who.HomeTeam, v.account.Team = team, ""
 	for i := range v.account.Teams {
 		t := &v.account.Teams[i]
@@ -111,10 +112,10 @@ func (v *visit) enter(team string) {
 	}
 }
 
-// leadToSignIn remembers where the visitor wanted to go: for a form the page it
-// was on, because its own address may take POST only. htmx would follow a plain
-// redirect itself and put the sign-in page into the middle of another.
-func (v *visit) leadToSignIn() {
+// redirectToSignIn remembers where the visitor wanted to go; for a form that is the page
+// it was on, because its own address may take POST only. htmx would follow a plain
+// redirect and put the sign-in page into the middle of the other.
+func (v *visit) redirectToSignIn() {
 	r := v.c.Request
 	next := r.URL.RequestURI()
 	if from, err := url.Parse(r.Referer()); (r.Method != http.MethodGet && r.Method != http.MethodHead) ||
@@ -152,8 +153,8 @@ func (v *visit) param(name string) string { return v.c.Param(name) }
 
 func (v *visit) posted(name string) string { return v.c.Request.PostForm.Get(name) }
 
-// shell is what every page of the dashboard needs. here is the address of the
-// page itself, which after a form is not the request's.
+// shell is the frame of every page. here is the address of the page itself, which after a
+// form is not that of the request.
 func (v *visit) shell(title, here string, crumbs ...ui.Crumb) ui.Page {
 	page := ui.Page{
 		Title:   title,

@@ -53,7 +53,7 @@ func (h *Handler) webhookList(v *visit) (pages.List, error) {
 	return m, nil
 }
 
-// webhookTeams are those that the visitor may add a webhook to.
+// webhookTeams are the teams that the visitor may add a webhook to.
 func webhookTeams(v *visit, chosen string) []ui.Option {
 	var out []ui.Option
 	for _, t := range v.account.Teams {
@@ -89,7 +89,7 @@ func webhookBadge(w webhooks.Webhook) ui.Badge {
 	return ui.Badge{Tone: ui.Good, Text: "on"}
 }
 
-func (h *Handler) makeWebhook(v *visit) (web.Answer, error) {
+func (h *Handler) createWebhook(v *visit) (web.Answer, error) {
 	in := webhooks.CreateInput{
 		Team:        v.posted("team"),
 		URL:         v.posted("url"),
@@ -100,7 +100,7 @@ func (h *Handler) makeWebhook(v *visit) (web.Answer, error) {
 	if err == nil {
 		return h.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: secret.Reveal()})
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -114,7 +114,7 @@ func (h *Handler) makeWebhook(v *visit) (web.Answer, error) {
 	return web.Answer{Status: wrong.status, Page: pages.ListPage(m)}, nil
 }
 
-func webhookForm(wrong *mistakes, address, description string, events []string) pages.Form {
+func webhookForm(wrong *formErrors, address, description string, events []string) pages.Form {
 	f := pages.Form{
 		URL:         wrong.value("/url", address),
 		Description: wrong.value("/description", description),
@@ -127,8 +127,7 @@ func webhookForm(wrong *mistakes, address, description string, events []string) 
 
 func webhookSecretPath(id string) string { return webhookPath(id) + "/secret" }
 
-// showWebhookSecret shows what a webhook signs with, the first time after it was
-// created or changed.
+// showWebhookSecret shows the signing secret of a new webhook, or a new secret, once.
 func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
 	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
 	if err != nil {
@@ -166,7 +165,7 @@ func (h *Handler) showWebhook(v *visit) (web.Answer, error) {
 	return web.Show(pages.DetailPage(m)), nil
 }
 
-// webhookNow is the page of the webhook that the address names, as it is now.
+// webhookNow is the page of the webhook in the address, as it is now.
 func (h *Handler) webhookNow(v *visit) (pages.Detail, error) {
 	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
 	if err != nil {
@@ -280,7 +279,7 @@ func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("webhook", webhookPath(v.param("webhook")))
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -302,7 +301,7 @@ func (h *Handler) switchWebhook(v *visit) (web.Answer, error) {
 
 func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
 	w, secret, err := h.Webhooks.Rotate(v.ctx(), v.who, v.param("webhook"), v.state, webhooks.DefaultOverlap)
-	if wrong, ok := mistakesIn(rotatedMeanwhile(err)); ok {
+	if wrong, ok := formErrorsIn(rotatedMeanwhile(err)); ok {
 		m, err := h.webhookNow(v)
 		m.Notice = &ui.Notice{Tone: ui.Bad, Text: wrong.rest()}
 		return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
@@ -321,7 +320,7 @@ func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("webhook_gone", webhooksPath)
 	}
-	wrong, ok := mistakesIn(err)
+	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}

@@ -181,8 +181,10 @@ func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref str
 			return err
 		}
 		if n := len(before.Projects); n > 0 {
-			return fault.New(fault.Conflict, "product_in_use", "The product still has %s: %s. Remove them from the product first.",
-				countOf(int64(n), "project", "projects"), strings.Join(before.Projects, ", "))
+			return fault.New(
+				fault.Conflict, "product_in_use", "The product still has %s: %s. Remove them from the product first.",
+				countOf(int64(n), "project", "projects"), strings.Join(before.Projects, ", "),
+			)
 		}
 		err = tx.DeleteProduct(row.ID)
 		if errors.Is(err, models.ErrReferenced) {

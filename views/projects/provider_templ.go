@@ -414,8 +414,8 @@ func providerForm(m ProviderForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Switch("provider-enabled", "enabled", "Enabled",
-			"Shown on the sign-in page. Off keeps the settings and the secret, but users cannot sign in with it.", m.On).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Switch("provider-enabled", "enabled", "Show on the sign-in page",
+			"Off keeps the settings and the secret, but users cannot sign in with this provider.", m.On).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -17,7 +17,7 @@ type TenantRow struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string    // "" for the project's
-	Elsewhere     []ui.Link // the other projects that serve it
+	OtherProjects []ui.Link // the other projects that serve it
 	Own           bool      // the project's own, which stays
 	DetachURL     string    // "" where it cannot be
 }

@@ -345,13 +345,13 @@ func tenantTable(rows []TenantRow, actions bool) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-			} else if len(t.Elsewhere) == 0 {
+			} else if len(t.OtherProjects) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "no other")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.Links(t.Elsewhere).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Links(t.OtherProjects).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -22,7 +22,7 @@ type SignIn struct {
 	Password  string // what is wrong with the password; never the password itself
 	Next      string // path to go on to, "" for the projects list
 	Error     string // what is wrong with the attempt as a whole
-	Elsewhere []Provider
+	Providers []Provider
 	SignUpURL string // "" where no account can be made
 }
 
@@ -51,7 +51,7 @@ type SignUp struct {
 	MinPasswordLength int    // characters
 	Next              string
 	Error             string
-	Elsewhere         []Provider
+	Providers         []Provider
 	SignInURL         string
 }
 

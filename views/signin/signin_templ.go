@@ -97,7 +97,7 @@ func SignInPage(m SignIn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = elsewhere(m.Elsewhere, m.Next).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = federated(m.Providers, m.Next).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -171,8 +171,8 @@ func SignInPage(m SignIn) templ.Component {
 	})
 }
 
-// elsewhere offers the other issuers above the form.
-func elsewhere(list []Provider, next string) templ.Component {
+// federated offers the providers above the form.
+func federated(list []Provider, next string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -369,7 +369,7 @@ func SignUpPage(m SignUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = elsewhere(m.Elsewhere, m.Next).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = federated(m.Providers, m.Next).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

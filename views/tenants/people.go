@@ -37,18 +37,18 @@ type Invite struct {
 
 // User is the page of one end user. What the viewer may not do is nil or "".
 type User struct {
-	Page         ui.Page
-	Title        string
-	State        ui.Badge
-	Facts        []ui.Fact
-	Identities   []Identity
-	Groups       []Membership
-	Join         *Join
-	Change       *UserChange
-	FreezeAction string // one of these two
-	ThawAction   string
-	Delete       *ui.Confirmation
-	Error        string
+	Page           ui.Page
+	Title          string
+	State          ui.Badge
+	Facts          []ui.Fact
+	Identities     []Identity
+	Groups         []Membership
+	Join           *Join
+	Change         *UserChange
+	FreezeAction   string // one of these two
+	UnfreezeAction string
+	Delete         *ui.Confirmation
+	Error          string
 }
 
 // Identity is how a provider knows an end user.

@@ -15,7 +15,7 @@ import (
 	"postern/views/ui"
 )
 
-// clientBranding is what a form says of an app client's looks, as it was typed.
+// clientBranding holds the fields of the branding form of an app client, as typed.
 type clientBranding struct{ revision, title, welcome, logo, color string }
 
 func postedBranding(v *visit) clientBranding {
@@ -33,7 +33,7 @@ func brandingOf(c login.Client) clientBranding {
 	return clientBranding{revision: c.ETag, title: b.Title, welcome: b.Welcome, logo: b.LogoURL, color: b.Color}
 }
 
-func (f clientBranding) view(path string, wrong *mistakes) *projects.Branding {
+func (f clientBranding) view(path string, wrong *formErrors) *projects.Branding {
 	m := &projects.Branding{
 		Action:     path + "/branding",
 		PreviewURL: path + "/preview",
@@ -47,7 +47,7 @@ func (f clientBranding) view(path string, wrong *mistakes) *projects.Branding {
 	return m
 }
 
-func (f clientBranding) mark(m *projects.AppClient, wrong *mistakes) {
+func (f clientBranding) mark(m *projects.AppClient, wrong *formErrors) {
 	m.Branding = f.view(strings.TrimSuffix(m.Branding.Action, "/branding"), wrong)
 }
 
@@ -78,7 +78,7 @@ func (h *Handler) saveBranding(v *visit) (web.Answer, error) {
 	})
 }
 
-// previewOf is what people will see, with the buttons of who is offered.
+// previewOf is the preview of the sign-in page, with the providers that are on.
 func (h *Handler) previewOf(v *visit, c login.Client, offered []login.Provider) templ.Component {
 	return pages.Preview(h.previewModel(v, c.Name, c.Branding, offered))
 }
@@ -110,9 +110,10 @@ func (h *Handler) previewModel(v *visit, name string, b login.Branding, offered 
 	return m
 }
 
-// previewBranding shows what was typed before it is saved: a part of the page for a
-// script, a page of its own without. It changes nothing. What the rule would refuse
-// is left out, since an address of a logo ends in the page's policy.
+// previewBranding shows the typed branding before it is saved: part of the page for a
+// script, a page of its own without one. It changes nothing. Values that the rule would
+// refuse are left out, because the logo's address becomes part of the content security
+// policy.
 func (h *Handler) previewBranding(v *visit) (web.Answer, error) {
 	_, c, err := h.appClientOf(v)
 	if err != nil {
@@ -136,7 +137,7 @@ func (h *Handler) previewBranding(v *visit) (web.Answer, error) {
 
 var hexColor = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
-// showBrand is any colour as a style sheet, for previews.
+// showBrand serves a style sheet with the color, for previews.
 func (h *Handler) showBrand(v *visit) (web.Answer, error) {
 	color := "#" + v.param("color")
 	if !hexColor.MatchString(color) {
@@ -161,7 +162,7 @@ func (h *Handler) changeClientSecret(v *visit) (web.Answer, error) {
 		made, err = h.Login.UpdateClient(v.ctx(), v.who, c.ID, v.state, login.ClientInput{Confidential: &confidential})
 		err = rotatedMeanwhile(err)
 	}
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.appClientNow(v, func(m *projects.AppClient) {
 			if m.Secret != nil {
 				m.Secret.Error = wrong.rest()
@@ -189,7 +190,7 @@ func (h *Handler) deleteAppClient(v *visit) (web.Answer, error) {
 	if err == nil {
 		err = h.Login.DeleteClient(v.ctx(), v.who, c.ID)
 	}
-	if wrong, ok := mistakesIn(err); ok {
+	if wrong, ok := formErrorsIn(err); ok {
 		return h.appClientWith(v, p, c, func(m *projects.AppClient) { markDelete(m.Delete, wrong) }, wrong.status)
 	}
 	if err != nil {
@@ -198,7 +199,7 @@ func (h *Handler) deleteAppClient(v *visit) (web.Answer, error) {
 	return v.done("app_client_gone", loginPath(p))
 }
 
-func markDelete(c *ui.Confirmation, wrong *mistakes) {
+func markDelete(c *ui.Confirmation, wrong *formErrors) {
 	if c != nil {
 		c.Error = wrong.rest()
 	}

@@ -12,9 +12,9 @@ import (
 	"postern/views/ui"
 )
 
-// tryLogin begins a login of an app client in the visitor's own browser, where the
-// dashboard takes the application's place.
-func (h *Handler) tryLogin(v *visit) (web.Answer, error) {
+// startTrial starts a test login of an app client in the visitor's browser. The dashboard
+// takes the application's place.
+func (h *Handler) startTrial(v *visit) (web.Answer, error) {
 	_, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -31,10 +31,10 @@ func (h *Handler) tryLogin(v *visit) (web.Answer, error) {
 	return web.Redirect("/oauth/" + url.PathEscape(c.ID) + "/login/" + attempt), nil
 }
 
-// showTrial is where a trial ends. Whoever is not signed in is led to the sign-in
-// page without the code, which belongs into no other address.
+// showTrial shows the outcome of a test login. Visitors without a session are redirected
+// to sign-in without the code, which must not end up in another address.
 func (h *Handler) showTrial(v *visit) (web.Answer, error) {
-	signedIn, err := v.identify()
+	signedIn, err := v.authenticate()
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -66,7 +66,7 @@ func (h *Handler) showTrial(v *visit) (web.Answer, error) {
 	return web.Show(projects.TrialPage(m)), nil
 }
 
-// trialModel is the page before it is known how the trial ended.
+// trialModel is the page without the outcome.
 func (h *Handler) trialModel(v *visit) (projects.Trial, error) {
 	c, err := h.Login.Client(v.ctx(), v.who, v.param("client"))
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *Handler) trialModel(v *visit) (projects.Trial, error) {
 	if err != nil {
 		return projects.Trial{}, err
 	}
-	v.enter(t.Team)
+	v.selectTeam(t.Team)
 	title := "Test login of " + c.Name
 	m := projects.Trial{Page: v.shell(title, "/projects", projectsCrumb(), ui.Crumb{Text: title}), Name: c.Name}
 	if len(t.Projects) > 0 {

@@ -33,8 +33,8 @@ func (h *Handler) productsOf(v *visit, team string) ([]rules.Product, error) {
 
 type productForm struct{ revision, product, fresh string }
 
-// saveProduct makes the product first where the form names a new one. When the
-// project cannot be put into it after that, the form offers it among the others.
+// saveProduct creates the product first if the form names a new one. If the project cannot
+// join it after that, the form offers it among the others.
 func (h *Handler) saveProduct(v *visit) (web.Answer, error) {
 	form := productForm{
 		revision: v.posted("revision"),
@@ -58,7 +58,7 @@ func (h *Handler) saveProduct(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "product", form)
 }
 
-func (f productForm) mark(m *projects.Configure, wrong *mistakes) {
+func (f productForm) mark(m *projects.Configure, wrong *formErrors) {
 	m.Product.Revision = f.revision
 	for i := range m.Product.Choices {
 		m.Product.Choices[i].Chosen = m.Product.Choices[i].Value == f.product

@@ -23,7 +23,7 @@ func rangesSection(p rules.Project, version rules.Version) projects.Ranges {
 	}
 }
 
-// lines are the lines of a field that hold something.
+// lines returns the lines of a text field, trimmed, without empty ones.
 func lines(text string) []string {
 	out := []string{}
 	for line := range strings.Lines(text) {
@@ -49,7 +49,7 @@ func (h *Handler) saveRanges(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "addresses", form)
 }
 
-func (f rangesForm) mark(m *projects.Configure, wrong *mistakes) {
+func (f rangesForm) mark(m *projects.Configure, wrong *formErrors) {
 	for i := range m.Versions {
 		if m.Versions[i].ID != f.version {
 			continue

@@ -10,8 +10,8 @@ import (
 	"postern/views/projects"
 )
 
-// rememberClaim keeps the code of a claim page for after the sign-in, by whatever
-// way that comes about.
+// rememberClaim keeps the code of a claim page in a cookie until the visitor has signed
+// in.
 func (v *visit) rememberClaim() {
 	code, ok := strings.CutPrefix(v.c.Request.URL.Path, "/claim/")
 	if ok && len(code) == web.ClaimCodeLength {
@@ -19,15 +19,16 @@ func (v *visit) rememberClaim() {
 	}
 }
 
-// keepMade replaces the codes that the browser keeps.
-func (v *visit) keepMade(codes []string) {
+// keepClaimCodes replaces the claim codes in the browser's cookie with fewer.
+func (v *visit) keepClaimCodes(codes []string) {
 	if len(codes) < len(v.server.Web.ClaimCodes(v.c.Request)) {
 		v.server.Web.SetCookie(v.c.Writer, web.ClaimCookie, strings.Join(codes, "."), web.ClaimCookieTTL)
 	}
 }
 
-// offers is what of it can still be claimed; the browser forgets the rest.
-func (h *Handler) offers(v *visit) ([]projects.Offer, error) {
+// claimOffers returns the workspaces that this browser created and that can still be
+// claimed. It removes the codes of others from the cookie.
+func (h *Handler) claimOffers(v *visit) ([]projects.Offer, error) {
 	var out []projects.Offer
 	var kept []string
 	for _, code := range h.Web.ClaimCodes(v.c.Request) {
@@ -45,6 +46,6 @@ func (h *Handler) offers(v *visit) ([]projects.Offer, error) {
 			URL:      "/claim/" + url.PathEscape(code),
 		})
 	}
-	v.keepMade(kept)
+	v.keepClaimCodes(kept)
 	return out, nil
 }
