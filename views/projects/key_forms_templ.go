@@ -61,14 +61,24 @@ func keyForm(m Keys) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "key-owner", Name: "owner", Label: "Owner", Value: m.Create.Owner, Required: true, Autocomplete: "off",
-			Placeholder: "billing-service", Hint: "The person or app that calls with it. Sent on as X-Consumer-Username.",
+			ID:           "key-owner",
+			Name:         "owner",
+			Label:        "Owner",
+			Value:        m.Create.Owner,
+			Required:     true,
+			Autocomplete: "off",
+			Placeholder:  "billing-service",
+			Hint:         "The person or app that calls with it. Sent on as X-Consumer-Username.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "key-description", Name: "description", Label: "Description", Value: m.Create.Description, Autocomplete: "off",
+			ID:           "key-description",
+			Name:         "description",
+			Label:        "Description",
+			Value:        m.Create.Description,
+			Autocomplete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -77,11 +87,21 @@ func keyForm(m Keys) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "key-type", Name: "key_type", Label: "Type", Value: ui.Value{Error: m.Create.TypeError}}, m.Create.Types).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SelectField(ui.Field{
+			ID:    "key-type",
+			Name:  "key_type",
+			Label: "Type",
+			Value: ui.Value{Error: m.Create.TypeError},
+		}, m.Create.Types).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "key-environment", Name: "environment", Label: "Environment", Value: ui.Value{Error: m.Create.EnvError}}, m.Create.Environments).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SelectField(ui.Field{
+			ID:    "key-environment",
+			Name:  "environment",
+			Label: "Environment",
+			Value: ui.Value{Error: m.Create.EnvError},
+		}, m.Create.Environments).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -93,7 +113,12 @@ func keyForm(m Keys) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Create.Tenants) > 1 {
-			templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "key-tenant", Name: "tenant", Label: "Tenant", Value: ui.Value{Error: m.Create.TenantError}}, m.Create.Tenants).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.SelectField(ui.Field{
+				ID:    "key-tenant",
+				Name:  "tenant",
+				Label: "Tenant",
+				Value: ui.Value{Error: m.Create.TenantError},
+			}, m.Create.Tenants).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -172,7 +197,12 @@ func keyBounds(id string, b KeyBounds) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.LimitFields(ui.Limits{ID: id + "-limit", Name: "limits", Legend: "Calls of this key alone, counted by the clock in UTC", Windows: b.Windows}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.LimitFields(ui.Limits{
+			ID:      id + "-limit",
+			Name:    "limits",
+			Legend:  "Calls of this key alone, counted by the clock in UTC",
+			Windows: b.Windows,
+		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -233,7 +263,7 @@ func keyEdit(m KeyEdit) templ.Component {
 		var templ_7745c5c3_Var5 templ.SafeURL
 		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(m.Action))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 65, Col: 54}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 95, Col: 54}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {
@@ -254,7 +284,7 @@ func keyEdit(m KeyEdit) templ.Component {
 		var templ_7745c5c3_Var6 string
 		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(m.Revision)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 67, Col: 58}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 97, Col: 58}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 		if templ_7745c5c3_Err != nil {
@@ -265,13 +295,22 @@ func keyEdit(m KeyEdit) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "edit-description", Name: "description", Label: "Description", Value: m.Description, Autocomplete: "off",
+			ID:           "edit-description",
+			Name:         "description",
+			Label:        "Description",
+			Value:        m.Description,
+			Autocomplete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "edit-expires", Name: "expires_on", Label: "Expires", Type: "date", Value: m.Expires, Hint: "At the end of that day, UTC. Empty: never.",
+			ID:    "edit-expires",
+			Name:  "expires_on",
+			Label: "Expires",
+			Type:  "date",
+			Value: m.Expires,
+			Hint:  "At the end of that day, UTC. Empty: never.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -331,7 +370,7 @@ func keyFilter(m KeyFilter) templ.Component {
 		var templ_7745c5c3_Var8 templ.SafeURL
 		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(m.Action))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 91, Col: 53}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 132, Col: 35}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 		if templ_7745c5c3_Err != nil {
@@ -341,13 +380,25 @@ func keyFilter(m KeyFilter) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.TextField(ui.Field{ID: "filter-owner", Name: "keys_owner", Label: "Owner", Conditional: true, Value: ui.Value{Text: m.Owner}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.TextField(ui.Field{
+			ID:           "filter-owner",
+			Name:         "keys_owner",
+			Label:        "Owner",
+			Conditional:  true,
+			Value:        ui.Value{Text: m.Owner},
+			Autocomplete: "off",
+		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "filter-text", Name: "keys_text", Label: "Search", Conditional: true, Value: ui.Value{Text: m.Text}, Autocomplete: "off",
-			Placeholder: "Part of key or description",
+			ID:           "filter-text",
+			Name:         "keys_text",
+			Label:        "Search",
+			Conditional:  true,
+			Value:        ui.Value{Text: m.Text},
+			Autocomplete: "off",
+			Placeholder:  "Part of key or description",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -360,7 +411,11 @@ func keyFilter(m KeyFilter) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "filter-environment", Name: "keys_environment", Label: "Environment"}, m.Environments).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SelectField(ui.Field{
+			ID:    "filter-environment",
+			Name:  "keys_environment",
+			Label: "Environment",
+		}, m.Environments).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -382,7 +437,7 @@ func keyFilter(m KeyFilter) templ.Component {
 			var templ_7745c5c3_Var9 templ.SafeURL
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(m.ClearURL))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 106, Col: 62}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 167, Col: 62}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
