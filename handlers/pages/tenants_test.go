@@ -147,7 +147,7 @@ func TestProductsOnTheirPages(t *testing.T) {
 func TestViewersSeeTenantsAndProductsWithoutForms(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		has := o.NewObjects(t, "attached", "")
+		has := o.NewObjects(t, "attached", "/products/:product") // with a product and a tenant
 		for _, path := range []string{
 			"/projects/" + has.ProjectName + "/tenants",
 			"/tenants",
