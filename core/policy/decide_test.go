@@ -33,6 +33,15 @@ var (
 		ConsumerID: policy.ConsumerID("prj_1", "billing"), Owner: "billing", CredentialID: "key_1",
 		Scopes: []string{"read", "write"}, TenantID: "tnt_1",
 	}
+	anonymous = policy.Identity{}
+	partner   = policy.Identity{
+		ConsumerID:   keyOwner.ConsumerID,
+		Owner:        "billing",
+		CredentialID: "key_1",
+		Scopes:       []string{"shop:read"},
+		TenantID:     "tnt_1",
+	}
+	house = policy.Identity{ConsumerID: policy.ConsumerID("prj_1", "house"), Owner: "house"}
 )
 
 // call presents one valid key to a version that requires one, and applies the edits.
@@ -108,27 +117,34 @@ func prefixes(ranges []string) (out []netip.Prefix) {
 	return out
 }
 
-func TestDecide(t *testing.T) {
-	anonymous := policy.Identity{}
-	partner := policy.Identity{
-		ConsumerID:   keyOwner.ConsumerID,
-		Owner:        "billing",
-		CredentialID: "key_1",
-		Scopes:       []string{"shop:read"},
-		TenantID:     "tnt_1",
+// decision is a call with what Decide answers to it.
+type decision struct {
+	name     string
+	call     policy.Call
+	denial   policy.Denial // zero: allowed
+	identity policy.Identity
+	passKey  bool
+}
+
+func checkDecisions(t *testing.T, decisions []decision) {
+	t.Helper()
+	for _, tc := range decisions {
+		t.Run(tc.name, func(t *testing.T) {
+			want := policy.Decision{
+				Allow:    tc.denial == policy.Denial{},
+				Denial:   tc.denial,
+				Identity: tc.identity,
+				StripKey: !tc.passKey,
+			}
+			if diff := cmp.Diff(want, policy.Decide(&tc.call)); diff != "" {
+				t.Errorf("decision (-want +got):\n%s", diff)
+			}
+		})
 	}
-	ofAcme := keyOwner
-	ofAcme.TenantID = "tnt_acme"
-	ofDeleted := keyOwner
-	ofDeleted.ConsumerID, ofDeleted.Owner = policy.ConsumerID("prj_1", "usr_deleted"), "usr_deleted"
-	house := policy.Identity{ConsumerID: policy.ConsumerID("prj_1", "house"), Owner: "house"}
-	for _, tc := range []struct {
-		name     string
-		call     policy.Call
-		denial   policy.Denial // zero: allowed
-		identity policy.Identity
-		passKey  bool
-	}{
+}
+
+func TestDecide(t *testing.T) {
+	checkDecisions(t, []decision{
 		{name: "a good key", call: call(), identity: keyOwner},
 		{name: "a good key, twice", call: call(twice), denial: policy.InvalidKey},
 		{name: "an unknown key", call: call(unknown), denial: policy.InvalidKey},
@@ -144,7 +160,11 @@ func TestDecide(t *testing.T) {
 			call:   call(func(c *policy.Call) { c.Key.ProjectID = "prj_2" }),
 			denial: policy.InvalidKey,
 		},
+	})
+}
 
+func TestDecide_keyState(t *testing.T) {
+	checkDecisions(t, []decision{
 		{name: "a frozen key", call: call(state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
 		{name: "a revoked key", call: call(state(snapshot.KeyRevoked)), denial: policy.InvalidKey},
 		{name: "a key in no known state", call: call(state("")), denial: policy.InvalidKey},
@@ -162,7 +182,11 @@ func TestDecide(t *testing.T) {
 			call:   call(environment("dev"), state(snapshot.KeyFrozen)),
 			denial: policy.InvalidKey,
 		},
+	})
+}
 
+func TestDecide_rotation(t *testing.T) {
+	checkDecisions(t, []decision{
 		{name: "the old secret within its grace", call: call(old, grace(time.Second)), identity: keyOwner},
 		{name: "the old secret when its grace ends", call: call(old, grace(0)), denial: policy.InvalidKey},
 		{name: "the old secret without a grace", call: call(old), denial: policy.InvalidKey},
@@ -177,7 +201,13 @@ func TestDecide(t *testing.T) {
 			call:   call(old, grace(time.Hour), state(snapshot.KeyFrozen)),
 			denial: policy.KeyFrozen,
 		},
+	})
+}
 
+func TestDecide_productAndTenant(t *testing.T) {
+	ofAcme := keyOwner
+	ofAcme.TenantID = "tnt_acme"
+	checkDecisions(t, []decision{
 		{name: "a key of the product", call: call(ofProduct), identity: partner},
 		{
 			name:   "a key of another product",
@@ -202,6 +232,18 @@ func TestDecide(t *testing.T) {
 			call:   call(tenant("tnt_else"), state(snapshot.KeyFrozen)),
 			denial: policy.KeyFrozen,
 		},
+		{
+			name:   "a key of the product, of a tenant not served here",
+			call:   call(ofProduct, func(c *policy.Call) { c.Key.Tenant, c.Key.TenantID = "else", "tnt_else" }),
+			denial: policy.WrongTenant,
+		},
+	})
+}
+
+func TestDecide_barredUser(t *testing.T) {
+	ofDeleted := keyOwner
+	ofDeleted.ConsumerID, ofDeleted.Owner = policy.ConsumerID("prj_1", "usr_deleted"), "usr_deleted"
+	checkDecisions(t, []decision{
 		{name: "a key of a frozen user", call: call(owner("usr_frozen")), denial: policy.UserFrozen},
 		{
 			name:   "a key of a frozen user, frozen",
@@ -224,12 +266,11 @@ func TestDecide(t *testing.T) {
 			denial: policy.UserFrozen,
 		},
 		{name: "a key that names a deleted user", call: call(owner("usr_deleted")), identity: ofDeleted},
-		{
-			name:   "a key of the product, of a tenant not served here",
-			call:   call(ofProduct, func(c *policy.Call) { c.Key.Tenant, c.Key.TenantID = "else", "tnt_else" }),
-			denial: policy.WrongTenant,
-		},
+	})
+}
 
+func TestDecide_address(t *testing.T) {
+	checkDecisions(t, []decision{
 		{name: "a key used from an allowed address", call: call(keyFrom("192.0.2.0/24")), identity: keyOwner},
 		{
 			name:   "a key used from another address",
@@ -259,7 +300,11 @@ func TestDecide(t *testing.T) {
 			call:   call(passthrough, noMethods, keyless, denyFrom("192.0.2.7/32")),
 			denial: policy.IPDenied,
 		},
+	})
+}
 
+func TestDecide_passthrough(t *testing.T) {
+	checkDecisions(t, []decision{
 		{
 			name:     "passthrough without methods, no key",
 			call:     call(passthrough, noMethods, keyless),
@@ -275,7 +320,11 @@ func TestDecide(t *testing.T) {
 		{name: "passthrough with keys, no key", call: call(passthrough, keyless), identity: anonymous},
 		{name: "passthrough with keys, a good key", call: call(passthrough), identity: keyOwner},
 		{name: "passthrough with keys, an unknown key", call: call(passthrough, unknown), denial: policy.InvalidKey},
+	})
+}
 
+func TestDecide_fallbackOwner(t *testing.T) {
+	checkDecisions(t, []decision{
 		{name: "fallback, no key", call: call(fallback, keyless), identity: house},
 		{name: "fallback, a good key", call: call(fallback), identity: keyOwner},
 		{name: "fallback, an unknown key", call: call(fallback, unknown), denial: policy.InvalidKey},
@@ -285,7 +334,11 @@ func TestDecide(t *testing.T) {
 			call:   call(fallback, keyless, func(c *policy.Call) { c.Realm.FallbackOwner = "" }),
 			denial: policy.CredentialsRequired,
 		},
+	})
+}
 
+func TestDecide_failsClosed(t *testing.T) {
+	checkDecisions(t, []decision{
 		{name: "authenticate without methods fails closed", call: call(noMethods), denial: policy.CredentialsRequired},
 		{
 			name:   "an unknown mode fails closed",
@@ -297,19 +350,7 @@ func TestDecide(t *testing.T) {
 			call:   call(keyless, func(c *policy.Call) { c.Access.Mode = "open" }),
 			denial: policy.CredentialsRequired,
 		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			want := policy.Decision{
-				Allow:    tc.denial == policy.Denial{},
-				Denial:   tc.denial,
-				Identity: tc.identity,
-				StripKey: !tc.passKey,
-			}
-			if diff := cmp.Diff(want, policy.Decide(&tc.call)); diff != "" {
-				t.Errorf("decision (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 func TestDenialBodiesAreTheirOwnJSON(t *testing.T) {

@@ -9,86 +9,99 @@ import (
 	"postern/core/snapshot"
 )
 
+// providerTokenCases change the project after the token was introspected.
+var providerTokenCases = map[string]struct {
+	change func(*snapshot.Project)
+	denial policy.Denial
+	gets   policy.Authorization
+}{
+	"unchanged": {
+		change: func(*snapshot.Project) {},
+		gets:   policy.KeepAuthorization,
+	},
+	"an ID token": {
+		change: func(p *snapshot.Project) { firstProvider(p).TokenUpstream = snapshot.ProviderIDToken },
+		gets:   policy.KeepAuthorization,
+	},
+	"nothing for upstream": {
+		change: func(p *snapshot.Project) { firstProvider(p).TokenUpstream = snapshot.NoToken },
+		gets:   policy.DropAuthorization,
+	},
+	"tokens of ours now": {
+		change: func(p *snapshot.Project) { firstProvider(p).TokenUpstream = snapshot.ServiceToken },
+		denial: policy.InvalidToken,
+	},
+	"no provider": {
+		change: func(p *snapshot.Project) { p.Clients[0].Providers = nil },
+		denial: policy.InvalidToken,
+	},
+	"no app client": {
+		change: func(p *snapshot.Project) { p.Clients = nil },
+		denial: policy.TokenTenant,
+	},
+	"no tenant": {
+		change: func(p *snapshot.Project) { p.Tenants = nil },
+		denial: policy.TokenTenant,
+	},
+	"frozen": {
+		change: func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1"}} },
+		denial: policy.UserFrozen,
+	},
+	"deleted": {
+		change: func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1", Deleted: true}} },
+		denial: policy.InvalidToken,
+	},
+}
+
+func firstProvider(p *snapshot.Project) *snapshot.Provider { return &p.Clients[0].Providers[0] }
+
+func projectWithProvider() *snapshot.Project {
+	return &snapshot.Project{
+		ID:      "prj_1",
+		Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
+		Clients: []snapshot.AppClient{{
+			ID:       "cli_1",
+			Issuer:   "https://postern.example/oauth/cli_1",
+			TenantID: "tnt_1",
+			Providers: []snapshot.Provider{{
+				ID:            "idp_1",
+				Enabled:       true,
+				TokenClient:   snapshot.ProviderToken,
+				TokenUpstream: snapshot.ProviderAccessToken,
+			}},
+		}},
+	}
+}
+
+// callWithProviderToken presents an introspected token of the provider of p.
+func callWithProviderToken(p *snapshot.Project) *policy.Call {
+	return &policy.Call{
+		Realm: policy.NewRealm(p),
+		Access: &snapshot.Access{
+			Mode:    snapshot.Authenticate,
+			Methods: []snapshot.Method{snapshot.JWT},
+			Keyless: snapshot.Reject,
+		},
+		Token: &policy.Token{
+			Issuer:  "https://postern.example/oauth/cli_1",
+			Subject: "usr_1",
+			Hosted: policy.Hosted{
+				Introspected: true,
+				Client:       "cli_1",
+				Provider:     "idp_1",
+				Groups:       []string{"staff"},
+			},
+		},
+	}
+}
+
 // A provider's own token is judged by the present state of the project.
 func TestDecideProviderToken(t *testing.T) {
-	provider := func(p *snapshot.Project) *snapshot.Provider { return &p.Clients[0].Providers[0] }
-	for name, tc := range map[string]struct {
-		change func(*snapshot.Project)
-		denial policy.Denial
-		gets   policy.Authorization
-	}{
-		"unchanged": {
-			change: func(*snapshot.Project) {},
-			gets:   policy.KeepAuthorization,
-		},
-		"an ID token": {
-			change: func(p *snapshot.Project) { provider(p).TokenUpstream = snapshot.ProviderIDToken },
-			gets:   policy.KeepAuthorization,
-		},
-		"nothing for upstream": {
-			change: func(p *snapshot.Project) { provider(p).TokenUpstream = snapshot.NoToken },
-			gets:   policy.DropAuthorization,
-		},
-		"tokens of ours now": {
-			change: func(p *snapshot.Project) { provider(p).TokenUpstream = snapshot.ServiceToken },
-			denial: policy.InvalidToken,
-		},
-		"no provider": {
-			change: func(p *snapshot.Project) { p.Clients[0].Providers = nil },
-			denial: policy.InvalidToken,
-		},
-		"no app client": {
-			change: func(p *snapshot.Project) { p.Clients = nil },
-			denial: policy.TokenTenant,
-		},
-		"no tenant": {
-			change: func(p *snapshot.Project) { p.Tenants = nil },
-			denial: policy.TokenTenant,
-		},
-		"frozen": {
-			change: func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1"}} },
-			denial: policy.UserFrozen,
-		},
-		"deleted": {
-			change: func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1", Deleted: true}} },
-			denial: policy.InvalidToken,
-		},
-	} {
+	for name, tc := range providerTokenCases {
 		t.Run(name, func(t *testing.T) {
-			p := &snapshot.Project{
-				ID:      "prj_1",
-				Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
-				Clients: []snapshot.AppClient{{
-					ID:       "cli_1",
-					Issuer:   "https://postern.example/oauth/cli_1",
-					TenantID: "tnt_1",
-					Providers: []snapshot.Provider{{
-						ID:            "idp_1",
-						Enabled:       true,
-						TokenClient:   snapshot.ProviderToken,
-						TokenUpstream: snapshot.ProviderAccessToken,
-					}},
-				}},
-			}
+			p := projectWithProvider()
 			tc.change(p)
-			d := policy.Decide(&policy.Call{
-				Realm: policy.NewRealm(p),
-				Access: &snapshot.Access{
-					Mode:    snapshot.Authenticate,
-					Methods: []snapshot.Method{snapshot.JWT},
-					Keyless: snapshot.Reject,
-				},
-				Token: &policy.Token{
-					Issuer:  "https://postern.example/oauth/cli_1",
-					Subject: "usr_1",
-					Hosted: policy.Hosted{
-						Introspected: true,
-						Client:       "cli_1",
-						Provider:     "idp_1",
-						Groups:       []string{"staff"},
-					},
-				},
-			})
+			d := policy.Decide(callWithProviderToken(p))
 			if d.Denial != tc.denial {
 				t.Fatalf("denial %v, want %v", d.Denial, tc.denial)
 			}

@@ -101,94 +101,101 @@ func TestRealmTally(t *testing.T) {
 	}
 }
 
+var tallyHeaderCases = map[string]struct {
+	key, project         snapshot.Limits
+	keyLeft, projectLeft snapshot.Limits
+	refused              bool
+	want                 map[string]string
+	denial               string
+}{
+	"the tightest of a window, the least left of all": {
+		key: limits(10, 100), keyLeft: limits(7, 50), project: limits(20, 0), projectLeft: limits(6, 0),
+		want: map[string]string{
+			"X-Ratelimit-Limit-Minute":     "20",
+			"X-Ratelimit-Remaining-Minute": "6",
+			"X-Ratelimit-Limit-Day":        "100",
+			"X-Ratelimit-Remaining-Day":    "50",
+			"Ratelimit-Limit":              "20",
+			"Ratelimit-Remaining":          "6",
+			"Ratelimit-Reset":              "40",
+		},
+	},
+	"as much left in two: the longer window": {
+		key: limits(10, 100), keyLeft: limits(3, 3), project: limits(5, 0), projectLeft: limits(3, 0),
+		want: map[string]string{
+			"X-Ratelimit-Limit-Minute":     "5",
+			"X-Ratelimit-Remaining-Minute": "3",
+			"X-Ratelimit-Limit-Day":        "100",
+			"X-Ratelimit-Remaining-Day":    "3",
+			"Ratelimit-Limit":              "100",
+			"Ratelimit-Remaining":          "3",
+			"Ratelimit-Reset":              "40",
+		},
+	},
+	"refused for the minute": {
+		key: limits(10, 100), keyLeft: limits(0, 90), refused: true, denial: "rate_limited",
+		want: map[string]string{
+			"X-Ratelimit-Limit-Minute":     "10",
+			"X-Ratelimit-Remaining-Minute": "0",
+			"X-Ratelimit-Limit-Day":        "100",
+			"X-Ratelimit-Remaining-Day":    "90",
+			"Ratelimit-Limit":              "10",
+			"Ratelimit-Remaining":          "0",
+			"Ratelimit-Reset":              "40",
+			"Retry-After":                  "40",
+		},
+	},
+	"refused for the day": {
+		key: limits(10, 100), keyLeft: limits(5, 0), refused: true, denial: "quota_exceeded",
+		want: map[string]string{
+			"X-Ratelimit-Limit-Minute":     "10",
+			"X-Ratelimit-Remaining-Minute": "5",
+			"X-Ratelimit-Limit-Day":        "100",
+			"X-Ratelimit-Remaining-Day":    "0",
+			"Ratelimit-Limit":              "100",
+			"Ratelimit-Remaining":          "0",
+			"Ratelimit-Reset":              "40",
+			"Retry-After":                  "40",
+		},
+	},
+	"nothing limited": {want: map[string]string{}},
+}
+
 func TestTallyHeaders(t *testing.T) {
 	at := time.Date(2026, 11, 20, 23, 59, 20, 5, time.UTC)
-	for name, tc := range map[string]struct {
-		key, project         snapshot.Limits
-		keyLeft, projectLeft snapshot.Limits
-		refused              bool
-		want                 map[string]string
-		denial               string
-	}{
-		"the tightest of a window, the least left of all": {
-			key: limits(10, 100), keyLeft: limits(7, 50), project: limits(20, 0), projectLeft: limits(6, 0),
-			want: map[string]string{
-				"X-Ratelimit-Limit-Minute":     "20",
-				"X-Ratelimit-Remaining-Minute": "6",
-				"X-Ratelimit-Limit-Day":        "100",
-				"X-Ratelimit-Remaining-Day":    "50",
-				"Ratelimit-Limit":              "20",
-				"Ratelimit-Remaining":          "6",
-				"Ratelimit-Reset":              "40",
-			},
-		},
-		"as much left in two: the longer window": {
-			key: limits(10, 100), keyLeft: limits(3, 3), project: limits(5, 0), projectLeft: limits(3, 0),
-			want: map[string]string{
-				"X-Ratelimit-Limit-Minute":     "5",
-				"X-Ratelimit-Remaining-Minute": "3",
-				"X-Ratelimit-Limit-Day":        "100",
-				"X-Ratelimit-Remaining-Day":    "3",
-				"Ratelimit-Limit":              "100",
-				"Ratelimit-Remaining":          "3",
-				"Ratelimit-Reset":              "40",
-			},
-		},
-		"refused for the minute": {
-			key: limits(10, 100), keyLeft: limits(0, 90), refused: true, denial: "rate_limited",
-			want: map[string]string{
-				"X-Ratelimit-Limit-Minute":     "10",
-				"X-Ratelimit-Remaining-Minute": "0",
-				"X-Ratelimit-Limit-Day":        "100",
-				"X-Ratelimit-Remaining-Day":    "90",
-				"Ratelimit-Limit":              "10",
-				"Ratelimit-Remaining":          "0",
-				"Ratelimit-Reset":              "40",
-				"Retry-After":                  "40",
-			},
-		},
-		"refused for the day": {
-			key: limits(10, 100), keyLeft: limits(5, 0), refused: true, denial: "quota_exceeded",
-			want: map[string]string{
-				"X-Ratelimit-Limit-Minute":     "10",
-				"X-Ratelimit-Remaining-Minute": "5",
-				"X-Ratelimit-Limit-Day":        "100",
-				"X-Ratelimit-Remaining-Day":    "0",
-				"Ratelimit-Limit":              "100",
-				"Ratelimit-Remaining":          "0",
-				"Ratelimit-Reset":              "40",
-				"Retry-After":                  "40",
-			},
-		},
-		"nothing limited": {want: map[string]string{}},
-	} {
-		realm := policy.NewRealm(&snapshot.Project{
-			ID:     "prj_1",
-			Limits: snapshot.ProjectLimits{Key: tc.key, Project: tc.project},
+	for name, tc := range tallyHeaderCases {
+		t.Run(name, func(t *testing.T) {
+			realm := policy.NewRealm(&snapshot.Project{
+				ID:     "prj_1",
+				Limits: snapshot.ProjectLimits{Key: tc.key, Project: tc.project},
+			})
+			var tally policy.Tally
+			realm.Tally(&tally, &policy.Identity{CredentialID: "key_1"}, &snapshot.Key{}, "", at)
+			for i := range tally.Shares() {
+				share := &tally.Shares()[i]
+				if share.Left = tc.keyLeft; share.By == policy.ByProject {
+					share.Left = tc.projectLeft
+				}
+			}
+			tally.Refused = tc.refused
+			got := map[string]string{}
+			for _, h := range tally.Headers(nil) {
+				got[h.Name] = strconv.FormatInt(h.Value, 10)
+				if h.Name != "Retry-After" && !policy.IsLimitHeader(h.Name) {
+					t.Errorf("%s is not known as a header of limits", h.Name)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("headers (-want +got):\n%s", diff)
+			}
+			if tc.refused && tally.Denial().Code != tc.denial {
+				t.Errorf("denial %s, want %s", tally.Denial().Code, tc.denial)
+			}
 		})
-		var tally policy.Tally
-		realm.Tally(&tally, &policy.Identity{CredentialID: "key_1"}, &snapshot.Key{}, "", at)
-		for i := range tally.Shares() {
-			share := &tally.Shares()[i]
-			if share.Left = tc.keyLeft; share.By == policy.ByProject {
-				share.Left = tc.projectLeft
-			}
-		}
-		tally.Refused = tc.refused
-		got := map[string]string{}
-		for _, h := range tally.Headers(nil) {
-			got[h.Name] = strconv.FormatInt(h.Value, 10)
-			if h.Name != "Retry-After" && !policy.IsLimitHeader(h.Name) {
-				t.Errorf("%s: %s is not known as a header of limits", name, h.Name)
-			}
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		if tc.refused && tally.Denial().Code != tc.denial {
-			t.Errorf("%s: %s, want %s", name, tally.Denial().Code, tc.denial)
-		}
 	}
+}
+
+func TestIsLimitHeader_ofUpstream(t *testing.T) {
 	for _, name := range []string{
 		"RateLimit", "X-RateLimit-Limit", "Retry-After", "X-RateLimit-Limit-Week", "RateLimit-Policy",
 	} {
