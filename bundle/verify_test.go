@@ -40,88 +40,62 @@ func TestVerifyAcceptsResultOfWrite(t *testing.T) {
 
 // Each case breaks one thing; the error begins with the name of the entry.
 func TestVerifyNamesTheEntryAtFault(t *testing.T) {
-	cases := map[string]struct {
+	for name, c := range map[string]struct {
 		entry string
 		says  string
-		spoil func(*testing.T, *editable)
+		spoil func(*editable)
 	}{
-		"changed file":   {project, "SHA-256", func(_ *testing.T, e *editable) { e.swap(project, "shop", "chop") }},
-		"changed ledger": {report, "SHA-256", func(_ *testing.T, e *editable) { e.swap(report, "exact", "lossy") }},
-		"changed keys":   {rows, "SHA-256", func(_ *testing.T, e *editable) { e.swap(rows, "ana", "eve") }},
-		"missing file":   {"SCHEMA.md", "missing", func(_ *testing.T, e *editable) { e.drop("SCHEMA.md") }},
-		"added file": {
-			"extra.sh",
-			"not listed in SHA256SUMS",
-			func(_ *testing.T, e *editable) { e.add("extra.sh", "x") },
-		},
-		"added file, summed": {"extra.sh", "not listed in MANIFEST.json", func(_ *testing.T, e *editable) {
+		"changed file":   {project, "SHA-256", func(e *editable) { e.swap(project, "shop", "chop") }},
+		"changed ledger": {report, "SHA-256", func(e *editable) { e.swap(report, "exact", "lossy") }},
+		"changed keys":   {rows, "SHA-256", func(e *editable) { e.swap(rows, "ana", "eve") }},
+		"missing file":   {"SCHEMA.md", "missing", func(e *editable) { e.drop("SCHEMA.md") }},
+		"added file":     {"extra.sh", "not listed in SHA256SUMS", func(e *editable) { e.add("extra.sh", "x") }},
+		"added file, summed": {"extra.sh", "not listed in MANIFEST.json", func(e *editable) {
 			e.add("extra.sh", "x")
 			e.resum()
 		}},
-		"no sums":         {"SHA256SUMS", "missing", func(_ *testing.T, e *editable) { e.drop("SHA256SUMS") }},
-		"sums of nothing": {"SHA256SUMS", "no sum", func(_ *testing.T, e *editable) { e.files["SHA256SUMS"] += "x\n" }},
-		"listed twice": {"SCHEMA.md", "twice", func(_ *testing.T, e *editable) {
+		"no sums":         {"SHA256SUMS", "missing", func(e *editable) { e.drop("SHA256SUMS") }},
+		"sums of nothing": {"SHA256SUMS", "no sum", func(e *editable) { e.files["SHA256SUMS"] += "x\n" }},
+		"listed twice": {"SCHEMA.md", "twice", func(e *editable) {
 			e.files["SHA256SUMS"] += fmt.Sprintf("%x  SCHEMA.md\n", sha256.Sum256(nil))
 		}},
-		"zip slip": {
-			`"../evil"`,
-			"not safe on every system",
-			func(_ *testing.T, e *editable) { e.add("../evil", "x") },
-		},
-		"inner zip slip": {
-			`"a/../../evil"`,
-			"plain relative path",
-			func(_ *testing.T, e *editable) { e.add("a/../../evil", "x") },
-		},
-		"absolute path": {
-			`"/etc/passwd"`,
-			"plain relative path",
-			func(_ *testing.T, e *editable) { e.add("/etc/passwd", "x") },
-		},
-		"drive": {
-			`"C:evil"`,
-			"plain relative path",
-			func(_ *testing.T, e *editable) { e.add("C:evil", "x") },
-		},
-		"backslash": {
-			`"a\\evil"`,
-			"plain relative path",
-			func(_ *testing.T, e *editable) { e.add(`a\evil`, "x") },
-		},
-		"folder": {
-			`"folder/"`,
-			"plain relative path",
-			func(_ *testing.T, e *editable) { e.add("folder/", "") },
-		},
-		"device": {
-			`"tenants/NUL.json"`,
-			"safe",
-			func(_ *testing.T, e *editable) { e.add("tenants/NUL.json", "x") },
-		},
-		"control character": {`"a\nb"`, "unsafe character", func(_ *testing.T, e *editable) { e.add("a\nb", "x") }},
-		"no name":           {`""`, "0 bytes", func(_ *testing.T, e *editable) { e.add("", "x") }},
-		"duplicate": {
-			"SCHEMA.md",
-			"collides",
-			func(_ *testing.T, e *editable) { e.names = append(e.names, "SCHEMA.md") },
-		},
-		"other case": {
-			"schema.MD",
-			"collides with SCHEMA.md",
-			func(_ *testing.T, e *editable) { e.add("schema.MD", "x") },
-		},
-		"link": {"SCHEMA.md", "no regular file", func(_ *testing.T, e *editable) {
+		"duplicate": {"SCHEMA.md", "collides", func(e *editable) { e.names = append(e.names, "SCHEMA.md") }},
+		"link": {"SCHEMA.md", "no regular file", func(e *editable) {
 			e.mode["SCHEMA.md"] = fs.ModeSymlink | 0o777
 		}},
-		"bomb": {"SCHEMA.md", "times its size", func(_ *testing.T, e *editable) {
+		"bomb": {"SCHEMA.md", "times its size", func(e *editable) {
 			e.files["SCHEMA.md"] = strings.Repeat("0", 20<<20)
 			e.resum()
 		}},
-	}
-	for name, c := range cases {
+	} {
 		t.Run(name, func(t *testing.T) {
 			e := unpacked(t)
-			c.spoil(t, e)
+			c.spoil(e)
+			refusedAs(t, e.pack(t), c.entry, c.says)
+		})
+	}
+}
+
+func TestVerifyRefusesUnsafeNames(t *testing.T) {
+	for name, c := range map[string]struct{ added, entry, says string }{
+		"zip slip":          {"../evil", `"../evil"`, "not safe on every system"},
+		"inner zip slip":    {"a/../../evil", `"a/../../evil"`, "plain relative path"},
+		"absolute path":     {"/etc/passwd", `"/etc/passwd"`, "plain relative path"},
+		"drive":             {"C:evil", `"C:evil"`, "plain relative path"},
+		"backslash":         {`a\evil`, `"a\\evil"`, "plain relative path"},
+		"folder":            {"folder/", `"folder/"`, "plain relative path"},
+		"device":            {"tenants/NUL.json", `"tenants/NUL.json"`, "safe"},
+		"control character": {"a\nb", `"a\nb"`, "unsafe character"},
+		"no name":           {"", `""`, "0 bytes"},
+		"other case":        {"schema.MD", "schema.MD", "collides with SCHEMA.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := "x"
+			if strings.HasSuffix(c.added, "/") {
+				content = ""
+			}
+			e := unpacked(t)
+			e.add(c.added, content)
 			refusedAs(t, e.pack(t), c.entry, c.says)
 		})
 	}
