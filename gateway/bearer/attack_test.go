@@ -65,63 +65,97 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// The answer to each of these is 401 invalid_token.
-func TestVerifyRefusesForgedTokens(t *testing.T) {
-	rs, es, forger := keyOf(jose.RS256, "r"), keyOf(jose.ES256, "e"), keyOf(jose.RS256, "forger")
-	of, partner := newIssuer(t, rs, es), newIssuer(t, keyOf(jose.RS256, "p"))
-	good := rs.sign(t, nil, of.claims())
-	parts := strings.Split(good, ".")
-	payload := segment(of.claims())
-	kid := func(value string) string {
-		return key{value, jose.RS256, forger.private}.sign(t, nil, of.claims())
-	}
-	noKid := forger.sign(t, map[jose.HeaderKey]any{"kid": nil}, of.claims())
-	head := func(name jose.HeaderKey, value any) string {
-		return rs.sign(t, map[jose.HeaderKey]any{name: value}, of.claims())
-	}
-	claim := func(name string, value any) string { return rs.sign(t, nil, of.claims(with(name, value))) }
-	embedded, err := jose.NewSigner(jose.SigningKey{
-		Algorithm: jose.RS256,
-		Key:       forger.private,
-	}, &jose.SignerOptions{EmbedJWK: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	withKey, err := embedded.Sign([]byte(mustText(of.claims())))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ownKey, _ := withKey.CompactSerialize()
-	duplicate := func(member string) string {
-		return rs.sign(t, nil, strings.Replace(mustText(of.claims()), "{", "{"+member+",", 1))
-	}
+// forgery is what forged tokens are derived from: a token that is accepted, the keys
+// and issuers of the version, and a key that no issuer has published.
+type forgery struct {
+	rs, es, forger key
+	of, partner    *issuer
+	good           string
+	parts          []string // of good
+}
+
+func newForgery(t *testing.T) *forgery {
+	t.Helper()
+	f := &forgery{rs: keyOf(jose.RS256, "r"), es: keyOf(jose.ES256, "e"), forger: keyOf(jose.RS256, "forger")}
+	f.of, f.partner = newIssuer(t, f.rs, f.es), newIssuer(t, keyOf(jose.RS256, "p"))
+	f.good = f.rs.sign(t, nil, f.of.claims())
+	f.parts = strings.Split(f.good, ".")
+	return f
+}
+
+func (f *forgery) signatures(t *testing.T) map[string]string {
+	t.Helper()
+	payload := segment(f.of.claims())
 	algNone := segment(map[string]string{"alg": "None", "kid": "r"})
 	duplicateAlg := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","alg":"RS256","kid":"r"}`))
-	serialized := `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`
-	cases := map[string]string{
+	return map[string]string{
 		"alg none":                       segment(map[string]string{"alg": "none", "kid": "r"}) + "." + payload + ".",
-		"alg None with a signature":      algNone + "." + payload + "." + parts[2],
-		"no alg":                         segment(map[string]string{"kid": "r"}) + "." + payload + "." + parts[2],
-		"HS256 with the public key, PEM": hmacToken(of, publicPEM(t, rs)),
-		"HS256 with the public key, DER": hmacToken(of, rs.private.Public().(*rsa.PublicKey).N.Bytes()),
-		"RS256 under the kid of ES256":   key{"e", jose.RS256, forger.private}.sign(t, nil, of.claims()),
-		"ES256 under the kid of RS256":   key{"r", jose.ES256, es.private}.sign(t, nil, of.claims()),
-		"PS256 with a key for RS256":     key{"r", jose.PS256, rs.private}.sign(t, nil, of.claims()),
-		"another key, known kid":         kid("r"),
-		"kid that is a path":             kid("../../../../dev/null"),
-		"kid that is SQL":                kid("r' OR '1'='1"),
-		"kid that is a URL":              kid("http://127.0.0.1:1/key"),
-		"no kid, several keys match":     noKid,
-		"jwk in the header":              ownKey,
-		"jku of the forger": forger.sign(t, map[jose.HeaderKey]any{
-			"jku": partner.url + "/jwks.json",
+		"alg None with a signature":      algNone + "." + payload + "." + f.parts[2],
+		"no alg":                         segment(map[string]string{"kid": "r"}) + "." + payload + "." + f.parts[2],
+		"HS256 with the public key, PEM": hmacToken(f.of, publicPEM(t, f.rs)),
+		"HS256 with the public key, DER": hmacToken(f.of, f.rs.private.Public().(*rsa.PublicKey).N.Bytes()),
+		"RS256 under the kid of ES256":   key{"e", jose.RS256, f.forger.private}.sign(t, nil, f.of.claims()),
+		"ES256 under the kid of RS256":   key{"r", jose.ES256, f.es.private}.sign(t, nil, f.of.claims()),
+		"PS256 with a key for RS256":     key{"r", jose.PS256, f.rs.private}.sign(t, nil, f.of.claims()),
+		"duplicate alg":                  duplicateAlg + "." + f.parts[1] + "." + f.parts[2],
+		"no signature":                   f.parts[0] + "." + f.parts[1] + ".",
+		"half a signature":               f.parts[0] + "." + f.parts[1] + "." + f.parts[2][:40],
+		"another payload":                f.parts[0] + "." + segment(f.of.claims(with("sub", "root"))) + "." + f.parts[2],
+	}
+}
+
+func (f *forgery) headers(t *testing.T) map[string]string {
+	t.Helper()
+	kid := func(value string) string {
+		return key{value, jose.RS256, f.forger.private}.sign(t, nil, f.of.claims())
+	}
+	head := func(name jose.HeaderKey, value any) string {
+		return f.rs.sign(t, map[jose.HeaderKey]any{name: value}, f.of.claims())
+	}
+	noKid := f.forger.sign(t, map[jose.HeaderKey]any{"kid": nil}, f.of.claims())
+	return map[string]string{
+		"another key, known kid":     kid("r"),
+		"kid that is a path":         kid("../../../../dev/null"),
+		"kid that is SQL":            kid("r' OR '1'='1"),
+		"kid that is a URL":          kid("http://127.0.0.1:1/key"),
+		"no kid, several keys match": noKid,
+		"jwk in the header":          f.withOwnKey(t),
+		"jku of the forger": f.forger.sign(t, map[jose.HeaderKey]any{
+			"jku": f.partner.url + "/jwks.json",
 			"kid": "p",
-		}, of.claims()),
-		"crit":                           critical(rs, of),
-		"b64 false":                      head("b64", false),
-		"typ of a logout token":          head("typ", "logout+jwt"),
-		"typ of a DPoP proof":            head("typ", "dpop+jwt"),
-		"typ that is no text":            head("typ", 7),
+		}, f.of.claims()),
+		"crit":                  critical(f.rs, f.of),
+		"b64 false":             head("b64", false),
+		"typ of a logout token": head("typ", "logout+jwt"),
+		"typ of a DPoP proof":   head("typ", "dpop+jwt"),
+		"typ that is no text":   head("typ", 7),
+	}
+}
+
+// withOwnKey returns a token of the forger with the forger's public key in its header.
+func (f *forgery) withOwnKey(t *testing.T) string {
+	t.Helper()
+	signingKey := jose.SigningKey{Algorithm: jose.RS256, Key: f.forger.private}
+	signer, err := jose.NewSigner(signingKey, &jose.SignerOptions{EmbedJWK: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := signer.Sign([]byte(mustText(f.of.claims())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func (f *forgery) claims(t *testing.T) map[string]string {
+	t.Helper()
+	claim := func(name string, value any) string { return f.rs.sign(t, nil, f.of.claims(with(name, value))) }
+	ofPartner := f.of.claims(with("iss", f.partner.url), with("aud", "partner"))
+	return map[string]string{
 		"expired":                        claim("exp", now.Add(-time.Minute).Unix()),
 		"no exp":                         claim("exp", nil),
 		"exp as text":                    claim("exp", fmt.Sprint(now.Add(time.Hour).Unix())),
@@ -132,10 +166,10 @@ func TestVerifyRefusesForgedTokens(t *testing.T) {
 		"audiences without ours":         claim("aud", []string{"a", "b"}),
 		"no audience":                    claim("aud", nil),
 		"the audience of the other pair": claim("aud", "partner"),
-		"the issuer of the other pair":   rs.sign(t, nil, of.claims(with("iss", partner.url), with("aud", "partner"))),
+		"the issuer of the other pair":   f.rs.sign(t, nil, ofPartner),
 		"an issuer in no pair":           claim("iss", "https://unknown.example"),
-		"the issuer with a slash":        claim("iss", of.url+"/"),
-		"iss as a list":                  claim("iss", []string{of.url}),
+		"the issuer with a slash":        claim("iss", f.of.url+"/"),
+		"iss as a list":                  claim("iss", []string{f.of.url}),
 		"no sub":                         claim("sub", nil),
 		"a sub with a line break":        claim("sub", "alice\r\nX-Consumer-Username: root"),
 		"a sub with a NUL":               claim("sub", "alice\x00"),
@@ -145,37 +179,55 @@ func TestVerifyRefusesForgedTokens(t *testing.T) {
 		"a sub that is a number":         claim("sub", 7),
 		"a scope with a line break":      claim("scp", []string{"read\x01"}),
 		"scopes without end":             claim("scope", strings.Repeat("scope ", 700)),
-		"iss twice":                      duplicate(`"iss":"https://unknown.example"`),
-		"sub twice":                      duplicate(`"sub":"root"`),
-		"a payload that is no object":    rs.sign(t, nil, `[]`),
-		"a payload that is no JSON":      rs.sign(t, nil, `alice`),
-		"a huge token":                   claim("pad", strings.Repeat("a", 17<<10)),
-		"another payload":                parts[0] + "." + segment(of.claims(with("sub", "root"))) + "." + parts[2],
-		"no signature":                   parts[0] + "." + parts[1] + ".",
-		"half a signature":               parts[0] + "." + parts[1] + "." + parts[2][:40],
-		"two parts":                      parts[0] + "." + parts[1],
-		"four parts":                     good + ".x",
-		"five parts, a JWE":              encrypted(t, rs, of),
-		"JSON serialization":             serialized,
-		"a blank behind":                 good + " ",
-		"a comma and another":            good + "," + good,
-		"nothing":                        "",
-		"an opaque token":                "gho_16C7e42F292c6912E7710c838347Ae178B4a",
-		"duplicate alg":                  duplicateAlg + "." + parts[1] + "." + parts[2],
 	}
-	pairs := []snapshot.TokenIssuer{of.pair(), {Issuer: partner.url, Audience: "partner"}}
+}
+
+func (f *forgery) forms(t *testing.T) map[string]string {
+	t.Helper()
+	duplicate := func(member string) string {
+		return f.rs.sign(t, nil, strings.Replace(mustText(f.of.claims()), "{", "{"+member+",", 1))
+	}
+	serialized := fmt.Sprintf(`{"payload":"%s","protected":"%s","signature":"%s"}`, f.parts[1], f.parts[0], f.parts[2])
+	return map[string]string{
+		"a huge token":                f.rs.sign(t, nil, f.of.claims(with("pad", strings.Repeat("a", 17<<10)))),
+		"a payload that is no object": f.rs.sign(t, nil, `[]`),
+		"a payload that is no JSON":   f.rs.sign(t, nil, `alice`),
+		"iss twice":                   duplicate(`"iss":"https://unknown.example"`),
+		"sub twice":                   duplicate(`"sub":"root"`),
+		"two parts":                   f.parts[0] + "." + f.parts[1],
+		"four parts":                  f.good + ".x",
+		"five parts, a JWE":           encrypted(t, f.rs, f.of),
+		"JSON serialization":          serialized,
+		"a blank behind":              f.good + " ",
+		"a comma and another":         f.good + "," + f.good,
+		"nothing":                     "",
+		"an opaque token":             "gho_16C7e42F292c6912E7710c838347Ae178B4a",
+	}
+}
+
+// The answer to each of these is 401 invalid_token.
+func TestVerifyRefusesForgedTokens(t *testing.T) {
+	f := newForgery(t)
+	pairs := []snapshot.TokenIssuer{f.of.pair(), {Issuer: f.partner.url, Audience: "partner"}}
 	v := newVerifier(t)
-	if _, denial := verify(v, good, now, pairs...); denial != accepted {
+	if _, denial := verify(v, f.good, now, pairs...); denial != accepted {
 		t.Fatalf("the token that the others are derived from: %v", denial)
 	}
-	for name, token := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got, denial := verify(v, token, now, pairs...); denial != policy.InvalidToken {
-				t.Errorf("%v, %+v", denial, got)
-			}
-		})
+	for subject, tokens := range map[string]map[string]string{
+		"signature": f.signatures(t),
+		"header":    f.headers(t),
+		"claim":     f.claims(t),
+		"form":      f.forms(t),
+	} {
+		for name, token := range tokens {
+			t.Run(subject+"/"+name, func(t *testing.T) {
+				if got, denial := verify(v, token, now, pairs...); denial != policy.InvalidToken {
+					t.Errorf("%v, %+v", denial, got)
+				}
+			})
+		}
 	}
-	if n := of.fetches.Load() + partner.fetches.Load(); n != 2 {
+	if n := f.of.fetches.Load() + f.partner.fetches.Load(); n != 2 {
 		t.Errorf("forged tokens had keys fetched %d times, want once for each issuer", n)
 	}
 }

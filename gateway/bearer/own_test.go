@@ -143,92 +143,143 @@ func TestVerifyOwnTokensLeavesOutUnlistableGroups(t *testing.T) {
 	}
 }
 
-// The answer to each of these is 401 invalid_token, even if the version names the
-// issuer in a pair.
-func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
-	known := appClients{}
-	rs, es, forger := keyOf(jose.RS256, "sig_1"), keyOf(jose.ES256, "sig_2"), keyOf(jose.RS256, "forger")
-	theirs, ended := keyOf(jose.RS256, "sig_3"), keyOf(jose.RS256, "sig_4")
-	client, other := known.add(t, "cli_1", rs, es, ended), known.add(t, "cli_2", theirs)
-	client.Keys[2].ExpiresAt = now
-	public, err := rs.public().MarshalJSON()
+// ownForgery is what forged tokens of an app client are derived from.
+type ownForgery struct {
+	known                         appClients
+	client, other                 *snapshot.AppClient
+	secret                        *snapshot.AppClient // has a private key for a public one
+	rs, es, forger, theirs, ended key
+	good                          string
+	parts                         []string // of good
+}
+
+func newOwnForgery(t *testing.T) *ownForgery {
+	t.Helper()
+	f := &ownForgery{
+		known:  appClients{},
+		rs:     keyOf(jose.RS256, "sig_1"),
+		es:     keyOf(jose.ES256, "sig_2"),
+		theirs: keyOf(jose.RS256, "sig_3"),
+		ended:  keyOf(jose.RS256, "sig_4"),
+		forger: keyOf(jose.RS256, "forger"),
+	}
+	f.client, f.other = f.known.add(t, "cli_1", f.rs, f.es, f.ended), f.known.add(t, "cli_2", f.theirs)
+	f.client.Keys[2].ExpiresAt = now
+	f.secret = f.known.add(t, "cli_3", keyOf(jose.RS256, "sig_5"))
+	private, err := json.Marshal(jose.JSONWebKey{Key: f.rs.private, KeyID: "sig_5", Algorithm: "RS256"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret := known.add(t, "cli_3", keyOf(jose.RS256, "sig_5"))
-	private, err := json.Marshal(jose.JSONWebKey{Key: rs.private, KeyID: "sig_5", Algorithm: "RS256"})
+	f.secret.Keys[0].JWK = string(private)
+	f.good = f.rs.sign(t, nil, ownClaims(f.client))
+	f.parts = strings.Split(f.good, ".")
+	return f
+}
+
+func (f *ownForgery) headers(t *testing.T) map[string]string {
+	t.Helper()
+	public, err := f.rs.public().MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret.Keys[0].JWK = string(private)
-	good := rs.sign(t, nil, ownClaims(client))
-	parts := strings.Split(good, ".")
-	claim := func(name string, value any) string { return rs.sign(t, nil, ownClaims(client, with(name, value))) }
-	typ := func(value any) string { return rs.sign(t, map[jose.HeaderKey]any{"typ": value}, ownClaims(client)) }
+	typ := func(value any) string {
+		return f.rs.sign(t, map[jose.HeaderKey]any{"typ": value}, ownClaims(f.client))
+	}
 	symmetric := func(key []byte) string {
-		text := segment(map[string]string{"alg": "HS256", "typ": "at+jwt", "kid": "sig_1"}) + "." + parts[1]
+		text := segment(map[string]string{"alg": "HS256", "typ": "at+jwt", "kid": "sig_1"}) + "." + f.parts[1]
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(text))
 		return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 	}
 	algNone := segment(map[string]string{"alg": "none", "typ": "at+jwt", "kid": "sig_1"})
 	otherHeader := segment(map[string]string{"alg": "RS256", "typ": "at+jwt", "kid": "sig_1", "x": "y"})
-	otherPayload := segment(ownClaims(client, with("sub", "usr_2")))
-	pairs := map[string][]snapshot.TokenIssuer{
-		"no pairs":         nil,
-		"named in a pair":  {{Issuer: client.Issuer, Audience: client.ID}, {Issuer: other.Issuer, Audience: other.ID}},
-		"another's issuer": {{Issuer: "https://accounts.example", Audience: client.ID}},
-	}
-	v := offline(t)
-	for name, token := range map[string]string{
-		"an ID token":                    rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, ownClaims(client)),
+	otherPayload := segment(ownClaims(f.client, with("sub", "usr_2")))
+	return map[string]string{
+		"an ID token":                    f.rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, ownClaims(f.client)),
 		"no typ":                         typ(nil),
 		"typ of a logout token":          typ("logout+jwt"),
-		"alg none":                       algNone + "." + parts[1] + ".",
-		"alg none with a signature":      algNone + "." + parts[1] + "." + parts[2],
+		"alg none":                       algNone + "." + f.parts[1] + ".",
+		"alg none with a signature":      algNone + "." + f.parts[1] + "." + f.parts[2],
 		"HS256 with the public key, JWK": symmetric(public),
-		"HS256 with the public key, PEM": symmetric(publicPEM(t, rs)),
-		"another payload":                parts[0] + "." + otherPayload + "." + parts[2],
-		"another header":                 otherHeader + "." + parts[1] + "." + parts[2],
-		"half a signature":               parts[0] + "." + parts[1] + "." + parts[2][:40],
+		"HS256 with the public key, PEM": symmetric(publicPEM(t, f.rs)),
+		"another payload":                f.parts[0] + "." + otherPayload + "." + f.parts[2],
+		"another header":                 otherHeader + "." + f.parts[1] + "." + f.parts[2],
+		"half a signature":               f.parts[0] + "." + f.parts[1] + "." + f.parts[2][:40],
+	}
+}
+
+func (f *ownForgery) keys(t *testing.T) map[string]string {
+	t.Helper()
+	return map[string]string{
+		"another key, known kid":         key{"sig_1", jose.RS256, f.forger.private}.sign(t, nil, ownClaims(f.client)),
+		"kid of another client":          key{"sig_3", jose.RS256, f.rs.private}.sign(t, nil, ownClaims(f.client)),
+		"key of another client":          f.theirs.sign(t, nil, ownClaims(f.client)),
+		"key of another client, our kid": key{"sig_1", jose.RS256, f.theirs.private}.sign(t, nil, ownClaims(f.client)),
+		"no kid":                         f.rs.sign(t, map[jose.HeaderKey]any{"kid": nil}, ownClaims(f.client)),
+		"a kid that is not known":        f.forger.sign(t, nil, ownClaims(f.client)),
+		"a key that has ended":           f.ended.sign(t, nil, ownClaims(f.client)),
+		"RS256 under the kid of ES256":   key{"sig_2", jose.RS256, f.rs.private}.sign(t, nil, ownClaims(f.client)),
+		"PS256 with a key for RS256":     key{"sig_1", jose.PS256, f.rs.private}.sign(t, nil, ownClaims(f.client)),
+		"a key that is no public one":    key{"sig_5", jose.RS256, f.rs.private}.sign(t, nil, ownClaims(f.secret)),
+	}
+}
+
+func (f *ownForgery) claims(t *testing.T) map[string]string {
+	t.Helper()
+	claim := func(name string, value any) string {
+		return f.rs.sign(t, nil, ownClaims(f.client, with(name, value)))
+	}
+	return map[string]string{
 		"expired this second":            claim("exp", now.Unix()),
 		"expired within the leeway":      claim("exp", now.Add(-30*time.Second).Unix()),
 		"no exp":                         claim("exp", nil),
 		"issued in the future":           claim("iat", now.Add(time.Hour).Unix()),
-		"another key, known kid":         key{"sig_1", jose.RS256, forger.private}.sign(t, nil, ownClaims(client)),
-		"kid of another client":          key{"sig_3", jose.RS256, rs.private}.sign(t, nil, ownClaims(client)),
-		"key of another client":          theirs.sign(t, nil, ownClaims(client)),
-		"key of another client, our kid": key{"sig_1", jose.RS256, theirs.private}.sign(t, nil, ownClaims(client)),
-		"no kid":                         rs.sign(t, map[jose.HeaderKey]any{"kid": nil}, ownClaims(client)),
-		"a kid that is not known":        forger.sign(t, nil, ownClaims(client)),
-		"a key that has ended":           ended.sign(t, nil, ownClaims(client)),
-		"RS256 under the kid of ES256":   key{"sig_2", jose.RS256, rs.private}.sign(t, nil, ownClaims(client)),
-		"PS256 with a key for RS256":     key{"sig_1", jose.PS256, rs.private}.sign(t, nil, ownClaims(client)),
-		"a key that is no public one":    key{"sig_5", jose.RS256, rs.private}.sign(t, nil, ownClaims(secret)),
-		"the audience of another client": claim("aud", other.ID),
+		"the audience of another client": claim("aud", f.other.ID),
 		"no audience":                    claim("aud", nil),
-		"the id of another client":       claim("client_id", other.ID),
+		"the id of another client":       claim("client_id", f.other.ID),
 		"no client id":                   claim("client_id", nil),
-		"the tenant of another client":   claim("tenant", other.TenantID),
-		"the issuer of another client":   claim("iss", other.Issuer),
-		"the issuer with a slash":        claim("iss", client.Issuer+"/"),
+		"the tenant of another client":   claim("tenant", f.other.TenantID),
+		"the issuer of another client":   claim("iss", f.other.Issuer),
+		"the issuer with a slash":        claim("iss", f.client.Issuer+"/"),
 		"no sub":                         claim("sub", nil),
 		"a sub with a line break":        claim("sub", "usr_1\r\nX-Tenant-Id: tnt_2"),
 		"groups that are no list":        claim("groups", "admins"),
 		"a scope with a control":         claim("scope", "openid\x01"),
-	} {
-		for where, named := range pairs {
-			t.Run(name+"/"+where, func(t *testing.T) {
-				var got policy.Token
-				denial := v.Verify(token, policy.Issuers{Named: named, Own: known}, now, &got)
-				if denial != policy.InvalidToken {
-					t.Errorf("%v, %+v", denial, got)
-				}
-			})
-		}
 	}
+}
+
+// The answer to each of these is 401 invalid_token, even if the version names the
+// issuer in a pair.
+func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
+	f := newOwnForgery(t)
+	pairs := map[string][]snapshot.TokenIssuer{
+		"no pairs": nil,
+		"named in a pair": {
+			{Issuer: f.client.Issuer, Audience: f.client.ID},
+			{Issuer: f.other.Issuer, Audience: f.other.ID},
+		},
+		"another's issuer": {{Issuer: "https://accounts.example", Audience: f.client.ID}},
+	}
+	v := offline(t)
 	var got policy.Token
-	if denial := v.Verify(good, policy.Issuers{Own: known}, now, &got); denial != accepted {
+	if denial := v.Verify(f.good, policy.Issuers{Own: f.known}, now, &got); denial != accepted {
 		t.Errorf("the token that the others are derived from: %v", denial)
+	}
+	for subject, tokens := range map[string]map[string]string{
+		"header": f.headers(t),
+		"key":    f.keys(t),
+		"claim":  f.claims(t),
+	} {
+		for name, token := range tokens {
+			for where, named := range pairs {
+				t.Run(subject+"/"+name+"/"+where, func(t *testing.T) {
+					var got policy.Token
+					denial := v.Verify(token, policy.Issuers{Named: named, Own: f.known}, now, &got)
+					if denial != policy.InvalidToken {
+						t.Errorf("%v, %+v", denial, got)
+					}
+				})
+			}
+		}
 	}
 }
