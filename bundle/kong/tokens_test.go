@@ -12,20 +12,43 @@ import (
 // exported gateway, and the ledger must say so.
 func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 	in := sampleInput()
+	opaque := takeTokens(in.Project)
+	files := write(t, in)
+	checkMethods(t, files[gatewayFile], map[string]string{
+		in.Project.Versions[0].Name: "",
+		in.Project.Versions[1].Name: "api_key",
+		opaque.Name:                 "",
+	})
+	for _, code := range []string{
+		"kong.access_policy.keys_only",
+		"kong.token_issuer.not_verified",
+		"kong.token_introspection.not_asked",
+		"kong.hosted_login.issuer_stays",
+		in.Project.Tenants[0].Name + "/web",
+	} {
+		if !strings.Contains(files["MIGRATION-REPORT.json"], code) {
+			t.Errorf("the ledger does not say %s", code)
+		}
+	}
+}
+
+// takeTokens lets the first version take tokens, the second keys and tokens, and adds a
+// version with opaque tokens, which it returns, and an app client.
+func takeTokens(p *snapshot.Project) snapshot.Version {
 	issuers := []snapshot.TokenIssuer{{Issuer: "https://accounts.example", Audience: "shop"}}
-	in.Project.Versions[0].Access = snapshot.Access{
+	p.Versions[0].Access = snapshot.Access{
 		Mode:    snapshot.Authenticate,
 		Methods: []snapshot.Method{snapshot.JWT},
 		Keyless: snapshot.Reject,
 		Issuers: issuers,
 	}
-	in.Project.Versions[1].Access = snapshot.Access{
+	p.Versions[1].Access = snapshot.Access{
 		Mode:    snapshot.Authenticate,
 		Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT},
 		Keyless: snapshot.Reject,
 		Issuers: issuers,
 	}
-	opaque := in.Project.Versions[0]
+	opaque := p.Versions[0]
 	opaque.ID, opaque.Name = "ver_opaque", "9.9.9"
 	opaque.Environments = []snapshot.Environment{{ID: "env_opaque", Name: "prod", Target: "http://up.example"}}
 	opaque.Access = snapshot.Access{
@@ -34,14 +57,20 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		Keyless: snapshot.Reject,
 		Opaque:  snapshot.Introspection{Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic},
 	}
-	in.Project.Versions = append(in.Project.Versions, opaque)
-	in.Project.Clients = []snapshot.AppClient{{
+	p.Versions = append(p.Versions, opaque)
+	p.Clients = []snapshot.AppClient{{
 		ID:       "cli_1",
 		Name:     "web",
 		Issuer:   "https://postern.example/oauth/cli_1",
-		TenantID: in.Project.Tenants[0].ID,
+		TenantID: p.Tenants[0].ID,
 	}}
-	files := write(t, in)
+	return opaque
+}
+
+// checkMethods checks that every route of the versions in want authenticates, with the
+// methods of its version alone.
+func checkMethods(t *testing.T, file string, want map[string]string) {
+	t.Helper()
 	var gateway struct {
 		Services []struct {
 			Name   string
@@ -56,11 +85,9 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(files[gatewayFile]), &gateway); err != nil {
+	if err := json.Unmarshal([]byte(file), &gateway); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{in.Project.Versions[0].Name: "", in.Project.Versions[1].Name: "api_key"}
-	want[opaque.Name] = ""
 	seen := 0
 	for _, service := range gateway.Services {
 		version, _, _ := strings.Cut(service.Name, "~")
@@ -70,27 +97,19 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		}
 		for _, route := range service.Routes {
 			policy, there := gateway.Plugins[0].Config.Routes[route.ID]
-			if !there || policy.Mode != "authenticate" || strings.Join(policy.Methods, ",") != methods {
-				t.Errorf(
-					"%s: mode %q with the methods %q, want authenticate with %q", service.Name, policy.Mode,
-					policy.Methods, methods,
-				)
+			if !there {
+				t.Errorf("%s: no policy for route %s", service.Name, route.ID)
+			}
+			if policy.Mode != "authenticate" {
+				t.Errorf("%s: mode %q, want authenticate", service.Name, policy.Mode)
+			}
+			if got := strings.Join(policy.Methods, ","); got != methods {
+				t.Errorf("%s: methods %q, want %q", service.Name, got, methods)
 			}
 			seen++
 		}
 	}
 	if seen < 6 {
 		t.Errorf("%d routes of the three versions, want two for each environment", seen)
-	}
-	for _, code := range []string{
-		"kong.access_policy.keys_only",
-		"kong.token_issuer.not_verified",
-		"kong.token_introspection.not_asked",
-		"kong.hosted_login.issuer_stays",
-		in.Project.Tenants[0].Name + "/web",
-	} {
-		if !strings.Contains(files["MIGRATION-REPORT.json"], code) {
-			t.Errorf("the ledger does not say %s", code)
-		}
 	}
 }

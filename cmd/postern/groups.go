@@ -10,125 +10,89 @@ import (
 )
 
 func newGroups(t terminal) *cobra.Command {
+	return family("groups", "List and change the groups of tenants",
+		newGroupsList(t), newGroupsCreate(t), newGroupsShow(t), newGroupsUpdate(t), newGroupsDelete(t),
+		newGroupsMembers(t), newGroupsAdd(t), newGroupsRemove(t), newGroupsNest(t), newGroupsUnnest(t))
+}
+
+func newGroupsList(t terminal) *cobra.Command {
+	return listing(t, asHolder, "list", "List the groups of a tenant",
+		func(ctx context.Context, api *client.Client, args []string) ([]client.Group, error) {
+			return collect(api.Groups(ctx, args[0]))
+		},
+		[]string{"ID", "NAME", "DISPLAY NAME", "MEMBERS"},
+		func(g client.Group) []string {
+			return []string{g.ID, g.Name, g.DisplayName, strconv.FormatInt(g.Members, 10)}
+		},
+		"TENANT")
+}
+
+func newGroupsCreate(t terminal) *cobra.Command {
 	var display string
-	create := one(
-		t,
-		asHolder,
-		"create",
-		"Make a group",
-		[]string{"TENANT", "NAME"},
+	command := one(t, asHolder, "create", "Make a group", []string{"TENANT", "NAME"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
 			in := client.GroupInput{Name: &args[1]}
 			if display != "" {
 				in.DisplayName = &display
 			}
 			return api.CreateGroup(ctx, args[0], in)
-		},
-		groupLines,
-	)
-	create.Flags().StringVar(&display, "display-name", "", "how it is shown (the name when absent)")
+		}, groupLines)
+	command.Flags().StringVar(&display, "display-name", "", "how it is shown (the name when absent)")
+	return command
+}
 
-	return family(
-		"groups",
-		"List and change the groups of tenants",
-		listing(
-			t,
-			asHolder,
-			"list",
-			"List the groups of a tenant",
-			func(ctx context.Context, api *client.Client, args []string) ([]client.Group, error) {
-				return collect(api.Groups(ctx, args[0]))
-			},
-			[]string{"ID", "NAME", "DISPLAY NAME", "MEMBERS"},
-			func(g client.Group) []string {
-				return []string{g.ID, g.Name, g.DisplayName, strconv.FormatInt(g.Members, 10)}
-			},
-			"TENANT",
-		),
-		create,
-		one(
-			t,
-			asHolder,
-			"show",
-			"Show a group and what it is nested with",
-			[]string{"GROUP"},
-			func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
-				return api.Group(ctx, args[0])
-			},
-			groupLines,
-		),
-		newGroupsUpdate(t),
-		none(
-			t,
-			asHolder,
-			"delete",
-			"Delete a group; who is in it stays",
-			[]string{"GROUP"},
-			func(ctx context.Context, api *client.Client, args []string) error {
-				return api.DeleteGroup(ctx, args[0])
-			},
-			"%s is deleted.",
-		),
-		listing(
-			t,
-			asHolder,
-			"members",
-			"List who is in a group directly",
-			func(ctx context.Context, api *client.Client, args []string) ([]client.GroupMember, error) {
-				return collect(api.GroupMembers(ctx, args[0]))
-			},
-			[]string{"USER", "E-MAIL", "NAME", "STATE", "ROLE"},
-			func(m client.GroupMember) []string {
-				return []string{m.User, m.Email, m.Name, m.State, m.Role}
-			},
-			"GROUP",
-		),
-		newGroupsAdd(t),
-		none(
-			t,
-			asHolder,
-			"remove",
-			"Take a user out of a group",
-			[]string{"GROUP", "USER"},
-			func(ctx context.Context, api *client.Client, args []string) error {
-				return api.RemoveGroupMember(ctx, args[0], args[1])
-			},
-			"%s is no longer in the group.",
-		),
-		one(
-			t,
-			asHolder,
-			"nest",
-			"Put a group into a group: members of the second are members of the first",
-			[]string{"GROUP", "CHILD"},
-			func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
-				return api.NestGroup(ctx, args[0], args[1])
-			},
-			groupLines,
-		),
-		none(
-			t,
-			asHolder,
-			"unnest",
-			"Take a group out of a group",
-			[]string{"GROUP", "CHILD"},
-			func(ctx context.Context, api *client.Client, args []string) error {
-				return api.UnnestGroup(ctx, args[0], args[1])
-			},
-			"%s is no longer in it.",
-		),
-	)
+func newGroupsShow(t terminal) *cobra.Command {
+	return one(t, asHolder, "show", "Show a group and what it is nested with", []string{"GROUP"},
+		func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
+			return api.Group(ctx, args[0])
+		}, groupLines)
+}
+
+func newGroupsDelete(t terminal) *cobra.Command {
+	return none(t, asHolder, "delete", "Delete a group; who is in it stays", []string{"GROUP"},
+		func(ctx context.Context, api *client.Client, args []string) error {
+			return api.DeleteGroup(ctx, args[0])
+		}, "%s is deleted.")
+}
+
+func newGroupsMembers(t terminal) *cobra.Command {
+	return listing(t, asHolder, "members", "List who is in a group directly",
+		func(ctx context.Context, api *client.Client, args []string) ([]client.GroupMember, error) {
+			return collect(api.GroupMembers(ctx, args[0]))
+		},
+		[]string{"USER", "E-MAIL", "NAME", "STATE", "ROLE"},
+		func(m client.GroupMember) []string {
+			return []string{m.User, m.Email, m.Name, m.State, m.Role}
+		},
+		"GROUP")
+}
+
+func newGroupsRemove(t terminal) *cobra.Command {
+	return none(t, asHolder, "remove", "Take a user out of a group", []string{"GROUP", "USER"},
+		func(ctx context.Context, api *client.Client, args []string) error {
+			return api.RemoveGroupMember(ctx, args[0], args[1])
+		}, "%s is no longer in the group.")
+}
+
+func newGroupsNest(t terminal) *cobra.Command {
+	const short = "Put a group into a group: members of the second are members of the first"
+	return one(t, asHolder, "nest", short, []string{"GROUP", "CHILD"},
+		func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
+			return api.NestGroup(ctx, args[0], args[1])
+		}, groupLines)
+}
+
+func newGroupsUnnest(t terminal) *cobra.Command {
+	return none(t, asHolder, "unnest", "Take a group out of a group", []string{"GROUP", "CHILD"},
+		func(ctx context.Context, api *client.Client, args []string) error {
+			return api.UnnestGroup(ctx, args[0], args[1])
+		}, "%s is no longer in it.")
 }
 
 func newGroupsUpdate(t terminal) *cobra.Command {
 	var name, display string
 	var command *cobra.Command
-	command = one(
-		t,
-		asHolder,
-		"update",
-		"Change what a group is called",
-		[]string{"GROUP"},
+	command = one(t, asHolder, "update", "Change what a group is called", []string{"GROUP"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
 			var in client.GroupInput
 			if command.Flags().Changed("name") {
@@ -138,9 +102,7 @@ func newGroupsUpdate(t terminal) *cobra.Command {
 				in.DisplayName = &display
 			}
 			return api.UpdateGroup(ctx, args[0], in)
-		},
-		groupLines,
-	)
+		}, groupLines)
 	command.Flags().StringVar(&name, "name", "", "what rules and headers call it")
 	command.Flags().StringVar(&display, "display-name", "", "how it is shown")
 	return command

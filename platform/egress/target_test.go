@@ -43,6 +43,91 @@ func TestCheckTargetAccepts(t *testing.T) {
 	}
 }
 
+// refusedURLs are spellings of a URL that the guard refuses before it resolves a name.
+var refusedURLs = map[string]string{
+	"empty":                      "",
+	"no scheme":                  "api.example.com",
+	"scheme-relative":            "//api.example.com",
+	"no host":                    "http://",
+	"no host but a port":         "http://:80/",
+	"no host but a path":         "http:///x",
+	"one slash":                  "http:/api.example.com",
+	"opaque":                     "http:api.example.com",
+	"ftp":                        "ftp://api.example.com",
+	"file":                       "file:///etc/passwd",
+	"gopher":                     "gopher://127.0.0.1:6379/_x",
+	"javascript":                 "javascript:alert(1)",
+	"unix socket":                "unix:///run/x.sock",
+	"user":                       "http://user@api.example.com",
+	"user and password":          "http://user:pw@api.example.com",
+	"empty user":                 "http://@api.example.com",
+	"host after an at":           "http://8.8.8.8@127.0.0.1/",
+	"escaped at":                 "http://8.8.8.8%40127.0.0.1/",
+	"fragment":                   "http://api.example.com/#x",
+	"empty fragment":             "http://api.example.com/#",
+	"query":                      "http://api.example.com/?x=1",
+	"empty query":                "http://api.example.com/?",
+	"backslash":                  `http://api.example.com\@127.0.0.1/`,
+	"backslashes for slashes":    `http:\\127.0.0.1\`,
+	"space":                      "http://api.example.com/a b",
+	"leading space":              " http://api.example.com/",
+	"newline":                    "http://api.example.com/\nHost: x",
+	"NUL":                        "http://api.example.com/\x00",
+	"NUL escaped":                "http://api.example.com/%00",
+	"empty segment":              "http://api.example.com/a//b",
+	"dot segment":                "http://api.example.com/a/../b",
+	"dot segment, escaped":       "http://api.example.com/a/%2e%2E/b",
+	"dot segment, slash escaped": "http://api.example.com/a%2f..%2fb",
+	"broken escape":              "http://api.example.com/%zz",
+	"square brackets":            "http://api.example.com/[x]",
+}
+
+var refusedPorts = map[string]string{
+	"empty port":                "http://api.example.com:/",
+	"port zero":                 "http://api.example.com:0/",
+	"port too high":             "http://api.example.com:65536/",
+	"port with a zero in front": "http://api.example.com:080/",
+	"port with a sign":          "http://api.example.com:+80/",
+	"port in hex":               "http://api.example.com:0x50/",
+	"two ports":                 "http://api.example.com:80:80/",
+}
+
+// refusedHosts are spellings of a host that another program may read as another address.
+var refusedHosts = map[string]string{
+	"hex address":            "http://0x7f.1",
+	"hex address, whole":     "http://0x7f000001/",
+	"hex parts":              "http://0x7f.0x0.0x0.0x1/",
+	"decimal address":        "http://2130706433/",
+	"octal address":          "http://0177.0.0.1/",
+	"short address":          "http://127.1/",
+	"three parts":            "http://127.0.1/",
+	"number over a byte":     "http://127.0.0.256/",
+	"leading zeros":          "http://127.000.000.001/",
+	"five parts":             "http://127.0.0.0.1/",
+	"a name that ends in 0x": "http://api.0x1/",
+	"trailing dot":           "http://localhost./",
+	"trailing dot, address":  "http://127.0.0.1./",
+	"two dots":               "http://a..b/",
+	"leading dot":            "http://.a/",
+	"star":                   "http://*.example.com/",
+	"leading dash":           "http://-a.example.com/",
+	"escape in the host":     "http://%31%32%37.0.0.1/",
+	"zone":                   "http://[fe80::1%25eth0]/",
+	"brackets around IPv4":   "http://[127.0.0.1]/",
+	"mapped address":         "http://[::ffff:127.0.0.1]/",
+	"mapped address, hex":    "http://[::ffff:7f00:1]/",
+	"IPv6 without brackets":  "http://::1/",
+	"unclosed bracket":       "http://[::1/",
+	"future address":         "http://[v1.x]/",
+	"non-ASCII host":         "http://bücher.example/",
+	"fullwidth digits":       "http://１２７.0.0.1/",
+	"enclosed digits":        "http://①②⑦.0.0.1/",
+	"ideographic full stop":  "http://127。0。0。1/",
+	"label too long":         "http://" + strings.Repeat("a", 64) + ".example.com/",
+	"name too long":          "http://" + strings.Repeat("a.", 130) + "example.com/",
+	"tab in the host":        "http://api.\texample.com/",
+}
+
 func TestCheckTargetRefusesSpellings(t *testing.T) {
 	names := newNameServer(t) // knows no name: none of these may get as far as being resolved
 	g := newGuard(t, egress.Options{
@@ -50,87 +135,17 @@ func TestCheckTargetRefusesSpellings(t *testing.T) {
 		LoopbackAllowed: true,
 		Allow:           []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")},
 	})
-	for name, raw := range map[string]string{
-		"empty":                      "",
-		"no scheme":                  "api.example.com",
-		"scheme-relative":            "//api.example.com",
-		"no host":                    "http://",
-		"no host but a port":         "http://:80/",
-		"no host but a path":         "http:///x",
-		"one slash":                  "http:/api.example.com",
-		"opaque":                     "http:api.example.com",
-		"ftp":                        "ftp://api.example.com",
-		"file":                       "file:///etc/passwd",
-		"gopher":                     "gopher://127.0.0.1:6379/_x",
-		"javascript":                 "javascript:alert(1)",
-		"unix socket":                "unix:///run/x.sock",
-		"user":                       "http://user@api.example.com",
-		"user and password":          "http://user:pw@api.example.com",
-		"empty user":                 "http://@api.example.com",
-		"host after an at":           "http://8.8.8.8@127.0.0.1/",
-		"escaped at":                 "http://8.8.8.8%40127.0.0.1/",
-		"fragment":                   "http://api.example.com/#x",
-		"empty fragment":             "http://api.example.com/#",
-		"query":                      "http://api.example.com/?x=1",
-		"empty query":                "http://api.example.com/?",
-		"backslash":                  `http://api.example.com\@127.0.0.1/`,
-		"backslashes for slashes":    `http:\\127.0.0.1\`,
-		"hex address":                "http://0x7f.1",
-		"hex address, whole":         "http://0x7f000001/",
-		"hex parts":                  "http://0x7f.0x0.0x0.0x1/",
-		"decimal address":            "http://2130706433/",
-		"octal address":              "http://0177.0.0.1/",
-		"short address":              "http://127.1/",
-		"three parts":                "http://127.0.1/",
-		"number over a byte":         "http://127.0.0.256/",
-		"leading zeros":              "http://127.000.000.001/",
-		"five parts":                 "http://127.0.0.0.1/",
-		"a name that ends in 0x":     "http://api.0x1/",
-		"trailing dot":               "http://localhost./",
-		"trailing dot, address":      "http://127.0.0.1./",
-		"two dots":                   "http://a..b/",
-		"leading dot":                "http://.a/",
-		"star":                       "http://*.example.com/",
-		"leading dash":               "http://-a.example.com/",
-		"escape in the host":         "http://%31%32%37.0.0.1/",
-		"zone":                       "http://[fe80::1%25eth0]/",
-		"brackets around IPv4":       "http://[127.0.0.1]/",
-		"mapped address":             "http://[::ffff:127.0.0.1]/",
-		"mapped address, hex":        "http://[::ffff:7f00:1]/",
-		"IPv6 without brackets":      "http://::1/",
-		"unclosed bracket":           "http://[::1/",
-		"future address":             "http://[v1.x]/",
-		"empty port":                 "http://api.example.com:/",
-		"port zero":                  "http://api.example.com:0/",
-		"port too high":              "http://api.example.com:65536/",
-		"port with a zero in front":  "http://api.example.com:080/",
-		"port with a sign":           "http://api.example.com:+80/",
-		"port in hex":                "http://api.example.com:0x50/",
-		"two ports":                  "http://api.example.com:80:80/",
-		"space":                      "http://api.example.com/a b",
-		"leading space":              " http://api.example.com/",
-		"newline":                    "http://api.example.com/\nHost: x",
-		"tab in the host":            "http://api.\texample.com/",
-		"NUL":                        "http://api.example.com/\x00",
-		"NUL escaped":                "http://api.example.com/%00",
-		"non-ASCII host":             "http://bücher.example/",
-		"fullwidth digits":           "http://１２７.0.0.1/",
-		"enclosed digits":            "http://①②⑦.0.0.1/",
-		"ideographic full stop":      "http://127。0。0。1/",
-		"label too long":             "http://" + strings.Repeat("a", 64) + ".example.com/",
-		"name too long":              "http://" + strings.Repeat("a.", 130) + "example.com/",
-		"empty segment":              "http://api.example.com/a//b",
-		"dot segment":                "http://api.example.com/a/../b",
-		"dot segment, escaped":       "http://api.example.com/a/%2e%2E/b",
-		"dot segment, slash escaped": "http://api.example.com/a%2f..%2fb",
-		"broken escape":              "http://api.example.com/%zz",
-		"square brackets":            "http://api.example.com/[x]",
-	} {
-		u, err := g.CheckTarget(t.Context(), raw)
-		if err == nil {
-			t.Errorf("%s: CheckTarget(%q) = %s, want it refused", name, raw, u)
-		} else if fault.CodeOf(err) != egress.CodeInvalidURL || fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: CheckTarget(%q): %v, want invalid_url", name, raw, err)
+	for _, spellings := range []map[string]string{refusedURLs, refusedPorts, refusedHosts} {
+		for name, raw := range spellings {
+			t.Run(name, func(t *testing.T) {
+				u, err := g.CheckTarget(t.Context(), raw)
+				if err == nil {
+					t.Fatalf("CheckTarget(%q) = %s, want it refused", raw, u)
+				}
+				if fault.CodeOf(err) != egress.CodeInvalidURL || fault.KindOf(err) != fault.Invalid {
+					t.Errorf("CheckTarget(%q): %v, want invalid_url", raw, err)
+				}
+			})
 		}
 	}
 }

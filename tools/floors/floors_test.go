@@ -58,99 +58,112 @@ func TestArchitectureNamesTheFolders(t *testing.T) {
 	}
 }
 
-func TestCheckFindsEachBrokenRule(t *testing.T) {
-	importing := func(name string, paths ...string) Tree {
-		f := File{Path: name, HasDoc: true}
-		for i, p := range paths {
-			f.Imports = append(f.Imports, Import{p, i + 3})
-		}
-		return Tree{Module: "m", Files: []File{f}}
+// importing is a tree of one file that imports paths.
+func importing(name string, paths ...string) Tree {
+	f := File{Path: name, HasDoc: true}
+	for i, p := range paths {
+		f.Imports = append(f.Imports, Import{p, i + 3})
 	}
-	one := func(f File) Tree { return Tree{Module: "m", Files: []File{f}} }
+	return oneFile(f)
+}
 
-	tests := map[string]struct {
-		tree Tree
-		want string // part of the only message; "" for none
-	}{
-		"down two floors": {importing("handlers/keys.go", "m/service/keys", "m/platform/fault", "net/http"), ""},
-		"up": {
-			importing("models/key.go", "m/service/keys"),
-			"models/key.go:3: models imports service/keys: imports only go down",
-		},
-		"beside, named":     {importing("service/exports/build.go", "m/service/keys"), ""},
-		"beside, not named": {importing("service/keys/key.go", "m/service/projects"), "both are on one floor"},
-		"a part of a folder with a rule of its own": {
-			importing("gateway/bearer/a.go", "m/platform/egress"),
-			"gateway/bearer sees only core",
-		},
-		"a library in a part of its folder": {importing("service/login/providers/a.go", "golang.org/x/oauth2"), ""},
-		"within its folder":                 {importing("bundle/kong/kong.go", "m/bundle", "m/core/policy"), ""},
-		"a similar name":                    {importing("handlers/a.go", "m/service/keysx"), "it is on no floor"},
-		"gateway sees a rule": {
-			importing("gateway/table.go", "m/models"),
-			"gateway sees only gateway/engine, gateway/admission, core, platform/egress, platform/fault",
-		},
-		"a view sees a rule": {
-			importing("views/projects/page.templ.go", "m/service/projects"),
-			"views sees only views/ui, static",
-		},
-		"a target sees a row": {importing("bundle/kong/a.go", "m/models"), "bundle sees only"},
-		"Gin below the edges": {importing("service/keys/key.go", "github.com/gin-gonic/gin"), "belongs in handlers"},
-		"huma in views": {
-			importing("views/ui/a.go", "github.com/danielgtaylor/huma/v2"),
-			"belongs in handlers",
-		},
-		"River in a rule": {
-			importing("service/exports/a.go", "github.com/riverqueue/river"),
-			"belongs in jobs, app, migrations",
-		},
-		"GORM in a rule":              {importing("service/keys/a.go", "gorm.io/gorm"), "belongs in models"},
-		"SQL in a rule":               {importing("service/keys/a.go", "database/sql"), "belongs in models"},
-		"product uses the test parts": {importing("app/app.go", "m/testkit"), "for tests alone"},
-		"tests use anything": {one(File{
-			Path:    "gateway/a_test.go",
-			Test:    true,
-			HasDoc:  true,
-			Imports: []Import{{"m/app", 3}},
-		}), ""},
-		"unknown folder": {importing("stuff/a.go"), `"stuff" is on no floor`},
-		"at the root":    {importing("a.go"), `"." is on no floor`},
-		"vague package":  {importing("service/keys/util/a.go"), `the name "util" does not say`},
-		"vague file":     {importing("service/keys/helpers_test.go"), `the name "helpers_test" does not say`},
-		"too long": {one(File{
-			Path:   "service/keys/a.go",
-			HasDoc: true,
-			Lines:  400,
-		}), "400 lines; a file stays under 400"},
-		"long enough":         {one(File{Path: "service/keys/a.go", HasDoc: true, Lines: 399}), ""},
-		"long, but generated": {one(File{Path: "views/a_templ.go", Lines: 900, Generated: true}), ""},
-		"a long page":         {one(File{Path: "views/a.templ", Lines: 500}), "500 lines"},
-		"no package comment": {
-			one(File{Path: "service/keys/a.go"}),
-			"service/keys: no file of this package has a comment",
-		},
-		"init": {one(File{
-			Path:   "service/keys/a.go",
-			HasDoc: true,
-			Inits:  []int{9},
-		}), "service/keys/a.go:9: no init"},
-		"skip": {one(File{
-			Path:   "service/keys/a.go",
-			HasDoc: true,
-			Skips:  []int{9},
-		}), "service/keys/a.go:9: no test is skipped"},
-		"put off": {one(File{
-			Path:   "service/keys/a.go",
-			HasDoc: true,
-			Later:  []int{9},
-		}), "service/keys/a.go:9: work is done"},
-		"gateway reaches SQL": {
-			Tree{Module: "m", Reach: map[string][]string{"gateway": {"m/platform/egress", "database/sql/driver"}}},
-			"gateway: reaches database/sql/driver, directly or through others",
-		},
-		"handlers reach SQL": {Tree{Module: "m", Reach: map[string][]string{"handlers": {"database/sql"}}}, ""},
-	}
-	for name, tt := range tests {
+func oneFile(f File) Tree { return Tree{Module: "m", Files: []File{f}} }
+
+// treeCase is a tree with part of the only message about it, "" for none.
+type treeCase struct {
+	tree Tree
+	want string
+}
+
+// importCases import across folders.
+var importCases = map[string]treeCase{
+	"down two floors": {importing("handlers/keys.go", "m/service/keys", "m/platform/fault", "net/http"), ""},
+	"up": {
+		importing("models/key.go", "m/service/keys"),
+		"models/key.go:3: models imports service/keys: imports only go down",
+	},
+	"beside, named":     {importing("service/exports/build.go", "m/service/keys"), ""},
+	"beside, not named": {importing("service/keys/key.go", "m/service/projects"), "both are on one floor"},
+	"a part of a folder with a rule of its own": {
+		importing("gateway/bearer/a.go", "m/platform/egress"),
+		"gateway/bearer sees only core",
+	},
+	"within its folder": {importing("bundle/kong/kong.go", "m/bundle", "m/core/policy"), ""},
+	"a similar name":    {importing("handlers/a.go", "m/service/keysx"), "it is on no floor"},
+	"gateway sees a rule": {
+		importing("gateway/table.go", "m/models"),
+		"gateway sees only gateway/engine, gateway/admission, core, platform/egress, platform/fault",
+	},
+	"a view sees a rule": {
+		importing("views/projects/page.templ.go", "m/service/projects"),
+		"views sees only views/ui, static",
+	},
+	"a target sees a row":         {importing("bundle/kong/a.go", "m/models"), "bundle sees only"},
+	"product uses the test parts": {importing("app/app.go", "m/testkit"), "for tests alone"},
+	"tests use anything": {oneFile(File{
+		Path:    "gateway/a_test.go",
+		Test:    true,
+		HasDoc:  true,
+		Imports: []Import{{"m/app", 3}},
+	}), ""},
+}
+
+// libraryCases import libraries that belong in few folders.
+var libraryCases = map[string]treeCase{
+	"a library in a part of its folder": {importing("service/login/providers/a.go", "golang.org/x/oauth2"), ""},
+	"Gin below the edges":               {importing("service/keys/key.go", "github.com/gin-gonic/gin"), "belongs in handlers"},
+	"huma in views":                     {importing("views/ui/a.go", "github.com/danielgtaylor/huma/v2"), "belongs in handlers"},
+	"River in a rule": {
+		importing("service/exports/a.go", "github.com/riverqueue/river"),
+		"belongs in jobs, app, migrations",
+	},
+	"GORM in a rule": {importing("service/keys/a.go", "gorm.io/gorm"), "belongs in models"},
+	"SQL in a rule":  {importing("service/keys/a.go", "database/sql"), "belongs in models"},
+	"gateway reaches SQL": {
+		Tree{Module: "m", Reach: map[string][]string{"gateway": {"m/platform/egress", "database/sql/driver"}}},
+		"gateway: reaches database/sql/driver, directly or through others",
+	},
+	"handlers reach SQL": {Tree{Module: "m", Reach: map[string][]string{"handlers": {"database/sql"}}}, ""},
+}
+
+// fileCases are about the name, the length and the contents of a file.
+var fileCases = map[string]treeCase{
+	"unknown folder": {importing("stuff/a.go"), `"stuff" is on no floor`},
+	"at the root":    {importing("a.go"), `"." is on no floor`},
+	"vague package":  {importing("service/keys/util/a.go"), `the name "util" does not say`},
+	"vague file":     {importing("service/keys/helpers_test.go"), `the name "helpers_test" does not say`},
+	"too long": {
+		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Lines: 400}),
+		"400 lines; a file stays under 400",
+	},
+	"long enough":         {oneFile(File{Path: "service/keys/a.go", HasDoc: true, Lines: 399}), ""},
+	"long, but generated": {oneFile(File{Path: "views/a_templ.go", Lines: 900, Generated: true}), ""},
+	"a long page":         {oneFile(File{Path: "views/a.templ", Lines: 500}), "500 lines"},
+	"no package comment": {
+		oneFile(File{Path: "service/keys/a.go"}),
+		"service/keys: no file of this package has a comment",
+	},
+	"init": {
+		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Inits: []int{9}}),
+		"service/keys/a.go:9: no init",
+	},
+	"skip": {
+		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Skips: []int{9}}),
+		"service/keys/a.go:9: no test is skipped",
+	},
+	"put off": {
+		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Later: []int{9}}),
+		"service/keys/a.go:9: work is done",
+	},
+}
+
+func TestCheckImports(t *testing.T)   { checkTrees(t, importCases) }
+func TestCheckLibraries(t *testing.T) { checkTrees(t, libraryCases) }
+func TestCheckFiles(t *testing.T)     { checkTrees(t, fileCases) }
+
+func checkTrees(t *testing.T, cases map[string]treeCase) {
+	t.Helper()
+	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {
 			broken := Check(tt.tree)
 			if tt.want == "" {

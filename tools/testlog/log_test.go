@@ -5,72 +5,73 @@ import (
 	"testing"
 )
 
+var reportCases = map[string]struct {
+	events []string
+	passed bool
+	shows  []string
+	hides  []string
+}{
+	"passing": {
+		events: []string{
+			`{"Action":"output","Package":"p","Test":"TestA","Output":"chatter\n"}`,
+			`{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}`,
+			`{"Action":"pass","Package":"p","Elapsed":1.25}`,
+		},
+		passed: true,
+		shows:  []string{"ok    p  1.2 s\n", "\n1 passed, 0 failed\n"},
+		hides:  []string{"chatter"},
+	},
+	"a failure shows its output": {
+		events: []string{
+			`{"Action":"output","Package":"p","Test":"TestA","Output":"a.go:1: got 1\n"}`,
+			`{"Action":"fail","Package":"p","Test":"TestA"}`,
+			`{"Action":"pass","Package":"p","Test":"TestB"}`,
+			`{"Action":"fail","Package":"p"}`,
+		},
+		shows: []string{"a.go:1: got 1", "FAIL  p", "1 passed, 1 failed"},
+	},
+	"a skipped test is a failure": {
+		events: []string{
+			`{"Action":"output","Package":"p","Test":"TestA","Output":"no browser\n"}`,
+			`{"Action":"skip","Package":"p","Test":"TestA"}`,
+			`{"Action":"pass","Package":"p","Test":"TestB"}`,
+			`{"Action":"pass","Package":"p"}`,
+		},
+		shows: []string{"no browser", "p TestA was skipped", "1 passed, 1 failed"},
+	},
+	"a package without tests is none": {
+		events: []string{
+			`{"Action":"pass","Package":"p","Test":"TestA"}`,
+			`{"Action":"skip","Package":"q"}`,
+		},
+		passed: true,
+		shows:  []string{"1 passed, 0 failed"},
+	},
+	"a broken build": {
+		events: []string{
+			`{"ImportPath":"p","Action":"build-output","Output":"p/a.go:3: undefined: x\n"}`,
+			`{"ImportPath":"p","Action":"build-fail"}`,
+			`{"Action":"fail","Package":"p","FailedBuild":"p"}`,
+		},
+		shows: []string{"undefined: x", "FAIL  p", "0 passed, 1 failed"},
+	},
+	"a panic loses no output": {
+		events: []string{
+			`{"Action":"run","Package":"p","Test":"TestA"}`,
+			`{"Action":"output","Package":"p","Test":"TestA","Output":"panic: boom\n"}`,
+			`{"Action":"fail","Package":"p"}`,
+		},
+		shows: []string{"panic: boom", "0 passed, 1 failed"},
+	},
+	"what is no event is shown": {
+		events: []string{"go: errors parsing go.mod"},
+		shows:  []string{"errors parsing go.mod", "0 passed, 0 failed"},
+	},
+	"nothing at all is no success": {shows: []string{"0 passed, 0 failed"}},
+}
+
 func TestReport(t *testing.T) {
-	tests := map[string]struct {
-		events []string
-		passed bool
-		shows  []string
-		hides  []string
-	}{
-		"passing": {
-			events: []string{
-				`{"Action":"output","Package":"p","Test":"TestA","Output":"chatter\n"}`,
-				`{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}`,
-				`{"Action":"pass","Package":"p","Elapsed":1.25}`,
-			},
-			passed: true,
-			shows:  []string{"ok    p  1.2 s\n", "\n1 passed, 0 failed\n"},
-			hides:  []string{"chatter"},
-		},
-		"a failure shows its output": {
-			events: []string{
-				`{"Action":"output","Package":"p","Test":"TestA","Output":"a.go:1: got 1\n"}`,
-				`{"Action":"fail","Package":"p","Test":"TestA"}`,
-				`{"Action":"pass","Package":"p","Test":"TestB"}`,
-				`{"Action":"fail","Package":"p"}`,
-			},
-			shows: []string{"a.go:1: got 1", "FAIL  p", "1 passed, 1 failed"},
-		},
-		"a skipped test is a failure": {
-			events: []string{
-				`{"Action":"output","Package":"p","Test":"TestA","Output":"no browser\n"}`,
-				`{"Action":"skip","Package":"p","Test":"TestA"}`,
-				`{"Action":"pass","Package":"p","Test":"TestB"}`,
-				`{"Action":"pass","Package":"p"}`,
-			},
-			shows: []string{"no browser", "p TestA was skipped", "1 passed, 1 failed"},
-		},
-		"a package without tests is none": {
-			events: []string{
-				`{"Action":"pass","Package":"p","Test":"TestA"}`,
-				`{"Action":"skip","Package":"q"}`,
-			},
-			passed: true,
-			shows:  []string{"1 passed, 0 failed"},
-		},
-		"a broken build": {
-			events: []string{
-				`{"ImportPath":"p","Action":"build-output","Output":"p/a.go:3: undefined: x\n"}`,
-				`{"ImportPath":"p","Action":"build-fail"}`,
-				`{"Action":"fail","Package":"p","FailedBuild":"p"}`,
-			},
-			shows: []string{"undefined: x", "FAIL  p", "0 passed, 1 failed"},
-		},
-		"a panic loses no output": {
-			events: []string{
-				`{"Action":"run","Package":"p","Test":"TestA"}`,
-				`{"Action":"output","Package":"p","Test":"TestA","Output":"panic: boom\n"}`,
-				`{"Action":"fail","Package":"p"}`,
-			},
-			shows: []string{"panic: boom", "0 passed, 1 failed"},
-		},
-		"what is no event is shown": {
-			events: []string{"go: errors parsing go.mod"},
-			shows:  []string{"errors parsing go.mod", "0 passed, 0 failed"},
-		},
-		"nothing at all is no success": {shows: []string{"0 passed, 0 failed"}},
-	}
-	for name, tt := range tests {
+	for name, tt := range reportCases {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			passed, err := report(strings.NewReader(strings.Join(tt.events, "\n")), &out)
