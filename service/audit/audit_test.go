@@ -15,106 +15,121 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
+// recordTeams records five changes and a refusal in team_a, numbered from 1, and one
+// change in team_b.
+func recordTeams(t *testing.T, db *models.DB, now time.Time) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *models.Tx) error {
+		err := tx.Insert(
+			&models.Account{ID: "acc_ana", Email: "ana@example.com", CreatedAt: now},
+			&models.Account{ID: "acc_eve", Email: "eve@example.com", CreatedAt: now},
+			&models.Team{ID: "team_a", CreatedAt: now},
+			&models.Team{ID: "team_b", CreatedAt: now},
+			&models.Membership{TeamID: "team_a", AccountID: "acc_ana", Role: "owner", CreatedAt: now},
+			&models.Project{ID: "prj_1", TeamID: "team_a", Name: "shop", CreatedAt: now, UpdatedAt: now},
+		)
+		if err != nil {
+			return err
+		}
+		for i := range 5 {
+			err := access.Record(tx, ana, access.Entry{
+				Action:  access.KeyCreate,
+				Object:  fmt.Sprint("key_", i),
+				Project: "prj_1",
+				Team:    "team_a",
+			})
+			if err != nil {
+				return err
+			}
+		}
+		eve := access.Principal{Account: "acc_eve", RemoteAddr: "198.51.100.7:1"}
+		refused := access.Entry{Action: access.ProjectRead, Object: "prj_1", Team: "team_a"}
+		access.RecordRefused(tx, eve, refused, "not_found")
+		return access.Record(tx, eve, access.Entry{Action: access.KeyCreate, Object: "key_x", Team: "team_b"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestListFiltersAndPages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := models.Now()
-		project := models.Project{ID: "prj_1", TeamID: "team_a", Name: "shop", CreatedAt: now, UpdatedAt: now}
-		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			if err := tx.Insert(&models.Account{
-				ID:        "acc_ana",
-				Email:     "ana@example.com",
-				CreatedAt: now,
-			}, &models.Account{ID: "acc_eve", Email: "eve@example.com", CreatedAt: now},
-				&models.Team{ID: "team_a", CreatedAt: now}, &models.Team{ID: "team_b", CreatedAt: now},
-				&models.Membership{
-					TeamID:    "team_a",
-					AccountID: "acc_ana",
-					Role:      "owner",
-					CreatedAt: now,
-				}, &project); err != nil {
-				return err
-			}
-			for i := range 5 {
-				if err := access.Record(tx, ana, access.Entry{
-					Action:  access.KeyCreate,
-					Object:  fmt.Sprint("key_", i),
-					Project: "prj_1",
-					Team:    "team_a",
-				}); err != nil {
-					return err
-				}
-			}
-			eve := access.Principal{Account: "acc_eve", RemoteAddr: "198.51.100.7:1"}
-			access.RecordRefused(tx, eve, access.Entry{
-				Action: access.ProjectRead,
-				Object: "prj_1",
-				Team:   "team_a",
-			}, "not_found")
-			return access.Record(tx, eve, access.Entry{Action: access.KeyCreate, Object: "key_x", Team: "team_b"})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		recordTeams(t, db, now)
 		s := &audit.Service{DB: db}
-		ask := func(q audit.Query) (numbers []int64, next string) {
-			t.Helper()
-			page, err := s.List(t.Context(), ana, q)
-			if err != nil {
-				t.Fatalf("%+v: %v", q, err)
-			}
-			for _, e := range page.Items {
-				numbers = append(numbers, e.Number)
-				if wantName := map[string]string{"acc_ana": "ana@example.com"}[e.Actor]; e.ActorName != wantName ||
-					e.ProjectName != "shop" {
-					t.Errorf("%s is called %q, the project %q", e.Actor, e.ActorName, e.ProjectName)
-				}
-			}
-			return numbers, page.Next
-		}
-		tests := []struct {
+		for name, tt := range map[string]struct {
 			q    audit.Query
 			want string
 			next string
 		}{
-			{audit.Query{}, "[6 5 4 3 2 1]", ""},
-			{audit.Query{Page: models.Page{Limit: 2}}, "[6 5]", "5"},
-			{audit.Query{Page: models.Page{Cursor: "5", Limit: 2}}, "[4 3]", "3"},
-			{audit.Query{Page: models.Page{Cursor: "3", Limit: 2}}, "[2 1]", ""},
-			{audit.Query{Outcome: "refused"}, "[6]", ""},
-			{audit.Query{Action: "key.create", Outcome: "refused"}, "[]", ""},
-			{audit.Query{Actor: "ANA@example.com"}, "[5 4 3 2 1]", ""},
-			{audit.Query{Actor: "nobody@example.com"}, "[]", ""},
-			{audit.Query{Actor: "acc_eve"}, "[6]", ""},
-			{audit.Query{Object: "key_3"}, "[4]", ""},
-			{audit.Query{Project: "shop"}, "[6 5 4 3 2 1]", ""},
-			{audit.Query{From: now.Add(time.Hour)}, "[]", ""},
-			{audit.Query{To: now.Add(-time.Hour)}, "[]", ""},
-			{audit.Query{From: now.Add(-time.Hour), To: now.Add(time.Hour)}, "[6 5 4 3 2 1]", ""},
-		}
-		for _, tt := range tests {
-			if got, next := ask(tt.q); fmt.Sprint(got) != tt.want || next != tt.next {
-				t.Errorf("%+v: %v and then %q, want %s and %q", tt.q, got, next, tt.want, tt.next)
-			}
-		}
-		for _, tt := range []struct {
-			who  access.Principal
-			q    audit.Query
-			want fault.Kind
-		}{
-			{access.Principal{}, audit.Query{}, fault.Unauthenticated},
-			{ana, audit.Query{Team: "team_b"}, fault.NotFound},
-			{ana, audit.Query{Team: audit.Installation}, fault.NotFound},
-			{access.Principal{
-				Account:  "v",
-				HomeTeam: "team_a",
-				Roles:    map[string]access.Role{"team_a": access.Viewer},
-			}, audit.Query{}, fault.Forbidden},
-			{ana, audit.Query{Page: models.Page{Cursor: "x"}}, fault.Invalid},
-			{ana, audit.Query{From: now, To: now}, fault.Invalid},
+			"all":             {audit.Query{}, "[6 5 4 3 2 1]", ""},
+			"first page":      {audit.Query{Page: models.Page{Limit: 2}}, "[6 5]", "5"},
+			"second page":     {audit.Query{Page: models.Page{Cursor: "5", Limit: 2}}, "[4 3]", "3"},
+			"last page":       {audit.Query{Page: models.Page{Cursor: "3", Limit: 2}}, "[2 1]", ""},
+			"outcome":         {audit.Query{Outcome: "refused"}, "[6]", ""},
+			"two filters":     {audit.Query{Action: "key.create", Outcome: "refused"}, "[]", ""},
+			"actor by e-mail": {audit.Query{Actor: "ANA@example.com"}, "[5 4 3 2 1]", ""},
+			"unknown e-mail":  {audit.Query{Actor: "nobody@example.com"}, "[]", ""},
+			"actor by id":     {audit.Query{Actor: "acc_eve"}, "[6]", ""},
+			"object":          {audit.Query{Object: "key_3"}, "[4]", ""},
+			"project by name": {audit.Query{Project: "shop"}, "[6 5 4 3 2 1]", ""},
+			"from later":      {audit.Query{From: now.Add(time.Hour)}, "[]", ""},
+			"to earlier":      {audit.Query{To: now.Add(-time.Hour)}, "[]", ""},
+			"from and to":     {audit.Query{From: now.Add(-time.Hour), To: now.Add(time.Hour)}, "[6 5 4 3 2 1]", ""},
 		} {
-			if _, err := s.List(t.Context(), tt.who, tt.q); err == nil || fault.KindOf(err) != tt.want {
-				t.Errorf("%+v: %v", tt.q, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				page, err := s.List(t.Context(), ana, tt.q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				numbers := []int64{}
+				for _, e := range page.Items {
+					numbers = append(numbers, e.Number)
+					if want := map[string]string{"acc_ana": "ana@example.com"}[e.Actor]; e.ActorName != want {
+						t.Errorf("%s is called %q, want %q", e.Actor, e.ActorName, want)
+					}
+					if e.ProjectName != "shop" {
+						t.Errorf("the project is called %q", e.ProjectName)
+					}
+				}
+				if got := fmt.Sprint(numbers); got != tt.want {
+					t.Errorf("entries %s, want %s", got, tt.want)
+				}
+				if page.Next != tt.next {
+					t.Errorf("next %q, want %q", page.Next, tt.next)
+				}
+			})
+		}
+	})
+}
+
+func TestListRefuses(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		now := models.Now()
+		recordTeams(t, db, now)
+		s := &audit.Service{DB: db}
+		viewer := access.Principal{
+			Account:  "v",
+			HomeTeam: "team_a",
+			Roles:    map[string]access.Role{"team_a": access.Viewer},
+		}
+		for name, tt := range map[string]struct {
+			caller access.Principal
+			q      audit.Query
+			want   fault.Kind
+		}{
+			"a caller without an account": {access.Principal{}, audit.Query{}, fault.Unauthenticated},
+			"another team":                {ana, audit.Query{Team: "team_b"}, fault.NotFound},
+			"the installation":            {ana, audit.Query{Team: audit.Installation}, fault.NotFound},
+			"a viewer":                    {viewer, audit.Query{}, fault.Forbidden},
+			"an invalid cursor":           {ana, audit.Query{Page: models.Page{Cursor: "x"}}, fault.Invalid},
+			"an empty period":             {ana, audit.Query{From: now, To: now}, fault.Invalid},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if _, err := s.List(t.Context(), tt.caller, tt.q); err == nil || fault.KindOf(err) != tt.want {
+					t.Errorf("%v, want an error of kind %v", err, tt.want)
+				}
+			})
 		}
 	})
 }
@@ -138,8 +153,11 @@ func TestAFloodOfRefusalsIsBounded(t *testing.T) {
 		}
 		r.Flush(t.Context())
 		entries, err := db.Read(t.Context()).AuditOf("", 100)
-		if err != nil || len(entries) != 6 {
-			t.Fatalf("%d entries, error %v", len(entries), err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(entries) != 6 {
+			t.Fatalf("%d entries, want 6", len(entries))
 		}
 		if gap := entries[0]; gap.Action != string(access.AuditGap) || gap.Detail["dropped"] != "55" {
 			t.Errorf("the last entry is %+v", gap)
@@ -153,8 +171,14 @@ func TestAFloodOfRefusalsIsBounded(t *testing.T) {
 		now = now.Add(time.Minute)
 		flood("192.0.2.1:1")
 		entries, err = db.Read(t.Context()).AuditOf("", 100)
-		if err != nil || len(entries) != 11 || entries[1].Detail["dropped"] != "1" {
-			t.Errorf("%d entries, the one before the last %+v, error %v", len(entries), entries[1], err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(entries) != 11 {
+			t.Fatalf("%d entries, want 11", len(entries))
+		}
+		if dropped := entries[1].Detail["dropped"]; dropped != "1" {
+			t.Errorf("the entry before the last reports %q dropped, want 1", dropped)
 		}
 	})
 }
@@ -181,9 +205,12 @@ func TestARefusalNamesNoTeamThatDoesNotExist(t *testing.T) {
 			}
 		}
 		var object string
-		if err := db.SQL().QueryRowContext(t.Context(), "SELECT object || project_id FROM audit_entries").Scan(&object); err != nil ||
-			object != "" {
-			t.Errorf("the entry tells of %q, %v", object, err)
+		row := db.SQL().QueryRowContext(t.Context(), "SELECT object || project_id FROM audit_entries")
+		if err := row.Scan(&object); err != nil {
+			t.Fatal(err)
+		}
+		if object != "" {
+			t.Errorf("the entry tells of %q", object)
 		}
 	})
 }

@@ -90,19 +90,22 @@ func startIdentity() (*identity, error) {
 	return i, nil
 }
 
-// ownToken makes a project with a login, signs the person in, and returns the project
-// and an access token of its that lasts for a day.
+// loginProject is the answer to the creation of a project with a login.
+type loginProject struct {
+	Project struct {
+		Environments []struct{ URL string }
+	}
+	Login struct {
+		Issuer   string
+		ClientID string `json:"client_id"`
+	}
+	WorkspaceKey string `json:"workspace_key"`
+}
+
+// ownToken creates a project with a login, signs the person in, and returns the project
+// and an access token that lasts for a day.
 func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*project, string, error) {
-	made := struct {
-		Project struct {
-			Environments []struct{ URL string }
-		}
-		Login struct {
-			Issuer   string
-			ClientID string `json:"client_id"`
-		}
-		WorkspaceKey string `json:"workspace_key"`
-	}{}
+	var created loginProject
 	err := post(ctx, p.control+"/proxy", map[string]any{
 		"name":          "login",
 		"target":        target,
@@ -111,7 +114,7 @@ func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*pr
 			"redirect_uris": []string{backAt},
 			"providers":     []any{map[string]any{"type": "oidc", "client_id": identityClient, "issuer": i.server.URL}},
 		},
-	}, &made)
+	}, &created)
 	if err != nil {
 		return nil, "", err
 	}
@@ -126,19 +129,29 @@ func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*pr
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
-	b.send(
-		http.MethodPatch,
-		p.control+"/api/v1/app-clients/"+made.Login.ClientID,
-		"application/json",
-		`{"access_token_seconds":86400}`,
-		"Authorization",
-		"Bearer "+made.WorkspaceKey,
-	)
-	verifier := strings.Repeat("v", 43)
-	challenge := sha256.Sum256([]byte(verifier))
-	issuer := made.Login.Issuer
-	asked := url.Values{
-		"client_id":             {made.Login.ClientID},
+	b.send(http.MethodPatch, p.control+"/api/v1/app-clients/"+created.Login.ClientID, "application/json",
+		`{"access_token_seconds":86400}`, "Authorization", "Bearer "+created.WorkspaceKey)
+	b.signIn(p.control, &created, i)
+	token := b.exchange(&created)
+	if b.err != nil || token == "" || len(created.Project.Environments) == 0 {
+		return nil, "", fmt.Errorf("sign in at %s: %d %.300s: %w", created.Login.Issuer, b.status, b.body, b.err)
+	}
+	return &project{
+		control:      p.control,
+		name:         "login",
+		workspaceKey: created.WorkspaceKey,
+		url:          created.Project.Environments[0].URL,
+	}, token, nil
+}
+
+// pkceVerifier is the code verifier of every login [RFC 7636 4.1].
+var pkceVerifier = strings.Repeat("v", 43)
+
+// signIn goes from the authorization request through the provider to the consent.
+func (b *browser) signIn(control string, at *loginProject, i *identity) {
+	challenge := sha256.Sum256([]byte(pkceVerifier))
+	authorize := url.Values{
+		"client_id":             {at.Login.ClientID},
 		"redirect_uri":          {backAt},
 		"response_type":         {"code"},
 		"scope":                 {"openid"},
@@ -146,46 +159,39 @@ func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*pr
 		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
 		"code_challenge_method": {"S256"},
 	}
-	b.get(issuer + "/authorize?" + asked.Encode())
-	b.get(b.below(p.control, "a[data-provider]", "href"))
-	sent := b.to()
-	i.nonce = sent.Query().Get("nonce")
-	b.get(sent.Query().Get("redirect_uri") + "?" + url.Values{
-		"code":  {"c"},
-		"state": {sent.Query().Get("state")},
-	}.Encode())
+	b.get(at.Login.Issuer + "/authorize?" + authorize.Encode())
+	b.get(b.below(control, "a[data-provider]", "href"))
+	atProvider := b.to().Query()
+	i.nonce = atProvider.Get("nonce")
+	answer := url.Values{"code": {"c"}, "state": {atProvider.Get("state")}}
+	b.get(atProvider.Get("redirect_uri") + "?" + answer.Encode())
 	form := url.Values{"answer": {"agree"}}
 	if b.page != nil {
-		b.page.Find(
-			"input[type=hidden]",
-		).Each(
-			func(_ int, input *goquery.Selection) { form.Set(input.AttrOr("name", ""), input.AttrOr("value", "")) },
-		)
+		b.page.Find("input[type=hidden]").Each(func(_ int, input *goquery.Selection) {
+			form.Set(input.AttrOr("name", ""), input.AttrOr("value", ""))
+		})
 	}
-	b.send(http.MethodPost, issuer+"/consent", "application/x-www-form-urlencoded", form.Encode(), "Origin", p.control)
-	exchange := url.Values{
+	const formType = "application/x-www-form-urlencoded"
+	b.send(http.MethodPost, at.Login.Issuer+"/consent", formType, form.Encode(), "Origin", control)
+}
+
+// exchange returns the access token for the code of the consent.
+func (b *browser) exchange(at *loginProject) string {
+	form := url.Values{
 		"grant_type":    {"authorization_code"},
-		"client_id":     {made.Login.ClientID},
+		"client_id":     {at.Login.ClientID},
 		"code":          {b.to().Query().Get("code")},
 		"redirect_uri":  {backAt},
-		"code_verifier": {verifier},
+		"code_verifier": {pkceVerifier},
 	}
-	b.send(http.MethodPost, issuer+"/token", "application/x-www-form-urlencoded", exchange.Encode())
+	b.send(http.MethodPost, at.Login.Issuer+"/token", "application/x-www-form-urlencoded", form.Encode())
 	var got struct {
 		Access string `json:"access_token"`
 	}
 	if b.err == nil {
 		b.err = json.Unmarshal(b.body, &got)
 	}
-	if b.err != nil || got.Access == "" || len(made.Project.Environments) == 0 {
-		return nil, "", fmt.Errorf("sign in at %s: %d %.300s: %w", issuer, b.status, b.body, b.err)
-	}
-	return &project{
-		control:      p.control,
-		name:         "login",
-		workspaceKey: made.WorkspaceKey,
-		url:          made.Project.Environments[0].URL,
-	}, got.Access, nil
+	return got.Access
 }
 
 // browser goes from page to page until something fails.
