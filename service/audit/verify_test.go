@@ -63,93 +63,85 @@ func run(t *testing.T, db *models.DB, statement string) {
 	}
 }
 
+// tampering changes the chain of team_a, of five entries, from outside.
+type tampering struct {
+	statements []string
+	number     int64 // of the break, 0 for an entry outside of the chain
+}
+
+const ofTeam = " WHERE team_id = 'team_a' AND number "
+
+// copyEntry inserts a copy of the second entry under a place of its own.
+func copyEntry(number, hash string) string {
+	const rest = "actor, token_id, action, object, project_id, outcome, detail, changes, " +
+		"remote_addr, request_id, created_at"
+	return "INSERT INTO audit_entries (id, team_id, number, hash, " + rest + ") " +
+		"SELECT 'zzz', team_id, " + number + ", " + hash + ", " + rest + " FROM audit_entries" + ofTeam + "= 2"
+}
+
+func tamperings() map[string]tampering {
+	const deleteWhere, set = "DELETE FROM audit_entries" + ofTeam, "UPDATE audit_entries SET "
+	out := map[string]tampering{
+		"an entry is removed":         {[]string{deleteWhere + "= 3"}, 3},
+		"the first is removed":        {[]string{deleteWhere + "= 1"}, 1},
+		"the last is removed":         {[]string{deleteWhere + "= 5"}, 5},
+		"all are removed":             {[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a'"}, 1},
+		"the recorded end is removed": {[]string{"DELETE FROM audit_chains WHERE team_id = 'team_a'"}, 0},
+		"the last and its place": {[]string{
+			deleteWhere + "= 5",
+			"UPDATE audit_chains SET number = 4 WHERE team_id = 'team_a'",
+		}, 4},
+		"closed up after a removal": {[]string{
+			deleteWhere + "= 2",
+			set + "number = number - 1" + ofTeam + "> 2",
+		}, 2},
+		"two change places": {[]string{
+			set + "number = 100" + ofTeam + "= 2",
+			set + "number = 2" + ofTeam + "= 3",
+			set + "number = 3" + ofTeam + "= 100",
+		}, 2},
+		"a copy is put in":              {[]string{copyEntry("number", "hash")}, 2},
+		"one is put in without a place": {[]string{copyEntry("0", "''")}, 0},
+		"one moves to another team":     {[]string{set + "team_id = 'team_c'" + ofTeam + "= 3"}, 3},
+	}
+	for column, value := range map[string]string{
+		"id":          "changed",
+		"actor":       "changed",
+		"token_id":    "changed",
+		"action":      "changed",
+		"object":      "changed",
+		"project_id":  "changed",
+		"outcome":     "changed",
+		"remote_addr": "changed",
+		"request_id":  "changed",
+		"hash":        "changed",
+		"detail":      `{"name":"changed"}`,
+		"changes":     "{}",
+		"created_at":  "2020-01-01 00:00:00+00:00",
+	} {
+		out["another "+column] = tampering{[]string{set + column + " = '" + value + "'" + ofTeam + "= 4"}, 4}
+	}
+	return out
+}
+
 // Whatever is done to a chain of five from outside is found, at the first place
 // where it is not what it was.
 func TestEveryChangeFromOutsideIsFound(t *testing.T) {
-	const copied = "id, team_id, number, hash, actor, token_id, action, object, project_id, outcome, detail, " +
-		"changes, remote_addr, request_id, created_at"
-	tests := map[string]struct {
-		statements []string
-		number     int64 // of the break, 0 for an entry outside of the chain
-	}{
-		"an entry is removed": {
-			[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 3"},
-			3,
-		},
-		"the first is removed": {
-			[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 1"},
-			1,
-		},
-		"the last is removed": {
-			[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 5"},
-			5,
-		},
-		"the last and its place": {
-			[]string{
-				"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 5",
-				"UPDATE audit_chains SET number = 4 WHERE team_id = 'team_a'",
-			},
-			4,
-		},
-		"all are removed":             {[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a'"}, 1},
-		"the recorded end is removed": {[]string{"DELETE FROM audit_chains WHERE team_id = 'team_a'"}, 0},
-		"closed up after a removal": {
-			[]string{
-				"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 2",
-				"UPDATE audit_entries SET number = number - 1 WHERE team_id = 'team_a' AND number > 2",
-			},
-			2,
-		},
-		"two change places": {[]string{"UPDATE audit_entries SET number = 100 WHERE team_id = 'team_a' AND number = 2",
-			"UPDATE audit_entries SET number = 2 WHERE team_id = 'team_a' AND number = 3", "UPDATE audit_entries SET number = 3 WHERE team_id = 'team_a' AND number = 100"}, 2},
-		"a copy is put in": {
-			[]string{
-				"INSERT INTO audit_entries (" + copied + ") SELECT 'zzz', team_id, number, hash, actor, token_id, action, object, project_id, outcome, detail, changes, remote_addr, request_id, created_at FROM audit_entries WHERE team_id = 'team_a' AND number = 2",
-			},
-			2,
-		},
-		"one is put in without a place": {
-			[]string{
-				"INSERT INTO audit_entries (" + copied + ") SELECT 'zzz', team_id, 0, '', actor, token_id, action, object, project_id, outcome, detail, changes, remote_addr, request_id, created_at FROM audit_entries WHERE team_id = 'team_a' AND number = 2",
-			},
-			0,
-		},
-		"one moves to another team": {[]string{"UPDATE audit_entries SET team_id = 'team_c' WHERE team_id = " +
-			"'team_a' AND number = 3"}, 3},
-	}
-	for _, column := range []string{"id", "actor", "token_id", "action", "object", "project_id", "outcome", "remote_addr", "request_id", "hash"} {
-		tests["another "+column] = struct {
-			statements []string
-			number     int64
-		}{[]string{"UPDATE audit_entries SET " + column + " = 'changed' WHERE team_id = 'team_a' AND number = 4"}, 4}
-	}
-	for column, value := range map[string]string{
-		"detail":     `{"name":"changed"}`,
-		"changes":    "{}",
-		"created_at": "2020-01-01 00:00:00+00:00",
-	} {
-		tests["another "+column] = struct {
-			statements []string
-			number     int64
-		}{[]string{"UPDATE audit_entries SET " + column + " = '" + value + "' WHERE team_id = 'team_a' AND number = 4"}, 4}
-	}
-	for name, tt := range tests {
+	for name, tt := range tamperings() {
 		t.Run(name, func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
 				for range 5 {
 					record(t, db, "team_a", "team_b")
 				}
 				s := &audit.Service{DB: db}
-				verdict, err := s.Verify(t.Context(), ana, "", audit.Head{})
-				if err != nil || verdict.Broken != nil || verdict.Entries != 5 {
-					t.Fatalf("before: %+v, %v", verdict, err)
+				if verdict := verified(t, s, "", audit.Head{}); verdict.Entries != 5 {
+					t.Fatalf("%d entries before, want 5", verdict.Entries)
 				}
 				for _, statement := range tt.statements {
 					run(t, db, statement)
 				}
-				verdict, err = s.Verify(t.Context(), ana, "team_a", audit.Head{})
-				if err != nil || verdict.Broken == nil || verdict.Broken.Number != tt.number {
-					t.Errorf("got %+v, broken %+v, error %v", verdict, verdict.Broken, err)
+				if broken := brokenAt(t, s, "team_a", audit.Head{}); broken.Number != tt.number {
+					t.Errorf("broken at %+v, want number %d", broken, tt.number)
 				}
 				all, err := audit.VerifyAll(t.Context(), db)
 				if err != nil {
@@ -165,37 +157,49 @@ func TestEveryChangeFromOutsideIsFound(t *testing.T) {
 	}
 }
 
+// verified returns the verdict of a chain that is not broken.
+func verified(t *testing.T, s *audit.Service, team string, kept audit.Head) audit.Verdict {
+	t.Helper()
+	verdict, err := s.Verify(t.Context(), ana, team, kept)
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	if verdict.Broken != nil {
+		t.Fatalf("the chain is broken: %+v", verdict.Broken)
+	}
+	return verdict
+}
+
+// brokenAt returns where a chain is broken.
+func brokenAt(t *testing.T, s *audit.Service, team string, kept audit.Head) *audit.Break {
+	t.Helper()
+	verdict, err := s.Verify(t.Context(), ana, team, kept)
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	if verdict.Broken == nil {
+		t.Fatalf("the chain is not broken: %+v", verdict)
+	}
+	return verdict.Broken
+}
+
 // Who rewrites a whole chain makes one that fits; not one that fits what others
 // have kept of it.
 func TestARewrittenChainDoesNotLeadThroughAKeptHead(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &audit.Service{DB: db}
 		record(t, db, "team_a", "team_a", "team_a")
-		verdict, err := s.Verify(t.Context(), ana, "", audit.Head{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept := verdict.Head
+		kept := verified(t, s, "", audit.Head{}).Head
 		record(t, db, "team_a")
-		if verdict, err = s.Verify(t.Context(), ana, "", kept); err != nil || verdict.Broken != nil {
-			t.Fatalf("grown: %+v, %v", verdict.Broken, err)
-		}
+		verified(t, s, "", kept)
 		run(t, db, "DELETE FROM audit_entries WHERE team_id = 'team_a'")
 		run(t, db, "DELETE FROM audit_chains WHERE team_id = 'team_a'")
 		record(t, db, "team_a", "team_a", "team_a", "team_a")
-		if verdict, err = s.Verify(t.Context(), ana, "", audit.Head{}); err != nil || verdict.Broken != nil {
-			t.Fatalf("rewritten: %+v, %v", verdict.Broken, err)
+		verified(t, s, "", audit.Head{})
+		if broken := brokenAt(t, s, "", kept); broken.Number != 3 {
+			t.Errorf("against the head that was kept: %+v, want number 3", broken)
 		}
-		if verdict, err = s.Verify(t.Context(), ana, "", kept); err != nil || verdict.Broken == nil ||
-			verdict.Broken.Number != 3 {
-			t.Errorf("against what was kept: %+v, %v", verdict.Broken, err)
-		}
-		if verdict, err = s.Verify(t.Context(), ana, "", audit.Head{
-			Number: 9,
-			Hash:   kept.Hash,
-		}); err != nil || verdict.Broken == nil {
-			t.Errorf("against a longer one: %+v, %v", verdict.Broken, err)
-		}
+		brokenAt(t, s, "", audit.Head{Number: 9, Hash: kept.Hash}) // of a longer chain
 	})
 }
 
@@ -235,12 +239,10 @@ func TestEarlierEntriesAreChainedOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		run(t, db, "DELETE FROM audit_chains")
 		old := func(id, team string) string {
-			return fmt.Sprintf(
-				`INSERT INTO audit_entries (id, actor, action, object, team_id, outcome, detail, remote_addr, request_id, created_at)
-				VALUES ('%s', 'acc_ana', 'key.create', 'key_1', '%s', 'done', '{"owner": "billing",  "a": "b"}', '', '', '2026-01-02 03:04:05.678901+00:00')`,
-				id,
-				team,
-			)
+			return fmt.Sprintf(`INSERT INTO audit_entries
+					(id, actor, action, object, team_id, outcome, detail, remote_addr, request_id, created_at)
+				VALUES ('%s', 'acc_ana', 'key.create', 'key_1', '%s', 'done',
+					'{"owner": "billing",  "a": "b"}', '', '', '2026-01-02 03:04:05.678901+00:00')`, id, team)
 		}
 		for i := range 700 {
 			run(t, db, old(fmt.Sprintf("aud_%04d", i), "team_a"))
@@ -253,17 +255,15 @@ func TestEarlierEntriesAreChainedOnce(t *testing.T) {
 		}
 		record(t, db, "team_a")
 		s := &audit.Service{DB: db}
-		verdict, err := s.Verify(t.Context(), ana, "", audit.Head{})
-		if err != nil || verdict.Broken != nil || verdict.Entries != 701 {
-			t.Errorf("%+v, broken %+v, error %v", verdict, verdict.Broken, err)
+		if verdict := verified(t, s, "", audit.Head{}); verdict.Entries != 701 {
+			t.Errorf("%d entries, want 701", verdict.Entries)
 		}
 		run(t, db, old("aud_later", "team_a"))
 		if _, _, err := db.Migrate(t.Context(), quiet); err != nil {
 			t.Fatal(err)
 		}
-		verdict, err = s.Verify(t.Context(), ana, "", audit.Head{})
-		if err != nil || verdict.Broken == nil || verdict.Broken.Entry != "aud_later" {
-			t.Errorf("put in later: %+v, broken %+v, error %v", verdict, verdict.Broken, err)
+		if broken := brokenAt(t, s, "", audit.Head{}); broken.Entry != "aud_later" {
+			t.Errorf("put in later: broken at %+v, want aud_later", broken)
 		}
 	})
 }
@@ -281,9 +281,8 @@ func TestWhatIsRolledBackIsNotInTheChain(t *testing.T) {
 		if err == nil {
 			t.Fatal("it was written")
 		}
-		verdict, err := (&audit.Service{DB: db}).Verify(t.Context(), ana, "", audit.Head{})
-		if err != nil || verdict.Broken != nil || verdict.Head.Number != 1 {
-			t.Errorf("%+v, broken %+v, error %v", verdict, verdict.Broken, err)
+		if verdict := verified(t, &audit.Service{DB: db}, "", audit.Head{}); verdict.Head.Number != 1 {
+			t.Errorf("the chain ends at %d, want 1", verdict.Head.Number)
 		}
 	})
 }
@@ -295,15 +294,18 @@ func TestATeamHasOneVerificationAtATime(t *testing.T) {
 		s := &audit.Service{DB: db}
 		release := audit.BeginVerification(s, "team_a")
 		_, err := s.Verify(t.Context(), ana, "team_a", audit.Head{})
-		if fault.CodeOf(err) != "verification_under_way" || fault.KindOf(err) != fault.TooMany ||
-			fault.RetryAfter(err) <= 0 {
-			t.Errorf("a second one: %v", err)
+		if fault.CodeOf(err) != "verification_under_way" || fault.KindOf(err) != fault.TooMany {
+			t.Errorf("a second one: %v, want verification_under_way", err)
 		}
-		if _, err := s.Verify(t.Context(), access.Principal{
+		if after := fault.RetryAfter(err); after <= 0 {
+			t.Errorf("a second one may be tried after %v", after)
+		}
+		ben := access.Principal{
 			Account:  "acc_ben",
 			HomeTeam: "team_b",
 			Roles:    map[string]access.Role{"team_b": access.Owner},
-		}, "", audit.Head{}); err != nil {
+		}
+		if _, err := s.Verify(t.Context(), ben, "", audit.Head{}); err != nil {
 			t.Errorf("another team's: %v", err)
 		}
 		release()
@@ -315,13 +317,13 @@ func TestATeamHasOneVerificationAtATime(t *testing.T) {
 		for _, team := range []string{"team_c", "team_d", "team_e", "team_f"} {
 			defer audit.BeginVerification(s, team)()
 		}
-		if _, err := s.Verify(t.Context(), ana, "team_a", audit.Head{}); fault.CodeOf(err) != "verification_under_way" {
+		_, err = s.Verify(t.Context(), ana, "team_a", audit.Head{})
+		if fault.CodeOf(err) != "verification_under_way" {
 			t.Errorf("as many at once as there may be: %v", err)
 		}
 		impatient := &audit.Service{DB: db, VerifyWithin: 1}
-		if _, err := impatient.Verify(t.Context(), ana, "team_a", audit.Head{}); fault.CodeOf(
-			err,
-		) != "verification_too_long" {
+		_, err = impatient.Verify(t.Context(), ana, "team_a", audit.Head{})
+		if fault.CodeOf(err) != "verification_too_long" {
 			t.Errorf("one that takes too long: %v", err)
 		}
 	})
