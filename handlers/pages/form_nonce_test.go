@@ -134,107 +134,114 @@ func TestSecretForm(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		furnishForms(s)
 		for name, f := range secretForms(s) {
-			t.Run(name+"/sent again", func(t *testing.T) {
-				s := s.WithT(t)
-				action, values := secretFormOn(s, f)
-				first := s.Do(http.MethodPost, action, values.Encode(), nil)
-				shown := s.FollowRedirect(first)
-				secret := controlplane.Clean(shown.Find(f.secret).First().Text())
-				if shown.Status != http.StatusOK || len(secret) < 20 {
-					t.Fatalf(
-						"%s: %d, secret of %d characters\n%s",
-						shown.Request,
-						shown.Status,
-						len(secret),
-						controlplane.Clean(shown.Find("main").Text()),
-					)
-				}
-				if strings.Contains(first.Header.Get("Location"), secret) {
-					t.Error("the secret is in the address")
-				}
-				before := f.count(s)
-				again := s.Do(http.MethodPost, action, values.Encode(), nil)
-				if again.Status != http.StatusSeeOther || again.Header.Get("Location") != first.Header.Get("Location") {
-					t.Fatalf(
-						"sent again: %d to %q, want the first answer, to %q",
-						again.Status,
-						again.Header.Get("Location"),
-						first.Header.Get("Location"),
-					)
-				}
-				for range 2 { // the page that the second one leads to, and its reload
-					if page := s.FollowRedirect(again); page.Status != http.StatusOK || strings.Contains(page.Raw, secret) ||
-						page.Find(f.secret).Length() > 0 {
-						t.Errorf("%s: %d, or the secret is shown again", page.Request, page.Status)
-					}
-				}
-				if after := f.count(s); after != before {
-					t.Errorf("sent again it changed something: %d, before %d", after, before)
-				}
-			})
-			t.Run(name+"/without its nonce", func(t *testing.T) {
-				s := s.WithT(t)
-				action, values := secretFormOn(s, f)
-				values.Del(ui.NonceField)
-				before := f.count(s)
-				got := s.Do(http.MethodPost, action, values.Encode(), nil)
-				if got.Status != http.StatusUnprocessableEntity {
-					t.Errorf("%d, want 422", got.Status)
-				}
-				if !strings.Contains(got.Raw, `name="`+ui.NonceField+`"`) {
-					t.Error("the form that is offered for sending again has no nonce")
-				}
-				if after := f.count(s); after != before {
-					t.Errorf("it changed something: %d, before %d", after, before)
-				}
-			})
-			t.Run(name+"/with another nonce", func(t *testing.T) {
-				s := s.WithT(t)
-				action, values := secretFormOn(s, f)
-				own := values.Get(ui.NonceField)
-				state := rand.Text()
-				before := f.count(s)
-				for what, nonce := range map[string]string{
-					"invented":           strings.Repeat("A", len(own)),
-					"of another form":    web.FormNonce(s.Session(), "/teams", state),
-					"of another session": web.FormNonce(rand.Text(), action, state),
-					"of no session":      web.FormNonce("", action, state),
-					"changed":            own[:len(own)-2] + "AA",
-					"overlong":           web.FormNonce(s.Session(), action, strings.Repeat(state, 9)),
-				} {
-					values.Set(ui.NonceField, nonce)
-					got := s.Do(http.MethodPost, action, values.Encode(), nil)
-					if got.Status != http.StatusUnprocessableEntity || !strings.Contains(got.Raw, "out of date") {
-						t.Errorf("nonce %s: %d, want 422", what, got.Status)
-					}
-				}
-				if after := f.count(s); after != before {
-					t.Errorf("it changed something: %d, before %d", after, before)
-				}
-			})
-			t.Run(name+"/HEAD takes nothing", func(t *testing.T) {
-				s := s.WithT(t)
-				action, values := secretFormOn(s, f)
-				if f.field != "kind" && f.field != "grace_seconds" && f.field != "" {
-					values.Set("description", rand.Text()) // another form than the first
-					if values.Has("name") {
-						values.Set("name", strings.ToLower("n"+rand.Text()[:10]))
-					}
-				}
-				first := s.Do(http.MethodPost, action, values.Encode(), nil)
-				if first.Status != http.StatusSeeOther {
-					t.Fatalf("%d %s", first.Status, controlplane.Clean(first.Find("main").Text()))
-				}
-				head := s.Do(http.MethodHead, first.Header.Get("Location"), "", nil)
-				if head.Status != http.StatusOK || head.Raw != "" {
-					t.Errorf("HEAD: %d with %d bytes", head.Status, len(head.Raw))
-				}
-				if s.FollowRedirect(first).Find(f.secret).Length() == 0 {
-					t.Error("HEAD took the secret")
-				}
-			})
+			t.Run(name+"/sent again", func(t *testing.T) { secretFormSentAgain(t, s.WithT(t), f) })
+			t.Run(name+"/without its nonce", func(t *testing.T) { secretFormWithoutNonce(t, s.WithT(t), f) })
+			t.Run(name+"/with another nonce", func(t *testing.T) { secretFormWithAnotherNonce(t, s.WithT(t), f) })
+			t.Run(name+"/HEAD takes nothing", func(t *testing.T) { secretFormHead(t, s.WithT(t), f) })
 		}
 	})
+}
+
+// secretFormSentAgain checks that the same form leads to the first answer, whose secret is shown once.
+func secretFormSentAgain(t *testing.T, s *controlplane.Browser, f secretForm) {
+	t.Helper()
+	action, values := secretFormOn(s, f)
+	first := s.Do(http.MethodPost, action, values.Encode(), nil)
+	shown := s.FollowRedirect(first)
+	secret := controlplane.Clean(shown.Find(f.secret).First().Text())
+	if shown.Status != http.StatusOK {
+		t.Fatalf("%s: %d\n%s", shown.Request, shown.Status, controlplane.Clean(shown.Find("main").Text()))
+	}
+	if len(secret) < 20 {
+		t.Fatalf("%s: secret of %d characters", shown.Request, len(secret))
+	}
+	if strings.Contains(first.Header.Get("Location"), secret) {
+		t.Error("the secret is in the address")
+	}
+	before := f.count(s)
+	again := s.Do(http.MethodPost, action, values.Encode(), nil)
+	if again.Status != http.StatusSeeOther {
+		t.Fatalf("sent again: %d, want 303", again.Status)
+	}
+	if got, want := again.Header.Get("Location"), first.Header.Get("Location"); got != want {
+		t.Fatalf("sent again it leads to %q, want %q as the first time", got, want)
+	}
+	for range 2 { // the page that the second one leads to, and its reload
+		page := s.FollowRedirect(again)
+		if page.Status != http.StatusOK {
+			t.Errorf("%s: %d", page.Request, page.Status)
+		}
+		if strings.Contains(page.Raw, secret) || page.Find(f.secret).Length() > 0 {
+			t.Errorf("%s: the secret is shown again", page.Request)
+		}
+	}
+	if after := f.count(s); after != before {
+		t.Errorf("sent again it changed something: %d, before %d", after, before)
+	}
+}
+
+func secretFormWithoutNonce(t *testing.T, s *controlplane.Browser, f secretForm) {
+	t.Helper()
+	action, values := secretFormOn(s, f)
+	values.Del(ui.NonceField)
+	before := f.count(s)
+	got := s.Do(http.MethodPost, action, values.Encode(), nil)
+	if got.Status != http.StatusUnprocessableEntity {
+		t.Errorf("%d, want 422", got.Status)
+	}
+	if !strings.Contains(got.Raw, `name="`+ui.NonceField+`"`) {
+		t.Error("the form that is offered for sending again has no nonce")
+	}
+	if after := f.count(s); after != before {
+		t.Errorf("it changed something: %d, before %d", after, before)
+	}
+}
+
+func secretFormWithAnotherNonce(t *testing.T, s *controlplane.Browser, f secretForm) {
+	t.Helper()
+	action, values := secretFormOn(s, f)
+	own := values.Get(ui.NonceField)
+	state := rand.Text()
+	before := f.count(s)
+	for what, nonce := range map[string]string{
+		"invented":           strings.Repeat("A", len(own)),
+		"of another form":    web.FormNonce(s.Session(), "/teams", state),
+		"of another session": web.FormNonce(rand.Text(), action, state),
+		"of no session":      web.FormNonce("", action, state),
+		"changed":            own[:len(own)-2] + "AA",
+		"overlong":           web.FormNonce(s.Session(), action, strings.Repeat(state, 9)),
+	} {
+		values.Set(ui.NonceField, nonce)
+		got := s.Do(http.MethodPost, action, values.Encode(), nil)
+		if got.Status != http.StatusUnprocessableEntity || !strings.Contains(got.Raw, "out of date") {
+			t.Errorf("nonce %s: %d, want 422", what, got.Status)
+		}
+	}
+	if after := f.count(s); after != before {
+		t.Errorf("it changed something: %d, before %d", after, before)
+	}
+}
+
+func secretFormHead(t *testing.T, s *controlplane.Browser, f secretForm) {
+	t.Helper()
+	action, values := secretFormOn(s, f)
+	if f.field != "kind" && f.field != "grace_seconds" && f.field != "" {
+		values.Set("description", rand.Text()) // another form than the first
+		if values.Has("name") {
+			values.Set("name", strings.ToLower("n"+rand.Text()[:10]))
+		}
+	}
+	first := s.Do(http.MethodPost, action, values.Encode(), nil)
+	if first.Status != http.StatusSeeOther {
+		t.Fatalf("%d %s", first.Status, controlplane.Clean(first.Find("main").Text()))
+	}
+	head := s.Do(http.MethodHead, first.Header.Get("Location"), "", nil)
+	if head.Status != http.StatusOK || head.Raw != "" {
+		t.Errorf("HEAD: %d with %d bytes", head.Status, len(head.Raw))
+	}
+	if s.FollowRedirect(first).Find(f.secret).Length() == 0 {
+		t.Error("HEAD took the secret")
+	}
 }
 
 // A double click sends the form twice at the same time; the browser shows the
