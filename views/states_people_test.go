@@ -1,6 +1,8 @@
 package views_test
 
 import (
+	"slices"
+
 	"postern/views/account"
 	"postern/views/signin"
 	"postern/views/team"
@@ -9,6 +11,11 @@ import (
 
 // peopleStates are the pages about accounts and teams.
 func peopleStates() []state {
+	return slices.Concat(arrivalStates(), teamStates(), accountStates())
+}
+
+// arrivalStates are the pages on the way to an account: sign-in, sign-up and invitation.
+func arrivalStates() []state {
 	providers := []signin.Provider{{ID: "oidc", Name: "Example ID"}, {ID: "github", Name: "GitHub"}}
 	return []state{
 		{"signin-providers", signin.SignInPage(signin.SignIn{
@@ -67,6 +74,12 @@ func peopleStates() []state {
 			Page:    out("Invitation", "/projects"),
 			Refusal: "This invitation has been used.",
 		})},
+	}
+}
+
+// teamStates are the pages about teams and their members.
+func teamStates() []state {
+	return []state{
 		{"teams", team.ListPage(team.List{
 			Page: of("Teams"),
 			Teams: []team.Card{
@@ -94,6 +107,12 @@ func peopleStates() []state {
 				},
 			},
 		})},
+	}
+}
+
+// accountStates are the pages of the settings of an account.
+func accountStates() []state {
+	return []state{
 		{"account", account.PasswordPage(account.Password{
 			Page:              of("Password"),
 			Has:               true,

@@ -27,6 +27,11 @@ func states() []state {
 }
 
 func pageStates() []state {
+	return slices.Concat(entryStates(), projectStates(), exportStates(), logStates())
+}
+
+// entryStates are the pages of the first sign-in, and of the claim of a workspace.
+func entryStates() []state {
 	return []state{
 		{"signin", signin.SignInPage(signin.SignIn{Page: out("Sign in", "/signin")})},
 		{"signin-wrong", signin.SignInPage(signin.SignIn{
@@ -50,6 +55,31 @@ func pageStates() []state {
 		})},
 		{"link-used", signin.LinkOverPage(signin.LinkOver{Page: out("Link used", "/welcome/abc"), Used: true})},
 		{"link-expired", signin.LinkOverPage(signin.LinkOver{Page: out("Link expired", "/welcome/abc")})},
+		{"claim", claim.ClaimPage(claim.Claim{
+			Page:     in("Claim", "/claim/code"),
+			Action:   "/claim/code",
+			Projects: []string{"shop", "books"},
+			Ends:     "20 December 2026",
+			Teams: []ui.Option{
+				{
+					Value:  "team_1",
+					Title:  "Ana Lopez",
+					Text:   "Beside what this team has already.",
+					Chosen: true,
+				},
+				{Value: "new", Title: "A new team", Text: "Kept apart."},
+			},
+		})},
+		{"claim refused", claim.ClaimPage(claim.Claim{
+			Page:    in("Claim", "/claim/code"),
+			Refusal: "This workspace has been claimed already.",
+		})},
+	}
+}
+
+// projectStates are the pages of projects and their keys.
+func projectStates() []state {
+	return []state{
 		{"projects", projects.ListPage(list())},
 		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects"), Tabs: teamTabs(0)})},
 		{"project-new", projects.NewPage(projects.New{
@@ -90,9 +120,12 @@ func pageStates() []state {
 		{"usage-empty", projects.UsagePage(usageEmpty())},
 		{"requests", projects.RequestsPage(requests())},
 		{"requests-empty", projects.RequestsPage(requestsEmpty())},
-		{"audit", audit.LogPage(auditLog())},
-		{"audit-empty", audit.LogPage(audit.Log{Page: in("Audit log", "/audit", "Audit log"), Here: "/audit"})},
-		{"audit-nothing", audit.LogPage(auditNothing())},
+	}
+}
+
+// exportStates are the pages of exports.
+func exportStates() []state {
+	return []state{
 		{"export", exports.AskPage(ask())},
 		{"export-wrong", exports.AskPage(exports.Ask{
 			Page:      in("Export", "/projects/shop/export", "Shop", "Export"),
@@ -109,28 +142,18 @@ func pageStates() []state {
 		{"export-failed", exports.ShowPage(show(exports.Failed))},
 		{"export-expired", exports.ShowPage(show(exports.Expired))},
 		{"export-cancelled", exports.ShowPage(show(exports.Cancelled))},
+	}
+}
+
+// logStates are the pages of the audit log and of errors.
+func logStates() []state {
+	return []state{
+		{"audit", audit.LogPage(auditLog())},
+		{"audit-empty", audit.LogPage(audit.Log{Page: in("Audit log", "/audit", "Audit log"), Here: "/audit"})},
+		{"audit-nothing", audit.LogPage(auditNothing())},
 		{"error-403", errorpage.ProblemPage(problem(403))},
 		{"error-404", errorpage.ProblemPage(problem(404))},
 		{"error-500", errorpage.ProblemPage(problem(500))},
-		{"claim", claim.ClaimPage(claim.Claim{
-			Page:     in("Claim", "/claim/code"),
-			Action:   "/claim/code",
-			Projects: []string{"shop", "books"},
-			Ends:     "20 December 2026",
-			Teams: []ui.Option{
-				{
-					Value:  "team_1",
-					Title:  "Ana Lopez",
-					Text:   "Beside what this team has already.",
-					Chosen: true,
-				},
-				{Value: "new", Title: "A new team", Text: "Kept apart."},
-			},
-		})},
-		{"claim refused", claim.ClaimPage(claim.Claim{
-			Page:    in("Claim", "/claim/code"),
-			Refusal: "This workspace has been claimed already.",
-		})},
 	}
 }
 

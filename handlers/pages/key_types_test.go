@@ -8,20 +8,38 @@ import (
 	"postern/testkit/state"
 )
 
-func TestKeyTypesOnTheirPage(t *testing.T) {
+const (
+	keyTypesPage = "/projects/shop/key-types"
+	partnerPage  = keyTypesPage + "/partner"
+)
+
+// createPartner creates the type partner: two scopes, 90 days, 60 calls a minute.
+func createPartner(s *controlplane.Browser) {
+	s.T.Helper()
+	s.Post(keyTypesPage, "name", "partner", "scopes", "orders:read\r\nstock:*  ", "days", "90", "limits_minute", "60").
+		LeadsTo(keyTypesPage)
+}
+
+func TestKeyTypes_builtIn(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		const list, path = "/projects/shop/key-types", "/projects/shop/key-types/partner"
-		s.Get("/projects/shop").Says("#keys a[href='"+list+"']", "Key types")
-		s.Get(list).
+		s.Get("/projects/shop").Says("#keys a[href='"+keyTypesPage+"']", "Key types")
+		s.Get(keyTypesPage).
 			Shows(200, "Key types").
 			Says("tbody", "full").
 			Says("tbody", "read-only").
 			Says("tbody", "built in").
-			Lacks("tbody a[href^='" + list + "/']")
+			Lacks("tbody a[href^='" + keyTypesPage + "/']")
+		s.Get(keyTypesPage+"/full").Shows(200, "Key type full").Says("dl", "built in").Lacks("form:has([name=scopes])")
+		s.Post(keyTypesPage+"/full", "scopes", "read").Shows(409, "Key type full").Says("[role=alert]", "built in")
+	})
+}
 
+func TestKeyTypes_invalid(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Post(
-			list,
+			keyTypesPage,
 			"name", "Partner",
 			"scopes", "orders:read Orders",
 			"days", "4000",
@@ -39,40 +57,50 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 			Says("#type-days-error", "up to 3650").
 			Says("#type-limit-hour-error", "1 or more").
 			Says("details[open]", "Create a key type")
-		s.Post(list, "name", "full", "scopes", "a").Shows(409, "Key types").Says("#type-name-error", `"full" already`)
+		s.Post(keyTypesPage, "name", "full", "scopes", "a").Shows(409, "Key types").Says("#type-name-error", `"full" already`)
 		for _, days := range []string{"many", "NaN", "-1", "0"} {
-			s.Post(list, "name", "other", "scopes", "a", "days", days).
+			s.Post(keyTypesPage, "name", "other", "scopes", "a", "days", days).
 				Shows(422, "Key types").
 				Says("#type-days-error", "up to 3650")
 		}
+	})
+}
 
-		s.Post(list, "name", "partner", "scopes", "orders:read\r\nstock:*  ", "days", "90", "limits_minute", "60").
-			LeadsTo(list)
-		s.Get(list).
+func TestKeyTypes_create(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		createPartner(s)
+		s.Get(keyTypesPage).
 			Says("[data-flash]", "key type is saved").
 			Says("tbody", "orders:read stock:*").
 			Says("tbody", "90 days").
 			Says("tbody", "60 a minute")
-		page := s.Get(path).
+		s.Get(partnerPage).
 			Shows(200, "Key type partner").
 			Says("dl", "Keys0").
 			Holds("days", "90").
 			Holds("limits_minute", "60").
 			Says("#type-scopes", "orders:read stock:*")
-		opened := page.Revision("scopes")
+	})
+}
 
-		s.Post(path, "revision", opened, "scopes", "orders:read", "limits_day", "1000").LeadsTo(path)
-		s.Get(path).
+func TestKeyTypes_update(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		createPartner(s)
+		opened := s.Get(partnerPage).Revision("scopes")
+		s.Post(partnerPage, "revision", opened, "scopes", "orders:read", "limits_day", "1000").LeadsTo(partnerPage)
+		s.Get(partnerPage).
 			Holds("days", "").
 			Holds("limits_minute", "").
 			Holds("limits_day", "1000").
 			Says("#type-scopes", "orders:read")
-		s.Post(path, "revision", s.Get(path).Revision("scopes"), "scopes", " ", "days", "7").
+		s.Post(partnerPage, "revision", s.Get(partnerPage).Revision("scopes"), "scopes", " ", "days", "7").
 			Shows(422, "Key type partner").
 			Holds("days", "7").
 			Says("#type-scopes-error", "at least one")
 
-		conflict := s.Post(path, "revision", opened, "scopes", "stock:read", "days", "30", "limits_minute", "5").
+		conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "days", "30", "limits_minute", "5").
 			Shows(412, "Changed since you opened it").
 			Says("tbody", "orders:read").
 			Says("tbody", "stock:read").
@@ -82,27 +110,30 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 		for _, name := range []string{"revision", "scopes", "days", "limits_minute", "limits_day"} {
 			mine = append(mine, name, conflict.Value("form:has([name=scopes]) [name="+name+"]"))
 		}
-		s.Post(path, mine...).LeadsTo(path)
-		s.Get(path).
+		s.Post(partnerPage, mine...).LeadsTo(partnerPage)
+		s.Get(partnerPage).
 			Holds("days", "30").
 			Holds("limits_minute", "5").
 			Holds("limits_day", "").
 			Says("#type-scopes", "stock:read")
+	})
+}
 
-		s.Post(path+"/delete").Shows(422, "Key type partner").Says("[role=alert]", "Tick the box")
+func TestKeyTypes_delete(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		createPartner(s)
+		s.Post(partnerPage+"/delete").Shows(422, "Key type partner").Says("[role=alert]", "Tick the box")
 		s.Submit(s.Get("/projects/shop").Action("owner"), "owner", "billing", "key_type", "partner").
 			Shows(200, "Key created")
-		s.Post(path+"/delete", "confirm", "true").
+		s.Post(partnerPage+"/delete", "confirm", "true").
 			Shows(409, "Key type partner").
 			Says("[role=alert]", "1 key is of this type, 1 of them active").
 			Says("dl", "Keys1")
-		s.Post(list, "name", "spare", "scopes", "a").LeadsTo(list)
-		s.Post(list+"/spare/delete", "confirm", "true").LeadsTo(list)
-		s.Get(list).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + list + "/spare']")
-
-		s.Get(list+"/full").Shows(200, "Key type full").Says("dl", "built in").Lacks("form:has([name=scopes])")
-		s.Post(list+"/full", "scopes", "read").Shows(409, "Key type full").Says("[role=alert]", "built in")
-		s.Get(list+"/spare").Shows(404, "There is nothing here")
+		s.Post(keyTypesPage, "name", "spare", "scopes", "a").LeadsTo(keyTypesPage)
+		s.Post(keyTypesPage+"/spare/delete", "confirm", "true").LeadsTo(keyTypesPage)
+		s.Get(keyTypesPage).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + keyTypesPage + "/spare']")
+		s.Get(keyTypesPage+"/spare").Shows(404, "There is nothing here")
 	})
 }
 
@@ -111,11 +142,11 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 func TestSavingAKeyTypeKeepsTheSecondsOfItsLifetime(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		const path = "/projects/shop/key-types/short"
+		const path = keyTypesPage + "/short"
 		callAPI(s, "POST", "/api/v1/projects/shop/key-types", `{"name":"short","scopes":["a"],"expires_in":100001}`)
 		page := s.Get(path)
 		s.Post(path, "revision", page.Revision("scopes"), "scopes", "b", "days", page.Value("[name=days]")).
 			LeadsTo(path)
-		s.Get("/projects/shop/key-types").Says("tbody", "100,001 seconds")
+		s.Get(keyTypesPage).Says("tbody", "100,001 seconds")
 	})
 }
