@@ -11,141 +11,165 @@ import (
 	"postern/testkit"
 )
 
+// formsTwice is a person at the dashboard who sends each form more than once.
+type formsTwice struct {
+	*person
+	server   *app.App
+	upstream string
+}
+
+func (p formsTwice) at(path string) { p.open(p.server.Config.PublicURL + path) }
+
 // TestFormsSentTwice sends each form that shows a secret as people do by mistake:
 // it reloads the answer, clicks twice, goes back and sends the form again.
 func TestFormsSentTwice(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
 	server := start(t, "")
-	p := sit(t)
+	p := formsTwice{person: sit(t), server: server, upstream: upstream.URL}
 	p.wantsNoMotion()
-	p.open(server.FirstLink)
+	p.open(p.server.FirstLink)
 	p.types("email", "ana@example.com")
 	p.types("name", "Ana")
 	p.types("password", "four unrelated words")
 	p.presses("Create account and sign in")
 	p.sees("Projects")
-	at := func(path string) { p.open(server.Config.PublicURL + path) }
 
-	t.Run("create a project", func(t *testing.T) {
-		at("/projects/new")
-		p.types("target", upstream.URL)
-		p.types("name", "shop")
-		p.presses("Create project")
-		p.sees("shop is up")
-		key := p.reads("section[aria-labelledby=keys] code")
-		address := p.reads("dl code")
-		p.reloads()
-		p.sees("shop is up")
-		p.lacks("section[aria-labelledby=keys]")
-		p.goesBack()
-		p.sees("New project")
-		p.fills("target", upstream.URL) // whatever the browser has kept of the form
-		p.fills("name", "shop")
-		p.presses("Create project")
-		p.sees("shop is up")
-		p.lacks("section[aria-labelledby=keys]")
-		p.counts(server, "/projects", "main li h2", 1)
-		callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
-	})
-	t.Run("rotate a key", func(t *testing.T) {
-		at("/projects/shop")
-		p.follows("Manage key")
-		p.waits("#dialog[open] [data-panel]")
-		p.fills("grace_seconds", "0")
-		p.presses("Rotate")
-		p.sees("Key rotated")
-		key := p.reads("#new-key")
-		address := server.Config.Address("shop", "1.0.0", "prod")
-		p.reloads()
-		p.sees("Key of bootstrap")
-		p.lacks("#new-key")
-		callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
-		p.goesBack()
-		p.sees("shop")
-		p.goesForward()
-		p.sees("Key of bootstrap")
-		callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
-	})
-	t.Run("rotate a key on its page, back and again", func(t *testing.T) {
-		at("/projects/shop")
-		p.does("open the key's page", chromedp.Navigate(p.evaluates("document.querySelector('#keys tbody a').href")))
-		p.sees("Key of bootstrap")
-		p.presses("Rotate")
-		p.sees("Key rotated")
-		key := p.reads("#new-key")
-		p.goesBack()
-		p.waits("form[action$='/rotate']")
-		p.presses("Rotate")
-		p.waits("main a.btn-primary")
-		p.sees("Key of bootstrap")
-		p.lacks("#new-key")
-		callsAnswer(t, server.Config.Address("shop", "1.0.0", "prod"), key, http.StatusOK, http.StatusUnauthorized)
-	})
-	t.Run("create a key, back and again", func(t *testing.T) {
-		at("/projects/shop")
-		p.clicks("#keys summary")
-		p.types("owner", "billing")
-		p.presses("Create key")
-		p.sees("Key created")
-		p.reloads()
-		p.sees("Key of billing")
-		p.lacks("#new-key")
-		p.goesBack()
-		p.sees("shop")
-		p.counts(server, "/projects/shop", "#keys tbody tr", 2)
-	})
-	t.Run("a double click", func(t *testing.T) {
-		at("/settings/tokens")
-		p.clicks("summary")
-		p.types("name", "ci")
-		p.does("double click", chromedp.DoubleClick(chromedp.Search(`//button[normalize-space()="Create token"]`)))
-		p.sees("Token created")
-		if p.reads("#new-token") == "" {
-			t.Error("the token is not shown")
-		}
-		p.counts(server, "/settings/tokens", "tbody tr", 1)
-	})
-	t.Run("a webhook, reloaded", func(t *testing.T) {
-		at("/settings/webhooks")
-		p.clicks("summary")
-		p.types("url", "http://8.8.8.8/hook")
-		p.presses("Add webhook")
-		p.sees("Webhook added")
-		p.reloads()
-		p.sees("Secret of the webhook")
-		p.lacks("#new-secret")
-		p.follows("Back to the webhook")
-		p.presses("New secret")
-		p.sees("New secret")
-		p.waits("#new-secret")
-		p.reloads()
-		p.sees("Secret of the webhook")
-		p.counts(server, "/settings/webhooks", "tbody tr", 1)
-	})
-	t.Run("an invitation, reloaded", func(t *testing.T) {
-		at("/teams")
-		p.clicks("main a[href^='/teams/team_']")
-		p.presses("Create a link")
-		p.waits("#invitation-link")
-		p.reloads()
-		p.waits("form[action$='/revoke']")
-		p.lacks("#invitation-link")
-		p.counts(server, "", "form[action$='/revoke']", 1)
-	})
-	t.Run("an app client, reloaded", func(t *testing.T) {
-		at("/projects/shop/login")
-		p.clicks("summary")
-		p.types("name", "web")
-		p.types("redirect_uris", "https://app.example.com/callback")
-		p.clicks("[name=confidential]")
-		p.presses("Create app client")
-		p.sees("Client secret of web")
-		p.waits("#new-secret")
-		p.reloads()
-		p.sees("Client secret of web")
-		p.lacks("#new-secret")
-		p.counts(server, "/projects/shop/login", "main tbody tr", 1)
-	})
+	t.Run("create a project", p.createsProject)
+	t.Run("rotate a key", p.rotatesKey)
+	t.Run("rotate a key on its page, back and again", p.rotatesKeyOnItsPage)
+	t.Run("create a key, back and again", p.createsKey)
+	t.Run("a double click", p.doubleClicks)
+	t.Run("a webhook, reloaded", p.addsWebhook)
+	t.Run("an invitation, reloaded", p.invites)
+	t.Run("an app client, reloaded", p.createsAppClient)
+}
+
+func (p formsTwice) createsProject(t *testing.T) {
+	p.at("/projects/new")
+	p.types("target", p.upstream)
+	p.types("name", "shop")
+	p.presses("Create project")
+	p.sees("shop is up")
+	key := p.reads("section[aria-labelledby=keys] code")
+	address := p.reads("dl code")
+	p.reloads()
+	p.sees("shop is up")
+	p.lacks("section[aria-labelledby=keys]")
+	p.goesBack()
+	p.sees("New project")
+	p.fills("target", p.upstream) // whatever the browser has kept of the form
+	p.fills("name", "shop")
+	p.presses("Create project")
+	p.sees("shop is up")
+	p.lacks("section[aria-labelledby=keys]")
+	p.counts(p.server, "/projects", "main li h2", 1)
+	callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
+}
+
+func (p formsTwice) rotatesKey(t *testing.T) {
+	p.at("/projects/shop")
+	p.follows("Manage key")
+	p.waits("#dialog[open] [data-panel]")
+	p.fills("grace_seconds", "0")
+	p.presses("Rotate")
+	p.sees("Key rotated")
+	key := p.reads("#new-key")
+	address := p.server.Config.Address("shop", "1.0.0", "prod")
+	p.reloads()
+	p.sees("Key of bootstrap")
+	p.lacks("#new-key")
+	callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
+	p.goesBack()
+	p.sees("shop")
+	p.goesForward()
+	p.sees("Key of bootstrap")
+	callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
+}
+
+func (p formsTwice) rotatesKeyOnItsPage(t *testing.T) {
+	p.at("/projects/shop")
+	p.does("open the key's page", chromedp.Navigate(p.evaluates("document.querySelector('#keys tbody a').href")))
+	p.sees("Key of bootstrap")
+	p.presses("Rotate")
+	p.sees("Key rotated")
+	key := p.reads("#new-key")
+	p.goesBack()
+	p.waits("form[action$='/rotate']")
+	p.presses("Rotate")
+	p.waits("main a.btn-primary")
+	p.sees("Key of bootstrap")
+	p.lacks("#new-key")
+	callsAnswer(t, p.server.Config.Address("shop", "1.0.0", "prod"), key, http.StatusOK, http.StatusUnauthorized)
+}
+
+func (p formsTwice) createsKey(_ *testing.T) {
+	p.at("/projects/shop")
+	p.clicks("#keys summary")
+	p.types("owner", "billing")
+	p.presses("Create key")
+	p.sees("Key created")
+	p.reloads()
+	p.sees("Key of billing")
+	p.lacks("#new-key")
+	p.goesBack()
+	p.sees("shop")
+	p.counts(p.server, "/projects/shop", "#keys tbody tr", 2)
+}
+
+func (p formsTwice) doubleClicks(t *testing.T) {
+	p.at("/settings/tokens")
+	p.clicks("summary")
+	p.types("name", "ci")
+	p.does("double click", chromedp.DoubleClick(chromedp.Search(`//button[normalize-space()="Create token"]`)))
+	p.sees("Token created")
+	if p.reads("#new-token") == "" {
+		t.Error("the token is not shown")
+	}
+	p.counts(p.server, "/settings/tokens", "tbody tr", 1)
+}
+
+func (p formsTwice) addsWebhook(_ *testing.T) {
+	p.at("/settings/webhooks")
+	p.clicks("summary")
+	p.types("url", "http://8.8.8.8/hook")
+	p.presses("Add webhook")
+	p.sees("Webhook added")
+	p.reloads()
+	p.sees("Secret of the webhook")
+	p.lacks("#new-secret")
+	p.follows("Back to the webhook")
+	p.presses("New secret")
+	p.sees("New secret")
+	p.waits("#new-secret")
+	p.reloads()
+	p.sees("Secret of the webhook")
+	p.counts(p.server, "/settings/webhooks", "tbody tr", 1)
+}
+
+func (p formsTwice) invites(_ *testing.T) {
+	p.at("/teams")
+	p.clicks("main a[href^='/teams/team_']")
+	p.presses("Create a link")
+	p.waits("#invitation-link")
+	p.reloads()
+	p.waits("form[action$='/revoke']")
+	p.lacks("#invitation-link")
+	p.counts(p.server, "", "form[action$='/revoke']", 1)
+}
+
+func (p formsTwice) createsAppClient(_ *testing.T) {
+	p.at("/projects/shop/login")
+	p.clicks("summary")
+	p.types("name", "web")
+	p.types("redirect_uris", "https://app.example.com/callback")
+	p.clicks("[name=confidential]")
+	p.presses("Create app client")
+	p.sees("Client secret of web")
+	p.waits("#new-secret")
+	p.reloads()
+	p.sees("Client secret of web")
+	p.lacks("#new-secret")
+	p.counts(p.server, "/projects/shop/login", "main tbody tr", 1)
 }
 
 // reloads does what F5 does: a page that answered a form is asked for again with
