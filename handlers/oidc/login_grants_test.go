@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +11,46 @@ import (
 	"postern/service/login"
 	"postern/testkit/state"
 )
+
+func TestToken_refusedExchanges(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		confidential := true
+		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+		fake, provider := s.offerFake(nil)
+		r, back := s.signIn(fake, provider, "openid offline_access")
+		code := url.Values{
+			"grant_type":    {"authorization_code"},
+			"code":          {back.Query().Get("code")},
+			"redirect_uri":  {callback},
+			"code_verifier": {r.verifier},
+		}
+		with := func(name, value string) url.Values {
+			out := maps.Clone(code)
+			out[name] = []string{value}
+			return out
+		}
+		for name, form := range map[string]url.Values{
+			"another verifier":     with("code_verifier", r.verifier[1:]+"x"),
+			"the challenge itself": with("code_verifier", r.query.Get("code_challenge")),
+			"no verifier":          with("code_verifier", ""),
+			"another redirect URI": with("redirect_uri", callback+"/"),
+			"no redirect URI":      with("redirect_uri", ""),
+			"another secret":       with("client_secret", "wrong"),
+			"another client":       with("client_id", "cli_other"),
+			"a code cut off":       with("code", code.Get("code")[1:]),
+			"as a refresh token":   {"grant_type": {"refresh_token"}, "refresh_token": code["code"]},
+			"by password":          {"grant_type": {"password"}, "username": {"ana"}, "password": {"x"}},
+		} {
+			if got := s.token(form); got.status == http.StatusOK || got.Access != "" {
+				t.Errorf("%s is taken: %+v", name, got)
+			}
+		}
+		if got := s.token(code); got.status != http.StatusOK {
+			t.Errorf("the honest exchange after them gives %+v", got)
+		}
+	})
+}
 
 // Codes and refresh tokens count once, for the client and the login they are of.
 func TestGrantsCountOnce(t *testing.T) {
@@ -24,32 +65,6 @@ func TestGrantsCountOnce(t *testing.T) {
 			"code":          {back.Query().Get("code")},
 			"redirect_uri":  {callback},
 			"code_verifier": {r.verifier},
-		}
-		with := func(form url.Values, pairs ...string) url.Values {
-			out := url.Values{}
-			for name, values := range form {
-				out[name] = values
-			}
-			for i := 0; i < len(pairs); i += 2 {
-				out.Set(pairs[i], pairs[i+1])
-			}
-			return out
-		}
-		for name, form := range map[string]url.Values{
-			"another verifier":     with(code, "code_verifier", r.verifier[1:]+"x"),
-			"the challenge itself": with(code, "code_verifier", r.query.Get("code_challenge")),
-			"no verifier":          with(code, "code_verifier", ""),
-			"another redirect URI": with(code, "redirect_uri", callback+"/"),
-			"no redirect URI":      with(code, "redirect_uri", ""),
-			"another secret":       with(code, "client_secret", "wrong"),
-			"another client":       with(code, "client_id", "cli_other"),
-			"a code cut off":       with(code, "code", code.Get("code")[1:]),
-			"as a refresh token":   {"grant_type": {"refresh_token"}, "refresh_token": code["code"]},
-			"by password":          {"grant_type": {"password"}, "username": {"ana"}, "password": {"x"}},
-		} {
-			if got := s.token(form); got.status == http.StatusOK || got.Access != "" {
-				t.Errorf("%s is taken: %+v", name, got)
-			}
 		}
 		first := s.token(code)
 		if first.status != http.StatusOK || first.Refresh == "" {
