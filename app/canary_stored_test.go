@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"postern/models"
 	"strings"
+
+	"postern/models"
 )
 
 // readTables keeps every column of every table as an output. The tables are read with

@@ -17,7 +17,7 @@ const (
 	writeUsage = 10 * time.Second // for the counters to be written
 )
 
-// ErrNoDrain, as the cause of the context's end, makes Run stop without Config.Drain.
+// ErrNoDrain makes Run stop without Config.Drain when it is the cause of the context's end.
 var ErrNoDrain = errors.New("stopped by hand")
 
 // server is an http.Server or a gateway.Server.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"postern/core/snapshot"
 )
@@ -35,7 +36,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 		b.sign = func([]byte) ([]byte, error) { return nil, nil } // for its section in SCHEMA.md
 	}
 	b.summary = l.report.Summary
-	all := append(parts, b.seals(again, parts)...)
+	all := slices.Concat(parts, b.seals(again, parts))
 	if name, added := l.v.unlike(all); added {
 		return noFile(name)
 	}

@@ -93,8 +93,7 @@ func TestVerifyRefusesTwoArchivesInOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := other.Bytes()
-	directory := bytes.Index(foreign, []byte("PK\x01\x02"))
-	foreignEntries := foreign[:directory]
+	foreignEntries, _, _ := bytes.Cut(foreign, []byte("PK\x01\x02"))
 	for name, both := range map[string][]byte{
 		"in front": slices.Concat(foreign, data), "in front, moved": moved(slices.Concat(foreign, data), len(foreign)),
 		"behind": slices.Concat(data, foreign), "script in front": slices.Concat([]byte("#!/bin/sh\n"), data),

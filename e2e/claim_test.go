@@ -75,15 +75,13 @@ type createdProxy struct {
 func createProxy(t *testing.T, server, target string) (made createdProxy) {
 	t.Helper()
 	body := `{"target":"` + target + `","name":"shop","requests_auth":{"mode":"authenticate"}}`
-	answer, err := http.Post(
-		server+"/proxy", "application/json", strings.NewReader(body),
-	) //nolint:forbidigo // the server under test
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := send(t, http.MethodPost, server+"/proxy", "application/json", body)
 	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || answer.StatusCode != http.StatusCreated {
-		t.Fatalf("%s, %v", answer.Status, err)
+	if answer.StatusCode != http.StatusCreated {
+		t.Fatalf("%s, want 201", answer.Status)
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil {
+		t.Fatal(err)
 	}
 	return made
 }

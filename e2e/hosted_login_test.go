@@ -154,11 +154,10 @@ func (a *application) exchange(t *testing.T, login client.ProxyLogin) signedIn {
 		Access string `json:"access_token"`
 		ID     string `json:"id_token"`
 	}
-	answer, err := http.PostForm(login.Issuer+"/token", form) //nolint:forbidigo // the server under test
-	readJSON(t, answer, err, &tokens)
+	answer := send(t, http.MethodPost, login.Issuer+"/token", "application/x-www-form-urlencoded", form.Encode())
+	readJSON(t, answer, &tokens)
 	var keys jose.JSONWebKeySet
-	answer, err = http.Get(login.Issuer + "/jwks.json") //nolint:forbidigo // as above
-	readJSON(t, answer, err, &keys)
+	readJSON(t, send(t, http.MethodGet, login.Issuer+"/jwks.json", "", ""), &keys)
 	verified[jwt.Claims](t, tokens.Access, keys)
 	claims := verified[idClaims](t, tokens.ID, keys)
 	if err := claims.Validate(jwt.Expected{
@@ -183,11 +182,8 @@ func verified[T any](t *testing.T, token string, keys jose.JSONWebKeySet) (claim
 	return claims
 }
 
-func readJSON(t *testing.T, answer *http.Response, err error, into any) {
+func readJSON(t *testing.T, answer *http.Response, into any) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", answer.Request.URL.Path, answer.Status)

@@ -87,6 +87,9 @@ func userInfo(t *testing.T, login client.ProxyLogin, access string) (out told) {
 	}
 	ask.Header.Set("Authorization", "Bearer "+access)
 	answer, err := http.DefaultClient.Do(ask)
-	readJSON(t, answer, err, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readJSON(t, answer, &out)
 	return out
 }

@@ -252,7 +252,10 @@ func knownAt(t *testing.T, issuer *oidcprovider.Provider, authorization string) 
 	r.Header.Set("Authorization", authorization)
 	answer, err := http.DefaultClient.Do(r)
 	var who struct{ Sub string }
-	readJSON(t, answer, err, &who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readJSON(t, answer, &who)
 	if who.Sub != "ana" {
 		t.Errorf("the provider knows the upstream's token as %q's", who.Sub)
 	}

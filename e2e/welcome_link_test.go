@@ -24,20 +24,14 @@ func TestWelcomeCode(t *testing.T) {
 		"the link of the start": {path.Base(server.FirstLink), http.StatusGone},
 		"the new link":          {code, http.StatusOK},
 	} {
-		answer, err := http.Get(public + tt.code)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := send(t, http.MethodGet, public+tt.code, "", "")
 		answer.Body.Close()
 		if answer.StatusCode != tt.want {
 			t.Errorf("%s: %d, want %d", name, answer.StatusCode, tt.want)
 		}
 	}
 	form := url.Values{"email": {"ana@example.com"}, "name": {"Ana"}, "password": {"four unrelated words"}}
-	answer, err := http.PostForm(public+code, form)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := send(t, http.MethodPost, public+code, "application/x-www-form-urlencoded", form.Encode())
 	answer.Body.Close()
 	if code, err := app.WelcomeCode(t.Context(), server.Config); err == nil {
 		t.Errorf("there is an account, and the code %q", code)

@@ -22,7 +22,7 @@ func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case token.Reveal() != "" && !hasToken(r, token):
 		s.WriteProblem(w, r, errMetricsToken)
-	case token.Reveal() == "" && !(s.Config.LoopbackOnly() && isLocal(r)):
+	case token.Reveal() == "" && (!s.Config.LoopbackOnly() || !isLocal(r)):
 		s.WriteProblem(w, r, web.NotFound())
 	default:
 		s.Metrics.ServeHTTP(w, r)

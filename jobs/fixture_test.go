@@ -96,7 +96,7 @@ func newQueue(t *testing.T, db *models.DB) *jobs.Queue {
 
 func newWorkers(t *testing.T, db *models.DB, work jobs.Exports, others ...jobs.Registration) *jobs.Workers {
 	t.Helper()
-	registrations := append(others, jobs.ExportJobs(work), jobs.UpkeepJobs(db, work))
+	registrations := slices.Concat(others, []jobs.Registration{jobs.ExportJobs(work), jobs.UpkeepJobs(db, work)})
 	workers, err := jobs.NewWorkers(db, testLogger(t), registrations...)
 	if err != nil {
 		t.Fatal(err)

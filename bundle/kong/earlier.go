@@ -103,7 +103,7 @@ func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)
 		write.CloseWithError(c.write(context.Background()))
 	}()
 	want, err := settingsSum(read)
-	read.Close() // ends the writer, if it has not ended
+	_ = read.Close() // ends the writer, if it has not ended
 	if err != nil {
 		return err
 	}

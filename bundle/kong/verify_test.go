@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,7 +187,8 @@ func runVerify(t *testing.T, input string, env []string, args ...string) (int, s
 	r := newRigFor(t, sampleInput(), "")
 	script := filepath.Join(r.folder, "..", "verify", "verify.sh")
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{script}, args...)...)
-	cmd.Env, cmd.Stdin = append(env, "PATH="+r.bin), strings.NewReader(input)
+	cmd.Env = slices.Concat(env, []string{"PATH=" + r.bin})
+	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		t.Fatalf("run verify.sh: %v", err)

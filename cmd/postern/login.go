@@ -137,16 +137,14 @@ func openBrowser(ctx context.Context, address string) error {
 	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
 		return errors.New("the server gave no web address")
 	}
-	program := "xdg-open"
+	program, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
 	case "darwin":
 		program = "open"
 	case "windows":
-		return exec.CommandContext(
-			ctx, "rundll32", "url.dll,FileProtocolHandler", address,
-		).Start() //nolint:gosec // a web address, see above
+		program, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
 	}
-	return exec.CommandContext(ctx, program, address).Start() //nolint:gosec // a web address, see above
+	return exec.CommandContext(ctx, program, args...).Start() //nolint:gosec // a web address, see above
 }
 
 // revokeOwn revokes a token with the token itself.

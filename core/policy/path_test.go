@@ -124,8 +124,9 @@ func TestPathsTable(t *testing.T) {
 		}
 		raw, want, normal := columns[0], columns[1], strings.Join(columns[2:], "")
 		verdicts[want]++
-		got, verdict, err := "", "ok", error(nil)
-		switch got, err = policy.NormalizePath(raw); {
+		got, err := policy.NormalizePath(raw)
+		verdict := "ok"
+		switch {
 		case errors.Is(err, policy.ErrAboveRoot):
 			verdict = "climbs"
 		case err != nil:

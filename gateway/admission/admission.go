@@ -60,7 +60,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 // report logs temporary errors, such as a lack of descriptors: servers retry after them
 // silently.
 func (l *Listener) report(err error) {
-	temporary, ok := err.(interface{ Temporary() bool }) //nolint:errorlint // as the listener returns it
+	temporary, ok := err.(interface{ Temporary() bool }) // the listener wraps no errors
 	if !ok || !temporary.Temporary() {
 		return
 	}

@@ -47,8 +47,8 @@ const (
 // bytes are reused, and strings that share them change.
 func (p *page) keep(whose int, head []byte) string {
 	p.heads[whose] = append(p.heads[whose][:0], head...)
-	data := unsafe.SliceData(p.heads[whose])
-	return unsafe.String(data, len(head)) //nolint:gosec // the bytes are not written to before the call is over
+	kept := p.heads[whose]
+	return unsafe.String(unsafe.SliceData(kept), len(kept)) //nolint:gosec // not written to before the call is over
 }
 
 var pages = sync.Pool{New: func() any { return &page{out: make([]byte, 0, 4<<10)} }}

@@ -162,7 +162,7 @@ func (h *Handler) disclosure(v *visit, path string) idempotency.Request {
 // disclose redirects to the page that shows the content once. If the content cannot be
 // kept, that page says that it was already shown, as after a reload.
 func (h *Handler) disclose(v *visit, path string, what disclosed) (web.Answer, error) {
-	content, err := json.Marshal(what)
+	content, err := json.Marshal(what) //nolint:gosec // PutOneTime seals the secret in it
 	if err == nil {
 		err = h.Idempotency.PutOneTime(v.ctx(), h.disclosure(v, path), content)
 	}

@@ -35,7 +35,7 @@ func RetryStale[Out any](ctx context.Context, change func() (Out, error)) (Out, 
 		select {
 		case <-ctx.Done():
 			return out, err
-		case <-time.After(rand.N(retryDelay)):
+		case <-time.After(rand.N(retryDelay)): //nolint:gosec // a delay is no secret
 		}
 		out, err = change()
 	}

@@ -145,7 +145,7 @@ func TestGitHub_CheckIssuer(t *testing.T) {
 // document answers as an https issuer whose userinfo endpoint uses http.
 type document struct{}
 
-func (document) RoundTrip(r *http.Request) (*http.Response, error) {
+func (document) RoundTrip(*http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	w.Header().Set("Content-Type", "application/json")
 	err := json.NewEncoder(w).Encode(map[string]string{

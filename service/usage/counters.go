@@ -23,7 +23,7 @@ type sums struct {
 // tally holds what was counted since it was last taken.
 type tally map[counter]*sums
 
-func (d *shard) count(c *Call, before *last) {
+func (s *shard) count(c *Call, before *last) {
 	began := c.Start.Unix()
 	at := counter{
 		hour:        began / 3600,
@@ -35,9 +35,9 @@ func (d *shard) count(c *Call, before *last) {
 		class:       int64(c.Status / 100),
 	}
 	if before != nil {
-		before.sums(d, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
+		before.sums(s, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
 	} else {
-		d.tally.at(at).add(sums{1, c.BytesIn, c.BytesOut, began})
+		s.tally.at(at).add(sums{1, c.BytesIn, c.BytesOut, began})
 	}
 }
 

@@ -114,7 +114,7 @@ func newFixture(t *testing.T, db *models.DB) *fixture {
 // create creates a webhook for all events that points to the receiver.
 func (f *fixture) create(t *testing.T) (webhooks.Webhook, secrets.Secret) {
 	t.Helper()
-	hook, secret, err := f.Create(t.Context(), f.owner, webhooks.CreateInput{URL: f.Server.URL + "/hook"})
+	hook, secret, err := f.Create(t.Context(), f.owner, webhooks.CreateInput{URL: f.URL + "/hook"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestCreateChecksInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, f *fixture) {
 				if tt.in.URL == "" {
-					tt.in.URL = f.Server.URL
+					tt.in.URL = f.URL
 				}
 				_, _, err := f.Create(t.Context(), f.owner, tt.in)
 				if got := fault.CodeOf(err); got != tt.code {
@@ -211,7 +211,7 @@ func TestUpdateChecksETag(t *testing.T) {
 func TestEmit(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		all, _ := f.create(t)
-		in := webhooks.CreateInput{URL: f.Server.URL, Events: []string{webhooks.ExportReady}}
+		in := webhooks.CreateInput{URL: f.URL, Events: []string{webhooks.ExportReady}}
 		if _, _, err := f.Create(t.Context(), f.owner, in); err != nil {
 			t.Fatal(err)
 		}

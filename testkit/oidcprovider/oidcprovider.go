@@ -105,9 +105,12 @@ func (p *Provider) Register(t testing.TB, redirectURIs ...string) Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.Post(
-		p.Issuer+"/reg", "application/json", bytes.NewReader(body),
-	) //nolint:forbidigo // the provider under test, on loopback
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.Issuer+"/reg", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

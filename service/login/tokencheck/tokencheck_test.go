@@ -79,7 +79,7 @@ func TestIntrospect(t *testing.T) {
 		t.Errorf("the address has the token: %s", e.seen.URL)
 	}
 	form := map[string][]string{"token": {"the-token"}, "token_type_hint": {"access_token"}}
-	if !reflect.DeepEqual(map[string][]string(e.form), form) {
+	if !reflect.DeepEqual(e.form, form) {
 		t.Errorf("the form is %v, want %v", e.form, form)
 	}
 	at.InForm = true
