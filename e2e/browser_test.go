@@ -255,7 +255,8 @@ func (p *person) reads(selector string) string {
 
 func (p *person) forbidsScripts() {
 	p.t.Helper()
-	if _, err := chromedp.Call(p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	_, err := chromedp.Call(p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	if err != nil {
 		p.t.Fatal(err)
 	}
 }

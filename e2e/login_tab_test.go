@@ -82,7 +82,8 @@ func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 func (p *person) wantsNoMotion() {
 	p.t.Helper()
 	still := []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}
-	if _, err := chromedp.Call(p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: still}); err != nil {
+	_, err := chromedp.Call(p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: still})
+	if err != nil {
 		p.t.Fatal(err)
 	}
 }

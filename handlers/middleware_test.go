@@ -21,7 +21,8 @@ func TestSecureHeaders_StrictTransportSecurity(t *testing.T) {
 			s.Config.PublicURL = publicURL
 			h := s.Handler()
 			for _, path := range []string{"/signin", "/oauth/cli_unknown/authorize", "/api/v1/projects", "/static/none.css"} {
-				if got := controlplane.Call(t, h, "GET", path, "", "").Header.Get("Strict-Transport-Security"); got != want {
+				got := controlplane.Call(t, h, "GET", path, "", "").Header.Get("Strict-Transport-Security")
+				if got != want {
 					t.Errorf("%s%s: %q, want %q", publicURL, path, got, want)
 				}
 			}

@@ -56,7 +56,8 @@ func TestTheMigrationOfMergesFindsEarlierOnes(t *testing.T) {
 		}
 		for team, want := range map[string]string{"team_a": "", "merged": "team_a", "own": "", "refused": ""} {
 			var into sql.NullString
-			if err := db.QueryRowContext(t.Context(), `SELECT merged_into FROM teams WHERE id = $1`, team).Scan(&into); err != nil ||
+			err := db.QueryRowContext(t.Context(), `SELECT merged_into FROM teams WHERE id = $1`, team).Scan(&into)
+			if err != nil ||
 				into.String != want {
 				t.Errorf("%s was merged into %q, %v; want %q", team, into.String, err, want)
 			}

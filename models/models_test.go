@@ -149,7 +149,8 @@ func TestRevisionsCommitInTheOrderOfTheirIDs(t *testing.T) {
 		for range writers {
 			wg.Go(func() {
 				for range each {
-					if err := db.Write(ctx, func(tx *models.Tx) error { return tx.AddRevision(project.ID, "", models.Now()) }); err != nil {
+					err := db.Write(ctx, func(tx *models.Tx) error { return tx.AddRevision(project.ID, "", models.Now()) })
+					if err != nil {
 						t.Error(err)
 					}
 				}
@@ -175,7 +176,8 @@ func TestAConsistentReadSeesNoLaterChange(t *testing.T) {
 			if _, err := tx.ProjectByID(project.ID); err != nil {
 				return err
 			}
-			if err := db.Write(t.Context(), func(other *models.Tx) error { return other.AddRevision(project.ID, "", models.Now()) }); err != nil {
+			err := db.Write(t.Context(), func(other *models.Tx) error { return other.AddRevision(project.ID, "", models.Now()) })
+			if err != nil {
 				return err
 			}
 			last, err := tx.LastRevision()

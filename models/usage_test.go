@@ -126,12 +126,14 @@ func TestTouchingAKeyChangesNothingElse(t *testing.T) {
 			CreatedAt: now,
 			UpdatedAt: now,
 		}
-		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&tenant, &kind, &key) }); err != nil {
+		err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&tenant, &kind, &key) })
+		if err != nil {
 			t.Fatal(err)
 		}
 		noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 		for _, at := range []time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Minute), noon} {
-			if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.TouchKeys([]string{key.ID, "key_gone"}, at) }); err != nil {
+			err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.TouchKeys([]string{key.ID, "key_gone"}, at) })
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

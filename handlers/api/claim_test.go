@@ -17,7 +17,8 @@ func TestClaimingInTheDashboard(t *testing.T) {
 		s := controlplane.NewOwner(t, db)
 		made := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", controlplane.ShopBody)
 		path := "/claim/" + made.Body["claim"].(map[string]any)["code"].(string)
-		if names := controlplane.Clean(s.Get(path).Shows(200, "Claim this workspace").Find("main ul").Text()); names != "shop" {
+		names := controlplane.Clean(s.Get(path).Shows(200, "Claim this workspace").Find("main ul").Text())
+		if names != "shop" {
 			t.Errorf("would claim %q", names)
 		}
 		s.Post(path, "team", "").Shows(422, "This request could not be answered")
@@ -93,7 +94,8 @@ func TestClaimingWithAToken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a := controlplane.Call(t, o.Handler, "POST", "/api/v1/claim", minted.Plaintext, `{"code":"`+code+`"}`); a.Status != tt.want {
+			a := controlplane.Call(t, o.Handler, "POST", "/api/v1/claim", minted.Plaintext, `{"code":"`+code+`"}`)
+			if a.Status != tt.want {
 				t.Errorf("%s: %d %s", tt.scope, a.Status, a.Raw)
 			}
 		}

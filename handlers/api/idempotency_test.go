@@ -158,7 +158,8 @@ func TestIdempotency_diedBeforeCommit(t *testing.T) {
 			t.Errorf("after its lease: %d %s", a.Status, a.Raw)
 		}
 		team := models.Team{ID: "team_late", CreatedAt: models.Now()}
-		if err := db.Write(slow.Context(t.Context()), func(tx *models.Tx) error { return tx.Insert(&team) }); err == nil {
+		err := db.Write(slow.Context(t.Context()), func(tx *models.Tx) error { return tx.Insert(&team) })
+		if err == nil {
 			t.Error("an attempt committed after it had lost its lease")
 		}
 		if _, err := db.Read(t.Context()).TeamByID(team.ID); err == nil {
@@ -174,7 +175,8 @@ func TestIdempotency_diedAfterCommit(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		team := models.Team{ID: "team_done", CreatedAt: models.Now()}
-		if err := db.Write(begun(t, s).Context(t.Context()), func(tx *models.Tx) error { return tx.Insert(&team) }); err != nil {
+		err := db.Write(begun(t, s).Context(t.Context()), func(tx *models.Tx) error { return tx.Insert(&team) })
+		if err != nil {
 			t.Fatal(err)
 		}
 		endLease(t, db)
@@ -271,7 +273,8 @@ func TestKeptAnswersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		var rows int
-		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM idempotent_requests").Scan(&rows); err != nil ||
+		err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM idempotent_requests").Scan(&rows)
+		if err != nil ||
 			rows != 0 {
 			t.Errorf("%d rows are left, %v", rows, err)
 		}
@@ -318,7 +321,8 @@ func TestMalformedIdempotencyKeys(t *testing.T) {
 		if a := again(t, h, token, "/api/v1/projects/shop/keys", large, "1"); a.Status != 413 {
 			t.Errorf("a large body: %d", a.Status)
 		}
-		if a := again(t, h, token, "/api/v1/projects/shop/keys", `{"owner":"x"}`, strings.Repeat("a", 255)); a.Status != 201 {
+		a := again(t, h, token, "/api/v1/projects/shop/keys", `{"owner":"x"}`, strings.Repeat("a", 255))
+		if a.Status != 201 {
 			t.Errorf("255 characters: %d %s", a.Status, a.Raw)
 		}
 	})

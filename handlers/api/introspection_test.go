@@ -92,7 +92,8 @@ func TestIntrospection_secret(t *testing.T) {
 		)
 		patch := func(opaque string, status int) {
 			t.Helper()
-			if a := controlplane.Call(t, h, "PATCH", path, token, `{"requests_auth":{"opaque":`+opaque+`}}`); a.Status != status ||
+			a := controlplane.Call(t, h, "PATCH", path, token, `{"requests_auth":{"opaque":`+opaque+`}}`)
+			if a.Status != status ||
 				strings.Contains(a.Raw, "canary") {
 				t.Errorf("%s: %d %s", opaque, a.Status, a.Raw)
 			} else if status == 422 && !slices.Equal(a.Pointers(), []string{"/requests_auth/opaque/client_secret"}) {

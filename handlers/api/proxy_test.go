@@ -76,7 +76,8 @@ func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
 				key = made
 			}
 		}
-		if got := controlplane.Call(t, h, "POST", "/proxy", key, controlplane.TargetBody("http://8.8.8.8:8080")); got.Status != 422 {
+		got := controlplane.Call(t, h, "POST", "/proxy", key, controlplane.TargetBody("http://8.8.8.8:8080"))
+		if got.Status != 422 {
 			t.Errorf("with a workspace key: %d %s, want 422", got.Status, got.Raw)
 		}
 		two := `{"target":"http://8.8.8.8","environments":{"dev":{"target":"http://8.8.8.8:9000"}}}`
@@ -86,7 +87,8 @@ func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
 			t.Errorf("an environment: %d %s", got.Status, got.Raw)
 		}
 		o := controlplane.SignUpOwner(t, s)
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8:8080"), o...); got.Status != 201 {
+		got = controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8:8080"), o...)
+		if got.Status != 201 {
 			t.Errorf("with an account: %d %s, want 201", got.Status, got.Raw)
 		}
 	})
@@ -101,7 +103,8 @@ func TestAnonymousCreationIsLimited(t *testing.T) {
 		var got controlplane.Response
 		made := 0
 		for range 30 {
-			if got = controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8")); got.Status == 201 {
+			got = controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8"))
+			if got.Status == 201 {
 				made++
 			}
 		}
@@ -110,7 +113,8 @@ func TestAnonymousCreationIsLimited(t *testing.T) {
 			seconds > 3600 {
 			t.Errorf("%d made, then %d %s, Retry-After %q", made, got.Status, got.Raw, got.Header.Get("Retry-After"))
 		}
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8"), controlplane.SignUpOwner(t, s)...); got.Status != 201 {
+		got = controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8"), controlplane.SignUpOwner(t, s)...)
+		if got.Status != 201 {
 			t.Errorf("with an account: %d %s, want 201", got.Status, got.Raw)
 		}
 	})

@@ -17,14 +17,17 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		path := "/api/v1/projects/" + o.OutsiderObjects.Project
-		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":" "}`, o.Owner...); got.Status != 422 ||
+		got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":" "}`, o.Owner...)
+		if got.Status != 422 ||
 			got.Pointers()[0] != "/reason" {
 			t.Errorf("no reason: %d %s", got.Status, got.Raw)
 		}
-		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Outsider...); got.Status != 404 {
+		got = controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Outsider...)
+		if got.Status != 404 {
 			t.Errorf("its own team takes it down: %d", got.Status)
 		}
-		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Owner...); got.Status != 200 ||
+		got = controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Owner...)
+		if got.Status != 200 ||
 			strings.Contains(got.Raw, "target") {
 			t.Fatalf("the operator: %d %s", got.Status, got.Raw)
 		}
@@ -38,7 +41,7 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := controlplane.Call(t, o.Handler, "GET", path, "", "", o.Outsider...)
+		got = controlplane.Call(t, o.Handler, "GET", path, "", "", o.Outsider...)
 		if frozen, _ := got.Body["frozen"].(map[string]any); frozen["reason"] != "Phishing" || frozen["since"] == "" {
 			t.Errorf("its team reads %s", got.Raw)
 		}
@@ -67,7 +70,8 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 		if entries := o.InstallationAudit(t); entries[0].Action != "project.takedown" {
 			t.Errorf("the operators' own log begins with %+v", entries[0])
 		}
-		if got := controlplane.Call(t, o.Handler, "DELETE", path+"/takedown", "", "", o.Outsider...); got.Status != 404 {
+		got = controlplane.Call(t, o.Handler, "DELETE", path+"/takedown", "", "", o.Outsider...)
+		if got.Status != 404 {
 			t.Errorf("its own team lifts it: %d", got.Status)
 		}
 

@@ -69,7 +69,8 @@ func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
 		t.Fatal(err)
 	}
 	taken := projects.AccessChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
-	if _, err := s.server.Projects.UpdateAccess(t.Context(), s.owner, created.Project.ID, created.Project.Versions[0].ID, "", taken); err != nil {
+	_, err = s.server.Projects.UpdateAccess(t.Context(), s.owner, created.Project.ID, created.Project.Versions[0].ID, "", taken)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -247,11 +247,13 @@ func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
 					t.Errorf("%s, %s: %d %s, want 422 %s", what, pair, got.Status, got.Raw, want)
 				}
 			}
-			if got := controlplane.Call(t, h, "POST", "/proxy", "", create, owner...); got.Status != http.StatusCreated {
+			got := controlplane.Call(t, h, "POST", "/proxy", "", create, owner...)
+			if got.Status != http.StatusCreated {
 				t.Errorf("an account, %s: %d %s", pair, got.Status, got.Raw)
 			}
 		}
-		if got := controlplane.Call(t, h, "PATCH", at, key, `{`+auth(`"iss":"https://8.8.8.8/b"`)+`}`); got.Status != http.StatusOK {
+		got := controlplane.Call(t, h, "PATCH", at, key, `{`+auth(`"iss":"https://8.8.8.8/b"`)+`}`)
+		if got.Status != http.StatusOK {
 			t.Errorf("a change at a web port: %d %s", got.Status, got.Raw)
 		}
 	})

@@ -36,7 +36,8 @@ func (w *world) exchange(device string) (tokens.Minted, string) {
 // rewind moves what was noted of a grant into the past.
 func (w *world) rewind(column string) {
 	w.t.Helper()
-	if _, err := w.db.SQL().ExecContext(w.t.Context(), "UPDATE device_grants SET "+column+" = '2001-01-01 00:00:00+00:00'"); err != nil {
+	_, err := w.db.SQL().ExecContext(w.t.Context(), "UPDATE device_grants SET "+column+" = '2001-01-01 00:00:00+00:00'")
+	if err != nil {
 		w.t.Fatal(err)
 	}
 }

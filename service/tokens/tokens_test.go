@@ -42,7 +42,8 @@ func newOwner(t *testing.T, db *models.DB, name string) access.Principal {
 	}
 	team := models.Team{ID: models.NewID("team"), Name: name, ClaimedAt: &now, CreatedAt: now}
 	seat := models.Membership{TeamID: team.ID, AccountID: account.ID, Role: string(access.Owner), CreatedAt: now}
-	if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&account, &team, &seat) }); err != nil {
+	err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&account, &team, &seat) })
+	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := accounts.PrincipalOf(db.Read(t.Context()), account.ID)

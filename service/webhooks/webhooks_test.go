@@ -198,10 +198,11 @@ func TestUpdateChecksETag(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		hook, _ := f.create(t)
 		text := "first"
-		if _, err := f.Update(t.Context(), f.owner, hook.ID, hook.ETag, webhooks.Change{Description: &text}); err != nil {
+		_, err := f.Update(t.Context(), f.owner, hook.ID, hook.ETag, webhooks.Change{Description: &text})
+		if err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Update(t.Context(), f.owner, hook.ID, hook.ETag, webhooks.Change{Description: &text})
+		_, err = f.Update(t.Context(), f.owner, hook.ID, hook.ETag, webhooks.Change{Description: &text})
 		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("second change with the old ETag: %v", err)
 		}

@@ -29,7 +29,8 @@ func startUpstream(dir, nginx string) (*server, error) {
 	if err := os.MkdirAll(files, 0o755); err != nil {
 		return nil, fmt.Errorf("start the upstream: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(files, bigPath), bytes.Repeat([]byte("0123456789abcdef"), 4<<10), 0o600); err != nil {
+	err := os.WriteFile(filepath.Join(files, bigPath), bytes.Repeat([]byte("0123456789abcdef"), 4<<10), 0o600)
+	if err != nil {
 		return nil, fmt.Errorf("start the upstream: %w", err)
 	}
 	return startNginx(filepath.Join(dir, "upstream"), nginx, func(addr string) string {
