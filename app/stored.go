@@ -22,7 +22,7 @@ func (a *App) keepsState() bool { return a.Config.DatabaseURL != "" && a.Config.
 const (
 	lookAtState  = time.Second      // how often the state is checked for changes
 	refreshState = 10 * time.Minute // how often it is written without a change, to renew its time
-	restFactor   = 50               // the pause after a write, in durations of the write: it takes up to 2 % of the time
+	restFactor   = 50               // the pause after a write, in durations of the write: up to 2 % of the time
 )
 
 // keepState writes the gateway's state to disk soon after each change until ctx ends, and

@@ -162,7 +162,8 @@ func sit(t *testing.T) *person {
 		defer mu.Unlock()
 		switch e := event.(type) {
 		case *devlog.EventEntryAdded:
-			if !slices.ContainsFunc(p.strangers, func(address string) bool { return strings.HasPrefix(e.Entry.URL, address) }) {
+			isEntry := func(address string) bool { return strings.HasPrefix(e.Entry.URL, address) }
+			if !slices.ContainsFunc(p.strangers, isEntry) {
 				complaints = append(complaints, fmt.Sprintf("%s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
 			}
 		case *runtime.EventExceptionThrown:
@@ -255,7 +256,8 @@ func (p *person) reads(selector string) string {
 
 func (p *person) forbidsScripts() {
 	p.t.Helper()
-	_, err := chromedp.Call(p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	disabled := emulation.SetScriptExecutionDisabledParams{Value: true}
+	_, err := chromedp.Call(p.tab, emulation.SetScriptExecutionDisabled, disabled)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -50,8 +50,18 @@ func fromCurlToExport(t *testing.T, databaseURL string) {
 	if !found {
 		t.Fatalf("the claim link is %s", made.Claim.URL)
 	}
-	for _, path := range []string{"/projects/shop", "/projects/shop/usage", "/projects/shop/requests", "/projects/shop/export", "/claim/" + claimCode,
-		"/api/v1/projects/shop", "/api/v1/projects/" + made.Project.ID, "/api/v1/projects/shop/keys", "/api/v1/projects/shop/exports", "/api/v1/keys/" + made.APIKeys["prod"].ID} {
+	for _, path := range []string{
+		"/projects/shop",
+		"/projects/shop/usage",
+		"/projects/shop/requests",
+		"/projects/shop/export",
+		"/claim/" + claimCode,
+		"/api/v1/projects/shop",
+		"/api/v1/projects/" + made.Project.ID,
+		"/api/v1/projects/shop/keys",
+		"/api/v1/projects/shop/exports",
+		"/api/v1/keys/" + made.APIKeys["prod"].ID,
+	} {
 		want := http.StatusNotFound
 		if strings.HasPrefix(path, "/claim/") {
 			want = http.StatusConflict // who has the code may know that it is used

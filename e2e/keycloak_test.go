@@ -11,7 +11,8 @@ import (
 
 // shop is a realm with one person, as an operator would write it by hand.
 const shop = `{"realm": "shop", "enabled": true, "sslRequired": "none", "users": [
-  {"username": "ana", "enabled": true, "email": "Ana@example.com", "emailVerified": true, "firstName": "Ana", "lastName": "Gomez",
+  {"username": "ana", "enabled": true, "email": "Ana@example.com", "emailVerified": true,
+   "firstName": "Ana", "lastName": "Gomez",
    "credentials": [{"type": "password", "value": "correct horse", "temporary": false}]}]}`
 
 // TestPeopleSignInThroughKeycloak makes a project with a login by one POST /proxy, and

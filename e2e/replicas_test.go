@@ -102,13 +102,12 @@ func silence(t *testing.T, database string) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan int64)
+	const cutListeners = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND query LIKE 'LISTEN %'`
 	go func() {
 		var cut int64
 		for ctx.Err() == nil {
-			done, err := conn.Exec(
-				ctx,
-				`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`,
-			)
+			done, err := conn.Exec(ctx, cutListeners)
 			if err == nil {
 				cut += done.RowsAffected()
 			}

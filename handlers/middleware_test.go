@@ -20,7 +20,12 @@ func TestSecureHeaders_StrictTransportSecurity(t *testing.T) {
 			s := controlplane.NewServer(t, db)
 			s.Config.PublicURL = publicURL
 			h := s.Handler()
-			for _, path := range []string{"/signin", "/oauth/cli_unknown/authorize", "/api/v1/projects", "/static/none.css"} {
+			for _, path := range []string{
+				"/signin",
+				"/oauth/cli_unknown/authorize",
+				"/api/v1/projects",
+				"/static/none.css",
+			} {
 				got := controlplane.Call(t, h, "GET", path, "", "").Header.Get("Strict-Transport-Security")
 				if got != want {
 					t.Errorf("%s%s: %q, want %q", publicURL, path, got, want)

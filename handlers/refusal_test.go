@@ -130,11 +130,23 @@ func TestAudit_refusedOutsider(t *testing.T) {
 			t.Fatalf("%d %s", got.Status, got.Raw)
 		}
 		e := list.Items[0]
-		if e.Action != "key.change" || e.Object != has.Key || e.Project != has.Project || e.Detail["code"] != "not_found" ||
-			e.Detail["route"] != "POST /api/v1/keys/:key/revoke" || !strings.HasPrefix(e.Actor.ID, "acc_") ||
-			e.Actor.Email != "" ||
-			!strings.HasPrefix(e.Actor.Token, "ses_") {
-			t.Errorf("got %s", got.Raw)
+		if e.Action != "key.change" {
+			t.Errorf("action %q, want key.change", e.Action)
+		}
+		if e.Object != has.Key || e.Project != has.Project {
+			t.Errorf("object %q of project %q, want %q of %q", e.Object, e.Project, has.Key, has.Project)
+		}
+		if code := e.Detail["code"]; code != "not_found" {
+			t.Errorf("code %q, want not_found", code)
+		}
+		if route := e.Detail["route"]; route != "POST /api/v1/keys/:key/revoke" {
+			t.Errorf("route %q, want that of the revocation", route)
+		}
+		if !strings.HasPrefix(e.Actor.ID, "acc_") || !strings.HasPrefix(e.Actor.Token, "ses_") {
+			t.Errorf("actor %q with token %q, want an account with a session", e.Actor.ID, e.Actor.Token)
+		}
+		if e.Actor.Email != "" {
+			t.Errorf("the entry shows the address %q", e.Actor.Email)
 		}
 	})
 }

@@ -41,17 +41,16 @@ func TestTheMigrationOfLimitsKeepsWhatThereWas(t *testing.T) {
 		made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		for _, statement := range []string{
 			`INSERT INTO teams (id, name, created_at) VALUES ('team_1', 'T', $1)`,
-			`INSERT INTO projects (id, team_id, name, display_name, fallback_owner, created_at, updated_at) VALUES ('prj_1', 'team_1', 'shop', 'Shop', 'shop', $1, $1)`,
+			`INSERT INTO projects (id, team_id, name, display_name, fallback_owner, created_at, updated_at)
+				VALUES ('prj_1', 'team_1', 'shop', 'Shop', 'shop', $1, $1)`,
 			`INSERT INTO tenants (id, project_id, name, created_at) VALUES ('tnt_1', 'prj_1', 'default', $1)`,
 		} {
 			execute(t, db, statement, made)
 		}
-		execute(
-			t,
-			db,
-			`INSERT INTO key_types (id, project_id, name, scopes, expires_in, built_in) VALUES ('kty_1', 'prj_1', 'full', '["*"]', 0, true)`,
-		)
-		const key = `INSERT INTO api_keys (id, project_id, tenant_id, key_type_id, owner, environment, description, state, hash, prefix, last4, created_at, updated_at)
+		execute(t, db, `INSERT INTO key_types (id, project_id, name, scopes, expires_in, built_in)
+			VALUES ('kty_1', 'prj_1', 'full', '["*"]', 0, true)`)
+		const key = `INSERT INTO api_keys (id, project_id, tenant_id, key_type_id, owner, environment,
+				description, state, hash, prefix, last4, created_at, updated_at)
 			VALUES ($1, 'prj_1', $2, 'kty_1', 'billing', '', 'Invoices', 'active', $3, 'pst_', 'abcd', $4, $4)`
 		execute(t, db, key, "key_1", "tnt_1", []byte("hash"), made)
 
@@ -64,11 +63,9 @@ func TestTheMigrationOfLimitsKeepsWhatThereWas(t *testing.T) {
 		err = db.QueryRowContext(
 			t.Context(),
 			`SELECT t.project_id, t.name, t.created_at, t.updated_at, k.description, k.allowed_cidrs, k.limits, p.limits
-			FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN projects p ON p.id = k.project_id WHERE k.id = 'key_1'`,
-		).
-			Scan(
-				&project, &name, &created, &updated, &description, &ranges, &own, &limits,
-			)
+			FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN projects p ON p.id = k.project_id
+			WHERE k.id = 'key_1'`,
+		).Scan(&project, &name, &created, &updated, &description, &ranges, &own, &limits)
 		if err != nil || project != "prj_1" || name != "default" || !created.Equal(made) || updated.IsZero() ||
 			description != "Invoices" ||
 			ranges != "[]" ||

@@ -39,17 +39,14 @@ func TestTheMigrationOfMergesFindsEarlierOnes(t *testing.T) {
 		for _, team := range []string{"team_a", "merged", "own", "refused"} {
 			execute(t, db, `INSERT INTO teams (id, name, claimed_at, created_at) VALUES ($1, 'T', $2, $2)`, team, made)
 		}
-		for _, e := range [][3]string{{"merged", "team_a", "done"}, {"own", "own", "done"}, {"refused", "team_a", "refused"}} {
-			execute(
-				t,
-				db,
-				`INSERT INTO audit_entries (id, actor, action, object, team_id, outcome, detail, remote_addr, request_id, created_at)
-				VALUES ($1, 'acc_1', 'workspace.claim', $1, $2, $3, '{}', '', '', $4)`,
-				e[0],
-				e[1],
-				e[2],
-				made,
-			)
+		for _, e := range [][3]string{
+			{"merged", "team_a", "done"},
+			{"own", "own", "done"},
+			{"refused", "team_a", "refused"},
+		} {
+			execute(t, db, `INSERT INTO audit_entries
+					(id, actor, action, object, team_id, outcome, detail, remote_addr, request_id, created_at)
+				VALUES ($1, 'acc_1', 'workspace.claim', $1, $2, $3, '{}', '', '', $4)`, e[0], e[1], e[2], made)
 		}
 		if _, err := provider.UpTo(t.Context(), mergedIs); err != nil {
 			t.Fatal(err)
@@ -57,8 +54,7 @@ func TestTheMigrationOfMergesFindsEarlierOnes(t *testing.T) {
 		for team, want := range map[string]string{"team_a": "", "merged": "team_a", "own": "", "refused": ""} {
 			var into sql.NullString
 			err := db.QueryRowContext(t.Context(), `SELECT merged_into FROM teams WHERE id = $1`, team).Scan(&into)
-			if err != nil ||
-				into.String != want {
+			if err != nil || into.String != want {
 				t.Errorf("%s was merged into %q, %v; want %q", team, into.String, err, want)
 			}
 		}

@@ -75,8 +75,23 @@ func (e AuditEntry) ChainHash(previous string) (string, error) {
 		Time                               string
 		Detail                             map[string]string
 		Changes                            map[string]AuditChange
-	}{previous, e.ID, e.TeamID, e.Number, e.Actor, e.TokenID, e.Action, e.Object, e.ProjectID, e.Outcome, e.RemoteAddr, e.RequestID,
-		e.CreatedAt.UTC().Format(time.RFC3339Nano), detail, changes})
+	}{
+		Previous: previous,
+		ID:       e.ID,
+		Team:     e.TeamID,
+		Number:   e.Number,
+		Actor:    e.Actor,
+		Token:    e.TokenID,
+		Action:   e.Action,
+		Object:   e.Object,
+		Project:  e.ProjectID,
+		Outcome:  e.Outcome,
+		Address:  e.RemoteAddr,
+		Request:  e.RequestID,
+		Time:     e.CreatedAt.UTC().Format(time.RFC3339Nano),
+		Detail:   detail,
+		Changes:  changes,
+	})
 	if err != nil {
 		return "", fmt.Errorf("models: the audit entry %s as JSON: %w", e.ID, err)
 	}

@@ -20,14 +20,16 @@ import (
 )
 
 var rows = []any{
-	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{}, &models.Version{},
-	&models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{}, &models.Revision{}, &models.Export{},
-	&models.ExportKey{}, &models.AuditEntry{},
-	&models.UsageHour{}, &models.LinkedAccount{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{}, &models.DeviceGrant{},
-	&models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{}, &models.AuditChain{},
-	&models.AppClient{}, &models.Provider{}, &models.SigningKey{}, &models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{},
-	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{}, &models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{},
-	&models.Product{}, &models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{},
+	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{},
+	&models.Version{}, &models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{},
+	&models.Revision{}, &models.Export{}, &models.ExportKey{}, &models.AuditEntry{}, &models.UsageHour{},
+	&models.LinkedAccount{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{},
+	&models.DeviceGrant{}, &models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{},
+	&models.AuditChain{}, &models.AppClient{}, &models.Provider{}, &models.SigningKey{},
+	&models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{},
+	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{},
+	&models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{}, &models.Product{},
+	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{},
 }
 
 type column struct {
@@ -89,9 +91,11 @@ func kindOf(f *schema.Field) string {
 
 func migratedTables(t *testing.T, db *models.DB) map[string]map[string]column {
 	t.Helper()
-	query := `SELECT m.name, p.name, lower(p.type), p."notnull" = 0 AND p.pk = 0 FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table'`
+	query := `SELECT m.name, p.name, lower(p.type), p."notnull" = 0 AND p.pk = 0
+		FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table'`
 	if db.Dialect() == migrations.Postgres {
-		query = `SELECT table_name, column_name, data_type, is_nullable = 'YES' FROM information_schema.columns WHERE table_schema = 'public'`
+		query = `SELECT table_name, column_name, data_type, is_nullable = 'YES'
+			FROM information_schema.columns WHERE table_schema = 'public'`
 	}
 	found, err := db.SQL().QueryContext(t.Context(), query)
 	if err != nil {
@@ -152,8 +156,10 @@ func TestTextSortsByItsBytesOnPostgreSQL(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	texts := 0
-	for table, collations := range grouped(t, db, `SELECT table_name, column_name || ' ' || coalesce(collation_name, 'of the database')
-		FROM information_schema.columns WHERE table_schema = 'public' AND data_type IN ('text', 'character varying', 'character')`) {
+	const collated = `SELECT table_name, column_name || ' ' || coalesce(collation_name, 'of the database')
+		FROM information_schema.columns
+		WHERE table_schema = 'public' AND data_type IN ('text', 'character varying', 'character')`
+	for table, collations := range grouped(t, db, collated) {
 		for _, found := range collations {
 			texts++
 			if !strings.HasSuffix(found, " C") {
@@ -172,7 +178,8 @@ var indexes = map[migrations.Dialect]string{
 	migrations.SQLite: `
 		SELECT name, 'primary key' || ' (' || columns || ')' FROM (
 			SELECT name, group_concat(column) AS columns FROM (
-				SELECT m.name, p.name AS column FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' AND p.pk > 0 ORDER BY m.name, p.pk)
+				SELECT m.name, p.name AS column FROM sqlite_master m, pragma_table_info(m.name) p
+				WHERE m.type = 'table' AND p.pk > 0 ORDER BY m.name, p.pk)
 			GROUP BY name)
 		UNION ALL
 		SELECT "table", CASE WHEN "unique" THEN 'unique ' ELSE '' END || name || ' (' || columns || ')' FROM (
@@ -182,8 +189,11 @@ var indexes = map[migrations.Dialect]string{
 				WHERE m.type = 'table' AND l.origin <> 'pk' ORDER BY m.name, l.name, i.seqno)
 			GROUP BY "table", name, "unique")`,
 	migrations.Postgres: `
-		SELECT t.relname, CASE WHEN x.indisprimary THEN 'primary key' WHEN x.indisunique THEN 'unique ' || i.relname ELSE i.relname END
-			|| ' (' || string_agg(a.attname, ',' ORDER BY k.position) || ')'
+		SELECT t.relname, CASE
+				WHEN x.indisprimary THEN 'primary key'
+				WHEN x.indisunique THEN 'unique ' || i.relname
+				ELSE i.relname
+			END || ' (' || string_agg(a.attname, ',' ORDER BY k.position) || ')'
 		FROM pg_index x
 		JOIN pg_class i ON i.oid = x.indexrelid
 		JOIN pg_class t ON t.oid = x.indrelid

@@ -160,11 +160,13 @@ func (t *Tx) AddGroupMembers(list []GroupMember) error {
 // are nested in. UNION, unlike UNION ALL, ends in a cycle.
 func (t *Tx) GroupsOfUser(userID string) ([]UserGroup, error) {
 	var list []UserGroup
-	return list, t.db.Raw(`WITH RECURSIVE held (id) AS (
+	const query = `WITH RECURSIVE held (id) AS (
 			SELECT group_id FROM group_members WHERE user_id = ?
 			UNION
 			SELECT group_groups.parent_id FROM group_groups JOIN held ON held.id = group_groups.child_id)
-		SELECT user_groups.* FROM user_groups JOIN held ON held.id = user_groups.id ORDER BY user_groups.name`, userID).Scan(&list).Error
+		SELECT user_groups.* FROM user_groups JOIN held ON held.id = user_groups.id
+		ORDER BY user_groups.name`
+	return list, t.db.Raw(query, userID).Scan(&list).Error
 }
 
 // GroupsWithin returns those of the ids that are groups of a tenant.

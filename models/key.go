@@ -130,8 +130,12 @@ func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 	}()
 	for rows.Next() {
 		var k APIKey
-		if err := rows.Scan(&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID, &k.Owner, &k.Environment, &k.Description,
-			&k.State, &k.Limits, &k.AllowedCIDRs, &k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt, &k.Prefix, &k.Last4, &k.CreatedAt, &k.UpdatedAt); err != nil {
+		err := rows.Scan(
+			&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID,
+			&k.Owner, &k.Environment, &k.Description, &k.State, &k.Limits, &k.AllowedCIDRs,
+			&k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt, &k.Prefix, &k.Last4, &k.CreatedAt, &k.UpdatedAt,
+		)
+		if err != nil {
 			return err
 		}
 		if err := fn(&k); err != nil {

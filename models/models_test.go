@@ -149,7 +149,9 @@ func TestRevisionsCommitInTheOrderOfTheirIDs(t *testing.T) {
 		for range writers {
 			wg.Go(func() {
 				for range each {
-					err := db.Write(ctx, func(tx *models.Tx) error { return tx.AddRevision(project.ID, "", models.Now()) })
+					err := db.Write(ctx, func(tx *models.Tx) error {
+						return tx.AddRevision(project.ID, "", models.Now())
+					})
 					if err != nil {
 						t.Error(err)
 					}
@@ -176,7 +178,9 @@ func TestAConsistentReadSeesNoLaterChange(t *testing.T) {
 			if _, err := tx.ProjectByID(project.ID); err != nil {
 				return err
 			}
-			err := db.Write(t.Context(), func(other *models.Tx) error { return other.AddRevision(project.ID, "", models.Now()) })
+			err := db.Write(t.Context(), func(other *models.Tx) error {
+				return other.AddRevision(project.ID, "", models.Now())
+			})
 			if err != nil {
 				return err
 			}

@@ -84,8 +84,15 @@ func TestUsageIsGroupedByEachColumn(t *testing.T) {
 		elsewhere.ProjectID, later.Hour = "prj_2", 72
 		addUsage(t, db, first, other, elsewhere, later)
 		tx := db.Read(t.Context())
-		for _, by := range []string{models.UsageByHour, models.UsageByDay, models.UsageByEnvironment, models.UsageByOwner,
-			models.UsageByKey, models.UsageByRoute, models.UsageByStatusClass} {
+		for _, by := range []string{
+			models.UsageByHour,
+			models.UsageByDay,
+			models.UsageByEnvironment,
+			models.UsageByOwner,
+			models.UsageByKey,
+			models.UsageByRoute,
+			models.UsageByStatusClass,
+		} {
 			sums, err := tx.UsageOf("prj_1", 47, 72, []string{by}, 10)
 			if err != nil {
 				t.Fatal(err)
@@ -132,7 +139,9 @@ func TestTouchingAKeyChangesNothingElse(t *testing.T) {
 		}
 		noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 		for _, at := range []time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Minute), noon} {
-			err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.TouchKeys([]string{key.ID, "key_gone"}, at) })
+			err := db.Write(t.Context(), func(tx *models.Tx) error {
+				return tx.TouchKeys([]string{key.ID, "key_gone"}, at)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

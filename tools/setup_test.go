@@ -52,7 +52,8 @@ func (m *machine) keycloak() {
 	m.t.Helper()
 	m.write("maven/keycloak-1.2.3/bin/kc.sh", "#!/bin/sh\n"+`echo "kc.sh $*" >>"$MACHINE/log"`+"\n")
 	const archive = "maven/keycloak-quarkus-dist-1.2.3.tar.gz"
-	out, err := exec.Command("tar", "-czf", filepath.Join(m.root, archive), "-C", filepath.Join(m.root, "maven"), "keycloak-1.2.3").CombinedOutput()
+	pack := exec.Command("tar", "-czf", filepath.Join(m.root, archive), "-C", filepath.Join(m.root, "maven"), "keycloak-1.2.3")
+	out, err := pack.CombinedOutput()
 	if err != nil {
 		m.t.Fatalf("%v\n%s", err, out)
 	}

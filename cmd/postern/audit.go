@@ -68,7 +68,8 @@ secrets are not kept.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&q.Project, "project", "", "only of this project, by name or id")
-	flags.StringVar(&q.Team, "team", "", "of this team, by id; installation, for operators, selects entries without a team")
+	flags.StringVar(&q.Team, "team", "", "of this team, by id; "+
+		"installation, for operators, selects entries without a team")
 	flags.StringVar(&q.Actor, "actor", "", "only by this account, by e-mail address or id, or by another actor")
 	flags.StringVar(&q.Action, "action", "", "only of this kind, such as key.change")
 	flags.StringVar(&q.Object, "object", "", "only about what has this id")

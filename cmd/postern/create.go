@@ -62,8 +62,8 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
 	flags.StringVar(&f.proxy.Product, "product", "", "product of the project (created if there is none "+
 		"of that name)")
-	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves in addition to its own (created if there is none "+
-		"of that name)")
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves in addition to its own "+
+		"(created if there is none of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
 	teamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(

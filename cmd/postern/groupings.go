@@ -197,8 +197,8 @@ func newTenantsCreate(t terminal) *cobra.Command {
 			return "The tenant " + x.Name + " is created. Serve it with: postern tenants attach PROJECT " + x.Name
 		})
 	command.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
-	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "owner that calls without a key are counted for when "+
-		"their token names the tenant (the project's when absent)")
+	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "owner that calls without a key are "+
+		"counted for when their token names the tenant (the project's when absent)")
 	teamFlag(command, &in.Team)
 	return command
 }
@@ -232,7 +232,7 @@ func newTenantsUpdate(t terminal) *cobra.Command {
 		return api.UpdateTenant(ctx, args[0], change)
 	}, func(x client.Tenant, _ []string) string { return "The tenant " + x.Name + " is changed." })
 	command.Flags().StringVar(&displayName, "display-name", "", "name for people")
-	command.Flags().StringVar(&fallback, "fallback-owner", "", "owner that calls without a key are counted for when their "+
-		"token names the tenant; empty for the project's")
+	command.Flags().StringVar(&fallback, "fallback-owner", "", "owner that calls without a key are "+
+		"counted for when their token names the tenant; empty for the project's")
 	return command
 }

@@ -88,7 +88,8 @@ var badProxies = []badInput{
 	},
 	{
 		"an introspection endpoint at a port of another protocol", "POST /proxy",
-		`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"],` + `"opaque":{"endpoint":"https://8.8.8.8:25/i"}}}`,
+		`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"],` +
+			`"opaque":{"endpoint":"https://8.8.8.8:25/i"}}}`,
 		422, "port_forbidden", "/requests_auth/opaque/endpoint",
 	},
 	{
@@ -103,7 +104,8 @@ var badProxies = []badInput{
 	},
 	{
 		"limits of a key type", "POST /proxy",
-		`{"target":"http://127.0.0.1:9","requests_auth":{"key_types":[{"name":"gold","scopes":["a"],"limits":{"week":1}}]}}`,
+		`{"target":"http://127.0.0.1:9",` +
+			`"requests_auth":{"key_types":[{"name":"gold","scopes":["a"],"limits":{"week":1}}]}}`,
 		422, "unknown_window", "/requests_auth/key_types/0/limits/week",
 	},
 	{
@@ -293,7 +295,8 @@ func TestBadInput(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		shop := controlplane.CreateShop(t, h)
-		ids := strings.NewReplacer("{key}", shop.KeyID, "{version}", shop.VersionID, "{environment}", shop.EnvironmentID)
+		ids := strings.NewReplacer(
+			"{key}", shop.KeyID, "{version}", shop.VersionID, "{environment}", shop.EnvironmentID)
 		for group, inputs := range map[string][]badInput{
 			"proxy":    badProxies,
 			"keys":     badKeys,

@@ -82,7 +82,8 @@ func TestAKeyBelongsToOneRequestOfOneCaller(t *testing.T) {
 		if a.Status != 422 || a.Body["code"] != "idempotency_key_reused" {
 			t.Errorf("another body: %d %s", a.Status, a.Raw)
 		}
-		books := controlplane.Call(t, h, "POST", "/proxy", "", strings.Replace(controlplane.ShopBody, "shop", "books", 1)).Body["workspace_key"].(string)
+		booksBody := strings.Replace(controlplane.ShopBody, "shop", "books", 1)
+		books := controlplane.Call(t, h, "POST", "/proxy", "", booksBody).Body["workspace_key"].(string)
 		one := again(t, h, shops, "/api/v1/projects/shop/keys", `{"owner":"x"}`, "1")
 		two := again(t, h, books, "/api/v1/projects/books/keys", `{"owner":"x"}`, "1")
 		if one.Status != 201 || two.Status != 201 || one.Body["key"] == two.Body["key"] {

@@ -90,55 +90,123 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 		s.Projects.CapUnclaimed = true
 		h := s.Handler()
 		header := controlplane.SignUpOwner(t, s)
-		for body, want := range map[string]string{
-			createWithLogin(`{}`): "/login/providers required",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x"},{"type":"github","client_id":"x"}]}`):                                                                                               "/login/providers/1/client_secret required",
-			createWithLogin(`{"providers":[{"type":"myspace"}]}`):                                                                                                                                                "/login/providers/0/type unknown_provider",
-			createWithLogin(`{"providers":[{"type":"github","managed":true}]}`):                                                                                                                                  "/login/providers/0/managed managed_login_unavailable",
-			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x"}]}`):                                                                                                                                   "/login/providers/0/issuer required",
-			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"http://169.254.169.254"}]}`):                                                                                                 "/login/providers/0/issuer target_forbidden",
-			createWithLogin(`{"providers":[{"type":"auth0","client_id":"x","issuer":"https://8.8.8.8","domain":"8.8.8.8"}]}`):                                                                                    "/login/providers/0/domain one_of_two",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`, `"requests_auth":{"mode":"passthrough"}`):                                                                   "/login/providers/0/token_type/upstream method_missing",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":{"upstream":"provider_id_token"}}]}`, `"requests_auth":{"mode":"passthrough"}`):                                         "/login/providers/0/token_type/upstream method_missing",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}],"redirect_uris":["http://app.example.com/"]}`):                                                                                     "/login/redirect_uris/0 invalid_redirect_uri",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"provider"},{"type":"google","client_id":"y","token_type":"provider"}]}`, `"requests_auth":{"mode":"authenticate"}`):    "/login/providers/1/token_type/client token_type_ambiguous",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}]}`, `"requests_auth":{"mode":"authenticate","jwt":{"allowed_pairs":[{"iss":"`+s.Config.PublicURL+`/oauth/cli_1","aud":"cli_1"}]}}`): "/requests_auth/jwt/allowed_pairs/0/iss own_issuer",
-			createWithLogin(`{"providers":[{"type":"google"}]}`, `"name":"N"`):                                                                                                                                   "/name invalid_name, /login/providers/0/client_id required",
-			createWithLogin(`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`, 20) + `{"type":"google"}]}`):                                                                                 "/login/providers too_many",
+		for name, tt := range map[string]struct{ body, want string }{
+			"no provider": {
+				body: createWithLogin(`{}`),
+				want: "/login/providers required",
+			},
+			"no secret": {
+				body: createWithLogin(
+					`{"providers":[{"type":"google","client_id":"x"},{"type":"github","client_id":"x"}]}`,
+				),
+				want: "/login/providers/1/client_secret required",
+			},
+			"unknown provider": {
+				body: createWithLogin(`{"providers":[{"type":"myspace"}]}`),
+				want: "/login/providers/0/type unknown_provider",
+			},
+			"managed": {
+				body: createWithLogin(`{"providers":[{"type":"github","managed":true}]}`),
+				want: "/login/providers/0/managed managed_login_unavailable",
+			},
+			"no issuer": {
+				body: createWithLogin(`{"providers":[{"type":"oidc","client_id":"x"}]}`),
+				want: "/login/providers/0/issuer required",
+			},
+			"forbidden issuer": {
+				body: createWithLogin(
+					`{"providers":[{"type":"oidc","client_id":"x","issuer":"http://169.254.169.254"}]}`,
+				),
+				want: "/login/providers/0/issuer target_forbidden",
+			},
+			"two issuers": {
+				body: createWithLogin(
+					`{"providers":[{"type":"auth0","client_id":"x","issuer":"https://8.8.8.8",` +
+						`"domain":"8.8.8.8"}]}`,
+				),
+				want: "/login/providers/0/domain one_of_two",
+			},
+			"no token": {
+				body: createWithLogin(
+					`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`,
+					`"requests_auth":{"mode":"passthrough"}`,
+				),
+				want: "/login/providers/0/token_type/upstream method_missing",
+			},
+			"provider's ID token": {
+				body: createWithLogin(
+					`{"providers":[{"type":"google","client_id":"x",`+
+						`"token_type":{"upstream":"provider_id_token"}}]}`,
+					`"requests_auth":{"mode":"passthrough"}`,
+				),
+				want: "/login/providers/0/token_type/upstream method_missing",
+			},
+			"redirect to http": {
+				body: createWithLogin(
+					`{"providers":[{"type":"google",` +
+						`"client_id":"x"}],"redirect_uris":["http://app.example.com/"]}`,
+				),
+				want: "/login/redirect_uris/0 invalid_redirect_uri",
+			},
+			"ambiguous token type": {
+				body: createWithLogin(
+					`{"providers":[{"type":"google","client_id":"x","token_type":"provider"},`+
+						`{"type":"google","client_id":"y","token_type":"provider"}]}`,
+					`"requests_auth":{"mode":"authenticate"}`,
+				),
+				want: "/login/providers/1/token_type/client token_type_ambiguous",
+			},
+			"own issuer in a pair": {
+				body: createWithLogin(
+					`{"providers":[{"type":"google","client_id":"x"}]}`,
+					`"requests_auth":{"mode":"authenticate",`+
+						`"jwt":{"allowed_pairs":[{"iss":"`+s.Config.PublicURL+`/oauth/cli_1","aud":"cli_1"}]}}`,
+				),
+				want: "/requests_auth/jwt/allowed_pairs/0/iss own_issuer",
+			},
+			"two faults": {
+				body: createWithLogin(`{"providers":[{"type":"google"}]}`, `"name":"N"`),
+				want: "/name invalid_name, /login/providers/0/client_id required",
+			},
+			"too many providers": {
+				body: createWithLogin(
+					`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`+
+						``, 20) + `{"type":"google"}]}`,
+				),
+				want: "/login/providers too_many",
+			},
 		} {
-			got := controlplane.Call(t, h, "POST", "/proxy", "", body, header...)
-			if list := strings.Join(got.PointerCodes(), ", "); got.Status != 422 || list != want {
-				t.Errorf("%s: %d %s, want 422 %s", body, got.Status, list, want)
-			}
+			t.Run(name, func(t *testing.T) {
+				got := controlplane.Call(t, h, "POST", "/proxy", "", tt.body, header...)
+				if list := strings.Join(got.PointerCodes(), ", "); got.Status != 422 || list != tt.want {
+					t.Errorf("%d %s, want 422 %s", got.Status, list, tt.want)
+				}
+			})
 		}
 		port := createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"https://8.8.8.8:8443"}]}`)
 		port = strings.Replace(port, "http://127.0.0.1:9", "http://8.8.8.8", 1)
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", port); strings.Join(
-			got.PointerCodes(), ", ",
-		) != "/login/providers/0/issuer port_needs_claim" {
+		got := controlplane.Call(t, h, "POST", "/proxy", "", port)
+		if list := strings.Join(got.PointerCodes(), ", "); list != "/login/providers/0/issuer port_needs_claim" {
 			t.Errorf("an unclaimed login at another port: %d %s", got.Status, got.Raw)
 		}
 		keys := createWithLogin(
 			`{"providers":[{"type":"google","client_id":"x"}]}`,
 			`"requests_auth":{"mode":"authenticate","methods":["api_key"]}`,
 		)
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", keys, header...); strings.Join(
-			got.PointerCodes(), ", ",
-		) != "/requests_auth/methods method_missing" {
+		got = controlplane.Call(t, h, "POST", "/proxy", "", keys, header...)
+		if list := strings.Join(got.PointerCodes(), ", "); list != "/requests_auth/methods method_missing" {
 			t.Errorf("methods without jwt beside a login: %d %s", got.Status, got.Raw)
 		}
 		usual := createWithLogin(
 			`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`,
 			`"name":"usual","requests_auth":{"mode":"authenticate"}`,
 		)
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", usual, header...); got.Status != 201 ||
-			got.Body["api_keys"] == nil {
+		got = controlplane.Call(t, h, "POST", "/proxy", "", usual, header...)
+		if got.Status != 201 || got.Body["api_keys"] == nil {
 			t.Errorf("a login where calls authenticate: %d %s", got.Status, got.Raw)
 		}
-		if got := controlplane.Call(t, h, "GET", "/api/v1/projects/usual", "", "", header...); !strings.Contains(
-			got.Raw,
-			`"methods":["api_key","jwt"]`,
-		) {
+		got = controlplane.Call(t, h, "GET", "/api/v1/projects/usual", "", "", header...)
+		if !strings.Contains(got.Raw, `"methods":["api_key","jwt"]`) {
 			t.Errorf("beside a login the methods are not api_key and jwt: %s", got.Raw)
 		}
 	})

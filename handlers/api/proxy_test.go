@@ -113,7 +113,8 @@ func TestAnonymousCreationIsLimited(t *testing.T) {
 			seconds > 3600 {
 			t.Errorf("%d made, then %d %s, Retry-After %q", made, got.Status, got.Raw, got.Header.Get("Retry-After"))
 		}
-		got = controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8"), controlplane.SignUpOwner(t, s)...)
+		owner := controlplane.SignUpOwner(t, s)
+		got = controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8"), owner...)
 		if got.Status != 201 {
 			t.Errorf("with an account: %d %s, want 201", got.Status, got.Raw)
 		}
@@ -128,7 +129,8 @@ func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
 		s := controlplane.NewServer(t, db)
 		s.Config.AnonymousToken = token
 		h := s.Handler()
-		key, _ := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://127.0.0.1:9")).Body["workspace_key"].(string)
+		made := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://127.0.0.1:9"))
+		key, _ := made.Body["workspace_key"].(string)
 		owner := controlplane.SignUpOwner(t, s)
 		for _, tt := range []struct {
 			mode   config.Anonymous

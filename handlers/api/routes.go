@@ -233,7 +233,8 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
 	c.CreateHooks = nil // they add $schema to answers
 	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: web.UnmarshalBody}
-	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict} // json: media types with the suffix +json
+	// "json" is for media types with the suffix +json.
+	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type:        "http",

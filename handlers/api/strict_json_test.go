@@ -97,7 +97,8 @@ func TestAPI_NULInAnyText(t *testing.T) {
 			{"member", "/proxy", `{"target":"http://127.0.0.1:9","tenant":"a\u0000"}`, "/tenant"},
 			{
 				"element", "/proxy",
-				`{"target":"http://127.0.0.1:9","requests_auth":{"key_types":[{"name":"gold","scopes":["a","b\u0000"]}]}}`,
+				`{"target":"http://127.0.0.1:9",` +
+					`"requests_auth":{"key_types":[{"name":"gold","scopes":["a","b\u0000"]}]}}`,
 				"/requests_auth/key_types/0/scopes/1",
 			},
 			{

@@ -164,7 +164,11 @@ func TestLogin_callbackBinding(t *testing.T) {
 		b := newBoundLogin(t, db)
 		browser, back := b.begin()
 		b.refused("another browser", b.get(b.browser(), back.String()), http.StatusForbidden)
-		b.refused("no state", b.get(browser, changed(back, func(q url.Values) { q.Del("state") })), http.StatusForbidden)
+		b.refused(
+			"no state",
+			b.get(browser, changed(back, func(q url.Values) { q.Del("state") })),
+			http.StatusForbidden,
+		)
 		b.refused(
 			"a state cut off",
 			b.get(browser, changed(back, func(q url.Values) { q.Set("state", q.Get("state")[:40]) })),

@@ -41,14 +41,18 @@ var kindsUnderSiege = map[string]func(t *testing.T, s *siege) (issuer string){
 		s.github = fakegithub.Start(t)
 		s.fake, s.set = s.github.Provider, &providers.Set{GitHubURL: s.github.URL, GitHubAPI: s.github.URL}
 		user, emails := maps.Clone(s.github.User), slices.Clone(s.github.Emails)
-		s.pristine = func() { s.github.User, s.github.Emails, s.github.API = maps.Clone(user), slices.Clone(emails), nil }
+		s.pristine = func() {
+			s.github.User, s.github.Emails, s.github.API = maps.Clone(user), slices.Clone(emails), nil
+		}
 		return ""
 	},
 	providers.Facebook: func(t *testing.T, s *siege) string {
 		s.facebook = fakefacebook.Start(t)
 		s.fake, s.set = s.facebook.Provider, &providers.Set{FacebookURL: s.facebook.URL, FacebookGraph: s.facebook.URL}
 		debug, me := maps.Clone(s.facebook.Debug), maps.Clone(s.facebook.Me)
-		s.pristine = func() { s.facebook.Debug, s.facebook.Me, s.facebook.Graph = maps.Clone(debug), maps.Clone(me), nil }
+		s.pristine = func() {
+			s.facebook.Debug, s.facebook.Me, s.facebook.Graph = maps.Clone(debug), maps.Clone(me), nil
+		}
 		return ""
 	},
 	providers.Google: func(t *testing.T, s *siege) string {
@@ -187,9 +191,11 @@ func (s *siege) refused(t *testing.T, name string, got step) {
 	if got.status < 400 && got.to == nil || got.status >= 500 && got.status != http.StatusServiceUnavailable {
 		t.Errorf("%s: it is answered %d %s", name, got.status, got.Find("main").Text())
 	}
-	if got.to != nil &&
-		(!strings.HasPrefix(got.to.String(), callback+"?") || got.to.Query().Has("code") || !got.to.Query().Has("error")) {
-		t.Errorf("%s: the browser is sent to %s", name, got.to)
+	if got.to != nil {
+		query := got.to.Query()
+		if !strings.HasPrefix(got.to.String(), callback+"?") || query.Has("code") || !query.Has("error") {
+			t.Errorf("%s: the browser is sent to %s", name, got.to)
+		}
 	}
 	if got.Find("input[name=ticket]").Length() > 0 || strings.Contains(got.raw, "access_token") {
 		t.Errorf("%s: it lets somebody in", name)

@@ -69,7 +69,8 @@ func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
 		t.Fatal(err)
 	}
 	taken := projects.AccessChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
-	_, err = s.server.Projects.UpdateAccess(t.Context(), s.owner, created.Project.ID, created.Project.Versions[0].ID, "", taken)
+	version := created.Project.Versions[0].ID
+	_, err = s.server.Projects.UpdateAccess(t.Context(), s.owner, created.Project.ID, version, "", taken)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.Gi
 		"/proxy",
 		"",
 		`{"target":"http://8.8.8.8","login":{"redirect_uris":["`+callback+`"],
-		"providers":[{"type":"github","client_id":"`+fakeoidc.ClientID+`","client_secret":"`+fakeoidc.ClientSecret+`"}]}}`,
+		"providers":[{"type":"github","client_id":"`+fakeoidc.ClientID+`",
+			"client_secret":"`+fakeoidc.ClientSecret+`"}]}}`,
 	)
 	if made.Status != 201 {
 		t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
@@ -43,7 +44,8 @@ func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.Gi
 	key := made.Body["workspace_key"].(string)
 	s.client.ID = made.Body["login"].(map[string]any)["client_id"].(string)
 	brand := controlplane.Call(t, h, "PATCH", "/api/v1/app-clients/"+s.client.ID, key, `{"logout_uris":["`+callback+`"],
-		"branding":{"title":"Gogle","welcome":"Your session expired.","logo_url":"https://logo.example/g.svg","color":"#ff0000"}}`)
+		"branding":{"title":"Gogle","welcome":"Your session expired.",
+			"logo_url":"https://logo.example/g.svg","color":"#ff0000"}}`)
 	if brand.Status != 200 {
 		t.Fatalf("dress as somebody else: %d %s", brand.Status, brand.Raw)
 	}
@@ -209,7 +211,8 @@ func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
 		s.Projects.CapUnclaimed = true
 		h := s.Handler()
 		auth := func(pair string) string {
-			return `"requests_auth":{"mode":"authenticate","methods":["jwt"],"jwt":{"allowed_pairs":[{"aud":"x",` + pair + `}]}}`
+			return `"requests_auth":{"mode":"authenticate","methods":["jwt"],` +
+				`"jwt":{"allowed_pairs":[{"aud":"x",` + pair + `}]}}`
 		}
 		good := controlplane.Call(
 			t,

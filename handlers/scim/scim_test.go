@@ -86,7 +86,8 @@ func TestSCIM_provisioning(t *testing.T) {
 		c.checkGroups(t, id)
 
 		path := "/Users/" + id
-		frozen := c.call(t, 200, http.MethodPatch, path, `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`)
+		const freeze = `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`
+		frozen := c.call(t, 200, http.MethodPatch, path, freeze)
 		has(t, frozen, map[string]any{"active": false})
 		replaced := c.call(t, 200, http.MethodPut, path, `{"userName":"ana@example.com","displayName":"Ana"}`)
 		has(t, replaced, map[string]any{

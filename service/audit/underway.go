@@ -19,7 +19,7 @@ var (
 		"that to end, and ask again.").After(5 * time.Second)
 	errTooLong = fault.New(
 		fault.Unavailable, "verification_too_long",
-		"The log is too long to verify while somebody waits. Whoever runs the server can do it with postern audit verify.",
+		"The log is too long to verify in a request. On the server, run postern audit verify.",
 	)
 )
 

@@ -192,8 +192,11 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 				_, err := w.UpdateGroup(ctx, p, group, "", directory.GroupInput{DisplayName: ref("Staff")})
 				return err
 			},
-			"member": func(p access.Principal) error { _, err := w.SetMember(ctx, p, group, user, "member"); return err },
-			"nest":   func(p access.Principal) error { _, err := w.Nest(ctx, p, group, inner); return err },
+			"member": func(p access.Principal) error {
+				_, err := w.SetMember(ctx, p, group, user, "member")
+				return err
+			},
+			"nest": func(p access.Principal) error { _, err := w.Nest(ctx, p, group, inner); return err },
 			"replace": func(p access.Principal) error {
 				_, err := w.ReplaceGroup(ctx, p, inner, "", directory.Replacement{Add: []string{user}})
 				return err

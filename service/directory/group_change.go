@@ -170,8 +170,12 @@ func (s *Service) DeleteGroup(ctx context.Context, p access.Principal, id string
 func (in GroupInput) apply(row *models.UserGroup) (wrong []fault.Field) {
 	if in.Name != nil {
 		if row.Name = *in.Name; !groupName.MatchString(row.Name) {
-			wrong = append(wrong, fault.Field{Pointer: "/name", Code: "invalid_name",
-				Detail: "Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, the first a letter or digit."})
+			wrong = append(wrong, fault.Field{
+				Pointer: "/name",
+				Code:    "invalid_name",
+				Detail: "Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, " +
+					"the first a letter or digit.",
+			})
 		}
 	}
 	if in.DisplayName != nil {

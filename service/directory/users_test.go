@@ -68,15 +68,23 @@ func TestUsersAreListedByWhatIsAsked(t *testing.T) {
 		staff := w.group(t, "staff")
 		ana, bob := w.user(t, "ana@example.com", staff), w.user(t, "b_b@example.org")
 		must[directory.Profile](t)(w.Freeze(t.Context(), w.owner, bob))
+		list := func(filter models.UserFilter, page models.Page) models.List[directory.User] {
+			return must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant, filter, page))
+		}
 		for _, tt := range []struct {
 			filter models.UserFilter
 			want   string
 		}{
-			{models.UserFilter{State: "frozen"}, bob}, {models.UserFilter{State: "invited"}, ana}, {models.UserFilter{Email: "ANA@example.com"}, ana},
-			{models.UserFilter{Query: "EXAMPLE.org"}, bob}, {models.UserFilter{Query: "_b"}, bob}, {models.UserFilter{Group: staff}, ana},
-			{models.UserFilter{UserName: "ana@example.com"}, ana}, {models.UserFilter{Query: "%"}, ""},
+			{models.UserFilter{State: "frozen"}, bob},
+			{models.UserFilter{State: "invited"}, ana},
+			{models.UserFilter{Email: "ANA@example.com"}, ana},
+			{models.UserFilter{Query: "EXAMPLE.org"}, bob},
+			{models.UserFilter{Query: "_b"}, bob},
+			{models.UserFilter{Group: staff}, ana},
+			{models.UserFilter{UserName: "ana@example.com"}, ana},
+			{models.UserFilter{Query: "%"}, ""},
 		} {
-			page := must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant, tt.filter, models.Page{}))
+			page := list(tt.filter, models.Page{})
 			got := ""
 			for _, u := range page.Items {
 				got += u.ID
@@ -85,12 +93,8 @@ func TestUsersAreListedByWhatIsAsked(t *testing.T) {
 				t.Errorf("%+v: %q, want %q", tt.filter, got, tt.want)
 			}
 		}
-		first := must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, models.Page{Limit: 1}))
-		second := must[models.List[directory.User]](
-			t,
-		)(
-			w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, models.Page{Cursor: first.Next, Limit: 1}),
-		)
+		first := list(models.UserFilter{}, models.Page{Limit: 1})
+		second := list(models.UserFilter{}, models.Page{Cursor: first.Next, Limit: 1})
 		if first.Items[0].ID != bob || second.Items[0].ID != ana || second.Next != "" {
 			t.Errorf("%+v %+v", first, second)
 		}

@@ -82,7 +82,7 @@ type Key struct {
 	State        string         // active, frozen, revoked or expired
 	Limits       *models.Limits // of its own; nil: those of its type
 	Effective    models.Limits  // those that hold
-	LimitsFrom   string         // where Effective come from: LimitsOfKey, LimitsOfType, LimitsOfProject or LimitsOfNothing
+	LimitsFrom   string         // source of Effective: LimitsOfKey, LimitsOfType, LimitsOfProject or LimitsOfNothing
 	AllowedCIDRs []string       // empty: from anywhere
 	Prefix       string
 	Last4        string

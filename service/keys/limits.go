@@ -61,7 +61,8 @@ func CheckLimits(pointer string, in map[string]int64) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: at,
 				Code:    "invalid_limit",
-				Detail:  "Give the number of calls that the window admits, 1 or more, or leave the window out for no limit.",
+				Detail: "Give the number of calls that the window admits, 1 or more, " +
+					"or leave the window out for no limit.",
 			})
 		case calls < least:
 			wrong = append(wrong, fault.Field{

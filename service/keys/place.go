@@ -43,7 +43,8 @@ func place(tx *models.Tx, parent models.Project, in CreateInput) (at placed, wro
 			Detail:  fmt.Sprintf("No version of this project has an environment %q.", in.Environment),
 		})
 	}
-	for _, find := range []func(*models.Tx, models.Project, CreateInput, *placed) (*fault.Field, error){findTenant, findProduct} {
+	type finder func(*models.Tx, models.Project, CreateInput, *placed) (*fault.Field, error)
+	for _, find := range []finder{findTenant, findProduct} {
 		field, err := find(tx, parent, in, &at)
 		if err != nil {
 			return at, nil, err

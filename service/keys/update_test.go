@@ -170,7 +170,8 @@ func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
 		if err != nil || first.Next == "" {
 			t.Fatalf("%+v, %v", first, err)
 		}
-		second, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, models.Page{Cursor: first.Next, Limit: 1})
+		next := models.Page{Cursor: first.Next, Limit: 1}
+		second, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, next)
 		if err != nil || len(second.Items) != 1 || second.Items[0].ID != trial.ID || second.Next != "" {
 			t.Errorf("%+v, %v", second, err)
 		}
@@ -203,7 +204,10 @@ func TestLimitsAndRangesAreJudged(t *testing.T) {
 		want   string // pointers
 	}{
 		{[]string{"10.0.0.0/8", "::/0", "0.0.0.0/0", "::1", "::ffff:192.0.2.1"}, ""},
-		{[]string{"10.0.0.1/8", "fe80::1%eth0", "10.0.0.0/33", "::ffff:10.0.0.0/104", "10.1", ""}, "/c/0 /c/1 /c/2 /c/3 /c/4 /c/5"},
+		{
+			[]string{"10.0.0.1/8", "fe80::1%eth0", "10.0.0.0/33", "::ffff:10.0.0.0/104", "10.1", ""},
+			"/c/0 /c/1 /c/2 /c/3 /c/4 /c/5",
+		},
 		{many, "/c"},
 	} {
 		networks, wrong := keys.ReadRanges("/c", tt.ranges, keys.MaxRanges)

@@ -188,7 +188,10 @@ func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref str
 		}
 		err = tx.DeleteProduct(row.ID)
 		if errors.Is(err, models.ErrReferenced) {
-			return fault.New(fault.Conflict, "product_in_use", "A project was put into the product just now.").Because(err)
+			return fault.New(
+				fault.Conflict, "product_in_use",
+				"A project was put into the product just now.",
+			).Because(err)
 		}
 		if err != nil {
 			return err

@@ -104,9 +104,8 @@ func (in New) row(tx *models.Tx, p access.Principal, now time.Time) (models.Acce
 		wrong = append(wrong, fault.Field{
 			Pointer: "/expires_at",
 			Code:    "too_late",
-			Detail: "A token lives for a year at most, and no longer than the token that makes it: here until " + limit.UTC().Format(
-				time.RFC3339,
-			) + ".",
+			Detail: "A token lives for a year at most, and no longer than the token that makes it: " +
+				"here until " + limit.UTC().Format(time.RFC3339) + ".",
 		})
 	default:
 		expires = in.ExpiresAt.UTC().Truncate(time.Microsecond)

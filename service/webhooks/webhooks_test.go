@@ -173,8 +173,11 @@ func TestCreateChecksInput(t *testing.T) {
 		"unknown event":    {webhooks.CreateInput{Events: []string{"key.sold"}}, "unknown_event"},
 		"event twice":      {webhooks.CreateInput{Events: []string{"key.created", "key.created"}}, "duplicate"},
 		"long description": {webhooks.CreateInput{Description: strings.Repeat("x", 201)}, "invalid_description"},
-		"long URL":         {webhooks.CreateInput{URL: "https://a.example/" + strings.Repeat("x", 2048)}, "invalid_url"},
-		"fragment":         {webhooks.CreateInput{URL: "https://a.example/?a#b"}, "invalid_url"},
+		"long URL": {
+			webhooks.CreateInput{URL: "https://a.example/" + strings.Repeat("x", 2048)},
+			"invalid_url",
+		},
+		"fragment": {webhooks.CreateInput{URL: "https://a.example/?a#b"}, "invalid_url"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ type Provider struct {
 	Sign      func(claims map[string]any) string
 	Discovery func(document map[string]any)
 	Token     func(answer map[string]any)
-	Verdict   func(answer map[string]any)                       // of introspection, where there is one, or of a provider's own question about a token
+	Verdict   func(answer map[string]any)                       // changes the answer to introspection
 	Serve     func(w http.ResponseWriter, r *http.Request) bool // true: it has answered
 	HangUp    func()                                            // closes the connections that there are
 

@@ -49,7 +49,8 @@ func (l load) profileInto(ctx context.Context, file string, sc scenario) error {
 	failed := make(chan error, 1)
 	go func() {
 		time.Sleep(2 * time.Second) // until the load has begun
-		failed <- fetchProfile(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", os.Getenv(profilesAddr), length), file)
+		address := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", os.Getenv(profilesAddr), length)
+		failed <- fetchProfile(ctx, address, file)
 	}()
 	_, err := l.measure(ctx, sc, sc.peers[0])
 	return errors.Join(err, <-failed)

@@ -61,7 +61,9 @@ func startIssuer() (*issuer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sign with %s: %w", algorithm, err)
 		}
-		if out.tokens[algorithm], err = jwt.Signed(signer).Claims(claims).Claims(map[string]any{"scope": "read write"}).Serialize(); err != nil {
+		scope := map[string]any{"scope": "read write"}
+		out.tokens[algorithm], err = jwt.Signed(signer).Claims(claims).Claims(scope).Serialize()
+		if err != nil {
 			return nil, fmt.Errorf("sign with %s: %w", algorithm, err)
 		}
 	}

@@ -111,8 +111,14 @@ var importCases = map[string]treeCase{
 // libraryCases import libraries that belong in few folders.
 var libraryCases = map[string]treeCase{
 	"a library in a part of its folder": {importing("service/login/providers/a.go", "golang.org/x/oauth2"), ""},
-	"Gin below the edges":               {importing("service/keys/key.go", "github.com/gin-gonic/gin"), "belongs in handlers"},
-	"huma in views":                     {importing("views/ui/a.go", "github.com/danielgtaylor/huma/v2"), "belongs in handlers"},
+	"Gin below the edges": {
+		importing("service/keys/key.go", "github.com/gin-gonic/gin"),
+		"belongs in handlers",
+	},
+	"huma in views": {
+		importing("views/ui/a.go", "github.com/danielgtaylor/huma/v2"),
+		"belongs in handlers",
+	},
 	"River in a rule": {
 		importing("service/exports/a.go", "github.com/riverqueue/river"),
 		"belongs in jobs, app, migrations",

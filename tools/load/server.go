@@ -51,7 +51,7 @@ func startServer(ctx context.Context, dir string) (*server, error) {
 	}
 	go func() { defer close(s.gone); _ = s.cmd.Wait() }()
 	for late := time.After(30 * time.Second); ; {
-		if resp, err := http.Get("http://" + s.control + "/readyz"); err == nil { //nolint:forbidigo // our own loopback address
+		if resp, err := http.Get("http://" + s.control + "/readyz"); err == nil { //nolint:forbidigo // on loopback
 			_ = resp.Body.Close()
 			return s, nil
 		}

@@ -33,9 +33,19 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: %+v %v", text, got, err)
 		}
 	}
-	for _, text := range []string{`userName`, `userName co "x"`, `userName eq x`, `userName eq "x`, `not (userName eq "x")`,
-		`userName eq "x" or active eq true`, `userName eq "x" and`, `userName eq "x"and active eq true`, `userName eq 1`, `userName eq null`,
-		strings.Repeat(`userName eq "x" and `, 10) + `userName eq "x"`} {
+	for _, text := range []string{
+		`userName`,
+		`userName co "x"`,
+		`userName eq x`,
+		`userName eq "x`,
+		`not (userName eq "x")`,
+		`userName eq "x" or active eq true`,
+		`userName eq "x" and`,
+		`userName eq "x"and active eq true`,
+		`userName eq 1`,
+		`userName eq null`,
+		strings.Repeat(`userName eq "x" and `, 10) + `userName eq "x"`,
+	} {
 		_, err := protocol.ParseFilter(text)
 		refusedAs(t, text, err, "invalidFilter")
 	}
@@ -55,14 +65,18 @@ func TestUserPatches(t *testing.T) {
 		active      string
 		name, email string
 	}{
-		`{"Operations":[{"op":"replace","value":{"active":false}}]}`:                                                                             {active: "false"},
-		`{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`:                                                                      {active: "false"},
-		`{"operations":[{"op":"Add","path":"active","value":"True"}]}`:                                                                           {active: "true"},
-		`{"Operations":[{"op":"Replace","path":"emails[type eq \"work\"].value","value":"b@example.com"}]}`:                                      {email: "b@example.com"},
-		`{"Operations":[{"op":"replace","path":"emails","value":[{"value":"x@example.com"},{"value":"b@example.com","primary":true}]}]}`:         {email: "b@example.com"},
-		`{"Operations":[{"op":"Replace","value":{"name.givenName":"Bea","urn:ietf:params:scim:schemas:core:2.0:User:name.familyName":"Berg"}}]}`: {name: "Bea Berg"},
-		`{"Operations":[{"op":"Replace","path":"name.givenName","value":"Bea"}]}`:                                                                {name: "Bea Ark"},
-		`{"Operations":[{"op":"Replace","path":"displayName","value":"Bea B."},{"op":"add","path":"title","value":"Boss"}]}`:                     {name: "Bea B."},
+		`{"Operations":[{"op":"replace","value":{"active":false}}]}`:        {active: "false"},
+		`{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`: {active: "false"},
+		`{"operations":[{"op":"Add","path":"active","value":"True"}]}`:      {active: "true"},
+		`{"Operations":[{"op":"Replace","path":"emails[type eq \"work\"].value",` +
+			`"value":"b@example.com"}]}`: {email: "b@example.com"},
+		`{"Operations":[{"op":"replace","path":"emails","value":[{"value":"x@example.com"},` +
+			`{"value":"b@example.com","primary":true}]}]}`: {email: "b@example.com"},
+		`{"Operations":[{"op":"Replace","value":{"name.givenName":"Bea",` +
+			`"urn:ietf:params:scim:schemas:core:2.0:User:name.familyName":"Berg"}}]}`: {name: "Bea Berg"},
+		`{"Operations":[{"op":"Replace","path":"name.givenName","value":"Bea"}]}`: {name: "Bea Ark"},
+		`{"Operations":[{"op":"Replace","path":"displayName","value":"Bea B."},{"op":"add","path":"title",` +
+			`"value":"Boss"}]}`: {name: "Bea B."},
 	} {
 		got, err := protocol.ParseUserPatch([]byte(body))
 		if err != nil {
@@ -101,16 +115,18 @@ func TestGroupPatches(t *testing.T) {
 	t.Parallel()
 	name := "Engineering"
 	for body, want := range map[string]protocol.GroupChange{
-		`{"Operations":[{"op":"Add","path":"members","value":[{"value":"usr_A"},{"value":"usr_b"}]}]}`: {Add: []string{"usr_A", "usr_b"}},
-		`{"Operations":[{"op":"Remove","path":"members","value":[{"value":"usr_a"}]}]}`:                {Remove: []string{"usr_a"}},
-		`{"Operations":[{"op":"remove","path":"members[value eq \"usr_A\"]"}]}`:                        {Remove: []string{"usr_A"}},
-		`{"Operations":[{"op":"remove","path":"members"}]}`:                                            {Clear: true},
+		`{"Operations":[{"op":"Add","path":"members","value":[{"value":"usr_A"},` +
+			`{"value":"usr_b"}]}]}`: {Add: []string{"usr_A", "usr_b"}},
+		`{"Operations":[{"op":"Remove","path":"members","value":[{"value":"usr_a"}]}]}`: {Remove: []string{"usr_a"}},
+		`{"Operations":[{"op":"remove","path":"members[value eq \"usr_A\"]"}]}`:         {Remove: []string{"usr_A"}},
+		`{"Operations":[{"op":"remove","path":"members"}]}`:                             {Clear: true},
 		`{"Operations":[{"op":"replace","path":"members","value":[{"value":"usr_a"}]}]}`: {
 			Clear: true,
 			Add:   []string{"usr_a"},
 		},
 		`{"Operations":[{"op":"replace","value":{"id":"grp_1","displayName":"Engineering"}}]}`: {DisplayName: &name},
-		`{"Operations":[{"op":"add","path":"members","value":{"value":"usr_a"}},{"op":"remove","path":"members[value eq \"usr_a\"]"}]}`: {
+		`{"Operations":[{"op":"add","path":"members","value":{"value":"usr_a"}},` +
+			`{"op":"remove","path":"members[value eq \"usr_a\"]"}]}`: {
 			Add:    []string{},
 			Remove: []string{"usr_a"},
 		},

@@ -51,7 +51,9 @@ func TestComplete_HonestOpenID(t *testing.T) {
 // Each exchange is refused for a parameter that differs from the authorization request.
 func TestComplete_WrongExchange(t *testing.T) {
 	tests := map[string]func(c *providers.Config, r *providers.Request, answer *providers.Response){
-		"another verifier": func(_ *providers.Config, r *providers.Request, _ *providers.Response) { r.Verifier += "x" },
+		"another verifier": func(_ *providers.Config, r *providers.Request, _ *providers.Response) {
+			r.Verifier += "x"
+		},
 		"another callback": func(c *providers.Config, _ *providers.Request, _ *providers.Response) {
 			c.RedirectURI += "/other"
 		},
