@@ -26,23 +26,26 @@ import (
 // cleanWithin is where the test gives up.
 const cleanWithin = 3 * time.Minute
 
-// TestProviderTokensLeaveTheMemory has people sign in with each sort of token that is
-// handed on, and call the gateway with what they got. Afterwards nothing in the
-// process keeps what the provider gave, and nothing of it is left where a core dump
-// would find it. Go overwrites what it collects when it is told to by
-// GODEBUG=clobberfree=1 (pkg.go.dev/runtime); else what is gone lies about until
-// something else is there.
+// TestProviderTokensLeaveTheMemory signs in with each kind of token that is handed on,
+// and calls the gateway with the tokens. Afterwards a core dump of the process contains
+// none of the provider's tokens. With GODEBUG=clobberfree=1 (pkg.go.dev/runtime) Go
+// overwrites memory when it frees it; otherwise freed memory keeps its content until it
+// is used again. The buffers that encoding/json and net/http keep in a sync.Pool are not
+// freed while they are in use. A short write overwrites only their beginning, so the
+// test has the server write and read more than the tokens took.
 func TestProviderTokensLeaveTheMemory(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
-		t.Setenv("GODEBUG", "clobberfree=1")
-		t.Setenv("GOGC", "10") // collects after little garbage, so that the test need not make much
-		server, upstream, fake := serve(t, t.TempDir(), databaseURL), testkit.NewUpstream(t), fakeoidc.Start(t)
+		t.Parallel()
+		// A low GOGC collects after little garbage, so that the test needs few requests.
+		server := serve(t, t.TempDir(), databaseURL, "GODEBUG=clobberfree=1", "GOGC=10")
+		upstream, fake := testkit.NewUpstream(t), fakeoidc.Start(t)
 		var idTokens []string
 		fake.Sign = func(claims map[string]any) string {
 			idTokens = append(idTokens, fake.Signed(claims))
 			return idTokens[len(idTokens)-1]
 		}
 		guest := newGuest(t, fake)
+		var workspaceKeys []string
 		ours := []client.TokenType{{Client: "service"}, {
 			Client:   "service",
 			Upstream: "provider_access_token",
@@ -52,11 +55,12 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 			{Mode: "passthrough"}:      {{Client: "provider"}},
 		} {
 			made := guest.makes(server.URL, upstream.URL, auth, types)
+			workspaceKeys = append(workspaceKeys, made.WorkspaceKey)
 			for i := range 3 * len(types) {
 				guest.calls(made.Project.Environments[0].URL, guest.signsIn(*made.Login, i%len(types)))
 			}
 		}
-		if where := findInMemory(t, server, fake.Access); where == "" {
+		if findInMemory(t, server, map[string]string{"access token": fake.Access}) == "" {
 			t.Error("the provider's token is not in the memory that has just had it: the memory was not read")
 		}
 		secrets := map[string]string{
@@ -72,8 +76,8 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 		upstream.HangUp()
 		left := ""
 		for deadline := time.Now().Add(cleanWithin); time.Now().Before(deadline); {
-			guest.litters(server.URL)
-			if left = leftInMemory(t, server, secrets); left == "" {
+			guest.overwrites(server.URL, workspaceKeys)
+			if left = findInMemory(t, server, secrets); left == "" {
 				return
 			}
 		}
@@ -240,28 +244,37 @@ func (v *guest) calls(address, token string) {
 // leaves closes every connection.
 func (v *guest) leaves() { v.http.CloseIdleConnections() }
 
-// litters makes garbage, so that memory is collected.
-func (v *guest) litters(server string) {
+// overwrites makes garbage, so that memory is collected, and fills the server's pooled
+// buffers: with a long request, a page, and a long JSON answer.
+func (v *guest) overwrites(server string, workspaceKeys []string) {
 	v.t.Helper()
-	for range 100 {
-		v.gets(server + "/")
+	const longest = 3 << 10            // bytes, more than any text with a token
+	long := strings.Repeat("x", 4<<10) // the size of net/http's buffers
+	for i := range 100 {
+		r, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, server+"/", nil)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		r.Header.Set("X-Long", long)
+		v.asks(r, nil)
+		r, err = http.NewRequestWithContext(v.t.Context(), http.MethodGet, server+"/api/v1/audit", nil)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+workspaceKeys[i%len(workspaceKeys)])
+		if _, _, text := v.asks(r, nil); len(text) < longest {
+			v.t.Fatalf("the audit log is only %d bytes long", len(text))
+		}
+		if i%10 == 0 {
+			v.leaves() // a new connection takes other buffers
+		}
 	}
 	v.leaves()
 }
 
-func leftInMemory(t *testing.T, p *process, secrets map[string]string) string {
-	t.Helper()
-	for what, text := range secrets {
-		if where := findInMemory(t, p, text); where != "" {
-			return "the provider's " + what + " at " + where
-		}
-	}
-	return ""
-}
-
-// findInMemory reads all that a process has written, as a core dump has it, and says
-// where a text is: "" for nowhere.
-func findInMemory(t *testing.T, p *process, text string) string {
+// findInMemory reads all memory that the process may write to, as a core dump has it. It
+// returns which of the secrets is there and what surrounds it, or "" if none is.
+func findInMemory(t *testing.T, p *process, secrets map[string]string) string {
 	t.Helper()
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.command.Process.Pid))
 	if err != nil {
@@ -281,12 +294,13 @@ func findInMemory(t *testing.T, p *process, text string) string {
 		if !strings.HasPrefix(rights, "rw") {
 			continue
 		}
-		region, err := io.ReadAll(io.NewSectionReader(memory, int64(from), int64(to-from)))
-		if err != nil && len(region) == 0 {
-			continue // of the kernel's own
-		}
-		if at := bytes.Index(region, []byte(text)); at >= 0 {
-			return lines.Text()
+		region := make([]byte, to-from)
+		n, _ := memory.ReadAt(region, int64(from)) // the kernel's own regions cannot be read
+		for what, text := range secrets {
+			if at := bytes.Index(region[:n], []byte(text)); at >= 0 {
+				around := region[max(0, at-100):min(n, at+len(text)+100)]
+				return fmt.Sprintf("the provider's %s at %x in %s, within %q", what, from+uint64(at), lines.Text(), around)
+			}
 		}
 	}
 	return ""
