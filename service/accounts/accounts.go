@@ -49,7 +49,8 @@ type Service struct {
 	Events   Events              // nil: no events are sent
 	throttle throttle
 
-	ProvesEmail bool // a configured provider verifies e-mail addresses
+	ProvesEmail  bool         // a configured provider verifies e-mail addresses
+	PasswordCost PasswordCost // zero: as in production
 }
 
 // Events sends a team's webhook events, in the caller's transaction.

@@ -18,6 +18,10 @@ import (
 
 const password = "correct horse battery"
 
+// cheap is the least cost that argon2 takes (RFC 9106, 3.1). TestPasswordCost tests the
+// one in production.
+var cheap = accounts.PasswordCost{Passes: 1, Memory: 8, Threads: 1}
+
 func firstAccount(t *testing.T, s *accounts.Service) (session string) {
 	t.Helper()
 	code, err := s.FirstLink(t.Context())
@@ -37,7 +41,7 @@ func firstAccount(t *testing.T, s *accounts.Service) (session string) {
 
 func TestTheFirstLinkMakesAnOwnerAndWorksOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := &accounts.Service{DB: db}
+		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		code, err := s.FirstLink(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +75,7 @@ func TestTheFirstLinkMakesAnOwnerAndWorksOnce(t *testing.T) {
 
 func TestASessionLastsUntilSignOut(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := &accounts.Service{DB: db}
+		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		session := firstAccount(t, s)
 		p, err := s.BySession(t.Context(), session)
 		if err != nil || p.Roles[p.HomeTeam] != access.Owner {
@@ -99,7 +103,7 @@ func TestASessionLastsUntilSignOut(t *testing.T) {
 
 func TestSignInTellsNothingAboutWhatIsWrong(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := &accounts.Service{DB: db}
+		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		firstAccount(t, s)
 		_, wrongPassword := s.SignIn(
 			t.Context(), "ana@example.com", "not the password", accounts.From{RemoteAddr: "192.0.2.1:1"},
@@ -117,7 +121,7 @@ func TestSignInTellsNothingAboutWhatIsWrong(t *testing.T) {
 
 func TestGuessingIsThrottled(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := &accounts.Service{DB: db}
+		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		firstAccount(t, s)
 		guess := func(from string) error {
 			_, err := s.SignIn(t.Context(), "ana@example.com", "guess", accounts.From{RemoteAddr: from})
@@ -136,7 +140,7 @@ func TestGuessingIsThrottled(t *testing.T) {
 
 func TestSignUpNamesEveryWrongField(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := &accounts.Service{DB: db}
+		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		code, err := s.FirstLink(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +157,7 @@ func TestSignUpNamesEveryWrongField(t *testing.T) {
 
 func TestAWorkspaceKeyOpensItsTeamOnly(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := &accounts.Service{DB: db}
+		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		var made accounts.Workspace
 		err := db.Write(t.Context(), func(tx *models.Tx) (err error) {
 			made, err = accounts.NewWorkspace(tx, time.Hour)

@@ -46,7 +46,7 @@ func makeUnclaimed(t *testing.T, db *models.DB, ttl time.Duration) unclaimed {
 
 func newService(t *testing.T, db *models.DB) (s *accounts.Service, ana access.Principal) {
 	t.Helper()
-	s = &accounts.Service{DB: db, Changed: func(context.Context) {}}
+	s = &accounts.Service{DB: db, PasswordCost: cheap, Changed: func(context.Context) {}}
 	ana, err := s.BySession(t.Context(), firstAccount(t, s))
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 func TestSignIn_KnownDevice(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := &accounts.Service{DB: db}
+		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		session := firstAccount(t, s)
 		device, err := s.RememberDevice(t.Context(), session, "")
 		if err != nil || device == "" {
@@ -50,7 +50,7 @@ func TestSignIn_KnownDevice(t *testing.T) {
 // A browser that has signed in to one account is not known to another.
 func TestSignIn_DeviceOfAnotherAccount(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := &accounts.Service{DB: db, Policy: "open"}
+		s := &accounts.Service{DB: db, PasswordCost: cheap, Policy: "open"}
 		firstAccount(t, s)
 		bob, err := s.SignUp(t.Context(), accounts.SignUp{
 			Email:    "bob@example.com",

@@ -76,7 +76,7 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 	if valid, err := s.LinkValid(ctx, code); err != nil || !valid {
 		return "", cmp.Or[error](err, errLinkUsed)
 	}
-	encoded, err := hashPassword(ctx, in.Password)
+	encoded, err := s.PasswordCost.hash(ctx, in.Password)
 	if err != nil {
 		return "", err
 	}

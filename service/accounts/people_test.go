@@ -26,7 +26,7 @@ type office struct {
 
 func newOffice(t *testing.T, db *models.DB) *office {
 	t.Helper()
-	o := &office{t: t, db: db, s: &accounts.Service{DB: db, ProvesEmail: true}}
+	o := &office{t: t, db: db, s: &accounts.Service{DB: db, PasswordCost: cheap, ProvesEmail: true}}
 	o.ana = o.who(firstAccount(t, o.s))
 	o.team = o.ana.HomeTeam
 	return o

@@ -36,7 +36,7 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from From)
 	if encoded == "" || len(password) > maxPassword { // unknown, or without a password
 		encoded = decoyHash
 	}
-	ok, err := verifyPassword(ctx, encoded, password)
+	ok, err := s.PasswordCost.verify(ctx, encoded, password)
 	if err != nil {
 		return "", err
 	}

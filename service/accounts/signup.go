@@ -160,7 +160,7 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 	if _, err := read.AccountByEmail(in.Email); !errors.Is(err, models.ErrNotFound) {
 		return "", cmp.Or[error](err, emailTaken())
 	}
-	encoded, err := hashPassword(ctx, in.Password)
+	encoded, err := s.PasswordCost.hash(ctx, in.Password)
 	if err != nil {
 		return "", err
 	}
@@ -272,7 +272,7 @@ func (s *Service) ChangePassword(
 	if account.PasswordHash != "" {
 		ok, err := len(old) <= maxPassword, error(nil)
 		if ok {
-			ok, err = verifyPassword(ctx, account.PasswordHash, old)
+			ok, err = s.PasswordCost.verify(ctx, account.PasswordHash, old)
 		}
 		if err != nil {
 			return err
@@ -281,7 +281,7 @@ func (s *Service) ChangePassword(
 			return fault.InvalidField("/old_password", "wrong_password", "This is not the password you have now.")
 		}
 	}
-	encoded, err := hashPassword(ctx, password)
+	encoded, err := s.PasswordCost.hash(ctx, password)
 	if err != nil {
 		return err
 	}

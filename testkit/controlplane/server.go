@@ -81,8 +81,13 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 	}
 	return &handlers.Server{
 		Site: &web.Site{
-			Config:   settings,
-			Accounts: &accounts.Service{DB: db, Changed: unserved, ProvesEmail: true},
+			Config: settings,
+			Accounts: &accounts.Service{
+				DB:           db,
+				Changed:      unserved,
+				ProvesEmail:  true,
+				PasswordCost: accounts.PasswordCost{Passes: 1, Memory: 8, Threads: 1},
+			},
 			Tokens:   &tokens.Service{DB: db},
 			Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 			Log:      log,
