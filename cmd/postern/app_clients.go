@@ -13,7 +13,7 @@ import (
 )
 
 func newAppClients(t terminal) *cobra.Command {
-	return family("app-clients", "List and change the applications that a tenant's people sign in to",
+	return family("app-clients", "List and change app clients: applications that a tenant's users sign in to",
 		newAppClientsList(t), newAppClientsCreate(t), newAppClientsUpdate(t), newAppClientsDelete(t))
 }
 
@@ -106,21 +106,21 @@ func (f *appClientFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.name, "name", "", "name, unique in the tenant")
-	flags.StringArrayVar(&f.redirects, "redirect-uri", nil, "where the browser may be sent back to, once for each")
+	flags.StringArrayVar(&f.redirects, "redirect-uri", nil, "redirect URI of the application, repeatable")
 	flags.StringArrayVar(
 		&f.logouts,
 		"logout-uri",
 		nil,
-		"where the browser may be sent after signing out, once for each",
+		"redirect URI after sign-out, repeatable",
 	)
-	flags.BoolVar(&f.confidential, "confidential", false, "give it a new client secret, shown this once")
+	flags.BoolVar(&f.confidential, "confidential", false, "create a new client secret, shown once")
 	flags.StringVar(&f.access, "access-token", "", "lifetime of access and ID tokens, such as 10m")
-	flags.StringVar(&f.refresh, "refresh-token", "", "how long a login can be refreshed, such as 30d; 0 for not at all")
+	flags.StringVar(&f.refresh, "refresh-token", "", "lifetime of refresh tokens, such as 30d; 0 for none")
 	flags.StringVar(&f.algorithm, "algorithm", "", "RS256, ES256 or EdDSA")
-	flags.StringVar(&f.title, "title", "", "what the login page calls the application")
-	flags.StringVar(&f.welcome, "welcome", "", "a sentence below the title")
-	flags.StringVar(&f.logoURL, "logo-url", "", "https address of a picture")
-	flags.StringVar(&f.color, "color", "", "as #rrggbb")
+	flags.StringVar(&f.title, "title", "", "title of the sign-in page")
+	flags.StringVar(&f.welcome, "welcome", "", "text below the title")
+	flags.StringVar(&f.logoURL, "logo-url", "", "https URL of the logo")
+	flags.StringVar(&f.color, "color", "", "accent colour as #rrggbb")
 	addJSONFlag(command)
 	addServerFlag(command)
 }
@@ -170,7 +170,7 @@ func givenSeconds(c *cobra.Command, flag, text string) (*int64, error) {
 func newAppClientsCreate(t terminal) *cobra.Command {
 	var f appClientFlags
 	command := &cobra.Command{
-		Use: "create TENANT --name NAME", Short: "Make an app client of a tenant", Args: exactly("TENANT"),
+		Use: "create TENANT --name NAME", Short: "Create an app client in a tenant", Args: exactly("TENANT"),
 		Example: "  postern app-clients create tnt_… --name web --redirect-uri https://app.example.com/callback",
 		RunE: func(c *cobra.Command, args []string) error {
 			in, err := f.change(c)
@@ -197,7 +197,7 @@ func newAppClientsCreate(t terminal) *cobra.Command {
 func newAppClientsUpdate(t terminal) *cobra.Command {
 	var f appClientFlags
 	command := &cobra.Command{
-		Use: "update APP-CLIENT", Short: "Change what flags are given for", Args: exactly("APP-CLIENT"),
+		Use: "update APP-CLIENT", Short: "Change the settings given as flags", Args: exactly("APP-CLIENT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			change, err := f.change(c)
 			if err != nil {
@@ -241,7 +241,7 @@ func printAppClient(t terminal, c *cobra.Command, a client.AppClient) error {
 
 func newAppClientsDelete(t terminal) *cobra.Command {
 	command := &cobra.Command{
-		Use: "delete APP-CLIENT", Short: "End an app client and every login with it", Args: exactly("APP-CLIENT"),
+		Use: "delete APP-CLIENT", Short: "Delete an app client and end its logins", Args: exactly("APP-CLIENT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			_, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (struct{}, error) {
 				return struct{}{}, api.DeleteAppClient(ctx, args[0])

@@ -19,7 +19,7 @@ const maxAudit = 200
 func newAudit(t terminal) *cobra.Command {
 	command := newAuditList(t)
 	command.Use = "audit"
-	command.Short = "Show what was done and what was refused, and verify that the log is whole"
+	command.Short = "List and verify the audit log: what was done and what was refused"
 	list := newAuditList(t)
 	command.AddCommand(list, newAuditVerify(t))
 	return command
@@ -32,8 +32,8 @@ func newAuditList(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "Show what was done and what was refused, newest first",
-		Long: `Show what was done and what was refused in a team, the newest first. Values of
-secrets are not kept.`,
+		Long: `Show what was done and what was refused in a team, newest first. Values of secrets
+are not logged.`,
 		Example: `  postern audit --project shop
   postern audit --outcome refused --from 7d
   postern audit --object key_01… --json`,
@@ -68,16 +68,15 @@ secrets are not kept.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&q.Project, "project", "", "only of this project, by name or id")
-	flags.StringVar(&q.Team, "team", "", "of this team, by id; "+
-		"installation, for operators, selects entries without a team")
+	flags.StringVar(&q.Team, "team", "", "team, by id; operators can select installation: entries without a team")
 	flags.StringVar(&q.Actor, "actor", "", "only by this account, by e-mail address or id, or by another actor")
-	flags.StringVar(&q.Action, "action", "", "only of this kind, such as key.change")
-	flags.StringVar(&q.Object, "object", "", "only about what has this id")
+	flags.StringVar(&q.Action, "action", "", "only this action, such as key.change")
+	flags.StringVar(&q.Object, "object", "", "only entries about the object with this id")
 	flags.StringVar(&q.Outcome, "outcome", "", "only what was done, or only what was refused")
 	flags.StringVar(&from, "from", "", "begin: a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
-	flags.StringVar(&to, "to", "", "end, in the same ways")
+	flags.StringVar(&to, "to", "", "end, in the same forms as --from")
 	flags.IntVar(&limit, "limit", 50, "how many of the newest to show")
-	flags.String("cursor", "", "go on after an earlier page: its next_cursor")
+	flags.String("cursor", "", "next_cursor of an earlier page")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -101,7 +100,7 @@ func onTeam[T any](
 		return none, err
 	}
 	if len(callers) > 1 && c.Flag("team").Value.String() == "" {
-		return none, usageError{"several workspaces are kept here: say which with --team"}
+		return none, usageError{"several workspaces are stored on this machine: choose one with --team"}
 	}
 	return first(c.Context(), callers, call)
 }

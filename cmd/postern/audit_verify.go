@@ -21,14 +21,14 @@ func newAuditVerify(t terminal) *cobra.Command {
 	var head, dataDir, databaseURL string
 	command := &cobra.Command{
 		Use:   "verify",
-		Short: "Verify that the audit log is what was recorded",
-		Long: `Verify that nothing in a team's audit log was changed, removed, put in or
-exchanged. Each entry holds a hash over itself and the hash before it; the last
-one is the head of the log. Keep the head: with --head, a later verification also
-finds a log that was rewritten as a whole.
+		Short: "Verify that the audit log was not changed",
+		Long: `Verify that no entry of a team's audit log was changed, removed, inserted or
+reordered. Each entry holds a hash of itself and of the hash before it; the last
+hash is the head of the log. Keep the head: with --head, a later verification also
+detects a log that was rewritten as a whole.
 
-With --data-dir or --database-url, the database itself is opened and the logs of
-all teams are verified, which is for whoever runs the server.`,
+With --data-dir or --database-url, the command opens the server's database and
+verifies the logs of all teams.`,
 		Example: `  postern audit verify
   postern audit verify --head 42:9f86d0…
   postern audit verify --data-dir ./data`,

@@ -17,12 +17,12 @@ func newClaim(t terminal) *cobra.Command {
 	var team string
 	command := &cobra.Command{
 		Use:   "claim [CODE]",
-		Short: "Take over projects created without an account",
-		Long: `Take over a workspace that was made without an account, by its claim code or the
-link with it; without one, everything that this command line has made. Names,
-addresses and API keys stay as they are; the workspace key stops working.
+		Short: "Claim projects created without an account",
+		Long: `Claim a workspace that was created without an account, by its claim code or claim
+link. Without a code, claim every workspace that this command line has created.
+Names, addresses and API keys do not change; the workspace key stops working.
 
-It goes into the team that new projects go into, unless --team names another.`,
+The projects move to the team that new projects are created in, or to --team.`,
 		Example: `  postern claim
   postern claim http://127.0.0.1:8080/claim/… --team Shops`,
 		Args: cobra.MaximumNArgs(1),
@@ -46,7 +46,7 @@ It goes into the team that new projects go into, unless --team names another.`,
 			return claimAll(c.Context(), t, s, *person, codes, into)
 		},
 	}
-	command.Flags().StringVar(&team, "team", "", "team to put it into, by name or id, or new for a new team (your "+
+	command.Flags().StringVar(&team, "team", "", "team to move it to, by name or id, or new for a new team (your "+
 		"first team when absent)")
 	addServerFlag(command)
 	return command

@@ -30,13 +30,13 @@ func newCreate(t terminal) *cobra.Command {
 		Use:   "create --target URL",
 		Short: "Put a proxy in front of an API",
 		Long: `Put a proxy in front of an API. No account is needed: the proxy gets a workspace
-of its own, whose key and claim code are kept in this user's configuration
-directory (POSTERN_CONFIG_DIR names another), where the other commands find them.
+of its own. Its key and claim code are stored in your configuration directory (set
+another with POSTERN_CONFIG_DIR), where the other commands find them.
 
-After postern login, and with POSTERN_TOKEN set, the proxy is made in the
-account's first team (or the one that --team names), or in the workspace of
-that key, instead. Where the server asks for a token of callers without an
-account, set it as POSTERN_ANONYMOUS_TOKEN.`,
+After postern login, the proxy is created in your first team, or in --team. If
+POSTERN_TOKEN is set, it is created in that token's team or workspace. If the
+server requires a token from callers without an account, set it as
+POSTERN_ANONYMOUS_TOKEN.`,
 		Example: `  postern create --target https://api.example.com --require-key
   postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
 		Args: cobra.NoArgs,
@@ -62,12 +62,12 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
 	flags.StringVar(&f.proxy.Product, "product", "", "product of the project (created if there is none "+
 		"of that name)")
-	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves in addition to its own "+
-		"(created if there is none of that name)")
-	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own "+
+		"(created if it does not exist)")
+	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (default: 1.0.0)")
 	teamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(
-		&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)",
+		&f.environments, "env", nil, "environment as NAME=URL, repeatable (default: prod=TARGET)",
 	)
 	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key, or a token of "+
 		"--login; short for --auth authenticate")
@@ -85,7 +85,7 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 		"github=managed")
 	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "where the application waits for people who sign "+
 		"in, once for each")
-	flags.BoolVar(&f.json, "json", false, "print what the API answers, as JSON, with the workspace key")
+	flags.BoolVar(&f.json, "json", false, "print the API's answer as JSON, with the workspace key")
 	addServerFlag(command)
 	return command
 }

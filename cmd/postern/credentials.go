@@ -132,7 +132,7 @@ func (c credentials) read() (credentialsContent, error) {
 	}
 	if err := json.Unmarshal(text, &content); err != nil {
 		// The parser's text is left out: it may quote a secret from the file.
-		return content, fmt.Errorf("%s is damaged: mend it, or move it away", c.path)
+		return content, fmt.Errorf("%s is damaged: correct it or move it away", c.path)
 	}
 	if content.Servers == nil {
 		content.Servers = map[string][]workspace{}
@@ -206,6 +206,6 @@ func writeFile(path string, fill func(*os.File) error) (err error) {
 
 func noCredential(server string) error {
 	return fault.New(fault.Unauthenticated, "credentials_required",
-		"no credential for %s is kept here: sign in with `postern login`, create a proxy with `postern create`, or "+
-			"set POSTERN_TOKEN", server)
+		"no credential for %s is stored on this machine: sign in with `postern login`, "+
+			"create a proxy with `postern create`, or set POSTERN_TOKEN", server)
 }

@@ -23,10 +23,10 @@ import (
 func newDemo(t terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Show the whole way, from a proxy to its export, on a temporary database",
-		Long: `Show the whole way on a temporary database and free ports of this machine: start
-an API, put a proxy in front of it, call it without and with a key, take the
-project away as a zip, and check the zip. Nothing is left behind.`,
+		Short: "Run the tour, from a proxy to its export, on a temporary database",
+		Long: `Run the tour on a temporary database and free local ports: start an API, put a
+proxy in front of it, call it without and with a key, export the project as a zip,
+and verify the zip. Everything is removed afterwards.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "postern-demo-")

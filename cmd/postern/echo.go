@@ -18,7 +18,7 @@ func newEcho(t terminal) *cobra.Command {
 	var addr string
 	command := &cobra.Command{
 		Use:   "echo",
-		Short: "Run an upstream to try things on: it answers with what it saw",
+		Short: "Run a test upstream that answers with the request it received",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			listener, err := new(net.ListenConfig).Listen(c.Context(), "tcp", addr)

@@ -32,12 +32,12 @@ func newExport(t terminal) *cobra.Command {
 	var f exportFlags
 	command := &cobra.Command{
 		Use:   "export PROJECT [--kong | --data] [-o FILE]",
-		Short: "Take a project away as a zip",
-		Long: `Take a project away as a zip: as data, or as a folder that runs on Kong 3.9 where
+		Short: "Export a project as a zip",
+		Long: `Export a project as a zip: as data, or as a folder that runs on Kong 3.9 where
 existing API keys keep working. The project itself is not changed.
 
-The export is made by the server; this waits for it, checks the zip's SHA-256,
-and prints how many items moved exactly, approximately, with loss, or not at
+The server builds the export. This command waits for it, checks the zip's
+SHA-256, and prints how many items moved exactly, approximately, with loss, or not at
 all. MIGRATION-REPORT.json in the zip says so item by item.`,
 		Example: `  postern export shop --kong
   postern export shop --data -o backup.zip --force`,
@@ -58,7 +58,7 @@ all. MIGRATION-REPORT.json in the zip says so item by item.`,
 	flags.SortFlags = false
 	flags.BoolVar(&f.data, "data", false, "as data (default)")
 	flags.BoolVar(&f.kong, "kong", false, "as data and a gateway that runs on Kong 3.9")
-	flags.StringVarP(&f.file, "output", "o", "", "file to write (PROJECT-data.zip or PROJECT-kong.zip when absent)")
+	flags.StringVarP(&f.file, "output", "o", "", "file to write (default: PROJECT-data.zip or PROJECT-kong.zip)")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
 	flags.StringVar(
 		&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none",

@@ -83,7 +83,7 @@ func newProducts(t terminal) *cobra.Command {
 	var in client.NewProduct
 	create := forTeam(t, &cobra.Command{
 		Use:     "create NAME",
-		Short:   "Make a product, which groups projects",
+		Short:   "Create a product, which groups projects",
 		Args:    exactly("NAME"),
 		Example: "  postern products create store --display-name Store",
 	},
@@ -111,7 +111,7 @@ func newProducts(t terminal) *cobra.Command {
 		create,
 		forTeam(t, &cobra.Command{
 			Use:   "rename PRODUCT DISPLAY-NAME",
-			Short: "Give a product another name for people",
+			Short: "Change a product's display name",
 			Args:  exactly("PRODUCT", "DISPLAY-NAME"),
 		},
 			func(ctx context.Context, api caller, args []string) (client.Product, error) {
@@ -147,7 +147,7 @@ func newTenants(t terminal) *cobra.Command {
 		newTenantsUpdate(t),
 		forTeam(t, &cobra.Command{
 			Use:   "delete TENANT",
-			Short: "Delete a tenant that nothing is of",
+			Short: "Delete a tenant without users, keys and projects",
 			Args:  exactly("TENANT"),
 		},
 			func(ctx context.Context, api caller, args []string) (nothing, error) {
@@ -156,7 +156,7 @@ func newTenants(t terminal) *cobra.Command {
 			func(_ nothing, args []string) string { return "The tenant " + args[0] + " is deleted." }),
 		forTeam(t, &cobra.Command{
 			Use:   "attach PROJECT TENANT",
-			Short: "Make a project serve a tenant",
+			Short: "Attach a tenant to a project",
 			Args:  exactly("PROJECT", "TENANT"),
 		},
 			func(ctx context.Context, api caller, args []string) (client.Tenant, error) {
@@ -165,7 +165,7 @@ func newTenants(t terminal) *cobra.Command {
 			func(x client.Tenant, args []string) string { return args[0] + " serves " + x.Name + "." }),
 		forTeam(t, &cobra.Command{
 			Use:   "detach PROJECT TENANT",
-			Short: "End that a project serves a tenant: its keys get 403 there",
+			Short: "Detach a tenant from a project, which then answers its keys with 403",
 			Args:  exactly("PROJECT", "TENANT"),
 		},
 			func(ctx context.Context, api caller, args []string) (nothing, error) {
@@ -186,7 +186,7 @@ func newTenantsCreate(t terminal) *cobra.Command {
 	var in client.NewTenant
 	command := forTeam(t, &cobra.Command{
 		Use:     "create NAME",
-		Short:   "Make a tenant, a customer's workspace that projects can serve",
+		Short:   "Create a tenant, a customer's workspace that projects can serve",
 		Args:    exactly("NAME"),
 		Example: "  postern tenants create acme --display-name 'Acme Ltd' --fallback-owner acme-app",
 	},
@@ -197,8 +197,8 @@ func newTenantsCreate(t terminal) *cobra.Command {
 			return "The tenant " + x.Name + " is created. Serve it with: postern tenants attach PROJECT " + x.Name
 		})
 	command.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
-	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "owner that calls without a key are "+
-		"counted for when their token names the tenant (the project's when absent)")
+	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "owner for calls without a key whose "+
+		"token names the tenant (default: the project's)")
 	teamFlag(command, &in.Team)
 	return command
 }
@@ -232,7 +232,7 @@ func newTenantsUpdate(t terminal) *cobra.Command {
 		return api.UpdateTenant(ctx, args[0], change)
 	}, func(x client.Tenant, _ []string) string { return "The tenant " + x.Name + " is changed." })
 	command.Flags().StringVar(&displayName, "display-name", "", "name for people")
-	command.Flags().StringVar(&fallback, "fallback-owner", "", "owner that calls without a key are "+
-		"counted for when their token names the tenant; empty for the project's")
+	command.Flags().StringVar(&fallback, "fallback-owner", "", "owner for calls without a key whose "+
+		"token names the tenant; empty for the project's")
 	return command
 }

@@ -29,7 +29,7 @@ func newGroupsList(t terminal) *cobra.Command {
 
 func newGroupsCreate(t terminal) *cobra.Command {
 	var display string
-	command := one(t, asHolder, "create", "Make a group", []string{"TENANT", "NAME"},
+	command := one(t, asHolder, "create", "Create a group", []string{"TENANT", "NAME"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
 			in := client.GroupInput{Name: &args[1]}
 			if display != "" {
@@ -37,26 +37,26 @@ func newGroupsCreate(t terminal) *cobra.Command {
 			}
 			return api.CreateGroup(ctx, args[0], in)
 		}, groupLines)
-	command.Flags().StringVar(&display, "display-name", "", "how it is shown (the name when absent)")
+	command.Flags().StringVar(&display, "display-name", "", "display name (default: the name)")
 	return command
 }
 
 func newGroupsShow(t terminal) *cobra.Command {
-	return one(t, asHolder, "show", "Show a group and what it is nested with", []string{"GROUP"},
+	return one(t, asHolder, "show", "Show a group, and the groups it contains or is in", []string{"GROUP"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
 			return api.Group(ctx, args[0])
 		}, groupLines)
 }
 
 func newGroupsDelete(t terminal) *cobra.Command {
-	return none(t, asHolder, "delete", "Delete a group; who is in it stays", []string{"GROUP"},
+	return none(t, asHolder, "delete", "Delete a group; its members stay users", []string{"GROUP"},
 		func(ctx context.Context, api *client.Client, args []string) error {
 			return api.DeleteGroup(ctx, args[0])
 		}, "%s is deleted.")
 }
 
 func newGroupsMembers(t terminal) *cobra.Command {
-	return listing(t, asHolder, "members", "List who is in a group directly",
+	return listing(t, asHolder, "members", "List the direct members of a group",
 		func(ctx context.Context, api *client.Client, args []string) ([]client.GroupMember, error) {
 			return collect(api.GroupMembers(ctx, args[0]))
 		},
@@ -92,7 +92,7 @@ func newGroupsUnnest(t terminal) *cobra.Command {
 func newGroupsUpdate(t terminal) *cobra.Command {
 	var name, display string
 	var command *cobra.Command
-	command = one(t, asHolder, "update", "Change what a group is called", []string{"GROUP"},
+	command = one(t, asHolder, "update", "Rename a group", []string{"GROUP"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
 			var in client.GroupInput
 			if command.Flags().Changed("name") {
@@ -103,8 +103,8 @@ func newGroupsUpdate(t terminal) *cobra.Command {
 			}
 			return api.UpdateGroup(ctx, args[0], in)
 		}, groupLines)
-	command.Flags().StringVar(&name, "name", "", "what rules and headers call it")
-	command.Flags().StringVar(&display, "display-name", "", "how it is shown")
+	command.Flags().StringVar(&name, "name", "", "name in rules and headers")
+	command.Flags().StringVar(&display, "display-name", "", "display name")
 	return command
 }
 

@@ -16,7 +16,7 @@ func newKeyTypes(t terminal) *cobra.Command {
 		newKeyTypesList(t), newKeyTypesChange(t, "create"), newKeyTypesChange(t, "update"),
 		forTeam(t, &cobra.Command{
 			Use:   "delete PROJECT TYPE",
-			Short: "Delete a key type that no key is of",
+			Short: "Delete a key type without keys",
 			Args:  exactly("PROJECT", "TYPE"),
 		},
 			func(ctx context.Context, api caller, args []string) (nothing, error) {
@@ -131,10 +131,10 @@ func newKeyTypesChange(t terminal, verb string) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringSliceVar(&scopes, "scopes", nil, "what keys of the type may do, such as read,orders:* or * for all")
-	flags.StringVar(&lifetime, "lifetime", "", "how long a new key of the type lives, such as 90d; 0 for endless")
+	flags.StringVar(&lifetime, "lifetime", "", "lifetime of new keys of the type, such as 90d; 0 for no expiry")
 	flags.StringArrayVar(&pairs, "limit", nil, "calls that a window admits each key of the type, as WINDOW=CALLS")
 	if verb == "update" {
-		flags.BoolVar(&unlimited, "no-limits", false, "take the limits away")
+		flags.BoolVar(&unlimited, "no-limits", false, "remove the limits")
 	}
 	addJSONFlag(command)
 	addServerFlag(command)

@@ -23,9 +23,9 @@ func newKeys(t terminal) *cobra.Command {
 			t, "freeze", "Refuse calls with a key until it is unfrozen", "is frozen: calls with it get 403",
 			(*client.Client).FreezeKey,
 		),
-		newKeysChange(t, "unfreeze", "Make a frozen key work again", "works again", (*client.Client).UnfreezeKey),
+		newKeysChange(t, "unfreeze", "Unfreeze a key", "works again", (*client.Client).UnfreezeKey),
 		newKeysChange(
-			t, "revoke", "End a key for good", "is revoked for good: calls with it get 401",
+			t, "revoke", "Revoke a key for good", "is revoked for good: calls with it get 401",
 			(*client.Client).RevokeKey,
 		),
 	)
@@ -74,7 +74,7 @@ func newKeysList(t terminal) *cobra.Command {
 	flags.StringVar(&f.Tenant, "tenant", "", "only keys of this tenant")
 	flags.StringVar(&f.KeyType, "type", "", "only keys of this type")
 	flags.StringVar(&f.Environment, "env", "", "only keys that open just this environment; all for keys that open all")
-	flags.StringVar(&f.Text, "search", "", "only keys with this in what is shown of them or in their description")
+	flags.StringVar(&f.Text, "search", "", "only keys whose visible part or description contains this text")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -100,7 +100,7 @@ func newKeysCreate(t terminal) *cobra.Command {
 	var limits []string
 	command := &cobra.Command{
 		Use:   "create PROJECT --owner OWNER",
-		Short: "Create an API key and show it, this once",
+		Short: "Create an API key; its secret is shown once",
 		Example: `  postern keys create shop --owner billing-service --type read-only --env prod --expires 90d
   postern keys create shop --owner acme --tenant acme --limit minute=100 --limit day=5000 --cidr 203.0.113.0/24`,
 		Args: exactly("PROJECT"),
@@ -130,16 +130,16 @@ func newKeysCreate(t terminal) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&in.Owner, "owner", "", "owner of the key, such as billing-service")
-	flags.StringVar(&in.KeyType, "type", "", "key type (full when absent)")
+	flags.StringVar(&in.KeyType, "type", "", "key type (default: full)")
 	flags.StringVar(&in.Environment, "env", "", "the only environment the key is valid for (default: all)")
 	flags.StringVar(&expires, "expires", "", "when the key ends: a time such as 2030-01-31T12:00:00Z, or a time "+
 		"from now such as 90d or 12h")
 	flags.StringVar(&in.Description, "description", "", "what the key is for")
 	flags.StringArrayVar(&limits, "limit", nil, "calls that a window admits, as WINDOW=CALLS, once for each of "+
-		"second, minute, hour, day, month, year (those of its type when absent)")
+		"second, minute, hour, day, month, year (default: those of the key type)")
 	flags.StringSliceVar(&in.AllowedCIDRs, "cidr", nil, "address range that the key may be used from, once for each "+
-		"(anywhere when absent)")
-	flags.StringVar(&in.Tenant, "tenant", "", "tenant that the key is of (the project's own, default, when absent)")
+		"(default: any)")
+	flags.StringVar(&in.Tenant, "tenant", "", "tenant of the key (default: the project's own tenant)")
 	flags.StringVar(&in.Product, "product", "", "the project's product; the key is valid for all its projects")
 	addJSONFlag(command)
 	addServerFlag(command)
@@ -177,7 +177,7 @@ func newKeysRotate(t terminal) *cobra.Command {
 	var grace string
 	command := &cobra.Command{
 		Use:   "rotate KEY",
-		Short: "Give a key, named by its id, a new secret and show it, this once",
+		Short: "Rotate a key: replace its secret; the new one is shown once",
 		Args:  exactly("KEY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var period *time.Duration
@@ -202,7 +202,7 @@ func newKeysRotate(t terminal) *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&grace, "grace", "", "how long the old secret stays valid: 0, or up to 30d (24h "+
-		"when absent); the one before it ends at once")
+		"by default); any older secret stops working at once")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

@@ -16,7 +16,7 @@ func newKeysUpdate(t terminal) *cobra.Command {
 	var ofType, unlimited, anywhere bool
 	command := &cobra.Command{
 		Use:   "update KEY",
-		Short: "Change what a key, named by its id, is held to",
+		Short: "Change a key's type, expiry, limits and address ranges",
 		Example: `  postern keys update key_01 --limit minute=200 --limit day=10000
   postern keys update key_01 --type-limits --cidr 203.0.113.0/24 --expires never`,
 		Args: exactly("KEY"),

@@ -27,13 +27,13 @@ func newLogin(t terminal) *cobra.Command {
 	var f loginFlags
 	command := &cobra.Command{
 		Use:   "login",
-		Short: "Sign in with an account, by a code that is entered in a browser",
-		Long: `Sign in with an account. This prints an address and a code; whoever opens the
-address in any browser, on any machine, signs in there and enters the code.
+		Short: "Sign in by entering a code in a browser",
+		Long: `Sign in with an account. This prints an address and a code: open the address in
+any browser, on any machine, sign in there and enter the code.
 
-The access token that comes of it is kept in this user's configuration directory
-(POSTERN_CONFIG_DIR names another), one for each server. It ends after 90 days;
-postern logout revokes it before. POSTERN_TOKEN, where it is set, is used instead.`,
+The access token is stored in your configuration directory (set another with
+POSTERN_CONFIG_DIR), one per server. It expires after 90 days; postern logout
+revokes it earlier. If POSTERN_TOKEN is set, it is used instead.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := openSession(t, c)
@@ -45,8 +45,8 @@ postern logout revokes it before. POSTERN_TOKEN, where it is set, is used instea
 	}
 	flags := command.Flags()
 	flags.BoolVar(&f.browser, "browser", false, "open the address in a browser on this machine")
-	flags.BoolVar(&f.claim, "claim", false, "then claim the workspaces created here, without asking")
-	flags.StringVar(&f.name, "name", machineName(), "what to call this machine on the page that asks for approval")
+	flags.BoolVar(&f.claim, "claim", false, "then claim the workspaces created on this machine, without asking")
+	flags.StringVar(&f.name, "name", machineName(), "name of this machine on the approval page")
 	flags.StringSliceVar(&f.scopes, "scopes", nil, "what the token may be used for: read, write, keys, export, "+
 		"users, admin (default: all)")
 	addServerFlag(command)
@@ -163,7 +163,7 @@ func revokeOwn(ctx context.Context, server, token string) error {
 func newLogout(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "logout",
-		Short: "Revoke the access token of this command line, and forget it",
+		Short: "Revoke this command line's access token and delete it",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := openSession(t, c)
@@ -196,7 +196,7 @@ func newLogout(t terminal) *cobra.Command {
 func newWhoami(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "whoami",
-		Short: "Show who is signed in, in which teams, and until when",
+		Short: "Show your account, its teams, and when the sign-in expires",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, person, err := signedIn(t, c)

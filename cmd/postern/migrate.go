@@ -13,9 +13,9 @@ import (
 func newMigrate(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the database's schema up to date and stop",
-		Long: `Bring the database's schema up to date and stop. serve does the same when it
-starts; migrate is for deployments that want it as a step of its own.`,
+		Short: "Migrate the database's schema to this version and exit",
+		Long: `Migrate the database's schema to this version and exit. postern serve does
+the same when it starts; use migrate to do it as a separate step.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := config.Load(c.Flags(), t.environ)

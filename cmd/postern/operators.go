@@ -15,11 +15,11 @@ import (
 func newOperators(t terminal) *cobra.Command {
 	return family(
 		"operators",
-		"List and change who runs this installation, on its database",
+		"List and change the installation's operators, in its database",
 		newOperatorsChange(
-			t, "add", "Make an account an operator", true,
+			t, "add", "Give an account the operator role", true,
 		),
-		newOperatorsChange(t, "remove", "Make an account no operator any more", false),
+		newOperatorsChange(t, "remove", "Take the operator role from an account", false),
 		newOperatorsList(t),
 	)
 }

@@ -34,7 +34,7 @@ func newProjects(t terminal) *cobra.Command {
 func newProjectsList(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "List the projects of all workspaces whose keys are kept here",
+		Short: "List the projects that your stored credentials can access",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := openSession(t, c)

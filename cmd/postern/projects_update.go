@@ -16,9 +16,9 @@ func newProjectsUpdate(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "update PROJECT",
 		Short: "Change a project's names, product and limits",
-		Long: `Change a project's names, product and limits. The limits given for a key, an owner, an
-ip or the project as a whole replace those that it has. A project that leaves its
-product is no longer opened by the product's keys, except for those made in it.`,
+		Long: `Change a project's names, product and limits. New limits for key, owner,
+ip or project replace all earlier ones for it. When a project leaves its product,
+the product's keys stop working in it, except those created in it.`,
 		Example: `  postern projects update shop --limit key:minute=100 --limit project:day=100000
   postern projects update shop --no-limits ip --product store`,
 		Args: exactly("PROJECT"),
@@ -61,7 +61,7 @@ product is no longer opened by the product's keys, except for those made in it.`
 	flags := command.Flags()
 	flags.StringArrayVar(&pairs, "limit", nil, "calls that a window admits, as WHAT:WINDOW=CALLS, where WHAT is "+
 		"key, owner, ip or project")
-	flags.StringSliceVar(&cleared, "no-limits", nil, "take the limits of key, owner, ip or project away")
+	flags.StringSliceVar(&cleared, "no-limits", nil, "remove the limits of key, owner, ip or project")
 	flags.StringVar(&product, "product", "", "put the project into a product; empty takes it out")
 	flags.StringVar(&displayName, "display-name", "", "name for people")
 	flags.StringVar(&fallback, "fallback-owner", "", "owner that calls without a key are counted for where keyless is "+

@@ -65,7 +65,7 @@ func (f *providerFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.clientID, "client-id", "", "id of your app at the provider")
 	flags.StringVar(&f.secretFile, "client-secret-file", "", "file with the secret of your app; - for standard input")
-	flags.StringSliceVar(&f.scopes, "scopes", nil, "what to ask the provider for (the kind's own when absent)")
+	flags.StringSliceVar(&f.scopes, "scopes", nil, "scopes to request (default: depends on the type)")
 	flags.StringVar(&f.clientToken, "client-token", "", "what the browser gets: service or provider")
 	flags.StringVar(&f.upstreamToken, "upstream-token", "", "what the upstream gets: service, "+
 		"provider_access_token, provider_id_token or none")
@@ -124,7 +124,7 @@ func newProvidersAdd(t terminal) *cobra.Command {
 	var in client.NewProvider
 	command := &cobra.Command{
 		Use:     "add APP-CLIENT TYPE",
-		Short:   "Offer a provider: github, google, microsoft, facebook, auth0 or oidc",
+		Short:   "Add a provider: github, google, microsoft, facebook, auth0 or oidc",
 		Args:    exactly("APP-CLIENT", "TYPE"),
 		Example: "  postern providers add cli_… github --client-id Iv1.0123 --client-secret-file github.secret",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -154,7 +154,7 @@ func newProvidersAdd(t terminal) *cobra.Command {
 func newProvidersUpdate(t terminal) *cobra.Command {
 	var f providerFlags
 	command := &cobra.Command{
-		Use: "update PROVIDER", Short: "Change what flags are given for", Args: exactly("PROVIDER"),
+		Use: "update PROVIDER", Short: "Change the settings given as flags", Args: exactly("PROVIDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			change, err := f.change(t, c)
 			if err != nil {

@@ -20,13 +20,13 @@ func newRequests(t terminal) *cobra.Command {
 	var follow bool
 	command := &cobra.Command{
 		Use:   "requests PROJECT",
-		Short: "Show the latest calls of a project, and follow them",
-		Long: `Show the latest calls of a project, the newest last. Queries, headers and bodies
-are not kept. The log holds about the last 1000 calls through the server process
-that answers.
+		Short: "Show the latest calls of a project, or follow them",
+		Long: `Show the latest calls of a project, newest last. Queries, headers and bodies are
+not logged. The log holds about the last 1000 calls of the server process that
+answers.
 
-With --follow, calls are shown as they come, until this is interrupted; with
---json as well, one JSON object in each line.`,
+With --follow, new calls are shown as they arrive until you press Ctrl-C; with
+--json too, as one JSON object per line.`,
 		Example: `  postern requests shop --follow`,
 		Args:    exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -59,8 +59,8 @@ With --follow, calls are shown as they come, until this is interrupted; with
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.BoolVarP(&follow, "follow", "f", false, "go on with the calls that come")
-	flags.IntVar(&limit, "limit", 50, "how many of the latest to show")
+	flags.BoolVarP(&follow, "follow", "f", false, "show new calls as they arrive")
+	flags.IntVar(&limit, "limit", 50, "number of calls to show")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

@@ -37,7 +37,7 @@ func addServerFlag(c *cobra.Command) {
 }
 
 func addJSONFlag(c *cobra.Command) {
-	c.Flags().Bool("json", false, "print what the API answers, as JSON")
+	c.Flags().Bool("json", false, "print the API's answer as JSON")
 }
 
 func openSession(t terminal, c *cobra.Command) (session, error) {
@@ -215,7 +215,7 @@ func onProject[T any](
 	out, err := first(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
 		return out, fault.New(fault.NotFound, "not_found", "there is no project %q at %s, or none that the "+
-			"credentials kept here may see", project, s.server).Because(err)
+			"credentials stored on this machine can access", project, s.server).Because(err)
 	}
 	return out, err
 }
@@ -230,7 +230,7 @@ func onKey[T any](ctx context.Context, s session, id string, call func(context.C
 	out, err := first(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
 		return out, fault.New(fault.NotFound, "not_found", "there is no key %q at %s, or none that the credentials "+
-			"kept here may see; `postern keys list PROJECT` shows the ids", id, s.server).Because(err)
+			"stored on this machine can access;  `postern keys list PROJECT` shows the ids", id, s.server).Because(err)
 	}
 	return out, err
 }

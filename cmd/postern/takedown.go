@@ -14,11 +14,11 @@ func newTakedown(t terminal) *cobra.Command {
 	var lift bool
 	command := &cobra.Command{
 		Use:   "takedown PROJECT",
-		Short: "Stop serving a project, of whichever team (operators)",
+		Short: "Stop serving a project of any team (operators only)",
 		Long: `Stop serving a project: its calls are answered 403 project_frozen until the
 takedown is lifted. Its team reads the reason, and can still export the project.
 
-Operators are the first account, and whoever "postern operators add" made one.`,
+Operators are the first account and the accounts added with postern operators add.`,
 		Example: `  postern takedown shop --reason 'Phishing, reported on 3 May'
   postern takedown shop --lift`,
 		Args: exactly("PROJECT"),

@@ -29,7 +29,7 @@ func newTeams(t terminal) *cobra.Command {
 			t,
 			asPerson,
 			"create",
-			"Make a team",
+			"Create a team",
 			[]string{"NAME"},
 			func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
 				return api.CreateTeam(ctx, args[0])
@@ -68,7 +68,7 @@ func teamLine(team client.Team) [][2]string {
 func newMembers(t terminal) *cobra.Command {
 	return family(
 		"members",
-		"List and change who is in a team",
+		"List and change the members of a team",
 		listing(
 			t,
 			asPerson,
@@ -87,7 +87,7 @@ func newMembers(t terminal) *cobra.Command {
 			t,
 			asPerson,
 			"role",
-			"Make a member owner, member or viewer",
+			"Change a member's role to owner, member or viewer",
 			[]string{"TEAM", "ACCOUNT", "ROLE"},
 			func(ctx context.Context, api *client.Client, args []string) (client.Member, error) {
 				return api.ChangeRole(ctx, args[0], args[1], args[2])
@@ -132,7 +132,7 @@ func newInvitations(t terminal) *cobra.Command {
 		},
 	)
 	create.Example = "  postern invitations create team_… viewer --email vic@example.com"
-	create.Flags().StringVar(&email, "email", "", "the address that the account has to have (any when absent)")
+	create.Flags().StringVar(&email, "email", "", "address that the account must have (default: any)")
 	return family(
 		"invitations",
 		"List, create, revoke and accept invitations to teams",
@@ -155,7 +155,7 @@ func newInvitations(t terminal) *cobra.Command {
 			t,
 			asPerson,
 			"revoke",
-			"Make an invitation's link useless",
+			"Revoke an invitation: its link stops working",
 			[]string{"TEAM", "INVITATION"},
 			func(ctx context.Context, api *client.Client, args []string) error {
 				return api.RevokeInvitation(ctx, args[0], args[1])

@@ -59,7 +59,7 @@ func newTokensCreate(t terminal) *cobra.Command {
 	var expires string
 	command := &cobra.Command{
 		Use:     "create NAME --scopes SCOPE,...",
-		Short:   "Create an access token and show it, this once",
+		Short:   "Create an access token; it is shown once",
 		Example: `  postern tokens create nightly-export --scopes read,export --expires 30d`,
 		Args:    exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -94,7 +94,7 @@ func newTokensCreate(t terminal) *cobra.Command {
 	command.Flags().StringSliceVar(&in.Scopes, "scopes", nil, "what it may be used for: read, write, keys, export, "+
 		"users, admin")
 	command.Flags().StringVar(&expires, "expires", "", "when it ends: a time such as 2030-01-31T12:00:00Z, or a "+
-		"time from now such as 30d (90d when absent)")
+		"time from now such as 30d (default: 90d)")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -103,7 +103,7 @@ func newTokensCreate(t terminal) *cobra.Command {
 func newTokensRevoke(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "revoke TOKEN",
-		Short: "End an access token, named by its id, at once",
+		Short: "Revoke an access token by its id, at once",
 		Args:  exactly("TOKEN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, person, err := signedIn(t, c)

@@ -21,8 +21,8 @@ func newUsage(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "usage PROJECT",
 		Short: "Sum up the calls of a project",
-		Long: `Sum up the calls of a project, of the last 24 hours unless told otherwise. Times
-are widened to whole hours. Bytes are those of bodies.`,
+		Long: `Sum up the calls of a project, by default those of the last 24 hours. Times are
+rounded out to whole hours. Bytes are those of bodies.`,
 		Example: `  postern usage shop --by owner --by status_class
   postern usage shop --by day --from 30d`,
 		Args: exactly("PROJECT"),
@@ -59,8 +59,8 @@ are widened to whole hours. Bytes are those of bodies.`,
 	flags.SortFlags = false
 	flags.StringSliceVar(&q.GroupBy, "by", nil, "sum up by each "+strings.Join(groupings, ", ")+"; may be repeated")
 	flags.StringVar(&from, "from", "", "begin: a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d (24 "+
-		"hours before --to when absent)")
-	flags.StringVar(&to, "to", "", "end, in the same ways (now when absent)")
+		"hours before --to by default)")
+	flags.StringVar(&to, "to", "", "end, in the same forms as --from (default: now)")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

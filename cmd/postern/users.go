@@ -28,7 +28,7 @@ func newUsers(t terminal) *cobra.Command {
 	list.Flags().StringVar(&filter.State, "state", "", "active, frozen or invited (default: all)")
 	list.Flags().StringVar(&filter.Email, "email", "", "the whole e-mail address")
 	list.Flags().StringVar(&filter.Query, "query", "", "part of the address or the name")
-	list.Flags().StringVar(&filter.Group, "group", "", "id of a group that they are in")
+	list.Flags().StringVar(&filter.Group, "group", "", "only members of the group with this id")
 
 	var in client.NewUser
 	create := one(
@@ -43,25 +43,25 @@ func newUsers(t terminal) *cobra.Command {
 		},
 		userLines,
 	)
-	create.Flags().StringVar(&in.Name, "name", "", "what they are called")
-	create.Flags().StringSliceVar(&in.Groups, "groups", nil, "ids of groups that they are in from the start")
+	create.Flags().StringVar(&in.Name, "name", "", "display name")
+	create.Flags().StringSliceVar(&in.Groups, "groups", nil, "ids of groups that the user joins")
 
 	return family(
 		"users",
-		"List and change the people of tenants",
+		"List and change the users of tenants",
 		list,
 		create,
 		newUsersUpdate(t),
 		one(
-			t, asHolder, "show", "Show a user with how providers know them and the groups they are in",
+			t, asHolder, "show", "Show a user with their provider identities and groups",
 			[]string{"USER"}, onUser((*client.Client).User), userLines,
 		),
 		one(
-			t, asHolder, "freeze", "Keep a user out, and refuse their calls, until they are unfrozen",
+			t, asHolder, "freeze", "Freeze a user: refuse sign-in and calls until unfrozen",
 			[]string{"USER"}, onUser((*client.Client).FreezeUser), userLines,
 		),
 		one(
-			t, asHolder, "unfreeze", "Let a frozen user in again", []string{"USER"},
+			t, asHolder, "unfreeze", "Unfreeze a user", []string{"USER"},
 			onUser((*client.Client).UnfreezeUser), userLines,
 		),
 		none(
@@ -141,7 +141,7 @@ func newApprovals(t terminal) *cobra.Command {
 		t,
 		asHolder,
 		"create",
-		"Approve of an address, or of a domain such as example.com",
+		"Approve an address, or a domain such as example.com",
 		[]string{"TENANT", "VALUE"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Approval, error) {
 			kind := "domain"
@@ -152,7 +152,7 @@ func newApprovals(t terminal) *cobra.Command {
 		},
 		func(a client.Approval) [][2]string { return [][2]string{{"Approved", a.Value}, {"Id", a.ID}} },
 	)
-	create.Flags().StringSliceVar(&groups, "groups", nil, "ids of the groups of users admitted by it")
+	create.Flags().StringSliceVar(&groups, "groups", nil, "ids of groups that admitted users join")
 	return family(
 		"approvals",
 		"List and change the approvals of a tenant, which admit users before their first sign-in",
@@ -175,7 +175,7 @@ func newApprovals(t terminal) *cobra.Command {
 			t,
 			asHolder,
 			"delete",
-			"End an approval; who came by it stays",
+			"Delete an approval; users it admitted stay",
 			[]string{"TENANT", "APPROVAL"},
 			func(ctx context.Context, api *client.Client, args []string) error {
 				return api.Disapprove(ctx, args[0], args[1])

@@ -45,16 +45,16 @@ func newVerify(t terminal) *cobra.Command {
 	var sum, key string
 	command := &cobra.Command{
 		Use:   "verify FILE",
-		Short: "Check an exported zip, offline",
-		Long: `Check an exported zip, offline: that it is safe to unpack, that every file is the
-one that was summed, with none missing or added, that the ledger accounts for
-everything in it, and that every file that follows from the project's own is what
-Postern writes for it. Nothing is unpacked.
+		Short: "Verify an exported zip, offline",
+		Long: `Verify an exported zip, offline: that it is safe to unpack, that every file matches
+its checksum and none is missing or added, that the ledger accounts for everything
+in it, and that every generated file is what Postern generates from the project.
+Nothing is unpacked.
 
-That shows a zip that is one export and was not changed in places. Someone who
-changes the project in it, and all that follows, makes a proper export of another
-project: give --sha256, which the server tells of each export, or --signed-by, the
-server's key from /.well-known/postern-export-key, to know whose it is.`,
+These checks find accidental and partial changes. They cannot find a zip that was
+replaced by a consistent export of another project. To verify where it comes from, give
+--sha256, which the server shows for each export, or --signed-by, the server's key
+from /.well-known/postern-export-key.`,
 		Args: exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			// An empty value comes from an unset variable in a script, and does not

@@ -11,7 +11,7 @@ import (
 )
 
 func newWebhooks(t terminal) *cobra.Command {
-	return family("webhooks", "Tell addresses what happens to a team's projects, keys and exports",
+	return family("webhooks", "List and change webhooks for a team's projects, keys and exports",
 		newWebhooksList(t), newWebhooksCreate(t), newWebhooksChange(t), newWebhooksRotate(t), newWebhooksDelete(t),
 		newWebhooksDeliveries(t), newWebhooksRedeliver(t))
 }
@@ -92,7 +92,7 @@ func newWebhooksCreate(t terminal) *cobra.Command {
 	command.Flags().StringArrayVar(
 		&in.Events, "event", nil, "event to send, repeatable (default: all)",
 	)
-	command.Flags().StringVar(&in.Description, "description", "", "for people")
+	command.Flags().StringVar(&in.Description, "description", "", "description of the webhook")
 	teamFlag(command, &in.Team)
 	addJSONFlag(command)
 	return command
@@ -151,8 +151,8 @@ func newWebhooksChange(t terminal) *cobra.Command {
 			return nil
 		},
 	)
-	command.Flags().StringVar(&url, "url", "", "address that is told")
-	command.Flags().StringVar(&description, "description", "", "for people")
+	command.Flags().StringVar(&url, "url", "", "URL that receives the events")
+	command.Flags().StringVar(&description, "description", "", "description of the webhook")
 	command.Flags().StringArrayVar(
 		&events, "event", nil, "event to send, repeatable; replaces the earlier ones",
 	)
@@ -167,7 +167,7 @@ func newWebhooksRotate(t terminal) *cobra.Command {
 	command := webhooksCommand(
 		t,
 		"rotate WEBHOOK",
-		"Give a webhook a new secret",
+		"Rotate a webhook's secret",
 		exactly("WEBHOOK"),
 		func(c *cobra.Command, api caller, args []string) error {
 			rotate := func(ctx context.Context) (client.Webhook, error) { return api.RotateWebhook(ctx, args[0], nil) }
@@ -187,8 +187,8 @@ func newWebhooksRotate(t terminal) *cobra.Command {
 			return printSecret(t, c, w)
 		},
 	)
-	command.Flags().StringVar(&overlap, "overlap", "", "how long the old secret signs beside the new one: 0, or up "+
-		"to 30d (24h when absent)")
+	command.Flags().StringVar(&overlap, "overlap", "", "how long messages carry a signature of the old secret too: 0, "+
+		"or up to 30d (default: 24h)")
 	addJSONFlag(command)
 	return command
 }
@@ -213,7 +213,7 @@ func newWebhooksDeliveries(t terminal) *cobra.Command {
 	command := webhooksCommand(
 		t,
 		"deliveries WEBHOOK",
-		"List what a webhook was sent, newest first",
+		"List a webhook's deliveries, newest first",
 		exactly("WEBHOOK"),
 		func(c *cobra.Command, api caller, args []string) error {
 			list, err := collect(api.Deliveries(c.Context(), args[0]))
@@ -256,7 +256,7 @@ func newWebhooksRedeliver(t terminal) *cobra.Command {
 	return webhooksCommand(
 		t,
 		"redeliver WEBHOOK DELIVERY",
-		"Send an event once more",
+		"Send an event again",
 		exactly("WEBHOOK", "DELIVERY"),
 		func(c *cobra.Command, api caller, args []string) error {
 			d, err := api.Redeliver(c.Context(), args[0], args[1])

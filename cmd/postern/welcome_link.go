@@ -16,9 +16,9 @@ func newWelcomeLink(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "welcome-link",
 		Short: "Print a new one-time link that creates the first account",
-		Long: `Print a new one-time link that creates the first account of an installation. It
-works on the server's database, also while the server runs. Links that were
-printed before stop working. Once there is an account, there are no more links.`,
+		Long: `Print a new one-time link that creates the first account of an installation. The
+command opens the server's database; the server may be running. Earlier links stop
+working. It fails once the installation has an account.`,
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := namedDatabase(t, c)

@@ -68,8 +68,7 @@ func databaseSettings() []setting {
 		{
 			"database-bulk-timeout",
 			"1h",
-			"how long one statement may take that reads everything: of an export, of the start, of a check " +
-				"of the audit log",
+			"how long one statement of an export, of the start or of an audit verification may take",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
 		},
 		{

@@ -22,13 +22,13 @@ func addressSettings() []setting {
 		{
 			"public-url",
 			"",
-			"how browsers reach the control plane; empty means its address",
+			"URL of the control plane for browsers; empty means --control-addr",
 			text(func(c *Config) *string { return &c.PublicURL }),
 		},
 		{
 			"gateway-url",
 			"",
-			"how callers reach the gateway's bare domain; empty means domain and port of the gateway",
+			"URL of the gateway's bare domain for callers; empty means --gateway-domain and the gateway's port",
 			text(func(c *Config) *string { return &c.GatewayURL }),
 		},
 		{
@@ -40,31 +40,31 @@ func addressSettings() []setting {
 		{
 			"gateway-tls-cert",
 			"",
-			"PEM file of the gateway's certificate, which is read again when it changes; empty means no TLS",
+			"PEM file of the gateway's certificate, reloaded when it changes; empty means no TLS",
 			text(func(c *Config) *string { return &c.GatewayTLS.CertFile }),
 		},
 		{
 			"gateway-tls-key",
 			"",
-			"PEM file of its private key",
+			"PEM file of the certificate's private key",
 			text(func(c *Config) *string { return &c.GatewayTLS.KeyFile }),
 		},
 		{
 			"control-tls-cert",
 			"",
-			"the same for the control plane",
+			"PEM file of the control plane's certificate, reloaded when it changes; empty means no TLS",
 			text(func(c *Config) *string { return &c.ControlTLS.CertFile }),
 		},
 		{
 			"control-tls-key",
 			"",
-			"PEM file of its private key",
+			"PEM file of the certificate's private key",
 			text(func(c *Config) *string { return &c.ControlTLS.KeyFile }),
 		},
 		{
 			"trusted-proxies",
 			"",
-			"comma-separated CIDRs of proxies before Postern, whose X-Forwarded headers are believed",
+			"comma-separated CIDRs of proxies in front of Postern whose X-Forwarded headers are trusted",
 			networks(func(c *Config) *[]netip.Prefix { return &c.Trusted }),
 		},
 	}
@@ -75,59 +75,59 @@ func limitSettings() []setting {
 		{
 			"gateway-max-connections",
 			"16384",
-			"most connections of callers at once; never more than three eighths of the file descriptors",
+			"most simultaneous connections of callers; never more than three eighths of the file descriptors",
 			number(func(c *Config) *int { return &c.MaxConns }),
 		},
 		{
 			"gateway-max-connections-per-address",
 			"0",
-			"most of them from one address, for IPv6 from one /64; 0 means half, and trusted proxies may " +
-				"take all",
+			"most of these connections from one address or IPv6 /64; 0 means half. Trusted proxies are " +
+				"exempt",
 			number(func(c *Config) *int { return &c.MaxConnsFrom }),
 		},
 		{
 			"gateway-max-calls",
 			"1024",
-			"most calls under way at one environment",
+			"most simultaneous calls to one environment",
 			number(func(c *Config) *int { return &c.MaxCalls }),
 		},
 		{
 			"gateway-max-calls-per-address",
 			"0",
-			"most of them from one address, for IPv6 from one /64; 0 means half",
+			"most of these calls from one address or IPv6 /64; 0 means half",
 			number(func(c *Config) *int { return &c.MaxCallsFrom }),
 		},
 		{
 			"gateway-min-body-rate",
 			"240",
-			"bytes a second that a request's body has to come with, averaged over the time it is waited " +
-				"for, once that is more than 10 s; 0 means any",
+			"lowest rate of a request's body in bytes a second, averaged over the time the gateway waits " +
+				"for it, after 10 s of waiting; 0 means any",
 			number(func(c *Config) *int { return &c.MinBodyRate }),
 		},
 		{
 			"control-max-connections",
 			"1024",
-			"most connections to the control plane at once; never more than an eighth of the file " +
+			"most simultaneous connections to the control plane; never more than an eighth of the file " +
 				"descriptors",
 			number(func(c *Config) *int { return &c.ControlMaxConns }),
 		},
 		{
 			"control-max-connections-per-address",
 			"0",
-			"most of them from one address, for IPv6 from one /64; 0 means half, and trusted proxies may " +
-				"take all",
+			"most of these connections from one address or IPv6 /64; 0 means half. Trusted proxies are " +
+				"exempt",
 			number(func(c *Config) *int { return &c.ControlMaxConnsFrom }),
 		},
 		{
 			"drain",
 			"5s",
-			"after SIGTERM, how long calls are still taken while /readyz answers 503; Ctrl-C skips it",
+			"how long calls are still accepted after SIGTERM, while /readyz answers 503; Ctrl-C skips it",
 			duration(func(c *Config) *time.Duration { return &c.Drain }),
 		},
 		{
 			"shutdown-timeout",
 			"10s",
-			"how long calls under way then have until they are cut off",
+			"how long calls in progress have to finish after that",
 			duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 	}

@@ -74,20 +74,20 @@ func generalSettings() []setting {
 		{
 			"key-prefix",
 			"pst",
-			"what new API keys start with",
+			"prefix of new API keys",
 			text(func(c *Config) *string { return &c.KeyPrefix }),
 		},
 		{
 			"egress-allow",
 			"",
-			"comma-separated CIDRs that may be reached although they are private, and there every port",
+			"comma-separated private CIDRs that Postern may connect to, on every port",
 			networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow }),
 		},
 		{
 			"login-github-client-id",
 			"",
-			"client id of the installation's shared GitHub app, for login providers that are managed; " +
-				"empty: none are",
+			"client id of the installation's shared GitHub app, for managed login providers; empty " +
+				"means that managed login is off",
 			text(func(c *Config) *string { return &c.LoginGitHub.ClientID }),
 		},
 		{
@@ -99,8 +99,8 @@ func generalSettings() []setting {
 		{
 			"metrics-token",
 			"",
-			"what Prometheus sends as a bearer token to read /metrics of the control plane; empty means " +
-				"that this machine alone may read it, where nothing else can reach the listeners",
+			"bearer token that Prometheus sends to read /metrics; empty means that only this machine may read " +
+				"it, and only if nothing else can reach the listeners",
 			secret(func(c *Config) *Secret { return &c.MetricsToken }),
 		},
 		{

@@ -72,7 +72,7 @@ func signInSettings() []setting {
 		{
 			"signin-oidc-name",
 			"Single sign-on",
-			"what the button calls that issuer",
+			"name of that issuer on the sign-in button",
 			text(func(c *Config) *string { return &c.SignIn.OIDC.Name }),
 		},
 		{
@@ -97,7 +97,7 @@ func signInSettings() []setting {
 		{
 			"signin-github-api-url",
 			"https://api.github.com",
-			"its API; of an Enterprise server https://<host>/api/v3",
+			"URL of GitHub's API; for an Enterprise server https://<host>/api/v3",
 			text(func(c *Config) *string { return &c.SignIn.GitHub.APIURL }),
 		},
 	}

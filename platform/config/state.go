@@ -16,7 +16,7 @@ func stateSettings() []setting {
 		{
 			"database-url",
 			"",
-			"postgres:// address of the state; empty means SQLite in the data directory",
+			"postgres:// URL of the database; empty means SQLite in the data directory",
 			secret(func(c *Config) *Secret { return &c.DatabaseURL }),
 		},
 		{
@@ -24,14 +24,14 @@ func stateSettings() []setting {
 			"",
 			"comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at rest: the " +
 				"first in use, then older ones; empty means the file secrets.key in the data directory, " +
-				"made at the first start",
+				"created at the first start",
 			secret(func(c *Config) *Secret { return &c.SecretsKey }),
 		},
 		{
 			"redis-url",
 			"",
-			"redis:// address where replicas count calls against rate limits together; empty means that " +
-				"each counts by itself",
+			"redis:// URL of the rate limit counters that replicas share; empty means that each replica " +
+				"counts by itself",
 			secret(func(c *Config) *Secret { return &c.RedisURL }),
 		},
 		{

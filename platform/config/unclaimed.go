@@ -60,26 +60,26 @@ func unclaimedSettings() []setting {
 		{
 			"anonymous-token",
 			"",
-			"what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token",
+			"value of the Postern-Anonymous-Token header that --anonymous token requires",
 			secret(func(c *Config) *Secret { return &c.AnonymousToken }),
 		},
 		{
 			"unclaimed-ttl",
 			"720h",
-			"how long an unclaimed proxy lives",
+			"lifetime of an unclaimed proxy",
 			duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL }),
 		},
 		{
 			"unclaimed-grace",
 			"168h",
-			"how long one that has ended answers 410 before it is deleted and its name is free again",
+			"how long an expired unclaimed proxy answers 410 before it is deleted",
 			duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace }),
 		},
 		{
 			"unclaimed-caps",
 			"auto",
-			"limits on unclaimed proxies: on, off, or auto, which is on unless this machine alone can reach " +
-				"the listeners",
+			"limits on unclaimed proxies: on, off, or auto: on unless only this machine can reach the " +
+				"listeners",
 			assignCaps,
 		},
 	}
