@@ -27,9 +27,8 @@ func TestClaimingInTheDashboard(t *testing.T) {
 		if teams := s.Get("/projects").Find("#team-menu button[name=team]").Length(); teams != 1 {
 			t.Errorf("%d teams after the claim, want the account's own alone", teams)
 		}
-		if text := controlplane.Clean(s.Get("/projects").Shows(200, "Projects").Find("main").Text()); !strings.Contains(
-			text, "shop",
-		) {
+		text := controlplane.Clean(s.Get("/projects").Shows(200, "Projects").Find("main").Text())
+		if !strings.Contains(text, "shop") {
 			t.Errorf("the claimed project is missing: %s", text)
 		}
 		s.Get(path).Shows(409, "There is nothing to claim")
@@ -115,9 +114,7 @@ func TestAMergeKeepsTheHistoryAndTellsWhatItRenamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		old, now := found.TeamID, models.Now()
-		choice := s.Get(
-			"/claim/"+code,
-		).Shows(
+		choice := s.Get("/claim/"+code).Shows(
 			200, "Claim this workspace",
 		).Find(
 			"input[name=team]",

@@ -46,9 +46,8 @@ func TestARequestSentAgainIsCarriedOutOnce(t *testing.T) {
 				t.Errorf("a key: %d %s", a.Status, a.Raw)
 			}
 		}
-		if list := controlplane.Call(t, h, "GET", "/api/v1/projects/shop/keys", token, "", "Idempotency-Key", "a"); len(
-			list.Body["items"].([]any),
-		) != 3 {
+		list := controlplane.Call(t, h, "GET", "/api/v1/projects/shop/keys", token, "", "Idempotency-Key", "a")
+		if len(list.Body["items"].([]any)) != 3 {
 			t.Errorf("want the first key and two more: %s", list.Raw)
 		}
 		keyID := first.Body["api_keys"].(map[string]any)["prod"].(map[string]any)["id"].(string)

@@ -81,9 +81,8 @@ func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
 			t.Errorf("with a workspace key: %d %s, want 422", got.Status, got.Raw)
 		}
 		two := `{"target":"http://8.8.8.8","environments":{"dev":{"target":"http://8.8.8.8:9000"}}}`
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", two); strings.Join(
-			got.PointerCodes(), ",",
-		) != "/environments/dev/target port_needs_claim" {
+		got = controlplane.Call(t, h, "POST", "/proxy", "", two)
+		if strings.Join(got.PointerCodes(), ",") != "/environments/dev/target port_needs_claim" {
 			t.Errorf("an environment: %d %s", got.Status, got.Raw)
 		}
 		o := controlplane.SignUpOwner(t, s)

@@ -74,18 +74,14 @@ func ref[T any](v T) *T { return &v }
 
 func (w *world) user(t *testing.T, email string, groups ...string) string {
 	t.Helper()
-	return must[directory.Profile](
-		t,
-	)(
+	return must[directory.Profile](t)(
 		w.CreateUser(t.Context(), w.owner, w.tenant, directory.NewUser{Email: email, Groups: groups}),
 	).ID
 }
 
 func (w *world) group(t *testing.T, name string) string {
 	t.Helper()
-	return must[directory.GroupDetail](
-		t,
-	)(
+	return must[directory.GroupDetail](t)(
 		w.CreateGroup(t.Context(), w.owner, w.tenant, directory.GroupInput{Name: &name}),
 	).ID
 }
@@ -168,9 +164,7 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 		ctx := t.Context()
 		user, spare := w.user(t, "ana@example.com"), w.user(t, "bob@example.com")
 		group, inner, last := w.group(t, "staff"), w.group(t, "inner"), w.group(t, "last")
-		approval := must[directory.Approval](
-			t,
-		)(
+		approval := must[directory.Approval](t)(
 			w.Approve(ctx, w.owner, w.tenant, directory.NewApproval{Kind: "email", Value: "eve@example.com"}),
 		)
 		for name, change := range map[string]func(access.Principal) error{

@@ -54,9 +54,8 @@ func TestWhatAKeyIsHeldToIsInEffectAtOnce(t *testing.T) {
 			!served.ExpiresAt.Equal(ends) {
 			t.Errorf("served %+v", served)
 		}
-		if _, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{NeverExpires: true}); fault.KindOf(
-			err,
-		) != fault.Stale {
+		_, err = w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{NeverExpires: true})
+		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("with the ETag from before: %v", err)
 		}
 		ofType := map[string]int64(nil)
@@ -69,9 +68,8 @@ func TestWhatAKeyIsHeldToIsInEffectAtOnce(t *testing.T) {
 		if _, err := w.Revoke(t.Context(), w.owner, key.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Update(t.Context(), w.owner, key.ID, "", keys.Change{Description: &text}); fault.CodeOf(
-			err,
-		) != "key_revoked" {
+		_, err = w.Update(t.Context(), w.owner, key.ID, "", keys.Change{Description: &text})
+		if fault.CodeOf(err) != "key_revoked" {
 			t.Errorf("a revoked key: %v", err)
 		}
 	})
@@ -175,9 +173,8 @@ func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
 		if err != nil || len(second.Items) != 1 || second.Items[0].ID != trial.ID || second.Next != "" {
 			t.Errorf("%+v, %v", second, err)
 		}
-		if _, err := w.List(t.Context(), w.owner, "shop", keys.Filter{State: "tired"}, models.Page{}); fault.CodeOf(
-			err,
-		) != "invalid_state" {
+		_, err = w.List(t.Context(), w.owner, "shop", keys.Filter{State: "tired"}, models.Page{})
+		if fault.CodeOf(err) != "invalid_state" {
 			t.Errorf("an unknown state: %v", err)
 		}
 	})

@@ -169,9 +169,8 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 		w := newWorld(t, db)
 		asked := w.ask()
 		for i := range 10 {
-			if _, err := w.s.Look(t.Context(), w.ana, "BBBB-BBB"+string("BCDFGHJKLM"[i])); fault.CodeOf(
-				err,
-			) != "wrong_code" {
+			_, err := w.s.Look(t.Context(), w.ana, "BBBB-BBB"+string("BCDFGHJKLM"[i]))
+			if fault.CodeOf(err) != "wrong_code" {
 				t.Fatalf("guess %d: %v", i, err)
 			}
 		}

@@ -109,9 +109,8 @@ func TestATokenLosesWhatItsAccountLoses(t *testing.T) {
 		if _, err := db.SQL().ExecContext(t.Context(), "DELETE FROM memberships"); err != nil {
 			t.Fatal(err)
 		}
-		if err := access.Check(w.by(minted.Plaintext), w.ana.HomeTeam, access.ProjectRead); fault.KindOf(
-			err,
-		) != fault.NotFound {
+		err := access.Check(w.by(minted.Plaintext), w.ana.HomeTeam, access.ProjectRead)
+		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("without a membership: %v", err)
 		}
 	})

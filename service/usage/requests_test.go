@@ -194,9 +194,8 @@ func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
 			}
 		}
 		gone := errors.New("gone")
-		if err := w.Follow(t.Context(), w.owner, "shop", "", func(usage.Batch) error { return gone }); !errors.Is(
-			err, gone,
-		) {
+		err := w.Follow(t.Context(), w.owner, "shop", "", func(usage.Batch) error { return gone })
+		if !errors.Is(err, gone) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -32,9 +32,8 @@ func TestUsersAreSeenInTheirLastHour(t *testing.T) {
 		if seen, err := w.Seen(t.Context(), w.owner, nil, users); err != nil || len(seen) != 0 {
 			t.Errorf("in no project: %v, %v", seen, err)
 		}
-		if _, err := w.Seen(t.Context(), access.Principal{}, []string{w.project.Name}, users); fault.KindOf(
-			err,
-		) != fault.Unauthenticated {
+		_, err = w.Seen(t.Context(), access.Principal{}, []string{w.project.Name}, users)
+		if fault.KindOf(err) != fault.Unauthenticated {
 			t.Errorf("asked by nobody: %v", err)
 		}
 	})

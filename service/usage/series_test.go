@@ -108,9 +108,8 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 			t.Errorf("the first three: %+v, %v", top, err)
 		}
 		for _, by := range [][]string{{"hour", "day"}, {"owner", "owner"}, {"hour; DROP TABLE usage_hours"}} {
-			if _, err := w.Usage(t.Context(), w.owner, "shop", usage.Query{GroupBy: by}); fault.CodeOf(
-				err,
-			) != "invalid_group_by" {
+			_, err := w.Usage(t.Context(), w.owner, "shop", usage.Query{GroupBy: by})
+			if fault.CodeOf(err) != "invalid_group_by" {
 				t.Errorf("%v: got %v", by, err)
 			}
 		}
