@@ -13,41 +13,6 @@ import (
 	"postern/service/login"
 )
 
-// Mount adds the routes. The endpoints of app clients are in this file, the pages that
-// people see in login.go.
-func (h *Handler) Mount(r *gin.Engine) {
-	r.GET("/oauth/:client/.well-known/openid-configuration", h.discovery)
-	r.GET("/oauth/:client/jwks.json", h.jwks)
-	r.POST("/oauth/:client/token", h.token)
-	r.OPTIONS("/oauth/:client/token", h.preflight)
-	r.POST("/oauth/:client/revoke", h.revokeGrant)
-	r.OPTIONS("/oauth/:client/revoke", h.preflight)
-	r.GET("/oauth/:client/userinfo", h.userInfo)
-	r.POST("/oauth/:client/userinfo", h.userInfo)
-	r.OPTIONS("/oauth/:client/userinfo", h.preflight)
-
-	open := func(method, path string, page web.PageFunc) { r.Handle(method, path, h.Web.Page(page)) }
-	open("GET", "/oauth/:client/authorize", h.authorize)
-	open("POST", "/oauth/:client/authorize", h.authorize)
-	open("GET", "/oauth/:client/login/:attempt", h.resumeLogin)
-	open("GET", "/oauth/:client/login/:attempt/:provider", h.chooseProvider)
-	open("GET", "/oauth/:client/callback/:provider", h.loginCallback)
-	open("POST", "/oauth/:client/consent", h.consent)
-	open("GET", "/oauth/:client/logout", h.logout)
-	open("POST", "/oauth/:client/logout", h.logout)
-	open("GET", "/oauth/:client/brand.css", h.brandStyle)
-}
-
-// CrossOriginRoutes lists the routes that other sites may post to. None of them reads a
-// cookie that authenticates.
-var CrossOriginRoutes = []string{
-	"POST /oauth/{client}/token",
-	"POST /oauth/{client}/revoke",
-	"POST /oauth/{client}/userinfo",
-	"POST /oauth/{client}/logout",
-	"POST /oauth/{client}/authorize",
-}
-
 // publicCache lets clients cache discovery documents and keys for five minutes.
 const publicCache = "public, max-age=300"
 

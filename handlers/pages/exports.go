@@ -217,3 +217,9 @@ func exportBadge(state string) ui.Badge {
 	}
 	return ui.Badge{Text: "Queued"}
 }
+
+// downloadPage answers with the zip, or with a page if there is none.
+func (h *Handler) downloadPage(v *visit) (web.Answer, error) {
+	h.Web.ServeExport(v.c, h.Exports)
+	return web.Answer{}, nil
+}

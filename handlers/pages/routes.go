@@ -1,11 +1,8 @@
 package pages
 
 import (
-	"net/http"
-
 	"github.com/gin-gonic/gin"
 
-	"postern/handlers/web"
 	"postern/static"
 )
 
@@ -205,68 +202,4 @@ func (h *Handler) userPages(p pageRouter) {
 	p.signedIn("POST", "/groups/:group/members/:user/remove", h.removeGroupMember)
 	p.signedIn("POST", "/groups/:group/children", h.nestGroup)
 	p.signedIn("POST", "/groups/:group/children/:child/remove", h.unnestGroup)
-}
-
-// pageRouter mounts pages. net/http leaves the body out of the answers to HEAD (RFC
-// 9110, 9.3.2), so that the handler of GET serves both.
-type pageRouter struct {
-	server *Handler
-	gin    *gin.Engine
-}
-
-// open mounts a page or form that needs no session.
-func (p pageRouter) open(method, path string, page pageHandler) {
-	p.handle(method, path, p.server.open(page))
-}
-
-// openOnce mounts a page whose GET changes something. It has no HEAD.
-func (p pageRouter) openOnce(path string, page pageHandler) {
-	p.gin.GET(path, p.server.open(page))
-}
-
-// signedIn mounts a page or form that redirects to sign-in without a session.
-func (p pageRouter) signedIn(method, path string, page pageHandler) {
-	if method == http.MethodPost {
-		page = p.server.idempotentForm(page, false)
-	}
-	p.handle(method, path, p.server.requireSession(page))
-}
-
-// signedInOnce is signedIn for a page whose GET changes something.
-func (p pageRouter) signedInOnce(path string, page pageHandler) {
-	p.gin.GET(path, p.server.requireSession(page))
-}
-
-// secretForm mounts a form that redirects to a page with a secret, which is shown once.
-func (p pageRouter) secretForm(path string, page pageHandler) {
-	p.gin.POST(path, p.server.requireSession(p.server.idempotentForm(page, true)))
-}
-
-func (p pageRouter) handle(method, path string, page gin.HandlerFunc) {
-	p.gin.Handle(method, path, page)
-	if method == http.MethodGet {
-		p.gin.HEAD(path, page)
-	}
-}
-
-func (h *Handler) home(*visit) (web.Answer, error) { return web.Redirect("/projects"), nil }
-
-// downloadPage answers with the zip, or with a page if there is none.
-func (h *Handler) downloadPage(v *visit) (web.Answer, error) {
-	h.Web.ServeExport(v.c, h.Exports)
-	return web.Answer{}, nil
-}
-
-// chooseTheme keeps the theme in a cookie: it belongs to a screen, not to an account.
-func (h *Handler) chooseTheme(v *visit) (web.Answer, error) {
-	theme := v.posted("theme")
-	if theme != "light" && theme != "dark" {
-		theme = ""
-	}
-	h.Web.SetCookie(v.c.Writer, web.ThemeCookie, theme, web.ThemeTTL)
-	to := web.LocalPath(v.posted("return_to"))
-	if to == "" {
-		to = "/"
-	}
-	return web.Answer{To: to, Status: http.StatusSeeOther}, nil
 }

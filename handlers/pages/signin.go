@@ -11,6 +11,8 @@ import (
 	"postern/views/ui"
 )
 
+func (h *Handler) home(*visit) (web.Answer, error) { return web.Redirect("/projects"), nil }
+
 func (h *Handler) showSignIn(v *visit) (web.Answer, error) {
 	next := web.LocalPath(v.c.Query("next"))
 	signedIn, err := v.authenticate()
