@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"time"
 
@@ -137,33 +138,11 @@ func (s *Service) change(
 			return err
 		}
 		row.UpdatedAt = now
-		won, err := tx.UpdateKey(row, before.UpdatedAt)
-		if err != nil {
-			return err
-		}
-		if !won {
-			return errMeanwhile
-		}
-		entry := access.Entry{
-			Action:  access.KeyChange,
-			Object:  id,
-			Project: parent.ID,
-			Team:    parent.TeamID,
-			Detail:  detailOf(row),
-			Before:  before,
-			After:   row,
-		}
-		entry.Detail["change"] = verb
-		if err := access.Record(tx, p, entry); err != nil {
+		if err := saveChange(ctx, s.Events, tx, p, parent, before, row, map[string]string{"change": verb}); err != nil {
 			return err
 		}
 		if out, err = view(tx, parent, row); err != nil {
 			return err
-		}
-		if event := told[verb]; event != "" {
-			if err := Tell(ctx, s.Events, tx, parent, row, event); err != nil {
-				return err
-			}
 		}
 		return tx.AddRevision(parent.ID, row.ID, now)
 	})
@@ -172,6 +151,40 @@ func (s *Service) change(
 	}
 	s.Changed(ctx)
 	return out, nil
+}
+
+// saveChange writes a changed key with its audit entry, to which it adds detail, and its
+// event. It returns changed_meanwhile if the key has changed since before was read. The
+// caller adds the revision.
+func saveChange(
+	ctx context.Context, events Events, tx *models.Tx, p access.Principal,
+	parent models.Project, before, row models.APIKey, detail map[string]string,
+) error {
+	won, err := tx.UpdateKey(row, before.UpdatedAt)
+	if err != nil {
+		return err
+	}
+	if !won {
+		return errMeanwhile
+	}
+	entry := access.Entry{
+		Action:  access.KeyChange,
+		Object:  row.ID,
+		Project: parent.ID,
+		Team:    parent.TeamID,
+		Detail:  detailOf(row),
+		Before:  before,
+		After:   row,
+	}
+	maps.Copy(entry.Detail, detail)
+	if err := access.Record(tx, p, entry); err != nil {
+		return err
+	}
+	event := told[detail["change"]]
+	if event == "" {
+		return nil
+	}
+	return Tell(ctx, events, tx, parent, row, event)
 }
 
 func (s *Service) findKey(

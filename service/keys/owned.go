@@ -47,27 +47,8 @@ func revokeOwned(
 	before := row
 	revoke(&row)
 	row.UpdatedAt = now
-	won, err := tx.UpdateKey(row, before.UpdatedAt)
-	if err != nil {
-		return err
-	}
-	if !won {
-		return errMeanwhile
-	}
-	entry := access.Entry{
-		Action:  access.KeyChange,
-		Object:  row.ID,
-		Project: parent.ID,
-		Team:    parent.TeamID,
-		Detail:  detailOf(row),
-		Before:  before,
-		After:   row,
-	}
-	entry.Detail["change"], entry.Detail["because"] = "revoke", "owner_deleted"
-	if err := access.Record(tx, p, entry); err != nil {
-		return err
-	}
-	return Tell(ctx, events, tx, parent, row, told["revoke"])
+	detail := map[string]string{"change": "revoke", "because": "owner_deleted"}
+	return saveChange(ctx, events, tx, p, parent, before, row, detail)
 }
 
 func revoke(row *models.APIKey) {
