@@ -47,7 +47,7 @@ var folders = []folder{
 	{path: "jobs", floor: edges},
 	{path: "client", floor: edges, only: []string{"platform/fault"}},
 	{path: "gateway", floor: edges, only: []string{
-		"gateway/engine", "gateway/admission", "core", "platform/egress", "platform/fault",
+		"gateway/engine", "gateway/admission", "core", "platform/egress",
 	}},
 	{path: "gateway/bearer", floor: edges, only: []string{"core"}},
 
@@ -71,14 +71,14 @@ var folders = []folder{
 
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 
-	{path: "core/policy", floor: core, only: []string{"core/snapshot", "platform/fault"}},
+	{path: "core/policy", floor: core, only: []string{"core/snapshot"}},
 	{path: "core/snapshot", floor: core, only: []string{}},
 
 	{path: "models", floor: rows, beside: []string{"migrations"}},
 	{path: "migrations", floor: rows},
 
 	{path: "platform/certs", floor: platform},
-	{path: "platform/config", floor: platform, beside: []string{"platform/fault", "platform/secrets"}},
+	{path: "platform/config", floor: platform, beside: []string{"platform/secrets"}},
 	{path: "platform/egress", floor: platform, beside: []string{"platform/fault"}},
 	{path: "platform/fault", floor: platform},
 	{path: "platform/federation", floor: platform, beside: []string{"platform/secrets"}},

@@ -2,6 +2,7 @@ package floors
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,6 +24,35 @@ func TestThisRepositoryKeepsItsRules(t *testing.T) {
 	}
 	for _, broken := range Check(tree) {
 		t.Error(broken)
+	}
+}
+
+// TestPermissionsAreUsed fails for an import that a folder may make and does not: the
+// list shows what depends on what.
+func TestPermissionsAreUsed(t *testing.T) {
+	tree, err := Load(root, "postern")
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported := map[string][]string{} // by the path of the folder
+	for _, file := range tree.Files {
+		from, _ := folderOf(path.Dir(file.Path))
+		if file.Test {
+			continue
+		}
+		for _, i := range file.Imports {
+			if target, ours := strings.CutPrefix(i.Path, tree.Module+"/"); ours {
+				imported[from.path] = append(imported[from.path], target)
+			}
+		}
+	}
+	for _, f := range folders {
+		for _, permitted := range slices.Concat(f.beside, f.only) {
+			used := slices.ContainsFunc(imported[f.path], func(target string) bool { return within(target, permitted) })
+			if !used {
+				t.Errorf("%s may import %s, but does not", f.path, permitted)
+			}
+		}
 	}
 }
 
@@ -92,7 +122,7 @@ var importCases = map[string]treeCase{
 	"a similar name":    {importing("handlers/a.go", "m/service/keysx"), "it is on no floor"},
 	"gateway sees a rule": {
 		importing("gateway/table.go", "m/models"),
-		"gateway sees only gateway/engine, gateway/admission, core, platform/egress, platform/fault",
+		"gateway sees only gateway/engine, gateway/admission, core, platform/egress",
 	},
 	"a view sees a rule": {
 		importing("views/projects/page.templ.go", "m/service/projects"),
