@@ -83,6 +83,95 @@ func TestOneCallMakesAProjectWithItsLogin(t *testing.T) {
 	})
 }
 
+// wrongLogin is a request with what its 422 names.
+type wrongLogin struct{ body, want string }
+
+func wrongLogins(publicURL string) map[string]wrongLogin {
+	return map[string]wrongLogin{
+		"no provider": {createWithLogin(`{}`), "/login/providers required"},
+		"no secret": {
+			body: createWithLogin(
+				`{"providers":[{"type":"google","client_id":"x"},{"type":"github","client_id":"x"}]}`,
+			),
+			want: "/login/providers/1/client_secret required",
+		},
+		"unknown provider": {
+			body: createWithLogin(`{"providers":[{"type":"myspace"}]}`),
+			want: "/login/providers/0/type unknown_provider",
+		},
+		"managed": {
+			body: createWithLogin(`{"providers":[{"type":"github","managed":true}]}`),
+			want: "/login/providers/0/managed managed_login_unavailable",
+		},
+		"no issuer": {
+			body: createWithLogin(`{"providers":[{"type":"oidc","client_id":"x"}]}`),
+			want: "/login/providers/0/issuer required",
+		},
+		"forbidden issuer": {
+			body: createWithLogin(
+				`{"providers":[{"type":"oidc","client_id":"x","issuer":"http://169.254.169.254"}]}`,
+			),
+			want: "/login/providers/0/issuer target_forbidden",
+		},
+		"two issuers": {
+			body: createWithLogin(
+				`{"providers":[{"type":"auth0","client_id":"x","issuer":"https://8.8.8.8",` +
+					`"domain":"8.8.8.8"}]}`,
+			),
+			want: "/login/providers/0/domain one_of_two",
+		},
+		"no token": {
+			body: createWithLogin(
+				`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`,
+				`"requests_auth":{"mode":"passthrough"}`,
+			),
+			want: "/login/providers/0/token_type/upstream method_missing",
+		},
+		"provider's ID token": {
+			body: createWithLogin(
+				`{"providers":[{"type":"google","client_id":"x",`+
+					`"token_type":{"upstream":"provider_id_token"}}]}`,
+				`"requests_auth":{"mode":"passthrough"}`,
+			),
+			want: "/login/providers/0/token_type/upstream method_missing",
+		},
+		"redirect to http": {
+			body: createWithLogin(
+				`{"providers":[{"type":"google",` +
+					`"client_id":"x"}],"redirect_uris":["http://app.example.com/"]}`,
+			),
+			want: "/login/redirect_uris/0 invalid_redirect_uri",
+		},
+		"ambiguous token type": {
+			body: createWithLogin(
+				`{"providers":[{"type":"google","client_id":"x","token_type":"provider"},`+
+					`{"type":"google","client_id":"y","token_type":"provider"}]}`,
+				`"requests_auth":{"mode":"authenticate"}`,
+			),
+			want: "/login/providers/1/token_type/client token_type_ambiguous",
+		},
+		"own issuer in a pair": {
+			body: createWithLogin(
+				`{"providers":[{"type":"google","client_id":"x"}]}`,
+				`"requests_auth":{"mode":"authenticate",`+
+					`"jwt":{"allowed_pairs":[{"iss":"`+publicURL+`/oauth/cli_1","aud":"cli_1"}]}}`,
+			),
+			want: "/requests_auth/jwt/allowed_pairs/0/iss own_issuer",
+		},
+		"two faults": {
+			body: createWithLogin(`{"providers":[{"type":"google"}]}`, `"name":"N"`),
+			want: "/name invalid_name, /login/providers/0/client_id required",
+		},
+		"too many providers": {
+			body: createWithLogin(
+				`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`+
+					``, 20) + `{"type":"google"}]}`,
+			),
+			want: "/login/providers too_many",
+		},
+	}
+}
+
 func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -90,92 +179,7 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 		s.Projects.CapUnclaimed = true
 		h := s.Handler()
 		header := controlplane.SignUpOwner(t, s)
-		for name, tt := range map[string]struct{ body, want string }{
-			"no provider": {
-				body: createWithLogin(`{}`),
-				want: "/login/providers required",
-			},
-			"no secret": {
-				body: createWithLogin(
-					`{"providers":[{"type":"google","client_id":"x"},{"type":"github","client_id":"x"}]}`,
-				),
-				want: "/login/providers/1/client_secret required",
-			},
-			"unknown provider": {
-				body: createWithLogin(`{"providers":[{"type":"myspace"}]}`),
-				want: "/login/providers/0/type unknown_provider",
-			},
-			"managed": {
-				body: createWithLogin(`{"providers":[{"type":"github","managed":true}]}`),
-				want: "/login/providers/0/managed managed_login_unavailable",
-			},
-			"no issuer": {
-				body: createWithLogin(`{"providers":[{"type":"oidc","client_id":"x"}]}`),
-				want: "/login/providers/0/issuer required",
-			},
-			"forbidden issuer": {
-				body: createWithLogin(
-					`{"providers":[{"type":"oidc","client_id":"x","issuer":"http://169.254.169.254"}]}`,
-				),
-				want: "/login/providers/0/issuer target_forbidden",
-			},
-			"two issuers": {
-				body: createWithLogin(
-					`{"providers":[{"type":"auth0","client_id":"x","issuer":"https://8.8.8.8",` +
-						`"domain":"8.8.8.8"}]}`,
-				),
-				want: "/login/providers/0/domain one_of_two",
-			},
-			"no token": {
-				body: createWithLogin(
-					`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`,
-					`"requests_auth":{"mode":"passthrough"}`,
-				),
-				want: "/login/providers/0/token_type/upstream method_missing",
-			},
-			"provider's ID token": {
-				body: createWithLogin(
-					`{"providers":[{"type":"google","client_id":"x",`+
-						`"token_type":{"upstream":"provider_id_token"}}]}`,
-					`"requests_auth":{"mode":"passthrough"}`,
-				),
-				want: "/login/providers/0/token_type/upstream method_missing",
-			},
-			"redirect to http": {
-				body: createWithLogin(
-					`{"providers":[{"type":"google",` +
-						`"client_id":"x"}],"redirect_uris":["http://app.example.com/"]}`,
-				),
-				want: "/login/redirect_uris/0 invalid_redirect_uri",
-			},
-			"ambiguous token type": {
-				body: createWithLogin(
-					`{"providers":[{"type":"google","client_id":"x","token_type":"provider"},`+
-						`{"type":"google","client_id":"y","token_type":"provider"}]}`,
-					`"requests_auth":{"mode":"authenticate"}`,
-				),
-				want: "/login/providers/1/token_type/client token_type_ambiguous",
-			},
-			"own issuer in a pair": {
-				body: createWithLogin(
-					`{"providers":[{"type":"google","client_id":"x"}]}`,
-					`"requests_auth":{"mode":"authenticate",`+
-						`"jwt":{"allowed_pairs":[{"iss":"`+s.Config.PublicURL+`/oauth/cli_1","aud":"cli_1"}]}}`,
-				),
-				want: "/requests_auth/jwt/allowed_pairs/0/iss own_issuer",
-			},
-			"two faults": {
-				body: createWithLogin(`{"providers":[{"type":"google"}]}`, `"name":"N"`),
-				want: "/name invalid_name, /login/providers/0/client_id required",
-			},
-			"too many providers": {
-				body: createWithLogin(
-					`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`+
-						``, 20) + `{"type":"google"}]}`,
-				),
-				want: "/login/providers too_many",
-			},
-		} {
+		for name, tt := range wrongLogins(s.Config.PublicURL) {
 			t.Run(name, func(t *testing.T) {
 				got := controlplane.Call(t, h, "POST", "/proxy", "", tt.body, header...)
 				if list := strings.Join(got.PointerCodes(), ", "); got.Status != 422 || list != tt.want {

@@ -18,8 +18,7 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 		o := controlplane.NewFixture(t, db)
 		path := "/api/v1/projects/" + o.OutsiderObjects.Project
 		got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":" "}`, o.Owner...)
-		if got.Status != 422 ||
-			got.Pointers()[0] != "/reason" {
+		if got.Status != 422 || got.Pointers()[0] != "/reason" {
 			t.Errorf("no reason: %d %s", got.Status, got.Raw)
 		}
 		got = controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Outsider...)
@@ -27,8 +26,7 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			t.Errorf("its own team takes it down: %d", got.Status)
 		}
 		got = controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Owner...)
-		if got.Status != 200 ||
-			strings.Contains(got.Raw, "target") {
+		if got.Status != 200 || strings.Contains(got.Raw, "target") {
 			t.Fatalf("the operator: %d %s", got.Status, got.Raw)
 		}
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
