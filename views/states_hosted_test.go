@@ -17,15 +17,15 @@ func hostedStates() []state {
 		{"hosted-problem", login.ProblemPage(login.Problem{
 			Shell:     hosted(),
 			Status:    403,
-			Text:      "Your account is frozen. Ask whoever runs this application to unfreeze it.",
+			Text:      "Your account is frozen. Ask the operator of this application to unfreeze it.",
 			Back:      "/back",
 			RequestID: "req_06gz",
 		})},
 		{"hosted-problem-nowhere", login.ProblemPage(login.Problem{
 			Shell:  login.Shell{Title: "Sign in"},
 			Status: 400,
-			Text: "The application asked to send you to an address that is not registered for it. Tell whoever " +
-				"runs the application.",
+			Text: "The application asked to send you to an address that is not registered for it. " +
+				"Contact the application's operator.",
 		})},
 		{"hosted-unclaimed", login.ChoosePage(login.Choose{
 			Shell:  hostedUnclaimed(),

@@ -155,7 +155,7 @@ func user() tenants.User {
 			Action: "/users/usr_1/delete",
 			Button: "Delete user",
 			Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come " +
-				"again, as somebody new.",
+				"again, as a new user.",
 		},
 	}
 }

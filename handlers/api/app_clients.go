@@ -323,8 +323,8 @@ func (h *Handler) updateProvider(ctx context.Context, in *struct {
 }) (*tagged[providerOutput], error) {
 	b := in.Body
 	if b.Type != "" || b.Managed || b.Issuer != "" || b.Domain != "" {
-		return nil, fault.InvalidField("/type", "fixed", "Type, issuer, domain and managed stay what they were: "+
-			"whom a provider vouched for depends on them. Add another provider.")
+		return nil, fault.InvalidField("/type", "fixed", "Type, issuer, domain and managed cannot be changed: "+
+			"the users of a provider are identified by them. Add another provider.")
 	}
 	input, err := b.rule()
 	if err != nil {

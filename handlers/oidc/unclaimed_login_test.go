@@ -74,7 +74,7 @@ func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.Gi
 func (s *app) cautions(what string, page step, status int, says string) {
 	s.t.Helper()
 	text := strings.Join(strings.Fields(page.Find("main").Text()), " ")
-	if page.status != status || !strings.Contains(text, "Nobody has claimed this application yet") ||
+	if page.status != status || !strings.Contains(text, "This application is unclaimed") ||
 		!strings.Contains(text, says) {
 		s.t.Errorf("%s: %d %s, want %d and %q", what, page.status, text, status, says)
 	}

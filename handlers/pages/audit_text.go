@@ -16,7 +16,7 @@ func actorText(e audit.Entry) string {
 	case e.ActorName != "":
 		return e.ActorName
 	case e.Actor == access.ActorAnonymous:
-		return "Somebody without a credential"
+		return "A caller without a credential"
 	case e.Action == string(access.ProjectTakedown) && e.Outcome == models.OutcomeDone:
 		return "An operator"
 	case e.Actor == access.ActorCommandLine:

@@ -24,7 +24,7 @@ var workspaceQuota = map[models.Held]int64{
 func CheckQuota(tx *models.Tx, teamID string, kind models.Held) error {
 	most, known := workspaceQuota[kind]
 	if !known {
-		return fmt.Errorf("access: nobody has said how many rows of %s a workspace may have", kind)
+		return fmt.Errorf("access: no quota is set for %s", kind)
 	}
 	held, unclaimed, err := tx.WorkspaceHolds(teamID, kind, most)
 	if err != nil {
@@ -33,6 +33,6 @@ func CheckQuota(tx *models.Tx, teamID string, kind models.Held) error {
 	if !unclaimed || held < most {
 		return nil
 	}
-	return fault.New(fault.Conflict, "workspace_full", "A workspace that nobody has claimed holds at most %d of "+
-		"these. Claim it to have more.", most)
+	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace holds at most %d of these. "+
+		"Claim it to have more.", most)
 }

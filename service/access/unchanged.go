@@ -23,6 +23,6 @@ func Unchanged(ifMatch string, now ...string) error {
 
 // Stale returns the fault of a change that is based on an old state.
 func Stale() error {
-	return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this since you looked. Look at it again, "+
-		"then repeat your change.")
+	return fault.New(fault.Stale, "changed_meanwhile",
+		"This was changed since you loaded it. Reload it and try again.")
 }

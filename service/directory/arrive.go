@@ -41,10 +41,10 @@ type Arrival struct {
 }
 
 var (
-	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask whoever runs this "+
-		"application to unfreeze it.")
+	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask the operator of "+
+		"this application to unfreeze it.")
 	errNotInvited = fault.New(fault.Forbidden, "not_invited",
-		"This application is open to invited people only. Ask whoever runs it to invite you, then sign in again "+
+		"This application is open to invited users only. Ask its operator to invite you, then sign in again "+
 			"with a provider that confirms your e-mail address.")
 )
 

@@ -165,7 +165,7 @@ func saveChange(
 		return err
 	}
 	if !won {
-		return errMeanwhile
+		return errChanged
 	}
 	entry := access.Entry{
 		Action:  access.KeyChange,

@@ -262,7 +262,7 @@ func (in CreateInput) check(now time.Time) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/owner",
 			Code:    "invalid_owner",
-			Detail: fmt.Sprintf("Name whom the key belongs to, such as billing-service: 1 to %d printable ASCII "+
+			Detail: fmt.Sprintf("Name the owner of the key, such as billing-service: 1 to %d printable ASCII "+
 				"characters without a space at either end.", maxOwner),
 		})
 	}

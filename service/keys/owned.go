@@ -56,8 +56,8 @@ func revoke(row *models.APIKey) {
 	row.OldHash, row.GraceEndsAt = nil, nil
 }
 
-var errMeanwhile = fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. "+
-	"Look at it and try again.")
+var errChanged = fault.New(fault.Conflict, "changed_meanwhile",
+	"This key was changed at the same time. Reload it and try again.")
 
 // lockOwner finds the end user that a new key's owner names, and keeps them from being
 // frozen or deleted before the key is there to be refused with them. The zero

@@ -224,7 +224,7 @@ func (s *Service) complete(
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
 		return Outcome{}, fault.New(
 			fault.Forbidden, "provider_answer_refused",
-			"%s gave no ID token. Tell whoever runs this application.", labelOf(row),
+			"%s gave no ID token. Contact the application's operator.", labelOf(row),
 		)
 	}
 	var out Outcome

@@ -71,7 +71,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 		return Attempt{}, fault.New(
 			fault.Malformed, "redirect_uri_mismatch",
 			"The application asked to send you to an address that is not registered for it. "+
-				"Tell whoever runs the application.",
+				"Contact the application's operator.",
 		)
 	}
 	look, err := s.lookOf(s.DB.Read(ctx), client, in.RedirectURI)
@@ -88,7 +88,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if len(offers) == 0 {
 		return Attempt{}, fault.New(
 			fault.Unavailable, "no_providers",
-			"Nobody can sign in here yet: this application offers no provider. Tell whoever runs it.",
+			"You cannot sign in yet: this application has no sign-in provider. Contact its operator.",
 		)
 	}
 	// The first key is created now, so that gateways have loaded it when a token comes.

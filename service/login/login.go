@@ -126,5 +126,5 @@ func notFound(err error) error {
 	return err
 }
 
-var errChanged = fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this at the same time. Look "+
-	"at it and try again.")
+var errChanged = fault.New(fault.Conflict, "changed_meanwhile",
+	"This was changed at the same time. Reload it and try again.")

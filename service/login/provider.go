@@ -271,7 +271,7 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		if s.Shared.ClientID == "" {
 			return config, row, fault.New(
 				fault.Unavailable, "managed_login_unavailable",
-				"Signing in with GitHub is not set up here any more. Tell whoever runs this application.",
+				"Signing in with GitHub is no longer set up here. Contact the application's operator.",
 			)
 		}
 		config.ClientID, config.ClientSecret = s.Shared.ClientID, s.Shared.ClientSecret

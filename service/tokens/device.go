@@ -231,7 +231,7 @@ func (s *Service) Decide(ctx context.Context, p access.Principal, code string, a
 
 // The answers to a program that polls (RFC 8628, 3.5; RFC 6749, 5.2).
 var (
-	errPending  = fault.New(fault.Malformed, "authorization_pending", "Nobody has approved this yet.")
+	errPending  = fault.New(fault.Malformed, "authorization_pending", "The request is not approved yet. Keep polling.")
 	errSlowDown = fault.New(fault.Malformed, "slow_down", "Ask less often: wait five seconds longer each time.")
 	errExpired  = fault.New(fault.Malformed, "expired_token", "The code was not approved in time. Begin again.")
 	errDenied   = fault.New(fault.Malformed, "access_denied", "The request was denied.")

@@ -27,7 +27,7 @@ type Shell struct {
 
 // caution is for an application that anybody in the world can have made.
 func (s Shell) caution() string {
-	text := "Nobody has claimed this application yet, so who runs it is not known."
+	text := "This application is unclaimed: its operator is not known."
 	if s.Site == "" {
 		return text + " Do not enter passwords of other sites here."
 	}
@@ -122,5 +122,5 @@ func (c Consent) who() string {
 	case c.Email != "":
 		return c.Email
 	}
-	return "somebody whom " + c.Provider + " knows"
+	return "a user of " + c.Provider
 }

@@ -13,7 +13,7 @@ import (
 func refusedAnswer(c Config, why string) error {
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"The answer of %s could not be accepted. Try again; if that does not help, tell whoever runs this application.",
+		"The answer of %s could not be accepted. Try again; if it fails again, contact the application's operator.",
 		LabelOf(c.Type),
 	).Because(fmt.Errorf("%s: %s", c.Type, why))
 }
@@ -47,7 +47,7 @@ func exchangeFault(c Config, err error) error {
 	case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "redirect_uri_mismatch":
 		return fault.New(
 			fault.Forbidden, "provider_misconfigured",
-			"Signing in with %s is not set up correctly. Tell whoever runs this application.", LabelOf(c.Type),
+			"Signing in with %s is not set up correctly. Contact the application's operator.", LabelOf(c.Type),
 		).Because(cause)
 	}
 	return fault.New(
