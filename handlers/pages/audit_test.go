@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		s.Get("/audit?project=&from=2030-01-31").Shows(200, "Audit log").Says("#audit-list", "Nothing fits")
@@ -48,6 +49,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 }
 
 func TestTheAuditPageHasPages(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		team := s.Get("/audit").Value("[name=team]:checked, option[selected][value^=team_]")

@@ -11,6 +11,7 @@ import (
 
 // What another team owns answers as what does not exist, page by page.
 func TestPagesOfAnotherTeamAreNotFound(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		made := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", controlplane.ShopBody)
@@ -36,6 +37,7 @@ func TestPagesOfAnotherTeamAreNotFound(t *testing.T) {
 }
 
 func TestErrorsArePagesForPeopleAndProblemsForPrograms(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		s.Get("/nowhere").Shows(404, "There is nothing here").Lacks("#request-id")
@@ -52,6 +54,7 @@ func TestErrorsArePagesForPeopleAndProblemsForPrograms(t *testing.T) {
 }
 
 func TestABrokenDatabaseIsAPageWithARequestID(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		if _, err := db.SQL().ExecContext(t.Context(), "DROP TABLE tokens"); err != nil {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestExportFromChoiceToDownload(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		ask := s.Get("/projects/shop/export").Shows(200, "Export shop")
@@ -65,6 +66,7 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 }
 
 func TestCancelAnExport(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Post("/projects/shop/export", "format", "data").Header.Get("Location")
@@ -80,6 +82,7 @@ func TestCancelAnExport(t *testing.T) {
 
 // htmx would put the page that a redirect leads to into the middle of this one.
 func TestPollingWithoutASessionLeadsToSignIn(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		got := s.Get("/exports/exp_1", "HX-Request", "true", "Referer", s.URL+"/exports/exp_1")

@@ -58,6 +58,7 @@ func (a *abroad) away(form, name string, fields ...string) string {
 }
 
 func TestSigningInWithAnIssuer(t *testing.T) {
+	t.Parallel()
 	issuer := oidcprovider.Start(t)
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		a := newAbroad(t, db, issuer)
@@ -95,6 +96,7 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 }
 
 func TestLinkingAnIssuer(t *testing.T) {
+	t.Parallel()
 	issuer := oidcprovider.Start(t)
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		a := newAbroad(t, db, issuer)
@@ -121,6 +123,7 @@ func TestLinkingAnIssuer(t *testing.T) {
 // An answer is worth something only to the browser that asked, once, in its own
 // state, and at the callback of whom it asked.
 func TestAnswersForOthersAreRefused(t *testing.T) {
+	t.Parallel()
 	issuer := oidcprovider.Start(t)
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		a := newAbroad(t, db, issuer)

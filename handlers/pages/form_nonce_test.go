@@ -130,6 +130,7 @@ func furnishForms(s *controlplane.Browser) {
 }
 
 func TestSecretForm(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		furnishForms(s)
@@ -247,6 +248,7 @@ func secretFormHead(t *testing.T, s *controlplane.Browser, f secretForm) {
 // A double click sends the form twice at the same time; the browser shows the
 // second answer, which has to lead to the secret.
 func TestSecretForm_doubleClick(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
@@ -274,6 +276,7 @@ func TestSecretForm_doubleClick(t *testing.T) {
 
 // What waits between the form and the page is sealed: the database holds it nowhere.
 func TestSecretForm_atRest(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
@@ -309,6 +312,7 @@ func TestSecretForm_atRest(t *testing.T) {
 
 // A form that shows no secret leads to the same place when it is sent again.
 func TestForm_sentAgain(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		for name, f := range map[string]struct {

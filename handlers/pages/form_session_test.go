@@ -14,6 +14,7 @@ import (
 
 // What a form shows once waits for the session that sent the form.
 func TestSecretForm_anotherSession(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
@@ -34,6 +35,7 @@ func TestSecretForm_anotherSession(t *testing.T) {
 // A tab that was opened before the last sign-in gives back what was entered, for
 // sending again in the session as it is now. That changes something once.
 func TestForm_signedInAgain(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		for name, f := range map[string]secretForm{
@@ -84,6 +86,7 @@ func TestForm_signedInAgain(t *testing.T) {
 // Two tabs show the same key; the first rotation gives a key that the second must
 // not end.
 func TestRotate_twoTabs(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
@@ -113,6 +116,7 @@ func TestRotate_twoTabs(t *testing.T) {
 // A rotation that was opened before the last sign-in can be sent again while the
 // secret is still the one that its page showed.
 func TestRotate_signedInAgain(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")

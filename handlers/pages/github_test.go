@@ -74,6 +74,7 @@ func (h *hub) away(form string, fields ...string) string {
 }
 
 func TestSigningInWithGitHub(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHub(t, db)
 		h.Post("/signout").LeadsTo("/signin")
@@ -101,6 +102,7 @@ func TestSigningInWithGitHub(t *testing.T) {
 }
 
 func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
+	t.Parallel()
 	broken := func(path string, status int, body any) func(*hub) {
 		return func(h *hub) {
 			h.github.API = func(w http.ResponseWriter, r *http.Request) bool {
@@ -176,6 +178,7 @@ func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
 }
 
 func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHub(t, db)
 		h.Server.Accounts.Policy = config.SignUpOpen
@@ -202,6 +205,7 @@ func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
 }
 
 func TestLinkingGitHub(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHub(t, db)
 		h.github.Emails[1]["email"] = "ana@example.com"

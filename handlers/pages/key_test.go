@@ -12,6 +12,7 @@ import (
 )
 
 func TestKeysFromCreationToRevocation(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action := s.Get("/projects/shop").Says("#keys", "1 key").Action("owner")
@@ -83,6 +84,7 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 }
 
 func TestALongListOfKeysHasPages(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action := s.Get("/projects/shop").Action("owner")
@@ -103,6 +105,7 @@ func TestALongListOfKeysHasPages(t *testing.T) {
 
 // A key's page answers below its own project only.
 func TestKeysOfAnotherProjectAreNotFound(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("tbody a").AttrOr("href", "")

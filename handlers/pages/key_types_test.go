@@ -21,6 +21,7 @@ func createPartner(s *controlplane.Browser) {
 }
 
 func TestKeyTypes_builtIn(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Get("/projects/shop").Says("#keys a[href='"+keyTypesPage+"']", "Key types")
@@ -36,6 +37,7 @@ func TestKeyTypes_builtIn(t *testing.T) {
 }
 
 func TestKeyTypes_invalid(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Post(
@@ -67,6 +69,7 @@ func TestKeyTypes_invalid(t *testing.T) {
 }
 
 func TestKeyTypes_create(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		createPartner(s)
@@ -85,6 +88,7 @@ func TestKeyTypes_create(t *testing.T) {
 }
 
 func TestKeyTypes_update(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		createPartner(s)
@@ -120,6 +124,7 @@ func TestKeyTypes_update(t *testing.T) {
 }
 
 func TestKeyTypes_delete(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		createPartner(s)
@@ -140,6 +145,7 @@ func TestKeyTypes_delete(t *testing.T) {
 // The API sets a lifetime to the second: saving the form, which asks for days, must
 // not move it.
 func TestSavingAKeyTypeKeepsTheSecondsOfItsLifetime(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const path = keyTypesPage + "/short"

@@ -29,6 +29,7 @@ func serveTenant(s *controlplane.Browser, tenant, product string) {
 }
 
 func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Get("/projects/shop").Lacks("#key-tenant").Lacks("[name=product]").Lacks("#filter-tenant")
@@ -87,6 +88,7 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 }
 
 func TestAKeyIsChangedOnItsPage(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
@@ -149,6 +151,7 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 
 // A form knows the day of an expiry only: saving it again must not move the end.
 func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
@@ -163,6 +166,7 @@ func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 }
 
 func TestKeysAreChosenAndPaged(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action := s.Get("/projects/shop").Action("owner")
@@ -209,6 +213,7 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 
 // A key of a product is listed in each of its projects, and leads to its own.
 func TestAKeyOfAProductLeadsHome(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		serveTenant(s, "acme", "storefront")

@@ -10,6 +10,7 @@ import (
 )
 
 func TestLimitsOfAProject(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop").Shows(200, "shop").Says("#limits", "UTC")
@@ -61,6 +62,7 @@ func TestLimitsOfAProject(t *testing.T) {
 }
 
 func TestAddressesOfAVersion(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")
@@ -96,6 +98,7 @@ func TestAddressesOfAVersion(t *testing.T) {
 }
 
 func TestAProjectMovesIntoAProduct(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop").Says("#product", "stop opening it")

@@ -23,6 +23,7 @@ func newLoginTab(t *testing.T, db *models.DB) (*controlplane.Browser, string) {
 }
 
 func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
 		tenant := s.Get(tab).Shows(200, "shop").Find("select[name=tenant] option").AttrOr("value", "")
@@ -73,6 +74,7 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 }
 
 func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
 		path := s.CreateAppClient(tab)
@@ -110,6 +112,7 @@ func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 }
 
 func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
 		path := s.CreateAppClient(tab)
@@ -186,6 +189,7 @@ func secretOf(t *testing.T, s *controlplane.Browser, db *models.DB, provider str
 }
 
 func TestTheInstallationsGitHubIsOfferedWhereThereIsOne(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
 		path := s.CreateAppClient(tab)
@@ -198,6 +202,7 @@ func TestTheInstallationsGitHubIsOfferedWhereThereIsOne(t *testing.T) {
 }
 
 func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
 		path := s.CreateAppClient(tab)
@@ -220,6 +225,7 @@ func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
 
 // An app client's page is below each project that serves its tenant, and no other.
 func TestAnAppClientIsNotFoundBelowAnotherProject(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
 		path := s.CreateAppClient(tab)

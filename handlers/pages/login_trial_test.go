@@ -71,6 +71,7 @@ func (s *trialSite) tested() string {
 var tokenForm = regexp.MustCompile(`eyJ[\w-]{43,}`)
 
 func TestALoginIsTriedOutFromTheDashboard(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newTrialSite(t, db)
 		end := s.tested()
@@ -102,6 +103,7 @@ func asked(path string) url.Values {
 // What a test login ends with is for the account and the browser that began it, and
 // nobody gets its code at the token endpoint.
 func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newTrialSite(t, db)
 		end := s.tested()
@@ -137,6 +139,7 @@ func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 }
 
 func TestATestLoginSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newTrialSite(t, db)
 		provider := s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", "")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestMakeAProject(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		if s.Get("/projects/new").Shows(200, "New project").Find("input[name=require_keys][checked]").Length() != 1 {
@@ -53,6 +54,7 @@ func TestMakeAProject(t *testing.T) {
 }
 
 func TestACardShowsAFewAddresses(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		var environments []string
@@ -71,6 +73,7 @@ func TestACardShowsAFewAddresses(t *testing.T) {
 }
 
 func TestAccessBadge(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		pairs := `"jwt":{"allowed_pairs":[{"iss":"http://127.0.0.1:9","aud":"shop"}]}`

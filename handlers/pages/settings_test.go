@@ -10,6 +10,7 @@ import (
 )
 
 func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop").Shows(200, "shop")
@@ -38,6 +39,7 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 }
 
 func TestAMistakeKeepsTheRevisionItWasMadeOn(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")
@@ -54,6 +56,7 @@ func TestAMistakeKeepsTheRevisionItWasMadeOn(t *testing.T) {
 }
 
 func TestAccessIsSavedInOneStep(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")
@@ -105,6 +108,7 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 }
 
 func TestTargetsAreChecked(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop").Holds("target", "http://127.0.0.1:9/base")
@@ -121,6 +125,7 @@ func TestTargetsAreChecked(t *testing.T) {
 }
 
 func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")

@@ -16,6 +16,7 @@ import (
 )
 
 func TestFirstAccountThenPassword(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		code, err := s.Server.Accounts.FirstLink(t.Context())
@@ -57,6 +58,7 @@ func TestFirstAccountThenPassword(t *testing.T) {
 }
 
 func TestUnknownLinkOfAnEmptyInstallation(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		controlplane.NewBrowser(t, db).
 			Get("/welcome/nothing").
@@ -66,6 +68,7 @@ func TestUnknownLinkOfAnEmptyInstallation(t *testing.T) {
 }
 
 func TestSignInIsThrottled(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		for range 10 {
@@ -82,6 +85,7 @@ func TestSignInIsThrottled(t *testing.T) {
 
 // A browser that has signed in before passes where others have used up the attempts.
 func TestSignIn_DeviceCookiePasses(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		own := s.Client.Jar
@@ -98,6 +102,7 @@ func TestSignIn_DeviceCookiePasses(t *testing.T) {
 
 // A session ends on the server, not only in the browser that forgets it.
 func TestSessionsEndOnTheServer(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		first := sessionOf(t, s)
@@ -136,6 +141,7 @@ func sessionOf(t *testing.T, s *controlplane.Browser) *http.Cookie {
 }
 
 func TestCookiesOverHTTPSAreBoundToTheHost(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		code, err := s.Server.Accounts.FirstLink(t.Context())
@@ -183,6 +189,7 @@ var foreignTargets = []string{
 }
 
 func TestSignInLeadsOnlyToOwnPages(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		for _, to := range foreignTargets {
@@ -199,6 +206,7 @@ func TestSignInLeadsOnlyToOwnPages(t *testing.T) {
 }
 
 func TestThemeIsRemembered(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		s.Get("/signin").Lacks("html[data-theme]")
@@ -212,6 +220,7 @@ func TestThemeIsRemembered(t *testing.T) {
 }
 
 func TestWritesFromOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		form := url.Values{
@@ -237,6 +246,7 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 
 // A fresh installation says where its first link is.
 func TestSignIn_withoutAccounts(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		s.Get("/signin").Shows(200, "Sign in").Says("main", "postern serve").Says("main", "postern welcome-link")
@@ -255,6 +265,7 @@ func TestSignIn_withoutAccounts(t *testing.T) {
 
 // Who changes the password because it may be known can end the access tokens too.
 func TestSavePassword_revokeTokens(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		s.Get("/account").Shows(200, "Your account").Says("form", "Revoke my access tokens too")

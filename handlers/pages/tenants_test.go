@@ -11,6 +11,7 @@ import (
 )
 
 func TestTenantsOnTheirPages(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const list = "/projects/shop/tenants"
@@ -83,6 +84,7 @@ func TestTenantsOnTheirPages(t *testing.T) {
 }
 
 func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		s.Get("/projects").Says("nav.tabs a[href='/tenants']", "Tenants")
@@ -104,6 +106,7 @@ func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
 }
 
 func TestProductsOnTheirPages(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/products").
@@ -145,6 +148,7 @@ func TestProductsOnTheirPages(t *testing.T) {
 // A viewer sees what there is, and no form; a form that is sent anyway is refused
 // before anything is said of its fields.
 func TestViewersSeeTenantsAndProductsWithoutForms(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		has := o.NewObjects(t, "attached", "/products/:product") // with a product and a tenant

@@ -10,6 +10,7 @@ import (
 
 // PostgreSQL takes neither NUL nor what is not UTF-8, wherever it comes in.
 func TestWhatIsNoTextIsRefused(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		h := s.Server.Handler()
@@ -48,6 +49,7 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 
 // A page acts on a person's own sign-in only, never on a token sent along.
 func TestPagesTakeNoBearerTokens(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		made := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", controlplane.ShopBody)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestTokensByTheAPI(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		const body = `{"name":"ci","scopes":["read","admin"]}`
@@ -55,6 +56,7 @@ func TestTokensByTheAPI(t *testing.T) {
 
 // Every credential of another kind, or in another place, is refused (RFC 6750, 3).
 func TestWhatIsNoBearerToken(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		const invalid = `Bearer realm="postern", error="invalid_token"`
@@ -88,6 +90,7 @@ func oauthCall(s *controlplane.Browser, path string, form ...string) controlplan
 }
 
 func TestTheDeviceFlowOnTheWire(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		// RFC 8628 requires the client id alone.
@@ -164,6 +167,7 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 }
 
 func TestBadOAuthRequests(t *testing.T) {
+	t.Parallel()
 	const authorize, token = "/oauth/device_authorization", "/oauth/token"
 	deviceGrant := url.QueryEscape(controlplane.DeviceGrant)
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -198,6 +202,7 @@ func TestBadOAuthRequests(t *testing.T) {
 // Another site can neither approve a code nor make a token in the browser of
 // somebody who is signed in.
 func TestOtherSitesCannotApprove(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		asked, err := s.Server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
@@ -227,6 +232,7 @@ func TestOtherSitesCannotApprove(t *testing.T) {
 }
 
 func TestMakingATokenOnThePage(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		s.Get("/settings/tokens").Shows(200, "Access tokens").Says("section", "No tokens yet")

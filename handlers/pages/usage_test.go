@@ -56,6 +56,7 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 }
 
 func TestTheUsagePageShowsWhoCalls(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Get("/projects/shop/usage").
@@ -105,6 +106,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 }
 
 func TestTheRequestsPageListsAndFollows(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, key := controlplane.NewOwnerWithShop(t, db)
 		t.Cleanup(s.Server.Usage.Recorder.EndFollowers)

@@ -30,6 +30,7 @@ func makesOn(s *controlplane.Browser, path string, form ...string) string {
 }
 
 func TestUsersOnTheirPages(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tenant := withTenant(t, db)
 		list := tenant + "/users"
@@ -100,6 +101,7 @@ func TestUsersOnTheirPages(t *testing.T) {
 // Who has signed in is shown with how providers know them and when they were last
 // seen, by themselves and in traffic.
 func TestAUserIsSeen(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tenant := withTenant(t, db)
 		now := models.Now()
@@ -142,6 +144,7 @@ func TestAUserIsSeen(t *testing.T) {
 }
 
 func TestGroupsOnTheirPages(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tenant := withTenant(t, db)
 		list := tenant + "/groups"
@@ -196,6 +199,7 @@ func TestGroupsOnTheirPages(t *testing.T) {
 }
 
 func TestWhoMayComeInOnItsPage(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tenant := withTenant(t, db)
 		entry, staff := tenant+"/entry", makesOn(s, tenant+"/groups", "name", "staff")

@@ -13,6 +13,7 @@ import (
 // Who is in several teams says which of them a webhook is for; the choice is
 // checked like any other field.
 func TestAWebhooksTeamIsChosen(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		page := func() string {
@@ -48,6 +49,7 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 }
 
 func TestAWebhookIsDeletedOnceThatIsConfirmed(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		path := s.Submit("/settings/webhooks", "url", "http://8.8.8.8/hook", "events", "key.frozen").
