@@ -149,7 +149,7 @@ func (p formsTwice) addsWebhook(_ *testing.T) {
 func (p formsTwice) invites(_ *testing.T) {
 	p.at("/teams")
 	p.clicks("main a[href^='/teams/team_']")
-	p.presses("Create a link")
+	p.presses("Create link")
 	p.waits("#invitation-link")
 	p.reloads()
 	p.waits("form[action$='/revoke']")

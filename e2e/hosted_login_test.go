@@ -58,7 +58,7 @@ func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, logi
 	p.types("password", "any")
 	p.presses("Sign-in")
 	p.presses("Continue")
-	p.presses("Agree and go on")
+	p.presses("Agree and continue")
 	p.sees("Back at the application")
 }
 

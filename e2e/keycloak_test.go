@@ -51,7 +51,7 @@ func TestPeopleSignInThroughKeycloak(t *testing.T) {
 		p.types("username", "ana")
 		p.types("password", "correct horse")
 		p.presses("Sign In")
-		p.presses("Agree and go on") // it is the first time
+		p.presses("Agree and continue") // it is the first time
 		p.sees("Back at the application")
 		first := app.exchange(t, *made.Login)
 		if first.Subject == "" || first.Email != "ana@example.com" || first.Nonce != app.nonce {

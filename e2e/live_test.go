@@ -39,7 +39,7 @@ func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	p.presses("Pause")
 	p.reaches(`//p[@id="live-state"][.="Paused"]`)
 	callsAnswer(t, address+"/while/paused", key, http.StatusOK, http.StatusUnauthorized)
-	p.presses("Go on")
+	p.presses("Resume")
 	p.reaches(`//tr[contains(., "GET /while/paused/hello")][contains(., "200")]`)
 	if rows := strings.Count(p.reads("tbody"), "hello"); rows != 4 {
 		t.Errorf("%d requests are shown, want each of 4 once:\n%s", rows, p.reads("tbody"))

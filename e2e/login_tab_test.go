@@ -65,8 +65,8 @@ func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 		tab.types("password", "any")
 		tab.presses("Sign-in")
 		tab.presses("Continue")
-		tab.sees("Go on to web?")
-		tab.presses("Agree and go on")
+		tab.sees("Continue to web?")
+		tab.presses("Agree and continue")
 		tab.sees("The login of web works")
 		if claims := tab.reads("[aria-labelledby=id-token]"); claims == "" {
 			t.Error("the page does not say what the ID token said")

@@ -21,7 +21,7 @@ func loginStates() []state {
 			Page:   in("Client secret", "/projects/shop/login/cli_1", "Shop", "web"),
 			Title:  "Client secret of web",
 			Secret: "aFXyfkmk5o2h1cQm0Xk1o4m9o2h1cQm0Xk1o4m9AAAA",
-			Facts:  []ui.Fact{{Label: "Client id", Value: "cli_1", Mono: true}},
+			Facts:  []ui.Fact{{Label: "Client ID", Value: "cli_1", Mono: true}},
 			Back:   "/projects/shop/login/cli_1",
 		})},
 		{"trial", projects.TrialPage(trial())},
@@ -43,7 +43,7 @@ func loginStates() []state {
 		{"provider-viewer", projects.ProviderPage(projects.Provider{
 			Page:    in("Google", "/projects/shop/login/cli_1/providers/idp_1", "Shop", "web"),
 			Label:   "Google",
-			Facts:   []ui.Fact{{Label: "State", Value: "on"}, {Label: "Client id", Value: "app-1", Mono: true}},
+			Facts:   []ui.Fact{{Label: "State", Value: "on"}, {Label: "Client ID", Value: "app-1", Mono: true}},
 			BackURL: "/projects/shop/login/cli_1",
 		})},
 	}
@@ -274,7 +274,7 @@ func provider() projects.Provider {
 				{
 					Value: "service/none",
 					Title: "Postern's, kept from the upstream",
-					Text:  "The application gets Postern's token; the upstream sees who calls in headers alone.",
+					Text:  "The application gets Postern's token; the upstream sees the caller in headers only.",
 				},
 			},
 		},

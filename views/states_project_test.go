@@ -195,9 +195,9 @@ func keyFilter() projects.KeyFilter {
 
 func keyBounds(of, minute string) projects.KeyBounds {
 	b := projects.KeyBounds{Of: []ui.Option{
-		{Value: "type", Title: "Those of its type", Text: "Now 10 a second, 1,000 a day.", Chosen: of == "type"},
-		{Value: "own", Title: "Its own", Text: "In place of all others for each key.", Chosen: of == "own"},
-		{Value: "none", Title: "None", Text: "Whatever its type has.", Chosen: of == "none"},
+		{Value: "type", Title: "From its type", Text: "Now 10 a second, 1,000 a day.", Chosen: of == "type"},
+		{Value: "own", Title: "Its own", Text: "Replace those of the type and the project.", Chosen: of == "own"},
+		{Value: "none", Title: "None", Text: "No limits, whatever its type has.", Chosen: of == "none"},
 	}}
 	for _, window := range []string{"second", "minute", "hour", "day", "month", "year"} {
 		b.Windows = append(b.Windows, ui.Limit{Window: window, Label: "A " + window})
@@ -274,7 +274,7 @@ func key() projects.Key {
 		BackURL:    "/projects/shop#keys",
 		HistoryURL: "/audit?object=key_1",
 		Facts: []ui.Fact{
-			{Label: "Id", Value: "key_01JCZ8Q4M2N7", Mono: true},
+			{Label: "ID", Value: "key_01JCZ8Q4M2N7", Mono: true},
 			{Label: "Type", Value: "full"},
 			{Label: "Scopes", Value: "*", Mono: true},
 			{Label: "Environment", Value: "prod"},

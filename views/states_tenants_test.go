@@ -164,7 +164,7 @@ func tenantSettings() tenants.Settings {
 		Head:     tenantHead(0),
 		Projects: []ui.Link{{URL: "/projects/books", Text: "books"}, {URL: "/projects/shop", Text: "shop"}},
 		Facts: []ui.Fact{{
-			Label: "Id",
+			Label: "ID",
 			Value: "tnt_06gzmya1qyc2qrsf2sajaysmj4",
 			Mono:  true,
 		}, {Label: "Belongs to", Value: "the team"}, {Label: "Created", Value: "20 Nov 2026 13:41 UTC"}},
@@ -179,8 +179,8 @@ func tenantSettings() tenants.Settings {
 			Action: "/tenants/tnt_1/delete",
 			Button: "Delete tenant",
 			Error:  "2 projects serve this tenant: books, shop. Detach it first.",
-			Text: "Delete this tenant. Only one that no project serves, and that has no keys, users, groups or " +
-				"login settings, can go.",
+			Text: "Delete this tenant. This is possible once no project serves it and it has no keys, users, " +
+				"groups or login settings.",
 		},
 	}
 }
@@ -225,7 +225,7 @@ func product() products.Product {
 			Value: "storefront",
 			Mono:  true,
 		}, {
-			Label: "Id",
+			Label: "ID",
 			Value: "prd_06gzmy9xz92rp83d3xrt7h4yrg",
 			Mono:  true,
 		}, {Label: "Created", Value: "20 Nov 2026 13:41 UTC"}},
@@ -235,7 +235,7 @@ func product() products.Product {
 			ID:     "delete-confirm",
 			Action: "/products/prd_1/delete",
 			Button: "Delete product",
-			Text:   "Delete this product. Only one without projects can go.",
+			Text:   "Delete this product. This is possible once no project is in it.",
 			Error:  "The product still has 2 projects: books, shop. Remove them from the product first.",
 		},
 	}

@@ -51,8 +51,8 @@ func tokenStates() []state {
 func scopes() []ui.Option {
 	return []ui.Option{
 		{Value: "read", Title: "read", Text: "See projects, keys, usage and requests.", Chosen: true},
-		{Value: "write", Title: "write", Text: "Make, change and claim projects."},
-		{Value: "keys", Title: "keys", Text: "Make, rotate, freeze and revoke API keys."},
+		{Value: "write", Title: "write", Text: "Create, change and claim projects."},
+		{Value: "keys", Title: "keys", Text: "Create, rotate, freeze and revoke API keys."},
 		{Value: "export", Title: "export", Text: "Export projects and download the zips."},
 		{Value: "admin", Title: "admin", Text: "Teams, members, the audit log and access tokens."},
 	}
@@ -77,7 +77,7 @@ func tokenList() tokens.List {
 			{
 				Name:     "deploy pipeline of the shop, production only",
 				Display:  "…0aQw",
-				Kind:     "made here",
+				Kind:     "dashboard",
 				Scopes:   "export",
 				Created:  "2030-01-30",
 				Expires:  "2031-01-30",

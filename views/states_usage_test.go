@@ -44,7 +44,7 @@ func usage() projects.Usage {
 		{Label: "without a valid key", Calls: "2,208", BytesIn: "0 B", BytesOut: "160 kB", Share: 5},
 		{Label: "/orders/{id}", Mono: true, Calls: "1", BytesIn: "0 B", BytesOut: "160 B", Share: 1},
 	}
-	m.More = "Only the 50 with the most calls are shown. The API and the command line have all."
+	m.More = "Only the 50 with the most calls are shown. The API and the command line list all."
 	return m
 }
 

@@ -124,7 +124,7 @@ func user() tenants.User {
 		Facts: []ui.Fact{{
 			Label: "E-mail",
 			Value: "ana@example.com",
-		}, {Label: "Id", Value: "usr_06gzn70ajtqe7shdphsb2fr6cw", Mono: true}, {Label: "Since", Value: "1 Nov 2026"},
+		}, {Label: "ID", Value: "usr_06gzn70ajtqe7shdphsb2fr6cw", Mono: true}, {Label: "Since", Value: "1 Nov 2026"},
 			{
 				Label: "Last sign-in",
 				Value: "20 Nov 2026, 12:31 UTC",
@@ -154,7 +154,7 @@ func user() tenants.User {
 			ID:     "delete-confirm",
 			Action: "/users/usr_1/delete",
 			Button: "Delete user",
-			Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come " +
+			Text: "Delete this user with their identities and sign-ins. Where the tenant is open, they can sign in " +
 				"again, as a new user.",
 		},
 	}

@@ -80,14 +80,14 @@ func webhookDetail() webhooks.Detail {
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/settings/webhooks/whk_3/delete",
-			Text:   "Delete this webhook. What it was sent is forgotten with it.",
+			Text:   "Delete this webhook and its deliveries.",
 			Button: "Delete webhook",
 		},
 		State:  ui.Badge{Tone: ui.Good, Text: "on"},
 		Action: "/settings/webhooks/whk_3",
 		Form:   webhooks.Form{URL: ui.Value{Text: "https://hooks.example.com/postern"}, Events: events()},
 		Facts: []ui.Fact{{
-			Label: "Id",
+			Label: "ID",
 			Value: "whk_3",
 			Mono:  true,
 		}, {Label: "Events", Value: "everything"}, {Label: "Added", Value: "31 Jan 2030 12:00 UTC"}},
@@ -95,7 +95,7 @@ func webhookDetail() webhooks.Detail {
 			{
 				Event:    "key.created",
 				Time:     "31 Jan 2030 12:02 UTC",
-				State:    ui.Badge{Tone: ui.Cold, Text: "on its way"},
+				State:    ui.Badge{Tone: ui.Cold, Text: "pending"},
 				Attempts: "1",
 				Outcome:  "500: the receiver did not answer with 2xx",
 			},

@@ -94,7 +94,7 @@ func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
 		s.cautions("the first page", page, 200, "It sends you on to 127.0.0.1.")
 		to := s.get(browser, page.Find("a[data-provider=github]").AttrOr("href", "")).to
 		consent := s.get(browser, github.Authorize(t, to.String()).String())
-		s.cautions("the question", consent, 200, "Go on to 127.0.0.1?")
+		s.cautions("the question", consent, 200, "Continue to 127.0.0.1?")
 		back := s.post(browser, s.path("/consent"), formOf(consent, "agree")).to
 		if back == nil || !back.Query().Has("code") {
 			t.Fatalf("who agrees is sent to %v", back)
@@ -131,7 +131,7 @@ func TestUnclaimedLogin_openRedirect(t *testing.T) {
 			page := s.get(s.browser(), link)
 			s.cautions(code, page, 400, code)
 			on := page.Find("main a")
-			if page.to != nil || strings.TrimSpace(on.Text()) != "Go on to 127.0.0.1" ||
+			if page.to != nil || strings.TrimSpace(on.Text()) != "Continue to 127.0.0.1" ||
 				!strings.HasPrefix(on.AttrOr("href", ""), callback+"?error="+code+"&") {
 				t.Errorf("%s: it sends people to %v and offers %s", code, page.to, on.AttrOr("href", ""))
 			}

@@ -192,7 +192,7 @@ func (h *Handler) showClientSecret(v *visit) (web.Answer, error) {
 		Title: "Client secret of " + c.Name,
 		Back:  back,
 		Facts: []ui.Fact{{
-			Label: "Client id",
+			Label: "Client ID",
 			Value: c.ID,
 			Mono:  true,
 		}, {Label: "Issuer", Value: h.Login.Issuer(c.ID), Mono: true}},

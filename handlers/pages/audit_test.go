@@ -14,7 +14,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
-		s.Get("/audit?project=&from=2030-01-31").Shows(200, "Audit log").Says("#audit-list", "Nothing fits")
+		s.Get("/audit?project=&from=2030-01-31").Shows(200, "Audit log").Says("#audit-list", "No entries found")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
 			Shows(200, "shop is up")
 		key := s.Get("/projects/shop").Find("a[href*='/keys/key_']").First().AttrOr("href", "")
@@ -27,7 +27,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		if n := page.Find("#audit-list li").Length(); n != 1 {
 			t.Errorf("the history of the key has %d entries", n)
 		}
-		link := page.Find("#audit-list li a:contains('Go there')").AttrOr("href", "")
+		link := page.Find("#audit-list li a:contains('Open')").AttrOr("href", "")
 		if link != key {
 			t.Errorf("the entry leads to %q, want %s", link, key)
 		}
@@ -39,7 +39,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		s.Get("/audit?action=key.change").
 			Says("#audit-list", "froze key").
 			Lacks("#audit-list li:contains('created project')")
-		s.Get("/audit?outcome=refused").Says("#audit-list", "Nothing fits")
+		s.Get("/audit?outcome=refused").Says("#audit-list", "No entries found")
 		s.Get("/audit?from=tomorrow").Shows(200, "Audit log").Says("#audit-from-error", "Give a day")
 		s.Get("/audit?from=2030-01-02&to=2030-01-01").
 			Shows(200, "Audit log").

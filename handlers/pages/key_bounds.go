@@ -62,9 +62,9 @@ func (b keyBounds) limits() map[string]int64 {
 // a key without its own.
 func (b keyBounds) form(inherited string, wrong *formErrors) projects.KeyBounds {
 	m := projects.KeyBounds{Of: []ui.Option{
-		{Value: limitsOfType, Title: "Those of its type", Text: inherited},
-		{Value: limitsOfOwn, Title: "Its own", Text: "In place of all others for each key."},
-		{Value: limitsOfNone, Title: "None", Text: "Whatever its type has."},
+		{Value: limitsOfType, Title: "From its type", Text: inherited},
+		{Value: limitsOfOwn, Title: "Its own", Text: "Replace those of the type and the project."},
+		{Value: limitsOfNone, Title: "None", Text: "No limits, whatever its type has."},
 	}}
 	choose(m.Of, limitsOfType)
 	if b.of == limitsOfOwn || b.of == limitsOfNone {

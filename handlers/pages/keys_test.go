@@ -205,7 +205,7 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 		s.Submit(action, "owner", "everywhere", "key_type", "full").Shows(200, "Key created")
 		s.Get("/projects/shop?keys_environment=all").Says("#keys", "1 key").Says("#keys tbody", "everywhere")
 		s.Get("/projects/shop?keys_state=frozen").
-			Says("#keys", "No key has all of what you chose").
+			Says("#keys", "No key matches all of the filters").
 			Lacks("#keys tbody").
 			Says("form[role=search] a", "Clear")
 	})

@@ -94,7 +94,7 @@ func (v *visit) productModel(p rules.Product) products.Product {
 		DisplayName: p.DisplayName,
 		Facts: []ui.Fact{
 			{Label: "Name", Value: p.Name, Mono: true},
-			{Label: "Id", Value: p.ID, Mono: true},
+			{Label: "ID", Value: p.ID, Mono: true},
 			{Label: "Created", Value: moment(p.CreatedAt)},
 		},
 		Projects: projectLinks(p.Projects),

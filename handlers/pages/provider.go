@@ -63,7 +63,7 @@ var tokenTexts = map[login.TokenTypes]ui.Option{
 	},
 	{Client: login.ServiceToken, Upstream: login.NoToken}: {
 		Title: "Upstream: no token",
-		Text:  "The application gets Postern's token; the upstream sees who calls in headers alone.",
+		Text:  "The application gets Postern's token; the upstream sees the caller in headers only.",
 	},
 	{Client: login.ProviderToken, Upstream: login.ProviderAccessToken}: {
 		Title: "Provider's access token for both",
@@ -76,7 +76,7 @@ var tokenTexts = map[login.TokenTypes]ui.Option{
 	},
 	{Client: login.ProviderToken, Upstream: login.NoToken}: {
 		Title: "Provider's token, upstream: none",
-		Text:  "The application gets the provider's access token; the upstream sees who calls in headers alone.",
+		Text:  "The application gets the provider's access token; the upstream sees the caller in headers only.",
 	},
 }
 
@@ -164,7 +164,7 @@ func (h *Handler) providerModel(
 func providerFacts(o login.Provider) []ui.Fact {
 	facts := []ui.Fact{
 		{Label: "State", Value: onOrOff(o.Enabled)},
-		{Label: "Client id", Value: cmp.Or(o.ClientID, "none"), Mono: o.ClientID != ""},
+		{Label: "Client ID", Value: cmp.Or(o.ClientID, "none"), Mono: o.ClientID != ""},
 		{Label: "Scopes", Value: strings.Join(o.Scopes, " "), Mono: true},
 		{Label: "Tokens", Value: tokenTexts[o.Tokens].Title},
 	}
@@ -233,7 +233,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 		Action:  path,
 		What:    "The provider " + login.ProviderLabel(o),
 		Rows: []projects.Difference{
-			{Label: "Client id", Yours: textOrNone(mine.clientID), Theirs: textOrNone(now.clientID)},
+			{Label: "Client ID", Yours: textOrNone(mine.clientID), Theirs: textOrNone(now.clientID)},
 			{Label: "Scopes", Yours: scopesText(mine.scopes), Theirs: scopesText(now.scopes)},
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
 			{Label: "State", Yours: onOrOff(mine.on), Theirs: onOrOff(now.on)},

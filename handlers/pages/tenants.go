@@ -140,7 +140,7 @@ func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 		Head:     tenantHead(t, path),
 		Projects: projectLinks(t.Projects),
 		Facts: []ui.Fact{
-			{Label: "Id", Value: t.ID, Mono: true},
+			{Label: "ID", Value: t.ID, Mono: true},
 			{Label: "Belongs to", Value: "the team"},
 			{Label: "Created", Value: moment(t.CreatedAt)},
 		},

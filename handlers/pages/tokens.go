@@ -19,8 +19,8 @@ const tokensPath = "/settings/tokens"
 // scopeTexts describe what each scope covers.
 var scopeTexts = map[access.Scope]string{
 	access.ScopeRead:   "See projects, keys, usage and requests.",
-	access.ScopeWrite:  "Make, change and claim projects.",
-	access.ScopeKeys:   "Make, rotate, freeze and revoke API keys.",
+	access.ScopeWrite:  "Create, change and claim projects.",
+	access.ScopeKeys:   "Create, rotate, freeze and revoke API keys.",
 	access.ScopeExport: "Export projects and download the zips.",
 	access.ScopeUsers:  "See and change the end users and groups of tenants; what provisioning by SCIM needs.",
 	access.ScopeAdmin:  "Teams, members, the audit log, access tokens and webhooks.",

@@ -61,7 +61,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Get("/projects/shop/usage").
 			Shows(200, "shop").
-			Says("main", "No calls in this time").
+			Says("main", "No calls in this period").
 			Lacks("rect[class^='bar-'][x]")
 		id := callsOn(s, 1233)
 		configure := s.Get("/projects/shop")

@@ -199,7 +199,7 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 			Events:      eventOptions(w.Events),
 		},
 		Facts: []ui.Fact{{
-			Label: "Id",
+			Label: "ID",
 			Value: w.ID,
 			Mono:  true,
 		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}},
@@ -255,7 +255,7 @@ func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
 		Attempts: strconv.FormatInt(d.Attempts, 10),
 		Outcome:  d.LastError,
 		State: map[string]ui.Badge{
-			webhooks.Pending:   {Tone: ui.Cold, Text: "on its way"},
+			webhooks.Pending:   {Tone: ui.Cold, Text: "pending"},
 			webhooks.Delivered: {Tone: ui.Good, Text: "delivered"},
 			webhooks.Failed:    {Tone: ui.Bad, Text: "failed"},
 		}[d.State],

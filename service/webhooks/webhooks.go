@@ -221,7 +221,7 @@ func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, deliver
 			return err
 		}
 		if !reopened {
-			return fault.New(fault.Conflict, "delivery_pending", "This delivery is on its way already.")
+			return fault.New(fault.Conflict, "delivery_pending", "This delivery is pending already.")
 		}
 		type outcome struct{ State string }
 		was := outcome{row.State}

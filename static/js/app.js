@@ -60,7 +60,7 @@
     const stop = (text) => {
       source.close();
       source = null;
-      toggle.textContent = "Go on";
+      toggle.textContent = "Resume";
       say(text);
     };
     const go = () => {

@@ -172,7 +172,7 @@ func askForm(m Ask) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"flex flex-wrap items-center justify-between gap-3 border-t pt-5\"><p class=\"hint max-w-xs\">A ledger in the zip says item by item what moved exactly and what did not.</p><button class=\"btn btn-primary\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"flex flex-wrap items-center justify-between gap-3 border-t pt-5\"><p class=\"hint max-w-xs\">A ledger in the zip lists, item by item, what moved exactly and what did not.</p><button class=\"btn btn-primary\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -712,7 +712,7 @@ func ledger(l Ledger) templ.Component {
 			templ_7745c5c3_Var26 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<div class=\"border-t p-5 sm:p-6\"><h3>Ledger</h3><p class=\"hint mt-0.5\">What becomes of each item on the other side. The zip has the list, item by item.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<div class=\"border-t p-5 sm:p-6\"><h3>Ledger</h3><p class=\"hint mt-0.5\">How each item moves to the target. The zip has the list, item by item.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

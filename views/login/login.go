@@ -100,7 +100,7 @@ func (p Problem) backText() string {
 		return "Go back to the dashboard"
 	}
 	if p.Shell.Site != "" {
-		return "Go on to " + p.Shell.Site
+		return "Continue to " + p.Shell.Site
 	}
 	return "Go back to the application"
 }

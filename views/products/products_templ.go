@@ -220,7 +220,7 @@ func create(m Create) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "storefront",
-			Hint:         "Small letters, digits and hyphens. Fixed from then on.",
+			Hint:         "Lower-case letters, digits and hyphens. Cannot be changed later.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -397,7 +397,7 @@ func ProductPage(m Product) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Projects) == 0 {
-				templ_7745c5c3_Err = ui.Empty("No projects yet", "Open a project's settings and choose this product under Product.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("No projects yet", "Choose this product under Product in the settings of a project.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -57,7 +57,7 @@ func AppClientPage(m AppClient) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1\">An application that people sign in to.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1\">An application that users sign in to.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -114,7 +114,7 @@ func AppClientPage(m AppClient) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " <div class=\"mt-8 gap-10 lg:grid lg:grid-cols-[11rem_minmax(0,1fr)]\"><nav class=\"side sticky top-20 -ml-2.5 self-start max-lg:hidden\" aria-label=\"Sections\"><a href=\"#connect\">Connect</a> <a href=\"#providers\">Providers</a> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " <div class=\"mt-8 gap-8 lg:grid lg:grid-cols-[10rem_minmax(0,1fr)]\"><nav class=\"side sticky top-20 -ml-2.5 self-start max-lg:hidden\" aria-label=\"Sections\"><a href=\"#connect\">Connect</a> <a href=\"#providers\">Providers</a> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -275,7 +275,7 @@ func connect(m AppClient) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = labelled("Client id").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = labelled("Client ID").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -819,7 +819,7 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Value:       m.Logouts,
 				Mono:        true,
 				Placeholder: "https://app.example.com/",
-				Hint:        "One per line: where people may be sent after signing out.",
+				Hint:        "One per line: where users may be sent after they sign out.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -835,8 +835,8 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Value:        m.Access,
 				Required:     true,
 				Autocomplete: "off",
-				Hint: "Access and ID tokens, 1 to 1440. A person who is frozen is refused at once all the " +
-					"same.",
+				Hint: "Access and ID tokens, 1 to 1440. A frozen user is refused at once, whatever the " +
+					"lifetime.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -949,7 +949,7 @@ func branding(m AppClient) templ.Component {
 				Label:        "Title",
 				Value:        m.Branding.Title,
 				Autocomplete: "off",
-				Hint:         "What people know the application by; its name when empty.",
+				Hint:         "The name that users see. Empty: the name of the app client.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

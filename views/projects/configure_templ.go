@@ -48,7 +48,7 @@ func ConfigurePage(m Configure) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"mt-8 gap-10 lg:grid lg:grid-cols-[11rem_minmax(0,1fr)]\"><nav class=\"side sticky top-20 -ml-2.5 self-start max-lg:hidden\" aria-label=\"Sections\"><a href=\"#general\">General</a> <a href=\"#limits\">Limits</a> <a href=\"#product\">Product</a> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"mt-8 gap-8 lg:grid lg:grid-cols-[10rem_minmax(0,1fr)]\"><nav class=\"side sticky top-20 -ml-2.5 self-start max-lg:hidden\" aria-label=\"Sections\"><a href=\"#general\">General</a> <a href=\"#limits\">Limits</a> <a href=\"#product\">Product</a> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -629,7 +629,7 @@ func version(v Version) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<div class=\"card\"><h3 class=\"px-5 pt-4\">Environments</h3><p class=\"hint px-5\">Where each environment forwards to. A new target holds from the next call on.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<div class=\"card\"><h3 class=\"px-5 pt-4\">Environments</h3><p class=\"hint px-5\">Where each environment forwards to. A new target applies from the next call on.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1200,7 +1200,7 @@ func ConflictPage(m Conflict) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "\">Keep what is saved</a> <button class=\"btn\">Save mine over it</button></form></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "\">Keep the saved version</a> <button class=\"btn\">Overwrite with mine</button></form></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

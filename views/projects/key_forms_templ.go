@@ -68,7 +68,7 @@ func keyForm(m Keys) templ.Component {
 			Required:     true,
 			Autocomplete: "off",
 			Placeholder:  "billing-service",
-			Hint:         "The person or app that calls with it. Sent on as X-Consumer-Username.",
+			Hint:         "The person or app that calls with it. Sent to the upstream as X-Consumer-Username.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

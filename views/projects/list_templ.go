@@ -585,7 +585,7 @@ func NewPage(m New) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<div class=\"mx-auto max-w-xl\"><h1>New project</h1><p class=\"text-muted mt-1\">It answers at its own address at once; keys and settings can change at any time.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<div class=\"mx-auto max-w-xl\"><h1>New project</h1><p class=\"text-muted mt-1\">It answers at its own address immediately. You can change keys and settings at any time.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -646,7 +646,7 @@ func NewPage(m New) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "shop",
-					Hint: "Part of the address: small letters, digits and hyphens. Taken from the target " +
+					Hint: "Part of the address: lower-case letters, digits and hyphens. Taken from the target " +
 						"when empty.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {

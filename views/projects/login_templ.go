@@ -197,7 +197,7 @@ func appClientCreate(m AppClientCreate) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "web",
-			Hint:         "Small letters, digits and hyphens. People see the title below Branding.",
+			Hint:         "Lower-case letters, digits and hyphens. Users see the title set under Branding.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -206,7 +206,7 @@ func appClientCreate(m AppClientCreate) templ.Component {
 			ID:    "client-tenant",
 			Name:  "tenant",
 			Label: "Tenant",
-			Hint:  "Whose people sign in.",
+			Hint:  "The users of this tenant sign in.",
 		}, m.Tenants).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -399,7 +399,7 @@ func providerForm(m ProviderForm) templ.Component {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:           "provider-client",
 				Name:         "client_id",
-				Label:        "Client id",
+				Label:        "Client ID",
 				Value:        m.ClientID,
 				Mono:         true,
 				Autocomplete: "off",
@@ -433,7 +433,7 @@ func providerForm(m ProviderForm) templ.Component {
 				Label: "Scopes",
 				Value: m.Scopes,
 				Mono:  true,
-				Hint:  "What to ask the provider for, with spaces or one on each line. Empty: the usual ones.",
+				Hint:  "What to request from the provider, separated by spaces or lines. Empty: the defaults.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

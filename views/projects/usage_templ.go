@@ -116,7 +116,7 @@ func UsagePage(m Usage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div></section><section aria-labelledby=\"by-title\"><div class=\"mb-3 flex flex-wrap items-center justify-between gap-3\"><h2 id=\"by-title\">Who and what</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div></section><section aria-labelledby=\"by-title\"><div class=\"mb-3 flex flex-wrap items-center justify-between gap-3\"><h2 id=\"by-title\">Breakdown</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -129,7 +129,7 @@ func UsagePage(m Usage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"text-muted px-5 py-8 text-center\">No calls in this time.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"text-muted px-5 py-8 text-center\">No calls in this period.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -440,7 +440,7 @@ func chart(c Chart) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = legend("bar-client", "refused or wrong (4xx)").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = legend("bar-client", "rejected (4xx)").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -448,7 +448,7 @@ func chart(c Chart) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</ul><details class=\"mt-3\"><summary class=\"link w-fit text-[0.8125rem]\">The same as a table</summary><div class=\"table-frame mt-2\" role=\"region\" aria-labelledby=\"calls-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\" class=\"text-right\">Answered</th><th scope=\"col\" class=\"text-right\">4xx</th><th scope=\"col\" class=\"text-right\">5xx</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</ul><details class=\"mt-3\"><summary class=\"link w-fit text-[0.8125rem]\">Show as a table</summary><div class=\"table-frame mt-2\" role=\"region\" aria-labelledby=\"calls-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\" class=\"text-right\">Answered</th><th scope=\"col\" class=\"text-right\">4xx</th><th scope=\"col\" class=\"text-right\">5xx</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -100,7 +100,7 @@ func EntryPage(m Entry) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</section><section aria-labelledby=\"approvals\"><h2 id=\"approvals\" class=\"mb-1\">Approved beforehand</h2><p class=\"hint mb-3\">Who signs in for the first time with such an address, confirmed by their provider, comes in and into the groups named here.</p><div class=\"card\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</section><section aria-labelledby=\"approvals\"><h2 id=\"approvals\" class=\"mb-1\">Approved addresses</h2><p class=\"hint mb-3\">Users who sign in for the first time with an approved address, confirmed by their provider, are admitted and added to the groups of the approval.</p><div class=\"card\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -185,7 +185,7 @@ func EntryPage(m Entry) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\"><button class=\"btn btn-small\">End <span class=\"sr-only\">the approval of ")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\"><button class=\"btn btn-small\">Remove <span class=\"sr-only\">the approval of ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -252,7 +252,7 @@ func EntryPage(m Entry) templ.Component {
 					Autocomplete: "off",
 					Placeholder:  "example.com",
 					Hint: "One address, such as ana@example.com, or every address of a domain, " +
-						"without what is below it.",
+						"without its subdomains.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -265,7 +265,7 @@ func EntryPage(m Entry) templ.Component {
 					templ_7745c5c3_Err = ui.Checks(ui.Group{
 						ID:      "approve-groups",
 						Name:    "groups",
-						Legend:  "Into these groups",
+						Legend:  "Add to groups",
 						Options: m.Approve.Groups,
 					}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {

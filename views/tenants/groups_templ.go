@@ -112,8 +112,8 @@ func GroupsPage(m Groups) templ.Component {
 			if len(m.Rows) == 0 {
 				templ_7745c5c3_Err = ui.Empty(
 					"No groups yet",
-					"A group names people who may do the same. The upstream gets the names of a caller's groups in "+
-						"X-Consumer-Groups; groups can be in groups.",
+					"A group is a set of users. The upstream gets the names of a caller's groups in X-Consumer-Groups. "+
+						"Groups can contain other groups.",
 				).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -664,7 +664,7 @@ func member(p Member) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "\"><button class=\"btn btn-small btn-plain\">Remove <span class=\"sr-only\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "\"><button class=\"btn btn-small\">Remove <span class=\"sr-only\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -770,7 +770,7 @@ func children(m Group) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "\"><button class=\"btn btn-small btn-plain\">Remove <span class=\"sr-only\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "\"><button class=\"btn btn-small\">Remove <span class=\"sr-only\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -219,7 +219,7 @@ func create(m Create) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "acme",
-			Hint:         "Small letters, digits and hyphens. Fixed from then on.",
+			Hint:         "Lower-case letters, digits and hyphens. Cannot be changed later.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -524,7 +524,7 @@ func SettingsPage(m Settings) templ.Component {
 			if len(m.Projects) == 0 {
 				templ_7745c5c3_Err = ui.Empty(
 					"No project serves this tenant",
-					"Its keys open nothing so far. Attach it under Tenants of a project.",
+					"Its keys are refused until you attach it to a project, under Tenants.",
 				).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -658,7 +658,7 @@ func change(m Change) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\"><p class=\"hint\">They hold in every project that serves the tenant, from the next call on.</p><div class=\"grid items-start gap-x-4 gap-y-5 sm:grid-cols-2\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\"><p class=\"hint\">These settings apply in every project that serves the tenant, from the next call on.</p><div class=\"grid items-start gap-x-4 gap-y-5 sm:grid-cols-2\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
