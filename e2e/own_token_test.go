@@ -161,15 +161,8 @@ func TestADeletedUserHasNoTokens(t *testing.T) {
 // Two processes on one database: who is frozen through the one is refused at the
 // other, though neither asks the other, or the database, about a call.
 func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
-	database, upstream, issuer, app := testkit.Postgres(
-		t,
-	), testkit.NewUpstream(
-		t,
-	), oidcprovider.Start(
-		t,
-	), newApplication(
-		t,
-	)
+	database, upstream := testkit.Postgres(t), testkit.NewUpstream(t)
+	issuer, app := oidcprovider.Start(t), newApplication(t)
 	key := "POSTERN_SECRETS_KEY=" + strings.Repeat("A", 43) + "="
 	a := serve(t, t.TempDir(), database, key)
 	b := serve(t, t.TempDir(), database, key, "POSTERN_PUBLIC_URL="+a.URL)
