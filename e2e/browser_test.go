@@ -35,6 +35,7 @@ import (
 // account, a project, its key in use, frozen, and the project taken away; the
 // last part once more without any script.
 func TestDashboardFromFirstStartToExport(t *testing.T) {
+	t.Parallel()
 	testkit.EachDatabase(t, fromFirstStartToExport)
 }
 

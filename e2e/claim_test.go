@@ -15,6 +15,7 @@ import (
 // one call makes a proxy, its claim link leads to an account, and what was made
 // before is theirs and nobody else's.
 func TestClaimFromCurlToExport(t *testing.T) {
+	t.Parallel()
 	testkit.EachDatabase(t, fromCurlToExport)
 }
 

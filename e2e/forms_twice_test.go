@@ -23,6 +23,7 @@ func (p formsTwice) at(path string) { p.open(p.server.Config.PublicURL + path) }
 // TestFormsSentTwice sends each form that shows a secret as people do by mistake:
 // it reloads the answer, clicks twice, goes back and sends the form again.
 func TestFormsSentTwice(t *testing.T) {
+	t.Parallel()
 	upstream := testkit.NewUpstream(t)
 	server := start(t, "")
 	p := formsTwice{person: sit(t), server: server, upstream: upstream.URL}

@@ -23,6 +23,7 @@ import (
 // and nothing else: its people then sign in at a certified provider, in a real
 // browser, and the application has a token that Postern's keys vouch for.
 func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
+	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
 		server := start(t, databaseURL)

@@ -19,6 +19,7 @@ const shop = `{"realm": "shop", "enabled": true, "sslRequired": "none", "users":
 // gives Keycloak the callback that was answered. Its people then sign in there with
 // a password, in a real browser, and are the same when they come back.
 func TestPeopleSignInThroughKeycloak(t *testing.T) {
+	t.Parallel()
 	issuer := keycloak.Start(t, map[string]string{"shop": shop})
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newApplication(t)

@@ -33,6 +33,7 @@ const (
 )
 
 func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
+	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		t.Parallel()
 		data := t.TempDir()

@@ -14,6 +14,7 @@ import (
 // live log is open, stops it and lets it go on; then looks at what was counted,
 // and at both pages without any script.
 func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
+	t.Parallel()
 	upstream := testkit.NewUpstream(t)
 	server := start(t, "")
 	p := sit(t)

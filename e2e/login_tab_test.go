@@ -16,6 +16,7 @@ import (
 // client, its looks, a provider that is registered with a certified issuer by the
 // callback URL that the dashboard shows, and a test login in a new tab.
 func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
+	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		issuer := oidcprovider.Start(t)
 		server := start(t, databaseURL)

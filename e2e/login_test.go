@@ -17,6 +17,7 @@ import (
 // the command line in by a code that is approved in a real browser, claims the
 // proxy and signs out.
 func TestACommandLineSignsInThroughABrowser(t *testing.T) {
+	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream := testkit.NewUpstream(t)
 		server := start(t, databaseURL)

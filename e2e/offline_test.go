@@ -143,14 +143,27 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 const secretsKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
 func TestAStartWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir()
-	first := serve(t, data, relay.Through(t, database))
+	key := "POSTERN_SECRETS_KEY=" + secretsKey
+	first := serve(t, data, relay.Through(t, database), key)
 	whole := stored(t, data, nil)
 	first.end(t, syscall.SIGTERM)
 	relay.Hang()
 
+	// restart starts the program with a state on disk, none if it is nil.
+	restart := func(t *testing.T, state []byte, environment ...string) *process {
+		t.Helper()
+		data := t.TempDir()
+		if state != nil {
+			if err := os.WriteFile(stateFile(data), state, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return launch(t, nil, data, relay.Through(t, database), append(environment, key)...)
+	}
 	ended := func(t *testing.T, p *process, want ...string) {
 		t.Helper()
 		select {
@@ -173,32 +186,27 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 		"of no use": []byte("nonsense"),
 	} {
 		t.Run("with a state "+name, func(t *testing.T) {
-			if err := os.WriteFile(stateFile(data), state, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			p := launch(t, nil, data, relay.Through(t, database))
+			t.Parallel()
+			p := restart(t, state)
 			ended(t, p, "last state cannot be read", "cannot open the database")
 		})
 	}
 	t.Run("without a state", func(t *testing.T) {
-		if err := os.Remove(stateFile(data)); err != nil {
-			t.Fatal(err)
-		}
-		p := launch(t, nil, data, relay.Through(t, database))
+		t.Parallel()
+		p := restart(t, nil)
 		ended(t, p, "cannot open the database")
 		if log := p.errors.String(); strings.Contains(log, "last state") {
 			t.Errorf("a first start has no state to speak of:\n%s", log)
 		}
 	})
 	t.Run("switched off", func(t *testing.T) {
-		if err := os.WriteFile(stateFile(data), whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p := launch(t, nil, data, relay.Through(t, database), "POSTERN_OFFLINE_START=off")
+		t.Parallel()
+		p := restart(t, whole, "POSTERN_OFFLINE_START=off")
 		ended(t, p, "cannot open the database")
 	})
 	t.Run("stopped while it waits", func(t *testing.T) {
-		p := launch(t, nil, data, relay.Through(t, database), "POSTERN_DATABASE_CONNECT_TIMEOUT=1h")
+		t.Parallel()
+		p := restart(t, whole, "POSTERN_DATABASE_CONNECT_TIMEOUT=1h")
 		waits := func() bool { return strings.Contains(p.errors.String(), "waiting for the database") }
 		if !eventually(startWithin, waits) {
 			t.Fatalf("it does not say that it waits:\n%s", p.errors)

@@ -120,6 +120,7 @@ func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 		"packets are dropped":      (*testkit.Relay).Drop,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			database := testkit.Postgres(t)
 			relay := testkit.NewRelay(t, database)
 			p := serve(t, t.TempDir(), relay.Through(t, database))

@@ -58,6 +58,7 @@ func callWith(t *testing.T, address, token string) (status int, code string) {
 // TestATokenOfALoginOpensTheGateway follows one person from one POST /proxy through a
 // browser to calls of the API, and what their team may do to them on the way.
 func TestATokenOfALoginOpensTheGateway(t *testing.T) {
+	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
 		server := start(t, databaseURL)
@@ -136,6 +137,7 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 }
 
 func TestADeletedUserHasNoTokens(t *testing.T) {
+	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
 		server := start(t, databaseURL)

@@ -14,6 +14,7 @@ import (
 // the form's page must not stand in the way of, and the session cookie is there after
 // a way that another site has sent the browser on.
 func TestSignInElsewhereInABrowser(t *testing.T) {
+	t.Parallel()
 	issuer := oidcprovider.Start(t)
 	// A native client's loopback address fits whatever port it comes from (RFC 8252, 7.3).
 	client := issuer.Register(t, "http://127.0.0.1/signin/oidc/callback")

@@ -14,12 +14,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds one test's use of a browser, so that a page that never
-// becomes what the test waits for ends in an error that says which; farewell
-// bounds how long the browser may take to close.
+// startWithin bounds the start of the browser. patience bounds one test's use of it, so
+// that a page that never becomes what the test waits for ends in an error that says
+// which. farewell bounds how long the browser may take to close.
 const (
-	patience = 2 * time.Minute
-	farewell = 10 * time.Second
+	startWithin = time.Minute
+	patience    = 4 * time.Minute
+	farewell    = 10 * time.Second
 )
 
 // names are those that Debian, Ubuntu, Google and Apple give it.
@@ -36,6 +37,7 @@ func Open(t testing.TB) context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(find(t)),
 		chromedp.UserDataDir(t.TempDir()),
+		chromedp.WSURLReadTimeout(startWithin),
 		chromedp.WindowSize(1280, 900),
 		chromedp.DisableGPU,
 		// Traffic of the browser's own: only the pages under test may be fetched.
