@@ -10,27 +10,27 @@ import (
 // workspaceQuota limits what a workspace holds before it is claimed. That is enough
 // to try everything; without it, anonymous callers of POST /proxy could fill the
 // database and the memory of every replica.
-var workspaceQuota = map[models.Held]int64{
-	models.HeldProjects: 10,
-	models.HeldKeys:     1000,
-	models.HeldTenants:  10,
-	models.HeldProducts: 10,
-	models.HeldExports:  30,
+var workspaceQuota = map[models.QuotaKind]int64{
+	models.QuotaProjects: 10,
+	models.QuotaKeys:     1000,
+	models.QuotaTenants:  10,
+	models.QuotaProducts: 10,
+	models.QuotaExports:  30,
 }
 
 // CheckQuota refuses one more row of a kind to an unclaimed workspace that is full.
 // Claimed teams are not limited. The rows counted are of the team itself or of its
 // projects.
-func CheckQuota(tx *models.Tx, teamID string, kind models.Held) error {
+func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 	most, known := workspaceQuota[kind]
 	if !known {
 		return fmt.Errorf("access: no quota is set for %s", kind)
 	}
-	held, unclaimed, err := tx.WorkspaceHolds(teamID, kind, most)
+	count, unclaimed, err := tx.CountForQuota(teamID, kind, most)
 	if err != nil {
 		return fmt.Errorf("access: count %s of %s: %w", kind, teamID, err)
 	}
-	if !unclaimed || held < most {
+	if !unclaimed || count < most {
 		return nil
 	}
 	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace holds at most %d of these. "+

@@ -29,17 +29,17 @@ func TestAWorkspaceIsFullUntilItIsClaimed(t *testing.T) {
 		}
 		write(t, db, rows...)
 		for i := range 30 {
-			if err := access.CheckQuota(db.Read(t.Context()), "team_new", models.HeldExports); err != nil {
+			if err := access.CheckQuota(db.Read(t.Context()), "team_new", models.QuotaExports); err != nil {
 				t.Fatalf("export %d: %v", i, err)
 			}
 			write(t, db, &models.Export{ID: fmt.Sprint("exp_", i), ProjectID: "prj_0", CreatedAt: now})
 		}
-		for table, want := range map[models.Held]string{
-			models.HeldExports:  "workspace_full",
-			models.HeldProjects: "",
-			models.HeldProducts: "",
-			models.HeldTenants:  "",
-			models.HeldKeys:     "",
+		for table, want := range map[models.QuotaKind]string{
+			models.QuotaExports:  "workspace_full",
+			models.QuotaProjects: "",
+			models.QuotaProducts: "",
+			models.QuotaTenants:  "",
+			models.QuotaKeys:     "",
 		} {
 			if err := access.CheckQuota(db.Read(t.Context()), "team_new", table); (want == "") != (err == nil) ||
 				err != nil && fault.CodeOf(err) != want {

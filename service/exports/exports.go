@@ -193,7 +193,7 @@ func checkRoom(tx *models.Tx, parent models.Project) error {
 		return fault.New(fault.Conflict, "too_many_exports", "%d exports of this project are not finished. Wait for "+
 			"one, or cancel one.", unfinished)
 	}
-	return access.CheckQuota(tx, parent.TeamID, models.HeldExports)
+	return access.CheckQuota(tx, parent.TeamID, models.QuotaExports)
 }
 
 // Get finds an export.

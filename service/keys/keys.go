@@ -129,7 +129,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 		if err != nil {
 			return err
 		}
-		if err := access.CheckQuota(tx, parent.TeamID, models.HeldKeys); err != nil {
+		if err := access.CheckQuota(tx, parent.TeamID, models.QuotaKeys); err != nil {
 			return err
 		}
 		row, plaintext, err := s.newRow(tx, parent, in)

@@ -126,7 +126,7 @@ func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (ou
 			if err := accounts.StillUnclaimed(tx, team); err != nil {
 				return err
 			}
-			if err := access.CheckQuota(tx, team, models.HeldProjects); err != nil {
+			if err := access.CheckQuota(tx, team, models.QuotaProjects); err != nil {
 				return err
 			}
 		}

@@ -77,7 +77,7 @@ func (s *Service) CreateProduct(ctx context.Context, p access.Principal, in Prod
 		if err := fault.InvalidFields(checkNames(in.Name, in.DisplayName)); err != nil {
 			return err
 		}
-		if err := access.CheckQuota(tx, team, models.HeldProducts); err != nil {
+		if err := access.CheckQuota(tx, team, models.QuotaProducts); err != nil {
 			return err
 		}
 		row, made, err := ensureProduct(tx, p, team, in.Name, in.DisplayName)

@@ -90,7 +90,7 @@ func (s *Service) CreateTenant(ctx context.Context, p access.Principal, in Tenan
 		if err := fault.InvalidFields(in.check()); err != nil {
 			return err
 		}
-		if err := access.CheckQuota(tx, team, models.HeldTenants); err != nil {
+		if err := access.CheckQuota(tx, team, models.QuotaTenants); err != nil {
 			return err
 		}
 		row, made, err := ensureTenant(tx, p, team, in)
