@@ -107,7 +107,7 @@ func TestAUserIsSeen(t *testing.T) {
 		now := models.Now()
 		var user models.EndUser
 		err := db.Write(t.Context(), func(tx *models.Tx) (err error) {
-			user, _, err = directory.Arrive(tx, directory.Arrival{
+			user, _, err = directory.Provision(tx, directory.ExternalIdentity{
 				Tenant:        strings.TrimPrefix(tenant, "/tenants/"),
 				Issuer:        "oidc:https://id.example",
 				Subject:       "sub-7",

@@ -86,13 +86,13 @@ func (w *world) group(t *testing.T, name string) string {
 	).ID
 }
 
-func (w *world) arrive(t *testing.T, email string, verified bool) (models.EndUser, error) {
+func (w *world) provision(t *testing.T, email string, verified bool) (models.EndUser, error) {
 	t.Helper()
 	var user models.EndUser
 	err := w.DB.Write(t.Context(), func(tx *models.Tx) (err error) {
-		user, _, err = directory.Arrive(
+		user, _, err = directory.Provision(
 			tx,
-			directory.Arrival{
+			directory.ExternalIdentity{
 				Tenant:        w.tenant,
 				Issuer:        "https://id.example",
 				Subject:       email,
@@ -127,7 +127,7 @@ func TestInviteOnlyTenantsLetInWhoIsApproved(t *testing.T) {
 		if err := w.SetInviteOnly(t.Context(), w.owner, w.tenant, true); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.arrive(t, "ana@example.com", true)
+		_, err := w.provision(t, "ana@example.com", true)
 		is(t, err, "not_invited")
 		approval := must[directory.Approval](
 			t,
@@ -139,16 +139,16 @@ func TestInviteOnlyTenantsLetInWhoIsApproved(t *testing.T) {
 		)
 		_, err = w.Approve(t.Context(), w.owner, w.tenant, directory.NewApproval{Kind: "domain", Value: "example.com"})
 		is(t, err, "approved_already")
-		_, err = w.arrive(t, "ana@example.com", false)
+		_, err = w.provision(t, "ana@example.com", false)
 		is(t, err, "not_invited")
-		ana := must[models.EndUser](t)(w.arrive(t, "ana@example.com", true))
+		ana := must[models.EndUser](t)(w.provision(t, "ana@example.com", true))
 		if got := must[directory.Profile](t)(w.User(t.Context(), w.owner, ana.ID)); len(got.Groups) != 1 {
 			t.Errorf("%+v", got)
 		}
 		if err := w.Disapprove(t.Context(), w.owner, w.tenant, approval.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.arrive(t, "bob@example.com", true)
+		_, err = w.provision(t, "bob@example.com", true)
 		is(t, err, "not_invited")
 		entry := must[directory.Entry](t)(w.Entry(t.Context(), w.viewer, w.tenant))
 		if !entry.InviteOnly || len(entry.Approvals) != 0 {

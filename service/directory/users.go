@@ -112,7 +112,7 @@ func (s *Service) User(ctx context.Context, p access.Principal, id string) (Prof
 	return out, nil
 }
 
-// CreateUser invites a user: the first arrival with that verified address becomes
+// CreateUser invites a user: the first sign-in with that verified address becomes
 // them.
 func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant string, in NewUser) (Profile, error) {
 	var out Profile
@@ -153,7 +153,7 @@ func createUser(tx *models.Tx, at place, in NewUser) (Profile, error) {
 	return profile(tx, row)
 }
 
-// addressFree fails if another user has the address of row: the first arrival under
+// addressFree fails if another user has the address of row: the first sign-in under
 // it could become either. The tenant is locked.
 func addressFree(tx *models.Tx, at place, row models.EndUser) error {
 	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, models.Page{Limit: 2})

@@ -16,7 +16,7 @@ func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
 		_, err := w.CreateUser(t.Context(), w.owner, "acme", directory.NewUser{Email: "ana@example.com"})
 		is(t, err, "email_taken")
 
-		if user, err := w.arrive(t, "ana@example.com", true); err != nil || user.ID != id ||
+		if user, err := w.provision(t, "ana@example.com", true); err != nil || user.ID != id ||
 			user.State != directory.Active {
 			t.Fatalf("%+v %v", user, err)
 		}
@@ -26,7 +26,7 @@ func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
 			got.LastLoginAt == nil {
 			t.Errorf("%+v", got)
 		}
-		if user, err := w.arrive(t, "eve@example.com", false); err != nil || user.ID == id {
+		if user, err := w.provision(t, "eve@example.com", false); err != nil || user.ID == id {
 			t.Errorf("%+v %v", user, err)
 		}
 	})
@@ -37,7 +37,7 @@ func TestFrozenUsersStayOut(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		expected, known := w.user(t, "ana@example.com"), w.user(t, "bob@example.com")
-		must[models.EndUser](t)(w.arrive(t, "bob@example.com", true))
+		must[models.EndUser](t)(w.provision(t, "bob@example.com", true))
 		for _, id := range []string{expected, known} {
 			before := w.revisions(t)
 			if got := must[directory.Profile](t)(w.Freeze(t.Context(), w.owner, id)); got.State != directory.Frozen {
@@ -48,7 +48,7 @@ func TestFrozenUsersStayOut(t *testing.T) {
 			}
 		}
 		for _, email := range []string{"ana@example.com", "bob@example.com"} {
-			_, err := w.arrive(t, email, true)
+			_, err := w.provision(t, email, true)
 			is(t, err, "user_frozen")
 		}
 		for id, want := range map[string]string{expected: directory.Invited, known: directory.Active} {
@@ -56,7 +56,7 @@ func TestFrozenUsersStayOut(t *testing.T) {
 				t.Errorf("unfrozen to %s, want %s", got.State, want)
 			}
 		}
-		if user := must[models.EndUser](t)(w.arrive(t, "ana@example.com", true)); user.ID != expected {
+		if user := must[models.EndUser](t)(w.provision(t, "ana@example.com", true)); user.ID != expected {
 			t.Error("signed in as another user")
 		}
 	})
@@ -105,13 +105,13 @@ func TestADeletedUserLeavesNothing(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		id := w.user(t, "ana@example.com", w.group(t, "staff"))
-		must[models.EndUser](t)(w.arrive(t, "ana@example.com", true))
+		must[models.EndUser](t)(w.provision(t, "ana@example.com", true))
 		if err := w.DeleteUser(t.Context(), w.owner, id); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.User(t.Context(), w.owner, id)
 		is(t, err, "not_found")
-		if user := must[models.EndUser](t)(w.arrive(t, "ana@example.com", true)); user.ID == id {
+		if user := must[models.EndUser](t)(w.provision(t, "ana@example.com", true)); user.ID == id {
 			t.Error("they are still there")
 		}
 	})

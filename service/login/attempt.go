@@ -115,8 +115,8 @@ type Outcome struct {
 // ticket is the state between a provider's answer and the user's consent. It travels
 // sealed through the browser, because it may hold the provider's tokens.
 type ticket struct {
-	Arrival directory.Arrival
-	Handed  *handed `json:",omitempty"`
+	Identity directory.ExternalIdentity `json:"Arrival"`
+	Handed   *handed                    `json:",omitempty"`
 }
 
 // handed holds the provider's tokens that a code carries to the token endpoint.
@@ -220,7 +220,7 @@ func (s *Service) complete(
 	if err != nil {
 		return Outcome{}, err
 	}
-	entry := ticket{Handed: handedOn(row, tokens), Arrival: arrivalOf(client, row, identity)}
+	entry := ticket{Handed: handedOn(row, tokens), Identity: externalIdentity(client, row, identity)}
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
 		return Outcome{}, fault.New(
 			fault.Forbidden, "provider_answer_refused",
@@ -229,12 +229,12 @@ func (s *Service) complete(
 	}
 	var out Outcome
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		user, known, err := directory.Known(tx, entry.Arrival)
+		user, known, err := directory.FindByIdentity(tx, entry.Identity)
 		if err != nil {
 			return err
 		}
 		if !known {
-			if err := directory.MayJoin(tx, entry.Arrival); err != nil {
+			if err := directory.MayJoin(tx, entry.Identity); err != nil {
 				return err
 			}
 		}
@@ -289,7 +289,7 @@ func (s *Service) finish(
 	if err != nil {
 		return "", err
 	}
-	user, created, err := directory.Arrive(tx, entry.Arrival, now)
+	user, created, err := directory.Provision(tx, entry.Identity, now)
 	if err != nil {
 		return "", err
 	}
@@ -298,7 +298,7 @@ func (s *Service) finish(
 			Action: access.UserArrive,
 			Object: user.ID,
 			Team:   team,
-			Detail: map[string]string{"provider": entry.Arrival.Provider, "client": client.ID},
+			Detail: map[string]string{"provider": entry.Identity.Provider, "client": client.ID},
 		})
 		if err != nil {
 			return "", err
@@ -311,7 +311,7 @@ func (s *Service) finish(
 		ID:         models.NewID("ses"),
 		ClientID:   client.ID,
 		UserID:     user.ID,
-		ProviderID: entry.Arrival.Provider,
+		ProviderID: entry.Identity.Provider,
 		Scope:      attempt.Scope,
 		Nonce:      attempt.Nonce,
 		CreatedAt:  now,

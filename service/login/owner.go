@@ -40,7 +40,7 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: the app client %s: %w", clientID, notFound(err))
 	}
-	user, known, err := directory.Known(tx, arrivalOf(client, row, identity))
+	user, known, err := directory.FindByIdentity(tx, externalIdentity(client, row, identity))
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
@@ -53,9 +53,10 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 	return Owner{User: user.ID, Groups: groups}, err
 }
 
-// arrivalOf returns the identity as the directory finds and creates users by it.
-func arrivalOf(client models.AppClient, row models.Provider, identity federation.Identity) directory.Arrival {
-	out := directory.Arrival{
+// externalIdentity converts a provider's identity to the one by which the directory finds
+// and creates users.
+func externalIdentity(client models.AppClient, row models.Provider, identity federation.Identity) directory.ExternalIdentity {
+	out := directory.ExternalIdentity{
 		Tenant:        client.TenantID,
 		Provider:      row.ID,
 		Issuer:        row.Type + ":" + identity.Issuer,

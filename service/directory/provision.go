@@ -29,13 +29,13 @@ const (
 	ByDomain = "domain"
 )
 
-// Arrival is a sign-in that a provider has confirmed.
-type Arrival struct {
+// ExternalIdentity is a user as an identity provider has authenticated them.
+type ExternalIdentity struct {
 	Tenant        string // id
 	Provider      string // id
 	Issuer        string // unique for the provider's kind and installation
 	Subject       string
-	Email         string // lower case, "" where the provider tells none
+	Email         string // lower case, "" if the provider sends none
 	EmailVerified bool
 	Name          string
 }
@@ -48,58 +48,58 @@ var (
 			"with a provider that confirms your e-mail address.")
 )
 
-// Known finds the end user of an arrival. It returns false for a new user and an
-// error for a frozen one.
-func Known(tx *models.Tx, a Arrival) (models.EndUser, bool, error) {
-	user, err := tx.EndUserByIdentity(a.Tenant, a.Issuer, a.Subject)
+// FindByIdentity returns the end user who is linked to an identity, and false if there
+// is none. A frozen user is Forbidden user_frozen.
+func FindByIdentity(tx *models.Tx, in ExternalIdentity) (models.EndUser, bool, error) {
+	user, err := tx.EndUserByIdentity(in.Tenant, in.Issuer, in.Subject)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
 		return models.EndUser{}, false, nil
 	case err != nil:
-		return user, false, fmt.Errorf("directory: find who arrives in %s: %w", a.Tenant, err)
+		return user, false, fmt.Errorf("directory: find the user of an identity in %s: %w", in.Tenant, err)
 	case user.State == Frozen:
 		return user, true, errFrozen
 	}
 	return user, true, nil
 }
 
-// MayJoin refuses a new user that an invite-only tenant has neither invited nor
-// approved.
-func MayJoin(tx *models.Tx, a Arrival) error {
-	_, _, err := invitation(tx, a)
+// MayJoin returns Forbidden not_invited if the tenant is invite-only and has neither
+// invited nor approved a new user.
+func MayJoin(tx *models.Tx, in ExternalIdentity) error {
+	_, _, err := invitation(tx, in)
 	return err
 }
 
-// Arrive returns the end user of an arrival and updates their e-mail address and
-// name to what the provider states. A new user is created, or takes the place of the
-// one that was invited under their verified address. Of two first arrivals at the
-// same time, the second fails with changed_meanwhile.
-func Arrive(tx *models.Tx, a Arrival, now time.Time) (user models.EndUser, created bool, err error) {
-	user, known, err := Known(tx, a)
+// Provision returns the end user of an identity and updates their e-mail address and
+// name to the provider's. A new user is created, or replaces the one that was invited
+// under their verified address. Of two concurrent first sign-ins, the second fails
+// with changed_meanwhile.
+func Provision(tx *models.Tx, in ExternalIdentity, now time.Time) (user models.EndUser, created bool, err error) {
+	user, known, err := FindByIdentity(tx, in)
 	if err != nil {
 		return user, false, err
 	}
 	if !known {
-		if user, created, err = join(tx, a, now); err != nil {
+		if user, created, err = join(tx, in, now); err != nil {
 			return user, created, err
 		}
 	}
-	if user, err = lockArrived(tx, user.ID); err != nil {
+	if user, err = lockProvisioned(tx, user.ID); err != nil {
 		return user, created, err
 	}
-	if a.Email != "" {
-		user.Email, user.EmailVerified = a.Email, a.EmailVerified
+	if in.Email != "" {
+		user.Email, user.EmailVerified = in.Email, in.EmailVerified
 	}
-	if a.Name != "" {
-		user.Name = a.Name
+	if in.Name != "" {
+		user.Name = in.Name
 	}
 	user.State, user.LastLoginAt, user.UpdatedAt = Active, &now, now
 	return user, created, tx.UpdateEndUser(user)
 }
 
-// lockArrived locks the user until the arrival is written. Without the lock, the
-// arrival would activate a user who is being frozen or deleted.
-func lockArrived(tx *models.Tx, id string) (models.EndUser, error) {
+// lockProvisioned locks the user until the sign-in is written. Without the lock, the
+// sign-in would activate a user who is being frozen or deleted.
+func lockProvisioned(tx *models.Tx, id string) (models.EndUser, error) {
 	user, err := tx.LockEndUser(id)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
@@ -112,24 +112,24 @@ func lockArrived(tx *models.Tx, id string) (models.EndUser, error) {
 	return user, err
 }
 
-// join creates the end user of a first arrival.
-func join(tx *models.Tx, a Arrival, now time.Time) (models.EndUser, bool, error) {
-	invited, groups, err := invitation(tx, a)
+// join creates the end user of a first sign-in.
+func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bool, error) {
+	invited, groups, err := invitation(tx, in)
 	if err != nil {
 		return models.EndUser{}, false, err
 	}
-	user := models.EndUser{ID: models.NewID("usr"), TenantID: a.Tenant, State: Active, CreatedAt: now, UpdatedAt: now}
+	user := models.EndUser{ID: models.NewID("usr"), TenantID: in.Tenant, State: Active, CreatedAt: now, UpdatedAt: now}
 	if invited != nil {
 		user = *invited
 	} else if err := tx.Insert(&user); err != nil {
 		return user, false, err
 	}
 	won, err := tx.AddIdentity(models.Identity{
-		TenantID:   a.Tenant,
-		Issuer:     a.Issuer,
-		Subject:    a.Subject,
+		TenantID:   in.Tenant,
+		Issuer:     in.Issuer,
+		Subject:    in.Subject,
 		UserID:     user.ID,
-		ProviderID: a.Provider,
+		ProviderID: in.Provider,
 		CreatedAt:  now,
 	})
 	if err != nil {
@@ -148,20 +148,20 @@ func join(tx *models.Tx, a Arrival, now time.Time) (models.EndUser, bool, error)
 }
 
 // invitation returns the end user who was invited under the verified address of an
-// arrival, nil for none, and the groups of its pre-approvals. An address that the
+// identity, nil for none, and the groups of its pre-approvals. An address that the
 // provider has not verified matches neither.
-func invitation(tx *models.Tx, a Arrival) (*models.EndUser, []string, error) {
-	rules, err := tx.TenantLoginOf(a.Tenant)
+func invitation(tx *models.Tx, in ExternalIdentity) (*models.EndUser, []string, error) {
+	rules, err := tx.TenantLoginOf(in.Tenant)
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.Email == "" || !a.EmailVerified {
+	if in.Email == "" || !in.EmailVerified {
 		if rules.InviteOnly {
 			return nil, nil, errNotInvited
 		}
 		return nil, nil, nil
 	}
-	invited, err := tx.ExpectedByEmail(a.Tenant, a.Email)
+	invited, err := tx.ExpectedByEmail(in.Tenant, in.Email)
 	expected := err == nil
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
 		return nil, nil, err
@@ -169,8 +169,8 @@ func invitation(tx *models.Tx, a Arrival) (*models.EndUser, []string, error) {
 	if expected && invited.State == Frozen {
 		return nil, nil, errFrozen
 	}
-	domain := a.Email[strings.LastIndexByte(a.Email, '@')+1:] // what is before may hold another in quotes
-	approvals, err := tx.PreApprovalsFor(a.Tenant, a.Email, domain)
+	domain := in.Email[strings.LastIndexByte(in.Email, '@')+1:] // the local part may contain a quoted @
+	approvals, err := tx.PreApprovalsFor(in.Tenant, in.Email, domain)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -181,7 +181,7 @@ func invitation(tx *models.Tx, a Arrival) (*models.EndUser, []string, error) {
 	for _, approval := range approvals {
 		named = append(named, approval.Groups...)
 	}
-	groups, err := tx.GroupsWithin(a.Tenant, named)
+	groups, err := tx.GroupsWithin(in.Tenant, named)
 	if err != nil {
 		return nil, nil, err
 	}

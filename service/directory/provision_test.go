@@ -10,17 +10,17 @@ import (
 	"postern/testkit/state"
 )
 
-// hall is one tenant with the groups staff and, which staff is in, company.
-type hall struct {
+// tenantFixture is one tenant with the groups staff and, which staff is in, company.
+type tenantFixture struct {
 	t  *testing.T
 	db *models.DB
 }
 
 const tenant = "tnt_1"
 
-func newHall(t *testing.T, db *models.DB) *hall {
+func newTenantFixture(t *testing.T, db *models.DB) *tenantFixture {
 	t.Helper()
-	h, now := &hall{t, db}, models.Now()
+	h, now := &tenantFixture{t, db}, models.Now()
 	team := "team_1"
 	h.write(func(tx *models.Tx) error {
 		return tx.Insert(&models.Team{
@@ -34,14 +34,14 @@ func newHall(t *testing.T, db *models.DB) *hall {
 	return h
 }
 
-func (h *hall) write(fn func(*models.Tx) error) {
+func (h *tenantFixture) write(fn func(*models.Tx) error) {
 	h.t.Helper()
 	if err := h.db.Write(h.t.Context(), fn); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *hall) invitesOnly(approvals ...models.PreApproval) {
+func (h *tenantFixture) invitesOnly(approvals ...models.PreApproval) {
 	h.t.Helper()
 	h.write(func(tx *models.Tx) error {
 		if err := tx.Insert(&models.TenantLogin{
@@ -61,8 +61,8 @@ func (h *hall) invitesOnly(approvals ...models.PreApproval) {
 	})
 }
 
-func arrival(subject, email string, verified bool) directory.Arrival {
-	return directory.Arrival{
+func identity(subject, email string, verified bool) directory.ExternalIdentity {
+	return directory.ExternalIdentity{
 		Tenant:        tenant,
 		Provider:      "idp_1",
 		Issuer:        "oidc:https://idp.example",
@@ -73,10 +73,10 @@ func arrival(subject, email string, verified bool) directory.Arrival {
 	}
 }
 
-func (h *hall) arrive(a directory.Arrival) (user models.EndUser, created bool, groups []string, err error) {
+func (h *tenantFixture) provision(a directory.ExternalIdentity) (user models.EndUser, created bool, groups []string, err error) {
 	h.t.Helper()
 	err = h.db.Write(h.t.Context(), func(tx *models.Tx) error {
-		if user, created, err = directory.Arrive(tx, a, models.Now()); err != nil {
+		if user, created, err = directory.Provision(tx, a, models.Now()); err != nil {
 			return err
 		}
 		groups, err = directory.GroupsOf(tx, user.ID)
@@ -85,24 +85,24 @@ func (h *hall) arrive(a directory.Arrival) (user models.EndUser, created bool, g
 	return user, created, groups, err
 }
 
-func TestWhoArrivesIsKnownBySubject(t *testing.T) {
+func TestProvision_findsUserBySubject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHall(t, db)
-		first, created, _, err := h.arrive(arrival("1", "ana@example.com", true))
+		h := newTenantFixture(t, db)
+		first, created, _, err := h.provision(identity("1", "ana@example.com", true))
 		if err != nil || !created {
 			t.Fatalf("%v, %v", created, err)
 		}
-		again, created, _, err := h.arrive(arrival("1", "new@example.com", true))
+		again, created, _, err := h.provision(identity("1", "new@example.com", true))
 		if err != nil || created || again.ID != first.ID || again.Email != "new@example.com" {
 			t.Errorf("again it is %+v, %v, %v", again, created, err)
 		}
-		silent, _, _, err := h.arrive(arrival("1", "", false))
+		silent, _, _, err := h.provision(identity("1", "", false))
 		if err != nil || silent.Email != "new@example.com" {
 			t.Errorf("without an address it is %+v, %v", silent, err)
 		}
-		other := arrival("1", "ana@example.com", true)
+		other := identity("1", "ana@example.com", true)
 		other.Issuer = "oidc:https://other.example"
-		if otherUser, created, _, err := h.arrive(other); err != nil || !created || otherUser.ID == first.ID {
+		if otherUser, created, _, err := h.provision(other); err != nil || !created || otherUser.ID == first.ID {
 			t.Errorf("the same subject at another issuer is %+v, %v, %v", otherUser, created, err)
 		}
 	})
@@ -110,20 +110,20 @@ func TestWhoArrivesIsKnownBySubject(t *testing.T) {
 
 func TestInviteOnlyTenants(t *testing.T) {
 	tests := map[string]struct {
-		who    directory.Arrival
+		who    directory.ExternalIdentity
 		groups []string // nil: refused
 	}{
-		"approved by address":               {arrival("1", "ana@example.com", true), []string{"company", "staff"}},
-		"approved by domain":                {arrival("2", "bo@corp.example", true), []string{}},
-		"an address that is not verified":   {arrival("3", "ana@example.com", false), nil},
-		"no address":                        {arrival("4", "", false), nil},
-		"another domain":                    {arrival("5", "eve@evil.example", true), nil},
-		"a domain below":                    {arrival("6", "eve@sub.corp.example", true), nil},
-		"a domain that ends alike":          {arrival("7", "eve@evilcorp.example", true), nil},
-		"another domain, quoted before one": {arrival("8", `"x@corp.example"@evil.example`, true), nil},
+		"approved by address":               {identity("1", "ana@example.com", true), []string{"company", "staff"}},
+		"approved by domain":                {identity("2", "bo@corp.example", true), []string{}},
+		"an address that is not verified":   {identity("3", "ana@example.com", false), nil},
+		"no address":                        {identity("4", "", false), nil},
+		"another domain":                    {identity("5", "eve@evil.example", true), nil},
+		"a domain below":                    {identity("6", "eve@sub.corp.example", true), nil},
+		"a domain that ends alike":          {identity("7", "eve@evilcorp.example", true), nil},
+		"another domain, quoted before one": {identity("8", `"x@corp.example"@evil.example`, true), nil},
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHall(t, db)
+		h := newTenantFixture(t, db)
 		h.invitesOnly(models.PreApproval{
 			Kind:   directory.ByEmail,
 			Value:  "ana@example.com",
@@ -131,7 +131,7 @@ func TestInviteOnlyTenants(t *testing.T) {
 		},
 			models.PreApproval{Kind: directory.ByDomain, Value: "corp.example", Groups: []string{}})
 		for name, tt := range tests {
-			_, created, groups, err := h.arrive(tt.who)
+			_, created, groups, err := h.provision(tt.who)
 			if tt.groups == nil {
 				if fault.CodeOf(err) != "not_invited" {
 					t.Errorf("%s: %v, %v", name, created, err)
@@ -147,7 +147,7 @@ func TestInviteOnlyTenants(t *testing.T) {
 
 func TestWhoWasInvitedTakesTheirSeatOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h, now := newHall(t, db), models.Now()
+		h, now := newTenantFixture(t, db), models.Now()
 		h.invitesOnly()
 		h.write(func(tx *models.Tx) error {
 			return tx.Insert(&models.EndUser{
@@ -159,14 +159,14 @@ func TestWhoWasInvitedTakesTheirSeatOnce(t *testing.T) {
 				UpdatedAt: now,
 			})
 		})
-		if _, _, _, err := h.arrive(arrival("9", "ana@example.com", false)); fault.CodeOf(err) != "not_invited" {
+		if _, _, _, err := h.provision(identity("9", "ana@example.com", false)); fault.CodeOf(err) != "not_invited" {
 			t.Errorf("an address that is not verified takes the seat: %v", err)
 		}
-		user, _, _, err := h.arrive(arrival("1", "ana@example.com", true))
+		user, _, _, err := h.provision(identity("1", "ana@example.com", true))
 		if err != nil || user.ID != "usr_1" || user.State != directory.Active {
 			t.Errorf("the seat is not taken: %+v, %v", user, err)
 		}
-		if _, _, _, err := h.arrive(arrival("2", "ana@example.com", true)); fault.CodeOf(err) != "not_invited" {
+		if _, _, _, err := h.provision(identity("2", "ana@example.com", true)); fault.CodeOf(err) != "not_invited" {
 			t.Errorf("the seat is taken twice: %v", err)
 		}
 	})
@@ -174,14 +174,14 @@ func TestWhoWasInvitedTakesTheirSeatOnce(t *testing.T) {
 
 func TestFrozenPeopleStayOutside(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHall(t, db)
-		user, _, _, err := h.arrive(arrival("1", "ana@example.com", true))
+		h := newTenantFixture(t, db)
+		user, _, _, err := h.provision(identity("1", "ana@example.com", true))
 		if err != nil {
 			t.Fatal(err)
 		}
 		user.State = directory.Frozen
 		h.write(func(tx *models.Tx) error { return tx.UpdateEndUser(user) })
-		if _, _, _, err := h.arrive(arrival("1", "ana@example.com", true)); fault.CodeOf(err) != "user_frozen" {
+		if _, _, _, err := h.provision(identity("1", "ana@example.com", true)); fault.CodeOf(err) != "user_frozen" {
 			t.Errorf("a frozen user signs in: %v", err)
 		}
 	})
@@ -190,11 +190,11 @@ func TestFrozenPeopleStayOutside(t *testing.T) {
 // Groups that are nested in a circle, which the admin API refuses, end all the same.
 func TestGroupsInACircleEnd(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHall(t, db)
+		h := newTenantFixture(t, db)
 		h.write(func(tx *models.Tx) error {
 			return tx.Insert(&models.GroupGroup{ParentID: "grp_staff", ChildID: "grp_company", CreatedAt: models.Now()})
 		})
-		user, _, _, err := h.arrive(arrival("1", "", false))
+		user, _, _, err := h.provision(identity("1", "", false))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestGroupsInACircleEnd(t *testing.T) {
 				CreatedAt: models.Now(),
 			}})
 		})
-		if _, _, groups, err := h.arrive(arrival("1", "", false)); err != nil ||
+		if _, _, groups, err := h.provision(identity("1", "", false)); err != nil ||
 			!slices.Equal(groups, []string{"company", "staff"}) {
 			t.Errorf("groups %v, %v", groups, err)
 		}
