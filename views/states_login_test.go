@@ -186,7 +186,7 @@ func appClient() projects.AppClient {
 func appClientWrong() projects.AppClient {
 	m := appClient()
 	m.TestProblem = "No provider is on, so users cannot sign in yet. Set one up below."
-	m.Providers[1].Error = "Give the client id that Google has for your app."
+	m.Providers[1].Error = "Give the client ID that Google has for your app."
 	m.Settings.Error, m.Settings.Algorithm = "Nothing was saved.", "Use RS256, ES256 or EdDSA."
 	m.Settings.Name.Error = "Choose another."
 	m.Settings.Access.Error = "Give 1 to 1440 minutes."
@@ -290,7 +290,7 @@ func provider() projects.Provider {
 func providerWrong() projects.Provider {
 	m := provider()
 	m.Edit.HasSecret, m.Edit.NeedsKey = false, true
-	m.Edit.ClientID = ui.Value{Error: "Give the client id that Google has for your app."}
+	m.Edit.ClientID = ui.Value{Error: "Give the client ID that Google has for your app."}
 	m.Edit.Secret = "Google needs the client secret of your app."
 	m.Edit.Scopes.Error = "a b: A scope has no spaces."
 	m.Edit.Token = "Google has no such token."

@@ -224,7 +224,7 @@ func printAppClient(t terminal, c *cobra.Command, a client.AppClient) error {
 		return printJSON(t.out, a)
 	}
 	err := table(t.out, func(row func(...string)) {
-		row("Client id", a.ID)
+		row("Client ID", a.ID)
 		row("Name", a.Name)
 		row("Issuer", a.Issuer)
 		row("Redirect URIs", strings.Join(a.RedirectURIs, " "))

@@ -71,7 +71,7 @@ func printLogin(w io.Writer, made *client.ProxyLogin) error {
 	fmt.Fprintf(w, "\nPeople sign in with OpenID Connect:\n")
 	return table(w, func(row func(...string)) {
 		row("  issuer", made.Issuer)
-		row("  client id", made.ClientID)
+		row("  client ID", made.ClientID)
 		for _, provider := range slices.Sorted(maps.Keys(made.Callbacks)) {
 			row("  register with "+provider, made.Callbacks[provider])
 		}

@@ -214,7 +214,7 @@ func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
 type providerInput struct {
 	Type         string          `json:"type,omitempty" doc:"github, google, microsoft, facebook, auth0 or oidc"`
 	Managed      bool            `json:"managed,omitempty" doc:"Use the installation's shared app; github only"`
-	ClientID     *string         `json:"client_id,omitempty" doc:"Client id of your app at the provider"`
+	ClientID     *string         `json:"client_id,omitempty" doc:"Client ID of your app at the provider"`
 	ClientSecret *string         `json:"client_secret,omitempty" doc:"Write-only"`
 	Issuer       string          `json:"issuer,omitempty" doc:"Required for oidc; optional: URL of a GitHub Enterprise server or a Microsoft tenant"`
 	Domain       string          `json:"domain,omitempty" doc:"Required for auth0, for example example.eu.auth0.com"`

@@ -15,7 +15,7 @@ import (
 )
 
 var errOtherClient = fault.New(fault.Malformed, "invalid_request",
-	"The application sent the client id of another application. Contact its operator.")
+	"The application sent the client ID of another application. Contact its operator.")
 
 // authorize begins a login (OpenID Connect Core 3.1.2.1) and shows the providers.
 func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {

@@ -81,7 +81,7 @@ var flashes = map[string]ui.Notice{
 	"provider":        {Tone: ui.Good, Text: "The provider is saved and applies from the next login on."},
 	"provider_made": {
 		Tone: ui.Good,
-		Text: "Register the callback URL with the provider, then paste the client id and secret here and turn " +
+		Text: "Register the callback URL with the provider, then paste the client ID and secret here and turn " +
 			"the provider on.",
 	},
 	"provider_on":   {Tone: ui.Good, Text: "The provider is on. Users can sign in with it now."},

@@ -126,7 +126,7 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		google := s.Post(path+"/providers", "type", "google").Location()
 		id := google[strings.LastIndex(google, "/")+1:]
 		s.Get(google).Shows(200, "Google").Says("#provider-callback", "/callback/"+id)
-		s.Post(google+"/switch", "enabled", "true").Shows(422, "web").Says("#providers", "Give the client id")
+		s.Post(google+"/switch", "enabled", "true").Shows(422, "web").Says("#providers", "Give the client ID")
 		form := []string{
 			"client_id",
 			"app-1",

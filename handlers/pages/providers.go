@@ -52,7 +52,7 @@ func providerRow(client string, o login.Provider, may bool) projects.ProviderRow
 	case o.Managed:
 		row.Text = "The installation's own app"
 	case o.ClientID == "":
-		row.Text, row.State = "Paste its client id, then turn it on.", ui.Badge{Tone: ui.Warn, Text: "not finished"}
+		row.Text, row.State = "Paste its client ID, then turn it on.", ui.Badge{Tone: ui.Warn, Text: "not finished"}
 	}
 	if o.Enabled {
 		row.State = ui.Badge{Tone: ui.Good, Text: "on"}

@@ -86,7 +86,7 @@ func generalSettings() []setting {
 		{
 			"login-github-client-id",
 			"",
-			"client id of the installation's shared GitHub app, for managed login providers; empty " +
+			"client ID of the installation's shared GitHub app, for managed login providers; empty " +
 				"means that managed login is off",
 			text(func(c *Config) *string { return &c.LoginGitHub.ClientID }),
 		},

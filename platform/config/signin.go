@@ -60,7 +60,7 @@ func signInSettings() []setting {
 		{
 			"signin-oidc-client-id",
 			"",
-			"client id at that issuer",
+			"client ID at that issuer",
 			text(func(c *Config) *string { return &c.SignIn.OIDC.ClientID }),
 		},
 		{
@@ -78,7 +78,7 @@ func signInSettings() []setting {
 		{
 			"signin-github-client-id",
 			"",
-			"client id of a GitHub OAuth app that people can sign in with; its callback is " +
+			"client ID of a GitHub OAuth app that people can sign in with; its callback is " +
 				"<public-url>/signin/github/callback",
 			text(func(c *Config) *string { return &c.SignIn.GitHub.ClientID }),
 		},
@@ -132,7 +132,7 @@ func (c *Config) checkSignIn(report func(setting, format string, args ...any)) {
 		}
 	}
 	if (oidc.Issuer == "") != (oidc.ClientID == "") {
-		report("--signin-oidc-issuer", "set issuer and client id together")
+		report("--signin-oidc-issuer", "set issuer and client ID together")
 	}
 	if oidc.Issuer != "" { // a slash at its end is part of an issuer's name
 		check("--signin-oidc-issuer", oidc.Issuer)
@@ -141,7 +141,7 @@ func (c *Config) checkSignIn(report func(setting, format string, args ...any)) {
 		report("--signin-oidc-name", "give a name for the button")
 	}
 	if (github.ClientID == "") != (github.ClientSecret == "") {
-		report("--signin-github-client-id", "set client id and client secret together")
+		report("--signin-github-client-id", "set client ID and client secret together")
 	}
 	if github.ClientID != "" {
 		check("--signin-github-url", github.URL)

@@ -170,7 +170,7 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 		// A disabled provider may lack credentials: registering its app takes the callback URL first.
 		refuse(
 			row.AppID != "" || !row.Enabled, "/client_id", "required",
-			"Give the client id that "+traits.Label+" has for your app.",
+			"Give the client ID that "+traits.Label+" has for your app.",
 		)
 		fits := len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable)
 		refuse(fits, "/client_id", "invalid_client_id", fmt.Sprintf("Use at most %d bytes on one line.", maxClientID))

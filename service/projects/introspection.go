@@ -94,7 +94,7 @@ func (in *IntrospectionInput) check(at string) []fault.Field {
 	)
 	refuse(
 		in.ClientSecret == nil || *in.ClientSecret == "" || in.ClientID != "", "/client_id", "required",
-		"A secret goes with a client id. Give the one that the endpoint knows you by.",
+		"A secret goes with a client ID. Give the one that the endpoint knows you by.",
 	)
 	refuse(
 		in.Issuer == "" || isAudience(in.Issuer), "/iss", "invalid_issuer",
@@ -128,7 +128,7 @@ func (in *IntrospectionInput) needsItsSecret(have models.Version, prefix string)
 	return []fault.Field{{
 		Pointer: prefix + opaquePointer + "/client_secret",
 		Code:    "required",
-		Detail:  "The endpoint or its client id changes: send the secret again.",
+		Detail:  "The endpoint or its client ID changes: send the secret again.",
 	}}
 }
 

@@ -67,7 +67,7 @@ func (p Problem) text() string {
 		return "The address is wrong, or what it named was removed, or your account may not see it."
 	}
 	if p.Status >= 500 {
-		return "The cause is in the server's log, under the request id below. Trying again may help."
+		return "The cause is in the server's log, under the request ID below. Trying again may help."
 	}
 	return "Go back and try again."
 }

@@ -92,11 +92,11 @@ func ProblemPage(m Problem) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.RequestID != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"mt-6 space-y-1.5\"><p class=\"label\">Request id</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"mt-6 space-y-1.5\"><p class=\"label\">Request ID</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Copyable("request-id", "request id", m.RequestID).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Copyable("request-id", "request ID", m.RequestID).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -231,7 +231,7 @@ func connect(m AppClient) templ.Component {
 			templ_7745c5c3_Var6 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<section id=\"connect\" aria-labelledby=\"connect-title\"><h2 id=\"connect-title\" class=\"mb-3\">Connect</h2><div class=\"card space-y-4 p-5\"><p class=\"hint\">Give the issuer and the client id to any OpenID Connect library: authorization code with PKCE S256. It finds the rest in the issuer's discovery document.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<section id=\"connect\" aria-labelledby=\"connect-title\"><h2 id=\"connect-title\" class=\"mb-3\">Connect</h2><div class=\"card space-y-4 p-5\"><p class=\"hint\">Give the issuer and the client ID to any OpenID Connect library: authorization code with PKCE S256. It finds the rest in the issuer's discovery document.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -269,7 +269,7 @@ func connect(m AppClient) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = ui.Copyable("client-id", "client id", m.ClientID).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Copyable("client-id", "client ID", m.ClientID).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -799,7 +799,7 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Required:     true,
 				Mono:         true,
 				Autocomplete: "off",
-				Hint:         "Unique in the tenant. The client id stays.",
+				Hint:         "Unique in the tenant. The client ID stays.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
