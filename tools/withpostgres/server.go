@@ -59,7 +59,7 @@ func start() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "postern-postgres-")
+	dir, err := os.MkdirTemp(tempDir(), "postern-postgres-")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the data: %w", err)
 	}
@@ -118,6 +118,8 @@ func (s *server) launchOn(bin string, port int) error {
 		"-c", "max_connections=400",
 		// The data does not outlive the run, so nothing has to survive a crash.
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
+		// The data may be in memory, where a log of a gigabyte is too much.
+		"-c", "max_wal_size=256MB",
 		// Above "error", because tests provoke those; "log" carries the readiness.
 		"-c", "logging_collector=off", "-c", "log_destination=stderr", "-c", "log_min_messages=log")
 	stderr, err := s.cmd.StderrPipe()
