@@ -79,9 +79,9 @@ func (t *Tx) LoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
 	return a, t.db.Where("id = ? AND expires_at > ? AND finished_at IS NULL", id, now).Take(&a).Error
 }
 
-// TrialByID finds an attempt that an account tries out, finished or not, that is not
-// over at now.
-func (t *Tx) TrialByID(id string, now time.Time) (LoginAttempt, error) {
+// TestLoginAttemptByID finds the attempt of a test login that has not expired at now,
+// finished or not.
+func (t *Tx) TestLoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
 	var a LoginAttempt
 	return a, t.db.Where("id = ? AND expires_at > ? AND tester <> ''", id, now).Take(&a).Error
 }

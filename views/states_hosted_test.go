@@ -8,8 +8,8 @@ func hostedStates() []state {
 	return []state{
 		{"hosted-choose", login.ChoosePage(hostedChoose())},
 		{"hosted-plain", login.ChoosePage(login.Choose{
-			Shell:  login.Shell{Title: "Sign in to web", App: "web"},
-			Offers: hostedChoose().Offers[:1],
+			Shell:     login.Shell{Title: "Sign in to web", App: "web"},
+			Providers: hostedChoose().Providers[:1],
 		})},
 		{"hosted-failed", login.ChoosePage(hostedFailed())},
 		{"hosted-consent", login.ConsentPage(hostedConsent())},
@@ -28,8 +28,8 @@ func hostedStates() []state {
 				"Contact the application's operator.",
 		})},
 		{"hosted-unclaimed", login.ChoosePage(login.Choose{
-			Shell:  hostedUnclaimed(),
-			Offers: hostedChoose().Offers,
+			Shell:     hostedUnclaimed(),
+			Providers: hostedChoose().Providers,
 		})},
 		{"hosted-unclaimed-consent", login.ConsentPage(hostedUnclaimedConsent())},
 		{"hosted-unclaimed-refused", login.ProblemPage(login.Problem{
@@ -43,7 +43,7 @@ func hostedStates() []state {
 		{"hosted-unclaimed-signed-out", login.SignedOutPage(hostedUnclaimed(), "/bye")},
 		{"hosted-signed-out", login.SignedOutPage(hosted(), "")},
 		{"hosted-not-signed-out", login.NotSignedOutPage(hosted())},
-		{"hosted-trial", login.ChoosePage(hostedTrial())},
+		{"hosted-trial", login.ChoosePage(hostedTestLogin())},
 	}
 }
 
@@ -72,7 +72,7 @@ func hostedUnclaimedConsent() login.Consent {
 func hostedChoose() login.Choose {
 	return login.Choose{
 		Shell: hosted(),
-		Offers: []login.Offer{
+		Providers: []login.Provider{
 			{Type: "github", Label: "GitHub", URL: "/oauth/cli_1/login/lgn_1/idp_1"},
 			{Type: "google", Label: "Google", URL: "/oauth/cli_1/login/lgn_1/idp_2"},
 			{
@@ -115,8 +115,8 @@ func hostedGrown() login.Consent {
 	return m
 }
 
-func hostedTrial() login.Choose {
+func hostedTestLogin() login.Choose {
 	m := hostedFailed()
-	m.Shell.Trial, m.Back = true, "/oauth/cli_1/tested?error=access_denied"
+	m.Shell.TestLogin, m.Back = true, "/oauth/cli_1/tested?error=access_denied"
 	return m
 }

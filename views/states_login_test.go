@@ -24,18 +24,18 @@ func loginStates() []state {
 			Facts:  []ui.Fact{{Label: "Client ID", Value: "cli_1", Mono: true}},
 			Back:   "/projects/shop/login/cli_1",
 		})},
-		{"trial", projects.TrialPage(trial())},
-		{"trial-failed", projects.TrialPage(projects.Trial{
-			Page:    trial().Page,
+		{"trial", projects.TestLoginPage(testLogin())},
+		{"trial-failed", projects.TestLoginPage(projects.TestLogin{
+			Page:    testLogin().Page,
 			Name:    "web",
 			Problem: "This test login was shown already.",
 			BackURL: "/projects/shop/login/cli_1",
 		})},
-		{"trial-provider", projects.TrialPage(projects.Trial{
-			Page:  trial().Page,
+		{"trial-provider", projects.TestLoginPage(projects.TestLogin{
+			Page:  testLogin().Page,
 			Name:  "web",
-			Facts: trial().Facts,
-			ID:    trial().ID,
+			Facts: testLogin().Facts,
+			ID:    testLogin().ID,
 		})},
 		{"provider-new", projects.ProviderNewPage(providerNew())},
 		{"provider", projects.ProviderPage(provider())},
@@ -49,8 +49,8 @@ func loginStates() []state {
 	}
 }
 
-func trial() projects.Trial {
-	return projects.Trial{
+func testLogin() projects.TestLogin {
+	return projects.TestLogin{
 		Page:    in("Test login of web", "/projects", "Test login of web"),
 		Name:    "web",
 		BackURL: "/projects/shop/login/cli_1",

@@ -71,10 +71,10 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 
 func (h *Handler) choose(c *gin.Context, attempt login.Attempt, status int, complaint string) web.Answer {
 	m := pages.Choose{Shell: h.loginShell(c, attempt.Client), Error: complaint, Back: attempt.Back}
-	m.Shell.Trial = attempt.Trial
-	for _, offer := range attempt.Offers {
-		m.Offers = append(m.Offers, pages.Offer{Type: offer.Type, Label: offer.Label,
-			URL: "/oauth/" + url.PathEscape(c.Param("client")) + "/login/" + attempt.ID + "/" + offer.ID})
+	m.Shell.TestLogin = attempt.TestLogin
+	for _, option := range attempt.Providers {
+		m.Providers = append(m.Providers, pages.Provider{Type: option.Type, Label: option.Label,
+			URL: "/oauth/" + url.PathEscape(c.Param("client")) + "/login/" + attempt.ID + "/" + option.ID})
 	}
 	return web.Answer{Status: status, Page: pages.ChoosePage(m)}
 }
@@ -112,7 +112,7 @@ func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
 	if err != nil {
 		return h.loginFailed(c, err, "")
 	}
-	if len(begun.Offers) == 0 {
+	if len(begun.Providers) == 0 {
 		return web.Redirect(begun.Back), nil
 	}
 	begun.Back = ""
@@ -159,7 +159,7 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 		Site:     arrived.Site,
 		Again:    arrived.Before != "",
 	}
-	m.Shell.Trial = arrived.Trial
+	m.Shell.TestLogin = arrived.TestLogin
 	for _, one := range arrived.Shares {
 		m.Shares = append(m.Shares, pages.Share(one))
 	}
@@ -200,10 +200,10 @@ func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.An
 	again, againErr := h.Login.Resume(
 		c.Request.Context(), c.Param("client"), attempt, h.Web.Cookie(c.Request, web.LoginCookie),
 	)
-	if againErr == nil && again.Trial {
+	if againErr == nil && again.TestLogin {
 		problem.Detail = withCause(problem.Detail, err)
 	}
-	if againErr == nil && len(again.Offers) > 0 {
+	if againErr == nil && len(again.Providers) > 0 {
 		return h.choose(c, again, problem.Status, problem.Detail), nil
 	}
 	brand, brandErr := h.Login.Brand(c.Request.Context(), c.Param("client"))
@@ -220,7 +220,7 @@ func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.An
 		Back:      again.Back,
 		RequestID: problem.RequestID,
 	}
-	m.Shell.Trial = again.Trial
+	m.Shell.TestLogin = again.TestLogin
 	return web.Answer{Status: problem.Status, Page: pages.ProblemPage(m)}, nil
 }
 

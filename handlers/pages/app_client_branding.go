@@ -104,7 +104,7 @@ func (h *Handler) previewModel(v *visit, name string, b login.Branding, offered 
 	}
 	for _, o := range offered {
 		if o.Enabled {
-			m.Offers = append(m.Offers, pages.Offer{Type: o.Type, Label: login.ProviderLabel(o)})
+			m.Providers = append(m.Providers, pages.Provider{Type: o.Type, Label: login.ProviderLabel(o)})
 		}
 	}
 	return m

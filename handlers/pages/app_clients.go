@@ -71,7 +71,7 @@ func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
 		Kind:      clientKind(c.Client),
 		Redirects: c.RedirectURIs,
 	}
-	for _, o := range c.Offers {
+	for _, o := range c.Providers {
 		row.Providers = append(row.Providers, o.Label)
 	}
 	return row

@@ -37,7 +37,7 @@ func (h *Handler) signInPages(p pageRouter) {
 	p.open("GET", "/welcome/:code", h.showWelcome)
 	p.open("POST", "/welcome/:code", h.welcome)
 	p.open("GET", "/brand/:color", h.showBrand)
-	p.openOnce("/oauth/:client/tested", h.showTrial) // uses up the code of a trial, which HEAD must not
+	p.openOnce("/oauth/:client/tested", h.showTestLogin) // uses up the code of a test login, which HEAD must not
 	p.open("POST", "/theme", h.chooseTheme)
 	p.open("POST", "/team", h.chooseTeam)
 }
@@ -154,7 +154,7 @@ func (h *Handler) appClientPages(p pageRouter) {
 	p.signedIn("POST", one+"/preview", h.previewBranding)
 	p.secretForm(one+"/secret", h.changeClientSecret)
 	p.signedIn("GET", one+"/secret", h.showClientSecret)
-	p.signedIn("POST", one+"/test", h.startTrial)
+	p.signedIn("POST", one+"/test", h.startTestLogin)
 	p.signedIn("POST", one+"/delete", h.deleteAppClient)
 	p.signedIn("GET", one+"/providers", h.showNewProvider)
 	p.signedIn("POST", one+"/providers", h.createProvider)

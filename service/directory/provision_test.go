@@ -73,7 +73,9 @@ func identity(subject, email string, verified bool) directory.ExternalIdentity {
 	}
 }
 
-func (h *tenantFixture) provision(a directory.ExternalIdentity) (user models.EndUser, created bool, groups []string, err error) {
+func (h *tenantFixture) provision(
+	a directory.ExternalIdentity,
+) (user models.EndUser, created bool, groups []string, err error) {
 	h.t.Helper()
 	err = h.db.Write(h.t.Context(), func(tx *models.Tx) error {
 		if user, created, err = directory.Provision(tx, a, models.Now()); err != nil {

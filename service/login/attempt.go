@@ -100,22 +100,22 @@ type AuthorizationResponse struct {
 // Outcome is what follows a provider's authorization response: a redirect to the client
 // (Back), or a page that asks for consent.
 type Outcome struct {
-	Back     string
-	Attempt  string
-	Ticket   secrets.Secret // opaque; the consent form sends it back
-	Client   Look
-	Identity federation.Identity
-	Label    string  // of the provider
-	Shares   []Share // what the client would learn
-	Before   string  // scopes the user consented to earlier, "" for none
-	Site     string  // origin of the redirect URI
-	Trial    bool    // see Attempt
+	Back      string
+	Attempt   string
+	Ticket    secrets.Secret // opaque; the consent form sends it back
+	Client    Look
+	Identity  federation.Identity
+	Label     string  // of the provider
+	Shares    []Share // what the client would learn
+	Before    string  // scopes the user consented to earlier, "" for none
+	Site      string  // origin of the redirect URI
+	TestLogin bool    // see Attempt
 }
 
 // ticket is the state between a provider's answer and the user's consent. It travels
 // sealed through the browser, because it may hold the provider's tokens.
 type ticket struct {
-	Identity directory.ExternalIdentity `json:"Arrival"`
+	Identity directory.ExternalIdentity `json:"Arrival"` // as earlier versions sealed it
 	Handed   *handed                    `json:",omitempty"`
 }
 
@@ -349,9 +349,9 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 		return Attempt{}, err
 	}
 	out := Attempt{
-		ID:    attempt.ID,
-		Trial: attempt.Tester != "",
-		Back:  s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}),
+		ID:        attempt.ID,
+		TestLogin: attempt.Tester != "",
+		Back:      s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}),
 	}
 	client, err := s.client(ctx, clientID)
 	if err != nil {
@@ -361,6 +361,6 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 		attempt.AnsweredAt != nil {
 		return out, err
 	}
-	out.Offers, err = s.offers(ctx, clientID)
+	out.Providers, err = s.enabledProviders(ctx, clientID)
 	return out, err
 }

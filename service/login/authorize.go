@@ -44,16 +44,16 @@ type AuthorizationRequest struct {
 // an address that sends the browser back to the client with an error. Where Refused is
 // set too, Back is a link on a page that explains the error, and not a redirect.
 type Attempt struct {
-	Back    string
-	Refused string
-	ID      string
-	Client  Look
-	Offers  []Offer
-	Trial   bool // begun from the dashboard, to try it out
+	Back      string
+	Refused   string
+	ID        string
+	Client    Look
+	Providers []ProviderOption
+	TestLogin bool // started from the dashboard
 }
 
-// Offer is a provider on the page that lists them.
-type Offer struct {
+// ProviderOption is an enabled provider that the user can choose.
+type ProviderOption struct {
 	ID    string
 	Type  string
 	Label string
@@ -81,11 +81,11 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if code, text := in.check(); code != "" {
 		return s.sentBack(client, look, in, code, text), nil
 	}
-	offers, err := s.offers(ctx, client.ID)
+	options, err := s.enabledProviders(ctx, client.ID)
 	if err != nil {
 		return Attempt{}, err
 	}
-	if len(offers) == 0 {
+	if len(options) == 0 {
 		return Attempt{}, fault.New(
 			fault.Unavailable, "no_providers",
 			"You cannot sign in yet: this application has no sign-in provider. Contact its operator.",
@@ -113,7 +113,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if err != nil {
 		return Attempt{}, fmt.Errorf("login: keep an attempt: %w", err)
 	}
-	return Attempt{ID: attempt.ID, Client: look, Offers: offers}, nil
+	return Attempt{ID: attempt.ID, Client: look, Providers: options}, nil
 }
 
 // sentBack returns an error response for the client (RFC 6749, 4.1.2.1). Anyone can
@@ -236,16 +236,16 @@ func (s *Service) client(ctx context.Context, id string) (models.AppClient, erro
 	return client, notFound(err)
 }
 
-func (s *Service) offers(ctx context.Context, clientID string) ([]Offer, error) {
+func (s *Service) enabledProviders(ctx context.Context, clientID string) ([]ProviderOption, error) {
 	rows, err := s.DB.Read(ctx).ProvidersOf(clientID)
 	if err != nil {
 		return nil, fmt.Errorf("login: providers of %s: %w", clientID, err)
 	}
-	var offers []Offer
+	var options []ProviderOption
 	for _, row := range rows {
 		if row.Enabled {
-			offers = append(offers, Offer{ID: row.ID, Type: row.Type, Label: labelOf(row)})
+			options = append(options, ProviderOption{ID: row.ID, Type: row.Type, Label: labelOf(row)})
 		}
 	}
-	return offers, nil
+	return options, nil
 }

@@ -86,14 +86,14 @@ func (s *Service) askConsent(
 		return Outcome{}, err
 	}
 	return Outcome{
-		Attempt:  attempt.ID,
-		Ticket:   secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
-		Client:   look,
-		Identity: identity,
-		Label:    labelOf(row),
-		Shares:   shares(shared(attempt, entry.Handed), before),
-		Site:     originOf(attempt.RedirectURI),
-		Trial:    attempt.Tester != "",
+		Attempt:   attempt.ID,
+		Ticket:    secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
+		Client:    look,
+		Identity:  identity,
+		Label:     labelOf(row),
+		Shares:    shares(shared(attempt, entry.Handed), before),
+		Site:      originOf(attempt.RedirectURI),
+		TestLogin: attempt.Tester != "",
 	}, nil
 }
 

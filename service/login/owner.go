@@ -55,7 +55,9 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 
 // externalIdentity converts a provider's identity to the one by which the directory finds
 // and creates users.
-func externalIdentity(client models.AppClient, row models.Provider, identity federation.Identity) directory.ExternalIdentity {
+func externalIdentity(
+	client models.AppClient, row models.Provider, identity federation.Identity,
+) directory.ExternalIdentity {
 	out := directory.ExternalIdentity{
 		Tenant:        client.TenantID,
 		Provider:      row.ID,

@@ -12,7 +12,7 @@ import (
 type ServedClient struct {
 	Client
 	TenantName string
-	Offers     []Offer // enabled providers
+	Providers  []ProviderOption // enabled ones
 }
 
 // Served lists the app clients of all tenants that a project serves, oldest first.
@@ -28,14 +28,14 @@ func (s *Service) Served(
 	if err != nil {
 		return models.List[ServedClient]{}, fmt.Errorf("login: app clients of %s: %w", project, err)
 	}
-	clients, err := withOffers(tx, rows.Items)
+	clients, err := withProviders(tx, rows.Items)
 	if err != nil {
 		return models.List[ServedClient]{}, fmt.Errorf("login: app clients of %s: %w", project, err)
 	}
 	return models.List[ServedClient]{Items: clients, Next: rows.Next}, nil
 }
 
-func withOffers(tx *models.Tx, found []models.AppClient) ([]ServedClient, error) {
+func withProviders(tx *models.Tx, found []models.AppClient) ([]ServedClient, error) {
 	var ids, tenants []string
 	for _, row := range found {
 		ids, tenants = append(ids, row.ID), append(tenants, row.TenantID)
@@ -48,10 +48,11 @@ func withOffers(tx *models.Tx, found []models.AppClient) ([]ServedClient, error)
 	if err != nil {
 		return nil, err
 	}
-	offers := map[string][]Offer{}
+	providers := map[string][]ProviderOption{}
 	for _, row := range rows {
 		if row.Enabled {
-			offers[row.ClientID] = append(offers[row.ClientID], Offer{ID: row.ID, Type: row.Type, Label: labelOf(row)})
+			option := ProviderOption{ID: row.ID, Type: row.Type, Label: labelOf(row)}
+			providers[row.ClientID] = append(providers[row.ClientID], option)
 		}
 	}
 	list := make([]ServedClient, 0, len(found))
@@ -59,7 +60,7 @@ func withOffers(tx *models.Tx, found []models.AppClient) ([]ServedClient, error)
 		list = append(list, ServedClient{
 			Client:     viewClient(row),
 			TenantName: names[row.TenantID],
-			Offers:     offers[row.ID],
+			Providers:  providers[row.ID],
 		})
 	}
 	return list, nil

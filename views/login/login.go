@@ -13,13 +13,13 @@ import (
 
 // Shell is what every page needs.
 type Shell struct {
-	Title   string // of the document
-	App     string // what the client calls itself; "" before it is known
-	Welcome string
-	LogoURL string
-	Brand   string // path of a style sheet with the client's colour, "" for none
-	Theme   string // "light", "dark", or "" for the system's
-	Trial   bool   // somebody tries it out from the dashboard
+	Title     string // of the document
+	App       string // what the client calls itself; "" before it is known
+	Welcome   string
+	LogoURL   string
+	Brand     string // path of a style sheet with the client's colour, "" for none
+	Theme     string // "light", "dark", or "" for the system's
+	TestLogin bool   // started from the dashboard
 
 	Unclaimed bool   // nobody answers for the application yet
 	Site      string // of an unclaimed one: host that people are sent on to, "" where it is not known
@@ -34,16 +34,16 @@ func (s Shell) caution() string {
 	return text + " It sends you on to " + s.Site + ". Do not enter passwords of other sites here or there."
 }
 
-// Choose offers the providers.
+// Choose is the page on which the user chooses a provider.
 type Choose struct {
-	Shell  Shell
-	Error  string // why the last attempt failed
-	Back   string // address of the application, "" while nothing has failed
-	Offers []Offer
+	Shell     Shell
+	Error     string // why the last attempt failed
+	Back      string // address of the application, "" while nothing has failed
+	Providers []Provider
 }
 
-// Offer is one provider.
-type Offer struct {
+// Provider is the button of one provider.
+type Provider struct {
 	Type  string
 	Label string
 	URL   string // "" in a preview, where nothing can be pressed
@@ -96,7 +96,7 @@ type Problem struct {
 func (p Problem) status() string { return strconv.Itoa(p.Status) }
 
 func (p Problem) backText() string {
-	if p.Shell.Trial {
+	if p.Shell.TestLogin {
 		return "Go back to the dashboard"
 	}
 	if p.Shell.Site != "" {

@@ -124,7 +124,7 @@ func document(s Shell) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if s.Trial {
+		if s.TestLogin {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"mb-8\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -291,7 +291,7 @@ func ChoosePage(m Choose) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = offers(m.Offers).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = providers(m.Providers).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -328,7 +328,7 @@ func ChoosePage(m Choose) templ.Component {
 	})
 }
 
-func offers(list []Offer) templ.Component {
+func providers(list []Provider) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -435,7 +435,7 @@ func offers(list []Offer) templ.Component {
 }
 
 // Preview shows what the first page will look like, light and dark, for the dashboard:
-// its offers lead nowhere.
+// its buttons do nothing.
 func Preview(m Choose) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -624,7 +624,7 @@ func previewFrame(m Choose, scheme, class string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = offers(m.Offers).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = providers(m.Providers).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -186,8 +186,8 @@ func (s AppClientSettings) algorithms() ui.Group {
 	}
 }
 
-// Trial is what came of a login that was tried out.
-type Trial struct {
+// TestLogin shows the result of a test login.
+type TestLogin struct {
 	Page    ui.Page
 	Name    string
 	Problem string // why it ended with nothing, "" where a user was signed in

@@ -581,8 +581,8 @@ func NewSecretPage(m NewSecret) templ.Component {
 	})
 }
 
-// TrialPage shows the claims of a test login's tokens, but no token.
-func TrialPage(m Trial) templ.Component {
+// TestLoginPage shows the claims of a test login's tokens, but no token.
+func TestLoginPage(m TestLogin) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -638,7 +638,7 @@ func TrialPage(m Trial) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = trialClaims(m).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = testLoginClaims(m).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -676,7 +676,7 @@ func TrialPage(m Trial) templ.Component {
 	})
 }
 
-func trialClaims(m Trial) templ.Component {
+func testLoginClaims(m TestLogin) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

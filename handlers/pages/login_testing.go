@@ -12,9 +12,9 @@ import (
 	"postern/views/ui"
 )
 
-// startTrial starts a test login of an app client in the visitor's browser. The dashboard
+// startTestLogin starts a test login of an app client in the visitor's browser. The dashboard
 // takes the application's place.
-func (h *Handler) startTrial(v *visit) (web.Answer, error) {
+func (h *Handler) startTestLogin(v *visit) (web.Answer, error) {
 	_, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -23,7 +23,7 @@ func (h *Handler) startTrial(v *visit) (web.Answer, error) {
 	if browser == "" {
 		browser = login.NewBrowser()
 	}
-	attempt, err := h.Login.TryOut(v.ctx(), v.who, c.ID, browser)
+	attempt, err := h.Login.StartTestLogin(v.ctx(), v.who, c.ID, browser)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -31,9 +31,9 @@ func (h *Handler) startTrial(v *visit) (web.Answer, error) {
 	return web.Redirect("/oauth/" + url.PathEscape(c.ID) + "/login/" + attempt), nil
 }
 
-// showTrial shows the outcome of a test login. Visitors without a session are redirected
+// showTestLogin shows the outcome of a test login. Visitors without a session are redirected
 // to sign-in without the code, which must not end up in another address.
-func (h *Handler) showTrial(v *visit) (web.Answer, error) {
+func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
 	signedIn, err := v.authenticate()
 	if err != nil {
 		return web.Answer{}, err
@@ -43,49 +43,49 @@ func (h *Handler) showTrial(v *visit) (web.Answer, error) {
 	}
 	got := web.ParseOAuthParams(v.c.Request.URL.Query())
 	v.c.Header("Referrer-Policy", "no-referrer")
-	in := login.TrialInput{
+	in := login.TestLoginResponse{
 		ClientID: v.param("client"),
 		Code:     got.Get("code"),
 		State:    got.Get("state"),
 		Error:    got.Get("error"),
 	}
-	trial, err := h.Login.Tested(v.ctx(), v.who, in, h.Web.Cookie(v.c.Request, web.LoginCookie))
-	if code := fault.CodeOf(err); err != nil && code != login.TrialOver && code != login.TrialRefused {
+	result, err := h.Login.FinishTestLogin(v.ctx(), v.who, in, h.Web.Cookie(v.c.Request, web.LoginCookie))
+	if code := fault.CodeOf(err); err != nil && code != login.CodeTestLoginOver && code != login.CodeTestLoginRefused {
 		return web.Answer{}, err
 	}
-	m, modelErr := h.trialModel(v)
+	m, modelErr := h.testLoginModel(v)
 	if modelErr != nil {
 		return web.Answer{}, modelErr
 	}
 	if err != nil {
 		h.Web.Log.Info("a login failed", "request", web.RequestID(v.ctx()), "client", v.param("client"), "error", err)
 		m.Problem = web.ProblemOf(err, "").Detail
-		return web.Answer{Status: http.StatusForbidden, Page: projects.TrialPage(m)}, nil
+		return web.Answer{Status: http.StatusForbidden, Page: projects.TestLoginPage(m)}, nil
 	}
-	m.Facts, m.ID, m.Access = trialFacts(trial), claimFacts(trial.ID), claimFacts(trial.Access)
-	return web.Show(projects.TrialPage(m)), nil
+	m.Facts, m.ID, m.Access = testLoginFacts(result), claimFacts(result.ID), claimFacts(result.Access)
+	return web.Show(projects.TestLoginPage(m)), nil
 }
 
-// trialModel is the page without the outcome.
-func (h *Handler) trialModel(v *visit) (projects.Trial, error) {
+// testLoginModel is the page without the outcome.
+func (h *Handler) testLoginModel(v *visit) (projects.TestLogin, error) {
 	c, err := h.Login.Client(v.ctx(), v.who, v.param("client"))
 	if err != nil {
-		return projects.Trial{}, err
+		return projects.TestLogin{}, err
 	}
 	t, err := h.Projects.Tenant(v.ctx(), v.who, c.Tenant)
 	if err != nil {
-		return projects.Trial{}, err
+		return projects.TestLogin{}, err
 	}
 	v.selectTeam(t.Team)
 	title := "Test login of " + c.Name
-	m := projects.Trial{Page: v.shell(title, "/projects", projectsCrumb(), ui.Crumb{Text: title}), Name: c.Name}
+	m := projects.TestLogin{Page: v.shell(title, "/projects", projectsCrumb(), ui.Crumb{Text: title}), Name: c.Name}
 	if len(t.Projects) > 0 {
 		m.BackURL = projectPath(t.Projects[0]) + "/login/" + url.PathEscape(c.ID)
 	}
 	return m, nil
 }
 
-func trialFacts(t login.Trial) []ui.Fact {
+func testLoginFacts(t login.TestLogin) []ui.Fact {
 	return []ui.Fact{
 		{Label: "Signed in", Value: cmp.Or(t.Name, t.Email, t.Subject)},
 		{Label: "With", Value: t.Provider},

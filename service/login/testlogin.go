@@ -17,16 +17,16 @@ import (
 	"postern/service/access"
 )
 
-// trialScope are the scopes of a test login: all but offline_access.
-const trialScope = "openid profile email groups"
+// testLoginScope are the scopes of a test login: all but offline_access.
+const testLoginScope = "openid profile email groups"
 
-// trialPart takes the provider's place in requestOf for the parameters of the
+// testLoginPart takes the provider's place in requestOf for the parameters of the
 // application, which in a test login is Postern itself.
-const trialPart = "trial"
+const testLoginPart = "trial"
 
-// Trial is a finished test login from the dashboard, with the claims of its tokens. The
+// TestLogin is a finished test login from the dashboard, with the claims of its tokens. The
 // tokens themselves are not returned, and their session has ended.
-type Trial struct {
+type TestLogin struct {
 	Client   Client
 	Subject  string
 	Name     string
@@ -41,15 +41,15 @@ type Trial struct {
 // Member is one claim of a token, as JSON.
 type Member struct{ Name, Value string }
 
-// trialAddress is the redirect URI of test logins. It is not registered for any client, so
+// testLoginURI is the redirect URI of test logins. It is not registered for any client, so
 // that no authorization request can use it.
-func (s *Service) trialAddress(clientID string) string { return s.Issuer(clientID) + "/tested" }
+func (s *Service) testLoginURI(clientID string) string { return s.Issuer(clientID) + "/tested" }
 
-// TryOut begins a test login for an account that may change the app client, and returns
+// StartTestLogin begins a test login for an account that may change the app client, and returns
 // the attempt's id. From the choice of a provider on it is like any login. The PKCE
-// verifier is derived from the browser's secret and never leaves the server. Forbidden
-// account_needed for a caller without an account.
-func (s *Service) TryOut(
+// verifier is derived from the browser's secret and never leaves the server. A caller without an
+// account is Forbidden account_needed.
+func (s *Service) StartTestLogin(
 	ctx context.Context, p access.Principal, clientID, browser string,
 ) (attempt string, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -58,20 +58,20 @@ func (s *Service) TryOut(
 			return err
 		}
 		if p.Account == "" {
-			return fault.New(fault.Forbidden, "account_needed", "Sign in to try a login out: a key has no browser.")
+			return fault.New(fault.Forbidden, "account_needed", "Sign in with an account to test a login: a workspace key has no browser.")
 		}
 		now := models.Now()
 		row := models.LoginAttempt{
 			ID:          models.NewID("lgn"),
 			ClientID:    client.ID,
 			BrowserHash: hash(browser),
-			RedirectURI: s.trialAddress(client.ID),
-			Scope:       trialScope,
+			RedirectURI: s.testLoginURI(client.ID),
+			Scope:       testLoginScope,
 			Tester:      p.Account,
 			CreatedAt:   now,
 			ExpiresAt:   now.Add(attemptTTL),
 		}
-		request := requestOf(row.ID, trialPart, browser)
+		request := requestOf(row.ID, testLoginPart, browser)
 		sum := sha256.Sum256([]byte(request.Verifier))
 		row.State, row.Nonce = request.State, request.Nonce
 		row.CodeChallenge = base64.RawURLEncoding.EncodeToString(sum[:])
@@ -87,69 +87,78 @@ func (s *Service) TryOut(
 		})
 	})
 	if err != nil {
-		return "", fmt.Errorf("login: try out %s: %w", clientID, err)
+		return "", fmt.Errorf("login: start a test login of %s: %w", clientID, err)
 	}
 	return attempt, nil
 }
 
-// TrialInput is the authorization response of a test login.
-type TrialInput struct{ ClientID, Code, State, Error string }
+// TestLoginResponse is the authorization response of a test login.
+type TestLoginResponse struct{ ClientID, Code, State, Error string }
 
-// The error codes of Tested.
+// The error codes of FinishTestLogin.
 const (
-	TrialOver    = "trial_over"
-	TrialRefused = "trial_refused"
+	CodeTestLoginOver    = "trial_over"
+	CodeTestLoginRefused = "trial_refused"
 )
 
-var errTrial = fault.New(fault.Forbidden, TrialOver, "This test login was not begun by you in this browser, took "+
-	"longer than ten minutes, or was shown already. Begin another on the app client's page.")
+var errTestLogin = fault.New(
+	fault.Forbidden, CodeTestLoginOver,
+	"This test login was not started by you in this browser, took longer than ten minutes, or was already shown. "+
+		"Start another on the app client's page.",
+)
 
-// Tested ends a test login: it exchanges the code as an application would, ends the
+// FinishTestLogin ends a test login: it exchanges the code as an application would, ends the
 // session, and returns the claims of the tokens. Forbidden trial_over or trial_refused.
-func (s *Service) Tested(ctx context.Context, p access.Principal, in TrialInput, browser string) (Trial, error) {
+func (s *Service) FinishTestLogin(
+	ctx context.Context, p access.Principal, in TestLoginResponse, browser string,
+) (TestLogin, error) {
 	client, _, _, err := findClient(s.DB.Read(ctx), p, in.ClientID, access.LoginUpdate)
 	if err != nil {
-		return Trial{}, fmt.Errorf("login: finish the test login of %s: %w", in.ClientID, err)
+		return TestLogin{}, fmt.Errorf("login: finish the test login of %s: %w", in.ClientID, err)
 	}
 	id, _, _ := strings.Cut(in.State, ".")
-	attempt, err := s.DB.Read(ctx).TrialByID(id, models.Now())
+	attempt, err := s.DB.Read(ctx).TestLoginAttemptByID(id, models.Now())
 	if err != nil && !isAbsent(err) {
-		return Trial{}, fmt.Errorf("login: find the trial %s: %w", id, err)
+		return TestLogin{}, fmt.Errorf("login: find the test login %s: %w", id, err)
 	}
-	request := requestOf(id, trialPart, browser)
+	request := requestOf(id, testLoginPart, browser)
 	isSameBrowser := browser != "" && subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) == 1 &&
 		hmac.Equal([]byte(request.State), []byte(in.State))
 	if err != nil || attempt.ClientID != client.ID || attempt.Tester != p.Account || !isSameBrowser {
-		return Trial{}, errTrial
+		return TestLogin{}, errTestLogin
 	}
 	if in.Error != "" {
-		return Trial{}, fault.New(fault.Forbidden, TrialRefused, "The application would be told %s: the test login "+
-			"was cancelled.", plainCode(in.Error))
+		return TestLogin{}, fault.New(
+			fault.Forbidden, CodeTestLoginRefused,
+			"The application would get the error %s: the test login was cancelled.", plainCode(in.Error),
+		)
 	}
 	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(attempt.RedirectURI, request.Verifier))
 	if fault.CodeOf(err) == errGrant.Code {
-		return Trial{}, errTrial.Because(err)
+		return TestLogin{}, errTestLogin.Because(err)
 	}
 	if err != nil {
-		return Trial{}, err
+		return TestLogin{}, err
 	}
 	tokens, err := s.issue(ctx, client, done)
 	ended := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.EndLoginSession(done.session.ID, models.Now()) })
 	if err != nil {
-		return Trial{}, err
+		return TestLogin{}, err
 	}
 	if ended != nil {
-		return Trial{}, fmt.Errorf("login: end the session of a trial: %w", ended)
+		return TestLogin{}, fmt.Errorf("login: end the session of a test login: %w", ended)
 	}
-	return s.trialOf(ctx, client, done, tokens)
+	return s.viewTestLogin(ctx, client, done, tokens)
 }
 
-func (s *Service) trialOf(ctx context.Context, client models.AppClient, done redeemed, tokens Tokens) (Trial, error) {
+func (s *Service) viewTestLogin(
+	ctx context.Context, client models.AppClient, done redeemed, tokens Tokens,
+) (TestLogin, error) {
 	row, err := s.DB.Read(ctx).ProviderByID(done.session.ProviderID)
 	if err != nil {
-		return Trial{}, fmt.Errorf("login: the provider of a trial: %w", err)
+		return TestLogin{}, fmt.Errorf("login: the provider of a test login: %w", err)
 	}
-	out := Trial{
+	out := TestLogin{
 		Client:   viewClient(client),
 		Subject:  done.user.ID,
 		Name:     done.user.Name,
@@ -159,7 +168,7 @@ func (s *Service) trialOf(ctx context.Context, client models.AppClient, done red
 		Types:    TokenTypes{Client: row.TokenClient, Upstream: row.TokenUpstream},
 	}
 	if out.ID, err = members(tokens.ID); err != nil {
-		return Trial{}, err
+		return TestLogin{}, err
 	}
 	if done.handed == nil || done.handed.Client != ProviderToken {
 		out.Access, err = members(tokens.Access)

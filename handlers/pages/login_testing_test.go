@@ -13,18 +13,18 @@ import (
 	"postern/testkit/state"
 )
 
-// trialSite is an owner with an app client that offers a fake provider.
-type trialSite struct {
+// testLoginSite is an owner with an app client that offers a fake provider.
+type testLoginSite struct {
 	*controlplane.Browser
 	fake *fakeoidc.Provider
 	page string // of the app client
 }
 
-func newTrialSite(t *testing.T, db *models.DB) *trialSite {
+func newTestLoginSite(t *testing.T, db *models.DB) *testLoginSite {
 	t.Helper()
 	s, tab := newLoginTab(t, db)
 	s.Server.Config.PublicURL, s.Server.Login.PublicURL = s.URL, s.URL
-	out := &trialSite{Browser: s, fake: fakeoidc.Start(t), page: s.CreateAppClient(tab)}
+	out := &testLoginSite{Browser: s, fake: fakeoidc.Start(t), page: s.CreateAppClient(tab)}
 	provider := s.Post(out.page+"/providers", "type", "oidc", "issuer", out.fake.Issuer).Location()
 	s.Post(provider,
 		"client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
@@ -34,7 +34,7 @@ func newTrialSite(t *testing.T, db *models.DB) *trialSite {
 }
 
 // here is the path of an address of the site.
-func (s *trialSite) here(address string) string {
+func (s *testLoginSite) here(address string) string {
 	s.T.Helper()
 	path, ok := strings.CutPrefix(address, s.URL)
 	if !ok {
@@ -44,7 +44,7 @@ func (s *trialSite) here(address string) string {
 }
 
 // answered is the callback of a test login that somebody went through at the provider.
-func (s *trialSite) answered() string {
+func (s *testLoginSite) answered() string {
 	s.T.Helper()
 	choice := s.Get(s.Post(s.page+"/test").Location()).Shows(200, "Sign in to web").Says("main", "A test login")
 	chosen := s.Get(choice.Find("a[data-provider]").AttrOr("href", ""))
@@ -52,7 +52,7 @@ func (s *trialSite) answered() string {
 }
 
 // tested is the page where it ends, agreeing where that is asked.
-func (s *trialSite) tested() string {
+func (s *testLoginSite) tested() string {
 	s.T.Helper()
 	page := s.Get(s.answered())
 	if page.Status == http.StatusOK {
@@ -70,10 +70,10 @@ func (s *trialSite) tested() string {
 // values, at_hash and nonce among them, can hold its beginning, and are shorter.
 var tokenForm = regexp.MustCompile(`eyJ[\w-]{43,}`)
 
-func TestALoginIsTriedOutFromTheDashboard(t *testing.T) {
+func TestTestLogin(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newTrialSite(t, db)
+		s := newTestLoginSite(t, db)
 		end := s.tested()
 		page := s.Get(end).
 			Shows(200, "The login of web works").
@@ -105,7 +105,7 @@ func asked(path string) url.Values {
 func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newTrialSite(t, db)
+		s := newTestLoginSite(t, db)
 		end := s.tested()
 		q, client := asked(end), strings.Split(end, "/")[2]
 		answer := s.Post("/oauth/"+client+"/token",
@@ -141,7 +141,7 @@ func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 func TestATestLoginSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newTrialSite(t, db)
+		s := newTestLoginSite(t, db)
 		provider := s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", "")
 		s.Post(strings.TrimSuffix(provider, "/switch"),
 			"client_id", fakeoidc.ClientID, "client_secret", "canary-wrong",
