@@ -8,12 +8,12 @@ import (
 	"postern/handlers"
 	"postern/handlers/web"
 	"postern/platform/metrics"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 )
 
 type controlDeps struct {
 	version string
-	signIns []provider.Provider
+	signIns []federated.Provider
 	metrics *metrics.Metrics
 }
 

@@ -3,7 +3,7 @@ package app
 import (
 	"postern/gateway/bearer"
 	"postern/jobs"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/keys"
 	"postern/service/usage"
@@ -34,7 +34,7 @@ func (a *App) wire(version string) error {
 	a.feed = a.newFeed(table)
 	a.usage = usage.NewRecorder(a.state.db, a.log)
 	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
-	signIns := provider.FromConfig(a.Config.SignIn)
+	signIns := federated.FromConfig(a.Config.SignIn)
 	a.services = newServices(serviceDeps{
 		config:      a.Config,
 		version:     version,

@@ -13,7 +13,7 @@ import (
 	"postern/handlers/api"
 	"postern/handlers/oidc"
 	"postern/handlers/web"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/directory"
 	"postern/service/exports"
@@ -29,7 +29,7 @@ import (
 type Server struct {
 	*web.Site
 	Version     string
-	Providers   []provider.Provider // of federated sign-in to the dashboard
+	Providers   []federated.Provider // of federated sign-in to the dashboard
 	Projects    *projects.Service
 	Keys        *keys.Service
 	Exports     *exports.Service

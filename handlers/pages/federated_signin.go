@@ -12,7 +12,7 @@ import (
 	"postern/platform/federation"
 	"postern/service/access"
 	"postern/service/accounts"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 	"postern/views/account"
 	"postern/views/signin"
 )
@@ -25,7 +25,7 @@ func (h *Handler) federatedProviders() []signin.Provider {
 	return list
 }
 
-func (h *Handler) provider(id string) (provider.Provider, error) {
+func (h *Handler) provider(id string) (federated.Provider, error) {
 	for _, p := range h.Providers {
 		if p.ID() == id {
 			return p, nil
@@ -85,7 +85,7 @@ func (h *Handler) redirectToProvider(v *visit, p access.Principal, next string) 
 
 // callback is each provider's own: with one for all, the answer of one could pass
 // for another's (RFC 9700, 4.4).
-func (h *Handler) callback(p provider.Provider) string {
+func (h *Handler) callback(p federated.Provider) string {
 	return h.Web.Config.PublicURL + "/signin/" + p.ID() + "/callback"
 }
 
@@ -128,7 +128,7 @@ func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
 // link adds a way to sign in to the account that started linking, if that account is still
 // signed in in this browser.
 func (h *Handler) link(
-	v *visit, idp provider.Provider, attempt federation.Attempt, linkTo string,
+	v *visit, idp federated.Provider, attempt federation.Attempt, linkTo string,
 ) (web.Answer, error) {
 	signedIn, err := v.authenticate()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"postern/handlers"
 	"postern/models"
 	"postern/platform/config"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 	"postern/testkit/controlplane"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
@@ -24,7 +24,7 @@ func newAbroad(t *testing.T, db *models.DB, issuer *oidcprovider.Provider) *abro
 	t.Helper()
 	return &abroad{controlplane.NewOwner(t, db, func(s *handlers.Server) {
 		client := issuer.Register(t, s.Config.PublicURL+"/signin/oidc/callback")
-		s.Providers = provider.FromConfig(config.SignIn{
+		s.Providers = federated.FromConfig(config.SignIn{
 			OIDC: config.OIDC{
 				Issuer:       issuer.Issuer,
 				ClientID:     client.ID,

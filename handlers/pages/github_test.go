@@ -9,7 +9,7 @@ import (
 	"postern/handlers"
 	"postern/models"
 	"postern/platform/config"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 	"postern/testkit/controlplane"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakeoidc"
@@ -36,7 +36,7 @@ func newHubOf(
 	t.Helper()
 	github := fakegithub.Start(t)
 	return &hub{open(t, db, func(s *handlers.Server) {
-		s.Providers = provider.FromConfig(config.SignIn{GitHub: config.GitHub{
+		s.Providers = federated.FromConfig(config.SignIn{GitHub: config.GitHub{
 			ClientID:     fakeoidc.ClientID,
 			ClientSecret: fakeoidc.ClientSecret,
 			URL:          github.URL,

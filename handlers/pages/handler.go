@@ -10,7 +10,7 @@ package pages
 import (
 	"postern/handlers/web"
 	"postern/service/accounts"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/directory"
 	"postern/service/exports"
@@ -26,7 +26,7 @@ import (
 // Handler serves the dashboard.
 type Handler struct {
 	Web         *web.Site
-	Providers   []provider.Provider // that people can sign in with beside a password
+	Providers   []federated.Provider // that people can sign in with beside a password
 	Accounts    *accounts.Service
 	Audit       *audit.Service
 	Directory   *directory.Service

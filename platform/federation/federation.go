@@ -31,7 +31,7 @@ type Client struct {
 }
 
 // Policy states everything in which the callers of this package differ: the
-// dashboard's sign-in (service/accounts/provider), whose providers the operator
+// dashboard's sign-in (service/accounts/federated), whose providers the operator
 // configures, and hosted login (service/login/providers), whose providers customers
 // configure. What has no field here is the same for both, such as: the signature
 // algorithms, the nonce (constant time), audience and azp, at_hash where present, expiry,

@@ -22,7 +22,7 @@ import (
 	"postern/platform/egress"
 	"postern/platform/secrets"
 	"postern/service/accounts"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/directory"
 	"postern/service/exports"
@@ -94,7 +94,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		},
 		Version: "test",
 		Exports: builder,
-		Providers: provider.FromConfig(config.SignIn{GitHub: config.GitHub{
+		Providers: federated.FromConfig(config.SignIn{GitHub: config.GitHub{
 			ClientID:     "app",
 			ClientSecret: "secret",
 			URL:          "http://127.0.0.1:9",

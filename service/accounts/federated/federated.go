@@ -1,10 +1,10 @@
-// Package provider lists the identity providers that the dashboard signs people in
+// Package federated lists the identity providers that the dashboard signs people in
 // with: an OpenID Connect issuer and GitHub, as the operator configures them.
 //
 // It owns how a callback's query is judged, which policy the dashboard has, and the
 // texts of its refusals. It leaves the protocols to platform/federation, accounts to
 // package accounts, and browsers to the handlers.
-package provider
+package federated
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package provider_test
+package federated_test
 
 import (
 	"crypto/rand"
@@ -19,7 +19,7 @@ import (
 	"postern/platform/config"
 	"postern/platform/fault"
 	"postern/platform/federation"
-	"postern/service/accounts/provider"
+	"postern/service/accounts/federated"
 )
 
 // issuer is one that answers what a test wants of it.
@@ -123,7 +123,7 @@ var attempt = federation.Attempt{
 // complete judges the answer that the usual query gets, changed by a test.
 func (i *issuer) complete(t *testing.T, change func(url.Values)) (federation.Identity, error) {
 	t.Helper()
-	p := provider.FromConfig(config.SignIn{OIDC: config.OIDC{
+	p := federated.FromConfig(config.SignIn{OIDC: config.OIDC{
 		Issuer:       i.URL,
 		ClientID:     clientID,
 		ClientSecret: "s3cret",

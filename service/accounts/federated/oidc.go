@@ -1,4 +1,4 @@
-package provider
+package federated
 
 import (
 	"context"
