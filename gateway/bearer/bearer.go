@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"postern/core/policy"
+	"postern/platform/syncmap"
 )
 
 // Verifier verifies tokens and caches the keys of their issuers. Create one with New;
@@ -28,8 +29,8 @@ type Verifier struct {
 	client  *http.Client
 	log     *slog.Logger
 	mu      sync.Mutex // held while key sets are added or evicted, and while a fetch starts
-	sets    sync.Map   // source to *keySet
-	own     sync.Map   // JWK of an app client's key to *publicKey
+	sets    syncmap.Map[source, *keySet]
+	own     syncmap.Map[string, *publicKey] // by the JWK of an app client's key
 	headers headerCache
 
 	fetching sync.WaitGroup

@@ -53,15 +53,14 @@ type fetchedKeys struct {
 // set returns the key set of an issuer, and adds it if there is none.
 func (v *Verifier) set(issuer *snapshot.TokenIssuer, now time.Time) *keySet {
 	from := sourceOf(issuer)
-	known, ok := v.sets.Load(from)
+	s, ok := v.sets.Load(from)
 	if !ok {
 		v.mu.Lock()
-		if known, ok = v.sets.LoadOrStore(from, &keySet{verifier: v, source: from}); !ok {
+		if s, ok = v.sets.LoadOrStore(from, &keySet{verifier: v, source: from}); !ok {
 			v.evict(now)
 		}
 		v.mu.Unlock()
 	}
-	s := known.(*keySet)
 	if seconds := now.Unix(); s.used.Load() != seconds {
 		s.used.Store(seconds)
 	}
@@ -70,8 +69,8 @@ func (v *Verifier) set(issuer *snapshot.TokenIssuer, now time.Time) *keySet {
 
 // evict removes the key sets that have not been used for staleAfter.
 func (v *Verifier) evict(now time.Time) {
-	v.sets.Range(func(from, known any) bool {
-		if used := known.(*keySet).used.Load(); used > 0 && now.Sub(time.Unix(used, 0)) > staleAfter {
+	v.sets.Range(func(from source, set *keySet) bool {
+		if used := set.used.Load(); used > 0 && now.Sub(time.Unix(used, 0)) > staleAfter {
 			v.sets.Delete(from)
 		}
 		return true

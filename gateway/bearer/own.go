@@ -64,7 +64,7 @@ func (v *Verifier) ownKey(client *snapshot.AppClient, head *header, now time.Tim
 // JWK once.
 func (v *Verifier) parseOwnKey(jwk string) *publicKey {
 	if known, ok := v.own.Load(jwk); ok {
-		return known.(*publicKey)
+		return known
 	}
 	keys := readKeys([]json.RawMessage{json.RawMessage(jwk)})
 	if len(keys) != 1 {

@@ -11,13 +11,13 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
 	"postern/models"
 	"postern/platform/secrets"
+	"postern/platform/syncmap"
 )
 
 // The algorithms that tokens can be signed with (RFC 7518, 3.1; RFC 8037, 3.1).
@@ -36,7 +36,9 @@ const (
 )
 
 // keyCache holds opened private keys by key id. A key never changes.
-type keyCache struct{ keys sync.Map }
+type keyCache struct {
+	keys syncmap.Map[string, signingKey]
+}
 
 // signingKey is an opened private key.
 type signingKey struct {
@@ -77,7 +79,7 @@ func current(rows []models.SigningKey, algorithm string, now time.Time) (models.
 
 func (s *Service) open(ctx context.Context, row models.SigningKey) (signingKey, error) {
 	if known, ok := s.opened.keys.Load(row.ID); ok {
-		return known.(signingKey), nil
+		return known, nil
 	}
 	sealed, err := s.Vault.Open(s.DB.Read(ctx), keyPlace(row.ID), row.PrivateKey)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"postern/platform/syncmap"
 )
 
 // Bounds of the live log, in entries of about half a KiB: of all projects and of one.
@@ -24,9 +26,9 @@ const idleFor = 10 * time.Second
 type liveLog struct {
 	entries, each int // bounds: of all projects, and of one
 
-	rings    sync.Map     // project id -> *ring
-	reserved atomic.Int64 // slots of all rings
-	dropped  atomic.Int64 // calls of projects without a ring
+	rings    syncmap.Map[string, *ring] // by project id
+	reserved atomic.Int64               // slots of all rings
+	dropped  atomic.Int64               // calls of projects without a ring
 
 	evicting  sync.Mutex
 	evictFrom atomic.Int64 // Unix milliseconds; no ring can be evicted before
@@ -44,8 +46,7 @@ func newLiveLog(entries, each int) *liveLog {
 // ring returns a project's ring, nil if it has none.
 func (l *liveLog) ring(project string) *ring {
 	r, _ := l.rings.Load(project)
-	found, _ := r.(*ring)
-	return found
+	return r
 }
 
 // write puts a call into its project's ring, in exchange for an old one.
@@ -56,8 +57,7 @@ func (l *liveLog) write(s *slot) {
 			l.dropped.Add(1)
 			return
 		}
-		made, _ := l.rings.LoadOrStore(s.project, newRing())
-		r = made.(*ring)
+		r, _ = l.rings.LoadOrStore(s.project, newRing())
 	}
 	r.write(s, l.mayGrow)
 }
@@ -81,10 +81,10 @@ func (l *liveLog) evict(now time.Time) bool {
 		return false
 	}
 	defer l.evicting.Unlock()
-	var project any
+	var project string
 	var idlest *ring
-	l.rings.Range(func(id, value any) bool {
-		if r := value.(*ring); idlest == nil || r.usedAt.Load() < idlest.usedAt.Load() {
+	l.rings.Range(func(id string, r *ring) bool {
+		if idlest == nil || r.usedAt.Load() < idlest.usedAt.Load() {
 			project, idlest = id, r
 		}
 		return true

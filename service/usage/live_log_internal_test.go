@@ -145,7 +145,7 @@ func TestTheLiveLogIsBoundedOverAllProjects(t *testing.T) {
 		}
 	}
 	size := func() (n int) {
-		b.rings.Range(func(_, r any) bool { n += len(r.(*ring).slots); return true })
+		b.rings.Range(func(_ string, r *ring) bool { n += len(r.slots); return true })
 		return n
 	}
 	fill("prj_1", now)
@@ -176,11 +176,11 @@ func TestManyProjectsAtOnce(t *testing.T) {
 		})
 	}
 	for range 200 {
-		b.rings.Range(func(_, r any) bool { r.(*ring).after(0, 100); return true })
+		b.rings.Range(func(_ string, r *ring) bool { r.after(0, 100); return true })
 	}
 	calling.Wait()
 	total := 0
-	b.rings.Range(func(_, r any) bool { total += len(r.(*ring).slots); return true })
+	b.rings.Range(func(_ string, r *ring) bool { total += len(r.slots); return true })
 	if total > 20*chunk {
 		t.Errorf("%d entries are kept, want at most %d", total, 20*chunk)
 	}

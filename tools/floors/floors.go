@@ -49,7 +49,7 @@ var folders = []folder{
 	{path: "gateway", floor: edges, only: []string{
 		"gateway/engine", "gateway/admission", "core", "platform/egress",
 	}},
-	{path: "gateway/bearer", floor: edges, only: []string{"core"}},
+	{path: "gateway/bearer", floor: edges, only: []string{"core", "platform/syncmap"}},
 
 	{path: "service/access", floor: service},
 	{path: "service/accounts", floor: service, beside: []string{"service/access"}},
@@ -83,7 +83,8 @@ var folders = []folder{
 	{path: "platform/fault", floor: platform},
 	{path: "platform/federation", floor: platform, beside: []string{"platform/secrets"}},
 	{path: "platform/metrics", floor: platform},
-	{path: "platform/secrets", floor: platform},
+	{path: "platform/secrets", floor: platform, beside: []string{"platform/syncmap"}},
+	{path: "platform/syncmap", floor: platform},
 
 	{path: "e2e", floor: testOnly},
 	{path: "testkit", floor: testOnly},
