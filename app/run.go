@@ -35,25 +35,56 @@ func (a *App) follow(ctx, current context.Context, running *sync.WaitGroup) erro
 			return err
 		}
 	}
-	if err := a.startWork(current, running); err != nil {
-		return err
-	}
+	a.startWork(current, running)
+	running.Go(func() { a.startWorkers(ctx, current) })
 	return a.watchSchema(ctx)
 }
 
-// startWork starts the work that needs the database. It runs until current ends; the
-// workers run until stopWork.
-func (a *App) startWork(current context.Context, running *sync.WaitGroup) error {
+// startWork starts the work that needs the database, except for the workers. It runs until
+// current ends.
+func (a *App) startWork(current context.Context, running *sync.WaitGroup) {
 	a.starting.Lock()
 	defer a.starting.Unlock()
 	if a.stopping.Load() {
-		return nil
+		return
 	}
 	for _, work := range []func(context.Context){a.feed.Run, a.usage.Run, a.keepCounts, a.keepState} {
 		running.Go(func() { work(current) })
 	}
 	a.attached.Store(true)
-	return a.workers.Start(context.WithoutCancel(current)) // stopWork ends it
+}
+
+// startWorkers tries to start the workers until it succeeds or ctx ends: the database may
+// stop answering between the attach and the start, and calls are served meanwhile.
+func (a *App) startWorkers(ctx, current context.Context) {
+	for attempt := 1; ; attempt++ {
+		err := a.tryStartWorkers(current)
+		switch {
+		case err == nil && attempt > 1:
+			a.log.Info("background jobs run now")
+			return
+		case err == nil:
+			return
+		case attempt == 1 && ctx.Err() == nil:
+			a.log.Error("background jobs do not run yet; starting them is tried again", "every", attachEvery,
+				"error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(attachEvery):
+		}
+	}
+}
+
+// tryStartWorkers starts the workers, which run until stopWork, unless the server stops.
+func (a *App) tryStartWorkers(current context.Context) error {
+	a.starting.Lock()
+	defer a.starting.Unlock()
+	if a.stopping.Load() {
+		return nil
+	}
+	return a.workers.Start(context.WithoutCancel(current))
 }
 
 // Run serves until ctx ends or a listener fails, and then stops in this order: it reports
@@ -109,7 +140,7 @@ func (a *App) drain() {
 	time.Sleep(a.Config.Drain)
 }
 
-// setStopping waits for a startWork in progress, so that stop ends all of its work.
+// setStopping waits for a start of work in progress, so that stop ends all of it.
 func (a *App) setStopping() {
 	a.starting.Lock()
 	defer a.starting.Unlock()

@@ -56,13 +56,16 @@ func NewWorkers(db *models.DB, log *slog.Logger, registrations ...Registration) 
 	return &Workers{client: client, rescuer: rescuer}, nil
 }
 
-// Start begins to run jobs. It returns when the first ones can be taken.
+// Start begins to run jobs. It returns when the first ones can be taken. After an error it
+// can be called again.
 func (w *Workers) Start(ctx context.Context) error {
 	if err := w.rescuer.start(ctx); err != nil {
 		return err
 	}
 	if err := w.client.Start(ctx); err != nil {
-		return errors.Join(fmt.Errorf("jobs: start: %w", err), w.rescuer.stop(ctx))
+		// River's client counts as running after a start that failed, and another Start
+		// would do nothing and return nil.
+		return errors.Join(fmt.Errorf("jobs: start: %w", err), w.client.Stop(ctx), w.rescuer.stop(ctx))
 	}
 	return nil
 }

@@ -22,6 +22,30 @@ func TestWorkersBuildExports(t *testing.T) {
 	})
 }
 
+// A start that failed leaves no part of the workers running, and the next one works.
+func TestWorkersStartAgainAfterAnError(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		f := newFixture(t, db)
+		created, owner := f.create(t)
+		rename := func(from, to string) {
+			t.Helper()
+			if _, err := db.SQL().ExecContext(t.Context(), "ALTER TABLE "+from+" RENAME TO "+to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rename("river_queue", "river_queue_away") // River reads it last, when its other parts run
+		for range 2 {
+			if err := f.workers.Start(t.Context()); err == nil {
+				t.Fatal("the workers start without a table of River's")
+			}
+		}
+		rename("river_queue_away", "river_queue")
+		start(t, f.workers)
+		f.waitReady(t, owner, f.request(t, owner, created.Project.ID))
+		stop(t.Context(), t, f.workers)
+	})
+}
+
 // blocked begins to build and returns when it is cancelled.
 type blocked struct {
 	*exports.Service
