@@ -117,7 +117,7 @@ func TestUpgradeAloneAsksForAWebSocket(t *testing.T) {
 	})
 }
 
-// An answer does not show which path it came on: large heads, odd types and
+// A response does not show which path it came on: large heads, odd types and
 // statuses, interim, early, slow, malformed and surplus answers, and none.
 func TestBothPathsPassScriptsOnAlike(t *testing.T) {
 	target := withTarget(scripted.Start(t, nil).URL)
@@ -125,7 +125,7 @@ func TestBothPathsPassScriptsOnAlike(t *testing.T) {
 	for _, script := range scripted.Scripts() {
 		for _, method := range []string{"GET", "HEAD", "POST"} {
 			if method == "HEAD" && len(script.Interim) > 0 {
-				continue // the transcript would take the interim answer for the one without a body
+				continue // the transcript would take the interim response for the one without a body
 			}
 			tc := exchangeCase{methods: []string{method}, cut: true, waits: true}
 			if len(script.Interim) > 0 {

@@ -11,20 +11,20 @@ import (
 
 // allowance counts the bytes of bodies that an unclaimed project carries in a day (UTC), both
 // directions together. A call reserves the most that it can need before it is forwarded, and
-// returns at its end what it did not use: if calls were counted at their end alone, a
-// thousand calls at once would each see the same allowance.
+// returns the unused bytes when it ends. If calls were counted only when they end, a thousand
+// concurrent calls would each see the same allowance.
 type allowance struct {
 	mu   sync.Mutex
 	day  int64 // start of the day, in Unix seconds
-	used int64 // by calls that have ended
-	held int64 // by calls under way
+	used int64 // bytes of calls that have ended
+	held int64 // bytes reserved by calls under way
 }
 
-// hold reserves body bytes for the body of a call, and for its answer as many as are left,
-// at most answer. most is the limit of the day. For a refused call, retry is the number of
+// hold reserves body bytes for the body of a call, and for its response as many as are left,
+// at most response. most is the limit of the day. For a refused call, retry is the number of
 // seconds to wait: until tomorrow, or one if only calls under way hold the rest.
 func (a *allowance) hold(
-	now time.Time, most, body, answer int64,
+	now time.Time, most, body, response int64,
 ) (granted, retry int64, denial policy.Denial, ok bool) {
 	start, end := policy.WindowBounds(snapshot.Day, now)
 	a.mu.Lock()
@@ -38,12 +38,12 @@ func (a *allowance) hold(
 	if a.used+a.held+body >= most {
 		return 0, 1, policy.RateLimited, false
 	}
-	granted = min(answer, most-a.used-a.held-body)
+	granted = min(response, most-a.used-a.held-body)
 	a.held += body + granted
 	return granted, 0, policy.Denial{}, true
 }
 
-// settle ends a call that held and carried that many bytes.
+// settle replaces the held bytes of a call that has ended by the bytes that it carried.
 func (a *allowance) settle(held, carried int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,8 +53,8 @@ func (a *allowance) settle(held, carried int64) {
 
 // reservation is what one call has reserved of its project's allowance, in bytes.
 type reservation struct {
-	total  int64 // body and answer
-	answer int64
+	total    int64 // body and response
+	response int64
 }
 
 // reserveBytes reserves the allowance of a call with a body of that length, -1 for an
@@ -64,10 +64,10 @@ func (c *call) reserveBytes(body int64) (policy.Denial, bool) {
 	if body < 0 {
 		body = caps.Body
 	}
-	granted, retry, denial, ok := c.route.project.allowance.hold(c.start, caps.Bytes, body, caps.Answer)
+	granted, retry, denial, ok := c.route.project.allowance.hold(c.start, caps.Bytes, body, caps.Response)
 	c.retryAfter = retry
 	if ok {
-		c.reserved = reservation{total: body + granted, answer: granted}
+		c.reserved = reservation{total: body + granted, response: granted}
 	}
 	return denial, ok
 }
@@ -78,10 +78,10 @@ func (c *call) settleBytes() {
 	}
 }
 
-// answerTooLarge is the denial of an answer that is over the cap, or over what is left of the
+// responseTooLarge is the denial of a response that is over the cap, or over what is left of the
 // day's allowance.
-func (c *call) answerTooLarge() policy.Denial {
-	if c.reserved.answer == c.gateway.caps.Answer {
+func (c *call) responseTooLarge() policy.Denial {
+	if c.reserved.response == c.gateway.caps.Response {
 		return policy.ClaimRequired
 	}
 	_, end := policy.WindowBounds(snapshot.Day, c.start)

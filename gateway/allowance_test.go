@@ -128,7 +128,7 @@ func TestAnUnclaimedProxyCarriesOnlySoMuchInADay(t *testing.T) {
 }
 
 // settled asks again while the call before is still giving its room back, which it
-// does when its answer has arrived already.
+// does when its response has arrived already.
 func settled(t *testing.T, ask func() reply) reply {
 	t.Helper()
 	for late := time.After(10 * time.Second); ; {

@@ -147,13 +147,13 @@ func TestMalformedAnswersAreRefused(t *testing.T) {
 		for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				r := newRig(t, nil, append(options, withTarget(target))...)
-				r.wantCode("the answer", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
+				r.wantCode("the response", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
 			})
 		}
 	}
 }
 
-// An upstream that sends interim answers for ever is given up.
+// An upstream that sends interim responses for ever is given up.
 func TestInterimAnswersAreBounded(t *testing.T) {
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		_, err := readHead(from)
@@ -181,7 +181,7 @@ func TestInterimAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// saying serves a connection with one answer after the other.
+// saying serves a connection with one response after the other.
 func saying(answer string) func(net.Conn, *bufio.Reader) {
 	text, ends := strings.CutSuffix(answer, "END")
 	return func(conn net.Conn, from *bufio.Reader) {

@@ -7,8 +7,8 @@ import (
 	"postern/core/policy"
 )
 
-// upstreamCredentials are what the upstream gets of the caller's credentials. They live as
-// long as the call, and are never logged.
+// upstreamCredentials says which credentials the upstream gets. It is dropped with the call and
+// never logged.
 type upstreamCredentials struct {
 	withoutKey           bool   // X-API-Key is the gateway's own and is removed
 	withoutAuthorization bool   // Authorization is removed
@@ -26,8 +26,8 @@ var (
 	errNoToken  = errors.New("the opened token cannot be sent in a header")
 )
 
-// credentialsFor carries out what a decision says of the caller's credentials. It opens
-// the provider's token where the upstream gets that one.
+// credentialsFor returns the credentials that the decision lets the upstream have. It decrypts
+// the provider's token if the upstream gets that one.
 func (c *call) credentialsFor(d *policy.Decision) (upstreamCredentials, policy.Denial, bool) {
 	out := upstreamCredentials{
 		withoutKey:           d.StripKey,

@@ -20,11 +20,11 @@ var (
 	errBodyTooLarge = errors.New("the request's body is over the limit")
 	errBodyTooSlow  = errors.New("the request's body comes too slowly")
 	errBodyOver     = errors.New("the call is over")
-	errCaller       = errors.New("the caller does not accept more of the answer")
+	errCaller       = errors.New("the caller does not accept more of the response")
 )
 
-// requestBody is the caller's body as the transport reads it: each read has a deadline, the
-// whole has a limit, and at its end the trailers are complete.
+// requestBody is the caller's body as the transport reads it. Each read has a deadline, the
+// whole body has a limit, and the trailers are complete when it ends.
 //
 // The transport reads it on a goroutine of its own, which outlives the call if the upstream
 // answers early. stop keeps that goroutine from setting a deadline on a connection that
@@ -157,21 +157,21 @@ func (b *requestBody) stop(aborted bool) {
 	setReadDeadline(b.w, -time.Second)
 	b.reading.Lock()
 	defer b.reading.Unlock()
-	endAfterAnswer(b.w)
+	closeAfterResponse(b.w)
 }
 
-// endAfterAnswer has net/http close the connection when the answer has been sent, by reading a
+// closeAfterResponse has net/http close the connection when the response has been sent, by reading a
 // body over its limit. Otherwise the read that was cut short would cancel the context of the
 // next request.
-func endAfterAnswer(w http.ResponseWriter) {
+func closeAfterResponse(w http.ResponseWriter) {
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("over")), 0).Read(make([]byte, 1))
 }
 
-// buffers has the buffers for bodies of answers. With 32 KiB large answers are as fast as
+// buffers has the buffers for bodies of responses. With 32 KiB large responses are as fast as
 // nginx's; with 8 KiB they are a third slower.
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// copyBody streams the answer and returns how many bytes the caller took. The error wraps
+// copyBody streams the response and returns how many bytes the caller took. The error wraps
 // errCaller if writing to the caller failed. With live it flushes after each read.
 func copyBody(w http.ResponseWriter, from io.Reader, live bool, idle time.Duration) (total int64, err error) {
 	buf := buffers.Get().(*[32 << 10]byte)
@@ -210,7 +210,7 @@ func isEventStream(h http.Header) bool {
 	return media == "text/event-stream"
 }
 
-// announceTrailers announces the answer's trailers to the caller and returns their names.
+// announceTrailers announces the response's trailers to the caller and returns their names.
 func announceTrailers(to, trailer http.Header) []string {
 	if len(trailer) == 0 {
 		return nil
@@ -227,7 +227,7 @@ func announceTrailers(to, trailer http.Header) []string {
 	return names
 }
 
-// mayTrail reports whether a trailer of an answer is passed on. Browsers ignore Set-Cookie
+// mayTrail reports whether a trailer of a response is passed on. Browsers ignore Set-Cookie
 // there, but a proxy that merges trailers into the header would not.
 func mayTrail(name string) bool {
 	return httpguts.ValidTrailerHeader(name) && !isHopByHop(name) && !strings.EqualFold(name, "Set-Cookie")
@@ -253,7 +253,7 @@ func mayForwardTrailer(name string) bool {
 	return httpguts.ValidTrailerHeader(name) && !keepsOut(name, true)
 }
 
-// atMost returns a body whose Read fails with errAnswerTooLarge beyond limit bytes; 0: no limit.
+// atMost returns a body whose Read fails with errResponseTooLarge beyond limit bytes; 0: no limit.
 func atMost(from io.Reader, limit int64) io.Reader {
 	if limit == 0 {
 		return from
@@ -269,7 +269,7 @@ type limited struct {
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.Reader.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return 0, errAnswerTooLarge
+		return 0, errResponseTooLarge
 	}
 	return n, err
 }

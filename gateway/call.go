@@ -11,9 +11,9 @@ import (
 	"postern/platform/egress"
 )
 
-// call is one proxied call that found its project. The two paths, engineCall and
-// httpCall, both serve it in three steps: they read a request of what the caller sent,
-// decide runs over it, and the path answers the denial or forwards.
+// call is one proxied call whose project was found. engineCall and httpCall both serve it in
+// three steps: they read what decide needs into a request, call decide, and then answer with
+// the denial or forward the call.
 type call struct {
 	gateway *Gateway
 	cache   *connCache
@@ -31,8 +31,8 @@ type call struct {
 	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
 	slot       *share        // of cache, while the call is under way; nil before
 	reserved   reservation
-	retryAfter int64 // in seconds, where the caller is not told by the tally; 0: not told
-	browsing   bool  // under the caps: a browser would show the answer
+	retryAfter int64 // seconds for Retry-After when the tally does not set it; 0: no Retry-After
+	browsing   bool  // the caps apply, and a browser would show the response
 
 	// The credentials that the call was admitted by, for standing.
 	presentedKey   bool
@@ -46,9 +46,10 @@ type call struct {
 	bytesOut int64
 }
 
-// connCache holds what was found for the last call of a connection: most of it is the
-// same for the next. Each part is checked by its owner before it is used again. net/http
-// does not tell which calls share a connection; its calls get a cache of their own.
+// connCache caches lookups of the last call of a connection, because the next call mostly has
+// the same key, token and environment. The code that fills a field checks it before it uses it
+// again. net/http does not report which calls share a connection, so each of its calls gets a
+// cache of its own.
 type connCache struct {
 	key       snapshot.Key // that was presented; written by Keys
 	token     policy.Token // that was presented
@@ -69,9 +70,9 @@ type verdict struct {
 
 func denied(d policy.Denial) verdict { return verdict{denial: d} }
 
-// decide takes a call through the steps of the contract: expiry, takedown, hidden dot
-// segments, authentication, limits, size of the body, loop guard, credentials of the
-// upstream. What it took for the call (a slot, bytes of the allowance) finish releases.
+// decide checks a call in this order: expiry, takedown, hidden dot segments, authentication,
+// limits, size of the body, loop guard, credentials for the upstream. It reserves a slot and
+// bytes of the allowance; finish releases them.
 func (c *call) decide(r *request) verdict {
 	c.step = StepRoute
 	if denial, ok := c.checkRoute(); !ok {
@@ -137,16 +138,16 @@ func (c *call) checkForwardable(r *request) (policy.Denial, bool) {
 	return policy.Denial{}, true
 }
 
-// finish releases what decide took for the call, and reports the call.
+// finish releases what decide reserved for the call, and reports the call to the observer.
 func (c *call) finish() {
 	c.releaseSlot()
 	c.settleBytes()
 	c.observe()
 }
 
-// noAnswer is the denial of a call whose upstream did not answer. It is logged first, so
-// that the log has the line when the caller has the answer.
-func (c *call) noAnswer(err error) policy.Denial {
+// noResponse returns the denial of a call whose upstream did not respond. It logs err before
+// the caller gets the denial.
+func (c *call) noResponse(err error) policy.Denial {
 	switch {
 	case isTimeout(err):
 		c.warn("the upstream did not answer in time", err)

@@ -17,7 +17,7 @@ type engineCall struct {
 	exchange *engine.Exchange
 	info     connInfo
 	ownCache connCache
-	limits   []limitLine   // by their places among the headers; nil before the first
+	limits   []limitLine   // by their index among the limit headers; nil before the first
 	cutOffBy policy.Denial // why Stands cut the call off; the zero value if it did not
 }
 
@@ -84,7 +84,7 @@ func (c *engineCall) Stands() bool {
 	return !refused
 }
 
-// end finishes the call and forgets it: the connection may be idle for long.
+// end finishes the call and clears it, because the connection may be idle for long.
 func (c *engineCall) end() {
 	c.finish()
 	if c.ownCache.token.Subject != "" {
@@ -114,7 +114,7 @@ var (
 	})
 )
 
-// refuse answers a call that found its project with a denial.
+// refuse answers a call whose project was found with a denial.
 func (c *engineCall) refuse(d policy.Denial) {
 	c.status, c.code = d.Status, d.Code
 	c.bytesOut += c.answer(d)
@@ -129,34 +129,33 @@ func (c *engineCall) answer(d policy.Denial) int64 {
 	return c.exchange.Answer(d.Status, c.withLimitLines(header), bodies[d])
 }
 
-// forward carries the call to its upstream and the answer back.
+// forward sends the call to its upstream and the response to the caller.
 func (c *engineCall) forward(upstream upstreamCredentials) {
 	x := c.exchange
-	c.upstream, x.MaxAnswer = upstream, c.answerLimit()
+	c.upstream, x.MaxResponse = upstream, c.responseLimit()
 	status, err := x.Forward(c.route.environment.upstream, c)
 	c.status, c.bytesIn, c.bytesOut = status, x.BytesIn, x.BytesOut
 	switch {
 	case err == nil:
 	case errors.Is(err, engine.ErrBrokenOff):
-		c.warn("the upstream broke off its answer", err)
+		c.warn("the upstream broke off its response", err)
 	case errors.Is(err, engine.ErrCaller):
 		if status == 0 {
 			c.status = statusGone
 		}
 		c.code = c.cutOffBy.Code
-	case errors.Is(err, engine.ErrAnswerTooLarge):
-		c.refuse(c.answerTooLarge())
+	case errors.Is(err, engine.ErrResponseTooLarge):
+		c.refuse(c.responseTooLarge())
 	case errors.Is(err, engine.ErrBody) && isTimeout(err):
 		c.refuse(policy.RequestTimeout)
 	case errors.Is(err, engine.ErrBody):
 		c.refuse(policy.BadRequest)
 	default:
-		c.refuse(c.noAnswer(err))
+		c.refuse(c.noResponse(err))
 	}
 }
 
-// RequestHead implements engine.Rewriter. It writes what rewriteRequest makes of the caller's
-// header.
+// RequestHead implements engine.Rewriter. It writes the same header as rewriteRequest.
 func (c *engineCall) RequestHead(dst []byte) []byte {
 	r, env := &c.exchange.Request, c.route.environment
 	dst = append(dst, r.Method...)
@@ -189,9 +188,8 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	return dst
 }
 
-// AnswerHead implements engine.Rewriter. It writes what rewriteResponse makes of the
-// upstream's header.
-func (c *engineCall) AnswerHead(dst []byte, r *engine.Response) []byte {
+// ResponseHead implements engine.Rewriter. It writes the same header as rewriteResponse.
+func (c *engineCall) ResponseHead(dst []byte, r *engine.Response) []byte {
 	interim := r.Status < 200
 	var named []string
 	if !interim {

@@ -10,12 +10,12 @@ import (
 	"postern/gateway/engine"
 )
 
-// statusGone is the recorded status of a call whose caller left before the answer. It is
+// statusGone is the recorded status of a call whose caller left before the response. It is
 // nginx's number, and never sent.
 const statusGone = 499
 
-// ServeHTTP serves a request that net/http has received: one that is not plain, or all of a
-// handler without Server.
+// ServeHTTP serves requests that net/http has received: those that the engine leaves to it, or
+// all requests if the gateway is used as a handler without Server.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.running.Add(1)
 	defer g.running.Done()
@@ -82,7 +82,7 @@ func (c *httpCall) end() {
 	c.ownCache.share.release()
 }
 
-// refuse answers a call that found its project with a denial.
+// refuse answers a call whose project was found with a denial.
 func (c *httpCall) refuse(d policy.Denial) {
 	c.status, c.code = d.Status, d.Code
 	h := c.w.Header()
@@ -90,7 +90,7 @@ func (c *httpCall) refuse(d policy.Denial) {
 	c.bytesOut += refuse(c.w, c.r, d)
 }
 
-// forward carries the call to its upstream and the answer back.
+// forward sends the call to its upstream and the response to the caller.
 func (c *httpCall) forward(upstream upstreamCredentials) {
 	c.upstream = upstream
 	upgrade := wantsWebSocket(c.r)
@@ -109,7 +109,7 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 		c.bytesIn += body.read.Load()
 	}()
 
-	answer, err := c.route.environment.upstream.RoundTrip(c.outgoing(ctx, body), &c.gateway.engineLimits, c.interim)
+	response, err := c.route.environment.upstream.RoundTrip(c.outgoing(ctx, body), &c.gateway.engineLimits, c.interim)
 	if err != nil && watched.hasEnded() {
 		c.status = statusGone
 		c.abort()
@@ -118,12 +118,12 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 		c.failed(err, body)
 		return
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode == http.StatusSwitchingProtocols {
-		c.tunnel(answer, upgrade, watched)
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		c.tunnel(response, upgrade, watched)
 		return
 	}
-	c.answer(ctx, answer)
+	c.answer(ctx, response)
 }
 
 // outgoing returns the upstream's request. It shares the caller's header, which rewriteRequest
@@ -148,11 +148,11 @@ func (c *httpCall) outgoing(ctx context.Context, body *requestBody) *http.Reques
 	return out
 }
 
-// answer sends the upstream's answer to the caller.
+// answer sends the upstream's response to the caller.
 func (c *httpCall) answer(ctx context.Context, from *http.Response) {
-	limit := c.answerLimit()
+	limit := c.responseLimit()
 	if limit > 0 && from.ContentLength > limit && c.method != http.MethodHead {
-		c.refuse(c.answerTooLarge())
+		c.refuse(c.responseTooLarge())
 		return
 	}
 	c.status = from.StatusCode
@@ -161,7 +161,7 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	rewriteResponse(to, from.Header)
 	c.setOwnLines(to, from.StatusCode)
 	announced := announceTrailers(to, from.Trailer)
-	// A stream is flushed after each read. An answer of known length is not: buffering
+	// A stream is flushed after each read. A response of known length is not: buffering
 	// saves packets, and its end is known to come.
 	live := from.ContentLength < 0 || isEventStream(from.Header)
 	setWriteDeadline(c.w, c.gateway.limits.Idle)
@@ -173,7 +173,7 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	c.bytesOut += sent
 	if err != nil {
 		if !errors.Is(err, errCaller) && ctx.Err() == nil {
-			c.warn("the upstream broke off its answer", err)
+			c.warn("the upstream broke off its response", err)
 		}
 		// Close the connection instead of ending the message, so that the caller sees
 		// that the body is incomplete. What was received is sent first, as by the engine.
@@ -183,7 +183,7 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	sendTrailers(to, from.Trailer, announced)
 }
 
-// failed answers a call whose upstream did not answer.
+// failed answers a call whose upstream did not respond.
 func (c *httpCall) failed(err error, body *requestBody) {
 	left := c.r.Context().Err() != nil
 	switch bodyErr := body.failure(left); {
@@ -199,7 +199,7 @@ func (c *httpCall) failed(err error, body *requestBody) {
 	case bodyErr != nil:
 		c.refuse(policy.BadRequest)
 	default:
-		c.refuse(c.noAnswer(err))
+		c.refuse(c.noResponse(err))
 	}
 }
 
@@ -233,6 +233,6 @@ func (c *httpCall) interim(from *engine.Response) error {
 	}
 	setWriteDeadline(c.w, c.gateway.limits.Idle)
 	c.w.WriteHeader(from.Status)
-	clear(to) // for the final answer
+	clear(to) // for the final response
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 
 const authorizationHeader = "Authorization"
 
-// Asker judges a bearer token by asking its issuer. It returns asked == false if none of
-// the issuers could have issued the token. Verifier's rules hold for it too, except that it
-// asks on every call; it bounds how many calls wait for an issuer that does not answer.
+// Asker checks a bearer token at its issuer's introspection endpoint. It returns asked == false
+// if none of the issuers could have issued the token. The rules of Verifier apply, except that
+// it asks on every call. It bounds the calls that wait for an issuer that does not respond.
 type Asker interface {
 	Ask(token string, whom *policy.Introspectors, now time.Time, into *policy.Token) (denial policy.Denial, asked bool)
 }
@@ -41,8 +41,9 @@ func (c *call) authenticate(r *request) policy.Decision {
 }
 
 // lookUpKey returns the key with that plaintext, nil if there is none; old reports
-// whether it is the secret before the last rotation. Text that is not shaped like a key is
-// not looked up; the key of the connection's last call was, so its hash is compared alone.
+// whether it is the secret before the last rotation. Text without the
+// shape of a key is not looked up. The key of the connection's last call passed that check, so
+// only its hash is compared.
 func (c *call) lookUpKey(plaintext string) (key *snapshot.Key, old bool) {
 	if len(plaintext) > policy.MaxKey {
 		return nil, false
@@ -84,7 +85,7 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 		return nil, policy.InvalidToken
 	}
 	if c.gateway.verifier == nil {
-		return nil, policy.IssuerUnavailable // what cannot be verified is not let through
+		return nil, policy.IssuerUnavailable // tokens that cannot be verified are refused
 	}
 	issuers := policy.Issuers{Named: c.route.version.access.Issuers, Own: &c.route}
 	if denial := c.gateway.verifier.Verify(token, issuers, c.start, &c.cache.token); denial != (policy.Denial{}) {
@@ -93,8 +94,8 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 	return &c.cache.token, policy.Denial{}
 }
 
-// ask asks the issuer of a token about it. asked is false if no issuer is to be asked: the
-// token is the verifier's.
+// ask has the token's issuer check the token. asked is false if no issuer introspects the
+// token: then the verifier checks it.
 func (c *call) ask(token string) (denial policy.Denial, asked bool) {
 	whom := c.route.version.asked
 	if whom == nil {
@@ -115,7 +116,7 @@ func bearerToken(line string) (token string, ok bool) {
 		return "", false
 	}
 	if token = line[len(scheme):]; token != "" && token[0] != ' ' && token[0] != '\t' {
-		return "", false // a scheme whose name only begins so
+		return "", false // another scheme that begins with Bearer
 	}
 	return strings.TrimLeft(token, " \t"), true
 }

@@ -80,7 +80,7 @@ func (c *strictConn) Read(p []byte) (int, error) {
 // one byte ahead to see whether the caller is still there, and an error would cancel that
 // call. So if nothing of the bad request has been read yet, refuse first returns zero bytes,
 // which begin no request. It returns four, because for an error within the first four bytes
-// net/http assumes that the caller has left, and closes without an answer.
+// net/http assumes that the caller has left, and closes without a response.
 func (c *strictConn) refuse(p []byte) (int, error) {
 	if c.poison == 0 {
 		return 0, errFraming
@@ -92,7 +92,7 @@ func (c *strictConn) refuse(p []byte) (int, error) {
 }
 
 // CloseWrite lets net/http close in two steps after its 400: closing with unread bytes would
-// reset the connection and discard the answer.
+// reset the connection and discard the response.
 func (c *strictConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

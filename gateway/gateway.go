@@ -1,16 +1,8 @@
-// Package gateway is the data plane: it receives proxied calls, decides them by the rules
-// of package policy, and forwards them to their upstream.
-//
-// It owns the table of what is served, the order of the steps of a call (call.go), the
-// rewriting of headers, streaming, tunnels, timeouts, and the strict framing of its
-// listener. It leaves the bytes of plain HTTP/1.1 to package engine, the decisions to
-// package policy, the addresses that may be reached to package egress, and keys, limits and
-// usage to the interfaces below.
-//
-// Standards: RFC 9110, RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 (WebSocket
-// handshake). Where they leave a proxy a choice, it does what Kong 3.9 does for an
-// untrusted client, so that upstreams cannot tell the two apart; comments cite the places
-// in the sources of Kong and nginx.
+// Package gateway is the data plane. It owns the routing table, the steps of a call (call.go), the rewriting of
+// headers, streaming, tunnels, timeouts and strict framing. It leaves plain HTTP/1.1 to package engine, decisions to
+// package policy, permitted addresses to package egress, and keys, limits and usage to the interfaces below.
+// Standards: RFC 9110 section 7 (proxies), RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 section 4 (WebSocket).
+// Where they leave a proxy a choice, it does what Kong 3.9 does for an untrusted client; comments cite the sources.
 package gateway
 
 import (
@@ -62,7 +54,7 @@ type Limiter interface {
 	ForConnection() policy.Limiter
 }
 
-// The steps that can answer a call, in their order.
+// The steps that can end a call, in their order.
 const (
 	StepRoute   = "route"   // the project is expired or taken down, or the path is refused
 	StepAccess  = "access"  // credentials, addresses, what unclaimed projects carry
@@ -238,13 +230,13 @@ func (g *Gateway) now() time.Time {
 	return time.Now()
 }
 
-// find resolves the route of a call. The project's name is the label before the domain, or,
-// where the host is the gateway's own, the first segment of the path. host is the host that
-// the caller addressed.
+// find resolves the route of a call. The project's name is the label before the domain, or the
+// first segment of the path if the host is the gateway's own. host is the host that the caller
+// addressed.
 func (g *Gateway) find(hostLine string, target target, conn *connInfo) (host string, r route, ok bool) {
 	host = bareHost(hostLine)
 	label := projectLabel(g.domain, host)
-	if label == "" && !g.answersTo(host, conn) {
+	if label == "" && !g.isOwnHost(host, conn) {
 		return host, route{}, false
 	}
 	if r, ok = g.table.Load().find(label, target.path); ok && host == "" {

@@ -218,7 +218,7 @@ func (r *rig) mint(env string, key snapshot.Key) string {
 	return plaintext
 }
 
-// reply is an answer, read to its end.
+// reply is a response, read to its end.
 type reply struct {
 	*http.Response
 	body string
@@ -231,7 +231,7 @@ func (a reply) code() string {
 }
 
 // call sends one request by path form, with the good key unless the lines bring
-// one or say "no key", and reads the answer.
+// one or say "no key", and reads the response.
 func (r *rig) call(method, path string, lines ...string) reply {
 	r.t.Helper()
 	return r.raw(request(method, path, r.addr, r.withKey(lines)...))
@@ -262,7 +262,7 @@ func request(method, path, host string, lines ...string) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(append(lines, "", ""), "\r\n")
 }
 
-// raw sends bytes on a connection of its own and reads one answer.
+// raw sends bytes on a connection of its own and reads one response.
 func (r *rig) raw(bytes string) reply {
 	r.t.Helper()
 	conn := r.dial()

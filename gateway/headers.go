@@ -189,7 +189,7 @@ func isHopByHop(name string) bool {
 	return false
 }
 
-// steersProxy reports whether a field of an answer is an instruction to an nginx in front of
+// steersProxy reports whether a field of a response is an instruction to an nginx in front of
 // the upstream. nginx never passes these on (ngx_http_proxy_hide_headers): another nginx in
 // front of the gateway would obey them, and X-Accel-Redirect opens its internal locations.
 func steersProxy(name string) bool {
@@ -261,13 +261,13 @@ func removeControlCookies(h http.Header) {
 	}
 }
 
-// setsControlCookie reports whether a field of an answer would set one of the dashboard's
+// setsControlCookie reports whether a field of a response would set one of the dashboard's
 // cookies.
 func setsControlCookie(name, value string) bool {
 	return len(name) == len("Set-Cookie") && strings.EqualFold(name, "Set-Cookie") && policy.SetsControlCookie(value)
 }
 
-// withoutControlCookies returns the lines of a field of an answer that may be passed on.
+// withoutControlCookies returns the lines of a field of a response that may be passed on.
 func withoutControlCookies(name string, lines []string) []string {
 	if name != "Set-Cookie" {
 		return lines

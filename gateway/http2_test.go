@@ -73,7 +73,7 @@ func (c *h2conn) send(end bool, fields ...string) uint32 {
 	return id
 }
 
-// outcome is the status of the answer, or how the call or the connection ended.
+// outcome is the status of the response, or how the call or the connection ended.
 func (c *h2conn) outcome(stream uint32) string {
 	c.t.Helper()
 	for {

@@ -229,7 +229,7 @@ func TestTheShareOfAnUpstreamOutlivesATable(t *testing.T) {
 	}
 	r.wantCode("one more after publishing", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
 	close(release)
-	if status := within(t, "the answer", done); status != 200 {
+	if status := within(t, "the response", done); status != 200 {
 		t.Errorf("the call that was under way got %d", status)
 	}
 }

@@ -2,12 +2,12 @@ package gateway
 
 import "time"
 
-// Observer records every call that found its project, when the call is over. Its own Observe is for calls that come
-// one at a time, and must be safe for concurrent use.
+// Observer records every call that found its project, after the call has ended. Observe must be safe for concurrent
+// use.
 type Observer interface {
 	CallObserver
-	// ForConnection returns an observer for the calls of one connection, which never overlap: it may cache what it
-	// recorded the last one under.
+	// ForConnection returns an observer for the calls of one connection, which never overlap. It may cache
+	// the counters of the last call.
 	ForConnection() CallObserver
 }
 
@@ -27,11 +27,11 @@ type Outcome struct {
 	Method       string
 	Path         string // normalized, as it was matched; without the query, which can hold secrets
 	Route        string // pattern that the path matched: CatchAll
-	Status       int    // that the caller got; 499 if the caller left before the answer
+	Status       int    // that the caller got; 499 if the caller left before the response
 	Code         string // of the denial, or of why the gateway cut the call off; "" if the upstream answered
-	Step         string // that answered: one of the Step constants
+	Step         string // that produced the response: one of the Step constants
 	BytesIn      int64  // of the request's body that were read for the upstream
-	BytesOut     int64  // of the answer's body that the caller took
+	BytesOut     int64  // of the response's body that the caller took
 	Start        time.Time
 	Duration     time.Duration
 }

@@ -20,7 +20,7 @@ import (
 // onNetHTTP leaves every call of a rig to net/http.
 func onNetHTTP(r *rig, _ *gateway.Options) { r.netHTTPOnly = true }
 
-// The engine is an optimization: neither the answer nor what the upstream gets may show which
+// The engine is an optimization: neither the response nor what the upstream gets may show which
 // path a call took.
 func TestBothPathsGiveTheSameAnswers(t *testing.T) {
 	cases := parityCases()
@@ -84,7 +84,7 @@ func firstDifference(a, b string) (string, string) {
 	return a, b
 }
 
-// transcript is what came of a case on a connection of its own: the answers and
+// transcript is what came of a case on a connection of its own: the responses and
 // the requests that the upstream got, without what differs between two runs.
 func (r *rig) transcript(tc exchangeCase) string {
 	r.t.Helper()
@@ -181,7 +181,7 @@ func TestEverySplitOfARequestReadsTheSame(t *testing.T) {
 	}
 }
 
-// answerTo writes the pieces, one read of the gateway each, and describes the answer
+// answerTo writes the pieces, one read of the gateway each, and describes the response
 // and what reached the upstream.
 func (r *rig) answerTo(conn net.Conn, pieces ...string) string {
 	r.t.Helper()

@@ -53,7 +53,7 @@ func TestProbesShadowNoProject(t *testing.T) {
 			} {
 				got := r.raw(request("GET", at.path, at.host, "X-API-Key: "+r.key))
 				if got.StatusCode != 200 || got.body != "up" {
-					t.Errorf("%s%s: %d %q, want the upstream's answer", at.host, at.path, got.StatusCode, got.body)
+					t.Errorf("%s%s: %d %q, want the upstream's response", at.host, at.path, got.StatusCode, got.body)
 				}
 			}
 		})

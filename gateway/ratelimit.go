@@ -28,11 +28,11 @@ func (c *call) withinLimits() (policy.Denial, bool) {
 	return policy.Denial{}, true
 }
 
-// edits reports whether the answer of this call loses or gains fields beyond what every
-// answer does: see withheld and ownLines.
+// edits reports whether fields are removed from or added to this call's response in addition to
+// those of every call: see withheld and ownLines.
 func (c *call) edits() bool { return c.tally != nil || c.route.project.term != nil }
 
-// withheld reports whether a field of the upstream's answer is removed: the gateway sets it
+// withheld reports whether a field of the upstream's response is removed: the gateway sets it
 // itself, or callers of an unclaimed project do not get it.
 func (c *call) withheld(name string) bool {
 	if c.tally != nil && policy.IsLimitHeader(name) {
@@ -41,7 +41,7 @@ func (c *call) withheld(name string) bool {
 	return c.route.project.term != nil && c.withheldUnclaimed(name)
 }
 
-// ownLines sets the gateway's own fields of an answer.
+// ownLines sets the gateway's own fields of a response.
 func (c *call) ownLines(status int, set func(name, value string)) {
 	if c.route.project.term != nil {
 		c.termLines(status, set)
@@ -59,7 +59,7 @@ func (c *call) limitLines(set func(name, value string)) {
 	c.retryLine(set)
 }
 
-// limitLine caches a line with a limit, as it was written last.
+// limitLine caches the last line that was written for one limit.
 type limitLine struct {
 	name  string
 	value int64
@@ -113,7 +113,7 @@ func (c *httpCall) setOwnLines(h http.Header, status int) {
 	}
 }
 
-// withLimitLines returns the fields of a denial with those that tell the caller of limits.
+// withLimitLines returns the fields of a denial and the limit headers of the call.
 func (c *engineCall) withLimitLines(fields []engine.Field) []engine.Field {
 	if c.tally == nil && c.retryAfter == 0 {
 		return fields

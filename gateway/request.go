@@ -8,15 +8,15 @@ import (
 	"postern/gateway/engine"
 )
 
-// request is what decide needs of a caller's header. It holds the caller's credentials,
-// and is kept no longer than deciding takes.
+// request has the fields of a caller's header that decide reads. It holds the caller's
+// credentials and is dropped after decide.
 type request struct {
 	keys          lines // X-API-Key
 	authorization lines
 	hops          int   // how often the call has passed through this gateway, by Via
 	length        int64 // of the body; -1: not known
 
-	upgrade, fetchDest, accept lines // matter under the caps alone
+	upgrade, fetchDest, accept lines // read only if the caps apply
 }
 
 // lines is a field of a header: how many lines it has, and the first one.

@@ -36,7 +36,7 @@ func TestShutdownFinishesWhatIsUnderWay(t *testing.T) {
 		t.Error("a new connection was taken while stopping")
 	}
 	close(release)
-	if got := within(t, "the answer", status); got != 200 {
+	if got := within(t, "the response", status); got != 200 {
 		t.Errorf("the call under way got %d", got)
 	}
 	if err := within(t, "the end of Shutdown", stopped); err != nil {

@@ -52,8 +52,8 @@ func (s *share) release() {
 	}
 }
 
-// takeSlot takes a slot for the call, or returns the denial of a call for which there is
-// none. The share is cached: mostly the connection's next call is to the same environment.
+// takeSlot takes a slot for the call, or returns the denial if all slots are taken. It caches
+// the share, because the connection's next call mostly is to the same environment.
 func (c *call) takeSlot() (policy.Denial, bool) {
 	of := &c.route.environment.health.slots
 	if own := c.cache.share; own == nil || own.of != of || own.network != c.conn.network {

@@ -160,8 +160,8 @@ func TestAGoodRequestBeforeABadOneIsServed(t *testing.T) {
 	}
 }
 
-// An answer must not be able to smuggle one either: what an upstream sends
-// beyond its answer is not the next caller's.
+// A response must not be able to smuggle one either: what an upstream sends
+// beyond its response is not the next caller's.
 func TestWhatFollowsAnAnswerIsNotTheNextOne(t *testing.T) {
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		for {
@@ -183,7 +183,7 @@ func TestWhatFollowsAnAnswerIsNotTheNextOne(t *testing.T) {
 }
 
 // A body that turns out to be malformed after its beginning has been forwarded is
-// answered as long as nothing of an answer has been.
+// answered as long as nothing of a response has been.
 func TestABrokenChunkIsAnswered(t *testing.T) {
 	r := newRig(t, parityUpstream)
 	for _, broken := range []string{"zz\r\n", "5\r\nhello!\r\n", "5\nhello\n", "0\r\n folded\r\n\r\n"} {

@@ -11,9 +11,9 @@ import (
 	"postern/core/snapshot"
 )
 
-// standing decides again about a call that is being forwarded, by the credential that it
-// presented and the table that is served now. It returns the denial that such a call would
-// get now, and false if it may go on.
+// standing decides again whether a call that is being forwarded would be admitted, by its
+// credential and the current table. It returns the denial that the call would get now, and
+// false if the call may go on.
 //
 // It runs on another goroutine than the call. It reads only fields that are written before
 // the call is forwarded, and writes none.

@@ -15,7 +15,7 @@ import (
 	"postern/gateway"
 )
 
-// lasting is a rig whose upstream's answers go on until the gateway ends them.
+// lasting is a rig whose upstream's responses go on until the gateway ends them.
 type lasting struct {
 	*rig
 	key, old string // the caller's key, and one that was rotated
@@ -89,7 +89,7 @@ func (l *lasting) state(state snapshot.KeyState) {
 	})
 }
 
-// stream begins a call by HTTP/1.1 and returns the answer, whose body goes on.
+// stream begins a call by HTTP/1.1 and returns the response, whose body goes on.
 func (l *lasting) stream(method, path string, lines ...string) *http.Response {
 	l.t.Helper()
 	conn := l.dial()
@@ -127,7 +127,7 @@ func (l *lasting) streamHTTP2(line string) *http.Response {
 	return resp
 }
 
-// wantEnd reads until the gateway ends the call, which leaves the answer incomplete.
+// wantEnd reads until the gateway ends the call, which leaves the response incomplete.
 func (l *lasting) wantEnd(t *testing.T, from io.Reader) {
 	t.Helper()
 	_, err := io.Copy(io.Discard, from)

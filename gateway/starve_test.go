@@ -15,7 +15,7 @@ import (
 )
 
 // Callers who dawdle, connections that only wait, an upstream that is stuck and
-// one that dies in every answer: none of them, and not all together, keep a
+// one that dies in every response: none of them, and not all together, keep a
 // healthy project from answering. How fast it answers is what `make load` compares.
 func TestAHealthyProjectAnswersWhileOthersAreInTrouble(t *testing.T) {
 	const crowd = 200
@@ -80,7 +80,7 @@ func TestAHealthyProjectAnswersWhileOthersAreInTrouble(t *testing.T) {
 	}
 }
 
-// breaksOff calls the upstream that dies, and reports whether its answer broke off:
+// breaksOff calls the upstream that dies, and reports whether its response broke off:
 // net/http has then often not sent any of it.
 func (r *rig) breaksOff(line string) bool {
 	conn, err := net.Dial("tcp", r.addr)

@@ -168,7 +168,7 @@ func TestACallWithABodyIsNeverRetried(t *testing.T) {
 			}
 			heads <- head
 			if strings.HasPrefix(head, "POST") {
-				return // it took the request and hung up without an answer
+				return // it took the request and hung up without a response
 			}
 			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup")
 		}
@@ -206,7 +206,7 @@ func TestAnswersWithoutABody(t *testing.T) {
 			w.Header().Set("Content-Type", "text/plain")
 		}
 	}, withMode(snapshot.Passthrough))
-	conn := r.dial() // one connection: a body too many would spoil the answer after it
+	conn := r.dial() // one connection: a body too many would spoil the response after it
 	defer func() { _ = conn.Close() }()
 	from := bufio.NewReader(conn)
 	for _, tc := range []struct {
@@ -262,7 +262,7 @@ func TestAnAnswerThatBreaksOffIsNotPassedOnAsWhole(t *testing.T) {
 			_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key))
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
-				return // the connection ended before the answer left: nothing to mistake
+				return // the connection ended before the response left: nothing to mistake
 			}
 			if body, err := io.ReadAll(resp.Body); err == nil {
 				t.Errorf("the caller read %q as the whole answer", body)

@@ -123,7 +123,7 @@ func (s *segment) send(pieces ...string) {
 	s.held = nil
 }
 
-// What an upstream sends beyond an answer reaches no call: neither a call of another
+// What an upstream sends beyond a response reaches no call: neither a call of another
 // project that has the same upstream, nor the next of the same.
 func TestSurplusOfAnAnswerIsNobodysAnswer(t *testing.T) {
 	pair := newPair(t)

@@ -15,7 +15,7 @@ import (
 	"postern/platform/egress"
 )
 
-// table is everything that is served at one moment. It is immutable once it is published.
+// table is the routing table at one revision. It is immutable once it is published.
 type table struct {
 	projects  map[string]*project
 	compiled  map[*snapshot.Project]*project
@@ -26,9 +26,9 @@ type table struct {
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
 }
 
-// upstreamKey is what calls have in common that share connections to an upstream. Projects
-// share none: bytes that an upstream sends after one answer would be read as the answer to
-// another team's call.
+// upstreamKey identifies the calls that share connections to an upstream. Projects share no
+// connections: surplus bytes after one response would be read as the response to another
+// team's call.
 type upstreamKey struct{ projectID, scheme, host string }
 
 // connector creates the connection pool of a project and the upstreams in it.
@@ -65,7 +65,7 @@ type environment struct {
 	health       *health
 }
 
-// route is what the address of a call resolves to.
+// route is the environment that a call's address resolves to.
 type route struct {
 	project     *project
 	version     *version
@@ -145,10 +145,10 @@ func projectLabel(domain, host string) string {
 	return label
 }
 
-// answersTo reports whether host is the gateway's own: its domain, the host of its URL,
+// isOwnHost reports whether host is the gateway's own: its domain, the host of its URL,
 // localhost, or the address that the caller connected to. Any loopback address counts, for
 // machines that forward a port to this one.
-func (g *Gateway) answersTo(host string, conn *connInfo) bool {
+func (g *Gateway) isOwnHost(host string, conn *connInfo) bool {
 	switch host {
 	case "", "localhost", g.domain, g.host, conn.localHost:
 		return true

@@ -21,8 +21,8 @@ type Limits struct {
 	HeaderBytes     int           // of a request; 32 KiB
 	ResponseBytes   int64         // of an upstream's header; 64 KiB
 	Body            int64         // bytes of a request's body; 0: any size, bodies are streamed
-	BodyRate        int64         // bytes a second that a request's body has to come with, after BodyGrace; 0: any
-	BodyGrace       time.Duration // how long a body may be waited for however little of it comes; 10 s
+	BodyRate        int64         // lowest rate of a body in bytes per second, after BodyGrace; 0: none
+	BodyGrace       time.Duration // how long a call may wait for its body before BodyRate applies; 10 s
 	UnderWay        int64         // calls of one environment at once; 1024
 	UnderWayFromOne int64         // of them from one address, or one /64 of IPv6; half of UnderWay
 	Conns           int           // of callers, open at once; 16384

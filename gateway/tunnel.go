@@ -17,16 +17,16 @@ import (
 
 // tunnel joins caller and upstream after 101 until either side or watched ends it. The idle
 // timeout is that of the upstream's connection, which sees the bytes of both directions.
-func (c *httpCall) tunnel(answer *http.Response, asked bool, watched *watch) {
-	backend, ok := answer.Body.(*engine.Switched)
-	if !ok || !asked || !strings.EqualFold(first(answer.Header["Upgrade"]), "websocket") {
+func (c *httpCall) tunnel(response *http.Response, asked bool, watched *watch) {
+	backend, ok := response.Body.(*engine.Switched)
+	if !ok || !asked || !strings.EqualFold(first(response.Header["Upgrade"]), "websocket") {
 		// Bytes of an unrequested protocol would be read as the beginning of the next
-		// answer.
+		// response.
 		c.refuse(policy.UpstreamUnreachable)
 		c.warn("the upstream switched protocols unasked", nil)
 		return
 	}
-	c.status = answer.StatusCode
+	c.status = response.StatusCode
 	client, buffered, err := http.NewResponseController(c.w).Hijack()
 	if err != nil {
 		c.warn("take over the caller's connection", err)
@@ -39,7 +39,7 @@ func (c *httpCall) tunnel(answer *http.Response, asked bool, watched *watch) {
 	watched.endBy(end)
 	defer context.AfterFunc(c.gateway.closing, end)()
 	defer func() { _ = client.Close() }()
-	if err := c.writeSwitch(caller, answer); err != nil {
+	if err := c.writeSwitch(caller, response); err != nil {
 		return
 	}
 	ended := make(chan struct{})
@@ -96,11 +96,11 @@ func pump(to io.Writer, from io.Reader) (total int64) {
 }
 
 // writeSwitch writes the upstream's 101, which net/http does not do on a hijacked connection.
-func (c *httpCall) writeSwitch(to io.Writer, answer *http.Response) error {
-	h, upgrade := http.Header{}, answer.Header["Upgrade"]
-	c.withhold(answer.Header)
-	rewriteResponse(h, answer.Header) // removes Upgrade
-	c.setOwnLines(h, answer.StatusCode)
+func (c *httpCall) writeSwitch(to io.Writer, response *http.Response) error {
+	h, upgrade := http.Header{}, response.Header["Upgrade"]
+	c.withhold(response.Header)
+	rewriteResponse(h, response.Header) // removes Upgrade
+	c.setOwnLines(h, response.StatusCode)
 	h["Connection"], h["Upgrade"] = upgradeOnly, upgrade
 	out := bufio.NewWriter(to)
 	_, err := out.WriteString("HTTP/1.1 101 Switching Protocols\r\n")

@@ -14,9 +14,9 @@ import (
 // so it must be useless as a relay, a download site or a phishing page. A zero field means
 // its default.
 type Caps struct {
-	Body   int64 // bytes of a request's body; 1 MiB
-	Answer int64 // bytes of an answer's body; 10 MiB
-	Bytes  int64 // of a project's bodies in a day, both directions together; 1 GiB
+	Body     int64 // bytes of a request's body; 1 MiB
+	Response int64 // bytes of a response's body; 10 MiB
+	Bytes    int64 // of a project's bodies in a day, both directions together; 1 GiB
 
 	// Limits on calls, where the project's own are not lower. The defaults are far above
 	// what a team needs to try an API out, and far below what is worth abusing.
@@ -28,8 +28,8 @@ func (c Caps) withDefaults() Caps {
 	if c.Body == 0 {
 		c.Body = 1 << 20
 	}
-	if c.Answer == 0 {
-		c.Answer = 10 << 20
+	if c.Response == 0 {
+		c.Response = 10 << 20
 	}
 	if c.Bytes == 0 {
 		c.Bytes = 1 << 30
@@ -59,10 +59,10 @@ func lowerLimit(a, b int64) int64 {
 	return min(a, b)
 }
 
-// errAnswerTooLarge ends an answer of unknown length when it exceeds its cap.
-var errAnswerTooLarge = errors.New("the answer is over what an unclaimed proxy may carry")
+// errResponseTooLarge ends a response of unknown length when it exceeds its cap.
+var errResponseTooLarge = errors.New("the response is over what an unclaimed proxy may carry")
 
-// term is when an unclaimed project expires, as its callers are told.
+// term has the time at which an unclaimed project expires, formatted for response headers.
 type term struct {
 	sunset  string // HTTP date (RFC 8594)
 	expires string // RFC 3339, UTC
@@ -78,7 +78,7 @@ func newTerm(end time.Time) *term {
 // capped reports whether the caps apply to the call: the project is unclaimed.
 func (c *call) capped() bool { return c.route.project.term != nil && c.gateway.caps != nil }
 
-// withinCaps refuses calls that an unclaimed project does not carry.
+// withinCaps returns the denial of a call that the caps of an unclaimed project refuse.
 func (c *call) withinCaps(r *request) (policy.Denial, bool) {
 	if c.route.environment.oddPort || strings.EqualFold(r.upgrade.first, "websocket") {
 		return policy.ClaimRequired, false
@@ -86,7 +86,7 @@ func (c *call) withinCaps(r *request) (policy.Denial, bool) {
 	if r.length > c.gateway.caps.Body {
 		return policy.BodyTooLarge, false
 	}
-	c.browsing = showsAnswers(r.fetchDest.first, r.accept.first)
+	c.browsing = showsResponse(r.fetchDest.first, r.accept.first)
 	return policy.Denial{}, true
 }
 
@@ -99,19 +99,19 @@ func (c *call) bodyLimit() int64 {
 	return limit
 }
 
-// answerLimit is the limit on the answer's body in bytes, 0 for none.
-func (c *call) answerLimit() int64 {
+// responseLimit is the limit on the response's body in bytes, 0 for none.
+func (c *call) responseLimit() int64 {
 	if c.capped() {
-		return c.reserved.answer
+		return c.reserved.response
 	}
 	return 0
 }
 
-// showsAnswers reports whether a browser would show or run the answer to a request with these
-// values of Sec-Fetch-Dest and Accept. Pages cannot set Sec-Fetch-Dest (Fetch Metadata
+// showsResponse reports whether a browser would show or run the response to a request with the
+// given values of Sec-Fetch-Dest and Accept. Pages cannot set Sec-Fetch-Dest (Fetch Metadata
 // section 2.1); a browser too old to send it accepts HTML when it navigates. Unknown
 // destinations count as shown.
-func showsAnswers(destination, accept string) bool {
+func showsResponse(destination, accept string) bool {
 	switch strings.ToLower(destination) {
 	case "":
 		accept = strings.ToLower(accept)
@@ -124,7 +124,7 @@ func showsAnswers(destination, accept string) bool {
 
 // withheldUnclaimed reports whether callers of an unclaimed project do not get a field of the
 // answer: fields that would leave state in a browser under the gateway's name, and, if a
-// browser would show the answer, fields that redirect, save a file, or ask for a password.
+// browser would show the response, fields that redirect, save a file, or ask for a password.
 func (c *call) withheldUnclaimed(name string) bool {
 	if len(name) == len("Sunset") && strings.EqualFold(name, "Sunset") {
 		return true
@@ -142,12 +142,12 @@ func (c *call) withheldUnclaimed(name string) bool {
 	return false
 }
 
-// inert is the Content-Security-Policy of capped answers. A browser enforces it beside the
+// inert is the Content-Security-Policy of capped responses. A browser enforces it beside the
 // upstream's own (CSP Level 3 section 8.1).
 const inert = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
-// termLines sets the fields that tell when the project expires and, under the caps, those
-// that keep a browser from showing or running the answer.
+// termLines sets the headers with the project's expiry and, if the caps apply, those that keep
+// a browser from showing or running the response.
 func (c *call) termLines(status int, set func(name, value string)) {
 	set("Sunset", c.route.project.term.sunset)
 	set("Postern-Expires", c.route.project.term.expires)
@@ -156,7 +156,7 @@ func (c *call) termLines(status int, set func(name, value string)) {
 	}
 	set("Content-Security-Policy", inert)
 	set("X-Content-Type-Options", "nosniff")
-	set("Vary", "Accept, Sec-Fetch-Dest") // so that no cache gives a browser an answer for other clients
+	set("Vary", "Accept, Sec-Fetch-Dest") // so that no cache gives a browser a response for other clients
 	if c.browsing && status != http.StatusNotModified {
 		set("Content-Type", "text/plain; charset=utf-8")
 	}

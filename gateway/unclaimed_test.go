@@ -24,7 +24,7 @@ var ends = time.Now().Add(20 * 24 * time.Hour).UTC().Truncate(time.Second)
 // is on port 80 as far as the gateway knows.
 func unclaimed(r *rig, o *gateway.Options) {
 	at, dial := upstreamOf(r), o.Dial
-	o.Caps, o.Limiter = &gateway.Caps{Body: 1000, Answer: 1000}, ratelimit.NewLocal()
+	o.Caps, o.Limiter = &gateway.Caps{Body: 1000, Response: 1000}, ratelimit.NewLocal()
 	o.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) { return dial(ctx, network, at) }
 	r.project.ExpiresAt = ends
 	withTarget("http://up.test")(r, o)
@@ -250,7 +250,7 @@ func TestAnswersOfAnUnclaimedProxyAreSmall(t *testing.T) {
 	}
 }
 
-// readCut calls and counts the bytes of the answer's body; whole tells that it
+// readCut calls and counts the bytes of the response's body; whole tells that it
 // came to its end.
 func (r *rig) readCut(path string) (size int, whole bool) {
 	r.t.Helper()

@@ -1,8 +1,8 @@
 // Package admission limits the connections of a listener, in total and from one address, so
 // that no listener can use up the descriptors of the process.
 //
-// It owns the counting and its log lines. It leaves what is served on the connections, and
-// the limits themselves, to its users.
+// It owns the counting and its log lines. It leaves the limits and the protocol on the
+// connections to the caller that creates the Listener.
 package admission
 
 import (

@@ -206,7 +206,7 @@ func (f *forgery) forms(t *testing.T) map[string]string {
 	}
 }
 
-// The answer to each of these is 401 invalid_token.
+// The response to each of these is 401 invalid_token.
 func TestVerifyRefusesForgedTokens(t *testing.T) {
 	f := newForgery(t)
 	pairs := []snapshot.TokenIssuer{f.of.pair(), {Issuer: f.partner.url, Audience: "partner"}}

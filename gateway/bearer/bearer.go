@@ -1,14 +1,8 @@
-// Package bearer verifies the tokens that callers of a proxy send: JSON Web Tokens
-// of issuers that its version names, and of our own app clients.
-//
-// It owns what a valid token is, which of its issuer's keys verifies it, and how the
-// keys of other issuers are fetched and cached. It does not own which issuers are
-// accepted (policy.Issuers), what a valid token opens (policy), or which addresses
-// may be reached: its HTTP client is the egress guard's. Every call verifies its
-// token; only keys are cached.
-//
-// Standards: RFC 7515 and RFC 7519 with the advice of RFC 8725, RFC 7517 (key sets),
-// RFC 9068 (access tokens), OpenID Connect Discovery 1.0 and RFC 8414.
+// Package bearer verifies the JSON Web Tokens that callers of a proxy send, on every call. It owns the checks of a
+// token, the choice of the key that verifies it, and the fetching and caching of issuers' keys. It leaves the accepted
+// issuers and what a valid token opens to package policy, and permitted addresses to the egress guard's HTTP client.
+// Standards: RFC 7515 and RFC 7519 with the advice of RFC 8725, RFC 7517 section 5 (key sets), RFC 9068 section 4
+// (access tokens), OpenID Connect Discovery 1.0 section 4 and RFC 8414.
 package bearer
 
 import (

@@ -248,7 +248,7 @@ func (f *ownForgery) claims(t *testing.T) map[string]string {
 	}
 }
 
-// The answer to each of these is 401 invalid_token, even if the version names the
+// The response to each of these is 401 invalid_token, even if the version names the
 // issuer in a pair.
 func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
 	f := newOwnForgery(t)

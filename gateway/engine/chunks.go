@@ -47,7 +47,7 @@ func (c *chunks) decode(p []byte) (data, used int, err error) {
 			continue
 		}
 		if !c.step(p[i]) {
-			return data, i, ErrAnswer
+			return data, i, ErrResponse
 		}
 		i++
 	}
@@ -145,7 +145,7 @@ func (c *chunks) trailerFields() ([]Field, error) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(c.trailer), "\r\n"), "\r\n") {
 		f, ok := cutField(line)
 		if !ok {
-			return nil, ErrAnswer
+			return nil, ErrResponse
 		}
 		out = append(out, f)
 	}

@@ -20,14 +20,14 @@ type conn struct {
 	exchange Exchange
 
 	mu      sync.Mutex
-	waiting bool   // between rest and rested: nothing is lost by closing the connection
+	waiting bool   // set by rest, cleared by rested: closing the connection loses no request
 	abort   func() // ends what the call waits for; nil outside of a call
 	sweeps  int    // that have passed since the wait or the call began
 	left    bool   // the caller has left, or the call was cut off
 
 	state     connState             // see turn.go
 	turnReady func(fd uintptr) bool // turn, created once
-	first     [1]byte               // of a request, read before there is memory for it
+	first     [1]byte               // first byte of a request, read before a buffer is allocated
 }
 
 func newConn(s *Server, raw net.Conn) *conn {
@@ -49,7 +49,7 @@ func (c *conn) end() {
 	}
 }
 
-// recover keeps a panic in one call from ending all others.
+// recover keeps a panic in one call from ending the process.
 func (c *conn) recover() {
 	if fault := recover(); fault != nil {
 		_ = c.conn.Close()
@@ -80,8 +80,8 @@ func (c *conn) hasWaited() (sweeps int, waits bool) {
 // is still answered.
 func (c *conn) endRest() { c.wake() }
 
-// handOver gives the connection to the fallback, with what was read of the request that is
-// not answered yet.
+// handOver gives the connection to the fallback, with the bytes of the unanswered request that
+// were read.
 func (c *conn) handOver() {
 	_ = c.conn.SetDeadline(time.Time{})
 	if c.speaksHTTP2() {
@@ -94,7 +94,7 @@ func (c *conn) handOver() {
 }
 
 // linger half-closes the connection and waits for the caller to close: closing with unread
-// bytes would reset the connection and may discard the last answer.
+// bytes would reset the connection and may discard the last response.
 func (c *conn) linger() {
 	half, ok := c.conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
@@ -105,7 +105,7 @@ func (c *conn) linger() {
 	}
 }
 
-// lingerTime is how long a caller may take to close after the last answer.
+// lingerTime is how long a caller may take to close after the last response.
 const lingerTime = 500 * time.Millisecond
 
 // watchFor has abort called when the caller leaves or the call is cut off.
@@ -132,8 +132,9 @@ func (c *conn) hasLeft() bool {
 }
 
 // watch is called by the sweep. It aborts a call whose caller has left, and cuts off one that
-// no longer stands; most calls are over before their second sweep and are not looked at. A
-// waiting connection is looked at once, for an end that came together with its last request.
+// Session.Stands refuses. It skips calls before their second sweep, since most have ended by
+// then. It checks a waiting connection once, because the end of the stream may have arrived
+// together with the last request.
 func (c *conn) watch() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

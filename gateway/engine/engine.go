@@ -1,13 +1,8 @@
-// Package engine is the fast path of the gateway: it forwards plain HTTP/1.1 requests with
-// one goroutine per connection, pooled buffers and no map of headers. Requests that are not
-// plain it hands over, with the bytes already read, to a server for all of HTTP.
-//
-// It owns which requests are plain (request.go), the framing of answers, upstream
-// connections and their reuse (for the fallback's calls too: RoundTrip), deadlines, and the
-// detection of callers that have left. It leaves the meaning of a request to a Session, which
-// answers it, forwards it or leaves it to the fallback, and writes the headers.
-//
-// Standards: RFC 9112 (HTTP/1.1 messages), RFC 9110 section 7.6 (proxies).
+// Package engine is the gateway's fast path for plain HTTP/1.1 requests: one goroutine per connection, pooled buffers
+// and no map of headers. It owns which requests are plain (request.go), the framing of responses, upstream connections
+// and their reuse (also for net/http's calls: RoundTrip), deadlines, and the detection of callers that have left. It
+// leaves routing, access and headers to a Session, and requests that are not plain to a fallback server, which gets
+// the bytes already read. Standards: RFC 9112 (HTTP/1.1 messages), RFC 9110 section 7.6 (proxies).
 package engine
 
 import (
@@ -44,9 +39,9 @@ type Limits struct {
 	FirstHeader   time.Duration // for a caller to send the head of a request
 	CallerIdle    time.Duration // between two requests
 	Idle          time.Duration // between two reads or writes of a body, on either side
-	Header        time.Duration // between two reads of an answer's head
+	Header        time.Duration // between two reads of a response's head
 	Connect       time.Duration // to the upstream, in all
-	ResponseBytes int           // of an answer's head; at most 64 KiB
+	ResponseBytes int           // of a response's head; at most 64 KiB
 
 	// BodyRate is the lowest rate of a request's body in bytes per second, once the caller
 	// has been waited for longer than BodyGrace. 0: no lower bound.

@@ -8,34 +8,34 @@ import (
 	"unsafe"
 )
 
-// Exchange is one request and its answer. Its methods are for the goroutine of Serve.
+// Exchange is one request and its response. Its methods are for the goroutine of Serve.
 type Exchange struct {
 	Request  Request
 	BytesIn  int64     // of the request's body that Forward has read
 	BytesOut int64     // of the upstream's body that the caller took
 	Began    time.Time // when the head had been read
 
-	MaxAnswer int64 // limit on the answer's body in bytes; 0: none
+	MaxResponse int64 // limit on the response's body in bytes; 0: none
 
 	conn     *conn
 	page     *page
-	answer   Response
+	response Response
 	headSize int   // bytes of the request's head, which the connection holds until take
 	bodyLeft int64 // bytes of the request's body that are not read yet
 
 	taken bool      // the head was dropped: the fallback cannot serve the request any more
 	now   time.Time // when the clock was read last: Began, or later
 
-	bodyFailed bool // the caller did not send all of the body
-	lastAnswer bool // the connection is closed after this answer
-	broken     bool // the connection is unusable: an answer was begun and not completed
+	bodyFailed   bool // the caller did not send all of the body
+	lastResponse bool // the connection is closed after this response
+	broken       bool // the connection is unusable: a response was begun and not completed
 }
 
 // page is the memory of one call.
 type page struct {
-	out            []byte
-	fields, answer []Field
-	heads          [2][]byte // of the request and of the answer
+	out              []byte
+	fields, response []Field
+	heads            [2][]byte // of the request and of the response
 }
 
 const (
@@ -58,7 +58,7 @@ const maxPage = 32 << 10
 
 func (x *Exchange) open() {
 	x.page = pages.Get().(*page)
-	x.Request.Fields, x.answer.Fields = x.page.fields, x.page.answer
+	x.Request.Fields, x.response.Fields = x.page.fields, x.page.response
 }
 
 func (x *Exchange) close() {
@@ -66,8 +66,8 @@ func (x *Exchange) close() {
 		return
 	}
 	clear(x.Request.Fields)
-	clear(x.answer.Fields)
-	x.page.fields, x.page.answer = x.Request.Fields[:0], x.answer.Fields[:0]
+	clear(x.response.Fields)
+	x.page.fields, x.page.response = x.Request.Fields[:0], x.response.Fields[:0]
 	if spoils {
 		for _, head := range x.page.heads {
 			spoil(head)
@@ -79,20 +79,20 @@ func (x *Exchange) close() {
 	*x = Exchange{conn: x.conn, now: x.now}
 }
 
-// take drops the head of the request, which from then on the engine has to answer.
+// take drops the head of the request. From then on the request cannot be handed over.
 func (x *Exchange) take() {
 	if x.taken {
 		return
 	}
 	x.taken = true
-	x.look() // deciding may have taken long, and must not count as the upstream's time
+	x.readClock() // the time that deciding took must not count as the upstream's
 	x.conn.in.use(x.headSize)
 	x.bodyLeft = x.Request.Length
-	x.lastAnswer = x.Request.Close || x.conn.server.closing.Load()
+	x.lastResponse = x.Request.Close || x.conn.server.closing.Load()
 }
 
-// look sets now. It reads only the monotonic clock, which costs half of time.Now.
-func (x *Exchange) look() { x.now = x.Began.Add(time.Since(x.Began)) }
+// readClock sets now. It reads only the monotonic clock, which costs half of time.Now.
+func (x *Exchange) readClock() { x.now = x.Began.Add(time.Since(x.Began)) }
 
 // Answer answers the request instead of the upstream. It may follow a Forward that failed with
 // an error other than ErrCaller and ErrBrokenOff. It returns how many bytes of the body were
@@ -100,7 +100,7 @@ func (x *Exchange) look() { x.now = x.Began.Add(time.Since(x.Began)) }
 func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 	x.take()
 	if x.bodyLeft > 0 && (x.bodyFailed || !x.discardBody()) {
-		x.lastAnswer = true
+		x.lastResponse = true
 	}
 	out := appendStatus(x.page.out[:0], status)
 	for _, f := range header {
@@ -123,7 +123,7 @@ func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 // send writes to the caller and reports whether that succeeded.
 func (x *Exchange) send(p []byte) bool {
 	c := x.conn
-	x.look()
+	x.readClock()
 	c.writeWithin(x.now, c.server.Limits.Idle)
 	if c.write(p) != nil {
 		x.broken = true
@@ -132,7 +132,7 @@ func (x *Exchange) send(p []byte) bool {
 }
 
 func (x *Exchange) endHead(out []byte) []byte {
-	if x.lastAnswer {
+	if x.lastResponse {
 		out = append(out, "Connection: close\r\n"...)
 	}
 	return append(out, '\r', '\n')
@@ -142,7 +142,7 @@ func (x *Exchange) endHead(out []byte) []byte {
 const drainTime = 5 * time.Second
 
 // discardBody reads the rest of the body and reports whether it arrived, so that another
-// request can follow. It is called before the answer is written.
+// request can follow. It is called before the response is written.
 func (x *Exchange) discardBody() bool {
 	c := x.conn
 	c.readUntil(time.Now().Add(drainTime))
@@ -161,12 +161,12 @@ func (x *Exchange) discardBody() bool {
 // Errors of Forward after which the call cannot be answered.
 var (
 	ErrCaller    = errors.New("the caller has left")
-	ErrBrokenOff = errors.New("the upstream broke off its answer")
+	ErrBrokenOff = errors.New("the upstream broke off its response")
 )
 
-// ErrAnswerTooLarge is an error of Forward: the answer's Content-Length is over MaxAnswer. An
+// ErrResponseTooLarge is an error of Forward: the response's Content-Length is over MaxResponse. An
 // answer that exceeds it without a Content-Length is broken off.
-var ErrAnswerTooLarge = errors.New("the answer's body is too large")
+var ErrResponseTooLarge = errors.New("the response's body is too large")
 
 // ErrBody is an error of Forward: the caller did not send all of the body.
 var ErrBody = errors.New("the request's body broke off")

@@ -15,18 +15,18 @@ type Rewriter interface {
 	// RequestHead appends the upstream's request line and header, Host
 	// included, without Content-Length and the empty line.
 	RequestHead(dst []byte) []byte
-	// AnswerHead appends the caller's header for an answer, interim ones (1xx)
+	// ResponseHead appends the caller's header for a response, interim ones (1xx)
 	// included, without Content-Length, Transfer-Encoding and the empty line.
-	AnswerHead(dst []byte, r *Response) []byte
-	// MayTrail reports whether a trailer of the answer is passed on.
+	ResponseHead(dst []byte, r *Response) []byte
+	// MayTrail reports whether a trailer of the response is passed on.
 	MayTrail(name string) bool
 }
 
-// Forward sends the request to the upstream and the answer to the caller. It returns the
-// status of the answer, 0 if none was received.
+// Forward sends the request to the upstream and the response to the caller. It returns the
+// status of the response, 0 if none was received.
 //
-// A call is sent a second time in one case: it has no body, its method is safe, and a reused
-// connection ended without a byte of an answer.
+// Forward sends a call a second time in one case: it has no body, its method is safe, and a
+// reused connection ended before the first byte of a response.
 func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 	x.take()
 	x.page.out = x.appendRequest(x.page.out[:0], rw)
@@ -49,7 +49,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 			again = again && b != nil
 			continue
 		}
-		silent := b.in.empty() && x.answer.Status == 0
+		silent := b.in.empty() && x.response.Status == 0
 		x.drop(b)
 		switch {
 		case x.conn.hasLeft() || x.broken:
@@ -60,25 +60,25 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 		}
 		b, again = nil, false
 	}
-	if x.MaxAnswer > 0 && x.answer.framing == lengthKnown && x.answer.length > x.MaxAnswer {
+	if x.MaxResponse > 0 && x.response.framing == lengthKnown && x.response.length > x.MaxResponse {
 		x.drop(b)
-		return 0, ErrAnswerTooLarge
+		return 0, ErrResponseTooLarge
 	}
 	if err := x.relay(b, rw); err != nil {
 		x.drop(b)
 		x.broken = true
-		return x.answer.Status, err
+		return x.response.Status, err
 	}
 	x.conn.watchNothing()
 	switch {
 	case x.bodyLeft > 0:
 		b.cut()
-	case x.answer.closes:
+	case x.response.closes:
 		b.close()
 	default:
 		up.put(b, x.now)
 	}
-	return x.answer.Status, nil
+	return x.response.Status, nil
 }
 
 // drop closes a connection that must not be used again.
@@ -122,23 +122,23 @@ func (x *Exchange) appendRequest(out []byte, rw Rewriter) []byte {
 	return append(out, '\r', '\n')
 }
 
-// exchange sends the request and receives the head of the answer.
+// exchange sends the request and receives the head of the response.
 func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 	x.conn.watchFor(b.abort)
 	sent := x.sendRequest(b)
 	if errors.Is(sent, ErrBody) || errors.Is(sent, errStale) {
 		return sent
 	}
-	// An upstream that takes no more may have answered before it closed.
+	// An upstream that closed before the request was sent may have responded first.
 	switch err := x.receive(b, rw); {
 	case err != nil && sent != nil:
 		return sent
 	case err != nil:
 		return err
-	case x.answer.Status == http.StatusSwitchingProtocols:
-		return fmt.Errorf("%w: it switched protocols unasked", ErrAnswer)
+	case x.response.Status == http.StatusSwitchingProtocols:
+		return fmt.Errorf("%w: it switched protocols unasked", ErrResponse)
 	case sent != nil: // the next request would be read as the rest of this one
-		x.answer.closes = true
+		x.response.closes = true
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (x *Exchange) sendRequest(b *backend) error {
 	c, limits := x.conn, &x.conn.server.Limits
 	b.writeWithin(x.now, limits.Idle)
 	if x.bodyLeft > 0 {
-		x.page.out = x.appendBody(x.page.out) // once: another connection gets the same
+		x.page.out = x.appendBody(x.page.out) // once: a retry on another connection sends the same bytes
 	}
 	waited := time.Duration(0)
 	for out := x.page.out; ; {
@@ -178,7 +178,7 @@ func (x *Exchange) sendRequest(b *backend) error {
 	}
 }
 
-// appendBody moves what is held of the body to out.
+// appendBody moves the bytes of the body that are in the inbox to out.
 func (x *Exchange) appendBody(out []byte) []byte {
 	in := &x.conn.in
 	n := int(min(x.bodyLeft, int64(len(in.held()))))
@@ -189,15 +189,15 @@ func (x *Exchange) appendBody(out []byte) []byte {
 	return out
 }
 
-// maxInterim bounds the 1xx answers before the final one.
+// maxInterim bounds the 1xx responses before the final one.
 const maxInterim = 16
 
-// receive reads answers until the final one and forwards interim ones.
+// receive reads responses until the final one and forwards interim ones.
 func (x *Exchange) receive(b *backend, rw Rewriter) error {
 	keep := func(head []byte) string { return x.page.keep(ofAnswer, head) }
-	return b.receive(&x.answer, x.Request.Method, &x.conn.server.Limits, keep, func(r *Response) error {
+	return b.receive(&x.response, x.Request.Method, &x.conn.server.Limits, keep, func(r *Response) error {
 		out := appendStatus(nil, r.Status)
-		out = rw.AnswerHead(out, r)
+		out = rw.ResponseHead(out, r)
 		if !x.send(append(out, '\r', '\n')) {
 			return ErrCaller
 		}
@@ -205,7 +205,7 @@ func (x *Exchange) receive(b *backend, rw Rewriter) error {
 	})
 }
 
-// receive reads answers until the final one, whose head it leaves in r. It calls interim for
+// receive reads responses until the final one, whose head it leaves in r. It calls interim for
 // the others, except 100. The strings of r share the memory of what keep returns.
 func (b *backend) receive(
 	r *Response, method string, limits *Limits, keep func([]byte) string, interim func(*Response) error,
@@ -223,7 +223,7 @@ func (b *backend) receive(
 			}
 		}
 	}
-	return fmt.Errorf("%w: too many interim answers", ErrAnswer)
+	return fmt.Errorf("%w: too many interim answers", ErrResponse)
 }
 
 // receiveHead reads one head. As on Kong, the limit is on the time between two reads.
@@ -237,30 +237,30 @@ func (b *backend) receiveHead(r *Response, method string, limits *Limits, keep f
 		}
 		looked = len(held)
 		if looked >= limits.ResponseBytes || !mayBeHTTP(held) {
-			return ErrAnswer
+			return ErrResponse
 		}
 		if len(b.in.free()) == 0 && !b.in.enlarge() {
-			return ErrAnswer
+			return ErrResponse
 		}
 		b.readWithin(time.Now(), limits.Header)
 		if err := b.fill(); err != nil {
 			if errors.Is(err, io.EOF) && looked > 0 {
 				err = io.ErrUnexpectedEOF
 			}
-			return fmt.Errorf("read the upstream's answer: %w", err)
+			return fmt.Errorf("read the upstream's response: %w", err)
 		}
 	}
 }
 
-// mayBeHTTP reports whether part can be the beginning of an answer.
+// mayBeHTTP reports whether part can be the beginning of a response.
 func mayBeHTTP(part []byte) bool {
 	const begin = "HTTP/1."
 	n := min(len(part), len(begin))
 	return string(part[:n]) == begin[:n]
 }
 
-// headEnd returns the length of the head at the beginning of p, 0 if p does not have its end.
-// The first looked bytes were searched before.
+// headEnd returns the length of the head at the beginning of p, 0 if p does not contain the end
+// of the head. The first looked bytes were searched before.
 func headEnd(p []byte, looked int) int {
 	from := max(0, looked-2)
 	p = p[from:]

@@ -77,7 +77,7 @@ func contains(lines []string, value string) bool {
 	return false
 }
 
-// What the engine takes for an answer must end where net/http sees it end.
+// What the engine takes for a response must end where net/http sees it end.
 func FuzzResponse(f *testing.F) {
 	for _, seed := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -118,7 +118,7 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
-// bodyOf finds the body of an answer, as the relay does, and reports whether all
+// bodyOf finds the body of a response, as the relay does, and reports whether all
 // of it is there.
 func bodyOf(r *Response, rest string) ([]byte, bool) {
 	switch r.framing {

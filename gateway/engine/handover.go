@@ -66,7 +66,7 @@ func (r *replayed) Read(p []byte) (int, error) {
 // NetConn returns the underlying connection.
 func (r *replayed) NetConn() net.Conn { return r.Conn }
 
-// CloseWrite half-closes the connection, so that the last answer arrives.
+// CloseWrite half-closes the connection, so that the last response arrives.
 func (r *replayed) CloseWrite() error {
 	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -6,7 +6,7 @@ import "sync"
 // an idle connection costs none.
 type inbox struct {
 	data []byte // nil, or all of a pooled array
-	r, w int    // data[r:w] is held
+	r, w int    // data[r:w] was read and not used yet
 }
 
 // Sizes of pooled memory. Heads and small bodies are read into the small size; with the large

@@ -21,7 +21,7 @@ func NewBudget(most int) *Budget {
 }
 
 // Pool holds the idle connections of one project. No connection changes its pool, so bytes
-// that an upstream sends after an answer can reach only calls of the same project. It is safe
+// that an upstream sends after a response can reach only calls of the same project. It is safe
 // for concurrent use.
 type Pool struct {
 	budget *Budget

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// relay writes the answer whose head was received to the caller. Its error wraps ErrCaller or
+// relay writes the response whose head was received to the caller. Its error wraps ErrCaller or
 // ErrBrokenOff.
 func (x *Exchange) relay(b *backend, rw Rewriter) error {
 	out := x.appendAnswer(x.page.out[:0], rw)
 	x.page.out = out
-	switch x.answer.framing {
+	switch x.response.framing {
 	case lengthKnown:
 		return x.relayLength(b, out)
 	case chunked:
@@ -31,15 +31,15 @@ func (x *Exchange) relay(b *backend, rw Rewriter) error {
 }
 
 func (x *Exchange) appendAnswer(out []byte, rw Rewriter) []byte {
-	a := &x.answer
+	a := &x.response
 	out = appendStatus(out, a.Status)
-	out = rw.AnswerHead(out, a)
+	out = rw.ResponseHead(out, a)
 	if !a.has("Date") {
 		out = appendDate(out)
 	}
 	switch a.framing {
 	case noBody:
-		if a.saysLength(x.Request.Method) {
+		if a.keepsLength(x.Request.Method) {
 			out = appendLength(out, a.length)
 		}
 	case lengthKnown:
@@ -62,9 +62,9 @@ func (r *Response) has(name string) bool {
 	return false
 }
 
-// saysLength reports whether an answer without a body has a Content-Length: to HEAD, that of
-// GET.
-func (r *Response) saysLength(method string) bool {
+// keepsLength reports whether Content-Length is forwarded with a response that has no body: the
+// response to HEAD has the length of the one to GET.
+func (r *Response) keepsLength(method string) bool {
 	return r.declared && method == http.MethodHead && r.Status != http.StatusNoContent &&
 		r.Status != http.StatusNotModified
 }
@@ -78,7 +78,7 @@ func (r *Response) announce(out []byte, rw Rewriter) []byte {
 	return AppendField(out, "Trailer", strings.Join(names, ", "))
 }
 
-// announced returns the names in Trailer.
+// announced returns the names in the Trailer field.
 func (r *Response) announced() (names []string) {
 	for _, f := range r.Fields {
 		if !strings.EqualFold(f.Name, "Trailer") {
@@ -93,7 +93,7 @@ func (r *Response) announced() (names []string) {
 	return names
 }
 
-// more waits for more bytes of the answer.
+// more waits for more bytes of the response.
 func (x *Exchange) more(b *backend) error {
 	b.readWithin(time.Now(), x.conn.server.Limits.Idle)
 	if err := b.fill(); err != nil {
@@ -108,7 +108,7 @@ func (x *Exchange) more(b *backend) error {
 // relayLength forwards a body of known length. Bytes that came with the head are sent with the
 // head; later ones are sent as they are received.
 func (x *Exchange) relayLength(b *backend, out []byte) error {
-	left := x.answer.length
+	left := x.response.length
 	n := min(left, int64(len(b.in.held())))
 	out = append(out, b.in.held()[:n]...)
 	x.page.out = out
@@ -132,9 +132,9 @@ func (x *Exchange) relayLength(b *backend, out []byte) error {
 	}
 }
 
-// overLimit reports whether more bytes exceed MaxAnswer.
+// overLimit reports whether the body with more bytes is longer than MaxResponse.
 func (x *Exchange) overLimit(more int) bool {
-	return x.MaxAnswer > 0 && x.BytesOut+int64(more) > x.MaxAnswer
+	return x.MaxResponse > 0 && x.BytesOut+int64(more) > x.MaxResponse
 }
 
 // relayChunks forwards a chunked body in chunks of its own, one for each read. Data before a
@@ -144,7 +144,7 @@ func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 	for first := true; ; first = false {
 		piece, size, malformed := x.nextPiece(b, &body, rw)
 		if x.overLimit(size) {
-			return fmt.Errorf("%w: %w", ErrBrokenOff, ErrAnswerTooLarge)
+			return fmt.Errorf("%w: %w", ErrBrokenOff, ErrResponseTooLarge)
 		}
 		if first {
 			piece = append(out, piece...)
@@ -221,7 +221,7 @@ func (x *Exchange) relayUntilClose(b *backend, out []byte) error {
 	for {
 		n := len(b.in.held())
 		if x.overLimit(n) {
-			return fmt.Errorf("%w: %w", ErrBrokenOff, ErrAnswerTooLarge)
+			return fmt.Errorf("%w: %w", ErrBrokenOff, ErrResponseTooLarge)
 		}
 		if n > 0 {
 			out = strconv.AppendInt(out, int64(n), 16)

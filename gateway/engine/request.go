@@ -13,13 +13,13 @@ type Request struct {
 	Host   string  // as sent
 	Fields []Field // in order, without Host, Content-Length and Connection
 	Length int64   // of the body
-	Close  bool    // the caller asks to close the connection after the answer
+	Close  bool    // the caller asks to close the connection after the response
 
 	hosts, lengths int // number of lines
 }
 
 // MaxPlainBody is the longest body of a plain request, in bytes. It fits the socket buffers of
-// an upstream that answers without reading, so that writing it and then reading the answer
+// an upstream that answers without reading, so that writing it and then reading the response
 // cannot deadlock. Longer bodies need both at once.
 const MaxPlainBody = 64 << 10
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// ErrAnswer is the error for an upstream's answer that is not HTTP, or whose end two parsers
+// ErrResponse is the error for an upstream's response that is not HTTP, or whose end two parsers
 // could find in different places.
-var ErrAnswer = errors.New("the upstream's answer is malformed")
+var ErrResponse = errors.New("the upstream's response is malformed")
 
-// Response is the head of an upstream's answer. Its strings and fields are valid until the
+// Response is the head of an upstream's response. Its strings and fields are valid until the
 // function that it is passed to returns.
 type Response struct {
 	Status int
@@ -18,12 +18,12 @@ type Response struct {
 
 	framing  framing
 	length   int64 // of the body; for lengthKnown
-	declared bool  // Content-Length was sent, even if the answer has no body
+	declared bool  // Content-Length was sent, even if the response has no body
 	closes   bool  // the connection must not be used again
 	trailers bool  // trailers are announced
 }
 
-// framing is how the end of an answer's body is found.
+// framing is how the end of a response's body is found.
 type framing int
 
 const (
@@ -38,31 +38,31 @@ const (
 // CRLF.
 func (r *Response) parse(s, method string) error {
 	*r = Response{Fields: r.Fields[:0], length: -1}
-	line, rest := cutAnswerLine(s)
+	line, rest := cutResponseLine(s)
 	http10, ok := r.statusLine(line)
 	if !ok {
-		return ErrAnswer
+		return ErrResponse
 	}
 	encodings := 0
 	for {
-		if line, rest = cutAnswerLine(rest); line == "" {
+		if line, rest = cutResponseLine(rest); line == "" {
 			return r.frame(method, http10, encodings)
 		}
 		f, ok := cutField(line)
 		if !ok {
-			return ErrAnswer
+			return ErrResponse
 		}
 		switch {
 		case len(f.Name) == len("content-length") && strings.EqualFold(f.Name, "content-length"):
 			n, ok := digits(f.Value)
 			if !ok || r.declared && n != r.length {
-				return ErrAnswer
+				return ErrResponse
 			}
 			r.length, r.declared = n, true
 			continue
 		case len(f.Name) == len("transfer-encoding") && strings.EqualFold(f.Name, "transfer-encoding"):
 			if encodings++; encodings > 1 || !http10 && !strings.EqualFold(f.Value, "chunked") {
-				return ErrAnswer
+				return ErrResponse
 			}
 			continue
 		case len(f.Name) == len("connection") && strings.EqualFold(f.Name, "connection"):
@@ -74,8 +74,8 @@ func (r *Response) parse(s, method string) error {
 	}
 }
 
-// cutAnswerLine cuts the next line. s ends in an empty line.
-func cutAnswerLine(s string) (line, rest string) {
+// cutResponseLine cuts the next line. s ends in an empty line.
+func cutResponseLine(s string) (line, rest string) {
 	line, rest, _ = strings.Cut(s, "\n")
 	return strings.TrimSuffix(line, "\r"), rest
 }
@@ -91,14 +91,14 @@ func (r *Response) statusLine(line string) (http10, ok bool) {
 	return line[7] == '0', ok && n >= 100 && (line[7] == '0' || line[7] == '1')
 }
 
-// frame applies RFC 9112 section 6.3. An answer with both Content-Length and
+// frame applies RFC 9112 section 6.3. A response with both Content-Length and
 // Transfer-Encoding is read as chunked and ends its connection, as the section requires.
 func (r *Response) frame(method string, http10 bool, encodings int) error {
 	if http10 || encodings > 0 && r.declared {
 		r.closes = true
 	}
 	bodiless := r.Status < 200 || r.Status == http.StatusNoContent || r.Status == http.StatusNotModified
-	// Only a chunked body has trailers. The answer to HEAD announces those of GET.
+	// Only a chunked body has trailers. The response to HEAD announces those of GET.
 	r.trailers = r.trailers && encodings > 0 && !http10 && !bodiless
 	switch {
 	case bodiless || method == http.MethodHead:

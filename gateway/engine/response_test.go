@@ -64,7 +64,7 @@ func TestWhereAnAnswerEnds(t *testing.T) {
 			if r.closes {
 				got += ", closes"
 			}
-		} else if !errors.Is(err, ErrAnswer) {
+		} else if !errors.Is(err, ErrResponse) {
 			t.Errorf("%q: %v", tc.head, err)
 		}
 		if got != tc.want {
@@ -83,7 +83,7 @@ func TestChunks(t *testing.T) {
 		{"1 \t ;x\r\na\r\n0\t\r\n\r\n", "a", "", ""},
 		{"3 \r\nabc\r\n000\r\nX-A: 1\r\nx-b:2\r\n\r\n", "abc", "[{X-A 1} {x-b 2}]", ""},
 	} {
-		for split := range len(tc.in) + 1 { // wherever the bytes are cut apart
+		for split := range len(tc.in) + 1 { // two reads, split at every byte
 			var c chunks
 			var data string
 			rest := ""
@@ -109,7 +109,7 @@ func TestChunks(t *testing.T) {
 		"1;" + strings.Repeat("a", maxExtension+1), "0\r\n" + strings.Repeat("X: a\r\n", maxTrailer),
 	} {
 		var c chunks
-		if _, _, err := c.decode([]byte(in)); !errors.Is(err, ErrAnswer) {
+		if _, _, err := c.decode([]byte(in)); !errors.Is(err, ErrResponse) {
 			t.Errorf("%.40q: %v, want it refused", in, err)
 		}
 	}
@@ -117,13 +117,12 @@ func TestChunks(t *testing.T) {
 	if _, _, err := c.decode([]byte("0\r\nX A: b\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.trailerFields(); !errors.Is(err, ErrAnswer) {
+	if _, err := c.trailerFields(); !errors.Is(err, ErrResponse) {
 		t.Errorf("a malformed trailer: %v", err)
 	}
 }
 
-// Wherever the head of an answer comes apart on its way, its end is found once, at the
-// first empty line.
+// A head ends at its first empty line, at whichever byte it is split into two reads.
 func TestTheEndOfAHeadIsTheFirstEmptyLine(t *testing.T) {
 	const head = "HTTP/1.1 200 OK"
 	for text, want := range map[string]int{

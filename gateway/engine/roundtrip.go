@@ -15,11 +15,11 @@ import (
 )
 
 // RoundTrip forwards a call of the fallback, over the same connections and by the same rules as
-// Forward. It takes the place of http.Transport. It calls interim for 1xx answers except 100.
+// Forward. It takes the place of http.Transport. It calls interim for 1xx responses except 100.
 // The body of a 101 is a *Switched.
 //
 // The request is written as net/http writes it. If the upstream answers early, the body may
-// still be read after the answer has ended, until a read fails.
+// still be read after the response has ended, until a read fails.
 func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Response) error) (*http.Response, error) {
 	hasBody := r.Body != nil && r.Body != http.NoBody
 	next := u.take
@@ -36,9 +36,9 @@ func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Resp
 			}
 		}
 		p := &passage{up: u, b: b, request: r, limits: limits, sent: make(chan struct{})}
-		answer, err := p.exchange(hasBody, interim)
+		response, err := p.exchange(hasBody, interim)
 		if err == nil {
-			return answer, nil
+			return response, nil
 		}
 		silent := b.in.empty() && p.head.Status == 0
 		p.give(false)
@@ -88,7 +88,7 @@ type passage struct {
 	sentAt  atomic.Int64 // Unix time in nanoseconds; 0: not sent yet
 }
 
-// exchange sends the request and receives the head of the answer.
+// exchange sends the request and receives the head of the response.
 func (p *passage) exchange(hasBody bool, interim func(*Response) error) (*http.Response, error) {
 	p.forget = context.AfterFunc(p.request.Context(), p.b.abort)
 	if hasBody {
@@ -104,9 +104,9 @@ func (p *passage) exchange(hasBody bool, interim func(*Response) error) (*http.R
 	switch {
 	case err == nil && p.head.Status == http.StatusSwitchingProtocols && !p.hasSent():
 		// send still reads the body, and a tunnel would be a second reader.
-		return nil, fmt.Errorf("%w: it switched protocols before it had the request", ErrAnswer)
+		return nil, fmt.Errorf("%w: it switched protocols before it had the request", ErrResponse)
 	case err == nil:
-		return p.answer(), nil
+		return p.response(), nil
 	}
 	select {
 	case <-p.sent:
@@ -120,7 +120,7 @@ func (p *passage) exchange(hasBody bool, interim func(*Response) error) (*http.R
 
 var requests = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
-// ask writes a request without a body and waits for the first bytes of the answer.
+// ask writes a request without a body and waits for the first bytes of the response.
 func (p *passage) ask() {
 	defer close(p.sent)
 	out := requests.Get().(*bytes.Buffer)
@@ -141,7 +141,7 @@ func (p *passage) ask() {
 
 var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4<<10) }}
 
-// headDue returns when the head of the answer times out: the upstream's time starts when it has
+// headDue returns when the head of the response times out: the upstream's time starts when it has
 // the complete request, and again with each read of the head.
 func (p *passage) headDue() time.Time {
 	from := time.Now()
@@ -154,7 +154,7 @@ func (p *passage) headDue() time.Time {
 	return p.b.readDue
 }
 
-// send writes a request with a body. If the upstream stops reading, its answer may have
+// send writes a request with a body. If the upstream stops reading, its response may have
 // arrived and is still read. If reading the caller's body fails, the upstream would wait for
 // the rest, so the connection is aborted.
 func (p *passage) send() {
@@ -203,13 +203,13 @@ func (s *sender) ReadFrom(from io.Reader) (total int64, err error) {
 		case errors.Is(err, io.EOF):
 			return total, nil
 		case err != nil:
-			return total, err //nolint:wrapcheck // the body's owner compares it
+			return total, err //nolint:wrapcheck // the reader of the body compares the error
 		}
 	}
 }
 
-// answer returns the answer whose head was received.
-func (p *passage) answer() *http.Response {
+// response returns the response whose head was received.
+func (p *passage) response() *http.Response {
 	h := &p.head
 	out := &http.Response{
 		StatusCode:    h.Status,
@@ -239,7 +239,7 @@ func (p *passage) answer() *http.Response {
 		return out
 	case h.framing == noBody:
 		out.ContentLength = 0
-		if h.saysLength(p.request.Method) {
+		if h.keepsLength(p.request.Method) {
 			out.Header["Content-Length"] = []string{strconv.FormatInt(h.length, 10)}
 		}
 		p.give(true)
@@ -248,7 +248,7 @@ func (p *passage) answer() *http.Response {
 		out.ContentLength = h.length
 		out.Header["Content-Length"] = []string{strconv.FormatInt(h.length, 10)}
 	}
-	out.Body = &answerBody{passage: p, answer: out, left: h.length}
+	out.Body = &responseBody{passage: p, response: out, left: h.length}
 	return out
 }
 

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// The sockets are non-blocking: these calls return at once, so the scheduler need not know
+// The sockets are non-blocking: these calls return at once, so the scheduler need not be told
 // of them. recvfrom and sendto skip work that read and write do for files.
 
 func readSocket(fd uintptr, p []byte) (int, syscall.Errno) {

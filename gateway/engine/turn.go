@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// connState is where a connection is on its way from one request to the next. It is the
-// state of the connection's own goroutine; serve takes the steps between them.
+// connState is the state of a connection, which only its own goroutine reads and writes. serve
+// runs the step from each state to the next.
 type connState int
 
 // The states and what each step leads to. A step that fails leads to closing.
@@ -22,10 +22,10 @@ type connState int
 // awaiting within it, and await returns the state that turn cannot go on from.
 const (
 	awaiting    connState = iota // nothing of the next request has been read
-	reading                      // some of it has been read and is held
+	reading                      // a part of its head is in the inbox
 	calling                      // its head has been parsed and is plain
-	handingOver                  // final: it is not for the engine; what was read of it is held
-	lingering                    // final: the last answer has been written, and has to arrive
+	handingOver                  // final: the fallback serves it, with the bytes in the inbox
+	lingering                    // final: the last response was written; wait until it has arrived
 	closing                      // final: nothing is left to write
 )
 
@@ -122,7 +122,7 @@ func (c *conn) rested() {
 //
 // Serving within the poller's call saves a read for each request: the one that would find
 // the socket empty. A read that did not fill its buffer has emptied the socket, and the
-// poller, to which turn returns false, reports whatever comes later. Only the end of the
+// poller, to which turn returns false, reports bytes that arrive later. Only the end of the
 // stream can have come with the bytes and go unnoticed: watch looks for it.
 //
 // The descriptor is locked for reading while turn runs, so it must be read by tryRead only.
@@ -155,7 +155,7 @@ func (c *conn) turn(fd uintptr) bool {
 	}
 }
 
-// callWhole serves the next request if all of it is held, and sets state. It reports
+// callWhole serves the next request if it is complete in the inbox, and sets state. It reports
 // whether turn can go on: the request was served and the connection stays open.
 func (c *conn) callWhole() bool {
 	x := &c.exchange
@@ -173,7 +173,7 @@ func (c *conn) callWhole() bool {
 	return !c.state.isFinal()
 }
 
-// readHead reads until a plain head is held. A caller has FirstHeader for the rest of a
+// readHead reads until the inbox has a complete plain head. A caller has FirstHeader for the rest of a
 // head, however slowly it comes.
 func (c *conn) readHead() connState {
 	c.exchange.open()
@@ -191,7 +191,7 @@ func (c *conn) readHead() connState {
 		}
 		if err := c.fill(); err != nil {
 			if errors.Is(err, io.EOF) {
-				return handingOver // the fallback may have an answer to what is held
+				return handingOver // the fallback may respond to the bytes in the inbox
 			}
 			return closing
 		}
@@ -200,8 +200,8 @@ func (c *conn) readHead() connState {
 
 var endOfHead = []byte("\r\n\r\n")
 
-// findHead looks for a head in what is held, of which the first bytes have been looked at
-// before. It returns reading while there is none, and calling once it is in the exchange.
+// findHead searches the inbox for a head, after the bytes that were searched before. It returns
+// reading if there is no complete head, and calling if the head was parsed into the exchange.
 func (c *conn) findHead(looked int) connState {
 	x, held := &c.exchange, c.in.held()
 	from := max(0, looked-len(endOfHead)+1)
@@ -231,7 +231,7 @@ func (c *conn) call() connState {
 	switch {
 	case x.broken:
 		return closing
-	case x.lastAnswer || x.bodyLeft > 0 && !x.discardBody():
+	case x.lastResponse || x.bodyLeft > 0 && !x.discardBody():
 		return lingering
 	case c.in.empty():
 		return awaiting

@@ -74,7 +74,7 @@ func (u *Upstream) take() *backend {
 // answer, which the next caller would get. Nothing was written to it.
 var errStale = errors.New("something arrived on a connection that waited")
 
-// put keeps a connection for the next call, or closes it if bytes were read after the answer.
+// put keeps a connection for the next call, or closes it if bytes were read after the response.
 // Bytes that arrive later are noticed when it is used again.
 func (u *Upstream) put(b *backend, now time.Time) {
 	if b.interrupted.Load() || !b.drained() {
@@ -160,9 +160,9 @@ func (b *backend) begin(p []byte) error {
 	return b.write(p)
 }
 
-// ask writes a complete request and waits for the first bytes of the answer. It writes inside
-// the poller's call for the read, when the poller will report again: the answer cannot be
-// missed, and a read that would find nothing is saved. Errors of the read are returned by the
+// ask writes a complete request and waits for the first bytes of the response. It writes inside
+// the poller's call for the read, so that the poller reports the response and a read that would
+// find nothing is saved. Errors of the read are returned by the
 // next fill; errStale is returned as by begin.
 func (b *backend) ask(p []byte) error {
 	if b.raw == nil {

@@ -120,7 +120,7 @@ func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
 }
 
 // A call is sent again where the connection had waited. One that was made for it and
-// closes without an answer has had the call.
+// closes without a response has had the call.
 func TestACallIsNotSentAgainAfterAConnectionOfItsOwn(t *testing.T) {
 	var seen atomic.Int32
 	closed := make(chan struct{})
@@ -162,7 +162,7 @@ func (c copying) RequestHead(dst []byte) []byte {
 	return append(dst, c.x.Request.Method+" "+c.x.Request.Target+" HTTP/1.1\r\nHost: up\r\n"...)
 }
 
-func (c copying) AnswerHead(dst []byte, r *Response) []byte {
+func (c copying) ResponseHead(dst []byte, r *Response) []byte {
 	for _, f := range r.Fields {
 		dst = AppendField(dst, strings.Clone(f.Name), f.Value)
 	}

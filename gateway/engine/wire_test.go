@@ -110,7 +110,7 @@ func readWaits(now time.Time) []readWait {
 	}
 }
 
-// A wait is over when it has lasted as long as it may, not before and not after, whatever
+// A wait ends exactly when its time is over, whatever
 // deadline the wait before it has left behind.
 func TestReadWithin(t *testing.T) {
 	for _, tc := range readWaits(time.Now()) {

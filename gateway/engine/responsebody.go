@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// answerBody is the body of an answer to the fallback. At its end it adds the trailers to the
-// answer and releases the connection.
-type answerBody struct {
-	passage *passage
-	answer  *http.Response
-	left    int64 // for lengthKnown
-	chunks  chunks
-	over    error // that Read returns from now on
+// responseBody is the body of a response that RoundTrip returns. When the body ends it adds the
+// trailers to the response and releases the connection.
+type responseBody struct {
+	passage  *passage
+	response *http.Response
+	left     int64 // for lengthKnown
+	chunks   chunks
+	over     error // returned by Read once the body has ended or failed
 }
 
-func (b *answerBody) Read(p []byte) (int, error) {
+func (b *responseBody) Read(p []byte) (int, error) {
 	if len(p) == 0 || b.over != nil {
 		return 0, b.over
 	}
@@ -34,7 +34,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 }
 
 // next reads a part of the body, and returns io.EOF with the last one.
-func (b *answerBody) next(p []byte) (int, error) {
+func (b *responseBody) next(p []byte) (int, error) {
 	in := &b.passage.b.in
 	for {
 		n, over, err := b.decode(p, in)
@@ -55,13 +55,13 @@ func (b *answerBody) next(p []byte) (int, error) {
 		case errors.Is(err, io.EOF):
 			return 0, io.ErrUnexpectedEOF
 		case err != nil:
-			return 0, fmt.Errorf("read the upstream's answer: %w", err)
+			return 0, fmt.Errorf("read the upstream's response: %w", err)
 		}
 	}
 }
 
 // decode moves held bytes of the body to p. over reports whether the body has ended.
-func (b *answerBody) decode(p []byte, in *inbox) (n int, over bool, err error) {
+func (b *responseBody) decode(p []byte, in *inbox) (n int, over bool, err error) {
 	held := in.held()
 	switch b.passage.head.framing {
 	case lengthKnown:
@@ -88,27 +88,27 @@ func (b *answerBody) decode(p []byte, in *inbox) (n int, over bool, err error) {
 	}
 }
 
-func (b *answerBody) addTrailer() error {
+func (b *responseBody) addTrailer() error {
 	fields, err := b.chunks.trailerFields()
 	for _, f := range fields {
-		if b.answer.Trailer == nil {
-			b.answer.Trailer = http.Header{}
+		if b.response.Trailer == nil {
+			b.response.Trailer = http.Header{}
 		}
 		name := http.CanonicalHeaderKey(f.Name)
-		b.answer.Trailer[name] = append(b.answer.Trailer[name], f.Value)
+		b.response.Trailer[name] = append(b.response.Trailer[name], f.Value)
 	}
 	return err
 }
 
 // Close closes the connection if the body was not read to its end.
-func (b *answerBody) Close() error {
+func (b *responseBody) Close() error {
 	b.end(false, errBodyClosed)
 	return nil
 }
 
 var errBodyClosed = errors.New("the body is closed")
 
-func (b *answerBody) end(whole bool, with error) {
+func (b *responseBody) end(whole bool, with error) {
 	if b.over == nil {
 		b.over = with
 		b.passage.give(whole)
@@ -116,7 +116,8 @@ func (b *answerBody) end(whole bool, with error) {
 }
 
 // Switched is a connection to an upstream after 101. One goroutine may read and one write;
-// Close and Cut may be called by any. It times out when neither side sends for Idle.
+// Close and Cut may be called by any goroutine. Reads and writes time out when neither side
+// sends for Limits.Idle.
 type Switched struct {
 	passage *passage
 	touched atomic.Int64 // Unix time in nanoseconds
