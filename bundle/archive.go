@@ -17,8 +17,8 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// archive streams a zip. It fixes times and modes, sums every file, and sorts the
-// central directory by name whatever the order of writing.
+// archive streams a zip. It sets fixed times and modes, hashes every file, and sorts the
+// central directory by name.
 type archive struct {
 	zip   *zip.Writer
 	out   *tee

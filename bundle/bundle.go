@@ -1,13 +1,8 @@
-// Package bundle writes and verifies the zip of an exported project.
-//
-// It owns the archive (names, order, sums), the ledger of what became of each item,
-// the files of every export, and the offline verification of all of them. It does not
-// own the files of an export target: each target is a package below this one that
-// provides a Target, and package bundle/targets lists them. It reads rows through an
-// iterator and does no I/O of its own.
-//
-// Standards: ZIP as of APPNOTE 6.3, JSON as of RFC 8259, JSON Pointer as of
-// RFC 6901, JSON Lines, CSV as of RFC 4180, OpenAPI 3.0.3.
+// Package bundle writes and verifies the zip of an exported project. It owns the archive (names, order, checksums),
+// the ledger that records how each item was exported, the files of every export, and offline verification. It leaves
+// the files of an export target to the packages below it, each of which provides a Target (see bundle/targets). It
+// reads rows through an iterator and opens no files. Standards: ZIP (APPNOTE 6.3), JSON (RFC 8259), JSON Pointer
+// (RFC 6901 section 3), JSON Lines, CSV (RFC 4180 section 2), OpenAPI 3.0.3.
 package bundle
 
 import (
@@ -106,8 +101,8 @@ type Build struct {
 // with the number of keys, except by 16 bytes per distinct owner if a target lists
 // the owners.
 //
-// Errors are of kind Invalid for an impossible option or a project that breaks
-// the product's own naming rules, and wrap what Keys, w and ctx report.
+// Errors are of kind Invalid for an impossible option or a project that breaks the product's
+// naming rules. Other errors wrap those of Keys, w and ctx.
 func Write(ctx context.Context, w io.Writer, in Input) (Result, error) {
 	b, err := newBuild(in)
 	if err != nil {
@@ -174,9 +169,9 @@ func checkInput(in Input) error {
 	return checkProject(in.Project)
 }
 
-// parts lists the files in the order they are written. The order differs from
-// that of their names in two places: the key rows come before the report, whose
-// summary stands at its top and counts them, and the sums come last.
+// parts lists the files in the order they are written. That is the order of their names, with
+// two exceptions: the key rows come before the report, because the report begins with a
+// summary that counts them, and the checksums come last.
 func (b *Build) parts() ([]Part, error) {
 	var parts []Part
 	if b.HasKeys() {

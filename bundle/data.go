@@ -146,7 +146,7 @@ var (
 	Audit = Fate{Reason: "left_out", Status: Skipped, How: "left out",
 		Note:   "The history of who changed what stays with the hosted service.",
 		Remedy: "Read it in the dashboard before you close the account, if you have to keep it."}
-	// Secrets covers everything that would open something by itself.
+	// Secrets covers every value that grants access by itself.
 	Secrets = Fate{
 		Reason: "only_hashes",
 		Status: Skipped,

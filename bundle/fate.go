@@ -12,13 +12,13 @@ type Status string
 
 // The statuses of a ledger item.
 const (
-	Exact       Status = "exact"       // the same call gets the same answer
+	Exact       Status = "exact"       // the same call gets the same response
 	Approximate Status = "approximate" // close; the note states the worst case
 	Lossy       Status = "lossy"       // part of it is gone
 	Skipped     Status = "skipped"     // not carried over at all
 )
 
-// Fate is what becomes of a feature on a target in one case.
+// Fate describes how a feature is exported to a target in one case.
 type Fate struct {
 	Reason string // last part of the ledger code, snake_case
 	Status Status
@@ -41,7 +41,7 @@ type Target struct {
 	// NewKeys tells the customer what to do with minted keys. It is Markdown, the end
 	// of NOTICE.md.
 	NewKeys string
-	// Judge returns what becomes of a subject. nil: the usual fate, no place.
+	// Judge returns the verdict on a subject. nil: the first fate, no place.
 	Judge func(b *Build, s Subject) Verdict
 	// Earlier checks the target's files in an archive of an earlier edition against
 	// the build that the rest of the archive describes; nil: the target has none. It
@@ -67,7 +67,7 @@ type Subject struct {
 	Place       string // of a limit or an address rule: its JSON Pointer relative to its owner
 }
 
-// Verdict is what became of a subject on a target.
+// Verdict says how a subject was exported to a target.
 type Verdict struct {
 	Reason string // of one of the feature's fates; "" is the first
 	Target *Pointer

@@ -28,8 +28,8 @@ func mintInput() bundle.Input {
 	return in
 }
 
-// Without a gateway in the zip, the new keys can only be used by the sums in the rows.
-func TestMintedKeysAreKnownByTheirRows(t *testing.T) {
+// In an export without a gateway, keys.jsonl has the SHA-256 of each new key.
+func TestMintedKeysHaveTheirHashInTheRows(t *testing.T) {
 	data, _ := write(t, mintInput())
 	_, files := unzip(t, data)
 	records, err := csv.NewReader(strings.NewReader(files[minted])).ReadAll()

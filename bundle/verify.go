@@ -70,11 +70,11 @@ type Against struct {
 //
 //   - It is safe to unpack, and packed exactly as Write packs it, so that every unzip
 //     program finds the same files. A repacked archive is refused.
-//   - Every file has its sum, and none is missing or added.
+//   - Every file has the checksum in SHA256SUMS, and none is missing or added.
 //   - Every document has its shape.
 //   - The ledger has an item for everything in the other files, and its pointers
 //     resolve.
-//   - New keys have the sums in their rows.
+//   - Each new key has the SHA-256 that is recorded in its row.
 //   - Every other file is what Write generates from the project's documents.
 //
 // It trusts nothing in the archive and bounds what it reads. It uses about 50 bytes of
@@ -235,7 +235,7 @@ func (v *verifier) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// sums checks that SHA256SUMS has the sum of every entry, and no others.
+// sums checks that SHA256SUMS has the checksum of every entry and lists no other file.
 func (v *verifier) sums() error {
 	text, err := v.read(sumsFile)
 	if err != nil {

@@ -37,13 +37,13 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 	}
 	b.summary = l.report.Summary
 	all := slices.Concat(parts, b.seals(again, parts))
-	if name, added := l.v.unlike(all); added {
+	if name, added := l.v.unexpected(all); added {
 		return noFile(name)
 	}
 	for _, part := range all {
 		switch {
 		case part.Random, part.Name == sumsFile, part.Name == signatureFile: // checked already
-		case part.Name == reportFile && !b.HasKeys(): // it has items of keys whose rows are left out
+		case part.Name == reportFile && !b.HasKeys(): // it contains key items, and the key rows were left out
 		default:
 			if err := l.v.same(part); err != nil {
 				return err
@@ -53,8 +53,8 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 	return nil
 }
 
-// unlike returns the first entry that is none of the parts, and whether there is one.
-func (v *verifier) unlike(parts []Part) (string, bool) {
+// unexpected returns the first entry that is not one of the parts, and whether there is one.
+func (v *verifier) unexpected(parts []Part) (string, bool) {
 	ours := namesOf(parts)
 	for _, name := range v.names() {
 		if !ours[name] {

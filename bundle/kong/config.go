@@ -334,7 +334,7 @@ func (c *configWriter) entry(hash [32]byte, e entry) {
 }
 
 // opens reports whether a key needs an entry. A revoked one does not: an unknown key
-// gets the same answer.
+// gets the same response.
 func opens(k *snapshot.Key) bool {
 	return k.State == snapshot.KeyActive || k.State == snapshot.KeyFrozen
 }

@@ -2,12 +2,12 @@ package kong
 
 import "postern/bundle"
 
-// limitFates lists what Kong does otherwise for every project, whatever its
-// settings. All of them stand in every ledger.
-func limitFates() []bundle.Fate { return append(answerFates(), requestFates()...) }
+// limitFates lists the request limits in which Kong differs from the hosted gateway for every
+// project. Every ledger lists all of them.
+func limitFates() []bundle.Fate { return append(responseFates(), requestFates()...) }
 
-// answerFates are about upstreams and their answers.
-func answerFates() []bundle.Fate {
+// responseFates are about upstreams and their responses.
+func responseFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "timeouts", Status: bundle.Approximate,
 			How: "connect_timeout, read_timeout and write_timeout of each service",
@@ -65,7 +65,7 @@ func answerFates() []bundle.Fate {
 	}
 }
 
-// requestFates are about requests, and where they may lead.
+// requestFates are about requests and the upstreams they are sent to.
 func requestFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "control_cookies", Status: bundle.Approximate, How: "all cookies pass",

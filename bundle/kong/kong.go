@@ -1,13 +1,8 @@
-// Package kong writes the part of an export that runs on Kong Gateway 3.9
-// without a database: one configuration file, the plugin that checks keys by
-// their hashes, and the scripts that start and probe the gateway.
-//
-// It owns everything below gateway/ and verify/ in the zip and the table of what
-// Kong keeps of each feature. It does not own the decisions on a call (core/policy;
-// the plugin mirrors them) or the other files of the zip (bundle).
-//
-// Standard: Kong's declarative configuration, _format_version 3.0, as measured
-// on 3.9.3 (docs.konghq.com, "DB-less mode").
+// Package kong writes the part of an export that runs on Kong Gateway 3.9 without a database: the configuration, the
+// plugin that checks keys by their hashes, and the scripts that start and probe the gateway. It owns gateway/ and
+// verify/ in the zip and the table of how Kong supports each feature. It leaves the decisions on a call to package
+// core/policy, which the plugin mirrors, and the other files of the zip to package bundle. Standard: Kong's
+// declarative configuration, _format_version 3.0, as measured on 3.9.3 (docs.konghq.com, "DB-less mode").
 package kong
 
 import (

@@ -14,7 +14,7 @@ import (
 
 const probesFile = "verify/probes.jsonl"
 
-// probe is a recorded request and the hosted gateway's answer to it. The order of the
+// probe is a recorded request and the hosted gateway's response to it. The order of the
 // fields and the characters in them are part of the format: verify.sh parses the lines
 // with only a shell.
 type probe struct {
@@ -27,7 +27,7 @@ type probe struct {
 }
 
 // What a probe needs: the caller's own key, or to be sent from the gateway's machine,
-// because the answer depends on the client address.
+// because the response depends on the client address.
 const (
 	needsNothing   = "nothing"
 	needsKey       = "key"

@@ -37,7 +37,7 @@ type rig struct {
 
 	config  atomic.Pointer[gatewayDoc] // what the admin API was given last; nil: what is on disk
 	loads   atomic.Int64               // how often it was given something
-	refuses atomic.Int64               // the status of its answer, 0 for 201
+	refuses atomic.Int64               // the status of its response, 0 for 201
 
 	mu       sync.Mutex
 	upstream func(path string) int // see answer

@@ -189,7 +189,7 @@ func TestStartRefusesAnEmptyOrBrokenKeyFrom(t *testing.T) {
 	}
 }
 
-// An answer proves nothing of a key where any key gets it.
+// A response proves nothing of a key where any key gets it.
 func TestStartProvesThatTheKeyOpened(t *testing.T) {
 	t.Run("an address that asks for no key", func(t *testing.T) {
 		r := newRig(t, "docker")

@@ -5,7 +5,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// table declares what Kong keeps of each feature. It is tested by e2e/conformance
+// table declares how Kong supports each feature. It is tested by e2e/conformance
 // (against a real Kong) and plugin_test.go.
 func table() bundle.Table {
 	return bundle.Table{

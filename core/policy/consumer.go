@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"crypto/sha1" //nolint:gosec // RFC 9562 section 5.5 fixes SHA-1 for UUIDv5; nothing secret hangs on it
+	"crypto/sha1" //nolint:gosec // RFC 9562 section 5.5 fixes SHA-1 for UUIDv5; it protects no secret
 	"encoding/hex"
 )
 
@@ -46,7 +46,7 @@ func EntityID(id string) string {
 }
 
 // uuidV5 returns the UUIDv5 (RFC 9562 section 5.5) of namespace and name, which are
-// passed as one slice. It runs once per proxied call, hence no library.
+// passed as one slice. It uses no library because it runs once per proxied call.
 func uuidV5(namespaceAndName []byte) string {
 	sum := sha1.Sum(namespaceAndName) //nolint:gosec // see the import
 	sum[6] = sum[6]&0x0f | 0x50

@@ -7,15 +7,15 @@ import (
 	"postern/core/snapshot"
 )
 
-// Denial is an answer that the gateway gives instead of the upstream.
+// Denial is a response that the gateway gives instead of the upstream.
 type Denial struct {
 	Status  int    // HTTP status code
 	Code    string // stable, snake_case
 	Message string // one sentence for the caller
 }
 
-// The answers of the gateway. Exported gateways use the same bytes for every
-// one that their plugin gives.
+// The denials of the gateway. An exported gateway sends the same bytes for each denial that its
+// plugin implements.
 var (
 	NoRoute             = Denial{404, "no_route", "No project, version and environment answer at this address."}
 	CredentialsRequired = Denial{401, "credentials_required", "Send an API key in the X-API-Key header."}
@@ -87,7 +87,7 @@ func (d Denial) Challenge() string {
 	return WWWAuthenticateValue
 }
 
-// Body returns the JSON body of the answer. Codes and messages are ASCII without
+// Body returns the JSON body of the response. Codes and messages are ASCII without
 // quotes or backslashes, so nothing needs escaping.
 func (d Denial) Body() []byte {
 	return []byte(`{"message":"` + d.Message + `","code":"` + d.Code + `"}`)
@@ -201,9 +201,9 @@ func decideKeyless(c *Call) Decision {
 	return deny(CredentialsRequired)
 }
 
-// decideKey judges a presented key. Whatever is wrong with it, the answer is
-// InvalidKey, so that a guesser learns nothing; only a caller who has a valid key
-// learns that it is frozen, of another tenant, or used from another address.
+// decideKey judges a presented key. A key that is unknown, revoked, expired, or for another
+// project or environment gets InvalidKey, so that a guesser learns nothing. Only a caller with a
+// valid key learns that it is frozen, of another tenant, or used from another address.
 func decideKey(c *Call) Decision {
 	k := c.Key
 	if c.KeyLines > 1 || k == nil {

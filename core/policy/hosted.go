@@ -2,8 +2,7 @@ package policy
 
 import "postern/core/snapshot"
 
-// Authorization says what the upstream gets as the Authorization header of an
-// allowed call.
+// Authorization says which Authorization header the upstream gets with an allowed call.
 type Authorization uint8
 
 // KeepAuthorization also applies to every token that we did not issue.

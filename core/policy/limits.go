@@ -165,7 +165,7 @@ func (t *Tally) windows(space *[snapshot.Windows]tight) (list []tight, decisive 
 	return list, decisive
 }
 
-// Denial returns the answer to a call that the limits refuse: QuotaExceeded if the
+// Denial returns the response to a call that the limits refuse: QuotaExceeded if the
 // window that is used up is a day or longer, RateLimited otherwise.
 func (t *Tally) Denial() Denial {
 	if _, decisive := t.windows(new([snapshot.Windows]tight)); decisive.window >= snapshot.Day {
@@ -190,7 +190,7 @@ type LimitHeader struct {
 	Fixed bool // the value is a limit, the same from call to call
 }
 
-// MaxLimitHeaders is the highest number of LimitHeaders that an answer can have.
+// MaxLimitHeaders is the highest number of LimitHeaders that a response can have.
 const MaxLimitHeaders = 2*snapshot.Windows + 4
 
 // Headers appends to list the headers that Kong's rate-limiting plugin sets
@@ -222,7 +222,7 @@ func (t *Tally) Headers(list []LimitHeader) []LimitHeader {
 	return list
 }
 
-// IsLimitHeader reports whether Headers can set a header of that name on an answer
+// IsLimitHeader reports whether Headers can set a header of that name on a response
 // that is not a refusal. An upstream's header of the same name would contradict it.
 func IsLimitHeader(name string) bool {
 	if len(name) < len("RateLimit-Limit") {

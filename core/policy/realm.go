@@ -2,7 +2,7 @@ package policy
 
 import "postern/core/snapshot"
 
-// Realm has what the decisions need of a project, indexed once for all of its calls.
+// Realm indexes the data of a project that decisions read, once for all of its calls.
 type Realm struct {
 	ID            string
 	ProductID     string
@@ -85,13 +85,13 @@ func (r *Realm) FallbackOwnerOf(tenantID string) string {
 	return r.FallbackOwner
 }
 
-// Grant is what a key is worth in a project that it opens.
+// Grant has the rights of a key in a project that it opens.
 type Grant struct {
 	Scopes   []string
 	TenantID string
 }
 
-// Grant returns what a key is worth in this project, and whether it opens it at all.
+// Grant returns the rights of a key in this project, and whether the key opens the project.
 // A key of another project of the product has the scopes that this project gives to
 // the key type of that name (each project decides what a partner may do). If its
 // tenant is the default one of its own project, it counts for the default tenant of

@@ -1,7 +1,7 @@
 package snapshot
 
-// Feature is something that a project can use or have. Every export target declares
-// what becomes of it.
+// Feature is something that a project can use or have. Every export target declares how it
+// exports the feature.
 type Feature string
 
 // The features that a project can use. An export target's table must name each one;

@@ -1,11 +1,7 @@
-// Package snapshot is the immutable, gateway-neutral description of what is
-// served: projects, their versions, environments and access policies, and the
-// keys that open them.
-//
-// It owns the types that the gateway serves from and that every export target
-// reads, and the list of Features a project can use. It does not own where they
-// come from (service/projects and service/keys) or what they mean for a call
-// (core/policy).
+// Package snapshot has the immutable types that describe what a gateway serves: projects, their versions,
+// environments and access policies, and the keys that open them. It owns these types, which the gateway and every
+// export target read, and the list of Features that a project can use. It leaves loading them to service/projects and
+// service/keys, and their meaning for a call to core/policy.
 package snapshot
 
 import (
