@@ -4,8 +4,8 @@ package app
 
 import "syscall"
 
-// descriptors is how many files and sockets this process may have open; 0 when
-// that is not known.
+// descriptors returns how many files and sockets this process may have open, 0 if that is not
+// known.
 func descriptors() uint64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

@@ -2,7 +2,7 @@
 
 package app
 
-// lock does nothing: there is no flock. An export of a killed process continues when its
+// lock does nothing, because this system has no flock. An export of a killed process continues when its
 // lease ends, instead of at once.
 func lock(string) (release func() error, sole bool, err error) {
 	return func() error { return nil }, false, nil

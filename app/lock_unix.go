@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lock makes this process the sole owner of a data directory until release is called or the
-// process ends. Even if it is killed, the kernel releases the lock.
+// lock takes an exclusive lock on a data directory until release is called or the process ends.
+// The kernel releases the lock even if the process is killed.
 func lock(dir string) (release func() error, sole bool, err error) {
 	path := filepath.Join(dir, "postern.lock")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

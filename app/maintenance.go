@@ -32,7 +32,7 @@ func Operators(ctx context.Context, c config.Config) (emails []string, err error
 	return emails, err
 }
 
-// SetOperator makes an account an operator, or ends that it is one.
+// SetOperator grants an account the operator's rights, or revokes them.
 func SetOperator(ctx context.Context, c config.Config, email string, operator bool) error {
 	return onDatabase(ctx, c, func(db *models.DB) error {
 		return (&accounts.Service{DB: db}).SetOperator(ctx, email, operator)

@@ -22,7 +22,7 @@ const (
 	pingWithin = 1500 * time.Millisecond
 )
 
-// ready is the control plane's readiness. It needs the database.
+// ready checks the control plane's readiness, which needs the database.
 func (a *App) ready(ctx context.Context) (says string, err error) {
 	if a.stopping.Load() {
 		return "stopping", handlers.ErrStopping
@@ -43,7 +43,7 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 	return a.alarm(), nil
 }
 
-// gatewayReady is the gateway's readiness. The gateway stays ready while the database is
+// gatewayReady checks the gateway's readiness. The gateway stays ready while the database is
 // unreachable, or all replicas would be taken out of service at once.
 func (a *App) gatewayReady(context.Context) (says string, err error) {
 	switch {

@@ -34,7 +34,7 @@ type running struct {
 	upstream   string
 	seen       atomic.Int64 // calls at the upstream
 	seenBytes  atomic.Int64 // of their bodies
-	sentBytes  atomic.Int64 // of its answers
+	sentBytes  atomic.Int64 // of its responses
 	holdUp     chan struct{}
 	underWay   chan struct{}
 	unanswered string // an address where nothing answers
@@ -287,7 +287,7 @@ func (r *running) rows(project string, by ...string) []models.UsageSum {
 }
 
 // awaitLog waits until the live log has numbered that many requests, those
-// included that it dropped. A caller may have its answer before the log has the
+// included that it dropped. A caller may have its response before the log has the
 // call.
 func (r *running) awaitLog(t *testing.T, calls int64) {
 	t.Helper()

@@ -3,7 +3,7 @@
 // It owns addresses, credentials on the wire, retries, and the translation of problem
 // details (RFC 9457) into package fault. It leaves the storage of credentials and all
 // output to cmd/postern. Its structs have the API's JSON names, so that encoding one
-// gives the server's answer.
+// gives the server's response.
 package client
 
 import (
@@ -23,8 +23,8 @@ import (
 	"postern/platform/fault"
 )
 
-// maxAnswer bounds an answer that is read whole, in bytes.
-const maxAnswer = 32 << 20
+// maxResponse bounds a response that is read whole, in bytes.
+const maxResponse = 32 << 20
 
 // Client calls one server with one credential. It is safe for concurrent use.
 type Client struct {
@@ -83,7 +83,7 @@ func Address(server string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// call sends in as JSON, unless it is nil, and decodes the answer. Each segment of the
+// call sends in as JSON, unless in is nil, and decodes the response. Each segment of the
 // path is escaped.
 func call[Out any](ctx context.Context, c *Client, method string, in any, segments ...string) (Out, error) {
 	return exchange[Out](ctx, c, method, in, "", segments)
@@ -93,32 +93,32 @@ func exchange[Out any](
 	ctx context.Context, c *Client, method string, in any, query string, segments []string,
 ) (Out, error) {
 	var out Out
-	answer, err := c.send(ctx, method, in, query, segments) //nolint:bodyclose // decoded closes it
+	response, err := c.send(ctx, method, in, query, segments) //nolint:bodyclose // decoded closes it
 	if err != nil {
 		return out, err
 	}
-	return decoded[Out](c, answer)
+	return decoded[Out](c, response)
 }
 
-func decoded[Out any](c *Client, answer *http.Response) (Out, error) {
-	defer answer.Body.Close()
+func decoded[Out any](c *Client, response *http.Response) (Out, error) {
+	defer response.Body.Close()
 	var out Out
-	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&out); err != nil {
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(&out); err != nil {
 		return out, c.unexpected(err)
 	}
 	return out, nil
 }
 
-// remove sends a call whose answer has no body.
+// remove sends DELETE, whose response has no body.
 func (c *Client) remove(ctx context.Context, segments ...string) error {
-	answer, err := c.send(ctx, http.MethodDelete, nil, "", segments)
+	response, err := c.send(ctx, http.MethodDelete, nil, "", segments)
 	if err != nil {
 		return err
 	}
-	return answer.Body.Close()
+	return response.Body.Close()
 }
 
-// send returns an answer of 2xx, whose body the caller closes, or an error.
+// send returns a response of 2xx, whose body the caller closes, or an error.
 func (c *Client) send(
 	ctx context.Context, method string, in any, query string, segments []string,
 ) (*http.Response, error) {
@@ -160,18 +160,19 @@ func (c *Client) sendWith(
 	if c.anonymous != "" {
 		request.Header.Set("Postern-Anonymous-Token", c.anonymous)
 	}
-	answer, err := c.sendRetrying(request)
+	response, err := c.sendRetrying(request)
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}
-	if answer.StatusCode/100 == 2 {
-		return answer, nil
+	if response.StatusCode/100 == 2 {
+		return response, nil
 	}
-	defer answer.Body.Close()
-	return nil, c.refusal(answer)
+	defer response.Body.Close()
+	return nil, c.refusal(response)
 }
 
-// pathOf refuses the segments that mean another place: none, and dots.
+// pathOf escapes segments and joins them to a path. It refuses segments that would change the path: empty ones,
+// "." and "..".
 func pathOf(segments []string) (string, error) {
 	var path strings.Builder
 	for _, s := range segments {

@@ -188,7 +188,7 @@ func TestVerifyAudit(t *testing.T) {
 	}
 }
 
-// same decodes the server's answer into a T, encodes it again, and fails on any
+// same decodes the server's response into a T, encodes it again, and fails on any
 // difference: the command line prints the second form as the API's JSON.
 func same[T any](t *testing.T, address, token string) {
 	t.Helper()

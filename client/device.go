@@ -86,21 +86,21 @@ func postForm[Out any](ctx context.Context, c *Client, form url.Values, path str
 		return out, err
 	}
 	request.Header = http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
-	answer, err := c.http.Do(request)
+	response, err := c.http.Do(request)
 	if err != nil {
 		return out, c.unreachable(ctx, err)
 	}
-	defer answer.Body.Close()
-	body := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer))
-	if answer.StatusCode != http.StatusOK {
+	defer response.Body.Close()
+	body := json.NewDecoder(io.LimitReader(response.Body, maxResponse))
+	if response.StatusCode != http.StatusOK {
 		var problem struct {
 			Error       string `json:"error"`
 			Description string `json:"error_description"`
 		}
 		if err := body.Decode(&problem); err != nil || problem.Error == "" {
-			return out, c.unexpected(errors.Join(err, errors.New(answer.Status)))
+			return out, c.unexpected(errors.Join(err, errors.New(response.Status)))
 		}
-		return out, fault.New(kindOf(answer.StatusCode), problem.Error, "%s", problem.Description)
+		return out, fault.New(kindOf(response.StatusCode), problem.Error, "%s", problem.Description)
 	}
 	if err := body.Decode(&out); err != nil {
 		return out, c.unexpected(err)

@@ -73,7 +73,7 @@ func (c *Client) Export(ctx context.Context, id string) (Export, error) {
 }
 
 // WaitExport polls until the export is ready, and calls progress, which may be nil,
-// with each answer. It returns a fault of kind Conflict if the export ends in another
+// with each response. It returns a fault of kind Conflict if the export ends in another
 // state.
 func (c *Client) WaitExport(ctx context.Context, id string, progress func(Export)) (Export, error) {
 	for pause := firstPoll; ; pause = min(pause*3/2, lastPoll) {
@@ -105,14 +105,14 @@ func (c *Client) WaitExport(ctx context.Context, id string, progress func(Export
 // with those of the export. After an error, the caller discards what was written.
 func (c *Client) Download(ctx context.Context, e Export, w io.Writer) error {
 	// By its id, not by download_url: the token must reach only its own server.
-	answer, err := c.send(ctx, http.MethodGet, nil, "", []string{"api", "v1", "exports", e.ID, "download"})
+	response, err := c.send(ctx, http.MethodGet, nil, "", []string{"api", "v1", "exports", e.ID, "download"})
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	sum := sha256.New()
-	from := &source{Reader: answer.Body}
-	// One byte more than announced, so that a longer answer shows.
+	from := &source{Reader: response.Body}
+	// One byte more than announced, so that a longer response shows.
 	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(from, e.SizeBytes+1))
 	switch {
 	case ctx.Err() != nil:

@@ -38,7 +38,7 @@ type GroupMember struct {
 	Since time.Time `json:"since"`
 }
 
-// GroupInput is what a group can have; nil leaves a field as it is.
+// GroupInput creates or changes a group; nil leaves a field as it is.
 type GroupInput struct {
 	Name        *string `json:"name,omitempty"`
 	DisplayName *string `json:"display_name,omitempty"`
@@ -92,7 +92,7 @@ func (c *Client) NestGroup(ctx context.Context, group, child string) (Group, err
 	return call[Group](ctx, c, http.MethodPut, nil, "api", "v1", "groups", group, "children", child)
 }
 
-// UnnestGroup ends the nesting of a group in another.
+// UnnestGroup removes a group from another.
 func (c *Client) UnnestGroup(ctx context.Context, group, child string) error {
 	return c.remove(ctx, "api", "v1", "groups", group, "children", child)
 }

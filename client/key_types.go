@@ -39,7 +39,7 @@ func (c *Client) UpdateKeyType(ctx context.Context, project, keyType string, cha
 	return call[KeyType](ctx, c, http.MethodPatch, change, "api", "v1", "projects", project, "key-types", keyType)
 }
 
-// DeleteKeyType removes a key type that no key is of.
+// DeleteKeyType removes a key type that no key uses.
 func (c *Client) DeleteKeyType(ctx context.Context, project, keyType string) error {
 	return c.remove(ctx, "api", "v1", "projects", project, "key-types", keyType)
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Key is an API key. Key.Key, its plaintext, is there only in the answers to
-// creation and rotation.
+// Key is an API key. Key.Key, its plaintext, is set only in the responses to creation and
+// rotation.
 type Key struct {
 	ID              string           `json:"id"`
-	Project         string           `json:"project"` // id of the one it was made in
+	Project         string           `json:"project"` // id of the project it was created in
 	Owner           string           `json:"owner"`
 	KeyType         string           `json:"key_type"`
 	Scopes          []string         `json:"scopes"`
@@ -48,12 +48,11 @@ type NewKey struct {
 	AllowedCIDRs []string         `json:"allowed_cidrs,omitempty"`
 }
 
-// KeyChange changes an API key; what is absent stays as it is. The members are
-// description, limits, allowed_cidrs and expires_at, of which null means something
-// in limits (those of its type) and expires_at (never).
+// KeyChange changes an API key; absent members stay as they are. The members are description,
+// limits (null: those of its type), allowed_cidrs and expires_at (null: never).
 type KeyChange map[string]any
 
-// KeyFilter chooses keys; what is empty chooses all.
+// KeyFilter selects keys; an empty field selects all.
 type KeyFilter struct {
 	Owner, State, Tenant, KeyType string
 	Environment                   string // all for keys that open all
@@ -79,7 +78,7 @@ func (c *Client) Keys(ctx context.Context, project string, f KeyFilter) iter.Seq
 	return pagesOf[Key](ctx, c, query, "api", "v1", "projects", project, "keys")
 }
 
-// UpdateKey changes a key, if it is still as the ETag says; any state will do for "".
+// UpdateKey changes a key if it still has the ETag; "" changes it in any state.
 func (c *Client) UpdateKey(ctx context.Context, id, etag string, change KeyChange) (Key, error) {
 	return call[Key](ctx, c.IfMatch(etag), http.MethodPatch, change, "api", "v1", "keys", id)
 }
@@ -89,8 +88,8 @@ func (c *Client) CreateKey(ctx context.Context, project string, in NewKey) (Key,
 	return call[Key](ctx, c, http.MethodPost, in, "api", "v1", "projects", project, "keys")
 }
 
-// RotateKey gives a key a new secret. The old one works for the grace period
-// more, in whole seconds; nil leaves its length to the server.
+// RotateKey gives a key a new secret. The old secret stays valid for the grace period, in
+// whole seconds; nil leaves its length to the server.
 func (c *Client) RotateKey(ctx context.Context, id string, grace *time.Duration) (Key, error) {
 	in := map[string]int64{}
 	if grace != nil {
@@ -104,12 +103,12 @@ func (c *Client) FreezeKey(ctx context.Context, id string) (Key, error) {
 	return c.change(ctx, id, "freeze")
 }
 
-// UnfreezeKey makes a frozen key work again.
+// UnfreezeKey ends the freeze of a key, so that calls with it are admitted again.
 func (c *Client) UnfreezeKey(ctx context.Context, id string) (Key, error) {
 	return c.change(ctx, id, "unfreeze")
 }
 
-// RevokeKey ends a key for good.
+// RevokeKey revokes a key permanently.
 func (c *Client) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return c.change(ctx, id, "revoke")
 }

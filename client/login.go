@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// AppClient is an application that a tenant's people sign in to: an OpenID Connect
-// issuer of its own. Secret is there only in the answer that made it.
+// AppClient is an application that a tenant's users sign in to, and an OpenID Connect issuer
+// of its own. Secret is set only in the response to its creation.
 type AppClient struct {
 	ID             string    `json:"id"`
 	Tenant         string    `json:"tenant"` // id
@@ -28,7 +28,7 @@ type AppClient struct {
 	Secret         string    `json:"client_secret,omitempty"`
 }
 
-// Branding is what the hosted pages look like.
+// Branding has the title, the welcome text, the logo and the color of the hosted pages.
 type Branding struct {
 	Title   string `json:"title"`
 	Welcome string `json:"welcome"`
@@ -36,8 +36,8 @@ type Branding struct {
 	Color   string `json:"color"` // #rrggbb
 }
 
-// AppClientChange is what an app client can have. Nil leaves a field as it is, or
-// at its default in a new one, which needs a name.
+// AppClientChange creates or changes an app client. Nil leaves a field as it is, or at its
+// default in a new app client, which needs a name.
 type AppClientChange struct {
 	Name           *string         `json:"name,omitempty"`
 	RedirectURIs   *[]string       `json:"redirect_uris,omitempty"`
@@ -49,7 +49,7 @@ type AppClientChange struct {
 	Branding       *BrandingChange `json:"branding,omitempty"`
 }
 
-// BrandingChange changes the looks; nil leaves a field as it is.
+// BrandingChange changes the branding; nil leaves a field as it is.
 type BrandingChange struct {
 	Title   *string `json:"title,omitempty"`
 	Welcome *string `json:"welcome,omitempty"`
@@ -57,8 +57,8 @@ type BrandingChange struct {
 	Color   *string `json:"color,omitempty"`
 }
 
-// Provider is an identity provider of an app client. Its secret can be written and
-// not read.
+// Provider is an identity provider of an app client. Its secret can be set and is never
+// returned.
 type Provider struct {
 	ID        string    `json:"id"`
 	AppClient string    `json:"app_client"` // id
@@ -76,7 +76,7 @@ type Provider struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// TokenType is what the client and the upstream get.
+// TokenType says which token the client and the upstream get.
 type TokenType struct {
 	Client   string `json:"client,omitempty"`   // service or provider
 	Upstream string `json:"upstream,omitempty"` // service, provider_access_token, provider_id_token or none
@@ -121,7 +121,7 @@ func (c *Client) UpdateAppClient(ctx context.Context, id string, change AppClien
 	return call[AppClient](ctx, c, http.MethodPatch, change, "api", "v1", "app-clients", id)
 }
 
-// DeleteAppClient ends an app client and every login with it.
+// DeleteAppClient deletes an app client and every login with it.
 func (c *Client) DeleteAppClient(ctx context.Context, id string) error {
 	return c.remove(ctx, "api", "v1", "app-clients", id)
 }
@@ -142,7 +142,7 @@ func (c *Client) UpdateProvider(ctx context.Context, id string, change ProviderC
 	return call[Provider](ctx, c, http.MethodPatch, change, "api", "v1", "providers", id)
 }
 
-// DeleteProvider takes a provider away from its app client.
+// DeleteProvider removes a provider from its app client.
 func (c *Client) DeleteProvider(ctx context.Context, id string) error {
 	return c.remove(ctx, "api", "v1", "providers", id)
 }

@@ -7,7 +7,7 @@ import (
 	"postern/platform/fault"
 )
 
-// newLogin creates an app client and one provider of it, and returns the answers.
+// newLogin creates an app client and one provider of it, and returns the responses.
 func newLogin(t *testing.T, api *client.Client) (client.AppClient, client.Provider) {
 	t.Helper()
 	if _, err := api.CreateTenant(t.Context(), client.NewTenant{Name: "acme"}); err != nil {

@@ -10,7 +10,7 @@ import (
 	"postern/platform/fault"
 )
 
-// problem is what is read of an error's body (RFC 9457).
+// problem has the members of an error's body that are read (RFC 9457, section 3.1).
 type problem struct {
 	Detail string `json:"detail"`
 	Code   string `json:"code"`
@@ -21,17 +21,17 @@ type problem struct {
 	} `json:"errors"`
 }
 
-// refusal translates an answer that is not 2xx.
-func (c *Client) refusal(answer *http.Response) error {
-	if answer.StatusCode/100 == 3 {
-		return c.redirected(answer)
+// refusal translates a response that is not 2xx.
+func (c *Client) refusal(response *http.Response) error {
+	if response.StatusCode/100 == 3 {
+		return c.redirected(response)
 	}
-	out := fault.New(kindOf(answer.StatusCode), "unexpected_answer",
-		"%s answered %d, and not as Postern does. Is this its address?", c.base, answer.StatusCode)
-	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	out := fault.New(kindOf(response.StatusCode), "unexpected_answer",
+		"%s answered %d, and not as Postern does. Is this its address?", c.base, response.StatusCode)
+	media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	var p problem
 	if media != "application/problem+json" ||
-		json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&p) != nil ||
+		json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(&p) != nil ||
 		p.Code == "" {
 		return out
 	}
@@ -42,17 +42,18 @@ func (c *Client) refusal(answer *http.Response) error {
 	return out
 }
 
-// redirected names the host alone: the rest of the address is not ours to show.
-func (c *Client) redirected(answer *http.Response) error {
-	where := "elsewhere"
-	if to, err := url.Parse(answer.Header.Get("Location")); err == nil && to.Host != "" {
+// redirected returns an error that names only the host, since the rest of the address may hold
+// secrets.
+func (c *Client) redirected(response *http.Response) error {
+	where := "to another address"
+	if to, err := url.Parse(response.Header.Get("Location")); err == nil && to.Host != "" {
 		where = "to " + to.Scheme + "://" + to.Host
 	}
 	return fault.New(fault.Internal, "redirected", "%s redirects %s, where the credential is not sent. If that is "+
 		"right, name it with --server or POSTERN_SERVER.", c.base, where)
 }
 
-// kindOf is the reverse of how the server chooses its status codes.
+// kindOf returns the kind that the server maps to the status code.
 func kindOf(status int) fault.Kind {
 	switch status {
 	case http.StatusBadRequest:

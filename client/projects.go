@@ -27,13 +27,13 @@ type Project struct {
 	Frozen        *Frozen       `json:"frozen"`     // nil while it is served
 }
 
-// Frozen says that the operators have taken a project down.
+// Frozen describes a project that the operators have taken down.
 type Frozen struct {
 	Reason string    `json:"reason"`
 	Since  time.Time `json:"since"`
 }
 
-// Takedown is whether a project, of whichever team, is taken down.
+// Takedown is a project of any team. Frozen is nil if the project is not taken down.
 type Takedown struct {
 	ID     string  `json:"id"`
 	Name   string  `json:"name"`
@@ -72,8 +72,8 @@ type ProjectLimits struct {
 	Project map[string]int64 `json:"project,omitzero"`
 }
 
-// IPRules are the address ranges that calls may come from, anywhere where Allow is
-// empty, and those that they may not.
+// IPRules are the address ranges that calls may come from (Allow; empty: any address) and
+// those that they may not come from (Deny).
 type IPRules struct {
 	Allow []string `json:"allow"`
 	Deny  []string `json:"deny"`
@@ -93,13 +93,14 @@ type Opaque struct {
 	Endpoint     string  `json:"endpoint"`
 	Method       string  `json:"method,omitempty"` // client_secret_basic or client_secret_post
 	ClientID     string  `json:"client_id,omitempty"`
-	ClientSecret *string `json:"client_secret,omitempty"` // never in an answer; nil leaves it as it is
-	HasSecret    bool    `json:"has_secret,omitempty"`    // in answers only
-	Issuer       string  `json:"iss,omitempty"`           // that answers have to name
-	Audience     string  `json:"aud,omitempty"`           // that has to be among those that answers name
+	ClientSecret *string `json:"client_secret,omitempty"` // never in a response; nil leaves it as it is
+	HasSecret    bool    `json:"has_secret,omitempty"`    // in responses only
+	Issuer       string  `json:"iss,omitempty"`           // the iss that responses must have
+	Audience     string  `json:"aud,omitempty"`           // an aud that responses must have
 }
 
-// JWT is whose tokens the method jwt takes: a token has to match one pair in both.
+// JWT has the issuers whose tokens the method jwt accepts. A token must match issuer and
+// audience of one pair.
 type JWT struct {
 	AllowedPairs []TokenPair `json:"allowed_pairs"`
 }
@@ -113,7 +114,7 @@ type TokenPair struct {
 	Tenant   string `json:"tenant,omitempty"` // name
 }
 
-// Environment is an environment of a version. URL is empty in the answer to a change.
+// Environment is an environment of a version. URL is empty in the response to a change.
 type Environment struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`

@@ -19,22 +19,22 @@ const (
 	longPause  = 10 * time.Second // the longest Retry-After that is followed
 )
 
-// sendRetrying sends a request, and sends it again when its answer was lost. Changes
-// carry an Idempotency-Key, for which the server repeats its first answer.
+// sendRetrying sends a request, and sends it again when its response was lost. Changes
+// carry an Idempotency-Key, for which the server repeats its first response.
 func (c *Client) sendRetrying(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodPost || request.Method == http.MethodPatch {
 		request.Header.Set("Idempotency-Key", rand.Text())
 	}
 	pause := firstPause
 	for try := 1; ; try++ {
-		answer, err := c.http.Do(request)
-		wait, worth := retryAfter(answer, err, pause)
+		response, err := c.http.Do(request)
+		wait, worth := retryAfter(response, err, pause)
 		if try == maxTries || !worth || request.Context().Err() != nil {
-			return answer, err
+			return response, err
 		}
-		if answer != nil {
-			_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<16)) // so that the connection can be used again
-			answer.Body.Close()
+		if response != nil {
+			_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<16)) // so that the connection can be used again
+			response.Body.Close()
 		}
 		if err := sleep(request.Context(), wait); err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (c *Client) sendRetrying(request *http.Request) (*http.Response, error) {
 }
 
 // retryAfter reports whether a request is sent again, and after which pause.
-func retryAfter(answer *http.Response, err error, pause time.Duration) (time.Duration, bool) {
+func retryAfter(response *http.Response, err error, pause time.Duration) (time.Duration, bool) {
 	if err != nil {
 		if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.ECONNREFUSED) {
 			return 0, false // no server was reached
@@ -56,11 +56,11 @@ func retryAfter(answer *http.Response, err error, pause time.Duration) (time.Dur
 			errors.Is(err, syscall.EPIPE)
 		return pause, cut
 	}
-	switch answer.StatusCode {
+	switch response.StatusCode {
 	case http.StatusBadGateway, http.StatusGatewayTimeout: // from a proxy on the way
 		return pause, true
 	case http.StatusConflict:
-		seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")) // the first try is still running
+		seconds, err := strconv.Atoi(response.Header.Get("Retry-After")) // the first try is still running
 		wait := time.Duration(seconds) * time.Second
 		return wait, err == nil && wait <= longPause
 	}

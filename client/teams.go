@@ -26,7 +26,7 @@ type Member struct {
 	JoinedAt time.Time `json:"joined_at"`
 }
 
-// Invitation is a link into a team. URL and Code are set only in the answer to its
+// Invitation is a link to join a team. URL and Code are set only in the response to its
 // creation.
 type Invitation struct {
 	ID        string    `json:"id"`
@@ -88,7 +88,7 @@ func (c *Client) Invitations(ctx context.Context, team string) iter.Seq2[Invitat
 	return pages[Invitation](ctx, c, "api", "v1", "teams", team, "invitations")
 }
 
-// CreateInvitation creates a link into a team. With an e-mail address, only an account
+// CreateInvitation creates a link to join a team. With an e-mail address, only an account
 // that has it can accept the invitation.
 func (c *Client) CreateInvitation(ctx context.Context, team, role, email string) (Invitation, error) {
 	in := map[string]string{"role": role}
@@ -109,11 +109,11 @@ func (c *Client) AcceptInvitation(ctx context.Context, code string) (Team, error
 	return call[Team](ctx, c, http.MethodPost, map[string]string{"code": code}, "api", "v1", "invitations", "accept")
 }
 
-// without sends a call whose answer has no content.
+// without sends a call whose response has no content.
 func (c *Client) without(ctx context.Context, method string, segments ...string) error {
-	answer, err := c.send(ctx, method, nil, "", segments)
+	response, err := c.send(ctx, method, nil, "", segments)
 	if err != nil {
 		return err
 	}
-	return answer.Body.Close()
+	return response.Body.Close()
 }

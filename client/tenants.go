@@ -60,12 +60,12 @@ func (c *Client) DeleteTenant(ctx context.Context, tenant string) error {
 	return c.remove(ctx, "api", "v1", "tenants", tenant)
 }
 
-// AttachTenant makes a project serve a tenant.
+// AttachTenant attaches a tenant to a project, which then serves it.
 func (c *Client) AttachTenant(ctx context.Context, project, tenant string) (Tenant, error) {
 	return call[Tenant](ctx, c, http.MethodPut, nil, "api", "v1", "projects", project, "tenants", tenant)
 }
 
-// DetachTenant makes a project no longer serve a tenant.
+// DetachTenant detaches a tenant from a project, which then no longer serves it.
 func (c *Client) DetachTenant(ctx context.Context, project, tenant string) error {
 	return c.remove(ctx, "api", "v1", "projects", project, "tenants", tenant)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Token is a credential of the control plane. Its plaintext, Token.Token, is set only
-// in the answer to its creation.
+// in the response to its creation.
 type Token struct {
 	ID         string     `json:"id"`
 	Kind       string     `json:"kind"` // personal, cli or workspace
@@ -81,11 +81,11 @@ func (c *Client) CreateToken(ctx context.Context, in NewToken) (Token, error) {
 
 // RevokeToken revokes an access token.
 func (c *Client) RevokeToken(ctx context.Context, id string) error {
-	answer, err := c.send(ctx, http.MethodDelete, nil, "", []string{"api", "v1", "tokens", id})
+	response, err := c.send(ctx, http.MethodDelete, nil, "", []string{"api", "v1", "tokens", id})
 	if err != nil {
 		return err
 	}
-	return answer.Body.Close()
+	return response.Body.Close()
 }
 
 // Claim moves an unclaimed workspace into the team with an id, or with "" into a new

@@ -22,7 +22,7 @@ func TestEveryFieldOfTokensIsKept(t *testing.T) {
 	}](t, server+"/api/v1/tokens", proxy.WorkspaceKey)
 }
 
-// TestAwaitDevice runs against a server that gives one answer after another.
+// TestAwaitDevice runs against a server that gives one response after another.
 func TestAwaitDevice(t *testing.T) {
 	for want, answers := range map[string][]string{
 		"": {

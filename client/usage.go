@@ -78,7 +78,7 @@ type Request struct {
 	Method      string    `json:"method"`
 	Path        string    `json:"path"`
 	Status      int       `json:"status"`
-	Code        *string   `json:"code"` // of the gateway's own answer
+	Code        *string   `json:"code"` // of the gateway's own response
 	Step        string    `json:"step"` // the step that answered
 	Version     string    `json:"version"`
 	Environment string    `json:"environment"`
@@ -116,8 +116,8 @@ type Followed struct {
 }
 
 // FollowRequests iterates over the calls of a project as they happen. It starts after
-// the call with the given id, now if the id is "", or at the oldest call in the log if
-// the log has no such call. It opens a new stream when the server ends one, and ends
+// the call with the given id, now if the id is "", or at the oldest call in the log if the id
+// is not in the log. It opens a new stream when the server ends one, and ends
 // after the first error or with the context.
 func (c *Client) FollowRequests(ctx context.Context, project, after string) iter.Seq2[Followed, error] {
 	return func(yield func(Followed, error) bool) {
@@ -141,7 +141,7 @@ func (c *Client) FollowRequests(ctx context.Context, project, after string) iter
 // askAgain is the pause before the next stream is opened.
 const askAgain = time.Second
 
-// errNoStream is returned for an answer that is not an event stream.
+// errNoStream is returned for a response that is not an event stream.
 var errNoStream = errors.New("the answer is no stream of events")
 
 // followOnce reads one stream to its end and stores the last id in after.
@@ -152,18 +152,18 @@ func (c *Client) followOnce(
 	if *after != "" {
 		header.Set("Last-Event-ID", *after)
 	}
-	answer, err := c.sendWith(
+	response, err := c.sendWith(
 		ctx, http.MethodGet, nil, "", []string{"api", "v1", "projects", project, "requests"}, header,
 	)
 	if err != nil {
 		return false, err
 	}
-	defer answer.Body.Close()
-	if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
+	defer response.Body.Close()
+	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
 		return false, fault.New(fault.Internal, "unexpected_answer", "The server at %s does not answer as Postern "+
 			"does. Check the address.", c.base).Because(errNoStream)
 	}
-	lines := bufio.NewScanner(answer.Body)
+	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 1<<20)
 	var event, id, data string
 	for lines.Scan() {

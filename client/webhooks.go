@@ -9,7 +9,7 @@ import (
 )
 
 // Webhook is an address that a team's events are sent to. Secret, the signing secret,
-// is set only in the answers to creation and rotation.
+// is set only in the responses to creation and rotation.
 type Webhook struct {
 	ID                 string     `json:"id"`
 	Team               string     `json:"team"`
@@ -89,11 +89,11 @@ func (c *Client) RotateWebhook(ctx context.Context, id string, overlap *time.Dur
 
 // DeleteWebhook removes a webhook.
 func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
-	answer, err := c.send(ctx, http.MethodDelete, nil, "", []string{"api", "v1", "webhooks", id})
+	response, err := c.send(ctx, http.MethodDelete, nil, "", []string{"api", "v1", "webhooks", id})
 	if err != nil {
 		return err
 	}
-	return answer.Body.Close()
+	return response.Body.Close()
 }
 
 // Deliveries iterates over the deliveries of a webhook, newest first, page by page. It

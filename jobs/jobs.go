@@ -1,9 +1,6 @@
-// Package jobs runs background work on River, in the database that holds the state.
-//
-// A Queue inserts jobs, in the transaction that makes them necessary: a job exists
-// exactly if that transaction commits. Workers take the jobs and run them. The package
-// owns the kinds of job, their retries and their schedule; the work itself is a method
-// of a service.
+// Package jobs runs background work on River, in the database that holds the state. It owns the kinds of job, their
+// retries and their schedule; the work itself is a method of a service. A Queue inserts jobs in the transaction that
+// requires them, so that a job exists exactly if the transaction commits. Workers take the jobs and run them.
 package jobs
 
 import (

@@ -14,8 +14,8 @@ const (
 	// upkeepEvery bounds how long a dead worker's export waits after its lease has ended.
 	upkeepEvery = 15 * time.Second
 
-	// keepDeviceCodes is how long the device flow still answers expired_token for a
-	// device code that has expired (RFC 8628, section 3.5).
+	// keepDeviceCodes is how long the device flow returns expired_token for a device code
+	// that has expired (RFC 8628, section 3.5).
 	keepDeviceCodes = time.Hour
 )
 

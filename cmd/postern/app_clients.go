@@ -17,8 +17,8 @@ func newAppClients(t terminal) *cobra.Command {
 		newAppClientsList(t), newAppClientsCreate(t), newAppClientsUpdate(t), newAppClientsDelete(t))
 }
 
-// onLogin makes a call with whatever credential the tenant, app client or provider
-// belongs to.
+// onLogin tries a call with each credential until one may read the tenant, app client or
+// provider.
 func onLogin[T any](t terminal, c *cobra.Command, id string, call func(context.Context, caller) (T, error)) (T, error) {
 	var none T
 	s, err := openSession(t, c)
@@ -125,7 +125,7 @@ func (f *appClientFlags) add(command *cobra.Command) {
 	addServerFlag(command)
 }
 
-// change has what was given; what was not stays nil.
+// change has the flags that were given; the other fields are nil.
 func (f *appClientFlags) change(c *cobra.Command) (client.AppClientChange, error) {
 	out := client.AppClientChange{
 		Name:         given(c, "name", &f.name),

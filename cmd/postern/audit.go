@@ -82,8 +82,8 @@ are not logged.`,
 	return command
 }
 
-// onTeam makes a call with the credentials that may be valid for a project, or without
-// a project with the only credential.
+// onTeam tries a call with each credential that may be valid for a project, or without a
+// project with the only credential.
 func onTeam[T any](
 	c *cobra.Command, t terminal, project string, call func(context.Context, caller) (T, error),
 ) (T, error) {

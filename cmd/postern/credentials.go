@@ -33,9 +33,9 @@ type login struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
-// credentials is a file of workspace keys and logins by server address. A key is
-// removed when its server says that the workspace was claimed, never because it is
-// refused: the refusing server may be the wrong one.
+// credentials is a file of workspace keys and logins by server address. A key is removed when
+// its server reports that the workspace was claimed. A refused key is kept, because the
+// refusing server may be the wrong one.
 type credentials struct{ path string }
 
 // credentialsFile is where this user's keys are kept: in POSTERN_CONFIG_DIR, or

@@ -91,7 +91,7 @@ func (d *demo) unfreeze(ctx context.Context) error {
 	return d.call(ctx, d.key().Key, http.StatusOK, "GET /orders for ")
 }
 
-// call prints a call through the gateway. It returns an error unless the answer has the
+// call prints a call through the gateway. It returns an error unless the response has the
 // status and contains the text.
 func (d *demo) call(ctx context.Context, key string, status int, text string) error {
 	ctx, stop := context.WithTimeout(ctx, callTimeout)

@@ -1,5 +1,6 @@
-// Command postern is the whole product in one binary: the server, its
-// migrations, and the command line of its API.
+// Command postern is the server, its migrations, and the command line of its API in one binary. It owns the flags,
+// output and exit codes, and the credentials kept on this machine. It leaves the construction of the server to package
+// app, calls of the API to package client, and settings to package config.
 package main
 
 import (

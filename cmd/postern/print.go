@@ -14,7 +14,7 @@ import (
 	"postern/platform/fault"
 )
 
-// printJSON prints the API's answer.
+// printJSON prints the API's response.
 func printJSON(w io.Writer, v any) error {
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")

@@ -25,7 +25,7 @@ first start prints a link that makes the first account.`,
 				return err
 			}
 			log := settings.Logger()
-			// The standard library's HTTP client reports malformed answers of upstreams to
+			// The standard library's HTTP client reports malformed responses of upstreams to
 			// the standard logger only.
 			slog.SetLogLoggerLevel(slog.LevelDebug)
 			slog.SetDefault(log)

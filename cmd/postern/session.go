@@ -88,7 +88,7 @@ func signedIn(t terminal, c *cobra.Command) (session, *caller, error) {
 	return s, person, err
 }
 
-// person is personal, with an error if no account is signed in.
+// person returns the client of the signed-in account, or an error if no account is signed in.
 func (s session) person() (*caller, error) {
 	c, err := s.personal()
 	if err == nil && c == nil {
@@ -179,7 +179,7 @@ func (s session) callersOf(project string) ([]caller, error) {
 	return list, err
 }
 
-// first makes a call with one credential after another until the answer is neither "not
+// first tries a call with one credential after another until the response is neither "not
 // found" nor "not valid": a server does not reveal objects that a credential may not
 // read. If all are refused, it returns the most specific error.
 func first[T any](ctx context.Context, callers []caller, call func(context.Context, caller) (T, error)) (T, error) {
@@ -203,7 +203,7 @@ func first[T any](ctx context.Context, callers []caller, call func(context.Conte
 	return none, refused
 }
 
-// onProject makes a call with the credentials that may be valid for a project.
+// onProject tries a call with each credential that may be valid for a project.
 func onProject[T any](
 	ctx context.Context, s session, project string, call func(context.Context, caller) (T, error),
 ) (T, error) {
@@ -220,7 +220,7 @@ func onProject[T any](
 	return out, err
 }
 
-// onKey makes a call with the credential whose project has the key with this id.
+// onKey sends a call with the credential of the project that has the key with this id.
 func onKey[T any](ctx context.Context, s session, id string, call func(context.Context, caller) (T, error)) (T, error) {
 	callers, err := s.callers()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // maxTypos is the largest edit distance of a suggested command.
 const maxTypos = 2
 
-// suggestCommands makes every command that only groups others suggest similar names for
-// an unknown command.
+// suggestCommands configures every command that only groups others to suggest similar names
+// for an unknown command.
 func suggestCommands(c *cobra.Command) {
 	if !c.HasSubCommands() {
 		return

@@ -176,8 +176,8 @@ func newInvitations(t terminal) *cobra.Command {
 	)
 }
 
-// inName runs a command with an account's credential. run prints only after an answer, so
-// that it can be called with one credential after another.
+// inName calls run with a client for a command's credential. run prints only after a successful
+// response, so that it can be tried with one credential after another.
 type inName func(t terminal, c *cobra.Command, run func(*client.Client) error) error
 
 // asPerson runs a command as the signed-in account.
@@ -270,7 +270,7 @@ func one[T any](
 	return command
 }
 
-// none returns a command whose answer has no content. Its message names the last argument.
+// none returns a command whose response has no content. Its message names the last argument.
 func none(
 	t terminal, as inName, name, short string, arguments []string,
 	do func(context.Context, *client.Client, []string) error, said string,

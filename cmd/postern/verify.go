@@ -57,8 +57,8 @@ replaced by a consistent export of another project. To verify where it comes fro
 from /.well-known/postern-export-key.`,
 		Args: exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			// An empty value comes from an unset variable in a script, and does not
-			// mean to leave out the check.
+			// An empty value comes from an unset variable in a script, and must not
+			// disable the check.
 			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
 				return usageError{"--sha256 and --signed-by need a value: leave out the one that is not to be checked"}
 			}

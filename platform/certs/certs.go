@@ -2,7 +2,8 @@
 // change.
 //
 // It owns reading the pair, detecting a renewal, and keeping the last valid pair
-// while the files are not one. It does not own the protocols of a listener.
+// while the files are not one. It leaves the protocols of a listener to its
+// caller.
 //
 // Standards: PEM (RFC 7468), X.509 (RFC 5280).
 package certs

@@ -75,8 +75,8 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	return addrs, nil
 }
 
-// ParseTarget makes the checks that need no network: the spelling, and that the URL
-// has no part that a target cannot have. It returns the URL in canonical form. Errors
+// ParseTarget makes the checks of CheckTarget that need no network: the syntax of the URL, and
+// that it has only the parts that a target may have. It returns the URL in canonical form. Errors
 // are those of CheckTarget.
 func ParseTarget(raw string) (*url.URL, error) {
 	for i := range len(raw) {

@@ -93,14 +93,14 @@ type Identity struct {
 	Name          string
 }
 
-// AnswerError is why an answer of a provider is refused: no honest provider that is
-// configured correctly gives it. It holds neither tokens nor text of the provider.
+// AnswerError is the reason why a provider's response is refused. A correctly configured,
+// honest provider never causes it. It holds neither tokens nor text of the provider.
 type AnswerError string
 
 func (e AnswerError) Error() string { return string(e) }
 
-// ErrUnreadable is in the chain of errors about an answer that is not the expected JSON.
-var ErrUnreadable = errors.New("unreadable answer")
+// ErrUnreadable is in the chain of errors about a response that is not the expected JSON.
+var ErrUnreadable = errors.New("unreadable response")
 
 // ErrEmailUnverified is returned under Policy.RefuseUnverifiedEmail.
 var ErrEmailUnverified = errors.New("the e-mail address is not verified")
@@ -154,7 +154,7 @@ func (c *Client) AuthorizeURL(
 }
 
 // Exchange redeems an authorization code. The error is an *ExchangeError where the
-// endpoint refuses, an AnswerError where its answer holds no token, and any other where
+// endpoint refuses, an AnswerError where its response holds no token, and any other where
 // it cannot be reached.
 func (c *Client) Exchange(
 	ctx context.Context, endpoint oauth2.Endpoint, attempt Attempt, code string,

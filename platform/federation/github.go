@@ -9,7 +9,7 @@ import (
 )
 
 // GitHub is github.com or a GitHub Enterprise Server. It has no ID tokens; its REST API
-// tells who an access token belongs to (docs.github.com, "Authorizing OAuth apps", "Get
+// returns the owner of an access token (docs.github.com, "Authorizing OAuth apps", "Get
 // the authenticated user" and "List email addresses for the authenticated user").
 // Addresses have no trailing slash.
 type GitHub struct {

@@ -22,24 +22,24 @@ func KeyClient(client *http.Client) *http.Client {
 	out.Timeout = discoveryTimeout
 	next := client.Transport
 	out.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
-		answer, err := next.RoundTrip(r)
+		response, err := next.RoundTrip(r)
 		if err != nil {
 			return nil, err
 		}
-		text, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
 		if err != nil {
 			return nil, err
 		}
-		if answer.StatusCode != http.StatusOK {
-			return nil, fmt.Errorf("the key set's address answers %d", answer.StatusCode)
+		if response.StatusCode != http.StatusOK {
+			return nil, fmt.Errorf("the key set's address answers %d", response.StatusCode)
 		}
 		readable, err := readableKeys(text)
 		if err != nil {
 			return nil, err
 		}
-		answer.Body = io.NopCloser(bytes.NewReader(readable))
-		return answer, nil
+		response.Body = io.NopCloser(bytes.NewReader(readable))
+		return response, nil
 	})
 	return &out
 }

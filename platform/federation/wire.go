@@ -11,10 +11,10 @@ import (
 	"net/url"
 )
 
-// maxAnswer is the most that is read of a provider's answer, in bytes.
-const maxAnswer = 1 << 20
+// maxResponse is the most that is read of a provider's response, in bytes.
+const maxResponse = 1 << 20
 
-// Bounded returns a copy of client that reads at most 1 MiB of an answer: neither
+// Bounded returns a copy of client that reads at most 1 MiB of a response: neither
 // go-oidc nor oauth2 has a bound of its own.
 func Bounded(client *http.Client) *http.Client {
 	bounded := *client
@@ -23,15 +23,15 @@ func Bounded(client *http.Client) *http.Client {
 		next = http.DefaultTransport
 	}
 	bounded.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
-		answer, err := next.RoundTrip(r)
+		response, err := next.RoundTrip(r)
 		if err != nil {
 			return nil, err
 		}
-		answer.Body = struct {
+		response.Body = struct {
 			io.Reader
 			io.Closer
-		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
-		return answer, nil
+		}{io.LimitReader(response.Body, maxResponse), response.Body}
+		return response, nil
 	})
 	return &bounded
 }
@@ -42,7 +42,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // GetJSON reads the JSON at an address into out, with the token in the Authorization
 // header (RFC 6750, 2.1). An AnswerError reports a status other than 200, ErrUnreadable
-// an answer that is not such JSON, and any other error that there was no answer.
+// a response that is not such JSON, and any other error that there was no response.
 func GetJSON(ctx context.Context, client *http.Client, address, token string, out any) error {
 	ask, err := newRequest(ctx, address, token)
 	if err != nil {
@@ -67,21 +67,22 @@ func newRequest(ctx context.Context, address, token string) (*http.Request, erro
 }
 
 func do(client *http.Client, ask *http.Request) (body []byte, contentType string, err error) {
-	answer, err := client.Do(ask) // customers' addresses go through a client of the egress guard
+	response, err := client.Do(ask) // customers' addresses go through a client of the egress guard
 	if err != nil {
 		return nil, "", withoutURL(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		return nil, "", AnswerError(fmt.Sprintf("the provider refuses: %s answers %d", ask.URL.Path, answer.StatusCode))
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		refusal := fmt.Sprintf("the provider refuses: %s answers %d", ask.URL.Path, response.StatusCode)
+		return nil, "", AnswerError(refusal)
 	}
-	body, err = io.ReadAll(answer.Body)
-	return body, answer.Header.Get("Content-Type"), err
+	body, err = io.ReadAll(response.Body)
+	return body, response.Header.Get("Content-Type"), err
 }
 
 func decode(path string, body []byte, out any) error {
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(out); err != nil {
-		return fmt.Errorf("read the answer of %s: %w: %w", path, ErrUnreadable, err)
+		return fmt.Errorf("read the response of %s: %w: %w", path, ErrUnreadable, err)
 	}
 	return nil
 }

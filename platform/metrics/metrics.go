@@ -96,7 +96,7 @@ func (m *Metrics) Call(status int, code string, took time.Duration) {
 }
 
 // Handler serves the series. A source that fails is left out and named in the
-// answer; the other series are served.
+// response; the other series are served.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling:       promhttp.ContinueOnError,

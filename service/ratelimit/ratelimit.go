@@ -1,9 +1,9 @@
 // Package ratelimit counts calls in fixed windows and refuses those over a limit: in memory
 // for one node, or in Redis for several nodes together.
 //
-// It owns the counters, and that a call is counted in all of its windows or in none. What a
-// call is counted under, when windows begin, and how a refusal is answered belong to
-// package policy.
+// It owns the counters, and counts a call in all of its windows or in none. It leaves the
+// buckets of a call, the bounds of windows and the response to a refused call to package
+// policy.
 package ratelimit
 
 import (

@@ -14,7 +14,7 @@ type counter struct {
 	class                                   int64 // first digit of the status
 }
 
-// sums are the values of a row.
+// sums are the totals in a row.
 type sums struct {
 	calls, in, out int64
 	last           int64 // Unix seconds of the latest call's start
@@ -23,7 +23,7 @@ type sums struct {
 // tally holds what was counted since it was last taken.
 type tally map[counter]*sums
 
-func (s *shard) count(c *Call, before *last) {
+func (s *shard) count(c *Call, cached *last) {
 	began := c.Start.Unix()
 	at := counter{
 		hour:        began / 3600,
@@ -34,8 +34,8 @@ func (s *shard) count(c *Call, before *last) {
 		route:       c.Route,
 		class:       int64(c.Status / 100),
 	}
-	if before != nil {
-		before.sums(s, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
+	if cached != nil {
+		cached.sums(s, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
 	} else {
 		s.tally.at(at).add(sums{1, c.BytesIn, c.BytesOut, began})
 	}

@@ -29,11 +29,11 @@ func TestConnectionCacheCountsRight(t *testing.T) {
 		if i%11 == 0 {
 			call.Status = 404
 		}
-		var before *last
+		var cached *last
 		if caller := i % 4; caller < len(callers) {
-			before = &callers[caller]
+			cached = &callers[caller]
 		}
-		counters.record(&call, before)
+		counters.record(&call, cached)
 		began := call.Start.Unix()
 		want.at(counter{
 			hour:        began / 3600,

@@ -44,13 +44,13 @@ func newShards(n int) *shards {
 	return d
 }
 
-// record counts a call, and keeps it for the live log unless the shard is full. due
-// reports that it is time to gather. before is the cache of the call's connection, nil
-// without one.
-func (d *shards) record(c *Call, before *last) (kept, due bool) {
+// record counts a call, and keeps it for the live log unless the shard is full. kept reports
+// whether it was kept, due whether it is time to gather. cached is the counter that the call's
+// connection used last, nil without a connection.
+func (d *shards) record(c *Call, cached *last) (kept, due bool) {
 	here := d.near.Get().(*shard)
 	here.mu.Lock()
-	here.count(c, before)
+	here.count(c, cached)
 	if kept = len(here.calls) < maxHeld; kept {
 		here.keep(c)
 	}

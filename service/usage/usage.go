@@ -72,8 +72,8 @@ func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
 // waits for a reader only while that takes the calls out of the shards.
 func (r *Recorder) Observe(c Call) { r.observe(&c, nil) }
 
-// ConnRecorder records the calls of one connection, which never overlap. It remembers
-// what the last one was counted under, so that the next one need not be looked up.
+// ConnRecorder records the calls of one connection, which never overlap. It caches
+// the counter of the last call, so that the next call need not look it up.
 type ConnRecorder struct {
 	recorder *Recorder
 	last     last
@@ -85,9 +85,9 @@ func (r *Recorder) ForConnection() *ConnRecorder { return &ConnRecorder{recorder
 // Observe is Recorder.Observe for the connection's next call.
 func (r *ConnRecorder) Observe(c Call) { r.recorder.observe(&c, &r.last) }
 
-// observe records a call. before is the cache of its connection, nil without one.
-func (r *Recorder) observe(c *Call, before *last) {
-	kept, due := r.shards.record(c, before)
+// observe records a call. cached is the counter that its connection used last, nil without one.
+func (r *Recorder) observe(c *Call, cached *last) {
+	kept, due := r.shards.record(c, cached)
 	if !kept { // the shard is full, perhaps with the calls of other projects
 		var s slot
 		s.set(c)
@@ -128,7 +128,7 @@ func (r *Recorder) logFailure(err error) {
 }
 
 // Flush writes the counters. After an error they are still in memory. If the database
-// committed but its answer was lost, the calls are counted twice.
+// committed but its confirmation was lost, the calls are counted twice.
 func (r *Recorder) Flush(ctx context.Context) error { return r.flush(ctx, false) }
 
 // Close ends the live log's followers and writes the counters until that succeeds or ctx
