@@ -184,8 +184,8 @@ func sit(t *testing.T) *person {
 	return p
 }
 
-// overlooks keeps what the browser complains of at addresses that begin so, which are
-// nobody's here, from failing the test. It is for the time before any page is open.
+// overlooks keeps the browser's complaints about addresses with these prefixes, where no
+// server of the test listens, from failing it. It must be called before a page is open.
 func (p *person) overlooks(addresses ...string) { p.strangers = addresses }
 
 // glance bounds how long a failed test looks at what is on the page.

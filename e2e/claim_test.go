@@ -11,9 +11,8 @@ import (
 	"postern/testkit"
 )
 
-// TestClaimFromCurlToExport is the way of somebody who never heard of accounts:
-// one call makes a proxy, its claim link leads to an account, and what was made
-// before is theirs and nobody else's.
+// TestClaimFromCurlToExport follows a user without an account: one call creates a proxy,
+// its claim link leads to sign-up, and the claimed project then belongs to their team only.
 func TestClaimFromCurlToExport(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, fromCurlToExport)
@@ -22,7 +21,7 @@ func TestClaimFromCurlToExport(t *testing.T) {
 func fromCurlToExport(t *testing.T, databaseURL string) {
 	upstream := testkit.NewUpstream(t)
 	server := start(t, databaseURL)
-	// Who runs the installation, and is somebody else.
+	// The installation's operator, who has an account of their own.
 	first := visitor(t)
 	first.fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")
 

@@ -99,9 +99,9 @@ func TestConformanceMintedKeysOpen(t *testing.T) {
 	compare(t, old, postern, kong, postern.send(old), kong.send(get("new key", prod+"/x", "X-API-Key: "+minted)))
 }
 
-// A key that a caller puts into the query by mistake stays out of the logs, also
-// when the upstream fails and when the request is refused; and also when somebody
-// turns buffering on, which makes nginx's lines on errors longer.
+// A key that a caller puts into the query by mistake stays out of the logs, also when the
+// upstream fails, when the request is refused, and with buffering turned on, which makes
+// nginx's error lines longer.
 func TestConformanceKeysStayOutOfLogs(t *testing.T) {
 	for name, buffering := range map[string]string{"as exported": "false", "with buffering": "true"} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -86,7 +87,8 @@ func TestOneCallMakesAProjectWithItsLogin(t *testing.T) {
 // wrongLogin is a request with what its 422 names.
 type wrongLogin struct{ body, want string }
 
-func wrongLogins(publicURL string) map[string]wrongLogin {
+// wrongProviders are logins whose providers are refused.
+func wrongProviders() map[string]wrongLogin {
 	return map[string]wrongLogin{
 		"no provider": {createWithLogin(`{}`), "/login/providers required"},
 		"no secret": {
@@ -120,6 +122,18 @@ func wrongLogins(publicURL string) map[string]wrongLogin {
 			),
 			want: "/login/providers/0/domain one_of_two",
 		},
+		"too many providers": {
+			body: createWithLogin(
+				`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`, 20) + `{"type":"google"}]}`,
+			),
+			want: "/login/providers too_many",
+		},
+	}
+}
+
+// wrongTokensAndURIs are logins whose token types, redirect URIs or issuers are refused.
+func wrongTokensAndURIs(publicURL string) map[string]wrongLogin {
+	return map[string]wrongLogin{
 		"no token": {
 			body: createWithLogin(
 				`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`,
@@ -162,13 +176,6 @@ func wrongLogins(publicURL string) map[string]wrongLogin {
 			body: createWithLogin(`{"providers":[{"type":"google"}]}`, `"name":"N"`),
 			want: "/name invalid_name, /login/providers/0/client_id required",
 		},
-		"too many providers": {
-			body: createWithLogin(
-				`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`+
-					``, 20) + `{"type":"google"}]}`,
-			),
-			want: "/login/providers too_many",
-		},
 	}
 }
 
@@ -179,7 +186,9 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 		s.Projects.CapUnclaimed = true
 		h := s.Handler()
 		header := controlplane.SignUpOwner(t, s)
-		for name, tt := range wrongLogins(s.Config.PublicURL) {
+		cases := wrongProviders()
+		maps.Copy(cases, wrongTokensAndURIs(s.Config.PublicURL))
+		for name, tt := range cases {
 			t.Run(name, func(t *testing.T) {
 				got := controlplane.Call(t, h, "POST", "/proxy", "", tt.body, header...)
 				if list := strings.Join(got.PointerCodes(), ", "); got.Status != 422 || list != tt.want {

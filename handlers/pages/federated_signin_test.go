@@ -74,7 +74,7 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 		a.Post("/signout").LeadsTo("/signin")
 		a.Get("/signin").Shows(200, "Sign in").Says("main", "Continue with Example ID")
 
-		// The address alone opens nothing, and nobody comes in without an invitation.
+		// A known address alone signs no one in, and a new account needs an invitation.
 		a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
 		a.Get(a.away("/signin/oidc", "bob")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
 		a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).
@@ -120,8 +120,8 @@ func TestLinkingAnIssuer(t *testing.T) {
 	})
 }
 
-// An answer is worth something only to the browser that asked, once, in its own
-// state, and at the callback of whom it asked.
+// A provider's response is accepted once, from the browser that began the sign-in, with
+// its state, at the callback of the provider that was asked.
 func TestAnswersForOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	issuer := oidcprovider.Start(t)

@@ -43,7 +43,7 @@ func (s *testLoginSite) here(address string) string {
 	return path
 }
 
-// answered is the callback of a test login that somebody went through at the provider.
+// answered returns the callback URL of a test login that was completed at the provider.
 func (s *testLoginSite) answered() string {
 	s.T.Helper()
 	choice := s.Get(s.Post(s.page+"/test").Location()).Shows(200, "Sign in to web").Says("main", "A test login")
@@ -100,8 +100,8 @@ func asked(path string) url.Values {
 	return u.Query()
 }
 
-// What a test login ends with is for the account and the browser that began it, and
-// nobody gets its code at the token endpoint.
+// Only the account and the browser that began a test login see its result, and the token
+// endpoint does not redeem its code.
 func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {

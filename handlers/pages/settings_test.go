@@ -25,7 +25,7 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 			Holds("display_name", long).
 			Says("#display-name-error", "80 characters")
 
-		// The first revision is over: somebody saved meanwhile.
+		// The first revision is out of date: the settings were saved meanwhile.
 		conflict := s.Post(settings, "revision", revision, "display_name", "Mine").
 			Shows(412, "Changed since you opened it").
 			Says("tbody", "Storefront API").

@@ -199,8 +199,8 @@ func TestBadOAuthRequests(t *testing.T) {
 	})
 }
 
-// Another site can neither approve a code nor make a token in the browser of
-// somebody who is signed in.
+// Another site can neither approve a code nor create a token in the browser of a
+// signed-in user.
 func TestOtherSitesCannotApprove(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {

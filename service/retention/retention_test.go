@@ -203,8 +203,8 @@ func TestClaimAndPurgeNeverShareAWorkspace(t *testing.T) {
 	})
 }
 
-// Whatever ends a purge half-way, the next one ends it, and nobody can claim the
-// rest.
+// A purge that was interrupted is completed by the next one, and what is left of the
+// workspace cannot be claimed meanwhile.
 func TestAPurgeThatWasStoppedGoesOn(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newLand(t, db)

@@ -108,8 +108,7 @@ func (r *Recorder) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			// A stop must not interrupt a write, because Close could not tell whether it
-			// was committed.
+			// A stop must not interrupt a write: Close would not know if it was committed.
 			err := r.Flush(context.WithoutCancel(ctx))
 			r.logFailure(err)
 		}

@@ -215,7 +215,7 @@ func TestTheLastUseOfAKeyIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 		use := func(at time.Time) {
 			t.Helper()
 			w.Recorder.Observe(w.call(at))
-			w.Recorder.Observe(w.refused(at.Add(time.Hour))) // of nobody's key
+			w.Recorder.Observe(w.refused(at.Add(time.Hour))) // without a valid key
 			if err := w.Recorder.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -69,7 +69,6 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		Jobs:    queue,
 		Log:     log,
 	}
-	unserved := func(context.Context) {}
 	hosted := &login.Service{
 		DB:        db,
 		Vault:     vault,
@@ -80,26 +79,10 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		Log:       log,
 	}
 	return &handlers.Server{
-		Site: &web.Site{
-			Config: settings,
-			Accounts: &accounts.Service{
-				DB:           db,
-				Changed:      unserved,
-				ProvesEmail:  true,
-				PasswordCost: accounts.PasswordCost{Passes: 1, Memory: 8, Threads: 1},
-			},
-			Tokens:   &tokens.Service{DB: db},
-			Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
-			Log:      log,
-		},
-		Version: "test",
-		Exports: builder,
-		Providers: federated.FromConfig(config.SignIn{GitHub: config.GitHub{
-			ClientID:     "app",
-			ClientSecret: "secret",
-			URL:          "http://127.0.0.1:9",
-			APIURL:       "http://127.0.0.1:9",
-		}}),
+		Site:        newSite(db, settings, log),
+		Version:     "test",
+		Exports:     builder,
+		Providers:   unreachableGitHub(),
 		Attached:    func() bool { return true },
 		Ready:       func(context.Context) (string, error) { return "", nil },
 		Idempotency: &idempotency.Service{DB: db},
@@ -122,6 +105,36 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		Login:     hosted,
 		Directory: &directory.Service{DB: db, Changed: unserved},
 	}
+}
+
+// newSite returns the parts that all surfaces share, with a cheap password hash and budgets
+// for refusals that no test exhausts by accident.
+func newSite(db *models.DB, settings config.Config, log *slog.Logger) *web.Site {
+	return &web.Site{
+		Config: settings,
+		Accounts: &accounts.Service{
+			DB:           db,
+			Changed:      unserved,
+			ProvesEmail:  true,
+			PasswordCost: accounts.PasswordCost{Passes: 1, Memory: 8, Threads: 1},
+		},
+		Tokens:   &tokens.Service{DB: db},
+		Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
+		Log:      log,
+	}
+}
+
+// unserved is the Changed of services whose changes no gateway follows.
+func unserved(context.Context) {}
+
+// unreachableGitHub returns a configured GitHub at a port where nothing listens.
+func unreachableGitHub() []federated.Provider {
+	return federated.FromConfig(config.SignIn{GitHub: config.GitHub{
+		ClientID:     "app",
+		ClientSecret: "secret",
+		URL:          "http://127.0.0.1:9",
+		APIURL:       "http://127.0.0.1:9",
+	}})
 }
 
 func newVault(t *testing.T) *secrets.Vault {

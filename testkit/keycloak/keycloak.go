@@ -1,9 +1,8 @@
-// Package keycloak gives tests a Keycloak: an identity provider that nobody here
-// wrote, and the one that an export of a login is made for.
+// Package keycloak starts a real Keycloak for tests: the identity provider that exports of
+// a login are made for.
 //
-// It owns starting one with realms that are imported as its users do it, and the
-// clients of a realm; it does not own what it answers. Its distribution is laid into
-// the user's cache directory by tools/setup, built for a database in memory
+// It imports realms as Keycloak's users do, and creates clients in them. tools/setup
+// installs the distribution in the user's cache directory, built for a database in memory
 // (keycloak.org/server/configuration).
 package keycloak
 

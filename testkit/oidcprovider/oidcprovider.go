@@ -1,9 +1,8 @@
-// Package oidcprovider gives tests an OpenID Connect provider that nobody here
-// wrote: the certified npm package oidc-provider, in a process of its own.
+// Package oidcprovider starts an OpenID Connect provider for tests: the certified npm
+// package oidc-provider, in a process of its own.
 //
-// It owns starting it, registering clients (RFC 7591) and passing its sign-in
-// pages; it does not own what it answers. The packages come from `npm ci` in this
-// directory, which tools/setup does.
+// It registers clients (RFC 7591) and passes the provider's sign-in pages. The npm packages
+// come from `npm ci` in this directory, which tools/setup runs.
 package oidcprovider
 
 import (

@@ -11,8 +11,8 @@ import (
 	"postern/service/keys"
 )
 
-// stock fills a data directory that nobody serves from, which is quicker than a
-// million calls of the API. What it writes is what the rules would.
+// stock fills a data directory while no server uses it, which is faster than a million
+// calls of the API. It writes the rows that the services would.
 type stock struct {
 	db *models.DB
 }
@@ -80,8 +80,7 @@ func (s *stock) claim(ctx context.Context, name string) error {
 	})
 }
 
-// limit sets limits on everything that can be counted, so high that nobody ever
-// reaches them.
+// limit sets limits on everything that can be counted, too high to be reached.
 func (s *stock) limit(ctx context.Context, name string) error {
 	return s.db.Write(ctx, func(tx *models.Tx) error {
 		project, err := tx.ProjectByName(name)

@@ -85,7 +85,7 @@ type Show struct {
 	AgainURL     string // of the project's export page
 	State        State
 	Badge        ui.Badge
-	Options      []ui.Fact // format, keys, consumers, when and by whom
+	Options      []ui.Fact // format, keys, consumers, time and requester
 	Part         string    // what is being written
 	Done         int64     // rows
 	Total        int64     // rows; 0: not known yet
@@ -97,7 +97,7 @@ type Show struct {
 	History      []Line    // the project's exports, newest first, this one among them
 }
 
-// Running tells whether asking again can show something new.
+// Running reports whether the export is still queued or being built.
 func (s Show) Running() bool { return s.State == Queued || s.State == Building }
 
 // heading says in a line where the export stands.

@@ -1,9 +1,9 @@
-// Package login holds the pages on which the people of a customer sign in: the
-// hosted login of an app client, in the client's colours.
+// Package login holds the pages on which users of a customer's application sign in: the hosted
+// login of an app client, in the client's colors.
 //
-// It owns the choice of a provider, the question whether somebody agrees, and what
-// is said when a login fails. It does not own the dashboard's own sign-in
-// (views/signin) nor what happens between the pages (login). They need no script.
+// It owns the choice of a provider, the consent form, and the error pages of a login. It
+// leaves the dashboard's own sign-in to views/signin and the flow between the pages to
+// service/login. The pages need no script.
 package login
 
 import (
@@ -21,7 +21,7 @@ type Shell struct {
 	Theme     string // "light", "dark", or "" for the system's
 	TestLogin bool   // started from the dashboard
 
-	Unclaimed bool   // nobody answers for the application yet
+	Unclaimed bool   // the application belongs to no team yet
 	Site      string // of an unclaimed one: host that people are sent on to, "" where it is not known
 }
 
@@ -49,7 +49,7 @@ type Provider struct {
 	URL   string // "" in a preview, where nothing can be pressed
 }
 
-// Consent asks somebody who is here for the first time.
+// Consent asks a user who signs in for the first time.
 type Consent struct {
 	Shell    Shell
 	Action   string // where both answers are posted
@@ -58,7 +58,7 @@ type Consent struct {
 	Name     string
 	Email    string
 	Provider string
-	Site     string // whom the answer goes to
+	Site     string // host that receives the response
 	Shares   []Share
 	Again    bool // they have been here before
 }

@@ -12,7 +12,7 @@ type List struct {
 	Claims   []Offer
 }
 
-// Offer is what this browser has made and nobody has claimed.
+// Offer offers to claim the projects that this browser created without an account.
 type Offer struct {
 	Projects string // names
 	URL      string // of the page that claims it

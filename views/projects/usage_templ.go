@@ -13,7 +13,7 @@ import (
 	"postern/views/ui"
 )
 
-// UsagePage shows how much a project is called, and by whom.
+// UsagePage shows how often a project is called, by key, status and time.
 func UsagePage(m Usage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

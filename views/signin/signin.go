@@ -33,7 +33,7 @@ func (m SignIn) intro() string {
 	return m.Intro
 }
 
-// Provider is somebody else to sign in with. Its button posts next to /signin/{ID}.
+// Provider is an external identity provider to sign in with. Its button posts next to /signin/{ID}.
 type Provider struct {
 	ID   string
 	Name string
@@ -71,7 +71,7 @@ type Invited struct {
 	Team      string
 	Role      string
 	RoleText  string // what the role may do
-	Account   string // e-mail of who is signed in, "" for nobody
+	Account   string // e-mail of the signed-in account; "" without one
 	Action    string // of the form that accepts
 	SignInURL string
 	SignUpURL string // "" where no account can be made
