@@ -300,7 +300,8 @@ func findInMemory(t *testing.T, p *process, secrets map[string]string) string {
 		for what, text := range secrets {
 			if at := bytes.Index(region[:n], []byte(text)); at >= 0 {
 				around := region[max(0, at-100):min(n, at+len(text)+100)]
-				return fmt.Sprintf("the provider's %s at %x in %s, within %q", what, from+uint64(at), lines.Text(), around)
+				address := from + uint64(at)
+				return fmt.Sprintf("the provider's %s at %x in %s, within %q", what, address, lines.Text(), around)
 			}
 		}
 	}

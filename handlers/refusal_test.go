@@ -93,11 +93,19 @@ func TestAudit_refusedCredential(t *testing.T) {
 				}
 				continue
 			}
-			if len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Detail["code"] != tt.code ||
-				added[0].RemoteAddr == "" ||
-				added[0].RequestID != got.Header.Get("X-Request-Id") ||
-				!strings.HasPrefix(added[0].Detail["route"], tt.method) {
-				t.Errorf("%s: recorded %+v", name, added)
+			if len(added) != 1 {
+				t.Errorf("%s: recorded %+v, want one entry", name, added)
+				continue
+			}
+			entry := added[0]
+			if entry.Outcome != models.OutcomeRefused || entry.Detail["code"] != tt.code {
+				t.Errorf("%s: recorded %s %s, want refused %s", name, entry.Outcome, entry.Detail["code"], tt.code)
+			}
+			if entry.RemoteAddr == "" || !strings.HasPrefix(entry.Detail["route"], tt.method) {
+				t.Errorf("%s: recorded address %q and route %q", name, entry.RemoteAddr, entry.Detail["route"])
+			}
+			if id := got.Header.Get("X-Request-Id"); entry.RequestID != id {
+				t.Errorf("%s: recorded request %s, want %s", name, entry.RequestID, id)
 			}
 			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") {
 				t.Errorf("%s: repeats the credential: %s", name, text)
@@ -219,9 +227,17 @@ func TestAudit_wrongCode(t *testing.T) {
 				}
 				continue
 			}
-			if len(added) != 1 || added[0].Action != tt.action || added[0].Outcome != models.OutcomeRefused ||
-				added[0].Detail["code"] != tt.code || added[0].Actor != o.Principal.Account {
-				t.Errorf("%s: recorded %+v", name, added)
+			if len(added) != 1 {
+				t.Errorf("%s: recorded %+v, want one entry", name, added)
+				continue
+			}
+			entry := added[0]
+			if entry.Action != tt.action || entry.Actor != o.Principal.Account {
+				t.Errorf("%s: recorded %s of %s, want %s of %s", name, entry.Action, entry.Actor, tt.action,
+					o.Principal.Account)
+			}
+			if entry.Outcome != models.OutcomeRefused || entry.Detail["code"] != tt.code {
+				t.Errorf("%s: recorded %s %s, want refused %s", name, entry.Outcome, entry.Detail["code"], tt.code)
 			}
 			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") || strings.Contains(text, wrongUser) {
 				t.Errorf("%s: repeats the code: %s", name, text)

@@ -66,15 +66,20 @@ func TestTheMigrationOfLimitsKeepsWhatThereWas(t *testing.T) {
 			FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN projects p ON p.id = k.project_id
 			WHERE k.id = 'key_1'`,
 		).Scan(&project, &name, &created, &updated, &description, &ranges, &own, &limits)
-		if err != nil || project != "prj_1" || name != "default" || !created.Equal(made) || updated.IsZero() ||
-			description != "Invoices" ||
-			ranges != "[]" ||
-			own.Valid ||
-			limits != "{}" {
-			t.Errorf(
-				"kept tenant %s/%s of %s and %s, key %q from %s, limits %v and %s: %v", project, name,
-				created, updated, description, ranges, own, limits, err,
-			)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if project != "prj_1" || name != "default" {
+			t.Errorf("the key's tenant is %s of project %s, want default of prj_1", name, project)
+		}
+		if !created.Equal(made) || updated.IsZero() {
+			t.Errorf("the tenant was created %s and updated %s, want %s and a time", created, updated, made)
+		}
+		if description != "Invoices" || ranges != "[]" {
+			t.Errorf("the key has description %q and addresses %s, want Invoices and []", description, ranges)
+		}
+		if own.Valid || limits != "{}" {
+			t.Errorf("limits of the key %v and of the project %s, want none and {}", own, limits)
 		}
 		if _, err := db.ExecContext(t.Context(), key, "key_2", "tnt_none", []byte("other"), made); err == nil {
 			t.Error("a key of a tenant that does not exist is taken")

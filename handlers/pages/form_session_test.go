@@ -94,7 +94,8 @@ func TestRotate_twoTabs(t *testing.T) {
 		action, one := secretFormOn(s, f)
 		_, two := secretFormOn(s, f)
 		two.Set("grace_seconds", "3600")
-		key := controlplane.Clean(s.FollowRedirect(s.Do(http.MethodPost, action, one.Encode(), nil)).Find("#new-key").Text())
+		shown := s.FollowRedirect(s.Do(http.MethodPost, action, one.Encode(), nil))
+		key := controlplane.Clean(shown.Find("#new-key").Text())
 		s.Do(http.MethodPost, action, two.Encode(), nil).
 			Shows(http.StatusConflict, "Key of bootstrap").
 			Says("[role=alert]", "the secret was not replaced").

@@ -59,7 +59,9 @@ func TestKeyTypes_invalid(t *testing.T) {
 			Says("#type-days-error", "up to 3650").
 			Says("#type-limit-hour-error", "1 or more").
 			Says("details[open]", "Create a key type")
-		s.Post(keyTypesPage, "name", "full", "scopes", "a").Shows(409, "Key types").Says("#type-name-error", `"full" already`)
+		s.Post(keyTypesPage, "name", "full", "scopes", "a").
+			Shows(409, "Key types").
+			Says("#type-name-error", `"full" already`)
 		for _, days := range []string{"many", "NaN", "-1", "0"} {
 			s.Post(keyTypesPage, "name", "other", "scopes", "a", "days", days).
 				Shows(422, "Key types").

@@ -253,9 +253,14 @@ func FuzzParseTarget(f *testing.F) {
 		if err != nil || again.String() != u.String() {
 			t.Fatalf("%q is read as %s, and that as %v, %v", raw, u, again, err)
 		}
-		if u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
-			(u.Scheme != "http" && u.Scheme != "https") {
-			t.Fatalf("%q is read as %#v", raw, u)
+		if u.Scheme != "http" && u.Scheme != "https" {
+			t.Fatalf("%q is read with the scheme %q", raw, u.Scheme)
+		}
+		if u.Host == "" {
+			t.Fatalf("%q is read as %#v, without a host", raw, u)
+		}
+		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			t.Fatalf("%q is read as %#v, want no user, query and fragment", raw, u)
 		}
 	})
 }

@@ -44,10 +44,14 @@ func TestWhatAKeyIsHeldToIsInEffectAtOnce(t *testing.T) {
 			Description:  &text,
 			ExpiresAt:    &ends,
 		})
-		if err != nil || changed.LimitsFrom != keys.LimitsOfKey || len(changed.Effective) != 0 ||
-			changed.Description != text ||
-			!changed.ExpiresAt.Equal(ends) {
-			t.Errorf("changed to %+v, %v", changed, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if changed.LimitsFrom != keys.LimitsOfKey || len(changed.Effective) != 0 {
+			t.Errorf("limits from %s are %v, want none of the key's own", changed.LimitsFrom, changed.Effective)
+		}
+		if changed.Description != text || !changed.ExpiresAt.Equal(ends) {
+			t.Errorf("changed to %q until %s, want %q until %s", changed.Description, changed.ExpiresAt, text, ends)
 		}
 		if served = w.lookup(t, key.Plaintext); served.Limits == nil || !served.Limits.None() ||
 			len(served.AllowedIPs) != 0 ||

@@ -58,7 +58,10 @@ func (s *Service) StartTestLogin(
 			return err
 		}
 		if p.Account == "" {
-			return fault.New(fault.Forbidden, "account_needed", "Sign in with an account to test a login: a workspace key has no browser.")
+			return fault.New(
+				fault.Forbidden, "account_needed",
+				"Sign in with an account to test a login: a workspace key has no browser.",
+			)
 		}
 		now := models.Now()
 		row := models.LoginAttempt{

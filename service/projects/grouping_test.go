@@ -284,10 +284,14 @@ func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
 			IPAllow: &allow,
 			IPDeny:  &deny,
 		})
-		rules := w.project(t, id).Versions[0].Access.IP
-		if err != nil || len(rules.Allow) != 1 || len(rules.Deny) != 1 || version.Mode != "authenticate" ||
-			!slices.Equal(version.IPAllow, allow) {
-			t.Errorf("served %+v, shown %+v, %v", rules, version, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rules := w.project(t, id).Versions[0].Access.IP; len(rules.Allow) != 1 || len(rules.Deny) != 1 {
+			t.Errorf("served %+v, want one range allowed and one denied", rules)
+		}
+		if version.Mode != "authenticate" || !slices.Equal(version.IPAllow, allow) {
+			t.Errorf("returned mode %s and allowed %v, want authenticate and %v", version.Mode, version.IPAllow, allow)
 		}
 	})
 }

@@ -58,10 +58,14 @@ func TestTheDeviceFlow(t *testing.T) {
 		}
 		typed := strings.ToLower(strings.ReplaceAll(asked.UserCode, "-", " "))
 		found, err := w.s.Look(t.Context(), w.ana, typed)
-		if err != nil || found.Machine != "laptop" || found.RemoteAddr != "192.0.2.7" ||
-			found.UserCode != asked.UserCode ||
-			len(found.Scopes) != 2 {
-			t.Fatalf("shows %+v, %v", found, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Machine != "laptop" || found.RemoteAddr != "192.0.2.7" {
+			t.Errorf("shows %s at %s, want laptop at 192.0.2.7", found.Machine, found.RemoteAddr)
+		}
+		if found.UserCode != asked.UserCode || len(found.Scopes) != 2 {
+			t.Errorf("shows code %s and scopes %v, want %s and two", found.UserCode, found.Scopes, asked.UserCode)
 		}
 		if err := w.s.Decide(t.Context(), w.ana, typed, true); err != nil {
 			t.Fatal(err)
@@ -79,10 +83,14 @@ func TestTheDeviceFlow(t *testing.T) {
 			t.Errorf("a second time: %s", code)
 		}
 		entries, err := db.Read(t.Context()).AuditOf(w.ana.HomeTeam, 10)
-		if err != nil || len(entries) != 2 || entries[0].Action != "token.create" ||
-			entries[1].Action != "device.approve" ||
-			entries[0].Actor != w.ana.Account {
-			t.Errorf("recorded %+v, %v", entries, err)
+		if err != nil || len(entries) != 2 {
+			t.Fatalf("recorded %+v, %v, want two entries", entries, err)
+		}
+		if entries[0].Action != "token.create" || entries[0].Actor != w.ana.Account {
+			t.Errorf("recorded last: %s by %s", entries[0].Action, entries[0].Actor)
+		}
+		if entries[1].Action != "device.approve" {
+			t.Errorf("recorded first: %s", entries[1].Action)
 		}
 	})
 }
