@@ -1,7 +1,6 @@
-// Package e2e drives the whole product from outside, as its users do.
+// Package e2e tests the whole program from outside, as its users use it.
 //
-// It owns journeys across rooms; it does not own what one room promises, which
-// is tested beside that room.
+// It owns the flows that cross packages. What one package promises is tested beside it.
 package e2e
 
 import (

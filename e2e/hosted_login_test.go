@@ -19,7 +19,7 @@ import (
 	"postern/testkit/oidcprovider"
 )
 
-// TestPeopleSignInToWhatOneCallMade makes a project with a login by one POST /proxy
+// TestPeopleSignInToWhatOneCallMade creates a project with a login by one POST /proxy
 // and nothing else: its people then sign in at a certified provider, in a real
 // browser, and the application has a token that Postern's keys vouch for.
 func TestPeopleSignInToWhatOneCallMade(t *testing.T) {

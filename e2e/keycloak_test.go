@@ -15,7 +15,7 @@ const shop = `{"realm": "shop", "enabled": true, "sslRequired": "none", "users":
    "firstName": "Ana", "lastName": "Gomez",
    "credentials": [{"type": "password", "value": "correct horse", "temporary": false}]}]}`
 
-// TestPeopleSignInThroughKeycloak makes a project with a login by one POST /proxy, and
+// TestPeopleSignInThroughKeycloak creates a project with a login by one POST /proxy, and
 // gives Keycloak the callback that was answered. Its people then sign in there with
 // a password, in a real browser, and are the same when they come back.
 func TestPeopleSignInThroughKeycloak(t *testing.T) {

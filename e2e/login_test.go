@@ -13,7 +13,7 @@ import (
 	"postern/testkit"
 )
 
-// TestACommandLineSignsInThroughABrowser makes a proxy without an account, signs
+// TestACommandLineSignsInThroughABrowser creates a proxy without an account, signs
 // the command line in by a code that is approved in a real browser, claims the
 // proxy and signs out.
 func TestACommandLineSignsInThroughABrowser(t *testing.T) {

@@ -145,7 +145,7 @@ func TestATrustedProxyMayTakeAllConnections(t *testing.T) {
 	}
 }
 
-// Those who only wait make room for those who come.
+// Idle connections are closed in favor of new ones.
 func TestIdleConnectionsDoNotKeepCallersOut(t *testing.T) {
 	r := newRig(t, nil, withLimits(gateway.Limits{Conns: 32, ConnsFromOne: 32}))
 	for range 32 {

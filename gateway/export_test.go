@@ -6,7 +6,7 @@ import (
 	"postern/gateway/engine"
 )
 
-// NetHTTPOnly makes a server that leaves every call to net/http, so that a test
+// NetHTTPOnly creates a server that leaves every call to net/http, so that a test
 // can compare the two paths. Over TLS it is still the engine that accepts.
 func NetHTTPOnly(s *Server) *Server {
 	if s.engine.Secure == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // hosted judges tokens of app clients by what they are called. Like the real one it
-// takes those alone whose client the gateway knows.
+// takes those alone whose client is published.
 type hosted map[string]policy.Token
 
 func (h hosted) Verify(token string, from policy.Issuers, _ time.Time, into *policy.Token) policy.Denial {

@@ -21,7 +21,7 @@ import (
 var ends = time.Now().Add(20 * 24 * time.Hour).UTC().Truncate(time.Second)
 
 // unclaimed is a project under caps that are small enough to reach. Its target
-// is on port 80 as far as the gateway knows.
+// is on port 80 as the gateway is configured.
 func unclaimed(r *rig, o *gateway.Options) {
 	at, dial := upstreamOf(r), o.Dial
 	o.Caps, o.Limiter = &gateway.Caps{Body: 1000, Response: 1000}, ratelimit.NewLocal()

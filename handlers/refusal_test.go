@@ -159,62 +159,78 @@ func TestAudit_refusedOutsider(t *testing.T) {
 	})
 }
 
+// wrongCode is a request with a wrong code, and what it leaves in the audit log.
+type wrongCode struct {
+	method, path, body string
+	header             []string
+	status             int
+	action             string // of the entry, "" for none
+	code               string
+}
+
+const wrongClaim, wrongUser = "CanaryCanaryCanaryCanaryCa", "BCDF-GHJK"
+
+func wrongCodes() map[string]wrongCode {
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	return map[string]wrongCode{
+		"a claim": {
+			method: "POST",
+			path:   "/api/v1/claim",
+			body:   `{"code":"` + wrongClaim + `"}`,
+			status: 404,
+			action: "workspace.claim",
+			code:   "not_found",
+		},
+		"a claim's page": {
+			method: "GET",
+			path:   "/claim/" + wrongClaim,
+			status: 404,
+			action: "workspace.claim",
+			code:   "not_found",
+		},
+		"a claim's form": {
+			method: "POST",
+			path:   "/claim/" + wrongClaim,
+			body:   "team=new",
+			header: form,
+			status: 404,
+			action: "workspace.claim",
+			code:   "not_found",
+		},
+		"a device's page": {
+			method: "GET",
+			path:   "/device?user_code=" + wrongUser,
+			status: 422,
+			action: "device.approve",
+			code:   "wrong_code",
+		},
+		"a device's form": {
+			method: "POST",
+			path:   "/device",
+			body:   "user_code=" + wrongUser + "&decision=approve",
+			header: form,
+			status: 422,
+			action: "device.approve",
+			code:   "wrong_code",
+		},
+		"what is no device code": {
+			method: "POST",
+			path:   "/device",
+			body:   "user_code=hello",
+			header: form,
+			status: 422,
+		},
+		"a device without a code": {method: "GET", path: "/device", status: 200},
+	}
+}
+
 // TestAudit_wrongCode checks that a wrong code leaves an entry that does not repeat it,
 // as codes are credentials. Text that has not the form of a code leaves none.
 func TestAudit_wrongCode(t *testing.T) {
 	t.Parallel()
-	const wrongClaim, wrongUser = "CanaryCanaryCanaryCanaryCa", "BCDF-GHJK"
-	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
-	tests := map[string]struct {
-		method, path, body string
-		header             []string
-		status             int
-		action             string // of the entry, "" for none
-		code               string
-	}{
-		"a claim": {
-			"POST",
-			"/api/v1/claim",
-			`{"code":"` + wrongClaim + `"}`,
-			nil,
-			404,
-			"workspace.claim",
-			"not_found",
-		},
-		"a claim's page": {"GET", "/claim/" + wrongClaim, "", nil, 404, "workspace.claim", "not_found"},
-		"a claim's form": {
-			"POST",
-			"/claim/" + wrongClaim,
-			"team=new",
-			form,
-			404,
-			"workspace.claim",
-			"not_found",
-		},
-		"a device's page": {
-			"GET",
-			"/device?user_code=" + wrongUser,
-			"",
-			nil,
-			422,
-			"device.approve",
-			"wrong_code",
-		},
-		"a device's form": {
-			"POST",
-			"/device",
-			"user_code=" + wrongUser + "&decision=approve",
-			form,
-			422,
-			"device.approve",
-			"wrong_code",
-		},
-		"what is no device code":  {"POST", "/device", "user_code=hello", form, 422, "", ""},
-		"a device without a code": {"GET", "/device", "", nil, 200, "", ""},
-	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		for name, tt := range tests {
+		for name, tt := range wrongCodes() {
 			before := o.InstallationAudit(t)
 			got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, append(tt.header, o.Owner...)...)
 			added := o.InstallationAudit(t)[:len(o.InstallationAudit(t))-len(before)]

@@ -47,7 +47,7 @@ func (b breaker) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, err
 }
 
-// isAnswer reports whether a connection failed by what the server said, or its machine.
+// isAnswer reports whether a connection failed by an answer of the server or of its machine.
 func isAnswer(err error) bool {
 	_, ok := errors.AsType[*pgconn.PgError](err)
 	return ok || isAny(err, syscall.ECONNREFUSED, syscall.ECONNRESET)

@@ -17,7 +17,7 @@ var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPaddi
 // random bits.
 type RawID [16]byte
 
-// NewID makes an id such as prj_01h…: ids of one kind sort by creation and
+// NewID creates an id such as prj_01h…: ids of one kind sort by creation and
 // cannot be guessed.
 func NewID(kind string) string {
 	var id RawID

@@ -18,12 +18,11 @@ type Tx struct {
 	audit   []AuditEntry // to be chained at the end
 }
 
-// writeAttempts bounds how often a transaction is tried that others were in the
-// way of.
+// writeAttempts bounds how often a transaction is tried when it conflicts with others.
 const writeAttempts = 3
 
 // Write runs fn in one transaction: row, audit entry, revision and job are
-// committed together or not at all. What Alongside put into ctx comes last. Where
+// committed together or not at all. The function that Alongside put into ctx runs last. Where
 // the server undid the transaction because of another one (a deadlock, or a lock
 // held for too long), fn runs again.
 func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
@@ -52,8 +51,8 @@ func (d *DB) writeOnce(ctx context.Context, fn func(*Tx) error) error {
 
 type alongsideKey struct{}
 
-// Alongside makes last the end of every transaction that is written with the
-// returned context: where last fails, the transaction does.
+// Alongside returns a context with which every Write runs last at the end of its
+// transaction. If last fails, the transaction is rolled back.
 func Alongside(ctx context.Context, last func(*Tx) error) context.Context {
 	return context.WithValue(ctx, alongsideKey{}, last)
 }

@@ -7,8 +7,8 @@ import (
 	"postern/migrations"
 )
 
-// Worker is a row of workers: a process that works on jobs, and when it last said
-// that it is alive, by the database's clock.
+// Worker is a row of workers: a process that works on jobs, and the time of its
+// last heartbeat by the database's clock.
 type Worker struct {
 	ID     string `gorm:"primaryKey"`
 	SeenAt time.Time
@@ -17,7 +17,7 @@ type Worker struct {
 // workerPrefix tells workers with a row from processes of earlier releases.
 const workerPrefix = "wrk"
 
-// NewWorkerID makes an id for a worker.
+// NewWorkerID returns a new id for a worker.
 func NewWorkerID() string { return NewID(workerPrefix) }
 
 // clock is the time that all replicas have in common.

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Certificate makes a certificate for the names and 127.0.0.1, and its key, both
+// Certificate creates a certificate for the names and 127.0.0.1, and its key, both
 // in PEM. It is its own root.
 func Certificate(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()

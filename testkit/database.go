@@ -3,8 +3,8 @@
 // testkit/browser a browser.
 //
 // It owns making and removing these parts. A part that is missing fails the test
-// and says what to do; nothing here skips or substitutes. It does not own
-// expectations: it knows nothing of what Postern should do.
+// and says what to do; nothing here skips or substitutes. It has no
+// expectations of how Postern behaves.
 package testkit
 
 import (

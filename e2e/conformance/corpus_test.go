@@ -35,7 +35,7 @@ const (
 // prod is the path of the environment that asks for keys, in host form.
 const prod = "/1.0.0/prod"
 
-// family makes the cases of one kind. The keys are those of package sample.
+// family creates the cases of one kind. The keys are those of package sample.
 type family func(keys map[string]sample.Plain) []Case
 
 // Corpus is every case.

@@ -88,7 +88,7 @@ func newAuthority(t *testing.T) authority {
 	return authority{certificate, key}
 }
 
-// issue makes a server's certificate with the names of leaf.
+// issue creates a server's certificate with the names of leaf.
 func (a authority) issue(t *testing.T, leaf x509.Certificate) tls.Certificate {
 	t.Helper()
 	key := newKey(t)

@@ -126,8 +126,8 @@ func TestAConnectionThatWaitsHoldsNoBuffers(t *testing.T) {
 	eventually(t, "the return of all buffers", func() bool { return heap() < before+connections*smallBox/4 })
 }
 
-// A caller who sends his last request and closes at once leaves no connection
-// behind: the end comes together with the bytes, and is not reported again.
+// A caller that sends its last request and closes at once leaves no connection open: the
+// end arrives together with the bytes, and is not reported again.
 func TestAnEndThatComesWithTheLastRequestIsNoticed(t *testing.T) {
 	s, addr := start(t, answering(ok), nil)
 	for range 50 {

@@ -127,7 +127,7 @@ var inside = attack{"an issuer inside", func(s *siege) step {
 	return s.judged()
 }}
 
-// aboutSomebodyElse makes userinfo return another user, which is asked where the ID
+// aboutSomebodyElse lets userinfo return another user, which is asked where the ID
 // token has no address (OpenID Connect Core 1.0, 5.3.2).
 var aboutSomebodyElse = attack{"userinfo about somebody else", func(s *siege) step {
 	honest := s.fake.Claims
@@ -158,7 +158,7 @@ func api(name, path string, status int, body any) attack {
 	}}
 }
 
-// book changes what Facebook says of a token or a person.
+// book changes Facebook's response about a token or a user.
 func book(name string, change func(debug, me map[string]any)) attack {
 	return attack{name, func(s *siege) step {
 		change(s.facebook.Debug, s.facebook.Me)

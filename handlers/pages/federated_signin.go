@@ -83,8 +83,8 @@ func (h *Handler) redirectToProvider(v *visit, p access.Principal, next string) 
 	})), nil
 }
 
-// callback is each provider's own: with one for all, the answer of one could pass
-// for another's (RFC 9700, 4.4).
+// callback returns the provider's callback URL. Each provider has its own, so that the
+// response of one cannot be taken for another's (RFC 9700, section 4.4).
 func (h *Handler) callback(p federated.Provider) string {
 	return h.Web.Config.PublicURL + "/signin/" + p.ID() + "/callback"
 }

@@ -30,7 +30,7 @@ func auditOf(ctx context.Context) *auditContext {
 }
 
 // RecordRoute keeps the route and the object of a request for the audit log. It is the
-// first middleware of Gin, which alone knows the route.
+// first middleware of Gin, which alone has the route.
 func (s *Site) RecordRoute(c *gin.Context) {
 	a := auditOf(c.Request.Context())
 	a.route = c.Request.Method + " " + c.FullPath()

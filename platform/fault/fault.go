@@ -1,8 +1,6 @@
-// Package fault carries an error's meaning for the caller apart from its
-// cause.
+// Package fault separates what an error tells the caller from its private cause.
 //
-// It owns the kinds of failure the product knows and the public text that goes
-// with each; it does not own HTTP status codes (handlers/web/problem.go maps kinds
+// It owns the kinds of failure and the public text of each; it does not own HTTP status codes (handlers/web/problem.go maps kinds
 // to those) nor logging (the cause stays reachable through errors.Unwrap).
 package fault
 

@@ -91,8 +91,8 @@ func (p Principal) actor() string {
 	return ActorAnonymous
 }
 
-// Refusal is the cause of a Check that said no: what was asked for, and whose.
-// The caller does not learn it; the audit log does.
+// Refusal is the cause of a denied Check: the action and the team it was denied in. It is
+// written to the audit log and not shown to the caller.
 type Refusal struct { //nolint:errname // it is a refusal before it is an error
 	Action  Action
 	Team    string
@@ -101,7 +101,7 @@ type Refusal struct { //nolint:errname // it is a refusal before it is an error
 
 func (r *Refusal) Error() string { return "refused " + string(r.Action) + " in " + r.Team }
 
-// Refused makes a fault a Refusal.
+// Refused returns the fault with a Refusal as its cause.
 func Refused(because *fault.Error, team string, action Action) error {
 	return because.Because(&Refusal{Action: action, Team: team})
 }

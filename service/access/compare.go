@@ -40,7 +40,7 @@ func (c changeSet) compare(path string, b, a reflect.Value) error {
 	}
 	for i := range shape.NumField() {
 		field := shape.Type().Field(i)
-		if !field.IsExported() || told(field) {
+		if !field.IsExported() || isImplied(field) {
 			continue
 		}
 		name, was, is := path+snake(field.Name), fieldOf(b, i), fieldOf(a, i)
@@ -107,8 +107,9 @@ func structOf(v any) reflect.Value {
 	return value
 }
 
-// told tells what the entry says already.
-func told(field reflect.StructField) bool {
+// isImplied reports whether an audit entry leaves the field out: the entry has the id and the
+// time already, or the field is tagged audit:"-".
+func isImplied(field reflect.StructField) bool {
 	switch field.Name {
 	case "ID", "CreatedAt", "UpdatedAt":
 		return true

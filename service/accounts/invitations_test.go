@@ -11,7 +11,7 @@ import (
 	"postern/testkit/state"
 )
 
-// An owner who is put out must not come back with a link of his own.
+// A removed owner must not be able to return with an invitation they created.
 func TestInvitationsGoWithTheirMaker(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)

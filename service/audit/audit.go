@@ -121,8 +121,8 @@ func accountID(tx *models.Tx, email string) (string, error) {
 	return account.ID, err
 }
 
-// withNames names accounts and projects. An account that has no role in the team
-// stays an id: a refused stranger's address is theirs.
+// withNames adds the names of accounts and projects. An account without a role in the team
+// is shown as an id: the team must not learn an outsider's e-mail address.
 func withNames(tx *models.Tx, team string, rows []models.AuditEntry) ([]Entry, error) {
 	members, err := tx.EmailsOfTeam(team)
 	if err != nil {

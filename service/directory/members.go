@@ -164,7 +164,7 @@ type Replacement struct {
 	Add, Remove []string
 }
 
-// ReplaceGroup makes a Replacement as a whole or not at all, as SCIM PATCH requires
+// ReplaceGroup applies a Replacement as a whole or not at all, as SCIM PATCH requires
 // (RFC 7644, 3.5.2). Ids to remove that are not members are ignored.
 func (s *Service) ReplaceGroup(
 	ctx context.Context, p access.Principal, id, ifMatch string, in Replacement,

@@ -37,7 +37,7 @@ func TestKeysOfADetachedTenantAreExported(t *testing.T) {
 	})
 }
 
-// keyOfADetachedTenant makes two of the team's tenants, of which the project
+// keyOfADetachedTenant creates two of the team's tenants, of which the project
 // serves none any more, and a key of one.
 func (w *world) keyOfADetachedTenant(t *testing.T, db *models.DB) string {
 	t.Helper()

@@ -12,8 +12,8 @@ import (
 	"postern/testkit/state"
 )
 
-// What the upstream gets of a token is the gateway's to say where it looks at tokens
-// only; elsewhere it would get what it is said not to get.
+// A login may limit what the upstream gets of a token only if the versions verify tokens:
+// otherwise the upstream would get the whole token.
 func TestATokenTypeNeedsVersionsThatLookAtTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := furnish(t, newWorld(t, db), "shop", login.ProviderInput{Type: providers.Google, ClientID: new("app")})

@@ -9,7 +9,7 @@ import (
 // with linear probing over record numbers, 4 bytes a slot. It never compares
 // keys itself, so it needs no copy of them.
 type index struct {
-	slots []uint32 // 0: never used; 1: given up; n+2: record n
+	slots []uint32 // 0: never used; 1: removed; n+2: record n
 	used  int      // slots that are not 0
 }
 
@@ -61,7 +61,7 @@ func (x *index) place(key uint64, record uint32) {
 	}
 }
 
-// remove gives up the slot of a record; the chain through it stays whole.
+// remove marks the slot of a record as removed, so that probing continues past it.
 func (x *index) remove(key uint64, record uint32) {
 	for i := x.position(key); x.slots[i] != slotFree; i = (i + 1) & (len(x.slots) - 1) {
 		if x.slots[i] == record+slotBase {
@@ -92,5 +92,5 @@ func (x *index) grow(keyOf func(record uint32) uint64) {
 	}
 }
 
-// word is the part of a key that the index goes by.
+// word returns the part of a key that the index hashes.
 func word(key []byte) uint64 { return binary.LittleEndian.Uint64(key) }

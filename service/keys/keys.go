@@ -27,8 +27,8 @@ const (
 	maxYears       = 100 // of a key's life; RFC 3339 ends with the year 9999
 )
 
-// DefaultGrace is how long the old secret works after a rotation, unless said
-// otherwise; MaxGrace is the most that may be said.
+// DefaultGrace is how long the old secret works after a rotation by default, and MaxGrace
+// the longest time that can be requested.
 const (
 	DefaultGrace = 24 * time.Hour
 	MaxGrace     = 30 * 24 * time.Hour
@@ -222,7 +222,7 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (
 	return row, plaintext, nil
 }
 
-// Mint makes the row and the plaintext of a new key from checked input.
+// Mint creates the row and the plaintext of a new key from checked input.
 func Mint(
 	prefix, projectID, tenantID string, keyType models.KeyType, in CreateInput, now time.Time,
 ) (models.APIKey, string, error) {

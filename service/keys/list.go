@@ -11,7 +11,7 @@ import (
 	"postern/service/access"
 )
 
-// Filter chooses keys; what is empty chooses all.
+// Filter selects keys. A zero field selects all.
 type Filter struct {
 	Owner       string
 	State       string // active, frozen, revoked or expired
@@ -92,8 +92,8 @@ func (s *Service) Count(ctx context.Context, p access.Principal, project string,
 	return n, nil
 }
 
-// ActiveCounts counts the active keys of each project, named by its id. It is
-// refused as a whole when one of them may not be seen.
+// ActiveCounts returns the number of active keys of each project, by project id. It returns
+// an error if the caller may not read the keys of one of the projects.
 func (s *Service) ActiveCounts(ctx context.Context, p access.Principal, projectIDs []string) (map[string]int64, error) {
 	tx := s.DB.Read(ctx)
 	if err := access.Projects(tx, p, projectIDs, access.KeyRead); err != nil {

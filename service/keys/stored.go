@@ -40,8 +40,8 @@ type storedBounds struct {
 	IPs    []netip.Prefix
 }
 
-// storedAtOnce is how many records are written between two moments in which the
-// table can be changed.
+// storedAtOnce is how many records are written under one read lock. Changes of the table
+// wait for it.
 const storedAtOnce = 2048
 
 // Write writes the table, with hashes and never a secret. Keys that change meanwhile
@@ -130,7 +130,7 @@ func ReadTable(r *bufio.Reader) (*Table, error) {
 		return nil, fmt.Errorf("keys: read a stored table: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields() // of a newer version, which may mean a bound that is not known here
+	decoder.DisallowUnknownFields() // a newer version may have written a restriction that this one does not enforce
 	var shared storedShared
 	if err := decoder.Decode(&shared); err != nil {
 		return nil, fmt.Errorf("keys: read a stored table: %w", err)

@@ -100,9 +100,9 @@ func NewTable() *Table {
 	}
 }
 
-// Lookup finds the key whose secret has the hash and writes it into the caller's;
-// old tells that it is the secret before the last rotation. Where the caller's is that
-// key already, and no key has changed since, there is nothing to do.
+// Lookup finds the key whose secret has the hash and writes it to into. old reports whether
+// the hash is that of the secret before the last rotation. If into holds that key already and
+// no key has changed since, Lookup returns at once.
 func (t *Table) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 	version := t.version.Load() // before the look: a change during it makes the next one look again
 	if into.FoundIn != 0 && into.FoundIn == version && into.Hash == hash {
@@ -139,7 +139,7 @@ func (t *Table) findID(id models.RawID) (uint32, bool) {
 // idWord takes the random half of an id; the other half is a clock.
 func idWord(id models.RawID) uint64 { return word(id[8:]) }
 
-// expand makes the snapshot's form of a record. Description, prefix and the like
+// expand writes the snapshot's form of a record. Description, prefix and the like
 // are not kept here: no call asks for them.
 func (t *Table) expand(n uint32, key *snapshot.Key) {
 	r := &t.records[n]
@@ -185,7 +185,7 @@ func (t *Table) LoadAll(tx *models.Tx) error {
 	return nil
 }
 
-// Replace makes the keys of another table, which is not used any more, the content
+// Replace sets the keys of another table, which is not used any more, as the content
 // of this one.
 func (t *Table) Replace(by *Table) {
 	t.lock()

@@ -188,9 +188,9 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 	return k
 }
 
-// Scan calls fn with every key of the project and of its product, as it is seen
-// from there, ordered by id, one at a time. A key of a product whose type has no
-// name that the project knows is not seen from there.
+// Scan calls fn with every key that opens the project, its product's keys included, one at a
+// time and ordered by id. A product's key whose type does not exist in the project is left
+// out.
 func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
 	row, err := tx.ProjectByID(project.ID)
 	if err != nil {

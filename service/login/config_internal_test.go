@@ -105,7 +105,7 @@ var refusedClients = map[string]struct {
 
 func TestUpdateClient_Refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, RS256)
+		r := newFixture(t, db, RS256)
 		for name, tt := range refusedClients {
 			t.Run(name, func(t *testing.T) {
 				if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", tt.in); wrongIn(err) != tt.want {
@@ -118,7 +118,7 @@ func TestUpdateClient_Refused(t *testing.T) {
 
 func TestUpdateClient_Accepted(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, RS256)
+		r := newFixture(t, db, RS256)
 		got, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", ClientInput{
 			RedirectURIs: uris(
 				"https://app.example/cb?x=1",
@@ -193,7 +193,7 @@ var refusedProviders = map[string]struct {
 
 func TestCreateProvider_Refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, RS256)
+		r := newFixture(t, db, RS256)
 		for name, tt := range refusedProviders {
 			t.Run(name, func(t *testing.T) {
 				if _, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, tt.in); wrongIn(err) != tt.want {
@@ -206,7 +206,7 @@ func TestCreateProvider_Refused(t *testing.T) {
 
 func TestCreateProvider_Managed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, RS256)
+		r := newFixture(t, db, RS256)
 		r.Shared = Shared{ClientID: "shared", ClientSecret: "shared-secret"}
 		managed, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, ProviderInput{
 			Type:    "github",
@@ -230,7 +230,7 @@ func TestCreateProvider_Managed(t *testing.T) {
 
 func TestCreateProvider_SecretIsSealed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, RS256)
+		r := newFixture(t, db, RS256)
 		id, secret := "app", secrets.Secret("secret")
 		own, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, ProviderInput{
 			Type:         "github",
@@ -254,7 +254,7 @@ func TestCreateProvider_SecretIsSealed(t *testing.T) {
 // A workspace key can configure issuers on web ports only, by creating and by updating.
 func TestCreateProvider_PortOfUnclaimedWorkspace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, RS256)
+		r := newFixture(t, db, RS256)
 		key := access.Principal{Token: "wk_1", Roles: map[string]access.Role{}}
 		for team := range r.owner.Roles {
 			key.Roles[team] = access.Workspace

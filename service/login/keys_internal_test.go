@@ -15,15 +15,15 @@ import (
 	"postern/testkit/state"
 )
 
-// room is the service with one team, whose tenant has one client.
-type room struct {
+// fixture is the service with one team, whose tenant has one client.
+type fixture struct {
 	*Service
 	owner  access.Principal
 	tenant string
 	client models.AppClient
 }
 
-func newRoom(t *testing.T, db *models.DB, algorithm string) *room {
+func newFixture(t *testing.T, db *models.DB, algorithm string) *fixture {
 	t.Helper()
 	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
 	if err != nil {
@@ -33,7 +33,7 @@ func newRoom(t *testing.T, db *models.DB, algorithm string) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{Service: &Service{
+	r := &fixture{Service: &Service{
 		DB:        db,
 		Vault:     vault,
 		Targets:   guard,
@@ -65,7 +65,7 @@ func newRoom(t *testing.T, db *models.DB, algorithm string) *room {
 	return r
 }
 
-func (r *room) row(t *testing.T, id string) models.AppClient {
+func (r *fixture) row(t *testing.T, id string) models.AppClient {
 	t.Helper()
 	row, err := r.DB.Read(t.Context()).AppClientByID(id)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *room) row(t *testing.T, id string) models.AppClient {
 	return row
 }
 
-func (r *room) signs(t *testing.T) signingKey {
+func (r *fixture) signs(t *testing.T) signingKey {
 	t.Helper()
 	key, err := r.signer(t.Context(), r.client)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *room) signs(t *testing.T) signingKey {
 }
 
 // published lists the key ids of the set that others fetch.
-func (r *room) published(t *testing.T) []string {
+func (r *fixture) published(t *testing.T) []string {
 	t.Helper()
 	set, err := r.JWKS(t.Context(), r.client.ID)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *room) published(t *testing.T) []string {
 }
 
 // pass lets time go by for a key.
-func (r *room) pass(t *testing.T, column, id string, at time.Time) {
+func (r *fixture) pass(t *testing.T, column, id string, at time.Time) {
 	t.Helper()
 	statement := "UPDATE signing_keys SET " + column + " = $1 WHERE id = $2"
 	if _, err := r.DB.SQL().ExecContext(t.Context(), statement, at, id); err != nil {
@@ -113,7 +113,7 @@ func (r *room) pass(t *testing.T, column, id string, at time.Time) {
 // and stays published until the last token it signed has ended.
 func TestSigningKeysAreReplacedWithAnOverlap(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, ES256)
+		r := newFixture(t, db, ES256)
 		first := r.signs(t)
 		if err := r.Upkeep(t.Context()); err != nil || len(r.published(t)) != 1 {
 			t.Fatalf("a young key is replaced: %v, %v", r.published(t), err)
@@ -149,7 +149,7 @@ func TestSigningKeysAreReplacedWithAnOverlap(t *testing.T) {
 
 func TestReplicasThatStartTogetherHaveOneKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, EdDSA)
+		r := newFixture(t, db, EdDSA)
 		ids := make([]string, 8)
 		var group sync.WaitGroup
 		for i := range ids {
@@ -173,7 +173,7 @@ func TestReplicasThatStartTogetherHaveOneKey(t *testing.T) {
 // A private key is sealed to its row: it does not open in another one.
 func TestPrivateKeysAreSealed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, ES256)
+		r := newFixture(t, db, ES256)
 		r.signs(t)
 		rows, err := db.Read(t.Context()).SigningKeysOf(r.client.ID, models.Now())
 		if err != nil || len(rows) != 1 {
@@ -190,7 +190,7 @@ func TestPrivateKeysAreSealed(t *testing.T) {
 // goes on verifying.
 func TestAlgorithmCanBeChanged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newRoom(t, db, ES256)
+		r := newFixture(t, db, ES256)
 		first, other := r.signs(t), EdDSA
 		if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", ClientInput{Algorithm: &other}); err != nil {
 			t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 	"postern/service/retention"
 )
 
-// land is a database with the rooms that fill it.
+// land is a database with the services that fill it.
 type land struct {
 	t        *testing.T
 	db       *models.DB

@@ -22,8 +22,8 @@ type New struct {
 	ExpiresAt *time.Time // nil for DefaultTTL, or the end of the token that asks
 }
 
-// Create makes a personal access token for the caller's account. A token that
-// makes another gives on no more than it has, neither scopes nor time.
+// Create creates a personal access token for the caller's account. A token created with
+// another token has at most that token's scopes and lifetime.
 func (s *Service) Create(ctx context.Context, p access.Principal, in New) (Minted, error) {
 	var out Minted
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {

@@ -48,7 +48,7 @@ func Open(t testing.TB) context.Context {
 		// A page that is kept in memory comes back without the events that chromedp
 		// waits for; a step back loads it again, as in a browser short of memory.
 		chromedp.Flag("disable-back-forward-cache", true),
-		// And what the pages of others ask for elsewhere is not found.
+		// Requests of third-party pages to other hosts find no address.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE "+
 			"*.localhost"),
 		chromedp.NoFirstRun,

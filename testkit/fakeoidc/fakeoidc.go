@@ -104,7 +104,7 @@ func (p *Provider) Authorize(t testing.TB, request string) *url.URL {
 	return back
 }
 
-// Grant makes a code for an authorization request.
+// Grant creates a code for an authorization request.
 func (p *Provider) Grant(request url.Values) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

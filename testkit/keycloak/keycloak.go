@@ -176,7 +176,7 @@ func listening(output io.Reader) (address, said string) {
 // Issuer is that of a realm.
 func (s *Server) Issuer(realm string) string { return s.URL + "/realms/" + realm }
 
-// Register makes a confidential client of a realm, which has to use PKCE, and whose
+// Register creates a confidential client of a realm, which has to use PKCE, and whose
 // people may come back to one address alone.
 func (s *Server) Register(t testing.TB, realm, id, secret, redirectURI string) {
 	t.Helper()

@@ -91,7 +91,7 @@ func Dir() string {
 	return filepath.Dir(file)
 }
 
-// Register makes a confidential client with the redirect URIs.
+// Register creates a confidential client with the redirect URIs.
 func (p *Provider) Register(t testing.TB, redirectURIs ...string) Client {
 	t.Helper()
 	asked := map[string]any{"redirect_uris": redirectURIs, "token_endpoint_auth_method": "client_secret_basic",

@@ -40,7 +40,7 @@ func OpenSQLite(t testing.TB) *models.DB {
 	return open(t, "", SQLite(t))
 }
 
-// SQLite makes a migrated SQLite file and returns its path.
+// SQLite creates a migrated SQLite file and returns its path.
 func SQLite(t testing.TB) string {
 	t.Helper()
 	image, err := sqliteImage()
@@ -54,7 +54,7 @@ func SQLite(t testing.TB) string {
 	return path
 }
 
-// Postgres makes a migrated PostgreSQL database and returns its address.
+// Postgres creates a migrated PostgreSQL database and returns its address.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	testkit.PostgresURL(t) // fails with advice where there is no server

@@ -21,7 +21,7 @@ type market struct {
 	of       []calling  // the many projects with their keys
 }
 
-// stockUp makes the projects through the API and their keys without it; the
+// stockUp creates the projects through the API and their keys without it; the
 // server is stopped for that and started again.
 func stockUp(ctx context.Context, s settings, binary string, target string, p **postern) (m market, err error) {
 	create := func(name string) (one *project) {

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// town is the projects at the gateway: one healthy, two sick.
+// town holds the projects behind the gateway: one with a healthy upstream, and two whose
+// upstreams fail.
 type town struct {
 	gateway                string // host:port
 	healthy, stuck, broken string // paths of their environments

@@ -48,7 +48,7 @@ func (s *server) url() string {
 	return u.String()
 }
 
-// start makes a database cluster in a new directory and waits until its server
+// start creates a database cluster in a new directory and waits until its server
 // accepts connections.
 func start() (*server, error) {
 	bin, err := findPostgres()

@@ -162,7 +162,7 @@ func keyForm(m Keys) templ.Component {
 	})
 }
 
-// keyBounds is the same part of the form that makes a key and of the one that
+// keyBounds is the same part of the form that creates a key and of the one that
 // changes it; id is what the ids of its fields begin with.
 func keyBounds(id string, b KeyBounds) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -2,7 +2,7 @@ package projects
 
 import "postern/views/ui"
 
-// KeyTypes lists a project's key types and makes more of them.
+// KeyTypes lists a project's key types and creates more of them.
 type KeyTypes struct {
 	Page    ui.Page
 	Create  *KeyTypeForm // nil for viewers

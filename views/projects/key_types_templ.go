@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "postern/views/ui"
 
-// KeyTypesPage lists a project's key types above the form that makes another.
+// KeyTypesPage lists a project's key types above the form that creates another.
 func KeyTypesPage(m KeyTypes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -325,7 +325,7 @@ func keyTypeTable(m KeyTypes) templ.Component {
 	})
 }
 
-// keyTypeFields is the same part of the form that makes a key type and of the one
+// keyTypeFields is the same part of the form that creates a key type and of the one
 // that changes it: they are never on one page.
 func keyTypeFields(m KeyTypeForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

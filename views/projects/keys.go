@@ -2,7 +2,7 @@ package projects
 
 import "postern/views/ui"
 
-// Keys is the section on API keys, with the form that makes one: it posts
+// Keys is the section on API keys, with the form that creates one: it posts
 // owner, key_type, environment ("" is all), expires_on (YYYY-MM-DD, "" is the
 // type's default), description, tenant, product, allowed (a range on each line)
 // and the limits to Action.

@@ -6,7 +6,7 @@ import (
 	"postern/views/ui"
 )
 
-// Login lists the app clients of a project's tenants and makes more of them.
+// Login lists the app clients of a project's tenants and creates more of them.
 type Login struct {
 	Page    ui.Page
 	Head    Head

@@ -11,7 +11,7 @@ import "postern/views/ui"
 type List struct {
 	Page  ui.Page
 	Teams []Card
-	Name  ui.Value // of the form that makes one
+	Name  ui.Value // of the form that creates one
 	Error string
 }
 

@@ -51,7 +51,7 @@ type User struct {
 	Error          string
 }
 
-// Identity is how a provider knows an end user.
+// Identity is an end user's identity at a provider.
 type Identity struct{ Issuer, Subject, Since string }
 
 // Membership is a group that an end user is in.

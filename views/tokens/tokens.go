@@ -1,6 +1,6 @@
 // Package tokens holds the pages on an account's access tokens.
 //
-// It owns the list with the form that makes one, and the page that shows a new
+// It owns the list with the form that creates one, and the page that shows a new
 // token once. It does not own what scopes cover (access) nor the life of a token
 // (the rules package tokens).
 package tokens

@@ -304,7 +304,7 @@ func Shell(p Page) templ.Component {
 	})
 }
 
-// Narrow is a page of one card in the middle, for the doors and the dead ends.
+// Narrow is a page of one card in the middle, for sign-in and for errors.
 func Narrow(p Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -57,11 +57,11 @@ func (g github) identify(ctx context.Context, s *Set, c Config, e exchange) (fed
 
 // prefixes are in docs.github.com/authentication/keeping-your-account-and-data-secure/
 // about-authentication-to-github#githubs-token-formats: of OAuth apps, and of GitHub
-// apps for a person. Personal tokens are of no app.
+// apps for a user. Personal access tokens belong to no app and are not taken.
 func (github) prefixes() []string { return []string{"gho_", "ghu_"} }
 
-// access asks as docs.github.com/rest/apps/oauth-applications#check-a-token has it:
-// 404 is a token that is not good or not of this app.
+// ownerOfAccess returns the user of an access token (docs.github.com/rest/apps/
+// oauth-applications#check-a-token). 404 means that the token is invalid or of another app.
 func (g github) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	ask, err := tokencheck.Post(
 		ctx, g.server(s, c).API+"/applications/"+url.PathEscape(c.ClientID)+"/token",

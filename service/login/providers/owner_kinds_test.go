@@ -250,7 +250,7 @@ func strangerKey() jose.SigningKey {
 	return jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: someKey(), KeyID: fakeoidc.KeyID}}
 }
 
-// stranger is an honest ID token but for its signature.
+// stranger returns an ID token that is valid except for its signature.
 func stranger(fake *fakeoidc.Provider) string {
 	claims := map[string]any{
 		"iss": fake.Issuer,

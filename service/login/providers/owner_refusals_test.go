@@ -168,7 +168,7 @@ func set(name string, value any) func(map[string]any) {
 
 func unset(name string) func(map[string]any) { return func(m map[string]any) { delete(m, name) } }
 
-// graph makes another token that Graph takes.
+// graph creates another token that Graph takes.
 func graph(p *presented, change func(map[string]any)) string {
 	p.fake.Access = fakemicrosoft.Access(p.fake, change)
 	return p.fake.Access
