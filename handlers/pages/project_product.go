@@ -14,6 +14,9 @@ func (h *Handler) productSection(v *visit, p rules.Project) (projects.Product, e
 	m := projects.Product{Action: projectPath(p.Name) + "/product", Revision: p.SettingsETag,
 		Choices: []ui.Option{{Title: "None", Chosen: p.Product == ""}}}
 	found, err := h.productsOf(v, p.Team)
+	if err != nil {
+		return m, err
+	}
 	for _, product := range found {
 		m.Choices = append(m.Choices, ui.Option{
 			Value:  product.Name,
@@ -21,7 +24,7 @@ func (h *Handler) productSection(v *visit, p rules.Project) (projects.Product, e
 			Chosen: product.Name == p.Product,
 		})
 	}
-	return m, err
+	return m, nil
 }
 
 // productsOf lists all products of one team.

@@ -84,10 +84,13 @@ func (h *Handler) tenantAdd(
 	}
 	m.Error = wrong.rest()
 	names, err := h.Projects.Attachable(v.ctx(), v.who, p.ID)
+	if err != nil {
+		return m, err
+	}
 	for _, name := range names {
 		m.Attachable = append(m.Attachable, ui.Option{Value: name, Title: name})
 	}
-	return m, err
+	return m, nil
 }
 
 func postedTenant(v *visit) rules.TenantInput {

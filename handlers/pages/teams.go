@@ -64,10 +64,13 @@ func (h *Handler) showTeams(v *visit) (web.Answer, error) {
 func (h *Handler) teamList(v *visit) (team.List, error) {
 	m := team.List{Page: v.shell("Teams", "/teams", teamsCrumb())}
 	found, err := h.Accounts.Teams(v.ctx(), v.who, models.Page{Limit: models.MaxLimit})
+	if err != nil {
+		return m, err
+	}
 	for _, t := range found.Items {
 		m.Teams = append(m.Teams, team.Card{URL: teamPath(t.ID), Name: t.Name, Role: roleBadge(t.Role)})
 	}
-	return m, err
+	return m, nil
 }
 
 func (h *Handler) createTeam(v *visit) (web.Answer, error) {

@@ -101,6 +101,9 @@ func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]
 		ids = append(ids, u.ID)
 	}
 	lastActive, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, ids)
+	if err != nil {
+		return nil, err
+	}
 	var rows []tenants.UserRow
 	for _, u := range users {
 		rows = append(rows, tenants.UserRow{
@@ -112,7 +115,7 @@ func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]
 			Seen:      lastActiveText(lastActive[u.ID]),
 		})
 	}
-	return rows, err
+	return rows, nil
 }
 
 // lastActiveText is a text such as "20 Nov 2026, 13:00 UTC". Usage is counted by the hour.

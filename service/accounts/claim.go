@@ -63,10 +63,13 @@ func activeKeys(tx *models.Tx, projects []models.Project) (sum int64, err error)
 		ids = append(ids, project.ID)
 	}
 	active, err := tx.CountActiveKeys(ids, models.Now())
+	if err != nil {
+		return 0, err
+	}
 	for _, n := range active {
 		sum += n
 	}
-	return sum, err
+	return sum, nil
 }
 
 // compareTeams orders the home team first and the others by creation.

@@ -53,12 +53,16 @@ var errNoEndpoint = fmt.Errorf("the version has no introspection endpoint any mo
 func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endpoint, models.Introspection, error) {
 	tx := a.DB.Read(ctx)
 	version, err := tx.VersionByID(versionID)
-	row := version.Introspection
-	if errors.Is(err, models.ErrNotFound) || (err == nil && row.Endpoint == "") {
-		return tokencheck.Endpoint{}, row, errNoEndpoint
+	if errors.Is(err, models.ErrNotFound) {
+		return tokencheck.Endpoint{}, models.Introspection{}, errNoEndpoint
 	}
 	if err != nil {
-		return tokencheck.Endpoint{}, row, fmt.Errorf("introspection: read the version %s: %w", versionID, err)
+		err = fmt.Errorf("introspection: read the version %s: %w", versionID, err)
+		return tokencheck.Endpoint{}, models.Introspection{}, err
+	}
+	row := version.Introspection
+	if row.Endpoint == "" {
+		return tokencheck.Endpoint{}, row, errNoEndpoint
 	}
 	at := tokencheck.Endpoint{
 		URL:      row.Endpoint,

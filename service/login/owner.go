@@ -160,11 +160,14 @@ func offeredIn(tx *models.Tx, projectID string) ([]offered, error) {
 		tenants[client.ID] = client.TenantID
 	}
 	rows, err := tx.ProvidersServed(projectID)
+	if err != nil {
+		return nil, err
+	}
 	var all []offered
 	for _, row := range rows {
 		all = append(all, offered{row, tenants[row.ClientID]})
 	}
-	return all, err
+	return all, nil
 }
 
 // twoOf returns two providers whose tokens cannot be told apart, one of them about unless

@@ -46,6 +46,9 @@ func parsePatch(raw []byte) ([]operation, error) {
 func ParseUserPatch(raw []byte) (UserChange, error) {
 	var change UserChange
 	operations, err := parsePatch(raw)
+	if err != nil {
+		return change, err
+	}
 	for _, o := range operations {
 		if err != nil {
 			break
@@ -95,8 +98,8 @@ func (c *UserChange) texts() map[string]**string {
 
 func (c *UserChange) set(attribute string, value json.RawMessage) error {
 	if into, ok := c.texts()[attribute]; ok {
-		said, err := text(value)
-		*into = &said
+		content, err := text(value)
+		*into = &content
 		return err
 	}
 	switch {
@@ -157,8 +160,8 @@ func (c *UserChange) setWork(value json.RawMessage) error {
 		c.Email = &one.Value
 		return nil
 	}
-	said, err := text(value)
-	c.Email = &said
+	content, err := text(value)
+	c.Email = &content
 	return err
 }
 
@@ -183,6 +186,9 @@ func (c *UserChange) remove(attribute string) error {
 func ParseGroupPatch(raw []byte) (GroupChange, error) {
 	var change GroupChange
 	operations, err := parsePatch(raw)
+	if err != nil {
+		return change, err
+	}
 	for _, o := range operations {
 		if err != nil {
 			break
@@ -228,8 +234,8 @@ func (c *GroupChange) apply(op, path string, value json.RawMessage) error {
 			}
 			value = json.RawMessage(`""`)
 		}
-		said, err := text(value)
-		*into = &said
+		content, err := text(value)
+		*into = &content
 		return err
 	case "members":
 		return c.members(op, value)
