@@ -52,7 +52,9 @@ func (m *machine) keycloak() {
 	m.t.Helper()
 	m.write("maven/keycloak-1.2.3/bin/kc.sh", "#!/bin/sh\n"+`echo "kc.sh $*" >>"$MACHINE/log"`+"\n")
 	const archive = "maven/keycloak-quarkus-dist-1.2.3.tar.gz"
-	pack := exec.Command("tar", "-czf", filepath.Join(m.root, archive), "-C", filepath.Join(m.root, "maven"), "keycloak-1.2.3")
+	pack := exec.Command(
+		"tar", "-czf", filepath.Join(m.root, archive), "-C", filepath.Join(m.root, "maven"), "keycloak-1.2.3",
+	)
 	out, err := pack.CombinedOutput()
 	if err != nil {
 		m.t.Fatalf("%v\n%s", err, out)
@@ -106,7 +108,8 @@ printf 'echo v18.20.4\n' >>node
 printf 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2\n' >>java
 cp mvn.package mvn
 cp npm.package npm
-for file in lib/postgresql/15/bin/initdb lib/nginx/modules/ngx_http_lua_module.so share/fonts/truetype/dejavu/DejaVuSans.ttf; do
+for file in lib/postgresql/15/bin/initdb lib/nginx/modules/ngx_http_lua_module.so \
+  share/fonts/truetype/dejavu/DejaVuSans.ttf; do
   mkdir -p "$(dirname "$MACHINE/sys/usr/$file")"; touch "$MACHINE/sys/usr/$file"
 done
 `+end)
@@ -154,7 +157,10 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 			"git libc6-dev " +
 			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm pgbouncer postgresql redis-server shellcheck\n",
 		"a service may start: 101\n",
-		"--no-fund in project\n", "--no-fund in oidcprovider\n", ":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ", "kc.sh build --db=dev-mem\n",
+		"--no-fund in project\n",
+		"--no-fund in oidcprovider\n",
+		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ",
+		"kc.sh build --db=dev-mem\n",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q was not done:\n%s", want, log)
@@ -294,7 +300,8 @@ func TestSetupRefusesAnUnknownPurpose(t *testing.T) {
 }
 
 func TestScriptsPassShellcheck(t *testing.T) {
-	for _, script := range []string{"setup", "generate", "format", "check", "test", "fuzz", "kong-docker", "../.ci/run"} {
+	scripts := []string{"setup", "generate", "format", "check", "test", "fuzz", "kong-docker", "../.ci/run"}
+	for _, script := range scripts {
 		t.Run(script, func(t *testing.T) {
 			if out, err := exec.Command("shellcheck", script).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)

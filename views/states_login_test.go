@@ -251,9 +251,10 @@ func providerNew() projects.ProviderNew {
 func provider() projects.Provider {
 	path := "/projects/shop/login/cli_1/providers/idp_1"
 	return projects.Provider{
-		Page:     in("Google", path, "Shop", "web", "Google"),
-		Label:    "Google",
-		Callback: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/callback/idp_06gzn4g98arxfhrj6rz4aev940",
+		Page:  in("Google", path, "Shop", "web", "Google"),
+		Label: "Google",
+		Callback: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/callback/" +
+			"idp_06gzn4g98arxfhrj6rz4aev940",
 		Register: "Register it among the authorized redirect URIs of an OAuth client of the type web application, " +
 			"in the Google Cloud console.",
 		BackURL: "/projects/shop/login/cli_1#providers",

@@ -100,7 +100,10 @@ func TestChunks(t *testing.T) {
 				t.Errorf("%q cut at %d: ended %v, %v", tc.in, split, c.at == atEnd, err)
 			}
 			if data != tc.data || rest != tc.rest {
-				t.Errorf("%q cut at %d: data %q and rest %q, want %q and %q", tc.in, split, data, rest, tc.data, tc.rest)
+				t.Errorf(
+					"%q cut at %d: data %q and rest %q, want %q and %q",
+					tc.in, split, data, rest, tc.data, tc.rest,
+				)
 			}
 			if (len(trailer) > 0 || tc.trailer != "") && fmt.Sprint(trailer) != tc.trailer {
 				t.Errorf("%q cut at %d: trailer %v, want %s", tc.in, split, trailer, tc.trailer)

@@ -85,7 +85,10 @@ var refusedIssuers = []struct{ name, body, code, pointer string }{
 	},
 	{
 		"falling back without keys",
-		strings.Replace(withPairs(`{"iss":"https://8.8.8.8","aud":"x"}`), `"mode"`, `"keyless":"owner_fallback","mode"`, 1),
+		strings.Replace(
+			withPairs(`{"iss":"https://8.8.8.8","aud":"x"}`),
+			`"mode"`, `"keyless":"owner_fallback","mode"`, 1,
+		),
 		"invalid_keyless",
 		"/keyless",
 	},

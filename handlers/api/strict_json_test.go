@@ -46,7 +46,8 @@ func TestAPI_ManyErrorsInOneBody(t *testing.T) {
 			},
 			{
 				"methods that do not exist",
-				`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":[` + repeated(10_000, `"m%d"`) + `]}}`,
+				`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":[` +
+					repeated(10_000, `"m%d"`) + `]}}`,
 				"invalid_fields", 20,
 			},
 			{

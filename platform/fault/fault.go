@@ -1,7 +1,8 @@
 // Package fault separates what an error tells the caller from its private cause.
 //
-// It owns the kinds of failure and the public text of each; it does not own HTTP status codes (handlers/web/problem.go maps kinds
-// to those) nor logging (the cause stays reachable through errors.Unwrap).
+// It owns the kinds of failure and the public text of each. It leaves HTTP status codes to
+// handlers/web/problem.go, which maps kinds to them, and logging to the callers: the cause
+// stays reachable through errors.Unwrap.
 package fault
 
 import (
