@@ -30,8 +30,8 @@ func (e *UnknownSchemaError) Error() string {
 		"and this one knows %d: use the newer postern here as well", e.Schema, e.Needs, e.Known)
 }
 
-// Check returns an UnknownSchemaError where the database has a schema that this
-// program must not use: a newer one, unless that says that older programs can.
+// Check returns an UnknownSchemaError if the database has a schema that this program must
+// not use: a newer one, unless it is marked as compatible with this program.
 func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
 	provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -51,7 +51,7 @@ func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
 	return nil
 }
 
-// schema is what the database says of its schema; zero where it says nothing.
+// schema is the schema version recorded in the database; fields are 0 if not recorded.
 type schema struct{ applied, version, oldest int64 }
 
 func schemaOf(ctx context.Context, db *sql.DB, dialect Dialect) (s schema, err error) {
@@ -76,8 +76,8 @@ func hasTable(ctx context.Context, db *sql.DB, dialect Dialect, name string) (th
 	return there, db.QueryRowContext(ctx, query, name).Scan(&there)
 }
 
-// announce records the schema version before its steps run. Older replicas
-// that run meanwhile go on until they are told otherwise.
+// announce records the schema version before its steps run. Older replicas continue
+// until recordCompatible excludes them.
 func announce(ctx context.Context, db *sql.DB, dialect Dialect, known int64) error {
 	there, err := hasTable(ctx, db, dialect, "schema_compatibility")
 	if err == nil && there {
@@ -89,8 +89,8 @@ func announce(ctx context.Context, db *sql.DB, dialect Dialect, known int64) err
 	return nil
 }
 
-// settle says after the steps which programs can use the schema.
-func settle(ctx context.Context, db *sql.DB, known int64) error {
+// recordCompatible records, after the steps, the oldest program that can use the schema.
+func recordCompatible(ctx context.Context, db *sql.DB, known int64) error {
 	const statement = `UPDATE schema_compatibility SET version = $1, oldest = $2
 		WHERE version <= $1 AND (version, oldest) <> ($1, $2)`
 	if _, err := db.ExecContext(ctx, statement, known, oldestProgram); err != nil {

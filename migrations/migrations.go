@@ -59,7 +59,7 @@ func Up(ctx context.Context, db *sql.DB, dialect Dialect, log *slog.Logger) (our
 	if rivers, err = riverUp(ctx, db, dialect, log); err != nil {
 		return len(results), rivers, err
 	}
-	if err := settle(ctx, db, known); err != nil {
+	if err := recordCompatible(ctx, db, known); err != nil {
 		return len(results), rivers, err
 	}
 	// A newer program may have migrated while this one waited for its turn.

@@ -157,8 +157,8 @@ func (t *Tx) SigningKeysOf(clientID string, now time.Time) ([]SigningKey, error)
 		Find(&list).Error
 }
 
-// ExpireSigningKeys says of an app client's keys without an end, but for one, when
-// they end.
+// ExpireSigningKeys sets the expiry of an app client's signing keys that have none, except
+// for the key with the id except.
 func (t *Tx) ExpireSigningKeys(clientID, except string, at time.Time) error {
 	return t.db.
 		Model(&SigningKey{}).

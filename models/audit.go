@@ -47,17 +47,17 @@ type AuditChange struct {
 	After  any `json:"after"`
 }
 
-// AuditChain is a row of audit_chains: where a chain ends, which tells one whose
-// last entries are missing from a whole one.
+// AuditChain is a row of audit_chains: the end of a chain. It shows when the last entries
+// of the chain are missing.
 type AuditChain struct {
 	TeamID string `gorm:"primaryKey"`
 	Number int64
 	Hash   string
 }
 
-// ChainHash is the entry's hash in its place in the chain: of the JSON object of
-// the hash before it and all that the entry says, members of maps in the order of
-// their names. It is the same before the entry is stored and after it is read.
+// ChainHash returns the hash of the entry after an entry with the hash previous: of a JSON
+// object with previous and every field of the entry, members of maps ordered by name. It
+// is the same before the entry is stored and after it is read.
 func (e AuditEntry) ChainHash(previous string) (string, error) {
 	detail, err := asRead(e.Detail)
 	if err != nil {

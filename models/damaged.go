@@ -9,8 +9,8 @@ const (
 	sqliteNotADB  = 26
 )
 
-// Damaged reports whether an error says that the SQLite file is damaged or no
-// database at all, which trying again does not repair.
+// Damaged reports whether err means that the SQLite file is damaged or is not a database.
+// Retrying does not help.
 func Damaged(err error) bool {
 	code, ok := sqliteCode(err)
 	return ok && (code == sqliteCorrupt || code == sqliteNotADB)

@@ -6,9 +6,8 @@ import (
 	"fmt"
 )
 
-// Digest is a SHA-256 that may be absent, which nil says. A plain []byte will not
-// do for that: the SQLite driver keeps a nil one as an empty value, of which a
-// unique index allows one only.
+// Digest is a SHA-256, nil if absent. A plain []byte would not do: the SQLite driver
+// stores a nil one as an empty value, and a unique index allows only one of those.
 type Digest []byte
 
 // Value implements driver.Valuer.

@@ -28,8 +28,8 @@ func (t *Tx) ProductByName(teamID, name string) (Product, error) {
 	return one, t.db.Where("team_id = ? AND name = ?", teamID, name).Take(&one).Error
 }
 
-// EnsureProduct inserts a product unless its team has one of that name; made tells
-// which, and out is the one there is.
+// EnsureProduct returns the team's product of that name, which it inserts if there is none; made
+// reports whether it did.
 func (t *Tx) EnsureProduct(one Product) (out Product, made bool, err error) {
 	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
 	if res.Error != nil {

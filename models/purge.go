@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// holding is a table with rows of one project or team. key is what its rows are
-// counted by; where says which are meant, with the owner's id for its question
-// mark.
+// holding is a table with rows of one project or team. key is the column that its rows
+// are counted by; where selects them, with the owner's id as its parameter.
 type holding struct{ table, key, where string }
 
-// logins lists what hangs on the tenants of a project or team, and on those by
-// their app clients. owner is the column that names the project or team.
+// logins lists the tables with rows of the tenants of a project or team, and of these
+// tenants' app clients. owner is the column of the project's or team's id.
 func logins(owner string) []holding {
 	tenants := "(SELECT id FROM tenants WHERE " + owner + " = ?)"
 	clients := "(SELECT id FROM app_clients WHERE tenant_id IN " + tenants + ")"

@@ -111,8 +111,8 @@ func (t *Tx) DetachTenant(projectID, tenantID string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// EnsureTenant inserts a team's tenant unless the team has one of that name; made
-// tells which, and out is the one there is.
+// EnsureTenant returns the team's tenant of that name, which it inserts if there is none; made
+// reports whether it did.
 func (t *Tx) EnsureTenant(one Tenant) (out Tenant, made bool, err error) {
 	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
 	if res.Error != nil {

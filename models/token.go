@@ -134,8 +134,8 @@ func (t *Tx) CountDeviceGrants(source string, now time.Time) (here, all int64, e
 	return here, all, pending.Session(&gorm.Session{}).Where("remote_addr = ?", source).Count(&here).Error
 }
 
-// DeleteExpiredAccess removes tokens that expired before now, and grants that
-// expired before long ago: until then, a program that still asks is told so.
+// DeleteExpiredAccess deletes tokens that expired before now, and device grants that
+// expired before longAgo: until then, a program that polls is answered expired_token.
 func (t *Tx) DeleteExpiredAccess(now, longAgo time.Time) error {
 	if err := t.db.Where("expires_at <= ?", now).Delete(&AccessToken{}).Error; err != nil {
 		return err

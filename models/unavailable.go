@@ -55,8 +55,8 @@ var errUnreachable = errors.New("the database does not answer")
 // errIncomplete marks an error about a part of the schema that was there before.
 var errIncomplete = errors.New("the database is incomplete, as while a backup is restored")
 
-// Unavailable reports whether err says that the database could not be asked, or
-// did not answer in time: the same call may succeed a moment later.
+// Unavailable reports whether err means that the database could not be reached or did not
+// answer in time. The same call may succeed a moment later.
 func Unavailable(err error) bool {
 	if errors.Is(err, context.Canceled) { // the caller's own doing
 		return false

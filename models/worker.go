@@ -14,7 +14,7 @@ type Worker struct {
 	SeenAt time.Time
 }
 
-// workerPrefix tells workers with a row from processes of earlier releases.
+// workerPrefix distinguishes workers with a row from processes of earlier releases.
 const workerPrefix = "wrk"
 
 // NewWorkerID returns a new id for a worker.

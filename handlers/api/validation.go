@@ -104,7 +104,7 @@ func frameworkField(err error) web.ProblemField {
 	return field
 }
 
-// advice is a stable code, and a text that says what to do.
+// advice is the error code of a field and a text with the fix.
 type advice struct{ code, text string }
 
 // messages has the advice for huma's messages.

@@ -12,7 +12,7 @@ import (
 	"postern/service/access"
 )
 
-// auditContext collects what the audit entry of a refused request says.
+// auditContext collects the fields of the audit entry of a refused request.
 type auditContext struct {
 	principal  access.Principal
 	route      string // method and pattern: the path itself can hold a secret

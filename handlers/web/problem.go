@@ -113,7 +113,7 @@ func SetProblemHeaders(h http.Header, p *Problem, err error) {
 	SetRetryAfter(h, err)
 }
 
-// SetRetryAfter sets Retry-After, in whole seconds, if err says when to try again.
+// SetRetryAfter sets Retry-After, in whole seconds, if err has a time to retry at.
 func SetRetryAfter(h http.Header, err error) {
 	if wait := fault.RetryAfter(err); wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))

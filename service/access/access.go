@@ -1,8 +1,9 @@
-// Package access decides who may do what, and writes down that it was done.
+// Package access decides which principal may do which action on what, and records the
+// actions in the audit log.
 //
-// It owns principals, roles, actions and the one table that relates them; every
-// rule that changes something asks Can before anything else. It does not own how
-// a caller proves who they are (accounts) nor status codes (handlers).
+// It owns principals, roles, actions and the one table that relates them; every service
+// calls Check before it changes anything. It leaves authentication to package accounts
+// and status codes to the handlers.
 package access
 
 import (
@@ -87,13 +88,13 @@ const (
 	DeviceApprove Action = "device.approve"
 	DeviceDeny    Action = "device.deny"
 
-	// These are recorded of what Postern does by itself.
+	// Postern does these itself, without a request.
 	ProjectPurge   Action = "project.purge"
 	WebhookDisable Action = "webhook.disable"
 	WorkspacePurge Action = "workspace.purge"
 
-	// ProjectTakedown is what operators may, whatever their role; OperatorChange
-	// says who is one.
+	// Operators may do ProjectTakedown, independently of their roles in teams.
+	// OperatorChange appoints and dismisses operators.
 	ProjectTakedown Action = "project.takedown"
 	OperatorChange  Action = "operator.change"
 

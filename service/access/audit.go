@@ -15,14 +15,14 @@ type Entry struct {
 	Team    string            // "" for what belongs to the installation
 	Detail  map[string]string // facts beside the ids; never a secret
 
-	// Before and After are two states of one thing, as structs of one type, or nil
-	// for what was not there or is no more. The fields that differ are recorded,
-	// without the values of those that hold secrets; see Compare.
+	// Before and After are two states of one object, as structs of one type; nil before
+	// it was created or after it was deleted. The fields that differ are recorded, those
+	// that hold secrets without their values; see Compare.
 	Before, After any
 }
 
-// Record adds the entry to the caller's transaction, so that nothing is done
-// without its entry and no entry tells of what was rolled back.
+// Record adds the entry to the caller's transaction: the change and its entry are
+// committed or rolled back together.
 func Record(tx *models.Tx, p Principal, e Entry) error {
 	changes, err := Compare(e.Before, e.After)
 	if err != nil {

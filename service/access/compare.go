@@ -13,17 +13,16 @@ import (
 // hidden stands for the value of a secret. That it changed is no secret.
 const hidden = "***"
 
-// Compare lists the exported fields in which two structs of one type differ,
-// under their names in snake_case. Lists of structs that have a Name are gone
-// into: versions/1.0.0/mode. Of nil, every field is absent. Bytes, what has a
-// Reveal method, and what is called a secret, password or hash show as ***. Left
-// out are identifiers and the times at which a row was written, which the entry
-// itself tells, and fields tagged audit:"-".
+// Compare returns the exported fields in which two structs of one type differ, by their
+// names in snake_case. It descends into lists of structs that have a Name, as in
+// versions/1.0.0/mode. nil has no fields. Byte slices, types with a Reveal method, and
+// fields named Secret, Password or Hash show as ***. Identifiers and the times of a row
+// are omitted because the entry has them, as are fields tagged audit:"-".
 func Compare(before, after any) (map[string]models.AuditChange, error) {
 	changes := changeSet{}
 	b, a := structOf(before), structOf(after)
 	if a.IsValid() && b.IsValid() && a.Type() != b.Type() {
-		return nil, fmt.Errorf("access: a change from %s to %s is none of one thing", b.Type(), a.Type())
+		return nil, fmt.Errorf("access: cannot compare a %s with a %s", b.Type(), a.Type())
 	}
 	return changes, changes.compare("", b, a)
 }
@@ -44,7 +43,7 @@ func (c changeSet) compare(path string, b, a reflect.Value) error {
 			continue
 		}
 		name, was, is := path+snake(field.Name), fieldOf(b, i), fieldOf(a, i)
-		if named(field.Type) {
+		if isNamedList(field.Type) {
 			if err := c.compareLists(name, was, is); err != nil {
 				return err
 			}
@@ -62,8 +61,8 @@ func (c changeSet) compare(path string, b, a reflect.Value) error {
 	return nil
 }
 
-// named tells a list of structs that have a Name.
-func named(t reflect.Type) bool {
+// isNamedList reports whether t is a list of structs that have a Name.
+func isNamedList(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.Struct {
 		return false
 	}
@@ -124,8 +123,8 @@ func fieldOf(of reflect.Value, i int) reflect.Value {
 	return of.Field(i)
 }
 
-// plain is nil for what is absent or empty, so that nothing and an empty text
-// are no difference.
+// plain returns the value behind v's pointers, nil if it is absent or empty: the change
+// from absent to empty is not recorded.
 func plain(v reflect.Value) any {
 	for v.IsValid() && v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -137,7 +136,7 @@ func plain(v reflect.Value) any {
 	return v.Interface()
 }
 
-// isSecret goes by the type, and by names for what is kept as text.
+// isSecret reports whether a field holds a secret, by its type or, for text, its name.
 func isSecret(field reflect.StructField) bool {
 	for _, word := range []string{"Secret", "Password", "Hash"} {
 		if strings.Contains(field.Name, word) {

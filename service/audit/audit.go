@@ -1,9 +1,8 @@
-// Package audit reads and verifies the audit log, and records denied attempts.
+// Package audit reads and verifies the audit log, and records refused requests.
 //
-// It owns the questions that can be asked of the log, the verification of its
-// chains and the bounds on what refusals may write; it does not own the entries
-// of what was done, which each rule records in its own transaction (access), nor
-// how entries are chained (models).
+// It owns the queries of the log, the verification of its chains, and the bounds on what
+// refused requests may write. It leaves the entries of changes to package access, which
+// writes them in the transaction of the change, and the chaining of entries to models.
 package audit
 
 import (

@@ -16,8 +16,8 @@ import (
 
 // What refusals may write in a minute: perSource for one caller (one IPv4
 // address, or one IPv6 network of 64 bits, which is what one household has), and
-// perMinute for all together, however many addresses a flood comes from. What is
-// beyond is counted, and told in one entry.
+// perMinute for all callers together. Further refusals are counted, and one entry
+// reports their number.
 const (
 	perSource = 20
 	perMinute = 300
@@ -115,8 +115,8 @@ func (r *Refusals) known(tx *models.Tx, e access.Entry) access.Entry {
 	return e
 }
 
-// admit decides on one refusal; gap is how many of an earlier minute were
-// dropped and are to be told of now.
+// admit reports whether a refusal may be recorded; gap is the number of refusals that
+// were dropped in an earlier minute and that no entry has reported yet.
 func (r *Refusals) admit(remoteAddr string, now time.Time) (ok bool, gap int64) {
 	from, minute := policy.SourceName(remoteAddr), now.Unix()/60
 	r.mu.Lock()

@@ -18,8 +18,8 @@ type place struct {
 type outcome struct {
 	object        string // id
 	before, after any    // what the audit entry compares; nil if it did not exist
-	// revise tells the gateways of the projects concerned; nil if gateways do not
-	// see the change.
+	// revise adds the revisions by which gateways load the change; nil if gateways do not
+	// use what was changed.
 	revise func(tx *models.Tx, tenant models.Tenant, at time.Time) error
 }
 

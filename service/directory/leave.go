@@ -41,7 +41,7 @@ func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string)
 	return nil
 }
 
-// revokeOwned revokes the keys of a deleted user and tells the gateways. It covers
+// revokeOwned revokes the keys of a deleted user and adds the gateways' revisions. It covers
 // only the projects that the user could call: in others the same text as an owner
 // means something else.
 func (s *Service) revokeOwned(

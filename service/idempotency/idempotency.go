@@ -1,18 +1,9 @@
-// Package idempotency lets a request that changes something be sent again: it is
-// carried out once, and its first answer is given each time
-// (draft-ietf-httpapi-idempotency-key-header-07, with the behaviour of Stripe
-// where the draft leaves a choice).
+// Package idempotency carries out a request once and returns its first response to each
+// retry with the same key (draft-ietf-httpapi-idempotency-key-header-07, and Stripe's
+// behaviour where the draft leaves a choice).
 //
-// It owns which attempt may run, how long an answer is kept, and how it is
-// sealed; it does not own the header, nor which answers are worth keeping
-// (handlers). It also hands content from one request of a caller to the next, once
-// (onetime.go), for pages that show a secret behind a redirect.
-//
-// Nothing is kept that a reader of the database could use. What an answer is
-// found by, what its request is compared by and what it is sealed with are all
-// derived from the idempotency key together with the caller's own credential, of
-// which the database has no more than a hash. Where there is no credential, the
-// idempotency key has to be one that cannot be guessed.
+// It owns which attempt runs, and how long and under which encryption a response is kept.
+// It leaves the header, and which responses are kept, to the handlers.
 package idempotency
 
 import (

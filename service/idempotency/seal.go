@@ -78,7 +78,10 @@ func kinds(s string) int {
 	return len(seen)
 }
 
-// secrets are what is derived of a request's credential, key and address.
+// secrets are derived from a request's credential, idempotency key and path. The database
+// stores neither of the first two, so a reader of it can open no response and compare no
+// request. An anonymous request has only its key, which ReadKey therefore requires to be
+// hard to guess.
 type secrets struct {
 	lookup  []byte // names the row
 	compare []byte // keys the fingerprint

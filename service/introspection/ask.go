@@ -1,12 +1,9 @@
-// Package introspection checks callers' tokens by asking the issuer on every call: tokens
-// of hosted login's providers, and opaque tokens of a version's introspection endpoint
-// (RFC 7662).
+// Package introspection checks callers' tokens with their issuer on every call: tokens of
+// hosted login's providers, and opaque tokens (RFC 7662). It keeps no token and no answer.
 //
-// It owns which issuer a token is shown to, how long and by how many calls at a time one
-// issuer is waited for, and the denial that follows. It leaves the requests to
-// login/providers and login/tokencheck, users to login and directory, and what a token
-// opens to core/policy. Neither tokens nor answers are kept: an answer is valid for one
-// call only.
+// It owns which issuer is asked, the limits on time and concurrency per issuer, and the
+// denial that follows. It leaves requests to login/providers and login/tokencheck, users
+// to login and directory, and what a token allows to core/policy.
 package introspection
 
 import (

@@ -115,8 +115,8 @@ func (s *Service) Rotate(
 
 var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is revoked, which is final. Create a new one.")
 
-// told names the event of each change that others are told of.
-var told = map[string]string{"rotate": "key.rotated", "freeze": "key.frozen", "revoke": "key.revoked"}
+// webhookEvents has the event that a change of a key sends to webhooks.
+var webhookEvents = map[string]string{"rotate": "key.rotated", "freeze": "key.frozen", "revoke": "key.revoked"}
 
 // change applies fn to a key in one transaction with its audit entry and
 // revision. Asking for the state that a key is in already changes nothing.
@@ -180,7 +180,7 @@ func saveChange(
 	if err := access.Record(tx, p, entry); err != nil {
 		return err
 	}
-	event := told[detail["change"]]
+	event := webhookEvents[detail["change"]]
 	if event == "" {
 		return nil
 	}

@@ -92,5 +92,5 @@ func (x *index) grow(keyOf func(record uint32) uint64) {
 	}
 }
 
-// word returns the part of a key that the index hashes.
+// word returns the first 8 bytes of a hash or an id, by which an index places it.
 func word(key []byte) uint64 { return binary.LittleEndian.Uint64(key) }

@@ -1,9 +1,9 @@
-// Package keys manages API keys: minting, listing, freezing, rotating, revoking,
-// and the table of all keys that the gateway looks calls up in.
+// Package keys manages API keys: creation, lists, rotation, freezing, revocation, and the
+// in-memory table of all keys that the gateway looks up calls' keys in.
 //
-// It owns the life of a key; it does not own a key's format or what a call with
-// it gets (policy), nor projects. Only the SHA-256 of a key is kept; its
-// plaintext is returned once, by Create and Rotate.
+// It owns the life of a key. It leaves a key's format and what a call with it may do to
+// package policy, and projects to package projects. Only the SHA-256 of a key is stored;
+// its plaintext is returned once, by Create and Rotate.
 package keys
 
 import (
@@ -63,7 +63,7 @@ func (s *Service) InProject(ref string) *Service {
 	return &scoped
 }
 
-// Events tells a team of what happened to its keys, in the caller's transaction.
+// Events sends events about a team's keys to its webhooks, in the caller's transaction.
 type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }

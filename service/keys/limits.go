@@ -15,8 +15,8 @@ import (
 // whole number (RFC 8259, 6).
 const maxCalls = 1<<53 - 1
 
-// Limits reads what a column says. A window that is not known is left out: only a
-// newer copy beside this one can have written it.
+// Limits returns the limits in a column. It skips unknown windows, which only a newer
+// replica can have written.
 func Limits(column models.Limits) snapshot.Limits {
 	var out snapshot.Limits
 	for name, calls := range column {

@@ -73,8 +73,8 @@ func lockOwner(tx *models.Tx, owner string) (models.EndUser, error) {
 	return user, err
 }
 
-// reviseFor tells the gateways of a new key, and of its owner too where that one is
-// frozen: without keys they may have been forgotten as soon as their tokens ended.
+// reviseFor adds the revisions by which gateways load a new key, and its owner if the
+// owner is frozen: gateways drop frozen users who have neither keys nor valid tokens.
 func reviseFor(tx *models.Tx, row *models.APIKey, owner models.EndUser) error {
 	if err := tx.AddRevision(row.ProjectID, row.ID, row.UpdatedAt); err != nil || owner.State != "frozen" {
 		return err

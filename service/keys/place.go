@@ -16,7 +16,8 @@ type placed struct {
 	productID *string
 }
 
-// place finds what the input names, and says which names the project does not have.
+// place finds the key type, tenant and product that the input names. wrong has a field
+// error for each name that the project does not have.
 func place(tx *models.Tx, parent models.Project, in CreateInput) (at placed, wrong []fault.Field, err error) {
 	types, err := tx.KeyTypesOf(parent.ID)
 	if err != nil {

@@ -196,8 +196,8 @@ func (t *Table) Replace(by *Table) {
 	t.graces, t.olds = by.graces, by.olds
 }
 
-// Reserve makes room for every key in the database, for an empty table that is
-// loaded project by project.
+// Reserve allocates memory for every key in the database, if the table is empty. It is
+// called before the projects' keys are loaded one project after the other.
 func (t *Table) Reserve(tx *models.Tx) error {
 	total, err := tx.CountAllKeys()
 	if err == nil {
@@ -206,8 +206,8 @@ func (t *Table) Reserve(tx *models.Tx) error {
 	return err
 }
 
-// reserve makes room at once for what is about to be loaded; growing by
-// doubling would hold the table twice for a moment.
+// reserve allocates the records of an empty table at once: appending would hold two
+// copies of the table while it grows.
 func (t *Table) reserve(total int) {
 	t.lock()
 	defer t.mu.Unlock()

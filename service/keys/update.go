@@ -36,7 +36,8 @@ func (s *Service) Update(ctx context.Context, p access.Principal, id, ifMatch st
 	})
 }
 
-// apply says what is wrong with the change, or makes it.
+// apply changes the row and returns the errors of the fields that are invalid; with any
+// of them, the row must not be saved.
 func (in Change) apply(row *models.APIKey, now time.Time) []fault.Field {
 	wrong := checkExpiry(in.ExpiresAt, now)
 	if in.ExpiresAt != nil {

@@ -119,7 +119,8 @@ type ticket struct {
 	Handed   *handed                    `json:",omitempty"`
 }
 
-// handed holds the provider's tokens that a code carries to the token endpoint.
+// handed holds the provider's tokens that a code carries to the token endpoint. They are
+// stored in no table: the code holds them sealed, and its exchange opens them.
 type handed struct {
 	Client   string
 	Upstream string

@@ -1,19 +1,9 @@
-// Package login implements hosted login: each app client has an OpenID Connect issuer,
+// Package login implements hosted login: each app client is an OpenID Connect issuer,
 // whose users sign in at a provider that the client offers.
 //
 // It owns app clients, their providers and signing keys, and a login from the
-// authorization request to the tokens. It leaves what differs between providers to
-// login/providers, users to directory, pages and status codes to the handlers, and what
-// a token opens to core/policy.
-//
-// It follows OAuth 2.0 (RFC 6749) as RFC 9700 narrows it: the authorization code grant
-// with PKCE S256 only (RFC 7636), redirect URIs compared byte by byte, iss in every
-// authorization response (RFC 9207), refresh token rotation; OpenID Connect Core,
-// Discovery and RP-Initiated Logout 1.0; access tokens by RFC 9068.
-//
-// A provider's tokens are stored in no table: they travel to the client sealed in the
-// code and are opened when it is exchanged. ory/fosite is not used because its store
-// keeps each request with its session.
+// authorization request to the tokens. It leaves the kinds of providers to
+// login/providers, users to directory, pages to the handlers, and tokens' rights to policy.
 package login
 
 import (
@@ -60,6 +50,12 @@ type Shared struct {
 
 // Service implements hosted login. Changed is called after each change that gateways
 // must load, and returns when it is in effect in this process.
+//
+// It follows OAuth 2.0 (RFC 6749) as RFC 9700 narrows it: the authorization code grant
+// with PKCE S256 only (RFC 7636), redirect URIs compared byte by byte, iss in every
+// authorization response (RFC 9207), refresh token rotation; OpenID Connect Core,
+// Discovery and RP-Initiated Logout 1.0; access tokens by RFC 9068. ory/fosite is not
+// used because its store keeps each request with its session.
 type Service struct {
 	DB        *models.DB
 	Vault     *secrets.Vault

@@ -62,7 +62,8 @@ func (u *Setup) Check(ctx context.Context, prefix string, unclaimed, verified bo
 	return below(prefix, fields), err
 }
 
-// apart returns providers whose tokens cannot be told apart.
+// apart returns a field error for the first provider whose tokens cannot be distinguished
+// from those of a provider before it.
 func (u *Setup) apart() ([]fault.Field, error) {
 	var all []offered
 	for i, in := range u.Providers {

@@ -1,10 +1,9 @@
-// Package tokens lets an account give programs a part of what it may do: personal
-// access tokens, and those that a command line gets by the device flow
-// (RFC 8628). They are sent as bearer tokens (RFC 6750).
+// Package tokens manages the tokens that act for an account: personal access tokens, and
+// those that a command line gets by the device flow (RFC 8628). They are sent as bearer
+// tokens (RFC 6750), and only their SHA-256 is stored.
 //
-// It owns their make, life and use, and lists workspace keys beside them. It does
-// not own what a scope covers (access), how accounts and workspaces come to be
-// (accounts), nor HTTP (handlers). Only SHA-256 hashes of tokens are kept.
+// It owns their creation, life and use, and lists workspace keys beside them. It leaves
+// scopes to access, accounts and workspaces to accounts, and HTTP to the handlers.
 package tokens
 
 import (

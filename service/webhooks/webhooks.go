@@ -1,15 +1,9 @@
-// Package webhooks tells the addresses that a team names what happens to its
-// projects, keys and exports.
+// Package webhooks sends events about projects, keys and exports to the URLs that a team
+// has registered, in the format of Standard Webhooks (standardwebhooks.com).
 //
-// It owns who is told of what, the format and the signature of what is sent, what
-// became of each delivery, and when an address that never answers is left alone.
-// It does not own when something happens (the rules that call Emit, in the
-// transaction of the change), the queue (jobs), nor which addresses may be
-// reached (egress).
-//
-// Format and signature are those of Standard Webhooks
-// (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md).
-// An event contains ids and nothing secret; receivers ask the API for the rest.
+// It owns subscriptions, payloads, signatures, the state of each delivery, and when a
+// failing webhook is disabled. Services call Emit in the transaction of their change; the
+// queue belongs to package jobs, and the addresses that may be reached to egress.
 package webhooks
 
 import (

@@ -89,8 +89,8 @@ func (a Answer) ReadAny(into any) error {
 	return nil
 }
 
-// Unexpected returns the error for a status that says nothing about the token: most often
-// the app's own credentials are wrong.
+// Unexpected returns the error for a status that does not concern the token, most often
+// because the app's own credentials are wrong.
 func (a Answer) Unexpected() error { return fmt.Errorf("it answers %d: %w", a.Status, ErrBadAnswer) }
 
 func encoded(body any) (kind string, text []byte, err error) {
