@@ -9,6 +9,7 @@ var oidcGuards = map[string]guard{
 	"POST /oauth/:client/token":                           {open: true},
 	"POST /oauth/:client/revoke":                          {open: true},
 	"OPTIONS /oauth/:client/revoke":                       {open: true},
+	"POST /oauth/:client/introspect":                      {open: true},
 	"OPTIONS /oauth/:client/token":                        {open: true},
 	"GET /oauth/:client/userinfo":                         {open: true},
 	"POST /oauth/:client/userinfo":                        {open: true},

@@ -181,6 +181,7 @@ var anonymous = map[string]string{
 	"GET /oauth/:client/jwks.json":                        "404",
 	"POST /oauth/:client/revoke":                          "401",
 	"OPTIONS /oauth/:client/revoke":                       "204",
+	"POST /oauth/:client/introspect":                      "401",
 	"POST /oauth/:client/token":                           "401",
 	"OPTIONS /oauth/:client/token":                        "204",
 	"GET /oauth/:client/userinfo":                         "401",

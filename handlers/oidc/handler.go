@@ -5,7 +5,8 @@
 // service/login.
 //
 // Standards: OpenID Connect Core 1.0 and Discovery 1.0, OAuth 2.0 (RFC 6749), PKCE (RFC
-// 7636), token revocation (RFC 7009), issuer identification (RFC 9207).
+// 7636), token revocation (RFC 7009) and introspection (RFC 7662), issuer identification (RFC
+// 9207).
 package oidc
 
 import (

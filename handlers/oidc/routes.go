@@ -15,6 +15,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	r.OPTIONS("/oauth/:client/token", h.preflight)
 	r.POST("/oauth/:client/revoke", h.revokeGrant)
 	r.OPTIONS("/oauth/:client/revoke", h.preflight)
+	r.POST("/oauth/:client/introspect", h.introspect)
 	r.GET("/oauth/:client/userinfo", h.userInfo)
 	r.POST("/oauth/:client/userinfo", h.userInfo)
 	r.OPTIONS("/oauth/:client/userinfo", h.preflight)

@@ -15,6 +15,7 @@ type Metadata struct {
 	UserInfoEndpoint      string   `json:"userinfo_endpoint"`
 	EndSessionEndpoint    string   `json:"end_session_endpoint"`
 	RevocationEndpoint    string   `json:"revocation_endpoint"`
+	IntrospectionEndpoint string   `json:"introspection_endpoint,omitempty"` // of clients with a secret
 	Scopes                []string `json:"scopes_supported"`
 	ResponseTypes         []string `json:"response_types_supported"`
 	ResponseModes         []string `json:"response_modes_supported"`
@@ -23,6 +24,7 @@ type Metadata struct {
 	Algorithms            []string `json:"id_token_signing_alg_values_supported"`
 	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
 	RevocationMethods     []string `json:"revocation_endpoint_auth_methods_supported"` // default: client_secret_basic
+	IntrospectionMethods  []string `json:"introspection_endpoint_auth_methods_supported,omitempty"`
 	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
 	Claims                []string `json:"claims_supported"`
 	SendsIssuer           bool     `json:"authorization_response_iss_parameter_supported"`
@@ -37,7 +39,7 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 		return Metadata{}, err
 	}
 	issuer := s.Issuer(client.ID)
-	return Metadata{
+	found := Metadata{
 		Issuer:                issuer,
 		AuthorizationEndpoint: issuer + "/authorize",
 		TokenEndpoint:         issuer + "/token",
@@ -70,7 +72,12 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 			"groups",
 		},
 		SendsIssuer: true,
-	}, nil
+	}
+	if client.SecretHash != nil {
+		found.IntrospectionEndpoint = issuer + "/introspect"
+		found.IntrospectionMethods = authMethods(client)
+	}
+	return found, nil
 }
 
 func grantTypes(client models.AppClient) []string {

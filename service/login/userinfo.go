@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"time"
-
-	"github.com/go-jose/go-jose/v4/jwt"
 
 	"postern/models"
 	"postern/platform/fault"
@@ -32,33 +29,15 @@ func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject
 		}
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
 	}
-	err = access.ValidateWithLeeway(jwt.Expected{
-		Issuer:      s.Issuer(client.ID),
-		AnyAudience: jwt.Audience{client.ID},
-		Time:        time.Now(),
-	}, 0)
-	if err != nil || access.Expiry == nil {
+	if !s.holds(client, access) {
 		return "", UserClaims{}, errBearer
 	}
 	tx := s.DB.Read(ctx)
-	session, err := tx.LoginSessionByID(access.Session)
-	if isAbsent(err) || (err == nil && session.EndedAt != nil) {
-		return "", UserClaims{}, errBearer
-	}
+	_, user, live, err := liveSession(tx, client.ID, access.Session)
 	if err != nil {
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
 	}
-	if _, err = tx.ProviderByID(session.ProviderID); isAbsent(err) {
-		return "", UserClaims{}, errBearer // the provider was deleted, and with it the sign-ins of its users
-	}
-	if err != nil {
-		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
-	}
-	user, err := tx.EndUserByID(session.UserID)
-	if err != nil {
-		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
-	}
-	if user.State != directory.Active {
+	if !live {
 		return "", UserClaims{}, errBearer
 	}
 	groups, err := directory.GroupsOf(tx, user.ID)
