@@ -55,7 +55,7 @@ type serviceDeps struct {
 
 func newServices(d serviceDeps) services {
 	hooks := newWebhooks(d)
-	hosted := newLogin(d)
+	hosted := newLogin(d, hooks)
 	return services{
 		accounts: &accounts.Service{
 			DB:          d.db,
@@ -97,7 +97,7 @@ func newWebhooks(d serviceDeps) *webhooks.Service {
 
 // newLogin creates the hosted login. It reaches identity providers through the guard,
 // because customers choose their addresses.
-func newLogin(d serviceDeps) *login.Service {
+func newLogin(d serviceDeps, hooks *webhooks.Service) *login.Service {
 	return &login.Service{
 		DB:           d.db,
 		Vault:        d.vault,
@@ -106,6 +106,7 @@ func newLogin(d serviceDeps) *login.Service {
 		PublicURL:    d.config.PublicURL,
 		Shared:       login.Shared(d.config.LoginGitHub),
 		Changed:      d.changed,
+		Events:       hooks,
 		Log:          d.log,
 		CapUnclaimed: d.config.CapsHold(),
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func newWebhooks(t terminal) *cobra.Command {
-	return family("webhooks", "List and change webhooks for a team's projects, keys and exports",
+	return family("webhooks", "List and change webhooks for a team's projects, keys, exports, users and groups",
 		newWebhooksList(t), newWebhooksCreate(t), newWebhooksChange(t), newWebhooksRotate(t), newWebhooksDelete(t),
 		newWebhooksDeliveries(t), newWebhooksRedeliver(t))
 }

@@ -4,10 +4,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"postern/models"
+	"postern/service/webhooks"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -193,6 +195,38 @@ func TestSCIM_clientMistakes(t *testing.T) {
 		}
 		if log := book.String(); !strings.Contains(log, "level=ERROR") {
 			t.Errorf("a fault of ours is not in the log:\n%s", log)
+		}
+	})
+}
+
+// A change by SCIM sends the webhook events that any other change sends.
+func TestSCIM_events(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		c := newClient(t, controlplane.NewFixture(t, db), "shop")
+		in := webhooks.CreateInput{URL: "http://127.0.0.1:9/hook"}
+		hook, _, err := c.Server.Webhooks.Create(t.Context(), c.Principal, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		user := c.call(t, 201, http.MethodPost, "/Users", `{"userName":"ana@example.com"}`)
+		id, _ := user.Body["id"].(string)
+		c.call(t, 201, http.MethodPost, "/Groups", `{"displayName":"Staff","members":[{"value":"`+id+`"}]}`)
+		path := "/Users/" + id
+		c.call(t, 200, http.MethodPatch, path, `{"Operations":[{"op":"replace","path":"active","value":false}]}`)
+		c.call(t, 204, http.MethodDelete, path, "")
+		sent, err := c.Server.Webhooks.Deliveries(t.Context(), c.Principal, hook.ID, models.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, one := range sent.Items {
+			got = append(got, one.Event)
+		}
+		slices.Sort(got)
+		want := []string{"group.changed", "group.changed", "user.created", "user.deleted", "user.frozen"}
+		if !slices.Equal(got, want) {
+			t.Errorf("events %q, want %q", got, want)
 		}
 	})
 }

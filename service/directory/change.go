@@ -21,10 +21,11 @@ type outcome struct {
 	// revise adds the revisions by which gateways load the change; nil if gateways do not
 	// use what was changed.
 	revise func(tx *models.Tx, tenant models.Tenant, at time.Time) error
+	events []event // for the team's webhooks
 }
 
 // change makes a change of a tenant's users, groups or entry rules, in one
-// transaction with its audit entry and revisions. find returns the tenant and checks
+// transaction with its audit entry, events and revisions. find returns the tenant and checks
 // the principal's permission. The tenant is locked before fn runs, so changes of a
 // tenant come one after another. When change returns, this process's gateway has
 // the change in effect.
@@ -46,6 +47,9 @@ func (s *Service) change(
 			return err
 		}
 		if err := record(tx, p, at, done); err != nil {
+			return err
+		}
+		if err := tell(ctx, s.Events, tx, at, done.events...); err != nil {
 			return err
 		}
 		if revised = done.revise != nil; !revised {

@@ -13,7 +13,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 )
 
 // Bounds on requests.
@@ -27,7 +26,7 @@ const (
 type Service struct {
 	DB      *models.DB
 	Changed func(context.Context) // called after a change that gateways see; returns when it is in effect here
-	Events  keys.Events           // told of the keys of deleted users; nil for none
+	Events  Events                // of users, groups, and keys of deleted users; nil for none
 }
 
 // Home returns the id of a tenant whose users the principal may see.

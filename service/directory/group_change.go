@@ -43,7 +43,12 @@ func (s *Service) CreateGroupWith(
 		}
 		after := groupChange{Added: added}
 		after.describe(row)
-		return outcome{object: row.ID, after: after, revise: (*models.Tx).AddTenantRevisions}, nil
+		return outcome{
+			object: row.ID,
+			after:  after,
+			revise: (*models.Tx).AddTenantRevisions,
+			events: []event{groupEvent(row, groupCreated)},
+		}, nil
 	})
 	if err != nil {
 		return GroupDetail{}, fmt.Errorf("directory: create a group of %s: %w", tenant, err)
@@ -143,7 +148,13 @@ func (s *Service) changeGroup(
 		}
 		after.describe(row)
 		out, err = detail(tx, row)
-		return outcome{object: id, before: before, after: after, revise: (*models.Tx).AddTenantRevisions}, err
+		return outcome{
+			object: id,
+			before: before,
+			after:  after,
+			revise: (*models.Tx).AddTenantRevisions,
+			events: groupEvents(before, after, row),
+		}, err
 	})
 	if err != nil {
 		return GroupDetail{}, fmt.Errorf("directory: change the group %s: %w", id, err)
@@ -158,7 +169,12 @@ func (s *Service) DeleteGroup(ctx context.Context, p access.Principal, id string
 		if err != nil {
 			return outcome{}, absent(err)
 		}
-		done := outcome{object: id, before: viewGroup(row), revise: (*models.Tx).AddTenantRevisions}
+		done := outcome{
+			object: id,
+			before: viewGroup(row),
+			revise: (*models.Tx).AddTenantRevisions,
+			events: []event{groupEvent(row, groupDeleted)},
+		}
 		return done, tx.DeleteUserGroup(id)
 	})
 	if err != nil {

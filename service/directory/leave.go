@@ -19,6 +19,10 @@ func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string)
 		if err != nil {
 			return outcome{}, absent(err)
 		}
+		left, err := memberEvents(tx, id, time.Time{})
+		if err != nil {
+			return outcome{}, err
+		}
 		if err := tx.DeleteEndUser(id); err != nil {
 			return outcome{}, err
 		}
@@ -30,6 +34,7 @@ func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string)
 		return outcome{
 			object: id,
 			before: viewUser(row),
+			events: append(left, userEvent(EventUserDeleted, row)),
 			revise: func(tx *models.Tx, tenant models.Tenant, now time.Time) error {
 				return s.revokeOwned(ctx, tx, p, tenant, id, now)
 			},

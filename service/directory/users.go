@@ -116,9 +116,21 @@ func (s *Service) User(ctx context.Context, p access.Principal, id string) (Prof
 // them.
 func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant string, in NewUser) (Profile, error) {
 	var out Profile
-	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (_ outcome, err error) {
-		out, err = createUser(tx, at, in)
-		return outcome{object: out.ID, after: out.User, revise: (*models.Tx).AddTenantRevisions}, err
+	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (outcome, error) {
+		row, err := createUser(tx, at, in)
+		if err != nil {
+			return outcome{}, err
+		}
+		if out, err = profile(tx, row); err != nil {
+			return outcome{}, err
+		}
+		joined, err := memberEvents(tx, row.ID, row.CreatedAt)
+		return outcome{
+			object: row.ID,
+			after:  out.User,
+			revise: (*models.Tx).AddTenantRevisions,
+			events: append([]event{userEvent(EventUserCreated, row)}, joined...),
+		}, err
 	})
 	if err != nil {
 		return Profile{}, fmt.Errorf("directory: create a user of %s: %w", tenant, err)
@@ -127,7 +139,7 @@ func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant str
 }
 
 // createUser inserts an invited user. The tenant is locked.
-func createUser(tx *models.Tx, at place, in NewUser) (Profile, error) {
+func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 	now := models.Now()
 	row := models.EndUser{ID: models.NewID("usr"), TenantID: at.ID, State: Invited, CreatedAt: now, UpdatedAt: now}
 	wrong := UserChange{
@@ -139,18 +151,15 @@ func createUser(tx *models.Tx, at place, in NewUser) (Profile, error) {
 	}.apply(&row)
 	unknown, err := checkGroups(tx, at.ID, in.Groups)
 	if err != nil {
-		return Profile{}, err
+		return row, err
 	}
 	if err := fault.InvalidFields(append(wrong, unknown...)); err != nil {
-		return Profile{}, err
+		return row, err
 	}
 	if err := addressFree(tx, at, row); err != nil {
-		return Profile{}, err
+		return row, err
 	}
-	if err := insertUser(tx, row, in.Groups, now); err != nil {
-		return Profile{}, err
-	}
-	return profile(tx, row)
+	return row, insertUser(tx, row, in.Groups, now)
 }
 
 // addressFree fails if another user has the address of row: the first sign-in under
@@ -220,6 +229,9 @@ func (s *Service) UpdateUser(
 		done := outcome{object: id, before: viewUser(before), after: out.User}
 		if before.State != row.State {
 			done.revise = (*models.Tx).AddPersonRevisions
+			if row.State == Frozen {
+				done.events = []event{userEvent(EventUserFrozen, row)}
+			}
 		}
 		return done, nil
 	})

@@ -244,7 +244,7 @@ func (s *Service) complete(
 			return err
 		}
 		if known && covers(before, shared(attempt, entry.Handed)) && !asksConsent(attempt.Prompt) {
-			out.Back, err = s.finish(tx, attempt, client, entry)
+			out.Back, err = s.finish(ctx, tx, attempt, client, entry)
 			return err
 		}
 		out, err = s.askConsent(tx, attempt, client, row, entry, identity, before)
@@ -276,7 +276,7 @@ func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 // finish records user, consent and session, once for an attempt, and returns the
 // redirect to the client with a code.
 func (s *Service) finish(
-	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
+	ctx context.Context, tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
 ) (string, error) {
 	now := models.Now()
 	won, err := tx.FinishLoginAttempt(attempt.ID, now)
@@ -304,6 +304,10 @@ func (s *Service) finish(
 		if err != nil {
 			return "", err
 		}
+	}
+	signIn := directory.SignIn{User: user, Provider: entry.Identity.Provider, First: created, At: now}
+	if err := s.tellSignIn(ctx, tx, client, signIn); err != nil {
+		return "", err
 	}
 	if err := recordConsent(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
 		return "", err

@@ -147,7 +147,7 @@ func (s *Service) GrantConsent(ctx context.Context, clientID, attemptID, ticketT
 		if err := json.Unmarshal([]byte(plain.Reveal()), &entry); err != nil {
 			return err
 		}
-		back, err = s.finish(tx, attempt, client, entry)
+		back, err = s.finish(ctx, tx, attempt, client, entry)
 		return err
 	})
 	if err != nil {

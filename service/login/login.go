@@ -21,6 +21,7 @@ import (
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/directory"
 	"postern/service/login/providers"
 )
 
@@ -64,6 +65,7 @@ type Service struct {
 	PublicURL string // of the control plane, without a slash at the end
 	Shared    Shared
 	Changed   func(context.Context)
+	Events    directory.Events // of sign-ins and consents; nil for none
 	Log       *slog.Logger
 
 	// CapUnclaimed restricts app clients of unclaimed workspaces: their issuers are on

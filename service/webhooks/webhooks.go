@@ -1,5 +1,5 @@
-// Package webhooks sends events about projects, keys and exports to the URLs that a team
-// has registered, in the format of Standard Webhooks (standardwebhooks.com).
+// Package webhooks sends events about projects, keys, exports, users and groups to the URLs
+// that a team has registered, in the format of Standard Webhooks (standardwebhooks.com).
 //
 // It owns subscriptions, payloads, signatures, the state of each delivery, and when a
 // failing webhook is disabled. Services call Emit in the transaction of their change; the
@@ -30,11 +30,25 @@ const (
 	KeyRevoked     = "key.revoked"
 	ExportReady    = "export.ready"
 	ExportFailed   = "export.failed"
+
+	UserCreated      = "user.created"
+	UserSignedIn     = "user.signed_in"
+	UserFrozen       = "user.frozen"
+	UserDeleted      = "user.deleted"
+	GroupChanged     = "group.changed"
+	ConsentWithdrawn = "consent.withdrawn"
 )
 
 // Events returns all events.
 func Events() []string {
-	return []string{ProjectClaimed, KeyCreated, KeyRotated, KeyFrozen, KeyRevoked, ExportReady, ExportFailed}
+	return []string{
+		ProjectClaimed,
+		KeyCreated, KeyRotated, KeyFrozen, KeyRevoked,
+		ExportReady, ExportFailed,
+		UserCreated, UserSignedIn, UserFrozen, UserDeleted,
+		GroupChanged,
+		ConsentWithdrawn,
+	}
 }
 
 // Enqueuer adds the job that makes a delivery to the caller's transaction.

@@ -76,6 +76,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		Targets:   guard,
 		PublicURL: settings.PublicURL,
 		Changed:   unserved,
+		Events:    hooks,
 		Log:       log,
 	}
 	return &handlers.Server{
@@ -103,7 +104,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		Metrics:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		Webhooks:  hooks,
 		Login:     hosted,
-		Directory: &directory.Service{DB: db, Changed: unserved},
+		Directory: &directory.Service{DB: db, Changed: unserved, Events: hooks},
 	}
 }
 

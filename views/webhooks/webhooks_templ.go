@@ -44,7 +44,7 @@ func ListPage(m List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Webhooks</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">A webhook sends a POST to your address when the team's projects, keys or exports change. Messages are signed as Standard Webhooks describes and hold no secrets.</p><section class=\"card\" aria-label=\"Webhooks\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Webhooks</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">A webhook sends a POST to your address when the team's projects, keys, exports, users or groups change. Messages are signed as Standard Webhooks describes and hold no secrets.</p><section class=\"card\" aria-label=\"Webhooks\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -235,7 +235,7 @@ func form(f Form, action, button string) templ.Component {
 				ID:    "webhook-team",
 				Name:  "team",
 				Label: "Team",
-				Hint:  "Events of its projects, keys and exports are sent.",
+				Hint:  "Events of its projects, keys, exports, users and groups are sent.",
 			}, f.Teams).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -1,0 +1,173 @@
+package directory_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/directory"
+	"postern/testkit/state"
+)
+
+// recorder keeps the events of committed and of failed changes, as "event change".
+type recorder struct {
+	list []string
+	last map[string]string
+	team string
+	err  error
+}
+
+func (r *recorder) Emit(_ context.Context, _ *models.Tx, team, event string, data map[string]string) error {
+	name := event
+	if change := data["change"]; change != "" {
+		name += " " + change
+	}
+	r.list, r.last, r.team = append(r.list, name), maps.Clone(data), team
+	return r.err
+}
+
+// step is a change and the events that it sends.
+type step struct {
+	what string
+	do   func() error
+	want []string
+}
+
+// subject is what the steps of a test change.
+type subject struct {
+	*world
+	ctx                context.Context
+	user, group, inner string
+}
+
+func named(v string) directory.GroupInput { return directory.GroupInput{Name: &v} }
+
+func (s *subject) create(into *string, name string) func() error {
+	return func() error {
+		made, err := s.CreateGroup(s.ctx, s.owner, s.tenant, named(name))
+		*into = made.ID
+		return err
+	}
+}
+
+func (s *subject) replace(in directory.Replacement) error {
+	_, err := s.ReplaceGroup(s.ctx, s.owner, s.group, "", in)
+	return err
+}
+
+func (s *subject) freeze() error {
+	_, err := s.Freeze(s.ctx, s.owner, s.user)
+	return err
+}
+
+func (s *subject) groupSteps() []step {
+	return []step{
+		{"create a group", s.create(&s.group, "staff"), []string{"group.changed created"}},
+		{"create another", s.create(&s.inner, "night"), []string{"group.changed created"}},
+		{"nest", func() error {
+			_, err := s.Nest(s.ctx, s.owner, s.group, s.inner)
+			return err
+		}, []string{"group.changed members"}},
+		{"rename", func() error {
+			_, err := s.UpdateGroup(s.ctx, s.owner, s.group, "", named("crew"))
+			return err
+		}, []string{"group.changed updated"}},
+		{"replace nothing", func() error {
+			return s.replace(directory.Replacement{GroupInput: named("crew")})
+		}, nil},
+		{"replace name and members", func() error {
+			return s.replace(directory.Replacement{GroupInput: named("staff"), Clear: true, Add: []string{s.inner}})
+		}, []string{"group.changed updated", "group.changed members"}},
+		{"delete", func() error {
+			return s.DeleteGroup(s.ctx, s.owner, s.inner)
+		}, []string{"group.changed deleted"}},
+	}
+}
+
+func (s *subject) userSteps() []step {
+	return []step{
+		{"create a user in a group", func() error {
+			in := directory.NewUser{Email: "ana@example.com", Groups: []string{s.group}}
+			made, err := s.CreateUser(s.ctx, s.owner, s.tenant, in)
+			s.user = made.ID
+			return err
+		}, []string{"user.created", "group.changed members"}},
+		{"rename", func() error {
+			text := "Ana"
+			_, err := s.UpdateUser(s.ctx, s.owner, s.user, "", directory.UserChange{Name: &text})
+			return err
+		}, nil},
+		{"remove the member", func() error {
+			return s.RemoveMember(s.ctx, s.owner, s.group, s.user)
+		}, []string{"group.changed members"}},
+		{"set the member", func() error {
+			_, err := s.SetMember(s.ctx, s.owner, s.group, s.user, directory.RoleMember)
+			return err
+		}, []string{"group.changed members"}},
+		{"freeze", s.freeze, []string{"user.frozen"}},
+		{"freeze again", s.freeze, nil},
+		{"unfreeze", func() error {
+			_, err := s.Unfreeze(s.ctx, s.owner, s.user)
+			return err
+		}, nil},
+		{"delete", func() error {
+			return s.DeleteUser(s.ctx, s.owner, s.user)
+		}, []string{"group.changed members", "user.deleted"}},
+	}
+}
+
+func TestChangesSendEvents(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		to := &recorder{}
+		w.Events = to
+		s := &subject{world: w, ctx: t.Context()}
+		for _, tt := range slices.Concat(s.groupSteps(), s.userSteps()) {
+			to.list = nil
+			if err := tt.do(); err != nil {
+				t.Fatalf("%s: %v", tt.what, err)
+			}
+			if !slices.Equal(to.list, tt.want) {
+				t.Errorf("%s: events %q, want %q", tt.what, to.list, tt.want)
+			}
+		}
+		want := map[string]string{
+			"user":        s.user,
+			"state":       directory.Invited,
+			"external_id": "",
+			"tenant":      w.tenant,
+			"tenant_name": "acme",
+		}
+		if diff := cmp.Diff(want, to.last); diff != "" {
+			t.Errorf("data of user.deleted:\n%s", diff)
+		}
+		if to.team != w.team {
+			t.Errorf("the event was sent to the team %s, want %s", to.team, w.team)
+		}
+	})
+}
+
+// A change whose event cannot be queued is not made.
+func TestChangesFailWithTheirEvents(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		w.Events = &recorder{err: errors.New("no queue")}
+		_, err := w.CreateUser(t.Context(), w.owner, w.tenant, directory.NewUser{Email: "ana@example.com"})
+		if kind := fault.KindOf(err); kind != fault.Internal {
+			t.Errorf("kind %d of %v, want %d", kind, err, fault.Internal)
+		}
+		list, err := w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, models.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) != 0 {
+			t.Errorf("%d users were created, want 0", len(list.Items))
+		}
+	})
+}
