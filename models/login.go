@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"gorm.io/gorm/clause"
+
+	"postern/platform/secrets"
 )
 
 // LoginAttempt is a row of login_attempts: an authorization request on its way
@@ -47,6 +49,7 @@ type LoginGrant struct {
 	RedirectURI   string // of codes
 	CodeChallenge string // of codes
 	UsedAt        *time.Time
+	Successor     secrets.Sealed // of refresh tokens: what followed, until UsedAt is long enough ago
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 }
@@ -117,10 +120,19 @@ func (t *Tx) LoginGrantByHash(kind string, hash []byte) (LoginGrant, error) {
 	return g, t.db.Where("hash = ? AND kind = ?", hash, kind).Take(&g).Error
 }
 
-// UseLoginGrant marks a grant used. It returns false if it was.
-func (t *Tx) UseLoginGrant(hash []byte, now time.Time) (bool, error) {
-	res := t.db.Model(&LoginGrant{}).Where("hash = ? AND used_at IS NULL", hash).UpdateColumn("used_at", now)
+// UseLoginGrant marks a grant used, with the sealed refresh token that follows it, nil
+// for none. It returns false if it was.
+func (t *Tx) UseLoginGrant(hash []byte, successor secrets.Sealed, now time.Time) (bool, error) {
+	res := t.db.Model(&LoginGrant{}).Where("hash = ? AND used_at IS NULL", hash).
+		Select("UsedAt", "Successor").UpdateColumns(&LoginGrant{UsedAt: &now, Successor: successor})
 	return res.RowsAffected == 1, res.Error
+}
+
+// ClearSuccessors removes the sealed successors of grants that were used before the time
+// given.
+func (t *Tx) ClearSuccessors(before time.Time) error {
+	return t.db.Model(&LoginGrant{}).Where("successor IS NOT NULL AND used_at < ?", before).
+		UpdateColumn("successor", nil).Error
 }
 
 // DeleteExpiredLogins removes attempts and sessions that are over, with their codes

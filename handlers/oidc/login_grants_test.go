@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"postern/models"
 	"postern/service/login"
@@ -91,6 +92,7 @@ func TestGrantsCountOnce(t *testing.T) {
 		if second.status != http.StatusOK || second.Refresh == "" || second.Refresh == first.Refresh {
 			t.Fatalf("refreshing gives %+v", second)
 		}
+		s.ageGrants(time.Minute)
 		if got := refresh(first.Refresh); got.Error != "invalid_grant" {
 			t.Errorf("the refresh token is taken a second time: %+v", got)
 		}

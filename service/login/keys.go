@@ -239,7 +239,7 @@ func (s *Service) Upkeep(ctx context.Context) error {
 		if err := errors.Join(tx.DeleteExpiredSigningKeys(now), tx.DeleteEndedUsers(now)); err != nil {
 			return err
 		}
-		return tx.DeleteExpiredLogins(now)
+		return errors.Join(tx.ClearSuccessors(now.Add(-refreshLeeway)), tx.DeleteExpiredLogins(now))
 	})
 	return errors.Join(append(failed, err)...)
 }

@@ -112,7 +112,8 @@ type redeemed struct {
 
 // redeem marks a grant as used, in one transaction with what follows from it. Reuse ends
 // the whole session: one of the two callers stole the grant, and it is not known which
-// (RFC 9700, 4.14.2; RFC 6749, 4.1.2).
+// (RFC 9700, 4.14.2; RFC 6749, 4.1.2). The exception is a refresh token that was used a
+// moment ago: see successorOf.
 func (s *Service) redeem(
 	ctx context.Context,
 	client models.AppClient,
@@ -122,6 +123,7 @@ func (s *Service) redeem(
 	var out redeemed
 	var refused error
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		out, refused = redeemed{}, nil // the transaction may run again
 		now := models.Now()
 		grant, err := tx.LoginGrantByHash(kind, hash(text))
 		if isAbsent(err) {
@@ -133,26 +135,29 @@ func (s *Service) redeem(
 		if out.session, err = tx.LoginSessionByID(grant.SessionID); err != nil {
 			return err
 		}
-		if out.session.ClientID != client.ID || out.session.EndedAt != nil {
+		if out.session.ClientID != client.ID || out.session.EndedAt != nil || !grant.ExpiresAt.After(now) {
 			return errGrant
+		}
+		if err := s.follow(tx, &out); err != nil {
+			return err
 		}
 		won := false
 		if grant.UsedAt == nil {
-			if !grant.ExpiresAt.After(now) {
-				return errGrant
-			}
 			if err := check(grant, out.session); err != nil {
 				return err
 			}
-			if won, err = tx.UseLoginGrant(grant.Hash, now); err != nil {
+			if won, err = s.use(tx, client, grant, text, now, &out); err != nil || won {
 				return err
 			}
 		}
-		if !won {
-			refused = errGrant.Because(errors.New("it was used before; its session is ended"))
-			return tx.EndLoginSession(grant.SessionID, now) // committed, hence no error here
+		if out.refresh, err = s.successorOf(tx, grant.Hash, now); err != nil {
+			return err
 		}
-		return s.follow(tx, client, kind, text, now, &out)
+		if out.refresh != "" {
+			return check(grant, out.session)
+		}
+		refused = errGrant.Because(errors.New("it was used before; its session is ended"))
+		return tx.EndLoginSession(grant.SessionID, now) // committed, hence no error here
 	})
 	if err := cmp.Or(err, refused); err != nil {
 		return redeemed{}, fmt.Errorf("login: redeem a %s: %w", kind, err)
@@ -160,14 +165,39 @@ func (s *Service) redeem(
 	return out, nil
 }
 
-// follow fills in the grant's user, groups and tokens, and inserts the next refresh token.
-func (s *Service) follow(
-	tx *models.Tx,
-	client models.AppClient,
-	kind, text string,
-	now time.Time,
-	out *redeemed,
-) error {
+// use marks a grant as used and inserts the refresh token that follows it. It returns
+// false if another request used the grant first.
+func (s *Service) use(
+	tx *models.Tx, client models.AppClient, grant models.LoginGrant, text string, now time.Time, out *redeemed,
+) (won bool, err error) {
+	if grant.Kind == kindCode {
+		if out.handed, err = s.handedBy(tx, out.session.ID, text); err != nil {
+			return false, err
+		}
+	}
+	if client.RefreshSeconds > 0 && out.handed == nil && granted(out.session.Scope, "offline_access") {
+		out.refresh = newSecret()
+	}
+	if grant.Kind == kindRefresh && out.refresh != "" {
+		if grant.Successor, err = s.sealSuccessor(tx, client, grant.Hash, out.refresh); err != nil {
+			return false, err
+		}
+	}
+	won, err = tx.UseLoginGrant(grant.Hash, grant.Successor, now)
+	if err != nil || !won || out.refresh == "" {
+		return won, err
+	}
+	return true, tx.Insert(&models.LoginGrant{
+		Hash:      hash(out.refresh),
+		Kind:      kindRefresh,
+		SessionID: out.session.ID,
+		CreatedAt: now,
+		ExpiresAt: out.session.ExpiresAt,
+	})
+}
+
+// follow fills in the user and the groups of a grant's session.
+func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 	var err error
 	if out.user, err = tx.EndUserByID(out.session.UserID); err != nil {
 		return err
@@ -175,25 +205,8 @@ func (s *Service) follow(
 	if out.user.State != directory.Active {
 		return errGrant
 	}
-	if out.groups, err = directory.GroupsOf(tx, out.user.ID); err != nil {
-		return err
-	}
-	if kind == kindCode {
-		if out.handed, err = s.handedBy(tx, out.session.ID, text); err != nil {
-			return err
-		}
-	}
-	if client.RefreshSeconds == 0 || out.handed != nil || !granted(out.session.Scope, "offline_access") {
-		return nil
-	}
-	out.refresh = newSecret()
-	return tx.Insert(&models.LoginGrant{
-		Hash:      hash(out.refresh),
-		Kind:      kindRefresh,
-		SessionID: out.session.ID,
-		CreatedAt: now,
-		ExpiresAt: out.session.ExpiresAt,
-	})
+	out.groups, err = directory.GroupsOf(tx, out.user.ID)
+	return err
 }
 
 func (s *Service) exchange(ctx context.Context, client models.AppClient, in TokenInput) (Tokens, error) {
