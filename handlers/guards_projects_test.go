@@ -50,6 +50,16 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   `{"requests_auth":{"mode":"passthrough"}}`,
 	},
+	"POST /api/v1/projects/:project/versions": {
+		action: access.ProjectUpdate,
+		body:   `{"version":"2.0.0"}`,
+		owner:  201,
+	},
+	"POST /api/v1/projects/:project/versions/:version/environments": {
+		action: access.ProjectUpdate,
+		body:   `{"name":"staging","target":"http://127.0.0.1:9/staging"}`,
+		owner:  201,
+	},
 	"PATCH /api/v1/projects/:project/environments/:environment": {
 		action: access.ProjectUpdate,
 		body:   `{"target":"http://127.0.0.1:9/moved"}`,

@@ -258,11 +258,13 @@ var anonymous = map[string]string{
 	"POST /api/v1/tokens":                 "401",
 	"DELETE /api/v1/tokens/:token":        "401",
 
-	"POST /api/v1/claim":                                            "401",
-	"POST /proxy":                                                   "400", // open; the body is wrong
-	"GET /api/v1/projects":                                          "401",
-	"GET /api/v1/projects/:project":                                 "401",
-	"PATCH /api/v1/projects/:project":                               "401",
+	"POST /api/v1/claim":                      "401",
+	"POST /proxy":                             "400", // open; the body is wrong
+	"GET /api/v1/projects":                    "401",
+	"GET /api/v1/projects/:project":           "401",
+	"PATCH /api/v1/projects/:project":         "401",
+	"POST /api/v1/projects/:project/versions": "401",
+	"POST /api/v1/projects/:project/versions/:version/environments": "401",
 	"PATCH /api/v1/projects/:project/versions/:version":             "401",
 	"PATCH /api/v1/projects/:project/environments/:environment":     "401",
 	"GET /api/v1/projects/:project/key-types":                       "401",

@@ -46,7 +46,7 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 			return err
 		},
 	}
-	command.Flags().StringVar(&version, "version", "", "version of the project, where it has several")
+	addVersionFlag(command, &version)
 	addServerFlag(command)
 	return command
 }
@@ -113,7 +113,7 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 	flags.StringVar(&keyless, "keyless", "", "calls without a key: reject or owner_fallback")
 	flags.StringSliceVar(&allow, "allow-ip", nil, "address ranges that calls may come from; empty for anywhere")
 	flags.StringSliceVar(&deny, "deny-ip", nil, "address ranges that no call may come from; empty for none")
-	flags.StringVar(&version, "version", "", "version of the project, where it has several")
+	addVersionFlag(command, &version)
 	addServerFlag(command)
 	return command
 }

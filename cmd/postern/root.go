@@ -82,6 +82,8 @@ func newRoot(t terminal) *cobra.Command {
 		newEcho(t),
 		newCreate(t),
 		newProjects(t),
+		newVersions(t),
+		newEnvironments(t),
 		newKeys(t),
 		newKeyTypes(t),
 		newTenants(t),

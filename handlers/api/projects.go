@@ -199,8 +199,7 @@ func (h *Handler) updateProject(ctx context.Context, in *struct {
 }
 
 func (h *Handler) updateVersion(ctx context.Context, in *struct {
-	ProjectRef
-	Version string `path:"version" doc:"Id of the version"`
+	VersionRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
 		RequestsAuth struct {

@@ -69,6 +69,10 @@ func (h *Handler) projectRoutes(api huma.API) {
 	route(h, api, "list-projects", "GET", "/api/v1/projects", 200, "List projects", h.listProjects)
 	route(h, api, "get-project", "GET", project, 200, "Get a project", h.getProject)
 	route(h, api, "update-project", "PATCH", project, 200, "Update a project", h.updateProject)
+	route(h, api, "create-version", "POST", project+"/versions", 201,
+		"Add a version as a copy of another one", h.createVersion)
+	route(h, api, "create-environment", "POST", project+"/versions/{version}/environments", 201,
+		"Add an environment to a version", h.createEnvironment)
 	route(h, api, "update-version", "PATCH", project+"/versions/{version}", 200,
 		"Update a version's access policy", h.updateVersion)
 	route(h, api, "update-environment", "PATCH", project+"/environments/{environment}", 200,

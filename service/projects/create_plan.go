@@ -43,14 +43,7 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 
 // checkNames checks everything that the new project is to be called.
 func (p plan) checkNames() (wrong []fault.Field) {
-	if !validVersion(p.Version) {
-		wrong = append(wrong, fault.Field{
-			Pointer: "/version",
-			Code:    "invalid_version",
-			Detail: "Use 1 to 32 letters, digits, dots, underscores and hyphens, such as 1.0.0; the first is a " +
-				"letter or a digit.",
-		})
-	}
+	wrong = append(wrong, checkVersionName("/version", p.Version)...)
 	if p.nameGiven && !ValidName(p.Name) {
 		wrong = append(wrong, nameFault("/name"))
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"postern/core/policy"
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
@@ -18,7 +17,7 @@ import (
 )
 
 const (
-	maxEnvironments = 20               // of a new project
+	maxEnvironments = 20               // of a version
 	resolveWithin   = 15 * time.Second // for all host names of one call
 )
 
@@ -40,11 +39,7 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 	}
 	out.Environments = environments
 	if len(out.Environments) > maxEnvironments {
-		return []fault.Field{{
-			Pointer: "/environments",
-			Code:    "too_many_environments",
-			Detail:  fmt.Sprintf("Use at most %d environments.", maxEnvironments),
-		}}, nil
+		return []fault.Field{tooManyEnvironments("/environments")}, nil
 	}
 	// One bound for all host names: a caller may send many that do not resolve.
 	ctx, stop := context.WithTimeout(ctx, resolveWithin)
@@ -62,16 +57,7 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 		cleaned[targets[pointer]] = u
 	}
 	for _, name := range slices.Sorted(maps.Keys(out.Environments)) {
-		if !ValidName(name) {
-			wrong = append(wrong, nameFault("/environments/"+pointerToken(name)))
-		}
-		if name == policy.AllEnvironments {
-			wrong = append(wrong, fault.Field{
-				Pointer: "/environments/" + name,
-				Code:    "invalid_name",
-				Detail:  "The name all is taken: it stands for every environment in an API key. Choose another.",
-			})
-		}
+		wrong = append(wrong, checkEnvironmentName("/environments/"+pointerToken(name), name)...)
 		if u := cleaned[out.Environments[name]]; u != nil {
 			out.environments = append(out.environments, models.Environment{Name: name, Target: u.String()})
 		}

@@ -123,15 +123,6 @@ func (s *Service) checkAccess(
 	return auth, fault.InvalidFields(wrong)
 }
 
-// versionOf finds a version of the project by its id.
-func versionOf(tx *models.Tx, project models.Project, id string) (models.Version, error) {
-	version, err := tx.VersionByID(id)
-	if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
-		return models.Version{}, access.NotFound()
-	}
-	return version, err
-}
-
 // checkAddresses checks the addresses in the change. Permission is checked first, because
 // host names are looked up for the caller.
 func (s *Service) checkAddresses(

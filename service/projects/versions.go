@@ -1,0 +1,348 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"postern/core/policy"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// maxVersions bounds the versions of a project.
+const maxVersions = 50
+
+// VersionInput is what CreateVersion takes.
+type VersionInput struct {
+	Name         string
+	CopyFrom     string            // name or id of the version to copy; "": the newest one
+	Environments map[string]string // name -> target; empty: those of the copied version
+}
+
+// CreateVersion adds a version to a project as a copy of another one: with its access
+// policy, the secret of its introspection endpoint, its address ranges and, unless the
+// input names others, its environments. From then on each has policies of its own.
+func (s *Service) CreateVersion(
+	ctx context.Context, p access.Principal, ref string, in VersionInput,
+) (Version, error) {
+	var out Version
+	environments, wrong, err := s.newEnvironments(ctx, p, ref, in.Environments)
+	if err != nil {
+		return out, fmt.Errorf("projects: create version %s of %s: %w", in.Name, ref, err)
+	}
+	what := "new version " + in.Name
+	err = s.restructure(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+		versions, err := tx.VersionsOf(project.ID)
+		if err != nil {
+			return err
+		}
+		source, sourceWrong := in.source(versions)
+		wrong := slices.Concat(checkVersionName("/version", in.Name), sourceWrong, wrong)
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		if hasVersion(versions, in.Name) {
+			return versionTaken("/version", in.Name)
+		}
+		if len(versions) >= maxVersions {
+			return fault.New(fault.Conflict, "too_many_versions", "A project has at most %d versions. Remove one "+
+				"first.", maxVersions)
+		}
+		version, err := s.copyVersion(tx, project, source, in.Name, now)
+		if err != nil {
+			return err
+		}
+		if err := copyEnvironments(tx, project, source, version, environments, now); err != nil {
+			return err
+		}
+		out, err = viewOfVersion(tx, project, version)
+		return err
+	})
+	return out, err
+}
+
+// newEnvironments returns the environments that a new version is to have instead of those
+// of the version that it copies. Permission is checked before host names are looked up.
+func (s *Service) newEnvironments(
+	ctx context.Context, p access.Principal, ref string, targets map[string]string,
+) (out []models.Environment, wrong []fault.Field, err error) {
+	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
+		return nil, nil, err
+	}
+	if len(targets) > maxEnvironments {
+		return nil, []fault.Field{tooManyEnvironments("/environments")}, nil
+	}
+	ctx, stop := context.WithTimeout(ctx, resolveWithin)
+	defer stop()
+	for _, name := range slices.Sorted(maps.Keys(targets)) {
+		at := "/environments/" + pointerToken(name)
+		wrong = append(wrong, checkEnvironmentName(at, name)...)
+		u, field, err := s.checkTarget(ctx, p, at+"/target", targets[name])
+		if err != nil {
+			return nil, nil, err
+		}
+		if field != nil {
+			wrong = append(wrong, *field)
+			continue
+		}
+		out = append(out, models.Environment{Name: name, Target: u.String()})
+	}
+	return out, wrong, nil
+}
+
+// source finds the version to copy.
+func (in VersionInput) source(versions []models.Version) (models.Version, []fault.Field) {
+	if in.CopyFrom == "" {
+		return slices.MaxFunc(versions, func(a, b models.Version) int { return a.CreatedAt.Compare(b.CreatedAt) }), nil
+	}
+	if at := findVersion(versions, in.CopyFrom); at >= 0 {
+		return versions[at], nil
+	}
+	return models.Version{}, []fault.Field{{
+		Pointer: "/copy_from",
+		Code:    "unknown_version",
+		Detail:  fmt.Sprintf("This project has no version %q.", in.CopyFrom),
+	}}
+}
+
+// copyVersion writes a new version with everything that the source states, except for the
+// environments. A setting that a version gets must be copied here.
+func (s *Service) copyVersion(
+	tx *models.Tx, project models.Project, source models.Version, name string, now time.Time,
+) (models.Version, error) {
+	version := source
+	version.ID, version.Name = models.NewID("ver"), name
+	version.CreatedAt, version.UpdatedAt = now, now
+	if source.IntrospectionSecret != nil {
+		// A sealed value opens in its own row only.
+		secret, err := s.Vault.Open(tx, IntrospectionPlace(source.ID), source.IntrospectionSecret)
+		if err != nil {
+			return version, fmt.Errorf("copy the introspection secret of %s: %w", source.ID, err)
+		}
+		sealed, err := s.Vault.Seal(tx, project.TeamID, IntrospectionPlace(version.ID), secret)
+		if err != nil {
+			return version, fmt.Errorf("copy the introspection secret of %s: %w", source.ID, err)
+		}
+		version.IntrospectionSecret = sealed
+	}
+	return version, tx.Insert(&version)
+}
+
+// copyEnvironments writes the environments of a new version: the given ones, or else
+// copies of those of the source.
+func copyEnvironments(
+	tx *models.Tx, project models.Project, source, version models.Version, given []models.Environment, now time.Time,
+) error {
+	if len(given) == 0 {
+		all, err := tx.EnvironmentsOf(project.ID)
+		if err != nil {
+			return err
+		}
+		given = slices.DeleteFunc(all, func(e models.Environment) bool { return e.VersionID != source.ID })
+	}
+	return insertEnvironments(tx, version, given, now)
+}
+
+// EnvironmentInput is what CreateEnvironment takes.
+type EnvironmentInput struct{ Name, Target string }
+
+// CreateEnvironment adds an environment to a version, named by name or id. Keys that are
+// limited to environments of that name open it.
+func (s *Service) CreateEnvironment(
+	ctx context.Context, p access.Principal, ref, versionRef string, in EnvironmentInput,
+) (Environment, error) {
+	var out Environment
+	// Permission is checked before the host name is looked up.
+	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
+		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
+	}
+	wrong := checkEnvironmentName("/name", in.Name)
+	u, field, err := s.checkTarget(ctx, p, "/target", in.Target)
+	if err != nil {
+		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
+	}
+	if field != nil {
+		wrong = append(wrong, *field)
+	}
+	what := "new environment " + in.Name
+	err = s.restructure(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := versionOf(tx, project, versionRef)
+		if err != nil {
+			return err
+		}
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		have, err := environmentsOf(tx, version)
+		if err != nil {
+			return err
+		}
+		if hasEnvironment(have, in.Name) {
+			return environmentTaken(version, in.Name)
+		}
+		if len(have) >= maxEnvironments {
+			return fault.New(fault.Conflict, "too_many_environments", "A version has at most %d environments. Remove "+
+				"one first.", maxEnvironments)
+		}
+		row := models.Environment{
+			ID:        models.NewID("env"),
+			VersionID: version.ID,
+			Name:      in.Name,
+			Target:    u.String(),
+			CreatedAt: now,
+			UpdatedAt: now,
+		}
+		out = viewEnvironment(project.Name, version.Name, row)
+		return tx.Insert(&row)
+	})
+	return out, err
+}
+
+// restructure is change for the project's versions and environments, which are added and
+// removed one transaction after the other.
+func (s *Service) restructure(
+	ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error,
+) error {
+	return s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+		if err := tx.LockProject(project.ID); err != nil {
+			return err
+		}
+		if err := fn(tx, project, now); err != nil {
+			return err
+		}
+		if s.Suits == nil {
+			return nil
+		}
+		return s.Suits(tx, project.ID)
+	})
+}
+
+func viewOfVersion(tx *models.Tx, project models.Project, version models.Version) (Version, error) {
+	environments, err := tx.EnvironmentsOf(project.ID)
+	if err != nil {
+		return Version{}, err
+	}
+	return viewVersion(project.Name, version, environments), nil
+}
+
+// environmentsOf lists the environments of one version by name.
+func environmentsOf(tx *models.Tx, version models.Version) ([]models.Environment, error) {
+	all, err := tx.EnvironmentsOf(version.ProjectID)
+	return slices.DeleteFunc(all, func(e models.Environment) bool { return e.VersionID != version.ID }), err
+}
+
+// versionOf finds a version of the project by its id or name.
+func versionOf(tx *models.Tx, project models.Project, ref string) (models.Version, error) {
+	versions, err := tx.VersionsOf(project.ID)
+	if err != nil {
+		return models.Version{}, err
+	}
+	at := findVersion(versions, ref)
+	if at < 0 {
+		return models.Version{}, access.NotFound()
+	}
+	return versions[at], nil
+}
+
+func findVersion(versions []models.Version, ref string) int {
+	if at := slices.IndexFunc(versions, func(v models.Version) bool { return v.ID == ref }); at >= 0 {
+		return at
+	}
+	return slices.IndexFunc(versions, func(v models.Version) bool { return v.Name == ref })
+}
+
+func hasVersion(versions []models.Version, name string) bool {
+	return slices.ContainsFunc(versions, func(v models.Version) bool { return v.Name == name })
+}
+
+func hasEnvironment(environments []models.Environment, name string) bool {
+	return slices.ContainsFunc(environments, func(e models.Environment) bool { return e.Name == name })
+}
+
+// environmentOf finds an environment of the project: by its id, or by its name in the
+// version that versionRef names. With versionRef "" only ids are found.
+func environmentOf(
+	tx *models.Tx, project models.Project, versionRef, ref string,
+) (models.Environment, models.Version, error) {
+	if versionRef == "" {
+		environment, version, err := tx.EnvironmentByID(ref)
+		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+			err = access.NotFound()
+		}
+		return environment, version, err
+	}
+	version, err := versionOf(tx, project, versionRef)
+	if err != nil {
+		return models.Environment{}, version, err
+	}
+	have, err := environmentsOf(tx, version)
+	if err != nil {
+		return models.Environment{}, version, err
+	}
+	at := slices.IndexFunc(have, func(e models.Environment) bool { return e.ID == ref || e.Name == ref })
+	if at < 0 {
+		return models.Environment{}, version, access.NotFound()
+	}
+	return have[at], version, nil
+}
+
+func checkVersionName(pointer, name string) []fault.Field {
+	if validVersion(name) {
+		return nil
+	}
+	return []fault.Field{{
+		Pointer: pointer,
+		Code:    "invalid_version",
+		Detail: "Use 1 to 32 letters, digits, dots, underscores and hyphens, such as 1.0.0; the first is a " +
+			"letter or a digit.",
+	}}
+}
+
+// checkEnvironmentName checks the name of an environment.
+func checkEnvironmentName(pointer, name string) []fault.Field {
+	switch {
+	case !ValidName(name):
+		return []fault.Field{nameFault(pointer)}
+	case name == policy.AllEnvironments:
+		return []fault.Field{{
+			Pointer: pointer,
+			Code:    "invalid_name",
+			Detail:  "The name all is taken: it stands for every environment in an API key. Choose another.",
+		}}
+	}
+	return nil
+}
+
+func tooManyEnvironments(pointer string) fault.Field {
+	return fault.Field{
+		Pointer: pointer,
+		Code:    "too_many_environments",
+		Detail:  fmt.Sprintf("Use at most %d environments.", maxEnvironments),
+	}
+}
+
+func versionTaken(pointer, name string) error {
+	return nameInUse(pointer, fmt.Sprintf("This project has a version %q already.", name))
+}
+
+func environmentTaken(version models.Version, name string) error {
+	return nameInUse("/name", fmt.Sprintf("Version %s has an environment %q already.", version.Name, name))
+}
+
+func nameInUse(pointer, text string) error {
+	return &fault.Error{
+		Kind:   fault.Conflict,
+		Code:   "name_taken",
+		Public: text,
+		Fields: []fault.Field{{
+			Pointer: pointer,
+			Code:    "name_taken",
+			Detail:  "Choose another name, or change the one that exists.",
+		}},
+	}
+}
