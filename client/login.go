@@ -26,6 +26,7 @@ type AppClient struct {
 	CreatedAt      time.Time `json:"created_at"`
 	UpdatedAt      time.Time `json:"updated_at"`
 	Secret         string    `json:"client_secret,omitempty"`
+	Warnings       []Warning `json:"warnings,omitempty"` // in responses to changes
 }
 
 // Branding has the title, the welcome text, the logo and the color of the hosted pages.

@@ -61,6 +61,7 @@ type Version struct {
 	IP           IPRules       `json:"ip"`
 	ETag         string        `json:"etag"` // for If-Match
 	Environments []Environment `json:"environments"`
+	Warnings     []Warning     `json:"warnings,omitempty"` // in responses to changes
 }
 
 // ProjectLimits are the calls that each window admits, by the window's name, for

@@ -57,6 +57,13 @@ type Proxy struct {
 	WorkspaceKey string              `json:"workspace_key,omitempty"`
 	Claim        *Claim              `json:"claim,omitempty"`
 	ExpiresAt    *time.Time          `json:"expires_at,omitempty"`
+	Warnings     []Warning           `json:"warnings"`
+}
+
+// Warning is what the server allows but may surprise.
+type Warning struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
 }
 
 // ProxyProject is the new project.

@@ -236,6 +236,7 @@ func printAppClient(t terminal, c *cobra.Command, a client.AppClient) error {
 			a.Secret,
 		)
 	}
+	printWarnings(t.out, a.Warnings)
 	return err
 }
 

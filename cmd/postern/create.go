@@ -208,6 +208,7 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 	if err := printLogin(w, made.Login); err != nil {
 		return err
 	}
+	printWarnings(w, made.Warnings)
 	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
 	if made.Claim != nil {
 		fmt.Fprintf(

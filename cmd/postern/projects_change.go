@@ -100,8 +100,9 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(t.out, "Access to %s %s is now %s.\n", args[0], v.Name, accessOf(v.RequestsAuth))
-			return err
+			fmt.Fprintf(t.out, "Access to %s %s is now %s.\n", args[0], v.Name, accessOf(v.RequestsAuth))
+			printWarnings(t.out, v.Warnings)
+			return nil
 		},
 	}
 	flags := command.Flags()

@@ -87,6 +87,8 @@ type clientOutput struct {
 	CreatedAt      time.Time      `json:"created_at"`
 	UpdatedAt      time.Time      `json:"updated_at"`
 	Secret         string         `json:"client_secret,omitempty" doc:"Returned only once"`
+
+	Warnings []warningOutput `json:"warnings,omitempty" doc:"In the answer to a change: what is allowed but may surprise"`
 }
 
 type brandingOutput struct {
@@ -144,7 +146,14 @@ func (h *Handler) createAppClient(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return h.taggedClient(made.Client, made.Secret), nil
+	return h.warnedClient(made), nil
+}
+
+// warnedClient is the answer to a change of an app client.
+func (h *Handler) warnedClient(changed login.NewClient) *tagged[clientOutput] {
+	out := h.taggedClient(changed.Client, changed.Secret)
+	out.Body.Warnings = showWarnings(changed.Warnings)
+	return out
 }
 
 func (h *Handler) getAppClient(ctx context.Context, in *ClientRef) (*tagged[clientOutput], error) {
@@ -165,7 +174,7 @@ func (h *Handler) updateAppClient(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return h.taggedClient(changed.Client, changed.Secret), nil
+	return h.warnedClient(changed), nil
 }
 
 func (h *Handler) deleteAppClient(ctx context.Context, in *ClientRef) (*struct{}, error) {

@@ -44,6 +44,7 @@ type versionOutput struct {
 	IP           ipRules             `json:"ip"`
 	ETag         string              `json:"etag" doc:"Send as If-Match to update the version"`
 	Environments []environmentOutput `json:"environments"`
+	Warnings     []warningOutput     `json:"warnings,omitempty" doc:"In the answer to an update: what is allowed but may surprise"`
 }
 
 type ipRules struct {
@@ -234,7 +235,9 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[versionOutput]{web.FormatETag(v.ETag), h.showVersion(v)}, nil
+	out := h.showVersion(v)
+	out.Warnings = showWarnings(v.Warnings)
+	return &tagged[versionOutput]{web.FormatETag(v.ETag), out}, nil
 }
 
 func (h *Handler) updateEnvironment(ctx context.Context, in *struct {

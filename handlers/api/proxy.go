@@ -92,6 +92,7 @@ type createdProxy struct {
 	WorkspaceKey string                `json:"workspace_key,omitempty" doc:"Bearer token of the unclaimed workspace; returned only once"`
 	Claim        *claimOutput          `json:"claim,omitempty"`
 	ExpiresAt    *time.Time            `json:"expires_at,omitempty" doc:"When the proxy is deleted unless it is claimed"`
+	Warnings     []warningOutput       `json:"warnings" doc:"What is allowed but may surprise; it was created all the same"`
 }
 
 type createdProject struct {
@@ -238,12 +239,15 @@ func (in *createProxyInput) rule() projects.CreateInput {
 
 func (h *Handler) showCreated(created projects.Created) createdProxy {
 	version := created.Project.Versions[0]
-	out := createdProxy{Project: createdProject{
-		ID:           created.Project.ID,
-		Name:         created.Project.Name,
-		Version:      version.Name,
-		Environments: h.environmentURLs(created.Project.Name, version),
-	}}
+	out := createdProxy{
+		Warnings: showWarnings(created.Warnings),
+		Project: createdProject{
+			ID:           created.Project.ID,
+			Name:         created.Project.Name,
+			Version:      version.Name,
+			Environments: h.environmentURLs(created.Project.Name, version),
+		},
+	}
 	if len(created.Keys) > 0 {
 		out.APIKeys = map[string]createdKey{}
 		for environment, key := range created.Keys {

@@ -49,6 +49,9 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) 
 			ui.Crumb{Text: "Login"}),
 		Head: v.headOf(p, projects.TabLogin),
 	}
+	if m.Warnings, err = warningTexts(h.Login.Warnings(v.ctx(), v.who, p.ID)); err != nil {
+		return web.Answer{}, err
+	}
 	if found.Next != "" {
 		m.MoreURL = loginPath(p) + "?after=" + url.QueryEscape(found.Next)
 	}

@@ -39,6 +39,9 @@ func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure
 			DisplayName: ui.Value{Text: p.DisplayName},
 		},
 	}
+	if m.Warnings, err = warningTexts(h.Projects.Warnings(v.ctx(), v.who, p.ID)); err != nil {
+		return m, err
+	}
 	m.Limits = limitsSection(p)
 	if m.Product, err = h.productSection(v, p); err != nil {
 		return m, err

@@ -51,7 +51,8 @@ type Branding struct {
 // NewClient is a client with its secret, shown this once; "" for a public client.
 type NewClient struct {
 	Client
-	Secret secrets.Secret
+	Secret   secrets.Secret
+	Warnings []fault.Warning
 }
 
 // ClientInput has the fields of a client that can be set. Nil leaves a field unchanged,
@@ -85,6 +86,9 @@ func (s *Service) CreateClient(
 			return err
 		}
 		out = NewClient{Client: viewClient(row), Secret: secret}
+		if out.Warnings, err = s.warningsOf(tx, []models.AppClient{row}); err != nil {
+			return err
+		}
 		return s.changed(tx, p, parent, access.Entry{
 			Action: access.LoginUpdate,
 			Object: row.ID,
@@ -169,6 +173,9 @@ func (s *Service) UpdateClient(
 			return cmp.Or(err, lost(won))
 		}
 		out = NewClient{Client: viewClient(row), Secret: secret}
+		if out.Warnings, err = s.warningsOf(tx, []models.AppClient{row}); err != nil {
+			return err
+		}
 		return s.changed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: id,

@@ -37,6 +37,7 @@ type CreateInput struct {
 type Login interface {
 	Check(ctx context.Context, prefix string, unclaimed, verified bool) ([]fault.Field, error)
 	InsertIn(tx *models.Tx, p access.Principal, team string, tenant models.Tenant) error
+	Warnings() []fault.Warning // about what was inserted
 }
 
 // AuthInput is requests_auth, without the key types.
@@ -53,6 +54,7 @@ type Created struct {
 	Project   Project
 	Keys      map[string]keys.Minted // environment -> first key; empty without the method api_key
 	Workspace *accounts.Workspace    // nil if the caller was signed in
+	Warnings  []fault.Warning        // about the policy and the login
 }
 
 // firstKeyOwner is the owner of the first keys.
@@ -134,7 +136,7 @@ func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (ou
 		if err != nil {
 			return err
 		}
-		out.Project, out.Keys = created.Project, created.Keys
+		out.Project, out.Keys, out.Warnings = created.Project, created.Keys, created.Warnings
 		return nil
 	})
 	return out, err

@@ -53,6 +53,12 @@ func (s *Service) insert(
 	if out.Project, err = view(tx, project); err != nil {
 		return out, err
 	}
+	if out.Warnings, err = warningsOf(tx, out.Project); err != nil {
+		return out, err
+	}
+	if plan.Login != nil {
+		out.Warnings = append(out.Warnings, plan.Login.Warnings()...)
+	}
 	err = access.Record(tx, p, access.Entry{
 		Action: access.ProjectCreate,
 		Object: project.ID,

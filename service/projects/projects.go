@@ -17,6 +17,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/models"
+	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/keys"
@@ -81,6 +82,7 @@ type Version struct {
 	IPDeny       []string                // CIDRs; takes precedence over IPAllow
 	ETag         string                  `audit:"-"`
 	Environments []Environment
+	Warnings     []fault.Warning `audit:"-"` // set by UpdateAccess
 }
 
 // Environment is one upstream of a version.

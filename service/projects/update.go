@@ -86,7 +86,8 @@ func (s *Service) UpdateAccess(
 			return err
 		}
 		out = viewVersion(project.Name, version, environments)
-		return nil
+		out.Warnings, err = in.warnings(tx, project, out)
+		return err
 	})
 	return out, err
 }

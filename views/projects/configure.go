@@ -34,6 +34,7 @@ const (
 type Configure struct {
 	Page     ui.Page
 	Head     Head
+	Warnings []string // about what is allowed but may surprise
 	General  General
 	Limits   Limits
 	Product  Product

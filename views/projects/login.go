@@ -8,11 +8,12 @@ import (
 
 // Login lists the app clients of a project's tenants and creates more of them.
 type Login struct {
-	Page    ui.Page
-	Head    Head
-	Rows    []AppClientRow
-	MoreURL string
-	Create  *AppClientCreate // nil for who may not
+	Page     ui.Page
+	Head     Head
+	Warnings []string // about what is allowed but may surprise
+	Rows     []AppClientRow
+	MoreURL  string
+	Create   *AppClientCreate // nil for who may not
 }
 
 // AppClientRow is an app client in the list.

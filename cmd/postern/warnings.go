@@ -1,0 +1,18 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"postern/client"
+)
+
+// printWarnings prints what the server allowed but may surprise, a line each.
+func printWarnings(w io.Writer, list []client.Warning) {
+	for i, one := range list {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "Note: %s (%s)\n", printable(one.Detail), printable(one.Code))
+	}
+}

@@ -1,0 +1,81 @@
+package login
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/login/providers"
+)
+
+// The codes of the warnings about app clients.
+const (
+	WarnNoRedirectURI = "no_redirect_uri"
+	WarnNoProvider    = "no_provider"
+	WarnNoSecret      = "client_secret_missing"
+)
+
+// Warnings returns what may surprise in the app clients of the tenants that a project
+// serves.
+func (s *Service) Warnings(ctx context.Context, p access.Principal, project string) ([]fault.Warning, error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Project(tx, p, project, access.LoginRead)
+	if err != nil {
+		return nil, fmt.Errorf("login: warnings of %s: %w", project, err)
+	}
+	clients, err := tx.AppClientsServed(row.ID)
+	if err != nil {
+		return nil, fmt.Errorf("login: warnings of %s: %w", project, err)
+	}
+	return s.warningsOf(tx, clients)
+}
+
+func (s *Service) warningsOf(tx *models.Tx, clients []models.AppClient) ([]fault.Warning, error) {
+	var ids []string
+	for _, client := range clients {
+		ids = append(ids, client.ID)
+	}
+	rows, err := tx.ProvidersOfAll(ids)
+	if err != nil {
+		return nil, fmt.Errorf("login: the providers of app clients: %w", err)
+	}
+	offered := map[string][]Provider{}
+	for _, row := range rows {
+		offered[row.ClientID] = append(offered[row.ClientID], s.viewProvider(row))
+	}
+	var out []fault.Warning
+	for _, client := range clients {
+		out = append(out, viewClient(client).warnings(offered[client.ID])...)
+	}
+	return out, nil
+}
+
+// warnings returns those of one app client with its providers.
+func (c Client) warnings(all []Provider) (out []fault.Warning) {
+	offered := slices.DeleteFunc(slices.Clone(all), func(one Provider) bool { return !one.Enabled })
+	warn := func(code, detail string, args ...any) {
+		out = append(out, fault.Warning{Code: code, Detail: fmt.Sprintf(detail, args...)})
+	}
+	if len(c.RedirectURIs) == 0 {
+		warn(WarnNoRedirectURI, "People cannot sign in to the app client %s yet: it has no redirect URI. Register the "+
+			"address at which your application takes the code.", c.Name)
+	}
+	if len(offered) == 0 {
+		warn(WarnNoProvider, "People cannot sign in to the app client %s yet: it has no enabled provider.", c.Name)
+	}
+	for _, one := range offered {
+		// developers.google.com/identity/protocols/oauth2/web-server#exchange-authorization-code:
+		// client_secret is required of web applications, and only their redirect URIs can be https.
+		if one.Type == providers.Google && !one.HasSecret {
+			warn(WarnNoSecret, "The provider Google of the app client %s has no client secret. Google takes a web "+
+				"application's code with its client secret only.", c.Name)
+		}
+	}
+	return out
+}
+
+// Warnings returns what may surprise in the login that InsertIn inserted.
+func (u *Setup) Warnings() []fault.Warning { return u.Client.warnings(u.Offered) }

@@ -1,0 +1,81 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// The codes of the warnings about a version's access policy.
+const (
+	WarnPassthrough    = "passthrough"
+	WarnOwnerFallback  = "owner_fallback"
+	WarnLoginUnused    = "login_tokens_unused"
+	WarnLoginNotNeeded = "login_not_required"
+)
+
+// Warnings returns what may surprise in the access policies of a project's versions.
+func (s *Service) Warnings(ctx context.Context, p access.Principal, ref string) ([]fault.Warning, error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Project(tx, p, ref, access.ProjectRead)
+	if err != nil {
+		return nil, fmt.Errorf("projects: warnings of %s: %w", ref, err)
+	}
+	project, err := view(tx, row)
+	if err != nil {
+		return nil, fmt.Errorf("projects: warnings of %s: %w", ref, err)
+	}
+	return warningsOf(tx, project)
+}
+
+func warningsOf(tx *models.Tx, project Project) ([]fault.Warning, error) {
+	login, err := tx.HasLogin(project.ID)
+	if err != nil {
+		return nil, fmt.Errorf("projects: the app clients of %s: %w", project.ID, err)
+	}
+	var out []fault.Warning
+	for _, v := range project.Versions {
+		out = append(out, v.warnings(project, login)...)
+	}
+	return out, nil
+}
+
+// warnings returns those of the changed version.
+func (in AccessChange) warnings(tx *models.Tx, project models.Project, v Version) ([]fault.Warning, error) {
+	changed := Project{ID: project.ID, FallbackOwner: project.FallbackOwner, Versions: []Version{v}}
+	if in.FallbackOwner != nil {
+		changed.FallbackOwner = *in.FallbackOwner
+	}
+	return warningsOf(tx, changed)
+}
+
+// warnings returns those of one version. login reports whether the project has app clients.
+func (v Version) warnings(project Project, login bool) (out []fault.Warning) {
+	warn := func(code, detail string, args ...any) {
+		out = append(out, fault.Warning{Code: code, Detail: fmt.Sprintf(detail, args...)})
+	}
+	if v.Mode != string(snapshot.Authenticate) {
+		if login {
+			warn(WarnLoginNotNeeded, "Version %s forwards calls of people who have not signed in too: its mode is "+
+				"passthrough. Set the mode (requests_auth.mode) to authenticate to refuse them.", v.Name)
+			return out
+		}
+		warn(WarnPassthrough, "Version %s forwards every call, with or without a key: its mode is passthrough. Set "+
+			"the mode (requests_auth.mode) to authenticate to require keys.", v.Name)
+		return out
+	}
+	if v.Keyless == string(snapshot.OwnerFallback) {
+		warn(WarnOwnerFallback, "Version %s forwards calls without a key and counts them for %s. Set "+
+			"keyless (requests_auth.keyless) to reject to refuse them.", v.Name, project.FallbackOwner)
+	}
+	if login && !slices.Contains(v.Methods, string(snapshot.JWT)) {
+		warn(WarnLoginUnused, "Version %s does not take the tokens of people who sign in. Add JWT to "+
+			"its methods (requests_auth.methods).", v.Name)
+	}
+	return out
+}
