@@ -32,7 +32,7 @@ type brandingInput struct {
 
 type clientInput struct {
 	Name           *string        `json:"name,omitempty" doc:"Unique in the tenant, for example web"`
-	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Allowed redirect URIs (https, or http on loopback), compared exactly"`
+	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback; compared exactly, but for the port of 127.0.0.1 and [::1]"`
 	LogoutURIs     *[]string      `json:"logout_uris,omitempty" doc:"Allowed redirect URIs after signing out"`
 	Confidential   *bool          `json:"confidential,omitempty" doc:"true returns a new client secret once; false (default) is for clients that cannot keep a secret"`
 	AccessSeconds  *int64         `json:"access_token_seconds,omitempty" doc:"Lifetime of access and ID tokens; default 600"`

@@ -67,7 +67,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if err != nil {
 		return Attempt{}, err
 	}
-	if !slices.Contains(client.RedirectURIs, in.RedirectURI) {
+	if !isRegistered(client.RedirectURIs, in.RedirectURI) {
 		return Attempt{}, fault.New(
 			fault.Malformed, "redirect_uri_mismatch",
 			"The application asked to send you to an address that is not registered for it. "+

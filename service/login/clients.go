@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"postern/models"
@@ -283,12 +282,6 @@ func (s *Service) Brand(ctx context.Context, id string) (Look, error) {
 		return Look{}, err
 	}
 	return s.lookOf(s.DB.Read(ctx), row, "")
-}
-
-// IsOriginOf reports whether one of the client's redirect URIs has the origin.
-func (s *Service) IsOriginOf(ctx context.Context, clientID, origin string) bool {
-	row, err := s.client(ctx, clientID)
-	return err == nil && slices.ContainsFunc(row.RedirectURIs, func(uri string) bool { return originOf(uri) == origin })
 }
 
 func findTenant(tx *models.Tx, p access.Principal, id string, action access.Action) (models.Tenant, string, error) {

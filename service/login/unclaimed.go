@@ -57,15 +57,6 @@ func (s *Service) lookOf(tx *models.Tx, client models.AppClient, redirectURI str
 	return Look{Branding: Branding{Title: site}, Unclaimed: true, Site: site}, nil
 }
 
-// hostOf returns host and port of an address that was checked, "" for none.
-func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return u.Host
-}
-
 // checkPort restricts unclaimed workspaces to issuers on web ports, as their projects are
 // restricted to such upstreams: they cannot be used to scan ports.
 func (s *Service) checkPort(issuer string, unclaimed bool) error {

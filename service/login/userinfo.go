@@ -93,7 +93,7 @@ func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error)
 		return out, fmt.Errorf("login: end the session %s: %w", claims.Session, err)
 	}
 	out.Ended = true
-	if in.To == "" || !slices.Contains(row.LogoutURIs, in.To) {
+	if in.To == "" || !isRegistered(row.LogoutURIs, in.To) {
 		return out, nil
 	}
 	if out.Client.Unclaimed {

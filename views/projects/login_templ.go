@@ -278,8 +278,8 @@ func redirectField(value ui.Value) templ.Component {
 			Mono:        true,
 			Conditional: true,
 			Placeholder: "https://app.example.com/callback",
-			Hint: "One per line: where your application waits for its codes, compared byte by byte. https, or http on " +
-				"127.0.0.1, [::1] and localhost.",
+			Hint: "One per line: where your application waits for its codes, compared byte by byte. https; for apps on " +
+				"devices also http on 127.0.0.1, [::1] and localhost, or a scheme such as com.example.app:/callback.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
