@@ -70,6 +70,7 @@ type Provider struct {
 	Issuer    string    `json:"issuer,omitempty"`
 	Scopes    []string  `json:"scopes"`
 	TokenType TokenType `json:"token_type"`
+	Audience  string    `json:"audience,omitempty"` // of auth0
 	Enabled   bool      `json:"enabled"`
 	Callback  string    `json:"callback_url"` // to register with the provider
 	ETag      string    `json:"etag"`         // for If-Match
@@ -98,6 +99,7 @@ type ProviderChange struct {
 	ClientSecret *string    `json:"client_secret,omitempty"`
 	Scopes       *[]string  `json:"scopes,omitempty"`
 	TokenType    *TokenType `json:"token_type,omitempty"`
+	Audience     *string    `json:"audience,omitempty"` // of auth0
 	Enabled      *bool      `json:"enabled,omitempty"`
 }
 

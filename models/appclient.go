@@ -41,6 +41,7 @@ type Provider struct {
 	Scopes        []string `gorm:"serializer:json"`
 	TokenClient   string
 	TokenUpstream string
+	Audience      string // the API that its access tokens are for, "" for none
 	Enabled       bool
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
@@ -138,7 +139,7 @@ func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Provider{}).
 		Where("id = ? AND updated_at = ?", p.ID, seen).
-		Select("AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Enabled", "UpdatedAt").
+		Select("AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Audience", "Enabled", "UpdatedAt").
 		UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
 }

@@ -58,6 +58,7 @@ type providerFlags struct {
 	clientID, secretFile       string
 	scopes                     []string
 	clientToken, upstreamToken string
+	audience                   string
 	on, off                    bool
 }
 
@@ -69,6 +70,7 @@ func (f *providerFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.clientToken, "client-token", "", "what the browser gets: service or provider")
 	flags.StringVar(&f.upstreamToken, "upstream-token", "", "what the upstream gets: service, "+
 		"provider_access_token, provider_id_token or none")
+	flags.StringVar(&f.audience, "audience", "", "for auth0: identifier of the API that its access tokens are for")
 	flags.BoolVar(&f.on, "on", false, "offer it")
 	flags.BoolVar(&f.off, "off", false, "do not offer it")
 	addJSONFlag(command)
@@ -76,7 +78,11 @@ func (f *providerFlags) add(command *cobra.Command) {
 }
 
 func (f *providerFlags) change(t terminal, c *cobra.Command) (client.ProviderChange, error) {
-	out := client.ProviderChange{ClientID: given(c, "client-id", &f.clientID), Scopes: given(c, "scopes", &f.scopes)}
+	out := client.ProviderChange{
+		ClientID: given(c, "client-id", &f.clientID),
+		Scopes:   given(c, "scopes", &f.scopes),
+		Audience: given(c, "audience", &f.audience),
+	}
 	if f.on && f.off {
 		return out, usageError{"--on and --off contradict each other"}
 	}

@@ -229,6 +229,7 @@ type providerInput struct {
 	Domain       string          `json:"domain,omitempty" doc:"Required for auth0, for example example.eu.auth0.com"`
 	Scopes       *[]string       `json:"scopes,omitempty" doc:"Default: the provider type's own"`
 	TokenType    *tokenTypeInput `json:"token_type,omitempty"`
+	Audience     *string         `json:"audience,omitempty" doc:"auth0: identifier of your API; required if browsers get Auth0's access tokens, which are opaque without it"`
 	Enabled      *bool           `json:"enabled,omitempty" doc:"Default true"`
 }
 
@@ -239,6 +240,7 @@ func (in providerInput) rule() (login.ProviderInput, error) {
 		Issuer:   in.Issuer,
 		ClientID: in.ClientID,
 		Scopes:   in.Scopes,
+		Audience: in.Audience,
 		Enabled:  in.Enabled,
 	}
 	if in.Domain != "" {
@@ -272,6 +274,7 @@ type providerOutput struct {
 	Issuer    string          `json:"issuer,omitempty"`
 	Scopes    []string        `json:"scopes"`
 	TokenType tokenTypeOutput `json:"token_type"`
+	Audience  string          `json:"audience,omitempty"`
 	Enabled   bool            `json:"enabled"`
 	Callback  string          `json:"callback_url" doc:"Callback URL to register with the provider"`
 	ETag      string          `json:"etag" doc:"Send as If-Match to update the provider"`
@@ -290,6 +293,7 @@ func showProvider(p login.Provider) providerOutput {
 		Issuer:    p.Issuer,
 		Scopes:    p.Scopes,
 		TokenType: tokenTypeOutput(p.Tokens),
+		Audience:  p.Audience,
 		Enabled:   p.Enabled,
 		Callback:  p.Callback,
 		ETag:      web.FormatETag(p.ETag),

@@ -53,6 +53,12 @@ func TestCreateProxy_Warnings(t *testing.T) {
 			"no_provider",
 		},
 		{
+			"access tokens of an issuer without a secret",
+			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"https://8.8.8.8","token_type":"provider"}],
+				"redirect_uris":["https://a.example/cb"]}`),
+			"opaque_tokens_refused",
+		},
+		{
 			"Google without a secret",
 			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}],"redirect_uris":["https://a.example/cb"]}`),
 			"client_secret_missing",

@@ -18,8 +18,9 @@ import (
 
 // providerForm holds the fields of a provider's form, as typed. The secret is never shown.
 type providerForm struct {
-	revision, clientID, secret, scopes, tokens string
-	on                                         bool
+	revision, clientID, secret, scopes, tokens, audience string
+
+	on bool
 }
 
 func postedProvider(v *visit) providerForm {
@@ -29,6 +30,7 @@ func postedProvider(v *visit) providerForm {
 		secret:   strings.TrimSpace(v.posted("client_secret")),
 		scopes:   v.posted("scopes"),
 		tokens:   v.posted("tokens"),
+		audience: strings.TrimSpace(v.posted("audience")),
 		on:       v.posted("enabled") == "true",
 	}
 }
@@ -39,6 +41,7 @@ func providerFormOf(o login.Provider) providerForm {
 		clientID: o.ClientID,
 		scopes:   strings.Join(o.Scopes, "\n"),
 		tokens:   tokenChoice(o.Tokens),
+		audience: o.Audience,
 		on:       o.Enabled,
 	}
 }
@@ -100,7 +103,7 @@ func (f providerForm) change(managed bool) login.ProviderInput {
 		return in
 	}
 	scopes := strings.Fields(f.scopes)
-	in.ClientID, in.Scopes = &f.clientID, &scopes
+	in.ClientID, in.Scopes, in.Audience = &f.clientID, &scopes, &f.audience
 	if f.secret != "" {
 		secret := secrets.Secret(f.secret)
 		in.ClientSecret = &secret
@@ -150,6 +153,9 @@ func (h *Handler) providerModel(
 		Scopes:    ui.Value{Text: f.scopes, Error: wrong.takeLines("/scopes", strings.Fields(f.scopes))},
 		On:        f.on,
 	}
+	if o.Type == providers.Auth0 {
+		m.Edit.Audience = new(wrong.value("/audience", f.audience))
+	}
 	m.Edit.Error = wrong.rest()
 	m.Delete = &ui.Confirmation{
 		ID:     "provider-confirm",
@@ -170,6 +176,9 @@ func providerFacts(o login.Provider) []ui.Fact {
 	}
 	if o.Issuer != "" {
 		facts = append(facts, ui.Fact{Label: "Issuer", Value: o.Issuer, Mono: true})
+	}
+	if o.Audience != "" {
+		facts = append(facts, ui.Fact{Label: "Audience", Value: o.Audience, Mono: true})
 	}
 	return facts
 }
@@ -236,6 +245,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Label: "Client ID", Yours: textOrNone(mine.clientID), Theirs: textOrNone(now.clientID)},
 			{Label: "Scopes", Yours: scopesText(mine.scopes), Theirs: scopesText(now.scopes)},
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
+			{Label: "Audience", Yours: textOrNone(mine.audience), Theirs: textOrNone(now.audience)},
 			{Label: "State", Yours: onOrOff(mine.on), Theirs: onOrOff(now.on)},
 		},
 		Hidden: []projects.Pair{
@@ -243,6 +253,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Name: "client_id", Value: mine.clientID},
 			{Name: "scopes", Value: mine.scopes},
 			{Name: "tokens", Value: mine.tokens},
+			{Name: "audience", Value: mine.audience},
 			{Name: "enabled", Value: boolField(mine.on)},
 		},
 	}

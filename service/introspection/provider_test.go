@@ -49,6 +49,7 @@ func ofIssuer(t *testing.T, _ *providers.Set, in *login.ProviderInput) *fakeoidc
 	in.Issuer = fake.URL
 	if in.Type == providers.Auth0 {
 		fake.Issuer += "/"
+		in.Audience = new("https://api.example.com")
 	}
 	return fake
 }
@@ -83,7 +84,8 @@ var kinds = map[string]kind{
 	"microsoft": {
 		offer(providers.Microsoft, login.ProviderAccessToken),
 		"/userinfo",
-		func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+		func(t *testing.T, set *providers.Set, in *login.ProviderInput) *fakeoidc.Provider {
+			in.Scopes = &[]string{"openid", "api://" + fakeoidc.ClientID + "/access"}
 			fake := fakemicrosoft.Start(t)
 			set.MicrosoftURL, set.MicrosoftSTS = fake.URL, fakemicrosoft.STS(fake)
 			return fake

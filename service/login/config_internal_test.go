@@ -184,6 +184,32 @@ var refusedProviders = map[string]struct {
 		Type:    "github",
 		Managed: true,
 	}, "/managed managed_login_unavailable"},
+	"Auth0's access tokens without an audience": {ProviderInput{
+		Type:     "auth0",
+		ClientID: new("app"),
+		Issuer:   "127.0.0.1",
+		Tokens:   &TokenTypes{ProviderToken, ProviderAccessToken},
+	}, "/audience required"},
+	"an audience of Google's": {ProviderInput{
+		Type:     "google",
+		ClientID: new("app"),
+		Audience: new("https://api.example.com"),
+	}, "/audience audience_not_taken"},
+	"access tokens of personal Microsoft accounts": {ProviderInput{
+		Type:     "microsoft",
+		ClientID: new("app"),
+		Tokens:   &TokenTypes{ProviderToken, NoToken},
+	}, "/scopes token_unverifiable"},
+	"a Microsoft domain as tenant": {ProviderInput{
+		Type:     "microsoft",
+		ClientID: new("app"),
+		Issuer:   "https://8.8.8.8/contoso.onmicrosoft.com/v2.0",
+	}, "/issuer invalid_issuer"},
+	"Microsoft's consumers": {ProviderInput{
+		Type:     "microsoft",
+		ClientID: new("app"),
+		Issuer:   "https://8.8.8.8/consumers/v2.0",
+	}, "/issuer invalid_issuer"},
 	"tokens that cannot be": {ProviderInput{
 		Type:     "google",
 		ClientID: new("app"),

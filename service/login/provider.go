@@ -26,6 +26,7 @@ type Provider struct {
 	Issuer    string
 	Scopes    []string
 	Tokens    TokenTypes
+	Audience  string // the API that its access tokens are for; only auth0
 	Enabled   bool
 	Callback  string // to register with the provider
 	ETag      string `audit:"-"`
@@ -43,6 +44,7 @@ type ProviderInput struct {
 	ClientSecret *secrets.Secret
 	Scopes       *[]string
 	Tokens       *TokenTypes
+	Audience     *string
 	Enabled      *bool
 }
 
@@ -219,6 +221,7 @@ func (s *Service) viewProvider(row models.Provider) Provider {
 		Issuer:    row.Issuer,
 		Scopes:    row.Scopes,
 		Tokens:    TokenTypes{row.TokenClient, row.TokenUpstream},
+		Audience:  row.Audience,
 		Enabled:   row.Enabled,
 		Callback:  s.RedirectURI(row.ClientID, row.ID),
 		ETag:      access.ETag(row.UpdatedAt),
@@ -262,6 +265,7 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		ClientID:    row.AppID,
 		Issuer:      row.Issuer,
 		Scopes:      row.Scopes,
+		Audience:    row.Audience,
 		RedirectURI: s.RedirectURI(clientID, id),
 	}
 	if config.WebPorts, err = s.heldByID(tx, clientID); err != nil {

@@ -55,6 +55,9 @@ func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderI
 		return in, fault.InvalidField("/issuer", "invalid_issuer", "An issuer is an https address.")
 	}
 	in.Issuer = canonical(in.Type, u, in.Issuer)
+	if in.Type == providers.Microsoft {
+		return in, checkMicrosoftIssuer(u)
+	}
 	return in, nil
 }
 
@@ -123,13 +126,18 @@ func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 	}
 	types := TokenTypes{row.TokenClient, row.TokenUpstream}.completed()
 	row.TokenClient, row.TokenUpstream = types.Client, types.Upstream
+	if in.Audience != nil {
+		row.Audience = strings.TrimSpace(*in.Audience)
+	}
 	if in.Enabled != nil {
 		row.Enabled = *in.Enabled
 	}
 	secretSent := in.ClientSecret != nil && *in.ClientSecret != ""
-	return fault.InvalidFields(
-		append(checkProvider(*row, traits, in, secretSent), types.check(row.Type, traits, row.Managed)...),
-	)
+	return fault.InvalidFields(slices.Concat(
+		checkProvider(*row, traits, in, secretSent),
+		types.check(row.Type, traits, row.Managed),
+		checkWorkable(*row),
+	))
 }
 
 func (s *Service) checkManaged(kind string, in ProviderInput) error {

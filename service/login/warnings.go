@@ -16,6 +16,7 @@ const (
 	WarnNoRedirectURI = "no_redirect_uri"
 	WarnNoProvider    = "no_provider"
 	WarnNoSecret      = "client_secret_missing"
+	WarnOpaqueTokens  = "opaque_tokens_refused"
 )
 
 // Warnings returns what may surprise in the app clients of the tenants that a project
@@ -72,6 +73,11 @@ func (c Client) warnings(all []Provider) (out []fault.Warning) {
 		if one.Type == providers.Google && !one.HasSecret {
 			warn(WarnNoSecret, "The provider Google of the app client %s has no client secret. Google takes a web "+
 				"application's code with its client secret only.", c.Name)
+		}
+		presentsAccess := one.Tokens.Client == ProviderToken && one.Tokens.Upstream != ProviderIDToken
+		if one.Type == providers.OIDC && presentsAccess && !one.HasSecret {
+			warn(WarnOpaqueTokens, "Calls with opaque access tokens of %s are refused: the provider has no client secret "+
+				"to ask its issuer about them. JSON Web Tokens work.", ProviderLabel(one))
 		}
 	}
 	return out

@@ -154,6 +154,7 @@ type ProviderForm struct {
 	Secret    string // what is wrong with it: what was typed is never shown again
 	NeedsKey  bool   // the kind works with a secret alone
 	Scopes    ui.Value
+	Audience  *ui.Value // nil for a kind that takes none
 	Tokens    []ui.Option
 	Token     string // what is wrong with the choice
 	On        bool

@@ -439,6 +439,23 @@ func providerForm(m ProviderForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		if m.Audience != nil {
+			templ_7745c5c3_Err = ui.TextField(ui.Field{
+				ID:           "provider-audience",
+				Name:         "audience",
+				Label:        "Audience",
+				Value:        *m.Audience,
+				Mono:         true,
+				Conditional:  true,
+				Autocomplete: "off",
+				Placeholder:  "https://api.example.com",
+				Hint: "Identifier of your API at the provider. Needed where applications get its access tokens: " +
+					"without it they are opaque.",
+			}).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		templ_7745c5c3_Err = ui.Radios(m.tokens()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

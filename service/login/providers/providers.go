@@ -40,6 +40,7 @@ type Config struct {
 	ClientSecret secrets.Secret
 	Issuer       string // "" is the provider's own address; see Traits
 	Scopes       []string
+	Audience     string // the API that access tokens are asked for; only of auth0
 	RedirectURI  string // registered with the provider
 	WebPorts     bool   // endpoints of its discovery document must be on ports 80 and 443
 }
@@ -193,7 +194,11 @@ func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, er
 	if err != nil {
 		return "", err
 	}
-	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), k.prompt(r.Prompt)...), nil
+	options := k.prompt(r.Prompt)
+	if c.Audience != "" { // auth0.com/docs/secure/tokens/access-tokens/get-access-tokens
+		options = append(options, oauth2.SetAuthURLParam("audience", c.Audience))
+	}
+	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), options...), nil
 }
 
 // Complete exchanges the code that a provider gave, and returns who it stands for and

@@ -166,6 +166,24 @@ func TestAuthorizeURL_Prompt(t *testing.T) {
 	}
 }
 
+func TestAuthorizeURL_Audience(t *testing.T) {
+	s := kinds[providers.Auth0](t)
+	for _, audience := range []string{"", "https://api.example.com/?a=b&c"} {
+		s.config.Audience = audience
+		address, err := s.set.AuthorizeURL(t.Context(), s.config, sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := u.Query().Get("audience"); got != audience || u.Query().Has("audience") != (audience != "") {
+			t.Errorf("audience is %q, want %q", got, audience)
+		}
+	}
+}
+
 // A provider that is down or answers nonsense is not asked on every call, but soon again.
 func TestDiscovery_FailureIsKeptForAMoment(t *testing.T) {
 	s := plain(t, providers.OIDC)
