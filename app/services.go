@@ -125,6 +125,7 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 		CapUnclaimed: d.config.CapsHold(),
 		Changed:      d.changed,
 		Events:       hooks,
+		Usage:        d.recorder,
 	}
 }
 

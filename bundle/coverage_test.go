@@ -221,6 +221,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 				continue
 			case "Project.Clients": // what becomes of them is in the ledger
 				continue
+			case "Environment.Former": // for a moment of a rename, on the gateway that serves it
+				continue
 			case "Key.FoundIn": // says nothing of the key
 				continue
 			}

@@ -23,6 +23,7 @@ func (c *call) authenticate(r *request) policy.Decision {
 		Access:      &c.route.version.access,
 		Realm:       c.route.project.realm,
 		Environment: c.route.environment.name,
+		Former:      c.route.environment.former,
 		RemoteIP:    c.conn.addr,
 		Consumers:   &c.cache.consumers,
 		Now:         c.start,

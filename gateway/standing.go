@@ -33,6 +33,7 @@ func (c *call) standing() (policy.Denial, bool) {
 		Access:      &at.version.access,
 		Realm:       at.project.realm,
 		Environment: at.environment.name,
+		Former:      at.environment.former,
 		RemoteIP:    c.conn.addr,
 		Now:         now,
 	}

@@ -58,6 +58,7 @@ type version struct {
 
 type environment struct {
 	id, name     string
+	former       string // see snapshot.Environment
 	scheme, host string // of the target; host with its port unless that is the scheme's
 	path         string // of the target, escaped
 	oddPort      bool   // neither 80 nor 443
@@ -306,6 +307,7 @@ func compileEnvironment(
 	out := environment{
 		id:      e.ID,
 		name:    e.Name,
+		former:  e.Former,
 		scheme:  u.Scheme,
 		host:    hostLine(u),
 		path:    path,

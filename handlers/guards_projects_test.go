@@ -60,6 +60,18 @@ var projectGuards = map[string]guard{
 		body:   `{"name":"staging","target":"http://127.0.0.1:9/staging"}`,
 		owner:  201,
 	},
+	"GET /api/v1/projects/:project/versions/:version/callers":                           {action: access.UsageRead},
+	"GET /api/v1/projects/:project/versions/:version/environments/:environment/callers": {action: access.UsageRead},
+	"DELETE /api/v1/projects/:project/versions/:version": {
+		action: access.ProjectUpdate,
+		needs:  "two versions",
+		owner:  204,
+	},
+	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment": {
+		action: access.ProjectUpdate,
+		needs:  "two environments",
+		owner:  204,
+	},
 	"PATCH /api/v1/projects/:project/environments/:environment": {
 		action: access.ProjectUpdate,
 		body:   `{"target":"http://127.0.0.1:9/moved"}`,

@@ -120,7 +120,9 @@ func (f *fixture) changes(
 			return err
 		},
 		"change a target": func() error {
-			_, err := f.projects.UpdateTarget(ctx, owner, project, environment.ID, "", "https://b.example.com")
+			_, err := f.projects.UpdateEnvironment(
+				ctx, owner, project, environment.ID, "", projects.EnvironmentChange{Target: new("https://b.example.com")},
+			)
 			return err
 		},
 		"create a key": func() error {

@@ -168,12 +168,12 @@ func (t *Tx) VersionByID(id string) (Version, error) {
 	return v, t.db.Where("id = ?", id).Take(&v).Error
 }
 
-// UpdateVersion writes the access policy if the row still has the UpdatedAt that the
+// UpdateVersion writes the name and the access policy if the row still has the UpdatedAt that the
 // caller saw. It returns false if another change came first.
 func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
 		Select(
-			"AuthMode", "AuthMethods", "Keyless", "TokenIssuers", "Introspection", "IntrospectionSecret",
+			"Name", "AuthMode", "AuthMethods", "Keyless", "TokenIssuers", "Introspection", "IntrospectionSecret",
 			"IPAllow", "IPDeny", "UpdatedAt",
 		).UpdateColumns(&v)
 	return res.RowsAffected == 1, res.Error
@@ -199,13 +199,13 @@ func (t *Tx) EnvironmentByID(id string) (Environment, Version, error) {
 	return e, v, err
 }
 
-// UpdateEnvironment writes the target if the row still has the UpdatedAt that the
+// UpdateEnvironment writes the name and the target if the row still has the UpdatedAt that the
 // caller saw. It returns false if another change came first.
 func (t *Tx) UpdateEnvironment(e Environment, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Environment{}).
 		Where("id = ? AND updated_at = ?", e.ID, seen).
-		Select("Target", "UpdatedAt").
+		Select("Name", "Target", "UpdatedAt").
 		UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }

@@ -20,11 +20,6 @@ func (t *Tx) LockProject(id string) error {
 	return q.Select("id").Where("id = ?", id).Take(&Project{}).Error
 }
 
-// RenameVersion writes the version's name.
-func (t *Tx) RenameVersion(v Version) error {
-	return t.db.Model(&Version{}).Where("id = ?", v.ID).Select("Name", "UpdatedAt").UpdateColumns(&v).Error
-}
-
 // DeleteVersion deletes a version with its environments.
 func (t *Tx) DeleteVersion(id string) error {
 	if err := t.db.Where("version_id = ?", id).Delete(&Environment{}).Error; err != nil {
@@ -36,6 +31,32 @@ func (t *Tx) DeleteVersion(id string) error {
 // DeleteEnvironment deletes an environment.
 func (t *Tx) DeleteEnvironment(id string) error {
 	return t.db.Where("id = ?", id).Delete(&Environment{}).Error
+}
+
+// OwnerCalls are the calls that an owner made; Owner is "" for calls without one.
+type OwnerCalls struct {
+	Owner string
+	Calls int64
+}
+
+// CallersOf lists at most limit owners who called the environments since the hour, those
+// with the most calls first, with the number of all owners and of all calls.
+func (t *Tx) CallersOf(
+	projectID string, environments []string, since int64, limit int,
+) (list []OwnerCalls, owners, calls int64, err error) {
+	where := func() *gorm.DB {
+		return t.db.
+			Model(&UsageHour{}).
+			Where("project_id = ? AND hour >= ? AND environment_id IN ?", projectID, since, environments)
+	}
+	var all struct{ Owners, Calls int64 }
+	// PostgreSQL's sum of BIGINT is NUMERIC.
+	const sum = "CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls"
+	if err := where().Select("count(DISTINCT owner) AS owners, " + sum).Scan(&all).Error; err != nil {
+		return nil, 0, 0, err
+	}
+	err = where().Select("owner, " + sum).Group("owner").Order("sum(calls) DESC, owner").Limit(limit).Scan(&list).Error
+	return list, all.Owners, all.Calls, err
 }
 
 // CountStrandedKeys counts what StrandedKeys lists.
@@ -71,6 +92,24 @@ func (t *Tx) strandedKeys(project Project, names, without []string) *gorm.DB {
 		Where(opens).
 		Where("environment IN ? AND state <> 'revoked'", names).
 		Where("NOT EXISTS (?)", opened)
+}
+
+// PlacesOfEnvironment lists the environments of that name which keys of the project can
+// open, as project/version/name: those of the project and of its product's other projects.
+func (t *Tx) PlacesOfEnvironment(project Project, name string) ([]string, error) {
+	opens := t.db.Where("p.id = ?", project.ID)
+	if project.ProductID != nil {
+		opens = opens.Or("p.product_id = ?", *project.ProductID)
+	}
+	var places []string
+	return places, t.db.
+		Table("environments AS e").
+		Joins("JOIN versions AS v ON v.id = e.version_id").
+		Joins("JOIN projects AS p ON p.id = v.project_id").
+		Where("e.name = ?", name).
+		Where(opens).
+		Order("p.name, v.name").
+		Pluck("p.name || '/' || v.name || '/' || e.name", &places).Error
 }
 
 // LimitKeys limits keys to another environment, by its name.

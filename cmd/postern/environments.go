@@ -11,7 +11,7 @@ import (
 
 func newEnvironments(t terminal) *cobra.Command {
 	return family("environments", "List, add, rename and remove the environments of a version",
-		newEnvironmentsList(t), newEnvironmentsCreate(t))
+		newEnvironmentsList(t), newEnvironmentsCreate(t), newEnvironmentsRename(t), newEnvironmentsDelete(t))
 }
 
 func newEnvironmentsList(t terminal) *cobra.Command {

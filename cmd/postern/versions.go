@@ -12,7 +12,7 @@ import (
 
 func newVersions(t terminal) *cobra.Command {
 	return family("versions", "List, add, rename and remove the versions of a project",
-		newVersionsList(t), newVersionsCreate(t))
+		newVersionsList(t), newVersionsCreate(t), newVersionsRename(t), newVersionsDelete(t))
 }
 
 func newVersionsList(t terminal) *cobra.Command {

@@ -98,6 +98,7 @@ type Call struct {
 	Access      *snapshot.Access
 	Realm       *Realm
 	Environment string        // name of the environment called
+	Former      string        // its name before a rename, while keys still have that; see snapshot.Environment
 	KeyLines    int           // number of X-API-Key lines the caller sent
 	Key         *snapshot.Key // looked up by the only line; nil when that is malformed or unknown
 	OldSecret   bool          // Key was found by the secret before its last rotation
@@ -215,7 +216,7 @@ func decideKey(c *Call) Decision {
 		c.OldSecret && !k.GraceEndsAt.After(c.Now),
 		k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen,
 		!k.ExpiresAt.IsZero() && !k.ExpiresAt.After(c.Now),
-		k.Environment != "" && k.Environment != c.Environment:
+		k.Environment != "" && k.Environment != c.Environment && k.Environment != c.Former:
 		return deny(InvalidKey)
 	case k.State == snapshot.KeyFrozen:
 		return deny(KeyFrozen)

@@ -124,6 +124,10 @@ type Environment struct {
 	ID     string // env_…
 	Name   string // path segment, such as prod
 	Target string // absolute http or https URL without userinfo, query and fragment
+
+	// Former is the name before a rename while the keys that are limited to it are loaded
+	// again: until then, they open the environment as well. "" at all other times.
+	Former string
 }
 
 // KeyType names a set of scopes. Keys refer to it, so that a change of its scopes

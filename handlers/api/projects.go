@@ -203,6 +203,7 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
+		Name         *string `json:"name,omitempty" doc:"New name, which changes the addresses of its environments at once" example:"1.1.0"`
 		RequestsAuth struct {
 			Mode    *string     `json:"mode,omitempty"`
 			Methods *[]string   `json:"methods,omitempty"`
@@ -218,6 +219,7 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 }) (*tagged[versionOutput], error) {
 	auth := in.Body.RequestsAuth
 	change := projects.AccessChange{
+		Name:    in.Body.Name,
 		Mode:    auth.Mode,
 		Methods: auth.Methods,
 		Keyless: auth.Keyless,
@@ -245,11 +247,13 @@ func (h *Handler) updateEnvironment(ctx context.Context, in *struct {
 	Environment string `path:"environment" doc:"Id of the environment"`
 	IfMatch     string `header:"If-Match"`
 	Body        struct {
-		Target string `json:"target" doc:"http or https URL that calls are forwarded to"`
+		Name   *string `json:"name,omitempty" doc:"New name, which changes the environment's address at once"`
+		Target *string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
 	}
 }) (*tagged[environmentOutput], error) {
-	e, err := h.Projects.UpdateTarget(
-		ctx, web.Principal(ctx), in.Project, in.Environment, web.ParseIfMatch(in.IfMatch), in.Body.Target,
+	e, err := h.Projects.UpdateEnvironment(
+		ctx, web.Principal(ctx), in.Project, in.Environment, web.ParseIfMatch(in.IfMatch),
+		projects.EnvironmentChange{Name: in.Body.Name, Target: in.Body.Target},
 	)
 	if err != nil {
 		return nil, err

@@ -75,6 +75,15 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Add an environment to a version", h.createEnvironment)
 	route(h, api, "update-version", "PATCH", project+"/versions/{version}", 200,
 		"Update a version's access policy", h.updateVersion)
+	route(h, api, "get-version-callers", "GET", project+"/versions/{version}/callers", 200,
+		"List who calls a version", h.getVersionCallers)
+	route(h, api, "delete-version", "DELETE", project+"/versions/{version}", 204,
+		"Remove a version", h.deleteVersion)
+	route(h, api, "get-environment-callers", "GET",
+		project+"/versions/{version}/environments/{environment}/callers", 200,
+		"List who calls an environment", h.getEnvironmentCallers)
+	route(h, api, "delete-environment", "DELETE", project+"/versions/{version}/environments/{environment}", 204,
+		"Remove an environment", h.deleteEnvironment)
 	route(h, api, "update-environment", "PATCH", project+"/environments/{environment}", 200,
 		"Update an environment", h.updateEnvironment)
 

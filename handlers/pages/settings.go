@@ -189,7 +189,10 @@ func (h *Handler) saveTarget(v *visit) (web.Answer, error) {
 		revision:    v.posted("revision"),
 		target:      strings.TrimSpace(v.posted("target")),
 	}
-	_, err := h.Projects.UpdateTarget(v.ctx(), v.who, v.param("project"), form.environment, form.revision, form.target)
+	_, err := h.Projects.UpdateEnvironment(
+		v.ctx(), v.who, v.param("project"), form.environment, form.revision,
+		rules.EnvironmentChange{Target: &form.target},
+	)
 	return h.saved(v, err, "target", form)
 }
 

@@ -7,6 +7,7 @@
 package keys
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -159,6 +160,10 @@ func (s *Service) save(
 	}
 	if err := tx.Insert(row); err != nil {
 		return err
+	}
+	// The insert has waited for a removal of the environment, which locks the project.
+	if known, err := hasEnvironment(tx, parent.ID, row.Environment); err != nil || !known {
+		return cmp.Or(err, error(errEnvironmentRemoved))
 	}
 	entry := access.Entry{
 		Action:  access.KeyCreate,

@@ -23,9 +23,30 @@ func RevokeOwned(
 	if err != nil {
 		return err
 	}
+	return revokeAll(ctx, events, tx, p, rows, "owner_deleted")
+}
+
+// RevokeStranded revokes the keys that are limited to environments of the given names and
+// now open none, because the last environment of that name was removed. It is called in
+// the transaction that has removed it and has asked for access. It comes last there, as
+// RevokeOwned does.
+func RevokeStranded(
+	ctx context.Context, events Events, tx *models.Tx, p access.Principal, project models.Project, names []string,
+) error {
+	rows, err := tx.StrandedKeys(project, names, nil)
+	if err != nil {
+		return err
+	}
+	return revokeAll(ctx, events, tx, p, rows, "environment_removed")
+}
+
+// revokeAll revokes keys with an audit entry, an event and a revision for each.
+func revokeAll(
+	ctx context.Context, events Events, tx *models.Tx, p access.Principal, rows []models.APIKey, because string,
+) error {
 	now := models.Now()
 	for _, row := range rows {
-		if err := revokeOwned(ctx, events, tx, p, row, now); err != nil {
+		if err := revokeBecause(ctx, events, tx, p, row, because, now); err != nil {
 			return err
 		}
 	}
@@ -37,8 +58,9 @@ func RevokeOwned(
 	return nil
 }
 
-func revokeOwned(
-	ctx context.Context, events Events, tx *models.Tx, p access.Principal, row models.APIKey, now time.Time,
+func revokeBecause(
+	ctx context.Context, events Events, tx *models.Tx, p access.Principal, row models.APIKey, because string,
+	now time.Time,
 ) error {
 	parent, err := tx.ProjectByID(row.ProjectID)
 	if err != nil {
@@ -47,7 +69,7 @@ func revokeOwned(
 	before := row
 	revoke(&row)
 	row.UpdatedAt = now
-	detail := map[string]string{"change": "revoke", "because": "owner_deleted"}
+	detail := map[string]string{"change": "revoke", "because": because}
 	return saveChange(ctx, events, tx, p, parent, before, row, detail)
 }
 

@@ -115,3 +115,6 @@ func hasEnvironment(tx *models.Tx, projectID, name string) (bool, error) {
 	all, err := tx.EnvironmentsOf(projectID)
 	return slices.ContainsFunc(all, func(e models.Environment) bool { return e.Name == name }), err
 }
+
+var errEnvironmentRemoved = fault.New(fault.Conflict, "changed_meanwhile",
+	"The environment was removed or renamed at the same time. Reload the project and try again.")

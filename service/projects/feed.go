@@ -196,14 +196,62 @@ func (f *Feed) readProject(tx *models.Tx, id string) (whole bool, err error) {
 	}
 	was := f.projects[id]
 	f.projects[id] = project
+	moving := renaming(was, project)
+	if moving != nil {
+		// New addresses replace old ones now. The keys follow, and open both names until then.
+		f.projects[id] = moving
+		if err := f.publish(); err != nil {
+			return true, err
+		}
+	}
 	// A new display name does not read a million keys again.
-	if _, held := f.unreadable[id]; held || was == nil || !sameForKeys(was, project) {
+	if _, held := f.unreadable[id]; held || was == nil || moving != nil || !sameForKeys(was, project) {
 		if err := f.Keys.LoadProject(tx, id); err != nil {
 			return true, err
 		}
 	}
+	f.projects[id] = project
 	f.release(id)
 	return true, nil
+}
+
+// renaming returns the state to serve while the keys of renamed environments are read:
+// now, with the former names. It returns nil if no environment was renamed. A former name
+// that another environment has is left out, since keys do not follow then.
+func renaming(was, now *snapshot.Project) *snapshot.Project {
+	if was == nil {
+		return nil
+	}
+	former, used := map[string]string{}, map[string]bool{}
+	for _, v := range was.Versions {
+		for _, e := range v.Environments {
+			former[e.ID] = cmp.Or(e.Former, e.Name)
+		}
+	}
+	for _, v := range now.Versions {
+		for _, e := range v.Environments {
+			used[e.Name] = true
+		}
+	}
+	moving, renamed := *now, false
+	moving.Versions = slices.Clone(now.Versions)
+	for i := range moving.Versions {
+		environments := slices.Clone(moving.Versions[i].Environments)
+		for j := range environments {
+			e := &environments[j]
+			if name := former[e.ID]; name != "" && name != e.Name {
+				renamed = true
+				if !used[name] {
+					e.Former = name
+				}
+			}
+		}
+		moving.Versions[i].Environments = environments
+	}
+	if !renamed {
+		return nil
+	}
+	return &moving
 }
 
 // sameForKeys reports whether a and b have the same key types and tenants, which keys

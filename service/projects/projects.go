@@ -41,6 +41,7 @@ type Service struct {
 	Quota        CreationQuota
 	Events       keys.Events    // receives key.created of the first keys; nil: no events
 	Vault        *secrets.Vault // seals the secrets of introspection endpoints
+	Usage        Usage          // of calls, which removals look at; nil: what is written already
 
 	// Suits refuses a change after which a project's login could not work. nil: no check.
 	Suits func(tx *models.Tx, projectID string) error

@@ -233,7 +233,10 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 				return err
 			},
 			"target": func(p access.Principal) error {
-				_, err := w.UpdateTarget(t.Context(), p, ref, environment.ID, "", "https://b.example.com")
+				_, err := w.UpdateEnvironment(
+					t.Context(), p, ref, environment.ID, "",
+					projects.EnvironmentChange{Target: new("https://b.example.com")},
+				)
 				return err
 			},
 			"keys": func(p access.Principal) error {
@@ -268,7 +271,10 @@ func TestChangesAreServedOnReturnAndStaleOnesRefused(t *testing.T) {
 		created, owner := w.create(t, authenticated)
 		environment := created.Project.Versions[0].Environments[0]
 		update := func(etag, target string) (projects.Environment, error) {
-			return w.UpdateTarget(t.Context(), owner, created.Project.Name, environment.ID, etag, target)
+			return w.UpdateEnvironment(
+				t.Context(), owner, created.Project.Name, environment.ID, etag,
+				projects.EnvironmentChange{Target: &target},
+			)
 		}
 		changed, err := update(environment.ETag, "https://b.example.com/base")
 		if err != nil {

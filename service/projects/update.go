@@ -1,8 +1,8 @@
 package projects
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -17,6 +17,7 @@ import (
 // AccessChange is what UpdateAccess can change; nil leaves a field as it is.
 // FallbackOwner is the project's, for a caller who sets both in one step.
 type AccessChange struct {
+	Name          *string // of the version
 	Mode          *string
 	Methods       *[]string
 	Keyless       *string
@@ -61,6 +62,9 @@ func (s *Service) UpdateAccess(
 			return err
 		}
 		seen := version.UpdatedAt
+		if err := in.rename(tx, project, &version); err != nil {
+			return err
+		}
 		auth, err := s.checkAccess(tx, p, project, &version, in, addressesWrong)
 		if err != nil {
 			return err
@@ -213,29 +217,34 @@ func (in AccessChange) over(version models.Version) AuthInput {
 	return auth
 }
 
-// UpdateTarget changes the upstream of an environment, named by its id. With ifMatch not
-// empty the change is refused as stale unless that is still the environment's ETag.
-func (s *Service) UpdateTarget(
-	ctx context.Context, p access.Principal, ref, environmentID, ifMatch, target string,
+// EnvironmentChange is what UpdateEnvironment can change; nil leaves a field as it is.
+type EnvironmentChange struct{ Name, Target *string }
+
+// UpdateEnvironment changes the name and the upstream of an environment, named by its id.
+// With ifMatch not empty the change is refused as stale unless that is still the
+// environment's ETag.
+func (s *Service) UpdateEnvironment(
+	ctx context.Context, p access.Principal, ref, environmentID, ifMatch string, in EnvironmentChange,
 ) (Environment, error) {
 	var out Environment
 	// Permission is checked before the host name is looked up.
 	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
-		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
+		return out, fmt.Errorf("projects: change the environment %s: %w", environmentID, err)
 	}
-	u, field, err := s.checkTarget(ctx, p, "/target", target)
-	if err == nil && field != nil {
-		err = fault.InvalidFields([]fault.Field{*field})
-	}
-	if err != nil {
-		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
-	}
-	what := "target of " + environmentID
-	err = s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
-		environment, version, err := tx.EnvironmentByID(environmentID)
-		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
-			return access.NotFound()
+	var target string
+	if in.Target != nil {
+		u, field, err := s.checkTarget(ctx, p, "/target", *in.Target)
+		if err == nil && field != nil {
+			err = fault.InvalidFields([]fault.Field{*field})
 		}
+		if err != nil {
+			return out, fmt.Errorf("projects: change the environment %s: %w", environmentID, err)
+		}
+		target = u.String()
+	}
+	what := in.what(environmentID)
+	err := s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+		environment, version, err := environmentOf(tx, project, "", environmentID)
 		if err != nil {
 			return err
 		}
@@ -243,11 +252,22 @@ func (s *Service) UpdateTarget(
 			return err
 		}
 		seen := environment.UpdatedAt
-		environment.Target, environment.UpdatedAt = u.String(), now
+		if err := in.rename(tx, project, version, &environment, now); err != nil {
+			return err
+		}
+		environment.Target, environment.UpdatedAt = cmp.Or(target, environment.Target), now
 		out = viewEnvironment(project.Name, version.Name, environment)
 		return written(tx.UpdateEnvironment(environment, seen))
 	})
 	return out, err
+}
+
+// what names the change in the audit entry.
+func (in EnvironmentChange) what(id string) string {
+	if in.Name != nil {
+		return "name of " + id
+	}
+	return "target of " + id
 }
 
 // change changes a project in one transaction: it checks permission, calls fn, and writes

@@ -29,6 +29,8 @@ type Objects struct {
 //	frozen       the key is frozen
 //	ready        the export is built
 //	taken        the project is taken down
+//	two versions       the project has a second version
+//	two environments   the version has a second environment, and no key is limited to the first
 //	token        the owner has an access token
 //	webhook      the team has a webhook with a delivery
 //	shared       the tenant is a tenant of the team
@@ -121,6 +123,14 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		has.webhook, has.delivery, err = o.createWebhook(t)
 	case "taken":
 		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
+	case "two versions":
+		_, err = o.Server.Projects.CreateVersion(t.Context(), o.Principal, has.Project, projects.VersionInput{Name: "2.0.0"})
+	case "two environments":
+		in := projects.EnvironmentInput{Name: "dev", Target: "http://127.0.0.1:9"}
+		_, err = o.Server.Projects.CreateEnvironment(t.Context(), o.Principal, has.Project, has.version, in)
+		if err == nil {
+			_, err = o.Server.Keys.Revoke(t.Context(), o.Principal, has.Key)
+		}
 	case "ready":
 		err = o.Server.Exports.Build(t.Context(), has.export, true)
 	}

@@ -1,0 +1,104 @@
+package projects
+
+import (
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// rename sets the version's new name, which is part of the addresses of its environments.
+// The caller writes the row.
+func (in AccessChange) rename(tx *models.Tx, project models.Project, version *models.Version) error {
+	if in.Name == nil || *in.Name == version.Name {
+		return nil
+	}
+	if err := fault.InvalidFields(checkVersionName("/name", *in.Name)); err != nil {
+		return err
+	}
+	if err := tx.LockProject(project.ID); err != nil {
+		return err
+	}
+	versions, err := tx.VersionsOf(project.ID)
+	if err != nil {
+		return err
+	}
+	if hasVersion(versions, *in.Name) {
+		return versionTaken("/name", *in.Name)
+	}
+	version.Name = *in.Name
+	return nil
+}
+
+// rename writes the environment's new name. Keys that were limited to the old name and
+// open no other environment of it are limited to the new one, so that they open what they
+// opened before. It is refused as Conflict with the code keys_would_open_more if they would
+// then open another environment, too.
+func (in EnvironmentChange) rename(
+	tx *models.Tx, project models.Project, version models.Version, environment *models.Environment, now time.Time,
+) error {
+	if in.Name == nil || *in.Name == environment.Name {
+		return nil
+	}
+	was := environment.Name
+	if err := fault.InvalidFields(checkEnvironmentName("/name", *in.Name)); err != nil {
+		return err
+	}
+	if err := tx.LockProject(project.ID); err != nil {
+		return err
+	}
+	have, err := environmentsOf(tx, version)
+	if err != nil {
+		return err
+	}
+	if hasEnvironment(have, *in.Name) {
+		return environmentTaken(version, *in.Name)
+	}
+	stranded, err := tx.StrandedKeys(project, []string{was}, []string{environment.ID})
+	if err != nil {
+		return err
+	}
+	if err := in.checkKeys(tx, project, stranded); err != nil {
+		return err
+	}
+	environment.Name = *in.Name
+	return limitTo(tx, project, stranded, *in.Name, now)
+}
+
+// checkKeys refuses to limit keys to a name that opens more than the renamed environment.
+func (in EnvironmentChange) checkKeys(tx *models.Tx, project models.Project, stranded []models.APIKey) error {
+	if len(stranded) == 0 {
+		return nil
+	}
+	used, err := tx.PlacesOfEnvironment(project, *in.Name)
+	if err != nil || len(used) == 0 {
+		return err
+	}
+	return fault.New(
+		fault.Conflict, "keys_would_open_more", "%s limited to this environment, and would open %s too. Revoke them "+
+			"first, or choose another name.", countOf(int64(len(stranded)), "API key is", "API keys are"),
+		strings.Join(used, ", "),
+	)
+}
+
+// limitTo limits keys to another environment. The project's own are loaded again with the
+// project's revision; keys made in other projects of the product get one each.
+func limitTo(tx *models.Tx, project models.Project, rows []models.APIKey, name string, now time.Time) error {
+	ids := make([]string, 0, len(rows))
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	if err := tx.LimitKeys(ids, name, now); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.ProjectID == project.ID {
+			continue
+		}
+		if err := tx.AddRevision(row.ProjectID, row.ID, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
