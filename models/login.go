@@ -20,6 +20,9 @@ type LoginAttempt struct {
 	Scope         string
 	CodeChallenge string
 	Prompt        string     // the client's, "" for none
+	HintUser      string     // end user that the request's ID token named, "" for none
+	LinkUser      string     // end user whom the sign-in links the provider to, "" for a sign-in
+	UserAgent     string     // of the browser, shortened
 	Tester        string     // account that tries it out from the dashboard, "" for a person's
 	AnsweredAt    *time.Time // when a provider's answer was taken, which can be done once
 	FinishedAt    *time.Time // when a code was given, which can be done once
@@ -35,6 +38,9 @@ type LoginSession struct {
 	ProviderID string // no reference: a session outlives how it began
 	Scope      string
 	Nonce      string
+	CookieHash Digest     // SHA-256 of the cookie at the hosted pages, nil for none
+	SeenAt     *time.Time // last use of that cookie
+	UserAgent  string     // of the browser that signed in, shortened
 	EndedAt    *time.Time
 	CreatedAt  time.Time // when the person proved who they are
 	ExpiresAt  time.Time
@@ -48,6 +54,8 @@ type LoginGrant struct {
 	SessionID     string
 	RedirectURI   string // of codes
 	CodeChallenge string // of codes
+	Scope         string // of a request that a session answered without a sign-in; "" for the session's
+	Nonce         string // of the same
 	UsedAt        *time.Time
 	Successor     secrets.Sealed // of refresh tokens: what followed, until UsedAt is long enough ago
 	CreatedAt     time.Time
@@ -107,6 +115,17 @@ func (t *Tx) FinishLoginAttempt(id string, now time.Time) (bool, error) {
 func (t *Tx) LoginSessionByID(id string) (LoginSession, error) {
 	var s LoginSession
 	return s, t.db.Where("id = ?", id).Take(&s).Error
+}
+
+// LoginSessionByCookie finds the session of a cookie at the hosted pages.
+func (t *Tx) LoginSessionByCookie(hash []byte) (LoginSession, error) {
+	var s LoginSession
+	return s, t.db.Where("cookie_hash = ?", hash).Take(&s).Error
+}
+
+// TouchLoginSession notes that a session's cookie was used.
+func (t *Tx) TouchLoginSession(id string, now time.Time) error {
+	return t.db.Model(&LoginSession{}).Where("id = ?", id).UpdateColumn("seen_at", now).Error
 }
 
 // EndLoginSession ends a session, once and for all.

@@ -46,6 +46,9 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 		ChallengeMethod: asked.Get("code_challenge_method"),
 		Prompt:          asked.Get("prompt"),
 		MaxAge:          asked.Get("max_age"),
+		Hint:            asked.Get("id_token_hint"),
+		Cookie:          h.Web.Cookie(c.Request, web.HostedCookie(client)),
+		UserAgent:       c.Request.UserAgent(),
 		Request:         asked.Get("request") + asked.Get("request_uri"),
 		Repeated:        asked.Repeated,
 	}, browser)
@@ -146,7 +149,7 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 		return h.loginFailed(c, err, attempt)
 	}
 	if arrived.Back != "" {
-		return web.Redirect(arrived.Back), nil
+		return h.finished(c, arrived.Finished), nil
 	}
 	m := pages.Consent{
 		Shell:    h.loginShell(c, arrived.Client),
@@ -171,19 +174,19 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 
 func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
 	browser, attempt := h.Web.Cookie(c.Request, web.LoginCookie), c.Request.PostForm.Get("attempt")
-	var to string
+	var to login.Finished
 	var err error
 	if c.Request.PostForm.Get("answer") == "agree" {
 		to, err = h.Login.GrantConsent(
 			c.Request.Context(), c.Param("client"), attempt, c.Request.PostForm.Get("ticket"), browser,
 		)
 	} else {
-		to, err = h.Login.DenyConsent(c.Request.Context(), c.Param("client"), attempt, browser)
+		to.Back, err = h.Login.DenyConsent(c.Request.Context(), c.Param("client"), attempt, browser)
 	}
 	if err != nil {
 		return h.loginFailed(c, err, attempt)
 	}
-	return web.Redirect(to), nil
+	return h.finished(c, to), nil
 }
 
 // loginFailed shows why a login failed, in the client's branding. If the login can
@@ -253,11 +256,15 @@ func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
 	out, err := h.Login.Logout(c.Request.Context(), login.LogoutInput{
 		ClientID: c.Param("client"),
 		Hint:     asked.Get("id_token_hint"),
+		Cookie:   h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client"))),
 		To:       asked.Get("post_logout_redirect_uri"),
 		State:    asked.Get("state"),
 	})
 	if err != nil {
 		return h.loginFailed(c, err, "")
+	}
+	if out.Ended {
+		h.Web.SetCookie(c.Writer, web.HostedCookie(c.Param("client")), "", 0)
 	}
 	if out.Back != "" && !out.Client.Unclaimed {
 		return web.Redirect(out.Back), nil

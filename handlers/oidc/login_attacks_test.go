@@ -47,16 +47,16 @@ func TestAuthorize_refusals(t *testing.T) {
 			change func(url.Values)
 			back   string // error that the client gets; "": the person sees a page
 		}{
-			"another host":           {set("redirect_uri", "https://evil.example/app/callback"), ""},
-			"a path below":           {set("redirect_uri", callback+"/more"), ""},
-			"a path with dots":       {set("redirect_uri", callback+"/../other"), ""},
-			"a query more":           {set("redirect_uri", callback+"?next=1"), ""},
-			"a fragment":             {set("redirect_uri", callback+"#x"), ""},
-			"upper case":             {set("redirect_uri", strings.ToUpper(callback)), ""},
-			"another port":           {set("redirect_uri", "http://127.0.0.1:81/app/callback"), ""},
-			"a name before the host": {set("redirect_uri", "http://127.0.0.1@evil.example/app/callback"), ""},
-			"no redirect URI":        {func(q url.Values) { q.Del("redirect_uri") }, ""},
-			"a script":               {set("redirect_uri", "javascript:alert(1)"), ""},
+			"another host":             {set("redirect_uri", "https://evil.example/app/callback"), ""},
+			"a path below":             {set("redirect_uri", callback+"/more"), ""},
+			"a path with dots":         {set("redirect_uri", callback+"/../other"), ""},
+			"a query more":             {set("redirect_uri", callback+"?next=1"), ""},
+			"a fragment":               {set("redirect_uri", callback+"#x"), ""},
+			"upper case":               {set("redirect_uri", strings.ToUpper(callback)), ""},
+			"another loopback address": {set("redirect_uri", "http://127.0.0.2/app/callback"), ""},
+			"a name before the host":   {set("redirect_uri", "http://127.0.0.1@evil.example/app/callback"), ""},
+			"no redirect URI":          {func(q url.Values) { q.Del("redirect_uri") }, ""},
+			"a script":                 {set("redirect_uri", "javascript:alert(1)"), ""},
 			"two redirect URIs": {
 				func(q url.Values) { q.Add("redirect_uri", "https://evil.example") },
 				"invalid_request",

@@ -32,8 +32,9 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("GET", "/oauth/:client/brand.css", h.brandStyle)
 }
 
-// CrossOriginRoutes lists the routes that other sites may post to. None of them reads a
-// cookie that authenticates.
+// CrossOriginRoutes lists the routes that other sites may post to. None of them changes
+// anything for a cookie alone: authorize sends its answer to the client, and logout needs
+// an ID token.
 var CrossOriginRoutes = []string{
 	"POST /oauth/{client}/token",
 	"POST /oauth/{client}/revoke",

@@ -25,6 +25,9 @@ const (
 	LoginCookie = "login"
 )
 
+// HostedCookie names the cookie of a user's session at the hosted pages of an app client.
+func HostedCookie(clientID string) string { return "user-" + clientID }
+
 // How long cookies are kept.
 const (
 	LoginTTL = time.Hour // after the last login began

@@ -159,7 +159,7 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 	}
 	if arrived.Back == "" {
 		ticket := arrived.Ticket.Reveal()
-		arrived.Back, err = h.login.GrantConsent(t.Context(), h.client, arrived.Attempt, ticket, browser)
+		arrived.Finished, err = h.login.GrantConsent(t.Context(), h.client, arrived.Attempt, ticket, browser)
 		if err != nil {
 			t.Fatal(err)
 		}

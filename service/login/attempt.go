@@ -100,7 +100,7 @@ type AuthorizationResponse struct {
 // Outcome is what follows a provider's authorization response: a redirect to the client
 // (Back), or a page that asks for consent.
 type Outcome struct {
-	Back      string
+	Finished
 	Attempt   string
 	Ticket    secrets.Secret // opaque; the consent form sends it back
 	Client    Look
@@ -239,12 +239,16 @@ func (s *Service) complete(
 				return err
 			}
 		}
+		if attempt.HintUser != "" && user.ID != attempt.HintUser {
+			out.Back, err = s.otherUser(tx, attempt)
+			return err
+		}
 		before, err := consentOf(tx, user.ID, client.ID)
 		if err != nil {
 			return err
 		}
 		if known && covers(before, shared(attempt, entry.Handed)) && !asksConsent(attempt.Prompt) {
-			out.Back, err = s.finish(ctx, tx, attempt, client, entry)
+			out.Finished, err = s.finish(ctx, tx, attempt, client, entry)
 			return err
 		}
 		out, err = s.askConsent(tx, attempt, client, row, entry, identity, before)
@@ -273,26 +277,33 @@ func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 	return out
 }
 
+// Finished is a sign-in that is complete: the redirect to the client, and the cookie of the
+// user's session at the hosted pages.
+type Finished struct {
+	Back   string
+	Cookie secrets.Secret // "" where the session is of no browser: a test login
+}
+
 // finish records user, consent and session, once for an attempt, and returns the
 // redirect to the client with a code.
 func (s *Service) finish(
 	ctx context.Context, tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
-) (string, error) {
+) (Finished, error) {
 	now := models.Now()
 	won, err := tx.FinishLoginAttempt(attempt.ID, now)
 	if err != nil {
-		return "", err
+		return Finished{}, err
 	}
 	if !won {
-		return "", errAnswered
+		return Finished{}, errAnswered
 	}
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {
-		return "", err
+		return Finished{}, err
 	}
 	user, created, err := directory.Provision(tx, entry.Identity, now)
 	if err != nil {
-		return "", err
+		return Finished{}, err
 	}
 	if created {
 		err := access.Record(tx, access.Principal{}, access.Entry{
@@ -302,15 +313,15 @@ func (s *Service) finish(
 			Detail: map[string]string{"provider": entry.Identity.Provider, "client": client.ID},
 		})
 		if err != nil {
-			return "", err
+			return Finished{}, err
 		}
 	}
 	signIn := directory.SignIn{User: user, Provider: entry.Identity.Provider, First: created, At: now}
 	if err := s.tellSignIn(ctx, tx, client, signIn); err != nil {
-		return "", err
+		return Finished{}, err
 	}
 	if err := recordConsent(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
-		return "", err
+		return Finished{}, err
 	}
 	session := models.LoginSession{
 		ID:         models.NewID("ses"),
@@ -320,11 +331,13 @@ func (s *Service) finish(
 		Scope:      attempt.Scope,
 		Nonce:      attempt.Nonce,
 		CreatedAt:  now,
+		UserAgent:  attempt.UserAgent,
 		ExpiresAt:  now.Add(sessionTTL(client)),
 	}
+	cookie := hostedCookie(attempt, &session)
 	code, err := s.newCode(tx, team, session.ID, entry.Handed)
 	if err != nil {
-		return "", err
+		return Finished{}, err
 	}
 	grant := models.LoginGrant{
 		Hash:          hash(code),
@@ -336,14 +349,16 @@ func (s *Service) finish(
 		ExpiresAt:     now.Add(codeTTL),
 	}
 	if err := tx.Insert(&session, &grant); err != nil {
-		return "", err
+		return Finished{}, err
 	}
-	return s.backWith(client.ID, attempt.RedirectURI, attempt.State, url.Values{"code": {code}}), nil
+	back := s.backWith(client.ID, attempt.RedirectURI, attempt.State, url.Values{"code": {code}})
+	return Finished{Back: back, Cookie: cookie}, nil
 }
 
-// sessionTTL returns how long a session can yield tokens.
+// sessionTTL returns how long a session can yield tokens: by refresh tokens, or without a
+// sign-in while its cookie lives.
 func sessionTTL(client models.AppClient) time.Duration {
-	return time.Duration(max(client.RefreshSeconds, client.AccessSeconds, int64(codeTTL/time.Second))) * time.Second
+	return max(time.Duration(client.RefreshSeconds)*time.Second, hostedMax)
 }
 
 // Resume returns an attempt of this browser after an error: with its providers if none

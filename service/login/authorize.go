@@ -3,6 +3,7 @@ package login
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -36,6 +37,9 @@ type AuthorizationRequest struct {
 	ChallengeMethod string
 	Prompt          string
 	MaxAge          string // seconds
+	Hint            string // id_token_hint
+	Cookie          string // of the user's session at the hosted pages, "" for none
+	UserAgent       string
 	Request         string // a request object, which is not supported
 	Repeated        bool   // a parameter was sent twice
 }
@@ -81,6 +85,16 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if code, text := in.check(); code != "" {
 		return s.sentBack(client, look, in, code, text), nil
 	}
+	hint, err := s.hintedUser(ctx, client, in.Hint)
+	if errors.Is(err, errToken) {
+		return s.sentBack(client, look, in, "invalid_request", "id_token_hint is no ID token of this issuer"), nil
+	}
+	if err != nil {
+		return Attempt{}, fmt.Errorf("login: read the id_token_hint: %w", err)
+	}
+	if granted(in.Prompt, "none") {
+		return s.silent(ctx, client, look, in, hint)
+	}
 	options, err := s.enabledProviders(ctx, client.ID)
 	if err != nil {
 		return Attempt{}, err
@@ -106,6 +120,8 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 		Scope:         in.granted(),
 		Prompt:        in.prompts(),
 		CodeChallenge: in.Challenge,
+		HintUser:      hint,
+		UserAgent:     shortened(in.UserAgent),
 		CreatedAt:     now,
 		ExpiresAt:     now.Add(attemptTTL),
 	}
@@ -160,9 +176,7 @@ func (in AuthorizationRequest) check() (code, text string) {
 	return in.checkPrompt()
 }
 
-// checkPrompt checks prompt (OpenID Connect Core 1.0, 3.1.2.1). There is no session
-// between two logins: each goes through a provider, so that prompt=none always gets
-// login_required, and never consent_required.
+// checkPrompt checks prompt (OpenID Connect Core 1.0, 3.1.2.1).
 func (in AuthorizationRequest) checkPrompt() (code, text string) {
 	values := strings.Fields(in.Prompt)
 	for i, one := range values {
@@ -170,13 +184,10 @@ func (in AuthorizationRequest) checkPrompt() (code, text string) {
 			return "invalid_request", "prompt is none, or of login, consent and select_account each once"
 		}
 	}
-	switch {
-	case !slices.Contains(values, "none"):
-		return "", ""
-	case len(values) > 1:
+	if slices.Contains(values, "none") && len(values) > 1 {
 		return "invalid_request", "prompt=none stands alone"
 	}
-	return "login_required", "the user has to sign in"
+	return "", ""
 }
 
 // prompts returns the values of prompt for the page and the provider. max_age, whatever

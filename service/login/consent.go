@@ -122,22 +122,23 @@ func shares(scope, before string) []Share {
 	return list
 }
 
-// GrantConsent finishes an attempt with the user's consent, and returns the redirect to
-// the client.
-func (s *Service) GrantConsent(ctx context.Context, clientID, attemptID, ticketText, browser string) (string, error) {
+// GrantConsent finishes an attempt with the user's consent.
+func (s *Service) GrantConsent(
+	ctx context.Context, clientID, attemptID, ticketText, browser string,
+) (Finished, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
-		return "", err
+		return Finished{}, err
 	}
 	client, err := s.client(ctx, clientID)
 	if err != nil {
-		return "", err
+		return Finished{}, err
 	}
 	sealed, err := base64.RawURLEncoding.DecodeString(ticketText)
 	if err != nil {
-		return "", errOtherBrowser
+		return Finished{}, errOtherBrowser
 	}
-	var back string
+	var out Finished
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		plain, err := s.Vault.Open(tx, ticketPlace(attempt.ID), sealed)
 		if err != nil {
@@ -147,13 +148,13 @@ func (s *Service) GrantConsent(ctx context.Context, clientID, attemptID, ticketT
 		if err := json.Unmarshal([]byte(plain.Reveal()), &entry); err != nil {
 			return err
 		}
-		back, err = s.finish(ctx, tx, attempt, client, entry)
+		out, err = s.finish(ctx, tx, attempt, client, entry)
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("login: grant consent at %s: %w", clientID, err)
+		return Finished{}, fmt.Errorf("login: grant consent at %s: %w", clientID, err)
 	}
-	return back, nil
+	return out, nil
 }
 
 // DenyConsent ends an attempt and returns the redirect with access_denied.

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func (s *Service) introspectRefresh(
 	}
 	return Introspection{
 		Active:    true,
-		Scope:     session.Scope,
+		Scope:     cmp.Or(grant.Scope, session.Scope),
 		ClientID:  client.ID,
 		TokenType: "refresh_token", // an upstream that asks for Bearer refuses it
 		Expires:   grant.ExpiresAt.Unix(),

@@ -58,3 +58,12 @@ func (s *Service) successorOf(tx *models.Tx, used []byte, now time.Time) (string
 		found, used = next.Reveal(), hash(next.Reveal())
 	}
 }
+
+// refreshEnd returns until when a session's refresh tokens are good.
+func refreshEnd(client models.AppClient, session models.LoginSession) time.Time {
+	end := session.CreatedAt.Add(time.Duration(client.RefreshSeconds) * time.Second)
+	if end.After(session.ExpiresAt) {
+		return session.ExpiresAt
+	}
+	return end
+}

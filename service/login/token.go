@@ -138,6 +138,9 @@ func (s *Service) redeem(
 		if out.session.ClientID != client.ID || out.session.EndedAt != nil || !grant.ExpiresAt.After(now) {
 			return errGrant
 		}
+		if grant.Scope != "" {
+			out.session.Scope, out.session.Nonce = grant.Scope, grant.Nonce
+		}
 		if err := s.follow(tx, &out); err != nil {
 			return err
 		}
@@ -191,8 +194,10 @@ func (s *Service) use(
 		Hash:      hash(out.refresh),
 		Kind:      kindRefresh,
 		SessionID: out.session.ID,
+		Scope:     grant.Scope,
+		Nonce:     grant.Nonce,
 		CreatedAt: now,
-		ExpiresAt: out.session.ExpiresAt,
+		ExpiresAt: refreshEnd(client, out.session),
 	})
 }
 

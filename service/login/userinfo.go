@@ -48,6 +48,7 @@ func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject
 type LogoutInput struct {
 	ClientID string
 	Hint     string // an ID token of this issuer, which may have expired
+	Cookie   string // of the user's session at the hosted pages, "" for none
 	To       string
 	State    string
 }
@@ -88,7 +89,7 @@ func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error)
 		return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known "+
 			"here. Close this page and sign out in the application.")
 	}
-	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.EndLoginSession(claims.Session, models.Now()) })
+	err = s.DB.Write(ctx, func(tx *models.Tx) error { return endOwn(tx, row.ID, claims, in.Cookie) })
 	if err != nil {
 		return out, fmt.Errorf("login: end the session %s: %w", claims.Session, err)
 	}
