@@ -76,6 +76,21 @@ var scimGuards = map[string]guard{
 	"GET /api/v1/tenants/:tenant/scim/v2/Schemas":               {action: access.UserRead},
 	"GET /api/v1/tenants/:tenant/scim/v2/Schemas/:id":           {action: access.UserRead},
 	"GET /api/v1/tenants/:tenant/scim/v2/Users":                 {action: access.UserRead},
+	"POST /api/v1/tenants/:tenant/scim/v2/.search": {
+		action: access.UserRead,
+		body:   `{"count":1}`,
+		silent: true,
+	},
+	"POST /api/v1/tenants/:tenant/scim/v2/Users/.search": {
+		action: access.UserRead,
+		body:   `{"count":1}`,
+		silent: true,
+	},
+	"POST /api/v1/tenants/:tenant/scim/v2/Groups/.search": {
+		action: access.UserRead,
+		body:   `{"count":1}`,
+		silent: true,
+	},
 	"POST /api/v1/tenants/:tenant/scim/v2/Users": {
 		action: access.UserUpdate,
 		body:   `{"userName":"new@example.com"}`,

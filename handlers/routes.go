@@ -16,8 +16,17 @@ import (
 // mount adds the probes and the routes of every surface, and answers addresses without a
 // route.
 func (s *Server) mount(r *gin.Engine) {
-	r.NoRoute(func(c *gin.Context) { s.Refuse(c, web.NotFound()) })
-	r.NoMethod(func(c *gin.Context) { s.WriteProblem(c.Writer, c.Request, web.MethodNotAllowed(c.Request.Method)) })
+	users := &scim.Handler{Web: s.Site, Directory: s.Directory}
+	r.NoRoute(func(c *gin.Context) {
+		if !users.Refuse(c, web.NotFound()) {
+			s.Refuse(c, web.NotFound())
+		}
+	})
+	r.NoMethod(func(c *gin.Context) {
+		if refusal := web.MethodNotAllowed(c.Request.Method); !users.Refuse(c, refusal) {
+			s.WriteProblem(c.Writer, c.Request, refusal)
+		}
+	})
 	for _, method := range []string{http.MethodGet, http.MethodHead} { // load balancers use either
 		r.Handle(method, "/healthz", gin.WrapF(s.health))
 		r.Handle(method, "/readyz", func(c *gin.Context) { s.readiness(c.Writer, c.Request, s.Ready) })
@@ -55,7 +64,7 @@ func (s *Server) mount(r *gin.Engine) {
 		Webhooks:    s.Webhooks,
 	}).Mount(r)
 	(&oidc.Handler{Web: s.Site, Login: s.Login}).Mount(r)
-	(&scim.Handler{Web: s.Site, Directory: s.Directory}).Mount(r)
+	users.Mount(r)
 }
 
 // Routes returns all routes, except HEAD where the route has GET too.

@@ -245,6 +245,9 @@ var anonymous = map[string]string{
 	"PUT /api/v1/tenants/:tenant/scim/v2/Groups/:id":            "401",
 	"PATCH /api/v1/tenants/:tenant/scim/v2/Groups/:id":          "401",
 	"DELETE /api/v1/tenants/:tenant/scim/v2/Groups/:id":         "401",
+	"POST /api/v1/tenants/:tenant/scim/v2/.search":              "401",
+	"POST /api/v1/tenants/:tenant/scim/v2/Users/.search":        "401",
+	"POST /api/v1/tenants/:tenant/scim/v2/Groups/.search":       "401",
 
 	"GET /settings/tokens":                "in",
 	"POST /settings/tokens":               "in",

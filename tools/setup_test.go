@@ -42,6 +42,7 @@ func newMachine(t *testing.T, user string) *machine {
 	m.write("project/tools/setup", string(script))
 	m.write("project/package-lock.json", "{}")
 	m.write("project/testkit/oidcprovider/package-lock.json", `{"name":"issuers"}`)
+	m.write("project/testkit/scimtester/requirements.txt", "scim2-tester==1\n")
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
 	m.keycloak()
 	return m
@@ -95,6 +96,11 @@ func (m *machine) aptGet(end string) {
 	m.command("mvn.package", `echo "mvn $*" >>"$MACHINE/log"
 for last; do :; done
 cp "$MACHINE/maven/keycloak-quarkus-dist-1.2.3.tar.gz" "${last#-DoutputDirectory=}"`)
+	m.command("python.package", `[ "$1" = -m ] || exit 0
+for last; do :; done
+mkdir -p "$last/bin"
+printf '#!/bin/sh\necho "pip $*" >>"$MACHINE/log"\n' >"$last/bin/pip"
+chmod 755 "$last/bin/pip"`)
 	m.command("apt-get", `
 echo "apt-get $*" >>"$MACHINE/log"
 case "$*" in *update*) exit 0 ;; esac
@@ -108,6 +114,7 @@ printf 'echo v18.20.4\n' >>node
 printf 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2\n' >>java
 cp mvn.package mvn
 cp npm.package npm
+cp python.package python3
 for file in lib/postgresql/15/bin/initdb lib/nginx/modules/ngx_http_lua_module.so \
   share/fonts/truetype/dejavu/DejaVuSans.ttf; do
   mkdir -p "$(dirname "$MACHINE/sys/usr/$file")"; touch "$MACHINE/sys/usr/$file"
@@ -155,10 +162,12 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 		" update\n",
 		"install --no-install-recommends ca-certificates chromium curl default-jre-headless fonts-dejavu-core gcc " +
 			"git libc6-dev " +
-			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm pgbouncer postgresql redis-server shellcheck\n",
+			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm pgbouncer postgresql python3 python3-venv " +
+			"redis-server shellcheck\n",
 		"a service may start: 101\n",
 		"--no-fund in project\n",
 		"--no-fund in oidcprovider\n",
+		"--only-binary :all: -r testkit/scimtester/requirements.txt\n",
 		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ",
 		"kc.sh build --db=dev-mem\n",
 	} {
@@ -280,7 +289,7 @@ func TestSetupListsWhatIsMissingWhereItCannotInstall(t *testing.T) {
 			}
 			for _, want := range []string{
 				"Node.js", "C compiler", "PostgreSQL server", "nginx with its Lua module", "LuaJIT",
-				"Redis", "shellcheck", "curl", "Java 17", "Maven", "Chromium", "TrueType", tt.tells,
+				"Redis", "shellcheck", "curl", "Java 17", "Maven", "Python 3.11", "Chromium", "TrueType", tt.tells,
 			} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is not said:\n%s", want, out)

@@ -8,8 +8,8 @@ import (
 	"postern/service/directory"
 )
 
-// showGroup returns a group with its members, unless the request excludes them.
-func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
+// showGroup returns a group with its members, unless the request leaves them out.
+func (p *provisioner) showGroup(g directory.GroupDetail) (protocol.Group, error) {
 	out := protocol.Group{
 		Schemas:     []string{protocol.GroupSchema},
 		ID:          g.ID,
@@ -23,14 +23,14 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
 			Version:      version(g.ETag),
 		},
 	}
-	if p.excludes("members") {
+	if !p.show.Includes("members") {
 		return out, nil
 	}
 	members, err := models.AllPages(func(page models.Page) (models.List[directory.Member], error) {
 		return p.people.Members(p.c.Request.Context(), p.who, g.ID, page)
 	})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for _, m := range members {
 		out.Members = append(out.Members, protocol.Reference{
@@ -55,45 +55,54 @@ func (p *provisioner) detail(g directory.GroupDetail, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.showGroup(g)
+	shown, err := p.showGroup(g)
+	if err != nil {
+		return nil, err
+	}
+	return p.one(shown, shown.Meta)
 }
 
 func (p *provisioner) listGroups() (any, error) {
-	start, count, err := p.page()
+	q, err := p.query()
 	if err != nil {
 		return nil, err
 	}
-	filter, possible, err := p.groupFilter()
+	return p.list(q, p.findGroups)
+}
+
+func (p *provisioner) findGroups(q protocol.Query, skip, limit int) ([]any, int64, error) {
+	terms, err := protocol.ParseFilter(q.Filter)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if !possible {
-		return protocol.NewList(nil, start, 0), nil
+	filter, possible, err := groupFilter(terms)
+	if err != nil || !possible {
+		return nil, 0, err
 	}
-	found, total, err := p.people.GroupsFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
+	ctx := p.c.Request.Context()
+	found, total, err := p.people.GroupsFrom(ctx, p.who, p.tenant, filter, skip, limit)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var shown []any
 	for _, g := range found {
 		whole := directory.GroupDetail{Group: g}
-		if !p.excludes("members") {
-			if whole, err = p.people.Group(p.c.Request.Context(), p.who, g.ID); err != nil {
-				return nil, err
+		if p.show.Includes("members") {
+			if whole, err = p.people.Group(ctx, p.who, g.ID); err != nil {
+				return nil, 0, err
 			}
 		}
 		one, err := p.showGroup(whole)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		shown = append(shown, one)
 	}
-	return protocol.NewList(shown, start, total), nil
+	return shown, total, nil
 }
 
 // groupFilter returns the filter; possible is false if no group can match it.
-func (p *provisioner) groupFilter() (filter models.GroupFilter, possible bool, err error) {
-	terms, err := protocol.ParseFilter(p.c.Query("filter"))
+func groupFilter(terms []protocol.Term) (filter models.GroupFilter, possible bool, err error) {
 	possible = true
 	for _, term := range terms {
 		switch term.Attribute {
@@ -109,7 +118,7 @@ func (p *provisioner) groupFilter() (filter models.GroupFilter, possible bool, e
 			return filter, false, unknownFilter(term.Attribute, "id, displayName, externalId or members")
 		}
 	}
-	return filter, possible, err
+	return filter, possible, nil
 }
 
 func (p *provisioner) createGroup() (any, error) {

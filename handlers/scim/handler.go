@@ -11,7 +11,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -38,6 +37,7 @@ type provisioner struct {
 	tenant string // id
 	base   string // URL of the tenant's endpoints
 	sent   []byte // the body, once it is read
+	show   protocol.Projection
 }
 
 func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner) (any, error)) {
@@ -49,6 +49,10 @@ func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner
 		c.Request = web.WithPrincipal(c.Request, who)
 		p := &provisioner{people: h.Directory, c: c, who: web.Principal(c.Request.Context())}
 		if p.tenant, err = h.Directory.Home(c.Request.Context(), p.who, c.Param("tenant")); err != nil {
+			return nil, err
+		}
+		p.show, err = protocol.ParseProjection(c.QueryArray("attributes"), c.QueryArray("excludedAttributes"))
+		if err != nil {
 			return nil, err
 		}
 		p.base = h.Web.Config.PublicURL + strings.Replace(scimRoot, ":tenant", p.tenant, 1)
@@ -65,15 +69,25 @@ func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner
 		return
 	}
 	c.Header("Content-Type", protocol.ContentType)
-	switch shown := out.(type) {
-	case protocol.User:
-		c.Header("ETag", shown.Meta.Version)
-		c.Header("Location", shown.Meta.Location)
-	case protocol.Group:
-		c.Header("ETag", shown.Meta.Version)
-		c.Header("Location", shown.Meta.Location)
+	if shown, ok := out.(answer); ok {
+		c.Header("ETag", shown.meta.Version)
+		c.Header("Location", shown.meta.Location)
+		out = shown.resource
 	}
 	_ = json.NewEncoder(c.Writer).Encode(out) // an error means that the caller is gone
+}
+
+// Refuse answers a request for an address below a tenant's endpoints that no route has, with
+// a SCIM error. It returns false for any other address.
+func (h *Handler) Refuse(c *gin.Context, err error) bool {
+	before, _, _ := strings.Cut(scimRoot, ":tenant")
+	rest, below := strings.CutPrefix(c.Request.URL.Path, before)
+	_, path, _ := strings.Cut(rest, "/")
+	if !below || path != "scim/v2" && !strings.HasPrefix(path, "scim/v2/") {
+		return false
+	}
+	h.refuseSCIM(c, err)
+	return true
 }
 
 // refuseSCIM answers with a SCIM error (RFC 7644, 3.12). SCIM has no 422.
@@ -134,34 +148,16 @@ func parsed[T any](p *provisioner, read func([]byte) (T, error)) (out T, err err
 	return read(raw)
 }
 
-// page returns startIndex, which begins at 1, and count (RFC 7644, 3.4.2.4). A number out
-// of range becomes the nearest one, an absent one the default.
-func (p *provisioner) page() (start, count int, err error) {
-	read := func(name string, least, usual int) int {
-		text := p.c.Query(name)
-		if text == "" {
-			return usual
-		}
-		n, bad := strconv.Atoi(text)
-		if bad != nil {
-			err = &protocol.Error{Status: http.StatusBadRequest, Type: "invalidValue", Detail: name + " is a number."}
-		}
-		return max(n, least)
-	}
-	start, count = read("startIndex", 1, 1), read("count", 0, models.MaxLimit)
-	return start, min(count, models.MaxLimit), err
+// answer is one resource, as the request wants to see it, with its metadata.
+type answer struct {
+	resource any
+	meta     protocol.Meta
 }
 
-// excludes reports whether the request wants the answer without an attribute (RFC 7644,
-// 3.9).
-func (p *provisioner) excludes(attribute string) bool {
-	for _, name := range strings.Split(p.c.Query("excludedAttributes"), ",") {
-		if strings.EqualFold(strings.TrimSpace(name), attribute) {
-			return true
-		}
-	}
-	only := p.c.Query("attributes")
-	return only != "" && !strings.Contains(strings.ToLower(only), strings.ToLower(attribute))
+// one returns the answer with a resource.
+func (p *provisioner) one(resource any, meta protocol.Meta) (any, error) {
+	shown, err := p.show.Apply(resource)
+	return answer{shown, meta}, err
 }
 
 // ifMatch returns the version that If-Match requires. SCIM versions are weak tags.

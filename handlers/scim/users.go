@@ -9,7 +9,7 @@ import (
 	"postern/service/directory"
 )
 
-func (p *provisioner) showUser(u directory.User, groups []directory.Membership) protocol.User {
+func (p *provisioner) showUser(u directory.Profile) protocol.User {
 	out := protocol.User{
 		Schemas:     []string{protocol.UserSchema},
 		ID:          u.ID,
@@ -35,7 +35,7 @@ func (p *provisioner) showUser(u directory.User, groups []directory.Membership) 
 	if u.Email != "" {
 		out.Emails = []protocol.Email{{Value: u.Email, Type: "work", Primary: true}}
 	}
-	for _, g := range groups {
+	for _, g := range u.Groups {
 		kind := "direct"
 		if g.Role == "" {
 			kind = "indirect"
@@ -54,35 +54,47 @@ func (p *provisioner) profile(u directory.Profile, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.showUser(u.User, u.Groups), nil
+	shown := p.showUser(u)
+	return p.one(shown, shown.Meta)
 }
 
 func (p *provisioner) listUsers() (any, error) {
-	start, count, err := p.page()
+	q, err := p.query()
 	if err != nil {
 		return nil, err
 	}
-	filter, possible, err := p.userFilter()
+	return p.list(q, p.findUsers)
+}
+
+func (p *provisioner) findUsers(q protocol.Query, skip, limit int) ([]any, int64, error) {
+	terms, err := protocol.ParseFilter(q.Filter)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if !possible {
-		return protocol.NewList(nil, start, 0), nil
+	filter, possible, err := userFilter(terms)
+	if err != nil || !possible {
+		return nil, 0, err
 	}
-	found, total, err := p.people.UsersFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
+	ctx := p.c.Request.Context()
+	found, total, err := p.people.UsersFrom(ctx, p.who, p.tenant, filter, skip, limit)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var shown []any
 	for _, u := range found {
-		shown = append(shown, p.showUser(u, nil))
+		whole := directory.Profile{User: u}
+		if p.show.Includes("groups") {
+			if whole.Groups, err = p.people.GroupsOfUser(ctx, p.who, u.ID); err != nil {
+				return nil, 0, err
+			}
+		}
+		shown = append(shown, p.showUser(whole))
 	}
-	return protocol.NewList(shown, start, total), nil
+	return shown, total, nil
 }
 
 // userFilter returns the filter; possible is false if no user can match it.
-func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err error) {
-	terms, err := protocol.ParseFilter(p.c.Query("filter"))
+func userFilter(terms []protocol.Term) (filter models.UserFilter, possible bool, err error) {
 	possible = true
 	for _, term := range terms {
 		switch term.Attribute {
@@ -109,7 +121,7 @@ func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err
 			return filter, false, unknownFilter(term.Attribute, "id, userName, externalId, emails.value or active")
 		}
 	}
-	return filter, possible, err
+	return filter, possible, nil
 }
 
 func (p *provisioner) createUser() (any, error) {

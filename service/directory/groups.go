@@ -98,6 +98,39 @@ func (s *Service) Group(ctx context.Context, p access.Principal, id string) (Gro
 	return out, nil
 }
 
+// GroupsOfUser lists the groups that an end user is in, by name.
+func (s *Service) GroupsOfUser(ctx context.Context, p access.Principal, id string) ([]Membership, error) {
+	tx := s.DB.Read(ctx)
+	if _, _, err := findUser(tx, p, id, access.UserRead); err != nil {
+		return nil, fmt.Errorf("directory: groups of %s: %w", id, err)
+	}
+	list, err := memberships(tx, id)
+	if err != nil {
+		return nil, fmt.Errorf("directory: groups of %s: %w", id, err)
+	}
+	return list, nil
+}
+
+func memberships(tx *models.Tx, user string) ([]Membership, error) {
+	direct, err := tx.GroupMembershipsOf(user)
+	if err != nil {
+		return nil, err
+	}
+	roles := map[string]string{}
+	for _, one := range direct {
+		roles[one.GroupID] = one.Role
+	}
+	groups, err := tx.GroupsOfUser(user)
+	if err != nil {
+		return nil, err
+	}
+	var list []Membership
+	for _, g := range groups {
+		list = append(list, Membership{Group: g.ID, Name: g.Name, DisplayName: titleOf(g), Role: roles[g.ID]})
+	}
+	return list, nil
+}
+
 func findGroup(tx *models.Tx, p access.Principal, id string, action access.Action) (models.UserGroup, place, error) {
 	if p.Anonymous() {
 		return models.UserGroup{}, place{}, access.Check(p, "", action)

@@ -165,6 +165,9 @@ func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 // addressFree fails if another user has the address of row: the first sign-in under
 // it could become either. The tenant is locked.
 func addressFree(tx *models.Tx, at place, row models.EndUser) error {
+	if row.Email == "" {
+		return nil
+	}
 	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, models.Page{Limit: 2})
 	if err != nil {
 		return err
@@ -271,7 +274,7 @@ func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (
 // apply changes the row and returns the invalid fields.
 func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
 	if in.Email != nil {
-		email, bad := checkEmail("/email", *in.Email)
+		email, bad := in.readEmail(*row)
 		if wrong = append(wrong, bad...); email != row.Email {
 			row.Email, row.EmailVerified = email, false // until a provider says so
 		}
@@ -302,6 +305,19 @@ func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
 	return wrong
 }
 
+// readEmail returns the new address. Only a user with a user name may have none: a
+// provisioning system finds them by that, and may send an address later.
+func (in UserChange) readEmail(row models.EndUser) (string, []fault.Field) {
+	userName := orEmpty(row.UserName)
+	if in.UserName != nil {
+		userName = *in.UserName
+	}
+	if *in.Email == "" && userName != "" {
+		return "", nil
+	}
+	return checkEmail("/email", *in.Email)
+}
+
 func findUser(tx *models.Tx, p access.Principal, id string, action access.Action) (models.EndUser, place, error) {
 	if p.Anonymous() {
 		return models.EndUser{}, place{}, access.Check(p, "", action)
@@ -329,26 +345,6 @@ func profile(tx *models.Tx, row models.EndUser) (Profile, error) {
 	}
 	out.Groups, err = memberships(tx, row.ID)
 	return out, err
-}
-
-func memberships(tx *models.Tx, user string) ([]Membership, error) {
-	direct, err := tx.GroupMembershipsOf(user)
-	if err != nil {
-		return nil, err
-	}
-	roles := map[string]string{}
-	for _, one := range direct {
-		roles[one.GroupID] = one.Role
-	}
-	groups, err := tx.GroupsOfUser(user)
-	if err != nil {
-		return nil, err
-	}
-	var list []Membership
-	for _, g := range groups {
-		list = append(list, Membership{Group: g.ID, Name: g.Name, DisplayName: titleOf(g), Role: roles[g.ID]})
-	}
-	return list, nil
 }
 
 func viewUsers(rows []models.EndUser) []User {

@@ -167,14 +167,18 @@ func (c *UserChange) setWork(value json.RawMessage) error {
 
 func (c *UserChange) remove(attribute string) error {
 	switch attribute {
-	case "username", "emails", "emails.value", "active":
+	case "username", "active":
 		return invalid("mutability", attribute+" cannot be removed; replace it.")
+	case "emails":
+		c.Email = new(string)
+		return nil
 	case "name":
 		c.given, c.family = new(string), new(string)
 		return nil
 	}
 	if work.MatchString(attribute) {
-		return invalid("mutability", "The e-mail address cannot be removed; replace it.")
+		c.Email = new(string)
+		return nil
 	}
 	if into, ok := c.texts()[attribute]; ok {
 		*into = new(string)

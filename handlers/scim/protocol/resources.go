@@ -82,12 +82,13 @@ type UserChange struct {
 }
 
 // Name returns the name to store as one text, or nil if the request does not change it.
-// displayName takes precedence over the parts of name. before is the stored name.
+// displayName takes precedence over the parts of name, and those over name.formatted.
+// before is the stored name.
 func (c UserChange) Name(before string) *string {
 	switch {
 	case c.display != nil && *c.display != "":
 		return c.display
-	case c.formatted != nil && *c.formatted != "":
+	case c.given == nil && c.family == nil && c.formatted != nil && *c.formatted != "":
 		return c.formatted
 	case c.given == nil && c.family == nil:
 		if c.display != nil {
@@ -125,7 +126,10 @@ func ParseUser(raw []byte) (UserChange, error) {
 		return change, invalid("invalidValue", "userName is required.")
 	}
 	if change.Email == nil || *change.Email == "" {
-		change.Email = change.UserName // Entra ID and Okta call people by their address
+		change.Email = &empty
+		if strings.Contains(*change.UserName, "@") { // Entra ID and Okta name users by their address
+			change.Email = change.UserName
+		}
 	}
 	return change, nil
 }

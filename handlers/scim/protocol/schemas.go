@@ -12,6 +12,9 @@ type Attribute struct {
 	Returned      string      `json:"returned"`
 	Uniqueness    string      `json:"uniqueness"`
 	SubAttributes []Attribute `json:"subAttributes,omitempty"`
+
+	CanonicalValues []string `json:"canonicalValues,omitempty"`
+	ReferenceTypes  []string `json:"referenceTypes,omitempty"` // of type reference: the resources it can name
 }
 
 // Schema describes a type of resource (RFC 7643, 7).
@@ -42,8 +45,20 @@ func attribute(name, kind, description string, change ...func(*Attribute)) Attri
 func required(a *Attribute) { a.Required = true }
 func unique(a *Attribute)   { a.Uniqueness = "server" }
 func readOnly(a *Attribute) { a.Mutability = "readOnly" }
-func many(a *Attribute)     { a.MultiValued = true }
-func exact(a *Attribute)    { a.CaseExact = true }
+func immutable(a *Attribute) {
+	a.Mutability = "immutable"
+}
+func many(a *Attribute)  { a.MultiValued = true }
+func exact(a *Attribute) { a.CaseExact = true }
+
+func oneOf(values ...string) func(*Attribute) {
+	return func(a *Attribute) { a.CanonicalValues = values }
+}
+
+// refersTo makes an attribute a reference to resources of the types.
+func refersTo(types ...string) func(*Attribute) {
+	return func(a *Attribute) { a.Type, a.ReferenceTypes, a.CaseExact = "reference", types, true }
+}
 
 func with(parts ...Attribute) func(*Attribute) {
 	return func(a *Attribute) { a.SubAttributes = parts }
@@ -68,9 +83,7 @@ func Schemas(base string) []Schema {
 			attribute("externalId", "string", "The provisioning system's own id", exact),
 			attribute("displayName", "string", "The name, of which one text is kept"),
 			attribute("name", "complex", "The same text, taken apart at its last space", with(
-				attribute(
-					"formatted", "string", "All of it",
-				),
+				attribute("formatted", "string", "The parts together; taken where a request has it alone", readOnly),
 				attribute("givenName", "string", "Up to the last space"),
 				attribute("familyName", "string", "The last word"),
 			)),
@@ -79,19 +92,21 @@ func Schemas(base string) []Schema {
 				attribute(
 					"value", "string", "The address",
 				),
-				attribute("type", "string", "work"),
-				attribute("primary", "boolean", "true"),
+				attribute("type", "string", "work", readOnly, oneOf("work")),
+				attribute("primary", "boolean", "true", readOnly),
 			)),
 			attribute(
 				"active", "boolean",
-				"false freezes the user: they cannot sign in, and calls of theirs are refused",
+				"false freezes the user: they cannot sign in, and calls of theirs are refused; true where a POST "+
+					"leaves it out", required,
 			),
 			attribute("groups", "complex", "Those they are in, nested ones too", many, readOnly, with(
 				attribute(
 					"value", "string", "Id", readOnly, exact,
 				),
+				attribute("$ref", "reference", "URL", readOnly, refersTo("Group")),
 				attribute("display", "string", "Name", readOnly),
-				attribute("type", "string", "direct or indirect", readOnly),
+				attribute("type", "string", "direct or indirect", readOnly, oneOf("direct", "indirect")),
 			)),
 		),
 		describe(
@@ -105,10 +120,11 @@ func Schemas(base string) []Schema {
 			attribute("externalId", "string", "The provisioning system's own id", exact),
 			attribute("members", "complex", "Users, and groups that are nested in it", many, with(
 				attribute(
-					"value", "string", "Id", exact,
+					"value", "string", "Id", exact, immutable,
 				),
+				attribute("$ref", "reference", "URL", immutable, refersTo("User", "Group")),
 				attribute("display", "string", "Name", readOnly),
-				attribute("type", "string", "User or Group", readOnly),
+				attribute("type", "string", "User or Group", immutable, oneOf("User", "Group")),
 			)),
 		),
 	}
