@@ -75,6 +75,7 @@ var fields = map[string]shown{
 	"Environment.ID":     {snapshot.FeatureEnvironment, "env_full"},
 	"Environment.Name":   {snapshot.FeatureRoute, "en-name"},
 	"Environment.Target": {snapshot.FeatureEnvironment, "http://en.example/target"},
+	"Environment.Hosts":  {snapshot.FeatureCustomDomains, "own.en.example"},
 
 	"KeyType.ID":        {snapshot.FeatureKeyType, "kty_full"},
 	"KeyType.Name":      {snapshot.FeatureKeyType, "ktname"},
@@ -164,7 +165,12 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 				},
 				IP: snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
 			},
-			Environments: []snapshot.Environment{{ID: "env_full", Name: "en-name", Target: "http://en.example/target"}},
+			Environments: []snapshot.Environment{{
+				ID:     "env_full",
+				Name:   "en-name",
+				Target: "http://en.example/target",
+				Hosts:  []string{"own.en.example"},
+			}},
 		}},
 	}
 	key := snapshot.Key{

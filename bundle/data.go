@@ -27,6 +27,9 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureIntrospection && s.Version.Access.Opaque.HasSecret {
 		return Verdict{Reason: "without_secret"}
 	}
+	if s.Feature == snapshot.FeatureCustomDomains && s.Host != "" {
+		return Verdict{Reason: "document"}
+	}
 	return Verdict{}
 }
 
@@ -113,7 +116,10 @@ var dataTable = Table{
 	snapshot.FeatureSecrets:         {Secrets},
 	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS stays with its owner",
 		Note:   "Domain names that point at the hosted proxy are records in your own DNS and are not part of a zip.",
-		Remedy: "Point the names at the gateway you move to."}},
+		Remedy: "Point the names at the gateway you move to."},
+		{Reason: "document", Status: Exact, How: "`hosts` of each environment in `project-config.json`",
+			Note:   "The host name stands with its environment in project-config.json.",
+			Remedy: "Point its DNS record at the gateway you move to, with a certificate for the name there."}},
 }
 
 // Fates that are the same on every target: data besides a project's configuration that

@@ -61,6 +61,7 @@ type Subject struct {
 	Version     *snapshot.Version
 	Environment *snapshot.Environment
 	Form        AddressForm // of a route
+	Host        string      // a host name of the customer's
 	Tenant      *snapshot.Tenant
 	KeyType     *snapshot.KeyType
 	Key         *snapshot.Key
@@ -93,6 +94,7 @@ type AddressForm string
 const (
 	HostForm AddressForm = "host_form" // /<version>/<environment>
 	PathForm AddressForm = "path_form" // /<project>/<version>/<environment>
+	NameForm AddressForm = "name_form" // / at a host name of the customer's
 )
 
 // RoutePath returns the path prefix of an environment in a form.

@@ -162,11 +162,40 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 		}
 	}
 	for _, f := range snapshot.AlwaysReported() {
-		if err := visit(Subject{Feature: f, ID: p.ID, Name: string(f)}); err != nil {
-			return err
+		of := []Subject{{Feature: f, ID: p.ID, Name: string(f)}}
+		if hosts := b.hostSubjects(); f == snapshot.FeatureCustomDomains && len(hosts) > 0 {
+			of = hosts
+		}
+		for _, s := range of {
+			if err := visit(s); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// hostSubjects lists the host names of environments.
+func (b *Build) hostSubjects() []Subject {
+	var out []Subject
+	for i := range b.Project.Versions {
+		v := &b.Project.Versions[i]
+		for j := range v.Environments {
+			e := &v.Environments[j]
+			for n, host := range e.Hosts {
+				out = append(out, Subject{
+					Feature:     snapshot.FeatureCustomDomains,
+					ID:          host,
+					Name:        host,
+					Source:      At(configFile, "/versions/%d/environments/%d/hosts/%d", i, j, n),
+					Version:     v,
+					Environment: e,
+					Host:        host,
+				})
+			}
+		}
+	}
+	return out
 }
 
 // tenantSubjects lists the tenants and their fallback owners.

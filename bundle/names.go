@@ -19,6 +19,7 @@ var (
 	segmentName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
 	versionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 	prefixedID  = regexp.MustCompile(`^[a-z]{3,4}_[0-9A-Za-z-]{1,64}$`)
+	hostName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$`)
 	ownerName   = regexp.MustCompile(`^[!-~]([ -~]{0,126}[!-~])?$`)
 )
 
@@ -51,6 +52,11 @@ func checkProject(p *snapshot.Project) error {
 		for _, e := range v.Environments {
 			if !prefixedID.MatchString(e.ID) || !segmentName.MatchString(e.Name) {
 				return refuse("The environment", e.ID+" "+e.Name)
+			}
+			for _, host := range e.Hosts {
+				if !hostName.MatchString(host) {
+					return refuse("The host name", host)
+				}
 			}
 			if err := checkTarget(e.Target); err != nil {
 				return fault.New(fault.Invalid, "project_not_exportable",

@@ -108,6 +108,7 @@ type environmentDoc struct {
 	Name   string   `json:"name"`
 	Target string   `json:"target"`
 	URL    string   `json:"url"`
+	Hosts  []string `json:"hosts"`
 	Routes []string `json:"routes"`
 }
 
@@ -193,7 +194,7 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	for i := range v.Environments {
 		e := &v.Environments[i]
 		doc.Environments = append(doc.Environments, environmentDoc{
-			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name),
+			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name), Hosts: list(e.Hosts),
 			Routes: []string{RoutePath(b.Project, v, e, HostForm), RoutePath(b.Project, v, e, PathForm)},
 		})
 	}

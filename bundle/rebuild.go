@@ -207,7 +207,9 @@ func (d versionDoc) version() snapshot.Version {
 		}
 	}
 	for _, e := range d.Environments {
-		v.Environments = append(v.Environments, snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target})
+		v.Environments = append(v.Environments, snapshot.Environment{
+			ID: e.ID, Name: e.Name, Target: e.Target, Hosts: e.Hosts,
+		})
 	}
 	return v
 }

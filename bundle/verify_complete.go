@@ -28,6 +28,7 @@ func (l *ledgerCheck) complete(config projectDoc) error {
 
 func expectedItems(config projectDoc) []string {
 	var ids []string
+	named := false // whether an environment has a host name
 	add := func(f snapshot.Feature, id string) { ids = append(ids, string(f)+":"+id) }
 	add(snapshot.FeatureProject, config.ID)
 	for _, t := range config.KeyTypes {
@@ -68,10 +69,16 @@ func expectedItems(config projectDoc) []string {
 			add(snapshot.FeatureEnvironment, e.ID)
 			add(snapshot.FeatureRoute, e.ID+":"+string(HostForm))
 			add(snapshot.FeatureRoute, e.ID+":"+string(PathForm))
+			for _, host := range e.Hosts {
+				add(snapshot.FeatureCustomDomains, host)
+				named = true
+			}
 		}
 	}
 	for _, f := range snapshot.AlwaysReported() {
-		add(f, config.ID)
+		if f != snapshot.FeatureCustomDomains || !named {
+			add(f, config.ID)
+		}
 	}
 	return ids
 }

@@ -110,7 +110,7 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 			},
 			Environments: []snapshot.Environment{
 				{ID: "env_dev", Name: "dev", Target: upstream.URL},
-				{ID: "env_prod", Name: "prod", Target: upstream.URL + "/base"},
+				{ID: "env_prod", Name: "prod", Target: upstream.URL + "/base", Hosts: []string{ownHost}},
 			},
 		}},
 	}

@@ -91,7 +91,9 @@ func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value s
 	set("X-Forwarded-Host", c.forwardedOr("X-Forwarded-Host", c.host))
 	set("X-Forwarded-Port", c.forwardedOr("X-Forwarded-Port", c.conn.port))
 	set("X-Forwarded-Path", c.forwardedOr("X-Forwarded-Path", c.target.raw))
-	set("X-Forwarded-Prefix", c.forwardedOr("X-Forwarded-Prefix", c.route.prefix))
+	if prefix := c.forwardedOr("X-Forwarded-Prefix", c.route.prefix); prefix != "" {
+		set("X-Forwarded-Prefix", prefix)
+	}
 	set("X-Real-Ip", c.conn.peer)
 	set("Via", via+entry)
 }

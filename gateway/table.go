@@ -24,6 +24,7 @@ type table struct {
 	health    map[string]*health             // by environment id
 	carried   map[string]*allowance          // by project id
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
+	hosts     map[string]hosted              // host names of customers, in lower case
 }
 
 // upstreamKey identifies the calls that share connections to an upstream. Projects share no
@@ -71,7 +72,7 @@ type route struct {
 	project     *project
 	version     *version
 	environment *environment
-	prefix      string // the matched part of the path, for X-Forwarded-Prefix
+	prefix      string // the matched part of the path, for X-Forwarded-Prefix; "": none
 	rest        string // the part that is forwarded
 	table       *table // that it was found in; nil once the call is decided
 }
@@ -199,6 +200,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		health:    make(map[string]*health, len(last.health)),
 		carried:   make(map[string]*allowance, len(last.carried)),
 		clients:   make(map[string]*snapshot.AppClient, len(last.clients)),
+		hosts:     make(map[string]hosted, len(last.hosts)),
 	}
 	for _, s := range projects {
 		p := last.compiled[s]
@@ -215,6 +217,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		if p.allowance != nil {
 			next.carried[p.id] = p.allowance
 		}
+		next.addHosts(s, p)
 		for i := range s.Clients {
 			next.clients[s.Clients[i].Issuer] = &s.Clients[i]
 		}

@@ -29,7 +29,7 @@ var rows = []any{
 	&models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{},
 	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{},
 	&models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{}, &models.Product{},
-	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{},
+	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},
 }
 
 type column struct {

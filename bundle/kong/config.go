@@ -42,6 +42,7 @@ type routeDoc struct {
 	ID                string   `json:"id"`
 	Name              string   `json:"name"`
 	Protocols         []string `json:"protocols"`
+	Hosts             []string `json:"hosts,omitempty"`
 	Paths             []string `json:"paths"`
 	RegexPriority     int      `json:"regex_priority"`
 	StripPath         bool     `json:"strip_path"`
@@ -194,10 +195,14 @@ func serviceOf(pl place, up upstream) serviceDoc {
 		doc.TLSVerify, doc.TLSVerifyDepth = &verify, &depth
 	}
 	for _, r := range pl.routes {
-		doc.Routes = append(doc.Routes, routeDoc{
+		one := routeDoc{
 			ID: r.id, Name: r.name, Protocols: []string{"http", "https"}, Paths: []string{r.regex},
 			RegexPriority: r.priority, StripPath: true,
-		})
+		}
+		if r.host != "" {
+			one.Hosts, one.Paths, one.StripPath = []string{r.host}, []string{"/"}, false
+		}
+		doc.Routes = append(doc.Routes, one)
 	}
 	return doc
 }

@@ -60,6 +60,15 @@ type route struct {
 	path     string // the prefix, as callers write it
 	regex    string
 	priority int
+	host     string // a host name of the customer's; "": any
+}
+
+// hostHeader returns the header that a probe of the route needs.
+func (r route) hostHeader() []string {
+	if r.host == "" {
+		return nil
+	}
+	return []string{"Host: " + r.host}
 }
 
 // places lists the environments in ledger order; their index is that of the
@@ -77,6 +86,14 @@ func places(p *snapshot.Project) []place {
 					id:   policy.EntityID(e.ID + ":" + string(form)),
 					name: entityName(path), form: form, path: path,
 					regex: "~" + escapeRegex(path) + "(?:/|$)", priority: priority,
+				})
+			}
+			for _, host := range e.Hosts {
+				// Kong tries routes with a host before those without. The name of this one is
+				// no other's: names of environments have no dot.
+				one.routes = append(one.routes, route{
+					id:   policy.EntityID(e.ID + ":" + string(bundle.NameForm) + ":" + host),
+					name: "host~" + host, form: bundle.NameForm, host: host,
 				})
 			}
 			out = append(out, one)
@@ -116,6 +133,12 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	case snapshot.FeatureEnvironment, snapshot.FeatureRoute:
 		return judgePlace(b, s)
+	case snapshot.FeatureCustomDomains:
+		if s.Host != "" {
+			v := judgePlace(b, s)
+			v.Reason = "route_host"
+			return v
+		}
 	case snapshot.FeatureAccess:
 		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
 		if s.Version.Access.TakesTokens() {
@@ -170,7 +193,7 @@ func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 			v.Reason = "shadowed"
 		}
 		for n, r := range pl.routes {
-			if r.form == s.Form {
+			if r.form == s.Form || (s.Host != "" && r.host == s.Host) {
 				v.Target = bundle.At(gatewayFile, "/services/%d/routes/%d", i, n)
 			}
 		}

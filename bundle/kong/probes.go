@@ -42,37 +42,39 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	guarded := policy.CredentialsRequired
 	base := r.path + "/"
 	var out []probe
-	if !routed(b.Project, r.path+"x") {
+	if r.host == "" && !routed(b.Project, r.path+"x") {
 		out = append(out, boundaryOf(r))
 	}
 	access := pl.version.Access
 	if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
 		out = append(out,
 			probe{
-				ID:     id("no_credentials"),
-				Needs:  needsNothing,
-				Path:   base,
-				Status: guarded.Status,
-				Code:   guarded.Code,
+				ID:      id("no_credentials"),
+				Needs:   needsNothing,
+				Path:    base,
+				Headers: r.hostHeader(),
+				Status:  guarded.Status,
+				Code:    guarded.Code,
 			},
 			probe{
-				ID:     id("key_in_query"),
-				Needs:  needsNothing,
-				Path:   base + "?api_key=" + b.UnknownKey(pl.environment.Name),
-				Status: guarded.Status,
-				Code:   guarded.Code,
+				ID:      id("key_in_query"),
+				Needs:   needsNothing,
+				Path:    base + "?api_key=" + b.UnknownKey(pl.environment.Name),
+				Headers: r.hostHeader(),
+				Status:  guarded.Status,
+				Code:    guarded.Code,
 			})
 		if !access.TakesTokens() { // otherwise the header is read as a token
 			out = append(out, probe{
 				ID:      id("key_in_authorization"),
 				Needs:   needsNothing,
 				Path:    base,
-				Headers: []string{"Authorization: Bearer " + b.UnknownKey(pl.environment.Name)},
+				Headers: append(r.hostHeader(), "Authorization: Bearer "+b.UnknownKey(pl.environment.Name)),
 				Status:  guarded.Status,
 				Code:    guarded.Code,
 			})
 		}
-	} else if p, ok := letThrough(id("no_credentials"), needsNothing, base, access.IP); ok {
+	} else if p, ok := letThrough(r, "no_credentials", needsNothing, access.IP); ok {
 		out = append(out, p)
 	}
 	if !access.Allows(snapshot.APIKey) {
@@ -85,7 +87,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 			ID:      id(name),
 			Needs:   needsNothing,
 			Path:    base,
-			Headers: headers,
+			Headers: append(r.hostHeader(), headers...),
 			Status:  invalid.Status,
 			Code:    invalid.Code,
 		})
@@ -96,7 +98,8 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	if hash != "" {
 		refused("leaked_hash", "X-API-Key: "+hash)
 	}
-	if p, ok := letThrough(id("valid_key"), needsKey, base, access.IP); ok {
+	// verify.sh takes the environment of a key from the path, which a host name has not.
+	if p, ok := letThrough(r, "valid_key", needsKey, access.IP); ok && r.host == "" {
 		out = append(out, p)
 	}
 	return out
@@ -118,7 +121,7 @@ func boundaryOf(r route) probe {
 func routed(p *snapshot.Project, path string) bool {
 	for _, pl := range places(p) {
 		for _, r := range pl.routes {
-			if path == r.path || strings.HasPrefix(path, r.path+"/") {
+			if r.host == "" && (path == r.path || strings.HasPrefix(path, r.path+"/")) {
 				return true
 			}
 		}
@@ -128,8 +131,8 @@ func routed(p *snapshot.Project, path string) bool {
 
 // letThrough returns a probe that only address rules may refuse. It returns false if the
 // answer depends on which of the local addresses the caller has.
-func letThrough(id, needs, path string, rules snapshot.IPRules) (probe, bool) {
-	p := probe{ID: id, Needs: needs, Path: path}
+func letThrough(r route, name, needs string, rules snapshot.IPRules) (probe, bool) {
+	p := probe{ID: r.name + ":" + name, Needs: needs, Path: r.path + "/", Headers: r.hostHeader()}
 	if len(rules.Allow) == 0 && len(rules.Deny) == 0 {
 		return p, true
 	}
@@ -160,7 +163,7 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 			continue
 		}
 		for _, r := range pl.routes {
-			if s.Form != "" && r.form != s.Form {
+			if (s.Form != "" && r.form != s.Form) || (s.Host != "" && r.host != s.Host) {
 				continue
 			}
 			for _, p := range probesFor(b, pl, r, "") {
@@ -181,6 +184,8 @@ func shows(p probe, f snapshot.Feature) bool {
 		return !strings.HasSuffix(p.ID, ":boundary")
 	case snapshot.FeatureIPRules:
 		return strings.HasPrefix(p.Needs, needsNearby)
+	case snapshot.FeatureCustomDomains:
+		return strings.HasSuffix(p.ID, ":no_credentials")
 	}
 	return strings.HasSuffix(p.ID, ":boundary")
 }

@@ -78,7 +78,10 @@ func table() bundle.Table {
 		snapshot.FeatureCustomDomains: {{Reason: "dns", Status: bundle.Skipped, How: "routes take any host name",
 			Note: "Domain names that point at the hosted proxy are records in your own DNS; the exported " +
 				"gateway answers under any name, at both forms of each path.",
-			Remedy: "Point the names at the exported gateway and give it certificates for them."}},
+			Remedy: "Point the names at the exported gateway and give it certificates for them."},
+			{Reason: "route_host", Status: bundle.Exact, How: "a route with the name in `hosts`",
+				Note:   "The gateway answers under the name too, at the same paths: the environment begins at /.",
+				Remedy: "Point the DNS record of the name at your Kong, and give Kong a certificate for it."}},
 		snapshot.FeatureLoginSessions:   {bundle.Sessions},
 		snapshot.FeatureManagedGitHub:   {bundle.ManagedGitHub},
 		snapshot.FeatureObjectOwnership: {bundle.Ownership},

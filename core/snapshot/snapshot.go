@@ -128,6 +128,10 @@ type Environment struct {
 	// Former is the name before a rename while the keys that are limited to it are loaded
 	// again: until then, they open the environment as well. "" at all other times.
 	Former string
+
+	// Hosts are the verified host names of customers that lead to the environment, at
+	// the path /. Lower-case ASCII, sorted.
+	Hosts []string
 }
 
 // KeyType names a set of scopes. Keys refer to it, so that a change of its scopes

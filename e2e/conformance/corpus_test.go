@@ -54,7 +54,7 @@ func Corpus() []Case {
 		spoofedHeaders, reservedNames, identityNamedAway)
 	add(false, frozenOwners, forwardingHeaders, hopByHop, connectionOptions, paths, queries, methods, bodies, upgrades,
 		ordinaryHeaders, requestCookies,
-		answers, answersOverTLS)
+		answers, answersOverTLS, customHosts)
 	// Calls that one gateway lets through and the other does not come last: they
 	// are counted by one, and from then on callers are told different numbers.
 	slices.SortStableFunc(all, func(a, b Case) int {

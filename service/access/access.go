@@ -48,6 +48,7 @@ const (
 	ProductCreate  Action = "product.create"
 	ProductUpdate  Action = "product.update"
 	ProductDelete  Action = "product.delete"
+	DomainChange   Action = "domain.change" // the host names of environments
 	TenantRead     Action = "tenant.read"
 	TenantCreate   Action = "tenant.create"
 	TenantUpdate   Action = "tenant.update"
@@ -91,11 +92,13 @@ const (
 	// Postern does these itself, without a request.
 	ProjectPurge   Action = "project.purge"
 	WebhookDisable Action = "webhook.disable"
+	DomainReport   Action = "domain.report" // the record of a host name is gone, or is back
 	WorkspacePurge Action = "workspace.purge"
 
-	// Operators may do ProjectTakedown, independently of their roles in teams.
-	// OperatorChange appoints and dismisses operators.
+	// Operators may do ProjectTakedown and DomainApprove, independently of their roles in
+	// teams. OperatorChange appoints and dismisses operators.
 	ProjectTakedown Action = "project.takedown"
+	DomainApprove   Action = "domain.approve"
 	OperatorChange  Action = "operator.change"
 
 	// CredentialUse is recorded where a credential is refused, RequestMake where a
@@ -139,6 +142,7 @@ func Actions() []Action {
 		ProductCreate,
 		ProductUpdate,
 		ProductDelete,
+		DomainChange,
 		TenantRead,
 		TenantCreate,
 		TenantUpdate,
@@ -174,6 +178,8 @@ func Recorded() []Action {
 		WorkspacePurge,
 		WebhookDisable,
 		ProjectTakedown,
+		DomainApprove,
+		DomainReport,
 		OperatorChange,
 		CredentialUse,
 		RequestMake,
@@ -189,6 +195,7 @@ var granted = map[Role]map[Action]bool{
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(
+		DomainChange,
 		WebhookRead,
 		WebhookChange,
 		TeamUpdate,

@@ -43,6 +43,7 @@ var needed = map[Action]Scope{
 	ProductCreate:    ScopeWrite,
 	ProductUpdate:    ScopeWrite,
 	ProductDelete:    ScopeWrite,
+	DomainChange:     ScopeWrite,
 	TenantCreate:     ScopeWrite,
 	TenantUpdate:     ScopeWrite,
 	TenantDelete:     ScopeWrite,

@@ -153,14 +153,20 @@ func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	if err != nil {
 		return err
 	}
+	domains, err := tx.VerifiedDomains(row.ID)
+	if err != nil {
+		return err
+	}
 	for _, v := range versions {
-		out.Versions = append(out.Versions, compileVersion(v, environments))
+		out.Versions = append(out.Versions, compileVersion(v, environments, domains))
 	}
 	return nil
 }
 
-// compileVersion takes the version's own out of the project's environments.
-func compileVersion(v models.Version, environments []models.Environment) snapshot.Version {
+// compileVersion takes the version's own out of the project's environments and domains.
+func compileVersion(
+	v models.Version, environments []models.Environment, domains []models.Domain,
+) snapshot.Version {
 	out := snapshot.Version{
 		ID:   v.ID,
 		Name: v.Name,
@@ -177,7 +183,17 @@ func compileVersion(v models.Version, environments []models.Environment) snapsho
 	}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
-			out.Environments = append(out.Environments, snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target})
+			out.Environments = append(out.Environments, compileEnvironment(e, domains))
+		}
+	}
+	return out
+}
+
+func compileEnvironment(e models.Environment, domains []models.Domain) snapshot.Environment {
+	out := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target}
+	for _, d := range domains {
+		if d.EnvironmentID == e.ID {
+			out.Hosts = append(out.Hosts, d.Host)
 		}
 	}
 	return out

@@ -37,6 +37,10 @@ func Project(target string) *snapshot.Project {
 	env := func(id, name, path string) snapshot.Environment {
 		return snapshot.Environment{ID: "env_" + id, Name: name, Target: target + path}
 	}
+	at := func(e snapshot.Environment, hosts ...string) snapshot.Environment {
+		e.Hosts = hosts
+		return e
+	}
 	version := func(id, name string, access snapshot.Access, envs ...snapshot.Environment) snapshot.Version {
 		return snapshot.Version{ID: "ver_" + id, Name: name, Access: access, Environments: envs}
 	}
@@ -68,7 +72,7 @@ func Project(target string) *snapshot.Project {
 		},
 		Versions: []snapshot.Version{
 			version("1", "1.0.0", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.Reject},
-				env("1", "dev", "/dev"), env("2", "prod", "/base")),
+				env("1", "dev", "/dev"), at(env("2", "prod", "/base"), "api.shop.example", "xn--bcher-kva.example")),
 			version("2", "2.0.0", snapshot.Access{
 				Mode:    snapshot.Authenticate,
 				Methods: keys,
@@ -84,7 +88,7 @@ func Project(target string) *snapshot.Project {
 			},
 				env("6", "prod", "/fenced")),
 			version("3", "open", snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
-				env("4", "prod", "/open/")),
+				at(env("4", "prod", "/open/"), "open.shop.example")),
 			version("4", "v3-optional", snapshot.Access{
 				Mode:    snapshot.Passthrough,
 				Methods: keys,

@@ -55,6 +55,7 @@ var folders = []folder{
 	{path: "service/accounts", floor: service, beside: []string{"service/access"}},
 	{path: "service/audit", floor: service, beside: []string{"service/access"}},
 	{path: "service/directory", floor: service, beside: []string{"service/access", "service/keys"}},
+	{path: "service/domains", floor: service, beside: []string{"service/access"}},
 	{path: "service/exports", floor: service, beside: []string{"service/access", "service/keys", "service/projects"}},
 	{path: "service/idempotency", floor: service},
 	{path: "service/introspection", floor: service, beside: []string{"service/login", "service/projects"}},

@@ -231,6 +231,19 @@ local function let_through(whose)
 end
 
 
+-- Kong compares the hosts of a route with the Host line byte by byte, but names have no
+-- case (RFC 9110, section 4.2.3) and may end in a dot. The line is read from the copy of the
+-- headers that Kong makes for its router, so the copy is made here and corrected.
+function PosternAuth:rewrite()
+  local received = ngx.ctx.cached_request_headers or ngx.req.get_headers()
+  ngx.ctx.cached_request_headers = received
+  local host = received["host"]
+  if type(host) == "string" and (host:find("%u") or host:find("%.:") or host:sub(-1) == ".") then
+    received["host"] = (host:lower():gsub("%.$", ""):gsub("%.:", ":"))
+  end
+end
+
+
 function PosternAuth:access(config)
   local state = state_of(config)
   local route = kong.router.get_route()

@@ -1,0 +1,23 @@
+-- +goose Up
+-- Host names of customers by which callers reach an environment. Only verified ones are
+-- served, and a name is verified for one project at a time.
+CREATE TABLE domains (
+    id             TEXT NOT NULL PRIMARY KEY,
+    project_id     TEXT NOT NULL REFERENCES projects (id),
+    environment_id TEXT NOT NULL REFERENCES environments (id) ON DELETE CASCADE,
+    host           TEXT NOT NULL,
+    challenge      TEXT NOT NULL, -- the value of its TXT record
+    proof          TEXT NOT NULL, -- dns or operator; '' while it is not verified
+    verified_at    DATETIME,
+    checked_at     DATETIME,      -- when its TXT record was last looked up
+    missing_since  DATETIME,      -- when the record of a verified name was first not found
+    problem        TEXT NOT NULL, -- why the last lookup found no proof
+    created_at     DATETIME NOT NULL,
+    updated_at     DATETIME NOT NULL
+);
+CREATE UNIQUE INDEX domains_project_id_host ON domains (project_id, host);
+CREATE UNIQUE INDEX domains_host_verified ON domains (host) WHERE verified_at IS NOT NULL;
+CREATE INDEX domains_environment_id ON domains (environment_id);
+
+-- +goose Down
+DROP TABLE domains;

@@ -1,0 +1,85 @@
+package domains_test
+
+import (
+	"testing"
+
+	"postern/models"
+	"postern/service/access"
+	"postern/service/domains"
+	"postern/testkit/state"
+)
+
+func TestApprove(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		p := w.team(t, "shop")
+		operator := access.Principal{Account: "acc_operator", Operator: true, Roles: map[string]access.Role{"x": access.Owner}}
+		added := w.add(t, p, "shop", "api.internal.example")
+		_, err := w.Approve(t.Context(), p, "shop", added.ID)
+		wantCode(t, err, "not_found")
+		got, err := w.Approve(t.Context(), operator, "shop", "api.internal.example")
+		if err != nil || got.State != domains.Verified || got.Proof != domains.ProofOperator {
+			t.Fatalf("Approve: %v, %+v", err, got)
+		}
+		if got := w.hosts()["api.internal.example"]; got != "shop/prod" {
+			t.Errorf("the gateway serves it for %q", got)
+		}
+		if got, err = w.Verify(t.Context(), p, "shop", added.ID); err != nil || got.State != domains.Verified {
+			t.Errorf("Verify of an approved name: %v, %s", err, got.State)
+		}
+		if got, err = w.Disapprove(t.Context(), operator, "shop", added.ID); err != nil || got.State != domains.Pending {
+			t.Fatalf("Disapprove: %v, %s", err, got.State)
+		}
+		if got := w.hosts(); len(got) != 0 {
+			t.Errorf("after Disapprove the gateway serves %v", got)
+		}
+	})
+}
+
+func TestAddRefuses(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		p := w.team(t, "shop")
+		for host, want := range map[string]string{
+			"":                         "required",
+			"*.example.com":            "invalid_host",
+			"https://api.example.com":  "invalid_host",
+			"api.example.com:8443":     "invalid_host",
+			"192.0.2.1":                "invalid_host",
+			"2001:db8::1":              "invalid_host",
+			"example":                  "invalid_host",
+			"api.localhost":            "invalid_host",
+			"a..example.com":           "invalid_host",
+			"-a.example.com":           "invalid_host",
+			"a_b.example.com":          "invalid_host",
+			"a b.example.com":          "invalid_host",
+			"api.example.com\r\nX: y":  "invalid_host",
+			"1.2.3.4.5":                "invalid_host",
+			"console.postern.example":  "own_host",
+			"CONSOLE.postern.example.": "own_host",
+			"gate.example":             "own_host",
+			"shop.gate.example":        "own_host",
+			"a.b.gate.example":         "own_host",
+			"ｓｈｏｐ．ｇａｔｅ．ｅｘａｍｐｌｅ": "own_host",
+		} {
+			t.Run(host, func(t *testing.T) {
+				_, err := w.Add(t.Context(), p, "shop", domains.Input{Host: host, Environment: "prod"})
+				wantCode(t, err, want)
+			})
+		}
+		if got := w.add(t, p, "shop", "Bücher.example"); got.Host != "xn--bcher-kva.example" {
+			t.Errorf("Bücher.example became %s", got.Host)
+		}
+		_, err := w.Add(t.Context(), p, "shop", domains.Input{Host: "bücher.example", Environment: "dev"})
+		wantCode(t, err, "already_added")
+		_, err = w.Add(t.Context(), p, "shop", domains.Input{Host: "a.example.com", Environment: "staging"})
+		wantCode(t, err, "unknown_environment")
+
+		viewer := access.Principal{Account: "acc_v", Roles: map[string]access.Role{p.HomeTeam: access.Viewer}}
+		_, err = w.Add(t.Context(), viewer, "shop", domains.Input{Host: "a.example.com", Environment: "prod"})
+		wantCode(t, err, "not_allowed")
+		unclaimed := access.Principal{Roles: map[string]access.Role{p.HomeTeam: access.Workspace}}
+		_, err = w.Add(t.Context(), unclaimed, "shop", domains.Input{Host: "a.example.com", Environment: "prod"})
+		wantCode(t, err, "not_allowed")
+	})
+}

@@ -1,0 +1,186 @@
+package domains
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// lapseAfter is how long the TXT record of a verified name is missing before another
+// project can verify the name for itself: the domain has changed hands.
+const lapseAfter = 7 * 24 * time.Hour
+
+func lapsed(row models.Domain, now time.Time) bool {
+	return row.Proof == ProofDNS && row.MissingSince != nil && now.Sub(*row.MissingSince) >= lapseAfter
+}
+
+// finding is the outcome of a lookup: found, missing, or neither, because the lookup failed.
+type finding struct {
+	found, missing bool
+	problem        string // "" if found
+}
+
+// look looks the TXT record of a name up.
+func (s *Service) look(ctx context.Context, row models.Domain) finding {
+	want := recordOf(row)
+	values, err := s.Resolver.LookupTXT(ctx, want.Name)
+	switch {
+	case errors.Is(err, ErrNoRecord):
+		return finding{missing: true, problem: "There is no TXT record " + want.Name + "."}
+	case err != nil:
+		s.Log.Info("a TXT record cannot be looked up", "record", want.Name, "error", err)
+		return finding{problem: "The name server gave no answer for " + want.Name + "."}
+	case !slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == want.Value }):
+		return finding{missing: true, problem: "The TXT record " + want.Name + " has another value."}
+	}
+	return finding{found: true}
+}
+
+// apply sets the columns that follow from a finding.
+func (f finding) apply(row *models.Domain, now time.Time) {
+	row.CheckedAt, row.Problem = &now, f.problem
+	switch {
+	case f.found:
+		row.MissingSince = nil
+		if row.VerifiedAt == nil {
+			row.VerifiedAt, row.Proof = &now, ProofDNS
+		}
+	case f.missing && row.Proof == ProofDNS && row.MissingSince == nil:
+		row.MissingSince = &now
+	}
+}
+
+// Verify looks the TXT record of a name up, and serves the name from then on if it is there.
+// Where it is not, the error says so, and a name that was verified stays served. Verifying
+// a verified name checks its record again.
+func (s *Service) Verify(ctx context.Context, p access.Principal, project, ref string) (Domain, error) {
+	_, seen, err := find(s.DB.Read(ctx), p, project, ref, access.DomainChange)
+	if err != nil {
+		return Domain{}, fmt.Errorf("domains: verify %s: %w", ref, err)
+	}
+	looked := s.look(ctx, seen)
+	var out Domain
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		owner, row, err := find(tx, p, project, seen.ID, access.DomainChange)
+		if err != nil {
+			return err
+		}
+		if row.Challenge != seen.Challenge {
+			return access.Stale()
+		}
+		was, now := row, models.Now()
+		looked.apply(&row, now)
+		if was.VerifiedAt == nil && row.VerifiedAt != nil {
+			if err := s.release(ctx, tx, row.Host, owner.ID, now); err != nil {
+				return err
+			}
+		}
+		out, err = write(tx, p, access.DomainChange, "verify", owner, was, row)
+		return err
+	})
+	if err != nil {
+		return Domain{}, fmt.Errorf("domains: verify %s: %w", ref, err)
+	}
+	s.Changed(ctx)
+	switch {
+	case looked.found || out.Proof == ProofOperator:
+		return out, nil
+	case looked.missing:
+		return out, fault.New(fault.Conflict, "record_missing", "%s Add a TXT record %s with the value %s at the "+
+			"name servers of the domain. A new record can take some minutes to be visible.",
+			looked.problem, out.Record.Name, out.Record.Value)
+	}
+	return out, fault.New(fault.Unavailable, "lookup_failed", "%s Try again in a minute.", looked.problem)
+}
+
+// release takes a verified name from another project: where its record has been missing for
+// long. It refuses if the other project still holds the name.
+func (s *Service) release(ctx context.Context, tx *models.Tx, host, projectID string, now time.Time) error {
+	other, err := tx.VerifiedDomain(host)
+	if errors.Is(err, models.ErrNotFound) || (err == nil && other.ProjectID == projectID) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("domains: find %s: %w", host, err)
+	}
+	if !lapsed(other, now) {
+		return taken(host)
+	}
+	owner, err := tx.ProjectByID(other.ProjectID)
+	if err != nil {
+		return fmt.Errorf("domains: project of %s: %w", host, err)
+	}
+	was := other
+	unverify(&other)
+	other.Problem = "Another project has shown that it controls the name."
+	_, err = write(tx, access.System(), access.DomainReport, "lapse", owner, was, other)
+	return errors.Join(err, s.emit(ctx, tx, EventRecordMissing, owner, other))
+}
+
+func unverify(row *models.Domain) {
+	row.Proof, row.VerifiedAt, row.MissingSince = "", nil, nil
+}
+
+// Approve verifies a name without a TXT record. Only operators can.
+func (s *Service) Approve(ctx context.Context, p access.Principal, project, ref string) (Domain, error) {
+	return s.decide(ctx, p, project, ref, "approve", func(tx *models.Tx, row *models.Domain) error {
+		now := models.Now()
+		if row.VerifiedAt == nil {
+			if err := s.release(ctx, tx, row.Host, row.ProjectID, now); err != nil {
+				return err
+			}
+			row.VerifiedAt = &now
+		}
+		row.Proof, row.MissingSince, row.Problem = ProofOperator, nil, ""
+		return nil
+	})
+}
+
+// Disapprove ends the verification of a name, however it was shown. Only operators can. Its
+// team can verify it again by a new TXT record.
+func (s *Service) Disapprove(ctx context.Context, p access.Principal, project, ref string) (Domain, error) {
+	return s.decide(ctx, p, project, ref, "disapprove", func(_ *models.Tx, row *models.Domain) error {
+		if row.VerifiedAt != nil {
+			unverify(row)
+			row.Challenge = newChallenge()
+		}
+		return nil
+	})
+}
+
+func (s *Service) decide(
+	ctx context.Context,
+	p access.Principal,
+	project, ref, what string,
+	fn func(*models.Tx, *models.Domain) error,
+) (Domain, error) {
+	var out Domain
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		owner, err := access.OperatorsProject(tx, p, project)
+		if err != nil {
+			return err
+		}
+		row, err := domainOf(tx, owner, ref)
+		if err != nil {
+			return err
+		}
+		was := row
+		if err := fn(tx, &row); err != nil {
+			return err
+		}
+		out, err = write(tx, p, access.DomainApprove, what, owner, was, row)
+		return err
+	})
+	if err != nil {
+		return Domain{}, fmt.Errorf("domains: %s %s: %w", what, ref, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
