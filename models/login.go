@@ -23,6 +23,10 @@ type LoginAttempt struct {
 	HintUser      string     // end user that the request's ID token named, "" for none
 	LinkUser      string     // end user whom the sign-in links the provider to, "" for a sign-in
 	UserAgent     string     // of the browser, shortened
+	MaxAge        *int64     // the client's, in seconds; nil for none
+	ACRValues     string     // the client's, "" for none
+	LoginHint     string     // the client's, "" for none
+	UILocales     string     // the client's, "" for none
 	Tester        string     // account that tries it out from the dashboard, "" for a person's
 	AnsweredAt    *time.Time // when a provider's answer was taken, which can be done once
 	FinishedAt    *time.Time // when a code was given, which can be done once
@@ -41,6 +45,9 @@ type LoginSession struct {
 	CookieHash Digest     // SHA-256 of the cookie at the hosted pages, nil for none
 	SeenAt     *time.Time // last use of that cookie
 	UserAgent  string     // of the browser that signed in, shortened
+	AuthTime   *time.Time // when the person authenticated, as the provider stated; nil if it did not
+	ACR        string     // how, as the provider stated; "" if it did not
+	AMR        string     // with what, separated by spaces
 	EndedAt    *time.Time
 	CreatedAt  time.Time // when the person proved who they are
 	ExpiresAt  time.Time

@@ -49,6 +49,9 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 		Hint:            asked.Get("id_token_hint"),
 		Cookie:          h.Web.Cookie(c.Request, web.HostedCookie(client)),
 		UserAgent:       c.Request.UserAgent(),
+		ACRValues:       asked.Get("acr_values"),
+		LoginHint:       asked.Get("login_hint"),
+		UILocales:       asked.Get("ui_locales"),
 		Request:         asked.Get("request") + asked.Get("request_uri"),
 		Repeated:        asked.Repeated,
 	}, browser)
@@ -56,20 +59,25 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 		return h.loginFailed(c, err, "")
 	}
 	if begun.Refused != "" {
-		m := pages.Problem{
-			Shell:     h.loginShell(c, begun.Client),
-			Status:    http.StatusBadRequest,
-			Text:      begun.Refused,
-			Back:      begun.Back,
-			RequestID: web.RequestID(c.Request.Context()),
-		}
-		return web.Answer{Status: m.Status, Page: pages.ProblemPage(m)}, nil
+		return h.refusedPage(c, begun.Client, begun.Refused, begun.Back), nil
 	}
 	if begun.Back != "" {
 		return web.Redirect(begun.Back), nil
 	}
 	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
 	return h.choose(c, begun, http.StatusOK, ""), nil
+}
+
+// refusedPage explains an error before the browser goes back to an unclaimed application.
+func (h *Handler) refusedPage(c *gin.Context, client login.Look, text, back string) web.Answer {
+	m := pages.Problem{
+		Shell:     h.loginShell(c, client),
+		Status:    http.StatusBadRequest,
+		Text:      text,
+		Back:      back,
+		RequestID: web.RequestID(c.Request.Context()),
+	}
+	return web.Answer{Status: m.Status, Page: pages.ProblemPage(m)}
 }
 
 func (h *Handler) choose(c *gin.Context, attempt login.Attempt, status int, complaint string) web.Answer {
@@ -147,6 +155,9 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 	}, h.Web.Cookie(c.Request, web.LoginCookie))
 	if err != nil {
 		return h.loginFailed(c, err, attempt)
+	}
+	if arrived.Refused != "" {
+		return h.refusedPage(c, arrived.Client, arrived.Refused, arrived.Back), nil
 	}
 	if arrived.Back != "" {
 		return h.finished(c, arrived.Finished), nil

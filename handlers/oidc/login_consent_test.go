@@ -117,14 +117,14 @@ func TestTheProviderIsToldToAskAgain(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		_, provider := s.offerFake(nil)
-		for _, tt := range []struct{ prompt, age, want string }{
-			{"", "", ""},
-			{"consent", "", ""}, // ours to ask for
-			{"login", "", "login"},
-			{"select_account login", "", "login select_account"},
-			{"", "0", "login"},
-			{"consent", "3600", "login"},
-			{"login", "60", "login"},
+		for _, tt := range []struct{ prompt, age, want, wantAge string }{
+			{"", "", "", ""},
+			{"consent", "", "", ""}, // ours to ask for
+			{"login", "", "login", "0"},
+			{"select_account login", "", "login select_account", "0"},
+			{"", "0", "login", "0"},
+			{"consent", "3600", "", "3600"},
+			{"login", "60", "login", "0"},
 		} {
 			browser, r := s.browser(), s.request("openid")
 			r.query.Set("prompt", tt.prompt)
@@ -132,8 +132,7 @@ func TestTheProviderIsToldToAskAgain(t *testing.T) {
 				r.query.Set("max_age", tt.age)
 			}
 			if q := s.toProvider(browser, r, provider.ID).Query(); q.Get("prompt") != tt.want ||
-				q.Has("prompt") != (tt.want != "") ||
-				q.Has("max_age") {
+				q.Has("prompt") != (tt.want != "") || q.Get("max_age") != tt.wantAge {
 				t.Errorf("prompt %q and max_age %q: the provider is asked %v, want %q", tt.prompt, tt.age, q, tt.want)
 			}
 		}

@@ -46,6 +46,7 @@ func TestAuthorize_promptNone(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
+		fake.Claims = stating(minutesAgo(3))
 		browser := s.browser()
 		first := s.enter(browser, fake, provider.ID, "openid email offline_access")
 
@@ -63,7 +64,7 @@ func TestAuthorize_promptNone(t *testing.T) {
 		})
 		before, after := claims(t, first.ID), claims(t, tokens.ID)
 		for _, name := range []string{"sub", "sid", "auth_time"} {
-			if after[name] != before[name] {
+			if after[name] != before[name] || after[name] == nil {
 				t.Errorf("%s is %v, want %v as in the sign-in", name, after[name], before[name])
 			}
 		}
@@ -84,6 +85,7 @@ func TestAuthorize_promptNoneErrors(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
+		fake.Claims = stating(minutesAgo(0))
 		browser, r := s.browser(), s.request("openid")
 		check := func(when string, browser *http.Client, more url.Values, want string) {
 			t.Helper()
@@ -101,6 +103,8 @@ func TestAuthorize_promptNoneErrors(t *testing.T) {
 		check("with its access token", browser, url.Values{"id_token_hint": {first.Access}}, "invalid_request")
 		check("with no token", browser, url.Values{"id_token_hint": {"x"}}, "invalid_request")
 		check("max_age", browser, url.Values{"max_age": {"600"}}, "")
+		check("acr_values, stated", browser, url.Values{"acr_values": {"silver gold"}}, "")
+		check("acr_values, another", browser, url.Values{"acr_values": {"gold"}}, "login_required")
 
 		fake.Subject = "ben"
 		ben := s.enter(s.browser(), fake, provider.ID, "openid")
@@ -113,8 +117,9 @@ func TestAuthorize_promptNoneErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		move("created_at", 11*time.Minute)
+		move("auth_time", 11*time.Minute)
 		check("after max_age", browser, url.Values{"max_age": {"600"}}, "login_required")
+		check("max_age=0", browser, url.Values{"max_age": {"0"}}, "login_required")
 		move("seen_at", 25*time.Hour)
 		check("after a day without use", browser, nil, "login_required")
 		move("seen_at", time.Hour)

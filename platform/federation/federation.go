@@ -91,6 +91,8 @@ type Identity struct {
 	Email         string
 	EmailVerified bool // the provider states that it has verified Email
 	Name          string
+
+	Authentication Authentication
 }
 
 // AnswerError is the reason why a provider's response is refused. A correctly configured,

@@ -41,6 +41,10 @@ type Claims struct {
 	Username        string `json:"preferred_username"`
 	ObjectID        string `json:"oid"` // Microsoft's, as is the next
 	TenantID        string `json:"tid"`
+
+	AuthTime authTime   `json:"auth_time"`
+	ACR      reference  `json:"acr"`
+	AMR      references `json:"amr"`
 }
 
 // flag reads a boolean that some issuers send as a string. Anything else is false.
@@ -127,6 +131,8 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 		Email:         claims.Email,
 		EmailVerified: claims.emailVerified(),
 		Name:          c.Policy.DisplayName(claims),
+
+		Authentication: claims.Authentication(),
 	}, nil
 }
 

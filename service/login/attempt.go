@@ -74,11 +74,20 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 	if attempt.AnsweredAt != nil {
 		return "", errAnswered
 	}
-	config, _, err := s.providerConfig(ctx, clientID, providerID)
+	config, row, err := s.providerConfig(ctx, clientID, providerID)
 	if err != nil {
 		return "", err
 	}
+	if !demandOf(attempt).canBeMetBy(row.Type) {
+		return "", fault.New(
+			fault.Conflict, errorUnmet,
+			"The application demands a proof of when and how you signed in, which %s cannot give. Choose another way.",
+			labelOf(row),
+		)
+	}
 	request := requestOf(attempt.ID, providerID, browser)
+	request.MaxAge, request.ACRValues = attempt.MaxAge, attempt.ACRValues
+	request.LoginHint, request.UILocales = attempt.LoginHint, attempt.UILocales
 	request.Prompt = providers.Prompt{
 		Login:         granted(attempt.Prompt, "login"),
 		SelectAccount: granted(attempt.Prompt, "select_account"),
@@ -110,6 +119,7 @@ type Outcome struct {
 	Before    string  // scopes the user consented to earlier, "" for none
 	Site      string  // origin of the redirect URI
 	TestLogin bool    // see Attempt
+	Refused   string  // see Attempt
 }
 
 // ticket is the state between a provider's answer and the user's consent. It travels
@@ -117,6 +127,8 @@ type Outcome struct {
 type ticket struct {
 	Identity directory.ExternalIdentity `json:"Arrival"` // as earlier versions sealed it
 	Handed   *handed                    `json:",omitempty"`
+
+	Authentication federation.Authentication `json:",omitzero"`
 }
 
 // handed holds the provider's tokens that a code carries to the token endpoint. They are
@@ -165,6 +177,11 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("login: callback of %s: %w", in.Provider, err)
+	}
+	now := models.Now()
+	identity.Authentication = plausible(identity.Authentication, now)
+	if why := demandOf(attempt).unmet(identity.Authentication, now); why != "" {
+		return s.refuseUnmet(ctx, attempt, why)
 	}
 	return s.complete(ctx, attempt, row, identity, tokens)
 }
@@ -221,7 +238,11 @@ func (s *Service) complete(
 	if err != nil {
 		return Outcome{}, err
 	}
-	entry := ticket{Handed: handedOn(row, tokens), Identity: externalIdentity(client, row, identity)}
+	entry := ticket{
+		Handed:         handedOn(row, tokens),
+		Identity:       externalIdentity(client, row, identity),
+		Authentication: identity.Authentication,
+	}
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
 		return Outcome{}, fault.New(
 			fault.Forbidden, "provider_answer_refused",
@@ -335,6 +356,7 @@ func (s *Service) finish(
 		ExpiresAt:  now.Add(sessionTTL(client)),
 	}
 	cookie := hostedCookie(attempt, &session)
+	recorded(entry.Authentication, &session)
 	code, err := s.newCode(tx, team, session.ID, entry.Handed)
 	if err != nil {
 		return Finished{}, err
@@ -381,6 +403,7 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 		attempt.AnsweredAt != nil {
 		return out, err
 	}
-	out.Providers, err = s.enabledProviders(ctx, clientID)
+	offered, err := s.enabledProviders(ctx, clientID)
+	out.Providers = demandOf(attempt).among(offered)
 	return out, err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"postern/models"
 	"postern/platform/fault"
@@ -18,6 +19,7 @@ import (
 const (
 	maxState = 2048
 	maxScope = 1024
+	maxHint  = 500
 )
 
 // scopes are the supported ones; others are not granted (RFC 6749, 3.3).
@@ -40,6 +42,9 @@ type AuthorizationRequest struct {
 	Hint            string // id_token_hint
 	Cookie          string // of the user's session at the hosted pages, "" for none
 	UserAgent       string
+	ACRValues       string
+	LoginHint       string
+	UILocales       string
 	Request         string // a request object, which is not supported
 	Repeated        bool   // a parameter was sent twice
 }
@@ -105,31 +110,43 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 			"You cannot sign in yet: this application has no sign-in provider. Contact its operator.",
 		)
 	}
+	attempt := in.attempt(browser, models.Now())
+	attempt.HintUser = hint
+	asked := demandOf(attempt)
+	if options = asked.among(options); len(options) == 0 {
+		return s.sentBack(client, look, in, errorUnmet, asked.cannotBeMet()), nil
+	}
 	// The first key is created now, so that gateways have loaded it when a token comes.
 	if _, err := s.signer(ctx, client); err != nil {
 		return Attempt{}, fmt.Errorf("login: signing key of %s: %w", client.ID, err)
-	}
-	now := models.Now()
-	attempt := models.LoginAttempt{
-		ID:            models.NewID("lgn"),
-		ClientID:      client.ID,
-		BrowserHash:   hash(browser),
-		RedirectURI:   in.RedirectURI,
-		State:         in.State,
-		Nonce:         in.Nonce,
-		Scope:         in.granted(),
-		Prompt:        in.prompts(),
-		CodeChallenge: in.Challenge,
-		HintUser:      hint,
-		UserAgent:     shortened(in.UserAgent),
-		CreatedAt:     now,
-		ExpiresAt:     now.Add(attemptTTL),
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.Insert(&attempt) })
 	if err != nil {
 		return Attempt{}, fmt.Errorf("login: keep an attempt: %w", err)
 	}
 	return Attempt{ID: attempt.ID, Client: look, Providers: options}, nil
+}
+
+// attempt returns the attempt that the request begins in a browser.
+func (in AuthorizationRequest) attempt(browser string, now time.Time) models.LoginAttempt {
+	return models.LoginAttempt{
+		ID:            models.NewID("lgn"),
+		ClientID:      in.ClientID,
+		BrowserHash:   hash(browser),
+		RedirectURI:   in.RedirectURI,
+		State:         in.State,
+		Nonce:         in.Nonce,
+		Scope:         in.granted(),
+		Prompt:        in.prompts(),
+		MaxAge:        in.maxAge(),
+		ACRValues:     strings.Join(strings.Fields(in.ACRValues), " "),
+		LoginHint:     in.LoginHint,
+		UILocales:     in.UILocales,
+		CodeChallenge: in.Challenge,
+		UserAgent:     shortened(in.UserAgent),
+		CreatedAt:     now,
+		ExpiresAt:     now.Add(attemptTTL),
+	}
 }
 
 // sentBack returns an error response for the client (RFC 6749, 4.1.2.1). Anyone can
@@ -173,6 +190,9 @@ func (in AuthorizationRequest) check() (code, text string) {
 	case len(in.State) > maxState || len(in.Nonce) > maxState || len(in.Scope) > maxScope:
 		return "invalid_request", "state, nonce or scope is too long"
 	}
+	if code, text = in.checkHints(); code != "" {
+		return code, text
+	}
 	return in.checkPrompt()
 }
 
@@ -190,12 +210,11 @@ func (in AuthorizationRequest) checkPrompt() (code, text string) {
 	return "", ""
 }
 
-// prompts returns the values of prompt for the page and the provider. max_age, whatever
-// its value, adds login: not all providers report when they authenticated a user, and a
-// new authentication satisfies any bound.
+// prompts returns the values of prompt for the page and the provider. max_age=0 is the
+// same as login (OpenID Connect Core 1.0, 3.1.2.1).
 func (in AuthorizationRequest) prompts() string {
 	values := strings.Fields(in.Prompt)
-	if in.MaxAge != "" && !slices.Contains(values, "login") {
+	if age := in.maxAge(); age != nil && *age == 0 && !slices.Contains(values, "login") {
 		values = append(values, "login")
 	}
 	return strings.Join(values, " ")

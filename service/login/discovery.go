@@ -63,6 +63,8 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 			"exp",
 			"iat",
 			"auth_time",
+			"acr",
+			"amr",
 			"nonce",
 			"sid",
 			"at_hash",

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -98,7 +97,8 @@ func (s *Service) silent(
 		if err != nil {
 			return err
 		}
-		if !live || hint != "" && hint != session.user.ID || in.tooOld(session.LoginSession, now) ||
+		isOther := hint != "" && hint != session.user.ID
+		if !live || isOther || demandOf(in.attempt("", now)).unmet(statedIn(session.LoginSession), now) != "" ||
 			(TokenTypes{session.provider.TokenClient, session.provider.TokenUpstream}).needsProviders() {
 			refused, text = "login_required", "the user has to sign in"
 			return nil
@@ -139,12 +139,6 @@ func (s *Service) silent(
 		return s.sentBack(client, look, in, refused, text), nil
 	}
 	return Attempt{Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{"code": {code}})}, nil
-}
-
-// tooOld reports whether the user's sign-in is longer ago than the request's max_age.
-func (in AuthorizationRequest) tooOld(session models.LoginSession, now time.Time) bool {
-	seconds, err := strconv.ParseUint(in.MaxAge, 10, 32)
-	return err == nil && now.Sub(session.CreatedAt) > time.Duration(seconds)*time.Second
 }
 
 // otherUser finishes an attempt whose request named another user than the one who signed

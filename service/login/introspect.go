@@ -29,6 +29,7 @@ type Introspection struct {
 	Session   string       `json:"sid,omitempty"`
 	Tenant    string       `json:"tenant,omitempty"`
 	Groups    []string     `json:"groups,omitempty"`
+	AuthenticationClaims
 }
 
 // Introspect describes an access or refresh token of the client's issuer. A token of
@@ -88,6 +89,8 @@ func (s *Service) introspectAccess(
 		Session:   claims.Session,
 		Tenant:    claims.Tenant,
 		Groups:    claims.Groups,
+
+		AuthenticationClaims: claims.AuthenticationClaims,
 	}, nil
 }
 

@@ -38,15 +38,16 @@ type AccessClaims struct {
 	Provider string   `json:"provider"`
 	Upstream string   `json:"upstream"`                 // see TokenTypes
 	Sealed   string   `json:"upstream_token,omitempty"` // the provider's token for the upstream; see UpstreamToken
+	AuthenticationClaims
 }
 
 // idClaims are the claims of an ID token (OpenID Connect Core 1.0, 2).
 type idClaims struct {
 	jwt.Claims
-	AuthTime   *jwt.NumericDate `json:"auth_time"`
-	Nonce      string           `json:"nonce,omitempty"`
-	Session    string           `json:"sid"`
-	AccessHash string           `json:"at_hash"`
+	AuthenticationClaims
+	Nonce      string `json:"nonce,omitempty"`
+	Session    string `json:"sid"`
+	AccessHash string `json:"at_hash"`
 	UserClaims
 }
 
@@ -91,11 +92,12 @@ func (s *Service) issue(ctx context.Context, client models.AppClient, done redee
 	}
 	claims := idClaims{
 		Claims:     s.claims(client, done.user.ID, now),
-		AuthTime:   jwt.NewNumericDate(done.session.CreatedAt),
 		Nonce:      done.session.Nonce,
 		Session:    done.session.ID,
 		AccessHash: accessHash(key.algorithm, out.Access),
 		UserClaims: claimsOf(done.user, done.groups, done.session.Scope),
+
+		AuthenticationClaims: authenticationOf(done.session),
 	}
 	out.ID, err = key.sign(idType, claims)
 	return out, err
@@ -123,6 +125,8 @@ func (s *Service) access(
 		Groups:   done.groups,
 		Provider: done.session.ProviderID,
 		Upstream: ServiceToken,
+
+		AuthenticationClaims: authenticationOf(done.session),
 	}
 	claims.ID = models.NewID("jti")
 	provider, err := s.DB.Read(ctx).ProviderByID(done.session.ProviderID)

@@ -176,6 +176,9 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		"email_verified": true,
 		"name":           "Ana",
 	}
+	if request.Has("max_age") { // auth_time is required then (Core, 2)
+		claims["auth_time"] = now.Unix()
+	}
 	if p.Claims != nil {
 		p.Claims(claims)
 	}

@@ -133,16 +133,36 @@ const maxSteps = 20
 // address it returns.
 func (p *Provider) SignIn(t testing.TB, authorizeURL, name string) *url.URL {
 	t.Helper()
+	back, _ := p.NewBrowser(t).SignIn(t, authorizeURL, name)
+	return back
+}
+
+// Browser is one that the provider remembers from sign-in to sign-in.
+type Browser struct {
+	issuer string
+	client *http.Client
+}
+
+// NewBrowser returns one that is not signed in.
+func (p *Provider) NewBrowser(t testing.TB) *Browser {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := &http.Client{
+	client := &http.Client{
 		Jar:           jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	defer browser.CloseIdleConnections()
-	answer, err := browser.Get(authorizeURL) //nolint:bodyclose // step closes it
+	t.Cleanup(client.CloseIdleConnections)
+	return &Browser{p.Issuer, client}
+}
+
+// SignIn is Provider.SignIn in this browser. It returns also how often the provider asked
+// for a password.
+func (b *Browser) SignIn(t testing.TB, authorizeURL, name string) (back *url.URL, passwords int) {
+	t.Helper()
+	answer, err := b.client.Get(authorizeURL) //nolint:bodyclose // step closes it
 	for range maxSteps {
 		if err != nil {
 			t.Fatalf("sign in at the provider: %v", err)
@@ -150,15 +170,18 @@ func (p *Provider) SignIn(t testing.TB, authorizeURL, name string) *url.URL {
 		next, form := step(t, answer, name)
 		switch {
 		case form != nil:
-			answer, err = browser.PostForm(next.String(), form) //nolint:bodyclose // step closes it
-		case !strings.HasPrefix(next.String(), p.Issuer+"/"):
-			return next
+			if form.Get("prompt") == "login" {
+				passwords++
+			}
+			answer, err = b.client.PostForm(next.String(), form) //nolint:bodyclose // step closes it
+		case !strings.HasPrefix(next.String(), b.issuer+"/"):
+			return next, passwords
 		default:
-			answer, err = browser.Get(next.String()) //nolint:bodyclose // step closes it
+			answer, err = b.client.Get(next.String()) //nolint:bodyclose // step closes it
 		}
 	}
 	t.Fatal("sign in at the provider: no end of pages")
-	return nil
+	return nil, 0
 }
 
 // step reads where an answer leads: a redirect, or a form to fill in.

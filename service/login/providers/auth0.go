@@ -19,6 +19,10 @@ func (auth0) traits() Traits {
 		NeedsIssuer:   true,
 		HasIDToken:    true,
 		RequiredScope: "openid",
+
+		Reauthenticates: true,
+		TellsAuthTime:   true,
+		TakesACRValues:  true,
 	}
 }
 
@@ -26,8 +30,10 @@ func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, e
 	return openIDEndpoint(ctx, s, c, c.Issuer)
 }
 
-// prompt: auth0.com/docs/api/authentication/login/authorize-application.
-func (auth0) prompt(p Prompt) []oauth2.AuthCodeOption { return promptParam(p.values()...) }
+// parameters: auth0.com/docs/api/authentication/login/authorize-application; max_age and
+// auth_time are in auth0.com/docs/authenticate/login/max-age-reauthentication, acr_values in
+// auth0.com/docs/secure/multi-factor-authentication/step-up-authentication.
+func (auth0) parameters(r Request) []oauth2.AuthCodeOption { return openIDParameters(r) }
 
 func (auth0) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	return openIDIdentify(ctx, s, c, c.Issuer, e)

@@ -42,14 +42,10 @@ func (f facebook) endpoint(_ context.Context, s *Set, _ Config) (oauth2.Endpoint
 	}, nil
 }
 
-// prompt: a parameter of its own asks for the password; there is none for the account
-// (developers.facebook.com/docs/facebook-login/reauthentication).
-func (facebook) prompt(p Prompt) []oauth2.AuthCodeOption {
-	if !p.Login {
-		return nil
-	}
-	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("auth_type", "reauthenticate")}
-}
+// parameters: there are none for the account, a hint or a language
+// (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow). Asked to
+// authenticate again (auth_type=reauthenticate), it does not state when it did.
+func (facebook) parameters(Request) []oauth2.AuthCodeOption { return nil }
 
 func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	if e.iss != "" && e.iss != f.site(s) {

@@ -39,9 +39,12 @@ func (g github) endpoint(_ context.Context, s *Set, c Config) (oauth2.Endpoint, 
 	return g.server(s, c).Endpoint(), nil
 }
 
-// prompt: the only value is select_account (docs.github.com/apps/oauth-apps/building-oauth-apps/
+// parameters: the only prompt is select_account, and login is its login_hint
+// (docs.github.com/apps/oauth-apps/building-oauth-apps/
 // authorizing-oauth-apps#1-request-a-users-github-identity).
-func (github) prompt(p Prompt) []oauth2.AuthCodeOption { return p.selectAccount() }
+func (github) parameters(r Request) []oauth2.AuthCodeOption {
+	return parameters("prompt", r.Prompt.account(), "login", r.LoginHint)
+}
 
 func (g github) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	server := g.server(s, c)

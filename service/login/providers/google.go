@@ -24,6 +24,8 @@ func (google) traits() Traits {
 		Scopes:        []string{"openid", "email", "profile"},
 		HasIDToken:    true,
 		RequiredScope: "openid",
+
+		TellsAuthTime: true,
 	}
 }
 
@@ -35,9 +37,13 @@ func (g google) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint
 	return found, err
 }
 
-// prompt: Google supports none, consent and select_account
+// parameters: prompt is none, consent or select_account; login_hint is taken, max_age is not
 // (developers.google.com/identity/openid-connect/openid-connect#authenticationuriparameters).
-func (google) prompt(p Prompt) []oauth2.AuthCodeOption { return p.selectAccount() }
+// auth_time is in the ID tokens of verified apps that turned "session age claims" on
+// (developers.google.com/identity/siwg/security-bundle).
+func (google) parameters(r Request) []oauth2.AuthCodeOption {
+	return parameters("prompt", r.Prompt.account(), "login_hint", r.LoginHint)
+}
 
 func (g google) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	return openIDIdentify(ctx, s, c, g.issuer(s), e)

@@ -25,6 +25,9 @@ func (microsoft) traits() Traits {
 		TakesIssuer:   true,
 		HasIDToken:    true,
 		RequiredScope: "openid",
+
+		Reauthenticates: true,
+		TellsAuthTime:   true,
 	}
 }
 
@@ -69,11 +72,21 @@ func (m microsoft) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpo
 	return endpoint, nil
 }
 
-// prompt: one value at a time (learn.microsoft.com/entra/identity-platform/
-// v2-oauth2-auth-code-flow#request-an-authorization-code). login asks for the account too.
-func (microsoft) prompt(p Prompt) []oauth2.AuthCodeOption {
-	values := p.values()
-	return promptParam(values[:min(1, len(values))]...)
+// parameters: prompt has one value at a time, of which login asks for the account too, and
+// login_hint is taken (learn.microsoft.com/entra/identity-platform/
+// v2-oauth2-auth-code-flow#request-an-authorization-code). max_age is not documented: a new
+// authentication satisfies any. auth_time is an optional claim, which the app's
+// registration has to name (learn.microsoft.com/entra/identity-platform/
+// optional-claims-reference).
+func (microsoft) parameters(r Request) []oauth2.AuthCodeOption {
+	prompt := ""
+	switch {
+	case r.Prompt.Login || r.MaxAge != nil:
+		prompt = "login"
+	case r.Prompt.SelectAccount:
+		prompt = "select_account"
+	}
+	return parameters("prompt", prompt, "login_hint", r.LoginHint)
 }
 
 func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
@@ -104,5 +117,7 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 		Subject: claims.TenantID + "." + claims.ObjectID,
 		Email:   claims.Email,
 		Name:    policy.DisplayName(claims),
+
+		Authentication: claims.Authentication(),
 	}, nil
 }

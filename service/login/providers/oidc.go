@@ -18,6 +18,10 @@ func (custom) traits() Traits {
 		NeedsIssuer:   true,
 		HasIDToken:    true,
 		RequiredScope: "openid",
+
+		Reauthenticates: true,
+		TellsAuthTime:   true,
+		TakesACRValues:  true,
 	}
 }
 
@@ -25,7 +29,7 @@ func (custom) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, 
 	return openIDEndpoint(ctx, s, c, c.Issuer)
 }
 
-func (custom) prompt(p Prompt) []oauth2.AuthCodeOption { return promptParam(p.values()...) }
+func (custom) parameters(r Request) []oauth2.AuthCodeOption { return openIDParameters(r) }
 
 func (custom) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	return openIDIdentify(ctx, s, c, c.Issuer, e)

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -51,44 +50,15 @@ type Request struct {
 	Nonce    string
 	Verifier string // PKCE (RFC 7636); only its challenge is sent
 	Prompt   Prompt
+	MaxAge   *int64 // seconds since the authentication that suffices, nil for any
+
+	ACRValues string // separated by spaces, "" for any
+	LoginHint string // the user whom the client expects, "" if unknown
+	UILocales string // of the provider's pages, separated by spaces; "" for any
 }
 
 func (r Request) attempt(c Config) federation.Attempt {
 	return federation.Attempt{State: r.State, Nonce: r.Nonce, Verifier: r.Verifier, RedirectURL: c.RedirectURI}
-}
-
-// Prompt is what the provider asks for although the browser is signed in there (OpenID
-// Connect Core 1.0, 3.1.2.1).
-type Prompt struct {
-	Login         bool // prompt=login: authenticate again
-	SelectAccount bool // prompt=select_account
-}
-
-// values returns the values of the parameter prompt.
-func (p Prompt) values() []string {
-	var values []string
-	if p.Login {
-		values = append(values, "login")
-	}
-	if p.SelectAccount {
-		values = append(values, "select_account")
-	}
-	return values
-}
-
-func promptParam(values ...string) []oauth2.AuthCodeOption {
-	if len(values) == 0 {
-		return nil
-	}
-	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("prompt", strings.Join(values, " "))}
-}
-
-// selectAccount is for kinds that support no other value than select_account.
-func (p Prompt) selectAccount() []oauth2.AuthCodeOption {
-	if p.Login || p.SelectAccount {
-		return promptParam("select_account")
-	}
-	return nil
 }
 
 // Response is a provider's authorization response.
@@ -121,6 +91,10 @@ type Traits struct {
 	TakesIssuer   bool // optional: the address of a self-hosted installation
 	HasIDToken    bool
 	RequiredScope string // without it users cannot be identified; "" for none
+
+	Reauthenticates bool // it can be made to authenticate again, and auth_time proves it
+	TellsAuthTime   bool // auth_time in its ID tokens
+	TakesACRValues  bool // acr_values, with acr in its ID tokens
 }
 
 // kind is one kind of provider.
@@ -128,8 +102,8 @@ type kind interface {
 	traits() Traits
 	// endpoint returns where the browser is sent and where codes are exchanged.
 	endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error)
-	// prompt returns the parameters that come closest to the prompt.
-	prompt(Prompt) []oauth2.AuthCodeOption
+	// parameters returns what its authorization endpoint takes of a request's prompt and hints.
+	parameters(Request) []oauth2.AuthCodeOption
 	// identify returns who signed in.
 	identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error)
 	tokenIssuer
@@ -194,7 +168,7 @@ func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, er
 	if err != nil {
 		return "", err
 	}
-	options := k.prompt(r.Prompt)
+	options := k.parameters(r)
 	if c.Audience != "" { // auth0.com/docs/secure/tokens/access-tokens/get-access-tokens
 		options = append(options, oauth2.SetAuthURLParam("audience", c.Audience))
 	}

@@ -130,12 +130,16 @@ func TestAuthorizeURL_Request(t *testing.T) {
 
 func TestAuthorizeURL_Prompt(t *testing.T) {
 	for kind, want := range map[string][3]string{ // for login, for the account, for both
-		providers.OIDC:      {"prompt=login", "prompt=select_account", "prompt=login+select_account"},
-		providers.Auth0:     {"prompt=login", "prompt=select_account", "prompt=login+select_account"},
+		providers.OIDC: {
+			"max_age=0&prompt=login", "prompt=select_account", "max_age=0&prompt=login+select_account",
+		},
+		providers.Auth0: {
+			"max_age=0&prompt=login", "prompt=select_account", "max_age=0&prompt=login+select_account",
+		},
 		providers.Microsoft: {"prompt=login", "prompt=select_account", "prompt=login"},
 		providers.Google:    {"prompt=select_account", "prompt=select_account", "prompt=select_account"},
 		providers.GitHub:    {"prompt=select_account", "prompt=select_account", "prompt=select_account"},
-		providers.Facebook:  {"auth_type=reauthenticate", "", "auth_type=reauthenticate"},
+		providers.Facebook:  {"", "", ""},
 	} {
 		s := &stage{set: &providers.Set{HTTP: guarded(t)}, config: configOf(kind, "")}
 		if start := kinds[kind]; start != nil {
@@ -163,6 +167,46 @@ func TestAuthorizeURL_Prompt(t *testing.T) {
 				t.Errorf("%s, %+v: %s", kind, prompt, got.Encode())
 			}
 		}
+	}
+}
+
+// Each kind gets the hints that it documents, and none of the others.
+func TestAuthorizeURL_Hints(t *testing.T) {
+	age := int64(60)
+	for kind, want := range map[string]string{
+		providers.OIDC:      "acr_values=gold&login_hint=ana&max_age=60&ui_locales=de",
+		providers.Auth0:     "acr_values=gold&login_hint=ana&max_age=60&ui_locales=de",
+		providers.Microsoft: "login_hint=ana&prompt=login",
+		providers.Google:    "login_hint=ana",
+		providers.GitHub:    "login=ana",
+		providers.Facebook:  "",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			s := &stage{set: &providers.Set{HTTP: guarded(t)}, config: configOf(kind, "")}
+			if start := kinds[kind]; start != nil {
+				s = start(t)
+			}
+			asked := sent
+			asked.MaxAge, asked.ACRValues, asked.LoginHint, asked.UILocales = &age, "gold", "ana", "de"
+			address, err := s.set.AuthorizeURL(t.Context(), s.config, asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := url.Parse(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := u.Query()
+			for _, usual := range []string{
+				"client_id", "code_challenge", "code_challenge_method", "nonce", "redirect_uri", "response_type", "scope",
+				"state",
+			} {
+				got.Del(usual)
+			}
+			if got.Encode() != want {
+				t.Errorf("got %s, want %s", got.Encode(), want)
+			}
+		})
 	}
 }
 

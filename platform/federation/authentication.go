@@ -1,0 +1,85 @@
+package federation
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Authentication is what an ID token states about the user's authentication (Core, 2).
+// Its texts are safe to hand on.
+type Authentication struct {
+	At      time.Time // auth_time; zero if the token has none
+	Context string    // acr; "" if the token has none
+	Methods string    // amr, separated by spaces; "" if the token has none
+}
+
+// Bounds on what is read of acr and amr.
+const (
+	maxContext = 255 // bytes
+	maxMethod  = 64  // bytes of one
+	maxMethods = 20
+)
+
+// authTime reads auth_time: seconds since 1970, which some issuers send as text or with a
+// fraction. Anything else is no time.
+type authTime struct{ time.Time }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *authTime) UnmarshalJSON(raw []byte) error {
+	var seconds float64
+	text := strings.Trim(string(raw), `"`)
+	if json.Unmarshal([]byte(text), &seconds) != nil || seconds <= 0 || seconds > math.MaxInt32*100 {
+		return nil
+	}
+	a.Time = time.Unix(int64(seconds), 0).UTC()
+	return nil
+}
+
+// reference reads acr. Anything but a fitting text is none.
+type reference string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *reference) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && isReference(text, maxContext) {
+		*r = reference(text)
+	}
+	return nil
+}
+
+// references reads amr, a list of texts, which some issuers send as one text. Values that
+// do not fit are left out.
+type references []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *references) UnmarshalJSON(raw []byte) error {
+	var list []any
+	if json.Unmarshal(raw, &list) != nil {
+		var one any
+		if json.Unmarshal(raw, &one) != nil {
+			return nil
+		}
+		list = []any{one}
+	}
+	for _, value := range list {
+		text, _ := value.(string)
+		if isReference(text, maxMethod) && !slices.Contains(*r, text) && len(*r) < maxMethods {
+			*r = append(*r, text)
+		}
+	}
+	return nil
+}
+
+// isReference reports whether a text is one visible ASCII word.
+func isReference(text string, most int) bool {
+	return text != "" && len(text) <= most &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
+}
+
+// Authentication returns what the claims state about the authentication.
+func (c Claims) Authentication() Authentication {
+	return Authentication{At: c.AuthTime.Time, Context: string(c.ACR), Methods: strings.Join(c.AMR, " ")}
+}

@@ -1,0 +1,159 @@
+package login
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/federation"
+	"postern/service/login/providers"
+)
+
+// authLeeway is how far the clock of a provider may be off where its auth_time is compared.
+const authLeeway = 30 * time.Second
+
+// errorUnmet is the error code of OpenID Connect Core Error Code
+// unmet_authentication_requirements 1.0, which RFC 9470, 5 uses for max_age and acr_values.
+const errorUnmet = "unmet_authentication_requirements"
+
+// demand is what an authorization request demands of the user's authentication (OpenID
+// Connect Core 1.0, 3.1.2.1). It is stored with the attempt: the request that goes to the
+// provider passes through the browser, which can remove parameters, so the provider's
+// signed answer is compared with it.
+type demand struct {
+	fresh  bool           // prompt=login or max_age=0: authenticated since the request
+	since  time.Time      // of the request
+	maxAge *time.Duration // authenticated at most so long ago, nil for any
+	acr    []string       // acr is one of these; empty for any
+}
+
+func demandOf(attempt models.LoginAttempt) demand {
+	out := demand{
+		fresh: granted(attempt.Prompt, "login"),
+		since: attempt.CreatedAt,
+		acr:   strings.Fields(attempt.ACRValues),
+	}
+	if attempt.MaxAge != nil {
+		age := time.Duration(*attempt.MaxAge) * time.Second
+		out.maxAge = &age
+	}
+	return out
+}
+
+// canBeMetBy reports whether a kind of provider can prove what is demanded.
+func (d demand) canBeMetBy(kind string) bool {
+	traits, ok := providers.TraitsOf(kind)
+	return ok && (traits.Reauthenticates || !d.fresh) && (traits.TellsAuthTime || d.maxAge == nil) &&
+		(traits.TakesACRValues || len(d.acr) == 0)
+}
+
+// among returns the providers that can prove what is demanded.
+func (d demand) among(options []ProviderOption) []ProviderOption {
+	return slices.DeleteFunc(slices.Clone(options), func(o ProviderOption) bool { return !d.canBeMetBy(o.Type) })
+}
+
+// unmet returns why an authentication does not meet the demand, "" if it does. The text is
+// for the application's developers (RFC 6749, 4.1.2.1: ASCII without quotes).
+func (d demand) unmet(auth federation.Authentication, now time.Time) string {
+	switch {
+	case (d.fresh || d.maxAge != nil) && auth.At.IsZero():
+		return "the provider does not state when the user authenticated (auth_time)"
+	case d.fresh && auth.At.Before(d.since.Add(-authLeeway)):
+		return "the provider did not authenticate the user again, as prompt=login or max_age=0 demands"
+	case d.maxAge != nil && now.Sub(auth.At) > *d.maxAge+authLeeway:
+		return "the user authenticated at the provider longer ago than max_age allows"
+	case len(d.acr) > 0 && !slices.Contains(d.acr, auth.Context):
+		return "the provider did not authenticate the user in one of the ways that acr_values names"
+	}
+	return ""
+}
+
+// cannotBeMet describes a demand that no provider of an app client can prove.
+func (d demand) cannotBeMet() string {
+	if len(d.acr) > 0 && !d.fresh && d.maxAge == nil {
+		return "no provider of this application takes acr_values"
+	}
+	return "no provider of this application can prove when and how the user authenticated, as prompt=login, max_age " +
+		"and acr_values demand"
+}
+
+// plausible returns what is stated without a time to come.
+func plausible(auth federation.Authentication, now time.Time) federation.Authentication {
+	if auth.At.After(now.Add(authLeeway)) {
+		auth.At = time.Time{}
+	}
+	return auth
+}
+
+// refuseUnmet finishes an attempt whose demand the provider's answer does not meet, and
+// returns the redirect to the client. Before a redirect to an unclaimed client comes a
+// page, as in sentBack.
+func (s *Service) refuseUnmet(ctx context.Context, attempt models.LoginAttempt, why string) (Outcome, error) {
+	client, err := s.client(ctx, attempt.ClientID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		_, err := tx.FinishLoginAttempt(attempt.ID, models.Now())
+		return err
+	})
+	if err != nil {
+		return Outcome{}, fmt.Errorf("login: end the attempt %s: %w", attempt.ID, err)
+	}
+	var out Outcome
+	if out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI); err != nil {
+		return Outcome{}, err
+	}
+	out.Back = s.backWith(attempt.ClientID, attempt.RedirectURI, attempt.State, url.Values{
+		"error":             {errorUnmet},
+		"error_description": {why},
+	})
+	if out.Client.Unclaimed {
+		out.Refused = fmt.Sprintf("You could not be signed in as the application demands: %s.", why)
+	}
+	return out, nil
+}
+
+// maxAge returns the request's max_age in seconds, nil for none. check has checked it.
+func (in AuthorizationRequest) maxAge() *int64 {
+	seconds, err := strconv.ParseInt(in.MaxAge, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &seconds
+}
+
+// checkHints checks the parameters that go to the provider as they are.
+func (in AuthorizationRequest) checkHints() (code, text string) {
+	for name, value := range map[string]string{
+		"acr_values": in.ACRValues, "login_hint": in.LoginHint, "ui_locales": in.UILocales,
+	} {
+		if len(value) > maxHint || strings.ContainsFunc(value, unprintable) {
+			return "invalid_request", name + " is too long or has control characters"
+		}
+	}
+	return "", ""
+}
+
+// statedIn returns what the provider stated at the sign-in of a session.
+func statedIn(session models.LoginSession) federation.Authentication {
+	out := federation.Authentication{Context: session.ACR, Methods: session.AMR}
+	if session.AuthTime != nil {
+		out.At = *session.AuthTime
+	}
+	return out
+}
+
+// recorded writes what the provider stated into a session.
+func recorded(auth federation.Authentication, session *models.LoginSession) {
+	session.ACR, session.AMR = auth.Context, auth.Methods
+	if !auth.At.IsZero() {
+		at := auth.At
+		session.AuthTime = &at
+	}
+}
