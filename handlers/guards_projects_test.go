@@ -20,6 +20,31 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "mode=passthrough&methods=api_key&keyless=reject",
 	},
+	"POST /projects/:project/versions":         {action: access.ProjectUpdate, body: "version=2.0.0"},
+	"GET /projects/:project/versions/:version": {action: access.UsageRead},
+	"POST /projects/:project/versions/:version": {
+		action: access.ProjectUpdate,
+		body:   "name=1.1.0",
+	},
+	"POST /projects/:project/versions/:version/delete": {
+		action: access.ProjectUpdate,
+		needs:  "two versions",
+		body:   "confirm=true",
+	},
+	"POST /projects/:project/versions/:version/environments": {
+		action: access.ProjectUpdate,
+		body:   "name=staging&target=http://127.0.0.1:9/staging",
+	},
+	"GET /projects/:project/versions/:version/environments/:environment": {action: access.UsageRead},
+	"POST /projects/:project/versions/:version/environments/:environment": {
+		action: access.ProjectUpdate,
+		body:   "name=live",
+	},
+	"POST /projects/:project/versions/:version/environments/:environment/delete": {
+		action: access.ProjectUpdate,
+		needs:  "two environments",
+		body:   "confirm=true",
+	},
 	"POST /projects/:project/limits": {action: access.ProjectUpdate, body: "key.minute=10"},
 	"POST /projects/:project/versions/:version/addresses": {
 		action: access.ProjectUpdate,

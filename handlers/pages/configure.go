@@ -49,6 +49,7 @@ func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure
 	for _, version := range p.Versions {
 		m.Versions = append(m.Versions, h.versionSection(p, version))
 	}
+	m.AddVersion = versionForm{}.view(p, &formErrors{})
 	if !v.who.May(p.Team, access.ProjectUpdate) {
 		m.ReadOnly()
 	}
@@ -100,6 +101,9 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			FallbackOwner: ui.Value{Text: p.FallbackOwner},
 		},
 		Ranges: rangesSection(p, version),
+
+		ManageURL:      versionPath(p, version),
+		AddEnvironment: environmentForm{}.view(p, version, &formErrors{}),
 	}
 	for _, e := range version.Environments {
 		out.Environments = append(out.Environments, projects.Environment{
@@ -109,6 +113,8 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			URL:      h.Web.Config.Address(p.Name, version.Name, e.Name),
 			Revision: e.ETag,
 			Target:   ui.Value{Text: e.Target},
+
+			ManageURL: environmentPath(p, version, e),
 		})
 	}
 	return out

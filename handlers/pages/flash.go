@@ -12,7 +12,14 @@ import (
 var flashes = map[string]ui.Notice{
 	"settings": {Tone: ui.Good, Text: "The settings are saved."},
 	"access":   {Tone: ui.Good, Text: "The access policy is saved and applies from the next call on."},
-	"limits":   {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},
+	"version_made": {
+		Tone: ui.Good,
+		Text: "The version is added. It has policies of its own, which you can change below.",
+	},
+	"environment_made": {Tone: ui.Good, Text: "The environment is added and answers from now on."},
+	"renamed":          {Tone: ui.Good, Text: "Renamed. The new address answers, and the old one no longer does."},
+	"place_gone":       {Tone: ui.Good, Text: "Removed. Its calls are answered 404."},
+	"limits":           {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},
 	"product": {
 		Tone: ui.Good,
 		Text: "The product is saved. Its keys open this project from the next call on.",

@@ -40,6 +40,8 @@ type Configure struct {
 	Product  Product
 	Versions []Version
 	Keys     Keys
+
+	AddVersion *VersionForm // nil for viewers
 }
 
 // General posts revision and display_name to Action.
@@ -57,6 +59,9 @@ type Version struct {
 	Access       Access
 	Ranges       Ranges
 	Environments []Environment
+
+	ManageURL      string           // renames and removes it; "" for viewers
+	AddEnvironment *EnvironmentForm // nil for viewers
 }
 
 // Access posts revision, mode, methods (any of api_key, jwt and opaque), token_issuers,
@@ -191,6 +196,8 @@ type Environment struct {
 	Revision string
 	Target   ui.Value
 	Error    string
+
+	ManageURL string // renames and removes it; "" for viewers
 }
 
 // Conflict is a form whose values were changed by another request after it was
@@ -217,11 +224,13 @@ type Pair struct{ Name, Value string }
 // ReadOnly takes the actions of the forms away: what is set can be read, not changed.
 func (m *Configure) ReadOnly() {
 	m.General.Action, m.Limits.Action, m.Product.Action = "", "", ""
+	m.AddVersion = nil
 	for i := range m.Versions {
 		version := &m.Versions[i]
 		version.Access.Action, version.Ranges.Action = "", ""
+		version.ManageURL, version.AddEnvironment = "", nil
 		for j := range version.Environments {
-			version.Environments[j].Action = ""
+			version.Environments[j].Action, version.Environments[j].ManageURL = "", ""
 		}
 	}
 }

@@ -1,0 +1,68 @@
+package projects
+
+import "postern/views/ui"
+
+// VersionForm posts version and copy_from to Action.
+type VersionForm struct {
+	Open     bool
+	Action   string
+	Name     ui.Value
+	CopyFrom []ui.Option
+	Error    string
+}
+
+// EnvironmentForm posts name and target to Action.
+type EnvironmentForm struct {
+	Open   bool
+	ID     string // prefix of the ids of its fields
+	Action string
+	Name   ui.Value
+	Target ui.Value
+	Error  string
+}
+
+// Place is a version or an environment with who calls it, to be renamed or removed.
+type Place struct {
+	Page    ui.Page
+	Heading string // such as Version 1.0.0
+	Kind    string // version or environment
+	Facts   []ui.Fact
+	Rename  *RenameForm // nil for viewers
+	Removal Removal
+	BackURL string // of the project
+}
+
+// RenameForm posts revision and name to Action.
+type RenameForm struct {
+	Action   string
+	Revision string
+	Name     ui.Value
+	Hint     string
+	Error    string
+}
+
+// Removal shows what a removal stops, and posts confirm and seen to Action. seen is true if
+// the page shows that it stops something.
+type Removal struct {
+	Action  string // "" for viewers and where Last is set
+	Since   string // such as 14:00 UTC
+	Total   string // such as 1,204 calls; "" for none
+	Callers []CallerRow
+	More    string // such as 12 more owners; "" for none
+	Keys    string // says which keys are revoked; "" for none
+	Last    string // says why it cannot be removed; "" if it can
+	Error   string
+}
+
+// CallerRow is an owner of calls. Owner is "" for calls without one.
+type CallerRow struct{ Owner, Calls string }
+
+func (r Removal) stops() bool { return r.Total != "" || r.Keys != "" }
+
+// agreement is what the tick of the confirmation agrees to.
+func (r Removal) agreement(kind string) string {
+	if r.stops() {
+		return "Remove this " + kind + ". What is listed above stops working."
+	}
+	return "Remove this " + kind + "."
+}

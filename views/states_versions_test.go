@@ -1,0 +1,91 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// versionPlace is the page of a version that is called, after a removal without a tick.
+func versionPlace() projects.Place {
+	return projects.Place{
+		Page:    in("Version 2.1.0", "/projects/shop/versions/ver_1", "Storefront API", "Version 2.1.0"),
+		Heading: "Version 2.1.0",
+		Kind:    "version",
+		Facts:   []ui.Fact{{Label: "Environments", Value: "dev, prod"}},
+		Rename: &projects.RenameForm{
+			Action:   "/projects/shop/versions/ver_1",
+			Revision: "41",
+			Name:     ui.Value{Text: "2.1.0"},
+			Hint:     "The addresses of its environments change at once.",
+		},
+		Removal: projects.Removal{
+			Action: "/projects/shop/versions/ver_1/delete",
+			Since:  "14:00 UTC",
+			Total:  "12,904 calls",
+			Callers: []projects.CallerRow{
+				{Owner: "billing-service", Calls: "9,210"},
+				{Owner: "usr_06f3h0cyj2vahsccr16f64dn1a (https://accounts.example.com)", Calls: "3,120"},
+				{Calls: "574"},
+			},
+			More:  "And 12 more owners.",
+			Keys:  "A removal revokes 3 API keys that can open nothing else.",
+			Error: "Tick the box to confirm the removal.",
+		},
+		BackURL: "/projects/shop#ver_1",
+	}
+}
+
+// environmentPlace is the page of an environment that cannot be removed.
+func environmentPlace() projects.Place {
+	return projects.Place{
+		Page:    in("Environment prod", "/projects/shop/versions/ver_2/environments/env_3", "Storefront API"),
+		Heading: "Environment prod",
+		Kind:    "environment",
+		Facts: []ui.Fact{
+			{Label: "Version", Value: "1.0.0"},
+			{Label: "Answers at", Value: "http://localhost:8090/shop/1.0.0/prod", Mono: true},
+			{Label: "Forwards to", Value: "https://api.storefront.example", Mono: true},
+		},
+		Rename: &projects.RenameForm{
+			Action: "/projects/shop/versions/ver_2/environments/env_3",
+			Name: ui.Value{
+				Text:  "Prod!",
+				Error: "Use 2 to 40 lower-case letters, digits and hyphens; the first is a letter, the last no hyphen.",
+			},
+			Hint: "Its address changes at once. API keys that are limited to it follow.",
+		},
+		Removal: projects.Removal{
+			Since: "14:00 UTC",
+			Last:  "This is the only environment of version 1.0.0, so it cannot be removed without it.",
+		},
+		BackURL: "/projects/shop#ver_2",
+	}
+}
+
+// configureVersions is the page of settings with the forms that add a version and an
+// environment, refused.
+func configureVersions() projects.Configure {
+	m := configure()
+	m.AddVersion = &projects.VersionForm{
+		Open:   true,
+		Action: "/projects/shop/versions",
+		Name:   ui.Value{Text: "2.1.0", Error: "This project has a version \"2.1.0\" already. Choose another name."},
+		CopyFrom: []ui.Option{
+			{Value: "1.0.0", Title: "1.0.0"},
+			{Value: "2.1.0", Title: "2.1.0", Chosen: true},
+		},
+	}
+	for i := range m.Versions {
+		version := &m.Versions[i]
+		version.ManageURL = "/projects/shop/versions/" + version.ID
+		version.AddEnvironment = &projects.EnvironmentForm{
+			Open:   i == 0,
+			ID:     version.ID,
+			Action: "/projects/shop/versions/" + version.ID + "/environments",
+		}
+		for j := range version.Environments {
+			version.Environments[j].ManageURL = version.ManageURL + "/environments/" + version.Environments[j].ID
+		}
+	}
+	return m
+}
