@@ -49,6 +49,7 @@ func bornBy(client, provider string, edits ...func(*policy.Token)) policy.Token 
 		Hosted: policy.Hosted{
 			Client:   client,
 			ID:       "jti_1",
+			Session:  "ses_1",
 			Provider: provider,
 			Groups:   []string{"admins", "staff"},
 			Carries:  snapshot.ServiceToken,
@@ -86,6 +87,7 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 			"empty":       bornBy("cli_1", "idp_access", sealing(access, "empty")),
 			"frozen":      bornBy("cli_1", "idp_service", of("usr_frozen")),
 			"deleted":     bornBy("cli_1", "idp_service", of("usr_deleted")),
+			"ended":       bornBy("cli_1", "idp_service", func(t *policy.Token) { t.Session = "ses_ended" }),
 			"elsewhere":   bornBy("cli_2", "idp_service"),
 			"nowhere":     bornBy("cli_3", "idp_service"),
 		}
@@ -99,6 +101,7 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 		r.project.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, snapshot.JWT}
 		r.project.Clients = []snapshot.AppClient{hostedClient("cli_1", "tnt_1")}
 		r.project.Barred = []snapshot.BarredUser{{ID: "usr_frozen"}, {ID: "usr_deleted", Deleted: true}}
+		r.project.EndedSessions = []string{"ses_ended"}
 		for _, edit := range edits {
 			edit(r.project)
 		}
@@ -216,6 +219,12 @@ var hostedCases = map[string]struct {
 	},
 	"the user is deleted": {
 		lines:  []string{noKey, bearer + "deleted"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"the session is ended": {
+		lines:  []string{noKey, bearer + "ended"},
 		status: 401,
 		code:   "invalid_token",
 		says:   invalidTokenChallenge,

@@ -176,6 +176,7 @@ func endings() map[string]struct {
 				Deleted: true,
 			}}
 		})},
+		"session ended":      {token, changed(func(p *snapshot.Project) { p.EndedSessions = []string{"ses_1"} })},
 		"app client deleted": {token, changed(func(p *snapshot.Project) { p.Clients = nil })},
 		"token expired":      {token, after(25 * time.Hour)},
 		"taken down":         {key, changed(func(p *snapshot.Project) { p.TakenDown = true })},

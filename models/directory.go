@@ -2,7 +2,6 @@ package models
 
 import (
 	"strings"
-	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -81,14 +80,6 @@ func (t *Tx) EndUsersWithin(tenantID string, ids []string) ([]EndUser, error) {
 func (t *Tx) IdentitiesOf(userID string) ([]Identity, error) {
 	var list []Identity
 	return list, t.db.Where("user_id = ?", userID).Order("created_at, issuer").Find(&list).Error
-}
-
-// EndLoginsOf ends all sessions of an end user.
-func (t *Tx) EndLoginsOf(userID string, now time.Time) error {
-	return t.db.
-		Model(&LoginSession{}).
-		Where("user_id = ? AND ended_at IS NULL", userID).
-		UpdateColumn("ended_at", now).Error
 }
 
 // DeleteEndUser removes an end user with their sessions, consents, memberships and

@@ -49,8 +49,11 @@ type LoginSession struct {
 	ACR        string     // how, as the provider stated; "" if it did not
 	AMR        string     // with what, separated by spaces
 	EndedAt    *time.Time
-	CreatedAt  time.Time // when the person proved who they are
-	ExpiresAt  time.Time
+	// BarredUntil is until when gateways refuse its access tokens, nil where they expire
+	// by themselves: after a sign-out in the application.
+	BarredUntil *time.Time
+	CreatedAt   time.Time // when the person proved who they are
+	ExpiresAt   time.Time
 }
 
 // LoginGrant is a row of login_grants: a code or a refresh token. Nothing of a
@@ -161,16 +164,16 @@ func (t *Tx) ClearSuccessors(before time.Time) error {
 		UpdateColumn("successor", nil).Error
 }
 
-// DeleteExpiredLogins removes attempts and sessions that are over, with their codes
-// and refresh tokens. Used ones stay as long as their session: if one is presented
+// DeleteExpiredLogins removes attempts that are over, and sessions that expired before a
+// time, with their codes and refresh tokens. Used ones stay as long as their session: if one is presented
 // again, it was stolen.
-func (t *Tx) DeleteExpiredLogins(now time.Time) error {
+func (t *Tx) DeleteExpiredLogins(now, sessionsBefore time.Time) error {
 	if err := t.db.Where("expires_at <= ?", now).Delete(&LoginAttempt{}).Error; err != nil {
 		return err
 	}
-	over := t.db.Model(&LoginSession{}).Select("id").Where("expires_at <= ?", now)
+	over := t.db.Model(&LoginSession{}).Select("id").Where("expires_at <= ?", sessionsBefore)
 	if err := t.db.Where("session_id IN (?)", over).Delete(&LoginGrant{}).Error; err != nil {
 		return err
 	}
-	return t.db.Where("expires_at <= ?", now).Delete(&LoginSession{}).Error
+	return t.db.Where("expires_at <= ?", sessionsBefore).Delete(&LoginSession{}).Error
 }

@@ -75,6 +75,8 @@ func newUsers(t terminal) *cobra.Command {
 			},
 			"%s is deleted.",
 		),
+		newUserSessions(t),
+		newConsents(t),
 		newApprovals(t),
 		newEntry(t),
 	)

@@ -31,6 +31,7 @@ type Hosted struct {
 	Introspected bool               // it is the provider's token, checked by the provider
 	Client       string             // cli_…; "": issued by none of our app clients
 	ID           string             // jti
+	Session      string             // sid; "" for a provider's token
 	Provider     string             // idp_… that the user signed in with
 	Groups       []string           // of the user, each fit for a comma-separated header
 	Carries      snapshot.TokenType // which of the provider's tokens Sealed is
@@ -56,8 +57,8 @@ func (r *Realm) place(t *Token) (placement, Denial) {
 
 // placeHosted judges a token of ours by the present state of the project. The
 // signature only proves the state when the token was issued: since then the app
-// client's tenant may have been detached, the user frozen or deleted, and the
-// provider removed.
+// client's tenant may have been detached, the user frozen or deleted, their session
+// ended, and the provider removed.
 func (r *Realm) placeHosted(t *Token) (placement, Denial) {
 	client := r.clients[t.Issuer]
 	if client == nil || !r.Serves(client.TenantID) {
@@ -67,6 +68,9 @@ func (r *Realm) placeHosted(t *Token) (placement, Denial) {
 		return placement{}, InvalidToken
 	} else if barred {
 		return placement{}, UserFrozen
+	}
+	if t.Session != "" && r.ended[t.Session] {
+		return placement{}, InvalidToken
 	}
 	at := placement{tenantID: client.TenantID}
 	var upstream snapshot.TokenType // "" if the provider is gone

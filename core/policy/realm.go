@@ -14,6 +14,7 @@ type Realm struct {
 	types         map[string]*snapshot.KeyType
 	clients       map[string]*snapshot.AppClient // by issuer
 	barred        map[string]bool                // end user's id to whether they were deleted
+	ended         map[string]bool                // by the id of a session
 }
 
 // NewRealm indexes a project. The Realm refers to the project's key types and app
@@ -46,6 +47,10 @@ func NewRealm(p *snapshot.Project) *Realm {
 	}
 	for _, user := range p.Barred {
 		r.barred[user.ID] = user.Deleted
+	}
+	r.ended = make(map[string]bool, len(p.EndedSessions))
+	for _, id := range p.EndedSessions {
+		r.ended[id] = true
 	}
 	return r
 }

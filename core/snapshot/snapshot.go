@@ -102,6 +102,10 @@ type Project struct {
 	// Barred are the barred users of those tenants and, since their keys open this
 	// project too, of the other projects of the product. Sorted by id.
 	Barred []BarredUser
+
+	// EndedSessions are the ids (ses_…) of sessions of those tenants that were ended within
+	// the last BarredFor, so that a token of theirs may not have expired. Sorted.
+	EndedSessions []string
 }
 
 // FrozenOwner reports whether a key's owner is an end user who is frozen.

@@ -17,6 +17,7 @@ const accessToken = "at+jwt"
 type ownClaims struct {
 	ID       string             `json:"jti"`
 	Client   string             `json:"client_id"`
+	Session  string             `json:"sid"`
 	Tenant   string             `json:"tenant"`
 	Groups   []string           `json:"groups"`
 	Provider string             `json:"provider"`
@@ -93,6 +94,7 @@ func (c *claims) fillOwn(client *snapshot.AppClient, now time.Time, into *policy
 	into.Hosted = policy.Hosted{
 		Client:   client.ID,
 		ID:       own.ID,
+		Session:  own.Session,
 		Provider: own.Provider,
 		Groups:   policy.ListedGroups(own.Groups),
 		Carries:  own.Carries,

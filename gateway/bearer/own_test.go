@@ -96,6 +96,7 @@ func TestVerifyOwnTokens(t *testing.T) {
 				Hosted: policy.Hosted{
 					Client:   "cli_1",
 					ID:       "jti_1",
+					Session:  "ses_1",
 					Provider: "idp_1",
 					Groups:   []string{"staff", "admins"},
 					Carries:  snapshot.ServiceToken,

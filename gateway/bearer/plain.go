@@ -70,6 +70,8 @@ func (s *scanner) ownMember(name []byte, own *ownClaims) (known, ok bool) {
 		return true, s.stringInto(&own.ID)
 	case "client_id":
 		return true, s.stringInto(&own.Client)
+	case "sid":
+		return true, s.stringInto(&own.Session)
 	case "tenant":
 		return true, s.stringInto(&own.Tenant)
 	case "groups":

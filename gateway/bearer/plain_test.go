@@ -57,6 +57,7 @@ func TestPlainClaimsOfOwnToken(t *testing.T) {
 		Scope:    oneOrMore{"openid email"},
 		own: &ownClaims{
 			ID:       "jti_1",
+			Session:  "ses_1",
 			Client:   "cli_1",
 			Tenant:   "tnt_1",
 			Groups:   []string{"staff", "heads"},

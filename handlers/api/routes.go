@@ -194,6 +194,14 @@ func (h *Handler) loginRoutes(api huma.API) {
 	route(h, api, "freeze-user", "POST", user+"/freeze", 200, "Freeze a user", h.freezeUser)
 	route(h, api, "unfreeze-user", "POST", user+"/unfreeze", 200, "Unfreeze a user", h.unfreezeUser)
 	route(h, api, "delete-user", "DELETE", user, 204, "Delete a user", h.deleteUser)
+	route(h, api, "list-user-sessions", "GET", user+"/sessions", 200, "List a user's sessions", h.listUserSessions)
+	route(h, api, "end-user-session", "DELETE", user+"/sessions/{session}", 204,
+		"End a user's session", h.endUserSession)
+	route(h, api, "end-user-sessions", "POST", user+"/sessions/end-all", 200,
+		"End all of a user's sessions", h.endUserSessions)
+	route(h, api, "list-consents", "GET", user+"/consents", 200, "List a user's consents", h.listConsents)
+	route(h, api, "withdraw-consent", "DELETE", user+"/consents/{client}", 204,
+		"Withdraw a user's consent", h.withdrawConsent)
 	route(h, api, "get-entry", "GET", tenant+"/entry", 200, "Get a tenant's sign-in policy", h.getEntry)
 	route(h, api, "set-entry", "PUT", tenant+"/entry", 200, "Set a tenant's sign-in policy", h.setEntry)
 

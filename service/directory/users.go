@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -251,7 +252,9 @@ func updateUser(tx *models.Tx, row models.EndUser) (Profile, error) {
 		return Profile{}, err
 	}
 	if row.State == Frozen {
-		if err := tx.EndLoginsOf(row.ID, row.UpdatedAt); err != nil {
+		if _, err := tx.EndLoginsOf(
+			row.ID, row.UpdatedAt, row.UpdatedAt.Add(-snapshot.BarredFor), row.UpdatedAt.Add(snapshot.BarredFor),
+		); err != nil {
 			return Profile{}, err
 		}
 	}

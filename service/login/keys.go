@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/platform/syncmap"
@@ -239,7 +240,7 @@ func (s *Service) Upkeep(ctx context.Context) error {
 		if err := errors.Join(tx.DeleteExpiredSigningKeys(now), tx.DeleteEndedUsers(now)); err != nil {
 			return err
 		}
-		return errors.Join(tx.ClearSuccessors(now.Add(-refreshLeeway)), tx.DeleteExpiredLogins(now))
+		return errors.Join(tx.ClearSuccessors(now.Add(-refreshLeeway)), tx.DeleteExpiredLogins(now, now.Add(-snapshot.BarredFor)))
 	})
 	return errors.Join(append(failed, err)...)
 }

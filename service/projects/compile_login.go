@@ -38,7 +38,8 @@ func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 	for _, row := range barred {
 		out.Barred = append(out.Barred, snapshot.BarredUser(row))
 	}
-	return nil
+	out.EndedSessions, err = tx.BarredSessions(out.ID, now)
+	return err
 }
 
 // readOfClients reads the signing keys and the providers of each app client, by its id.

@@ -18,7 +18,7 @@ type Objects struct {
 	Team, account, invitation, invite, session, identity, token   string
 	webhook, delivery, Tenant, client, provider                   string
 	user, group, child, approval                                  string
-	keyType, Product                                              string
+	keyType, Product, userSession                                 string
 
 	sharedTenant string // of the team, not attached to the project
 }
@@ -37,6 +37,7 @@ type Objects struct {
 //	attached     the tenant is a tenant of the team, attached to the project
 //	frozen user  the user is frozen
 //	member       the user is a member of the group
+//	signed in    the user has a session at the app client, and agreed to its scopes
 //	nested       the child is nested in the group
 func (o *Fixture) NewObjects(t *testing.T, needs, route string) Objects {
 	t.Helper()
@@ -131,6 +132,8 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		if err == nil {
 			_, err = o.Server.Keys.Revoke(t.Context(), o.Principal, has.Key)
 		}
+	case "signed in":
+		has.userSession = o.signIn(t, has.user, has.client, has.provider)
 	case "ready":
 		err = o.Server.Exports.Build(t.Context(), has.export, true)
 	}
@@ -191,6 +194,9 @@ func (h Objects) Path(route string) string {
 		"/Schemas/:id", "/Schemas/urn:ietf:params:scim:schemas:core:2.0:User",
 		"/ResourceTypes/:id", "/ResourceTypes/User",
 	)
+	if strings.Contains(route, "/users/:user/sessions/") {
+		route = strings.ReplaceAll(route, ":session", h.userSession)
+	}
 	parameters := strings.NewReplacer(
 		":account", h.account,
 		":approval", h.approval,

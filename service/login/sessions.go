@@ -1,0 +1,225 @@
+package login
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/access"
+)
+
+// Session is a sign-in of an end user at an app client, as their team and they see it.
+type Session struct {
+	ID         string // sid of its tokens
+	Client     string // id
+	ClientName string
+	Provider   string // label, "" where the provider was deleted
+	Scopes     []string
+	UserAgent  string     // "" where it is not known
+	SeenAt     *time.Time // last use at the hosted pages, nil for never
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+}
+
+// Consent is what an end user agreed that an app client learns.
+type Consent struct {
+	Client     string // id
+	ClientName string
+	Scopes     []string
+	Shares     []Share // the scopes in words
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// Sessions lists an end user's sessions that have neither ended nor expired, newest first.
+func (s *Service) Sessions(
+	ctx context.Context, p access.Principal, user string, page models.Page,
+) (models.List[Session], error) {
+	tx := s.DB.Read(ctx)
+	if _, _, _, err := findUser(tx, p, user, access.UserRead); err != nil {
+		return models.List[Session]{}, fmt.Errorf("login: sessions of %s: %w", user, err)
+	}
+	list, err := sessionsOf(tx, user, page)
+	if err != nil {
+		return list, fmt.Errorf("login: sessions of %s: %w", user, err)
+	}
+	return list, nil
+}
+
+func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[Session], error) {
+	rows, err := tx.LiveSessionsOf(user, models.Now(), page)
+	if err != nil {
+		return models.List[Session]{}, err
+	}
+	clients, providers := map[string]string{}, map[string]string{}
+	out := models.List[Session]{Next: rows.Next}
+	for _, row := range rows.Items {
+		if _, known := clients[row.ClientID]; !known {
+			client, err := tx.AppClientByID(row.ClientID)
+			if unlessAbsent(err) != nil {
+				return out, err
+			}
+			clients[row.ClientID] = brandingOf(client).Title
+		}
+		if _, known := providers[row.ProviderID]; !known {
+			switch provider, err := tx.ProviderByID(row.ProviderID); {
+			case err == nil:
+				providers[row.ProviderID] = labelOf(provider)
+			case !isAbsent(err):
+				return out, err
+			}
+		}
+		out.Items = append(out.Items, Session{
+			ID:         row.ID,
+			Client:     row.ClientID,
+			ClientName: clients[row.ClientID],
+			Provider:   providers[row.ProviderID],
+			Scopes:     strings.Fields(row.Scope),
+			UserAgent:  row.UserAgent,
+			SeenAt:     row.SeenAt,
+			CreatedAt:  row.CreatedAt,
+			ExpiresAt:  row.ExpiresAt,
+		})
+	}
+	return out, nil
+}
+
+// EndSession ends a session of an end user. Gateways refuse its access tokens at once. A
+// session that has ended is NotFound.
+func (s *Service) EndSession(ctx context.Context, p access.Principal, user, session string) error {
+	return s.end(ctx, p, user, "session", func(tx *models.Tx) (change, error) {
+		row, err := tx.LoginSessionByID(session)
+		if err != nil {
+			return change{}, notFound(err)
+		}
+		if row.UserID != user || row.EndedAt != nil {
+			return change{}, access.NotFound()
+		}
+		now := models.Now()
+		ended := change{before: struct{ Session, Client string }{row.ID, row.ClientID}}
+		return ended, tx.BarLoginSession(session, now, now.Add(snapshot.BarredFor))
+	})
+}
+
+// EndSessions ends all sessions of an end user, at every app client, and returns how many
+// there were. Gateways refuse their access tokens at once, also those of sessions that
+// ended before and whose tokens have not expired.
+func (s *Service) EndSessions(ctx context.Context, p access.Principal, user string) (ended int64, err error) {
+	err = s.end(ctx, p, user, "sessions", func(tx *models.Tx) (change, error) {
+		now := models.Now()
+		ended, err = tx.EndLoginsOf(user, now, now.Add(-snapshot.BarredFor), now.Add(snapshot.BarredFor))
+		return change{after: struct{ SessionsEnded int64 }{ended}}, err
+	})
+	return ended, err
+}
+
+// Consents lists what an end user agreed to share, by app client.
+func (s *Service) Consents(ctx context.Context, p access.Principal, user string) ([]Consent, error) {
+	tx := s.DB.Read(ctx)
+	if _, _, _, err := findUser(tx, p, user, access.UserRead); err != nil {
+		return nil, fmt.Errorf("login: consents of %s: %w", user, err)
+	}
+	list, err := consentsOf(tx, user)
+	if err != nil {
+		return nil, fmt.Errorf("login: consents of %s: %w", user, err)
+	}
+	return list, nil
+}
+
+func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
+	rows, err := tx.LoginConsentsOf(user)
+	if err != nil {
+		return nil, err
+	}
+	var list []Consent
+	for _, row := range rows {
+		client, err := tx.AppClientByID(row.ClientID)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Consent{
+			Client:     row.ClientID,
+			ClientName: brandingOf(client).Title,
+			Scopes:     slices.DeleteFunc(strings.Fields(row.Scope), func(one string) bool { return one == providerScope }),
+			Shares:     shares(row.Scope, ""),
+			CreatedAt:  row.CreatedAt,
+			UpdatedAt:  row.UpdatedAt,
+		})
+	}
+	return list, nil
+}
+
+// WithdrawConsent removes an end user's consent to an app client, and ends their sessions
+// there. At the next sign-in they are asked again.
+func (s *Service) WithdrawConsent(ctx context.Context, p access.Principal, user, clientID string) error {
+	return s.end(ctx, p, user, "consent", func(tx *models.Tx) (change, error) {
+		row, err := tx.LoginConsentOf(user, clientID)
+		if err != nil {
+			return change{}, notFound(err)
+		}
+		if err := tx.DeleteLoginConsent(user, clientID); err != nil {
+			return change{}, err
+		}
+		client, err := tx.AppClientByID(clientID)
+		if err != nil {
+			return change{}, err
+		}
+		if err := s.TellConsentWithdrawn(ctx, tx, user, client); err != nil {
+			return change{}, err
+		}
+		now := models.Now()
+		_, err = tx.EndLoginsAt(user, clientID, now, now.Add(-snapshot.BarredFor), now.Add(snapshot.BarredFor))
+		return change{before: struct{ Client, Scope string }{clientID, row.Scope}}, err
+	})
+}
+
+// change is what an audit entry compares; nil for what did not exist.
+type change struct{ before, after any }
+
+// end ends sessions of an end user in one transaction with its audit entry and the
+// gateways' revisions.
+func (s *Service) end(
+	ctx context.Context, p access.Principal, user, what string, fn func(*models.Tx) (change, error),
+) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, tenant, team, err := findUser(tx, p, user, access.UserUpdate)
+		if err != nil {
+			return err
+		}
+		done, err := fn(tx)
+		if err != nil {
+			return err
+		}
+		return s.changed(tx, p, tenant, access.Entry{
+			Action: access.UserUpdate,
+			Object: user,
+			Team:   team,
+			Detail: map[string]string{"tenant": row.TenantID},
+			Before: done.before,
+			After:  done.after,
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("login: end the %s of %s: %w", what, user, err)
+	}
+	s.Changed(ctx)
+	return nil
+}
+
+func findUser(
+	tx *models.Tx, p access.Principal, id string, action access.Action,
+) (models.EndUser, models.Tenant, string, error) {
+	if p.Anonymous() {
+		return models.EndUser{}, models.Tenant{}, "", access.Check(p, "", action)
+	}
+	row, err := tx.EndUserByID(id)
+	if err != nil {
+		return row, models.Tenant{}, "", notFound(err)
+	}
+	tenant, team, err := findTenant(tx, p, row.TenantID, action)
+	return row, tenant, team, err
+}
