@@ -26,6 +26,7 @@ type gatewayDeps struct {
 	verifier *bearer.Verifier
 	asker    *introspection.Asker
 	opener   opener
+	unsealer projects.Unsealer
 	observer observer
 	limiter  gateway.Limiter
 	guard    *egress.Guard
@@ -42,6 +43,7 @@ func newGateway(d gatewayDeps) *gateway.Gateway {
 		Verifier:  d.verifier,
 		Asker:     d.asker,
 		Opener:    d.opener,
+		Unsealer:  d.unsealer,
 		Observer:  d.observer,
 		Limiter:   d.limiter,
 		Dial:      d.guard.DialContext,

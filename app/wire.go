@@ -6,6 +6,7 @@ import (
 	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/keys"
+	"postern/service/projects"
 	"postern/service/usage"
 )
 
@@ -63,6 +64,7 @@ func (a *App) wire(version string) error {
 		verifier: a.bearer,
 		asker:    newAsker(a.services.login, a.state.db, a.vault, guard, a.log),
 		opener:   opener{a.services.login},
+		unsealer: projects.Unsealer{Vault: a.vault},
 		observer: observer{a.usage, metrics},
 		limiter:  a.limiter,
 		guard:    guard,

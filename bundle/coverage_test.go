@@ -77,6 +77,9 @@ var fields = map[string]shown{
 	"Environment.Target": {snapshot.FeatureEnvironment, "http://en.example/target"},
 	"Environment.Hosts":  {snapshot.FeatureCustomDomains, "own.en.example"},
 
+	"Environment.Headers": {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
+	"UpstreamHeader.Name": {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
+
 	"KeyType.ID":        {snapshot.FeatureKeyType, "kty_full"},
 	"KeyType.Name":      {snapshot.FeatureKeyType, "ktname"},
 	"KeyType.Scopes":    {snapshot.FeatureKeyType, "kt:scope"},
@@ -166,10 +169,11 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 				IP: snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
 			},
 			Environments: []snapshot.Environment{{
-				ID:     "env_full",
-				Name:   "en-name",
-				Target: "http://en.example/target",
-				Hosts:  []string{"own.en.example"},
+				ID:      "env_full",
+				Name:    "en-name",
+				Target:  "http://en.example/target",
+				Hosts:   []string{"own.en.example"},
+				Headers: []snapshot.UpstreamHeader{{Name: "X-En-Header", Sealed: []byte("sealed-value")}},
 			}},
 		}},
 	}
@@ -216,7 +220,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	for _, of := range []any{
 		snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.TokenIssuer{}, snapshot.Introspection{},
 		snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{},
-		snapshot.Key{},
+		snapshot.Key{}, snapshot.UpstreamHeader{},
 	} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {
@@ -224,6 +228,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 			want, ok := fields[name]
 			switch name {
 			case "Project.TakenDown", "Project.Barred", "Project.EndedSessions": // measures of this installation, not exported
+				continue
+			case "Project.DataKeys", "UpstreamHeader.Sealed": // secrets, not exported
 				continue
 			case "Project.Clients": // what becomes of them is in the ledger
 				continue

@@ -78,6 +78,13 @@ var dataTable = Table{
 			Note:   "The key was left out because the export was asked to leave keys out.",
 			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
 	},
+	snapshot.FeatureUpstreamHeader: {{
+		Reason: "value_left_out",
+		Status: Lossy,
+		How:    "`project-config.json`, its name",
+		Note:   "The name of the header stands in project-config.json; its value is a secret and is left out.",
+		Remedy: "Have the gateway you move to set the header, with the value that the upstream compares it with.",
+	}},
 	snapshot.FeatureKeyGrace: {
 		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its end",
 			Note: "The secret before the last rotation is exported as a hash with the moment it ends."},

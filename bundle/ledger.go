@@ -292,6 +292,16 @@ func (b *Build) versionSubjects() []Subject {
 					Form:        form,
 				})
 			}
+			for n, h := range e.Headers {
+				add(Subject{
+					Feature:     snapshot.FeatureUpstreamHeader,
+					ID:          e.ID + ":" + h.Name,
+					Name:        v.Name + "/" + e.Name + " " + h.Name,
+					Source:      At(configFile, "%s/upstream_headers/%d", place, n),
+					Version:     v,
+					Environment: e,
+				})
+			}
 		}
 	}
 	var out []Subject

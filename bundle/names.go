@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/platform/fault"
 )
@@ -61,6 +62,11 @@ func checkProject(p *snapshot.Project) error {
 			if err := checkTarget(e.Target); err != nil {
 				return fault.New(fault.Invalid, "project_not_exportable",
 					"The target of environment %s is no URL that can be called.", e.Name).Because(err)
+			}
+			for _, h := range e.Headers {
+				if !policy.CanSetForUpstream(h.Name) {
+					return refuse("The upstream header", h.Name)
+				}
 			}
 		}
 	}

@@ -110,6 +110,8 @@ type environmentDoc struct {
 	URL    string   `json:"url"`
 	Hosts  []string `json:"hosts"`
 	Routes []string `json:"routes"`
+
+	UpstreamHeaders []string `json:"upstream_headers,omitempty"` // names
 }
 
 func (b *Build) projectConfig() Part {
@@ -196,9 +198,19 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 		doc.Environments = append(doc.Environments, environmentDoc{
 			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name), Hosts: list(e.Hosts),
 			Routes: []string{RoutePath(b.Project, v, e, HostForm), RoutePath(b.Project, v, e, PathForm)},
+
+			UpstreamHeaders: headerNames(e.Headers),
 		})
 	}
 	return doc
+}
+
+func headerNames(headers []snapshot.UpstreamHeader) []string {
+	var names []string
+	for _, h := range headers {
+		names = append(names, h.Name)
+	}
+	return names
 }
 
 // windows returns the windows that have a limit, shortest first.

@@ -207,9 +207,11 @@ func (d versionDoc) version() snapshot.Version {
 		}
 	}
 	for _, e := range d.Environments {
-		v.Environments = append(v.Environments, snapshot.Environment{
-			ID: e.ID, Name: e.Name, Target: e.Target, Hosts: e.Hosts,
-		})
+		one := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target, Hosts: e.Hosts}
+		for _, name := range e.UpstreamHeaders {
+			one.Headers = append(one.Headers, snapshot.UpstreamHeader{Name: name})
+		}
+		v.Environments = append(v.Environments, one)
 	}
 	return v
 }

@@ -33,6 +33,9 @@ func (c *call) credentialsFor(d *policy.Decision) (upstreamCredentials, policy.D
 		withoutKey:           d.StripKey,
 		withoutAuthorization: d.Authorization != policy.KeepAuthorization,
 	}
+	if c.route.environment.proof.replacesAuthorization() {
+		return out, policy.Denial{}, true
+	}
 	if d.Authorization == policy.KeepAuthorization || d.Authorization == policy.DropAuthorization {
 		return out, policy.Denial{}, true
 	}

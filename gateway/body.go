@@ -33,6 +33,7 @@ type requestBody struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	limits  *engine.Limits
+	proof   *proof        // whose headers callers cannot send as trailers
 	waited  time.Duration // for the caller, in all
 	left    int64         // bytes until the limit; -1: no limit
 	trailer http.Header   // for the upstream; filled at the end of the body
@@ -45,8 +46,10 @@ type requestBody struct {
 	err   error
 }
 
-func newRequestBody(w http.ResponseWriter, r *http.Request, limits *engine.Limits, limit int64) *requestBody {
-	b := &requestBody{w: w, r: r, limits: limits, left: -1}
+func newRequestBody(
+	w http.ResponseWriter, r *http.Request, limits *engine.Limits, limit int64, proof *proof,
+) *requestBody {
+	b := &requestBody{w: w, r: r, limits: limits, left: -1, proof: proof}
 	if limit > 0 {
 		b.left = limit
 	}
@@ -55,7 +58,7 @@ func newRequestBody(w http.ResponseWriter, r *http.Request, limits *engine.Limit
 		// announced.
 		b.trailer = http.Header{}
 		for name := range r.Trailer {
-			if mayForwardTrailer(name) {
+			if b.mayForwardTrailer(name) {
 				b.trailer[name] = nil
 			}
 		}
@@ -92,7 +95,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		b.ended = true
 		b.mu.Unlock()
 		for name, lines := range b.r.Trailer {
-			if mayForwardTrailer(name) && b.trailer != nil {
+			if b.mayForwardTrailer(name) && b.trailer != nil {
 				b.trailer[name] = lines
 			}
 		}
@@ -249,8 +252,8 @@ func sendTrailers(to, trailer http.Header, announced []string) {
 
 // mayForwardTrailer reports whether a trailer of a request is passed on: it is neither a field
 // that only the gateway may set, nor framing.
-func mayForwardTrailer(name string) bool {
-	return httpguts.ValidTrailerHeader(name) && !keepsOut(name, true)
+func (b *requestBody) mayForwardTrailer(name string) bool {
+	return httpguts.ValidTrailerHeader(name) && !keepsOut(name, true) && !b.proof.replaces(name)
 }
 
 // atMost returns a body whose Read fails with errResponseTooLarge beyond limit bytes; 0: no limit.

@@ -173,7 +173,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 			if own := policy.WithoutControlCookies(f.Value); own != "" || f.Value == "" {
 				dst = engine.AppendField(dst, f.Name, own)
 			}
-		case c.upstream.removes(f.Name):
+		case c.upstream.removes(f.Name) || env.proof.replaces(f.Name):
 		case !keepsOut(f.Name, c.upstream.withoutKey):
 			dst = engine.AppendField(dst, f.Name, f.Value)
 		case forwardedFor == "" && strings.EqualFold(f.Name, "X-Forwarded-For"):
@@ -185,6 +185,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
 	c.forwarded(forwardedFor, via, viaEntry(1, 1), set)
 	c.identityLines(set)
+	env.proof.lines(set)
 	return dst
 }
 

@@ -95,7 +95,7 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 	c.upstream = upstream
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(upgrade)
-	body := newRequestBody(c.w, c.r, &c.gateway.engineLimits, c.bodyLimit())
+	body := newRequestBody(c.w, c.r, &c.gateway.engineLimits, c.bodyLimit(), c.route.environment.proof)
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	watched := c.watchOver(func() { c.cutOff(cancel) })

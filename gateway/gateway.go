@@ -72,6 +72,7 @@ type Options struct {
 	Keys     Keys
 	Verifier Verifier         // nil: every token is answered 503
 	Asker    Asker            // nil: every token of a version with introspection is answered 503
+	Unsealer Unsealer         // nil: projects with upstream credentials are not served
 	Opener   Opener           // nil: calls whose upstream gets a provider's token are answered 503
 	Observer Observer         // nil: calls are not recorded
 	Limiter  Limiter          // nil: calls that have limits are refused
@@ -107,6 +108,7 @@ type Gateway struct {
 	verifier Verifier
 	asker    Asker
 	opener   Opener
+	unsealer Unsealer
 	limiter  Limiter
 	observer Observer
 	clock    func() time.Time // nil: time.Now
@@ -139,6 +141,7 @@ func New(o Options) *Gateway {
 		verifier: o.Verifier,
 		asker:    o.Asker,
 		opener:   o.Opener,
+		unsealer: o.Unsealer,
 		limiter:  o.Limiter,
 		observer: o.Observer,
 		clock:    o.Clock,
@@ -178,7 +181,7 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	g.publish.Lock()
 	defer g.publish.Unlock()
 	last := g.table.Load()
-	next, err := compile(projects, last, g.caps, connector{g.budget.NewPool, g.newUpstream})
+	next, err := compile(projects, last, g.caps, connector{g.unsealer, g.budget.NewPool, g.newUpstream})
 	if err != nil {
 		return err
 	}

@@ -29,12 +29,12 @@ var (
 // everything that callers must not set, then sets the gateway's own fields, so that no
 // Connection line can remove those.
 func (c *httpCall) rewriteRequest(upgrade bool) {
-	h := c.r.Header
+	h, proof := c.r.Header, c.route.environment.proof
 	forwardedFor, via := listBegun(h["X-Forwarded-For"]), listBegun(h["Via"])
 	trailersWanted := hasToken(h["Te"], "trailers")
 	removeNamed(h)
 	for name := range h {
-		if keepsOut(name, c.upstream.withoutKey) || c.upstream.removes(name) {
+		if keepsOut(name, c.upstream.withoutKey) || c.upstream.removes(name) || proof.replaces(name) {
 			delete(h, name)
 		}
 	}
@@ -51,6 +51,7 @@ func (c *httpCall) rewriteRequest(upgrade bool) {
 	}
 	c.setForwarded(h, forwardedFor, via)
 	c.setIdentity(h)
+	proof.lines(func(name, value string) { h[name] = []string{value} })
 }
 
 func (c *httpCall) setForwarded(h http.Header, forwardedFor, via string) {

@@ -34,6 +34,7 @@ type upstreamKey struct{ projectID, scheme, host string }
 
 // connector creates the connection pool of a project and the upstreams in it.
 type connector struct {
+	unsealer Unsealer // nil: projects with upstream credentials do not compile
 	pool     func() *engine.Pool
 	upstream func(*engine.Pool, *environment) *engine.Upstream
 }
@@ -63,6 +64,7 @@ type environment struct {
 	scheme, host string // of the target; host with its port unless that is the scheme's
 	path         string // of the target, escaped
 	oddPort      bool   // neither 80 nor 443
+	proof        *proof // nil: none
 	upstream     *engine.Upstream
 	health       *health
 }
@@ -257,7 +259,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {
-			env, err := compileEnvironment(p, e, connect, next, last)
+			env, err := compileEnvironment(s, p, e, connect, next, last)
 			if err != nil {
 				return nil, fmt.Errorf("version %s, environment %s: %w", v.Name, e.Name, err)
 			}
@@ -293,7 +295,7 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 }
 
 func compileEnvironment(
-	p *project, e snapshot.Environment, connect connector, next, last *table,
+	s *snapshot.Project, p *project, e snapshot.Environment, connect connector, next, last *table,
 ) (environment, error) {
 	u, err := url.Parse(e.Target)
 	if err != nil {
@@ -315,6 +317,9 @@ func compileEnvironment(
 		host:    hostLine(u),
 		path:    path,
 		oddPort: !egress.IsWebPort(u),
+	}
+	if out.proof, err = compileProof(s, e, connect.unsealer); err != nil {
+		return environment{}, err
 	}
 	key := upstreamKey{p.id, out.scheme, out.host}
 	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {

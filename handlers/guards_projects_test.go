@@ -101,6 +101,16 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   `{"target":"http://127.0.0.1:9/moved"}`,
 	},
+	"GET /api/v1/projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
+	"PUT /api/v1/projects/:project/environments/:environment/upstream-headers/:name": {
+		action: access.ProjectUpdate,
+		body:   `{"value":"s3cret"}`,
+	},
+	"DELETE /api/v1/projects/:project/environments/:environment/upstream-headers/:name": {
+		action: access.ProjectUpdate,
+		needs:  "upstream header",
+		owner:  204,
+	},
 	"GET /api/v1/projects/:project/exports": {action: access.ExportRead},
 	"GET /api/v1/projects/:project/usage":   {action: access.UsageRead},
 	"PUT /api/v1/projects/:project/takedown": {

@@ -287,6 +287,9 @@ var anonymous = map[string]string{
 	"DELETE /api/v1/projects/:project/versions/:version":                                "401",
 	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment":      "401",
 	"PATCH /api/v1/projects/:project/environments/:environment":                         "401",
+	"GET /api/v1/projects/:project/environments/:environment/upstream-headers":          "401",
+	"PUT /api/v1/projects/:project/environments/:environment/upstream-headers/:name":    "401",
+	"DELETE /api/v1/projects/:project/environments/:environment/upstream-headers/:name": "401",
 	"GET /api/v1/projects/:project/key-types":                                           "401",
 	"POST /api/v1/projects/:project/key-types":                                          "401",
 	"PATCH /api/v1/projects/:project/key-types/:key_type":                               "401",
@@ -386,6 +389,6 @@ func filledIn(route string) string {
 		":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1",
 		":version", "ver_1", ":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account",
 		"acc_1", ":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1",
-		":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", "*file", "nothing",
+		":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", ":name", "X-Upstream-Token", "*file", "nothing",
 	).Replace(route)
 }

@@ -63,6 +63,10 @@ type routePolicyDoc struct {
 	Methods     []snapshot.Method `json:"methods"`
 	Keyless     snapshot.Keyless  `json:"keyless"`
 	IP          *ipDoc            `json:"ip,omitempty"`
+
+	// Upstream maps the headers that the upstream gets to the environment variables with
+	// their values.
+	Upstream map[string]string `json:"upstream,omitempty"`
 }
 
 type keyTypeDoc struct {
@@ -209,6 +213,7 @@ func serviceOf(pl place, up upstream) serviceDoc {
 
 func (c *configWriter) policies() {
 	c.out.Open("{")
+	variables := credentialVariables(c.b.Project)
 	for _, pl := range places(c.b.Project) {
 		access := pl.version.Access
 		methods := enforced(access)
@@ -217,7 +222,7 @@ func (c *configWriter) policies() {
 			c.out.Value(r.id)
 			c.out.Raw(": ")
 			c.out.Value(routePolicyDoc{Environment: pl.environment.Name, Mode: access.Mode, Methods: methods,
-				Keyless: access.Keyless, IP: ipDocOf(access.IP)})
+				Keyless: access.Keyless, IP: ipDocOf(access.IP), Upstream: variables.of(pl.environment)})
 		}
 	}
 	c.out.Raw("\n      }")

@@ -139,6 +139,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 			v.Reason = "route_host"
 			return v
 		}
+	case snapshot.FeatureUpstreamHeader:
+		return bundle.Verdict{Target: bundle.At(exampleFile, "")}
 	case snapshot.FeatureAccess:
 		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
 		if s.Version.Access.TakesTokens() {

@@ -34,6 +34,9 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 			return writeProbes(ctx, b, w)
 		}},
 	}
+	if variables := credentialVariables(b.Project); len(variables) > 0 {
+		out = append(out, bundle.Part{Name: exampleFile, Doc: exampleDoc, Write: variables.writeExample})
+	}
 	fill := fillIn(b)
 	for _, t := range templates {
 		out = append(out, bundle.Part{Name: t.name, Doc: t.doc, Write: func(_ context.Context, w io.Writer) error {
@@ -59,6 +62,8 @@ var templates = []struct{ name, source, doc string }{
 		"The part of the plugin that finds paths which lead out of an environment.\n"},
 	{pluginFolder + "limits.lua", "plugin/limits.lua", "The part of the plugin that counts calls.\n"},
 	{pluginFolder + "addresses.lua", "plugin/addresses.lua", "The part of the plugin that compares addresses.\n"},
+	{pluginFolder + "upstream.lua", "plugin/upstream.lua",
+		"The part of the plugin that reads the secrets which calls carry to upstreams.\n"},
 	{pluginFolder + "schema.lua", "plugin/schema.lua", "The shape of the plugin's configuration.\n"},
 	{"gateway/docker-compose.yaml", "files/docker-compose.yaml", "Runs Kong on the files beside it.\n"},
 	{"gateway/start.sh", "files/start.sh", "Starts the gateway, waits until it serves, asks each upstream once, and " +
@@ -81,7 +86,7 @@ func fillIn(b *bundle.Build) *strings.Replacer {
 // bundle has checked to be plain or that are generated: no user text.
 func marks(b *bundle.Build) map[string]string {
 	guarded, open := guardedPaths(b)
-	example := "/"
+	example, variables := "/", credentialVariables(b.Project)
 	if all := append(append([]string{}, guarded...), open...); len(all) > 0 {
 		example = all[0]
 	}
@@ -94,6 +99,8 @@ func marks(b *bundle.Build) map[string]string {
 		"EXAMPLE":         example,
 		"UNKNOWN_KEY":     b.UnknownKey(""),
 		"TENANT":          servedTenant(b.Project),
+		"CREDENTIALS":     strings.Join(variables.names(), " "),
+		"PASSED_ON":       variables.passedOn(),
 		"CONSUMER":        policy.ConsumerID(b.Project.ID, "mine"),
 	}
 }

@@ -14,6 +14,15 @@ func table() bundle.Table {
 			Note: "The version answers under the same path segment."}},
 		snapshot.FeatureEnvironment: environmentFates(),
 		snapshot.FeatureRoute:       routeFates(),
+		snapshot.FeatureUpstreamHeader: {{
+			Reason: "placeholder",
+			Status: bundle.Exact,
+			How:    "plugin postern-auth, `upstream` of each route, with the value from a variable in `.env`",
+			Note: "Every call carries the header to the upstream, and what callers send under that name is removed. " +
+				"Its value is a secret and not in this zip: without it start.sh does not start the gateway, and " +
+				"calls are answered 503.",
+			Remedy: "Copy gateway/.env.example to gateway/.env and fill in the value that the upstream compares with.",
+		}},
 		snapshot.FeatureAccess: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
 				Note: "The same calls are let through and refused, with the same status, code and message."},

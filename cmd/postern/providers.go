@@ -109,18 +109,18 @@ func readSecret(t terminal, path string) (string, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return "", fmt.Errorf("read the client secret: %w", err)
+			return "", fmt.Errorf("read the secret: %w", err)
 		}
 		defer file.Close()
 		in = file
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, maxSecretFile))
 	if err != nil {
-		return "", fmt.Errorf("read the client secret: %w", err)
+		return "", fmt.Errorf("read the secret: %w", err)
 	}
 	secret := strings.TrimSpace(string(raw))
 	if secret == "" {
-		return "", usageError{"the client secret is empty"}
+		return "", usageError{"the secret is empty"}
 	}
 	return secret, nil
 }

@@ -84,6 +84,7 @@ func newRoot(t terminal) *cobra.Command {
 		newProjects(t),
 		newVersions(t),
 		newEnvironments(t),
+		newUpstreams(t),
 		newKeys(t),
 		newKeyTypes(t),
 		newTenants(t),

@@ -7,25 +7,26 @@ type Feature string
 // The features that a project can use. An export target's table must name each one;
 // see Features.
 const (
-	FeatureProject       Feature = "project"
-	FeatureVersion       Feature = "version"
-	FeatureEnvironment   Feature = "environment"
-	FeatureRoute         Feature = "route"
-	FeatureAccess        Feature = "access_policy"
-	FeatureOwnerFallback Feature = "owner_fallback"
-	FeatureTokenIssuer   Feature = "token_issuer"        // an issuer whose JSON Web Tokens a version accepts
-	FeatureIntrospection Feature = "token_introspection" // the endpoint that checks a version's opaque tokens
-	FeatureHostedLogin   Feature = "hosted_login"        // an app client, whose tokens versions accept too
-	FeatureKeyType       Feature = "key_type"
-	FeatureTenant        Feature = "tenant"
-	FeatureKey           Feature = "key"
-	FeatureKeyGrace      Feature = "key_rotation_grace"
-	FeatureProduct       Feature = "product"
-	FeatureLimits        Feature = "rate_limits"
-	FeatureIPRules       Feature = "ip_rules" // a version's
-	FeatureKeyIPs        Feature = "key_ip_ranges"
-	FeatureOpenAPI       Feature = "openapi_document"
-	FeatureRequestLimits Feature = "request_limits" // the gateway's own bounds on time and size
+	FeatureProject        Feature = "project"
+	FeatureVersion        Feature = "version"
+	FeatureEnvironment    Feature = "environment"
+	FeatureRoute          Feature = "route"
+	FeatureUpstreamHeader Feature = "upstream_header" // a header with a secret value for the upstream
+	FeatureAccess         Feature = "access_policy"
+	FeatureOwnerFallback  Feature = "owner_fallback"
+	FeatureTokenIssuer    Feature = "token_issuer"        // an issuer whose JSON Web Tokens a version accepts
+	FeatureIntrospection  Feature = "token_introspection" // the endpoint that checks a version's opaque tokens
+	FeatureHostedLogin    Feature = "hosted_login"        // an app client, whose tokens versions accept too
+	FeatureKeyType        Feature = "key_type"
+	FeatureTenant         Feature = "tenant"
+	FeatureKey            Feature = "key"
+	FeatureKeyGrace       Feature = "key_rotation_grace"
+	FeatureProduct        Feature = "product"
+	FeatureLimits         Feature = "rate_limits"
+	FeatureIPRules        Feature = "ip_rules" // a version's
+	FeatureKeyIPs         Feature = "key_ip_ranges"
+	FeatureOpenAPI        Feature = "openapi_document"
+	FeatureRequestLimits  Feature = "request_limits" // the gateway's own bounds on time and size
 )
 
 // The features that a project has besides its configuration. Every ledger has an item
@@ -43,8 +44,8 @@ const (
 // Features returns every feature, in the order of a ledger.
 func Features() []Feature {
 	return append([]Feature{
-		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureAccess,
-		FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
+		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
+		FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct,
 		FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)

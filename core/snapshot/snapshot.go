@@ -106,6 +106,9 @@ type Project struct {
 	// EndedSessions are the ids (ses_…) of sessions of those tenants that were ended within
 	// the last BarredFor, so that a token of theirs may not have expired. Sorted.
 	EndedSessions []string
+
+	// DataKeys are the keys of the sealed values in Versions.
+	DataKeys []DataKey `json:",omitempty"`
 }
 
 // FrozenOwner reports whether a key's owner is an end user who is frozen.
@@ -136,6 +139,8 @@ type Environment struct {
 	// Hosts are the verified host names of customers that lead to the environment, at
 	// the path /. Lower-case ASCII, sorted.
 	Hosts []string
+
+	Headers []UpstreamHeader `json:",omitempty"` // sorted by name
 }
 
 // KeyType names a set of scopes. Keys refer to it, so that a change of its scopes

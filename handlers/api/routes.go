@@ -86,6 +86,13 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Remove an environment", h.deleteEnvironment)
 	route(h, api, "update-environment", "PATCH", project+"/environments/{environment}", 200,
 		"Update an environment", h.updateEnvironment)
+	route(h, api, "list-upstream-headers", "GET", project+"/environments/{environment}/upstream-headers", 200,
+		"List the headers that an environment sets for its upstream", h.listUpstreamHeaders)
+	route(h, api, "set-upstream-header", "PUT", project+"/environments/{environment}/upstream-headers/{name}", 200,
+		"Set a header for an environment's upstream", h.setUpstreamHeader)
+	route(h, api, "remove-upstream-header", "DELETE",
+		project+"/environments/{environment}/upstream-headers/{name}", 204,
+		"Remove a header for an environment's upstream", h.removeUpstreamHeader)
 
 	route(h, api, "list-key-types", "GET", project+"/key-types", 200, "List a project's key types", h.listKeyTypes)
 	route(h, api, "create-key-type", "POST", project+"/key-types", 201, "Create a key type", h.createKeyType)

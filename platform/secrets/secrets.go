@@ -49,6 +49,12 @@ func (s *Sealed) Scan(value any) error {
 	return nil
 }
 
+// DataKeyID returns the id of the data key that sealed the value, "" if it is cut off.
+func (s Sealed) DataKeyID() string {
+	id, _, _ := s.split()
+	return id
+}
+
 // GormDataType names the column type to GORM.
 func (Sealed) GormDataType() string { return "bytes" }
 

@@ -37,6 +37,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		readProduct,
 		readRevision,
 		readVersions,
+		readUpstreamHeaders,
 		readKeyTypes,
 		readTenants,
 	} {

@@ -251,6 +251,9 @@ func (s *Service) UpdateEnvironment(
 		if err := access.Unchanged(ifMatch, access.ETag(environment.UpdatedAt)); err != nil {
 			return err
 		}
+		if err := keepsCredentials(tx, environment, target); err != nil {
+			return err
+		}
 		seen := environment.UpdatedAt
 		if err := in.rename(tx, project, version, &environment, now); err != nil {
 			return err

@@ -122,6 +122,10 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, has.Key)
 	case "webhook":
 		has.webhook, has.delivery, err = o.createWebhook(t)
+	case "upstream header":
+		_, err = o.Server.Projects.SetUpstreamHeader(
+			t.Context(), o.Principal, has.Project, has.environment, "X-Upstream-Token", "s3cret",
+		)
 	case "taken":
 		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
 	case "two versions":
@@ -210,6 +214,7 @@ func (h Objects) Path(route string) string {
 		":identity", h.identity,
 		":invitation", h.invitation,
 		":key_type", h.keyType,
+		":name", "X-Upstream-Token",
 		":key", h.Key,
 		":product", h.Product,
 		":project", project,

@@ -11,6 +11,7 @@ project='@COMPOSE_PROJECT@'
 guarded='@GUARDED@'
 open='@OPEN@'
 environments='@ENVIRONMENTS@' # in the order of their services in gateway.yaml
+credentials='@CREDENTIALS@' # variables with the secrets of upstreams
 unknown_key='@UNKNOWN_KEY@' # well-formed, and opens nothing
 
 key=${POSTERN_KEY:-}
@@ -104,6 +105,29 @@ esac
 
 cd "$(dirname -- "$0")" || die 'cannot enter the folder of this script'
 export COMPOSE_PROJECT_NAME="$project"
+
+# The value that compose gives a variable: from the environment, or else from .env. Only
+# whether there is one counts here.
+setting() {
+  eval "value=\${$1:-}"
+  if [ -z "$value" ] && [ -r .env ]; then
+    value=$(sed -n "s/^[[:space:]]*$1[[:space:]]*=[[:space:]]*//p" .env | tail -n 1 | tr -d '\r')
+    case $value in
+      "''" | '""' | '#'*) value= ;;
+    esac
+  fi
+  printf '%s' "$value"
+}
+
+# Without a credential the upstream would refuse every call, or take it for a caller's own.
+check_credentials() {
+  empty=
+  for name in $credentials; do
+    [ -n "$(setting "$name")" ] || empty="$empty $name"
+  done
+  [ -z "$empty" ] ||
+    die "no value for$empty: copy .env.example to .env and fill it in. The upstream compares calls with it."
+}
 
 # Which compose there is: a plugin of docker, the old separate program, or
 # podman's counterparts of both.
@@ -202,7 +226,8 @@ whose() {
       *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'* | *'no Route matched'*) printf 'refused' ;;
     *'"request_id":"'*"
 5"?? | *'"code":"upstream_unreachable"'*"
-502") printf 'no upstream' ;;
+502" | *'"code":"upstream_credentials_missing"'*"
+503") printf 'no upstream' ;;
     *) printf 'upstream' ;;
   esac
 }
@@ -383,6 +408,7 @@ if [ "$stop" = yes ]; then
 fi
 command -v curl >/dev/null 2>&1 || die 'curl is missing: install it, and try again.'
 check_runtime
+check_credentials
 compose up -d || die "the container could not be started by $flavour; above is why."
 wait_until_ready
 print_loaded

@@ -12,6 +12,7 @@ local headers = require "kong.plugins.postern-auth.headers"
 local keys = require "kong.plugins.postern-auth.keys"
 local limits = require "kong.plugins.postern-auth.limits"
 local paths = require "kong.plugins.postern-auth.paths"
+local upstream = require "kong.plugins.postern-auth.upstream"
 
 local PosternAuth = {
   -- After cors (2000), before ip-restriction (990), acl (950) and
@@ -43,6 +44,7 @@ local ANSWERS = {
     "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash or a semicolon.",
   },
   malformed_connection = { 400, "The Connection header may not name an identity header." },
+  upstream_credentials_missing = { 503, "The gateway has no credential for the upstream." },
   upstream_unreachable = { 502, "The upstream could not be reached." },
 }
 
@@ -65,11 +67,11 @@ end
 
 -- Kong removes, after every plugin has run, the headers that the caller's
 -- Connection header names: "Connection: X-Consumer-ID" would take the identity
--- away from a call with a valid key. It reads that header from a copy made before
+-- away from a call with a valid key, and a header of the route's own from any. It reads that header from a copy made before
 -- the plugins ran, which the PDK gives no access to, so the copy is corrected.
 -- Where there is none (another Kong), such a call is refused.
-local function protect_identity(lines)
-  local harmless = headers.harmless_connection(lines)
+local function protect_identity(lines, own)
+  local harmless = headers.harmless_connection(lines, own and own.names)
   if not harmless then
     return true
   end
@@ -164,10 +166,14 @@ local function state_of(config)
     local settings = take(config)
     state = {
       routes = settings.routes or {},
+      upstream = {},
       keys = keys.store(settings),
       fallback = fallback_of(settings),
       anonymous = { limited = limits.of_call(settings) },
     }
+    for id, policy in pairs(state.routes) do
+      state.upstream[id] = upstream.store(policy.upstream)
+    end
     states[config] = state
   end
   return state
@@ -201,14 +207,14 @@ end
 
 
 -- Removes what callers may not set. Each spelling is a header of its own to Kong, so
--- it is removed under the very name that it came with. Reports whether there were
--- more lines than Kong hands out.
-local function clean(received, takes_keys)
+-- it is removed under the very name that it came with; own are the headers that the
+-- route sets. Reports whether there were more lines than Kong hands out.
+local function clean(received, takes_keys, own)
   local lines = 0
   for name, value in pairs(received) do
     lines = lines + (type(value) == "table" and #value or 1)
     local fate = headers.fate(name)
-    if fate == headers.REMOVED or (fate == headers.KEY and takes_keys) then
+    if fate == headers.REMOVED or (fate == headers.KEY and takes_keys) or upstream.sets(own, name) then
       kong.service.request.clear_header(name)
     end
   end
@@ -223,10 +229,13 @@ end
 
 -- kong.client.authenticate tells the other plugins whose call it is; the headers for
 -- the upstream it leaves to us.
-local function let_through(whose)
+local function let_through(whose, own)
   if whose.kong_consumer then
     kong.client.authenticate(whose.kong_consumer, whose.kong_credential)
     kong.service.request.set_headers(whose.headers)
+  end
+  if own then
+    kong.service.request.set_headers(own.headers)
   end
 end
 
@@ -248,12 +257,13 @@ function PosternAuth:access(config)
   local state = state_of(config)
   local route = kong.router.get_route()
   local policy = route and state.routes[route.id] or UNKNOWN_ROUTE
+  local own = route and state.upstream[route.id]
 
   local received = kong.request.get_headers(MOST_HEADERS)
-  if not clean(received, allows_keys(policy)) then
+  if not clean(received, allows_keys(policy), own) then
     return refuse("too_many_headers")
   end
-  if not protect_identity(received["connection"]) then
+  if not protect_identity(received["connection"], own) then
     return refuse("malformed_connection")
   end
   if hides_dot_segment() then
@@ -267,6 +277,9 @@ function PosternAuth:access(config)
   if policy.ip and not addresses.admitted(policy.ip, caller()) then
     return refuse("ip_denied")
   end
+  if own and own.missing then
+    return refuse("upstream_credentials_missing")
+  end
   if whose.limited then
     local standing, over = limits.count(whose.limited, addresses.canonical(kong.client.get_forwarded_ip()))
     if over then
@@ -274,7 +287,7 @@ function PosternAuth:access(config)
     end
     ngx.ctx.postern_standing = standing
   end
-  let_through(whose)
+  let_through(whose, own)
 end
 
 

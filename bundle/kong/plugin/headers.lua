@@ -87,23 +87,24 @@ end
 
 -- What a Connection line may not name: Kong would take away the caller's identity, or
 -- the length or address without which a message cannot be forwarded.
-local function is_kept(token)
+local function is_kept(token, own)
   local name = token:lower()
-  return FRAMING[name] or name == "host" or headers.is_identity(name)
+  return FRAMING[name] or name == "host" or headers.is_identity(name) or (own and own[(name:gsub("_", "-"))])
 end
 
 
 -- Kong acts on the first Connection line only, and on every token in it. Returns one
--- line for all of them without the tokens that must not be acted on; nil where Kong may
--- read what came.
-function headers.harmless_connection(lines)
+-- line for all of them without the tokens that must not be acted on, own among them: the
+-- names, in lower case, of headers that the route sets. Returns nil where Kong may read
+-- what came.
+function headers.harmless_connection(lines, own)
   if lines == nil or lines == "close" or lines == "keep-alive" then
     return nil
   end
   local several = type(lines) == "table"
   local tokens, dropped = {}, false
   for token in (several and table.concat(lines, ",") or lines):gmatch("[^%s,]+") do
-    if is_kept(token) then
+    if is_kept(token, own) then
       dropped = true
     else
       tokens[#tokens + 1] = token

@@ -42,6 +42,14 @@ local policy = {
     { methods = { type = "array", required = true, elements = { type = "string", one_of = { "api_key" } } } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
     { ip = ip },
+    -- by the name of a header that calls carry to the upstream; the environment
+    -- variable with its value
+    { upstream = {
+        type = "map",
+        required = false,
+        keys = { type = "string", match = "^[%w-]+$" },
+        values = { type = "string", match = "^[%u%d_]+$" },
+    } },
   },
 }
 

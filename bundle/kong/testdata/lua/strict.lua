@@ -169,6 +169,20 @@ function strict.request(options)
       get_path = function() return options.normalized or options.path or "/" end,
     }),
     service = only("kong.service", { request = service_request }),
+    vault = only("kong.vault", {
+      get = function(reference)
+        want(reference, "string", "reference")
+        local name = reference:match("^{vault://env/([%w_]+)}$")
+        if not name then
+          error(reference .. " is no reference to a variable", 2)
+        end
+        local value = (options.variables or {})[name]
+        if value == nil then
+          return nil, "could not get value from external vault"
+        end
+        return value
+      end,
+    }),
     router = only("kong.router", {
       get_route = function() return options.route and { id = options.route } or nil end,
     }),
@@ -219,7 +233,7 @@ function strict.request(options)
 end
 
 -- The plugin's modules by the names that Kong has for them.
-for _, part in ipairs({ "addresses", "headers", "keys", "limits", "paths" }) do
+for _, part in ipairs({ "addresses", "headers", "keys", "limits", "paths", "upstream" }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 

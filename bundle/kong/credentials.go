@@ -1,0 +1,100 @@
+package kong
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// exampleFile has an empty value for each secret that the zip does not contain.
+const exampleFile = "gateway/.env.example"
+
+const exampleDoc = "The secrets that the gateway needs and this zip does not contain, one variable each. Copy it to " +
+	"`.env` beside it and fill them in; `start.sh` says which are still empty.\n"
+
+// variable is an environment variable of Kong with the value of an environment's header.
+type variable struct {
+	name        string
+	environment *snapshot.Environment
+	version     string
+	header      string
+}
+
+// variables lists the variables of a project in the order of its ledger.
+type variables []variable
+
+// credentialVariables names a variable for each environment and header, such as
+// UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN. Where two would have one name, the later one gets a
+// number.
+func credentialVariables(p *snapshot.Project) variables {
+	var out variables
+	taken := map[string]bool{}
+	for i := range p.Versions {
+		v := &p.Versions[i]
+		for j := range v.Environments {
+			e := &v.Environments[j]
+			for _, h := range e.Headers {
+				plain := variableName("UPSTREAM_" + v.Name + "_" + e.Name + "_" + h.Name)
+				name := plain
+				for n := 2; taken[name]; n++ {
+					name = fmt.Sprintf("%s_%d", plain, n)
+				}
+				taken[name] = true
+				out = append(out, variable{name, e, v.Name, h.Name})
+			}
+		}
+	}
+	return out
+}
+
+// variableName replaces what the name of a variable cannot have. Versions, environments and
+// headers have no other characters than letters, digits, dots, hyphens and underscores.
+func variableName(text string) string {
+	return strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToUpper(text))
+}
+
+// of maps the headers of one environment to their variables.
+func (vs variables) of(e *snapshot.Environment) map[string]string {
+	var out map[string]string
+	for _, v := range vs {
+		if v.environment != e {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[v.header] = v.name
+	}
+	return out
+}
+
+func (vs variables) names() []string {
+	var out []string
+	for _, v := range vs {
+		out = append(out, v.name)
+	}
+	return out
+}
+
+// passedOn returns the lines of docker-compose.yaml that hand the variables to Kong.
+func (vs variables) passedOn() string {
+	var out strings.Builder
+	for _, v := range vs {
+		fmt.Fprintf(&out, "\n      %s: \"${%s:-}\"", v.name, v.name)
+	}
+	return out.String()
+}
+
+func (vs variables) writeExample(_ context.Context, w io.Writer) error {
+	text := "# Secrets that the gateway needs and that the export does not contain. Copy this file to\n" +
+		"# .env, fill in the values, and keep it out of version control. Write them in single\n" +
+		"# quotes: they may have $ and #.\n"
+	for _, v := range vs {
+		text += fmt.Sprintf("\n# %s of calls to %s/%s\n%s=\n", v.header, v.version, v.environment.Name, v.name)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

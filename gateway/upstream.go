@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// Unsealer opens the sealed values of a snapshot when it is published, never during a call.
+type Unsealer interface {
+	// HeaderValue returns the value of a header of the environment.
+	HeaderValue(p *snapshot.Project, environmentID string, h snapshot.UpstreamHeader) (string, error)
+}
+
+// proof is what shows an environment's upstream that a call comes from this project. Its
+// values exist in memory only, and are never logged.
+type proof struct {
+	headers       []headerValue
+	authorization bool // Authorization is among the headers
+}
+
+type headerValue struct{ name, value string }
+
+var errNoUnsealer = errors.New("this gateway opens no upstream credentials")
+
+// compileProof opens an environment's upstream credentials. It returns nil if there are none.
+// Calls are not forwarded without credentials that they should carry: a project whose values
+// cannot be opened does not compile.
+func compileProof(s *snapshot.Project, e snapshot.Environment, unsealer Unsealer) (*proof, error) {
+	if len(e.Headers) == 0 {
+		return nil, nil
+	}
+	if unsealer == nil {
+		return nil, errNoUnsealer
+	}
+	out := &proof{}
+	for _, h := range e.Headers {
+		if !policy.CanSetForUpstream(h.Name) {
+			return nil, fmt.Errorf("upstream header %s is reserved", h.Name)
+		}
+		value, err := unsealer.HeaderValue(s, e.ID, h)
+		if err != nil {
+			return nil, fmt.Errorf("upstream header %s: %w", h.Name, err)
+		}
+		if !policy.IsUpstreamHeaderValue(value) {
+			return nil, fmt.Errorf("upstream header %s: its value cannot be sent", h.Name)
+		}
+		out.headers = append(out.headers, headerValue{h.Name, value})
+		out.authorization = out.authorization || policy.SameHeader(h.Name, authorizationHeader)
+	}
+	return out, nil
+}
+
+// replaces reports whether the caller's field of that name is removed because the environment
+// sets it. A nil proof replaces none.
+func (p *proof) replaces(name string) bool {
+	if p == nil {
+		return false
+	}
+	for i := range p.headers {
+		if policy.SameHeader(p.headers[i].name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// replacesAuthorization reports whether the environment sets Authorization.
+func (p *proof) replacesAuthorization() bool { return p != nil && p.authorization }
+
+// lines sets the environment's headers.
+func (p *proof) lines(set func(name, value string)) {
+	if p == nil {
+		return
+	}
+	for i := range p.headers {
+		set(p.headers[i].name, p.headers[i].value)
+	}
+}

@@ -1,0 +1,296 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+)
+
+// UpstreamHeader is a header that calls to an environment carry to its upstream, without
+// its value.
+type UpstreamHeader struct {
+	Name      string
+	UpdatedAt time.Time
+}
+
+// UpstreamHeaderPlace returns the place that the value of an environment's header is
+// sealed for.
+func UpstreamHeaderPlace(environmentID, name string) secrets.Place {
+	return secrets.Place{Table: "upstream_headers", Row: environmentID, Column: name}
+}
+
+// UpstreamHeaders lists the headers of an environment by name.
+func (s *Service) UpstreamHeaders(
+	ctx context.Context, p access.Principal, ref, environmentID string,
+) ([]UpstreamHeader, error) {
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, ref, access.ProjectRead)
+	if err == nil {
+		_, _, err = environmentOf(tx, project, "", environmentID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("projects: list the upstream headers of %s: %w", environmentID, err)
+	}
+	rows, err := tx.UpstreamHeadersOf(environmentID)
+	if err != nil {
+		return nil, fmt.Errorf("projects: list the upstream headers of %s: %w", environmentID, err)
+	}
+	out := make([]UpstreamHeader, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, UpstreamHeader{Name: row.Name, UpdatedAt: row.UpdatedAt})
+	}
+	return out, nil
+}
+
+// SetUpstreamHeader sets a header of an environment, or replaces its value. From the next
+// call on the upstream gets it, and what callers send under that name is removed.
+func (s *Service) SetUpstreamHeader(
+	ctx context.Context, p access.Principal, ref, environmentID, name string, value secrets.Secret,
+) (UpstreamHeader, error) {
+	var out UpstreamHeader
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	what := "upstream header " + name + " of " + environmentID
+	err := s.changeCredentials(ctx, p, ref, environmentID, what, func(c credentialChange) error {
+		if err := fault.InvalidFields(checkUpstreamHeader(name, value)); err != nil {
+			return err
+		}
+		have, err := c.tx.UpstreamHeadersOf(environmentID)
+		if err != nil {
+			return err
+		}
+		known := slices.ContainsFunc(have, func(h models.UpstreamHeader) bool { return h.Name == name })
+		if !known && len(have) >= policy.MaxUpstreamHeaders {
+			return fault.New(fault.Conflict, "too_many_headers", "An environment sets at most %d headers for its "+
+				"upstream. Remove one first.", policy.MaxUpstreamHeaders)
+		}
+		sealed, err := s.Vault.Seal(c.tx, c.project.TeamID, UpstreamHeaderPlace(environmentID, name), value)
+		if err != nil {
+			return err
+		}
+		out = UpstreamHeader{Name: name, UpdatedAt: c.now}
+		return c.tx.SetUpstreamHeader(models.UpstreamHeader{
+			EnvironmentID: environmentID,
+			Name:          name,
+			Value:         sealed,
+			CreatedAt:     c.now,
+			UpdatedAt:     c.now,
+		})
+	})
+	return out, err
+}
+
+// RemoveUpstreamHeader removes a header of an environment. What callers send under that
+// name reaches the upstream again.
+func (s *Service) RemoveUpstreamHeader(
+	ctx context.Context, p access.Principal, ref, environmentID, name string,
+) error {
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	what := "no upstream header " + name + " of " + environmentID
+	return s.changeCredentials(ctx, p, ref, environmentID, what, func(c credentialChange) error {
+		removed, err := c.tx.DeleteUpstreamHeader(environmentID, name)
+		if err == nil && !removed {
+			err = access.NotFound()
+		}
+		return err
+	})
+}
+
+// credentialChange is the transaction that changes an environment's upstream credentials.
+type credentialChange struct {
+	tx          *models.Tx
+	project     models.Project
+	environment models.Environment
+	now         time.Time
+}
+
+// changeCredentials changes the upstream credentials of an environment in one transaction:
+// it checks permission, calls fn, and writes the audit entry and the revision.
+func (s *Service) changeCredentials(
+	ctx context.Context, p access.Principal, ref, environmentID, what string, fn func(credentialChange) error,
+) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
+		if err != nil {
+			return err
+		}
+		if err := tx.LockProject(project.ID); err != nil {
+			return err
+		}
+		environment, _, err := environmentOf(tx, project, "", environmentID)
+		if err != nil {
+			return err
+		}
+		before, err := viewCredentials(tx, environmentID)
+		if err != nil {
+			return err
+		}
+		now := models.Now()
+		if err := fn(credentialChange{tx, project, environment, now}); err != nil {
+			return err
+		}
+		after, err := viewCredentials(tx, environmentID)
+		if err != nil {
+			return err
+		}
+		err = access.Record(tx, p, access.Entry{
+			Action: access.ProjectUpdate,
+			Object: project.ID,
+			Team:   project.TeamID,
+			Detail: map[string]string{"change": what, "name": project.Name},
+			Before: before,
+			After:  after,
+		})
+		if err != nil {
+			return err
+		}
+		return tx.AddRevision(project.ID, "", now)
+	})
+	if err != nil {
+		return fmt.Errorf("projects: change %s: %w", what, err)
+	}
+	s.Changed(ctx)
+	return nil
+}
+
+// credentials are the upstream credentials of an environment as the audit log shows them.
+type credentials struct {
+	UpstreamHeaders map[string]string // by name, when the value was set
+}
+
+func viewCredentials(tx *models.Tx, environmentID string) (credentials, error) {
+	out := credentials{UpstreamHeaders: map[string]string{}}
+	headers, err := tx.UpstreamHeadersOf(environmentID)
+	for _, h := range headers {
+		out.UpstreamHeaders[h.Name] = "set " + h.UpdatedAt.UTC().Format(time.RFC3339Nano)
+	}
+	return out, err
+}
+
+func checkUpstreamHeader(name string, value secrets.Secret) []fault.Field {
+	var wrong []fault.Field
+	if !policy.CanSetForUpstream(name) {
+		wrong = append(wrong, fault.Field{
+			Pointer: "/name",
+			Code:    "reserved_header",
+			Detail: fmt.Sprintf("Choose another name, such as X-Upstream-Token or Authorization: at most %d letters, "+
+				"digits and hyphens. Not possible are headers of the connection (Host, Upgrade), of the body "+
+				"(Content-…), cookies, and those that the gateway sets itself (X-Consumer-…, X-Tenant-…, X-Project, "+
+				"X-Forwarded-…, Signature).", policy.MaxUpstreamHeaderName),
+		})
+	}
+	if !policy.IsUpstreamHeaderValue(value.Reveal()) {
+		wrong = append(wrong, fault.Field{
+			Pointer: "/value",
+			Code:    "invalid_header_value",
+			Detail: fmt.Sprintf("Use 1 to %d printable ASCII characters without a space at either end.",
+				policy.MaxUpstreamHeaderValue),
+		})
+	}
+	return wrong
+}
+
+// keepsCredentials refuses a new target on another host for an environment that has
+// upstream credentials: a member could read values there that they do not have.
+func keepsCredentials(tx *models.Tx, environment models.Environment, target string) error {
+	if target == "" || sameOrigin(environment.Target, target) {
+		return nil
+	}
+	headers, err := tx.UpstreamHeadersOf(environment.ID)
+	if err != nil || len(headers) == 0 {
+		return err
+	}
+	return fault.InvalidField("/target", "has_upstream_credentials", "Calls would carry the environment's upstream "+
+		"headers to another host. Remove the headers first, then change the target and set them again.")
+}
+
+func sameOrigin(a, b string) bool {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
+}
+
+// readUpstreamHeaders adds the headers of the environments, sealed, and the data keys that
+// open them.
+func readUpstreamHeaders(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	headers, err := tx.UpstreamHeadersOfProject(row.ID)
+	if err != nil {
+		return err
+	}
+	for _, h := range headers {
+		if err := addDataKey(tx, out, h.Value); err != nil {
+			return err
+		}
+		if e := environmentIn(out, h.EnvironmentID); e != nil {
+			e.Headers = append(e.Headers, snapshot.UpstreamHeader{Name: h.Name, Sealed: h.Value})
+		}
+	}
+	return nil
+}
+
+func environmentIn(p *snapshot.Project, id string) *snapshot.Environment {
+	for i := range p.Versions {
+		for j := range p.Versions[i].Environments {
+			if e := &p.Versions[i].Environments[j]; e.ID == id {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// addDataKey adds the wrapped data key of a sealed value.
+func addDataKey(tx *models.Tx, out *snapshot.Project, sealed secrets.Sealed) error {
+	id := sealed.DataKeyID()
+	if slices.ContainsFunc(out.DataKeys, func(k snapshot.DataKey) bool { return k.ID == id }) {
+		return nil
+	}
+	key, err := tx.DataKeyByID(id)
+	if err != nil {
+		return fmt.Errorf("data key %s: %w", id, err)
+	}
+	out.DataKeys = append(out.DataKeys, snapshot.DataKey{ID: key.ID, Wrapped: key.Wrapped})
+	return nil
+}
+
+// Unsealer opens the sealed values of snapshots for the gateway. It needs no database: a
+// snapshot has the wrapped data keys of its values.
+type Unsealer struct{ Vault *secrets.Vault }
+
+// HeaderValue opens the value of an environment's header.
+func (u Unsealer) HeaderValue(p *snapshot.Project, environmentID string, h snapshot.UpstreamHeader) (string, error) {
+	value, err := u.Vault.Open(dataKeys(p.DataKeys), UpstreamHeaderPlace(environmentID, h.Name), h.Sealed)
+	return value.Reveal(), err
+}
+
+// dataKeys is a secrets.Store of the data keys of one snapshot. It can only be read.
+type dataKeys []snapshot.DataKey
+
+var errReadOnly = errors.New("the data keys of a snapshot cannot be changed")
+
+func (k dataKeys) DataKeyOfTeam(string) (secrets.DataKey, bool, error) {
+	return secrets.DataKey{}, false, errReadOnly
+}
+
+func (k dataKeys) DataKeyByID(id string) (secrets.DataKey, error) {
+	for _, key := range k {
+		if key.ID == id {
+			return secrets.DataKey{ID: key.ID, Wrapped: key.Wrapped}, nil
+		}
+	}
+	return secrets.DataKey{}, fmt.Errorf("data key %s is not in the snapshot", id)
+}
+
+func (k dataKeys) AddDataKey(string, func(string) ([]byte, error)) (secrets.DataKey, error) {
+	return secrets.DataKey{}, errReadOnly
+}

@@ -1,0 +1,197 @@
+package projects_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+// headersOf returns the headers of the environment as the gateway opens them, by name.
+func (w *world) headersOf(t *testing.T, project, environment string) map[string]string {
+	t.Helper()
+	return opened(t, w.Vault, w.project(t, project), environment)
+}
+
+func opened(t *testing.T, vault *secrets.Vault, p *snapshot.Project, environment string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, v := range p.Versions {
+		for _, e := range v.Environments {
+			for _, h := range e.Headers {
+				value, err := projects.Unsealer{Vault: vault}.HeaderValue(p, environment, h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out[h.Name] = value
+			}
+		}
+	}
+	return out
+}
+
+func TestUpstreamHeaders(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		var err error
+		if w.Vault, err = secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "=")); err != nil {
+			t.Fatal(err)
+		}
+		created, p := w.create(t, authenticated)
+		id, environment := created.Project.ID, created.Project.Versions[0].Environments[0].ID
+		set := func(name string, value secrets.Secret) error {
+			_, err := w.SetUpstreamHeader(t.Context(), p, id, environment, name, value)
+			return err
+		}
+
+		t.Run("takes effect at once", func(t *testing.T) {
+			if err := set("x-upstream-TOKEN", "first-value"); err != nil {
+				t.Fatal(err)
+			}
+			if err := set("X-Upstream-Token", "second-value"); err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]string{"X-Upstream-Token": "second-value"}
+			if got := w.headersOf(t, id, environment); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("served %v, want %v", got, want)
+			}
+		})
+		t.Run("opens without a database, and is stored sealed", func(t *testing.T) {
+			var stored bytes.Buffer
+			if err := w.feed.Store(&stored); err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(stored.Bytes(), []byte("second-value")) {
+				t.Error("the stored state has the value")
+			}
+			served, _, _, err := restored(t, stored.Bytes(), "https://postern.example")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := opened(t, w.Vault, served[0], environment); got["X-Upstream-Token"] != "second-value" {
+				t.Errorf("opened %v", got)
+			}
+		})
+		t.Run("opens in its own place only", func(t *testing.T) {
+			served := w.project(t, id)
+			h := served.Versions[0].Environments[0].Headers[0]
+			if _, err := (projects.Unsealer{Vault: w.Vault}).HeaderValue(served, "env_other", h); err == nil {
+				t.Error("the value opens for another environment")
+			}
+			h.Name = "X-Other"
+			if _, err := (projects.Unsealer{Vault: w.Vault}).HeaderValue(served, environment, h); err == nil {
+				t.Error("the value opens under another name")
+			}
+		})
+		t.Run("does not go to another host", func(t *testing.T) {
+			moved := "https://other.example"
+			_, err := w.UpdateEnvironment(t.Context(), p, id, environment, "", projects.EnvironmentChange{Target: &moved})
+			if field := fieldOf(err, "/target"); field.Code != "has_upstream_credentials" {
+				t.Errorf("a new host: %v", err)
+			}
+			path := created.Project.Versions[0].Environments[0].Target + "/v2"
+			change := projects.EnvironmentChange{Target: &path}
+			if _, err := w.UpdateEnvironment(t.Context(), p, id, environment, "", change); err != nil {
+				t.Errorf("a new path: %v", err)
+			}
+		})
+		t.Run("is not copied to a new version", func(t *testing.T) {
+			if _, err := w.CreateVersion(t.Context(), p, id, projects.VersionInput{Name: "2.0.0"}); err != nil {
+				t.Fatal(err)
+			}
+			if headers := w.project(t, id).Versions[1].Environments[0].Headers; len(headers) > 0 {
+				t.Errorf("the copy has %v", headers)
+			}
+		})
+		t.Run("is audited without its value", func(t *testing.T) {
+			entries, err := db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: p.HomeTeam}, 50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := fmt.Sprintf("%+v", entries)
+			if !strings.Contains(text, "upstream header X-Upstream-Token of "+environment) {
+				t.Error("no entry names the header")
+			}
+			if strings.Contains(text, "second-value") {
+				t.Error("an entry has the value")
+			}
+		})
+		t.Run("refuses", func(t *testing.T) {
+			for name, code := range map[string]string{
+				"X-Consumer-ID": "reserved_header", "Host": "reserved_header", "Content-Length": "reserved_header",
+				"X_Token": "reserved_header", "Cookie": "reserved_header",
+			} {
+				if field := fieldOf(set(name, "value"), "/name"); field.Code != code {
+					t.Errorf("%s: %+v", name, field)
+				}
+			}
+			for _, value := range []secrets.Secret{"", " a", "a\r\nX-Consumer-ID: root", "ü"} {
+				if field := fieldOf(set("X-A", value), "/value"); field.Code != "invalid_header_value" {
+					t.Errorf("%q: %+v", value.Reveal(), field)
+				}
+			}
+		})
+		t.Run("another team", func(t *testing.T) {
+			other, stranger := w.create(t, authenticated)
+			_, err := w.SetUpstreamHeader(t.Context(), stranger, id, environment, "X-A", "value")
+			if fault.KindOf(err) != fault.NotFound {
+				t.Errorf("in the project of another team: %v", err)
+			}
+			_, err = w.SetUpstreamHeader(t.Context(), stranger, other.Project.ID, environment, "X-A", "value")
+			if fault.KindOf(err) != fault.NotFound {
+				t.Errorf("an environment of another team: %v", err)
+			}
+			if _, err := w.UpstreamHeaders(t.Context(), stranger, id, environment); fault.KindOf(err) != fault.NotFound {
+				t.Errorf("list: %v", err)
+			}
+		})
+		t.Run("at most ten, also at once", func(t *testing.T) {
+			var all sync.WaitGroup
+			for n := range 15 {
+				all.Go(func() { _ = set(fmt.Sprintf("X-Race-%d", n), "value") })
+			}
+			all.Wait()
+			if err := set("X-One-More", "value"); fault.CodeOf(err) != "too_many_headers" {
+				t.Errorf("one more: %v", err)
+			}
+			have, err := w.UpstreamHeaders(t.Context(), p, id, environment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(have) != policy.MaxUpstreamHeaders {
+				t.Errorf("%d headers", len(have))
+			}
+		})
+		t.Run("removed", func(t *testing.T) {
+			if err := w.RemoveUpstreamHeader(t.Context(), p, id, environment, "x-upstream-token"); err != nil {
+				t.Fatal(err)
+			}
+			if _, still := w.headersOf(t, id, environment)["X-Upstream-Token"]; still {
+				t.Error("it is still served")
+			}
+			err := w.RemoveUpstreamHeader(t.Context(), p, id, environment, "x-upstream-token")
+			if fault.KindOf(err) != fault.NotFound {
+				t.Errorf("a second time: %v", err)
+			}
+		})
+		t.Run("ends with its environment", func(t *testing.T) {
+			err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.DeleteEnvironment(environment) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := db.Read(t.Context()).UpstreamHeadersOf(environment)
+			if err != nil || len(rows) > 0 {
+				t.Errorf("%d rows are left, %v", len(rows), err)
+			}
+		})
+	})
+}
