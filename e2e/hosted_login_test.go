@@ -46,15 +46,13 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 	})
 }
 
-// signsIn has ana sign in at the provider, in a new browser, where she is asked to
+// signsIn has ana sign in at the provider, to which a login with no other goes at once, in a new browser, where she is asked to
 // agree: she is here for the first time, or there is more to agree to than before.
 func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, login client.ProxyLogin) {
 	t.Helper()
 	p := sit(t)
 	p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
 	p.open(app.authorize(login))
-	p.sees("Sign in to web")
-	p.follows("Continue with")
 	p.types("login", "ana")
 	p.types("password", "any")
 	p.presses("Sign-in")

@@ -60,13 +60,13 @@ func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 		p.waits(`#providers button[role=switch][aria-checked=true]`)
 
 		tab := p.opensTab("Test login")
-		tab.sees("Sign in to web")
+		tab.sees("Sign in to shop")
 		tab.follows("Continue with")
 		tab.types("login", "ana")
 		tab.types("password", "any")
 		tab.presses("Sign-in")
 		tab.presses("Continue")
-		tab.sees("Continue to web?")
+		tab.sees("Continue to shop?")
 		tab.presses("Agree and continue")
 		tab.sees("The login of web works")
 		if claims := tab.reads("[aria-labelledby=id-token]"); claims == "" {

@@ -65,6 +65,9 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 		return web.Redirect(begun.Back), nil
 	}
 	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
+	if begun.Direct != "" {
+		return h.toProvider(c, begun.ID, begun.Direct, browser)
+	}
 	return h.choose(c, begun, http.StatusOK, ""), nil
 }
 
@@ -131,12 +134,14 @@ func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
 }
 
 func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
-	to, err := h.Login.Choose(
-		c.Request.Context(), c.Param("client"), c.Param("attempt"), c.Param("provider"),
-		h.Web.Cookie(c.Request, web.LoginCookie),
-	)
+	return h.toProvider(c, c.Param("attempt"), c.Param("provider"), h.Web.Cookie(c.Request, web.LoginCookie))
+}
+
+// toProvider sends the browser to a provider.
+func (h *Handler) toProvider(c *gin.Context, attempt, provider, browser string) (web.Answer, error) {
+	to, err := h.Login.Choose(c.Request.Context(), c.Param("client"), attempt, provider, browser)
 	if err != nil {
-		return h.loginFailed(c, err, c.Param("attempt"))
+		return h.loginFailedIn(c, err, attempt, browser)
 	}
 	return web.Redirect(to), nil
 }
@@ -204,6 +209,11 @@ func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
 // continue in this browser, the page offers the providers again, or the way back to the
 // application.
 func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.Answer, error) {
+	return h.loginFailedIn(c, err, attempt, h.Web.Cookie(c.Request, web.LoginCookie))
+}
+
+// loginFailedIn is loginFailed in a browser that may have got its cookie with this answer.
+func (h *Handler) loginFailedIn(c *gin.Context, err error, attempt, browser string) (web.Answer, error) {
 	known := fault.KindOf(err)
 	if known == fault.Internal {
 		return web.Answer{}, err
@@ -211,9 +221,7 @@ func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.An
 	h.logLogin(c, err)
 	web.SetRetryAfter(c.Writer.Header(), err)
 	problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
-	again, againErr := h.Login.Resume(
-		c.Request.Context(), c.Param("client"), attempt, h.Web.Cookie(c.Request, web.LoginCookie),
-	)
+	again, againErr := h.Login.Resume(c.Request.Context(), c.Param("client"), attempt, browser)
 	if againErr == nil && again.TestLogin {
 		problem.Detail = withCause(problem.Detail, err)
 	}

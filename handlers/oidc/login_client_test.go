@@ -49,9 +49,7 @@ func TestLogin_certifiedClient(t *testing.T) {
 					t.Fatalf("the client does not begin: %v\n%s", command.Wait(), complaints.String())
 				}
 				browser := s.browser()
-				page := s.get(browser, lines.Text())
-				link := page.Find("a[data-provider]").AttrOr("href", "")
-				back := s.agree(browser, fake.Authorize(t, s.get(browser, link).to.String()).String())
+				back := s.agree(browser, fake.Authorize(t, s.get(browser, lines.Text()).to.String()).String())
 				if _, err := fmt.Fprintln(input, back); err != nil {
 					t.Fatal(err)
 				}

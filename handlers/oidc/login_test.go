@@ -194,10 +194,13 @@ func (s *app) request(scope string) request {
 
 func (s *app) path(below string) string { return "/oauth/" + s.client.ID + below }
 
-// toProvider begins a login and presses the button of a provider.
+// toProvider begins a login, and presses the button of a provider if there is a choice.
 func (s *app) toProvider(browser *http.Client, r request, provider string) *url.URL {
 	s.t.Helper()
 	page := s.get(browser, s.path("/authorize?"+r.query.Encode()))
+	if page.to != nil && !strings.HasPrefix(page.to.String(), callback) {
+		return page.to
+	}
 	link, ok := page.Find("a[href$='/" + provider + "']").Attr("href")
 	if page.status != http.StatusOK || !ok {
 		s.t.Fatalf("the login page is %d and offers no %s: %s", page.status, provider, page.Text())

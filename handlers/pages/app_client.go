@@ -41,6 +41,9 @@ func (h *Handler) appClientWith(
 		return web.Answer{}, err
 	}
 	m := h.appClientModel(v, p, c, offered)
+	if m.Preview, err = h.previewOf(v, c, offered); err != nil {
+		return web.Answer{}, err
+	}
 	mark(&m)
 	return web.Answer{Status: status, Page: projects.AppClientPage(m)}, nil
 }
@@ -60,7 +63,6 @@ func (h *Handler) appClientModel(
 		Facts:        clientFacts(c),
 		BackURL:      loginPath(p),
 		Providers:    h.providerRows(path, offered, may),
-		Preview:      h.previewOf(v, c, offered),
 	}
 	if !may {
 		return m

@@ -79,11 +79,12 @@ func (h *Handler) saveBranding(v *visit) (web.Answer, error) {
 }
 
 // previewOf is the preview of the sign-in page, with the providers that are on.
-func (h *Handler) previewOf(v *visit, c login.Client, offered []login.Provider) templ.Component {
-	return pages.Preview(h.previewModel(v, c.Name, c.Branding, offered))
+func (h *Handler) previewOf(v *visit, c login.Client, offered []login.Provider) (templ.Component, error) {
+	title, err := h.Login.DefaultTitle(v.ctx(), c.ID)
+	return pages.Preview(h.previewModel(v, title, c.Branding, offered)), err
 }
 
-func (h *Handler) previewModel(v *visit, name string, b login.Branding, offered []login.Provider) pages.Choose {
+func (h *Handler) previewModel(v *visit, title string, b login.Branding, offered []login.Provider) pages.Choose {
 	m := pages.Choose{
 		Shell: pages.Shell{
 			Title:   "Preview",
@@ -94,7 +95,7 @@ func (h *Handler) previewModel(v *visit, name string, b login.Branding, offered 
 		},
 	}
 	if m.Shell.App == "" {
-		m.Shell.App = name
+		m.Shell.App = title
 	}
 	if hexColor.MatchString(b.Color) {
 		m.Shell.Brand = "/brand/" + strings.TrimPrefix(b.Color, "#")
@@ -125,7 +126,11 @@ func (h *Handler) previewBranding(v *visit) (web.Answer, error) {
 	}
 	f := postedBranding(v)
 	typed := login.FittingBranding(login.Branding{Title: f.title, Welcome: f.welcome, LogoURL: f.logo, Color: f.color})
-	m := h.previewModel(v, c.Name, typed, offered)
+	title, err := h.Login.DefaultTitle(v.ctx(), c.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := h.previewModel(v, title, typed, offered)
 	if v.c.GetHeader("HX-Request") == "" {
 		return web.Show(pages.ChoosePage(m)), nil
 	}

@@ -58,7 +58,8 @@ type Attempt struct {
 	ID        string
 	Client    Look
 	Providers []ProviderOption
-	TestLogin bool // started from the dashboard
+	Direct    string // the provider to go to without a choice, "" to show the page
+	TestLogin bool   // started from the dashboard
 }
 
 // ProviderOption is an enabled provider that the user can choose.
@@ -124,7 +125,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if err != nil {
 		return Attempt{}, fmt.Errorf("login: keep an attempt: %w", err)
 	}
-	return Attempt{ID: attempt.ID, Client: look, Providers: options}, nil
+	return Attempt{ID: attempt.ID, Client: look, Providers: options, Direct: direct(look, options, attempt.Prompt)}, nil
 }
 
 // attempt returns the attempt that the request begins in a browser.

@@ -266,15 +266,6 @@ func viewClient(row models.AppClient) Client {
 	}
 }
 
-// brandingOf returns the branding, with the client's name where it has no title.
-func brandingOf(row models.AppClient) Branding {
-	b := viewClient(row).Branding
-	if b.Title == "" {
-		b.Title = row.Name
-	}
-	return b
-}
-
 // Brand returns the look of an app client's pages. It needs no permission: they are public.
 func (s *Service) Brand(ctx context.Context, id string) (Look, error) {
 	row, err := s.client(ctx, id)

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,7 +64,7 @@ func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[Sessi
 			if unlessAbsent(err) != nil {
 				return out, err
 			}
-			clients[row.ClientID] = brandingOf(client).Title
+			clients[row.ClientID] = cmp.Or(client.Title, client.Name)
 		}
 		if _, known := providers[row.ProviderID]; !known {
 			switch provider, err := tx.ProviderByID(row.ProviderID); {
@@ -143,7 +144,7 @@ func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
 		}
 		list = append(list, Consent{
 			Client:     row.ClientID,
-			ClientName: brandingOf(client).Title,
+			ClientName: cmp.Or(client.Title, client.Name),
 			Scopes:     slices.DeleteFunc(strings.Fields(row.Scope), func(one string) bool { return one == providerScope }),
 			Shares:     shares(row.Scope, ""),
 			CreatedAt:  row.CreatedAt,

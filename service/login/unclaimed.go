@@ -50,8 +50,12 @@ func (s *Service) heldByID(tx *models.Tx, clientID string) (bool, error) {
 // create one: it could imitate another site (phishing).
 func (s *Service) lookOf(tx *models.Tx, client models.AppClient, redirectURI string) (Look, error) {
 	held, err := s.held(tx, client)
-	if err != nil || !held {
-		return Look{Branding: brandingOf(client)}, err
+	if err != nil {
+		return Look{}, err
+	}
+	if !held {
+		branding, err := brandingOf(tx, client)
+		return Look{Branding: branding}, err
 	}
 	site := hostOf(redirectURI)
 	return Look{Branding: Branding{Title: site}, Unclaimed: true, Site: site}, nil

@@ -949,7 +949,7 @@ func branding(m AppClient) templ.Component {
 				Label:        "Title",
 				Value:        m.Branding.Title,
 				Autocomplete: "off",
-				Hint:         "The name that users see. Empty: the name of the app client.",
+				Hint:         "The name that users see. Empty: the name of the project.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
