@@ -117,6 +117,7 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 		DB:           d.db,
 		Targets:      d.guard,
 		Vault:        d.vault,
+		Purger:       d.queue,
 		Suits:        hosted.Suits,
 		Log:          d.log,
 		PublicURL:    d.config.PublicURL,

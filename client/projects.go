@@ -25,6 +25,7 @@ type Project struct {
 	CreatedAt     time.Time     `json:"created_at"`
 	ExpiresAt     *time.Time    `json:"expires_at"` // nil once claimed
 	Frozen        *Frozen       `json:"frozen"`     // nil while it is served
+	Deleted       *Deleted      `json:"deleted"`    // nil unless it is in the bin
 }
 
 // Frozen describes a project that the operators have taken down.
@@ -48,8 +49,8 @@ func (c *Client) TakeDownProject(ctx context.Context, project, reason string) (T
 	)
 }
 
-// RestoreProject undoes TakeDownProject.
-func (c *Client) RestoreProject(ctx context.Context, project string) (Takedown, error) {
+// LiftTakedown undoes TakeDownProject.
+func (c *Client) LiftTakedown(ctx context.Context, project string) (Takedown, error) {
 	return call[Takedown](ctx, c, http.MethodDelete, nil, "api", "v1", "projects", project, "takedown")
 }
 

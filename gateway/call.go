@@ -116,9 +116,10 @@ func (c *call) decide(r *request) verdict {
 // checkRoute refuses calls to a project that is no longer served, and paths that two
 // readers could resolve differently.
 func (c *call) checkRoute() (policy.Denial, bool) {
-	switch end := c.route.project.expires; {
-	case !end.IsZero() && !end.After(c.start):
-		return policy.ExpiredProxy, false
+	if denial, ended := c.route.project.ended(c.start); ended {
+		return denial, false
+	}
+	switch {
 	case c.route.project.takenDown:
 		return policy.ProjectFrozen, false
 	case policy.HidesDotSegment(c.target.path):

@@ -55,7 +55,7 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 		return false
 	}
 	if !ok {
-		c.answer(policy.NoRoute)
+		c.answer(c.gateway.unrouted(route))
 		return true
 	}
 	if conn.trusted {

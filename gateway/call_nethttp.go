@@ -41,7 +41,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !ok {
-		refuse(w, r, policy.NoRoute)
+		refuse(w, r, g.unrouted(route))
 		return
 	}
 	if conn.trusted {

@@ -248,3 +248,14 @@ func (g *Gateway) find(hostLine string, target target, conn *connInfo) (host str
 	}
 	return host, r, ok
 }
+
+// unrouted returns the denial of a call for which find found no environment, and at most the
+// project.
+func (g *Gateway) unrouted(r route) policy.Denial {
+	if r.project != nil {
+		if denial, ended := r.project.ended(g.now()); ended {
+			return denial
+		}
+	}
+	return policy.NoRoute
+}

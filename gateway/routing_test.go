@@ -132,7 +132,7 @@ func TestAnUnclaimedProxyEndsWhenItsTimeIsUp(t *testing.T) {
 	}
 	now = now.Add(time.Minute)
 	r.wantCode("after", r.get("/shop/1.0.0/prod", noKey), 410, "expired_proxy")
-	r.wantCode("no route wins", r.get("/shop/1.0.0/nowhere"), 404, "no_route")
+	r.wantCode("an unknown path", r.get("/shop/1.0.0/nowhere"), 410, "expired_proxy")
 }
 
 // A takedown stops every call, with or without a key, on both paths and at once,
@@ -164,6 +164,33 @@ func TestAProjectThatWasTakenDownAnswers403(t *testing.T) {
 			}
 			if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
 				t.Errorf("lifted: %d %s", got.StatusCode, got.body)
+			}
+		})
+	}
+}
+
+// A deleted project answers 410 on every path below its name, on both paths of the gateway.
+func TestADeletedProjectAnswers410(t *testing.T) {
+	for name, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil, options...)
+			deleted := *r.project
+			deleted.Deleted, deleted.TakenDown = true, true
+			if err := r.gateway.Publish([]*snapshot.Project{&deleted}); err != nil {
+				t.Fatal(err)
+			}
+			r.wantCode("with a key", r.get("/shop/1.0.0/prod"), 410, "deleted")
+			r.wantCode("without", r.get("/shop/1.0.0/prod", noKey), 410, "deleted")
+			r.wantCode("an unknown environment", r.get("/shop/1.0.0/nowhere"), 410, "deleted")
+			r.wantCode("another project", r.get("/shopx/1.0.0/prod"), 404, "no_route")
+			if calls := r.upstreamCalls(); len(calls) != 0 {
+				t.Errorf("the upstream got %+v", calls)
+			}
+			if err := r.gateway.Publish([]*snapshot.Project{r.project}); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
+				t.Errorf("restored: %d %s", got.StatusCode, got.body)
 			}
 		})
 	}

@@ -19,14 +19,17 @@ import (
 // the call is forwarded, and writes none.
 func (c *call) standing() (policy.Denial, bool) {
 	_, at, ok := c.gateway.find(c.host, c.target, c.conn)
-	if !ok || at.project.id != c.route.project.id || at.environment.id != c.route.environment.id {
+	if !ok {
+		return c.gateway.unrouted(at), true
+	}
+	if at.project.id != c.route.project.id || at.environment.id != c.route.environment.id {
 		return policy.NoRoute, true
 	}
 	now := c.gateway.now()
-	switch end := at.project.expires; {
-	case !end.IsZero() && !end.After(now):
-		return policy.ExpiredProxy, true
-	case at.project.takenDown:
+	if denial, ended := at.project.ended(now); ended {
+		return denial, true
+	}
+	if at.project.takenDown {
 		return policy.ProjectFrozen, true
 	}
 	in := policy.Call{

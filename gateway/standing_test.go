@@ -180,6 +180,7 @@ func endings() map[string]struct {
 		"app client deleted": {token, changed(func(p *snapshot.Project) { p.Clients = nil })},
 		"token expired":      {token, after(25 * time.Hour)},
 		"taken down":         {key, changed(func(p *snapshot.Project) { p.TakenDown = true })},
+		"deleted":            {key, changed(func(p *snapshot.Project) { p.Deleted = true })},
 		"unclaimed, expired": {key, changed(func(p *snapshot.Project) { p.ExpiresAt = time.Now().Add(-time.Second) })},
 		"renamed":            {key, changed(func(p *snapshot.Project) { p.Name = "store" })},
 		"environment deleted": {

@@ -49,6 +49,7 @@ type project struct {
 	pool      *engine.Pool
 	allowance *allowance // nil: not capped
 	takenDown bool
+	deleted   bool
 }
 
 type version struct {
@@ -89,7 +90,8 @@ func (r *route) Client(issuer string) *snapshot.AppClient {
 }
 
 // find resolves a normalized path within the project of that name, or, for "", within the
-// project that the first segment of the path names.
+// project that the first segment of the path names. If only the project is found, it returns
+// a route to that alone, and false.
 func (t *table) find(name, path string) (route, bool) {
 	rest := path
 	if name == "" {
@@ -104,7 +106,7 @@ func (t *table) find(name, path string) (route, bool) {
 	}
 	versionName, envName, rest, ok := policy.SplitPath(rest)
 	if !ok {
-		return route{}, false
+		return route{project: p}, false
 	}
 	for i := range p.versions {
 		v := &p.versions[i]
@@ -124,7 +126,7 @@ func (t *table) find(name, path string) (route, bool) {
 			}
 		}
 	}
-	return route{}, false
+	return route{project: p}, false
 }
 
 // matchedPrefix returns the part of path before rest, with the slash after the environment:
@@ -243,6 +245,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		expires:   s.ExpiresAt,
 		term:      newTerm(s.ExpiresAt),
 		takenDown: s.TakenDown,
+		deleted:   s.Deleted,
 	}
 	if p.pool = last.pools[s.ID]; p.pool == nil {
 		p.pool = connect.pool()
@@ -339,4 +342,16 @@ func hostLine(u *url.URL) string {
 		return u.Host[:strings.LastIndexByte(u.Host, ':')]
 	}
 	return u.Host
+}
+
+// ended returns the denial of all calls to a project that is over at the time given: its team
+// deleted it, or it was never claimed.
+func (p *project) ended(now time.Time) (policy.Denial, bool) {
+	switch {
+	case p.deleted:
+		return policy.Deleted, true
+	case !p.expires.IsZero() && !p.expires.After(now):
+		return policy.ExpiredProxy, true
+	}
+	return policy.Denial{}, false
 }

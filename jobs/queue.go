@@ -45,6 +45,14 @@ func (q *Queue) EnqueueDelivery(ctx context.Context, tx *models.Tx, deliveryID s
 	return nil
 }
 
+// EnqueuePurge implements projects.Purger. A purge that fails is left to the next scheduled one.
+func (q *Queue) EnqueuePurge(ctx context.Context, tx *models.Tx) error {
+	if _, err := q.client.InsertTx(ctx, tx.SQL(), purgeArgs{}, &river.InsertOpts{MaxAttempts: 1}); err != nil {
+		return fmt.Errorf("jobs: queue a purge: %w", err)
+	}
+	return nil
+}
+
 // Counts returns the number of jobs by River's state of them. River keeps finished
 // jobs for a day.
 func (q *Queue) Counts(ctx context.Context) (map[string]int64, error) {

@@ -12,12 +12,13 @@ const (
 	purgeWithin = 10 * time.Minute // the next purge continues where this one stopped
 )
 
-// Retention deletes unclaimed workspaces that have expired.
+// Retention deletes projects whose time in the bin is over, and unclaimed workspaces that
+// have expired.
 type Retention interface {
 	Purge(ctx context.Context) error
 }
 
-// RetentionJobs purges expired workspaces every 15 minutes.
+// RetentionJobs purges deleted projects and expired workspaces every 15 minutes.
 func RetentionJobs(retention Retention) Registration {
 	return Registration{
 		add:      add(&purgeWorker{retention: retention}),

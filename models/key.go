@@ -102,11 +102,14 @@ func (t *Tx) CountKeysOpening(projectID string, productID *string) (int64, error
 	return n, t.opening(projectID, productID).Model(&APIKey{}).Count(&n).Error
 }
 
+// opening selects the keys that open a project. Keys of its product that were created in a
+// deleted project open none.
 func (t *Tx) opening(projectID string, productID *string) *gorm.DB {
 	if productID == nil {
 		return t.db.Where("project_id = ?", projectID)
 	}
-	return t.db.Where("project_id = ? OR product_id = ?", projectID, *productID)
+	return t.db.Where("project_id = ? OR (product_id = ? AND project_id NOT IN (?))",
+		projectID, *productID, t.db.Model(&Project{}).Select("id").Where("deleted_at IS NOT NULL"))
 }
 
 func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {

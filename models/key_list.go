@@ -47,8 +47,9 @@ func (t *Tx) listed(project Project, f KeyFilter) *gorm.DB {
 		types := t.db.Model(&KeyType{}).Select("id").Where("name IN (?)", names)
 		attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", project.ID)
 		tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id IS NOT NULL OR id IN (?)", attached)
-		q = t.db.Where("project_id = ? OR (product_id = ? AND key_type_id IN (?) AND tenant_id IN (?))",
-			project.ID, *project.ProductID, types, tenants)
+		q = t.db.Where("project_id = ? OR (product_id = ? AND key_type_id IN (?) AND tenant_id IN (?) "+
+			"AND project_id NOT IN (?))", project.ID, *project.ProductID, types, tenants,
+			t.db.Model(&Project{}).Select("id").Where("deleted_at IS NOT NULL"))
 	}
 	return f.choose(t.db, q)
 }

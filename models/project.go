@@ -17,6 +17,8 @@ type Project struct {
 	Limits        ProjectLimits
 	FrozenAt      *time.Time // taken down by the operators since; nil: served
 	FrozenReason  string
+	DeletedAt     *time.Time // in the bin since; nil: not deleted
+	PurgeAt       *time.Time // when it leaves the bin for good, if DeletedAt is set
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -117,9 +119,29 @@ func (t *Tx) TeamsOfProjects(ids []string) (map[string]string, error) {
 	return teams, nil
 }
 
-// ProjectsOfTeams lists the projects of the teams by name.
-func (t *Tx) ProjectsOfTeams(teamIDs []string, page Page) (List[Project], error) {
-	return ascending(t.db.Where("team_id IN ?", teamIDs), page, "name", func(row Project) string { return row.Name })
+// ProjectFilter selects projects by whether they are deleted.
+type ProjectFilter string
+
+// The filters.
+const (
+	AllProjects     ProjectFilter = ""
+	ServedProjects  ProjectFilter = "served"
+	DeletedProjects ProjectFilter = "deleted"
+)
+
+// ProjectsOfTeams lists the projects of the teams by name, without those that are being
+// purged at now.
+func (t *Tx) ProjectsOfTeams(teamIDs []string, f ProjectFilter, now time.Time, page Page) (List[Project], error) {
+	q := t.db.Where("team_id IN ?", teamIDs)
+	switch f {
+	case ServedProjects:
+		q = q.Where("deleted_at IS NULL")
+	case DeletedProjects:
+		q = q.Where("purge_at > ?", now)
+	default:
+		q = q.Where("(purge_at IS NULL OR purge_at > ?)", now)
+	}
+	return ascending(q, page, "name", func(row Project) string { return row.Name })
 }
 
 // ProjectsOfTeam lists every project of one team by name.

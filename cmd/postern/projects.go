@@ -28,7 +28,8 @@ func family(use, short string, commands ...*cobra.Command) *cobra.Command {
 
 func newProjects(t terminal) *cobra.Command {
 	return family("projects", "List and change projects",
-		newProjectsList(t), newProjectsShow(t), newProjectsUpdate(t), newProjectsSetTarget(t), newProjectsSetAccess(t))
+		newProjectsList(t), newProjectsShow(t), newProjectsUpdate(t), newProjectsSetTarget(t), newProjectsSetAccess(t),
+		newProjectsDelete(t), newProjectsRestore(t))
 }
 
 func newProjectsList(t terminal) *cobra.Command {
@@ -53,7 +54,7 @@ func newProjectsList(t terminal) *cobra.Command {
 				for _, p := range list {
 					for _, v := range p.Versions {
 						row(
-							p.Name, v.Name, v.RequestsAuth.Mode, environmentNames(v),
+							p.Name, v.Name, listedAccess(p, v), environmentNames(v),
 							when(p.ExpiresAt)+daysLeft(p.ExpiresAt),
 						)
 					}
@@ -64,6 +65,14 @@ func newProjectsList(t terminal) *cobra.Command {
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
+}
+
+// listedAccess is who may call a version. Calls to a deleted project are refused.
+func listedAccess(p client.Project, v client.Version) string {
+	if p.Deleted != nil {
+		return "in the bin until " + when(&p.Deleted.PurgeAt)
+	}
+	return v.RequestsAuth.Mode
 }
 
 func wantsJSON(c *cobra.Command) bool { return c.Flag("json").Value.String() == "true" }
@@ -166,6 +175,9 @@ func printProject(t terminal, p client.Project) error {
 		}
 		if p.Frozen != nil {
 			row("Taken down", when(&p.Frozen.Since)+" by the operators: "+p.Frozen.Reason)
+		}
+		if p.Deleted != nil {
+			row("Deleted", when(&p.Deleted.Since)+", in the bin until "+when(&p.Deleted.PurgeAt))
 		}
 		if p.Product != nil {
 			row("Product", *p.Product)

@@ -36,7 +36,7 @@ Operators are the first account and the accounts added with postern operators ad
 				args[0],
 				func(ctx context.Context, api caller) (client.Takedown, error) {
 					if lift {
-						return api.RestoreProject(ctx, args[0])
+						return api.LiftTakedown(ctx, args[0])
 					}
 					return api.TakeDownProject(ctx, args[0], reason)
 				},

@@ -36,6 +36,7 @@ var (
 	LimitsUnavailable = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
 	ProjectFrozen     = Denial{403, "project_frozen", "This proxy was taken down by those who run the gateway."}
 	ExpiredProxy      = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
+	Deleted           = Denial{410, "deleted", "This proxy was deleted by its team."}
 	ClaimRequired     = Denial{403, "claim_required", "This proxy is not claimed yet. Until it is, it carries no " +
 		"WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
@@ -65,7 +66,7 @@ func Denials() []Denial {
 		BadRequest, BadPath,
 		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
 		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired,
-		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded,
+		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, RateLimited, QuotaExceeded,
 		UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed,
 		UpstreamTimeout, LoopDetected,
 	}

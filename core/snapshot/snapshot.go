@@ -90,6 +90,7 @@ type Project struct {
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
 	TakenDown     bool      // by an operator of this installation: calls are answered 403; not exported
+	Deleted       bool      // in the bin: calls are answered 410, its keys open nothing; an export has it as before
 	Revision      int64     // of the change feed; grows with every change of this project
 	RevisedAt     time.Time // when Revision was written, UTC
 	KeyTypes      []KeyType // sorted by name

@@ -29,6 +29,7 @@ type projectOutput struct {
 	KeyTypes      []keyTypeOutput     `json:"key_types"`
 	CreatedAt     time.Time           `json:"created_at"`
 	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project is deleted; null once claimed"`
+	Deleted       *deletedOutput      `json:"deleted" doc:"In the bin: calls get 410 deleted, changes are refused, exports work; null: not deleted"`
 	Frozen        *frozenOutput       `json:"frozen" doc:"Takedown by an operator: calls get 403 project_frozen, exports work; null: none"`
 }
 
@@ -120,6 +121,9 @@ func (h *Handler) showProject(p projects.Project) projectOutput {
 	if p.Frozen != nil {
 		out.Frozen = &frozenOutput{Reason: p.Frozen.Reason, Since: p.Frozen.Since.UTC()}
 	}
+	if p.Deleted != nil {
+		out.Deleted = &deletedOutput{Since: p.Deleted.Since.UTC(), PurgeAt: p.Deleted.PurgeAt.UTC()}
+	}
 	for _, v := range p.Versions {
 		out.Versions = append(out.Versions, h.showVersion(v))
 	}
@@ -160,8 +164,13 @@ func (h *Handler) showEnvironment(e projects.Environment) environmentOutput {
 	}
 }
 
-func (h *Handler) listProjects(ctx context.Context, in *inTeam) (*body[list[projectOutput]], error) {
-	found, err := h.Projects.List(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+func (h *Handler) listProjects(ctx context.Context, in *struct {
+	Page
+	Team  string `query:"team" doc:"Id of a team; default: all teams of the caller"`
+	State string `query:"state" enum:"served,deleted" doc:"Only projects in the bin (deleted), or the others (served); default: both"`
+}) (*body[list[projectOutput]], error) {
+	filter := models.ProjectFilter(in.State)
+	found, err := h.Projects.List(ctx, web.Principal(ctx), in.Team, filter, models.Page(in.Page))
 	return answerPage(found, err, h.showProject)
 }
 

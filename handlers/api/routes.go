@@ -73,6 +73,10 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Add a version as a copy of another one", h.createVersion)
 	route(h, api, "create-environment", "POST", project+"/versions/{version}/environments", 201,
 		"Add an environment to a version", h.createEnvironment)
+	route(h, api, "delete-project", "DELETE", project, 200,
+		"Delete a project: to the bin, or for good", h.deleteProject)
+	route(h, api, "restore-project", "POST", project+"/restore", 200,
+		"Restore a deleted project", h.restoreProject)
 	route(h, api, "update-version", "PATCH", project+"/versions/{version}", 200,
 		"Update a version's access policy", h.updateVersion)
 	route(h, api, "get-version-callers", "GET", project+"/versions/{version}/callers", 200,
@@ -120,8 +124,8 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Detach a tenant from a project", h.detachTenant)
 	route(h, api, "take-down-project", "PUT", project+"/takedown", 200,
 		"Take a project down (operators)", h.takeDownProject)
-	route(h, api, "restore-project", "DELETE", project+"/takedown", 200,
-		"Lift a takedown (operators)", h.restoreProject)
+	route(h, api, "lift-takedown", "DELETE", project+"/takedown", 200,
+		"Lift a takedown (operators)", h.liftTakedown)
 }
 
 // keyRoutes adds API keys, usage and the live request log.

@@ -36,8 +36,8 @@ func (h *Handler) takeDownProject(ctx context.Context, in *struct {
 	return showTakedown(p), nil
 }
 
-func (h *Handler) restoreProject(ctx context.Context, in *ProjectRef) (*body[takedownOutput], error) {
-	p, err := h.Projects.Restore(ctx, web.Principal(ctx), in.Project)
+func (h *Handler) liftTakedown(ctx context.Context, in *ProjectRef) (*body[takedownOutput], error) {
+	p, err := h.Projects.LiftTakedown(ctx, web.Principal(ctx), in.Project)
 	if err != nil {
 		return nil, err
 	}

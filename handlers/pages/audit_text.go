@@ -45,6 +45,8 @@ func auditText(e audit.Entry) string {
 	case access.ProjectUpdate:
 		what, _, _ := strings.Cut(e.Detail["change"], " of ")
 		return "changed the " + cmp.Or(what, "settings") + of
+	case access.ProjectDelete, access.ProjectErase, access.ProjectRestore:
+		return projectLifeText(e)
 	case access.KeyCreate:
 		return "created key " + keyText(e) + of
 	case access.KeyChange:
@@ -70,6 +72,18 @@ func auditText(e audit.Entry) string {
 	noun, verb, _ := strings.Cut(e.Action, ".")
 	return strings.TrimSpace(pastOf(verb) + " " + strings.ReplaceAll(noun, "_", " ") + " " +
 		cmp.Or(e.Detail["name"], e.Detail["email"], e.Object) + of)
+}
+
+// projectLifeText describes a deletion or restoration. The project may be gone by now.
+func projectLifeText(e audit.Entry) string {
+	name := cmp.Or(e.ProjectName, e.Detail["name"])
+	switch access.Action(e.Action) {
+	case access.ProjectRestore:
+		return "restored project " + name
+	case access.ProjectErase:
+		return "deleted project " + name + " for good"
+	}
+	return "moved project " + name + " to the bin"
 }
 
 func refusedText(e audit.Entry, of string) string {

@@ -12,7 +12,11 @@ import (
 
 // allowed returns an error unless the visitor may do this with the project.
 func (v *visit) allowed(p projects.Project, action access.Action) error {
-	return access.CheckProject(v.who, models.Project{ID: p.ID, TeamID: p.Team}, action)
+	row := models.Project{ID: p.ID, TeamID: p.Team, Name: p.Name}
+	if p.Deleted != nil {
+		row.DeletedAt, row.PurgeAt = &p.Deleted.Since, &p.Deleted.PurgeAt
+	}
+	return access.CheckProject(v.who, row, action)
 }
 
 // confirmed returns an error with the text unless the form's confirmation box is ticked.

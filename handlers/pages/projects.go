@@ -33,7 +33,7 @@ func projectCrumb(p rules.Project) ui.Crumb {
 }
 
 func (h *Handler) showProjects(v *visit) (web.Answer, error) {
-	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.Page{
+	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.ServedProjects, models.Page{
 		Cursor: v.c.Query("after"),
 		Limit:  cardsPerPage,
 	})

@@ -33,11 +33,15 @@ const (
 	ProjectRead   Action = "project.read"
 	ProjectCreate Action = "project.create"
 	ProjectUpdate Action = "project.update"
-	KeyRead       Action = "key.read"
-	KeyCreate     Action = "key.create"
-	KeyChange     Action = "key.change" // freeze, unfreeze, rotate, revoke, update
-	ExportRead    Action = "export.read"
-	ExportCreate  Action = "export.create"
+	// ProjectDelete moves a project to the bin, ProjectErase deletes it for good.
+	ProjectDelete  Action = "project.delete"
+	ProjectRestore Action = "project.restore"
+	ProjectErase   Action = "project.erase"
+	KeyRead        Action = "key.read"
+	KeyCreate      Action = "key.create"
+	KeyChange      Action = "key.change" // freeze, unfreeze, rotate, revoke, update
+	ExportRead     Action = "export.read"
+	ExportCreate   Action = "export.create"
 	// ExportDownload is recorded of every download. ExportMinted is asked for
 	// besides where the zip holds new keys in plain text.
 	ExportDownload Action = "export.download"
@@ -115,6 +119,9 @@ func Actions() []Action {
 		ProjectRead,
 		ProjectCreate,
 		ProjectUpdate,
+		ProjectDelete,
+		ProjectRestore,
+		ProjectErase,
 		KeyRead,
 		KeyCreate,
 		KeyChange,
@@ -191,11 +198,12 @@ func Recorded() []Action {
 var granted = map[Role]map[Action]bool{
 	Owner: except(),
 	// Who is in a team is for its owners to say.
-	Member: except(TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
+	Member: except(ProjectErase, TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(
 		DomainChange,
+		ProjectErase,
 		WebhookRead,
 		WebhookChange,
 		TeamUpdate,

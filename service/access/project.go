@@ -7,13 +7,17 @@ import (
 	"postern/models"
 )
 
-// CheckProject is Check for what belongs to a project.
+// CheckProject is Check for what belongs to a project. Changes of a project in the bin are
+// refused as Conflict with the code project_deleted.
 func CheckProject(p Principal, project models.Project, action Action) error {
 	err := Check(p, project.TeamID, action)
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		refusal.Project = project.ID
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return checkBin(project, action)
 }
 
 // Projects checks that the principal may do action with each of the projects, which

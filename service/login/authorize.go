@@ -13,6 +13,7 @@ import (
 
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/access"
 )
 
 // Bounds on parameters of an authorization request, in bytes.
@@ -258,13 +259,25 @@ func (s *Service) backWith(clientID, redirectURI, state string, answer url.Value
 	return u.String()
 }
 
-// client returns an app client. It needs no permission, because an issuer is public.
+// client returns an app client. It needs no permission, because an issuer is public. Those
+// of a deleted project's own tenant are not found: there is no sign-in to it.
 func (s *Service) client(ctx context.Context, id string) (models.AppClient, error) {
-	client, err := s.DB.Read(ctx).AppClientByID(id)
+	tx := s.DB.Read(ctx)
+	client, err := tx.AppClientByID(id)
 	if err != nil && !isAbsent(err) {
 		return client, fmt.Errorf("login: find the app client %s: %w", id, err)
 	}
-	return client, notFound(err)
+	if err != nil {
+		return client, notFound(err)
+	}
+	deleted, err := tx.ServedFromBin(client.TenantID)
+	if err != nil {
+		return client, fmt.Errorf("login: find the project of the app client %s: %w", id, err)
+	}
+	if deleted {
+		return client, access.NotFound()
+	}
+	return client, nil
 }
 
 func (s *Service) enabledProviders(ctx context.Context, clientID string) ([]ProviderOption, error) {

@@ -283,7 +283,14 @@ func findTenant(tx *models.Tx, p access.Principal, id string, action access.Acti
 	if err != nil {
 		return tenant, team, notFound(err)
 	}
-	return tenant, team, access.Check(p, team, action)
+	if tenant.ProjectID == nil {
+		return tenant, team, access.Check(p, team, action)
+	}
+	project, err := tx.ProjectByID(*tenant.ProjectID)
+	if err != nil {
+		return tenant, team, err
+	}
+	return tenant, team, access.CheckProject(p, project, action)
 }
 
 func findClient(

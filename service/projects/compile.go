@@ -25,6 +25,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		FallbackOwner: row.FallbackOwner,
 		CreatedAt:     row.CreatedAt.UTC(),
 		TakenDown:     row.FrozenAt != nil,
+		Deleted:       row.DeletedAt != nil,
 		Limits: snapshot.ProjectLimits{
 			Key:     keys.Limits(row.Limits.Key),
 			Owner:   keys.Limits(row.Limits.Owner),

@@ -161,6 +161,9 @@ func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
 func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revision) (whole bool, err error) {
 	load := func() error {
 		if revision.KeyID != "" {
+			if project := f.projects[revision.ProjectID]; project != nil && project.Deleted {
+				return nil // restoring reads all keys
+			}
 			return f.Keys.LoadKey(tx, revision.KeyID)
 		}
 		whole, err = f.readProject(tx, revision.ProjectID)
@@ -196,6 +199,11 @@ func (f *Feed) readProject(tx *models.Tx, id string) (whole bool, err error) {
 	}
 	was := f.projects[id]
 	f.projects[id] = project
+	if project.Deleted {
+		f.Keys.RemoveProject(id) // also keys of its product, which open other projects
+		f.release(id)
+		return true, nil
+	}
 	moving := renaming(was, project)
 	if moving != nil {
 		// New addresses replace old ones now. The keys follow, and open both names until then.
@@ -254,9 +262,12 @@ func renaming(was, now *snapshot.Project) *snapshot.Project {
 	return &moving
 }
 
-// sameForKeys reports whether a and b have the same key types and tenants, which keys
-// refer to.
+// sameForKeys reports whether keys of a and b are served with the same names: those of key
+// types and tenants. Keys of a deleted project are not served.
 func sameForKeys(a, b *snapshot.Project) bool {
+	if a.Deleted != b.Deleted {
+		return false
+	}
 	sameType := func(x, y snapshot.KeyType) bool {
 		return x.ID == y.ID && x.Name == y.Name && slices.Equal(x.Scopes, y.Scopes)
 	}

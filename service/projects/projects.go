@@ -42,6 +42,7 @@ type Service struct {
 	Events       keys.Events    // receives key.created of the first keys; nil: no events
 	Vault        *secrets.Vault // seals the secrets of introspection endpoints
 	Usage        Usage          // of calls, which removals look at; nil: what is written already
+	Purger       Purger         // deletes projects for good
 
 	// Suits refuses a change after which a project's login could not work. nil: no check.
 	Suits func(tx *models.Tx, projectID string) error
@@ -65,6 +66,7 @@ type Project struct {
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
 	Frozen        *Frozen    // nil: not taken down
+	Deleted       *Deleted   // nil: not in the bin
 	Versions      []Version
 	KeyTypes      []KeyType
 }
@@ -106,16 +108,17 @@ func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Proj
 	return view(tx, row)
 }
 
-// List returns the projects of the principal's teams by name, or of one of them.
+// List returns the projects of the principal's teams by name, or of one of them. The filter
+// selects those in the bin, or those that are not.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, team string, page models.Page,
+	ctx context.Context, p access.Principal, team string, filter models.ProjectFilter, page models.Page,
 ) (models.List[Project], error) {
 	teams, err := listedTeams(p, access.ProjectRead, team)
 	if err != nil {
 		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.ProjectsOfTeams(teams, page)
+	rows, err := tx.ProjectsOfTeams(teams, filter, models.Now(), page)
 	if err != nil {
 		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
 	}
@@ -152,6 +155,9 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 	}
 	if row.FrozenAt != nil {
 		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
+	}
+	if row.DeletedAt != nil && row.PurgeAt != nil {
+		out.Deleted = &Deleted{Since: *row.DeletedAt, PurgeAt: *row.PurgeAt}
 	}
 	changed := row.UpdatedAt
 	team, err := tx.TeamByID(row.TeamID)

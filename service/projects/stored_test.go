@@ -85,7 +85,7 @@ func TestRestoreServesWhatWasStored(t *testing.T) {
 // Whatever a project can say survives, and what says more than is known is refused.
 func TestRestoreKeepsEveryField(t *testing.T) {
 	want := sample.Project("https://api.example.com/base")
-	want.TakenDown, want.ExpiresAt = true, sample.Future
+	want.TakenDown, want.Deleted, want.ExpiresAt = true, true, sample.Future
 	want.Barred = []snapshot.BarredUser{{ID: "usr_1"}, {ID: "usr_2", Deleted: true}}
 	want.Clients = []snapshot.AppClient{{
 		ID:       "cli_1",

@@ -40,8 +40,8 @@ func (s *Service) TakeDown(ctx context.Context, p access.Principal, ref, reason 
 	})
 }
 
-// Restore undoes TakeDown.
-func (s *Service) Restore(ctx context.Context, p access.Principal, ref string) (Project, error) {
+// LiftTakedown undoes TakeDown.
+func (s *Service) LiftTakedown(ctx context.Context, p access.Principal, ref string) (Project, error) {
 	return s.moveTakedown(ctx, p, ref, func(row *models.Project, _ time.Time) error {
 		row.FrozenAt, row.FrozenReason = nil, ""
 		return nil

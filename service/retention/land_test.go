@@ -43,6 +43,7 @@ func (anyTarget) CheckTarget(_ context.Context, raw string) (*url.URL, error) { 
 type noJobs struct{}
 
 func (noJobs) EnqueueExport(context.Context, *models.Tx, string) error { return nil }
+func (noJobs) EnqueuePurge(context.Context, *models.Tx) error          { return nil }
 
 func newLand(t *testing.T, db *models.DB) *land {
 	t.Helper()
@@ -63,6 +64,7 @@ func newLand(t *testing.T, db *models.DB) *land {
 		Log:          log,
 		KeyPrefix:    "pst",
 		UnclaimedTTL: time.Hour,
+		Purger:       noJobs{},
 		Changed:      l.feed.Changed,
 	}
 	l.accounts = &accounts.Service{DB: db, Changed: l.feed.Changed}

@@ -1,9 +1,11 @@
-// Package retention deletes unclaimed workspaces some time after they have expired, with
-// everything in them. The names of their projects are free again afterwards.
+// Package retention deletes projects whose time in the bin is over, and unclaimed workspaces
+// some time after they have expired, with everything in them. The names of the projects are
+// free again afterwards.
 //
-// It owns the time and the order of the deletion. When a workspace expires belongs to
-// package accounts, what its projects answer until then (410) to the gateway, and the list
-// of its tables to package models. Audit entries stay; one more records the deletion.
+// It owns the order of the deletion. How long a project stays in the bin belongs to package
+// projects, when a workspace expires to package accounts, what calls are answered until then
+// (410) to the gateway, and the list of the tables to package models. Audit entries stay; one
+// more records the deletion.
 package retention
 
 import (
@@ -19,8 +21,8 @@ import (
 )
 
 const (
-	rowsAtOnce  = 500 // of one transaction, since SQLite has one writer
-	teamsAtOnce = 100 // of one query
+	rowsAtOnce = 500 // of one transaction, since SQLite has one writer
+	atOnce     = 100 // teams or projects of one query
 )
 
 // Files removes the files of exports. It is not an error if there is none.
@@ -28,7 +30,7 @@ type Files interface {
 	Remove(exportID string) error
 }
 
-// Service deletes expired workspaces. Changed is called after projects were deleted, and
+// Service deletes projects and expired workspaces. Changed is called after projects were deleted, and
 // returns when this process does not serve them any more.
 type Service struct {
 	DB      *models.DB
@@ -38,37 +40,75 @@ type Service struct {
 	Log     *slog.Logger
 }
 
-// errClaimed means that a workspace was claimed or deleted meanwhile.
-var errClaimed = errors.New("retention: the workspace was claimed or deleted")
+// errKept means that a workspace was claimed or a project restored meanwhile, or that
+// another replica has deleted it.
+var errKept = errors.New("retention: it was claimed, restored or deleted")
 
-// Purge deletes the workspaces whose grace period is over. It can be stopped at any point
-// and called again, also on several replicas at a time: each step is a transaction that
-// first checks that the workspace is unclaimed. A workspace that cannot be deleted does
-// not block the others; its error is returned at the end.
+// condemn locks what is purged until the transaction ends, and keeps it from being claimed or
+// restored from then on. It returns false if that happened already, or if it does not exist.
+type condemn func(*models.Tx) (bool, error)
+
+// Purge deletes the projects whose time in the bin is over, and the workspaces whose grace
+// period is over. It can be stopped at any point and called again, also on several replicas at
+// a time: each step is a transaction that first checks that what it deletes was not restored
+// or claimed. What cannot be deleted does not block the rest; its error is returned at the
+// end.
 func (s *Service) Purge(ctx context.Context) error {
+	return errors.Join(s.purgeBin(ctx), s.purgeWorkspaces(ctx), ctx.Err())
+}
+
+// purgeBin deletes the projects whose time in the bin is over.
+func (s *Service) purgeBin(ctx context.Context) error {
+	now := models.Now()
+	var failed []error
+	for last := ""; ctx.Err() == nil; {
+		erased, err := s.DB.Read(ctx).ErasedProjects(now, last, atOnce)
+		if err != nil {
+			return fmt.Errorf("retention: find deleted projects: %w", err)
+		}
+		for _, project := range erased {
+			hold := func(tx *models.Tx) (bool, error) { return tx.CondemnProject(project.ID, now) }
+			err := s.purgeProject(ctx, project, hold)
+			if err != nil && !errors.Is(err, errKept) {
+				failed = append(failed, fmt.Errorf("retention: purge project %s: %w", project.ID, err))
+			}
+			if err == nil {
+				s.Log.Info("a project was deleted for good", "project", project.ID)
+			}
+			last = project.ID
+		}
+		if len(erased) < atOnce {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (s *Service) purgeWorkspaces(ctx context.Context) error {
 	by := models.Now().Add(-s.Grace)
 	var failed []error
 	for last := (models.Team{}); ctx.Err() == nil; {
-		ended, err := s.DB.Read(ctx).EndedWorkspaces(by, last, teamsAtOnce)
+		ended, err := s.DB.Read(ctx).EndedWorkspaces(by, last, atOnce)
 		if err != nil {
 			return fmt.Errorf("retention: find ended workspaces: %w", err)
 		}
 		for _, team := range ended {
-			if err := s.purge(ctx, team.ID, by); err != nil && !errors.Is(err, errClaimed) {
+			hold := func(tx *models.Tx) (bool, error) { return tx.CondemnTeam(team.ID, by) }
+			if err := s.purge(ctx, team.ID, hold); err != nil && !errors.Is(err, errKept) {
 				failed = append(failed, fmt.Errorf("retention: purge %s: %w", team.ID, err))
 			}
 			last = team
 		}
-		if len(ended) < teamsAtOnce {
+		if len(ended) < atOnce {
 			break
 		}
 	}
-	return errors.Join(append(failed, ctx.Err())...)
+	return errors.Join(failed...)
 }
 
-func (s *Service) purge(ctx context.Context, team string, by time.Time) error {
+func (s *Service) purge(ctx context.Context, team string, hold condemn) error {
 	var projects []models.Project
-	err := s.step(ctx, team, by, func(tx *models.Tx) (err error) {
+	err := s.step(ctx, hold, func(tx *models.Tx) (err error) {
 		projects, err = tx.ProjectsOfTeam(team)
 		return err
 	})
@@ -76,15 +116,15 @@ func (s *Service) purge(ctx context.Context, team string, by time.Time) error {
 		return err
 	}
 	for _, project := range projects {
-		if err := s.purgeProject(ctx, team, by, project); err != nil {
+		if err := s.purgeProject(ctx, project, hold); err != nil {
 			return fmt.Errorf("project %s: %w", project.ID, err)
 		}
 	}
 	more := func(tx *models.Tx) (bool, error) { return tx.DeleteSomeOfTeam(team, rowsAtOnce) }
-	if err := s.repeat(ctx, team, by, more); err != nil {
+	if err := s.repeat(ctx, hold, more); err != nil {
 		return err
 	}
-	if err := s.step(ctx, team, by, func(tx *models.Tx) error { return s.removeTeam(tx, team) }); err != nil {
+	if err := s.step(ctx, hold, func(tx *models.Tx) error { return s.removeTeam(tx, team) }); err != nil {
 		return err
 	}
 	s.Log.Info("an unclaimed workspace was deleted", "workspace", team, "projects", len(projects))
@@ -93,22 +133,22 @@ func (s *Service) purge(ctx context.Context, team string, by time.Time) error {
 
 // purgeProject deletes a project. Its row is deleted last, because a purge that is repeated
 // finds the rest by it.
-func (s *Service) purgeProject(ctx context.Context, team string, by time.Time, project models.Project) error {
-	if err := s.removeExports(ctx, team, by, project.ID); err != nil {
+func (s *Service) purgeProject(ctx context.Context, project models.Project, hold condemn) error {
+	if err := s.removeExports(ctx, project.ID, hold); err != nil {
 		return err
 	}
 	more := func(tx *models.Tx) (bool, error) { return tx.DeleteSomeOfProject(project.ID, rowsAtOnce) }
-	if err := s.repeat(ctx, team, by, more); err != nil {
+	if err := s.repeat(ctx, hold, more); err != nil {
 		return err
 	}
-	err := s.step(ctx, team, by, func(tx *models.Tx) error {
+	err := s.step(ctx, hold, func(tx *models.Tx) error {
 		if err := tx.DeleteProject(project.ID); err != nil {
 			return err
 		}
 		entry := access.Entry{
 			Action: access.ProjectPurge,
 			Object: project.ID,
-			Team:   team,
+			Team:   project.TeamID,
 			Detail: map[string]string{"name": project.Name},
 		}
 		if err := access.Record(tx, access.System(), entry); err != nil {
@@ -124,10 +164,10 @@ func (s *Service) purgeProject(ctx context.Context, team string, by time.Time, p
 
 // removeExports removes each export's file before its row, because a file without a row
 // could not be found again.
-func (s *Service) removeExports(ctx context.Context, team string, by time.Time, project string) error {
+func (s *Service) removeExports(ctx context.Context, project string, hold condemn) error {
 	for {
 		var exports models.List[models.Export]
-		err := s.step(ctx, team, by, func(tx *models.Tx) (err error) {
+		err := s.step(ctx, hold, func(tx *models.Tx) (err error) {
 			exports, err = tx.ExportsOf(project, models.Page{Limit: models.MaxLimit})
 			return err
 		})
@@ -139,7 +179,7 @@ func (s *Service) removeExports(ctx context.Context, team string, by time.Time, 
 				return fmt.Errorf("remove the file of export %s: %w", export.ID, err)
 			}
 		}
-		err = s.step(ctx, team, by, func(tx *models.Tx) error {
+		err = s.step(ctx, hold, func(tx *models.Tx) error {
 			for _, export := range exports.Items {
 				if err := tx.DeleteExport(export.ID); err != nil {
 					return err
@@ -176,9 +216,9 @@ func names(projects []models.Project) []string {
 }
 
 // repeat repeats a step until it returns that there is no more to do.
-func (s *Service) repeat(ctx context.Context, team string, by time.Time, some func(*models.Tx) (bool, error)) error {
+func (s *Service) repeat(ctx context.Context, hold condemn, some func(*models.Tx) (bool, error)) error {
 	for more := true; more; {
-		err := s.step(ctx, team, by, func(tx *models.Tx) (err error) {
+		err := s.step(ctx, hold, func(tx *models.Tx) (err error) {
 			more, err = some(tx)
 			return err
 		})
@@ -189,16 +229,15 @@ func (s *Service) repeat(ctx context.Context, team string, by time.Time, some fu
 	return nil
 }
 
-// step runs fn in a transaction that locks the workspace. The first step also condemns it,
-// so that it cannot be claimed from then on.
-func (s *Service) step(ctx context.Context, team string, by time.Time, fn func(*models.Tx) error) error {
+// step runs fn in a transaction that locks what is purged.
+func (s *Service) step(ctx context.Context, hold condemn, fn func(*models.Tx) error) error {
 	return s.DB.Write(ctx, func(tx *models.Tx) error {
-		ours, err := tx.CondemnTeam(team, by)
+		condemned, err := hold(tx)
 		if err != nil {
 			return err
 		}
-		if !ours {
-			return errClaimed
+		if !condemned {
+			return errKept
 		}
 		return fn(tx)
 	})

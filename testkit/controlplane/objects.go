@@ -31,6 +31,7 @@ type Objects struct {
 //	taken        the project is taken down
 //	two versions       the project has a second version
 //	two environments   the version has a second environment, and no key is limited to the first
+//	deleted      the project is in the bin
 //	token        the owner has an access token
 //	webhook      the team has a webhook with a delivery
 //	shared       the tenant is a tenant of the team
@@ -138,6 +139,8 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		}
 	case "signed in":
 		has.userSession = o.signIn(t, has.user, has.client, has.provider)
+	case "deleted":
+		_, err = o.Server.Projects.Delete(t.Context(), o.Principal, has.Project)
 	case "ready":
 		err = o.Server.Exports.Build(t.Context(), has.export, true)
 	}

@@ -1,0 +1,58 @@
+package models
+
+import "time"
+
+// BinProject moves a project that is not deleted to the bin. It returns false if another
+// change came first.
+func (t *Tx) BinProject(id string, now, purgeAt time.Time) (bool, error) {
+	res := t.db.Model(&Project{}).Where("id = ? AND deleted_at IS NULL", id).
+		UpdateColumns(map[string]any{"deleted_at": now, "purge_at": purgeAt})
+	return res.RowsAffected == 1, res.Error
+}
+
+// UnbinProject takes a project out of the bin. It returns false if the project is not
+// there, or is being purged.
+func (t *Tx) UnbinProject(id string, now time.Time) (bool, error) {
+	res := t.db.Model(&Project{}).Where("id = ? AND purge_at > ?", id, now).
+		UpdateColumns(map[string]any{"deleted_at": nil, "purge_at": nil})
+	return res.RowsAffected == 1, res.Error
+}
+
+// EraseProject ends a deleted project's time in the bin. It returns false if the project is
+// not there.
+func (t *Tx) EraseProject(id string, now time.Time) (bool, error) {
+	res := t.db.Model(&Project{}).Where("id = ? AND deleted_at IS NOT NULL", id).UpdateColumn("purge_at", now)
+	return res.RowsAffected == 1, res.Error
+}
+
+// CondemnProject keeps a project whose time in the bin had ended at now from being restored,
+// also by a replica whose clock is behind, and locks its row until the transaction ends. It
+// returns false if the project was restored or does not exist.
+func (t *Tx) CondemnProject(id string, now time.Time) (bool, error) {
+	res := t.db.Model(&Project{}).Where("id = ? AND purge_at <= ?", id, now).
+		UpdateColumn("purge_at", time.Unix(0, 0).UTC())
+	return res.RowsAffected == 1, res.Error
+}
+
+// ErasedProjects lists at most limit projects whose time in the bin had ended by the time
+// given, by id, after the one given.
+func (t *Tx) ErasedProjects(by time.Time, after string, limit int) ([]Project, error) {
+	var list []Project
+	return list, t.db.Where("purge_at <= ? AND id > ?", by, after).Order("id").Limit(limit).Find(&list).Error
+}
+
+// CountBin counts the projects of a team that are in the bin at now.
+func (t *Tx) CountBin(teamID string, now time.Time) (int64, error) {
+	var n int64
+	return n, t.db.Model(&Project{}).Where("team_id = ? AND purge_at > ?", teamID, now).Count(&n).Error
+}
+
+// ServedFromBin reports whether a tenant is that of a deleted project.
+func (t *Tx) ServedFromBin(tenantID string) (bool, error) {
+	var n int64
+	return n > 0, t.db.
+		Model(&Project{}).
+		Joins("JOIN tenants ON tenants.project_id = projects.id").
+		Where("tenants.id = ? AND projects.deleted_at IS NOT NULL", tenantID).
+		Count(&n).Error
+}

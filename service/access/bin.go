@@ -1,0 +1,47 @@
+package access
+
+import (
+	"slices"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// inBin lists what can be done with a project in the bin: read it, export it, restore it
+// and delete it for good.
+var inBin = []Action{
+	ProjectRead,
+	ProjectDelete,
+	ProjectErase,
+	ProjectRestore,
+	KeyRead,
+	ExportRead,
+	ExportCreate,
+	ExportDownload,
+	ExportMinted,
+	AuditRead,
+	UsageRead,
+	LoginRead,
+	UserRead,
+	TenantRead,
+}
+
+// Erased reports whether a project has left the bin for good. Its rows are being deleted.
+func Erased(project models.Project) bool {
+	return project.PurgeAt != nil && !project.PurgeAt.After(models.Now())
+}
+
+// checkBin refuses changes of a project in the bin with a fault project_deleted. A project
+// that is being purged counts as not found.
+func checkBin(project models.Project, action Action) error {
+	switch {
+	case project.DeletedAt == nil:
+		return nil
+	case Erased(project):
+		return errNotFound
+	case slices.Contains(inBin, action):
+		return nil
+	}
+	return fault.New(fault.Conflict, "project_deleted", "The project %s is in the bin until %s. Restore it first, "+
+		"then try again.", project.Name, project.PurgeAt.UTC().Format("2 January 2006"))
+}

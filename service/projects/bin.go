@@ -1,0 +1,144 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// BinTime is how long a deleted project can be restored.
+const BinTime = 30 * 24 * time.Hour
+
+// Deleted is the state of a project in the bin. Its calls are answered 410 and its keys open
+// nothing. It can be read, exported and restored until PurgeAt.
+type Deleted struct {
+	Since   time.Time
+	PurgeAt time.Time
+}
+
+// Purger deletes projects whose time in the bin has ended.
+type Purger interface {
+	// EnqueuePurge runs the purge soon after tx commits.
+	EnqueuePurge(ctx context.Context, tx *models.Tx) error
+}
+
+// Delete moves a project to the bin for BinTime. It takes effect at once on the gateway. A
+// project that is already there stays as it is.
+func (s *Service) Delete(ctx context.Context, p access.Principal, ref string) (Project, error) {
+	return s.moveBin(ctx, p, ref, access.ProjectDelete, func(tx *models.Tx, row models.Project) (bool, error) {
+		if row.DeletedAt != nil {
+			return false, nil
+		}
+		now := models.Now()
+		return true, won(tx.BinProject(row.ID, now, now.Add(BinTime)))
+	})
+}
+
+// RestoreDeleted takes a project out of the bin, with everything it had. One that is not
+// there stays as it is.
+func (s *Service) RestoreDeleted(ctx context.Context, p access.Principal, ref string) (Project, error) {
+	return s.moveBin(ctx, p, ref, access.ProjectRestore, func(tx *models.Tx, row models.Project) (bool, error) {
+		if row.DeletedAt == nil {
+			return false, nil
+		}
+		return true, won(tx.UnbinProject(row.ID, models.Now()))
+	})
+}
+
+// Erase deletes a project for good, from the bin or not. A job deletes its rows and files
+// soon after; its name is free then. confirm has to be the project's name.
+func (s *Service) Erase(ctx context.Context, p access.Principal, ref, confirm string) (Project, error) {
+	return s.moveBin(ctx, p, ref, access.ProjectErase, func(tx *models.Tx, row models.Project) (bool, error) {
+		if confirm != row.Name {
+			return false, fault.InvalidField("/confirm", "wrong_confirmation",
+				"Type the project's name, %s, to delete it for good.", row.Name)
+		}
+		now := models.Now()
+		if row.DeletedAt == nil {
+			if err := won(tx.BinProject(row.ID, now, now)); err != nil {
+				return false, err
+			}
+		} else if err := won(tx.EraseProject(row.ID, now)); err != nil {
+			return false, err
+		}
+		return true, s.Purger.EnqueuePurge(ctx, tx)
+	})
+}
+
+// moveBin moves a project into the bin or out of it, by fn, which returns false if there was
+// nothing to do.
+func (s *Service) moveBin(
+	ctx context.Context, p access.Principal, ref string, action access.Action,
+	fn func(*models.Tx, models.Project) (bool, error),
+) (Project, error) {
+	var out Project
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := access.Project(tx, p, ref, action)
+		if err != nil {
+			return err
+		}
+		before, err := view(tx, row)
+		if err != nil {
+			return err
+		}
+		moved, err := fn(tx, row)
+		if err != nil || !moved {
+			out = before
+			return err
+		}
+		if out, err = viewOf(tx, row.ID); err != nil {
+			return err
+		}
+		err = access.Record(tx, p, access.Entry{
+			Action: action,
+			Object: row.ID,
+			Team:   row.TeamID,
+			Detail: map[string]string{"name": row.Name},
+			Before: before,
+			After:  out,
+		})
+		if err != nil {
+			return err
+		}
+		return reviseWithProduct(tx, row)
+	})
+	if err != nil {
+		return Project{}, fmt.Errorf("projects: %s of %s: %w", action, ref, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// reviseWithProduct writes a revision for the project and, since keys of the product that
+// were created in it open them too, for the other projects of its product.
+func reviseWithProduct(tx *models.Tx, row models.Project) error {
+	now := models.Now()
+	if row.ProductID != nil {
+		near, err := tx.ProjectsOfProduct(*row.ProductID)
+		if err != nil {
+			return err
+		}
+		for _, project := range near {
+			if project.ID == row.ID {
+				continue
+			}
+			if err := tx.AddRevision(project.ID, "", now); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.AddRevision(row.ID, "", now)
+}
+
+// won returns a conflict if another request deleted or restored the project first.
+func won(ok bool, err error) error {
+	if err == nil && !ok {
+		return fault.New(fault.Conflict, "changed_meanwhile",
+			"The project was deleted or restored at the same time. Reload it and try again.")
+	}
+	return err
+}

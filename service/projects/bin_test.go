@@ -1,0 +1,278 @@
+package projects_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+// purges counts the purges that were queued.
+type purges struct{ queued int }
+
+func (p *purges) EnqueuePurge(context.Context, *models.Tx) error { p.queued++; return nil }
+
+// owned creates a project in a claimed team and returns its owner.
+func (w *world) owned(t *testing.T, in projects.CreateInput) (projects.Created, access.Principal) {
+	t.Helper()
+	created, p := w.create(t, in)
+	p.Account, p.Roles = "acc_owner", map[string]access.Role{created.Workspace.Team: access.Owner}
+	return created, p
+}
+
+func TestDelete(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		created, p := w.owned(t, authenticated)
+		id, key := created.Project.ID, created.Keys["prod"].Plaintext
+		deleted, err := w.Delete(t.Context(), p, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if deleted.Deleted == nil {
+			t.Fatal("it is not in the bin")
+		}
+		if got := deleted.Deleted.PurgeAt.Sub(deleted.Deleted.Since); got != projects.BinTime {
+			t.Errorf("it stays in the bin for %s, want %s", got, projects.BinTime)
+		}
+		if !w.project(t, id).Deleted {
+			t.Error("the gateway serves it")
+		}
+		if code, _ := w.answer(t, id, key); code != "invalid_key" {
+			t.Errorf("its key is answered %q, want invalid_key", code)
+		}
+		again, err := w.Delete(t.Context(), p, id)
+		if err != nil || again.Deleted == nil || !again.Deleted.PurgeAt.Equal(deleted.Deleted.PurgeAt) {
+			t.Errorf("deleted again: %+v, %v, want the same end", again.Deleted, err)
+		}
+		for filter, want := range map[models.ProjectFilter]int{
+			models.AllProjects:     1,
+			models.ServedProjects:  0,
+			models.DeletedProjects: 1,
+		} {
+			list, err := w.List(t.Context(), p, "", filter, models.Page{Limit: 10})
+			if err != nil || len(list.Items) != want {
+				t.Errorf("%q lists %d projects, %v, want %d", filter, len(list.Items), err, want)
+			}
+		}
+		restored, err := w.RestoreDeleted(t.Context(), p, id)
+		if err != nil || restored.Deleted != nil {
+			t.Fatalf("restored: %+v, %v", restored.Deleted, err)
+		}
+		if code, _ := w.answer(t, id, key); code != "" || w.project(t, id).Deleted {
+			t.Errorf("restored, its key is answered %q", code)
+		}
+	})
+}
+
+// What a project has can be read while it is in the bin, and not changed.
+func TestChangesInTheBin(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		created, p := w.owned(t, authenticated)
+		id := created.Project.ID
+		if _, err := w.Delete(t.Context(), p, id); err != nil {
+			t.Fatal(err)
+		}
+		name := "Shop"
+		version := created.Project.Versions[0]
+		tenant := w.project(t, id).Tenants[0].ID
+		for what, change := range map[string]func() error{
+			"settings": func() error {
+				_, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{DisplayName: &name})
+				return err
+			},
+			"target": func() error {
+				target := "https://b.example"
+				in := projects.EnvironmentChange{Target: &target}
+				_, err := w.UpdateEnvironment(t.Context(), p, id, version.Environments[0].ID, "", in)
+				return err
+			},
+			"a version": func() error {
+				_, err := w.CreateVersion(t.Context(), p, id, projects.VersionInput{Name: "2.0.0"})
+				return err
+			},
+			"a key type": func() error {
+				_, err := w.CreateKeyType(t.Context(), p, id, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+				return err
+			},
+			"a new key": func() error {
+				_, err := w.keys.Create(t.Context(), p, id, keys.CreateInput{Owner: "app"})
+				return err
+			},
+			"a key": func() error {
+				_, err := w.keys.Revoke(t.Context(), p, created.Keys["prod"].ID)
+				return err
+			},
+			"its own tenant": func() error {
+				_, err := w.UpdateTenant(t.Context(), p, tenant, "", projects.TenantChange{DisplayName: &name})
+				return err
+			},
+		} {
+			if err := change(); fault.CodeOf(err) != "project_deleted" || fault.KindOf(err) != fault.Conflict {
+				t.Errorf("%s: %v, want the conflict project_deleted", what, err)
+			}
+		}
+		if _, err := w.keys.Get(t.Context(), p, created.Keys["prod"].ID); err != nil {
+			t.Errorf("read a key: %v", err)
+		}
+		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
+			_, err := projects.CompileWhole(tx, id, "https://postern.example")
+			return err
+		})
+		if err != nil {
+			t.Errorf("compile it for an export: %v", err)
+		}
+	})
+}
+
+// A product's key that was created in a deleted project opens the other projects no more,
+// here and in their exports, until the project is restored.
+func TestDeleteStopsKeysOfItsProduct(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		in := authenticated
+		in.Name, in.Product = "shop", "store"
+		shop, p := w.create(t, in)
+		in.Name = "books"
+		books, err := w.Create(t.Context(), p, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner", Product: "store"})
+		opening := func() (ids []string) {
+			tx := db.Read(t.Context())
+			row, err := tx.ProjectByID(books.Project.ID)
+			if err == nil {
+				err = tx.ScanKeysOpening(row.ID, row.ProductID, func(k *models.APIKey) error {
+					ids = append(ids, k.ID)
+					return nil
+				})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ids
+		}
+		before := w.project(t, books.Project.ID).Revision
+		if _, err := w.Delete(t.Context(), p, shop.Project.ID); err != nil {
+			t.Fatal(err)
+		}
+		if code, _ := w.answer(t, books.Project.ID, both.Plaintext); code != "invalid_key" {
+			t.Errorf("in the other project: %q, want invalid_key", code)
+		}
+		if slices.Contains(opening(), both.ID) || slices.Contains(w.list(t, p, "books"), both.ID) {
+			t.Error("the other project still lists or exports it")
+		}
+		if after := w.project(t, books.Project.ID).Revision; after <= before {
+			t.Errorf("the other project's revision is %d, want one after %d", after, before)
+		}
+		if _, err := w.RestoreDeleted(t.Context(), p, shop.Project.ID); err != nil {
+			t.Fatal(err)
+		}
+		if code, _ := w.answer(t, books.Project.ID, both.Plaintext); code != "" {
+			t.Errorf("restored: %q, want it let through", code)
+		}
+		if !slices.Contains(opening(), both.ID) {
+			t.Error("restored, the other project does not export it")
+		}
+	})
+}
+
+func TestErase(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		queue := &purges{}
+		w.Purger = queue
+		created, p := w.owned(t, authenticated)
+		id := created.Project.ID
+		member := p
+		member.Roles = map[string]access.Role{created.Workspace.Team: access.Member}
+		if _, err := w.Erase(t.Context(), member, id, created.Project.Name); fault.KindOf(err) != fault.Forbidden {
+			t.Errorf("a member: %v, want it forbidden", err)
+		}
+		if _, err := w.Erase(t.Context(), p, id, id); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("with another name: %v, want wrong_confirmation", err)
+		}
+		if queue.queued != 0 || w.project(t, id).Deleted {
+			t.Fatal("what was refused has an effect")
+		}
+		if _, err := w.Erase(t.Context(), p, id, created.Project.Name); err != nil {
+			t.Fatal(err)
+		}
+		if queue.queued != 1 {
+			t.Errorf("%d purges are queued, want 1", queue.queued)
+		}
+		if !w.project(t, id).Deleted {
+			t.Error("the gateway serves it until the purge")
+		}
+		if _, err := w.Get(t.Context(), p, id); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("read: %v, want not found", err)
+		}
+		if _, err := w.RestoreDeleted(t.Context(), p, id); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("restore: %v, want not found", err)
+		}
+		list, err := w.List(t.Context(), p, "", models.AllProjects, models.Page{Limit: 10})
+		if err != nil || len(list.Items) != 0 {
+			t.Errorf("%d projects are listed, %v", len(list.Items), err)
+		}
+	})
+}
+
+// Of many requests at once, one deletes the project, and all are answered alike.
+func TestDeleteRace(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		created, p := w.owned(t, authenticated)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				_, err := w.Delete(t.Context(), p, created.Project.ID)
+				if err != nil && fault.CodeOf(err) != "changed_meanwhile" {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		entries, err := db.Read(t.Context()).AuditOf(created.Workspace.Team, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deleted := 0
+		for _, e := range entries {
+			if e.Action == string(access.ProjectDelete) {
+				deleted++
+			}
+		}
+		if deleted != 1 {
+			t.Errorf("%d deletions are in the audit log, want 1", deleted)
+		}
+	})
+}
+
+// A key that a slower transaction created after the deletion is not served.
+func TestAKeyCreatedWhileItsProjectWasDeleted(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		created, p := w.owned(t, authenticated)
+		id, key := created.Project.ID, created.Keys["prod"]
+		if _, err := w.Delete(t.Context(), p, id); err != nil {
+			t.Fatal(err)
+		}
+		err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.AddRevision(id, key.ID, models.Now()) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.feed.Changed(t.Context())
+		if code, _ := w.answer(t, id, key.Plaintext); code != "invalid_key" {
+			t.Errorf("the key is answered %q, want invalid_key", code)
+		}
+	})
+}
