@@ -42,6 +42,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 		Webhooks:     s.webhooks,
 		Login:        s.login,
 		Directory:    s.directory,
+		Domains:      s.domains,
 		Metrics:      d.metrics.Handler(),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"postern/service/accounts"
 	"postern/service/audit"
 	"postern/service/directory"
+	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
 	"postern/service/keys"
@@ -29,6 +30,7 @@ type services struct {
 	accounts    *accounts.Service
 	audit       *audit.Service
 	directory   *directory.Service
+	domains     *domains.Service
 	exports     *exports.Service
 	idempotency *idempotency.Service
 	keys        *keys.Service
@@ -66,6 +68,7 @@ func newServices(d serviceDeps) services {
 		},
 		audit:       &audit.Service{DB: d.db},
 		directory:   &directory.Service{DB: d.db, Changed: d.changed, Events: hooks},
+		domains:     newDomains(d, hooks),
 		exports:     newExports(d, hooks),
 		idempotency: &idempotency.Service{DB: d.db},
 		keys:        &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks},
@@ -130,6 +133,18 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 	}
 }
 
+func newDomains(d serviceDeps, hooks *webhooks.Service) *domains.Service {
+	return &domains.Service{
+		DB:       d.db,
+		Resolver: domains.DNS{Server: d.config.DNSServer},
+		Own:      d.config.OwnNames(),
+		OwnBelow: d.config.OwnDomains(),
+		Events:   hooks,
+		Changed:  d.changed,
+		Log:      d.log,
+	}
+}
+
 func newExports(d serviceDeps, hooks *webhooks.Service) *exports.Service {
 	return &exports.Service{
 		DB:        d.db,
@@ -157,5 +172,6 @@ func newWorkers(db *models.DB, s services, log *slog.Logger) (*jobs.Workers, err
 		jobs.RetentionJobs(s.retention),
 		jobs.WebhookJobs(s.webhooks, webhookSchedule),
 		jobs.LoginJobs(s.login),
+		jobs.DomainJobs(s.domains),
 	)
 }

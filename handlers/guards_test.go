@@ -53,6 +53,7 @@ var guards = merge(
 	publicGuards,
 	accountGuards,
 	projectGuards,
+	domainGuards,
 	keyGuards,
 	groupingGuards,
 	directoryGuards,

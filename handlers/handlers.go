@@ -16,6 +16,7 @@ import (
 	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/directory"
+	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
 	"postern/service/keys"
@@ -39,6 +40,7 @@ type Server struct {
 	Audit       *audit.Service
 	Login       *login.Service
 	Directory   *directory.Service
+	Domains     *domains.Service
 	Metrics     http.Handler // serves /metrics to callers that may read them
 
 	Attached     func() bool // reports whether the database can be used

@@ -85,6 +85,7 @@ func newRoot(t terminal) *cobra.Command {
 		newVersions(t),
 		newEnvironments(t),
 		newUpstreams(t),
+		newDomains(t),
 		newKeys(t),
 		newKeyTypes(t),
 		newTenants(t),

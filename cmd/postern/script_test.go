@@ -23,6 +23,7 @@ import (
 	"postern/app"
 	"postern/models"
 	"postern/platform/config"
+	"postern/testkit/nameserver"
 	"postern/testkit/state"
 )
 
@@ -58,10 +59,11 @@ func TestStartScripts(t *testing.T) {
 // runScripts gives each script's server the database that database names, as
 // POSTERN_DATABASE_URL would.
 func runScripts(t *testing.T, dir string, database func() string) {
+	names := nameserver.Start(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
-		Setup:               func(env *testscript.Env) error { return setUp(env, database()) },
+		Setup:               func(env *testscript.Env) error { return setUp(env, database(), names.Addr) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
 			"lines":    lines,
@@ -72,11 +74,17 @@ func runScripts(t *testing.T, dir string, database func() string) {
 			"follows":  follows,
 			"decides":  decides,
 			"sql":      runSQL,
+			"record": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) < 1 {
+					ts.Fatalf("usage: record NAME [VALUE...]")
+				}
+				names.Set(args[0], args[1:]...)
+			},
 		},
 	})
 }
 
-func setUp(env *testscript.Env, databaseURL string) error {
+func setUp(env *testscript.Env, databaseURL, nameServer string) error {
 	upstream := httptest.NewServer(http.HandlerFunc(echo))
 	env.Defer(upstream.Close)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,7 +92,7 @@ func setUp(env *testscript.Env, databaseURL string) error {
 		return err
 	}
 	env.Defer(func() { _ = taken.Close() })
-	server, firstLink, err := startServer(env, databaseURL)
+	server, firstLink, err := startServer(env, databaseURL, nameServer)
 	if err != nil {
 		return err
 	}
@@ -102,7 +110,7 @@ func setUp(env *testscript.Env, databaseURL string) error {
 	return nil
 }
 
-func startServer(env *testscript.Env, databaseURL string) (address, firstLink string, err error) {
+func startServer(env *testscript.Env, databaseURL, nameServer string) (address, firstLink string, err error) {
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
 	err = flags.Parse([]string{
@@ -110,6 +118,7 @@ func startServer(env *testscript.Env, databaseURL string) (address, firstLink st
 		"--control-addr", "127.0.0.1:0",
 		"--gateway-addr", "127.0.0.1:0",
 		"--drain", "0s",
+		"--dns-server", nameServer,
 	})
 	if err != nil {
 		return "", "", err

@@ -11,6 +11,7 @@ import (
 	"postern/service/accounts"
 	"postern/service/audit"
 	"postern/service/directory"
+	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
 	"postern/service/keys"
@@ -28,6 +29,7 @@ type Handler struct {
 	Accounts    *accounts.Service
 	Audit       *audit.Service
 	Directory   *directory.Service
+	Domains     *domains.Service
 	Exports     *exports.Service
 	Idempotency *idempotency.Service
 	Keys        *keys.Service

@@ -15,6 +15,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	api := h.newAPI(r)
 	h.accountRoutes(api)
 	h.projectRoutes(api)
+	h.domainRoutes(api)
 	h.keyRoutes(api)
 	h.exportRoutes(api)
 	h.loginRoutes(api)
@@ -126,6 +127,25 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Take a project down (operators)", h.takeDownProject)
 	route(h, api, "lift-takedown", "DELETE", project+"/takedown", 200,
 		"Lift a takedown (operators)", h.liftTakedown)
+}
+
+// domainRoutes adds the host names of environments.
+func (h *Handler) domainRoutes(api huma.API) {
+	const (
+		domains = "/api/v1/projects/{project}/domains"
+		domain  = domains + "/{domain}"
+	)
+	route(h, api, "list-domains", "GET", domains, 200, "List a project's host names", h.listDomains)
+	route(h, api, "create-domain", "POST", domains, 201, "Add a host name to an environment", h.createDomain)
+	route(h, api, "get-domain", "GET", domain, 200, "Get a host name", h.getDomain)
+	route(h, api, "update-domain", "PATCH", domain, 200,
+		"Lead a host name to another environment", h.updateDomain)
+	route(h, api, "verify-domain", "POST", domain+"/verify", 200, "Verify a host name by its TXT record", h.verifyDomain)
+	route(h, api, "delete-domain", "DELETE", domain, 204, "Remove a host name", h.deleteDomain)
+	route(h, api, "approve-domain", "PUT", domain+"/approval", 200,
+		"Verify a host name without a TXT record (operators)", h.approveDomain)
+	route(h, api, "disapprove-domain", "DELETE", domain+"/approval", 200,
+		"End the verification of a host name (operators)", h.disapproveDomain)
 }
 
 // keyRoutes adds API keys, usage and the live request log.

@@ -17,7 +17,8 @@ func actorText(e audit.Entry) string {
 		return e.ActorName
 	case e.Actor == access.ActorAnonymous:
 		return "A caller without a credential"
-	case e.Action == string(access.ProjectTakedown) && e.Outcome == models.OutcomeDone:
+	case (e.Action == string(access.ProjectTakedown) || e.Action == string(access.DomainApprove)) &&
+		e.Outcome == models.OutcomeDone:
 		return "An operator"
 	case e.Actor == access.ActorCommandLine:
 		return "The server's command line"
@@ -66,6 +67,8 @@ func auditText(e audit.Entry) string {
 			return "lifted the takedown of " + cmp.Or(e.ProjectName, e.Detail["name"])
 		}
 		return "took down project " + cmp.Or(e.ProjectName, e.Detail["name"])
+	case access.DomainChange, access.DomainApprove, access.DomainReport:
+		return domainText(e) + of
 	case access.WorkspaceClaim:
 		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
 	}
@@ -84,6 +87,22 @@ func projectLifeText(e audit.Entry) string {
 		return "deleted project " + name + " for good"
 	}
 	return "moved project " + name + " to the bin"
+}
+
+// domainChanges are the changes of a host name, in the past tense.
+var domainChanges = map[string]string{
+	"add":            "added",
+	"move":           "moved",
+	"verify":         "checked",
+	"disapprove":     "ended the verification of",
+	"record missing": "no longer found the TXT record of",
+	"record back":    "found the TXT record again of",
+	"lapse":          "gave another project",
+}
+
+func domainText(e audit.Entry) string {
+	change := e.Detail["change"]
+	return cmp.Or(domainChanges[change], pastOf(change)) + " host name " + e.Detail["host"]
 }
 
 func refusedText(e audit.Entry, of string) string {

@@ -13,6 +13,7 @@ import (
 	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/directory"
+	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
 	"postern/service/keys"
@@ -30,6 +31,7 @@ type Handler struct {
 	Accounts    *accounts.Service
 	Audit       *audit.Service
 	Directory   *directory.Service
+	Domains     *domains.Service
 	Exports     *exports.Service
 	Idempotency *idempotency.Service
 	Keys        *keys.Service

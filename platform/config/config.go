@@ -31,6 +31,7 @@ type Config struct {
 	PublicURL           string // of the control plane for browsers, without a trailing slash
 	GatewayURL          string // of the gateway's bare domain for callers, without a trailing slash
 	GatewayDomain       string // the bare domain; <project>.<domain> addresses a project
+	DNSServer           string // host:port that TXT records are looked up at; "" for the system's
 	GatewayTLS          KeyPair
 	ControlTLS          KeyPair
 	LoginGitHub         OAuthApp       // that managed login providers share

@@ -38,6 +38,13 @@ func addressSettings() []setting {
 			text(func(c *Config) *string { return &c.GatewayDomain }),
 		},
 		{
+			"dns-server",
+			"",
+			"host:port of the name server that is asked for the TXT records of custom host names; empty means " +
+				"those of the system",
+			text(func(c *Config) *string { return &c.DNSServer }),
+		},
+		{
 			"gateway-tls-cert",
 			"",
 			"PEM file of the gateway's certificate, reloaded when it changes; empty means no TLS",

@@ -149,17 +149,18 @@ func environmentOf(
 	}, nil
 }
 
-// Move makes a host name lead to another environment of its project. With ifMatch not empty
-// the change is refused as stale unless that is still the name's ETag.
-func (s *Service) Move(
-	ctx context.Context, p access.Principal, project, ref, ifMatch, version, environment string,
-) (Domain, error) {
+// Move says where a host name leads from now on, as Input does. With IfMatch not empty the
+// change is refused as stale unless that is still the name's ETag.
+type Move struct{ IfMatch, Version, Environment string }
+
+// Move makes a host name lead to another environment of its project.
+func (s *Service) Move(ctx context.Context, p access.Principal, project, ref string, in Move) (Domain, error) {
 	what := "move"
 	return s.change(ctx, p, project, ref, what, func(tx *models.Tx, owner models.Project, row *models.Domain) error {
-		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
-		id, wrong, err := environmentOf(tx, owner, version, environment)
+		id, wrong, err := environmentOf(tx, owner, in.Version, in.Environment)
 		if err == nil {
 			err = fault.InvalidFields(present(wrong))
 		}

@@ -189,14 +189,14 @@ func TestVerify(t *testing.T) {
 			t.Errorf("the gateway serves it for %q", got)
 		}
 
-		moved, err := w.Move(t.Context(), p, "shop", "api.example.com", verified.ETag, "", "dev")
+		moved, err := w.Move(t.Context(), p, "shop", "api.example.com", domains.Move{IfMatch: verified.ETag, Environment: "dev"})
 		if err != nil || moved.Environment != "dev" {
 			t.Fatalf("Move: %v, %+v", err, moved)
 		}
 		if got := w.hosts()["api.example.com"]; got != "shop/dev" {
 			t.Errorf("after Move the gateway serves it for %q", got)
 		}
-		_, err = w.Move(t.Context(), p, "shop", "api.example.com", verified.ETag, "", "prod")
+		_, err = w.Move(t.Context(), p, "shop", "api.example.com", domains.Move{IfMatch: verified.ETag, Environment: "prod"})
 		wantCode(t, err, "changed_meanwhile")
 
 		if err := w.Remove(t.Context(), p, "shop", "api.example.com"); err != nil {

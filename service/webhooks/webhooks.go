@@ -37,6 +37,9 @@ const (
 	UserDeleted      = "user.deleted"
 	GroupChanged     = "group.changed"
 	ConsentWithdrawn = "consent.withdrawn"
+
+	DomainRecordMissing = "domain.record_missing"
+	DomainRecordBack    = "domain.record_back"
 )
 
 // Events returns all events.
@@ -48,6 +51,7 @@ func Events() []string {
 		UserCreated, UserSignedIn, UserFrozen, UserDeleted,
 		GroupChanged,
 		ConsentWithdrawn,
+		DomainRecordMissing, DomainRecordBack,
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
+	"postern/service/domains"
+	"postern/testkit/nameserver"
 	"postern/views/ui"
 )
 
@@ -20,6 +22,7 @@ type Fixture struct {
 	DB      *models.DB
 	Server  *handlers.Server
 	Handler http.Handler
+	Names   *nameserver.Server // that the server looks TXT records up at
 
 	Team      string           // id of the owner's team
 	Principal access.Principal // the owner
@@ -40,9 +43,11 @@ func NewFixture(t *testing.T, db *models.DB) *Fixture {
 	o := &Fixture{
 		DB:        db,
 		Server:    NewServer(t, db),
+		Names:     nameserver.Start(t),
 		Members:   map[access.Role][]string{},
 		MemberIDs: map[access.Role]string{},
 	}
+	o.Server.Domains.Resolver = domains.DNS{Server: o.Names.Addr}
 	o.Handler = o.Server.Handler()
 	o.Owner = SignUpOwner(t, o.Server)
 	o.Principal = o.principalOf(t, o.Owner)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"postern/service/access"
+	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/projects"
 	"postern/service/tokens"
@@ -18,7 +19,7 @@ type Objects struct {
 	Team, account, invitation, invite, session, identity, token   string
 	webhook, delivery, Tenant, client, provider                   string
 	user, group, child, approval                                  string
-	keyType, Product, userSession                                 string
+	keyType, Product, userSession, domain                         string
 
 	sharedTenant string // of the team, not attached to the project
 }
@@ -29,6 +30,7 @@ type Objects struct {
 //	frozen       the key is frozen
 //	ready        the export is built
 //	taken        the project is taken down
+//	approved     the host name is verified by an operator
 //	two versions       the project has a second version
 //	two environments   the version has a second environment, and no key is limited to the first
 //	deleted      the project is in the bin
@@ -85,6 +87,9 @@ func (o *Fixture) createObjects(t *testing.T, needs, route string, all bool) Obj
 	if about("user", "group", "approval") {
 		o.createDirectory(t, &has, needs)
 	}
+	if about(":domain") {
+		has.domain = o.createDomain(t, has.Project)
+	}
 	if about(":key_type") {
 		has.keyType = o.createKeyType(t, has.Project)
 	}
@@ -129,6 +134,8 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		)
 	case "taken":
 		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
+	case "approved":
+		_, err = o.Server.Domains.Approve(t.Context(), o.Principal, has.Project, has.domain)
 	case "two versions":
 		_, err = o.Server.Projects.CreateVersion(t.Context(), o.Principal, has.Project, projects.VersionInput{Name: "2.0.0"})
 	case "two environments":
@@ -157,6 +164,16 @@ func (o *Fixture) CreateProject(t *testing.T, p access.Principal, name string) p
 	})
 	must(t, err)
 	return created
+}
+
+// createDomain adds a host name with its TXT record, which is not verified yet.
+func (o *Fixture) createDomain(t *testing.T, project string) string {
+	t.Helper()
+	input := domains.Input{Host: fmt.Sprintf("api-%d.example.com", o.number), Environment: "prod"}
+	added, err := o.Server.Domains.Add(t.Context(), o.Principal, project, input)
+	must(t, err)
+	o.Names.Set(added.Record.Name, added.Record.Value)
+	return added.ID
 }
 
 func (o *Fixture) createKeyType(t *testing.T, project string) string {
@@ -211,6 +228,7 @@ func (h Objects) Path(route string) string {
 		":client", h.client,
 		":code", h.code,
 		":delivery", h.delivery,
+		":domain", h.domain,
 		":environment", h.environment,
 		":export", h.export,
 		":group", h.group,

@@ -25,6 +25,7 @@ import (
 	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/directory"
+	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
 	"postern/service/keys"
@@ -99,6 +100,15 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 			KeyPrefix:    "pst",
 			UnclaimedTTL: time.Hour,
 			Changed:      unserved,
+		},
+		Domains: &domains.Service{
+			DB:       db,
+			Resolver: domains.DNS{Server: "127.0.0.1:9"}, // where nothing listens; see Fixture.Names
+			Own:      settings.OwnNames(),
+			OwnBelow: settings.OwnDomains(),
+			Events:   hooks,
+			Changed:  unserved,
+			Log:      log,
 		},
 		Audit:     &audit.Service{DB: db},
 		Metrics:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),

@@ -1,0 +1,30 @@
+package handlers_test
+
+import "postern/service/access"
+
+// domainGuards are the routes of custom host names.
+var domainGuards = map[string]guard{
+	"GET /api/v1/projects/:project/domains": {action: access.ProjectRead},
+	"POST /api/v1/projects/:project/domains": {
+		action: access.DomainChange,
+		body:   `{"host":"www-{number}.example.com","environment":"prod"}`,
+		owner:  201,
+	},
+	"GET /api/v1/projects/:project/domains/:domain": {action: access.ProjectRead},
+	"PATCH /api/v1/projects/:project/domains/:domain": {
+		action: access.DomainChange,
+		needs:  "two environments",
+		body:   `{"environment":"dev"}`,
+	},
+	"POST /api/v1/projects/:project/domains/:domain/verify": {action: access.DomainChange},
+	"DELETE /api/v1/projects/:project/domains/:domain":      {action: access.DomainChange, owner: 204},
+	"PUT /api/v1/projects/:project/domains/:domain/approval": {
+		action:   access.DomainApprove,
+		operator: true,
+	},
+	"DELETE /api/v1/projects/:project/domains/:domain/approval": {
+		action:   access.DomainApprove,
+		operator: true,
+		needs:    "approved",
+	},
+}
