@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"postern/client"
+	"postern/testkit"
+	"postern/testkit/oidcprovider"
+)
+
+// spa serves a single-page application whose users sign in with oidc-client-ts. Its API is
+// the gateway, below its own origin.
+type spa struct {
+	origin   string
+	settings struct {
+		Issuer   string `json:"issuer"`
+		ClientID string `json:"client_id"`
+	}
+	api *url.URL
+}
+
+func newSPA(t *testing.T) *spa {
+	t.Helper()
+	app := &spa{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join("testdata", "spa", "index.html"))
+	})
+	mux.HandleFunc("/app.js", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join("testdata", "spa", "app.js"))
+	})
+	mux.HandleFunc("/oidc-client-ts.js", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join(
+			oidcprovider.Dir(), "node_modules", "oidc-client-ts", "dist", "browser", "oidc-client-ts.js",
+		))
+	})
+	mux.HandleFunc("/settings.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(app.settings)
+	})
+	mux.Handle("/api/", http.StripPrefix("/api", &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(app.api) },
+	}))
+	listener := httptest.NewServer(mux)
+	t.Cleanup(listener.Close)
+	app.origin = listener.URL
+	return app
+}
+
+// TestSPA_signsIn goes from one POST /proxy to a single-page application whose user is signed
+// in by oidc-client-ts, calls the API through the gateway, renews the tokens and revokes
+// them. The browser calls discovery, keys, token, userinfo and revocation across origins.
+func TestSPA_signsIn(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newSPA(t)
+		server := start(t, databaseURL)
+		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+			Target: upstream.URL,
+			Name:   "shop",
+			Login: &client.NewLogin{RedirectURIs: []string{app.origin + "/callback"}, Providers: []client.NewProvider{
+				{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
+		app.settings.Issuer, app.settings.ClientID = made.Login.Issuer, made.Login.ClientID
+		if app.api, err = url.Parse(made.Project.Environments[0].URL); err != nil {
+			t.Fatal(err)
+		}
+
+		p := sit(t)
+		p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/", made.Login.Issuer+"/userinfo") // refused in the end
+		p.open(app.origin)
+		p.sees("Signed out")
+		p.presses("Sign in")
+		p.types("login", "ana")
+		p.types("password", "any")
+		p.presses("Sign-in")
+		p.presses("Continue")
+		p.sees("Continue to shop?")
+		p.presses("Agree and continue")
+		p.sees("Signed in")
+		if status := p.reads("#status"); status != "200" {
+			t.Errorf("the API answers %s to the application: %s", status, p.reads("#upstream"))
+		}
+		if email := p.reads("#email"); email != "ana@example.com" {
+			t.Errorf("email %q, want that of userinfo", email)
+		}
+		calls := upstream.Requests()
+		if len(calls) != 1 {
+			t.Fatalf("%d calls arrived, want 1", len(calls))
+		}
+		subject := p.reads("#subject")
+		if got := calls[0].Headers.Get("X-Authenticated-Userid"); got != subject || !strings.HasPrefix(subject, "usr_") {
+			t.Errorf("the upstream sees the user %q, want %q", got, subject)
+		}
+		p.presses("Renew")
+		p.sees("Renewed")
+		if renewed := p.reads("#renewed"); renewed != "true" {
+			t.Error("the renewed access token is the old one")
+		}
+		p.presses("Sign out")
+		p.sees("Revoked")
+		if status := p.reads("#userinfo"); status != "401" {
+			t.Errorf("after revocation, userinfo answers %s", status)
+		}
+	})
+}
