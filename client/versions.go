@@ -47,13 +47,14 @@ func (c *Client) RenameEnvironment(ctx context.Context, project, environment, na
 }
 
 // Callers says what the removal of a version or an environment would stop: the calls since
-// a time, one to two hours ago, and the API keys that would be revoked.
+// a time, one to two hours ago, the API keys that would be revoked, and host names.
 type Callers struct {
 	Since  time.Time `json:"since"`
 	Calls  int64     `json:"calls"`
 	Owners int64     `json:"owners"` // who made the calls
 	Items  []Caller  `json:"items"`  // those with the most calls
 	Keys   int64     `json:"keys"`
+	Hosts  []string  `json:"hosts"` // host names of customers that would end
 }
 
 // Caller is an owner with its calls. Owner is empty for calls without one.

@@ -180,7 +180,7 @@ func confirmRemoval(
 	if err != nil {
 		return false, err
 	}
-	if found.Calls == 0 && found.Keys == 0 {
+	if found.Calls == 0 && found.Keys == 0 && len(found.Hosts) == 0 {
 		return yes, nil
 	}
 	if err := printCallers(t, found); err != nil || yes {
@@ -200,6 +200,9 @@ func confirmRemoval(
 func printCallers(t terminal, found client.Callers) error {
 	if found.Keys > 0 {
 		fmt.Fprintf(t.err, "API keys that open nothing else and are revoked: %d\n", found.Keys)
+	}
+	if len(found.Hosts) > 0 {
+		fmt.Fprintf(t.err, "Host names that end: %s\n", strings.Join(found.Hosts, ", "))
 	}
 	if found.Calls == 0 {
 		return nil

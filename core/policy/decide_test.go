@@ -93,6 +93,8 @@ func environment(name string) func(*policy.Call) {
 	return func(c *policy.Call) { c.Key.Environment = name }
 }
 
+func formerly(name string) func(*policy.Call) { return func(c *policy.Call) { c.Former = name } }
+
 // ofProduct makes the key one of another project of the product, of that project's
 // default tenant.
 func ofProduct(c *policy.Call) {
@@ -177,6 +179,12 @@ func TestDecide_keyState(t *testing.T) {
 		},
 		{name: "a key of this environment", call: call(environment("prod")), identity: keyOwner},
 		{name: "a key of another environment", call: call(environment("dev")), denial: policy.InvalidKey},
+		{name: "a key of its former name", call: call(environment("dev"), formerly("dev")), identity: keyOwner},
+		{
+			name:   "a key of neither name",
+			call:   call(environment("staging"), formerly("dev")),
+			denial: policy.InvalidKey,
+		},
 		{
 			name:   "a key of another environment, frozen",
 			call:   call(environment("dev"), state(snapshot.KeyFrozen)),

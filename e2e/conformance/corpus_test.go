@@ -54,7 +54,7 @@ func Corpus() []Case {
 		spoofedHeaders, reservedNames, identityNamedAway)
 	add(false, frozenOwners, forwardingHeaders, hopByHop, connectionOptions, paths, queries, methods, bodies, upgrades,
 		ordinaryHeaders, requestCookies,
-		answers, answersOverTLS, customHosts)
+		answers, answersOverTLS, customHosts, severalVersions)
 	// Calls that one gateway lets through and the other does not come last: they
 	// are counted by one, and from then on callers are told different numbers.
 	slices.SortStableFunc(all, func(a, b Case) int {
@@ -76,6 +76,7 @@ func Project(up *upstream) *snapshot.Project {
 		Access:       keys,
 		Environments: []snapshot.Environment{{ID: "env_9", Name: "prod", Target: "http://127.0.0.1:1"}},
 	})
+	p.Versions = slices.Insert(p.Versions, 1, copiedVersion(up.url))
 	if up.secure != nil {
 		p.Versions = append(p.Versions, secureVersions(up.secure, keys)...)
 	}

@@ -90,6 +90,7 @@ type callersOutput struct {
 	Owners int64          `json:"owners" doc:"Number of owners who called"`
 	Items  []callerOutput `json:"items" doc:"The 20 owners with the most calls"`
 	Keys   int64          `json:"keys" doc:"API keys that open nothing else; a removal revokes them"`
+	Hosts  []string       `json:"hosts" doc:"Host names of customers that end with a removal"`
 }
 
 type callerOutput struct {
@@ -122,6 +123,7 @@ func (h *Handler) callers(ctx context.Context, at VersionRef, environment string
 		Owners: found.Owners,
 		Items:  []callerOutput{},
 		Keys:   found.Keys,
+		Hosts:  append([]string{}, found.Hosts...),
 	}
 	for _, caller := range found.Callers {
 		out.Items = append(out.Items, callerOutput(caller))

@@ -223,6 +223,9 @@ func removalModel(stops rules.Removal) projects.Removal {
 	if stops.Keys > 0 {
 		m.Keys = "A removal revokes " + countText(stops.Keys, "API key") + " that can open nothing else."
 	}
+	if len(stops.Hosts) > 0 {
+		m.Hosts = "These host names end with it: " + strings.Join(stops.Hosts, ", ") + "."
+	}
 	return m
 }
 

@@ -3,6 +3,7 @@ package projects
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,21 +13,22 @@ import (
 	"postern/service/keys"
 )
 
-// Removal says what a removal would stop: who called in the last hour, and which API keys
-// would open nothing any more and would be revoked.
+// Removal says what a removal would stop: who called in the last hour, which API keys would
+// open nothing any more and would be revoked, and which host names would end.
 type Removal struct {
 	Since   time.Time // begin of the time that the calls are from: between one and two hours ago
 	Calls   int64
 	Owners  int64               // who made them; calls without an owner count as one owner
 	Callers []models.OwnerCalls // those with the most calls, most first
 	Keys    int64               // that would be revoked
+	Hosts   []string            // verified host names of customers that would end
 }
 
 // removedCallers bounds Removal.Callers.
 const removedCallers = 20
 
 // idle reports whether the removal stops nothing.
-func (r Removal) idle() bool { return r.Calls == 0 && r.Keys == 0 }
+func (r Removal) idle() bool { return r.Calls == 0 && r.Keys == 0 && len(r.Hosts) == 0 }
 
 // Usage writes the calls that were counted in memory, so that they can be read.
 type Usage interface {
@@ -96,6 +98,15 @@ func removalOf(tx *models.Tx, project models.Project, removed []models.Environme
 	out.Keys, err = tx.CountStrandedKeys(project, names, ids)
 	if err != nil {
 		return out, fmt.Errorf("projects: which keys of %s are revoked: %w", project.ID, err)
+	}
+	domains, err := tx.VerifiedDomains(project.ID)
+	if err != nil {
+		return out, fmt.Errorf("projects: which host names of %s end: %w", project.ID, err)
+	}
+	for _, domain := range domains {
+		if slices.Contains(ids, domain.EnvironmentID) {
+			out.Hosts = append(out.Hosts, domain.Host)
+		}
 	}
 	return out, nil
 }
@@ -215,6 +226,9 @@ func (r Removal) Text() string {
 	}
 	if r.Keys > 0 {
 		out = append(out, countOf(r.Keys, "API key opens", "API keys open")+" nothing else and would be revoked.")
+	}
+	if len(r.Hosts) > 0 {
+		out = append(out, "Host names that would end: "+strings.Join(r.Hosts, ", ")+".")
 	}
 	return strings.Join(out, " ")
 }

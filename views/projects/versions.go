@@ -50,6 +50,7 @@ type Removal struct {
 	Callers []CallerRow
 	More    string // such as 12 more owners; "" for none
 	Keys    string // says which keys are revoked; "" for none
+	Hosts   string // says which host names end; "" for none
 	Last    string // says why it cannot be removed; "" if it can
 	Error   string
 }
@@ -57,7 +58,7 @@ type Removal struct {
 // CallerRow is an owner of calls. Owner is "" for calls without one.
 type CallerRow struct{ Owner, Calls string }
 
-func (r Removal) stops() bool { return r.Total != "" || r.Keys != "" }
+func (r Removal) stops() bool { return r.Total != "" || r.Keys != "" || r.Hosts != "" }
 
 // agreement is what the tick of the confirmation agrees to.
 func (r Removal) agreement(kind string) string {
