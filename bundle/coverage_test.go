@@ -39,6 +39,12 @@ var fields = map[string]shown{
 	"Project.Product":   {snapshot.FeatureProduct, "pd-name"},
 	"Project.Limits":    {snapshot.FeatureLimits, `"hour": 71001`},
 
+	"Project.API":          {snapshot.FeatureAPIScope, "https://ap.example"},
+	"API.Audience":         {snapshot.FeatureAPIScope, `"audience": "https://ap.example"`},
+	"API.Scopes":           {snapshot.FeatureAPIScope, "ap:scope"},
+	"APIScope.Name":        {snapshot.FeatureAPIScope, `"name": "ap:scope"`},
+	"APIScope.Description": {snapshot.FeatureAPIScope, `"description": "ap description"`},
+
 	"ProjectLimits.Key":     {snapshot.FeatureLimits, `"second": 71000`},
 	"ProjectLimits.Owner":   {snapshot.FeatureLimits, `"hour": 71001`},
 	"ProjectLimits.IP":      {snapshot.FeatureLimits, `"day": 71002`},
@@ -137,6 +143,10 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			IP:      snapshot.Limits{snapshot.Day: 71002},
 			Project: snapshot.Limits{snapshot.Year: 71003},
 		},
+		API: snapshot.API{
+			Audience: "https://ap.example",
+			Scopes:   []snapshot.APIScope{{Name: "ap:scope", Description: "ap description"}},
+		},
 		KeyTypes: []snapshot.KeyType{{
 			ID:        "kty_full",
 			Name:      "ktname",
@@ -221,6 +231,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.TokenIssuer{}, snapshot.Introspection{},
 		snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{},
 		snapshot.Key{}, snapshot.UpstreamHeader{},
+		snapshot.API{}, snapshot.APIScope{},
 	} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {

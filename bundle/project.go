@@ -22,6 +22,7 @@ type projectDoc struct {
 	FallbackOwner *string      `json:"fallback_owner"`
 	Product       *productDoc  `json:"product"`
 	Limits        limitsDoc    `json:"limits"`
+	API           *apiDoc      `json:"api"`
 	CreatedAt     string       `json:"created_at"`
 	ExpiresAt     *string      `json:"expires_at"`
 	Revision      int64        `json:"revision"`
@@ -130,6 +131,7 @@ func (b *Build) projectDoc() projectDoc {
 		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
 		Limits: limitsDoc{Key: windowsOf(p.Limits.Key), Owner: windowsOf(p.Limits.Owner),
 			IP: windowsOf(p.Limits.IP), Project: windowsOf(p.Limits.Project)},
+		API:      apiDocOf(p.API),
 		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
 	if p.ProductID != "" {

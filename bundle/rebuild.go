@@ -169,6 +169,7 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 			Project: d.Limits.Project.limits(),
 		},
 	}
+	p.API = d.API.api()
 	if d.Product != nil {
 		p.ProductID, p.Product = d.Product.ID, d.Product.Name
 	}

@@ -43,6 +43,9 @@ func expectedItems(config projectDoc) []string {
 			add(snapshot.FeatureLimits, config.ID+":"+of+":"+window)
 		}
 	}
+	for _, s := range apiSubjectsOf(config.ID, config.API.api()) {
+		add(s.Feature, s.ID)
+	}
 	if config.Product != nil {
 		add(snapshot.FeatureProduct, config.Product.ID)
 	}

@@ -17,6 +17,7 @@ type AppClient struct {
 	AuthorizeURL   string    `json:"authorize_url"`
 	RedirectURIs   []string  `json:"redirect_uris"`
 	LogoutURIs     []string  `json:"logout_uris"`
+	APIScopes      []string  `json:"api_scopes"`
 	Confidential   bool      `json:"confidential"`
 	AccessSeconds  int64     `json:"access_token_seconds"`
 	RefreshSeconds int64     `json:"refresh_token_seconds"` // 0: a login cannot be refreshed
@@ -43,6 +44,7 @@ type AppClientChange struct {
 	Name           *string         `json:"name,omitempty"`
 	RedirectURIs   *[]string       `json:"redirect_uris,omitempty"`
 	LogoutURIs     *[]string       `json:"logout_uris,omitempty"`
+	APIScopes      *[]string       `json:"api_scopes,omitempty"`
 	Confidential   *bool           `json:"confidential,omitempty"` // true: a new secret
 	AccessSeconds  *int64          `json:"access_token_seconds,omitempty"`
 	RefreshSeconds *int64          `json:"refresh_token_seconds,omitempty"`

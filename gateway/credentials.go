@@ -88,7 +88,11 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 	if c.gateway.verifier == nil {
 		return nil, policy.IssuerUnavailable // tokens that cannot be verified are refused
 	}
-	issuers := policy.Issuers{Named: c.route.version.access.Issuers, Own: &c.route}
+	issuers := policy.Issuers{
+		Named:    c.route.version.access.Issuers,
+		Own:      &c.route,
+		Audience: c.route.project.realm.Audience,
+	}
 	if denial := c.gateway.verifier.Verify(token, issuers, c.start, &c.cache.token); denial != (policy.Denial{}) {
 		return nil, denial
 	}

@@ -69,6 +69,12 @@ var loginGuards = map[string]guard{
 		body:   "confirm=true",
 	},
 
+	"GET /api/v1/projects/:project/api-scopes": {action: access.ProjectRead},
+	"PUT /api/v1/projects/:project/api-scopes": {
+		action: access.ProjectUpdate,
+		body:   `{"scopes":[{"name":"orders:read"}]}`,
+	},
+
 	"GET /api/v1/tenants/:tenant/app-clients": {action: access.LoginRead},
 	"POST /api/v1/tenants/:tenant/app-clients": {
 		action: access.LoginUpdate,

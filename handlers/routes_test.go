@@ -304,6 +304,8 @@ var anonymous = map[string]string{
 	"POST /api/v1/projects/:project/domains/:domain/verify":                             "401",
 	"PUT /api/v1/projects/:project/domains/:domain/approval":                            "401",
 	"DELETE /api/v1/projects/:project/domains/:domain/approval":                         "401",
+	"GET /api/v1/projects/:project/api-scopes":                                          "401",
+	"PUT /api/v1/projects/:project/api-scopes":                                          "401",
 	"GET /api/v1/products":                                                              "401",
 	"POST /api/v1/products":                                                             "401",
 	"GET /api/v1/products/:product":                                                     "401",

@@ -17,6 +17,7 @@ type AppClient struct {
 	Name           string
 	RedirectURIs   []string `gorm:"serializer:json"`
 	LogoutURIs     []string `gorm:"serializer:json"`
+	APIScopes      Texts    // that it may ask for
 	SecretHash     Digest   // nil for a public client
 	AccessSeconds  int64
 	RefreshSeconds int64 // 0: no refresh tokens
@@ -94,7 +95,7 @@ func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], 
 // that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
 	res := t.db.Model(&AppClient{}).Where("id = ? AND updated_at = ?", c.ID, seen).
-		Select("Name", "RedirectURIs", "LogoutURIs", "SecretHash", "AccessSeconds", "RefreshSeconds", "Algorithm",
+		Select("Name", "RedirectURIs", "LogoutURIs", "APIScopes", "SecretHash", "AccessSeconds", "RefreshSeconds", "Algorithm",
 			"Title", "Welcome", "LogoURL", "Color", "UpdatedAt").UpdateColumns(&c)
 	return res.RowsAffected == 1, res.Error
 }

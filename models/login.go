@@ -18,6 +18,7 @@ type LoginAttempt struct {
 	State         string // the client's
 	Nonce         string // the client's
 	Scope         string
+	Resources     Texts // audiences that the client asked for
 	CodeChallenge string
 	Prompt        string     // the client's, "" for none
 	HintUser      string     // end user that the request's ID token named, "" for none
@@ -41,6 +42,7 @@ type LoginSession struct {
 	UserID     string
 	ProviderID string // no reference: a session outlives how it began
 	Scope      string
+	Resources  Texts // audiences that the client asked for
 	Nonce      string
 	CookieHash Digest     // SHA-256 of the cookie at the hosted pages, nil for none
 	SeenAt     *time.Time // last use of that cookie
@@ -65,6 +67,7 @@ type LoginGrant struct {
 	RedirectURI   string // of codes
 	CodeChallenge string // of codes
 	Scope         string // of a request that a session answered without a sign-in; "" for the session's
+	Resources     Texts  // of the same: audiences that it asked for
 	Nonce         string // of the same
 	UsedAt        *time.Time
 	Successor     secrets.Sealed // of refresh tokens: what followed, until UsedAt is long enough ago

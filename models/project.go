@@ -15,6 +15,8 @@ type Project struct {
 	FallbackOwner string
 	ProductID     *string
 	Limits        ProjectLimits
+	APIAudience   string // of its API, "" for none
+	APIScopes     APIScopes
 	FrozenAt      *time.Time // taken down by the operators since; nil: served
 	FrozenReason  string
 	DeletedAt     *time.Time // in the bin since; nil: not deleted

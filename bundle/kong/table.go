@@ -40,6 +40,10 @@ func table() bundle.Table {
 			Note:   "The exported gateway asks nobody about tokens, and lets nobody in by one.",
 			Remedy: "The endpoint stands in project-config.json, without its secret, for a plugin that asks it."}},
 		snapshot.FeatureHostedLogin: {bundle.HostedLogin},
+		snapshot.FeatureAPIScope: {{Reason: "no_tokens", Status: bundle.Skipped, How: "not carried over",
+			Note: "The exported gateway verifies no tokens, so no call has scopes of one.",
+			Remedy: "The audience and the scopes stand in project-config.json: declare them at the OpenID Connect " +
+				"provider that you move your applications to."}},
 		snapshot.FeatureOwnerFallback: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
 				Note: "A call without a key is let through in the name of the same owner."},

@@ -24,6 +24,7 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		"kong.token_issuer.not_verified",
 		"kong.token_introspection.not_asked",
 		"kong.hosted_login.issuer_stays",
+		"kong.api_scope.no_tokens",
 		in.Project.Tenants[0].Name + "/web",
 	} {
 		if !strings.Contains(files["MIGRATION-REPORT.json"], code) {
@@ -58,6 +59,7 @@ func takeTokens(p *snapshot.Project) snapshot.Version {
 		Opaque:  snapshot.Introspection{Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic},
 	}
 	p.Versions = append(p.Versions, opaque)
+	p.API = snapshot.API{Audience: "https://api.example", Scopes: []snapshot.APIScope{{Name: "orders:read"}}}
 	p.Clients = []snapshot.AppClient{{
 		ID:       "cli_1",
 		Name:     "web",

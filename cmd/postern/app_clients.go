@@ -96,7 +96,7 @@ func newAppClientsList(t terminal) *cobra.Command {
 // appClientFlags are the members of an app client that flags can set.
 type appClientFlags struct {
 	name, algorithm                string
-	redirects, logouts             []string
+	redirects, logouts, apiScopes  []string
 	confidential                   bool
 	access, refresh                string
 	title, welcome, logoURL, color string
@@ -113,6 +113,7 @@ func (f *appClientFlags) add(command *cobra.Command) {
 		nil,
 		"redirect URI after sign-out, repeatable",
 	)
+	flags.StringArrayVar(&f.apiScopes, "api-scope", nil, "API scope that it may ask for, repeatable")
 	flags.BoolVar(&f.confidential, "confidential", false, "create a new client secret, shown once")
 	flags.StringVar(&f.access, "access-token", "", "lifetime of access and ID tokens, such as 10m")
 	flags.StringVar(&f.refresh, "refresh-token", "", "lifetime of refresh tokens, such as 30d; 0 for none")
@@ -133,6 +134,7 @@ func (f *appClientFlags) change(c *cobra.Command) (client.AppClientChange, error
 		Confidential: given(c, "confidential", &f.confidential),
 		RedirectURIs: given(c, "redirect-uri", &f.redirects),
 		LogoutURIs:   given(c, "logout-uri", &f.logouts),
+		APIScopes:    given(c, "api-scope", &f.apiScopes),
 	}
 	branding := client.BrandingChange{Title: given(c, "title", &f.title), Welcome: given(c, "welcome", &f.welcome),
 		LogoURL: given(c, "logo-url", &f.logoURL), Color: given(c, "color", &f.color)}
@@ -228,6 +230,7 @@ func printAppClient(t terminal, c *cobra.Command, a client.AppClient) error {
 		row("Name", a.Name)
 		row("Issuer", a.Issuer)
 		row("Redirect URIs", strings.Join(a.RedirectURIs, " "))
+		row("API scopes", strings.Join(a.APIScopes, " "))
 	})
 	if err == nil && a.Secret != "" {
 		_, err = fmt.Fprintf(

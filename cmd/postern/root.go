@@ -91,6 +91,7 @@ func newRoot(t terminal) *cobra.Command {
 		newTenants(t),
 		newProducts(t),
 		newAppClients(t),
+		newAPIScopes(t),
 		newProviders(t),
 		newLogin(
 			t,

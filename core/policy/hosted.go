@@ -17,6 +17,8 @@ const (
 type Issuers struct {
 	Named []snapshot.TokenIssuer
 	Own   AppClients // nil: none
+
+	Audience string // of the project's API, which tokens of app clients may name instead of the client; "": none
 }
 
 // AppClients finds app clients by the issuer of their tokens.

@@ -7,6 +7,7 @@ type Realm struct {
 	ID            string
 	ProductID     string
 	FallbackOwner string
+	Audience      string // of its API; see Issuers
 	Limits        snapshot.ProjectLimits
 	ownTenant     string            // id of the tenant named default
 	tenants       map[string]string // id to fallback owner
@@ -24,6 +25,7 @@ func NewRealm(p *snapshot.Project) *Realm {
 		ID:            p.ID,
 		ProductID:     p.ProductID,
 		FallbackOwner: p.FallbackOwner,
+		Audience:      p.API.Audience,
 		Limits:        p.Limits,
 		tenants:       make(map[string]string, len(p.Tenants)),
 		named:         make(map[string]string, len(p.Tenants)),

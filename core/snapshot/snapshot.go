@@ -87,6 +87,7 @@ type Project struct {
 	ProductID     string // prd_… of the product it belongs to; "" without one
 	Product       string // name of the product
 	Limits        ProjectLimits
+	API           API // what app clients can ask for
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
 	TakenDown     bool      // by an operator of this installation: calls are answered 403; not exported

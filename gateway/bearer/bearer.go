@@ -75,7 +75,7 @@ func (v *Verifier) Verify(token string, from policy.Issuers, now time.Time, into
 		if !cached {
 			v.headers.add(parts.headerText, head)
 		}
-		return claims.fillOwn(client, now, into)
+		return claims.fillOwn(client, from.Audience, now, into)
 	}
 	issuer := claims.issuer(from.Named)
 	if issuer == nil || !claims.validAt(now) {

@@ -76,12 +76,15 @@ func (v *Verifier) parseOwnKey(jwk string) *publicKey {
 }
 
 // fillOwn sets into to the claims of an app client's token, whose signature has been
-// verified. Its exp has no leeway: our own clock wrote it.
-func (c *claims) fillOwn(client *snapshot.AppClient, now time.Time, into *policy.Token) policy.Denial {
+// verified. Its aud names the app client, for all projects of the tenant, or the audience
+// of the project's API. Its exp has no leeway: our own clock wrote it.
+func (c *claims) fillOwn(
+	client *snapshot.AppClient, audience string, now time.Time, into *policy.Token,
+) policy.Denial {
 	own := c.own
 	switch {
 	case own == nil,
-		!slices.Contains(c.Audience, client.ID),
+		!slices.Contains(c.Audience, client.ID) && (audience == "" || !slices.Contains(c.Audience, audience)),
 		own.Client != client.ID,
 		own.Tenant != client.TenantID,
 		*c.Expires <= float64(now.Unix()):

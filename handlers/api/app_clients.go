@@ -34,6 +34,7 @@ type clientInput struct {
 	Name           *string        `json:"name,omitempty" doc:"Unique in the tenant, for example web"`
 	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback; compared exactly, but for the port of 127.0.0.1 and [::1]"`
 	LogoutURIs     *[]string      `json:"logout_uris,omitempty" doc:"Allowed redirect URIs after signing out"`
+	APIScopes      *[]string      `json:"api_scopes,omitempty" doc:"API scopes that it may ask for, declared by a project that serves the tenant; orders:* covers a family"`
 	Confidential   *bool          `json:"confidential,omitempty" doc:"true returns a new client secret once; false (default) is for clients that cannot keep a secret"`
 	AccessSeconds  *int64         `json:"access_token_seconds,omitempty" doc:"Lifetime of access and ID tokens; default 600"`
 	RefreshSeconds *int64         `json:"refresh_token_seconds,omitempty" doc:"How long a login can be refreshed; default 2592000, 0 for never"`
@@ -46,6 +47,7 @@ func (in clientInput) rule() login.ClientInput {
 		Name:         in.Name,
 		RedirectURIs: in.RedirectURIs,
 		LogoutURIs:   in.LogoutURIs,
+		APIScopes:    in.APIScopes,
 		Confidential: in.Confidential,
 		Access:       seconds(in.AccessSeconds),
 		Refresh:      seconds(in.RefreshSeconds),
@@ -78,6 +80,7 @@ type clientOutput struct {
 	AuthorizeURL   string         `json:"authorize_url"`
 	RedirectURIs   []string       `json:"redirect_uris"`
 	LogoutURIs     []string       `json:"logout_uris"`
+	APIScopes      []string       `json:"api_scopes" doc:"API scopes that it may ask for"`
 	Confidential   bool           `json:"confidential"`
 	AccessSeconds  int64          `json:"access_token_seconds"`
 	RefreshSeconds int64          `json:"refresh_token_seconds"`
@@ -108,6 +111,7 @@ func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput
 		AuthorizeURL:   issuer + "/authorize",
 		RedirectURIs:   c.RedirectURIs,
 		LogoutURIs:     c.LogoutURIs,
+		APIScopes:      append([]string{}, c.APIScopes...),
 		Confidential:   c.Confidential,
 		AccessSeconds:  int64(c.Access / time.Second),
 		RefreshSeconds: int64(c.Refresh / time.Second),

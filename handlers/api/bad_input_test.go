@@ -249,6 +249,36 @@ var badSettings = []badInput{
 		422, "invalid_scope", "/scopes/0",
 	},
 	{
+		"an API scope", "PUT /api/v1/projects/shop/api-scopes",
+		`{"scopes":[{"name":"orders:read"},{"name":"Orders"}]}`,
+		422, "invalid_scope", "/scopes/1/name",
+	},
+	{
+		"every API scope", "PUT /api/v1/projects/shop/api-scopes",
+		`{"scopes":[{"name":"*"}]}`,
+		422, "invalid_scope", "/scopes/0/name",
+	},
+	{
+		"a scope of OpenID Connect", "PUT /api/v1/projects/shop/api-scopes",
+		`{"scopes":[{"name":"email"}]}`,
+		422, "reserved_scope", "/scopes/0/name",
+	},
+	{
+		"an API scope twice", "PUT /api/v1/projects/shop/api-scopes",
+		`{"scopes":[{"name":"a"},{"name":"a"}]}`,
+		422, "duplicate", "/scopes/1/name",
+	},
+	{
+		"an API scope's text", "PUT /api/v1/projects/shop/api-scopes",
+		`{"scopes":[{"name":"a","description":"read\nwrite"}]}`,
+		422, "invalid_text", "/scopes/0/description",
+	},
+	{
+		"an audience", "PUT /api/v1/projects/shop/api-scopes",
+		`{"audience":"https://api.example/#x","scopes":[]}`,
+		422, "invalid_audience", "/audience",
+	},
+	{
 		"a built-in key type", "PATCH /api/v1/projects/shop/key-types/full",
 		`{"scopes":["read"]}`,
 		409, "built_in", "",

@@ -204,6 +204,11 @@ func (h *Handler) loginRoutes(api huma.API) {
 		client = "/api/v1/app-clients/{client}"
 		user   = "/api/v1/users/{user}"
 	)
+	route(h, api, "get-api-scopes", "GET", "/api/v1/projects/{project}/api-scopes", 200,
+		"Get a project's API scopes", h.getAPIScopes)
+	route(h, api, "set-api-scopes", "PUT", "/api/v1/projects/{project}/api-scopes", 200,
+		"Replace a project's API scopes", h.setAPIScopes)
+
 	route(h, api, "list-app-clients", "GET", tenant+"/app-clients", 200,
 		"List a tenant's app clients", h.listAppClients)
 	route(h, api, "create-app-client", "POST", tenant+"/app-clients", 201, "Create an app client", h.createAppClient)

@@ -62,6 +62,7 @@ func (h *Handler) token(c *gin.Context) {
 			Verifier:     form.Get("code_verifier"),
 			RefreshToken: form.Get("refresh_token"),
 			Scope:        form.Get("scope"),
+			Resources:    form.Resources(),
 		})
 		return err
 	})

@@ -52,6 +52,7 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 		ACRValues:       asked.Get("acr_values"),
 		LoginHint:       asked.Get("login_hint"),
 		UILocales:       asked.Get("ui_locales"),
+		Resources:       asked.Resources(),
 		Request:         asked.Get("request") + asked.Get("request_uri"),
 		Repeated:        asked.Repeated,
 	}, browser)

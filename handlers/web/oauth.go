@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -19,14 +20,29 @@ type OAuthParams struct {
 // ParseOAuthParams returns the parameters in a query or form.
 func ParseOAuthParams(values url.Values) *OAuthParams {
 	p := &OAuthParams{values: values}
-	for _, list := range values {
-		p.Repeated = p.Repeated || len(list) > 1
+	for name, list := range values {
+		p.Repeated = p.Repeated || len(list) > 1 && name != resourceParam
 	}
 	return p
 }
 
 // Get returns a parameter's value, or "" if it was not sent.
 func (p *OAuthParams) Get(name string) string { return p.values.Get(name) }
+
+// resourceParam may be sent several times (RFC 8707, 2).
+const resourceParam = "resource"
+
+// Resources returns the audiences that a request asks for: resource (RFC 8707), or the one
+// in audience, as some libraries call it.
+func (p *OAuthParams) Resources() []string {
+	var out []string
+	for _, one := range append(slices.Clone(p.values[resourceParam]), p.Get("audience")) {
+		if one != "" && !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
 
 type oauthProblem struct {
 	Error       string `json:"error"`

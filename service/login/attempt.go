@@ -350,6 +350,7 @@ func (s *Service) finish(
 		UserID:     user.ID,
 		ProviderID: entry.Identity.Provider,
 		Scope:      attempt.Scope,
+		Resources:  attempt.Resources,
 		Nonce:      attempt.Nonce,
 		CreatedAt:  now,
 		UserAgent:  attempt.UserAgent,

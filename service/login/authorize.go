@@ -23,7 +23,7 @@ const (
 	maxHint  = 500
 )
 
-// scopes are the supported ones; others are not granted (RFC 6749, 3.3).
+// scopes are those of OpenID Connect that are supported.
 var scopes = []string{"openid", "profile", "email", "groups", "offline_access"}
 
 // AuthorizationRequest is an authorization request (RFC 6749, 4.1.1; OpenID Connect Core
@@ -46,6 +46,7 @@ type AuthorizationRequest struct {
 	ACRValues       string
 	LoginHint       string
 	UILocales       string
+	Resources       []string
 	Request         string // a request object, which is not supported
 	Repeated        bool   // a parameter was sent twice
 }
@@ -91,6 +92,14 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	}
 	if code, text := in.check(); code != "" {
 		return s.sentBack(client, look, in, code, text), nil
+	}
+	offered, err := apisOf(s.DB.Read(ctx), client)
+	if err != nil {
+		return Attempt{}, fmt.Errorf("login: API scopes of %s: %w", client.ID, err)
+	}
+	in.Scope, err = offered.grant(client, in.Scope, in.Resources, scopes)
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		return s.sentBack(client, look, in, refused.Code, refused.Public), nil
 	}
 	hint, err := s.hintedUser(ctx, client, in.Hint)
 	if errors.Is(err, errToken) {
@@ -138,7 +147,8 @@ func (in AuthorizationRequest) attempt(browser string, now time.Time) models.Log
 		RedirectURI:   in.RedirectURI,
 		State:         in.State,
 		Nonce:         in.Nonce,
-		Scope:         in.granted(),
+		Scope:         in.Scope,
+		Resources:     in.Resources,
 		Prompt:        in.prompts(),
 		MaxAge:        in.maxAge(),
 		ACRValues:     strings.Join(strings.Fields(in.ACRValues), " "),
@@ -229,16 +239,6 @@ func isWholeNumber(text string) bool {
 
 // knownPrompts are the values of OpenID Connect Core 1.0, 3.1.2.1.
 var knownPrompts = []string{"none", "login", "consent", "select_account"}
-
-func (in AuthorizationRequest) granted() string {
-	var kept []string
-	for _, scope := range strings.Fields(in.Scope) {
-		if slices.Contains(scopes, scope) && !slices.Contains(kept, scope) {
-			kept = append(kept, scope)
-		}
-	}
-	return strings.Join(kept, " ")
-}
 
 // backWith returns the redirect URI with an authorization response in its query. iss
 // prevents mix-up attacks (RFC 9207).

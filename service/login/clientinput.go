@@ -53,6 +53,10 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 		row.LogoutURIs = slices.Clone(*in.LogoutURIs)
 		wrong = append(wrong, checkURIs("/logout_uris", row.LogoutURIs)...)
 	}
+	if in.APIScopes != nil {
+		row.APIScopes = slices.Clone(*in.APIScopes)
+		refuse(len(row.APIScopes) <= maxAPIScopes, "/api_scopes", "too_many", "List at most %d scopes.", maxAPIScopes)
+	}
 	if in.Access != nil {
 		row.AccessSeconds = int64(*in.Access / time.Second)
 		refuse(*in.Access >= MinAccess && *in.Access <= MaxAccess, "/access_token_seconds", "invalid_lifetime",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"postern/models"
@@ -20,6 +21,7 @@ const (
 	maxWelcome   = 300
 	maxClients   = 50
 	maxProviders = 20
+	maxAPIScopes = 100
 )
 
 // Client is an app client as its team sees it.
@@ -29,6 +31,7 @@ type Client struct {
 	Name         string
 	RedirectURIs []string
 	LogoutURIs   []string
+	APIScopes    []string // that it may ask for
 	Confidential bool
 	Access       time.Duration
 	Refresh      time.Duration // 0: no refresh tokens
@@ -60,6 +63,7 @@ type ClientInput struct {
 	Name         *string
 	RedirectURIs *[]string
 	LogoutURIs   *[]string
+	APIScopes    *[]string
 	Confidential *bool
 	Access       *time.Duration
 	Refresh      *time.Duration
@@ -136,7 +140,11 @@ func (s *Service) NewClientIn(
 			Detail:  "Name the application, such as web.",
 		})
 	}
-	if err := fault.InvalidFields(append(wrong, nameTaken(others, row)...)); err != nil {
+	unknown, err := in.checkAPIScopes(tx, row)
+	if err != nil {
+		return row, "", err
+	}
+	if err := fault.InvalidFields(slices.Concat(wrong, unknown, nameTaken(others, row))); err != nil {
 		return row, "", err
 	}
 	return row, secret, tx.Insert(&row)
@@ -163,7 +171,11 @@ func (s *Service) UpdateClient(
 		if err != nil {
 			return err
 		}
-		if err := fault.InvalidFields(append(wrong, nameTaken(others, row)...)); err != nil {
+		unknown, err := in.checkAPIScopes(tx, row)
+		if err != nil {
+			return err
+		}
+		if err := fault.InvalidFields(slices.Concat(wrong, unknown, nameTaken(others, row))); err != nil {
 			return err
 		}
 		row.UpdatedAt = models.Now()
@@ -255,6 +267,7 @@ func viewClient(row models.AppClient) Client {
 		Name:         row.Name,
 		RedirectURIs: row.RedirectURIs,
 		LogoutURIs:   row.LogoutURIs,
+		APIScopes:    row.APIScopes,
 		Confidential: row.SecretHash != nil,
 		Access:       time.Duration(row.AccessSeconds) * time.Second,
 		Refresh:      time.Duration(row.RefreshSeconds) * time.Second,

@@ -85,22 +85,28 @@ func (s *Service) askConsent(
 	if err != nil {
 		return Outcome{}, err
 	}
+	offered, err := apisOf(tx, client)
+	if err != nil {
+		return Outcome{}, err
+	}
+	asked := shared(attempt, entry.Handed)
 	return Outcome{
 		Attempt:   attempt.ID,
 		Ticket:    secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
 		Client:    look,
 		Identity:  identity,
 		Label:     labelOf(row),
-		Shares:    shares(shared(attempt, entry.Handed), before),
+		Shares:    offered.describe(shares(asked, before), asked),
 		Site:      originOf(attempt.RedirectURI),
 		TestLogin: attempt.Tester != "",
 	}, nil
 }
 
-// Share is one line of the consent page: what the client learns.
+// Share is one line of the consent page: what the client learns, or may do.
 type Share struct {
-	Text string
-	New  bool // the user consented to others before, and not to this
+	Text       string
+	New        bool // the user consented to others before, and not to this
+	Permission bool // the client may act at an API
 }
 
 // shareTexts are the lines of the consent page by scope.
@@ -117,7 +123,11 @@ var shareTexts = map[string]string{
 func shares(scope, before string) []Share {
 	var list []Share
 	for _, one := range strings.Fields(scope) {
-		list = append(list, Share{Text: shareTexts[one], New: before != "" && !granted(before, one)})
+		share := Share{Text: shareTexts[one], New: before != "" && !granted(before, one)}
+		if isPermission(one) {
+			share.Permission, share.Text = true, "use its API with the permission "+one
+		}
+		list = append(list, share)
 	}
 	return list
 }

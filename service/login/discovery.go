@@ -2,6 +2,7 @@ package login
 
 import (
 	"context"
+	"slices"
 
 	"postern/models"
 )
@@ -38,6 +39,10 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 	if err != nil {
 		return Metadata{}, err
 	}
+	offered, err := apisOf(s.DB.Read(ctx), client)
+	if err != nil {
+		return Metadata{}, err
+	}
 	issuer := s.Issuer(client.ID)
 	found := Metadata{
 		Issuer:                issuer,
@@ -47,7 +52,7 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 		UserInfoEndpoint:      issuer + "/userinfo",
 		EndSessionEndpoint:    issuer + "/logout",
 		RevocationEndpoint:    issuer + "/revoke",
-		Scopes:                scopes,
+		Scopes:                slices.Concat(scopes, offered.names(client)),
 		ResponseTypes:         []string{"code"},
 		ResponseModes:         []string{"query"},
 		GrantTypes:            grantTypes(client),

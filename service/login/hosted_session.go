@@ -107,7 +107,7 @@ func (s *Service) silent(
 		if err != nil {
 			return err
 		}
-		if !covers(agreed, in.granted()) {
+		if !covers(agreed, in.Scope) {
 			refused, text = "consent_required", "the user has not agreed to all of the scopes"
 			return nil
 		}
@@ -122,7 +122,8 @@ func (s *Service) silent(
 			SessionID:     session.ID,
 			RedirectURI:   in.RedirectURI,
 			CodeChallenge: in.Challenge,
-			Scope:         in.granted(),
+			Scope:         in.Scope,
+			Resources:     in.Resources,
 			Nonce:         in.Nonce,
 			CreatedAt:     now,
 			ExpiresAt:     now.Add(codeTTL),

@@ -95,14 +95,13 @@ func (s *Service) introspectAccess(
 }
 
 // holds reports whether an access token whose signature was verified is the client's and
-// has not expired.
+// has not expired. aud may name APIs alone.
 func (s *Service) holds(client models.AppClient, claims AccessClaims) bool {
 	err := claims.ValidateWithLeeway(jwt.Expected{
-		Issuer:      s.Issuer(client.ID),
-		AnyAudience: jwt.Audience{client.ID},
-		Time:        time.Now(),
+		Issuer: s.Issuer(client.ID),
+		Time:   time.Now(),
 	}, 0)
-	return err == nil && claims.Expiry != nil && claims.IssuedAt != nil
+	return err == nil && claims.ClientID == client.ID && claims.Expiry != nil && claims.IssuedAt != nil
 }
 
 // introspectRefresh describes a refresh token. One that was used is not active.

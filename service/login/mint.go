@@ -80,6 +80,15 @@ func (s *Service) issue(ctx context.Context, client models.AppClient, done redee
 	if err != nil {
 		return Tokens{}, err
 	}
+	offered, err := apisOf(s.DB.Read(ctx), client)
+	if err != nil {
+		return Tokens{}, err
+	}
+	if _, known := offered.named(done.session.Resources); !known {
+		return Tokens{}, errTarget // the project has another audience now, or left the tenant
+	}
+	done.session.Scope = offered.still(client, done.session.Scope, done.session.Resources)
+	done.audience = offered.audience(client, done.session.Scope, done.session.Resources)
 	now := time.Now()
 	out := Tokens{Refresh: done.refresh, Scope: done.session.Scope, Expires: client.AccessSeconds}
 	if done.handed != nil && done.handed.Client == ProviderToken {
@@ -128,7 +137,7 @@ func (s *Service) access(
 
 		AuthenticationClaims: authenticationOf(done.session),
 	}
-	claims.ID = models.NewID("jti")
+	claims.ID, claims.Audience = models.NewID("jti"), done.audience
 	provider, err := s.DB.Read(ctx).ProviderByID(done.session.ProviderID)
 	if isAbsent(err) {
 		return "", errGrant // the provider was deleted, and with it the sign-ins of its users

@@ -142,11 +142,15 @@ func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
 		if err != nil {
 			return nil, err
 		}
+		offered, err := apisOf(tx, client)
+		if err != nil {
+			return nil, err
+		}
 		list = append(list, Consent{
 			Client:     row.ClientID,
 			ClientName: cmp.Or(client.Title, client.Name),
 			Scopes:     slices.DeleteFunc(strings.Fields(row.Scope), func(one string) bool { return one == providerScope }),
-			Shares:     shares(row.Scope, ""),
+			Shares:     offered.describe(shares(row.Scope, ""), row.Scope),
 			CreatedAt:  row.CreatedAt,
 			UpdatedAt:  row.UpdatedAt,
 		})

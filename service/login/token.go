@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-jose/go-jose/v4/jwt"
+
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
@@ -33,6 +35,7 @@ type TokenInput struct {
 	Verifier     string
 	RefreshToken string
 	Scope        string // of a refresh; "" for what was granted
+	Resources    []string
 }
 
 // Tokens are the response of the token endpoint. Expires is in seconds.
@@ -108,6 +111,15 @@ type redeemed struct {
 	groups  []string
 	handed  *handed
 	refresh string // a new refresh token
+
+	audience jwt.Audience // of the access token
+}
+
+// narrow limits the next access token to some of the audiences (RFC 8707, 2.2).
+func (r *redeemed) narrow(audiences []string) {
+	if len(audiences) > 0 {
+		r.session.Resources = audiences
+	}
 }
 
 // redeem marks a grant as used, in one transaction with what follows from it. Reuse ends
@@ -140,6 +152,7 @@ func (s *Service) redeem(
 		}
 		if grant.Scope != "" {
 			out.session.Scope, out.session.Nonce = grant.Scope, grant.Nonce
+			out.session.Resources = grant.Resources
 		}
 		if err := s.follow(tx, &out); err != nil {
 			return err
@@ -195,6 +208,7 @@ func (s *Service) use(
 		Kind:      kindRefresh,
 		SessionID: out.session.ID,
 		Scope:     grant.Scope,
+		Resources: grant.Resources,
 		Nonce:     grant.Nonce,
 		CreatedAt: now,
 		ExpiresAt: refreshEnd(client, out.session),
@@ -218,10 +232,20 @@ func (s *Service) exchange(ctx context.Context, client models.AppClient, in Toke
 	if in.Code == "" || in.Verifier == "" || in.RedirectURI == "" {
 		return Tokens{}, errRequest
 	}
-	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(in.RedirectURI, in.Verifier))
+	offered, err := apisOf(s.DB.Read(ctx), client)
+	if err != nil {
+		return Tokens{}, fmt.Errorf("login: API scopes of %s: %w", client.ID, err)
+	}
+	done, err := s.redeem(ctx, client, kindCode, in.Code, func(g models.LoginGrant, session models.LoginSession) error {
+		if err := fitsCode(in.RedirectURI, in.Verifier)(g, session); err != nil {
+			return err
+		}
+		return offered.checkNarrowed(session.Resources, in.Resources)
+	})
 	if err != nil {
 		return Tokens{}, err
 	}
+	done.narrow(in.Resources)
 	return s.issue(ctx, client, done)
 }
 
@@ -265,8 +289,15 @@ func (s *Service) refresh(ctx context.Context, client models.AppClient, in Token
 	if in.RefreshToken == "" {
 		return Tokens{}, errRequest
 	}
+	offered, err := apisOf(s.DB.Read(ctx), client)
+	if err != nil {
+		return Tokens{}, fmt.Errorf("login: API scopes of %s: %w", client.ID, err)
+	}
 	check := func(_ models.LoginGrant, session models.LoginSession) error {
-		return checkRefreshed(session.Scope, in.Scope)
+		if err := checkRefreshed(session.Scope, in.Scope); err != nil {
+			return err
+		}
+		return offered.checkNarrowed(session.Resources, in.Resources)
 	}
 	done, err := s.redeem(ctx, client, kindRefresh, in.RefreshToken, check)
 	if err != nil {
@@ -275,5 +306,6 @@ func (s *Service) refresh(ctx context.Context, client models.AppClient, in Token
 	if in.Scope != "" { // of these tokens; the next refresh may ask for all again
 		done.session.Scope = strings.Join(strings.Fields(in.Scope), " ")
 	}
+	done.narrow(in.Resources)
 	return s.issue(ctx, client, done)
 }

@@ -33,6 +33,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 			Project: keys.Limits(row.Limits.Project),
 		},
 	}
+	out.API = compileAPI(row)
 	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{
 		readTeam,
 		readProduct,

@@ -61,8 +61,9 @@ type Project struct {
 	Product       string               // name, "" for none
 	Tenants       []string             // names of those it serves
 	Limits        models.ProjectLimits // what is counted, and up to where
-	ETag          string               `audit:"-"` // of all that is here
-	SettingsETag  string               `audit:"-"` // of the project's own settings, without its versions
+	API           API
+	ETag          string `audit:"-"` // of all that is here
+	SettingsETag  string `audit:"-"` // of the project's own settings, without its versions
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
 	Frozen        *Frozen    // nil: not taken down
@@ -150,6 +151,7 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 		DisplayName:   row.DisplayName,
 		FallbackOwner: row.FallbackOwner,
 		Limits:        row.Limits,
+		API:           viewAPI(row),
 		SettingsETag:  access.ETag(row.UpdatedAt),
 		CreatedAt:     row.CreatedAt,
 	}

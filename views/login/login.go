@@ -63,10 +63,20 @@ type Consent struct {
 	Again    bool // they have been here before
 }
 
-// Share is something that the application learns.
+// Share is something that the application learns, or may do.
 type Share struct {
-	Text string
-	New  bool
+	Text       string
+	New        bool
+	Permission bool
+}
+
+// learns and may are the two lists of the page.
+func (c Consent) learns() []Share {
+	return slices.DeleteFunc(slices.Clone(c.Shares), func(s Share) bool { return s.Permission })
+}
+
+func (c Consent) may() []Share {
+	return slices.DeleteFunc(slices.Clone(c.Shares), func(s Share) bool { return !s.Permission })
 }
 
 // why says why the page is there.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+func newAPIScopes(t terminal) *cobra.Command {
+	return family("api-scopes", "Show and set the audience and scopes that app clients can ask for at a project",
+		newAPIScopesShow(t), newAPIScopesSet(t))
+}
+
+func newAPIScopesShow(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use: "show PROJECT", Short: "Show a project's audience and API scopes", Args: exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			found, err := onProject(c.Context(), s, args[0],
+				func(ctx context.Context, api caller) (client.APIScopes, error) { return api.APIScopes(ctx, args[0]) })
+			if err != nil {
+				return err
+			}
+			return printAPIScopes(t, c, found)
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func newAPIScopesSet(t terminal) *cobra.Command {
+	var audience string
+	var scopes, removed []string
+	command := &cobra.Command{
+		Use:   "set PROJECT",
+		Short: "Set a project's audience, and add, describe or remove API scopes",
+		Example: "  postern api-scopes set shop --audience https://api.example.com " +
+			"--scope 'orders:read=read your orders' --scope orders:write --remove invoices:read",
+		Args: exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().NFlag() == 0 || !(c.Flags().Changed("audience") || len(scopes)+len(removed) > 0) {
+				return usageError{"nothing to change: give --audience, --scope or --remove"}
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			change := func(ctx context.Context, api caller) (client.APIScopes, error) {
+				now, err := api.APIScopes(ctx, args[0])
+				if err != nil {
+					return now, err
+				}
+				if c.Flags().Changed("audience") {
+					now.Audience = audience
+				}
+				now.Scopes = changedAPIScopes(now.Scopes, scopes, removed)
+				return api.SetAPIScopes(ctx, args[0], now)
+			}
+			found, err := onProject(c.Context(), s, args[0], change)
+			if err != nil {
+				return err
+			}
+			return printAPIScopes(t, c, found)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&audience, "audience", "", "URI of the API, such as https://api.example.com; empty for none")
+	flags.StringArrayVar(&scopes, "scope", nil, "add a scope, as NAME or NAME=DESCRIPTION, repeatable")
+	flags.StringSliceVar(&removed, "remove", nil, "remove a scope, repeatable")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+// changedAPIScopes adds scopes, written as NAME or NAME=DESCRIPTION, and removes others. A
+// name without a description keeps the one it has.
+func changedAPIScopes(now []client.APIScope, added, removed []string) []client.APIScope {
+	out := slices.DeleteFunc(slices.Clone(now), func(one client.APIScope) bool {
+		return slices.Contains(removed, one.Name)
+	})
+	for _, text := range added {
+		name, description, _ := strings.Cut(text, "=")
+		same := func(one client.APIScope) bool { return one.Name == name }
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i].Description = cmp.Or(description, out[i].Description)
+			continue
+		}
+		out = append(out, client.APIScope{Name: name, Description: description})
+	}
+	if out == nil {
+		return []client.APIScope{}
+	}
+	return out
+}
+
+func printAPIScopes(t terminal, c *cobra.Command, found client.APIScopes) error {
+	if wantsJSON(c) {
+		return printJSON(t.out, found)
+	}
+	if _, err := fmt.Fprintf(t.out, "Audience: %s\n", cmp.Or(found.Audience, "none")); err != nil {
+		return err
+	}
+	if len(found.Scopes) == 0 {
+		_, err := fmt.Fprintln(t.out, "No API scopes.")
+		return err
+	}
+	return table(t.out, func(row func(...string)) {
+		row("SCOPE", "DESCRIPTION")
+		for _, one := range found.Scopes {
+			row(one.Name, one.Description)
+		}
+	})
+}

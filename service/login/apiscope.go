@@ -1,0 +1,209 @@
+package login
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// maxResources bounds the audiences of one request.
+const maxResources = 10
+
+// errTarget is the error of RFC 8707, 2.
+var errTarget = fault.New(fault.Malformed, "invalid_target", "resource names no API that this application's "+
+	"tokens are for, or one that was not asked for at sign-in")
+
+// apis are the projects that serve an app client's tenant and declare an audience or API
+// scopes.
+type apis []models.Project
+
+func apisOf(tx *models.Tx, client models.AppClient) (apis, error) {
+	tenant, err := tx.TenantByID(client.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.ProjectsServing(tenant)
+	return slices.DeleteFunc(rows, func(p models.Project) bool {
+		return p.APIAudience == "" && len(p.APIScopes) == 0
+	}), err
+}
+
+// named returns the APIs that the audiences name, all for none, and whether every audience
+// names one.
+func (a apis) named(audiences []string) (apis, bool) {
+	if len(audiences) == 0 {
+		return a, true
+	}
+	var out apis
+	for _, audience := range audiences {
+		i := slices.IndexFunc(a, func(p models.Project) bool { return p.APIAudience == audience })
+		if i < 0 {
+			return nil, false
+		}
+		out = append(out, a[i])
+	}
+	return out, true
+}
+
+// declares returns the scope of that name, and whether one of the APIs has it.
+func (a apis) declares(scope string) (models.APIScope, bool) {
+	for _, project := range a {
+		for _, one := range project.APIScopes {
+			if one.Name == scope {
+				return one, true
+			}
+		}
+	}
+	return models.APIScope{}, false
+}
+
+// mayAskFor reports whether one of the scopes of an app client, such as orders:*, covers a
+// scope.
+func mayAskFor(listed []string, scope string) bool {
+	return slices.ContainsFunc(listed, func(one string) bool {
+		family, isFamily := strings.CutSuffix(one, ":*")
+		return one == scope || isFamily && strings.HasPrefix(scope, family+":")
+	})
+}
+
+// ignoredScopes are scopes of OpenID Connect Core 1.0, 5.4, that this issuer has no claims
+// for. Client libraries ask for them unconfigured.
+var ignoredScopes = []string{"address", "phone"}
+
+// grant returns what an authorization or token request is granted: the scopes of OpenID
+// Connect in openID, and the API scopes that are declared and that the client may ask for.
+// Any other scope is invalid_scope, an unknown audience invalid_target.
+func (a apis) grant(client models.AppClient, scope string, audiences, openID []string) (string, error) {
+	targets, known := a.named(audiences)
+	if !known || len(audiences) > maxResources {
+		return "", errTarget
+	}
+	var kept []string
+	for _, one := range strings.Fields(scope) {
+		_, declared := targets.declares(one)
+		switch {
+		case slices.Contains(kept, one), slices.Contains(ignoredScopes, one):
+		case slices.Contains(openID, one), declared && mayAskFor(client.APIScopes, one):
+			kept = append(kept, one)
+		default:
+			return "", errUnknownScope(one)
+		}
+	}
+	return strings.Join(kept, " "), nil
+}
+
+var apiScopePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
+
+// errUnknownScope names the scope if it could be one: an error response must not contain
+// every character (RFC 6749, 4.1.2.1).
+func errUnknownScope(scope string) error {
+	if !apiScopePattern.MatchString(scope) {
+		scope = "that is asked for"
+	}
+	return fault.New(fault.Malformed, "invalid_scope", "the scope %s is unknown, or this application may not ask "+
+		"for it", scope)
+}
+
+// still returns the scopes among those granted earlier that hold now: an API scope that is
+// not declared any more, or that the client may not ask for any more, is in no new token.
+func (a apis) still(client models.AppClient, scope string, audiences []string) string {
+	targets, _ := a.named(audiences)
+	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(one string) bool {
+		_, declared := targets.declares(one)
+		return !slices.Contains(scopes, one) && !(declared && mayAskFor(client.APIScopes, one))
+	}), " ")
+}
+
+// audience returns aud of an access token: the audiences that were asked for, or else the
+// client, for every API of its tenant, with those that declare one of the scopes (RFC 9068,
+// 3).
+func (a apis) audience(client models.AppClient, scope string, asked []string) jwt.Audience {
+	if len(asked) > 0 {
+		return slices.Clone(asked)
+	}
+	out := jwt.Audience{client.ID}
+	for _, project := range a {
+		ofProject := func(one models.APIScope) bool { return granted(scope, one.Name) }
+		if project.APIAudience != "" && slices.ContainsFunc(project.APIScopes, ofProject) {
+			out = append(out, project.APIAudience)
+		}
+	}
+	return out
+}
+
+// checkNarrowed refuses audiences of a token request that no API has, or that the login did
+// not ask for when it asked for some (RFC 8707, 2.2).
+func (a apis) checkNarrowed(was, asked []string) error {
+	beyond := func(one string) bool { return len(was) > 0 && !slices.Contains(was, one) }
+	if _, known := a.named(asked); !known || len(asked) > maxResources || slices.ContainsFunc(asked, beyond) {
+		return errTarget
+	}
+	return nil
+}
+
+// names lists the API scopes that a client may ask for.
+func (a apis) names(client models.AppClient) []string {
+	var out []string
+	for _, project := range a {
+		for _, one := range project.APIScopes {
+			if mayAskFor(client.APIScopes, one.Name) && !slices.Contains(out, one.Name) {
+				out = append(out, one.Name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// checkAPIScopes returns the API scopes of a changed app client that no project which
+// serves its tenant declares.
+func (in ClientInput) checkAPIScopes(tx *models.Tx, client models.AppClient) ([]fault.Field, error) {
+	if in.APIScopes == nil {
+		return nil, nil
+	}
+	found, err := apisOf(tx, client)
+	if err != nil {
+		return nil, err
+	}
+	var wrong []fault.Field
+	for i, one := range client.APIScopes {
+		refuse := func(code, detail string) {
+			pointer := fmt.Sprintf("/api_scopes/%d", i)
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
+		}
+		covers := func(p models.Project) bool {
+			return slices.ContainsFunc(p.APIScopes, func(s models.APIScope) bool {
+				return mayAskFor([]string{one}, s.Name)
+			})
+		}
+		switch {
+		case slices.Contains(client.APIScopes[:i], one):
+			refuse("duplicate", "This scope is listed twice.")
+		case !slices.ContainsFunc(found, covers):
+			refuse("unknown_scope", "No project that serves the app client's tenant declares this scope. Declare it "+
+				"under API scopes of the project first.")
+		}
+	}
+	return wrong, nil
+}
+
+// isPermission reports whether a scope lets the client act at an API.
+func isPermission(scope string) bool {
+	return scope != providerScope && !slices.Contains(scopes, scope)
+}
+
+// describe sets the text of the API scopes among the shares of the consent page.
+func (a apis) describe(list []Share, scope string) []Share {
+	for i, one := range strings.Fields(scope) {
+		if declared, _ := a.declares(one); isPermission(one) && declared.Description != "" {
+			list[i].Text = declared.Description
+		}
+	}
+	return list
+}

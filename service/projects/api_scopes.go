@@ -1,0 +1,164 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Bounds on what a project declares.
+const (
+	maxAPIScopes   = 100
+	maxDescription = 200
+)
+
+// API is what app clients can ask for at a project: the audience of its tokens (RFC
+// 8707), "" for none, and their scopes.
+type API struct {
+	Audience string
+	Scopes   []snapshot.APIScope
+	ETag     string `audit:"-"`
+}
+
+func viewAPI(row models.Project) API {
+	out := API{Audience: row.APIAudience, Scopes: []snapshot.APIScope{}}
+	for _, scope := range row.APIScopes {
+		out.Scopes = append(out.Scopes, snapshot.APIScope(scope))
+	}
+	out.ETag = digest(out)
+	return out
+}
+
+func compileAPI(row models.Project) snapshot.API {
+	out := snapshot.API{Audience: row.APIAudience}
+	for _, scope := range row.APIScopes {
+		out.Scopes = append(out.Scopes, snapshot.APIScope(scope))
+	}
+	return out
+}
+
+// APIScopes returns what app clients can ask for at a project.
+func (s *Service) APIScopes(ctx context.Context, p access.Principal, ref string) (API, error) {
+	row, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectRead)
+	if err != nil {
+		return API{}, fmt.Errorf("projects: API scopes of %s: %w", ref, err)
+	}
+	return viewAPI(row), nil
+}
+
+// SetAPIScopes replaces what app clients can ask for at a project. With ifMatch not empty
+// it is refused as stale unless that is still the ETag. A scope that is left out is in no
+// token that is issued from then on, and app clients that list it keep it in their lists.
+func (s *Service) SetAPIScopes(ctx context.Context, p access.Principal, ref, ifMatch string, in API) (API, error) {
+	var out API
+	err := s.change(ctx, p, ref, "API scopes", func(tx *models.Tx, project models.Project, now time.Time) error {
+		if err := access.Unchanged(ifMatch, viewAPI(project).ETag); err != nil {
+			return err
+		}
+		wrong := in.check()
+		taken, err := audienceTaken(tx, project, in.Audience)
+		if err != nil {
+			return err
+		}
+		if err := fault.InvalidFields(append(wrong, taken...)); err != nil {
+			return err
+		}
+		seen := project.UpdatedAt
+		project.APIAudience, project.APIScopes, project.UpdatedAt = in.Audience, nil, now
+		for _, scope := range in.Scopes {
+			project.APIScopes = append(project.APIScopes, models.APIScope(scope))
+		}
+		out = viewAPI(project)
+		return written(tx.UpdateProjectAPI(project, seen))
+	})
+	return out, err
+}
+
+// ReservedScopes are the scopes of OpenID Connect Core 1.0 (5.4 and 11), and groups, which
+// mean the same at every app client.
+var ReservedScopes = []string{"openid", "profile", "email", "address", "phone", "groups", "offline_access"}
+
+func (a API) check() []fault.Field {
+	wrong := checkAudience(a.Audience)
+	if len(a.Scopes) > maxAPIScopes {
+		return append(wrong, fault.Field{
+			Pointer: "/scopes",
+			Code:    "too_many",
+			Detail:  fmt.Sprintf("Declare at most %d scopes.", maxAPIScopes),
+		})
+	}
+	for i, scope := range a.Scopes {
+		refuse := func(member, code, detail string) {
+			pointer := fmt.Sprintf("/scopes/%d/%s", i, member)
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
+		}
+		same := func(o snapshot.APIScope) bool { return o.Name == scope.Name }
+		switch {
+		case !scopePattern.MatchString(scope.Name):
+			refuse("name", "invalid_scope", "Use lower-case letters, digits and : . _ - such as orders:read, or "+
+				"orders:* for a family.")
+		case slices.Contains(ReservedScopes, scope.Name):
+			refuse("name", "reserved_scope", "This scope is one of OpenID Connect's. Choose another name.")
+		case slices.ContainsFunc(a.Scopes[:i], same):
+			refuse("name", "duplicate", "This scope is declared twice.")
+		}
+		if utf8.RuneCountInString(scope.Description) > maxDescription ||
+			strings.ContainsFunc(scope.Description, func(r rune) bool {
+				return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
+			}) {
+			refuse("description", "invalid_text", fmt.Sprintf("Use at most %d characters on one line.", maxDescription))
+		}
+	}
+	return wrong
+}
+
+// checkAudience requires an absolute URI without a fragment (RFC 8707, 2).
+func checkAudience(audience string) []fault.Field {
+	if audience == "" {
+		return nil
+	}
+	u, err := url.Parse(audience)
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"'<>\^{|}`+"`", r) }
+	if err == nil && len(audience) <= maxAudience && u.IsAbs() && u.User == nil && (u.Host != "" || u.Opaque != "") &&
+		!strings.Contains(audience, "#") && !strings.ContainsFunc(audience, odd) {
+		return nil
+	}
+	return []fault.Field{{
+		Pointer: "/audience",
+		Code:    "invalid_audience",
+		Detail: fmt.Sprintf("Use a URI of at most %d characters without a fragment, such as "+
+			"https://api.example.com.", maxAudience),
+	}}
+}
+
+// audienceTaken refuses the audience of another project of the team: its tokens would be
+// taken for those of this one.
+func audienceTaken(tx *models.Tx, project models.Project, audience string) ([]fault.Field, error) {
+	if audience == "" {
+		return nil, nil
+	}
+	others, err := tx.ProjectsOfTeam(project.TeamID)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		if other.ID != project.ID && other.APIAudience == audience {
+			return []fault.Field{{
+				Pointer: "/audience",
+				Code:    "duplicate",
+				Detail:  fmt.Sprintf("The project %s has this audience. Choose another.", other.Name),
+			}}, nil
+		}
+	}
+	return nil, nil
+}
