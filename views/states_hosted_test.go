@@ -14,6 +14,9 @@ func hostedStates() []state {
 		{"hosted-failed", login.ChoosePage(hostedFailed())},
 		{"hosted-consent", login.ConsentPage(hostedConsent())},
 		{"hosted-consent-grown", login.ConsentPage(hostedGrown())},
+		{"hosted-account", login.AccountPage(hostedAccount())},
+		{"hosted-account-signin", login.AccountSignInPage(hosted(), "/oauth/cli_1/account/signin", "")},
+		{"hosted-account-left", login.LeftPage(hosted(), "You are signed out. You can close this page.")},
 		{"hosted-problem", login.ProblemPage(login.Problem{
 			Shell:     hosted(),
 			Status:    403,
@@ -119,4 +122,40 @@ func hostedTestLogin() login.Choose {
 	m := hostedFailed()
 	m.Shell.TestLogin, m.Back = true, "/oauth/cli_1/tested?error=access_denied"
 	return m
+}
+
+func hostedAccount() login.Account {
+	return login.Account{
+		Shell:     hosted(),
+		Name:      "Ana Lima",
+		Email:     "ana@example.com",
+		Providers: []login.Linked{{Label: "Google", Since: "2026-11-02"}, {Label: "GitHub", Since: "2026-11-20"}},
+		Sessions: []login.Session{
+			{
+				Application: "Shop",
+				Browser:     "Firefox on macOS",
+				Provider:    "Google",
+				Since:       "2026-11-22 08:14",
+				Current:     true,
+				EndAction:   "/oauth/cli_1/account/sessions/ses_1/end",
+			},
+			{
+				Application: "Back office",
+				Provider:    "GitHub",
+				Since:       "2026-11-20 17:40",
+				EndAction:   "/oauth/cli_1/account/sessions/ses_2/end",
+			},
+		},
+		Consents: []login.Consented{{
+			Application: "Shop",
+			Since:       "2026-11-02",
+			Shares:      []string{"an id that stands for you", "your e-mail address"},
+			Action:      "/oauth/cli_1/account/consents/cli_1/withdraw",
+		}},
+		MayChangeSelf: true,
+		EndAllAction:  "/oauth/cli_1/account/sessions/end-all",
+		SignInAction:  "/oauth/cli_1/account/signin",
+		LinkAction:    "/oauth/cli_1/account/link",
+		DeleteAction:  "/oauth/cli_1/account/delete",
+	}
 }

@@ -10,12 +10,20 @@
 package oidc
 
 import (
+	"context"
+
 	"postern/handlers/web"
 	"postern/service/login"
 )
+
+// Users deletes end users who ask for it (directory.Service).
+type Users interface {
+	DeleteSelf(ctx context.Context, user string) error
+}
 
 // Handler serves the issuers of all app clients.
 type Handler struct {
 	Web   *web.Site
 	Login *login.Service
+	Users Users
 }

@@ -157,6 +157,7 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 		Code:     got.Get("code"),
 		Issuer:   got.Get("iss"),
 		Error:    got.Get("error"),
+		Cookie:   h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client"))),
 		Repeated: got.Repeated,
 	}, h.Web.Cookie(c.Request, web.LoginCookie))
 	if err != nil {

@@ -30,6 +30,14 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("GET", "/oauth/:client/logout", h.logout)
 	open("POST", "/oauth/:client/logout", h.logout)
 	open("GET", "/oauth/:client/brand.css", h.brandStyle)
+
+	open("GET", "/oauth/:client/account", h.account)
+	open("POST", "/oauth/:client/account/signin", h.accountSignIn)
+	open("POST", "/oauth/:client/account/link", h.accountLink)
+	open("POST", "/oauth/:client/account/sessions/:session/end", h.accountEndSession)
+	open("POST", "/oauth/:client/account/sessions/end-all", h.accountEndAll)
+	open("POST", "/oauth/:client/account/consents/:application/withdraw", h.accountWithdraw)
+	open("POST", "/oauth/:client/account/delete", h.accountDelete)
 }
 
 // CrossOriginRoutes lists the routes that other sites may post to. None of them changes

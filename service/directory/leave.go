@@ -14,7 +14,39 @@ import (
 // DeleteUser deletes an end user with their identities and logins, and revokes the
 // keys that they own. If the tenant is open they can join again, as a new user.
 func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string) error {
-	err := s.change(ctx, p, ofUser(p, id), func(tx *models.Tx, at place) (outcome, error) {
+	return s.deleteUser(ctx, p, id, ofUser(p, id))
+}
+
+// DeleteSelf is DeleteUser for the end user themselves. The caller has authenticated them.
+func (s *Service) DeleteSelf(ctx context.Context, id string) error {
+	return s.deleteUser(ctx, access.Principal{}, id, func(tx *models.Tx) (place, error) {
+		row, err := tx.EndUserByID(id)
+		if err != nil {
+			return place{}, absent(err)
+		}
+		return placeOf(tx, row.TenantID)
+	})
+}
+
+func placeOf(tx *models.Tx, tenantID string) (place, error) {
+	tenant, err := tx.TenantByID(tenantID)
+	if err != nil {
+		return place{}, err
+	}
+	if tenant.TeamID != nil {
+		return place{tenant, *tenant.TeamID}, nil
+	}
+	if tenant.ProjectID == nil {
+		return place{}, fmt.Errorf("directory: the tenant %s has neither team nor project", tenantID)
+	}
+	project, err := tx.ProjectByID(*tenant.ProjectID)
+	return place{tenant, project.TeamID}, err
+}
+
+func (s *Service) deleteUser(
+	ctx context.Context, p access.Principal, id string, find func(*models.Tx) (place, error),
+) error {
+	err := s.change(ctx, p, find, func(tx *models.Tx, at place) (outcome, error) {
 		row, err := tx.LockEndUser(id)
 		if err != nil {
 			return outcome{}, absent(err)

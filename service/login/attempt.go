@@ -103,6 +103,7 @@ type AuthorizationResponse struct {
 	Code     string
 	Issuer   string
 	Error    string
+	Cookie   string // of the user's session at the hosted pages, "" for none
 	Repeated bool
 }
 
@@ -183,7 +184,7 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	if why := demandOf(attempt).unmet(identity.Authentication, now); why != "" {
 		return s.refuseUnmet(ctx, attempt, why)
 	}
-	return s.complete(ctx, attempt, row, identity, tokens)
+	return s.complete(ctx, attempt, row, identity, tokens, in.Cookie)
 }
 
 // answerOnce marks the attempt as answered: of two answers at once, one wins.
@@ -232,7 +233,7 @@ func plainCode(code string) string {
 // and asks any other user for consent.
 func (s *Service) complete(
 	ctx context.Context, attempt models.LoginAttempt, row models.Provider, identity federation.Identity,
-	tokens providers.Tokens,
+	tokens providers.Tokens, cookie string,
 ) (Outcome, error) {
 	client, err := s.client(ctx, row.ClientID)
 	if err != nil {
@@ -242,6 +243,10 @@ func (s *Service) complete(
 		Handed:         handedOn(row, tokens),
 		Identity:       externalIdentity(client, row, identity),
 		Authentication: identity.Authentication,
+	}
+	if attempt.RedirectURI == s.accountURI(client.ID) {
+		done, err := s.enterAccount(ctx, attempt, client, entry, cookie)
+		return Outcome{Finished: done}, err
 	}
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
 		return Outcome{}, fault.New(

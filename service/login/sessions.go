@@ -92,7 +92,11 @@ func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[Sessi
 // EndSession ends a session of an end user. Gateways refuse its access tokens at once. A
 // session that has ended is NotFound.
 func (s *Service) EndSession(ctx context.Context, p access.Principal, user, session string) error {
-	return s.end(ctx, p, user, "session", func(tx *models.Tx) (change, error) {
+	return s.end(ctx, p, byTeam(p, user), endingSession(session))
+}
+
+func endingSession(session string) ending {
+	return func(tx *models.Tx, user string) (change, error) {
 		row, err := tx.LoginSessionByID(session)
 		if err != nil {
 			return change{}, notFound(err)
@@ -103,19 +107,24 @@ func (s *Service) EndSession(ctx context.Context, p access.Principal, user, sess
 		now := models.Now()
 		ended := change{before: struct{ Session, Client string }{row.ID, row.ClientID}}
 		return ended, tx.BarLoginSession(session, now, now.Add(snapshot.BarredFor))
-	})
+	}
 }
 
 // EndSessions ends all sessions of an end user, at every app client, and returns how many
 // there were. Gateways refuse their access tokens at once, also those of sessions that
 // ended before and whose tokens have not expired.
 func (s *Service) EndSessions(ctx context.Context, p access.Principal, user string) (ended int64, err error) {
-	err = s.end(ctx, p, user, "sessions", func(tx *models.Tx) (change, error) {
-		now := models.Now()
-		ended, err = tx.EndLoginsOf(user, now, now.Add(-snapshot.BarredFor), now.Add(snapshot.BarredFor))
-		return change{after: struct{ SessionsEnded int64 }{ended}}, err
-	})
+	err = s.end(ctx, p, byTeam(p, user), endingAll(&ended))
 	return ended, err
+}
+
+func endingAll(ended *int64) ending {
+	return func(tx *models.Tx, user string) (change, error) {
+		now := models.Now()
+		var err error
+		*ended, err = tx.EndLoginsOf(user, now, now.Add(-snapshot.BarredFor), now.Add(snapshot.BarredFor))
+		return change{after: struct{ SessionsEnded int64 }{*ended}}, err
+	}
 }
 
 // Consents lists what an end user agreed to share, by app client.
@@ -161,7 +170,11 @@ func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
 // WithdrawConsent removes an end user's consent to an app client, and ends their sessions
 // there. At the next sign-in they are asked again.
 func (s *Service) WithdrawConsent(ctx context.Context, p access.Principal, user, clientID string) error {
-	return s.end(ctx, p, user, "consent", func(tx *models.Tx) (change, error) {
+	return s.end(ctx, p, byTeam(p, user), s.withdrawing(ctx, clientID))
+}
+
+func (s *Service) withdrawing(ctx context.Context, clientID string) ending {
+	return func(tx *models.Tx, user string) (change, error) {
 		row, err := tx.LoginConsentOf(user, clientID)
 		if err != nil {
 			return change{}, notFound(err)
@@ -179,37 +192,58 @@ func (s *Service) WithdrawConsent(ctx context.Context, p access.Principal, user,
 		now := models.Now()
 		_, err = tx.EndLoginsAt(user, clientID, now, now.Add(-snapshot.BarredFor), now.Add(snapshot.BarredFor))
 		return change{before: struct{ Client, Scope string }{clientID, row.Scope}}, err
-	})
+	}
 }
 
 // change is what an audit entry compares; nil for what did not exist.
 type change struct{ before, after any }
 
-// end ends sessions of an end user in one transaction with its audit entry and the
-// gateways' revisions.
+// ending ends sessions of an end user, given by id.
+type ending func(tx *models.Tx, user string) (change, error)
+
+// subject is an end user with the tenant and the team that they belong to.
+type subject struct {
+	models.EndUser
+	tenant models.Tenant
+	team   string
+}
+
+// byTeam returns a function that finds an end user whom the principal may change.
+func byTeam(p access.Principal, user string) func(*models.Tx) (subject, error) {
+	return func(tx *models.Tx) (subject, error) {
+		row, tenant, team, err := findUser(tx, p, user, access.UserUpdate)
+		return subject{row, tenant, team}, err
+	}
+}
+
+// end ends sessions in one transaction with its audit entry and the gateways' revisions.
 func (s *Service) end(
-	ctx context.Context, p access.Principal, user, what string, fn func(*models.Tx) (change, error),
+	ctx context.Context, p access.Principal, find func(*models.Tx) (subject, error), fn ending,
 ) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, tenant, team, err := findUser(tx, p, user, access.UserUpdate)
+		user, err := find(tx)
 		if err != nil {
 			return err
 		}
-		done, err := fn(tx)
+		done, err := fn(tx, user.ID)
 		if err != nil {
 			return err
 		}
-		return s.changed(tx, p, tenant, access.Entry{
+		detail := map[string]string{"tenant": user.TenantID}
+		if p.Anonymous() {
+			detail["by"] = "user"
+		}
+		return s.changed(tx, p, user.tenant, access.Entry{
 			Action: access.UserUpdate,
-			Object: user,
-			Team:   team,
-			Detail: map[string]string{"tenant": row.TenantID},
+			Object: user.ID,
+			Team:   user.team,
+			Detail: detail,
 			Before: done.before,
 			After:  done.after,
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("login: end the %s of %s: %w", what, user, err)
+		return fmt.Errorf("login: end sessions or a consent: %w", err)
 	}
 	s.Changed(ctx)
 	return nil

@@ -1,0 +1,175 @@
+package oidc
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/login"
+	pages "postern/views/login"
+)
+
+// accountPath returns the address of a client's account page, or of a form on it.
+func accountPath(c *gin.Context, form string) string {
+	return "/oauth/" + url.PathEscape(c.Param("client")) + "/account" + form
+}
+
+func (h *Handler) userCookie(c *gin.Context) string {
+	return h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client")))
+}
+
+// account shows a user their own account, and a visitor without a session how to sign in
+// to it.
+func (h *Handler) account(c *gin.Context) (web.Answer, error) {
+	return h.accountWith(c, http.StatusOK, "")
+}
+
+func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web.Answer, error) {
+	found, err := h.Login.Account(c.Request.Context(), c.Param("client"), h.userCookie(c))
+	if fault.CodeOf(err) == login.CodeSignInAgain {
+		look, err := h.Login.Brand(c.Request.Context(), c.Param("client"))
+		if err != nil {
+			return web.Answer{}, err
+		}
+		shell := h.loginShell(c, look)
+		shell.Title = "Your account"
+		return web.Answer{Status: status, Page: pages.AccountSignInPage(shell, accountPath(c, "/signin"), complaint)}, nil
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := pages.Account{
+		Shell:         h.loginShell(c, found.Client),
+		Error:         complaint,
+		Name:          found.Name,
+		Email:         found.Email,
+		EndAllAction:  accountPath(c, "/sessions/end-all"),
+		SignInAction:  accountPath(c, "/signin"),
+		LinkAction:    accountPath(c, "/link"),
+		DeleteAction:  accountPath(c, "/delete"),
+		MayChangeSelf: found.Fresh,
+	}
+	m.Shell.Title = "Your account"
+	for _, one := range found.Identities {
+		m.Providers = append(m.Providers, pages.Linked{Label: one.Label, Since: one.Since.UTC().Format("2006-01-02")})
+	}
+	for _, one := range found.Sessions {
+		m.Sessions = append(m.Sessions, pages.Session{
+			Application: one.ClientName,
+			Browser:     one.UserAgent,
+			Provider:    one.Provider,
+			Since:       one.CreatedAt.UTC().Format("2006-01-02 15:04"),
+			Current:     one.ID == found.Session,
+			EndAction:   accountPath(c, "/sessions/"+one.ID+"/end"),
+		})
+	}
+	for _, one := range found.Consents {
+		row := pages.Consented{
+			Application: one.ClientName,
+			Since:       one.CreatedAt.UTC().Format("2006-01-02"),
+			Action:      accountPath(c, "/consents/"+one.Client+"/withdraw"),
+		}
+		for _, share := range one.Shares {
+			row.Shares = append(row.Shares, share.Text)
+		}
+		m.Consents = append(m.Consents, row)
+	}
+	c.Header("Cache-Control", "no-store")
+	return web.Answer{Status: status, Page: pages.AccountPage(m)}, nil
+}
+
+func (h *Handler) accountSignIn(c *gin.Context) (web.Answer, error) { return h.beginAccount(c, false) }
+
+func (h *Handler) accountLink(c *gin.Context) (web.Answer, error) { return h.beginAccount(c, true) }
+
+func (h *Handler) beginAccount(c *gin.Context, link bool) (web.Answer, error) {
+	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
+	if err := h.Web.Throttle.AdmitLogin(client, c.Request.RemoteAddr); err != nil {
+		return h.loginFailed(c, err, "")
+	}
+	if browser == "" {
+		browser = login.NewBrowser()
+	}
+	begun, err := h.Login.BeginAccount(c.Request.Context(), login.AccountSignIn{
+		ClientID:  client,
+		Browser:   browser,
+		UserAgent: c.Request.UserAgent(),
+		Link:      link,
+		Cookie:    h.userCookie(c),
+	})
+	if fault.KindOf(err) == fault.NotFound && err != nil {
+		return web.Answer{}, err
+	}
+	if err != nil {
+		return h.accountDone(c, err)
+	}
+	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
+	return web.Redirect("/oauth/" + url.PathEscape(client) + "/login/" + begun.ID), nil
+}
+
+func (h *Handler) accountEndSession(c *gin.Context) (web.Answer, error) {
+	return h.accountDone(c, h.Login.EndOwnSession(
+		c.Request.Context(), c.Param("client"), h.userCookie(c), c.Param("session"),
+	))
+}
+
+func (h *Handler) accountWithdraw(c *gin.Context) (web.Answer, error) {
+	return h.accountDone(c, h.Login.WithdrawOwnConsent(
+		c.Request.Context(), c.Param("client"), h.userCookie(c), c.Param("application"),
+	))
+}
+
+// accountDone shows the account page after a change: a second press of the same button
+// finds nothing left to change, and is no error.
+func (h *Handler) accountDone(c *gin.Context, err error) (web.Answer, error) {
+	switch fault.KindOf(err) {
+	case fault.Unauthenticated, fault.Forbidden, fault.Conflict:
+		if err != nil {
+			problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
+			return h.accountWith(c, problem.Status, problem.Detail)
+		}
+	case fault.NotFound:
+		err = nil
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Redirect(accountPath(c, "")), nil
+}
+
+func (h *Handler) accountEndAll(c *gin.Context) (web.Answer, error) {
+	if err := h.Login.EndOwnSessions(c.Request.Context(), c.Param("client"), h.userCookie(c)); err != nil {
+		return h.accountDone(c, err)
+	}
+	return h.accountLeft(c, "You are signed out everywhere",
+		"Every session has ended, on this device and on others. Applications have to ask you to sign in again.")
+}
+
+func (h *Handler) accountDelete(c *gin.Context) (web.Answer, error) {
+	if c.Request.PostForm.Get("confirm") != "true" {
+		return h.accountWith(c, http.StatusUnprocessableEntity, "Tick the box to confirm that your account is to be deleted.")
+	}
+	user, err := h.Login.FreshUser(c.Request.Context(), c.Param("client"), h.userCookie(c))
+	if err != nil {
+		return h.accountDone(c, err)
+	}
+	if err := h.Users.DeleteSelf(c.Request.Context(), user); err != nil && fault.KindOf(err) != fault.NotFound {
+		return web.Answer{}, err
+	}
+	return h.accountLeft(c, "Your account is deleted",
+		"You are signed out, and API keys of yours are revoked. You can close this page.")
+}
+
+func (h *Handler) accountLeft(c *gin.Context, title, text string) (web.Answer, error) {
+	h.Web.SetCookie(c.Writer, web.HostedCookie(c.Param("client")), "", 0)
+	look, err := h.Login.Brand(c.Request.Context(), c.Param("client"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	shell := h.loginShell(c, look)
+	shell.Title = title
+	return web.Show(pages.LeftPage(shell, text)), nil
+}
