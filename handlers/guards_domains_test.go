@@ -4,7 +4,20 @@ import "postern/service/access"
 
 // domainGuards are the routes of custom host names.
 var domainGuards = map[string]guard{
-	"GET /api/v1/projects/:project/domains": {action: access.ProjectRead},
+	"GET /projects/:project/domains": {action: access.ProjectRead},
+	"POST /projects/:project/domains": {
+		action: access.DomainChange,
+		body:   "host=www-{number}.example.com&environment=prod",
+	},
+	"GET /projects/:project/domains/:domain": {action: access.ProjectRead},
+	"POST /projects/:project/domains/:domain": {
+		action: access.DomainChange,
+		needs:  "two environments",
+		body:   "environment=dev",
+	},
+	"POST /projects/:project/domains/:domain/verify": {action: access.DomainChange},
+	"POST /projects/:project/domains/:domain/remove": {action: access.DomainChange, body: "confirm=true"},
+	"GET /api/v1/projects/:project/domains":          {action: access.ProjectRead},
 	"POST /api/v1/projects/:project/domains": {
 		action: access.DomainChange,
 		body:   `{"host":"www-{number}.example.com","environment":"prod"}`,

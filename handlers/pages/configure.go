@@ -67,6 +67,7 @@ func (v *visit) headOf(p rules.Project, current projects.Tab) projects.Head {
 		ConfigureURL: path,
 		LoginURL:     path + "/login",
 		TenantsURL:   path + "/tenants",
+		DomainsURL:   domainsPath(p),
 		UsageURL:     usagePath(p),
 		RequestsURL:  requestsPath(p),
 		ExportURL:    path + "/export",

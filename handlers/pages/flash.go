@@ -19,7 +19,14 @@ var flashes = map[string]ui.Notice{
 	"environment_made": {Tone: ui.Good, Text: "The environment is added and answers from now on."},
 	"renamed":          {Tone: ui.Good, Text: "Renamed. The new address answers, and the old one no longer does."},
 	"place_gone":       {Tone: ui.Good, Text: "Removed. Its calls are answered 404."},
-	"limits":           {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},
+	"domain_added": {
+		Tone: ui.Good,
+		Text: "The host name is added. Create the TXT record below, then press Verify.",
+	},
+	"domain_verified": {Tone: ui.Good, Text: "The host name is verified and served."},
+	"domain_moved":    {Tone: ui.Good, Text: "Saved. The host name leads there from the next call on."},
+	"domain_gone":     {Tone: ui.Good, Text: "The host name is removed. Calls to it are answered 404."},
+	"limits":          {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},
 	"product": {
 		Tone: ui.Good,
 		Text: "The product is saved. Its keys open this project from the next call on.",

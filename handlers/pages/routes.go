@@ -123,6 +123,13 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/tenants/:tenant", h.showDetach)
 	p.signedIn("POST", "/projects/:project/tenants/:tenant/detach", h.detachProjectTenant)
 
+	p.signedIn("GET", "/projects/:project/domains", h.showDomains)
+	p.signedIn("POST", "/projects/:project/domains", h.addDomain)
+	p.signedIn("GET", "/projects/:project/domains/:domain", h.showDomain)
+	p.signedIn("POST", "/projects/:project/domains/:domain", h.moveDomain)
+	p.signedIn("POST", "/projects/:project/domains/:domain/verify", h.verifyDomain)
+	p.signedIn("POST", "/projects/:project/domains/:domain/remove", h.removeDomain)
+
 	p.signedIn("GET", "/projects/:project/usage", h.showUsage)
 	p.signedIn("GET", "/projects/:project/requests", h.showRequests)
 

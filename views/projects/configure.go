@@ -10,6 +10,7 @@ type Head struct {
 	Current      Tab
 	ConfigureURL string
 	TenantsURL   string
+	DomainsURL   string
 	LoginURL     string
 	UsageURL     string
 	RequestsURL  string
@@ -26,6 +27,7 @@ const (
 	TabConfigure Tab = iota
 	TabLogin
 	TabTenants
+	TabDomains
 	TabUsage
 	TabRequests
 )
