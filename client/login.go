@@ -73,6 +73,7 @@ type Provider struct {
 	Scopes    []string  `json:"scopes"`
 	TokenType TokenType `json:"token_type"`
 	Audience  string    `json:"audience,omitempty"` // of auth0
+	Domains   []string  `json:"authoritative_domains"`
 	Enabled   bool      `json:"enabled"`
 	Callback  string    `json:"callback_url"` // to register with the provider
 	ETag      string    `json:"etag"`         // for If-Match
@@ -102,6 +103,7 @@ type ProviderChange struct {
 	Scopes       *[]string  `json:"scopes,omitempty"`
 	TokenType    *TokenType `json:"token_type,omitempty"`
 	Audience     *string    `json:"audience,omitempty"` // of auth0
+	Domains      *[]string  `json:"authoritative_domains,omitempty"`
 	Enabled      *bool      `json:"enabled,omitempty"`
 }
 

@@ -124,8 +124,9 @@ func (a *application) authorize(login client.ProxyLogin) string {
 // idClaims is what the application reads in an ID token.
 type idClaims struct {
 	jwt.Claims
-	Email string `json:"email"`
-	Nonce string `json:"nonce"`
+	Email    string           `json:"email"`
+	Nonce    string           `json:"nonce"`
+	AuthTime *jwt.NumericDate `json:"auth_time"`
 }
 
 // signedIn is what the application has in the end.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"postern/client"
 	"postern/testkit"
@@ -67,6 +68,17 @@ func TestPeopleSignInThroughKeycloak(t *testing.T) {
 		p.sees("Back at the application")
 		if again := app.exchange(t, *made.Login); again.Subject != first.Subject {
 			t.Errorf("the same person is %s and then %s", first.Subject, again.Subject)
+		}
+
+		// A step-up: Keycloak asks for the password again, and states when that was.
+		before := time.Now().Add(-time.Second)
+		p.open(app.authorize(*made.Login) + "&prompt=login&login_hint=ana")
+		p.follows("Continue with")
+		p.types("password", "correct horse")
+		p.presses("Sign In")
+		p.sees("Back at the application")
+		if again := app.exchange(t, *made.Login); again.AuthTime == nil || again.AuthTime.Time().Before(before) {
+			t.Errorf("after a step-up, auth_time is %v, want one after %v", again.AuthTime, before)
 		}
 	})
 }

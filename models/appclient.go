@@ -42,7 +42,8 @@ type Provider struct {
 	Scopes        []string `gorm:"serializer:json"`
 	TokenClient   string
 	TokenUpstream string
-	Audience      string // the API that its access tokens are for, "" for none
+	Audience      string   // the API that its access tokens are for, "" for none
+	Domains       []string `gorm:"serializer:json"` // of addresses that it is authoritative for
 	Enabled       bool
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
@@ -140,7 +141,7 @@ func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Provider{}).
 		Where("id = ? AND updated_at = ?", p.ID, seen).
-		Select("AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Audience", "Enabled", "UpdatedAt").
+		Select("AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Audience", "Domains", "Enabled", "UpdatedAt").
 		UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
 }

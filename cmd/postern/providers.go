@@ -59,6 +59,7 @@ type providerFlags struct {
 	scopes                     []string
 	clientToken, upstreamToken string
 	audience                   string
+	domains                    []string
 	on, off                    bool
 }
 
@@ -71,6 +72,8 @@ func (f *providerFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.upstreamToken, "upstream-token", "", "what the upstream gets: service, "+
 		"provider_access_token, provider_id_token or none")
 	flags.StringVar(&f.audience, "audience", "", "for auth0: identifier of the API that its access tokens are for")
+	flags.StringSliceVar(&f.domains, "authoritative-domain", nil, "mail domain that the provider speaks for, so that "+
+		"approvals by domain count, repeatable; empty for none")
 	flags.BoolVar(&f.on, "on", false, "offer it")
 	flags.BoolVar(&f.off, "off", false, "do not offer it")
 	addJSONFlag(command)
@@ -82,6 +85,7 @@ func (f *providerFlags) change(t terminal, c *cobra.Command) (client.ProviderCha
 		ClientID: given(c, "client-id", &f.clientID),
 		Scopes:   given(c, "scopes", &f.scopes),
 		Audience: given(c, "audience", &f.audience),
+		Domains:  given(c, "authoritative-domain", &f.domains),
 	}
 	if f.on && f.off {
 		return out, usageError{"--on and --off contradict each other"}
@@ -192,6 +196,9 @@ func printProvider(t terminal, c *cobra.Command, p client.Provider) error {
 		row("Type", p.Type)
 		row("State", providerState(p))
 		row("Callback URL", p.Callback)
+		if len(p.Domains) > 0 {
+			row("Authoritative for", strings.Join(p.Domains, " "))
+		}
 	})
 }
 

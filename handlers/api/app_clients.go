@@ -234,6 +234,7 @@ type providerInput struct {
 	Scopes       *[]string       `json:"scopes,omitempty" doc:"Default: the provider type's own"`
 	TokenType    *tokenTypeInput `json:"token_type,omitempty"`
 	Audience     *string         `json:"audience,omitempty" doc:"auth0: identifier of your API; required if browsers get Auth0's access tokens, which are opaque without it"`
+	Domains      *[]string       `json:"authoritative_domains,omitempty" doc:"oidc, auth0 and a microsoft provider of one tenant: mail domains that it speaks for, so that approvals by domain count"`
 	Enabled      *bool           `json:"enabled,omitempty" doc:"Default true"`
 }
 
@@ -245,6 +246,7 @@ func (in providerInput) rule() (login.ProviderInput, error) {
 		ClientID: in.ClientID,
 		Scopes:   in.Scopes,
 		Audience: in.Audience,
+		Domains:  in.Domains,
 		Enabled:  in.Enabled,
 	}
 	if in.Domain != "" {
@@ -279,6 +281,7 @@ type providerOutput struct {
 	Scopes    []string        `json:"scopes"`
 	TokenType tokenTypeOutput `json:"token_type"`
 	Audience  string          `json:"audience,omitempty"`
+	Domains   []string        `json:"authoritative_domains" doc:"Mail domains that the team declares it authoritative for"`
 	Enabled   bool            `json:"enabled"`
 	Callback  string          `json:"callback_url" doc:"Callback URL to register with the provider"`
 	ETag      string          `json:"etag" doc:"Send as If-Match to update the provider"`
@@ -298,6 +301,7 @@ func showProvider(p login.Provider) providerOutput {
 		Scopes:    p.Scopes,
 		TokenType: tokenTypeOutput(p.Tokens),
 		Audience:  p.Audience,
+		Domains:   p.Domains,
 		Enabled:   p.Enabled,
 		Callback:  p.Callback,
 		ETag:      web.FormatETag(p.ETag),

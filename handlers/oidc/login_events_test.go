@@ -67,6 +67,7 @@ func TestLogin_events(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
+		s.declare(provider, "Example.com")
 		staff := "staff"
 		group, err := s.server.Directory.CreateGroup(
 			t.Context(), s.owner, s.tenant, directory.GroupInput{Name: &staff},

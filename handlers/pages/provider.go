@@ -18,7 +18,7 @@ import (
 
 // providerForm holds the fields of a provider's form, as typed. The secret is never shown.
 type providerForm struct {
-	revision, clientID, secret, scopes, tokens, audience string
+	revision, clientID, secret, scopes, tokens, audience, domains string
 
 	on bool
 }
@@ -31,6 +31,7 @@ func postedProvider(v *visit) providerForm {
 		scopes:   v.posted("scopes"),
 		tokens:   v.posted("tokens"),
 		audience: strings.TrimSpace(v.posted("audience")),
+		domains:  v.posted("authoritative_domains"),
 		on:       v.posted("enabled") == "true",
 	}
 }
@@ -42,6 +43,7 @@ func providerFormOf(o login.Provider) providerForm {
 		scopes:   strings.Join(o.Scopes, "\n"),
 		tokens:   tokenChoice(o.Tokens),
 		audience: o.Audience,
+		domains:  strings.Join(o.Domains, "\n"),
 		on:       o.Enabled,
 	}
 }
@@ -103,7 +105,8 @@ func (f providerForm) change(managed bool) login.ProviderInput {
 		return in
 	}
 	scopes := strings.Fields(f.scopes)
-	in.ClientID, in.Scopes, in.Audience = &f.clientID, &scopes, &f.audience
+	domains := strings.Fields(f.domains)
+	in.ClientID, in.Scopes, in.Audience, in.Domains = &f.clientID, &scopes, &f.audience, &domains
 	if f.secret != "" {
 		secret := secrets.Secret(f.secret)
 		in.ClientSecret = &secret
@@ -156,6 +159,12 @@ func (h *Handler) providerModel(
 	if o.Type == providers.Auth0 {
 		m.Edit.Audience = new(wrong.value("/audience", f.audience))
 	}
+	if providers.TakesDomains(o.Type, o.Issuer) {
+		m.Edit.Domains = &ui.Value{
+			Text:  f.domains,
+			Error: wrong.takeLines("/authoritative_domains", strings.Fields(f.domains)),
+		}
+	}
 	m.Edit.Error = wrong.rest()
 	m.Delete = &ui.Confirmation{
 		ID:     "provider-confirm",
@@ -179,6 +188,9 @@ func providerFacts(o login.Provider) []ui.Fact {
 	}
 	if o.Audience != "" {
 		facts = append(facts, ui.Fact{Label: "Audience", Value: o.Audience, Mono: true})
+	}
+	if len(o.Domains) > 0 {
+		facts = append(facts, ui.Fact{Label: "Authoritative for", Value: strings.Join(o.Domains, " "), Mono: true})
 	}
 	return facts
 }
@@ -246,6 +258,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Label: "Scopes", Yours: scopesText(mine.scopes), Theirs: scopesText(now.scopes)},
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
 			{Label: "Audience", Yours: textOrNone(mine.audience), Theirs: textOrNone(now.audience)},
+			{Label: "Authoritative for", Yours: scopesText(mine.domains), Theirs: scopesText(now.domains)},
 			{Label: "State", Yours: onOrOff(mine.on), Theirs: onOrOff(now.on)},
 		},
 		Hidden: []projects.Pair{
@@ -254,6 +267,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Name: "scopes", Value: mine.scopes},
 			{Name: "tokens", Value: mine.tokens},
 			{Name: "audience", Value: mine.audience},
+			{Name: "authoritative_domains", Value: mine.domains},
 			{Name: "enabled", Value: boolField(mine.on)},
 		},
 	}

@@ -92,6 +92,10 @@ type Identity struct {
 	EmailVerified bool // the provider states that it has verified Email
 	Name          string
 
+	// Domain is that of Email if the provider is authoritative for it: it speaks for the
+	// owner of the domain. "" otherwise.
+	Domain string
+
 	Authentication Authentication
 }
 

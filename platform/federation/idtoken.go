@@ -42,6 +42,11 @@ type Claims struct {
 	ObjectID        string `json:"oid"` // Microsoft's, as is the next
 	TenantID        string `json:"tid"`
 
+	HostedDomain     word  `json:"hd"`       // Google's
+	DomainVerified   digit `json:"xms_edov"` // Microsoft's, as are the next
+	IdentityProvider word  `json:"idp"`
+	Account          digit `json:"acct"` // set for a guest
+
 	AuthTime authTime   `json:"auth_time"`
 	ACR      reference  `json:"acr"`
 	AMR      references `json:"amr"`

@@ -103,3 +103,6 @@ func orEmpty(text *string) string {
 	}
 	return *text
 }
+
+// ValidDomain reports whether s is a mail domain in lower case.
+func ValidDomain(s string) bool { return len(s) <= 253 && domainName.MatchString(s) }

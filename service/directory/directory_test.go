@@ -86,6 +86,7 @@ func (w *world) group(t *testing.T, name string) string {
 	).ID
 }
 
+// provision is a sign-in with a provider that is authoritative for example.com.
 func (w *world) provision(t *testing.T, email string, verified bool) (models.EndUser, error) {
 	t.Helper()
 	var user models.EndUser
@@ -98,6 +99,7 @@ func (w *world) provision(t *testing.T, email string, verified bool) (models.End
 				Subject:       email,
 				Email:         email,
 				EmailVerified: verified,
+				Domain:        "example.com",
 			},
 			models.Now(),
 		)

@@ -157,7 +157,7 @@ func (in *NewApproval) check() []fault.Field {
 		in.Value = email
 		return wrong
 	case ByDomain:
-		if !domainName.MatchString(in.Value) || len(in.Value) > 253 {
+		if !ValidDomain(in.Value) {
 			return []fault.Field{{
 				Pointer: "/value",
 				Code:    "invalid_domain",

@@ -9,6 +9,7 @@ package directory
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ type ExternalIdentity struct {
 	Subject       string
 	Email         string // lower case, "" if the provider sends none
 	EmailVerified bool
+	Domain        string // of Email, if the provider is authoritative for it; "" otherwise
 	Name          string
 }
 
@@ -149,7 +151,8 @@ func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bo
 
 // invitation returns the end user who was invited under the verified address of an
 // identity, nil for none, and the groups of its pre-approvals. An address that the
-// provider has not verified matches neither.
+// provider has not verified matches neither, and an approval by domain matches only where
+// the provider is authoritative for the domain.
 func invitation(tx *models.Tx, in ExternalIdentity) (*models.EndUser, []string, error) {
 	rules, err := tx.TenantLoginOf(in.Tenant)
 	if err != nil {
@@ -174,11 +177,19 @@ func invitation(tx *models.Tx, in ExternalIdentity) (*models.EndUser, []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if rules.InviteOnly && !expected && len(approvals) == 0 {
+	counting := slices.DeleteFunc(slices.Clone(approvals), func(one models.PreApproval) bool {
+		return one.Kind == ByDomain && in.Domain != domain
+	})
+	if rules.InviteOnly && !expected && len(counting) == 0 {
+		if len(approvals) > 0 {
+			return nil, nil, errNotInvited.Because(
+				fmt.Errorf("an approval by domain does not count: the provider is not authoritative for %s", domain),
+			)
+		}
 		return nil, nil, errNotInvited
 	}
 	var named []string
-	for _, approval := range approvals {
+	for _, approval := range counting {
 		named = append(named, approval.Groups...)
 	}
 	groups, err := tx.GroupsWithin(in.Tenant, named)

@@ -73,6 +73,12 @@ func identity(subject, email string, verified bool) directory.ExternalIdentity {
 	}
 }
 
+// speakingFor is an identity whose provider is authoritative for the domain.
+func speakingFor(domain string, in directory.ExternalIdentity) directory.ExternalIdentity {
+	in.Domain = domain
+	return in
+}
+
 func (h *tenantFixture) provision(
 	a directory.ExternalIdentity,
 ) (user models.EndUser, created bool, groups []string, err error) {
@@ -116,7 +122,9 @@ func TestInviteOnlyTenants(t *testing.T) {
 		groups []string // nil: refused
 	}{
 		"approved by address":               {identity("1", "ana@example.com", true), []string{"company", "staff"}},
-		"approved by domain":                {identity("2", "bo@corp.example", true), []string{}},
+		"approved by domain":                {speakingFor("corp.example", identity("2", "bo@corp.example", true)), []string{}},
+		"a provider that is none's":         {identity("9", "bo@corp.example", true), nil},
+		"a provider of another domain":      {speakingFor("evil.example", identity("9", "bo@corp.example", true)), nil},
 		"an address that is not verified":   {identity("3", "ana@example.com", false), nil},
 		"no address":                        {identity("4", "", false), nil},
 		"another domain":                    {identity("5", "eve@evil.example", true), nil},

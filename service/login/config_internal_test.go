@@ -190,6 +190,23 @@ var refusedProviders = map[string]struct {
 		Issuer:   "127.0.0.1",
 		Tokens:   &TokenTypes{ProviderToken, ProviderAccessToken},
 	}, "/audience required"},
+	"a domain of GitHub's": {ProviderInput{
+		Type:         "github",
+		ClientID:     new("app"),
+		ClientSecret: new(secrets.Secret("secret")),
+		Domains:      &[]string{"example.com"},
+	}, "/authoritative_domains domains_not_taken"},
+	"a domain of any Microsoft tenant": {ProviderInput{
+		Type:     "microsoft",
+		ClientID: new("app"),
+		Domains:  &[]string{"example.com"},
+	}, "/authoritative_domains domains_not_taken"},
+	"a domain that is an address": {ProviderInput{
+		Type:     "oidc",
+		ClientID: new("app"),
+		Issuer:   "https://8.8.8.8",
+		Domains:  &[]string{"example.com", "ana@example.com"},
+	}, "/authoritative_domains/1 invalid_domain"},
 	"an audience of Google's": {ProviderInput{
 		Type:     "google",
 		ClientID: new("app"),

@@ -65,6 +65,7 @@ func externalIdentity(
 		Subject:       identity.Subject,
 		Email:         identity.Email,
 		EmailVerified: identity.EmailVerified,
+		Domain:        identity.Domain,
 		Name:          identity.Name,
 	}
 	if row.Managed {

@@ -26,7 +26,8 @@ type Provider struct {
 	Issuer    string
 	Scopes    []string
 	Tokens    TokenTypes
-	Audience  string // the API that its access tokens are for; only auth0
+	Audience  string   // the API that its access tokens are for; only auth0
+	Domains   []string // of addresses that it is authoritative for, as the team declares
 	Enabled   bool
 	Callback  string // to register with the provider
 	ETag      string `audit:"-"`
@@ -45,6 +46,7 @@ type ProviderInput struct {
 	Scopes       *[]string
 	Tokens       *TokenTypes
 	Audience     *string
+	Domains      *[]string
 	Enabled      *bool
 }
 
@@ -94,6 +96,7 @@ func (s *Service) NewProviderIn(
 		Type:      in.Type,
 		Managed:   in.Managed,
 		Issuer:    in.Issuer,
+		Domains:   []string{},
 		Enabled:   true,
 		CreatedAt: now,
 		UpdatedAt: now,
@@ -222,6 +225,7 @@ func (s *Service) viewProvider(row models.Provider) Provider {
 		Scopes:    row.Scopes,
 		Tokens:    TokenTypes{row.TokenClient, row.TokenUpstream},
 		Audience:  row.Audience,
+		Domains:   row.Domains,
 		Enabled:   row.Enabled,
 		Callback:  s.RedirectURI(row.ClientID, row.ID),
 		ETag:      access.ETag(row.UpdatedAt),
@@ -266,6 +270,7 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		Issuer:      row.Issuer,
 		Scopes:      row.Scopes,
 		Audience:    row.Audience,
+		Domains:     row.Domains,
 		RedirectURI: s.RedirectURI(clientID, id),
 	}
 	if config.WebPorts, err = s.heldByID(tx, clientID); err != nil {

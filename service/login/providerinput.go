@@ -129,6 +129,9 @@ func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 	if in.Audience != nil {
 		row.Audience = strings.TrimSpace(*in.Audience)
 	}
+	if in.Domains != nil {
+		row.Domains = lowered(*in.Domains)
+	}
 	if in.Enabled != nil {
 		row.Enabled = *in.Enabled
 	}
@@ -137,6 +140,7 @@ func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 		checkProvider(*row, traits, in, secretSent),
 		types.check(row.Type, traits, row.Managed),
 		checkWorkable(*row),
+		checkDomains(*row),
 	))
 }
 

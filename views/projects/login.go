@@ -155,6 +155,7 @@ type ProviderForm struct {
 	NeedsKey  bool   // the kind works with a secret alone
 	Scopes    ui.Value
 	Audience  *ui.Value // nil for a kind that takes none
+	Domains   *ui.Value // nil for a kind that takes none
 	Tokens    []ui.Option
 	Token     string // what is wrong with the choice
 	On        bool

@@ -456,6 +456,22 @@ func providerForm(m ProviderForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		if m.Domains != nil {
+			templ_7745c5c3_Err = ui.TextArea(ui.Field{
+				ID:          "provider-domains",
+				Name:        "authoritative_domains",
+				Label:       "Speaks for these mail domains",
+				Value:       *m.Domains,
+				Mono:        true,
+				Conditional: true,
+				Placeholder: "example.com",
+				Hint: "One per line. Approvals by domain count only where the provider speaks for the domain: it decides who " +
+					"gets an address there. Leave it empty if people can register with the provider themselves.",
+			}).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		templ_7745c5c3_Err = ui.Radios(m.tokens()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -252,7 +252,8 @@ func EntryPage(m Entry) templ.Component {
 					Autocomplete: "off",
 					Placeholder:  "example.com",
 					Hint: "One address, such as ana@example.com, or every address of a domain, " +
-						"without its subdomains.",
+						"without its subdomains. A domain counts only where the provider speaks for it: Google " +
+						"Workspace, a Microsoft tenant, or a provider that you declared so.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

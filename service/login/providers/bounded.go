@@ -24,7 +24,7 @@ func bounded(p federation.Identity) (federation.Identity, bool) {
 	}
 	p.Email = strings.ToLower(p.Email)
 	if len(p.Email) > maxEmail || !printable(p.Email) {
-		p.Email, p.EmailVerified = "", false
+		p.Email, p.EmailVerified, p.Domain = "", false, ""
 	}
 	p.Name = boundedName(p.Name)
 	return p, true

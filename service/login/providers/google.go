@@ -46,7 +46,9 @@ func (google) parameters(r Request) []oauth2.AuthCodeOption {
 }
 
 func (g google) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
-	return openIDIdentify(ctx, s, c, g.issuer(s), e)
+	identity, claims, err := openIDClaims(ctx, s, c, g.issuer(s), e)
+	identity.Domain = googleDomain(claims, identity)
+	return identity, err
 }
 
 // prefixes: access tokens begin so (developers.google.com/identity/protocols/oauth2,

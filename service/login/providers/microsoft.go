@@ -110,13 +110,14 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 	case claims.TenantID == personalTenant && strings.Contains(authority, "/organizations/"):
 		return federation.Identity{}, refusedAnswer(c, "a personal account, where only organizations may sign in")
 	}
-	// The address is not verified: learn.microsoft.com/entra/identity-platform/id-token-claims-reference
-	// warns against deciding anything by it.
+	verified, domain := microsoftEmail(c, claims, !multi)
 	return federation.Identity{
-		Issuer:  base,
-		Subject: claims.TenantID + "." + claims.ObjectID,
-		Email:   claims.Email,
-		Name:    policy.DisplayName(claims),
+		Issuer:        base,
+		Subject:       claims.TenantID + "." + claims.ObjectID,
+		Email:         claims.Email,
+		EmailVerified: verified,
+		Name:          policy.DisplayName(claims),
+		Domain:        domain,
 
 		Authentication: claims.Authentication(),
 	}, nil

@@ -126,19 +126,28 @@ func openIDEndpoint(ctx context.Context, s *Set, c Config, issuer string) (oauth
 }
 
 func openIDIdentify(ctx context.Context, s *Set, c Config, issuer string, e exchange) (federation.Identity, error) {
+	identity, _, err := openIDClaims(ctx, s, c, issuer, e)
+	identity.Domain = declared(c, identity)
+	return identity, err
+}
+
+// openIDClaims is openIDIdentify without Domain, and with the claims of the ID token.
+func openIDClaims(
+	ctx context.Context, s *Set, c Config, issuer string, e exchange,
+) (federation.Identity, federation.Claims, error) {
 	found, err := s.discover(ctx, c, issuer, "")
 	if err != nil {
-		return federation.Identity{}, err
+		return federation.Identity{}, federation.Claims{}, err
 	}
 	client := s.relyingParty(c)
 	claims, err := client.Verify(ctx, found.Issuer, e.attempt, e.iss, e.token)
 	if err != nil {
-		return federation.Identity{}, faultOf(c, err)
+		return federation.Identity{}, federation.Claims{}, faultOf(c, err)
 	}
 	identity, err := client.Identify(ctx, found.Issuer, claims, e.token)
 	if err != nil {
-		return federation.Identity{}, faultOf(c, err)
+		return federation.Identity{}, federation.Claims{}, faultOf(c, err)
 	}
 	identity.Issuer = issuer
-	return identity, nil
+	return identity, claims, nil
 }

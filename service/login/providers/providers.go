@@ -39,9 +39,10 @@ type Config struct {
 	ClientSecret secrets.Secret
 	Issuer       string // "" is the provider's own address; see Traits
 	Scopes       []string
-	Audience     string // the API that access tokens are asked for; only of auth0
-	RedirectURI  string // registered with the provider
-	WebPorts     bool   // endpoints of its discovery document must be on ports 80 and 443
+	Audience     string   // the API that access tokens are asked for; only of auth0
+	Domains      []string // of addresses that the team declares it authoritative for; see TakesDomains
+	RedirectURI  string   // registered with the provider
+	WebPorts     bool     // endpoints of its discovery document must be on ports 80 and 443
 }
 
 // Request has the parameters of one authorization request.
