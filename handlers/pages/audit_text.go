@@ -44,6 +44,9 @@ func auditText(e audit.Entry) string {
 	case access.ProjectCreate:
 		return "created project " + cmp.Or(e.ProjectName, e.Detail["name"])
 	case access.ProjectUpdate:
+		if object := e.Detail["object"]; object != "" {
+			return pastOf(e.Detail["change"]) + " " + object + of
+		}
 		what, _, _ := strings.Cut(e.Detail["change"], " of ")
 		return "changed the " + cmp.Or(what, "settings") + of
 	case access.ProjectDelete, access.ProjectErase, access.ProjectRestore:
@@ -137,6 +140,8 @@ func keyText(e audit.Entry) string {
 }
 
 var pasts = map[string]string{
+	"add":      "added",
+	"rename":   "renamed",
 	"freeze":   "froze",
 	"unfreeze": "unfroze",
 	"revoke":   "revoked",

@@ -92,3 +92,21 @@ func TestEnvironments_remove(t *testing.T) {
 		s.Get(prod).Shows(404, "There is nothing here")
 	})
 }
+
+func TestVersions_history(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		s.Post(versionsPage, "version", "2.0.0", "copy_from", "1.0.0").LeadsTo(shopPage)
+		s.Post(versionsPage+"/2.0.0", "name", "2.1.0").LeadsTo(shopPage)
+		s.Post(versionsPage+"/2.1.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
+		s.Post(versionsPage+"/2.1.0/environments/dev/delete", "confirm", "true").LeadsTo(shopPage)
+		s.Post(versionsPage+"/2.1.0/delete", "confirm", "true").LeadsTo(shopPage)
+		s.Get("/audit").
+			Says("#audit-list", "added version 2.0.0 of shop").
+			Says("#audit-list", "renamed version 2.0.0 to 2.1.0 of shop").
+			Says("#audit-list", "added environment dev of version 2.1.0 of shop").
+			Says("#audit-list", "removed environment dev of version 2.1.0 of shop").
+			Says("#audit-list", "removed version 2.1.0 of shop")
+	})
+}

@@ -130,11 +130,8 @@ func (s *Service) Remove(ctx context.Context, p access.Principal, ref string, in
 	if err := s.flushUsage(ctx); err != nil {
 		return fmt.Errorf("projects: remove version %s of %s: %w", in.Version, ref, err)
 	}
-	what := "removed version " + in.Version
-	if in.Environment != "" {
-		what = "removed environment " + in.Environment + " of version " + in.Version
-	}
-	return s.restructure(ctx, p, ref, what, func(tx *models.Tx, project models.Project, _ time.Time) error {
+	says := &note{change: "remove"}
+	return s.restructure(ctx, p, ref, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
 		version, removed, err := in.find(tx, project)
 		if err != nil {
 			return err
@@ -148,7 +145,9 @@ func (s *Service) Remove(ctx context.Context, p access.Principal, ref string, in
 		if err := in.checkConfirmed(tx, p, project, removed); err != nil {
 			return err
 		}
+		says.object = "version " + version.Name
 		if in.Environment != "" {
+			says.object = "environment " + removed[0].Name + " of version " + version.Name
 			err = tx.DeleteEnvironment(removed[0].ID)
 		} else {
 			err = tx.DeleteVersion(version.ID)

@@ -224,3 +224,38 @@ func withETag(in projects.RemovalInput, etag string) projects.RemovalInput {
 	in.IfMatch = etag
 	return in
 }
+
+// A key that is created while its environment is removed is revoked with it, or refused.
+func TestRemove_whileKeysAreCreated(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		created, p := w.twoEnvironments(t)
+		ids := make([]string, 8)
+		var group sync.WaitGroup
+		for i := range ids {
+			group.Go(func() {
+				minted, err := w.keys.Create(t.Context(), p, "shop", keys.CreateInput{Owner: "a", Environment: "dev"})
+				code := fault.CodeOf(err)
+				if err != nil && code != "unknown_environment" && code != "changed_meanwhile" {
+					t.Errorf("create a key: %v", err)
+				}
+				ids[i] = minted.ID
+			})
+		}
+		group.Go(func() {
+			in := projects.RemovalInput{Version: "1.0.0", Environment: "dev", Confirmed: true}
+			if err := w.Remove(t.Context(), p, "shop", in); err != nil {
+				t.Errorf("remove the environment: %v", err)
+			}
+		})
+		group.Wait()
+		for _, id := range append(ids, created.Keys["dev"].ID) {
+			if id == "" {
+				continue
+			}
+			if got := w.stateOf(t, p, id); got != "revoked" {
+				t.Errorf("the key %s is %s", id, got)
+			}
+		}
+	})
+}

@@ -38,6 +38,16 @@ func TestUpdateAccess_rename(t *testing.T) {
 		if got := w.namesOf(t, id); !slices.Equal(got, []string{"1.0.0/prod", "2.1.0/prod"}) {
 			t.Errorf("served %v", got)
 		}
+		entries, err := db.Read(t.Context()).AuditOf(p.HomeTeam, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := entries[0].Detail["object"]; got != "version 2.0.0 to 2.1.0" {
+			t.Errorf("the audit entry says %q", got)
+		}
+		if got := entries[0].Changes; len(got) != 0 {
+			t.Errorf("the audit entry has the changes %v of a version that was only renamed", got)
+		}
 		for name, code := range map[string]string{"1.0.0": "name_taken", "a/b": "invalid_version", "": "invalid_version"} {
 			_, err := w.UpdateAccess(t.Context(), p, id, "2.1.0", "", projects.AccessChange{Name: &name})
 			if got := fieldOf(err, "/name").Code; got != code {

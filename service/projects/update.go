@@ -52,8 +52,8 @@ func (s *Service) UpdateAccess(
 	if err != nil {
 		return out, fmt.Errorf("projects: change the access of %s: %w", versionID, err)
 	}
-	what := "access of " + versionID
-	err = s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+	says := &note{change: "access of " + versionID}
+	err = s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		version, err := versionOf(tx, project, versionID)
 		if err != nil {
 			return err
@@ -62,8 +62,12 @@ func (s *Service) UpdateAccess(
 			return err
 		}
 		seen := version.UpdatedAt
+		was := version.Name
 		if err := in.rename(tx, project, &version); err != nil {
 			return err
+		}
+		if version.Name != was {
+			*says = note{"rename", "version " + was + " to " + version.Name}
 		}
 		auth, err := s.checkAccess(tx, p, project, &version, in, addressesWrong)
 		if err != nil {
@@ -242,8 +246,8 @@ func (s *Service) UpdateEnvironment(
 		}
 		target = u.String()
 	}
-	what := in.what(environmentID)
-	err := s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+	says := &note{change: "target of " + environmentID}
+	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		environment, version, err := environmentOf(tx, project, "", environmentID)
 		if err != nil {
 			return err
@@ -254,9 +258,12 @@ func (s *Service) UpdateEnvironment(
 		if err := keepsCredentials(tx, environment, target); err != nil {
 			return err
 		}
-		seen := environment.UpdatedAt
+		seen, was := environment.UpdatedAt, environment.Name
 		if err := in.rename(tx, project, version, &environment, now); err != nil {
 			return err
+		}
+		if environment.Name != was {
+			*says = note{"rename", "environment " + was + " of version " + version.Name + " to " + environment.Name}
 		}
 		environment.Target, environment.UpdatedAt = cmp.Or(target, environment.Target), now
 		out = viewEnvironment(project.Name, version.Name, environment)
@@ -265,18 +272,24 @@ func (s *Service) UpdateEnvironment(
 	return out, err
 }
 
-// what names the change in the audit entry.
-func (in EnvironmentChange) what(id string) string {
-	if in.Name != nil {
-		return "name of " + id
-	}
-	return "target of " + id
-}
-
 // change changes a project in one transaction: it checks permission, calls fn, and writes
 // the audit entry and the revision. what names the change in the audit entry.
 func (s *Service) change(
 	ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error,
+) error {
+	return s.changeNoted(ctx, p, ref, &note{change: what}, fn)
+}
+
+// note is what the audit entry of a change says, for people. fn may set it.
+type note struct {
+	change string // "access of ver_1"; with an object a verb: add, rename, remove
+	object string // such as "version 2.0.0"
+}
+
+// changeNoted is change for an fn that sets the note.
+func (s *Service) changeNoted(
+	ctx context.Context, p access.Principal, ref string, says *note,
+	fn func(*models.Tx, models.Project, time.Time) error,
 ) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
@@ -295,12 +308,16 @@ func (s *Service) change(
 		if err != nil {
 			return err
 		}
+		detail := map[string]string{"change": says.change, "name": project.Name}
+		if says.object != "" {
+			detail["object"] = says.object
+		}
 		err = access.Record(tx, p, access.Entry{
 			Action: access.ProjectUpdate,
 			Object: project.ID,
 			Team:   project.TeamID,
-			Detail: map[string]string{"change": what, "name": project.Name},
-			Before: before,
+			Detail: detail,
+			Before: before.renamedAs(after),
 			After:  after,
 		})
 		if err != nil {

@@ -35,8 +35,8 @@ func (s *Service) CreateVersion(
 	if err != nil {
 		return out, fmt.Errorf("projects: create version %s of %s: %w", in.Name, ref, err)
 	}
-	what := "new version " + in.Name
-	err = s.restructure(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+	says := &note{"add", "version " + in.Name}
+	err = s.restructure(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		versions, err := tx.VersionsOf(project.ID)
 		if err != nil {
 			return err
@@ -169,8 +169,8 @@ func (s *Service) CreateEnvironment(
 	if field != nil {
 		wrong = append(wrong, *field)
 	}
-	what := "new environment " + in.Name
-	err = s.restructure(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+	says := &note{change: "add"}
+	err = s.restructure(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		version, err := versionOf(tx, project, versionRef)
 		if err != nil {
 			return err
@@ -197,18 +197,20 @@ func (s *Service) CreateEnvironment(
 			CreatedAt: now,
 			UpdatedAt: now,
 		}
+		says.object = "environment " + row.Name + " of version " + version.Name
 		out = viewEnvironment(project.Name, version.Name, row)
 		return tx.Insert(&row)
 	})
 	return out, err
 }
 
-// restructure is change for the project's versions and environments, which are added and
+// restructure is changeNoted for the project's versions and environments, which are added and
 // removed one transaction after the other.
 func (s *Service) restructure(
-	ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error,
+	ctx context.Context, p access.Principal, ref string, says *note,
+	fn func(*models.Tx, models.Project, time.Time) error,
 ) error {
-	return s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+	return s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		if err := tx.LockProject(project.ID); err != nil {
 			return err
 		}
