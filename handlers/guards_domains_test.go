@@ -41,3 +41,21 @@ var domainGuards = map[string]guard{
 		needs:    "approved",
 	},
 }
+
+// domainAnonymous is what a caller without a credential gets.
+var domainAnonymous = map[string]string{
+	"GET /projects/:project/domains":                            "in",
+	"POST /projects/:project/domains":                           "in",
+	"GET /projects/:project/domains/:domain":                    "in",
+	"POST /projects/:project/domains/:domain":                   "in",
+	"POST /projects/:project/domains/:domain/verify":            "in",
+	"POST /projects/:project/domains/:domain/remove":            "in",
+	"GET /api/v1/projects/:project/domains":                     "401",
+	"POST /api/v1/projects/:project/domains":                    "401",
+	"GET /api/v1/projects/:project/domains/:domain":             "401",
+	"PATCH /api/v1/projects/:project/domains/:domain":           "401",
+	"DELETE /api/v1/projects/:project/domains/:domain":          "401",
+	"POST /api/v1/projects/:project/domains/:domain/verify":     "401",
+	"PUT /api/v1/projects/:project/domains/:domain/approval":    "401",
+	"DELETE /api/v1/projects/:project/domains/:domain/approval": "401",
+}

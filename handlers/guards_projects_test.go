@@ -127,3 +127,26 @@ var projectGuards = map[string]guard{
 	"POST /api/v1/exports/:export/cancel":       {action: access.ExportCreate},
 	"GET /api/v1/exports/:export/download":      {action: access.ExportDownload, needs: "ready", audited: true},
 }
+
+// projectAnonymous is what a caller without a credential gets.
+var projectAnonymous = map[string]string{
+	"POST /projects/:project/versions/:version/access":                                  "in",
+	"POST /projects/:project/versions":                                                  "in",
+	"GET /projects/:project/versions/:version":                                          "in",
+	"POST /projects/:project/versions/:version":                                         "in",
+	"POST /projects/:project/versions/:version/delete":                                  "in",
+	"POST /projects/:project/versions/:version/environments":                            "in",
+	"GET /projects/:project/versions/:version/environments/:environment":                "in",
+	"POST /projects/:project/versions/:version/environments/:environment":               "in",
+	"POST /projects/:project/versions/:version/environments/:environment/delete":        "in",
+	"POST /projects/:project/versions/:version/addresses":                               "in",
+	"POST /api/v1/projects/:project/versions":                                           "401",
+	"POST /api/v1/projects/:project/versions/:version/environments":                     "401",
+	"PATCH /api/v1/projects/:project/versions/:version":                                 "401",
+	"GET /api/v1/projects/:project/versions/:version/callers":                           "401",
+	"GET /api/v1/projects/:project/versions/:version/environments/:environment/callers": "401",
+	"DELETE /api/v1/projects/:project/versions/:version":                                "401",
+	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment":      "401",
+	"PUT /api/v1/projects/:project/takedown":                                            "401",
+	"DELETE /api/v1/projects/:project/takedown":                                         "401",
+}

@@ -64,8 +64,8 @@ var guards = merge(
 )
 
 // merge joins tables of guards. It panics on a route that is declared twice.
-func merge(tables ...map[string]guard) map[string]guard {
-	all := map[string]guard{}
+func merge[V any](tables ...map[string]V) map[string]V {
+	all := map[string]V{}
 	for _, table := range tables {
 		for route, g := range table {
 			if _, ok := all[route]; ok {

@@ -16,6 +16,7 @@ func configure() projects.Configure {
 			Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
 			ConfigureURL: "/projects/shop",
 			TenantsURL:   "/projects/shop/tenants",
+			DomainsURL:   "/projects/shop/domains",
 			LoginURL:     "/projects/shop/login",
 			UsageURL:     "/projects/shop/usage",
 			RequestsURL:  "/projects/shop/requests",
