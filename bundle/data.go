@@ -58,7 +58,7 @@ var dataTable = Table{
 				"that it is asked with does not.",
 			Remedy: "Give whatever asks the endpoint from now on a secret of its own."},
 	},
-	snapshot.FeatureHostedLogin: {HostedLogin},
+	snapshot.FeatureHostedLogin: {HostedLogin, MachineLogin},
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
 		Note:   "The audience or scope stands in project-config.json; which app clients may ask for it does not.",
 		Remedy: "Declare it at the OpenID Connect provider that you move your applications to."}},
@@ -144,6 +144,16 @@ var (
 			"is there; its settings and its people are not in this zip, and nobody gets in by one of its tokens.",
 		Remedy: "Register your applications with an OpenID Connect provider of your own, and have the gateway " +
 			"verify that one's tokens, before you move them.",
+	}
+	// MachineLogin is an app client that gets tokens for itself (client credentials).
+	MachineLogin = Fate{
+		Reason: "machine_stays",
+		Status: Skipped,
+		How:    "left out",
+		Note: "The app client gets tokens for itself from the hosted service; its settings and its secret are not " +
+			"in this zip, and its calls are not let in by one of its tokens.",
+		Remedy: "Give the machine an API key with its own owner before you move it, or register it with an OpenID " +
+			"Connect provider of your own and have the gateway verify that one's tokens.",
 	}
 	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",

@@ -65,6 +65,7 @@ type Subject struct {
 	Tenant      *snapshot.Tenant
 	KeyType     *snapshot.KeyType
 	Key         *snapshot.Key
+	Client      *snapshot.AppClient
 	Place       string // of a limit or an address rule: its JSON Pointer relative to its owner
 }
 

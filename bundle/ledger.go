@@ -92,6 +92,9 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 		if s.Feature == snapshot.FeatureRequestLimits {
 			verdict.Reason = s.ID
 		}
+		if s.Client != nil && s.Client.Machine {
+			verdict.Reason = MachineLogin.Reason
+		}
 		if s.Key != nil && verdict.Reason == "" && !b.HasKeys() {
 			verdict.Reason = ReasonLeftOut
 		}
@@ -119,8 +122,9 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	p := b.Project
 	fixed := []Subject{{Feature: snapshot.FeatureProject, ID: p.ID, Name: p.Name, Source: At(configFile, "")}}
 	fixed = append(fixed, b.versionSubjects()...)
-	for _, c := range p.Clients {
+	for i, c := range p.Clients {
 		fixed = append(fixed, Subject{
+			Client:  &p.Clients[i],
 			Feature: snapshot.FeatureHostedLogin,
 			ID:      c.ID,
 			Name:    b.tenantName(c.TenantID) + "/" + c.Name,

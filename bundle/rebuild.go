@@ -233,5 +233,10 @@ func (d projectDoc) addressOf(version, environment string) string {
 // <tenant>/<client>.
 func clientOf(item Item) snapshot.AppClient {
 	tenant, name, _ := strings.Cut(item.Name, "/")
-	return snapshot.AppClient{ID: strings.TrimPrefix(item.ID, item.Kind+":"), TenantID: tenant, Name: name}
+	return snapshot.AppClient{
+		ID:       strings.TrimPrefix(item.ID, item.Kind+":"),
+		TenantID: tenant,
+		Name:     name,
+		Machine:  strings.HasSuffix(item.Code, "."+MachineLogin.Reason),
+	}
 }

@@ -18,6 +18,8 @@ type AppClient struct {
 	RedirectURIs   []string  `json:"redirect_uris"`
 	LogoutURIs     []string  `json:"logout_uris"`
 	APIScopes      []string  `json:"api_scopes"`
+	GrantTypes     []string  `json:"grant_types"`
+	Frozen         bool      `json:"frozen"`
 	Confidential   bool      `json:"confidential"`
 	AccessSeconds  int64     `json:"access_token_seconds"`
 	RefreshSeconds int64     `json:"refresh_token_seconds"` // 0: a login cannot be refreshed
@@ -45,6 +47,7 @@ type AppClientChange struct {
 	RedirectURIs   *[]string       `json:"redirect_uris,omitempty"`
 	LogoutURIs     *[]string       `json:"logout_uris,omitempty"`
 	APIScopes      *[]string       `json:"api_scopes,omitempty"`
+	GrantTypes     *[]string       `json:"grant_types,omitempty"`
 	Confidential   *bool           `json:"confidential,omitempty"` // true: a new secret
 	AccessSeconds  *int64          `json:"access_token_seconds,omitempty"`
 	RefreshSeconds *int64          `json:"refresh_token_seconds,omitempty"`
@@ -126,6 +129,16 @@ func (c *Client) CreateAppClient(ctx context.Context, tenant string, in AppClien
 // UpdateAppClient changes an app client.
 func (c *Client) UpdateAppClient(ctx context.Context, id string, change AppClientChange) (AppClient, error) {
 	return call[AppClient](ctx, c, http.MethodPatch, change, "api", "v1", "app-clients", id)
+}
+
+// FreezeAppClient refuses an app client and its tokens until UnfreezeAppClient.
+func (c *Client) FreezeAppClient(ctx context.Context, id string) (AppClient, error) {
+	return call[AppClient](ctx, c, http.MethodPost, nil, "api", "v1", "app-clients", id, "freeze")
+}
+
+// UnfreezeAppClient ends FreezeAppClient.
+func (c *Client) UnfreezeAppClient(ctx context.Context, id string) (AppClient, error) {
+	return call[AppClient](ctx, c, http.MethodPost, nil, "api", "v1", "app-clients", id, "unfreeze")
 }
 
 // DeleteAppClient deletes an app client and every login with it.

@@ -205,6 +205,8 @@ var anonymous = merge(projectAnonymous, domainAnonymous, map[string]string{
 	"POST /api/v1/tenants/:tenant/app-clients":   "401",
 	"GET /api/v1/app-clients/:client":            "401",
 	"PATCH /api/v1/app-clients/:client":          "401",
+	"POST /api/v1/app-clients/:client/freeze":    "401",
+	"POST /api/v1/app-clients/:client/unfreeze":  "401",
 	"DELETE /api/v1/app-clients/:client":         "401",
 	"GET /api/v1/app-clients/:client/providers":  "401",
 	"POST /api/v1/app-clients/:client/providers": "401",

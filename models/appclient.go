@@ -15,10 +15,12 @@ type AppClient struct {
 	ID             string `gorm:"primaryKey"`
 	TenantID       string
 	Name           string
-	RedirectURIs   []string `gorm:"serializer:json"`
-	LogoutURIs     []string `gorm:"serializer:json"`
-	APIScopes      Texts    // that it may ask for
-	SecretHash     Digest   // nil for a public client
+	RedirectURIs   []string   `gorm:"serializer:json"`
+	LogoutURIs     []string   `gorm:"serializer:json"`
+	APIScopes      Texts      // that it may ask for
+	GrantTypes     Texts      // how it gets tokens
+	FrozenAt       *time.Time // nil: not frozen
+	SecretHash     Digest     // nil for a public client
 	AccessSeconds  int64
 	RefreshSeconds int64 // 0: no refresh tokens
 	Algorithm      string
@@ -96,9 +98,14 @@ func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], 
 // that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
 	res := t.db.Model(&AppClient{}).Where("id = ? AND updated_at = ?", c.ID, seen).
-		Select("Name", "RedirectURIs", "LogoutURIs", "APIScopes", "SecretHash", "AccessSeconds", "RefreshSeconds", "Algorithm",
-			"Title", "Welcome", "LogoURL", "Color", "UpdatedAt").UpdateColumns(&c)
+		Select("Name", "RedirectURIs", "LogoutURIs", "APIScopes", "GrantTypes", "SecretHash", "AccessSeconds",
+			"RefreshSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color", "UpdatedAt").UpdateColumns(&c)
 	return res.RowsAffected == 1, res.Error
+}
+
+// FreezeAppClient writes since when an app client is frozen.
+func (t *Tx) FreezeAppClient(c AppClient) error {
+	return t.db.Model(&AppClient{}).Where("id = ?", c.ID).Select("FrozenAt", "UpdatedAt").UpdateColumns(&c).Error
 }
 
 // DeleteAppClient removes an app client with its providers, keys and logins. The

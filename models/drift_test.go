@@ -30,7 +30,6 @@ var rows = []any{
 	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{},
 	&models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{}, &models.Product{},
 	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},
-	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{},
 	&models.UpstreamHeader{},
 }
 

@@ -25,6 +25,7 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		"kong.token_introspection.not_asked",
 		"kong.hosted_login.issuer_stays",
 		"kong.api_scope.no_tokens",
+		"kong.hosted_login.machine_stays",
 		in.Project.Tenants[0].Name + "/web",
 	} {
 		if !strings.Contains(files["MIGRATION-REPORT.json"], code) {
@@ -61,6 +62,12 @@ func takeTokens(p *snapshot.Project) snapshot.Version {
 	p.Versions = append(p.Versions, opaque)
 	p.API = snapshot.API{Audience: "https://api.example", Scopes: []snapshot.APIScope{{Name: "orders:read"}}}
 	p.Clients = []snapshot.AppClient{{
+		ID:       "cli_0",
+		Name:     "robot",
+		Issuer:   "https://postern.example/oauth/cli_0",
+		TenantID: p.Tenants[0].ID,
+		Machine:  true,
+	}, {
 		ID:       "cli_1",
 		Name:     "web",
 		Issuer:   "https://postern.example/oauth/cli_1",

@@ -14,7 +14,7 @@ import (
 
 func newAppClients(t terminal) *cobra.Command {
 	return family("app-clients", "List and change app clients: applications that a tenant's users sign in to",
-		newAppClientsList(t), newAppClientsCreate(t), newAppClientsUpdate(t), newAppClientsDelete(t))
+		newAppClientsList(t), newAppClientsCreate(t), newAppClientsUpdate(t), newAppClientsFreeze(t, true), newAppClientsFreeze(t, false), newAppClientsDelete(t))
 }
 
 // onLogin tries a call with each credential until one may read the tenant, app client or
@@ -97,6 +97,7 @@ func newAppClientsList(t terminal) *cobra.Command {
 type appClientFlags struct {
 	name, algorithm                string
 	redirects, logouts, apiScopes  []string
+	grantTypes                     []string
 	confidential                   bool
 	access, refresh                string
 	title, welcome, logoURL, color string
@@ -114,6 +115,8 @@ func (f *appClientFlags) add(command *cobra.Command) {
 		"redirect URI after sign-out, repeatable",
 	)
 	flags.StringArrayVar(&f.apiScopes, "api-scope", nil, "API scope that it may ask for, repeatable")
+	flags.StringSliceVar(&f.grantTypes, "grant-type", nil, "authorization_code, refresh_token or client_credentials, "+
+		"repeatable")
 	flags.BoolVar(&f.confidential, "confidential", false, "create a new client secret, shown once")
 	flags.StringVar(&f.access, "access-token", "", "lifetime of access and ID tokens, such as 10m")
 	flags.StringVar(&f.refresh, "refresh-token", "", "lifetime of refresh tokens, such as 30d; 0 for none")
@@ -135,6 +138,7 @@ func (f *appClientFlags) change(c *cobra.Command) (client.AppClientChange, error
 		RedirectURIs: given(c, "redirect-uri", &f.redirects),
 		LogoutURIs:   given(c, "logout-uri", &f.logouts),
 		APIScopes:    given(c, "api-scope", &f.apiScopes),
+		GrantTypes:   given(c, "grant-type", &f.grantTypes),
 	}
 	branding := client.BrandingChange{Title: given(c, "title", &f.title), Welcome: given(c, "welcome", &f.welcome),
 		LogoURL: given(c, "logo-url", &f.logoURL), Color: given(c, "color", &f.color)}

@@ -29,6 +29,7 @@ var (
 	TokenTenant  = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or " +
 		"to another than the API key does."}
 	UserFrozen    = Denial{403, "user_frozen", "This user is frozen."}
+	ClientFrozen  = Denial{403, "client_frozen", "This application is frozen."}
 	IPDenied      = Denial{403, "ip_denied", "Calls from this address are not allowed."}
 	RateLimited   = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
 	QuotaExceeded = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in " +
@@ -65,7 +66,7 @@ func Denials() []Denial {
 	return []Denial{
 		BadRequest, BadPath,
 		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
-		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired,
+		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, ClientFrozen, IPDenied, ProjectFrozen, ClaimRequired,
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, RateLimited, QuotaExceeded,
 		UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed,
 		UpstreamTimeout, LoopDetected,
@@ -237,8 +238,8 @@ func decideKey(c *Call) Decision {
 	}}
 }
 
-// decideToken judges a token that came without a key. If such calls fall back to an
-// owner, the owner is the consumer, and the identity names the user as well.
+// decideToken judges a token that came without a key. An app client that calls for itself
+// is a consumer, named by its id. If other calls fall back to an owner, the owner is the consumer, and the identity names the user as well.
 func decideToken(c *Call, stripKey bool) Decision {
 	if c.Token == nil {
 		return deny(c.TokenDenial)
@@ -249,14 +250,19 @@ func decideToken(c *Call, stripKey bool) Decision {
 	}
 	id := Identity{Scopes: c.Token.Scopes, TenantID: at.tenantID}
 	id.setUser(c.Token)
-	if owner := c.Realm.FallbackOwnerOf(at.tenantID); c.Access.Keyless == snapshot.OwnerFallback && owner != "" {
+	if c.Token.isMachine() {
+		id.ConsumerID, id.Owner = c.Consumers.ID(c.Realm.ID, c.Token.Client), c.Token.Client
+	} else if owner := c.Realm.FallbackOwnerOf(at.tenantID); c.Access.Keyless == snapshot.OwnerFallback && owner != "" {
 		id.ConsumerID, id.Owner = c.Consumers.ID(c.Realm.ID, owner), owner
 	}
 	return Decision{Allow: true, StripKey: stripKey, Identity: id, Authorization: at.authorization}
 }
 
-// setUser sets the user of a token.
+// setUser sets the user of a token. An app client is none.
 func (id *Identity) setUser(t *Token) {
+	if t.isMachine() {
+		return
+	}
 	id.User, id.Issuer, id.Groups = t.Subject, t.Issuer, t.Groups
 	if t.Client != "" {
 		id.Issuer = ""

@@ -40,6 +40,10 @@ type Hosted struct {
 	Sealed       string             // the provider's token, encrypted; "": none
 }
 
+// isMachine reports whether an app client got the token for itself: its subject is the app
+// client (RFC 9068, 2.2), and not one of its users.
+func (t *Token) isMachine() bool { return t.Client != "" && t.Subject == t.Client && !t.Introspected }
+
 // placement is the tenant of a token's user, and what the upstream gets of the token.
 type placement struct {
 	tenantID      string
@@ -65,6 +69,15 @@ func (r *Realm) placeHosted(t *Token) (placement, Denial) {
 	client := r.clients[t.Issuer]
 	if client == nil || !r.Serves(client.TenantID) {
 		return placement{}, TokenTenant
+	}
+	if client.Frozen {
+		return placement{}, ClientFrozen
+	}
+	if t.isMachine() {
+		if !client.Machine {
+			return placement{}, InvalidToken // it may not call for itself any more
+		}
+		return placement{tenantID: client.TenantID}, Denial{}
 	}
 	if deleted, barred := r.barred[t.Subject]; deleted {
 		return placement{}, InvalidToken

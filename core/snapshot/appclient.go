@@ -12,6 +12,8 @@ type AppClient struct {
 	TenantID  string
 	Keys      []SigningKey // oldest first
 	Providers []Provider   // in the order of creation
+	Machine   bool         // it gets tokens of its own (RFC 6749, 4.4)
+	Frozen    bool         // none of its tokens is accepted
 }
 
 // SigningKey is the public part of a key that signs tokens. It is published some time
@@ -73,3 +75,7 @@ func IsOwnIssuer(publicURL, issuer string) bool {
 	own := publicURL + issuersPath
 	return len(issuer) > len(own) && issuer[:len(own)] == own
 }
+
+// ClientCredentials is the grant type of an app client without users (RFC 6749, 4.4). The
+// subject of its tokens is the app client.
+const ClientCredentials = "client_credentials"

@@ -35,6 +35,7 @@ type clientInput struct {
 	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback; compared exactly, but for the port of 127.0.0.1 and [::1]"`
 	LogoutURIs     *[]string      `json:"logout_uris,omitempty" doc:"Allowed redirect URIs after signing out"`
 	APIScopes      *[]string      `json:"api_scopes,omitempty" doc:"API scopes that it may ask for, declared by a project that serves the tenant; orders:* covers a family"`
+	GrantTypes     *[]string      `json:"grant_types,omitempty" doc:"authorization_code and refresh_token (default), client_credentials for calls of the application itself"`
 	Confidential   *bool          `json:"confidential,omitempty" doc:"true returns a new client secret once; false (default) is for clients that cannot keep a secret"`
 	AccessSeconds  *int64         `json:"access_token_seconds,omitempty" doc:"Lifetime of access and ID tokens; default 600"`
 	RefreshSeconds *int64         `json:"refresh_token_seconds,omitempty" doc:"How long a login can be refreshed; default 2592000, 0 for never"`
@@ -48,6 +49,7 @@ func (in clientInput) rule() login.ClientInput {
 		RedirectURIs: in.RedirectURIs,
 		LogoutURIs:   in.LogoutURIs,
 		APIScopes:    in.APIScopes,
+		GrantTypes:   in.GrantTypes,
 		Confidential: in.Confidential,
 		Access:       seconds(in.AccessSeconds),
 		Refresh:      seconds(in.RefreshSeconds),
@@ -81,6 +83,8 @@ type clientOutput struct {
 	RedirectURIs   []string       `json:"redirect_uris"`
 	LogoutURIs     []string       `json:"logout_uris"`
 	APIScopes      []string       `json:"api_scopes" doc:"API scopes that it may ask for"`
+	GrantTypes     []string       `json:"grant_types"`
+	Frozen         bool           `json:"frozen" doc:"It gets no tokens, and those that it has are refused"`
 	Confidential   bool           `json:"confidential"`
 	AccessSeconds  int64          `json:"access_token_seconds"`
 	RefreshSeconds int64          `json:"refresh_token_seconds"`
@@ -112,6 +116,8 @@ func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput
 		RedirectURIs:   c.RedirectURIs,
 		LogoutURIs:     c.LogoutURIs,
 		APIScopes:      append([]string{}, c.APIScopes...),
+		GrantTypes:     c.GrantTypes,
+		Frozen:         c.Frozen,
 		Confidential:   c.Confidential,
 		AccessSeconds:  int64(c.Access / time.Second),
 		RefreshSeconds: int64(c.Refresh / time.Second),

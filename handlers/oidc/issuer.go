@@ -47,7 +47,7 @@ type tokenAnswer struct {
 	Type    string `json:"token_type"`
 	Expires int64  `json:"expires_in,omitempty"`
 	Refresh string `json:"refresh_token,omitempty"`
-	ID      string `json:"id_token"`
+	ID      string `json:"id_token,omitempty"`
 	Scope   string `json:"scope"`
 }
 

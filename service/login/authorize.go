@@ -90,6 +90,9 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if err != nil {
 		return Attempt{}, err
 	}
+	if client.FrozenAt != nil || !slices.Contains(client.GrantTypes, authorizationCode) {
+		return s.sentBack(client, look, in, errUnauthorizedClient.Code, errUnauthorizedClient.Public), nil
+	}
 	if code, text := in.check(); code != "" {
 		return s.sentBack(client, look, in, code, text), nil
 	}

@@ -75,7 +75,8 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 		)
 	}
 	wrong = append(wrong, in.applyBranding(row)...)
-	return in.applySecret(row), wrong
+	secret := in.applySecret(row)
+	return secret, append(wrong, in.applyGrantTypes(row)...)
 }
 
 func (in ClientInput) applySecret(row *models.AppClient) secrets.Secret {

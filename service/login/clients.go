@@ -32,6 +32,8 @@ type Client struct {
 	RedirectURIs []string
 	LogoutURIs   []string
 	APIScopes    []string // that it may ask for
+	GrantTypes   []string // how it gets tokens
+	Frozen       bool
 	Confidential bool
 	Access       time.Duration
 	Refresh      time.Duration // 0: no refresh tokens
@@ -64,6 +66,7 @@ type ClientInput struct {
 	RedirectURIs *[]string
 	LogoutURIs   *[]string
 	APIScopes    *[]string
+	GrantTypes   *[]string
 	Confidential *bool
 	Access       *time.Duration
 	Refresh      *time.Duration
@@ -117,6 +120,7 @@ func (s *Service) NewClientIn(
 		TenantID:       tenant.ID,
 		RedirectURIs:   []string{},
 		LogoutURIs:     []string{},
+		GrantTypes:     models.Texts{authorizationCode, refreshToken},
 		Algorithm:      RS256,
 		AccessSeconds:  int64(DefaultAccess / time.Second),
 		RefreshSeconds: int64(DefaultRefresh / time.Second),
@@ -268,6 +272,8 @@ func viewClient(row models.AppClient) Client {
 		RedirectURIs: row.RedirectURIs,
 		LogoutURIs:   row.LogoutURIs,
 		APIScopes:    row.APIScopes,
+		GrantTypes:   row.GrantTypes,
+		Frozen:       row.FrozenAt != nil,
 		Confidential: row.SecretHash != nil,
 		Access:       time.Duration(row.AccessSeconds) * time.Second,
 		Refresh:      time.Duration(row.RefreshSeconds) * time.Second,

@@ -88,10 +88,9 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 }
 
 func grantTypes(client models.AppClient) []string {
-	if client.RefreshSeconds == 0 {
-		return []string{"authorization_code"}
-	}
-	return []string{"authorization_code", "refresh_token"}
+	return slices.DeleteFunc(slices.Clone(client.GrantTypes), func(one string) bool {
+		return one == refreshToken && client.RefreshSeconds == 0
+	})
 }
 
 func authMethods(client models.AppClient) []string {

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/directory"
 )
@@ -72,7 +74,11 @@ func (s *Service) introspectAccess(
 	if !s.holds(client, claims) {
 		return Introspection{}, nil
 	}
-	if _, _, live, err := liveSession(s.DB.Read(ctx), client.ID, claims.Session); err != nil || !live {
+	if claims.Subject == client.ID {
+		if !slices.Contains(client.GrantTypes, snapshot.ClientCredentials) {
+			return Introspection{}, nil
+		}
+	} else if _, _, live, err := liveSession(s.DB.Read(ctx), client.ID, claims.Session); err != nil || !live {
 		return Introspection{}, err
 	}
 	return Introspection{
@@ -101,7 +107,7 @@ func (s *Service) holds(client models.AppClient, claims AccessClaims) bool {
 		Issuer: s.Issuer(client.ID),
 		Time:   time.Now(),
 	}, 0)
-	return err == nil && claims.ClientID == client.ID && claims.Expiry != nil && claims.IssuedAt != nil
+	return err == nil && client.FrozenAt == nil && claims.ClientID == client.ID && claims.Expiry != nil && claims.IssuedAt != nil
 }
 
 // introspectRefresh describes a refresh token. One that was used is not active.

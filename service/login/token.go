@@ -8,11 +8,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
@@ -60,25 +62,31 @@ var (
 	errRequest = fault.New(fault.Malformed, "invalid_request", "a parameter is missing or sent twice")
 )
 
-// Token exchanges a code or a refresh token.
+// Token exchanges a code or a refresh token, or gives an app client a token of its own.
 func (s *Service) Token(ctx context.Context, in TokenInput) (Tokens, error) {
 	client, err := s.authenticate(ctx, in.Credentials)
 	if err != nil {
 		return Tokens{}, err
 	}
-	switch in.GrantType {
-	case "authorization_code":
-		return s.exchange(ctx, client, in)
-	case "refresh_token":
-		return s.refresh(ctx, client, in)
-	case "":
-		return Tokens{}, errRequest
+	if in.GrantType != "" && !slices.Contains(allGrantTypes, in.GrantType) {
+		return Tokens{}, fault.New(
+			fault.Malformed,
+			"unsupported_grant_type",
+			"grant_type has to be authorization_code, refresh_token or client_credentials",
+		)
 	}
-	return Tokens{}, fault.New(
-		fault.Malformed,
-		"unsupported_grant_type",
-		"grant_type has to be authorization_code or refresh_token",
-	)
+	if in.GrantType != "" && !slices.Contains(client.GrantTypes, in.GrantType) {
+		return Tokens{}, errUnauthorizedClient
+	}
+	switch in.GrantType {
+	case snapshot.ClientCredentials:
+		return s.issueToClient(ctx, client, in)
+	case authorizationCode:
+		return s.exchange(ctx, client, in)
+	case refreshToken:
+		return s.refresh(ctx, client, in)
+	}
+	return Tokens{}, errRequest
 }
 
 func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppClient, error) {
@@ -100,6 +108,9 @@ func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppC
 	}
 	if client.SecretHash == nil && in.Secret != "" {
 		return client, errClient // a public client that sends a secret takes itself for a confidential one
+	}
+	if client.FrozenAt != nil {
+		return client, errUnauthorizedClient
 	}
 	return client, nil
 }
@@ -191,7 +202,7 @@ func (s *Service) use(
 			return false, err
 		}
 	}
-	if client.RefreshSeconds > 0 && out.handed == nil && granted(out.session.Scope, "offline_access") {
+	if refreshes(client) && out.handed == nil && granted(out.session.Scope, "offline_access") {
 		out.refresh = newSecret()
 	}
 	if grant.Kind == kindRefresh && out.refresh != "" {

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"slices"
 	"time"
 
 	"postern/core/snapshot"
@@ -28,6 +29,8 @@ func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 				TenantID:  row.TenantID,
 				Keys:      keys[row.ID],
 				Providers: providers[row.ID],
+				Machine:   slices.Contains(row.GrantTypes, snapshot.ClientCredentials),
+				Frozen:    row.FrozenAt != nil,
 			})
 		}
 	}
