@@ -30,6 +30,7 @@ func codesOf(t *testing.T, a controlplane.Response) string {
 
 func TestCreateProxy_Warnings(t *testing.T) {
 	t.Parallel()
+	const back = `"redirect_uris":["https://a.example/cb"]}`
 	const github = `{"type":"github","client_id":"x","client_secret":"y"}`
 	tests := []struct{ name, body, want string }{
 		{"nothing set", `{"target":"http://127.0.0.1:9"}`, "passthrough"},
@@ -49,18 +50,18 @@ func TestCreateProxy_Warnings(t *testing.T) {
 		},
 		{
 			"providers off",
-			createWithLogin(`{"providers":[{"type":"google","enabled":false}],"redirect_uris":["https://a.example/cb"]}`),
+			createWithLogin(`{"providers":[{"type":"google","enabled":false}],` + back),
 			"no_provider",
 		},
 		{
 			"access tokens of an issuer without a secret",
-			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"https://8.8.8.8","token_type":"provider"}],
-				"redirect_uris":["https://a.example/cb"]}`),
+			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"https://8.8.8.8",
+				"token_type":"provider"}],` + back),
 			"opaque_tokens_refused",
 		},
 		{
 			"Google without a secret",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}],"redirect_uris":["https://a.example/cb"]}`),
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}],` + back),
 			"client_secret_missing",
 		},
 	}
@@ -85,7 +86,8 @@ func TestUpdate_Warnings(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		made := controlplane.Call(t, h, "POST", "/proxy", "", createWithLogin(
-			`{"providers":[{"type":"google","client_id":"x","client_secret":"y"}],"redirect_uris":["https://a.example/cb"]}`,
+			`{"providers":[{"type":"google","client_id":"x","client_secret":"y"}],
+			"redirect_uris":["https://a.example/cb"]}`,
 		))
 		key, _ := made.Body["workspace_key"].(string)
 		project, _ := made.Body["project"].(map[string]any)

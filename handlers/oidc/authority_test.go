@@ -39,7 +39,8 @@ func TestApprovalByDomain(t *testing.T) {
 			back := fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String())
 			return s.get(browser, back.String())
 		}
-		if page := arrive(); page.status != http.StatusForbidden || !strings.Contains(page.Text(), "invited users only") {
+		page := arrive()
+		if page.status != http.StatusForbidden || !strings.Contains(page.Text(), "invited users only") {
 			t.Errorf("before it is declared: %d %s", page.status, page.Find("main").Text())
 		}
 		s.declare(provider, "example.com")

@@ -58,7 +58,12 @@ var stepUps = []struct {
 		strip:  true,
 		unmet:  "authenticate the user again",
 	},
-	{name: "prompt=login, removed on the way, no auth_time", ask: url.Values{"prompt": {"login"}}, strip: true, unmet: "auth_time"},
+	{
+		name:  "prompt=login, removed on the way, no auth_time",
+		ask:   url.Values{"prompt": {"login"}},
+		strip: true,
+		unmet: "auth_time",
+	},
 	{
 		name:   "max_age=0 is prompt=login",
 		ask:    url.Values{"max_age": {"0"}},
@@ -195,7 +200,8 @@ func TestStepUp_Refresh(t *testing.T) {
 		at := minutesAgo(7)
 		fake.Claims = func(claims map[string]any) { claims["auth_time"], claims["acr"] = at, "gold" }
 		browser, r := s.browser(), s.request("openid offline_access")
-		first := s.exchange(r, s.agree(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String()))
+		back := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String())
+		first := s.exchange(r, s.agree(browser, back.String()))
 		again := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}})
 		wantStated(t, map[string]any{"auth_time": at, "acr": "gold"}, again)
 	})

@@ -121,8 +121,10 @@ func TestInviteOnlyTenants(t *testing.T) {
 		who    directory.ExternalIdentity
 		groups []string // nil: refused
 	}{
-		"approved by address":               {identity("1", "ana@example.com", true), []string{"company", "staff"}},
-		"approved by domain":                {speakingFor("corp.example", identity("2", "bo@corp.example", true)), []string{}},
+		"approved by address": {identity("1", "ana@example.com", true), []string{"company", "staff"}},
+		"approved by domain": {
+			speakingFor("corp.example", identity("2", "bo@corp.example", true)), []string{},
+		},
 		"a provider that is none's":         {identity("9", "bo@corp.example", true), nil},
 		"a provider of another domain":      {speakingFor("evil.example", identity("9", "bo@corp.example", true)), nil},
 		"an address that is not verified":   {identity("3", "ana@example.com", false), nil},

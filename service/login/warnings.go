@@ -76,8 +76,8 @@ func (c Client) warnings(all []Provider) (out []fault.Warning) {
 		}
 		presentsAccess := one.Tokens.Client == ProviderToken && one.Tokens.Upstream != ProviderIDToken
 		if one.Type == providers.OIDC && presentsAccess && !one.HasSecret {
-			warn(WarnOpaqueTokens, "Calls with opaque access tokens of %s are refused: the provider has no client secret "+
-				"to ask its issuer about them. JSON Web Tokens work.", ProviderLabel(one))
+			warn(WarnOpaqueTokens, "Calls with opaque access tokens of %s are refused: the provider has no client "+
+				"secret to ask its issuer about them. JSON Web Tokens work.", ProviderLabel(one))
 		}
 	}
 	return out

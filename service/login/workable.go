@@ -31,8 +31,8 @@ func checkWorkable(row models.Provider) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: "/audience",
 				Code:    "required",
-				Detail: "Without an audience, Auth0 gives opaque access tokens that only Auth0 itself can read. Give the " +
-					"identifier of your API at Auth0, or let browsers get service or the ID token.",
+				Detail: "Without an audience, Auth0 gives opaque access tokens that only Auth0 itself can read. Give " +
+					"the identifier of your API at Auth0, or let browsers get service or the ID token.",
 			})
 		}
 	case providers.Microsoft:
@@ -51,7 +51,7 @@ func checkAudience(row models.Provider) []fault.Field {
 		return []fault.Field{{
 			Pointer: "/audience",
 			Code:    "audience_not_taken",
-			Detail:  "Only auth0 takes an audience. Leave it out, and name the API in scopes where the provider has such.",
+			Detail:  "Only auth0 takes an audience. Leave it out, and name the API in scopes if the provider has any.",
 		}}
 	case len(row.Audience) > maxAudience || strings.ContainsFunc(row.Audience, unprintable):
 		return []fault.Field{{

@@ -41,8 +41,8 @@ func UnverifiableMicrosoftTokens(issuer, appID string, scopes []string) string {
 	if own || !takesPersonalAccounts(issuer) {
 		return ""
 	}
-	return "Access tokens of personal Microsoft accounts are opaque unless they are for an API of your own. Ask for a " +
-		"scope of it, such as api://CLIENT-ID/access, set the issuer to your organization's, or let browsers get " +
+	return "Access tokens of personal Microsoft accounts are opaque unless they are for an API of your own. Ask for " +
+		"a scope of it, such as api://CLIENT-ID/access, set the issuer to your organization's, or let browsers get " +
 		"service or the ID token."
 }
 

@@ -198,8 +198,8 @@ func TestAuthorizeURL_Hints(t *testing.T) {
 			}
 			got := u.Query()
 			for _, usual := range []string{
-				"client_id", "code_challenge", "code_challenge_method", "nonce", "redirect_uri", "response_type", "scope",
-				"state",
+				"client_id", "code_challenge", "code_challenge_method", "nonce", "redirect_uri", "response_type",
+				"scope", "state",
 			} {
 				got.Del(usual)
 			}
