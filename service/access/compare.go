@@ -72,6 +72,11 @@ func isNamedList(t reflect.Type) bool {
 
 func (c changeSet) compareLists(path string, b, a reflect.Value) error {
 	was, is := byName(b), byName(a)
+	for from, to := range renamed(was, is) {
+		c[path+"/"+to+"/name"] = models.AuditChange{Before: from, After: to}
+		was[to] = was[from]
+		delete(was, from)
+	}
 	for name := range was {
 		if _, stays := is[name]; !stays {
 			is[name] = reflect.Value{}
@@ -83,6 +88,28 @@ func (c changeSet) compareLists(path string, b, a reflect.Value) error {
 		}
 	}
 	return nil
+}
+
+// renamed maps the old names to the new ones of the elements that have another name now, by
+// their ids. A name that another element had before is left out.
+func renamed(was, is map[string]reflect.Value) map[string]string {
+	ids, names := map[string]string{}, map[string]string{}
+	for name, one := range was {
+		if id := one.FieldByName("ID"); id.IsValid() && id.Kind() == reflect.String {
+			ids[id.String()] = name
+		}
+	}
+	for name, one := range is {
+		id := one.FieldByName("ID")
+		if !id.IsValid() || id.Kind() != reflect.String {
+			continue
+		}
+		from := ids[id.String()]
+		if _, taken := was[name]; from != "" && from != name && !taken {
+			names[from] = name
+		}
+	}
+	return names
 }
 
 func byName(list reflect.Value) map[string]reflect.Value {

@@ -1,8 +1,6 @@
 package projects
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -103,26 +101,4 @@ func limitTo(tx *models.Tx, project models.Project, rows []models.APIKey, name s
 		}
 	}
 	return nil
-}
-
-// renamedAs returns the state before a change with the names after it, so that an audit
-// entry does not show a renamed version as one that was removed and one that was added.
-func (before Project) renamedAs(after Project) Project {
-	names := map[string]string{}
-	for _, v := range after.Versions {
-		names[v.ID] = v.Name
-		for _, e := range v.Environments {
-			names[e.ID] = e.Name
-		}
-	}
-	before.Versions = slices.Clone(before.Versions)
-	for i := range before.Versions {
-		v := &before.Versions[i]
-		v.Name = cmp.Or(names[v.ID], v.Name)
-		v.Environments = slices.Clone(v.Environments)
-		for j := range v.Environments {
-			v.Environments[j].Name = cmp.Or(names[v.Environments[j].ID], v.Environments[j].Name)
-		}
-	}
-	return before
 }

@@ -45,8 +45,9 @@ func TestUpdateAccess_rename(t *testing.T) {
 		if got := entries[0].Detail["object"]; got != "version 2.0.0 to 2.1.0" {
 			t.Errorf("the audit entry says %q", got)
 		}
-		if got := entries[0].Changes; len(got) != 0 {
-			t.Errorf("the audit entry has the changes %v of a version that was only renamed", got)
+		got := entries[0].Changes
+		if change := got["versions/2.1.0/name"]; change.Before != "2.0.0" || change.After != "2.1.0" || len(got) != 1 {
+			t.Errorf("the audit entry has the changes %v, want the name alone", got)
 		}
 		for name, code := range map[string]string{"1.0.0": "name_taken", "a/b": "invalid_version", "": "invalid_version"} {
 			_, err := w.UpdateAccess(t.Context(), p, id, "2.1.0", "", projects.AccessChange{Name: &name})

@@ -317,7 +317,7 @@ func (s *Service) changeNoted(
 			Object: project.ID,
 			Team:   project.TeamID,
 			Detail: detail,
-			Before: before.renamedAs(after),
+			Before: before,
 			After:  after,
 		})
 		if err != nil {
