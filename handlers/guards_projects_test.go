@@ -54,6 +54,15 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "target=http://127.0.0.1:9/moved",
 	},
+	"GET /projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
+	"POST /projects/:project/environments/:environment/upstream-headers": {
+		action: access.ProjectUpdate,
+		body:   "name=X-Upstream-Token&value=s3cret",
+	},
+	"POST /projects/:project/environments/:environment/upstream-headers/:name/remove": {
+		action: access.ProjectUpdate,
+		needs:  "upstream header",
+	},
 	"GET /projects/:project/export":   {action: access.ExportRead},
 	"GET /projects/:project/usage":    {action: access.UsageRead},
 	"GET /projects/:project/requests": {action: access.UsageRead},

@@ -116,6 +116,8 @@ func projectStates() []state {
 		{"key-revoked", projects.KeyPage(keyRevoked())},
 		{"key-shown", projects.ShownPage(shown())},
 		{"key-types", projects.KeyTypesPage(keyTypes())},
+		{"upstream-headers", projects.UpstreamHeadersPage(upstreamHeaders())},
+		{"upstream-headers-viewer", projects.UpstreamHeadersPage(upstreamHeadersViewer())},
 		{"key-types-wrong", projects.KeyTypesPage(keyTypesWrong())},
 		{"key-type", projects.KeyTypePage(keyType())},
 		{"key-type-built-in", projects.KeyTypePage(keyTypeBuiltIn())},

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"postern/bundle"
+	"postern/core/policy"
 	"postern/core/snapshot"
 )
 
@@ -97,4 +99,12 @@ func (vs variables) writeExample(_ context.Context, w io.Writer) error {
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// judgeUpstreamHeader returns where the plugin's configuration names the variable of a
+// header, for the first of the environment's routes.
+func judgeUpstreamHeader(s bundle.Subject) bundle.Verdict {
+	_, header, _ := strings.Cut(s.ID, ":")
+	route := policy.EntityID(s.Environment.ID + ":" + string(bundle.HostForm))
+	return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes/%s/upstream/%s", route, header)}
 }

@@ -140,7 +140,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 			return v
 		}
 	case snapshot.FeatureUpstreamHeader:
-		return bundle.Verdict{Target: bundle.At(exampleFile, "")}
+		return judgeUpstreamHeader(s)
 	case snapshot.FeatureAccess:
 		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
 		if s.Version.Access.TakesTokens() {

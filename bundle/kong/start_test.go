@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 
@@ -316,4 +317,56 @@ func TestStartRefusesWrongUsage(t *testing.T) {
 	if calls := r.calls(t); calls != "" {
 		t.Errorf("wrong usage got as far as\n%s", calls)
 	}
+}
+
+func TestStartWithUpstreamHeaders(t *testing.T) {
+	in := sampleInput()
+	in.Project.Versions[0].Environments[1].Headers = []snapshot.UpstreamHeader{{Name: "Authorization"}, {Name: "X-A"}}
+	const authorization, other = "UPSTREAM_1_0_0_PROD_AUTHORIZATION", "UPSTREAM_1_0_0_PROD_X_A"
+	for name, tt := range map[string]struct {
+		file string
+		env  []string
+		lack string
+	}{
+		"nothing":              {"", nil, "no value for " + authorization + " " + other + ": copy .env.example"},
+		"the example as it is": {authorization + "=\n" + other + "=\n", nil, "no value for " + authorization + " " + other},
+		"one of two":           {authorization + "='Bearer x'\n", nil, "no value for " + other + ":"},
+		"empty quotes":         {authorization + "=''\n" + other + "=\"\"\n", nil, "no value for " + authorization},
+		"both":                 {authorization + "='Bearer $x'\r\n" + other + " = b#c\n", nil, ""},
+		"by the environment":   {"", []string{authorization + "=a b", other + "=c"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")
+			if tt.file != "" {
+				if err := os.WriteFile(filepath.Join(r.folder, ".env"), []byte(tt.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.env = append(r.env, tt.env...)
+			code, out := r.start(t, "ok")
+			if tt.lack == "" {
+				expect(t, code, 0, out)
+				return
+			}
+			expect(t, code, 1, out, tt.lack)
+			if strings.Contains(r.calls(t), "up -d") {
+				t.Error("the container was started")
+			}
+		})
+	}
+	t.Run("the example names what the compose file hands on", func(t *testing.T) {
+		r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")
+		for file, line := range map[string]string{
+			".env.example":        "\n" + other + "=\n",
+			"docker-compose.yaml": "\n      " + other + ": \"${" + other + ":-}\"\n",
+		} {
+			text, err := os.ReadFile(filepath.Join(r.folder, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), line) {
+				t.Errorf("%s lacks %q", file, line)
+			}
+		}
+	})
 }

@@ -34,6 +34,13 @@ func (t keyTable) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 	return found, e.old
 }
 
+// unsealed is a gateway.Unsealer of values that are not sealed.
+type unsealed struct{}
+
+func (unsealed) HeaderValue(_ *snapshot.Project, _ string, h snapshot.UpstreamHeader) (string, error) {
+	return string(h.Sealed), nil
+}
+
 // startPostern serves the sample project.
 func startPostern(t *testing.T, up *upstream) *peer {
 	t.Helper()
@@ -51,11 +58,12 @@ func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys 
 	}
 	dialer := &net.Dialer{}
 	options := gateway.Options{
-		Domain:  bareHost,
-		Keys:    table,
-		Dial:    dialer.DialContext,
-		Limiter: ratelimit.NewLocal(),
-		Logger:  slog.New(slog.DiscardHandler),
+		Domain:   bareHost,
+		Keys:     table,
+		Dial:     dialer.DialContext,
+		Unsealer: unsealed{},
+		Limiter:  ratelimit.NewLocal(),
+		Logger:   slog.New(slog.DiscardHandler),
 	}
 	if up.secure != nil {
 		options.UpstreamTLS = &tls.Config{RootCAs: up.secure.roots, MinVersion: tls.VersionTLS12}

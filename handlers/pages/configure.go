@@ -115,7 +115,8 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			Revision: e.ETag,
 			Target:   ui.Value{Text: e.Target},
 
-			ManageURL: environmentPath(p, version, e),
+			ManageURL:  environmentPath(p, version, e),
+			HeadersURL: upstreamHeadersPath(p, e),
 		})
 	}
 	return out

@@ -26,7 +26,12 @@ var flashes = map[string]ui.Notice{
 	"domain_verified": {Tone: ui.Good, Text: "The host name is verified and served."},
 	"domain_moved":    {Tone: ui.Good, Text: "Saved. The host name leads there from the next call on."},
 	"domain_gone":     {Tone: ui.Good, Text: "The host name is removed. Calls to it are answered 404."},
-	"limits":          {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},
+	"upstream_header": {Tone: ui.Good, Text: "The header is set. Calls carry it from the next one on."},
+	"upstream_header_gone": {
+		Tone: ui.Good,
+		Text: "The header is removed. What callers send under its name reaches the upstream again.",
+	},
+	"limits": {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},
 	"product": {
 		Tone: ui.Good,
 		Text: "The product is saved. Its keys open this project from the next call on.",

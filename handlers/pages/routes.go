@@ -117,6 +117,10 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/product", h.saveProduct)
 	p.signedIn("POST", "/projects/:project/versions/:version/addresses", h.saveRanges)
 	p.signedIn("POST", "/projects/:project/environments/:environment", h.saveTarget)
+	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers", h.showUpstreamHeaders)
+	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)
+	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers/:name/remove",
+		h.removeUpstreamHeader)
 
 	p.signedIn("GET", "/projects/:project/tenants", h.showProjectTenants)
 	p.signedIn("POST", "/projects/:project/tenants", h.addProjectTenant)

@@ -62,7 +62,8 @@ type Version struct {
 	Ranges       Ranges
 	Environments []Environment
 
-	ManageURL      string           // renames and removes it; "" for viewers
+	ManageURL string // renames and removes it; "" for viewers
+
 	AddEnvironment *EnvironmentForm // nil for viewers
 }
 
@@ -199,7 +200,8 @@ type Environment struct {
 	Target   ui.Value
 	Error    string
 
-	ManageURL string // renames and removes it; "" for viewers
+	ManageURL  string // renames and removes it; "" for viewers
+	HeadersURL string // of the headers that calls carry to the upstream
 }
 
 // Conflict is a form whose values were changed by another request after it was

@@ -229,13 +229,13 @@ end
 
 -- kong.client.authenticate tells the other plugins whose call it is; the headers for
 -- the upstream it leaves to us.
-local function let_through(whose, own)
+local function let_through(whose, credentials)
   if whose.kong_consumer then
     kong.client.authenticate(whose.kong_consumer, whose.kong_credential)
     kong.service.request.set_headers(whose.headers)
   end
-  if own then
-    kong.service.request.set_headers(own.headers)
+  if credentials then
+    kong.service.request.set_headers(credentials)
   end
 end
 
@@ -277,7 +277,8 @@ function PosternAuth:access(config)
   if policy.ip and not addresses.admitted(policy.ip, caller()) then
     return refuse("ip_denied")
   end
-  if own and own.missing then
+  local credentials = own and upstream.headers(own)
+  if own and not credentials then
     return refuse("upstream_credentials_missing")
   end
   if whose.limited then
@@ -287,7 +288,7 @@ function PosternAuth:access(config)
     end
     ngx.ctx.postern_standing = standing
   end
-  let_through(whose, own)
+  let_through(whose, credentials)
 end
 
 

@@ -13,24 +13,36 @@ local function plain(name)
 end
 
 
--- The headers of a route by their variables; nil where there are none. An empty value
--- would let calls through without what the upstream asks for: missing names its
--- variable, and the route's calls are refused.
+-- The headers of a route by their variables; nil where there are none. The values are
+-- read by the first call: Kong has none while it reads its configuration.
 function upstream.store(variables)
   if not variables or not next(variables) then
     return nil
   end
-  local out = { headers = {}, names = {} }
-  for header, variable in pairs(variables) do
+  local own = { variables = variables, names = {} }
+  for header in pairs(variables) do
+    own.names[plain(header)] = true
+  end
+  return own
+end
+
+
+-- The route's headers with their values; nil where a value is empty. Calls are refused
+-- then: without what the upstream asks for they must not be let through.
+function upstream.headers(own)
+  if own.values then
+    return own.values
+  end
+  local values = {}
+  for header, variable in pairs(own.variables) do
     local value = kong.vault.get("{vault://env/" .. variable .. "}")
     if type(value) ~= "string" or value == "" then
-      out.missing = variable
-    else
-      out.headers[header] = value
+      return nil
     end
-    out.names[plain(header)] = true
+    values[header] = value
   end
-  return out
+  own.values = values
+  return values
 end
 
 

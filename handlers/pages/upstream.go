@@ -1,0 +1,100 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/platform/secrets"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func upstreamHeadersPath(p rules.Project, e rules.Environment) string {
+	return targetAction(p, e) + "/upstream-headers"
+}
+
+func (h *Handler) showUpstreamHeaders(v *visit) (web.Answer, error) {
+	return h.upstreamHeadersWith(v, "", &formErrors{})
+}
+
+// upstreamHeadersWith shows the headers of an environment, with the form's name as typed.
+func (h *Handler) upstreamHeadersWith(v *visit, name string, wrong *formErrors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	version, environment, ok := environmentIn(p, v.param("environment"))
+	if !ok {
+		return web.Answer{}, web.NotFound()
+	}
+	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, p.ID, environment.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.selectTeam(p.Team)
+	path := upstreamHeadersPath(p, environment)
+	m := projects.UpstreamHeaders{
+		Page:    v.shell("Upstream headers", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Upstream headers"}),
+		Title:   version.Name + "/" + environment.Name,
+		Target:  environment.Target,
+		BackURL: projectPath(p.Name) + "#" + version.ID,
+	}
+	may := v.who.May(p.Team, access.ProjectUpdate)
+	for _, one := range headers {
+		row := projects.UpstreamHeaderRow{Name: one.Name, Since: moment(one.UpdatedAt)}
+		if may {
+			row.RemoveAction = path + "/" + url.PathEscape(one.Name) + "/remove"
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	if may {
+		m.Set = &projects.UpstreamHeaderForm{Action: path, Name: wrong.value("/name", name)}
+		m.Set.ValueError = wrong.value("/value", "").Error
+		m.Set.Error = wrong.rest()
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.UpstreamHeadersPage(m)}, nil
+}
+
+func environmentIn(p rules.Project, id string) (rules.Version, rules.Environment, bool) {
+	for _, version := range p.Versions {
+		for _, e := range version.Environments {
+			if e.ID == id {
+				return version, e, true
+			}
+		}
+	}
+	return rules.Version{}, rules.Environment{}, false
+}
+
+func (h *Handler) setUpstreamHeader(v *visit) (web.Answer, error) {
+	name := strings.TrimSpace(v.posted("name"))
+	_, err := h.Projects.SetUpstreamHeader(
+		v.ctx(), v.who, v.param("project"), v.param("environment"), name, secrets.Secret(v.posted("value")),
+	)
+	if err == nil {
+		return v.done("upstream_header", upstreamHeadersOf(v))
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return h.upstreamHeadersWith(v, name, wrong)
+}
+
+func (h *Handler) removeUpstreamHeader(v *visit) (web.Answer, error) {
+	err := h.Projects.RemoveUpstreamHeader(
+		v.ctx(), v.who, v.param("project"), v.param("environment"), v.param("name"),
+	)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("upstream_header_gone", upstreamHeadersOf(v))
+}
+
+func upstreamHeadersOf(v *visit) string {
+	return projectPath(v.param("project")) + "/environments/" + url.PathEscape(v.param("environment")) + "/upstream-headers"
+}

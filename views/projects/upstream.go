@@ -1,0 +1,29 @@
+package projects
+
+import "postern/views/ui"
+
+// UpstreamHeaders lists the headers that calls to an environment carry to its upstream, and
+// sets more of them.
+type UpstreamHeaders struct {
+	Page    ui.Page
+	Title   string // version and environment, such as 1.0.0/prod
+	Target  string
+	Set     *UpstreamHeaderForm // nil for viewers
+	Rows    []UpstreamHeaderRow
+	BackURL string // of the project
+}
+
+// UpstreamHeaderForm posts name and value to Action. The value is never shown.
+type UpstreamHeaderForm struct {
+	Action     string
+	Name       ui.Value
+	ValueError string
+	Error      string
+}
+
+// UpstreamHeaderRow is a header in the list.
+type UpstreamHeaderRow struct {
+	Name         string
+	Since        string // when its value was set
+	RemoveAction string // "" for viewers
+}
