@@ -19,6 +19,10 @@ import (
 
 func BenchmarkForward(b *testing.B) { benchmarkCall(b, http.StatusOK) }
 
+func BenchmarkForwardWithUpstreamHeaders(b *testing.B) {
+	benchmarkRig(b, http.StatusOK, []rigOption{withHeaders(upstreamToken)})
+}
+
 func BenchmarkForwardByNetHTTP(b *testing.B) { benchmarkCall(b, http.StatusOK, "TE: trailers") }
 
 func BenchmarkRefuseMissingKey(b *testing.B) { benchmarkCall(b, http.StatusUnauthorized, noKey) }
@@ -31,15 +35,17 @@ func BenchmarkRefuseWrongKey(b *testing.B) {
 	benchmarkCall(b, http.StatusUnauthorized, "X-API-Key: "+wrong)
 }
 
-func benchmarkCall(b *testing.B, status int, lines ...string) {
+func benchmarkCall(b *testing.B, status int, lines ...string) { benchmarkRig(b, status, nil, lines...) }
+
+func benchmarkRig(b *testing.B, status int, more []rigOption, lines ...string) {
 	each := snapshot.Limits{snapshot.Minute: 1 << 40}
-	r := newRig(b, nil,
+	r := newRig(b, nil, append(more,
 		withTarget("http://"+fixedUpstream(b)+"/base"),
 		withProject(func(p *snapshot.Project) {
 			p.Limits = snapshot.ProjectLimits{Key: each, Owner: each, IP: each, Project: each}
 		}),
 		func(_ *rig, o *gateway.Options) { o.Limiter, o.Observer = ratelimit.NewLocal(), discard{} },
-	)
+	)...)
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Time{})
