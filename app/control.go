@@ -6,15 +6,17 @@ import (
 	"time"
 
 	"postern/handlers"
+	"postern/handlers/oidc"
 	"postern/handlers/web"
 	"postern/platform/metrics"
 	"postern/service/accounts/federated"
 )
 
 type controlDeps struct {
-	version string
-	signIns []federated.Provider
-	metrics *metrics.Metrics
+	version   string
+	signIns   []federated.Provider
+	languages *oidc.Languages
+	metrics   *metrics.Metrics
 }
 
 // newControl creates the control plane's HTTP handlers.
@@ -41,6 +43,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 		Audit:        s.audit,
 		Webhooks:     s.webhooks,
 		Login:        s.login,
+		Languages:    d.languages,
 		Directory:    s.directory,
 		Domains:      s.domains,
 		Metrics:      d.metrics.Handler(),

@@ -2,6 +2,7 @@ package app
 
 import (
 	"postern/gateway/bearer"
+	"postern/handlers/oidc"
 	"postern/jobs"
 	"postern/service/accounts/federated"
 	"postern/service/audit"
@@ -52,7 +53,11 @@ func (a *App) wire(version string) error {
 		return err
 	}
 	metrics := newMetrics(a.state.db, a.feed, queue)
-	control := a.newControl(controlDeps{version: version, signIns: signIns, metrics: metrics})
+	languages, err := oidc.LoadLanguages(a.Config.LoginLanguages)
+	if err != nil {
+		return err
+	}
+	control := a.newControl(controlDeps{version: version, signIns: signIns, languages: languages, metrics: metrics})
 	idle := &waiting{}
 	a.listeners.control = certificates.secureControl(
 		boundControl(a.listeners.control, a.Config, descriptors(), idle, a.log))

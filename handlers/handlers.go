@@ -39,6 +39,7 @@ type Server struct {
 	Idempotency *idempotency.Service
 	Audit       *audit.Service
 	Login       *login.Service
+	Languages   *oidc.Languages // of the hosted login's pages; nil for the embedded ones
 	Directory   *directory.Service
 	Domains     *domains.Service
 	Metrics     http.Handler // serves /metrics to callers that may read them

@@ -65,7 +65,7 @@ func (s *Server) mount(r *gin.Engine) {
 		Usage:       s.Usage,
 		Webhooks:    s.Webhooks,
 	}).Mount(r)
-	(&oidc.Handler{Web: s.Site, Login: s.Login, Users: s.Directory}).Mount(r)
+	(&oidc.Handler{Web: s.Site, Login: s.Login, Users: s.Directory, Languages: s.Languages}).Mount(r)
 	users.Mount(r)
 }
 

@@ -11,9 +11,11 @@ package oidc
 
 import (
 	"context"
+	"fmt"
 
 	"postern/handlers/web"
 	"postern/service/login"
+	pages "postern/views/login"
 )
 
 // Users deletes end users who ask for it (directory.Service).
@@ -26,4 +28,19 @@ type Handler struct {
 	Web   *web.Site
 	Login *login.Service
 	Users Users
+
+	Languages *Languages // nil for the embedded ones
+}
+
+// Languages are those of the pages.
+type Languages = pages.Languages
+
+// LoadLanguages returns the embedded languages and those of the files in a directory, "" for
+// none.
+func LoadLanguages(dir string) (*Languages, error) {
+	l, err := pages.LoadLanguages(dir)
+	if err != nil {
+		return nil, fmt.Errorf("oidc: languages of the pages: %w", err)
+	}
+	return l, nil
 }

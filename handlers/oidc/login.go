@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -97,8 +98,10 @@ func (h *Handler) choose(c *gin.Context, attempt login.Attempt, status int, comp
 // loginShell returns the frame of a page with the client's branding, and allows the
 // client's logo in the page's policy.
 func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
+	words := h.words(c, brand.Locales)
 	shell := pages.Shell{
-		Title:     "Sign in",
+		Title:     words.T("sign_in"),
+		Words:     words,
 		App:       brand.Title,
 		Welcome:   brand.Welcome,
 		LogoURL:   brand.LogoURL,
@@ -107,7 +110,7 @@ func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
 		Site:      brand.Site,
 	}
 	if brand.Title != "" && !brand.Unclaimed {
-		shell.Title = "Sign in to " + brand.Title
+		shell.Title = words.T("sign_in_to", "app", brand.Title)
 	}
 	if brand.Color != "" {
 		shell.Brand = "/oauth/" + url.PathEscape(c.Param("client")) + "/brand.css"
@@ -117,6 +120,17 @@ func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
 	}
 	c.Header("Referrer-Policy", "no-referrer")
 	return shell
+}
+
+// words returns the language of a page: that of the request which began the login, or else
+// that of this request.
+func (h *Handler) words(c *gin.Context, locales string) *pages.Words {
+	languages := h.Languages
+	if languages == nil {
+		languages = pages.Builtin()
+	}
+	c.Writer.Header().Add("Vary", "Accept-Language")
+	return languages.Match(cmp.Or(locales, c.Query("ui_locales")), c.GetHeader("Accept-Language"))
 }
 
 // resumeLogin shows the providers of a login that this browser has begun.
@@ -226,6 +240,8 @@ func (h *Handler) loginFailedIn(c *gin.Context, err error, attempt, browser stri
 	again, againErr := h.Login.Resume(c.Request.Context(), c.Param("client"), attempt, browser)
 	if againErr == nil && again.TestLogin {
 		problem.Detail = withCause(problem.Detail, err)
+	} else {
+		problem.Detail = h.words(c, again.Client.Locales).Error(problem.Code, problem.Detail)
 	}
 	if againErr == nil && len(again.Providers) > 0 {
 		return h.choose(c, again, problem.Status, problem.Detail), nil
@@ -292,10 +308,10 @@ func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
 	}
 	shell := h.loginShell(c, out.Client)
 	if !out.Ended {
-		shell.Title = "Sign out"
+		shell.Title = shell.Words.T("sign_out")
 		return web.Show(pages.NotSignedOutPage(shell)), nil
 	}
-	shell.Title = "Signed out"
+	shell.Title = shell.Words.T("signed_out")
 	return web.Show(pages.SignedOutPage(shell, out.Back)), nil
 }
 

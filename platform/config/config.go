@@ -35,6 +35,7 @@ type Config struct {
 	GatewayTLS          KeyPair
 	ControlTLS          KeyPair
 	LoginGitHub         OAuthApp       // that managed login providers share
+	LoginLanguages      string         // directory of language files for the hosted login's pages, "" for none
 	MaxConns            int            // of callers to the gateway
 	MaxConnsFrom        int            // of them from one address; 0 for half
 	Drain               time.Duration  // after a stop signal, how long the server still accepts calls

@@ -84,6 +84,13 @@ func generalSettings() []setting {
 			networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow }),
 		},
 		{
+			"login-languages",
+			"",
+			"directory of language files, such as fr.json, for the pages of hosted login, in addition to English " +
+				"and German",
+			text(func(c *Config) *string { return &c.LoginLanguages }),
+		},
+		{
 			"login-github-client-id",
 			"",
 			"client ID of the installation's shared GitHub app, for managed login providers; empty " +

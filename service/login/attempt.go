@@ -405,8 +405,9 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 	if err != nil {
 		return out, err
 	}
-	if out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI); err != nil ||
-		attempt.AnsweredAt != nil {
+	out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI)
+	out.Client.Locales = attempt.UILocales
+	if err != nil || attempt.AnsweredAt != nil {
 		return out, err
 	}
 	offered, err := s.enabledProviders(ctx, clientID)

@@ -90,6 +90,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if err != nil {
 		return Attempt{}, err
 	}
+	look.Locales = in.UILocales
 	if client.FrozenAt != nil || !slices.Contains(client.GrantTypes, authorizationCode) {
 		return s.sentBack(client, look, in, errUnauthorizedClient.Code, errUnauthorizedClient.Public), nil
 	}

@@ -77,6 +77,7 @@ func (s *Service) askConsent(
 	if err != nil {
 		return Outcome{}, err
 	}
+	look.Locales = attempt.UILocales
 	plain, err := json.Marshal(entry)
 	if err != nil {
 		return Outcome{}, err
@@ -104,6 +105,7 @@ func (s *Service) askConsent(
 
 // Share is one line of the consent page: what the client learns, or may do.
 type Share struct {
+	Scope      string // or the pseudo scope provider_token
 	Text       string
 	New        bool // the user consented to others before, and not to this
 	Permission bool // the client may act at an API
@@ -123,7 +125,7 @@ var shareTexts = map[string]string{
 func shares(scope, before string) []Share {
 	var list []Share
 	for _, one := range strings.Fields(scope) {
-		share := Share{Text: shareTexts[one], New: before != "" && !granted(before, one)}
+		share := Share{Scope: one, Text: shareTexts[one], New: before != "" && !granted(before, one)}
 		if isPermission(one) {
 			share.Permission, share.Text = true, "use its API with the permission "+one
 		}

@@ -14,6 +14,7 @@ type Look struct {
 	Branding
 	Unclaimed bool   // the workspace is unclaimed: Branding has nothing but the name of Site
 	Site      string // host of the redirect URI, for unclaimed clients; "" if it is not known
+	Locales   string // ui_locales of the request that the page belongs to, "" for none
 }
 
 // held reports whether the restrictions of CapUnclaimed apply to an app client: they do

@@ -19,6 +19,7 @@ type Shell struct {
 	LogoURL   string
 	Brand     string // path of a style sheet with the client's colour, "" for none
 	Theme     string // "light", "dark", or "" for the system's
+	Words     *Words // of the page's language, nil for English
 	TestLogin bool   // started from the dashboard
 
 	Unclaimed bool   // the application belongs to no team yet
@@ -27,11 +28,10 @@ type Shell struct {
 
 // caution is for an application that anybody in the world can have made.
 func (s Shell) caution() string {
-	text := "This application is unclaimed: its operator is not known."
 	if s.Site == "" {
-		return text + " Do not enter passwords of other sites here."
+		return s.Words.T("unclaimed")
 	}
-	return text + " It sends you on to " + s.Site + ". Do not enter passwords of other sites here or there."
+	return s.Words.T("unclaimed_site", "site", s.Site)
 }
 
 // Choose is the page on which the user chooses a provider.
@@ -65,7 +65,8 @@ type Consent struct {
 
 // Share is something that the application learns, or may do.
 type Share struct {
-	Text       string
+	Scope      string
+	Text       string // in English
 	New        bool
 	Permission bool
 }
@@ -79,15 +80,26 @@ func (c Consent) may() []Share {
 	return slices.DeleteFunc(slices.Clone(c.Shares), func(s Share) bool { return !s.Permission })
 }
 
+// share returns what the application learns, or may do, in the page's language.
+func (c Consent) share(one Share) string {
+	if one.Permission {
+		return c.Shell.Words.T("share_permission", "permission", one.Scope)
+	}
+	if text := c.Shell.Words.T("share_" + one.Scope); text != "" {
+		return text
+	}
+	return one.Text
+}
+
 // why says why the page is there.
 func (c Consent) why() string {
 	switch {
 	case !c.Again:
-		return "It is your first time here."
+		return c.Shell.Words.T("consent_first")
 	case c.grown():
-		return "It asks for more than you agreed to before."
+		return c.Shell.Words.T("consent_more")
 	}
-	return "It asks you to agree once more."
+	return c.Shell.Words.T("consent_again")
 }
 
 func (c Consent) grown() bool {
@@ -107,19 +119,19 @@ func (p Problem) status() string { return strconv.Itoa(p.Status) }
 
 func (p Problem) backText() string {
 	if p.Shell.TestLogin {
-		return "Go back to the dashboard"
+		return p.Shell.Words.T("back_to_dashboard")
 	}
 	if p.Shell.Site != "" {
-		return "Continue to " + p.Shell.Site
+		return p.Shell.Words.T("back_to_site", "site", p.Shell.Site)
 	}
-	return "Go back to the application"
+	return p.Shell.Words.T("back_to_application")
 }
 
 func (s Shell) heading() string {
 	if s.App == "" || s.Unclaimed {
-		return "Sign in"
+		return s.Words.T("sign_in")
 	}
-	return "Sign in to " + s.App
+	return s.Words.T("sign_in_to", "app", s.App)
 }
 
 // who is how a person is greeted: a provider may tell neither name nor address.
@@ -132,5 +144,5 @@ func (c Consent) who() string {
 	case c.Email != "":
 		return c.Email
 	}
-	return "a user of " + c.Provider
+	return c.Shell.Words.T("consent_user_of", "provider", c.Provider)
 }

@@ -1,0 +1,145 @@
+package login_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/views/login"
+)
+
+// texts reads an embedded language's file.
+func texts(t *testing.T, tag string) map[string]string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("languages", tag+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]string
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// placeholders returns the sorted placeholders of a text.
+func placeholders(text string) []string {
+	return slices.Sorted(slices.Values(placeholder.FindAllString(text, -1)))
+}
+
+// TestLanguages_complete checks that German has every text, with the same placeholders, and
+// nothing that no page shows.
+func TestLanguages_complete(t *testing.T) {
+	english, german := texts(t, "en"), texts(t, "de")
+	for key, text := range english {
+		other := german[key]
+		if other == "" {
+			t.Errorf("de.json lacks %s", key)
+		}
+		if got, want := placeholders(other), placeholders(text); !slices.Equal(got, want) {
+			t.Errorf("%s: placeholders %v, want %v", key, got, want)
+		}
+	}
+	for key := range german {
+		if _, ok := english[key]; !ok && !strings.HasPrefix(key, "error_") {
+			t.Errorf("de.json has %s, which en.json lacks", key)
+		}
+	}
+}
+
+// TestLanguages_used checks that the pages use every English text, and no other key.
+func TestLanguages_used(t *testing.T) {
+	var source strings.Builder
+	for _, name := range []string{"login.templ", "login.go", "../../handlers/oidc/login.go"} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(raw)
+	}
+	english := texts(t, "en")
+	used := map[string]bool{}
+	for _, found := range regexp.MustCompile(`\.T\("(\w+)"[,)]`).FindAllStringSubmatch(source.String(), -1) {
+		used[found[1]] = true
+		if english[found[1]] == "" {
+			t.Errorf("a page shows %s, which en.json lacks", found[1])
+		}
+	}
+	for key := range english {
+		if !used[key] && !strings.HasPrefix(key, "share_") {
+			t.Errorf("no page shows %s", key)
+		}
+	}
+}
+
+func TestLanguages_match(t *testing.T) {
+	for _, tt := range []struct{ locales, accepted, want string }{
+		{"", "", "en"},
+		{"", "de", "de"},
+		{"", "de-AT,de;q=0.9,en;q=0.8", "de"},
+		{"", "en-GB,de;q=0.5", "en"},
+		{"", "fr", "en"},
+		{"", "fr;q=0.9,de;q=0.1", "de"},
+		{"de", "en", "de"},
+		{"en de", "de", "en"},
+		{"fr-CA de-CH", "en", "de"},
+		{"xx-!! ", "de", "de"},
+		{"", "*", "en"},
+		{"", strings.Repeat("a,", 10_000), "en"},
+		{strings.Repeat("de ", 10_000), "", "de"},
+	} {
+		if got := login.Builtin().Match(tt.locales, tt.accepted).Tag(); got != tt.want {
+			t.Errorf("ui_locales %.20q, Accept-Language %.20q: %s, want %s", tt.locales, tt.accepted, got, tt.want)
+		}
+	}
+}
+
+func TestLoadLanguages(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("ar.json", `{"sign_in": "تسجيل الدخول"}`)
+	write("de.json", `{"cancel": "Lieber nicht"}`)
+	write("readme.txt", "not a language")
+	l, err := login.LoadLanguages(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arabic, german := l.Match("ar-EG", ""), l.Match("de", "")
+	for name, got := range map[string][2]string{
+		"a text of the file":           {arabic.T("sign_in"), "تسجيل الدخول"},
+		"a text that it lacks":         {arabic.T("cancel"), "Cancel"},
+		"its direction":                {arabic.Direction(), "rtl"},
+		"a replaced text":              {german.T("cancel"), "Lieber nicht"},
+		"a text beside it":             {german.T("sign_in"), "Anmelden"},
+		"an error":                     {german.Error("user_frozen", ""), texts(t, "de")["error_user_frozen"]},
+		"an error without translation": {german.Error("odd", "In English."), "In English."},
+		"a value with a placeholder":   {german.T("sign_in_to", "app", "{app}"), "Bei {app} anmelden"},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %q, want %q", name, got[0], got[1])
+		}
+	}
+	if _, err := login.LoadLanguages(filepath.Join(dir, "absent")); err == nil {
+		t.Error("no error for a directory that is not there")
+	}
+	for name, content := range map[string]string{"fr.json": `["a"]`, "no language.json": `{}`} {
+		write(name, content)
+		if _, err := login.LoadLanguages(dir); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want an error that names it", name, err)
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
