@@ -172,6 +172,7 @@ func newWorkers(db *models.DB, s services, log *slog.Logger) (*jobs.Workers, err
 		jobs.RetentionJobs(s.retention),
 		jobs.WebhookJobs(s.webhooks, webhookSchedule),
 		jobs.LoginJobs(s.login),
+		jobs.LogoutJobs(s.login),
 		jobs.DomainJobs(s.domains),
 	)
 }

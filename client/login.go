@@ -17,6 +17,7 @@ type AppClient struct {
 	AuthorizeURL   string    `json:"authorize_url"`
 	RedirectURIs   []string  `json:"redirect_uris"`
 	LogoutURIs     []string  `json:"logout_uris"`
+	Backchannel    string    `json:"backchannel_logout_uri"` // "" for none
 	APIScopes      []string  `json:"api_scopes"`
 	GrantTypes     []string  `json:"grant_types"`
 	Frozen         bool      `json:"frozen"`
@@ -46,6 +47,7 @@ type AppClientChange struct {
 	Name           *string         `json:"name,omitempty"`
 	RedirectURIs   *[]string       `json:"redirect_uris,omitempty"`
 	LogoutURIs     *[]string       `json:"logout_uris,omitempty"`
+	Backchannel    *string         `json:"backchannel_logout_uri,omitempty"`
 	APIScopes      *[]string       `json:"api_scopes,omitempty"`
 	GrantTypes     *[]string       `json:"grant_types,omitempty"`
 	Confidential   *bool           `json:"confidential,omitempty"` // true: a new secret

@@ -17,6 +17,7 @@ type AppClient struct {
 	Name           string
 	RedirectURIs   []string   `gorm:"serializer:json"`
 	LogoutURIs     []string   `gorm:"serializer:json"`
+	BackchannelURI string     // where the client is told that a session has ended, "" for nowhere
 	APIScopes      Texts      // that it may ask for
 	GrantTypes     Texts      // how it gets tokens
 	FrozenAt       *time.Time // nil: not frozen
@@ -98,8 +99,8 @@ func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], 
 // that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
 	res := t.db.Model(&AppClient{}).Where("id = ? AND updated_at = ?", c.ID, seen).
-		Select("Name", "RedirectURIs", "LogoutURIs", "APIScopes", "GrantTypes", "SecretHash", "AccessSeconds",
-			"RefreshSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color", "UpdatedAt").UpdateColumns(&c)
+		Select("Name", "RedirectURIs", "LogoutURIs", "BackchannelURI", "APIScopes", "GrantTypes", "SecretHash",
+			"AccessSeconds", "RefreshSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color", "UpdatedAt").UpdateColumns(&c)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -115,7 +116,7 @@ func (t *Tx) DeleteAppClient(id string) error {
 	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
 		return err
 	}
-	for _, row := range []any{&LoginSession{}, &LoginConsent{}, &LoginAttempt{}, &SigningKey{}, &Provider{}} {
+	for _, row := range []any{&LogoutNotice{}, &LoginSession{}, &LoginConsent{}, &LoginAttempt{}, &SigningKey{}, &Provider{}} {
 		if err := t.db.Where("client_id = ?", id).Delete(row).Error; err != nil {
 			return err
 		}

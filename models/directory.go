@@ -85,6 +85,9 @@ func (t *Tx) IdentitiesOf(userID string) ([]Identity, error) {
 // DeleteEndUser removes an end user with their sessions, consents, memberships and
 // identities.
 func (t *Tx) DeleteEndUser(id string) error {
+	if err := t.noteLogouts(t.db.Where("user_id = ?", id), Now()); err != nil {
+		return err
+	}
 	sessions := t.db.Model(&LoginSession{}).Select("id").Where("user_id = ?", id)
 	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
 		return err

@@ -26,7 +26,7 @@ var rows = []any{
 	&models.LinkedAccount{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{},
 	&models.DeviceGrant{}, &models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{},
 	&models.AuditChain{}, &models.AppClient{}, &models.Provider{}, &models.SigningKey{},
-	&models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{},
+	&models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{}, &models.LogoutNotice{},
 	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{},
 	&models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{}, &models.Product{},
 	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},

@@ -143,6 +143,9 @@ func (t *Tx) TouchLoginSession(id string, now time.Time) error {
 
 // EndLoginSession ends a session, once and for all.
 func (t *Tx) EndLoginSession(id string, now time.Time) error {
+	if err := t.noteLogouts(t.db.Where("id = ?", id), now); err != nil {
+		return err
+	}
 	return t.db.Model(&LoginSession{}).Where("id = ? AND ended_at IS NULL", id).UpdateColumn("ended_at", now).Error
 }
 

@@ -32,6 +32,9 @@ func (t *Tx) BarLoginSession(id string, now, barredUntil time.Time) error {
 }
 
 func (t *Tx) barSessions(which *gorm.DB, now, since, barredUntil time.Time) (int64, error) {
+	if err := t.noteLogouts(which, now); err != nil {
+		return 0, err
+	}
 	ended := t.db.Model(&LoginSession{}).Where(which).Where("ended_at > ? AND barred_until IS NULL", since).
 		UpdateColumn("barred_until", barredUntil)
 	if ended.Error != nil {

@@ -17,6 +17,7 @@ func logins(owner string) []holding {
 	return []holding{
 		{"login_grants", "hash", "session_id IN (SELECT id FROM login_sessions WHERE client_id IN " + clients + ")"},
 		{"login_sessions", "id", "client_id IN " + clients},
+		{"logout_notices", "id", "client_id IN " + clients},
 		{"login_consents", "user_id", "client_id IN " + clients},
 		{"login_attempts", "id", "client_id IN " + clients},
 		{"signing_keys", "id", "client_id IN " + clients},

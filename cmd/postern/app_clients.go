@@ -101,6 +101,7 @@ type appClientFlags struct {
 	confidential                   bool
 	access, refresh                string
 	title, welcome, logoURL, color string
+	backchannel                    string
 }
 
 func (f *appClientFlags) add(command *cobra.Command) {
@@ -114,6 +115,7 @@ func (f *appClientFlags) add(command *cobra.Command) {
 		nil,
 		"redirect URI after sign-out, repeatable",
 	)
+	flags.StringVar(&f.backchannel, "backchannel-logout-uri", "", "URL of your server that is told of ended sessions")
 	flags.StringArrayVar(&f.apiScopes, "api-scope", nil, "API scope that it may ask for, repeatable")
 	flags.StringSliceVar(&f.grantTypes, "grant-type", nil, "authorization_code, refresh_token or client_credentials, "+
 		"repeatable")
@@ -137,6 +139,7 @@ func (f *appClientFlags) change(c *cobra.Command) (client.AppClientChange, error
 		Confidential: given(c, "confidential", &f.confidential),
 		RedirectURIs: given(c, "redirect-uri", &f.redirects),
 		LogoutURIs:   given(c, "logout-uri", &f.logouts),
+		Backchannel:  given(c, "backchannel-logout-uri", &f.backchannel),
 		APIScopes:    given(c, "api-scope", &f.apiScopes),
 		GrantTypes:   given(c, "grant-type", &f.grantTypes),
 	}

@@ -34,6 +34,7 @@ type clientInput struct {
 	Name           *string        `json:"name,omitempty" doc:"Unique in the tenant, for example web"`
 	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback; compared exactly, but for the port of 127.0.0.1 and [::1]"`
 	LogoutURIs     *[]string      `json:"logout_uris,omitempty" doc:"Allowed redirect URIs after signing out"`
+	Backchannel    *string        `json:"backchannel_logout_uri,omitempty" doc:"Address of your server that gets a logout token when a session ends (OpenID Connect Back-Channel Logout); empty: none"`
 	APIScopes      *[]string      `json:"api_scopes,omitempty" doc:"API scopes that it may ask for, declared by a project that serves the tenant; orders:* covers a family"`
 	GrantTypes     *[]string      `json:"grant_types,omitempty" doc:"authorization_code and refresh_token (default), client_credentials for calls of the application itself"`
 	Confidential   *bool          `json:"confidential,omitempty" doc:"true returns a new client secret once; false (default) is for clients that cannot keep a secret"`
@@ -48,6 +49,7 @@ func (in clientInput) rule() login.ClientInput {
 		Name:         in.Name,
 		RedirectURIs: in.RedirectURIs,
 		LogoutURIs:   in.LogoutURIs,
+		Backchannel:  in.Backchannel,
 		APIScopes:    in.APIScopes,
 		GrantTypes:   in.GrantTypes,
 		Confidential: in.Confidential,
@@ -82,6 +84,7 @@ type clientOutput struct {
 	AuthorizeURL   string         `json:"authorize_url"`
 	RedirectURIs   []string       `json:"redirect_uris"`
 	LogoutURIs     []string       `json:"logout_uris"`
+	Backchannel    string         `json:"backchannel_logout_uri"`
 	APIScopes      []string       `json:"api_scopes" doc:"API scopes that it may ask for"`
 	GrantTypes     []string       `json:"grant_types"`
 	Frozen         bool           `json:"frozen" doc:"It gets no tokens, and those that it has are refused"`
@@ -115,6 +118,7 @@ func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput
 		AuthorizeURL:   issuer + "/authorize",
 		RedirectURIs:   c.RedirectURIs,
 		LogoutURIs:     c.LogoutURIs,
+		Backchannel:    c.Backchannel,
 		APIScopes:      append([]string{}, c.APIScopes...),
 		GrantTypes:     c.GrantTypes,
 		Frozen:         c.Frozen,

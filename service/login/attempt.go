@@ -16,7 +16,6 @@ import (
 	"postern/platform/fault"
 	"postern/platform/federation"
 	"postern/platform/secrets"
-	"postern/service/access"
 	"postern/service/directory"
 	"postern/service/login/providers"
 )
@@ -301,92 +300,6 @@ func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 		out.Access = tokens.Access.Reveal()
 	}
 	return out
-}
-
-// Finished is a sign-in that is complete: the redirect to the client, and the cookie of the
-// user's session at the hosted pages.
-type Finished struct {
-	Back   string
-	Cookie secrets.Secret // "" where the session is of no browser: a test login
-}
-
-// finish records user, consent and session, once for an attempt, and returns the
-// redirect to the client with a code.
-func (s *Service) finish(
-	ctx context.Context, tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
-) (Finished, error) {
-	now := models.Now()
-	won, err := tx.FinishLoginAttempt(attempt.ID, now)
-	if err != nil {
-		return Finished{}, err
-	}
-	if !won {
-		return Finished{}, errAnswered
-	}
-	_, team, err := teamOf(tx, client.TenantID)
-	if err != nil {
-		return Finished{}, err
-	}
-	user, created, err := directory.Provision(tx, entry.Identity, now)
-	if err != nil {
-		return Finished{}, err
-	}
-	if created {
-		err := access.Record(tx, access.Principal{}, access.Entry{
-			Action: access.UserArrive,
-			Object: user.ID,
-			Team:   team,
-			Detail: map[string]string{"provider": entry.Identity.Provider, "client": client.ID},
-		})
-		if err != nil {
-			return Finished{}, err
-		}
-	}
-	signIn := directory.SignIn{User: user, Provider: entry.Identity.Provider, First: created, At: now}
-	if err := s.tellSignIn(ctx, tx, client, signIn); err != nil {
-		return Finished{}, err
-	}
-	if err := recordConsent(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
-		return Finished{}, err
-	}
-	session := models.LoginSession{
-		ID:         models.NewID("ses"),
-		ClientID:   client.ID,
-		UserID:     user.ID,
-		ProviderID: entry.Identity.Provider,
-		Scope:      attempt.Scope,
-		Resources:  attempt.Resources,
-		Nonce:      attempt.Nonce,
-		CreatedAt:  now,
-		UserAgent:  attempt.UserAgent,
-		ExpiresAt:  now.Add(sessionTTL(client)),
-	}
-	cookie := hostedCookie(attempt, &session)
-	recorded(entry.Authentication, &session)
-	code, err := s.newCode(tx, team, session.ID, entry.Handed)
-	if err != nil {
-		return Finished{}, err
-	}
-	grant := models.LoginGrant{
-		Hash:          hash(code),
-		Kind:          kindCode,
-		SessionID:     session.ID,
-		RedirectURI:   attempt.RedirectURI,
-		CodeChallenge: attempt.CodeChallenge,
-		CreatedAt:     now,
-		ExpiresAt:     now.Add(codeTTL),
-	}
-	if err := tx.Insert(&session, &grant); err != nil {
-		return Finished{}, err
-	}
-	back := s.backWith(client.ID, attempt.RedirectURI, attempt.State, url.Values{"code": {code}})
-	return Finished{Back: back, Cookie: cookie}, nil
-}
-
-// sessionTTL returns how long a session can yield tokens: by refresh tokens, or without a
-// sign-in while its cookie lives.
-func sessionTTL(client models.AppClient) time.Duration {
-	return max(time.Duration(client.RefreshSeconds)*time.Second, hostedMax)
 }
 
 // Resume returns an attempt of this browser after an error: with its providers if none

@@ -57,6 +57,10 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 		row.APIScopes = slices.Clone(*in.APIScopes)
 		refuse(len(row.APIScopes) <= maxAPIScopes, "/api_scopes", "too_many", "List at most %d scopes.", maxAPIScopes)
 	}
+	if in.Backchannel != nil {
+		row.BackchannelURI = *in.Backchannel
+		wrong = append(wrong, checkBackchannel(row.BackchannelURI)...)
+	}
 	if in.Access != nil {
 		row.AccessSeconds = int64(*in.Access / time.Second)
 		refuse(*in.Access >= MinAccess && *in.Access <= MaxAccess, "/access_token_seconds", "invalid_lifetime",

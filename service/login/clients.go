@@ -31,6 +31,7 @@ type Client struct {
 	Name         string
 	RedirectURIs []string
 	LogoutURIs   []string
+	Backchannel  string   // URI that is told that a session has ended, "" for none
 	APIScopes    []string // that it may ask for
 	GrantTypes   []string // how it gets tokens
 	Frozen       bool
@@ -65,6 +66,7 @@ type ClientInput struct {
 	Name         *string
 	RedirectURIs *[]string
 	LogoutURIs   *[]string
+	Backchannel  *string
 	APIScopes    *[]string
 	GrantTypes   *[]string
 	Confidential *bool
@@ -182,6 +184,9 @@ func (s *Service) UpdateClient(
 		if err := fault.InvalidFields(slices.Concat(wrong, unknown, nameTaken(others, row))); err != nil {
 			return err
 		}
+		if err := s.mayTell(tx, row); err != nil {
+			return err
+		}
 		row.UpdatedAt = models.Now()
 		won, err := tx.UpdateAppClient(row, seen)
 		if err != nil || !won {
@@ -271,6 +276,7 @@ func viewClient(row models.AppClient) Client {
 		Name:         row.Name,
 		RedirectURIs: row.RedirectURIs,
 		LogoutURIs:   row.LogoutURIs,
+		Backchannel:  row.BackchannelURI,
 		APIScopes:    row.APIScopes,
 		GrantTypes:   row.GrantTypes,
 		Frozen:       row.FrozenAt != nil,

@@ -30,6 +30,8 @@ type Metadata struct {
 	Claims                []string `json:"claims_supported"`
 	SendsIssuer           bool     `json:"authorization_response_iss_parameter_supported"`
 	RequestObjects        bool     `json:"request_parameter_supported"`
+	BackchannelLogout     bool     `json:"backchannel_logout_supported"`
+	BackchannelSession    bool     `json:"backchannel_logout_session_supported"`
 	RequestURIs           bool     `json:"request_uri_parameter_supported"` // default: true
 }
 
@@ -78,7 +80,9 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 			"email_verified",
 			"groups",
 		},
-		SendsIssuer: true,
+		SendsIssuer:        true,
+		BackchannelLogout:  true,
+		BackchannelSession: true,
 	}
 	if client.SecretHash != nil {
 		found.IntrospectionEndpoint = issuer + "/introspect"
