@@ -28,3 +28,23 @@ func (c *Client) EraseProject(ctx context.Context, project, confirm string) (Pro
 func (c *Client) RestoreProject(ctx context.Context, project string) (Project, error) {
 	return call[Project](ctx, c, http.MethodPost, nil, "api", "v1", "projects", project, "restore")
 }
+
+// Deletion is what deleting a project takes along. Users, groups and app clients are those
+// of its own tenant. ProductKeys are those of its keys that open other projects too.
+type Deletion struct {
+	Versions     int64      `json:"versions"`
+	Environments int64      `json:"environments"`
+	Keys         int64      `json:"keys"`
+	ActiveKeys   int64      `json:"active_keys"`
+	ProductKeys  int64      `json:"product_keys"`
+	AppClients   int64      `json:"app_clients"`
+	Users        int64      `json:"users"`
+	Groups       int64      `json:"groups"`
+	Exports      int64      `json:"exports"`
+	NewestExport *time.Time `json:"newest_export"` // nil: never exported
+}
+
+// ProjectDeletion returns what deleting a project takes along.
+func (c *Client) ProjectDeletion(ctx context.Context, project string) (Deletion, error) {
+	return call[Deletion](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project, "deletion")
+}

@@ -80,6 +80,11 @@ var projectGuards = map[string]guard{
 	"GET /api/v1/projects":                   {action: access.ProjectRead, outsider: 200},
 	"GET /api/v1/projects/:project":          {action: access.ProjectRead},
 	"PATCH /api/v1/projects/:project":        {action: access.ProjectUpdate, body: `{"display_name":"Renamed"}`},
+	"GET /api/v1/projects/:project/deletion": {action: access.ProjectRead},
+	"GET /projects/:project/delete":          {action: access.ProjectRead},
+	"POST /projects/:project/delete":         {action: access.ProjectDelete, body: "confirm=true"},
+	"POST /projects/:project/restore":        {action: access.ProjectRestore, needs: "deleted"},
+	"GET /bin":                               {action: access.ProjectRead, outsider: 200},
 	"DELETE /api/v1/projects/:project":       {action: access.ProjectDelete},
 	"POST /api/v1/projects/:project/restore": {action: access.ProjectRestore, needs: "deleted"},
 	"PATCH /api/v1/projects/:project/versions/:version": {

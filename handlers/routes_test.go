@@ -12,7 +12,7 @@ import (
 
 // anonymous has the answer of every route to a caller without a credential: a status, a
 // path that it redirects to, or "in" for the sign-in page.
-var anonymous = merge(projectAnonymous, domainAnonymous, map[string]string{
+var anonymous = merge(anonymousLife, projectAnonymous, domainAnonymous, map[string]string{
 	"GET /healthz":                        "200",
 	"GET /readyz":                         "200",
 	"GET /metrics":                        "200",
@@ -289,8 +289,6 @@ var anonymous = merge(projectAnonymous, domainAnonymous, map[string]string{
 	"POST /api/v1/projects/:project/key-types":                                          "401",
 	"PATCH /api/v1/projects/:project/key-types/:key_type":                               "401",
 	"DELETE /api/v1/projects/:project/key-types/:key_type":                              "401",
-	"DELETE /api/v1/projects/:project":                                                  "401",
-	"POST /api/v1/projects/:project/restore":                                            "401",
 	"GET /api/v1/projects/:project/api-scopes":                                          "401",
 	"PUT /api/v1/projects/:project/api-scopes":                                          "401",
 	"GET /api/v1/products":                                                              "401",

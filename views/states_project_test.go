@@ -24,6 +24,7 @@ func configure() projects.Configure {
 			HistoryURL:   "/audit?project=shop",
 			Frozen: "Taken down by the operators on 12 Nov 2026, 09:30 UTC. All calls are answered 403. " +
 				"Reason: Phishing, reported by three banks. You can still export the project.",
+			DeleteURL: "/projects/shop/delete",
 		},
 		General: projects.General{
 			Action:      "/projects/shop/settings",

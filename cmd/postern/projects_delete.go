@@ -33,6 +33,11 @@ all of it is deleted. With --now it is deleted for good at once; only owners can
 			if err != nil {
 				return err
 			}
+			if !wantsJSON(c) {
+				if err := showDeletion(c.Context(), t, s, p); err != nil {
+					return err
+				}
+			}
 			if err := confirmDelete(t, p, now, yes); err != nil {
 				return err
 			}
@@ -55,6 +60,29 @@ all of it is deleted. With --now it is deleted for good at once; only owners can
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
+}
+
+// showDeletion prints what deleting a project takes along, and when it was exported last.
+func showDeletion(ctx context.Context, t terminal, s session, p client.Project) error {
+	d, err := onProject(ctx, s, p.ID, func(ctx context.Context, api caller) (client.Deletion, error) {
+		return api.ProjectDeletion(ctx, p.ID)
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "Goes along: %d versions, %d environments, %d keys (%d active), %d app clients, %d users, "+
+		"%d groups, %d exports.\n", d.Versions, d.Environments, d.Keys, d.ActiveKeys, d.AppClients, d.Users, d.Groups,
+		d.Exports)
+	if d.ProductKeys > 0 {
+		fmt.Fprintf(t.out, "%d of the keys also open other projects of the product, and stop there too.\n",
+			d.ProductKeys)
+	}
+	if d.NewestExport == nil {
+		_, err = fmt.Fprintf(t.out, "It was never exported: postern export %s\n", p.Name)
+		return err
+	}
+	_, err = fmt.Fprintf(t.out, "Newest export: %s\n", when(d.NewestExport))
+	return err
 }
 
 // confirmDelete asks before a project is deleted, for its name if that cannot be undone.

@@ -39,3 +39,40 @@ func (h *Handler) restoreProject(ctx context.Context, in *ProjectRef) (*body[pro
 	}
 	return &body[projectOutput]{h.showProject(p)}, nil
 }
+
+type deletionOutput struct {
+	Versions     int64      `json:"versions"`
+	Environments int64      `json:"environments"`
+	Keys         int64      `json:"keys"`
+	ActiveKeys   int64      `json:"active_keys"`
+	ProductKeys  int64      `json:"product_keys" doc:"Of the keys, those that also open other projects of the product; they stop there too"`
+	AppClients   int64      `json:"app_clients" doc:"Of the project's own tenant default; tenants of the team stay"`
+	Users        int64      `json:"users" doc:"Of the project's own tenant default"`
+	Groups       int64      `json:"groups" doc:"Of the project's own tenant default"`
+	Exports      int64      `json:"exports" doc:"With their files; downloaded zips are yours"`
+	NewestExport *time.Time `json:"newest_export" doc:"When the newest finished export was requested; null: never"`
+}
+
+func (h *Handler) getProjectDeletion(ctx context.Context, in *ProjectRef) (*body[deletionOutput], error) {
+	d, err := h.Projects.Deletion(ctx, web.Principal(ctx), in.Project)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := h.Exports.NewestReady(ctx, web.Principal(ctx), d.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	c := d.Contents
+	return &body[deletionOutput]{deletionOutput{
+		Versions:     c.Versions,
+		Environments: c.Environments,
+		Keys:         c.Keys,
+		ActiveKeys:   c.ActiveKeys,
+		ProductKeys:  c.ProductKeys,
+		AppClients:   c.AppClients,
+		Users:        c.Users,
+		Groups:       c.Groups,
+		Exports:      c.Exports,
+		NewestExport: utc(newest),
+	}}, nil
+}

@@ -76,6 +76,8 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Add an environment to a version", h.createEnvironment)
 	route(h, api, "delete-project", "DELETE", project, 200,
 		"Delete a project: to the bin, or for good", h.deleteProject)
+	route(h, api, "get-project-deletion", "GET", project+"/deletion", 200,
+		"Show what deleting a project takes along", h.getProjectDeletion)
 	route(h, api, "restore-project", "POST", project+"/restore", 200,
 		"Restore a deleted project", h.restoreProject)
 	route(h, api, "update-version", "PATCH", project+"/versions/{version}", 200,

@@ -52,7 +52,7 @@ func (h *Handler) appClientModel(
 	v *visit, p rules.Project, c login.Client, offered []login.Provider,
 ) projects.AppClient {
 	path, issuer := appClientPath(p, c.ID), h.Login.Issuer(c.ID)
-	may := v.who.May(p.Team, access.LoginUpdate)
+	may := v.mayChange(p, access.LoginUpdate)
 	m := projects.AppClient{
 		Page: v.shell("App client "+c.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name}),

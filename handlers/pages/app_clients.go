@@ -58,7 +58,7 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) 
 	for _, c := range found.Items {
 		m.Rows = append(m.Rows, appClientRow(p, c))
 	}
-	if v.who.May(p.Team, access.LoginUpdate) {
+	if v.mayChange(p, access.LoginUpdate) {
 		if m.Create, err = h.appClientCreate(v, p, form, wrong); err != nil {
 			return web.Answer{}, err
 		}

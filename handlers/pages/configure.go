@@ -50,7 +50,7 @@ func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure
 		m.Versions = append(m.Versions, h.versionSection(p, version))
 	}
 	m.AddVersion = versionForm{}.view(p, &formErrors{})
-	if !v.who.May(p.Team, access.ProjectUpdate) {
+	if !v.mayChange(p, access.ProjectUpdate) {
 		m.ReadOnly()
 	}
 	m.Keys, err = h.keySection(v, p)
@@ -73,6 +73,8 @@ func (v *visit) headOf(p rules.Project, current projects.Tab) projects.Head {
 		ExportURL:    path + "/export",
 		HistoryURL:   v.historyOf(p, ""),
 		Frozen:       frozenText(p),
+		Deleted:      deletedText(p),
+		DeleteURL:    path + "/delete",
 	}
 }
 
@@ -82,6 +84,14 @@ func frozenText(p rules.Project) string {
 	}
 	return "Taken down by the operators on " + moment(p.Frozen.Since) + ". All calls are answered 403. Reason: " +
 		p.Frozen.Reason + " You can still export the project."
+}
+
+func deletedText(p rules.Project) string {
+	if p.Deleted == nil {
+		return ""
+	}
+	return "Deleted on " + moment(p.Deleted.Since) + ". All calls are answered 410. The project can be exported, and " +
+		"restored until " + moment(p.Deleted.PurgeAt) + "."
 }
 
 func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {

@@ -49,7 +49,10 @@ var flashes = map[string]ui.Notice{
 		Tone: ui.Good,
 		Text: "The tenant is created. Attach it under Tenants of each project that should serve it.",
 	},
-	"tenant_gone": {Tone: ui.Good, Text: "The tenant is deleted."},
+	"project_deleted":  {Tone: ui.Good, Text: "The project is in the bin. Its calls are answered 410."},
+	"project_erased":   {Tone: ui.Good, Text: "The project is deleted for good."},
+	"project_restored": {Tone: ui.Good, Text: "The project is served again, with everything it had."},
+	"tenant_gone":      {Tone: ui.Good, Text: "The tenant is deleted."},
 	"attached": {
 		Tone: ui.Good,
 		Text: "The tenant is attached. The project serves it from the next call on.",

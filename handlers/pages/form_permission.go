@@ -19,6 +19,12 @@ func (v *visit) allowed(p projects.Project, action access.Action) error {
 	return access.CheckProject(v.who, row, action)
 }
 
+// mayChange reports whether the visitor may do this with the project now: they may change
+// nothing of one that is in the bin.
+func (v *visit) mayChange(p projects.Project, action access.Action) bool {
+	return v.allowed(p, action) == nil
+}
+
 // confirmed returns an error with the text unless the form's confirmation box is ticked.
 func (v *visit) confirmed(text string) error {
 	if v.posted("confirm") != "true" {

@@ -26,7 +26,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 		HistoryURL: v.historyOf(p, k.ID),
 		Edit:       keyEditOf(p, k),
 	}
-	if !v.who.May(p.Team, access.KeyChange) {
+	if !v.mayChange(p, access.KeyChange) {
 		m.Edit = nil
 		return m
 	}

@@ -111,7 +111,7 @@ func (h *Handler) keyTypesWith(v *visit, form keyTypeForm, wrong *formErrors) (w
 		Page:    v.shell("Key types", keyTypesPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types"}),
 		BackURL: projectPath(p.Name) + "#keys",
 	}
-	if v.who.May(p.Team, access.ProjectUpdate) {
+	if v.mayChange(p, access.ProjectUpdate) {
 		create := form.view(keyTypesPath(p), wrong)
 		m.Create = &create
 	}
@@ -206,7 +206,7 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proj
 			ui.Fact{Label: "Changes", Value: "none: it is built in and means the same in every project"})
 		return m, nil
 	}
-	if !v.who.May(p.Team, access.ProjectUpdate) {
+	if !v.mayChange(p, access.ProjectUpdate) {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
 			ui.Fact{Label: "Lifetime", Value: lifetimeText(t.ExpiresIn)},
 			ui.Fact{Label: "Limits", Value: textOrNone(limitsText(typedLimits(t.Limits)))})

@@ -35,7 +35,7 @@ func (v *visit) keyHere() string { return projectPath(v.param("project")) + "/ke
 func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	query := keyQueryOf(v)
 	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p), Filter: query.form(p)}
-	if v.who.May(p.Team, access.KeyCreate) {
+	if v.mayChange(p, access.KeyCreate) {
 		m.Action = keysPath(p)
 	}
 	cursor := v.c.Query(keysBefore)

@@ -38,7 +38,7 @@ func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *f
 	if served.Next != "" {
 		m.MoreURL = tenantsOf(p) + "?after=" + url.QueryEscape(served.Next)
 	}
-	mayChange := v.who.May(p.Team, access.ProjectUpdate)
+	mayChange := v.mayChange(p, access.ProjectUpdate)
 	for _, t := range served.Items {
 		m.Rows = append(m.Rows, projectTenantRow(p, t, mayChange))
 	}
@@ -151,7 +151,7 @@ func (h *Handler) detachWith(v *visit, p rules.Project, t rules.Tenant, wrong *f
 			Mono:  true,
 		}, {Label: "Served by", Value: strings.Join(t.Projects, ", ")}},
 	}
-	if v.who.May(p.Team, access.ProjectUpdate) {
+	if v.mayChange(p, access.ProjectUpdate) {
 		m.Confirm = &ui.Confirmation{
 			ID: "detach-confirm", Action: path + "/detach", Button: "Detach",
 			Text: "Refuse its keys in this project from now on.", Error: wrong.rest(),

@@ -56,6 +56,13 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	if m.Claims, err = h.claimOffers(v); err != nil {
 		return web.Answer{}, err
 	}
+	binned, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.DeletedProjects, models.Page{Limit: 1})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if len(binned.Items) > 0 {
+		m.BinURL = binPath
+	}
 	if found.Next != "" {
 		m.MoreURL = "/projects?after=" + found.Next
 	}

@@ -139,7 +139,7 @@ func (h *Handler) providerModel(
 	if !o.Managed { // the installation's operator has registered that one's
 		m.Callback, m.Register = o.Callback, registerText(o.Type)
 	}
-	if !v.who.May(p.Team, access.LoginUpdate) {
+	if !v.mayChange(p, access.LoginUpdate) {
 		return m
 	}
 	traits, _ := providers.TraitsOf(o.Type)

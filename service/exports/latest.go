@@ -3,6 +3,7 @@ package exports
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"postern/service/access"
 )
@@ -28,3 +29,21 @@ func (s *Service) Latest(ctx context.Context, p access.Principal, projectIDs []s
 
 // FileName returns the file name of the export's zip.
 func (e Export) FileName() string { return fileName(e.ProjectName, e.Format) }
+
+// NewestReady returns when the project's newest finished export was requested, nil if none
+// has finished. A caller who may read the project but not its exports gets nil too.
+func (s *Service) NewestReady(ctx context.Context, p access.Principal, project string) (*time.Time, error) {
+	tx := s.DB.Read(ctx)
+	parent, err := access.Project(tx, p, project, access.ProjectRead)
+	if err != nil {
+		return nil, fmt.Errorf("exports: newest of %s: %w", project, err)
+	}
+	if access.CheckProject(p, parent, access.ExportRead) != nil {
+		return nil, nil
+	}
+	at, err := tx.NewestReadyExport(parent.ID)
+	if err != nil {
+		return nil, fmt.Errorf("exports: newest of %s: %w", project, err)
+	}
+	return at, nil
+}

@@ -95,6 +95,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 			Targets:      guard,
 			Vault:        vault,
 			Suits:        hosted.Suits,
+			Purger:       noPurge{},
 			Log:          log,
 			PublicURL:    settings.PublicURL,
 			KeyPrefix:    "pst",
@@ -154,3 +155,8 @@ func newVault(t *testing.T) *secrets.Vault {
 	must(t, err)
 	return vault
 }
+
+// noPurge leaves deleted projects where they are: the server runs no jobs.
+type noPurge struct{}
+
+func (noPurge) EnqueuePurge(context.Context, *models.Tx) error { return nil }

@@ -17,6 +17,8 @@ type Head struct {
 	ExportURL    string
 	HistoryURL   string // of the audit log; "" for viewers
 	Frozen       string // says that the project is taken down and why, "" while it is served
+	Deleted      string // when it was deleted, and what follows; "" unless it is in the bin
+	DeleteURL    string
 }
 
 // Tab is one of a project's pages.

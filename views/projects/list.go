@@ -8,6 +8,7 @@ type List struct {
 	Tabs     []ui.Tab // of the team's pages
 	Projects []Card
 	ReadOnly bool   // for viewers, who cannot create one
+	BinURL   string // "" while the bin is empty
 	MoreURL  string // the next page of the list, "" on the last
 	Claims   []Offer
 }

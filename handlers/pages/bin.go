@@ -1,0 +1,160 @@
+package pages
+
+import (
+	"github.com/dustin/go-humanize"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+const binPath = "/bin"
+
+// binLength is how many deleted projects the bin shows, those that end first by name.
+const binLength = 200
+
+func deletePath(p rules.Project) string  { return projectPath(p.Name) + "/delete" }
+func restorePath(p rules.Project) string { return projectPath(p.Name) + "/restore" }
+
+func (h *Handler) showBin(v *visit) (web.Answer, error) {
+	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.DeletedProjects, models.Page{Limit: binLength})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := projects.Bin{Page: v.shell("Bin", binPath, projectsCrumb(), ui.Crumb{Text: "Bin"})}
+	for _, p := range found.Items {
+		row := projects.BinRow{
+			Name:        p.Name,
+			DisplayName: p.DisplayName,
+			URL:         projectPath(p.Name),
+			Deleted:     moment(p.Deleted.Since),
+			Purge:       moment(p.Deleted.PurgeAt),
+			ExportURL:   projectPath(p.Name) + "/export",
+		}
+		if v.who.May(p.Team, access.ProjectRestore) {
+			row.RestoreURL = restorePath(p)
+		}
+		if v.who.May(p.Team, access.ProjectErase) {
+			row.EraseURL = deletePath(p)
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return web.Show(projects.BinPage(m)), nil
+}
+
+func (h *Handler) showDeleteProject(v *visit) (web.Answer, error) {
+	m, err := h.deletionOf(v)
+	return web.Show(projects.DeletionPage(m)), err
+}
+
+// deletionOf is the page that asks before a project is deleted.
+func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
+	d, err := h.Projects.Deletion(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return projects.Deletion{}, err
+	}
+	newest, err := h.Exports.NewestReady(v.ctx(), v.who, d.Project.ID)
+	if err != nil {
+		return projects.Deletion{}, err
+	}
+	p := d.Project
+	v.selectTeam(p.Team)
+	m := projects.Deletion{
+		Page: v.shell("Delete "+p.DisplayName, deletePath(p), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Delete"}),
+		Project:   p.DisplayName,
+		Facts:     contentFacts(d.Contents),
+		Notes:     deletionNotes(d),
+		ExportURL: projectPath(p.Name) + "/export",
+		BackURL:   projectPath(p.Name),
+	}
+	if newest != nil {
+		m.Newest = humanize.Time(*newest)
+	}
+	switch {
+	case p.Deleted != nil && v.who.May(p.Team, access.ProjectRestore):
+		m.RestoreURL = restorePath(p)
+	case p.Deleted == nil && v.who.May(p.Team, access.ProjectDelete):
+		m.Confirm = &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: deletePath(p),
+			Text:   "Answer all calls 410 from now on. You can restore the project for 30 days.",
+			Button: "Delete project",
+		}
+	}
+	if v.who.May(p.Team, access.ProjectErase) {
+		m.Erase = &projects.Erase{Action: deletePath(p), Name: p.Name}
+	}
+	return m, nil
+}
+
+func contentFacts(c models.ProjectContents) []ui.Fact {
+	fact := func(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: humanize.Comma(n)} }
+	keys := fact("API keys", c.Keys)
+	if c.Keys > 0 {
+		keys.Value += ", " + humanize.Comma(c.ActiveKeys) + " of them active"
+	}
+	return []ui.Fact{
+		fact("Versions", c.Versions),
+		fact("Environments", c.Environments),
+		keys,
+		fact("App clients", c.AppClients),
+		fact("Users", c.Users),
+		fact("Groups", c.Groups),
+		fact("Exports", c.Exports),
+	}
+}
+
+func deletionNotes(d rules.Deletion) []string {
+	notes := []string{"App clients, users and groups are those of the project's own tenant. Tenants of the team " +
+		"stay, with their people; the audit log stays too."}
+	if d.Contents.ProductKeys > 0 && d.Project.Product != "" {
+		notes = append(notes, humanize.Comma(d.Contents.ProductKeys)+" of the keys also open other projects of the "+
+			"product "+d.Project.Product+". They stop there too.")
+	}
+	return notes
+}
+
+func (h *Handler) deleteProject(v *visit) (web.Answer, error) {
+	ref, forGood := v.param("project"), v.posted("now") == "true"
+	var err error
+	if forGood {
+		_, err = h.Projects.Erase(v.ctx(), v.who, ref, v.posted("typed_name"))
+	} else if err = v.confirmed("Tick the box to delete the project."); err == nil {
+		_, err = h.Projects.Delete(v.ctx(), v.who, ref)
+	}
+	switch {
+	case err == nil && forGood:
+		return v.done("project_erased", "/projects")
+	case err == nil:
+		return v.done("project_deleted", binPath)
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.deletionOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	switch {
+	case m.Erase != nil && forGood:
+		m.Erase.Typed = wrong.value("/confirm", v.posted("typed_name"))
+	case m.Confirm != nil:
+		m.Confirm.Error = wrong.rest()
+	default:
+		return web.Answer{}, access.NotFound()
+	}
+	return web.Answer{Status: wrong.status, Page: projects.DeletionPage(m)}, nil
+}
+
+func (h *Handler) restoreProject(v *visit) (web.Answer, error) {
+	p, err := h.Projects.RestoreDeleted(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("project_restored", projectPath(p.Name))
+}

@@ -1,0 +1,12 @@
+package handlers_test
+
+// anonymousLife is the part of anonymous about deleting and restoring.
+var anonymousLife = map[string]string{
+	"GET /api/v1/projects/:project/deletion": "401",
+	"GET /projects/:project/delete":          "in",
+	"POST /projects/:project/delete":         "in",
+	"POST /projects/:project/restore":        "in",
+	"GET /bin":                               "in",
+	"DELETE /api/v1/projects/:project":       "401",
+	"POST /api/v1/projects/:project/restore": "401",
+}

@@ -1,0 +1,56 @@
+package models
+
+import "time"
+
+// ProjectContents counts what belongs to a project.
+type ProjectContents struct {
+	Versions     int64
+	Environments int64
+	Keys         int64
+	ActiveKeys   int64
+	ProductKeys  int64 // of Keys, those that open the other projects of the product too
+	AppClients   int64 // of its own tenant
+	Users        int64 // of its own tenant
+	Groups       int64 // of its own tenant
+	Exports      int64
+}
+
+// ContentsOf counts what belongs to a project at now.
+func (t *Tx) ContentsOf(projectID string, now time.Time) (out ProjectContents, err error) {
+	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", projectID)
+	versions := t.db.Model(&Version{}).Select("id").Where("project_id = ?", projectID)
+	for _, c := range []struct {
+		into  *int64
+		row   any
+		where string
+		of    any
+	}{
+		{&out.Versions, &Version{}, "project_id = ?", projectID},
+		{&out.Environments, &Environment{}, "version_id IN (?)", versions},
+		{&out.Keys, &APIKey{}, "project_id = ?", projectID},
+		{&out.ProductKeys, &APIKey{}, "project_id = ? AND product_id IS NOT NULL", projectID},
+		{&out.AppClients, &AppClient{}, "tenant_id IN (?)", own},
+		{&out.Users, &EndUser{}, "tenant_id IN (?)", own},
+		{&out.Groups, &UserGroup{}, "tenant_id IN (?)", own},
+		{&out.Exports, &Export{}, "project_id = ?", projectID},
+	} {
+		if err := t.db.Model(c.row).Where(c.where, c.of).Count(c.into).Error; err != nil {
+			return out, err
+		}
+	}
+	active, err := t.CountActiveKeys([]string{projectID}, now)
+	out.ActiveKeys = active[projectID]
+	return out, err
+}
+
+// NewestReadyExport returns when the newest export of a project that was finished was
+// requested, nil if there is none.
+func (t *Tx) NewestReadyExport(projectID string) (*time.Time, error) {
+	var list []Export
+	err := t.db.Where("project_id = ? AND state IN ('ready', 'expired')", projectID).
+		Order("id DESC").Limit(1).Find(&list).Error
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0].CreatedAt, nil
+}

@@ -1,0 +1,42 @@
+package projects
+
+import "postern/views/ui"
+
+// Bin lists the deleted projects of a team, which can be restored.
+type Bin struct {
+	Page ui.Page
+	Rows []BinRow
+}
+
+// BinRow is a deleted project.
+type BinRow struct {
+	Name        string
+	DisplayName string
+	URL         string
+	Deleted     string // when
+	Purge       string // when it is deleted for good
+	RestoreURL  string // "" for viewers
+	EraseURL    string // of the page that deletes it for good; "" for those who may not
+	ExportURL   string
+}
+
+// Deletion asks before a project is deleted, and says what goes along.
+type Deletion struct {
+	Page       ui.Page
+	Project    string // display name
+	Facts      []ui.Fact
+	Newest     string // the newest export's age, such as "3 days ago"; "" for never
+	ExportURL  string
+	Notes      []string
+	Confirm    *ui.Confirmation // to the bin; nil if it is there, or for viewers
+	RestoreURL string           // posts; "" unless it is in the bin
+	Erase      *Erase           // nil for those who may not
+	BackURL    string
+}
+
+// Erase posts now and typed_name, the project's name, to Action.
+type Erase struct {
+	Action string
+	Name   string
+	Typed  ui.Value
+}
