@@ -60,7 +60,14 @@ func loginRows(tenant string) []any {
 			CreatedAt:    now,
 			UpdatedAt:    now,
 		},
-		&models.Provider{ID: models.NewID("idp"), ClientID: client, Scopes: []string{}, CreatedAt: now, UpdatedAt: now},
+		&models.Provider{
+			ID:        models.NewID("idp"),
+			ClientID:  client,
+			Scopes:    []string{},
+			Domains:   []string{},
+			CreatedAt: now,
+			UpdatedAt: now,
+		},
 		&models.SigningKey{ID: models.NewID("sig"), ClientID: client, ActiveAt: now, CreatedAt: now},
 		&models.LoginAttempt{
 			ID:          models.NewID("lgn"),
