@@ -3,6 +3,7 @@ package oidc_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +144,9 @@ func TestTokensAreRevoked(t *testing.T) {
 			}
 			if got := s.userInfo(mine.Access); got != http.StatusUnauthorized {
 				t.Errorf("%s: userinfo then answers %d", name, got)
+			}
+			if got := s.barred(); !slices.Contains(got, sid(t, mine.ID)) || slices.Contains(got, sid(t, others.ID)) {
+				t.Errorf("%s: gateways refuse %v, want the revoked session alone", name, got)
 			}
 			if got := s.token(url.Values{
 				"grant_type":    {"refresh_token"},

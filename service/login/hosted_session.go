@@ -175,14 +175,19 @@ func shortened(agent string) string {
 
 // endOwn ends the session of an ID token, and that of the browser's cookie if it is the
 // same user's: they may have signed in again since the token was issued.
-func endOwn(tx *models.Tx, clientID string, claims idClaims, cookie string) error {
+func endOwn(tx *models.Tx, client models.AppClient, claims idClaims, cookie string) error {
 	now := models.Now()
-	if err := tx.EndLoginSession(claims.Session, now); err != nil {
+	switch named, err := tx.LoginSessionByID(claims.Session); {
+	case err == nil:
+		if err := signOut(tx, client, named, now); err != nil {
+			return err
+		}
+	case !isAbsent(err):
 		return err
 	}
-	own, live, err := hostedBy(tx, clientID, cookie, now)
+	own, live, err := hostedBy(tx, client.ID, cookie, now)
 	if err != nil || !live || own.user.ID != claims.Subject {
 		return err
 	}
-	return tx.EndLoginSession(own.ID, now)
+	return signOut(tx, client, own.LoginSession, now)
 }

@@ -12,8 +12,9 @@ import (
 // 7009, 2.1). Any other token counts as revoked already (2.2), including a provider's
 // token, which only the provider can revoke. token_type_hint is not needed.
 //
-// Resource servers verify access tokens by signature. After this, one is refused at once
-// where the session is looked up, such as userinfo, and otherwise when it expires (3).
+// Access tokens of the session are refused at once by gateways and where the session is
+// looked up, such as userinfo. Other resource servers, which verify signatures only, accept
+// them until they expire (3).
 func (s *Service) Revoke(ctx context.Context, in Credentials, token string) error {
 	client, err := s.authenticate(ctx, in)
 	if err != nil {
@@ -46,10 +47,11 @@ func (s *Service) Revoke(ctx context.Context, in Credentials, token string) erro
 		if err != nil {
 			return err
 		}
-		return tx.EndLoginSession(session, models.Now())
+		return signOut(tx, client, row, models.Now())
 	})
 	if err != nil {
 		return fmt.Errorf("login: revoke: %w", err)
 	}
+	s.Changed(ctx)
 	return nil
 }

@@ -184,8 +184,11 @@ func (s *Service) redeem(
 			return check(grant, out.session)
 		}
 		refused = errGrant.Because(errors.New("it was used before; its session is ended"))
-		return tx.EndLoginSession(grant.SessionID, now) // committed, hence no error here
+		return signOut(tx, client, out.session, now) // committed, hence no error here
 	})
+	if refused != nil && err == nil {
+		s.Changed(ctx)
+	}
 	if err := cmp.Or(err, refused); err != nil {
 		return redeemed{}, fmt.Errorf("login: redeem a %s: %w", kind, err)
 	}

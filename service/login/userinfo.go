@@ -89,10 +89,11 @@ func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error)
 		return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known "+
 			"here. Close this page and sign out in the application.")
 	}
-	err = s.DB.Write(ctx, func(tx *models.Tx) error { return endOwn(tx, row.ID, claims, in.Cookie) })
+	err = s.DB.Write(ctx, func(tx *models.Tx) error { return endOwn(tx, row, claims, in.Cookie) })
 	if err != nil {
 		return out, fmt.Errorf("login: end the session %s: %w", claims.Session, err)
 	}
+	s.Changed(ctx)
 	out.Ended = true
 	if in.To == "" || !isRegistered(row.LogoutURIs, in.To) {
 		return out, nil
