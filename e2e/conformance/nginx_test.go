@@ -193,8 +193,8 @@ func exportedLua(t *testing.T, folder string) string {
 			Protocol, Host, Path string
 			Port                 int
 			Routes               []struct {
-				ID    string
-				Paths []string
+				ID           string
+				Hosts, Paths []string
 			}
 		}
 		Plugins []struct{ Config any }
@@ -205,10 +205,18 @@ func exportedLua(t *testing.T, folder string) string {
 	routes := []any{}
 	for _, s := range doc.Services {
 		for _, r := range s.Routes {
-			routes = append(routes, map[string]any{
+			hosts := map[string]any{}
+			for _, host := range r.Hosts {
+				hosts[host] = true
+			}
+			route := map[string]any{
 				"id": r.ID, "regex": strings.TrimPrefix(r.Paths[0], "~"),
 				"upstream": fmt.Sprintf("%s://%s:%d%s", s.Protocol, s.Host, s.Port, s.Path),
-			})
+			}
+			if len(hosts) > 0 {
+				route["hosts"] = hosts
+			}
+			routes = append(routes, route)
 		}
 	}
 	return lua(map[string]any{"routes": routes, "config": doc.Plugins[0].Config})

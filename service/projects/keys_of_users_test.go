@@ -140,8 +140,9 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 		h.answers(t, "somebody else's", h.project, stays.Plaintext, "")
 		h.age(t, db)
 		h.answers(t, "deleted long ago", h.project, gone.Plaintext, "invalid_key")
-		if want := []string{"key.revoked " + gone.ID}; !slices.Equal(heard.told, want) {
-			t.Errorf("told %v, want %v", heard.told, want)
+		want := []string{"user.created ", "user.created ", "user.deleted ", "key.revoked " + gone.ID}
+		if !slices.Equal(heard.told, want) {
+			t.Errorf("told %q, want %q", heard.told, want)
 		}
 		entries, err := db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: h.owner.HomeTeam}, 50)
 		if err != nil {

@@ -3,10 +3,11 @@
 -- and after its plugins as far as it touches them.
 local shim = {}
 
-local function route_of(routes, uri)
+-- A route that names hosts answers to these alone.
+local function route_of(routes, host, uri)
   for _, route in ipairs(routes) do
     local matched = ngx.re.match(uri, "^" .. route.regex, "jo")
-    if matched then
+    if matched and (not route.hosts or route.hosts[host]) then
       return route, matched[0]
     end
   end
@@ -71,7 +72,7 @@ function shim.access(exported)
     install()
   end
   ngx.ctx.cached_request_headers = ngx.req.get_headers()
-  local route, prefix = route_of(exported.routes, ngx.var.uri)
+  local route, prefix = route_of(exported.routes, ngx.var.host, ngx.var.uri)
   if not route then
     return ngx.exit(404)
   end
