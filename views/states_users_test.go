@@ -134,6 +134,24 @@ func user() tenants.User {
 			Subject: "00000000-0000-0000-66f3-3332eca7ea81",
 			Since:   "1 Nov 2026",
 		}},
+		Sessions: []tenants.Session{
+			{
+				Application: "Shop",
+				Detail:      "Since 20 Nov 2026, 12:31 UTC with Google, Firefox on macOS",
+				Action:      "/users/usr_1/sessions/ses_1/end",
+			},
+			{
+				Application: "Back office",
+				Detail:      "Since 19 Nov 2026, 08:02 UTC with Sign in with the Identity Provider of Acme",
+				Action:      "/users/usr_1/sessions/ses_2/end",
+			},
+		},
+		EndAllAction: "/users/usr_1/sessions/end-all",
+		Consents: []tenants.Consent{{
+			Application: "Shop",
+			Detail:      "openid, profile, email, offline_access, since 1 Nov 2026",
+			Action:      "/users/usr_1/consents/cli_1/withdraw",
+		}},
 		Groups: []tenants.Membership{{
 			ID:          "grp_1",
 			URL:         "/groups/grp_1",

@@ -57,9 +57,13 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 		m.Providers = append(m.Providers, pages.Linked{Label: one.Label, Since: one.Since.UTC().Format("2006-01-02")})
 	}
 	for _, one := range found.Sessions {
+		browser := ""
+		if one.UserAgent != "" {
+			browser = web.BrowserName(one.UserAgent)
+		}
 		m.Sessions = append(m.Sessions, pages.Session{
 			Application: one.ClientName,
-			Browser:     one.UserAgent,
+			Browser:     browser,
 			Provider:    one.Provider,
 			Since:       one.CreatedAt.UTC().Format("2006-01-02 15:04"),
 			Current:     one.ID == found.Session,

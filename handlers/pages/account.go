@@ -68,7 +68,7 @@ func (h *Handler) showSessions(v *visit) (web.Answer, error) {
 	for _, session := range found {
 		m.Sessions = append(m.Sessions, account.Session{
 			ID:      session.ID,
-			Name:    browserName(session.UserAgent),
+			Name:    web.BrowserName(session.UserAgent),
 			Current: session.Current,
 			Detail: "From " + session.RemoteAddr + " since " + day(session.CreatedAt) +
 				", last seen " + humanize.Time(session.SeenAt),

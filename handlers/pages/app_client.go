@@ -129,31 +129,35 @@ func algorithmOptions(chosen string) []ui.Option {
 }
 
 // clientSettings holds the fields of the settings form of an app client, as typed.
-type clientSettings struct{ revision, name, redirects, logouts, access, refresh, algorithm string }
+type clientSettings struct {
+	revision, name, redirects, logouts, backchannel, access, refresh, algorithm string
+}
 
 func settingsOf(c login.Client) clientSettings {
 	return clientSettings{
-		revision:  c.ETag,
-		name:      c.Name,
-		redirects: strings.Join(c.RedirectURIs, "\n"),
-		logouts:   strings.Join(c.LogoutURIs, "\n"),
-		access:    typedUnits(c.Access, time.Minute),
-		refresh:   typedUnits(c.Refresh, 24*time.Hour),
-		algorithm: c.Algorithm,
+		revision:    c.ETag,
+		name:        c.Name,
+		redirects:   strings.Join(c.RedirectURIs, "\n"),
+		logouts:     strings.Join(c.LogoutURIs, "\n"),
+		backchannel: c.Backchannel,
+		access:      typedUnits(c.Access, time.Minute),
+		refresh:     typedUnits(c.Refresh, 24*time.Hour),
+		algorithm:   c.Algorithm,
 	}
 }
 
 func (f clientSettings) view(action string, wrong *formErrors) *projects.AppClientSettings {
 	m := &projects.AppClientSettings{
-		Action:     action,
-		Revision:   f.revision,
-		Name:       wrong.value("/name", f.name),
-		Redirects:  ui.Value{Text: f.redirects, Error: wrong.takeLines("/redirect_uris", lines(f.redirects))},
-		Logouts:    ui.Value{Text: f.logouts, Error: wrong.takeLines("/logout_uris", lines(f.logouts))},
-		Access:     wrong.value("/access_token_seconds", f.access),
-		Refresh:    wrong.value("/refresh_token_seconds", f.refresh),
-		Algorithms: algorithmOptions(f.algorithm),
-		Algorithm:  wrong.take("/algorithm"),
+		Action:      action,
+		Revision:    f.revision,
+		Name:        wrong.value("/name", f.name),
+		Redirects:   ui.Value{Text: f.redirects, Error: wrong.takeLines("/redirect_uris", lines(f.redirects))},
+		Logouts:     ui.Value{Text: f.logouts, Error: wrong.takeLines("/logout_uris", lines(f.logouts))},
+		Backchannel: wrong.value("/backchannel_logout_uri", f.backchannel),
+		Access:      wrong.value("/access_token_seconds", f.access),
+		Refresh:     wrong.value("/refresh_token_seconds", f.refresh),
+		Algorithms:  algorithmOptions(f.algorithm),
+		Algorithm:   wrong.take("/algorithm"),
 	}
 	if m.Access.Error != "" { // the rule speaks of seconds
 		m.Access.Error = "Give 1 to 1440 minutes."
@@ -186,19 +190,21 @@ func readUnits(text string, unit time.Duration) *time.Duration {
 
 func (h *Handler) saveAppClient(v *visit) (web.Answer, error) {
 	f := clientSettings{
-		revision:  v.posted("revision"),
-		name:      strings.TrimSpace(v.posted("name")),
-		redirects: v.posted("redirect_uris"),
-		logouts:   v.posted("logout_uris"),
-		access:    v.posted("access_minutes"),
-		refresh:   v.posted("refresh_days"),
-		algorithm: v.posted("algorithm"),
+		revision:    v.posted("revision"),
+		name:        strings.TrimSpace(v.posted("name")),
+		redirects:   v.posted("redirect_uris"),
+		logouts:     v.posted("logout_uris"),
+		backchannel: strings.TrimSpace(v.posted("backchannel_logout_uri")),
+		access:      v.posted("access_minutes"),
+		refresh:     v.posted("refresh_days"),
+		algorithm:   v.posted("algorithm"),
 	}
 	redirects, logouts := lines(f.redirects), lines(f.logouts)
 	return h.changeAppClient(v, f, f.revision, login.ClientInput{
 		Name:         &f.name,
 		RedirectURIs: &redirects,
 		LogoutURIs:   &logouts,
+		Backchannel:  &f.backchannel,
 		Access:       readUnits(f.access, time.Minute),
 		Refresh:      readUnits(f.refresh, 24*time.Hour),
 		Algorithm:    &f.algorithm,
@@ -216,6 +222,7 @@ func (f clientSettings) compare(m *projects.Conflict, c login.Client) {
 		{"Name", "name", f.name, now.name},
 		{"Redirect URIs", "redirect_uris", f.redirects, now.redirects},
 		{"After signing out", "logout_uris", f.logouts, now.logouts},
+		{"Told of ended sessions", "backchannel_logout_uri", f.backchannel, now.backchannel},
 		{"Tokens last, in minutes", "access_minutes", f.access, now.access},
 		{"Stay signed in, in days", "refresh_days", f.refresh, now.refresh},
 		{"Signature", "algorithm", f.algorithm, now.algorithm},

@@ -68,6 +68,18 @@ var flashes = map[string]ui.Notice{
 		Text: "The user is frozen. Their calls get 403 until you unfreeze them.",
 	},
 	"user_thawed": {Tone: ui.Good, Text: "The user is unfrozen and can sign in again."},
+	"user_session": {
+		Tone: ui.Good,
+		Text: "The session has ended. The gateway refuses its access tokens.",
+	},
+	"user_sessions": {
+		Tone: ui.Good,
+		Text: "The user is logged out everywhere. The gateway refuses the access tokens of all sessions.",
+	},
+	"user_consent": {
+		Tone: ui.Good,
+		Text: "The consent is withdrawn and its sessions have ended. The user is asked again at the next sign-in.",
+	},
 	"user_gone":   {Tone: ui.Good, Text: "The user is deleted."},
 	"entry":       {Tone: ui.Good, Text: "Saved. The change applies from the next sign-in on."},
 	"approved":    {Tone: ui.Good, Text: "Approved. The approval applies from the next sign-in on."},

@@ -48,6 +48,8 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 			"web",
 			"redirect_uris",
 			"https://app.example.com/cb",
+			"backchannel_logout_uri",
+			"https://app.example.com/ended",
 			"access_minutes",
 			"5",
 			"refresh_days",
@@ -60,11 +62,16 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 			Says("[data-flash]", "saved").
 			Holds("access_minutes", "5").
 			Holds("refresh_days", "0.5").
+			Holds("backchannel_logout_uri", "https://app.example.com/ended").
 			Says("#connect", "last 5 minutes, signed with ES256").
 			Says("#connect", "refreshed for 12 hours")
 		s.Post(path, form...).Shows(412, "Changed since you opened it").Says("main", "Tokens last, in minutes")
-		s.Post(path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256").
+		s.Post(
+			path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256",
+			"backchannel_logout_uri", "http://app.example.com/ended",
+		).
 			Shows(422, "web").
+			Says("#client-backchannel-error", "https").
 			Says("#client-access-error", "1 to 1440").
 			Says("#client-refresh-error", "0 to 90")
 		s.Post(path+"/delete").Shows(422, "web").Says("#delete", "Tick the box")

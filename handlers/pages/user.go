@@ -89,6 +89,9 @@ func (h *Handler) userWith(
 		}
 		m.Groups = append(m.Groups, row)
 	}
+	if err := h.signInsOf(v, &m, u.ID, mayChange); err != nil {
+		return web.Answer{}, err
+	}
 	if mayChange {
 		err = h.userForms(v, &m, u)
 	}

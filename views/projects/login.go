@@ -75,16 +75,17 @@ type ProviderRow struct {
 // AppClientSettings posts revision, name, redirect_uris, logout_uris, access_minutes,
 // refresh_days and algorithm to Action.
 type AppClientSettings struct {
-	Action     string
-	Revision   string
-	Name       ui.Value
-	Redirects  ui.Value
-	Logouts    ui.Value
-	Access     ui.Value
-	Refresh    ui.Value
-	Algorithms []ui.Option
-	Algorithm  string // what is wrong with the choice
-	Error      string
+	Action      string
+	Revision    string
+	Name        ui.Value
+	Redirects   ui.Value
+	Logouts     ui.Value
+	Backchannel ui.Value
+	Access      ui.Value
+	Refresh     ui.Value
+	Algorithms  []ui.Option
+	Algorithm   string // what is wrong with the choice
+	Error       string
 }
 
 // Branding posts revision, title, welcome, logo_url and color to Action; PreviewURL

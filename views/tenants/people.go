@@ -42,6 +42,10 @@ type User struct {
 	State          ui.Badge
 	Facts          []ui.Fact
 	Identities     []Identity
+	Sessions       []Session
+	MoreSessions   bool   // than are listed
+	EndAllAction   string // "" where there is nothing that the viewer may end
+	Consents       []Consent
 	Groups         []Membership
 	Join           *Join
 	Change         *UserChange
@@ -53,6 +57,12 @@ type User struct {
 
 // Identity is an end user's identity at a provider.
 type Identity struct{ Issuer, Subject, Since string }
+
+// Session is a sign-in of an end user at an app client. It posts to Action.
+type Session struct{ Application, Detail, Action string }
+
+// Consent is what an end user shares with an app client. It posts to Action.
+type Consent struct{ Application, Detail, Action string }
 
 // Membership is a group that an end user is in.
 type Membership struct {

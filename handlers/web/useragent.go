@@ -1,4 +1,4 @@
-package pages
+package web
 
 import "strings"
 
@@ -26,8 +26,8 @@ var (
 	}
 )
 
-// browserName returns the common name of the browser and system in a User-Agent.
-func browserName(userAgent string) string {
+// BrowserName returns the common name of the browser and system in a User-Agent.
+func BrowserName(userAgent string) string {
 	browser, system := firstIn(userAgent, browsers), firstIn(userAgent, systems)
 	switch {
 	case browser != "" && system != "":

@@ -1,0 +1,89 @@
+package pages
+
+import (
+	"net/url"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/login"
+	"postern/views/tenants"
+)
+
+// signInsOf adds a user's sessions and consents to their page, with the forms that end and
+// withdraw them where mayChange.
+func (h *Handler) signInsOf(v *visit, m *tenants.User, user string, mayChange bool) error {
+	sessions, err := h.Login.Sessions(v.ctx(), v.who, user, models.Page{Limit: models.MaxLimit})
+	if err != nil {
+		return err
+	}
+	consents, err := h.Login.Consents(v.ctx(), v.who, user)
+	if err != nil {
+		return err
+	}
+	path := userPath(user)
+	for _, one := range sessions.Items {
+		row := sessionRow(one)
+		if mayChange {
+			row.Action = path + "/sessions/" + url.PathEscape(one.ID) + "/end"
+		}
+		m.Sessions = append(m.Sessions, row)
+	}
+	m.MoreSessions = sessions.Next != ""
+	if mayChange && len(m.Sessions) > 0 {
+		m.EndAllAction = path + "/sessions/end-all"
+	}
+	for _, one := range consents {
+		row := tenants.Consent{
+			Application: one.ClientName,
+			Detail:      strings.Join(one.Scopes, ", ") + ", since " + day(one.CreatedAt),
+		}
+		if mayChange {
+			row.Action = path + "/consents/" + url.PathEscape(one.Client) + "/withdraw"
+		}
+		m.Consents = append(m.Consents, row)
+	}
+	return nil
+}
+
+func sessionRow(one login.Session) tenants.Session {
+	row := tenants.Session{
+		Application: one.ClientName,
+		Detail:      "Since " + moment(one.CreatedAt),
+	}
+	if one.Provider != "" {
+		row.Detail += " with " + one.Provider
+	}
+	if one.UserAgent != "" {
+		row.Detail += ", " + web.BrowserName(one.UserAgent)
+	}
+	return row
+}
+
+func (h *Handler) endUserSession(v *visit) (web.Answer, error) {
+	err := h.Login.EndSession(v.ctx(), v.who, v.param("user"), v.param("session"))
+	return h.signInEnded(v, err, "user_session")
+}
+
+func (h *Handler) endUserSessions(v *visit) (web.Answer, error) {
+	_, err := h.Login.EndSessions(v.ctx(), v.who, v.param("user"))
+	return h.signInEnded(v, err, "user_sessions")
+}
+
+func (h *Handler) withdrawUserConsent(v *visit) (web.Answer, error) {
+	err := h.Login.WithdrawConsent(v.ctx(), v.who, v.param("user"), v.param("client"))
+	return h.signInEnded(v, err, "user_consent")
+}
+
+// signInEnded leads back to the user's page. What ended meanwhile, by another tab or by the
+// user, is no error.
+func (h *Handler) signInEnded(v *visit, err error, notice string) (web.Answer, error) {
+	if err != nil && fault.KindOf(err) == fault.NotFound {
+		_, err = h.Directory.User(v.ctx(), v.who, v.param("user"))
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done(notice, userPath(v.param("user"))+"#sessions")
+}
