@@ -173,7 +173,7 @@ func (v *guest) signsIn(login client.ProxyLogin, number int) string {
 	v.t.Helper()
 	verifier := strings.Repeat("verifier", 6)
 	challenge := sha256.Sum256([]byte(verifier))
-	_, page := v.gets(login.AuthorizeURL + "?" + url.Values{
+	to, page := v.gets(login.AuthorizeURL + "?" + url.Values{
 		"client_id":             {login.ClientID},
 		"redirect_uri":          {guestsCallback},
 		"response_type":         {"code"},
@@ -181,14 +181,11 @@ func (v *guest) signsIn(login client.ProxyLogin, number int) string {
 		"code_challenge_method": {"S256"},
 		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
 	}.Encode())
-	host := strings.SplitAfterN(login.Issuer, "/", 4)
-	to, _ := v.gets(
-		strings.Join(
-			host[:3], "",
-		) + strings.TrimPrefix(
-			page.Find("a[data-provider]").Eq(number).AttrOr("href", ""), "/",
-		),
-	)
+	if to == nil { // there is a choice
+		server := strings.Join(strings.SplitAfterN(login.Issuer, "/", 4)[:3], "")
+		href := page.Find("a[data-provider]").Eq(number).AttrOr("href", "")
+		to, _ = v.gets(server + strings.TrimPrefix(href, "/"))
+	}
 	to, page = v.gets(v.fake.Authorize(v.t, to.String()).String())
 	if to == nil { // it is the first time
 		form := url.Values{"answer": {"agree"}}
