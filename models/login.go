@@ -170,16 +170,17 @@ func (t *Tx) ClearSuccessors(before time.Time) error {
 		UpdateColumn("successor", nil).Error
 }
 
-// DeleteExpiredLogins removes attempts that are over, and sessions that expired before a
-// time, with their codes and refresh tokens. Used ones stay as long as their session: if one is presented
-// again, it was stolen.
+// DeleteExpiredLogins removes attempts that are over, and sessions that expired or ended
+// before a time, with their codes and refresh tokens. Used ones stay as long as their
+// session: if one is presented again, it was stolen.
 func (t *Tx) DeleteExpiredLogins(now, sessionsBefore time.Time) error {
 	if err := t.db.Where("expires_at <= ?", now).Delete(&LoginAttempt{}).Error; err != nil {
 		return err
 	}
-	over := t.db.Model(&LoginSession{}).Select("id").Where("expires_at <= ?", sessionsBefore)
+	const isOver = "expires_at <= ? OR ended_at <= ?"
+	over := t.db.Model(&LoginSession{}).Select("id").Where(isOver, sessionsBefore, sessionsBefore)
 	if err := t.db.Where("session_id IN (?)", over).Delete(&LoginGrant{}).Error; err != nil {
 		return err
 	}
-	return t.db.Where("expires_at <= ?", sessionsBefore).Delete(&LoginSession{}).Error
+	return t.db.Where(isOver, sessionsBefore, sessionsBefore).Delete(&LoginSession{}).Error
 }
