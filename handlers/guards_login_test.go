@@ -91,7 +91,7 @@ var loginGuards = map[string]guard{
 	"GET /api/v1/app-clients/:client":           {action: access.LoginRead},
 	"PATCH /api/v1/app-clients/:client":         {action: access.LoginUpdate, body: `{"branding":{"title":"Shop"}}`},
 	"POST /api/v1/app-clients/:client/freeze":   {action: access.LoginUpdate},
-	"POST /api/v1/app-clients/:client/unfreeze": {action: access.LoginUpdate},
+	"POST /api/v1/app-clients/:client/unfreeze": {action: access.LoginUpdate, needs: "frozen client"},
 	"DELETE /api/v1/app-clients/:client":        {action: access.LoginUpdate, owner: 204},
 	"GET /api/v1/app-clients/:client/providers": {action: access.LoginRead},
 	"POST /api/v1/app-clients/:client/providers": {

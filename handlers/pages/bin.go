@@ -119,12 +119,17 @@ func deletionNotes(d rules.Deletion) []string {
 }
 
 func (h *Handler) deleteProject(v *visit) (web.Answer, error) {
-	ref, forGood := v.param("project"), v.posted("now") == "true"
-	var err error
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	forGood := v.posted("now") == "true"
 	if forGood {
-		_, err = h.Projects.Erase(v.ctx(), v.who, ref, v.posted("typed_name"))
-	} else if err = v.confirmed("Tick the box to delete the project."); err == nil {
-		_, err = h.Projects.Delete(v.ctx(), v.who, ref)
+		_, err = h.Projects.Erase(v.ctx(), v.who, p.ID, v.posted("typed_name"))
+	} else if err = v.allowed(p, access.ProjectDelete); err == nil {
+		if err = v.confirmed("Tick the box to delete the project."); err == nil {
+			_, err = h.Projects.Delete(v.ctx(), v.who, p.ID)
+		}
 	}
 	switch {
 	case err == nil && forGood:

@@ -28,6 +28,7 @@ type Objects struct {
 // name. needs is the state that the object must be in:
 //
 //	frozen       the key is frozen
+//	frozen client      the app client is frozen
 //	ready        the export is built
 //	taken        the project is taken down
 //	approved     the host name is verified by an operator
@@ -126,6 +127,8 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		has.token = minted.ID
 	case "frozen":
 		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, has.Key)
+	case "frozen client":
+		_, err = o.Server.Login.FreezeClient(t.Context(), o.Principal, has.client)
 	case "webhook":
 		has.webhook, has.delivery, err = o.createWebhook(t)
 	case "upstream header":

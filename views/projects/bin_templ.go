@@ -518,7 +518,8 @@ func erase(m Erase) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "erase-confirm",
 			Name:         "typed_name",
-			Label:        "Type the name " + m.Name,
+			Label:        "Project name",
+			Hint:         "Type " + m.Name + " to confirm.",
 			Value:        m.Typed,
 			Autocomplete: "off",
 			Required:     true,
