@@ -130,6 +130,17 @@ func ranges(one string) []netip.Prefix { return []netip.Prefix{netip.MustParsePr
 
 func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 
+func fullIntrospection() snapshot.Introspection {
+	return snapshot.Introspection{
+		Endpoint:  "https://in.example/introspect",
+		Method:    snapshot.SecretPost,
+		ClientID:  "in-client",
+		HasSecret: true,
+		Issuer:    "https://in.example",
+		Audience:  "in-audience",
+	}
+}
+
 // fullProject sets every field to something that can be found again.
 func fullProject() (*snapshot.Project, snapshot.Key) {
 	old := policy.HashKey("before")
@@ -168,15 +179,8 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 					JWKSURL:  "https://ti.example/keys",
 					Tenant:   "ti-tenant",
 				}},
-				Opaque: snapshot.Introspection{
-					Endpoint:  "https://in.example/introspect",
-					Method:    snapshot.SecretPost,
-					ClientID:  "in-client",
-					HasSecret: true,
-					Issuer:    "https://in.example",
-					Audience:  "in-audience",
-				},
-				IP: snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
+				Opaque: fullIntrospection(),
+				IP:     snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
 			},
 			Environments: []snapshot.Environment{{
 				ID:      "env_full",

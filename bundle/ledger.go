@@ -281,37 +281,46 @@ func (b *Build) versionSubjects() []Subject {
 			Source:  At(b.openAPIFile(v), ""),
 			Version: v,
 		})
-		for j := range v.Environments {
-			e := &v.Environments[j]
-			place := fmt.Sprintf("%s/environments/%d", here, j)
-			add(Subject{Feature: snapshot.FeatureEnvironment, ID: e.ID, Name: v.Name + "/" + e.Name,
-				Source: At(configFile, "%s", place), Version: v, Environment: e})
-			for n, form := range []AddressForm{HostForm, PathForm} {
-				add(Subject{
-					Feature:     snapshot.FeatureRoute,
-					ID:          e.ID + ":" + string(form),
-					Name:        RoutePath(b.Project, v, e, form),
-					Source:      At(configFile, "%s/routes/%d", place, n),
-					Version:     v,
-					Environment: e,
-					Form:        form,
-				})
-			}
-			for n, h := range e.Headers {
-				add(Subject{
-					Feature:     snapshot.FeatureUpstreamHeader,
-					ID:          e.ID + ":" + h.Name,
-					Name:        v.Name + "/" + e.Name + " " + h.Name,
-					Source:      At(configFile, "%s/upstream_headers/%d", place, n),
-					Version:     v,
-					Environment: e,
-				})
-			}
+		for _, one := range b.environmentSubjects(v, here) {
+			add(one)
 		}
 	}
 	var out []Subject
 	for _, f := range snapshot.Features() {
 		out = append(out, byFeature[f]...)
+	}
+	return out
+}
+
+// environmentSubjects lists a version's environments, each with its routes and upstream headers.
+func (b *Build) environmentSubjects(v *snapshot.Version, here string) []Subject {
+	var out []Subject
+	for j := range v.Environments {
+		e := &v.Environments[j]
+		place := fmt.Sprintf("%s/environments/%d", here, j)
+		out = append(out, Subject{Feature: snapshot.FeatureEnvironment, ID: e.ID, Name: v.Name + "/" + e.Name,
+			Source: At(configFile, "%s", place), Version: v, Environment: e})
+		for n, form := range []AddressForm{HostForm, PathForm} {
+			out = append(out, Subject{
+				Feature:     snapshot.FeatureRoute,
+				ID:          e.ID + ":" + string(form),
+				Name:        RoutePath(b.Project, v, e, form),
+				Source:      At(configFile, "%s/routes/%d", place, n),
+				Version:     v,
+				Environment: e,
+				Form:        form,
+			})
+		}
+		for n, h := range e.Headers {
+			out = append(out, Subject{
+				Feature:     snapshot.FeatureUpstreamHeader,
+				ID:          e.ID + ":" + h.Name,
+				Name:        v.Name + "/" + e.Name + " " + h.Name,
+				Source:      At(configFile, "%s/upstream_headers/%d", place, n),
+				Version:     v,
+				Environment: e,
+			})
+		}
 	}
 	return out
 }

@@ -21,8 +21,8 @@ type LoginAttempt struct {
 	Resources     Texts // audiences that the client asked for
 	CodeChallenge string
 	Prompt        string     // the client's, "" for none
-	HintUser      string     // end user that the request's ID token named, "" for none
-	LinkUser      string     // end user whom the sign-in links the provider to, "" for a sign-in
+	HintUser      string     // of the request's ID token, "" for none
+	LinkUser      string     // end user that gets the provider linked, "" for a sign-in
 	UserAgent     string     // of the browser, shortened
 	MaxAge        *int64     // the client's, in seconds; nil for none
 	ACRValues     string     // the client's, "" for none

@@ -12,17 +12,9 @@ func table() bundle.Table {
 		snapshot.FeatureProject: projectFates(),
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
 			Note: "The version answers under the same path segment."}},
-		snapshot.FeatureEnvironment: environmentFates(),
-		snapshot.FeatureRoute:       routeFates(),
-		snapshot.FeatureUpstreamHeader: {{
-			Reason: "placeholder",
-			Status: bundle.Exact,
-			How:    "plugin postern-auth, `upstream` of each route, with the value from a variable in `.env`",
-			Note: "Every call carries the header to the upstream, and what callers send under that name is removed. " +
-				"Its value is a secret and not in this zip: without it start.sh does not start the gateway, and " +
-				"calls are answered 503.",
-			Remedy: "Copy gateway/.env.example to gateway/.env and fill in the value that the upstream compares with.",
-		}},
+		snapshot.FeatureEnvironment:    environmentFates(),
+		snapshot.FeatureRoute:          routeFates(),
+		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
 		snapshot.FeatureAccess: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
 				Note: "The same calls are let through and refused, with the same status, code and message."},
@@ -66,10 +58,8 @@ func table() bundle.Table {
 		},
 		snapshot.FeatureKey:      keyFates(),
 		snapshot.FeatureKeyGrace: graceFates(),
-		snapshot.FeatureProduct: {{Reason: "keys", Status: bundle.Exact, How: "the product's keys are in `keys`",
-			Note: "The product's keys open this gateway too; the grouping itself has no meaning on a gateway for " +
-				"one project."}},
-		snapshot.FeatureLimits: rateFates(),
+		snapshot.FeatureProduct:  productFates(),
+		snapshot.FeatureLimits:   rateFates(),
 		snapshot.FeatureIPRules: {{Reason: "plugin", Status: bundle.Exact,
 			How:    "plugin postern-auth, `ip` of each route",
 			Note:   "Calls are taken from the same addresses, as Kong sees them.",
@@ -87,14 +77,8 @@ func table() bundle.Table {
 		snapshot.FeatureOpenAPI: {{Reason: "document", Status: bundle.Exact,
 			How:  "OpenAPI 3.0.3 document beside the gateway",
 			Note: "The API specification is a document of this zip; neither gateway acts on it."}},
-		snapshot.FeatureRequestLimits: limitFates(),
-		snapshot.FeatureCustomDomains: {{Reason: "dns", Status: bundle.Skipped, How: "routes take any host name",
-			Note: "Domain names that point at the hosted proxy are records in your own DNS; the exported " +
-				"gateway answers under any name, at both forms of each path.",
-			Remedy: "Point the names at the exported gateway and give it certificates for them."},
-			{Reason: "route_host", Status: bundle.Exact, How: "a route with the name in `hosts`",
-				Note:   "The gateway answers under the name too, at the same paths: the environment begins at /.",
-				Remedy: "Point the DNS record of the name at your Kong, and give Kong a certificate for it."}},
+		snapshot.FeatureRequestLimits:   limitFates(),
+		snapshot.FeatureCustomDomains:   domainFates(),
 		snapshot.FeatureLoginSessions:   {bundle.Sessions},
 		snapshot.FeatureManagedGitHub:   {bundle.ManagedGitHub},
 		snapshot.FeatureObjectOwnership: {bundle.Ownership},
@@ -102,6 +86,34 @@ func table() bundle.Table {
 		snapshot.FeatureAudit:           {bundle.Audit},
 		snapshot.FeatureSecrets:         {bundle.Secrets},
 	}
+}
+
+func productFates() []bundle.Fate {
+	return []bundle.Fate{{Reason: "keys", Status: bundle.Exact, How: "the product's keys are in `keys`",
+		Note: "The product's keys open this gateway too; the grouping itself has no meaning on a gateway for " +
+			"one project."}}
+}
+
+func upstreamHeaderFates() []bundle.Fate {
+	return []bundle.Fate{{
+		Reason: "placeholder",
+		Status: bundle.Exact,
+		How:    "plugin postern-auth, `upstream` of each route, with the value from a variable in `.env`",
+		Note: "Every call carries the header to the upstream, and what callers send under that name is removed. " +
+			"Its value is a secret and not in this zip: without it start.sh does not start the gateway, and " +
+			"calls are answered 503.",
+		Remedy: "Copy gateway/.env.example to gateway/.env and fill in the value that the upstream compares with.",
+	}}
+}
+
+func domainFates() []bundle.Fate {
+	return []bundle.Fate{{Reason: "dns", Status: bundle.Skipped, How: "routes take any host name",
+		Note: "Domain names that point at the hosted proxy are records in your own DNS; the exported " +
+			"gateway answers under any name, at both forms of each path.",
+		Remedy: "Point the names at the exported gateway and give it certificates for them."},
+		{Reason: "route_host", Status: bundle.Exact, How: "a route with the name in `hosts`",
+			Note:   "The gateway answers under the name too, at the same paths: the environment begins at /.",
+			Remedy: "Point the DNS record of the name at your Kong, and give Kong a certificate for it."}}
 }
 
 func projectFates() []bundle.Fate {

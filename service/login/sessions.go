@@ -208,7 +208,7 @@ type subject struct {
 	team   string
 }
 
-// byTeam returns a function that finds an end user whom the principal may change.
+// byTeam returns a function that finds an end user that the principal may change.
 func byTeam(p access.Principal, user string) func(*models.Tx) (subject, error) {
 	return func(tx *models.Tx) (subject, error) {
 		row, tenant, team, err := findUser(tx, p, user, access.UserUpdate)

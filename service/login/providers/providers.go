@@ -54,7 +54,7 @@ type Request struct {
 	MaxAge   *int64 // seconds since the authentication that suffices, nil for any
 
 	ACRValues string // separated by spaces, "" for any
-	LoginHint string // the user whom the client expects, "" if unknown
+	LoginHint string // user that the client expects, "" if unknown
 	UILocales string // of the provider's pages, separated by spaces; "" for any
 }
 
