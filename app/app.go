@@ -16,7 +16,6 @@ import (
 	"postern/gateway"
 	"postern/gateway/bearer"
 	"postern/jobs"
-	"postern/platform/certs"
 	"postern/platform/config"
 	"postern/platform/secrets"
 	"postern/service/audit"
@@ -32,7 +31,7 @@ type App struct {
 
 	log       *slog.Logger
 	listeners listeners
-	pairs     []*certs.Pair
+	followed  []follower // files of certificates
 	state     *state
 	vault     *secrets.Vault
 	feed      *projects.Feed

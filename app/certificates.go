@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -11,14 +12,22 @@ import (
 )
 
 // certificates are the key pairs of the listeners, nil for one without TLS.
-type certificates struct{ control, gateway *certs.Pair }
+type certificates struct {
+	control, gateway *certs.Pair
+	names            *certs.Directory // of custom host names, nil for none
+}
 
 func loadCertificates(c config.Config, log *slog.Logger) (out certificates, err error) {
 	if out.control, err = loadPair("control-tls", c.ControlTLS, log); err != nil {
 		return out, err
 	}
-	out.gateway, err = loadPair("gateway-tls", c.GatewayTLS, log)
-	return out, err
+	if out.gateway, err = loadPair("gateway-tls", c.GatewayTLS, log); err != nil || c.GatewayTLSDir == "" {
+		return out, err
+	}
+	if out.names, err = certs.OpenDirectory(c.GatewayTLSDir, log); err != nil {
+		return out, fmt.Errorf("cannot speak TLS (%w): check --gateway-tls-dir", oneLineError{err})
+	}
+	return out, nil
 }
 
 func loadPair(setting string, files config.KeyPair, log *slog.Logger) (*certs.Pair, error) {
@@ -32,15 +41,21 @@ func loadPair(setting string, files config.KeyPair, log *slog.Logger) (*certs.Pa
 	return pair, nil
 }
 
-// pairs lists the key pairs, whose files are to be watched.
-func (c certificates) pairs() (list []*certs.Pair) {
+// followed lists what is to be watched for changes.
+func (c certificates) followed() (list []follower) {
 	for _, pair := range []*certs.Pair{c.control, c.gateway} {
 		if pair != nil {
 			list = append(list, pair)
 		}
 	}
+	if c.names != nil {
+		list = append(list, c.names)
+	}
 	return list
 }
+
+// follower is a *certs.Pair or a *certs.Directory.
+type follower interface{ Follow(ctx context.Context) }
 
 // secureControl returns the control plane's listener with TLS, if it is configured.
 func (c certificates) secureControl(l net.Listener) net.Listener {
@@ -56,5 +71,8 @@ func (c certificates) gatewayTLS() *tls.Config {
 	if c.gateway == nil {
 		return nil
 	}
-	return c.gateway.Config()
+	if c.names == nil {
+		return c.gateway.Config()
+	}
+	return c.gateway.ConfigWith(c.names)
 }

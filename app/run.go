@@ -107,8 +107,8 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	serve("gateway", a.gateway, a.listeners.gateway)
 	serve("control plane", a.control, a.listeners.control)
-	for _, pair := range a.pairs {
-		running.Go(func() { pair.Follow(current) })
+	for _, files := range a.followed {
+		running.Go(func() { files.Follow(current) })
 	}
 	running.Go(func() {
 		if err := a.follow(failing, current, &running); err != nil && failing.Err() == nil {

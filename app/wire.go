@@ -24,7 +24,7 @@ func (a *App) wire(version string) error {
 	if err != nil {
 		return err
 	}
-	a.pairs = certificates.pairs()
+	a.followed = certificates.followed()
 	if a.limiter, a.keeper, err = newLimiter(a.Config, a.state.db, a.log); err != nil {
 		return err
 	}

@@ -1,11 +1,11 @@
-// Package certs loads a listener's certificate and reloads it when its two files
-// change.
+// Package certs loads a listener's certificates and reloads them when their files
+// change: one pair for the listener, and a directory with pairs for host names.
 //
-// It owns reading the pair, detecting a renewal, and keeping the last valid pair
-// while the files are not one. It leaves the protocols of a listener to its
-// caller.
+// It owns reading the pairs, detecting a renewal, keeping the last valid pair while the
+// files are not one, and choosing by host name. It leaves the protocols of a listener to
+// its caller.
 //
-// Standards: PEM (RFC 7468), X.509 (RFC 5280).
+// Standards: PEM (RFC 7468), X.509 (RFC 5280), SNI (RFC 6066, section 3).
 package certs
 
 import (
@@ -81,6 +81,26 @@ func (p *Pair) Config(protocols ...string) *tls.Config {
 		NextProtos:     protocols,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.inUse.Load(), nil },
 	}
+}
+
+// Source has certificates of host names. It returns nil for a name that it has none for.
+type Source interface {
+	Certificate(hello *tls.ClientHelloInfo) *tls.Certificate
+}
+
+// ConfigWith is Config for a listener whose callers get the certificate of the first
+// source that has one for the host name they ask for. The pair is for all other callers.
+func (p *Pair) ConfigWith(sources ...Source) *tls.Config {
+	config := p.Config()
+	config.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		for _, source := range sources {
+			if found := source.Certificate(hello); found != nil {
+				return found, nil
+			}
+		}
+		return p.inUse.Load(), nil
+	}
+	return config
 }
 
 // Follow reloads the pair whenever its files have changed, until ctx ends.

@@ -33,6 +33,7 @@ type Config struct {
 	GatewayDomain       string // the bare domain; <project>.<domain> addresses a project
 	DNSServer           string // host:port that TXT records are looked up at; "" for the system's
 	GatewayTLS          KeyPair
+	GatewayTLSDir       string // with the certificates of custom host names, "" for none
 	ControlTLS          KeyPair
 	LoginGitHub         OAuthApp       // that managed login providers share
 	LoginLanguages      string         // directory of language files for the hosted login's pages, "" for none
@@ -239,6 +240,9 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkPair("--gateway-tls", c.GatewayTLS)
 	checkPair("--control-tls", c.ControlTLS)
+	if c.GatewayTLSDir != "" && !c.GatewayTLS.IsSet() {
+		report("--gateway-tls-dir", "needs --gateway-tls-cert and --gateway-tls-key, which callers of other names get")
+	}
 	c.checkLimits(report)
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)

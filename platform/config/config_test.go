@@ -113,6 +113,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		{"--key-prefix", "P_"},
 		{"--log-format", "xml"},
 		{"--gateway-tls-cert", "c"},
+		{"--gateway-tls-dir", "d"},
 		{"--control-tls-key", "k"},
 		{"--export-ttl", "1s"},
 		{"--database-max-connections", "9"},

@@ -57,6 +57,13 @@ func addressSettings() []setting {
 			text(func(c *Config) *string { return &c.GatewayTLS.KeyFile }),
 		},
 		{
+			"gateway-tls-dir",
+			"",
+			"directory of PEM files for custom host names, reloaded when they change: NAME.crt with NAME.key, or " +
+				"a folder with tls.crt and tls.key; needs --gateway-tls-cert",
+			text(func(c *Config) *string { return &c.GatewayTLSDir }),
+		},
+		{
 			"control-tls-cert",
 			"",
 			"PEM file of the control plane's certificate, reloaded when it changes; empty means no TLS",

@@ -1,0 +1,216 @@
+package certs
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// layouts are the names that a pair's files have in a folder of their own: those of a
+// Kubernetes TLS secret, and of certbot's folder "live".
+var layouts = []struct{ cert, key string }{
+	{"tls.crt", "tls.key"},
+	{"fullchain.pem", "privkey.pem"},
+}
+
+// Directory has the certificates of host names: a file NAME.crt with NAME.key beside it,
+// or a folder with the files of one of the layouts. The names that a certificate is for
+// are those in it. It is safe for concurrent use, except for Look.
+type Directory struct {
+	path string
+	log  *slog.Logger
+
+	inUse atomic.Pointer[map[string]*tls.Certificate] // by lower-case host name, with wildcards
+	pairs map[string]*entry                           // by the certificate's file
+	fails string                                      // the last error of reading the directory
+}
+
+// entry is a pair of the directory. It has no certificate until its files were a valid pair.
+type entry struct {
+	lastRead contents
+	failed   string // the last error, so that it is logged once
+	inUse    *tls.Certificate
+}
+
+// OpenDirectory reads the certificates of a directory. A pair that is not valid is logged
+// and left out; the error is about the directory itself.
+func OpenDirectory(path string, log *slog.Logger) (*Directory, error) {
+	d := &Directory{path: path, log: log, pairs: map[string]*entry{}}
+	if err := d.look(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Certificate returns the certificate for the host name of a handshake (SNI, RFC 6066,
+// section 3), nil if there is none. A certificate with the name itself comes before a
+// wildcard, which stands for one label (RFC 6125, section 6.4.3).
+func (d *Directory) Certificate(hello *tls.ClientHelloInfo) *tls.Certificate {
+	name := strings.ToLower(hello.ServerName)
+	if name == "" {
+		return nil
+	}
+	byName := *d.inUse.Load()
+	if found := byName[name]; found != nil {
+		return found
+	}
+	if _, parent, ok := strings.Cut(name, "."); ok {
+		return byName["*."+parent]
+	}
+	return nil
+}
+
+// Follow reloads the certificates whenever the files have changed, until ctx ends. It
+// polls for the reasons that Pair.Follow has.
+func (d *Directory) Follow(ctx context.Context) {
+	ticker := time.NewTicker(LookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			d.Look()
+		}
+	}
+}
+
+// Look reads the directory once. A pair whose files are gone is no longer used; one whose
+// files are not a valid pair keeps its certificate. Each problem is logged once. It must
+// not be called concurrently.
+func (d *Directory) Look() {
+	err := d.look()
+	switch {
+	case err == nil:
+		d.fails = ""
+	case err.Error() != d.fails:
+		d.fails = err.Error()
+		d.log.Error("the directory of TLS certificates cannot be read, serving those of before", "error", err)
+	}
+}
+
+func (d *Directory) look() error {
+	found, err := d.list()
+	if err != nil {
+		return err
+	}
+	changed := d.inUse.Load() == nil
+	for certFile := range d.pairs {
+		if _, ok := found[certFile]; !ok {
+			delete(d.pairs, certFile)
+			d.log.Info("a TLS certificate was removed", "file", certFile)
+			changed = true
+		}
+	}
+	for certFile, keyFile := range found {
+		changed = d.read(certFile, keyFile) || changed
+	}
+	if changed {
+		byName := d.index()
+		d.inUse.Store(&byName)
+	}
+	return nil
+}
+
+// list returns the key file of each certificate file in the directory. A file without its
+// counterpart is left out, unless the two were a pair before: a renewal may remove and
+// write them one after the other.
+func (d *Directory) list() (map[string]string, error) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return nil, fmt.Errorf("read the directory of certificates: %w", err)
+	}
+	found := map[string]string{}
+	add := func(certFile, keyFile string) {
+		cert, key := isFile(certFile), isFile(keyFile)
+		if (cert && key) || (d.pairs[certFile] != nil && (cert || key)) {
+			found[certFile] = keyFile
+		}
+	}
+	for _, e := range entries {
+		at := filepath.Join(d.path, e.Name())
+		extension := filepath.Ext(at)
+		if name := strings.TrimSuffix(at, extension); extension == ".crt" || extension == ".key" {
+			add(name+".crt", name+".key")
+			continue
+		}
+		if strings.HasPrefix(e.Name(), "..") { // Kubernetes' folders behind the links
+			continue
+		}
+		for _, layout := range layouts {
+			add(filepath.Join(at, layout.cert), filepath.Join(at, layout.key))
+		}
+	}
+	return found, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// read reads a pair, and reports whether its certificate is another one than before.
+func (d *Directory) read(certFile, keyFile string) bool {
+	at := d.pairs[certFile]
+	if at == nil {
+		at = &entry{}
+		d.pairs[certFile] = at
+	}
+	p := Pair{certFile: certFile, keyFile: keyFile}
+	now, err := p.read()
+	if err == nil && now.equal(at.lastRead) {
+		return false
+	}
+	var pair *tls.Certificate
+	if err == nil {
+		at.lastRead = now
+		pair, err = p.parse(now)
+	}
+	if err == nil && len(names(pair)) == 0 {
+		err = fmt.Errorf("%s has no DNS name (subjectAltName)", certFile)
+	}
+	if err != nil {
+		if err.Error() != at.failed {
+			at.failed = err.Error()
+			d.log.Error("a TLS certificate cannot be used", "error", err, "before", at.inUse != nil)
+		}
+		return false
+	}
+	at.failed, at.inUse = "", pair
+	d.log.Info("a TLS certificate is in use", "file", certFile, "names", names(pair), "ends", pair.Leaf.NotAfter)
+	return true
+}
+
+// index returns the certificates by name. Of two for one name, the one that ends later is
+// used, so that a renewal may be added beside the old one.
+func (d *Directory) index() map[string]*tls.Certificate {
+	byName := map[string]*tls.Certificate{}
+	for _, at := range d.pairs {
+		if at.inUse == nil {
+			continue
+		}
+		for _, name := range names(at.inUse) {
+			if other := byName[name]; other == nil || at.inUse.Leaf.NotAfter.After(other.Leaf.NotAfter) {
+				byName[name] = at.inUse
+			}
+		}
+	}
+	return byName
+}
+
+// names returns the host names of a certificate in lower case.
+func names(c *tls.Certificate) []string {
+	out := make([]string, 0, len(c.Leaf.DNSNames))
+	for _, name := range c.Leaf.DNSNames {
+		out = append(out, strings.ToLower(name))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
