@@ -19,6 +19,7 @@ import (
 	"postern/platform/config"
 	"postern/platform/secrets"
 	"postern/service/audit"
+	"postern/service/certificates"
 	"postern/service/projects"
 	"postern/service/ratelimit"
 	"postern/service/usage"
@@ -31,7 +32,8 @@ type App struct {
 
 	log       *slog.Logger
 	listeners listeners
-	followed  []follower // files of certificates
+	followed  []follower            // files of certificates
+	acme      *certificates.Service // nil: none are obtained
 	state     *state
 	vault     *secrets.Vault
 	feed      *projects.Feed

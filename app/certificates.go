@@ -3,21 +3,29 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/crypto/acme"
 
 	"postern/platform/certs"
 	"postern/platform/config"
+	"postern/service/certificates"
 )
 
-// certificates are the key pairs of the listeners, nil for one without TLS.
-type certificates struct {
+// listenerCertificates are the key pairs of the listeners, nil for one without TLS.
+type listenerCertificates struct {
 	control, gateway *certs.Pair
-	names            *certs.Directory // of custom host names, nil for none
+	names            *certs.Directory      // of custom host names, nil for none
+	acme             *certificates.Service // of custom host names, nil for none
 }
 
-func loadCertificates(c config.Config, log *slog.Logger) (out certificates, err error) {
+func loadCertificates(c config.Config, log *slog.Logger) (out listenerCertificates, err error) {
 	if out.control, err = loadPair("control-tls", c.ControlTLS, log); err != nil {
 		return out, err
 	}
@@ -42,7 +50,7 @@ func loadPair(setting string, files config.KeyPair, log *slog.Logger) (*certs.Pa
 }
 
 // followed lists what is to be watched for changes.
-func (c certificates) followed() (list []follower) {
+func (c listenerCertificates) followed() (list []follower) {
 	for _, pair := range []*certs.Pair{c.control, c.gateway} {
 		if pair != nil {
 			list = append(list, pair)
@@ -58,7 +66,7 @@ func (c certificates) followed() (list []follower) {
 type follower interface{ Follow(ctx context.Context) }
 
 // secureControl returns the control plane's listener with TLS, if it is configured.
-func (c certificates) secureControl(l net.Listener) net.Listener {
+func (c listenerCertificates) secureControl(l net.Listener) net.Listener {
 	if c.control == nil {
 		return l
 	}
@@ -67,12 +75,68 @@ func (c certificates) secureControl(l net.Listener) net.Listener {
 
 // gatewayTLS returns the TLS settings of the gateway, nil for none. The gateway itself
 // sets the protocols (ALPN).
-func (c certificates) gatewayTLS() *tls.Config {
+func (c listenerCertificates) gatewayTLS() *tls.Config {
 	if c.gateway == nil {
 		return nil
 	}
-	if c.names == nil {
-		return c.gateway.Config()
+	var sources []certs.Source
+	if c.acme != nil {
+		sources = append(sources, c.acme.Challenge)
 	}
-	return c.gateway.ConfigWith(c.names)
+	if c.names != nil {
+		sources = append(sources, c.names.Certificate)
+	}
+	if c.acme != nil {
+		sources = append(sources, c.acme.Certificate)
+	}
+	config := c.gateway.ConfigWith(sources...)
+	if c.acme != nil {
+		config.NextProtos = []string{acme.ALPNProto}
+	}
+	return config
 }
+
+// settleFor is how long a challenge waits for other replicas to read it: two of their looks,
+// and some time for the query.
+const settleFor = 2*certificates.LookEvery + time.Second
+
+// newACME creates the service that obtains certificates for the names that the gateway serves,
+// nil if it is not configured. names has those with certificates in files.
+func (a *App) newACME(names *certs.Directory) (*certificates.Service, error) {
+	c := a.Config.ACME
+	if c.Directory == "" {
+		return nil, nil
+	}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{
+		MinVersion: tls.VersionTLS12,
+	}}
+	if c.RootsFile != "" {
+		pem, err := os.ReadFile(c.RootsFile)
+		roots := x509.NewCertPool()
+		if err == nil && !roots.AppendCertsFromPEM(pem) {
+			err = fmt.Errorf("%s has no certificate in PEM", c.RootsFile)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot trust the ACME server (%w): check --acme-roots", oneLineError{err})
+		}
+		transport.TLSClientConfig.RootCAs = roots
+	}
+	s := &certificates.Service{
+		DB:        a.state.db,
+		Vault:     a.vault,
+		Directory: c.Directory,
+		Email:     c.Email,
+		Client:    &http.Client{Transport: transport, Timeout: acmeTimeout},
+		Hosts:     func() []string { return a.plane.Hosts() },
+		Serves:    func(host string) bool { return a.plane.Serves(host) },
+		Covered:   func(host string) bool { return names != nil && names.Covers(host) },
+		Log:       a.log,
+	}
+	if a.Config.DatabaseURL != "" {
+		s.Settle = settleFor
+	}
+	return s, nil
+}
+
+// acmeTimeout bounds one request to the ACME server.
+const acmeTimeout = 30 * time.Second

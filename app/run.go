@@ -48,7 +48,11 @@ func (a *App) startWork(current context.Context, running *sync.WaitGroup) {
 	if a.stopping.Load() {
 		return
 	}
-	for _, work := range []func(context.Context){a.feed.Run, a.usage.Run, a.keepCounts, a.keepState} {
+	works := []func(context.Context){a.feed.Run, a.usage.Run, a.keepCounts, a.keepState}
+	if a.acme != nil {
+		works = append(works, a.acme.Run)
+	}
+	for _, work := range works {
 		running.Go(func() { work(current) })
 	}
 	a.attached.Store(true)

@@ -24,7 +24,10 @@ func (a *App) wire(version string) error {
 	if err != nil {
 		return err
 	}
-	a.followed = certificates.followed()
+	if certificates.acme, err = a.newACME(certificates.names); err != nil {
+		return err
+	}
+	a.followed, a.acme = certificates.followed(), certificates.acme
 	if a.limiter, a.keeper, err = newLimiter(a.Config, a.state.db, a.log); err != nil {
 		return err
 	}

@@ -93,7 +93,8 @@ type Options struct {
 	Trusted []netip.Prefix
 
 	// CallerTLS is the listener's TLS configuration; nil: callers connect without TLS. The
-	// gateway sets the protocols of ALPN.
+	// gateway puts its own protocols before those of the configuration (ALPN). A connection
+	// that agrees on another protocol ends with the handshake.
 	CallerTLS *tls.Config
 
 	// UpstreamTLS is used for https upstreams; nil: the system's roots are trusted.
@@ -166,7 +167,7 @@ func New(o Options) *Gateway {
 	}
 	if o.CallerTLS != nil {
 		g.callerTLS = o.CallerTLS.Clone()
-		g.callerTLS.NextProtos = []string{engine.HTTP2, "http/1.1"}
+		g.callerTLS.NextProtos = append([]string{engine.HTTP2, engine.HTTP1}, o.CallerTLS.NextProtos...)
 	}
 	g.engineLimits, g.budget = g.limits.engine(), engine.NewBudget(g.limits.IdleUpstream)
 	g.closing, g.close = context.WithCancel(context.Background())

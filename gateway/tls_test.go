@@ -219,3 +219,34 @@ func TestCurlOverTLS(t *testing.T) {
 		}
 	}
 }
+
+// An ACME server's check is over with the handshake (RFC 8737, section 3): nothing is served
+// to it, and the gateway's own protocols come first for all other callers.
+func TestAProtocolOfTheConfigurationEndsWithTheHandshake(t *testing.T) {
+	own := newPair(t)
+	own.server.NextProtos = []string{"acme-tls/1"}
+	r := newRig(t, nil, overTLS(own))
+	config := r.secure.Clone()
+	config.NextProtos = []string{"acme-tls/1"}
+	conn, err := tls.Dial("tcp", r.addr, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got := conn.ConnectionState().NegotiatedProtocol; got != "acme-tls/1" {
+		t.Errorf("agreed on %q", got)
+	}
+	_, _ = io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: shop.proxy.test\r\n\r\n")
+	if answer, err := io.ReadAll(conn); len(answer) > 0 {
+		t.Errorf("answered %q, %v; want a closed connection", answer, err)
+	}
+	config.NextProtos = []string{"acme-tls/1", "http/1.1"}
+	other, err := tls.Dial("tcp", r.addr, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if got := other.ConnectionState().NegotiatedProtocol; got != "http/1.1" {
+		t.Errorf("of acme-tls/1 and http/1.1: %q", got)
+	}
+}

@@ -35,7 +35,10 @@ func newMachine(t *testing.T, user string) *machine {
 		m.must(os.MkdirAll(filepath.Join(m.root, "bin"), 0o755))
 		m.must(os.Symlink(real, filepath.Join(m.root, "bin", name)))
 	}
-	m.command("go", "exit 0")
+	m.command("go", `[ "$1" = install ] || exit 0
+echo "go $*" >>"$MACHINE/log"
+mkdir -p "$GOBIN"
+cp "$0" "$GOBIN/pebble"`)
 	m.command("id", "echo "+user)
 	script, err := os.ReadFile("setup")
 	m.must(err)
@@ -43,6 +46,7 @@ func newMachine(t *testing.T, user string) *machine {
 	m.write("project/package-lock.json", "{}")
 	m.write("project/testkit/oidcprovider/package-lock.json", `{"name":"issuers"}`)
 	m.write("project/testkit/scimtester/requirements.txt", "scim2-tester==1\n")
+	m.write("project/testkit/pebble/pinned", "version=v1.2.3\n")
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
 	m.keycloak()
 	return m
@@ -170,6 +174,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 		"--only-binary :all: -r testkit/scimtester/requirements.txt\n",
 		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ",
 		"kc.sh build --db=dev-mem\n",
+		"go install github.com/letsencrypt/pebble/v2/cmd/pebble@v1.2.3\n",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q was not done:\n%s", want, log)

@@ -20,6 +20,9 @@ import (
 // *tls.Conn (RFC 9113 section 3.2).
 const HTTP2 = "h2"
 
+// HTTP1 is the name of HTTP/1.1 in ALPN.
+const HTTP1 = "http/1.1"
+
 // Session serves the requests of one connection, one after the other.
 type Session interface {
 	// Serve serves one request by calling Answer or Forward of the exchange. It returns

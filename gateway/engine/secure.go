@@ -21,14 +21,17 @@ func (c *conn) secure() connState {
 	}
 	err := over.Handshake() //nolint:noctx // the deadlines above bound it; a context would cost a goroutine
 	c.rested()
-	switch {
-	case err != nil:
+	if err != nil {
 		explain(err)
 		return closing
-	case c.speaksHTTP2():
-		return handingOver
 	}
-	return awaiting
+	switch over.ConnectionState().NegotiatedProtocol {
+	case HTTP2:
+		return handingOver
+	case HTTP1, "":
+		return awaiting
+	}
+	return closing // a protocol that is over with its handshake, such as acme-tls/1 (RFC 8737)
 }
 
 // speaksHTTP2 reports whether the handshake negotiated HTTP/2.

@@ -83,10 +83,9 @@ func (p *Pair) Config(protocols ...string) *tls.Config {
 	}
 }
 
-// Source has certificates of host names. It returns nil for a name that it has none for.
-type Source interface {
-	Certificate(hello *tls.ClientHelloInfo) *tls.Certificate
-}
+// Source returns the certificate for a handshake, nil if it has none for the host name. With
+// an error the handshake fails.
+type Source func(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 
 // ConfigWith is Config for a listener whose callers get the certificate of the first
 // source that has one for the host name they ask for. The pair is for all other callers.
@@ -94,8 +93,8 @@ func (p *Pair) ConfigWith(sources ...Source) *tls.Config {
 	config := p.Config()
 	config.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		for _, source := range sources {
-			if found := source.Certificate(hello); found != nil {
-				return found, nil
+			if found, err := source(hello); found != nil || err != nil {
+				return found, err
 			}
 		}
 		return p.inUse.Load(), nil

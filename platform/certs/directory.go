@@ -52,11 +52,14 @@ func OpenDirectory(path string, log *slog.Logger) (*Directory, error) {
 // Certificate returns the certificate for the host name of a handshake (SNI, RFC 6066,
 // section 3), nil if there is none. A certificate with the name itself comes before a
 // wildcard, which stands for one label (RFC 6125, section 6.4.3).
-func (d *Directory) Certificate(hello *tls.ClientHelloInfo) *tls.Certificate {
-	name := strings.ToLower(hello.ServerName)
-	if name == "" {
-		return nil
-	}
+func (d *Directory) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return d.find(strings.ToLower(hello.ServerName)), nil
+}
+
+// Covers reports whether there is a certificate for a lower-case host name.
+func (d *Directory) Covers(name string) bool { return d.find(name) != nil }
+
+func (d *Directory) find(name string) *tls.Certificate {
 	byName := *d.inUse.Load()
 	if found := byName[name]; found != nil {
 		return found

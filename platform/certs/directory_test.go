@@ -39,8 +39,8 @@ func openDirectory(t *testing.T, dir string) (*certs.Directory, *bytes.Buffer) {
 
 // chosen returns the first name (the common name) of the certificate for a host name, "" for none.
 func chosen(d *certs.Directory, host string) string {
-	found := d.Certificate(&tls.ClientHelloInfo{ServerName: host})
-	if found == nil {
+	found, err := d.Certificate(&tls.ClientHelloInfo{ServerName: host})
+	if found == nil || err != nil {
 		return ""
 	}
 	return found.Leaf.Subject.CommonName
@@ -212,7 +212,7 @@ func TestConfigWithFallsBackToThePair(t *testing.T) {
 	nameCert, nameKey := testkit.Certificate(t, "api.test")
 	put(t, dir, map[string][]byte{"api.crt": nameCert, "api.key": nameKey})
 	d, _ := openDirectory(t, dir)
-	config := p.ConfigWith(d)
+	config := p.ConfigWith(d.Certificate)
 	for host, want := range map[string]string{
 		"api.test":     "api.test",
 		"unknown.test": "gateway.test",

@@ -34,6 +34,7 @@ type Config struct {
 	DNSServer           string // host:port that TXT records are looked up at; "" for the system's
 	GatewayTLS          KeyPair
 	GatewayTLSDir       string // with the certificates of custom host names, "" for none
+	ACME                ACME
 	ControlTLS          KeyPair
 	LoginGitHub         OAuthApp       // that managed login providers share
 	LoginLanguages      string         // directory of language files for the hosted login's pages, "" for none
@@ -243,6 +244,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	if c.GatewayTLSDir != "" && !c.GatewayTLS.IsSet() {
 		report("--gateway-tls-dir", "needs --gateway-tls-cert and --gateway-tls-key, which callers of other names get")
 	}
+	c.ACME.validate(c.GatewayTLS, report)
 	c.checkLimits(report)
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)

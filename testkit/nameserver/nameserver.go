@@ -1,13 +1,16 @@
-// Package nameserver runs a DNS server (RFC 1035) on loopback that answers for TXT records,
-// for tests. It speaks UDP only, so its answers fit into 512 bytes.
+// Package nameserver runs a DNS server (RFC 1035) on loopback that answers for TXT
+// and A records, for tests. It speaks UDP, in which answers fit into 512 bytes, and TCP on the same port.
 package nameserver
 
 import (
+	"encoding/binary"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
@@ -19,6 +22,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	records map[string][]string
+	hosts   map[string][4]byte
 	broken  bool
 	asked   int
 }
@@ -26,14 +30,59 @@ type Server struct {
 // Start starts a name server, and stops it with the test.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	socket, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a test's own
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s := &Server{Addr: socket.LocalAddr().String(), records: map[string][]string{}}
-	tb.Cleanup(func() { _ = socket.Close() })
+	listener, socket := listen(tb)
+	s := &Server{Addr: socket.LocalAddr().String(), records: map[string][]string{}, hosts: map[string][4]byte{}}
+	tb.Cleanup(func() { _ = errors.Join(socket.Close(), listener.Close()) })
 	go s.serve(tb, socket)
+	go s.accept(listener)
 	return s
+}
+
+// listen opens both sockets on one port, which another program may have for one of them.
+func listen(tb testing.TB) (net.Listener, net.PacketConn) {
+	tb.Helper()
+	for attempt := 1; ; attempt++ {
+		listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own
+		if err != nil {
+			tb.Fatal(err)
+		}
+		socket, err := net.ListenPacket("udp", listener.Addr().String()) //nolint:noctx // a test's own
+		if err == nil {
+			return listener, socket
+		}
+		_ = listener.Close()
+		if attempt == 10 {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// accept answers one question for each TCP connection (RFC 1035, 4.2.2: a length of two bytes
+// comes before each message).
+func (s *Server) accept(listener net.Listener) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer func() { _ = conn.Close() }()
+			_ = conn.SetDeadline(time.Now().Add(time.Minute))
+			head := make([]byte, 2)
+			if _, err := io.ReadFull(conn, head); err != nil {
+				return
+			}
+			body := make([]byte, binary.BigEndian.Uint16(head))
+			var question dnsmessage.Message
+			if _, err := io.ReadFull(conn, body); err != nil || question.Unpack(body) != nil ||
+				len(question.Questions) != 1 {
+				return
+			}
+			if answer, err := s.answer(question).Pack(); err == nil {
+				_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...))
+			}
+		}()
+	}
 }
 
 // Set gives a name TXT records with these values, instead of what it had. Without values the
@@ -42,6 +91,13 @@ func (s *Server) Set(name string, values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records[strings.ToLower(name)] = values
+}
+
+// Point gives a name an A record, which leads to 127.0.0.1.
+func (s *Server) Point(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hosts[strings.ToLower(name)] = [4]byte{127, 0, 0, 1}
 }
 
 // Break makes every answer a server failure, until it is called with false.
@@ -96,12 +152,19 @@ func (s *Server) answer(question dnsmessage.Message) *dnsmessage.Message {
 		},
 		Questions: question.Questions,
 	}
-	values := s.records[strings.ToLower(strings.TrimSuffix(asked.Name.String(), "."))]
+	name := strings.ToLower(strings.TrimSuffix(asked.Name.String(), "."))
+	values := s.records[name]
+	address, leads := s.hosts[name]
 	switch {
 	case s.broken:
 		out.RCode = dnsmessage.RCodeServerFailure
-	case len(values) == 0:
+	case len(values) == 0 && !leads:
 		out.RCode = dnsmessage.RCodeNameError
+	case asked.Type == dnsmessage.TypeA && leads:
+		out.Answers = append(out.Answers, dnsmessage.Resource{
+			Header: dnsmessage.ResourceHeader{Name: asked.Name, Type: asked.Type, Class: asked.Class, TTL: 1},
+			Body:   &dnsmessage.AResource{A: address},
+		})
 	case asked.Type == dnsmessage.TypeTXT:
 		for _, value := range values {
 			out.Answers = append(out.Answers, dnsmessage.Resource{

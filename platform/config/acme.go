@@ -1,0 +1,78 @@
+package config
+
+import (
+	"fmt"
+	"net/mail"
+	"net/url"
+)
+
+// ACME has the settings of the ACME server (RFC 8555) that certificates of custom host names
+// are obtained from. The zero value obtains none.
+type ACME struct {
+	Directory   string // URL, "" for none
+	Email       string // of the account, "" for none
+	TermsAgreed bool   // to the server's terms of service
+	RootsFile   string // PEM file of the roots of the server's own certificate, "" for the system's
+}
+
+func acmeSettings() []setting {
+	return []setting{
+		{
+			"acme-directory",
+			"",
+			"https URL of an ACME server's directory, such as https://acme-v02.api.letsencrypt.org/directory, to " +
+				"obtain certificates for verified custom host names; needs --gateway-tls-cert and " +
+				"--acme-accept-terms; empty means that none are obtained",
+			text(func(c *Config) *string { return &c.ACME.Directory }),
+		},
+		{
+			"acme-email",
+			"",
+			"e-mail address that the ACME server may write to; empty means none",
+			text(func(c *Config) *string { return &c.ACME.Email }),
+		},
+		{
+			"acme-accept-terms",
+			"no",
+			"whether you accept the ACME server's terms of service: yes or no",
+			assignAcceptTerms,
+		},
+		{
+			"acme-roots",
+			"",
+			"PEM file of the root certificates that the ACME server's own certificate is verified with; empty means " +
+				"those of the system",
+			text(func(c *Config) *string { return &c.ACME.RootsFile }),
+		},
+	}
+}
+
+func assignAcceptTerms(c *Config, v string) error {
+	if v != "yes" && v != "no" {
+		return fmt.Errorf("%q is none of yes, no", v)
+	}
+	c.ACME.TermsAgreed = v == "yes"
+	return nil
+}
+
+func (a ACME) validate(gateway KeyPair, report func(setting, format string, args ...any)) {
+	if a.Email != "" {
+		if address, err := mail.ParseAddress(a.Email); err != nil || address.Address != a.Email {
+			report("--acme-email", "%q is not an e-mail address", a.Email)
+		}
+	}
+	if a.Directory == "" {
+		return
+	}
+	u, err := url.Parse(a.Directory)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		report("--acme-directory", "%q is not an https URL such as https://acme-v02.api.letsencrypt.org/directory",
+			a.Directory)
+	}
+	if !gateway.IsSet() {
+		report("--acme-directory", "needs --gateway-tls-cert and --gateway-tls-key, which callers of other names get")
+	}
+	if !a.TermsAgreed {
+		report("--acme-accept-terms", "must be yes: read the terms of service of the server at --acme-directory first")
+	}
+}
