@@ -12,6 +12,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
+	"postern/service/access"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -39,29 +40,45 @@ func opened(t *testing.T, vault *secrets.Vault, p *snapshot.Project, environment
 	return out
 }
 
+// headerWorld is a world with a vault and a project, to whose one environment headers
+// are set.
+type headerWorld struct {
+	*world
+	db                      *models.DB
+	owner                   access.Principal
+	id, environment, target string
+}
+
+func newHeaderWorld(t *testing.T, db *models.DB) *headerWorld {
+	t.Helper()
+	w := newWorld(t, db)
+	var err error
+	if w.Vault, err = secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "=")); err != nil {
+		t.Fatal(err)
+	}
+	created, owner := w.create(t, authenticated)
+	environment := created.Project.Versions[0].Environments[0]
+	return &headerWorld{world: w, db: db, owner: owner,
+		id: created.Project.ID, environment: environment.ID, target: environment.Target}
+}
+
+func (w *headerWorld) set(t *testing.T, name string, value secrets.Secret) error {
+	_, err := w.SetUpstreamHeader(t.Context(), w.owner, w.id, w.environment, name, value)
+	return err
+}
+
 func TestUpstreamHeaders(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		w := newWorld(t, db)
-		var err error
-		if w.Vault, err = secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "=")); err != nil {
-			t.Fatal(err)
-		}
-		created, p := w.create(t, authenticated)
-		id, environment := created.Project.ID, created.Project.Versions[0].Environments[0].ID
-		set := func(name string, value secrets.Secret) error {
-			_, err := w.SetUpstreamHeader(t.Context(), p, id, environment, name, value)
-			return err
-		}
-
+		w := newHeaderWorld(t, db)
 		t.Run("takes effect at once", func(t *testing.T) {
-			if err := set("x-upstream-TOKEN", "first-value"); err != nil {
+			if err := w.set(t, "x-upstream-TOKEN", "first-value"); err != nil {
 				t.Fatal(err)
 			}
-			if err := set("X-Upstream-Token", "second-value"); err != nil {
+			if err := w.set(t, "X-Upstream-Token", "second-value"); err != nil {
 				t.Fatal(err)
 			}
 			want := map[string]string{"X-Upstream-Token": "second-value"}
-			if got := w.headersOf(t, id, environment); fmt.Sprint(got) != fmt.Sprint(want) {
+			if got := w.headersOf(t, w.id, w.environment); fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("served %v, want %v", got, want)
 			}
 		})
@@ -77,120 +94,135 @@ func TestUpstreamHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := opened(t, w.Vault, served[0], environment); got["X-Upstream-Token"] != "second-value" {
+			if got := opened(t, w.Vault, served[0], w.environment); got["X-Upstream-Token"] != "second-value" {
 				t.Errorf("opened %v", got)
 			}
 		})
 		t.Run("opens in its own place only", func(t *testing.T) {
-			served := w.project(t, id)
+			served := w.project(t, w.id)
 			h := served.Versions[0].Environments[0].Headers[0]
 			if _, err := (projects.Unsealer{Vault: w.Vault}).HeaderValue(served, "env_other", h); err == nil {
 				t.Error("the value opens for another environment")
 			}
 			h.Name = "X-Other"
-			if _, err := (projects.Unsealer{Vault: w.Vault}).HeaderValue(served, environment, h); err == nil {
+			if _, err := (projects.Unsealer{Vault: w.Vault}).HeaderValue(served, w.environment, h); err == nil {
 				t.Error("the value opens under another name")
 			}
 		})
+		t.Run("removed", func(t *testing.T) {
+			if err := w.RemoveUpstreamHeader(t.Context(), w.owner, w.id, w.environment, "x-upstream-token"); err != nil {
+				t.Fatal(err)
+			}
+			if _, still := w.headersOf(t, w.id, w.environment)["X-Upstream-Token"]; still {
+				t.Error("it is still served")
+			}
+			err := w.RemoveUpstreamHeader(t.Context(), w.owner, w.id, w.environment, "x-upstream-token")
+			if fault.KindOf(err) != fault.NotFound {
+				t.Errorf("a second time: %v", err)
+			}
+		})
+	})
+}
+
+func TestUpstreamHeaders_environment(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newHeaderWorld(t, db)
+		if err := w.set(t, "X-Upstream-Token", "second-value"); err != nil {
+			t.Fatal(err)
+		}
 		t.Run("does not go to another host", func(t *testing.T) {
 			moved := "https://other.example"
-			_, err := w.UpdateEnvironment(t.Context(), p, id, environment, "", projects.EnvironmentChange{Target: &moved})
+			_, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "", projects.EnvironmentChange{Target: &moved})
 			if field := fieldOf(err, "/target"); field.Code != "has_upstream_credentials" {
 				t.Errorf("a new host: %v", err)
 			}
-			path := created.Project.Versions[0].Environments[0].Target + "/v2"
+			path := w.target + "/v2"
 			change := projects.EnvironmentChange{Target: &path}
-			if _, err := w.UpdateEnvironment(t.Context(), p, id, environment, "", change); err != nil {
+			if _, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "", change); err != nil {
 				t.Errorf("a new path: %v", err)
 			}
 		})
 		t.Run("is not copied to a new version", func(t *testing.T) {
-			if _, err := w.CreateVersion(t.Context(), p, id, projects.VersionInput{Name: "2.0.0"}); err != nil {
+			if _, err := w.CreateVersion(t.Context(), w.owner, w.id, projects.VersionInput{Name: "2.0.0"}); err != nil {
 				t.Fatal(err)
 			}
-			if headers := w.project(t, id).Versions[1].Environments[0].Headers; len(headers) > 0 {
+			if headers := w.project(t, w.id).Versions[1].Environments[0].Headers; len(headers) > 0 {
 				t.Errorf("the copy has %v", headers)
 			}
 		})
 		t.Run("is audited without its value", func(t *testing.T) {
-			entries, err := db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: p.HomeTeam}, 50)
+			entries, err := w.db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: w.owner.HomeTeam}, 50)
 			if err != nil {
 				t.Fatal(err)
 			}
 			text := fmt.Sprintf("%+v", entries)
-			if !strings.Contains(text, "upstream header X-Upstream-Token of "+environment) {
+			if !strings.Contains(text, "upstream header X-Upstream-Token of "+w.environment) {
 				t.Error("no entry names the header")
 			}
 			if strings.Contains(text, "second-value") {
 				t.Error("an entry has the value")
 			}
 		})
+		t.Run("ends with its environment", func(t *testing.T) {
+			err := w.db.Write(t.Context(), func(tx *models.Tx) error { return tx.DeleteEnvironment(w.environment) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := w.db.Read(t.Context()).UpstreamHeadersOf(w.environment)
+			if err != nil || len(rows) > 0 {
+				t.Errorf("%d rows are left, %v", len(rows), err)
+			}
+		})
+	})
+}
+
+func TestUpstreamHeaders_refused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newHeaderWorld(t, db)
 		t.Run("refuses", func(t *testing.T) {
 			for name, code := range map[string]string{
 				"X-Consumer-ID": "reserved_header", "Host": "reserved_header", "Content-Length": "reserved_header",
 				"X_Token": "reserved_header", "Cookie": "reserved_header",
 			} {
-				if field := fieldOf(set(name, "value"), "/name"); field.Code != code {
+				if field := fieldOf(w.set(t, name, "value"), "/name"); field.Code != code {
 					t.Errorf("%s: %+v", name, field)
 				}
 			}
 			for _, value := range []secrets.Secret{"", " a", "a\r\nX-Consumer-ID: root", "ü"} {
-				if field := fieldOf(set("X-A", value), "/value"); field.Code != "invalid_header_value" {
+				if field := fieldOf(w.set(t, "X-A", value), "/value"); field.Code != "invalid_header_value" {
 					t.Errorf("%q: %+v", value.Reveal(), field)
 				}
 			}
 		})
 		t.Run("another team", func(t *testing.T) {
 			other, stranger := w.create(t, authenticated)
-			_, err := w.SetUpstreamHeader(t.Context(), stranger, id, environment, "X-A", "value")
+			_, err := w.SetUpstreamHeader(t.Context(), stranger, w.id, w.environment, "X-A", "value")
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("in the project of another team: %v", err)
 			}
-			_, err = w.SetUpstreamHeader(t.Context(), stranger, other.Project.ID, environment, "X-A", "value")
+			_, err = w.SetUpstreamHeader(t.Context(), stranger, other.Project.ID, w.environment, "X-A", "value")
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("an environment of another team: %v", err)
 			}
-			if _, err := w.UpstreamHeaders(t.Context(), stranger, id, environment); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.UpstreamHeaders(t.Context(), stranger, w.id, w.environment); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("list: %v", err)
 			}
 		})
 		t.Run("at most ten, also at once", func(t *testing.T) {
 			var all sync.WaitGroup
 			for n := range 15 {
-				all.Go(func() { _ = set(fmt.Sprintf("X-Race-%d", n), "value") })
+				all.Go(func() { _ = w.set(t, fmt.Sprintf("X-Race-%d", n), "value") })
 			}
 			all.Wait()
-			if err := set("X-One-More", "value"); fault.CodeOf(err) != "too_many_headers" {
+			if err := w.set(t, "X-One-More", "value"); fault.CodeOf(err) != "too_many_headers" {
 				t.Errorf("one more: %v", err)
 			}
-			have, err := w.UpstreamHeaders(t.Context(), p, id, environment)
+			have, err := w.UpstreamHeaders(t.Context(), w.owner, w.id, w.environment)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(have) != policy.MaxUpstreamHeaders {
 				t.Errorf("%d headers", len(have))
-			}
-		})
-		t.Run("removed", func(t *testing.T) {
-			if err := w.RemoveUpstreamHeader(t.Context(), p, id, environment, "x-upstream-token"); err != nil {
-				t.Fatal(err)
-			}
-			if _, still := w.headersOf(t, id, environment)["X-Upstream-Token"]; still {
-				t.Error("it is still served")
-			}
-			err := w.RemoveUpstreamHeader(t.Context(), p, id, environment, "x-upstream-token")
-			if fault.KindOf(err) != fault.NotFound {
-				t.Errorf("a second time: %v", err)
-			}
-		})
-		t.Run("ends with its environment", func(t *testing.T) {
-			err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.DeleteEnvironment(environment) })
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, err := db.Read(t.Context()).UpstreamHeadersOf(environment)
-			if err != nil || len(rows) > 0 {
-				t.Errorf("%d rows are left, %v", len(rows), err)
 			}
 		})
 	})
