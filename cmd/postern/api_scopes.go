@@ -48,7 +48,7 @@ func newAPIScopesSet(t terminal) *cobra.Command {
 			"--scope 'orders:read=read your orders' --scope orders:write --remove invoices:read",
 		Args: exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().NFlag() == 0 || !(c.Flags().Changed("audience") || len(scopes)+len(removed) > 0) {
+			if !c.Flags().Changed("audience") && len(scopes)+len(removed) == 0 {
 				return usageError{"nothing to change: give --audience, --scope or --remove"}
 			}
 			s, err := openSession(t, c)

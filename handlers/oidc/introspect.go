@@ -1,8 +1,6 @@
 package oidc
 
 import (
-	"net/http"
-
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
@@ -21,5 +19,5 @@ func (h *Handler) introspect(c *gin.Context) {
 		h.refuseClient(c, err)
 		return
 	}
-	writeJSON(c.Writer, http.StatusOK, found)
+	writeJSON(c.Writer, found)
 }

@@ -33,12 +33,12 @@ func (h *Handler) public(c *gin.Context, found any, err error) {
 	}
 	c.Header("Access-Control-Allow-Origin", "*")
 	c.Header("Cache-Control", publicCache)
-	writeJSON(c.Writer, http.StatusOK, found)
+	writeJSON(c.Writer, found)
 }
 
-func writeJSON(w http.ResponseWriter, status int, found any) {
+func writeJSON(w http.ResponseWriter, found any) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
+	w.WriteHeader(http.StatusOK)
 	_ = json.NewEncoder(w).Encode(found) // an error means that the caller is gone
 }
 
@@ -70,7 +70,7 @@ func (h *Handler) token(c *gin.Context) {
 		h.refuseClient(c, err)
 		return
 	}
-	writeJSON(c.Writer, http.StatusOK, tokenAnswer{
+	writeJSON(c.Writer, tokenAnswer{
 		Access:  got.Access,
 		Type:    "Bearer",
 		Expires: got.Expires,
@@ -158,7 +158,7 @@ func (h *Handler) userInfo(c *gin.Context) {
 		h.Web.Refuse(c, err)
 		return
 	}
-	writeJSON(c.Writer, http.StatusOK, userInfoAnswer{subject, claims})
+	writeJSON(c.Writer, userInfoAnswer{subject, claims})
 }
 
 // allowOrigin lets scripts at the origin of one of the client's redirect URIs read the

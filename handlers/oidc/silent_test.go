@@ -191,7 +191,8 @@ func TestAuthorize_sessionCookie(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stolen.Name = strings.TrimSuffix(stolen.Name, stolen.Name[strings.Index(stolen.Name, "cli_"):]) + other.ID
+		prefix, _, _ := strings.Cut(stolen.Name, "cli_")
+		stolen.Name = prefix + other.ID
 		r.AddCookie(stolen)
 		if answer := s.do(s.browser(), r); answer.to == nil || answer.to.Query().Get("error") != "login_required" {
 			t.Errorf("one client's cookie at another's pages: %d to %v, want login_required", answer.status, answer.to)

@@ -31,10 +31,10 @@ type authTime struct{ time.Time }
 func (a *authTime) UnmarshalJSON(raw []byte) error {
 	var seconds float64
 	text := strings.Trim(string(raw), `"`)
-	if json.Unmarshal([]byte(text), &seconds) != nil || seconds <= 0 || seconds > math.MaxInt32*100 {
-		return nil
+	readable := json.Unmarshal([]byte(text), &seconds) == nil
+	if readable && seconds > 0 && seconds <= math.MaxInt32*100 {
+		a.Time = time.Unix(int64(seconds), 0).UTC()
 	}
-	a.Time = time.Unix(int64(seconds), 0).UTC()
 	return nil
 }
 
@@ -57,12 +57,11 @@ type references []string
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *references) UnmarshalJSON(raw []byte) error {
 	var list []any
-	if json.Unmarshal(raw, &list) != nil {
-		var one any
-		if json.Unmarshal(raw, &one) != nil {
-			return nil
-		}
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
 		list = []any{one}
+	} else if json.Unmarshal(raw, &list) != nil {
+		list = nil
 	}
 	for _, value := range list {
 		text, _ := value.(string)

@@ -38,7 +38,8 @@ func (s *Service) NewestReady(ctx context.Context, p access.Principal, project s
 	if err != nil {
 		return nil, fmt.Errorf("exports: newest of %s: %w", project, err)
 	}
-	if access.CheckProject(p, parent, access.ExportRead) != nil {
+	readable := access.CheckProject(p, parent, access.ExportRead) == nil
+	if !readable {
 		return nil, nil
 	}
 	at, err := tx.NewestReadyExport(parent.ID)

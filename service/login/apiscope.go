@@ -116,7 +116,8 @@ func (a apis) still(client models.AppClient, scope string, audiences []string) s
 	targets, _ := a.named(audiences)
 	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(one string) bool {
 		_, declared := targets.declares(one)
-		return !slices.Contains(scopes, one) && !(declared && mayAskFor(client.APIScopes, one))
+		holds := slices.Contains(scopes, one) || declared && mayAskFor(client.APIScopes, one)
+		return !holds
 	}), " ")
 }
 

@@ -168,12 +168,11 @@ func (s *Service) redeem(
 		if err := s.follow(tx, &out); err != nil {
 			return err
 		}
-		won := false
 		if grant.UsedAt == nil {
 			if err := check(grant, out.session); err != nil {
 				return err
 			}
-			if won, err = s.use(tx, client, grant, text, now, &out); err != nil || won {
+			if won, err := s.use(tx, client, grant, text, now, &out); err != nil || won {
 				return err
 			}
 		}

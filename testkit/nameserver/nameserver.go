@@ -42,11 +42,11 @@ func Start(tb testing.TB) *Server {
 func listen(tb testing.TB) (net.Listener, net.PacketConn) {
 	tb.Helper()
 	for attempt := 1; ; attempt++ {
-		listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			tb.Fatal(err)
 		}
-		socket, err := net.ListenPacket("udp", listener.Addr().String()) //nolint:noctx // a test's own
+		socket, err := net.ListenPacket("udp", listener.Addr().String())
 		if err == nil {
 			return listener, socket
 		}

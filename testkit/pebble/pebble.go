@@ -94,7 +94,7 @@ func Start(t testing.TB, o Options) *Server {
 // run starts the program, and ends it with the test.
 func run(t testing.TB, arguments ...string) {
 	t.Helper()
-	command := exec.Command(program(t), arguments...) //nolint:noctx // ended below
+	command := exec.Command(program(t), arguments...)
 	command.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_AUTHZREUSE=0")
 	var output output
 	command.Stdout, command.Stderr = &output, &output
@@ -115,7 +115,7 @@ func run(t testing.TB, arguments ...string) {
 func (s *Server) root(t testing.TB, address string) *x509.CertPool {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		answer, err := s.Client.Get(address) //nolint:noctx // the client has a timeout
+		answer, err := s.Client.Get(address)
 		if err != nil {
 			if time.Now().After(deadline) {
 				t.Fatalf("Pebble does not answer: %v", err)
@@ -136,7 +136,7 @@ func (s *Server) root(t testing.TB, address string) *x509.CertPool {
 // FreeAddress returns an address of loopback that nothing listens on.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
