@@ -40,6 +40,7 @@ func TestAKeyOpensAndNamesItsOwner(t *testing.T) {
 		"X-Credential-Identifier": "key_1",
 		"X-Authenticated-Scope":   "read write",
 		"X-Tenant-Id":             "tnt_1",
+		"X-Project-Id":            "prj_shop",
 	})
 	if identity := fmt.Sprint(identityOf(h)); identity != want {
 		t.Errorf("identity headers %s, want %s", identity, want)
@@ -290,8 +291,9 @@ var (
 		"X-Consumer-Id":        policy.ConsumerID("prj_shop", "house"),
 		"X-Consumer-Username":  "house",
 		"X-Consumer-Custom-Id": "house",
+		"X-Project-Id":         "prj_shop",
 	}
-	noIdentity    = map[string]string{}
+	noIdentity    = map[string]string{"X-Project-Id": "prj_shop"}
 	ownerFallback = withProject(func(p *snapshot.Project) { p.Versions[0].Access.Keyless = snapshot.OwnerFallback })
 )
 
@@ -357,7 +359,7 @@ func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
 	for _, tc := range modeCases {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig(t, nil, tc.options...)
-			got := r.get("/shop/1.0.0/prod", append(tc.lines, "X-Consumer-ID: forged", "x_tenant_id: forged")...)
+			got := r.get("/shop/1.0.0/prod", append(tc.lines, "X-Consumer-ID: forged", "x_tenant_id: forged", "x-project-id: forged")...)
 			if got.StatusCode != tc.status {
 				t.Fatalf("%d %s, want %d", got.StatusCode, got.body, tc.status)
 			}

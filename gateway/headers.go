@@ -72,7 +72,7 @@ func (c *httpCall) setIdentity(h http.Header) {
 }
 
 // The most headers that forwarded and identityLines set.
-const forwardedHeaders, identityHeaders = 8, 9
+const forwardedHeaders, identityHeaders = 8, 10
 
 // listBegun returns the first line with a comma for another entry, "" without any line. An
 // empty line counts: Kong appends to it too.
@@ -99,8 +99,9 @@ func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value s
 	set("Via", via+entry)
 }
 
-// identityLines sets the identity headers, and the Authorization that replaces the caller's.
+// identityLines sets the identity headers, which begin with the project's, and the Authorization that replaces the caller's.
 func (c *call) identityLines(set func(name, value string)) {
+	set(policy.ProjectHeader, c.route.project.id)
 	id := &c.identity
 	if id.Owner != "" {
 		set(policy.ConsumerIDHeader, id.ConsumerID)

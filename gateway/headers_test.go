@@ -66,8 +66,11 @@ func TestHeadersTable(t *testing.T) {
 				r := newRig(t, nil, path, withMode(snapshot.Passthrough))
 				r.get("/shop/1.0.0/prod", noKey, name+": sent")
 				want := fate
-				if fate == "key" { // and no key is checked here
+				switch fate {
+				case "key": // and no key is checked here
 					want = "kept"
+				case "replaced":
+					want = "set"
 				}
 				if got := fateOf(r.lastCall().header, name); got != want {
 					t.Errorf("%s, want %s", got, want)
@@ -97,7 +100,7 @@ func fateOf(received http.Header, name string) string {
 func familyNames() []string {
 	names := []string{
 		"Forwarded", "X-Authenticated-Groups", "X-Forwarded-User", "X-Forwarded-Ssl", "X-Forwarded-Scheme",
-		"X-Forwarded-Client-Cert", "X-Tenant-Name", "X-Consumer-Tags", "X-Credential-Scopes",
+		"X-Forwarded-Client-Cert", "X-Tenant-Name", "X-Project-Name", "X-Consumer-Tags", "X-Credential-Scopes",
 	}
 	for _, family := range policy.HeaderFamilies() {
 		names = append(names, family+"Made-Up")
@@ -300,7 +303,7 @@ func TestNothingIsAddedToTheCallersHeader(t *testing.T) {
 	want := "Accept Connection Host Via X-Authenticated-Scope X-Consumer-Custom-Id X-Consumer-Id " +
 		"X-Consumer-Username X-Credential-Identifier " +
 		"X-Forwarded-For X-Forwarded-Host X-Forwarded-Path X-Forwarded-Port X-Forwarded-Prefix X-Forwarded-Proto " +
-		"X-Real-Ip X-Tenant-Id"
+		"X-Project-Id X-Real-Ip X-Tenant-Id"
 	if strings.Join(names, " ") != want {
 		t.Errorf("the upstream got\n%s\nwant the names %s", head, want)
 	}

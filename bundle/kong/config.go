@@ -134,11 +134,12 @@ func seconds(t time.Time) float64 { return math.Max(float64(t.UnixMilli())/1000,
 type configWriter struct {
 	b         *bundle.Build
 	out       *bundle.Stream
-	consumers int // with more owners than this no consumers are written
+	consumers int  // with more owners than this no consumers are written
+	project   bool // upstreams get X-Project-ID
 }
 
 func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
-	return (&configWriter{b: b, out: bundle.NewStream(w), consumers: mostConsumers}).write(ctx)
+	return (&configWriter{b: b, out: bundle.NewStream(w), consumers: mostConsumers, project: true}).write(ctx)
 }
 
 func (c *configWriter) write(ctx context.Context) error {
@@ -152,7 +153,13 @@ func (c *configWriter) write(ctx context.Context) error {
 	}
 	// One instance for all routes, because each instance has its own key table.
 	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    " +
-		"\"config\": {\n      \"routes\": ")
+		"\"config\": {\n      ")
+	if c.project {
+		c.out.Raw("\"project\": ")
+		c.out.Value(c.b.Project.ID)
+		c.out.Raw(",\n      ")
+	}
+	c.out.Raw("\"routes\": ")
 	c.policies()
 	if owner, ok := fallbackOwner(c.b.Project); ok {
 		c.out.Raw(",\n      \"fallback\": ")

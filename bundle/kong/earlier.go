@@ -98,7 +98,7 @@ func sameProbes(b *bundle.Build, open func(name string) (io.ReadCloser, error)) 
 func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)) error {
 	read, write := io.Pipe()
 	go func() {
-		// Edition 1 has a consumer for every owner.
+		// Edition 1 has a consumer for every owner, and does not name the project.
 		c := &configWriter{b: b, out: bundle.NewStream(write), consumers: math.MaxInt}
 		write.CloseWithError(c.write(context.Background()))
 	}()

@@ -119,7 +119,8 @@ func domainFates() []bundle.Fate {
 func projectFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "served_alone", Status: bundle.Exact, How: "one gateway for one project",
-			Note: "The gateway serves this project and nothing else, under the same paths."},
+			Note: "The gateway serves this project and nothing else, under the same paths, and upstreams see the " +
+				"same X-Project-ID."},
 		{Reason: "unclaimed", Status: bundle.Approximate,
 			How: "the end and the caps of an unclaimed project are not carried",
 			Note: "The hosted proxy answers 410 from the end of the unclaimed project on, tells its callers " +

@@ -11,19 +11,20 @@ const (
 	UserHeader       = "X-Authenticated-Userid"
 	GroupsHeader     = "X-Consumer-Groups"
 	TenantHeader     = "X-Tenant-Id"
+	ProjectHeader    = "X-Project-Id"
 )
 
 // WWWAuthenticateValue is the challenge of every 401 of a version that accepts keys,
 // except those about a token.
 const WWWAuthenticateValue = `Key realm="postern"`
 
-// IdentityHeaders lists the headers that tell upstreams who calls, spelled as in the
-// documentation. Only a gateway may set them.
+// IdentityHeaders lists the headers that tell upstreams who calls, and by which project, spelled
+// as in the documentation. Only a gateway may set them.
 func IdentityHeaders() []string {
 	return []string{
 		"X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups",
 		"X-Credential-Identifier", "X-Credential-Username", "X-Anonymous-Consumer",
-		"X-Authenticated-Scope", "X-Authenticated-Userid", "X-Tenant-ID",
+		"X-Authenticated-Scope", "X-Authenticated-Userid", "X-Tenant-ID", "X-Project-ID",
 	}
 }
 
@@ -40,7 +41,9 @@ func ForwardedHeaders() []string {
 // HeaderFamilies lists the prefixes of header names that only a gateway may send, with
 // the exceptions of ForwardedHeaders.
 func HeaderFamilies() []string {
-	return []string{"X-Consumer-", "X-Credential-", "X-Authenticated-", "X-Tenant-", "X-Anonymous-", "X-Forwarded-"}
+	return []string{
+		"X-Consumer-", "X-Credential-", "X-Authenticated-", "X-Tenant-", "X-Project-", "X-Anonymous-", "X-Forwarded-",
+	}
 }
 
 // IsIdentityHeader reports whether name is one of IdentityHeaders or begins like
@@ -57,6 +60,8 @@ func IsIdentityHeader(name string) bool {
 		return inFamily(name, "x-authenticated-") || inFamily(name, "x-anonymous-")
 	case 't':
 		return inFamily(name, "x-tenant-")
+	case 'p':
+		return inFamily(name, "x-project-")
 	}
 	return false
 }

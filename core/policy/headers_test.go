@@ -54,7 +54,7 @@ func TestOtherHeadersAreLeftAlone(t *testing.T) {
 	for _, name := range []string{
 		"", "X", "X-", "V", "Vib", "Authorization", "Accept-Encoding", "X-Request-Id",
 		"X-Consumer", "X-Consumers-ID", "Y-Consumer-ID", "X.Consumer.ID",
-		"X-Tenant", "X-Tenants-Id", "X-Credentials", "X-Anonymous",
+		"X-Tenant", "X-Tenants-Id", "X-Project", "X-Projects-Id", "X-Credentials", "X-Anonymous",
 		"X-Forwarded", "X-Forwarder-For", "X-Real-I", "X-Real-IPs",
 		"Forwarde", "Forwarded-For", "Forwarding", "Content-Lengths", "Content-Type", "Transfer-Encodings",
 	} {
@@ -81,6 +81,7 @@ func TestHeadersTable(t *testing.T) {
 			got := [2]bool{gateways, policy.IsKeyHeader(name)}
 			want, known := map[string][2]bool{
 				"removed":  {true, false},
+				"replaced": {true, false},
 				"set":      {true, false},
 				"appended": {true, false},
 				"key":      {false, true},

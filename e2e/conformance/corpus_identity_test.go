@@ -39,7 +39,7 @@ func spoofedHeaders(keys map[string]sample.Plain) []Case {
 	return append(out,
 		get("names that only resemble ours", prod+"/x", key(keys["active"]),
 			"X-Consumer: 1", "X-Consumer-IDs: 2", "Consumer-ID: 3", "X-Consumer-ID-2: 4", "XConsumer-ID: 5",
-			"X-Tenant: 6"))
+			"X-Tenant: 6", "X-Project: 7"))
 }
 
 // identityNamedAway tries to have the gateway remove its own headers as
@@ -63,7 +63,7 @@ var reserved = []string{
 	"X-Credential-Identifier", "X-Credential-Username", "X-Credential-Secret",
 	"X-Authenticated-Scope", "X-Authenticated-Userid", "X-Authenticated-Groups", "X-Authenticated-User",
 	"X-Anonymous-Consumer", "X-Anonymous-Username",
-	"X-Tenant-ID", "X-Tenant-Name",
+	"X-Tenant-ID", "X-Tenant-Name", "X-Project-ID", "X-Project-Name",
 	"X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Path", "X-Forwarded-Prefix",
 	"X-Forwarded-User", "X-Forwarded-Ssl",
 	"X-Forwarded-Scheme", "X-Forwarded-Server", "Forwarded", "X-Real-IP",

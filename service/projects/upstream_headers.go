@@ -185,7 +185,7 @@ func checkUpstreamHeader(name string, value secrets.Secret) []fault.Field {
 			Code:    "reserved_header",
 			Detail: fmt.Sprintf("Choose another name, such as X-Upstream-Token or Authorization: at most %d letters, "+
 				"digits and hyphens. Not possible are headers of the connection (Host, Upgrade), of the body "+
-				"(Content-…), cookies, and those that the gateway sets itself (X-Consumer-…, X-Tenant-…, X-Project, "+
+				"(Content-…), cookies, and those that the gateway sets itself (X-Consumer-…, X-Tenant-…, X-Project-…, "+
 				"X-Forwarded-…, Signature).", policy.MaxUpstreamHeaderName),
 		})
 	}

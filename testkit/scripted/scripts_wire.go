@@ -34,7 +34,7 @@ func Fields() []Script {
 		"kong": {"X-Kong-Upstream-Latency: 1", "X-Kong-Proxy-Latency: 2", "X-Kong-Request-Id: 3",
 			"X-Kong-Response-Latency: 4"},
 		"identity": {"X-Consumer-ID: 1", "X-Consumer-Username: u", "X-Credential-Identifier: 2",
-			"X-Tenant-ID: t"},
+			"X-Tenant-ID: t", "X-Project-ID: p"},
 		"forwarded": {"X-Forwarded-For: 1.2.3.4", "X-Real-IP: 1.2.3.4", "X-Forwarded-Proto: https",
 			"Forwarded: for=1.2.3.4"},
 		"limits": {"RateLimit-Limit: 7", "RateLimit-Remaining: 6", "RateLimit-Reset: 5",

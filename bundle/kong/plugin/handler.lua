@@ -132,6 +132,7 @@ local function fallback_of(settings)
   local fallback = settings.fallback
   return fallback and {
     headers = {
+      ["X-Project-ID"] = settings.project,
       ["X-Consumer-ID"] = fallback.consumer,
       ["X-Consumer-Username"] = fallback.owner,
       ["X-Consumer-Custom-ID"] = fallback.owner,
@@ -142,7 +143,7 @@ local function fallback_of(settings)
 end
 
 
-local FIELDS = { "routes", "keys", "key_types", "tenants", "limits", "fallback" }
+local FIELDS = { "project", "routes", "keys", "key_types", "tenants", "limits", "fallback" }
 
 -- Takes our fields out of a configuration of Kong's. On every call Kong walks through
 -- all that is left in it (kong.vault.update), which takes longer than the rest of the
@@ -169,7 +170,7 @@ local function state_of(config)
       upstream = {},
       keys = keys.store(settings),
       fallback = fallback_of(settings),
-      anonymous = { limited = limits.of_call(settings) },
+      anonymous = { headers = { ["X-Project-ID"] = settings.project }, limited = limits.of_call(settings) },
     }
     for id, policy in pairs(state.routes) do
       state.upstream[id] = upstream.store(policy.upstream)
@@ -232,8 +233,8 @@ end
 local function let_through(whose, credentials)
   if whose.kong_consumer then
     kong.client.authenticate(whose.kong_consumer, whose.kong_credential)
-    kong.service.request.set_headers(whose.headers)
   end
+  kong.service.request.set_headers(whose.headers)
   if credentials then
     kong.service.request.set_headers(credentials)
   end

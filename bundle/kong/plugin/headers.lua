@@ -12,7 +12,7 @@ headers.KEY = "key" -- removed where keys are checked
 
 -- Every name that begins with one of these.
 local FAMILIES = {
-  "x-consumer-", "x-credential-", "x-authenticated-", "x-tenant-", "x-anonymous-",
+  "x-consumer-", "x-credential-", "x-authenticated-", "x-tenant-", "x-project-", "x-anonymous-",
 }
 
 -- Kong itself overwrites these, but only in this very spelling.
@@ -38,7 +38,7 @@ local function begins(text, start)
 end
 
 
--- Whether a header says who calls; only the gateway may.
+-- Whether a header says who calls, or by which project; only the gateway may.
 function headers.is_identity(name)
   local plain = name:lower():gsub("_", "-")
   for _, family in ipairs(FAMILIES) do

@@ -107,6 +107,7 @@ local function headers_of(settings, entry)
     ["X-Credential-Identifier"] = entry.id,
     ["X-Authenticated-Scope"] = scopes ~= "" and scopes or nil,
     ["X-Tenant-ID"] = entry.tenant,
+    ["X-Project-ID"] = settings.project,
   }
 end
 

@@ -97,6 +97,8 @@ return {
     { config = {
         type = "record",
         fields = {
+          -- the id that upstreams see as X-Project-ID
+          { project = { type = "string", match = "^[%w_]+$" } },
           -- by SHA-256 of the whole key, lower-case hexadecimal
           { keys = {
               type = "map",

@@ -46,7 +46,7 @@ local function config(change)
   end
   line = change.line or (line .. (change.frozen and " frozen" or "") .. " consumer=uuid-ana owner=ana & co")
   return {
-    routes = ROUTES, keys = { [digest(good)] = line },
+    project = change.project, routes = ROUTES, keys = { [digest(good)] = line },
     tenants = { tnt_1 = { name = "default" } }, limits = change.project_limits,
     key_types = { kty_1 = { name = "full", scopes = { "a", "b:c" } }, kty_2 = { name = "none", scopes = {} } },
     fallback = { owner = "desk", consumer = "uuid-desk" },
@@ -183,6 +183,18 @@ check("a frozen key is told so, unless it would be refused anyway", function()
   refused(call("guarded", { { "X-API-Key", good } }, config({ frozen = true })), 403, "key_frozen")
   refused(call("guarded", { { "X-API-Key", good } }, config({ frozen = true, ["until"] = "999" })), 401, "invalid_key")
   refused(call("dev", { { "X-API-Key", good } }, config({ frozen = true })), 401, "invalid_key")
+end)
+
+check("every call names the project, whatever the caller sends", function()
+  local forged = { { "X-Project-ID", "prj_2" }, { "x_project_id", "prj_2" }, { "X-API-Key", good } }
+  for _, route in ipairs({ "guarded", "fallback", "open", "optional" }) do
+    local seen = call(route, forged, config({ project = "prj_1" }))
+    passed(seen)
+    equal(value(seen, "X-Project-ID"), "prj_1", route)
+    equal(value(seen, "x_project_id"), nil, route)
+  end
+  local seen = call("fallback", {}, config({ project = "prj_1" }))
+  equal(value(seen, "X-Project-ID"), "prj_1")
 end)
 
 check("without a key the fallback owner lets in", function()
@@ -354,6 +366,7 @@ end)
 local IDENTITY = {
   "X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups", "X-Credential-Identifier",
   "X-Credential-Username", "X-Anonymous-Consumer", "X-Authenticated-Scope", "X-Authenticated-Userid", "X-Tenant-ID",
+  "X-Project-ID",
 }
 
 check("what a caller sends under our names is gone, in any spelling", function()

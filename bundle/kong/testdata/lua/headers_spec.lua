@@ -2,7 +2,10 @@ local strict = require "strict"
 local check, equal = strict.check, strict.equal
 local headers = require "headers"
 
-local FATES = { removed = headers.REMOVED, key = headers.KEY, set = false, appended = false, kept = false }
+local FATES = {
+  removed = headers.REMOVED, replaced = headers.REMOVED, key = headers.KEY,
+  set = false, appended = false, kept = false,
+}
 
 -- The table that the hosted gateway is tested with, too.
 for line in io.lines("../../../../core/policy/testdata/headers.txt") do
