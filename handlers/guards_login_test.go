@@ -76,6 +76,26 @@ var loginGuards = map[string]guard{
 		body:   "confirm=true",
 	},
 
+	"POST /projects/:project/login/:client/access": {
+		action: access.LoginUpdate,
+		body:   "grant_types=authorization_code",
+	},
+	"POST /projects/:project/login/:client/freeze":   {action: access.LoginUpdate},
+	"POST /projects/:project/login/:client/unfreeze": {action: access.LoginUpdate, needs: "frozen client"},
+
+	"GET /projects/:project/api-scopes":        {action: access.ProjectRead},
+	"POST /projects/:project/api-scopes":       {action: access.ProjectUpdate, body: "name=orders:write"},
+	"GET /projects/:project/api-scopes/:scope": {action: access.ProjectRead},
+	"POST /projects/:project/api-scopes/:scope": {
+		action: access.ProjectUpdate,
+		body:   "description=see orders",
+	},
+	"POST /projects/:project/api-scopes/:scope/remove": {action: access.ProjectUpdate, body: "confirm=true"},
+	"POST /projects/:project/api-audience": {
+		action: access.ProjectUpdate,
+		body:   "audience=https://api-{number}.example.com",
+	},
+
 	"GET /api/v1/projects/:project/api-scopes": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/api-scopes": {
 		action: access.ProjectUpdate,

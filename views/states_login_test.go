@@ -12,10 +12,12 @@ func loginStates() []state {
 		{"login-tab-empty", projects.LoginPage(projects.Login{
 			Page: in("Login", "/projects/shop/login", "Shop", "Login"),
 			Head: configure().Head,
+			API:  projects.LoginAPI{URL: "/projects/shop/api-scopes", Scopes: "No API scopes yet"},
 		})},
 		{"login-tab-wrong", projects.LoginPage(loginTabWrong())},
 		{"app-client", projects.AppClientPage(appClient())},
 		{"app-client-wrong", projects.AppClientPage(appClientWrong())},
+		{"app-client-frozen", projects.AppClientPage(appClientFrozen())},
 		{"app-client-viewer", projects.AppClientPage(appClientViewer())},
 		{"app-client-secret", projects.NewSecretPage(projects.NewSecret{
 			Page:   in("Client secret", "/projects/shop/login/cli_1", "Shop", "web"),
@@ -86,6 +88,22 @@ func loginTab() projects.Login {
 				Redirects: []string{"https://app.example.com/callback"},
 			},
 			{Name: "mobile", URL: "/projects/shop/login/cli_2", Tenant: "acme", Kind: "public"},
+			{
+				Name:   "billing-service-of-the-night",
+				URL:    "/projects/shop/login/cli_3",
+				Tenant: "acme",
+				Kind:   "confidential",
+				Frozen: true,
+			},
+		},
+		Warnings: []string{
+			"The version 1.0.0 lets calls without a token through, so that nobody has to sign in.",
+			"The app client mobile has no redirect URI yet, so users cannot sign in.",
+		},
+		API: projects.LoginAPI{
+			URL:      "/projects/shop/api-scopes",
+			Scopes:   "3 API scopes",
+			Audience: "https://api.example.com",
 		},
 	}
 }
@@ -166,6 +184,8 @@ func appClient() projects.AppClient {
 				{Value: "ES256", Title: "ES256", Text: "Smaller tokens, understood by most."},
 			},
 		},
+		API:    clientAccess(path + "/access"),
+		Freeze: &projects.ClientFreeze{Action: path + "/freeze"},
 		Branding: &projects.Branding{
 			Action:     path + "/branding",
 			Revision:   "41",
@@ -192,6 +212,9 @@ func appClientWrong() projects.AppClient {
 	m.Settings.Access.Error = "Give 1 to 1440 minutes."
 	m.Settings.Refresh.Error = "Give 0 to 90 days."
 	m.Settings.Redirects.Error, m.Settings.Logouts.Error = "x: Give a whole address.", "y: Use https."
+	m.API.Declared, m.API.ScopesURL = nil, "/projects/shop/api-scopes"
+	m.API.Error, m.API.Grant = "Nothing was saved.", "A client that gets tokens for itself needs a secret."
+	m.API.Scopes = ui.Value{Text: "orders:own", Error: "orders:own: No project declares this scope."}
 	m.Branding.Error = "Nothing was saved."
 	m.Branding.Color.Error = "Give a colour as #rrggbb."
 	m.Branding.Title.Error = "Use at most 60 characters."
@@ -203,7 +226,8 @@ func appClientWrong() projects.AppClient {
 
 func appClientViewer() projects.AppClient {
 	m := appClient()
-	m.TestAction, m.Settings, m.Branding, m.Secret, m.Delete = "", nil, nil, nil, nil
+	m.TestAction, m.Settings, m.Branding, m.Secret, m.Freeze, m.Delete = "", nil, nil, nil, nil, nil
+	m.API.Action = ""
 	m.Providers = []projects.ProviderRow{
 		{
 			ID:    "idp_1",

@@ -22,7 +22,7 @@ type state struct {
 
 func states() []state {
 	return slices.Concat(
-		pageStates(), tokenStates(), webhookStates(), tenantStates(), loginStates(), hostedStates(), userStates(),
+		pageStates(), tokenStates(), webhookStates(), tenantStates(), loginStates(), apiStates(), hostedStates(), userStates(),
 	)
 }
 

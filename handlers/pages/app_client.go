@@ -44,6 +44,12 @@ func (h *Handler) appClientWith(
 	if m.Preview, err = h.previewOf(v, c, offered); err != nil {
 		return web.Answer{}, err
 	}
+	if m.API, err = h.accessModel(v, p, c); err != nil {
+		return web.Answer{}, err
+	}
+	if m.Settings != nil {
+		m.API.Action = appClientPath(p, c.ID) + "/access"
+	}
 	mark(&m)
 	return web.Answer{Status: status, Page: projects.AppClientPage(m)}, nil
 }
@@ -61,18 +67,23 @@ func (h *Handler) appClientModel(
 		Issuer:       issuer,
 		AuthorizeURL: issuer + "/authorize",
 		Facts:        clientFacts(c),
+		Frozen:       c.Frozen,
 		BackURL:      loginPath(p),
 		Providers:    h.providerRows(path, offered, may),
 	}
 	if !may {
 		return m
 	}
-	m.TestAction, m.TestProblem = path+"/test", testProblem(offered)
+	m.TestAction, m.TestProblem = path+"/test", testProblem(c.Frozen, offered)
 	m.Settings, m.Branding = settingsOf(c).view(path, &formErrors{}), brandingOf(c).view(path, &formErrors{})
 	m.Secret = &projects.AppClientSecret{
 		Action:       path + "/secret",
 		ETag:         c.ETag,
 		Confidential: c.Confidential,
+	}
+	m.Freeze = &projects.ClientFreeze{Action: path + "/freeze", Frozen: c.Frozen}
+	if c.Frozen {
+		m.Freeze.Action = path + "/unfreeze"
 	}
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
@@ -85,7 +96,10 @@ func (h *Handler) appClientModel(
 }
 
 // testProblem returns why users cannot sign in yet, "" if they can.
-func testProblem(offered []login.Provider) string {
+func testProblem(frozen bool, offered []login.Provider) string {
+	if frozen {
+		return "The app client is frozen, so users cannot sign in. Unfreeze it below."
+	}
 	if slices.ContainsFunc(offered, func(o login.Provider) bool { return o.Enabled }) {
 		return ""
 	}

@@ -48,6 +48,11 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) 
 		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Login"}),
 		Head: v.headOf(p, projects.TabLogin),
+		API: projects.LoginAPI{
+			URL:      apiScopesPath(p),
+			Scopes:   scopeCount(len(p.API.Scopes)),
+			Audience: p.API.Audience,
+		},
 	}
 	if m.Warnings, err = warningTexts(h.Login.Warnings(v.ctx(), v.who, p.ID)); err != nil {
 		return web.Answer{}, err
@@ -72,6 +77,7 @@ func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
 		URL:       appClientPath(p, c.ID),
 		Tenant:    c.TenantName,
 		Kind:      clientKind(c.Client),
+		Frozen:    c.Frozen,
 		Redirects: c.RedirectURIs,
 	}
 	for _, o := range c.Providers {

@@ -141,6 +141,7 @@ func keyText(e audit.Entry) string {
 
 var pasts = map[string]string{
 	"add":      "added",
+	"describe": "described",
 	"rename":   "renamed",
 	"freeze":   "froze",
 	"unfreeze": "unfroze",

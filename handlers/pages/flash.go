@@ -31,7 +31,14 @@ var flashes = map[string]ui.Notice{
 		Tone: ui.Good,
 		Text: "The header is removed. What callers send under its name reaches the upstream again.",
 	},
-	"limits": {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},
+	"api_scope_made": {
+		Tone: ui.Good,
+		Text: "The API scope is added. Allow it to app clients under their API access.",
+	},
+	"api_scope":      {Tone: ui.Good, Text: "The description is saved and shown from the next sign-in on."},
+	"api_scope_gone": {Tone: ui.Good, Text: "The API scope is removed. It is in no new token."},
+	"api_audience":   {Tone: ui.Good, Text: "The audience is saved and applies from the next token on."},
+	"limits":         {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},
 	"product": {
 		Tone: ui.Good,
 		Text: "The product is saved. Its keys open this project from the next call on.",
@@ -111,8 +118,13 @@ var flashes = map[string]ui.Notice{
 		Tone: ui.Good,
 		Text: "The app client is created. Set up a provider so that users can sign in.",
 	},
-	"app_client_gone": {Tone: ui.Good, Text: "The app client is deleted."},
-	"provider":        {Tone: ui.Good, Text: "The provider is saved and applies from the next login on."},
+	"app_client_frozen": {
+		Tone: ui.Good,
+		Text: "The app client is frozen. It gets no tokens, and calls with those that it has get 403.",
+	},
+	"app_client_thawed": {Tone: ui.Good, Text: "The app client is unfrozen and works again."},
+	"app_client_gone":   {Tone: ui.Good, Text: "The app client is deleted."},
+	"provider":          {Tone: ui.Good, Text: "The provider is saved and applies from the next login on."},
 	"provider_made": {
 		Tone: ui.Good,
 		Text: "Register the callback URL with the provider, then paste the client ID and secret here and turn " +

@@ -138,6 +138,13 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/domains/:domain/verify", h.verifyDomain)
 	p.signedIn("POST", "/projects/:project/domains/:domain/remove", h.removeDomain)
 
+	p.signedIn("GET", "/projects/:project/api-scopes", h.showAPIScopes)
+	p.signedIn("POST", "/projects/:project/api-scopes", h.addAPIScope)
+	p.signedIn("GET", "/projects/:project/api-scopes/:scope", h.showAPIScope)
+	p.signedIn("POST", "/projects/:project/api-scopes/:scope", h.saveAPIScope)
+	p.signedIn("POST", "/projects/:project/api-scopes/:scope/remove", h.removeAPIScope)
+	p.signedIn("POST", "/projects/:project/api-audience", h.saveAPIAudience)
+
 	p.signedIn("GET", "/projects/:project/usage", h.showUsage)
 	p.signedIn("GET", "/projects/:project/requests", h.showRequests)
 
@@ -173,6 +180,9 @@ func (h *Handler) appClientPages(p pageRouter) {
 	p.secretForm("/projects/:project/login", h.createAppClient)
 	p.signedIn("GET", one, h.showAppClient)
 	p.signedIn("POST", one, h.saveAppClient)
+	p.signedIn("POST", one+"/access", h.saveClientAccess)
+	p.signedIn("POST", one+"/freeze", h.freezeAppClient)
+	p.signedIn("POST", one+"/unfreeze", h.unfreezeAppClient)
 	p.signedIn("POST", one+"/branding", h.saveBranding)
 	p.signedIn("POST", one+"/preview", h.previewBranding)
 	p.secretForm(one+"/secret", h.changeClientSecret)

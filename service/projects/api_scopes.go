@@ -60,9 +60,24 @@ func (s *Service) APIScopes(ctx context.Context, p access.Principal, ref string)
 // it is refused as stale unless that is still the ETag. A scope that is left out is in no
 // token that is issued from then on, and app clients that list it keep it in their lists.
 func (s *Service) SetAPIScopes(ctx context.Context, p access.Principal, ref, ifMatch string, in API) (API, error) {
+	return s.changeAPI(ctx, p, ref, note{change: "API scopes"}, func(declared *API) error {
+		if err := access.Unchanged(ifMatch, declared.ETag); err != nil {
+			return err
+		}
+		declared.Audience, declared.Scopes = in.Audience, in.Scopes
+		return nil
+	})
+}
+
+// changeAPI changes what app clients can ask for at a project, after it has checked the
+// permission.
+func (s *Service) changeAPI(
+	ctx context.Context, p access.Principal, ref string, says note, edit func(declared *API) error,
+) (API, error) {
 	var out API
-	err := s.change(ctx, p, ref, "API scopes", func(tx *models.Tx, project models.Project, now time.Time) error {
-		if err := access.Unchanged(ifMatch, viewAPI(project).ETag); err != nil {
+	err := s.changeNoted(ctx, p, ref, &says, func(tx *models.Tx, project models.Project, now time.Time) error {
+		in := viewAPI(project)
+		if err := edit(&in); err != nil {
 			return err
 		}
 		wrong := in.check()

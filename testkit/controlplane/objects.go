@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/snapshot"
 	"postern/service/access"
 	"postern/service/domains"
 	"postern/service/exports"
@@ -19,7 +20,7 @@ type Objects struct {
 	Team, account, invitation, invite, session, identity, token   string
 	webhook, delivery, Tenant, client, provider                   string
 	user, group, child, approval                                  string
-	keyType, Product, userSession, domain                         string
+	keyType, Product, userSession, domain, apiScope               string
 
 	sharedTenant string // of the team, not attached to the project
 }
@@ -90,6 +91,9 @@ func (o *Fixture) createObjects(t *testing.T, needs, route string, all bool) Obj
 	}
 	if about(":domain") {
 		has.domain = o.createDomain(t, has.Project)
+	}
+	if about("api-scopes") {
+		has.apiScope = o.createAPIScope(t, has.Project)
 	}
 	if about(":key_type") {
 		has.keyType = o.createKeyType(t, has.Project)
@@ -179,6 +183,14 @@ func (o *Fixture) createDomain(t *testing.T, project string) string {
 	return added.ID
 }
 
+func (o *Fixture) createAPIScope(t *testing.T, project string) string {
+	t.Helper()
+	scope := snapshot.APIScope{Name: "orders:read", Description: "see your orders"}
+	_, err := o.Server.Projects.AddAPIScope(t.Context(), o.Principal, project, scope)
+	must(t, err)
+	return scope.Name
+}
+
 func (o *Fixture) createKeyType(t *testing.T, project string) string {
 	t.Helper()
 	created, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, project, projects.KeyType{
@@ -243,6 +255,7 @@ func (h Objects) Path(route string) string {
 		":product", h.Product,
 		":project", project,
 		":provider", provider,
+		":scope", h.apiScope,
 		":session", h.session,
 		":team", h.Team,
 		":tenant", h.Tenant,

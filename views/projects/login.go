@@ -14,6 +14,14 @@ type Login struct {
 	Rows     []AppClientRow
 	MoreURL  string
 	Create   *AppClientCreate // nil for who may not
+	API      LoginAPI
+}
+
+// LoginAPI sums up what applications can ask for at the project's API.
+type LoginAPI struct {
+	URL      string // of the API scopes
+	Scopes   string // such as 3 scopes
+	Audience string // "" for none
 }
 
 // AppClientRow is an app client in the list.
@@ -21,7 +29,8 @@ type AppClientRow struct {
 	Name      string
 	URL       string
 	Tenant    string
-	Kind      string   // confidential or public
+	Kind      string // confidential or public
+	Frozen    bool
 	Providers []string // what their buttons say
 	Redirects []string
 }
@@ -48,8 +57,11 @@ type AppClient struct {
 	AuthorizeURL string
 	TestAction   string
 	TestProblem  string // why users cannot sign in yet, "" where they can
+	Frozen       bool
 	Providers    []ProviderRow
 	Settings     *AppClientSettings
+	API          *ClientAccess // with no action for who may only read it
+	Freeze       *ClientFreeze
 	Branding     *Branding
 	Preview      templ.Component
 	Secret       *AppClientSecret

@@ -1,0 +1,30 @@
+package handlers_test
+
+// anonymousLogin is the part of anonymous about app clients and API scopes.
+var anonymousLogin = map[string]string{
+	"GET /projects/:project/login":                                     "in",
+	"POST /projects/:project/login":                                    "in",
+	"GET /projects/:project/login/:client":                             "in",
+	"POST /projects/:project/login/:client":                            "in",
+	"POST /projects/:project/login/:client/access":                     "in",
+	"POST /projects/:project/login/:client/freeze":                     "in",
+	"POST /projects/:project/login/:client/unfreeze":                   "in",
+	"GET /projects/:project/api-scopes":                                "in",
+	"POST /projects/:project/api-scopes":                               "in",
+	"GET /projects/:project/api-scopes/:scope":                         "in",
+	"POST /projects/:project/api-scopes/:scope":                        "in",
+	"POST /projects/:project/api-scopes/:scope/remove":                 "in",
+	"POST /projects/:project/api-audience":                             "in",
+	"POST /projects/:project/login/:client/branding":                   "in",
+	"POST /projects/:project/login/:client/preview":                    "in",
+	"POST /projects/:project/login/:client/secret":                     "in",
+	"POST /projects/:project/login/:client/delete":                     "in",
+	"GET /projects/:project/login/:client/providers":                   "in",
+	"POST /projects/:project/login/:client/providers":                  "in",
+	"GET /projects/:project/login/:client/providers/:provider":         "in",
+	"POST /projects/:project/login/:client/providers/:provider":        "in",
+	"POST /projects/:project/login/:client/providers/:provider/switch": "in",
+	"POST /projects/:project/login/:client/providers/:provider/delete": "in",
+	"POST /projects/:project/login/:client/test":                       "in",
+	"GET /projects/:project/login/:client/secret":                      "in",
+}

@@ -1,0 +1,91 @@
+package projects
+
+import (
+	"context"
+	"slices"
+
+	"postern/core/snapshot"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// The changes to a single API scope or the audience, which leave all other scopes as they
+// are. A form that was opened earlier is stale only where its own subject changed.
+
+// AudienceETag is the state of the audience alone.
+func (a API) AudienceETag() string { return digest("audience", a.Audience) }
+
+// APIScopeETag is the state of a scope alone.
+func APIScopeETag(scope snapshot.APIScope) string { return digest("scope", scope) }
+
+// Scope returns the declared scope of that name. It returns false if there is none.
+func (a API) Scope(name string) (snapshot.APIScope, bool) {
+	if i := a.index(name); i >= 0 {
+		return a.Scopes[i], true
+	}
+	return snapshot.APIScope{}, false
+}
+
+func (a API) index(name string) int {
+	return slices.IndexFunc(a.Scopes, func(one snapshot.APIScope) bool { return one.Name == name })
+}
+
+// SetAPIAudience sets the audience of a project, "" for none. With ifMatch not empty it is
+// refused as stale unless that is still its AudienceETag.
+func (s *Service) SetAPIAudience(
+	ctx context.Context, p access.Principal, ref, ifMatch, audience string,
+) (API, error) {
+	return s.changeAPI(ctx, p, ref, note{change: "API audience"}, func(declared *API) error {
+		if err := access.Unchanged(ifMatch, declared.AudienceETag()); err != nil {
+			return err
+		}
+		declared.Audience = audience
+		return nil
+	})
+}
+
+// AddAPIScope declares one more scope. Its errors point at /scopes/N with N the number of
+// scopes before it.
+func (s *Service) AddAPIScope(
+	ctx context.Context, p access.Principal, ref string, scope snapshot.APIScope,
+) (API, error) {
+	says := note{change: "add", object: "API scope " + scope.Name}
+	return s.changeAPI(ctx, p, ref, says, func(declared *API) error {
+		declared.Scopes = append(declared.Scopes, scope)
+		return nil
+	})
+}
+
+// DescribeAPIScope changes the description of a scope. With ifMatch not empty it is refused
+// as stale unless that is still its APIScopeETag.
+func (s *Service) DescribeAPIScope(
+	ctx context.Context, p access.Principal, ref, ifMatch string, scope snapshot.APIScope,
+) (API, error) {
+	says := note{change: "describe", object: "API scope " + scope.Name}
+	return s.changeAPI(ctx, p, ref, says, func(declared *API) error {
+		i := declared.index(scope.Name)
+		if i < 0 {
+			return errNoAPIScope
+		}
+		if err := access.Unchanged(ifMatch, APIScopeETag(declared.Scopes[i])); err != nil {
+			return err
+		}
+		declared.Scopes[i].Description = scope.Description
+		return nil
+	})
+}
+
+// RemoveAPIScope removes a scope: it is in no token that is issued from then on.
+func (s *Service) RemoveAPIScope(ctx context.Context, p access.Principal, ref, name string) (API, error) {
+	says := note{change: "remove", object: "API scope " + name}
+	return s.changeAPI(ctx, p, ref, says, func(declared *API) error {
+		i := declared.index(name)
+		if i < 0 {
+			return errNoAPIScope
+		}
+		declared.Scopes = slices.Delete(declared.Scopes, i, i+1)
+		return nil
+	})
+}
+
+var errNoAPIScope = fault.New(fault.NotFound, "not_found", "This project declares no such API scope.")

@@ -1,0 +1,150 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// apiStates are the pages of a project's API scopes.
+func apiStates() []state {
+	return []state{
+		{"api-scopes", projects.APIScopesPage(apiScopes())},
+		{"api-scopes-empty", projects.APIScopesPage(apiScopesEmpty())},
+		{"api-scopes-wrong", projects.APIScopesPage(apiScopesWrong())},
+		{"api-scopes-viewer", projects.APIScopesPage(apiScopesViewer())},
+		{"api-scope", projects.APIScopePage(apiScope())},
+		{"api-scope-wrong", projects.APIScopePage(apiScopeWrong())},
+		{"api-scope-viewer", projects.APIScopePage(apiScopeViewer())},
+	}
+}
+
+const longScope = "invoices:archived:read-only.of-the-whole-company_and_its_branches"
+
+func apiScopes() projects.APIScopes {
+	const path = "/projects/shop/api-scopes"
+	return projects.APIScopes{
+		Page: in("API scopes", path, "Shop", "Login", "API scopes"),
+		Rows: []projects.APIScopeRow{
+			{Name: "orders:read", Description: "see your orders", URL: path + "/orders:read"},
+			{Name: "orders:write", URL: path + "/orders:write"},
+			{
+				Name: longScope,
+				Description: "read the invoices of the last ten years, those of all branches, also where they were " +
+					"closed, and download them",
+				URL: path + "/" + longScope,
+			},
+		},
+		Create: &projects.APIScopeForm{Action: path},
+		Audience: projects.APIAudience{
+			Action:   "/projects/shop/api-audience",
+			Revision: "41",
+			Audience: ui.Value{Text: "https://api.example.com"},
+		},
+		BackURL: "/projects/shop/login#api",
+	}
+}
+
+func apiScopesEmpty() projects.APIScopes {
+	m := apiScopes()
+	m.Rows, m.Audience.Audience = nil, ui.Value{}
+	return m
+}
+
+func apiScopesWrong() projects.APIScopes {
+	m := apiScopes()
+	m.Create.Open, m.Create.Error = true, "Declare at most 100 scopes."
+	m.Create.Name = ui.Value{Text: "openid", Error: "This scope is one of OpenID Connect's. Choose another name."}
+	m.Create.Description = ui.Value{Text: "x", Error: "Use at most 200 characters on one line."}
+	m.Audience.Error = "Nothing was saved."
+	m.Audience.Audience = ui.Value{Text: "api", Error: "Use a URI of at most 255 characters without a fragment."}
+	return m
+}
+
+func apiScopesViewer() projects.APIScopes {
+	m := apiScopes()
+	m.Create, m.Audience.Action = nil, ""
+	return m
+}
+
+func apiScope() projects.APIScope {
+	const path = "/projects/shop/api-scopes/orders:read"
+	return projects.APIScope{
+		Page:        in("API scope orders:read", path, "Shop", "Login", "API scopes", "orders:read"),
+		Name:        "orders:read",
+		Description: "see your orders",
+		Clients: []ui.Link{
+			{URL: "/projects/shop/login/cli_1", Text: "web of default"},
+			{URL: "/projects/shop/login/cli_2", Text: "billing-service-of-the-night of acme-of-europe"},
+		},
+		MoreClients: "and 3 more",
+		Edit: &projects.APIScopeEdit{
+			Action:      path,
+			Revision:    "41",
+			Description: ui.Value{Text: "see your orders"},
+		},
+		Remove: &ui.Confirmation{
+			ID:     "scope-remove",
+			Action: path + "/remove",
+			Button: "Remove",
+			Text: "Remove this API scope. It is in no new token, and refreshed ones lose it. Tokens that have it keep " +
+				"it until they expire. Sign-ins that still ask for it are refused (invalid_scope): 5 app clients may " +
+				"ask for it.",
+		},
+		BackURL: "/projects/shop/api-scopes",
+	}
+}
+
+func apiScopeWrong() projects.APIScope {
+	m := apiScope()
+	m.Clients, m.MoreClients = nil, ""
+	m.Edit.Error = "Nothing was saved."
+	m.Edit.Description = ui.Value{Text: "x", Error: "Use at most 200 characters on one line."}
+	m.Remove.Error = "Tick the box to remove the API scope."
+	return m
+}
+
+func apiScopeViewer() projects.APIScope {
+	m := apiScope()
+	m.Name, m.Description = longScope, ""
+	m.Edit, m.Remove = nil, nil
+	return m
+}
+
+func clientAccess(action string) *projects.ClientAccess {
+	return &projects.ClientAccess{
+		Action:   action,
+		Revision: "41",
+		Grants: []ui.Option{
+			{
+				Value:  "authorization_code",
+				Title:  "Users sign in",
+				Text:   "Authorization code with PKCE.",
+				Chosen: true,
+			},
+			{
+				Value:  "refresh_token",
+				Title:  "Users stay signed in",
+				Text:   "Refresh tokens, as long as the settings say.",
+				Chosen: true,
+			},
+			{
+				Value: "client_credentials",
+				Title: "For itself",
+				Text:  "Client credentials for machines, without a user. Needs a client secret.",
+			},
+		},
+		Scopes: ui.Value{Text: "orders:*"},
+		Declared: []ui.Fact{
+			{Label: "orders:read", Value: "see your orders"},
+			{Label: "orders:write", Value: "place and cancel orders (project Billing)"},
+			{Label: longScope},
+		},
+	}
+}
+
+func appClientFrozen() projects.AppClient {
+	m := appClient()
+	m.Frozen, m.Freeze = true, &projects.ClientFreeze{Action: "/projects/shop/login/cli_1/unfreeze", Frozen: true}
+	m.TestProblem = "The app client is frozen, so users cannot sign in. Unfreeze it below."
+	return m
+}
