@@ -112,6 +112,15 @@ func TestAPIScopes_tokens(t *testing.T) {
 				t.Errorf("the consent page does not say %q: %s", want, shown)
 			}
 		}
+		german := s.request("openid orders:read orders:write")
+		german.query.Set("ui_locales", "de")
+		other := s.browser()
+		found := s.get(other, fake.Authorize(t, s.toProvider(other, german, provider.ID).String()).String())
+		for _, want := range []string{"see what you ordered", "mit der Berechtigung orders:write"} {
+			if shown := found.Find("main").Text(); !strings.Contains(shown, want) {
+				t.Errorf("the German consent page does not say %q: %s", want, shown)
+			}
+		}
 		tokens := s.exchange(r, s.post(browser, s.path("/consent"), formOf(page, "agree")).to)
 		if want := "openid orders:read orders:write offline_access"; tokens.Scope != want {
 			t.Errorf("granted %q, want %q", tokens.Scope, want)

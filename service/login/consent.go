@@ -109,6 +109,7 @@ type Share struct {
 	Text       string
 	New        bool // the user consented to others before, and not to this
 	Permission bool // the client may act at an API
+	Described  bool // Text is the project's own description, in its language
 }
 
 // shareTexts are the lines of the consent page by scope.

@@ -66,9 +66,10 @@ type Consent struct {
 // Share is something that the application learns, or may do.
 type Share struct {
 	Scope      string
-	Text       string // in English
+	Text       string // in English, or the project's own where Described
 	New        bool
 	Permission bool
+	Described  bool
 }
 
 // learns and may are the two lists of the page.
@@ -80,8 +81,12 @@ func (c Consent) may() []Share {
 	return slices.DeleteFunc(slices.Clone(c.Shares), func(s Share) bool { return !s.Permission })
 }
 
-// share returns what the application learns, or may do, in the page's language.
+// share returns what the application learns, or may do: a project's own description as it
+// is, all else in the page's language.
 func (c Consent) share(one Share) string {
+	if one.Described {
+		return one.Text
+	}
 	if one.Permission {
 		return c.Shell.Words.T("share_permission", "permission", one.Scope)
 	}
