@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -16,6 +17,9 @@ import (
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
 )
+
+// minutes is an auth_time so many minutes before the provider states it.
+type minutes int
 
 // minutesAgo is an auth_time.
 func minutesAgo(n int) int64 { return time.Now().Add(-time.Duration(n) * time.Minute).Unix() }
@@ -38,23 +42,23 @@ var stepUps = []struct {
 		name: "nothing demanded, nothing stated",
 		sent: url.Values{"prompt": {""}, "max_age": {""}, "acr_values": {""}},
 	},
-	{name: "nothing demanded, an old authentication", answer: map[string]any{"auth_time": minutesAgo(900)}},
+	{name: "nothing demanded, an old authentication", answer: map[string]any{"auth_time": minutes(900)}},
 	{
 		name:   "prompt=login, authenticated again",
 		ask:    url.Values{"prompt": {"login"}},
 		sent:   url.Values{"prompt": {"login"}, "max_age": {"0"}},
-		answer: map[string]any{"auth_time": minutesAgo(0)},
+		answer: map[string]any{"auth_time": minutes(0)},
 	},
 	{
 		name:   "prompt=login, an older authentication",
 		ask:    url.Values{"prompt": {"login"}},
-		answer: map[string]any{"auth_time": minutesAgo(1)},
+		answer: map[string]any{"auth_time": minutes(1)},
 		unmet:  "authenticate the user again",
 	},
 	{
 		name:   "prompt=login, removed on the way",
 		ask:    url.Values{"prompt": {"login"}},
-		answer: map[string]any{"auth_time": minutesAgo(1)},
+		answer: map[string]any{"auth_time": minutes(1)},
 		strip:  true,
 		unmet:  "authenticate the user again",
 	},
@@ -68,26 +72,26 @@ var stepUps = []struct {
 		name:   "max_age=0 is prompt=login",
 		ask:    url.Values{"max_age": {"0"}},
 		sent:   url.Values{"prompt": {"login"}, "max_age": {"0"}},
-		answer: map[string]any{"auth_time": minutesAgo(1)},
+		answer: map[string]any{"auth_time": minutes(1)},
 		unmet:  "authenticate the user again",
 	},
 	{
 		name:   "max_age, a session young enough",
 		ask:    url.Values{"max_age": {"3600"}},
 		sent:   url.Values{"prompt": {""}, "max_age": {"3600"}},
-		answer: map[string]any{"auth_time": minutesAgo(59)},
+		answer: map[string]any{"auth_time": minutes(59)},
 	},
 	{
 		name:   "max_age, a session too old",
 		ask:    url.Values{"max_age": {"3600"}},
-		answer: map[string]any{"auth_time": minutesAgo(62)},
+		answer: map[string]any{"auth_time": minutes(62)},
 		unmet:  "max_age",
 	},
 	{name: "max_age, not stated", ask: url.Values{"max_age": {"3600"}}, strip: true, unmet: "auth_time"},
 	{
 		name:   "max_age, a time to come",
 		ask:    url.Values{"max_age": {"3600"}},
-		answer: map[string]any{"auth_time": minutesAgo(-90)},
+		answer: map[string]any{"auth_time": minutes(-90)},
 		unmet:  "auth_time",
 	},
 	{
@@ -123,8 +127,12 @@ func TestStepUp(t *testing.T) {
 		fake, provider := s.offerFake(nil)
 		for _, tt := range stepUps {
 			t.Run(tt.name, func(t *testing.T) {
+				answer := maps.Clone(tt.answer)
+				if n, ok := answer["auth_time"].(minutes); ok {
+					answer["auth_time"] = minutesAgo(int(n))
+				}
 				fake.Claims = func(claims map[string]any) {
-					for name, value := range tt.answer {
+					for name, value := range answer {
 						claims[name] = value
 					}
 				}
@@ -154,7 +162,7 @@ func TestStepUp(t *testing.T) {
 				if !back.Query().Has("code") {
 					t.Fatalf("back with %s", back)
 				}
-				wantStated(t, tt.answer, s.exchange(r, back))
+				wantStated(t, answer, s.exchange(r, back))
 			})
 		}
 	})
@@ -265,14 +273,17 @@ func TestStepUp_Unprovable(t *testing.T) {
 					}
 				}
 				for _, demand := range tt.provable {
-					if page := ask(demand); page.Find("a[href$='/"+first.ID+"']").Length() != 1 {
-						t.Errorf("%s: %s is not offered", demand, kind)
+					page := ask(demand)
+					direct := page.to != nil && page.to.Query().Get("client_id") == id
+					if !direct && page.Find("a[href$='/"+first.ID+"']").Length() != 1 {
+						t.Errorf("%s: %d to %v, want %s", demand, page.status, page.to, kind)
 					}
 				}
 				// Beside a provider that can, only that one is offered, and the other one's link refuses.
 				_, other := s.offerFake(nil)
 				browser, r := s.browser(), s.request("openid")
 				r.query.Set("acr_values", "gold")
+				r.query.Set("prompt", "select_account") // the only one to choose is gone to at once otherwise
 				page := s.get(browser, s.path("/authorize?"+r.query.Encode()))
 				if n := page.Find("a[data-provider]").Length(); n != 1 {
 					t.Fatalf("%d providers are offered, want 1", n)
