@@ -46,9 +46,24 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 	})
 }
 
-// signsIn has ana sign in at the provider, to which a login with no other goes at once, in a new browser, where she is asked to
-// agree: she is here for the first time, or there is more to agree to than before.
+// signsIn has ana sign in at the provider in a new browser, and agree: it is her first time
+// here, or there is more to agree to than before. With no other provider there is no choice.
 func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, login client.ProxyLogin) {
+	t.Helper()
+	p := passesProvider(t, issuer, app, login)
+	p.presses("Agree and continue")
+	p.sees("Back at the application")
+}
+
+// comesBack is signsIn for a user who agreed to all of it before.
+func comesBack(t *testing.T, issuer *oidcprovider.Provider, app *application, login client.ProxyLogin) {
+	t.Helper()
+	passesProvider(t, issuer, app, login).sees("Back at the application")
+}
+
+func passesProvider(
+	t *testing.T, issuer *oidcprovider.Provider, app *application, login client.ProxyLogin,
+) *person {
 	t.Helper()
 	p := sit(t)
 	p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
@@ -57,8 +72,7 @@ func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, logi
 	p.types("password", "any")
 	p.presses("Sign-in")
 	p.presses("Continue")
-	p.presses("Agree and continue")
-	p.sees("Back at the application")
+	return p
 }
 
 // registerApp gives the issuer our callback, and us the app that it registered.

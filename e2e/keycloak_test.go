@@ -73,7 +73,7 @@ func TestPeopleSignInThroughKeycloak(t *testing.T) {
 		// A step-up: Keycloak asks for the password again, and states when that was.
 		before := time.Now().Add(-time.Second)
 		p.open(app.authorize(*made.Login) + "&prompt=login&login_hint=ana")
-		p.follows("Continue with")
+		p.sees("Sign in to your account")
 		p.types("password", "correct horse")
 		p.presses("Sign In")
 		p.sees("Back at the application")

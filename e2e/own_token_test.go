@@ -97,7 +97,10 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 		if _, err := api.UnfreezeUser(t.Context(), ana.Subject); err != nil {
 			t.Fatal(err)
 		}
-		want("unfrozen", ana.access, http.StatusOK, "")
+		want("unfrozen, with a token from before", ana.access, http.StatusUnauthorized, "invalid_token")
+		comesBack(t, issuer, app, *made.Login)
+		ana = app.exchange(t, *made.Login)
+		want("signed in again", ana.access, http.StatusOK, "")
 
 		other, err := api.CreateProxy(t.Context(), client.NewProxy{
 			Target:       upstream.URL,
@@ -194,7 +197,10 @@ func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
 		if _, err := api.UnfreezeUser(t.Context(), ana.Subject); err != nil {
 			t.Fatal(err)
 		}
-		elsewhere("unfrozen", http.StatusOK)
+		elsewhere("unfrozen, with a token from before", http.StatusUnauthorized)
+		comesBack(t, issuer, app, *made.Login)
+		ana = app.exchange(t, *made.Login)
+		elsewhere("signed in again", http.StatusOK)
 	}
 	if err := api.DeleteUser(t.Context(), ana.Subject); err != nil {
 		t.Fatal(err)
