@@ -14,6 +14,22 @@ func hostedStates() []state {
 		{"hosted-failed", login.ChoosePage(hostedFailed())},
 		{"hosted-consent", login.ConsentPage(hostedConsent())},
 		{"hosted-consent-grown", login.ConsentPage(hostedGrown())},
+		{"hosted-consent-permissions", login.ConsentPage(hostedPermissions(""))},
+		{"hosted-consent-permissions-de", login.ConsentPage(hostedPermissions("de"))},
+		{"hosted-choose-de", login.ChoosePage(login.Choose{
+			Shell:     hostedIn("de"),
+			Error:     "Sie haben die Anmeldung beim Anmeldedienst nicht abgeschlossen.",
+			Back:      "/oauth/cli_1/login/lgn_1",
+			Providers: hostedChoose().Providers,
+		})},
+		{"hosted-problem-de", login.ProblemPage(login.Problem{
+			Shell:     hostedIn("de"),
+			Status:    403,
+			Text:      "Ihr Konto ist gesperrt. Bitten Sie den Betreiber dieser Anwendung, es zu entsperren.",
+			RequestID: "req_1",
+		})},
+		{"hosted-signed-out-de", login.SignedOutPage(hostedIn("de"), "/bye")},
+		{"hosted-account-stale", login.AccountPage(hostedAccountStale())},
 		{"hosted-account", login.AccountPage(hostedAccount())},
 		{"hosted-account-signin", login.AccountSignInPage(hosted(), "/oauth/cli_1/account/signin", "")},
 		{"hosted-account-left", login.LeftPage(hosted(), "You are signed out. You can close this page.")},
@@ -158,4 +174,40 @@ func hostedAccount() login.Account {
 		LinkAction:    "/oauth/cli_1/account/link",
 		DeleteAction:  "/oauth/cli_1/account/delete",
 	}
+}
+
+func hostedIn(tag string) login.Shell {
+	m := hosted()
+	m.Words = login.Builtin().Match(tag, "")
+	m.Welcome, m.Site = "", "app.example.com"
+	return m
+}
+
+// hostedPermissions asks for API scopes: one that the project describes, one that it does
+// not.
+func hostedPermissions(tag string) login.Consent {
+	m := hostedConsent()
+	m.Shell.Words = login.Builtin().Match(tag, "")
+	m.Shares = []login.Share{
+		{Scope: "openid", Text: "an id that stands for you"},
+		{Scope: "email", Text: "your e-mail address"},
+		{Scope: "orders:read", Text: "see your orders", Permission: true, Described: true},
+		{
+			Scope:      longScope,
+			Text:       "use its API with the permission " + longScope,
+			Permission: true,
+			New:        true,
+		},
+	}
+	return m
+}
+
+// hostedAccountStale is the account of a user who signed in a while ago: linking and
+// deleting need another sign-in.
+func hostedAccountStale() login.Account {
+	m := hostedAccount()
+	m.MayChangeSelf, m.Error = false, "Sign in again to delete your account."
+	m.Name, m.Email = "", "ana.of-a-family-with-a-very-long-name@subsidiary.example.com"
+	m.Sessions[1].Application = "The back office of the northern branches of a company with a long name"
+	return m
 }

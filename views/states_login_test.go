@@ -41,6 +41,7 @@ func loginStates() []state {
 		})},
 		{"provider-new", projects.ProviderNewPage(providerNew())},
 		{"provider", projects.ProviderPage(provider())},
+		{"provider-declared", projects.ProviderPage(providerDeclared())},
 		{"provider-wrong", projects.ProviderPage(providerWrong())},
 		{"provider-viewer", projects.ProviderPage(projects.Provider{
 			Page:    in("Google", "/projects/shop/login/cli_1/providers/idp_1", "Shop", "web"),
@@ -74,9 +75,11 @@ func testLogin() projects.TestLogin {
 }
 
 func loginTab() projects.Login {
+	head := configure().Head
+	head.Frozen, head.Current = "", projects.TabLogin
 	return projects.Login{
 		Page:   in("Login", "/projects/shop/login", "Shop", "Login"),
-		Head:   configure().Head,
+		Head:   head,
 		Create: loginCreate(),
 		Rows: []projects.AppClientRow{
 			{
@@ -97,7 +100,7 @@ func loginTab() projects.Login {
 			},
 		},
 		Warnings: []string{
-			"The version 1.0.0 lets calls without a token through, so that nobody has to sign in.",
+			"Version 1.0.0 lets calls without a token through, so that users do not have to sign in.",
 			"The app client mobile has no redirect URI yet, so users cannot sign in.",
 		},
 		API: projects.LoginAPI{
@@ -321,5 +324,17 @@ func providerWrong() projects.Provider {
 	m.Edit.Token = "Google has no such token."
 	m.Edit.Error = "Nothing was saved."
 	m.Delete.Error = "Tick the box to remove the provider."
+	return m
+}
+
+// providerDeclared is an Auth0 tenant, with an audience and domains that the team declared.
+func providerDeclared() projects.Provider {
+	m := provider()
+	m.Page.Title, m.Label = "Auth0", "Auth0"
+	m.Edit.Audience = &ui.Value{
+		Text:  "api",
+		Error: "Give the identifier of the API at Auth0, such as https://api.example.com.",
+	}
+	m.Edit.Domains = &ui.Value{Text: "example.com\nsubsidiary.of-a-company-with-a-long-name.example.org"}
 	return m
 }

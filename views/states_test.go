@@ -22,7 +22,7 @@ type state struct {
 
 func states() []state {
 	return slices.Concat(
-		pageStates(), tokenStates(), webhookStates(), tenantStates(), loginStates(), apiStates(), hostedStates(), userStates(),
+		pageStates(), tokenStates(), webhookStates(), tenantStates(), loginStates(), apiStates(), domainStates(), hostedStates(), userStates(),
 	)
 }
 
@@ -117,6 +117,8 @@ func projectStates() []state {
 		{"key-shown", projects.ShownPage(shown())},
 		{"key-types", projects.KeyTypesPage(keyTypes())},
 		{"upstream-headers", projects.UpstreamHeadersPage(upstreamHeaders())},
+		{"upstream-headers-empty", projects.UpstreamHeadersPage(upstreamHeadersEmpty())},
+		{"upstream-headers-wrong", projects.UpstreamHeadersPage(upstreamHeadersWrong())},
 		{"upstream-headers-viewer", projects.UpstreamHeadersPage(upstreamHeadersViewer())},
 		{"key-types-wrong", projects.KeyTypesPage(keyTypesWrong())},
 		{"key-type", projects.KeyTypePage(keyType())},

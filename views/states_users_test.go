@@ -30,6 +30,7 @@ func userStates() []state {
 		})},
 		{"user", tenants.UserPage(user())},
 		{"user-frozen", tenants.UserPage(userFrozen())},
+		{"user-viewer", tenants.UserPage(userViewer())},
 		{"groups", tenants.GroupsPage(groups())},
 		{"groups-empty", tenants.GroupsPage(tenants.Groups{
 			Page: in("Groups", "/tenants/tnt_1/groups", "Acme", "Groups"),
@@ -289,4 +290,18 @@ func entry() tenants.Entry {
 			Groups: groupChoices(),
 		},
 	}
+}
+
+// userViewer is a user who is signed in nowhere, as a viewer sees them.
+func userViewer() tenants.User {
+	m := user()
+	m.Sessions, m.EndAllAction, m.FreezeAction = nil, "", ""
+	m.Join, m.Change, m.Delete = nil, nil, nil
+	for i := range m.Consents {
+		m.Consents[i].Action = ""
+	}
+	for i := range m.Groups {
+		m.Groups[i].LeaveAction = ""
+	}
+	return m
 }

@@ -23,7 +23,7 @@ func TestBin(t *testing.T) {
 		s.Post(page).Shows(422, "Delete shop").Says("[role=alert]", "Tick the box")
 		s.Post(page, "confirm", "true").LeadsTo("/bin")
 		s.Post(page, "confirm", "true").LeadsTo("/bin") // in two tabs
-		s.Get("/bin").Says("tbody", "shop").Says("form[action='/projects/shop/restore']", "Restore")
+		s.Get("/bin").Says("main li", "shop").Says("form[action='/projects/shop/restore']", "Restore")
 		s.Get("/projects").Says("a[href='/bin']", "Bin").Lacks(".card a[href='/projects/shop']")
 		s.Get("/projects/shop").
 			Says("[role=alert]", "All calls are answered 410").

@@ -51,7 +51,7 @@ func (h *Handler) domainsWith(v *visit, typed domains.Input, wrong *formErrors) 
 			State: domainBadge(d),
 		})
 	}
-	if v.who.May(p.Team, access.DomainChange) {
+	if v.mayChange(p, access.DomainChange) {
 		m.Add = &projects.DomainAdd{
 			Open:         wrong.status != 0,
 			Action:       domainsPath(p),
@@ -129,7 +129,7 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 	if d.MissingSince != nil {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: moment(*d.MissingSince)})
 	}
-	if v.who.May(p.Team, access.DomainChange) {
+	if v.mayChange(p, access.DomainChange) {
 		m.Manage = &projects.DomainManage{
 			VerifyAction: path + "/verify",
 			VerifyText:   "Verify",

@@ -43,7 +43,7 @@ func (h *Handler) upstreamHeadersWith(v *visit, name string, wrong *formErrors) 
 		Target:  environment.Target,
 		BackURL: projectPath(p.Name) + "#" + version.ID,
 	}
-	may := v.who.May(p.Team, access.ProjectUpdate)
+	may := v.mayChange(p, access.ProjectUpdate)
 	for _, one := range headers {
 		row := projects.UpstreamHeaderRow{Name: one.Name, Since: moment(one.UpdatedAt)}
 		if may {

@@ -1,0 +1,130 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// domainStates are the pages of custom host names.
+func domainStates() []state {
+	return []state{
+		{"domains", projects.DomainsPage(domains())},
+		{"domains-empty", projects.DomainsPage(domainsEmpty())},
+		{"domains-wrong", projects.DomainsPage(domainsWrong())},
+		{"domains-viewer", projects.DomainsPage(domainsViewer())},
+		{"domain", projects.DomainPage(domain())},
+		{"domain-missing", projects.DomainPage(domainMissing())},
+		{"domain-viewer", projects.DomainPage(domainViewer())},
+	}
+}
+
+const longHost = "the-api-of-the-northern-branches.of-a-company-with-a-very-long-name.example.com"
+
+func domains() projects.Domains {
+	const path = "/projects/shop/domains"
+	head := configure().Head
+	head.Frozen, head.Current = "", projects.TabDomains
+	return projects.Domains{
+		Page:    in("Host names", path, "Shop", "Host names"),
+		Head:    head,
+		MoreURL: path + "?after=dom_3",
+		Add: &projects.DomainAdd{
+			Action: path,
+			Environments: []ui.Option{
+				{Value: "env_1", Title: "1.0.0/dev"},
+				{Value: "env_2", Title: "1.0.0/prod", Chosen: true},
+			},
+		},
+		Rows: []projects.DomainRow{
+			{
+				URL:   path + "/dom_1",
+				Host:  "api.example.com",
+				Place: "1.0.0/prod",
+				State: ui.Badge{Tone: ui.Good, Text: "verified"},
+			},
+			{
+				URL:   path + "/dom_2",
+				Host:  longHost,
+				Place: "2.0.0-beta.1/staging-of-the-north",
+				State: ui.Badge{Tone: ui.Warn, Text: "record missing"},
+			},
+			{
+				URL:   path + "/dom_3",
+				Host:  "dev.example.com",
+				Place: "1.0.0/dev",
+				State: ui.Badge{Text: "pending"},
+			},
+		},
+	}
+}
+
+func domainsEmpty() projects.Domains {
+	m := domains()
+	m.Rows, m.MoreURL = nil, ""
+	return m
+}
+
+func domainsWrong() projects.Domains {
+	m := domainsEmpty()
+	m.Add.Open, m.Add.Error = true, "A project has at most 50 host names."
+	m.Add.Host = ui.Value{Text: "*.example.com", Error: "Give one host name: wildcards are not served."}
+	return m
+}
+
+func domainsViewer() projects.Domains {
+	m := domainsEmpty()
+	m.Add, m.Note = nil, "You are a viewer of this team. Members and owners can add host names."
+	return m
+}
+
+// domain is a host name that waits for its TXT record.
+func domain() projects.Domain {
+	const path = "/projects/shop/domains/dom_3"
+	return projects.Domain{
+		Page:        in("dev.example.com", path, "Shop", "Host names", "dev.example.com"),
+		Host:        "dev.example.com",
+		State:       ui.Badge{Text: "pending"},
+		RecordName:  "_postern-challenge.dev.example.com",
+		RecordValue: "postern-verification=9f86d081884c7d659a2feaa0c55ad015",
+		Problem:     "There is no TXT record at _postern-challenge.dev.example.com yet.",
+		BackURL:     "/projects/shop/domains",
+		Facts: []ui.Fact{
+			{Label: "Leads to", Value: "1.0.0/dev", Mono: true},
+			{Label: "Verified", Value: "not yet"},
+			{Label: "Last looked up", Value: "20 Nov 2026, 13:41 UTC"},
+		},
+		Manage: &projects.DomainManage{
+			VerifyAction: path + "/verify",
+			VerifyText:   "Verify",
+			MoveAction:   path,
+			Revision:     "41",
+			Environments: domains().Add.Environments,
+			Remove: ui.Confirmation{
+				ID:     "domain-remove",
+				Action: path + "/remove",
+				Text:   "Answer calls to this host name with 404 from now on.",
+				Button: "Remove",
+			},
+		},
+	}
+}
+
+// domainMissing is a verified host name whose record has gone, after a removal without a
+// tick.
+func domainMissing() projects.Domain {
+	m := domain()
+	m.Host, m.State = longHost, ui.Badge{Tone: ui.Warn, Text: "record missing"}
+	m.RecordName = "_postern-challenge." + longHost
+	m.Facts[1].Value = "by its TXT record, 1 Nov 2026, 09:12 UTC"
+	m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: "19 Nov 2026, 09:12 UTC"})
+	m.Manage.VerifyText = "Check again"
+	m.Manage.Error = "The name server gave no answer. Try again in a minute."
+	m.Manage.Remove.Error = "Tick the box to remove the host name."
+	return m
+}
+
+func domainViewer() projects.Domain {
+	m := domain()
+	m.State, m.Problem, m.Manage = ui.Badge{Tone: ui.Good, Text: "verified"}, "", nil
+	return m
+}
