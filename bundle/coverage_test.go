@@ -45,6 +45,12 @@ var fields = map[string]shown{
 	"APIScope.Name":        {snapshot.FeatureAPIScope, `"name": "ap:scope"`},
 	"APIScope.Description": {snapshot.FeatureAPIScope, `"description": "ap description"`},
 
+	"Project.CallSigningKeys":       {snapshot.FeatureCallSigning, `"call_signing"`},
+	"CallSigningKey.ID":             {snapshot.FeatureCallSigning, `"id": "cs-thumbprint"`},
+	"CallSigningKey.Public":         {snapshot.FeatureCallSigning, `"public_key": "Y3MtcHVibGlj"`},
+	"CallSigningKey.SignsFrom":      {snapshot.FeatureCallSigning, `"signs_from": "2026-01-01T00:00:00Z"`},
+	"CallSigningKey.PublishedUntil": {snapshot.FeatureCallSigning, `"published_until": "2027-01-01T00:00:00Z"`},
+
 	"ProjectLimits.Key":     {snapshot.FeatureLimits, `"second": 71000`},
 	"ProjectLimits.Owner":   {snapshot.FeatureLimits, `"hour": 71001`},
 	"ProjectLimits.IP":      {snapshot.FeatureLimits, `"day": 71002`},
@@ -158,6 +164,13 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			Audience: "https://ap.example",
 			Scopes:   []snapshot.APIScope{{Name: "ap:scope", Description: "ap description"}},
 		},
+		CallSigningKeys: []snapshot.CallSigningKey{{
+			ID:             "cs-thumbprint",
+			Public:         []byte("cs-public"),
+			Sealed:         []byte("sealed-value"),
+			SignsFrom:      year(2026),
+			PublishedUntil: year(2027),
+		}},
 		KeyTypes: []snapshot.KeyType{{
 			ID:        "kty_full",
 			Name:      "ktname",
@@ -234,7 +247,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	for _, of := range []any{
 		snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.TokenIssuer{}, snapshot.Introspection{},
 		snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{},
-		snapshot.Key{}, snapshot.UpstreamHeader{},
+		snapshot.Key{}, snapshot.UpstreamHeader{}, snapshot.CallSigningKey{},
 		snapshot.API{}, snapshot.APIScope{},
 	} {
 		kind := reflect.TypeOf(of)
@@ -245,7 +258,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 			case "Project.TakenDown", "Project.Deleted", "Project.Barred",
 				"Project.EndedSessions": // measures of this installation, not exported
 				continue
-			case "Project.DataKeys", "UpstreamHeader.Sealed": // secrets, not exported
+			case "Project.DataKeys", "UpstreamHeader.Sealed", "CallSigningKey.Sealed": // secrets, not exported
 				continue
 			case "Project.Clients": // what becomes of them is in the ledger
 				continue

@@ -88,6 +88,14 @@ var dataTable = Table{
 		Note:   "The name of the header stands in project-config.json; its value is a secret and is left out.",
 		Remedy: "Have the gateway you move to set the header, with the value that the upstream compares it with.",
 	}},
+	snapshot.FeatureCallSigning: {{
+		Reason: "private_key_left_out",
+		Status: Lossy,
+		How:    "`project-config.json`, the public keys",
+		Note: "The public keys of the signatures (RFC 9421) stand in project-config.json; the private ones are " +
+			"secrets and are left out.",
+		Remedy: "Have the gateway you move to sign with a key of its own, and give upstreams its public half.",
+	}},
 	snapshot.FeatureKeyGrace: {
 		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its end",
 			Note: "The secret before the last rotation is exported as a hash with the moment it ends."},

@@ -30,6 +30,7 @@ type projectDoc struct {
 	KeyTypes      []keyTypeDoc `json:"key_types"`
 	Tenants       []tenantDoc  `json:"tenants"`
 	Versions      []versionDoc `json:"versions"`
+	CallSigning   *signingDoc  `json:"call_signing,omitempty"`
 }
 
 type productDoc struct {
@@ -131,7 +132,7 @@ func (b *Build) projectDoc() projectDoc {
 		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
 		Limits: limitsDoc{Key: windowsOf(p.Limits.Key), Owner: windowsOf(p.Limits.Owner),
 			IP: windowsOf(p.Limits.IP), Project: windowsOf(p.Limits.Project)},
-		API:      apiDocOf(p.API),
+		API: apiDocOf(p.API), CallSigning: signingDocOf(p.CallSigningKeys),
 		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
 	if p.ProductID != "" {

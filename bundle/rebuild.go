@@ -170,6 +170,7 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 		},
 	}
 	p.API = d.API.api()
+	p.CallSigningKeys = d.CallSigning.keys(&in)
 	if d.Product != nil {
 		p.ProductID, p.Product = d.Product.ID, d.Product.Name
 	}

@@ -41,8 +41,8 @@ func (c *engineCall) End() {
 	c.gateway.running.Done()
 }
 
-// Serve implements engine.Session. Requests with an invalid target and probes are left to
-// net/http.
+// Serve implements engine.Session. Requests with an invalid target, probes and requests
+// for public keys are left to net/http.
 func (c *engineCall) Serve(x *engine.Exchange) bool {
 	target, err := readTarget(x.Request.Target)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 	c.exchange = x
 	conn := &c.info
 	host, route, ok := c.gateway.find(x.Request.Host, target, conn)
-	if !ok && c.gateway.probed(x.Request.Method, target) {
+	if !ok && (c.gateway.probed(x.Request.Method, target) || c.gateway.isDirectory(route, x.Request.Method, target)) {
 		return false
 	}
 	if !ok {
@@ -186,6 +186,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	c.forwarded(forwardedFor, via, viaEntry(1, 1), set)
 	c.identityLines(set)
 	env.proof.lines(set)
+	c.signatureLines(set)
 	return dst
 }
 

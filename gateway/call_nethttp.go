@@ -40,6 +40,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.probes.ServeHTTP(w, r)
 		return
 	}
+	if !ok && g.isDirectory(route, r.Method, target) {
+		g.serveDirectory(w, route.project)
+		return
+	}
 	if !ok {
 		refuse(w, r, g.unrouted(route))
 		return

@@ -51,7 +51,9 @@ func (c *httpCall) rewriteRequest(upgrade bool) {
 	}
 	c.setForwarded(h, forwardedFor, via)
 	c.setIdentity(h)
-	proof.lines(func(name, value string) { h[name] = []string{value} })
+	set := func(name, value string) { h[name] = []string{value} }
+	proof.lines(set)
+	c.signatureLines(set)
 }
 
 func (c *httpCall) setForwarded(h http.Header, forwardedFor, via string) {
@@ -99,7 +101,8 @@ func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value s
 	set("Via", via+entry)
 }
 
-// identityLines sets the identity headers, which begin with the project's, and the Authorization that replaces the caller's.
+// identityLines sets the identity headers, which begin with the project's, and the
+// Authorization that replaces the caller's.
 func (c *call) identityLines(set func(name, value string)) {
 	set(policy.ProjectHeader, c.route.project.id)
 	id := &c.identity

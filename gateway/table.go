@@ -50,6 +50,7 @@ type project struct {
 	allowance *allowance // nil: not capped
 	takenDown bool
 	deleted   bool
+	signer    *signer // nil: its calls are not signed
 }
 
 type version struct {
@@ -254,6 +255,10 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		caps.lower(&p.realm.Limits)
 		p.allowance = cmp.Or(last.carried[s.ID], &allowance{})
 	}
+	var err error
+	if p.signer, err = compileSigner(s, connect.unsealer); err != nil {
+		return nil, err
+	}
 	for _, v := range s.Versions {
 		if err := checkAccess(v.Access, s.FallbackOwner); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
@@ -321,7 +326,7 @@ func compileEnvironment(
 		path:    path,
 		oddPort: !egress.IsWebPort(u),
 	}
-	if out.proof, err = compileProof(s, e, connect.unsealer); err != nil {
+	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
 		return environment{}, err
 	}
 	key := upstreamKey{p.id, out.scheme, out.host}

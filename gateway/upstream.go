@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 
@@ -12,30 +13,35 @@ import (
 type Unsealer interface {
 	// HeaderValue returns the value of a header of the environment.
 	HeaderValue(p *snapshot.Project, environmentID string, h snapshot.UpstreamHeader) (string, error)
+
+	// SigningKey returns the private key with which calls of the project are signed.
+	SigningKey(p *snapshot.Project, k snapshot.CallSigningKey) (ed25519.PrivateKey, error)
 }
 
 // proof is what shows an environment's upstream that a call comes from this project. Its
 // values exist in memory only, and are never logged.
 type proof struct {
 	headers       []headerValue
-	authorization bool // Authorization is among the headers
+	authorization bool    // Authorization is among the headers
+	signer        *signer // nil: calls are not signed
 }
 
 type headerValue struct{ name, value string }
 
 var errNoUnsealer = errors.New("this gateway opens no upstream credentials")
 
-// compileProof opens an environment's upstream credentials. It returns nil if there are none.
+// compileProof opens an environment's upstream credentials. It returns nil if there are none,
+// and the project does not sign calls.
 // Calls are not forwarded without credentials that they should carry: a project whose values
 // cannot be opened does not compile.
-func compileProof(s *snapshot.Project, e snapshot.Environment, unsealer Unsealer) (*proof, error) {
-	if len(e.Headers) == 0 {
+func compileProof(s *snapshot.Project, e snapshot.Environment, signer *signer, unsealer Unsealer) (*proof, error) {
+	if len(e.Headers) == 0 && signer == nil {
 		return nil, nil
 	}
 	if unsealer == nil {
 		return nil, errNoUnsealer
 	}
-	out := &proof{}
+	out := &proof{signer: signer}
 	for _, h := range e.Headers {
 		if !policy.CanSetForUpstream(h.Name) {
 			return nil, fmt.Errorf("upstream header %s is reserved", h.Name)
@@ -54,7 +60,7 @@ func compileProof(s *snapshot.Project, e snapshot.Environment, unsealer Unsealer
 }
 
 // replaces reports whether the caller's field of that name is removed because the environment
-// sets it. A nil proof replaces none.
+// sets it, or because calls are signed. A nil proof replaces none.
 func (p *proof) replaces(name string) bool {
 	if p == nil {
 		return false
@@ -64,7 +70,7 @@ func (p *proof) replaces(name string) bool {
 			return true
 		}
 	}
-	return false
+	return p.signer != nil && isSignatureHeader(name)
 }
 
 // replacesAuthorization reports whether the environment sets Authorization.

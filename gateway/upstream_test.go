@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,14 @@ func (reversed) HeaderValue(_ *snapshot.Project, environmentID string, h snapsho
 	value := slices.Clone(h.Sealed)
 	slices.Reverse(value)
 	return string(value), nil
+}
+
+// SigningKey takes the sealed value for the key.
+func (reversed) SigningKey(_ *snapshot.Project, k snapshot.CallSigningKey) (ed25519.PrivateKey, error) {
+	if len(k.Sealed) == 0 {
+		return nil, errors.New("it does not open")
+	}
+	return k.Sealed, nil
 }
 
 // withHeaders has prod set headers for its upstream; dev sets none.

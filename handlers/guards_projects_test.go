@@ -127,8 +127,16 @@ var projectGuards = map[string]guard{
 		needs:  "upstream header",
 		owner:  204,
 	},
-	"GET /api/v1/projects/:project/exports": {action: access.ExportRead},
-	"GET /api/v1/projects/:project/usage":   {action: access.UsageRead},
+	"GET /api/v1/projects/:project/call-signing": {action: access.ProjectRead},
+	"PUT /api/v1/projects/:project/call-signing": {action: access.ProjectUpdate},
+	"DELETE /api/v1/projects/:project/call-signing": {
+		action: access.ProjectUpdate,
+		needs:  "call signing",
+		owner:  204,
+	},
+	"POST /api/v1/projects/:project/call-signing/rotate": {action: access.ProjectUpdate, needs: "call signing"},
+	"GET /api/v1/projects/:project/exports":              {action: access.ExportRead},
+	"GET /api/v1/projects/:project/usage":                {action: access.UsageRead},
 	"PUT /api/v1/projects/:project/takedown": {
 		action:   access.ProjectTakedown,
 		operator: true,

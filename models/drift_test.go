@@ -30,7 +30,7 @@ var rows = []any{
 	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{},
 	&models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{}, &models.Product{},
 	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},
-	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{},
+	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{}, &models.CallSigningKey{},
 }
 
 type column struct {

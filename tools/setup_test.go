@@ -46,6 +46,7 @@ cp "$0" "$GOBIN/pebble"`)
 	m.write("project/package-lock.json", "{}")
 	m.write("project/testkit/oidcprovider/package-lock.json", `{"name":"issuers"}`)
 	m.write("project/testkit/scimtester/requirements.txt", "scim2-tester==1\n")
+	m.write("project/testkit/messagesignatures/requirements.txt", "http-message-signatures==1\n")
 	m.write("project/testkit/pebble/pinned", "version=v1.2.3\n")
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
 	m.keycloak()
@@ -172,6 +173,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 		"--no-fund in project\n",
 		"--no-fund in oidcprovider\n",
 		"--only-binary :all: -r testkit/scimtester/requirements.txt\n",
+		"--only-binary :all: -r testkit/messagesignatures/requirements.txt\n",
 		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ",
 		"kc.sh build --db=dev-mem\n",
 		"go install github.com/letsencrypt/pebble/v2/cmd/pebble@v1.2.3\n",

@@ -15,6 +15,14 @@ func table() bundle.Table {
 		snapshot.FeatureEnvironment:    environmentFates(),
 		snapshot.FeatureRoute:          routeFates(),
 		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
+		snapshot.FeatureCallSigning: {{
+			Reason: "not_signed",
+			Status: bundle.Skipped,
+			How:    "not carried over",
+			Note: "Calls carry no signature (RFC 9421), and what callers send as Signature and Signature-Input " +
+				"reaches the upstream. An upstream that requires a signature refuses every call.",
+			Remedy: "Set an upstream header with a secret before you export, and have the upstream check that.",
+		}},
 		snapshot.FeatureAccess: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
 				Note: "The same calls are let through and refused, with the same status, code and message."},

@@ -9,6 +9,10 @@ const (
 	MaxUpstreamHeaderValue = 4096 // bytes
 )
 
+// SigningDirectory is the path, below a project's address, of the public keys that its calls
+// are signed with (draft-meunier-webbotauth-httpsig-directory-00).
+const SigningDirectory = "/.well-known/http-message-signatures-directory"
+
 // reservedForUpstream are names, in lower case, of headers that an environment cannot set:
 // they are about the connection, frame or describe the message, are written by the gateway
 // itself, or belong to the caller.
@@ -16,7 +20,7 @@ var reservedForUpstream = map[string]bool{
 	"host": true, "connection": true, "keep-alive": true, "proxy-connection": true, "proxy": true,
 	"proxy-authenticate": true, "proxy-authorization": true, "upgrade": true, "te": true, "trailer": true,
 	"expect": true, "http2-settings": true, "cookie": true, "set-cookie": true,
-	"signature": true, "signature-input": true, "range": true,
+	"signature": true, "signature-input": true, "signature-agent": true, "range": true,
 }
 
 // CanSetForUpstream reports whether an environment may set a header of that name for its

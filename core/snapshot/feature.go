@@ -12,6 +12,7 @@ const (
 	FeatureEnvironment    Feature = "environment"
 	FeatureRoute          Feature = "route"
 	FeatureUpstreamHeader Feature = "upstream_header" // a header with a secret value for the upstream
+	FeatureCallSigning    Feature = "call_signing"    // signatures of calls to upstreams (RFC 9421)
 	FeatureAccess         Feature = "access_policy"
 	FeatureOwnerFallback  Feature = "owner_fallback"
 	FeatureTokenIssuer    Feature = "token_issuer"        // an issuer whose JSON Web Tokens a version accepts
@@ -46,7 +47,7 @@ const (
 func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
-		FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
+		FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
 		FeatureAPIScope, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct,
 		FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)

@@ -109,7 +109,10 @@ type Project struct {
 	// the last BarredFor, so that a token of theirs may not have expired. Sorted.
 	EndedSessions []string
 
-	// DataKeys are the keys of the sealed values in Versions.
+	// CallSigningKeys are in the order in which they sign. None: calls are not signed.
+	CallSigningKeys []CallSigningKey `json:",omitempty"`
+
+	// DataKeys are the keys of the sealed values in Versions and CallSigningKeys.
 	DataKeys []DataKey `json:",omitempty"`
 }
 

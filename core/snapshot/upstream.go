@@ -1,5 +1,7 @@
 package snapshot
 
+import "time"
+
 // UpstreamHeader is a header that every call to an environment carries to the upstream,
 // with a value that only the upstream and the gateway have.
 type UpstreamHeader struct {
@@ -12,4 +14,14 @@ type UpstreamHeader struct {
 type DataKey struct {
 	ID      string // dek_…
 	Wrapped []byte
+}
+
+// CallSigningKey is an Ed25519 key with which calls to the project's upstreams are signed
+// (RFC 9421). The latest one that signs already signs alone.
+type CallSigningKey struct {
+	ID             string // thumbprint of the public key (RFC 7638)
+	Public         []byte
+	Sealed         []byte    // the encrypted private key; the gateway opens it when it loads the project
+	SignsFrom      time.Time // UTC
+	PublishedUntil time.Time // UTC; zero: until a later key follows
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/ed25519"
 	"crypto/tls"
 	"io"
 	"log/slog"
@@ -39,6 +40,10 @@ type unsealed struct{}
 
 func (unsealed) HeaderValue(_ *snapshot.Project, _ string, h snapshot.UpstreamHeader) (string, error) {
 	return string(h.Sealed), nil
+}
+
+func (unsealed) SigningKey(_ *snapshot.Project, k snapshot.CallSigningKey) (ed25519.PrivateKey, error) {
+	return k.Sealed, nil
 }
 
 // startPostern serves the sample project.

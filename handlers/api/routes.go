@@ -100,6 +100,14 @@ func (h *Handler) projectRoutes(api huma.API) {
 	route(h, api, "remove-upstream-header", "DELETE",
 		project+"/environments/{environment}/upstream-headers/{name}", 204,
 		"Remove a header for an environment's upstream", h.removeUpstreamHeader)
+	route(h, api, "get-call-signing", "GET", project+"/call-signing", 200,
+		"Show how calls to upstreams are signed", h.getCallSigning)
+	route(h, api, "enable-call-signing", "PUT", project+"/call-signing", 200,
+		"Sign calls to upstreams", h.enableCallSigning)
+	route(h, api, "disable-call-signing", "DELETE", project+"/call-signing", 204,
+		"Stop signing calls to upstreams", h.disableCallSigning)
+	route(h, api, "rotate-call-signing-key", "POST", project+"/call-signing/rotate", 200,
+		"Rotate the key that signs calls to upstreams", h.rotateCallSigningKey)
 
 	route(h, api, "list-key-types", "GET", project+"/key-types", 200, "List a project's key types", h.listKeyTypes)
 	route(h, api, "create-key-type", "POST", project+"/key-types", 201, "Create a key type", h.createKeyType)

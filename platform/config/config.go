@@ -114,12 +114,16 @@ func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") 
 // has the project in the host, or, if GatewayDomain is localhost or an address, in the
 // path.
 func (c Config) Address(project, version, environment string) string {
-	rest := "/" + version + "/" + environment
+	return c.ProjectAddress(project) + "/" + version + "/" + environment
+}
+
+// ProjectAddress returns what the addresses of a project's environments begin with.
+func (c Config) ProjectAddress(project string) string {
 	scheme, host, ok := strings.Cut(c.GatewayURL, "://")
 	if _, err := netip.ParseAddr(c.GatewayDomain); !ok || err == nil || c.GatewayDomain == "localhost" {
-		return c.GatewayURL + "/" + project + rest
+		return c.GatewayURL + "/" + project
 	}
-	return scheme + "://" + project + "." + host + rest
+	return scheme + "://" + project + "." + host
 }
 
 // GatewayHost returns the host of GatewayURL, without its port and in lower case.

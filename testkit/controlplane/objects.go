@@ -139,6 +139,8 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		_, err = o.Server.Projects.SetUpstreamHeader(
 			t.Context(), o.Principal, has.Project, has.environment, "X-Upstream-Token", "s3cret",
 		)
+	case "call signing":
+		_, err = o.Server.Projects.EnableCallSigning(t.Context(), o.Principal, has.Project)
 	case "taken":
 		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
 	case "approved":
