@@ -12,7 +12,9 @@ import (
 
 func newUpstreams(t terminal) *cobra.Command {
 	return family("upstreams", "Set what shows an upstream that a call comes from this project",
-		newUpstreamsList(t), newUpstreamsSetHeader(t), newUpstreamsRemoveHeader(t))
+		newUpstreamsList(t), newUpstreamsSetHeader(t), newUpstreamsRemoveHeader(t),
+		newUpstreamsSigning(t), newUpstreamsEnableSigning(t), newUpstreamsRotateSigningKey(t),
+		newUpstreamsDisableSigning(t))
 }
 
 // upstreamHeaders are the headers of one environment.
