@@ -59,6 +59,7 @@ var dataTable = Table{
 			Remedy: "Give whatever asks the endpoint from now on a secret of its own."},
 	},
 	snapshot.FeatureHostedLogin: {HostedLogin, MachineLogin},
+	snapshot.FeatureProvider:    {LoginProvider},
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
 		Note:   "The audience or scope stands in project-config.json; which app clients may ask for it does not.",
 		Remedy: "Declare it at the OpenID Connect provider that you move your applications to."}},
@@ -143,13 +144,15 @@ var dataTable = Table{
 // Fates that are the same on every target: data besides a project's configuration that
 // no other system can take over.
 var (
-	// HostedLogin is an app client, with its providers, keys and users.
+	// HostedLogin is an app client, with its keys and users.
 	HostedLogin = Fate{
 		Reason: "issuer_stays",
 		Status: Skipped,
 		How:    "left out",
 		Note: "The app client is an issuer at the hosted service, which goes on signing people in as long as it " +
-			"is there; its settings and its people are not in this zip, and nobody gets in by one of its tokens.",
+			"is there. Its settings are not in this zip: redirect, sign-out and back-channel logout URIs, lifetimes, " +
+			"grant types, API scopes that it may ask for, and branding. Nor are its users, and none of its tokens is " +
+			"accepted.",
 		Remedy: "Register your applications with an OpenID Connect provider of your own, and have the gateway " +
 			"verify that one's tokens, before you move them.",
 	}
@@ -163,9 +166,22 @@ var (
 		Remedy: "Give the machine an API key with its own owner before you move it, or register it with an OpenID " +
 			"Connect provider of your own and have the gateway verify that one's tokens.",
 	}
+	// LoginProvider is an identity provider that an app client offers.
+	LoginProvider = Fate{
+		Reason: "settings_stay",
+		Status: Skipped,
+		How:    "left out; the ledger names each",
+		Note: "Users sign in with the provider at the hosted service. Its settings are not in this zip: the ID and the " +
+			"secret of the app that is registered with it, scopes, audience, the mail domains that it speaks for, and " +
+			"what goes on of its tokens.",
+		Remedy: "Register the callback URL of the OpenID Connect provider that you move to with the same app, so that the " +
+			"provider identifies each user as before, and set scopes, audience and domains there.",
+	}
 	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
-		Note: "Active login sessions end with the hosted service; they are never exported."}
+		Note: "Active login sessions end with the hosted service. They are never exported, nor are refresh tokens, " +
+			"consents of users, and the sessions that were ended.",
+		Remedy: "Users sign in again, and consent again, where you move your applications to."}
 	ManagedGitHub = Fate{Reason: "belongs_to_installation", Status: Skipped, How: "not transferable",
 		Note: "The shared managed GitHub login belongs to the Postern installation; this project's zip cannot " +
 			"carry it.",

@@ -130,6 +130,7 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 			Name:    b.tenantName(c.TenantID) + "/" + c.Name,
 		})
 	}
+	fixed = append(fixed, b.providerSubjects()...)
 	fixed = append(fixed, signingSubjects(p)...)
 	fixed = append(fixed, apiSubjectsOf(p.ID, p.API)...)
 	for i, t := range p.KeyTypes {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"postern/core/snapshot"
@@ -228,16 +227,4 @@ func (d projectDoc) addressOf(version, environment string) string {
 		}
 	}
 	return ""
-}
-
-// clientOf returns the app client of an item in the ledger, whose name is
-// <tenant>/<client>.
-func clientOf(item Item) snapshot.AppClient {
-	tenant, name, _ := strings.Cut(item.Name, "/")
-	return snapshot.AppClient{
-		ID:       strings.TrimPrefix(item.ID, item.Kind+":"),
-		TenantID: tenant,
-		Name:     name,
-		Machine:  strings.HasSuffix(item.Code, "."+MachineLogin.Reason),
-	}
 }

@@ -322,8 +322,11 @@ func (l *ledgerCheck) item(target string, item Item) error {
 			return err
 		}
 	}
-	if item.Kind == string(snapshot.FeatureHostedLogin) {
+	switch snapshot.Feature(item.Kind) {
+	case snapshot.FeatureHostedLogin:
 		l.clients = append(l.clients, clientOf(item))
+	case snapshot.FeatureProvider:
+		addProvider(l.clients, item)
 	}
 	for _, p := range []*Pointer{item.Source, item.Target} {
 		if p == nil {

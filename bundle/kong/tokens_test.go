@@ -26,7 +26,11 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		"kong.hosted_login.issuer_stays",
 		"kong.api_scope.no_tokens",
 		"kong.hosted_login.machine_stays",
+		"kong.identity_provider.settings_stay",
+		`"identity_provider:cli_1:idp_2"`,
 		in.Project.Tenants[0].Name + "/web",
+		in.Project.Tenants[0].Name + "/web/google\"",
+		in.Project.Tenants[0].Name + "/web/auth0 https://acme.eu.auth0.com/",
 	} {
 		if !strings.Contains(files["MIGRATION-REPORT.json"], code) {
 			t.Errorf("the ledger does not say %s", code)
@@ -72,6 +76,10 @@ func takeTokens(p *snapshot.Project) snapshot.Version {
 		Name:     "web",
 		Issuer:   "https://postern.example/oauth/cli_1",
 		TenantID: p.Tenants[0].ID,
+		Providers: []snapshot.Provider{
+			{ID: "idp_1", Type: "google", AppID: "app-1"},
+			{ID: "idp_2", Type: "auth0", Issuer: "https://acme.eu.auth0.com/"},
+		},
 	}}
 	return opaque
 }

@@ -18,6 +18,7 @@ const (
 	FeatureTokenIssuer    Feature = "token_issuer"        // an issuer whose JSON Web Tokens a version accepts
 	FeatureIntrospection  Feature = "token_introspection" // the endpoint that checks a version's opaque tokens
 	FeatureHostedLogin    Feature = "hosted_login"        // an app client, whose tokens versions accept too
+	FeatureProvider       Feature = "identity_provider"   // a provider that an app client offers
 	FeatureAPIScope       Feature = "api_scope"           // the audience or a scope that app clients can ask for
 	FeatureKeyType        Feature = "key_type"
 	FeatureTenant         Feature = "tenant"
@@ -48,7 +49,7 @@ func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
 		FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
-		FeatureAPIScope, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct,
+		FeatureProvider, FeatureAPIScope, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct,
 		FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)
 }

@@ -1,0 +1,50 @@
+package bundle
+
+import (
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// The ledger's items of app clients and of their providers have the only record of them in
+// an archive: no document has one.
+
+// providerSubjects lists the providers of all app clients. A name is
+// <tenant>/<client>/<type>, with the issuer behind it where the type does not imply it.
+func (b *Build) providerSubjects() []Subject {
+	var out []Subject
+	for _, c := range b.Project.Clients {
+		for _, one := range c.Providers {
+			out = append(out, Subject{
+				Feature: snapshot.FeatureProvider,
+				ID:      c.ID + ":" + one.ID,
+				Name:    strings.TrimSpace(b.tenantName(c.TenantID) + "/" + c.Name + "/" + one.Type + " " + one.Issuer),
+			})
+		}
+	}
+	return out
+}
+
+// addProvider adds the provider of an item to its app client, whose item stands before it.
+func addProvider(clients []snapshot.AppClient, item Item) {
+	client, id, _ := strings.Cut(strings.TrimPrefix(item.ID, item.Kind+":"), ":")
+	names := strings.SplitN(item.Name, "/", 3)
+	for i := range clients {
+		if clients[i].ID == client && len(names) == 3 {
+			kind, issuer, _ := strings.Cut(names[2], " ")
+			clients[i].Providers = append(clients[i].Providers, snapshot.Provider{ID: id, Type: kind, Issuer: issuer})
+		}
+	}
+}
+
+// clientOf returns the app client of an item in the ledger, whose name is
+// <tenant>/<client>.
+func clientOf(item Item) snapshot.AppClient {
+	tenant, name, _ := strings.Cut(item.Name, "/")
+	return snapshot.AppClient{
+		ID:       strings.TrimPrefix(item.ID, item.Kind+":"),
+		TenantID: tenant,
+		Name:     name,
+		Machine:  strings.HasSuffix(item.Code, "."+MachineLogin.Reason),
+	}
+}
