@@ -23,6 +23,10 @@ func BenchmarkForwardWithUpstreamHeaders(b *testing.B) {
 	benchmarkRig(b, http.StatusOK, []rigOption{withHeaders(upstreamToken)})
 }
 
+func BenchmarkForwardSigned(b *testing.B) {
+	benchmarkRig(b, http.StatusOK, []rigOption{signed(signingKey("a", time.Time{}))})
+}
+
 func BenchmarkForwardByNetHTTP(b *testing.B) { benchmarkCall(b, http.StatusOK, "TE: trailers") }
 
 func BenchmarkRefuseMissingKey(b *testing.B) { benchmarkCall(b, http.StatusUnauthorized, noKey) }

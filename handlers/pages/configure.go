@@ -127,6 +127,7 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 
 			ManageURL:  environmentPath(p, version, e),
 			HeadersURL: upstreamHeadersPath(p, e),
+			SigningURL: callSigningPath(p),
 		})
 	}
 	return out

@@ -31,6 +31,9 @@ var flashes = map[string]ui.Notice{
 		Tone: ui.Good,
 		Text: "The header is removed. What callers send under its name reaches the upstream again.",
 	},
+	"call_signing":      {Tone: ui.Good, Text: "Calls are signed from the next one on."},
+	"call_signing_key":  {Tone: ui.Good, Text: "The new key is published. The list says when it signs."},
+	"call_signing_gone": {Tone: ui.Good, Text: "Calls are no longer signed. The keys are deleted."},
 	"api_scope_made": {
 		Tone: ui.Good,
 		Text: "The API scope is added. Allow it to app clients under their API access.",

@@ -125,6 +125,10 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers/:name/remove",
 		h.removeUpstreamHeader)
+	p.signedIn("GET", "/projects/:project/call-signing", h.showCallSigning)
+	p.signedIn("POST", "/projects/:project/call-signing", h.enableCallSigning)
+	p.signedIn("POST", "/projects/:project/call-signing/rotate", h.rotateCallSigningKey)
+	p.signedIn("POST", "/projects/:project/call-signing/disable", h.disableCallSigning)
 
 	p.signedIn("GET", "/projects/:project/tenants", h.showProjectTenants)
 	p.signedIn("POST", "/projects/:project/tenants", h.addProjectTenant)

@@ -130,7 +130,7 @@ func (s *Service) RotateSigningKey(
 		if newest := c.keys[len(c.keys)-1]; newest.SignsFrom.After(c.now) {
 			if signsIn > 0 {
 				return fault.New(fault.Conflict, "rotation_pending", "The key %s signs from %s. Rotate again after "+
-					"that, or with signs_in_seconds 0 to replace it now.", newest.ID,
+					"that, or rotate at once (signs_in_seconds 0) to replace it.", newest.ID,
 					newest.SignsFrom.UTC().Format(time.RFC3339))
 			}
 			if err := c.tx.DeleteCallSigningKey(newest); err != nil {

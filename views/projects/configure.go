@@ -204,6 +204,7 @@ type Environment struct {
 
 	ManageURL  string // renames and removes it; "" for viewers
 	HeadersURL string // of the headers that calls carry to the upstream
+	SigningURL string // of the signatures of the project's calls
 }
 
 // Conflict is a form whose values were changed by another request after it was

@@ -1,0 +1,122 @@
+package pages
+
+import (
+	"net/http"
+	"time"
+
+	"postern/core/policy"
+	"postern/handlers/web"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func callSigningPath(p rules.Project) string { return projectPath(p.Name) + "/call-signing" }
+
+func (h *Handler) showCallSigning(v *visit) (web.Answer, error) {
+	return h.callSigningWith(v, &formErrors{})
+}
+
+func (h *Handler) callSigningWith(v *visit, wrong *formErrors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	signing, err := h.Projects.CallSigning(v.ctx(), v.who, p.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.selectTeam(p.Team)
+	path := callSigningPath(p)
+	m := projects.CallSigning{
+		Page:    v.shell("Signed calls", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Signed calls"}),
+		BackURL: projectPath(p.Name),
+	}
+	if len(signing.Keys) > 0 {
+		m.DirectoryURL = h.Web.Config.ProjectAddress(p.Name) + policy.SigningDirectory
+	}
+	for _, k := range signing.Keys {
+		row := projects.SigningKeyRow{ID: k.ID, State: signingBadge(k.State), From: moment(k.SignsFrom)}
+		if k.PublishedUntil != nil {
+			row.Until = moment(*k.PublishedUntil)
+		}
+		m.Keys = append(m.Keys, row)
+	}
+	if v.who.May(p.Team, access.ProjectUpdate) {
+		m.Manage = callSigningForms(path, len(signing.Keys) > 0, wrong)
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.CallSigningPage(m)}, nil
+}
+
+func callSigningForms(path string, enabled bool, wrong *formErrors) *projects.CallSigningManage {
+	m := &projects.CallSigningManage{}
+	if enabled {
+		m.RotateAction = path + "/rotate"
+		m.Rotations = []ui.Option{
+			{Value: "later", Title: "in an hour; upstreams read it before", Chosen: true},
+			{Value: "now", Title: "at once; the former keys end now"},
+		}
+		m.Disable = ui.Confirmation{
+			ID:     "signing-disable",
+			Action: path + "/disable",
+			Text:   "Delete the keys. Upstreams that require a signature refuse all calls from now on.",
+			Button: "Stop signing",
+			Error:  wrong.take("/confirm"),
+		}
+	} else {
+		m.EnableAction = path
+	}
+	m.Error = wrong.rest()
+	return m
+}
+
+func signingBadge(state rules.SigningState) ui.Badge {
+	switch state {
+	case rules.KeyPending:
+		return ui.Badge{Tone: ui.Plain, Text: "published"}
+	case rules.KeySigning:
+		return ui.Badge{Tone: ui.Good, Text: "signs"}
+	}
+	return ui.Badge{Tone: ui.Plain, Text: "former"}
+}
+
+// callSigningChanged answers a form of the page.
+func (h *Handler) callSigningChanged(v *visit, err error, flash string) (web.Answer, error) {
+	if wrong, ok := formErrorsIn(err); ok {
+		return h.callSigningWith(v, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done(flash, projectPath(v.param("project"))+"/call-signing")
+}
+
+func (h *Handler) enableCallSigning(v *visit) (web.Answer, error) {
+	_, err := h.Projects.EnableCallSigning(v.ctx(), v.who, v.param("project"))
+	return h.callSigningChanged(v, err, "call_signing")
+}
+
+func (h *Handler) rotateCallSigningKey(v *visit) (web.Answer, error) {
+	var rotation rules.SigningRotation
+	if v.posted("when") == "now" {
+		rotation = rules.SigningRotation{SignsIn: new(time.Duration), Keep: new(time.Duration)}
+	}
+	_, err := h.Projects.RotateSigningKey(v.ctx(), v.who, v.param("project"), rotation)
+	return h.callSigningChanged(v, err, "call_signing_key")
+}
+
+func (h *Handler) disableCallSigning(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	err = v.allowed(p, access.ProjectUpdate)
+	if err == nil {
+		err = v.confirmed("Tick the box to stop signing.")
+	}
+	if err == nil {
+		err = h.Projects.DisableCallSigning(v.ctx(), v.who, p.ID)
+	}
+	return h.callSigningChanged(v, err, "call_signing_gone")
+}

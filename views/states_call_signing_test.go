@@ -1,0 +1,62 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func callSigning() projects.CallSigning {
+	const action = "/projects/shop/call-signing"
+	return projects.CallSigning{
+		Page:         in("Signed calls", action, "Shop", "Signed calls"),
+		DirectoryURL: "https://shop.proxy.example.com/.well-known/http-message-signatures-directory",
+		BackURL:      "/projects/shop",
+		Keys: []projects.SigningKeyRow{
+			{
+				ID:    "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+				State: ui.Badge{Tone: ui.Good, Text: "signs"},
+				From:  "4 Mar 2026, 05:06 UTC",
+				Until: "6 Mar 2026, 05:06 UTC",
+			},
+			{
+				ID:    "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",
+				State: ui.Badge{Tone: ui.Plain, Text: "published"},
+				From:  "5 Mar 2026, 05:06 UTC",
+			},
+		},
+		Manage: &projects.CallSigningManage{
+			RotateAction: action + "/rotate",
+			Rotations: []ui.Option{
+				{Value: "later", Title: "in an hour; upstreams read it before", Chosen: true},
+				{Value: "now", Title: "at once; the former keys end now"},
+			},
+			Disable: ui.Confirmation{
+				ID:     "signing-disable",
+				Action: action + "/disable",
+				Text:   "Delete the keys. Upstreams that require a signature refuse all calls from now on.",
+				Button: "Stop signing",
+			},
+		},
+	}
+}
+
+func callSigningOff() projects.CallSigning {
+	m := callSigning()
+	m.DirectoryURL, m.Keys = "", nil
+	m.Manage = &projects.CallSigningManage{EnableAction: "/projects/shop/call-signing"}
+	return m
+}
+
+func callSigningWrong() projects.CallSigning {
+	m := callSigning()
+	m.Manage.Error = "The key poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U signs from 2026-03-05T05:06:00Z. Rotate again " +
+		"after that, or at once to replace it now."
+	m.Manage.Disable.Error = "Tick the box to stop signing."
+	return m
+}
+
+func callSigningViewer() projects.CallSigning {
+	m := callSigning()
+	m.Manage = nil
+	return m
+}
