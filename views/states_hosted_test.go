@@ -29,6 +29,8 @@ func hostedStates() []state {
 			RequestID: "req_1",
 		})},
 		{"hosted-signed-out-de", login.SignedOutPage(hostedIn("de"), "/bye")},
+		{"hosted-account-de", login.AccountPage(hostedAccountDe())},
+		{"hosted-account-signin-de", login.AccountSignInPage(hostedIn("de"), "/oauth/cli_1/account/signin", "Nein.")},
 		{"hosted-account-stale", login.AccountPage(hostedAccountStale())},
 		{"hosted-account", login.AccountPage(hostedAccount())},
 		{"hosted-account-signin", login.AccountSignInPage(hosted(), "/oauth/cli_1/account/signin", "")},
@@ -165,8 +167,11 @@ func hostedAccount() login.Account {
 		Consents: []login.Consented{{
 			Application: "Shop",
 			Since:       "2026-11-02",
-			Shares:      []string{"an id that stands for you", "your e-mail address"},
-			Action:      "/oauth/cli_1/account/consents/cli_1/withdraw",
+			Shares: []login.Share{
+				{Scope: "openid", Text: "an id that stands for you"},
+				{Scope: "orders:read", Text: "see your orders", Permission: true, Described: true},
+			},
+			Action: "/oauth/cli_1/account/consents/cli_1/withdraw",
 		}},
 		MayChangeSelf: true,
 		EndAllAction:  "/oauth/cli_1/account/sessions/end-all",
@@ -209,5 +214,11 @@ func hostedAccountStale() login.Account {
 	m.MayChangeSelf, m.Error = false, "Sign in again to delete your account."
 	m.Name, m.Email = "", "ana.of-a-family-with-a-very-long-name@subsidiary.example.com"
 	m.Sessions[1].Application = "The back office of the northern branches of a company with a long name"
+	return m
+}
+
+func hostedAccountDe() login.Account {
+	m := hostedAccount()
+	m.Shell = hostedIn("de")
 	return m
 }

@@ -35,7 +35,7 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 			return web.Answer{}, err
 		}
 		shell := h.loginShell(c, look)
-		shell.Title = "Your account"
+		shell.Title = shell.Words.T("account_title")
 		return web.Answer{Status: status, Page: pages.AccountSignInPage(shell, accountPath(c, "/signin"), complaint)}, nil
 	}
 	if err != nil {
@@ -52,7 +52,7 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 		DeleteAction:  accountPath(c, "/delete"),
 		MayChangeSelf: found.Fresh,
 	}
-	m.Shell.Title = "Your account"
+	m.Shell.Title = m.Shell.Words.T("account_title")
 	for _, one := range found.Identities {
 		m.Providers = append(m.Providers, pages.Linked{Label: one.Label, Since: one.Since.UTC().Format("2006-01-02")})
 	}
@@ -77,7 +77,7 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 			Action:      accountPath(c, "/consents/"+one.Client+"/withdraw"),
 		}
 		for _, share := range one.Shares {
-			row.Shares = append(row.Shares, share.Text)
+			row.Shares = append(row.Shares, pages.Share(share))
 		}
 		m.Consents = append(m.Consents, row)
 	}
@@ -133,7 +133,7 @@ func (h *Handler) accountDone(c *gin.Context, err error) (web.Answer, error) {
 	case fault.Unauthenticated, fault.Forbidden, fault.Conflict:
 		if err != nil {
 			problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
-			return h.accountWith(c, problem.Status, problem.Detail)
+			return h.accountWith(c, problem.Status, h.words(c, "").Error(problem.Code, problem.Detail))
 		}
 	case fault.NotFound:
 		err = nil
@@ -148,13 +148,13 @@ func (h *Handler) accountEndAll(c *gin.Context) (web.Answer, error) {
 	if err := h.Login.EndOwnSessions(c.Request.Context(), c.Param("client"), h.userCookie(c)); err != nil {
 		return h.accountDone(c, err)
 	}
-	return h.accountLeft(c, "You are signed out everywhere",
-		"Every session has ended, on this device and on others. Applications have to ask you to sign in again.")
+	words := h.words(c, "")
+	return h.accountLeft(c, words.T("account_left_heading"), words.T("account_left_text"))
 }
 
 func (h *Handler) accountDelete(c *gin.Context) (web.Answer, error) {
 	if c.Request.PostForm.Get("confirm") != "true" {
-		return h.accountWith(c, http.StatusUnprocessableEntity, "Tick the box to confirm that your account is to be deleted.")
+		return h.accountWith(c, http.StatusUnprocessableEntity, h.words(c, "").T("account_tick"))
 	}
 	user, err := h.Login.FreshUser(c.Request.Context(), c.Param("client"), h.userCookie(c))
 	if err != nil {
@@ -163,8 +163,8 @@ func (h *Handler) accountDelete(c *gin.Context) (web.Answer, error) {
 	if err := h.Users.DeleteSelf(c.Request.Context(), user); err != nil && fault.KindOf(err) != fault.NotFound {
 		return web.Answer{}, err
 	}
-	return h.accountLeft(c, "Your account is deleted",
-		"You are signed out, and API keys of yours are revoked. You can close this page.")
+	words := h.words(c, "")
+	return h.accountLeft(c, words.T("account_deleted_heading"), words.T("account_deleted_text"))
 }
 
 func (h *Handler) accountLeft(c *gin.Context, title, text string) (web.Answer, error) {

@@ -1,5 +1,7 @@
 package login
 
+import "strings"
+
 // Account is the page on which a user sees and changes their own account.
 type Account struct {
 	Shell         Shell
@@ -20,7 +22,7 @@ type Linked struct{ Label, Since string }
 // Session is a sign-in of the user.
 type Session struct {
 	Application string
-	Browser     string
+	Browser     string // such as Firefox on macOS
 	Provider    string
 	Since       string
 	Current     bool
@@ -31,7 +33,7 @@ type Session struct {
 type Consented struct {
 	Application string
 	Since       string
-	Shares      []string
+	Shares      []Share
 	Action      string
 }
 
@@ -44,4 +46,19 @@ func (a Account) title() string {
 		return a.Name
 	}
 	return a.Email
+}
+
+func (s Shell) sessionText(one Session) string {
+	if one.Provider == "" {
+		return s.Words.T("account_session", "time", one.Since)
+	}
+	return s.Words.T("account_session_with", "time", one.Since, "provider", one.Provider)
+}
+
+func (s Shell) browserText(name string) string {
+	browser, system, both := strings.Cut(name, " on ")
+	if !both {
+		return name
+	}
+	return s.Words.T("account_browser", "browser", browser, "system", system)
 }

@@ -56,7 +56,10 @@ func TestLanguages_complete(t *testing.T) {
 // TestLanguages_used checks that the pages use every English text, and no other key.
 func TestLanguages_used(t *testing.T) {
 	var source strings.Builder
-	for _, name := range []string{"login.templ", "login.go", "../../handlers/oidc/login.go"} {
+	for _, name := range []string{
+		"login.templ", "login.go", "account.templ", "account.go", "../../handlers/oidc/login.go",
+		"../../handlers/oidc/account.go",
+	} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -83,14 +83,14 @@ func (c Consent) may() []Share {
 
 // share returns what the application learns, or may do: a project's own description as it
 // is, all else in the page's language.
-func (c Consent) share(one Share) string {
+func (s Shell) share(one Share) string {
 	if one.Described {
 		return one.Text
 	}
 	if one.Permission {
-		return c.Shell.Words.T("share_permission", "permission", one.Scope)
+		return s.Words.T("share_permission", "permission", one.Scope)
 	}
-	if text := c.Shell.Words.T("share_" + one.Scope); text != "" {
+	if text := s.Words.T("share_" + one.Scope); text != "" {
 		return text
 	}
 	return one.Text
