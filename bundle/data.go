@@ -58,8 +58,9 @@ var dataTable = Table{
 				"that it is asked with does not.",
 			Remedy: "Give whatever asks the endpoint from now on a secret of its own."},
 	},
-	snapshot.FeatureHostedLogin: {HostedLogin, MachineLogin},
-	snapshot.FeatureProvider:    {LoginProvider},
+	snapshot.FeatureHostedLogin:  {HostedLogin, MachineLogin},
+	snapshot.FeatureProvider:     {LoginProvider},
+	snapshot.FeatureGroupMapping: {GroupMapping},
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
 		Note:   "The audience or scope stands in project-config.json; which app clients may ask for it does not.",
 		Remedy: "Declare it at the OpenID Connect provider that you move your applications to."}},
@@ -176,6 +177,16 @@ var (
 			"what goes on of its tokens.",
 		Remedy: "Register the callback URL of the OpenID Connect provider that you move to with the same app, so that the " +
 			"provider identifies each user as before, and set scopes, audience and domains there.",
+	}
+	// GroupMapping is a rule by which claims of a provider put users into a group.
+	GroupMapping = Fate{
+		Reason: "login_stays",
+		Status: Skipped,
+		How:    "left out; the ledger names each rule",
+		Note: "The rule puts users into a group when they sign in at the hosted service; neither the app client nor " +
+			"the group is in this zip.",
+		Remedy: "Set up the same rule at the OpenID Connect provider that you move your applications to, such as a " +
+			"claim to group mapper in Keycloak.",
 	}
 	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",

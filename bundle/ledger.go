@@ -132,6 +132,9 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	}
 	fixed = append(fixed, b.providerSubjects()...)
 	fixed = append(fixed, signingSubjects(p)...)
+	for _, m := range p.GroupMappings {
+		fixed = append(fixed, Subject{Feature: snapshot.FeatureGroupMapping, ID: m.ID, Name: m.Text})
+	}
 	fixed = append(fixed, apiSubjectsOf(p.ID, p.API)...)
 	for i, t := range p.KeyTypes {
 		fixed = append(fixed, Subject{

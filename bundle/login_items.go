@@ -48,3 +48,23 @@ func clientOf(item Item) snapshot.AppClient {
 		Machine:  strings.HasSuffix(item.Code, "."+MachineLogin.Reason),
 	}
 }
+
+// ledgerLogin is what no document of an archive has: app clients with their providers, and
+// the rules by which claims put users into groups.
+type ledgerLogin struct {
+	clients  []snapshot.AppClient
+	mappings []snapshot.GroupMapping
+}
+
+// add reads an item of the ledger.
+func (l *ledgerLogin) add(item Item) {
+	switch snapshot.Feature(item.Kind) {
+	case snapshot.FeatureHostedLogin:
+		l.clients = append(l.clients, clientOf(item))
+	case snapshot.FeatureProvider:
+		addProvider(l.clients, item)
+	case snapshot.FeatureGroupMapping:
+		id := strings.TrimPrefix(item.ID, item.Kind+":")
+		l.mappings = append(l.mappings, snapshot.GroupMapping{ID: id, Text: item.Name})
+	}
+}

@@ -13,14 +13,13 @@ import (
 )
 
 // rebuild returns the build that the documents of an archive describe, from which Write
-// would generate the rest of the archive. clients are the app clients in the ledger; no
-// document has them.
-func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, clients []snapshot.AppClient) (*Build, error) {
+// would generate the rest of the archive. login is what the ledger alone has.
+func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, login ledgerLogin) (*Build, error) {
 	project, err := config.project()
 	if err != nil {
 		return nil, problem(configFile, "%s", err)
 	}
-	project.Clients = clients
+	project.Clients, project.GroupMappings = login.clients, login.mappings
 	b, err := newBuild(Input{
 		Project:   project,
 		Target:    target,

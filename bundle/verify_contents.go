@@ -125,7 +125,7 @@ type ledgerCheck struct {
 	probes   map[string]bool             // ids of recorded probes
 	opens    map[uint64]rowRef           // entries that the gateway's key table must have
 	target   Target
-	clients  []snapshot.AppClient // in the ledger
+	login    ledgerLogin
 }
 
 type rowRef struct {
@@ -322,12 +322,7 @@ func (l *ledgerCheck) item(target string, item Item) error {
 			return err
 		}
 	}
-	switch snapshot.Feature(item.Kind) {
-	case snapshot.FeatureHostedLogin:
-		l.clients = append(l.clients, clientOf(item))
-	case snapshot.FeatureProvider:
-		addProvider(l.clients, item)
-	}
+	l.login.add(item)
 	for _, p := range []*Pointer{item.Source, item.Target} {
 		if p == nil {
 			continue

@@ -119,6 +119,11 @@ var loginGuards = map[string]guard{
 		body:   `{"type":"google","client_id":"x"}`,
 		owner:  201,
 	},
-	"PATCH /api/v1/providers/:provider":  {action: access.LoginUpdate, body: `{"enabled":false}`},
-	"DELETE /api/v1/providers/:provider": {action: access.LoginUpdate, owner: 204},
+	"PATCH /api/v1/providers/:provider":              {action: access.LoginUpdate, body: `{"enabled":false}`},
+	"DELETE /api/v1/providers/:provider":             {action: access.LoginUpdate, owner: 204},
+	"GET /api/v1/providers/:provider/group-mappings": {action: access.LoginRead},
+	"PUT /api/v1/providers/:provider/group-mappings": {
+		action: access.LoginUpdate,
+		body:   `{"mappings":[{"claim":"groups","value":"staff","group":"{group}"}]}`,
+	},
 }

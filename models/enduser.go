@@ -69,6 +69,7 @@ type GroupMember struct {
 	GroupID   string `gorm:"primaryKey"`
 	UserID    string `gorm:"primaryKey"`
 	Role      string // member or admin
+	Mapped    bool   // only claims of providers put the user here; see MappedMember
 	CreatedAt time.Time
 }
 
@@ -148,12 +149,16 @@ func (t *Tx) PreApprovalsFor(tenantID, email, domain string) ([]PreApproval, err
 	).Error
 }
 
-// AddGroupMembers adds memberships. Those that exist stay as they are.
+// AddGroupMembers adds memberships. Those that exist stay, and do not end with a provider's
+// claims from now on.
 func (t *Tx) AddGroupMembers(list []GroupMember) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&list).Error
+	return t.db.Clauses(clause.OnConflict{
+		Columns:   []clause.Column{{Name: "group_id"}, {Name: "user_id"}},
+		DoUpdates: clause.AssignmentColumns([]string{"mapped"}),
+	}).Create(&list).Error
 }
 
 // GroupsOfUser lists the groups of an end user by name, with those that the groups

@@ -127,14 +127,15 @@ func (t *Tx) GroupMembershipsOf(userID string) ([]GroupMember, error) {
 	return list, t.db.Where("user_id = ?", userID).Order("group_id").Find(&list).Error
 }
 
-// SetGroupMembers inserts memberships, or changes the role of those that exist.
+// SetGroupMembers inserts memberships, or changes the role of those that exist. They do not
+// end with a provider's claims.
 func (t *Tx) SetGroupMembers(list []GroupMember) error {
 	if len(list) == 0 {
 		return nil
 	}
 	return t.db.Clauses(clause.OnConflict{
 		Columns:   []clause.Column{{Name: "group_id"}, {Name: "user_id"}},
-		DoUpdates: clause.AssignmentColumns([]string{"role"}),
+		DoUpdates: clause.AssignmentColumns([]string{"role", "mapped"}),
 	}).
 		CreateInBatches(&list, 500).Error
 }

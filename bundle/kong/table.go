@@ -39,8 +39,9 @@ func table() bundle.Table {
 		snapshot.FeatureIntrospection: {{Reason: "not_asked", Status: bundle.Skipped, How: "not carried over",
 			Note:   "The exported gateway asks nobody about tokens, and lets nobody in by one.",
 			Remedy: "The endpoint stands in project-config.json, without its secret, for a plugin that asks it."}},
-		snapshot.FeatureHostedLogin: {bundle.HostedLogin, bundle.MachineLogin},
-		snapshot.FeatureProvider:    {bundle.LoginProvider},
+		snapshot.FeatureHostedLogin:  {bundle.HostedLogin, bundle.MachineLogin},
+		snapshot.FeatureProvider:     {bundle.LoginProvider},
+		snapshot.FeatureGroupMapping: {bundle.GroupMapping},
 		snapshot.FeatureAPIScope: {{Reason: "no_tokens", Status: bundle.Skipped, How: "not carried over",
 			Note: "The exported gateway verifies no tokens, so no call has scopes of one.",
 			Remedy: "The audience and the scopes stand in project-config.json: declare them at the OpenID Connect " +

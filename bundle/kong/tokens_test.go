@@ -28,6 +28,8 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		"kong.hosted_login.machine_stays",
 		"kong.identity_provider.settings_stay",
 		`"identity_provider:cli_1:idp_2"`,
+		"kong.group_mapping.login_stays",
+		"groups = /sales… → sales",
 		in.Project.Tenants[0].Name + "/web",
 		in.Project.Tenants[0].Name + "/web/google\"",
 		in.Project.Tenants[0].Name + "/web/auth0 https://acme.eu.auth0.com/",
@@ -81,6 +83,7 @@ func takeTokens(p *snapshot.Project) snapshot.Version {
 			{ID: "idp_2", Type: "auth0", Issuer: "https://acme.eu.auth0.com/"},
 		},
 	}}
+	p.GroupMappings = []snapshot.GroupMapping{{ID: "idp_1:0", Text: "groups = /sales… → sales"}}
 	return opaque
 }
 

@@ -92,6 +92,7 @@ func newRoot(t terminal) *cobra.Command {
 		newProducts(t),
 		newAppClients(t),
 		newAPIScopes(t),
+		newGroupMappings(t),
 		newProviders(t),
 		newLogin(
 			t,

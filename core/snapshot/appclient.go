@@ -36,6 +36,12 @@ type Provider struct {
 	TokenUpstream TokenType // what the upstream gets: any but ProviderToken
 }
 
+// GroupMapping is a rule by which a provider's claims put users into a group.
+type GroupMapping struct {
+	ID   string // of the provider, with the rule's place in its list: idp_…:0
+	Text string // for example: groups = /sales → sales
+}
+
 // TokenType says which token a browser or an upstream gets.
 type TokenType string
 

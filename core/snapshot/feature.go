@@ -19,6 +19,7 @@ const (
 	FeatureIntrospection  Feature = "token_introspection" // the endpoint that checks a version's opaque tokens
 	FeatureHostedLogin    Feature = "hosted_login"        // an app client, whose tokens versions accept too
 	FeatureProvider       Feature = "identity_provider"   // a provider that an app client offers
+	FeatureGroupMapping   Feature = "group_mapping"       // a rule by which claims of a provider put users into a group
 	FeatureAPIScope       Feature = "api_scope"           // the audience or a scope that app clients can ask for
 	FeatureKeyType        Feature = "key_type"
 	FeatureTenant         Feature = "tenant"
@@ -49,7 +50,8 @@ func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
 		FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
-		FeatureProvider, FeatureAPIScope, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct,
+		FeatureProvider, FeatureGroupMapping, FeatureAPIScope, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
+		FeatureProduct,
 		FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)
 }

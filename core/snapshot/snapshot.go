@@ -100,6 +100,9 @@ type Project struct {
 
 	// Clients are the app clients of the tenants that are served, sorted by id.
 	Clients []AppClient
+	// GroupMappings are those of the app clients' providers. Only the ledger of an export
+	// names them: tokens have the groups.
+	GroupMappings []GroupMapping
 
 	// Barred are the barred users of those tenants and, since their keys open this
 	// project too, of the other projects of the product. Sorted by id.

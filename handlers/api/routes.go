@@ -234,6 +234,10 @@ func (h *Handler) loginRoutes(api huma.API) {
 		"Update a provider", h.updateProvider)
 	route(h, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204,
 		"Remove a provider", h.deleteProvider)
+	route(h, api, "get-group-mappings", "GET", "/api/v1/providers/{provider}/group-mappings", 200,
+		"Get a provider's group mappings", h.getGroupMappings)
+	route(h, api, "set-group-mappings", "PUT", "/api/v1/providers/{provider}/group-mappings", 200,
+		"Replace a provider's group mappings", h.setGroupMappings)
 
 	route(h, api, "list-users", "GET", tenant+"/users", 200, "List a tenant's users", h.listUsers)
 	route(h, api, "create-user", "POST", tenant+"/users", 201, "Invite a user", h.createUser)

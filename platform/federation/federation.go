@@ -28,6 +28,9 @@ type Client struct {
 	Secret secrets.Secret // "" for a public client
 	Scopes []string
 	Policy Policy
+
+	Claims    []ClaimPath // that the caller reads: userinfo is asked if the ID token lacks one
+	AllClaims bool        // the caller reads every claim: userinfo is asked in any case
 }
 
 // Policy states everything in which the callers of this package differ: the
@@ -97,6 +100,8 @@ type Identity struct {
 	Domain string
 
 	Authentication Authentication
+
+	Claims *ClaimSet // nil if the caller reads none, or the provider has none; its texts can be long
 }
 
 // AnswerError is the reason why a provider's response is refused. A correctly configured,

@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"crypto/subtle"
+	"encoding/json"
 	"fmt"
 	"mime"
 	"slices"
@@ -50,6 +51,8 @@ type Claims struct {
 	AuthTime authTime   `json:"auth_time"`
 	ACR      reference  `json:"acr"`
 	AMR      references `json:"amr"`
+
+	All ClaimSet `json:"-"`
 }
 
 // flag reads a boolean that some issuers send as a string. Anything else is false.
@@ -95,7 +98,11 @@ func (c *Client) Verify(
 	if err := verified.Claims(&claims); err != nil {
 		return Claims{}, AnswerError("its ID token cannot be read")
 	}
-	claims.Issuer = verified.Issuer
+	var all json.RawMessage
+	if err := verified.Claims(&all); err != nil {
+		return Claims{}, AnswerError("its ID token cannot be read")
+	}
+	claims.Issuer, claims.All = verified.Issuer, Stated(all)
 	switch {
 	case subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(attempt.Nonce)) != 1:
 		return Claims{}, AnswerError("its ID token has another nonce")
@@ -109,13 +116,15 @@ func (c *Client) Verify(
 }
 
 // Identify returns the identity that verified claims describe, without its issuer. It
-// asks userinfo where the ID token has no address and the scope email was requested.
-// Errors of that call are those of GetJSON.
+// asks userinfo where the ID token has no address and the scope email was requested, or
+// where it lacks one of the claims that the caller reads. Errors of that call are those of
+// GetJSON.
 func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, token *oauth2.Token) (Identity, error) {
 	if claims.Subject == "" || len(claims.Subject) > maxSubject {
 		return Identity{}, AnswerError("its ID token has no usable subject")
 	}
-	if claims.Email == "" && issuer.UserInfo != "" && slices.Contains(c.Scopes, "email") {
+	needsEmail := claims.Email == "" && slices.Contains(c.Scopes, "email")
+	if issuer.UserInfo != "" && (needsEmail || c.AllClaims || c.lacksClaim(claims.All)) {
 		more, err := c.userinfo(ctx, issuer, token)
 		if err != nil {
 			return Identity{}, err
@@ -123,7 +132,10 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 		if more.Subject != claims.Subject { // Core, 5.3.2
 			return Identity{}, AnswerError("its userinfo is about another user")
 		}
-		claims.Email, claims.EmailVerified = more.Email, more.EmailVerified
+		claims.All = claims.All.And(more.All)
+		if needsEmail {
+			claims.Email, claims.EmailVerified = more.Email, more.EmailVerified
+		}
 		if c.Policy.DisplayName(claims) == "" {
 			claims.Name = c.Policy.DisplayName(more)
 		}
@@ -131,14 +143,30 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 	if c.Policy.RefuseUnverifiedEmail && claims.EmailVerified != nil && !bool(*claims.EmailVerified) {
 		return Identity{}, ErrEmailUnverified
 	}
-	return Identity{
+	identity := Identity{
 		Subject:       claims.Subject,
 		Email:         claims.Email,
 		EmailVerified: claims.emailVerified(),
 		Name:          c.Policy.DisplayName(claims),
 
 		Authentication: claims.Authentication(),
-	}, nil
+	}
+	if c.ReadsClaims() {
+		identity.Claims = &claims.All
+	}
+	return identity, nil
+}
+
+// ReadsClaims reports whether the caller reads claims beside those of Identity.
+func (c *Client) ReadsClaims() bool { return c.AllClaims || len(c.Claims) > 0 }
+
+// lacksClaim reports whether the set states one of the claims that the caller reads
+// nowhere.
+func (c *Client) lacksClaim(set ClaimSet) bool {
+	return slices.ContainsFunc(c.Claims, func(path ClaimPath) bool {
+		found := set.Find(path)
+		return !found.Stated && !found.Withheld
+	})
 }
 
 // userinfo asks the userinfo endpoint, which may answer with JSON or with a signed token
@@ -157,6 +185,6 @@ func (c *Client) userinfo(ctx context.Context, issuer *Issuer, token *oauth2.Tok
 			return Claims{}, AnswerError("its signed userinfo does not verify")
 		}
 	}
-	claims := Claims{}
+	claims := Claims{All: Stated(body)}
 	return claims, decode(ask.URL.Path, body, &claims)
 }

@@ -212,6 +212,9 @@ func (s *Service) enterAccount(
 ) (Finished, error) {
 	out := Finished{Back: s.accountURI(client.ID)}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		if err := lockForMapping(tx, client.TenantID, entry); err != nil {
+			return err
+		}
 		now := models.Now()
 		won, err := tx.FinishLoginAttempt(attempt.ID, now)
 		if err != nil {
@@ -235,6 +238,9 @@ func (s *Service) enterAccount(
 		}
 		signIn := directory.SignIn{User: user, Provider: entry.Identity.Provider, At: now}
 		if err := s.tellSignIn(ctx, tx, client, signIn); err != nil {
+			return err
+		}
+		if err := s.applyMapped(ctx, tx, client, entry, user, now); err != nil {
 			return err
 		}
 		session := models.LoginSession{

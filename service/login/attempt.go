@@ -129,6 +129,16 @@ type ticket struct {
 	Handed   *handed                    `json:",omitempty"`
 
 	Authentication federation.Authentication `json:",omitzero"`
+
+	Mapped *mapped `json:",omitempty"` // nil if the provider maps no groups
+}
+
+// answered is who signed in at a provider, with its tokens and the groups that its claims
+// map to.
+type answered struct {
+	identity federation.Identity
+	tokens   providers.Tokens
+	mapped   *mapped
 }
 
 // handed holds the provider's tokens that a code carries to the token endpoint. They are
@@ -171,6 +181,11 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	if in.Code == "" {
 		return Outcome{}, refusedBy(config, "no code")
 	}
+	rules, err := s.DB.Read(ctx).GroupMappingsOf(row.ID)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("login: group mappings of %s: %w", row.ID, err)
+	}
+	config.Claims = claimRules(rules).paths()
 	identity, tokens, err := s.Providers.Complete(ctx, config, request, providers.Response{
 		Code:   in.Code,
 		Issuer: in.Issuer,
@@ -183,7 +198,7 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	if why := demandOf(attempt).unmet(identity.Authentication, now); why != "" {
 		return s.refuseUnmet(ctx, attempt, why)
 	}
-	return s.complete(ctx, attempt, row, identity, tokens, in.Cookie)
+	return s.complete(ctx, attempt, row, answered{identity, tokens, claimRules(rules).evaluate(identity)}, in.Cookie)
 }
 
 // answerOnce marks the attempt as answered: of two answers at once, one wins.
@@ -231,23 +246,23 @@ func plainCode(code string) string {
 // complete finishes the login of a user who consented to the request's scopes before,
 // and asks any other user for consent.
 func (s *Service) complete(
-	ctx context.Context, attempt models.LoginAttempt, row models.Provider, identity federation.Identity,
-	tokens providers.Tokens, cookie string,
+	ctx context.Context, attempt models.LoginAttempt, row models.Provider, answer answered, cookie string,
 ) (Outcome, error) {
 	client, err := s.client(ctx, row.ClientID)
 	if err != nil {
 		return Outcome{}, err
 	}
 	entry := ticket{
-		Handed:         handedOn(row, tokens),
-		Identity:       externalIdentity(client, row, identity),
-		Authentication: identity.Authentication,
+		Handed:         handedOn(row, answer.tokens),
+		Identity:       externalIdentity(client, row, answer.identity),
+		Authentication: answer.identity.Authentication,
+		Mapped:         answer.mapped,
 	}
 	if attempt.RedirectURI == s.accountURI(client.ID) {
 		done, err := s.enterAccount(ctx, attempt, client, entry, cookie)
 		return Outcome{Finished: done}, err
 	}
-	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
+	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && answer.tokens.ID == "" {
 		return Outcome{}, fault.New(
 			fault.Forbidden, "provider_answer_refused",
 			"%s gave no ID token. Contact the application's operator.", labelOf(row),
@@ -276,7 +291,7 @@ func (s *Service) complete(
 			out.Finished, err = s.finish(ctx, tx, attempt, client, entry)
 			return err
 		}
-		out, err = s.askConsent(tx, attempt, client, row, entry, identity, before)
+		out, err = s.askConsent(tx, attempt, client, row, entry, answer.identity, before)
 		out.Before = before
 		return err
 	})

@@ -225,6 +225,13 @@ func (s *Service) DeleteClient(ctx context.Context, p access.Principal, id strin
 		if err != nil {
 			return err
 		}
+		offered, err := tx.ProvidersOf(id)
+		if err != nil {
+			return err
+		}
+		if err := s.endMappingsOf(ctx, tx, tenant, team, offered...); err != nil {
+			return err
+		}
 		if err := tx.DeleteAppClient(id); err != nil {
 			return err
 		}

@@ -23,6 +23,9 @@ type Finished struct {
 func (s *Service) finish(
 	ctx context.Context, tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
 ) (Finished, error) {
+	if err := lockForMapping(tx, client.TenantID, entry); err != nil {
+		return Finished{}, err
+	}
 	now := models.Now()
 	won, err := tx.FinishLoginAttempt(attempt.ID, now)
 	if err != nil {
@@ -35,23 +38,8 @@ func (s *Service) finish(
 	if err != nil {
 		return Finished{}, err
 	}
-	user, created, err := directory.Provision(tx, entry.Identity, now)
+	user, err := s.arrive(ctx, tx, client, team, entry, now)
 	if err != nil {
-		return Finished{}, err
-	}
-	if created {
-		err := access.Record(tx, access.Principal{}, access.Entry{
-			Action: access.UserArrive,
-			Object: user.ID,
-			Team:   team,
-			Detail: map[string]string{"provider": entry.Identity.Provider, "client": client.ID},
-		})
-		if err != nil {
-			return Finished{}, err
-		}
-	}
-	signIn := directory.SignIn{User: user, Provider: entry.Identity.Provider, First: created, At: now}
-	if err := s.tellSignIn(ctx, tx, client, signIn); err != nil {
 		return Finished{}, err
 	}
 	if err := recordConsent(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
@@ -89,6 +77,32 @@ func (s *Service) finish(
 	}
 	back := s.backWith(client.ID, attempt.RedirectURI, attempt.State, url.Values{"code": {code}})
 	return Finished{Back: back, Cookie: cookie}, nil
+}
+
+// arrive records the user of a sign-in, their groups, and the audit entry and events of both.
+func (s *Service) arrive(
+	ctx context.Context, tx *models.Tx, client models.AppClient, team string, entry ticket, now time.Time,
+) (models.EndUser, error) {
+	user, created, err := directory.Provision(tx, entry.Identity, now)
+	if err != nil {
+		return user, err
+	}
+	if created {
+		err := access.Record(tx, access.Principal{}, access.Entry{
+			Action: access.UserArrive,
+			Object: user.ID,
+			Team:   team,
+			Detail: map[string]string{"provider": entry.Identity.Provider, "client": client.ID},
+		})
+		if err != nil {
+			return user, err
+		}
+	}
+	signIn := directory.SignIn{User: user, Provider: entry.Identity.Provider, First: created, At: now}
+	if err := s.tellSignIn(ctx, tx, client, signIn); err != nil {
+		return user, err
+	}
+	return user, s.applyMapped(ctx, tx, client, entry, user, now)
 }
 
 // sessionTTL returns how long a session can yield tokens: by refresh tokens, or without a

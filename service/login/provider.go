@@ -160,11 +160,15 @@ func (s *Service) UpdateProvider(
 }
 
 // DeleteProvider removes a provider from its app client. Its users stay, and can sign in
-// again with a provider of the same kind and issuer.
+// again with a provider of the same kind and issuer. They leave the groups that only its
+// claims put them into.
 func (s *Service) DeleteProvider(ctx context.Context, p access.Principal, id string) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findProvider(tx, p, id, access.LoginUpdate)
 		if err != nil {
+			return err
+		}
+		if err := s.endMappingsOf(ctx, tx, tenant, team, row); err != nil {
 			return err
 		}
 		if err := tx.DeleteProvider(id); err != nil {

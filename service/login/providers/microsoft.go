@@ -111,7 +111,7 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 		return federation.Identity{}, refusedAnswer(c, "a personal account, where only organizations may sign in")
 	}
 	verified, domain := microsoftEmail(c, claims, !multi)
-	return federation.Identity{
+	identity := federation.Identity{
 		Issuer:        base,
 		Subject:       claims.TenantID + "." + claims.ObjectID,
 		Email:         claims.Email,
@@ -120,5 +120,9 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 		Domain:        domain,
 
 		Authentication: claims.Authentication(),
-	}, nil
+	}
+	if client.ReadsClaims() {
+		identity.Claims = &claims.All // Graph's userinfo has no more of them
+	}
+	return identity, nil
 }

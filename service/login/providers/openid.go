@@ -113,6 +113,9 @@ func (s *Set) relyingParty(c Config) *federation.Client {
 		Secret: c.ClientSecret,
 		Scopes: c.Scopes,
 		Policy: policy,
+
+		Claims:    c.Claims,
+		AllClaims: c.AllClaims,
 	}
 }
 

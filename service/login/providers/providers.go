@@ -43,6 +43,9 @@ type Config struct {
 	Domains      []string // of addresses that the team declares it authoritative for; see TakesDomains
 	RedirectURI  string   // registered with the provider
 	WebPorts     bool     // endpoints of its discovery document must be on ports 80 and 443
+
+	Claims    []federation.ClaimPath // that are read; see Traits.HasIDToken
+	AllClaims bool                   // every claim is read
 }
 
 // Request has the parameters of one authorization request.

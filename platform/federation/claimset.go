@@ -1,0 +1,150 @@
+package federation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ClaimPath is where a claim is: the names of objects from the outermost to the claim.
+type ClaimPath []string
+
+// Bounds on claim paths and on what is read of claims.
+const (
+	maxPath     = 200 // bytes
+	maxSegments = 10
+	maxValues   = 5000 // of one claim
+	maxValue    = 1000 // bytes of one
+)
+
+// ParseClaimPath reads a path such as realm_access.roles. A dot in a name is written \. and
+// a backslash \\, as in Keycloak's mappers. A claim that is named by a URL, such as
+// https://example.com/roles (OpenID Connect Core 1.0, 5.1.2), is one name.
+func ParseClaimPath(text string) (ClaimPath, error) {
+	if text == "" || len(text) > maxPath || !utf8.ValidString(text) || strings.ContainsFunc(text, isControl) {
+		return nil, fmt.Errorf("a claim path has 1 to %d bytes on one line", maxPath)
+	}
+	if strings.Contains(text, "://") {
+		return ClaimPath{text}, nil
+	}
+	path, name := ClaimPath{}, strings.Builder{}
+	for rest := text; rest != ""; {
+		switch {
+		case strings.HasPrefix(rest, `\.`), strings.HasPrefix(rest, `\\`):
+			name.WriteByte(rest[1])
+			rest = rest[2:]
+		case rest[0] == '.':
+			path = append(path, name.String())
+			name.Reset()
+			rest = rest[1:]
+		default:
+			name.WriteByte(rest[0])
+			rest = rest[1:]
+		}
+	}
+	path = append(path, name.String())
+	if slices.Contains(path, "") || len(path) > maxSegments {
+		return nil, fmt.Errorf("a claim path has at most %d names, none of them empty", maxSegments)
+	}
+	return path, nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// ClaimSet is what a provider states about a user. The zero ClaimSet states nothing.
+type ClaimSet struct {
+	sources []map[string]any // the ID token's claims, then those of userinfo
+}
+
+// Stated returns the claims of a JSON object, none if it is not one.
+func Stated(object []byte) ClaimSet {
+	reader := json.NewDecoder(bytes.NewReader(object))
+	reader.UseNumber()
+	var claims map[string]any
+	if reader.Decode(&claims) != nil {
+		return ClaimSet{}
+	}
+	return ClaimSet{[]map[string]any{claims}}
+}
+
+// And returns the claims of both. Where both state one, the first counts.
+func (s ClaimSet) And(more ClaimSet) ClaimSet {
+	return ClaimSet{slices.Concat(s.sources, more.sources)}
+}
+
+// Finding is what a claim set has at a path.
+type Finding struct {
+	Values   []string // texts, numbers and booleans; of a list its members
+	Stated   bool
+	Withheld bool // the provider has the claim and did not send it
+}
+
+// Find returns what is at a path. A text, a number or a boolean is one value, a list of them
+// one for each. Other values are none.
+//
+// A claim is withheld if the set names another source for it (OpenID Connect Core 1.0,
+// 5.6.2): Microsoft does so for the groups of users who are in more than 200
+// (learn.microsoft.com/entra/identity-platform/id-token-claims-reference#groups-overage-claim).
+func (s ClaimSet) Find(path ClaimPath) Finding {
+	for _, source := range s.sources {
+		if value, ok := within(source, path); ok {
+			return Finding{Values: valuesOf(value), Stated: true}
+		}
+	}
+	return Finding{Withheld: slices.ContainsFunc(s.sources, func(source map[string]any) bool {
+		return len(path) > 0 && withholds(source, path[0])
+	})}
+}
+
+func withholds(source map[string]any, name string) bool {
+	distributed, _ := source["_claim_names"].(map[string]any)
+	if _, named := distributed[name]; named {
+		return true
+	}
+	_, stated := source[name]
+	has, _ := source["hasgroups"].(bool) // of the implicit flow
+	return has && name == "groups" && !stated
+}
+
+func within(object map[string]any, path ClaimPath) (any, bool) {
+	var value any = object
+	for _, name := range path {
+		inner, ok := value.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if value, ok = inner[name]; !ok {
+			return nil, false
+		}
+	}
+	return value, value != nil
+}
+
+func valuesOf(value any) []string {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	var out []string
+	for _, one := range list {
+		if text, ok := textOf(one); ok && len(text) <= maxValue && len(out) < maxValues {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+func textOf(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}

@@ -1,0 +1,284 @@
+package login
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/federation"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/service/login/providers"
+)
+
+// GroupMapping is a rule by which a claim of a provider puts the users who sign in with it
+// into a group. They leave the group at the sign-in at which no rule holds any more.
+type GroupMapping struct {
+	Claim     string // a path; see federation.ParseClaimPath
+	Value     string
+	Match     string // MatchExact or MatchPrefix
+	Group     string // id; in input a name will do
+	GroupName string // not in input
+}
+
+// How the values of a claim are compared, with regard to case.
+const (
+	MatchExact  = "exact"
+	MatchPrefix = "prefix"
+)
+
+// GroupMappings are those of a provider.
+type GroupMappings struct {
+	Mappings []GroupMapping
+	ETag     string `audit:"-"`
+}
+
+// Bounds on mappings.
+const (
+	maxMappings     = 200
+	maxMappedValue  = 200 // bytes
+	mappingsPointer = "/mappings"
+)
+
+// GroupMappings returns the rules by which a provider's claims put users into groups.
+func (s *Service) GroupMappings(ctx context.Context, p access.Principal, provider string) (GroupMappings, error) {
+	tx := s.DB.Read(ctx)
+	row, tenant, _, err := findProvider(tx, p, provider, access.LoginRead)
+	if err != nil {
+		return GroupMappings{}, fmt.Errorf("login: group mappings of %s: %w", provider, err)
+	}
+	out, err := mappingsOf(tx, tenant, row.ID)
+	if err != nil {
+		return GroupMappings{}, fmt.Errorf("login: group mappings of %s: %w", provider, err)
+	}
+	return out, nil
+}
+
+// SetGroupMappings replaces the rules of a provider. With ifMatch not empty it is refused as
+// stale unless that is still the ETag. Users leave groups that no rule names any more at
+// once; all else follows at their next sign-in. The caller needs access to the tenant's
+// users as well.
+func (s *Service) SetGroupMappings(
+	ctx context.Context, p access.Principal, provider, ifMatch string, list []GroupMapping,
+) (GroupMappings, error) {
+	var out GroupMappings
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, tenant, team, err := findProvider(tx, p, provider, access.LoginUpdate)
+		if err != nil {
+			return err
+		}
+		if _, _, err := findTenant(tx, p, tenant.ID, access.UserUpdate); err != nil {
+			return err
+		}
+		if _, err := tx.LockTenant(tenant.ID); err != nil {
+			return err
+		}
+		before, err := mappingsOf(tx, tenant, row.ID)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, before.ETag); err != nil {
+			return err
+		}
+		rows, err := checkMappings(tx, tenant, row, list)
+		if err != nil {
+			return err
+		}
+		if err := tx.SetGroupMappings(row.ID, rows); err != nil {
+			return err
+		}
+		if err := s.endMappings(ctx, tx, tenant, team, []string{row.ID}, targetsOf(rows)); err != nil {
+			return err
+		}
+		if out, err = mappingsOf(tx, tenant, row.ID); err != nil {
+			return err
+		}
+		entry := access.Entry{Action: access.LoginUpdate, Object: row.ID, Team: team, Before: before, After: out}
+		return s.changed(tx, p, tenant, entry)
+	})
+	if err != nil {
+		return GroupMappings{}, fmt.Errorf("login: set the group mappings of %s: %w", provider, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// endMappings takes users out of the groups that only claims of these providers put them
+// into, but for the groups kept. The tenant is locked.
+func (s *Service) endMappings(
+	ctx context.Context, tx *models.Tx, tenant models.Tenant, team string, providerIDs, kept []string,
+) error {
+	left, err := tx.EndMappings(providerIDs, kept)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	groups, err := tx.GroupsWithin(tenant.ID, left)
+	if err != nil {
+		return err
+	}
+	return directory.TellGroupMembers(ctx, s.Events, tx, tenant, team, groups...)
+}
+
+// endMappingsOf is endMappings for an app client or provider that is about to be deleted.
+func (s *Service) endMappingsOf(
+	ctx context.Context, tx *models.Tx, tenant models.Tenant, team string, rows ...models.Provider,
+) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := tx.LockTenant(tenant.ID); err != nil {
+		return err
+	}
+	var ids []string
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	return s.endMappings(ctx, tx, tenant, team, ids, nil)
+}
+
+func mappingsOf(tx *models.Tx, tenant models.Tenant, provider string) (GroupMappings, error) {
+	rows, err := tx.GroupMappingsOf(provider)
+	if err != nil {
+		return GroupMappings{}, err
+	}
+	groups, err := tx.GroupsWithin(tenant.ID, targetsOf(rows))
+	if err != nil {
+		return GroupMappings{}, err
+	}
+	names := map[string]string{}
+	for _, group := range groups {
+		names[group.ID] = group.Name
+	}
+	sum := sha256.Sum256(fmt.Append(nil, rows))
+	out := GroupMappings{Mappings: []GroupMapping{}, ETag: hex.EncodeToString(sum[:8])}
+	for _, row := range rows {
+		out.Mappings = append(out.Mappings, GroupMapping{
+			Claim:     row.Claim,
+			Value:     row.Value,
+			Match:     row.Match,
+			Group:     row.GroupID,
+			GroupName: names[row.GroupID],
+		})
+	}
+	return out, nil
+}
+
+// targetsOf returns the groups that rules name, each once.
+func targetsOf(rows []models.GroupMapping) []string {
+	var out []string
+	for _, row := range rows {
+		if !slices.Contains(out, row.GroupID) {
+			out = append(out, row.GroupID)
+		}
+	}
+	return out
+}
+
+// checkMappings returns the rows of a provider's rules, and refuses invalid ones.
+func checkMappings(
+	tx *models.Tx, tenant models.Tenant, provider models.Provider, list []GroupMapping,
+) ([]models.GroupMapping, error) {
+	if err := takesMappings(provider, list); err != nil {
+		return nil, err
+	}
+	var wrong []fault.Field
+	var rows []models.GroupMapping
+	for i, one := range list {
+		row := models.GroupMapping{
+			ProviderID: provider.ID,
+			Position:   int64(i),
+			Claim:      strings.TrimSpace(one.Claim),
+			Value:      one.Value,
+			Match:      one.Match,
+		}
+		if row.Match == "" {
+			row.Match = MatchExact
+		}
+		fields := checkMapping(row)
+		group, err := groupOf(tx, tenant, one.Group)
+		if err != nil {
+			return nil, err
+		}
+		if row.GroupID = group.ID; row.GroupID == "" {
+			fields = append(fields, fault.Field{
+				Pointer: "/group",
+				Code:    "unknown_group",
+				Detail:  "This is neither the name nor the id of a group of the app client's tenant. Create it there first.",
+			})
+		}
+		same := func(o models.GroupMapping) bool {
+			return o.Claim == row.Claim && o.Value == row.Value && o.Match == row.Match && o.GroupID == row.GroupID
+		}
+		if len(fields) == 0 && slices.ContainsFunc(rows, same) {
+			fields = append(fields, fault.Field{Code: "duplicate", Detail: "This rule is listed twice."})
+		}
+		for _, field := range fields {
+			field.Pointer = fmt.Sprintf("%s/%d%s", mappingsPointer, i, field.Pointer)
+			wrong = append(wrong, field)
+		}
+		rows = append(rows, row)
+	}
+	return rows, fault.InvalidFields(wrong)
+}
+
+// takesMappings refuses rules for a provider that hands no claims on.
+func takesMappings(provider models.Provider, list []GroupMapping) error {
+	traits, _ := providers.TraitsOf(provider.Type)
+	switch {
+	case len(list) > maxMappings:
+		return fault.InvalidField(mappingsPointer, "too_many", "Use at most %d rules.", maxMappings)
+	case len(list) == 0 || traits.HasIDToken:
+		return nil
+	case provider.Type == providers.GitHub:
+		return fault.InvalidField(
+			mappingsPointer, "not_available_yet",
+			"GitHub's organizations and teams cannot be mapped to groups yet. Leave the rules out.",
+		)
+	}
+	return fault.InvalidField(
+		mappingsPointer, "no_claims", "%s hands no claims on that groups could be mapped from. Leave the rules out.",
+		traits.Label,
+	)
+}
+
+func checkMapping(row models.GroupMapping) []fault.Field {
+	var wrong []fault.Field
+	refuse := func(ok bool, pointer, code, detail string) {
+		if !ok {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
+		}
+	}
+	_, err := federation.ParseClaimPath(row.Claim)
+	refuse(err == nil, "/claim", "invalid_claim", "Name a claim, such as groups or realm_access.roles, in at most 200 "+
+		`bytes and 10 names. A dot in a name is written \. unless the name is a URL.`)
+	refuse(row.Value != "", "/value", "required", "Give the value that the claim must have.")
+	refuse(
+		len(row.Value) <= maxMappedValue && utf8.ValidString(row.Value) && !strings.ContainsFunc(row.Value, unprintable),
+		"/value", "invalid_value", fmt.Sprintf("Use at most %d bytes on one line.", maxMappedValue),
+	)
+	refuse(row.Match == MatchExact || row.Match == MatchPrefix, "/match", "invalid_match", "Use exact or prefix.")
+	return wrong
+}
+
+// groupOf finds a group of a tenant by its id or name, the zero UserGroup if there is none.
+func groupOf(tx *models.Tx, tenant models.Tenant, ref string) (models.UserGroup, error) {
+	if ref == "" {
+		return models.UserGroup{}, nil
+	}
+	for _, filter := range []models.GroupFilter{{ID: ref}, {Name: ref}} {
+		found, _, err := tx.UserGroupsFrom(tenant.ID, filter, 0, 1)
+		if err != nil {
+			return models.UserGroup{}, err
+		}
+		if len(found) > 0 {
+			return found[0], nil
+		}
+	}
+	return models.UserGroup{}, nil
+}
