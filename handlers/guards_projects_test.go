@@ -59,9 +59,14 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "name=X-Upstream-Token&value=s3cret",
 	},
+	"GET /projects/:project/environments/:environment/upstream-headers/:name": {
+		action: access.ProjectUpdate,
+		needs:  "upstream header",
+	},
 	"POST /projects/:project/environments/:environment/upstream-headers/:name/remove": {
 		action: access.ProjectUpdate,
 		needs:  "upstream header",
+		body:   "confirm=true",
 	},
 	"GET /projects/:project/call-signing":         {action: access.ProjectRead},
 	"POST /projects/:project/call-signing":        {action: access.ProjectUpdate},

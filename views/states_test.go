@@ -119,6 +119,7 @@ func projectStates() []state {
 		{"upstream-headers", projects.UpstreamHeadersPage(upstreamHeaders())},
 		{"upstream-headers-empty", projects.UpstreamHeadersPage(upstreamHeadersEmpty())},
 		{"upstream-headers-wrong", projects.UpstreamHeadersPage(upstreamHeadersWrong())},
+		{"upstream-header-removal", projects.UpstreamHeaderRemovalPage(upstreamHeaderRemoval())},
 		{"upstream-headers-viewer", projects.UpstreamHeadersPage(upstreamHeadersViewer())},
 		{"call-signing", projects.CallSigningPage(callSigning())},
 		{"call-signing-off", projects.CallSigningPage(callSigningOff())},

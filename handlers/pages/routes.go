@@ -123,6 +123,7 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/environments/:environment", h.saveTarget)
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers", h.showUpstreamHeaders)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)
+	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers/:name", h.showUpstreamHeader)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers/:name/remove",
 		h.removeUpstreamHeader)
 	p.signedIn("GET", "/projects/:project/call-signing", h.showCallSigning)

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"postern/handlers/web"
@@ -47,7 +48,7 @@ func (h *Handler) upstreamHeadersWith(v *visit, name string, wrong *formErrors) 
 	for _, one := range headers {
 		row := projects.UpstreamHeaderRow{Name: one.Name, Since: moment(one.UpdatedAt)}
 		if may {
-			row.RemoveAction = path + "/" + url.PathEscape(one.Name) + "/remove"
+			row.RemoveURL = path + "/" + url.PathEscape(one.Name)
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -85,10 +86,72 @@ func (h *Handler) setUpstreamHeader(v *visit) (web.Answer, error) {
 	return h.upstreamHeadersWith(v, name, wrong)
 }
 
+func (h *Handler) showUpstreamHeader(v *visit) (web.Answer, error) {
+	return h.upstreamHeaderRemoval(v, &formErrors{})
+}
+
+// upstreamHeaderRemoval asks before a header is removed: its value cannot be read back.
+func (h *Handler) upstreamHeaderRemoval(v *visit, wrong *formErrors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	version, environment, ok := environmentIn(p, v.param("environment"))
+	if !ok {
+		return web.Answer{}, web.NotFound()
+	}
+	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, p.ID, environment.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	i := slices.IndexFunc(headers, func(one rules.UpstreamHeader) bool {
+		return strings.EqualFold(one.Name, v.param("name"))
+	})
+	if i < 0 {
+		return web.Answer{}, web.NotFound()
+	}
+	v.selectTeam(p.Team)
+	list := upstreamHeadersPath(p, environment)
+	path := list + "/" + url.PathEscape(headers[i].Name)
+	m := projects.UpstreamHeaderRemoval{
+		Page: v.shell("Remove "+headers[i].Name, path, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Upstream headers", URL: list}, ui.Crumb{Text: headers[i].Name}),
+		Name: headers[i].Name,
+		Facts: []ui.Fact{
+			{Label: "Environment", Value: version.Name + "/" + environment.Name, Mono: true},
+			{Label: "Upstream", Value: environment.Target, Mono: true},
+			{Label: "Value set", Value: moment(headers[i].UpdatedAt)},
+		},
+		Confirm: ui.Confirmation{
+			ID:     "header-remove",
+			Action: path + "/remove",
+			Button: "Remove header",
+			Text: "Send calls without this header from now on. An upstream that compares it refuses them. The value " +
+				"cannot be read back.",
+			Error: wrong.rest(),
+		},
+		BackURL: list,
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.UpstreamHeaderRemovalPage(m)}, nil
+}
+
 func (h *Handler) removeUpstreamHeader(v *visit) (web.Answer, error) {
-	err := h.Projects.RemoveUpstreamHeader(
-		v.ctx(), v.who, v.param("project"), v.param("environment"), v.param("name"),
-	)
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err == nil {
+		err = v.confirmed("Tick the box to remove the header.")
+	}
+	if err == nil {
+		err = h.Projects.RemoveUpstreamHeader(v.ctx(), v.who, p.ID, v.param("environment"), v.param("name"))
+	}
+	if wrong, ok := formErrorsIn(err); ok {
+		return h.upstreamHeaderRemoval(v, wrong)
+	}
 	if err != nil {
 		return web.Answer{}, err
 	}

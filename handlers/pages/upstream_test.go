@@ -25,8 +25,13 @@ func TestUpstreamHeaders(t *testing.T) {
 			Says("#header-value-error", "printable ASCII")
 		s.Post(page, "name", " x-upstream-token ", "value", "s3cret-value").LeadsTo(page)
 		s.Get(page).Says("tbody", "X-Upstream-Token").Lacks("[value='s3cret-value']")
-		remove := page + "/X-Upstream-Token/remove"
-		s.Post(remove).LeadsTo(page)
+		one := page + "/X-Upstream-Token"
+		s.Get(page).Says("a[href='"+one+"']", "Remove")
+		s.Get(one).Shows(200, "Remove X-Upstream-Token").Says("form", "cannot be read back")
+		s.Post(one+"/remove").Shows(422, "Remove X-Upstream-Token").Says("form", "Tick the box")
+		s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
+		s.Get(one).Shows(404, "There is nothing here")
+		s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
 		s.Get(page).Says("main", "No header is set")
 		s.Get("/projects/shop/environments/env_1/upstream-headers").Shows(404, "There is nothing here")
 	})

@@ -23,7 +23,16 @@ type UpstreamHeaderForm struct {
 
 // UpstreamHeaderRow is a header in the list.
 type UpstreamHeaderRow struct {
-	Name         string
-	Since        string // when its value was set
-	RemoveAction string // "" for viewers
+	Name      string
+	Since     string // when its value was set
+	RemoveURL string // of the page that asks first, "" for viewers
+}
+
+// UpstreamHeaderRemoval asks before a header is removed.
+type UpstreamHeaderRemoval struct {
+	Page    ui.Page
+	Name    string
+	Facts   []ui.Fact
+	Confirm ui.Confirmation
+	BackURL string // of the list
 }
