@@ -12,9 +12,17 @@ import (
 	pages "postern/views/login"
 )
 
-// accountPath returns the address of a client's account page, or of a form on it.
+// maxLocales bounds ui_locales in the addresses of the account page.
+const maxLocales = 200
+
+// accountPath returns the address of a client's account page, or of a form on it, in the
+// language that this request asks for.
 func accountPath(c *gin.Context, form string) string {
-	return "/oauth/" + url.PathEscape(c.Param("client")) + "/account" + form
+	path := "/oauth/" + url.PathEscape(c.Param("client")) + "/account" + form
+	if locales := c.Query("ui_locales"); locales != "" && len(locales) <= maxLocales {
+		path += "?" + url.Values{"ui_locales": {locales}}.Encode()
+	}
+	return path
 }
 
 func (h *Handler) userCookie(c *gin.Context) string {

@@ -31,6 +31,9 @@ func TestAccount_language(t *testing.T) {
 				t.Errorf("the page lacks %q: %s", want, shown)
 			}
 		}
+		if page.Find("form[action$='/account/delete?ui_locales=de']").Length() != 1 {
+			t.Error("the form of the deletion forgets the language")
+		}
 		if page := s.get(browser, s.path("/account")); !strings.Contains(page.Find("main").Text(), "your e-mail address") {
 			t.Errorf("in English: %s", page.Find("main").Text())
 		}
