@@ -101,7 +101,7 @@ func (c *call) signatureLines(set func(name, value string)) {
 	s.cover("@query", query)
 	c.identityLines(func(name, value string) {
 		if name != authorizationHeader { // a secret of its own, and no identity header
-			s.cover(strings.ToLower(name), value)
+			s.cover(name, value)
 		}
 	})
 	now := c.gateway.now()
@@ -127,13 +127,19 @@ func newSignature() *signature {
 	return &signature{base: make([]byte, 0, 1024), components: make([]byte, 0, 256)}
 }
 
-// cover adds a component: a derived one, or a header of one line, its name in lower case.
+// cover adds a component: a derived one, or a header of one line.
 func (s *signature) cover(name, value string) {
 	if len(s.components) > 0 {
 		s.components = append(s.components, ' ')
 	}
+	start := len(s.components)
 	s.components = appendQuoted(s.components, name)
-	s.base = appendQuoted(s.base, name)
+	for i := start; i < len(s.components); i++ {
+		if c := s.components[i]; c >= 'A' && c <= 'Z' {
+			s.components[i] = c | 0x20
+		}
+	}
+	s.base = append(s.base, s.components[start:]...)
 	s.base = append(s.base, ": "...)
 	s.base = append(s.base, strings.Trim(value, " \t")...)
 	s.base = append(s.base, '\n')
