@@ -47,8 +47,3 @@ func (c *Client) RenameProduct(ctx context.Context, product, displayName string)
 		product,
 	)
 }
-
-// DeleteProduct removes a product without projects.
-func (c *Client) DeleteProduct(ctx context.Context, product string) error {
-	return c.remove(ctx, "api", "v1", "products", product)
-}

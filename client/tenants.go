@@ -55,11 +55,6 @@ func (c *Client) UpdateTenant(ctx context.Context, tenant string, change TenantC
 	return call[Tenant](ctx, c, http.MethodPatch, change, "api", "v1", "tenants", tenant)
 }
 
-// DeleteTenant removes a tenant without users, keys and other objects.
-func (c *Client) DeleteTenant(ctx context.Context, tenant string) error {
-	return c.remove(ctx, "api", "v1", "tenants", tenant)
-}
-
 // AttachTenant attaches a tenant to a project, which then serves it.
 func (c *Client) AttachTenant(ctx context.Context, project, tenant string) (Tenant, error) {
 	return call[Tenant](ctx, c, http.MethodPut, nil, "api", "v1", "projects", project, "tenants", tenant)

@@ -36,10 +36,12 @@ var groupingGuards = map[string]guard{
 		outsider: 201,
 		owner:    201,
 	},
-	"GET /api/v1/products/:product":    {action: access.ProductRead},
-	"PATCH /api/v1/products/:product":  {action: access.ProductUpdate, body: `{"display_name":"Renamed"}`},
-	"DELETE /api/v1/products/:product": {action: access.ProductDelete, owner: 204},
-	"GET /api/v1/tenants":              {action: access.TenantRead, outsider: 200},
+	"GET /api/v1/products/:product":          {action: access.ProductRead},
+	"PATCH /api/v1/products/:product":        {action: access.ProductUpdate, body: `{"display_name":"Renamed"}`},
+	"GET /api/v1/products/:product/deletion": {action: access.ProductRead},
+	"GET /api/v1/tenants/:tenant/deletion":   {action: access.TenantRead},
+	"DELETE /api/v1/products/:product":       {action: access.ProductDelete, owner: 204},
+	"GET /api/v1/tenants":                    {action: access.TenantRead, outsider: 200},
 	// In the caller's own team, of which the outsider is the owner.
 	"POST /api/v1/tenants": {
 		action:   access.TenantCreate,

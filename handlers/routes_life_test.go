@@ -3,6 +3,8 @@ package handlers_test
 // anonymousLife is the part of anonymous about deleting and restoring.
 var anonymousLife = map[string]string{
 	"GET /api/v1/projects/:project/deletion": "401",
+	"GET /api/v1/products/:product/deletion": "401",
+	"GET /api/v1/tenants/:tenant/deletion":   "401",
 	"GET /projects/:project/delete":          "in",
 	"POST /projects/:project/delete":         "in",
 	"POST /projects/:project/restore":        "in",

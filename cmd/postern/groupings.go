@@ -118,15 +118,7 @@ func newProducts(t terminal) *cobra.Command {
 				return api.RenameProduct(ctx, args[0], args[1])
 			},
 			func(p client.Product, _ []string) string { return p.Name + " is now called " + p.DisplayName + "." }),
-		forTeam(t, &cobra.Command{
-			Use:   "delete PRODUCT",
-			Short: "Delete a product without projects",
-			Args:  exactly("PRODUCT"),
-		},
-			func(ctx context.Context, api caller, args []string) (nothing, error) {
-				return nothing{}, api.DeleteProduct(ctx, args[0])
-			},
-			func(_ nothing, args []string) string { return "The product " + args[0] + " is deleted." }),
+		newProductsDelete(t),
 	)
 }
 
@@ -145,15 +137,7 @@ func newTenants(t terminal) *cobra.Command {
 		),
 		newTenantsCreate(t),
 		newTenantsUpdate(t),
-		forTeam(t, &cobra.Command{
-			Use:   "delete TENANT",
-			Short: "Delete a tenant without users, keys and projects",
-			Args:  exactly("TENANT"),
-		},
-			func(ctx context.Context, api caller, args []string) (nothing, error) {
-				return nothing{}, api.DeleteTenant(ctx, args[0])
-			},
-			func(_ nothing, args []string) string { return "The tenant " + args[0] + " is deleted." }),
+		newTenantsDelete(t),
 		forTeam(t, &cobra.Command{
 			Use:   "attach PROJECT TENANT",
 			Short: "Attach a tenant to a project",

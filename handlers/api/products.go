@@ -80,7 +80,3 @@ func (h *Handler) updateProduct(ctx context.Context, in *struct {
 	etag := web.ParseIfMatch(in.IfMatch)
 	return taggedProduct(h.Projects.UpdateProduct(ctx, web.Principal(ctx), in.Product, etag, in.Body.DisplayName))
 }
-
-func (h *Handler) deleteProduct(ctx context.Context, in *ProductRef) (*struct{}, error) {
-	return nil, h.Projects.DeleteProduct(ctx, web.Principal(ctx), in.Product)
-}

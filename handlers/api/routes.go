@@ -122,13 +122,18 @@ func (h *Handler) projectRoutes(api huma.API) {
 	route(h, api, "update-product", "PATCH", "/api/v1/products/{product}", 200,
 		"Update a product", h.updateProduct)
 	route(h, api, "delete-product", "DELETE", "/api/v1/products/{product}", 204,
-		"Delete a product without projects", h.deleteProduct)
+		"Delete a product; with confirm, revoke its keys and let its projects leave it", h.deleteProduct)
+	route(h, api, "get-product-deletion", "GET", "/api/v1/products/{product}/deletion", 200,
+		"Count what deleting a product changes", h.getProductDeletion)
 
 	route(h, api, "list-tenants", "GET", "/api/v1/tenants", 200, "List tenants", h.listTenants)
 	route(h, api, "create-tenant", "POST", "/api/v1/tenants", 201, "Create a tenant", h.createTenant)
 	route(h, api, "get-tenant", "GET", tenant, 200, "Get a tenant", h.getTenant)
 	route(h, api, "update-tenant", "PATCH", tenant, 200, "Update a tenant", h.updateTenant)
-	route(h, api, "delete-tenant", "DELETE", tenant, 204, "Delete an unused tenant", h.deleteTenant)
+	route(h, api, "delete-tenant", "DELETE", tenant, 204,
+		"Delete a tenant; with confirm, with its people, app clients and keys", h.deleteTenant)
+	route(h, api, "get-tenant-deletion", "GET", tenant+"/deletion", 200,
+		"Count what deleting a tenant takes along", h.getTenantDeletion)
 	route(h, api, "attach-tenant", "PUT", project+"/tenants/{tenant}", 200,
 		"Attach a tenant to a project", h.attachTenant)
 	route(h, api, "detach-tenant", "DELETE", project+"/tenants/{tenant}", 204,

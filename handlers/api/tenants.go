@@ -88,10 +88,6 @@ func (h *Handler) updateTenant(ctx context.Context, in *struct {
 	return taggedTenant(h.Projects.UpdateTenant(ctx, web.Principal(ctx), in.Tenant, etag, change))
 }
 
-func (h *Handler) deleteTenant(ctx context.Context, in *TenantRef) (*struct{}, error) {
-	return nil, h.Projects.DeleteTenant(ctx, web.Principal(ctx), in.Tenant)
-}
-
 func (h *Handler) attachTenant(ctx context.Context, in *struct {
 	ProjectRef
 	TenantRef

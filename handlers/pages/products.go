@@ -172,7 +172,7 @@ func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
 func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
 	err := v.confirmed("Tick the box to delete the product.")
 	if err == nil {
-		err = h.Projects.DeleteProduct(v.ctx(), v.who, v.param("product"))
+		err = h.Projects.DeleteProduct(v.ctx(), v.who, v.param("product"), "")
 	}
 	if err == nil {
 		return v.done("product_gone", productsPath)

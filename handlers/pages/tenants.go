@@ -243,7 +243,7 @@ func (h *Handler) tenantConflict(v *visit, mine tenantForm) (web.Answer, error) 
 func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 	err := v.confirmed("Tick the box to delete the tenant.")
 	if err == nil {
-		err = h.Projects.DeleteTenant(v.ctx(), v.who, v.param("tenant"))
+		err = h.Projects.DeleteTenant(v.ctx(), v.who, v.param("tenant"), "")
 	}
 	if err == nil {
 		return v.done("tenant_gone", tenantsPath)

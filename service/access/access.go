@@ -56,13 +56,15 @@ const (
 	TenantRead     Action = "tenant.read"
 	TenantCreate   Action = "tenant.create"
 	TenantUpdate   Action = "tenant.update"
-	TenantDelete   Action = "tenant.delete"
-	LoginRead      Action = "login.read" // app clients and their providers
-	LoginUpdate    Action = "login.update"
-	UserRead       Action = "user.read" // end users, groups and who may come in
-	UserUpdate     Action = "user.update"
-	WebhookRead    Action = "webhook.read"
-	WebhookChange  Action = "webhook.change"
+	// TenantDelete deletes an unused tenant, TenantErase one with people, keys or projects.
+	TenantDelete  Action = "tenant.delete"
+	TenantErase   Action = "tenant.erase"
+	LoginRead     Action = "login.read" // app clients and their providers
+	LoginUpdate   Action = "login.update"
+	UserRead      Action = "user.read" // end users, groups and who may come in
+	UserUpdate    Action = "user.update"
+	WebhookRead   Action = "webhook.read"
+	WebhookChange Action = "webhook.change"
 
 	TeamRead         Action = "team.read"
 	TeamUpdate       Action = "team.update"
@@ -154,6 +156,7 @@ func Actions() []Action {
 		TenantCreate,
 		TenantUpdate,
 		TenantDelete,
+		TenantErase,
 	}
 }
 
@@ -198,12 +201,13 @@ func Recorded() []Action {
 var granted = map[Role]map[Action]bool{
 	Owner: except(),
 	// Who is in a team is for its owners to say.
-	Member: except(ProjectErase, TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
+	Member: except(ProjectErase, TenantErase, TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(
 		DomainChange,
 		ProjectErase,
+		TenantErase,
 		WebhookRead,
 		WebhookChange,
 		TeamUpdate,

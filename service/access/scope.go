@@ -50,6 +50,7 @@ var needed = map[Action]Scope{
 	TenantCreate:     ScopeWrite,
 	TenantUpdate:     ScopeWrite,
 	TenantDelete:     ScopeWrite,
+	TenantErase:      ScopeAdmin,
 	KeyCreate:        ScopeKeys,
 	KeyChange:        ScopeKeys,
 	ExportRead:       ScopeExport,

@@ -40,6 +40,18 @@ func RevokeStranded(
 	return revokeAll(ctx, events, tx, p, rows, "environment_removed")
 }
 
+// RevokeOfProduct revokes the keys of a product that is deleted. It is called in the
+// transaction that deletes it and has asked for access.
+func RevokeOfProduct(
+	ctx context.Context, events Events, tx *models.Tx, p access.Principal, productID string,
+) error {
+	rows, err := tx.LiveKeysOfProduct(productID)
+	if err != nil {
+		return err
+	}
+	return revokeAll(ctx, events, tx, p, rows, "product_deleted")
+}
+
 // revokeAll revokes keys with an audit entry, an event and a revision for each.
 func revokeAll(
 	ctx context.Context, events Events, tx *models.Tx, p access.Principal, rows []models.APIKey, because string,

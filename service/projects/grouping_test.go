@@ -84,13 +84,13 @@ func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
 		if got, _ := w.answer(t, shop.Project.ID, both.Plaintext); got != "" {
 			t.Errorf("in the key's own project: %q", got)
 		}
-		if err := w.DeleteProduct(t.Context(), p, "store"); fault.CodeOf(err) != "product_in_use" {
+		if err := w.DeleteProduct(t.Context(), p, "store", ""); fault.CodeOf(err) != "product_in_use" {
 			t.Errorf("a product with a project is deleted: %v", err)
 		}
 		if _, err := w.UpdateSettings(t.Context(), p, "shop", "", projects.Settings{Product: &none}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.DeleteProduct(t.Context(), p, "store"); err != nil {
+		if err := w.DeleteProduct(t.Context(), p, "store", ""); err != nil {
 			t.Errorf("an empty product with a key: %v", err)
 		}
 		if got, _ := w.answer(t, shop.Project.ID, both.Plaintext); got != "" {
@@ -154,7 +154,7 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 				t.Errorf("%s serves %+v", served.Name, served.Tenants)
 			}
 		}
-		if err := w.DeleteTenant(t.Context(), p, "acme"); fault.CodeOf(err) != "tenant_in_use" {
+		if err := w.DeleteTenant(t.Context(), p, "acme", ""); fault.CodeOf(err) != "tenant_in_use" {
 			t.Errorf("deleted while it is served: %v", err)
 		}
 		for _, project := range []string{"books", "shop"} {
@@ -165,7 +165,7 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 		if got, _ := w.answer(t, shop.Project.ID, key.Plaintext); got != "wrong_tenant" {
 			t.Errorf("its key, once it is detached: %q", got)
 		}
-		if err := w.DeleteTenant(t.Context(), p, "acme"); fault.CodeOf(err) != "tenant_in_use" {
+		if err := w.DeleteTenant(t.Context(), p, "acme", ""); fault.CodeOf(err) != "tenant_in_use" {
 			t.Errorf("deleted while a key is of it: %v", err)
 		}
 		if err := w.Detach(t.Context(), p, "shop", "default"); fault.KindOf(err) != fault.NotFound {
@@ -190,7 +190,7 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 		if _, err := w.CreateTenant(t.Context(), p, projects.TenantInput{Name: "spare"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.DeleteTenant(t.Context(), p, "spare"); err != nil {
+		if err := w.DeleteTenant(t.Context(), p, "spare", ""); err != nil {
 			t.Errorf("an unused one: %v", err)
 		}
 	})

@@ -2,9 +2,7 @@ package projects
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"postern/models"
@@ -166,48 +164,6 @@ func (s *Service) UpdateProduct(
 		return Product{}, fmt.Errorf("projects: change product %s: %w", ref, err)
 	}
 	return out, nil
-}
-
-// DeleteProduct deletes a product without projects. One with projects is refused as
-// Conflict with the code product_in_use.
-func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref string) error {
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, err := access.Product(tx, p, ref, access.ProductDelete)
-		if err != nil {
-			return err
-		}
-		before, err := viewProduct(tx, row)
-		if err != nil {
-			return err
-		}
-		if n := len(before.Projects); n > 0 {
-			return fault.New(
-				fault.Conflict, "product_in_use", "The product still has %s: %s. Remove them from the product first.",
-				countOf(int64(n), "project", "projects"), strings.Join(before.Projects, ", "),
-			)
-		}
-		err = tx.DeleteProduct(row.ID)
-		if errors.Is(err, models.ErrReferenced) {
-			return fault.New(
-				fault.Conflict, "product_in_use",
-				"A project was put into the product just now.",
-			).Because(err)
-		}
-		if err != nil {
-			return err
-		}
-		return access.Record(tx, p, access.Entry{
-			Action: access.ProductDelete,
-			Object: row.ID,
-			Team:   row.TeamID,
-			Detail: map[string]string{"name": row.Name},
-			Before: before,
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("projects: delete product %s: %w", ref, err)
-	}
-	return nil
 }
 
 func viewProduct(tx *models.Tx, row models.Product) (Product, error) {

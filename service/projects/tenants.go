@@ -2,9 +2,7 @@ package projects
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"postern/core/snapshot"
@@ -223,57 +221,6 @@ func (in TenantChange) apply(row *models.Tenant) []fault.Field {
 		}
 	}
 	return wrong
-}
-
-// DeleteTenant deletes a team's tenant that no project serves and that has no keys.
-func (s *Service) DeleteTenant(ctx context.Context, p access.Principal, ref string) error {
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, team, err := access.Tenant(tx, p, ref, access.TenantDelete)
-		if err != nil {
-			return err
-		}
-		before, err := viewTenant(tx, row)
-		if err != nil {
-			return err
-		}
-		if err := unused(tx, before); err != nil {
-			return err
-		}
-		err = tx.DeleteTenant(row.ID)
-		if errors.Is(err, models.ErrReferenced) {
-			return fault.New(fault.Conflict, "tenant_in_use", "Something still belongs to this tenant.").Because(err)
-		}
-		if err != nil {
-			return err
-		}
-		return access.Record(tx, p, access.Entry{
-			Action: access.TenantDelete,
-			Object: row.ID,
-			Team:   team,
-			Detail: map[string]string{"name": row.Name},
-			Before: before,
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("projects: delete tenant %s: %w", ref, err)
-	}
-	return nil
-}
-
-func unused(tx *models.Tx, tenant Tenant) error {
-	if tenant.Project != "" {
-		return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
-	}
-	if n := len(tenant.Projects); n > 0 {
-		return fault.New(fault.Conflict, "tenant_in_use", "%s this tenant: %s. Detach it first.",
-			countOf(int64(n), "project serves", "projects serve"), strings.Join(tenant.Projects, ", "))
-	}
-	all, active, err := tx.CountKeysOfTenant(tenant.ID, models.Now())
-	if err == nil && all > 0 {
-		err = fault.New(fault.Conflict, "tenant_in_use", "%s of this tenant, %d of them active. Keys keep their "+
-			"tenant, also when they are revoked.", countOf(all, "key is", "keys are"), active)
-	}
-	return err
 }
 
 func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {

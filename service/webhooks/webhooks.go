@@ -37,6 +37,7 @@ const (
 	UserDeleted      = "user.deleted"
 	GroupChanged     = "group.changed"
 	ConsentWithdrawn = "consent.withdrawn"
+	TenantDeleted    = "tenant.deleted"
 
 	DomainRecordMissing = "domain.record_missing"
 	DomainRecordBack    = "domain.record_back"
@@ -51,6 +52,7 @@ func Events() []string {
 		UserCreated, UserSignedIn, UserFrozen, UserDeleted,
 		GroupChanged,
 		ConsentWithdrawn,
+		TenantDeleted,
 		DomainRecordMissing, DomainRecordBack,
 	}
 }

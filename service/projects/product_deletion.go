@@ -1,0 +1,127 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+)
+
+// ProductDeletion is what deleting a product changes. Its projects stay.
+type ProductDeletion struct {
+	Product    Product
+	Keys       int64 // that open all of its projects
+	ActiveKeys int64
+}
+
+// ProductDeletion counts what deleting a product changes.
+func (s *Service) ProductDeletion(ctx context.Context, p access.Principal, ref string) (ProductDeletion, error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Product(tx, p, ref, access.ProductRead)
+	var out ProductDeletion
+	if err == nil {
+		out.Product, err = viewProduct(tx, row)
+	}
+	if err == nil {
+		out.Keys, out.ActiveKeys, err = tx.CountKeysOfProduct(row.ID, models.Now())
+	}
+	if err != nil {
+		return ProductDeletion{}, fmt.Errorf("projects: what product %s has: %w", ref, err)
+	}
+	return out, nil
+}
+
+// DeleteProduct deletes a product. With confirm, its name, its keys are revoked and its
+// projects leave it. With confirm empty, one with projects is refused as Conflict with the
+// code product_in_use, and the keys of one without go on in the project they were created in.
+func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref, confirm string) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := access.Product(tx, p, ref, access.ProductDelete)
+		if err != nil {
+			return err
+		}
+		before, err := viewProduct(tx, row)
+		if err != nil {
+			return err
+		}
+		if err := before.checkDelete(confirm); err != nil {
+			return err
+		}
+		return s.eraseProduct(ctx, tx, p, row, before, confirm != "")
+	})
+	if err != nil {
+		return fmt.Errorf("projects: delete product %s: %w", ref, err)
+	}
+	s.Changed(ctx)
+	return nil
+}
+
+func (p Product) checkDelete(confirm string) error {
+	n := len(p.Projects)
+	switch {
+	case confirm != "" && confirm != p.Name:
+		return fault.InvalidField("/confirm", "wrong_confirmation",
+			"Type the product's name, %s, to delete it and revoke its keys.", p.Name)
+	case confirm == "" && n > 0:
+		return fault.New(fault.Conflict, "product_in_use",
+			"The product still has %s: %s. Remove them from the product first, or give the product's name as "+
+				"confirmation: they stay then, and the keys of the product are revoked.",
+			countOf(int64(n), "project", "projects"), strings.Join(p.Projects, ", "))
+	}
+	return nil
+}
+
+func (s *Service) eraseProduct(
+	ctx context.Context, tx *models.Tx, p access.Principal, row models.Product, before Product, all bool,
+) error {
+	projects, err := tx.ProjectsOfProduct(row.ID)
+	if err != nil {
+		return err
+	}
+	changed, err := tx.HomesOfProductKeys(row.ID)
+	if err != nil {
+		return err
+	}
+	for _, project := range projects {
+		changed = append(changed, project.ID)
+	}
+	err = access.Record(tx, p, access.Entry{
+		Action: access.ProductDelete,
+		Object: row.ID,
+		Team:   row.TeamID,
+		Detail: map[string]string{"name": row.Name},
+		Before: before,
+	})
+	if err != nil {
+		return err
+	}
+	if all {
+		if err := keys.RevokeOfProduct(ctx, s.Events, tx, p, row.ID); err != nil {
+			return err
+		}
+		if err := tx.LeaveProduct(row.ID, models.Now()); err != nil {
+			return err
+		}
+	}
+	err = tx.DeleteProduct(row.ID)
+	if errors.Is(err, models.ErrReferenced) {
+		return fault.New(fault.Conflict, "product_in_use", "A project was put into the product just now.").Because(err)
+	}
+	if err != nil {
+		return err
+	}
+	now := models.Now()
+	slices.Sort(changed)
+	for _, id := range slices.Compact(changed) {
+		if err := tx.AddRevision(id, "", now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
