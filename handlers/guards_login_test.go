@@ -76,6 +76,16 @@ var loginGuards = map[string]guard{
 		body:   "confirm=true",
 	},
 
+	"GET /projects/:project/login/:client/providers/:provider/group-mappings": {action: access.LoginRead},
+	"POST /projects/:project/login/:client/providers/:provider/group-mappings": {
+		action: access.LoginUpdate,
+		body:   "claim=groups&match=exact&claim_value=staff&group={group}",
+	},
+	"GET /projects/:project/login/:client/providers/:provider/group-mappings/:mapping": {action: access.LoginUpdate},
+	"POST /projects/:project/login/:client/providers/:provider/group-mappings/:mapping/remove": {
+		action: access.LoginUpdate,
+		body:   "confirm=true",
+	},
 	"POST /projects/:project/login/:client/access": {
 		action: access.LoginUpdate,
 		body:   "grant_types=authorization_code",

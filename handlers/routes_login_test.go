@@ -25,6 +25,11 @@ var anonymousLogin = map[string]string{
 	"POST /projects/:project/login/:client/providers/:provider":        "in",
 	"POST /projects/:project/login/:client/providers/:provider/switch": "in",
 	"POST /projects/:project/login/:client/providers/:provider/delete": "in",
-	"POST /projects/:project/login/:client/test":                       "in",
-	"GET /projects/:project/login/:client/secret":                      "in",
+
+	"GET /projects/:project/login/:client/providers/:provider/group-mappings":                  "in",
+	"POST /projects/:project/login/:client/providers/:provider/group-mappings":                 "in",
+	"GET /projects/:project/login/:client/providers/:provider/group-mappings/:mapping":         "in",
+	"POST /projects/:project/login/:client/providers/:provider/group-mappings/:mapping/remove": "in",
+	"POST /projects/:project/login/:client/test":                                               "in",
+	"GET /projects/:project/login/:client/secret":                                              "in",
 }

@@ -20,17 +20,18 @@ type LoginAttempt struct {
 	Scope         string
 	Resources     Texts // audiences that the client asked for
 	CodeChallenge string
-	Prompt        string     // the client's, "" for none
-	HintUser      string     // of the request's ID token, "" for none
-	LinkUser      string     // end user that gets the provider linked, "" for a sign-in
-	UserAgent     string     // of the browser, shortened
-	MaxAge        *int64     // the client's, in seconds; nil for none
-	ACRValues     string     // the client's, "" for none
-	LoginHint     string     // the client's, "" for none
-	UILocales     string     // the client's, "" for none
-	Tester        string     // account that tries it out from the dashboard, "" for a person's
-	AnsweredAt    *time.Time // when a provider's answer was taken, which can be done once
-	FinishedAt    *time.Time // when a code was given, which can be done once
+	Prompt        string         // the client's, "" for none
+	HintUser      string         // of the request's ID token, "" for none
+	LinkUser      string         // end user that gets the provider linked, "" for a sign-in
+	UserAgent     string         // of the browser, shortened
+	MaxAge        *int64         // the client's, in seconds; nil for none
+	ACRValues     string         // the client's, "" for none
+	LoginHint     string         // the client's, "" for none
+	UILocales     string         // the client's, "" for none
+	Tester        string         // account that tries it out from the dashboard, "" for a person's
+	Stated        secrets.Sealed // of a test login: what the provider stated, until it is shown
+	AnsweredAt    *time.Time     // when a provider's answer was taken, which can be done once
+	FinishedAt    *time.Time     // when a code was given, which can be done once
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 }
@@ -108,6 +109,12 @@ func (t *Tx) LoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
 func (t *Tx) TestLoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
 	var a LoginAttempt
 	return a, t.db.Where("id = ? AND expires_at > ? AND tester <> ''", id, now).Take(&a).Error
+}
+
+// SetStatedClaims stores what a provider stated in a test login; nil removes it.
+func (t *Tx) SetStatedClaims(id string, stated secrets.Sealed) error {
+	return t.db.Model(&LoginAttempt{}).Where("id = ?", id).Select("Stated").
+		UpdateColumns(&LoginAttempt{Stated: stated}).Error
 }
 
 // AnswerLoginAttempt records that a provider has responded. It returns false if one

@@ -39,6 +39,11 @@ func loginStates() []state {
 			Facts: testLogin().Facts,
 			ID:    testLogin().ID,
 		})},
+		{"group-mappings", projects.GroupMappingsPage(groupMappings())},
+		{"group-mappings-empty", projects.GroupMappingsPage(groupMappingsEmpty())},
+		{"group-mappings-wrong", projects.GroupMappingsPage(groupMappingsWrong())},
+		{"group-mappings-viewer", projects.GroupMappingsPage(groupMappingsViewer())},
+		{"group-mapping-removal", projects.GroupMappingRemovalPage(groupMappingRemoval())},
 		{"provider-new", projects.ProviderNewPage(providerNew())},
 		{"provider", projects.ProviderPage(provider())},
 		{"provider-declared", projects.ProviderPage(providerDeclared())},
@@ -70,6 +75,20 @@ func testLogin() projects.TestLogin {
 		Access: []ui.Fact{
 			{Label: "groups", Value: "[\"admins\"]", Mono: true},
 			{Label: "tenant", Value: "\"tnt_1\"", Mono: true},
+		},
+		Groups: []projects.MappingOutcome{
+			{
+				Rule: `groups is "staff"`, Group: "employees", Values: "staff, sales",
+				State: ui.Badge{Tone: ui.Good, Text: "holds"},
+			},
+			{
+				Rule: `hd is "example.com"`, Group: "admins", Values: "not stated",
+				State: ui.Badge{Tone: ui.Cold, Text: "does not hold"},
+			},
+		},
+		Stated: []ui.Fact{
+			{Label: "groups", Value: "[\"staff\",\"sales\"]", Mono: true},
+			{Label: "sub", Value: "\"10769150350006150715113082367\"", Mono: true},
 		},
 	}
 }

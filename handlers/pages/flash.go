@@ -34,6 +34,11 @@ var flashes = map[string]ui.Notice{
 	"call_signing":      {Tone: ui.Good, Text: "Calls are signed from the next one on."},
 	"call_signing_key":  {Tone: ui.Good, Text: "The new key is published. The list says when it signs."},
 	"call_signing_gone": {Tone: ui.Good, Text: "Calls are no longer signed. The keys are deleted."},
+	"group_mapping": {
+		Tone: ui.Good,
+		Text: "The rule is added. It counts from each user's next sign-in on.",
+	},
+	"group_mapping_gone": {Tone: ui.Good, Text: "The rule is removed."},
 	"api_scope_made": {
 		Tone: ui.Good,
 		Text: "The API scope is added. Allow it to app clients under their API access.",

@@ -2,8 +2,10 @@ package pages
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -63,6 +65,7 @@ func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
 		return web.Answer{Status: http.StatusForbidden, Page: projects.TestLoginPage(m)}, nil
 	}
 	m.Facts, m.ID, m.Access = testLoginFacts(result), claimFacts(result.ID), claimFacts(result.Access)
+	m.Stated, m.Groups = claimFacts(result.Stated.Claims), mappingOutcomes(result.Stated.Mappings)
 	return web.Show(projects.TestLoginPage(m)), nil
 }
 
@@ -93,6 +96,29 @@ func testLoginFacts(t login.TestLogin) []ui.Fact {
 		{Label: "Scopes", Value: t.Scopes, Mono: true},
 		{Label: "Tokens", Value: tokenTexts[t.Types].Text},
 	}
+}
+
+func mappingOutcomes(list []login.MappingOutcome) []projects.MappingOutcome {
+	var out []projects.MappingOutcome
+	for _, one := range list {
+		row := projects.MappingOutcome{
+			Rule:   mappingText(one.GroupMapping),
+			Group:  one.GroupName,
+			Values: cmp.Or(strings.Join(one.Values, ", "), "not stated"),
+			State:  ui.Badge{Tone: ui.Cold, Text: "does not hold"},
+		}
+		if one.More > 0 {
+			row.Values += fmt.Sprintf(", and %d more", one.More)
+		}
+		switch {
+		case one.Holds:
+			row.State = ui.Badge{Tone: ui.Good, Text: "holds"}
+		case one.Withheld:
+			row.Values = "withheld: the user is in too many groups for the token"
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 func claimFacts(members []login.Member) []ui.Fact {

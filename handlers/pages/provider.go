@@ -136,6 +136,9 @@ func (h *Handler) providerModel(
 		Facts:   providerFacts(o),
 		BackURL: client + "#providers",
 	}
+	if traits, _ := providers.TraitsOf(o.Type); traits.HasIDToken {
+		m.MappingsURL = mappingsPath(p, c, o)
+	}
 	if !o.Managed { // the installation's operator has registered that one's
 		m.Callback, m.Register = o.Callback, registerText(o.Type)
 	}

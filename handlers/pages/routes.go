@@ -200,6 +200,11 @@ func (h *Handler) appClientPages(p pageRouter) {
 	p.signedIn("POST", one+"/providers/:provider", h.saveProvider)
 	p.signedIn("POST", one+"/providers/:provider/switch", h.switchProvider)
 	p.signedIn("POST", one+"/providers/:provider/delete", h.deleteProvider)
+	mappings := one + "/providers/:provider/group-mappings"
+	p.signedIn("GET", mappings, h.showGroupMappings)
+	p.signedIn("POST", mappings, h.addGroupMapping)
+	p.signedIn("GET", mappings+"/:mapping", h.showGroupMapping)
+	p.signedIn("POST", mappings+"/:mapping/remove", h.removeGroupMapping)
 }
 
 // tenantPages are products and tenants.

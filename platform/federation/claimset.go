@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -73,6 +74,37 @@ func Stated(object []byte) ClaimSet {
 // And returns the claims of both. Where both state one, the first counts.
 func (s ClaimSet) And(more ClaimSet) ClaimSet {
 	return ClaimSet{slices.Concat(s.sources, more.sources)}
+}
+
+// StatedClaim is a claim with its value as JSON.
+type StatedClaim struct{ Name, Value string }
+
+// List returns at most so many claims by name. Values that are longer than the given number
+// of bytes are shortened.
+func (s ClaimSet) List(claims, bytes int) []StatedClaim {
+	all := map[string]any{}
+	for _, source := range slices.Backward(s.sources) {
+		maps.Copy(all, source)
+	}
+	var out []StatedClaim
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if len(out) == claims {
+			break
+		}
+		value, err := json.Marshal(all[name])
+		if err != nil {
+			continue
+		}
+		out = append(out, StatedClaim{shortened(name, maxPath), shortened(string(value), bytes)})
+	}
+	return out
+}
+
+func shortened(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "") + "…"
 }
 
 // Finding is what a claim set has at a path.

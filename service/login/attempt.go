@@ -185,7 +185,7 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	if err != nil {
 		return Outcome{}, fmt.Errorf("login: group mappings of %s: %w", row.ID, err)
 	}
-	config.Claims = claimRules(rules).paths()
+	config.Claims, config.AllClaims = claimRules(rules).paths(), attempt.Tester != ""
 	identity, tokens, err := s.Providers.Complete(ctx, config, request, providers.Response{
 		Code:   in.Code,
 		Issuer: in.Issuer,
@@ -197,6 +197,11 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	identity.Authentication = plausible(identity.Authentication, now)
 	if why := demandOf(attempt).unmet(identity.Authentication, now); why != "" {
 		return s.refuseUnmet(ctx, attempt, why)
+	}
+	if attempt.Tester != "" {
+		if err := s.keepStated(ctx, attempt, row, identity); err != nil {
+			return Outcome{}, err
+		}
 	}
 	return s.complete(ctx, attempt, row, answered{identity, tokens, claimRules(rules).evaluate(identity)}, in.Cookie)
 }

@@ -27,6 +27,12 @@ type GroupMapping struct {
 	GroupName string // not in input
 }
 
+// ID identifies a rule among those of its provider, for addresses.
+func (m GroupMapping) ID() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", m.Claim, m.Match, m.Value, m.Group))
+	return hex.EncodeToString(sum[:8])
+}
+
 // How the values of a claim are compared, with regard to case.
 const (
 	MatchExact  = "exact"
@@ -67,6 +73,37 @@ func (s *Service) GroupMappings(ctx context.Context, p access.Principal, provide
 func (s *Service) SetGroupMappings(
 	ctx context.Context, p access.Principal, provider, ifMatch string, list []GroupMapping,
 ) (GroupMappings, error) {
+	return s.changeMappings(ctx, p, provider, func(now GroupMappings) ([]GroupMapping, error) {
+		return list, access.Unchanged(ifMatch, now.ETag)
+	})
+}
+
+// AddGroupMapping adds a rule behind the others. See SetGroupMappings.
+func (s *Service) AddGroupMapping(
+	ctx context.Context, p access.Principal, provider string, rule GroupMapping,
+) (GroupMappings, error) {
+	return s.changeMappings(ctx, p, provider, func(now GroupMappings) ([]GroupMapping, error) {
+		return append(now.Mappings, rule), nil
+	})
+}
+
+// RemoveGroupMapping removes the rule with the ID, NotFound if there is none.
+func (s *Service) RemoveGroupMapping(
+	ctx context.Context, p access.Principal, provider, id string,
+) (GroupMappings, error) {
+	return s.changeMappings(ctx, p, provider, func(now GroupMappings) ([]GroupMapping, error) {
+		left := slices.DeleteFunc(slices.Clone(now.Mappings), func(one GroupMapping) bool { return one.ID() == id })
+		if len(left) == len(now.Mappings) {
+			return nil, fault.New(fault.NotFound, "not_found", "There is no such rule.")
+		}
+		return left, nil
+	})
+}
+
+// changeMappings replaces the rules of a provider by what change makes of them.
+func (s *Service) changeMappings(
+	ctx context.Context, p access.Principal, provider string, change func(GroupMappings) ([]GroupMapping, error),
+) (GroupMappings, error) {
 	var out GroupMappings
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findProvider(tx, p, provider, access.LoginUpdate)
@@ -83,7 +120,8 @@ func (s *Service) SetGroupMappings(
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(ifMatch, before.ETag); err != nil {
+		list, err := change(before)
+		if err != nil {
 			return err
 		}
 		rows, err := checkMappings(tx, tenant, row, list)

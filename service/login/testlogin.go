@@ -36,6 +36,7 @@ type TestLogin struct {
 	ID       []Member // of the ID token
 	Access   []Member // of the access token; empty where that is the provider's own
 	Types    TokenTypes
+	Stated   Stated
 }
 
 // Member is one claim of a token, as JSON.
@@ -111,7 +112,7 @@ var errTestLogin = fault.New(
 )
 
 // FinishTestLogin ends a test login: it exchanges the code as an application would, ends the
-// session, and returns the claims of the tokens. Forbidden trial_over or trial_refused.
+// session, and returns the claims of the tokens and those that the provider stated. Forbidden trial_over or trial_refused.
 func (s *Service) FinishTestLogin(
 	ctx context.Context, p access.Principal, in TestLoginResponse, browser string,
 ) (TestLogin, error) {
@@ -144,14 +145,23 @@ func (s *Service) FinishTestLogin(
 		return TestLogin{}, err
 	}
 	tokens, err := s.issue(ctx, client, done)
-	ended := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.EndLoginSession(done.session.ID, models.Now()) })
+	var stated Stated
+	ended := s.DB.Write(ctx, func(tx *models.Tx) error {
+		var err error
+		if stated, err = s.takeStated(tx, attempt); err != nil {
+			return err
+		}
+		return tx.EndLoginSession(done.session.ID, models.Now())
+	})
 	if err != nil {
 		return TestLogin{}, err
 	}
 	if ended != nil {
 		return TestLogin{}, fmt.Errorf("login: end the session of a test login: %w", ended)
 	}
-	return s.viewTestLogin(ctx, client, done, tokens)
+	out, err := s.viewTestLogin(ctx, client, done, tokens)
+	out.Stated = stated
+	return out, err
 }
 
 func (s *Service) viewTestLogin(

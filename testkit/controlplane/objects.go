@@ -18,7 +18,7 @@ import (
 type Objects struct {
 	Project, ProjectName, version, environment, Key, export, code string
 	Team, account, invitation, invite, session, identity, token   string
-	webhook, delivery, Tenant, client, provider                   string
+	webhook, delivery, Tenant, client, provider, mapping          string
 	user, group, child, approval                                  string
 	keyType, Product, userSession, domain, apiScope               string
 
@@ -88,6 +88,9 @@ func (o *Fixture) createObjects(t *testing.T, needs, route string, all bool) Obj
 	}
 	if about("user", "group", "approval") {
 		o.createDirectory(t, &has, needs)
+	}
+	if about(":mapping") {
+		has.mapping = o.createGroupMapping(t, has.provider, has.group)
 	}
 	if about(":domain") {
 		has.domain = o.createDomain(t, has.Project)
@@ -252,6 +255,7 @@ func (h Objects) Path(route string) string {
 		":identity", h.identity,
 		":invitation", h.invitation,
 		":key_type", h.keyType,
+		":mapping", h.mapping,
 		":name", "X-Upstream-Token",
 		":key", h.Key,
 		":product", h.Product,

@@ -77,3 +77,12 @@ func (o *Fixture) createWebhook(t *testing.T) (hook, delivery string, err error)
 	err = errors.Join(err, o.DB.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&sent) }))
 	return created.ID, sent.ID, err
 }
+
+// createGroupMapping adds a rule that puts users into the group, and returns its id.
+func (o *Fixture) createGroupMapping(t *testing.T, provider, group string) string {
+	t.Helper()
+	rule := login.GroupMapping{Claim: "hd", Match: login.MatchExact, Value: "example.com", Group: group}
+	set, err := o.Server.Login.AddGroupMapping(t.Context(), o.Principal, provider, rule)
+	must(t, err)
+	return set.Mappings[0].ID()
+}

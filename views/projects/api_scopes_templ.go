@@ -146,14 +146,14 @@ func APIScopesPage(m APIScopes) templ.Component {
 					templ_7745c5c3_Err = ui.TextField(ui.Field{
 						ID:           "api-audience",
 						Name:         "audience",
-						Label:        "URI of this API",
+						Label:        "Audience",
 						Value:        m.Audience.Audience,
 						Mono:         true,
 						Autocomplete: "off",
 						Placeholder:  "https://api.example.com",
-						Hint: "An application that sends it as resource gets a token for this project alone. After a " +
-							"change, tokens for the old one are refused here, and sign-ins that asked for it cannot be " +
-							"refreshed.",
+						Hint: "URI of this API. An application that sends it as resource gets a token for this project " +
+							"alone. After a change, tokens for the old one are refused here, and sign-ins that asked for it " +
+							"cannot be refreshed.",
 					}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

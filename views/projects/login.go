@@ -150,9 +150,11 @@ type Provider struct {
 	Facts    []ui.Fact
 	Callback string
 	Register string // where, in words
-	Edit     *ProviderForm
-	Delete   *ui.Confirmation
-	BackURL  string
+
+	MappingsURL string // of its group mappings, "" where there are no claims
+	Edit        *ProviderForm
+	Delete      *ui.Confirmation
+	BackURL     string
 }
 
 // ProviderForm posts revision, client_id, client_secret, scopes, tokens and enabled to
@@ -202,6 +204,14 @@ func (s AppClientSettings) algorithms() ui.Group {
 	}
 }
 
+// MappingOutcome is a group mapping with what a test login's claims made of it.
+type MappingOutcome struct {
+	Rule   string // for example: groups is "staff"
+	Group  string
+	Values string // that the claim had
+	State  ui.Badge
+}
+
 // TestLogin shows the result of a test login.
 type TestLogin struct {
 	Page    ui.Page
@@ -210,5 +220,7 @@ type TestLogin struct {
 	Facts   []ui.Fact
 	ID      []ui.Fact // claims of the ID token, as JSON
 	Access  []ui.Fact // of the access token; none where that is the provider's own
-	BackURL string    // of the app client, "" where no project serves its tenant
+	Stated  []ui.Fact // claims of the provider, as JSON
+	Groups  []MappingOutcome
+	BackURL string // of the app client, "" where no project serves its tenant
 }

@@ -1,0 +1,165 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/login"
+	"postern/service/login/providers"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func mappingsPath(p rules.Project, c login.Client, o login.Provider) string {
+	return providerPath(appClientPath(p, c.ID), o.ID) + "/group-mappings"
+}
+
+// mappingText is a rule in words.
+func mappingText(one login.GroupMapping) string {
+	if one.Match == login.MatchPrefix {
+		return fmt.Sprintf("%s begins with %q", one.Claim, one.Value)
+	}
+	return fmt.Sprintf("%s is %q", one.Claim, one.Value)
+}
+
+func postedMapping(v *visit) login.GroupMapping {
+	return login.GroupMapping{
+		Claim: strings.TrimSpace(v.posted("claim")),
+		Match: v.posted("match"),
+		Value: v.posted("claim_value"),
+		Group: strings.TrimSpace(v.posted("group")),
+	}
+}
+
+func (h *Handler) showGroupMappings(v *visit) (web.Answer, error) {
+	return h.groupMappingsWith(v, login.GroupMapping{}, &formErrors{})
+}
+
+// groupMappingsWith shows the rules of a provider, with the form of a new one as typed.
+func (h *Handler) groupMappingsWith(v *visit, typed login.GroupMapping, wrong *formErrors) (web.Answer, error) {
+	p, c, o, err := h.providerOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, err := h.Login.GroupMappings(v.ctx(), v.who, o.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
+	path := mappingsPath(p, c, o)
+	m := projects.GroupMappings{
+		Page: v.shell("Group mappings", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: c.Name, URL: client}, ui.Crumb{Text: label, URL: providerPath(client, o.ID)},
+			ui.Crumb{Text: "Group mappings"}),
+		Provider: label,
+		BackURL:  providerPath(client, o.ID),
+	}
+	may := v.mayChange(p, access.LoginUpdate) && v.mayChange(p, access.UserUpdate)
+	for _, one := range found.Mappings {
+		row := projects.GroupMappingRow{Rule: mappingText(one), Group: one.GroupName}
+		if may {
+			row.RemoveURL = path + "/" + url.PathEscape(one.ID())
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	if traits, _ := providers.TraitsOf(o.Type); may && traits.HasIDToken {
+		place := fmt.Sprintf("/mappings/%d", len(found.Mappings))
+		m.Add = &projects.GroupMappingForm{
+			Action: path,
+			Claim:  wrong.value(place+"/claim", typed.Claim),
+			Value:  wrong.value(place+"/value", typed.Value),
+			Group:  wrong.value(place+"/group", typed.Group),
+			Matches: []ui.Option{
+				{Value: login.MatchExact, Title: "is", Chosen: typed.Match != login.MatchPrefix},
+				{Value: login.MatchPrefix, Title: "begins with", Chosen: typed.Match == login.MatchPrefix},
+			},
+		}
+		m.Add.Error = wrong.rest()
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.GroupMappingsPage(m)}, nil
+}
+
+func (h *Handler) addGroupMapping(v *visit) (web.Answer, error) {
+	typed := postedMapping(v)
+	p, c, o, err := h.providerOf(v)
+	if err == nil {
+		_, err = h.Login.AddGroupMapping(v.ctx(), v.who, o.ID, typed)
+	}
+	if err == nil {
+		return v.done("group_mapping", mappingsPath(p, c, o))
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return h.groupMappingsWith(v, typed, wrong)
+}
+
+func (h *Handler) showGroupMapping(v *visit) (web.Answer, error) {
+	return h.groupMappingRemoval(v, &formErrors{})
+}
+
+// groupMappingRemoval asks before a rule is removed: users can leave its group at once.
+func (h *Handler) groupMappingRemoval(v *visit, wrong *formErrors) (web.Answer, error) {
+	p, c, o, err := h.providerOf(v)
+	if err == nil {
+		err = v.allowed(p, access.LoginUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, err := h.Login.GroupMappings(v.ctx(), v.who, o.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	i := slices.IndexFunc(found.Mappings, func(one login.GroupMapping) bool { return one.ID() == v.param("mapping") })
+	if i < 0 {
+		return web.Answer{}, web.NotFound()
+	}
+	one, list := found.Mappings[i], mappingsPath(p, c, o)
+	path := list + "/" + url.PathEscape(one.ID())
+	m := projects.GroupMappingRemoval{
+		Page: v.shell("Remove a group mapping", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: "Group mappings", URL: list}, ui.Crumb{Text: "Remove"}),
+		Facts: []ui.Fact{
+			{Label: "Rule", Value: mappingText(one), Mono: true},
+			{Label: "Group", Value: one.GroupName},
+		},
+		Confirm: ui.Confirmation{
+			ID:     "mapping-remove",
+			Action: path + "/remove",
+			Button: "Remove rule",
+			Text: "Remove this rule. If no other rule of this provider names the group, users who are in it by a claim " +
+				"alone leave it at once.",
+			Error: wrong.rest(),
+		},
+		BackURL: list,
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.GroupMappingRemovalPage(m)}, nil
+}
+
+func (h *Handler) removeGroupMapping(v *visit) (web.Answer, error) {
+	p, c, o, err := h.providerOf(v)
+	if err == nil {
+		err = v.allowed(p, access.LoginUpdate)
+	}
+	if err == nil {
+		err = v.confirmed("Tick the box to remove the rule.")
+	}
+	if err == nil {
+		_, err = h.Login.RemoveGroupMapping(v.ctx(), v.who, o.ID, v.param("mapping"))
+	}
+	if wrong, ok := formErrorsIn(err); ok {
+		return h.groupMappingRemoval(v, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("group_mapping_gone", mappingsPath(p, c, o))
+}

@@ -1,0 +1,82 @@
+package pages_test
+
+import (
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/state"
+	"postern/views/ui"
+)
+
+// newMappedSite is a test login's site whose tenant has a group, with the address of its
+// provider's group mappings.
+func newMappedSite(t *testing.T, db *models.DB) (*testLoginSite, string) {
+	t.Helper()
+	s := newTestLoginSite(t, db)
+	provider := strings.TrimSuffix(s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", ""), "/switch")
+	tenant := s.Get("/projects/shop/login").Find("select[name=tenant] option").AttrOr("value", "")
+	s.Post("/tenants/"+tenant+"/groups", "name", "staff").Location()
+	return s, provider + "/group-mappings"
+}
+
+func TestGroupMappings_page(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, page := newMappedSite(t, db)
+		s.Get(strings.TrimSuffix(page, "/group-mappings")).Says("a[href='"+page+"']", "Group mappings")
+		s.Get(page).Shows(200, "Group mappings").Says("main", "No rules yet")
+		s.Post(page, "claim", "a..b", "match", "prefix", "claim_value", "<b>", "group", "nobody").
+			Shows(422, "Group mappings").
+			Holds("claim", "a..b").
+			Holds("claim_value", "<b>").
+			Says("#mapping-claim-error", "Name a claim").
+			Says("#mapping-group-error", "group")
+		rule := []string{"claim", "groups", "match", "prefix", "claim_value", "<b>", "group", "staff"}
+		form := append(rule, ui.NonceField, s.Get(page).Nonce(page))
+		s.Post(page, form...).LeadsTo(page)
+		s.Post(page, form...).LeadsTo(page) // a form sent twice adds one rule
+		s.Get(page).Says("tbody", `groups begins with "<b>"`).Says("tbody", "staff")
+		s.Post(page, rule...).Shows(422, "Group mappings").Says("main", "twice")
+		one := s.Get(page).Find("tbody a").AttrOr("href", "")
+		s.Get(one).Shows(200, "Remove a group mapping").Says("main", `groups begins with "<b>"`)
+		s.Post(one+"/remove").Shows(422, "Remove a group mapping").Says("main", "Tick the box")
+		s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
+		s.Get(page).Says("main", "No rules yet")
+		s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
+	})
+}
+
+// A test login shows every claim of the provider, and what each rule makes of them.
+func TestGroupMappings_testLogin(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, page := newMappedSite(t, db)
+		s.fake.Claims = func(claims map[string]any) {
+			claims["roles"] = []string{"admin", "<b>sales</b>"}
+			claims["long"] = strings.Repeat("x", 5000)
+		}
+		for _, rule := range [][]string{{"exact", "admin"}, {"prefix", "<b>owner"}} {
+			s.Post(page, "claim", "roles", "match", rule[0], "claim_value", rule[1], "group", "staff").LeadsTo(page)
+		}
+		end := s.tested()
+		result := s.Get(end).
+			Shows(200, "The login of web works").
+			Says("[aria-labelledby=mapped-groups]", `roles is "admin"`).
+			Says("[aria-labelledby=mapped-groups]", "admin, <b>sales</b>").
+			Says("[aria-labelledby=provider-claims]", `["admin","\u003cb\u003esales\u003c/b\u003e"]`).
+			Says("[aria-labelledby=access-token]", `["staff"]`)
+		states := result.Find("[aria-labelledby=mapped-groups] .badge").Text()
+		if states != "holdsdoes not hold" {
+			t.Errorf("the rules %q, want the first to hold alone", states)
+		}
+		if strings.Contains(result.Raw, strings.Repeat("x", 2000)) {
+			t.Error("a long claim is not shortened")
+		}
+		var kept int
+		const left = "SELECT count(*) FROM login_attempts WHERE stated IS NOT NULL"
+		if err := db.SQL().QueryRowContext(t.Context(), left).Scan(&kept); err != nil || kept != 0 {
+			t.Errorf("%d attempts keep claims after the result was shown (%v)", kept, err)
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package login
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"postern/models"
+	"postern/platform/federation"
+	"postern/platform/secrets"
+)
+
+// Stated is what a provider stated about a user in a test login, and what its group mappings
+// made of it.
+type Stated struct {
+	Claims   []Member // of the ID token and userinfo, shortened
+	Mappings []MappingOutcome
+}
+
+// MappingOutcome is a group mapping with the values that its claim had.
+type MappingOutcome struct {
+	GroupMapping
+
+	Values   []string // the first of them
+	More     int      // values that are not among these
+	Holds    bool
+	Withheld bool // the provider has the claim and did not send it
+}
+
+// Bounds on what a test login shows of a provider's claims.
+const (
+	maxShownClaims = 100
+	maxShownValues = 20
+	maxShownBytes  = 1000 // of one claim
+)
+
+func statedPlace(attempt string) secrets.Place {
+	return secrets.Place{Table: "login_attempts", Row: attempt, Column: "stated"}
+}
+
+// keepStated stores what a provider stated in a test login until its result is shown.
+func (s *Service) keepStated(
+	ctx context.Context, attempt models.LoginAttempt, row models.Provider, identity federation.Identity,
+) error {
+	client, err := s.client(ctx, row.ClientID)
+	if err != nil {
+		return err
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		tenant, team, err := teamOf(tx, client.TenantID)
+		if err != nil {
+			return err
+		}
+		mappings, err := mappingsOf(tx, tenant, row.ID)
+		if err != nil {
+			return err
+		}
+		plain, err := json.Marshal(statedBy(identity, mappings.Mappings))
+		if err != nil {
+			return err
+		}
+		sealed, err := s.Vault.Seal(tx, team, statedPlace(attempt.ID), secrets.Secret(plain))
+		if err != nil {
+			return err
+		}
+		return tx.SetStatedClaims(attempt.ID, sealed)
+	})
+	if err != nil {
+		return fmt.Errorf("login: keep the claims of the test login %s: %w", attempt.ID, err)
+	}
+	return nil
+}
+
+func statedBy(identity federation.Identity, mappings []GroupMapping) Stated {
+	var out Stated
+	if identity.Claims != nil {
+		for _, claim := range identity.Claims.List(maxShownClaims, maxShownBytes) {
+			out.Claims = append(out.Claims, Member(claim))
+		}
+	}
+	for _, one := range mappings {
+		rule := models.GroupMapping{Claim: one.Claim, Value: one.Value, Match: one.Match, GroupID: one.Group}
+		found := find(rule, identity)
+		shown := found.Values[:min(len(found.Values), maxShownValues)]
+		out.Mappings = append(out.Mappings, MappingOutcome{
+			GroupMapping: one,
+			Values:       shown,
+			More:         len(found.Values) - len(shown),
+			Holds:        holds(rule, found.Values),
+			Withheld:     found.Withheld,
+		})
+	}
+	return out
+}
+
+// takeStated returns what keepStated stored for an attempt, and deletes it.
+func (s *Service) takeStated(tx *models.Tx, attempt models.LoginAttempt) (Stated, error) {
+	var out Stated
+	if len(attempt.Stated) == 0 {
+		return out, nil
+	}
+	plain, err := s.Vault.Open(tx, statedPlace(attempt.ID), attempt.Stated)
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal([]byte(plain.Reveal()), &out); err != nil {
+		return out, err
+	}
+	return out, tx.SetStatedClaims(attempt.ID, nil)
+}

@@ -1,0 +1,35 @@
+package projects
+
+import "postern/views/ui"
+
+// GroupMappings lists the rules by which a provider's claims put users into groups.
+type GroupMappings struct {
+	Page     ui.Page
+	Provider string // label
+	Rows     []GroupMappingRow
+	Add      *GroupMappingForm // nil for viewers, and for providers without claims
+	BackURL  string            // of the provider
+}
+
+// GroupMappingRow is a rule in the list.
+type GroupMappingRow struct {
+	Rule      string
+	Group     string
+	RemoveURL string // "" for viewers
+}
+
+// GroupMappingForm posts a new rule to Action.
+type GroupMappingForm struct {
+	Action              string
+	Claim, Value, Group ui.Value
+	Matches             []ui.Option
+	Error               string
+}
+
+// GroupMappingRemoval asks before a rule is removed.
+type GroupMappingRemoval struct {
+	Page    ui.Page
+	Facts   []ui.Fact
+	Confirm ui.Confirmation
+	BackURL string
+}

@@ -1,0 +1,66 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+const mappingsURL = "/projects/shop/login/cli_1/providers/idp_1/group-mappings"
+
+func groupMappings() projects.GroupMappings {
+	return projects.GroupMappings{
+		Page:     in("Group mappings", mappingsURL, "Shop", "web", "Keycloak"),
+		Provider: "Keycloak",
+		BackURL:  "/projects/shop/login/cli_1/providers/idp_1",
+		Rows: []projects.GroupMappingRow{
+			{Rule: `realm_access.roles is "admin"`, Group: "admins", RemoveURL: mappingsURL + "/1f0a"},
+			{Rule: `groups begins with "/sales/"`, Group: "sales and partners", RemoveURL: mappingsURL + "/2b1c"},
+		},
+		Add: &projects.GroupMappingForm{
+			Action: mappingsURL,
+			Matches: []ui.Option{
+				{Value: "exact", Title: "is", Chosen: true},
+				{Value: "prefix", Title: "begins with"},
+			},
+		},
+	}
+}
+
+func groupMappingsEmpty() projects.GroupMappings {
+	m := groupMappings()
+	m.Rows = nil
+	return m
+}
+
+func groupMappingsWrong() projects.GroupMappings {
+	m := groupMappings()
+	m.Add.Claim = ui.Value{Text: "realm_access..roles", Error: "Name a claim, such as groups or realm_access.roles."}
+	m.Add.Group = ui.Value{Text: "owners", Error: "Name a group of the app client's tenant. Create it there first."}
+	return m
+}
+
+func groupMappingsViewer() projects.GroupMappings {
+	m := groupMappings()
+	m.Add = nil
+	for i := range m.Rows {
+		m.Rows[i].RemoveURL = ""
+	}
+	return m
+}
+
+func groupMappingRemoval() projects.GroupMappingRemoval {
+	return projects.GroupMappingRemoval{
+		Page: in("Remove a group mapping", mappingsURL, "Shop", "Group mappings"),
+		Facts: []ui.Fact{
+			{Label: "Rule", Value: `groups is "staff"`, Mono: true},
+			{Label: "Group", Value: "employees"},
+		},
+		Confirm: ui.Confirmation{
+			ID:     "mapping-remove",
+			Action: mappingsURL + "/1f0a/remove",
+			Text:   "Remove this rule.",
+			Button: "Remove rule",
+		},
+		BackURL: mappingsURL,
+	}
+}
