@@ -233,20 +233,26 @@ func tenantSettings() tenants.Settings {
 			DisplayName:   ui.Value{Text: "Acme Ltd"},
 			FallbackOwner: ui.Value{Text: "acme\tapp", Error: "Use at most 128 characters, on one line."},
 		},
-		Delete: &ui.Confirmation{
-			ID:     "delete-confirm",
+		Erase: &ui.Erasure{
+			ID:     "erase-confirm",
 			Action: "/tenants/tnt_1/delete",
-			Button: "Delete tenant",
-			Error:  "2 projects serve this tenant: books, shop. Detach it first.",
-			Text: "Delete this tenant. This is possible once no project serves it and it has no keys, users, " +
-				"groups or login settings.",
+			Facts: []ui.Fact{
+				{Label: "Users", Value: "1,204"},
+				{Label: "App clients", Value: "2"},
+				{Label: "API keys", Value: "12, 3 of them active"},
+			},
+			Text:   "All of this goes along, and cannot be restored.",
+			Label:  "Tenant name",
+			Name:   "acme",
+			Typed:  ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete it with everything in it."},
+			Button: "Delete tenant and its people",
 		},
 	}
 }
 
 func tenantViewer() tenants.Settings {
 	m := tenantSettings()
-	m.Change, m.Delete, m.Projects = nil, nil, nil
+	m.Change, m.Erase, m.Projects = nil, nil, nil
 	return m
 }
 
@@ -294,8 +300,8 @@ func product() products.Product {
 			ID:     "delete-confirm",
 			Action: "/products/prd_1/delete",
 			Button: "Delete product",
-			Text:   "Delete this product. This is possible once no project is in it.",
-			Error:  "The product still has 2 projects: books, shop. Remove them from the product first.",
+			Text:   "Delete this product. No project is in it.",
+			Error:  "A project was put into the product just now.",
 		},
 	}
 }

@@ -75,11 +75,11 @@ func (h *Handler) createProduct(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) showProduct(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	m, err := h.productPage(v, v.param("product"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return web.Show(products.ProductPage(v.productModel(p))), nil
+	return web.Show(products.ProductPage(m)), nil
 }
 
 func productsCrumb() ui.Crumb { return ui.Crumb{Text: "Products", URL: productsPath} }
@@ -101,14 +101,6 @@ func (v *visit) productModel(p rules.Product) products.Product {
 	}
 	if v.who.May(p.Team, access.ProductUpdate) {
 		m.Rename = &products.Rename{Action: path, Revision: p.ETag, DisplayName: ui.Value{Text: p.DisplayName}}
-	}
-	if v.who.May(p.Team, access.ProductDelete) {
-		m.Delete = &ui.Confirmation{
-			ID:     "delete-confirm",
-			Action: path + "/delete",
-			Button: "Delete product",
-			Text:   "Delete this product. This is possible once no project is in it.",
-		}
 	}
 	return m
 }
@@ -146,7 +138,10 @@ func (h *Handler) refusedProduct(
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := v.productModel(p)
+	m, err := h.productPage(v, p.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
 	mark(&m, wrong)
 	return web.Answer{Status: wrong.status, Page: products.ProductPage(m)}, nil
 }
@@ -167,19 +162,4 @@ func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
 		Hidden:  []projects.Pair{{Name: "revision", Value: p.ETag}, {Name: "display_name", Value: mine}},
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
-}
-
-func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
-	err := v.confirmed("Tick the box to delete the product.")
-	if err == nil {
-		err = h.Projects.DeleteProduct(v.ctx(), v.who, v.param("product"), "")
-	}
-	if err == nil {
-		return v.done("product_gone", productsPath)
-	}
-	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *formErrors) {
-		if m.Delete != nil {
-			m.Delete.Error = wrong.rest()
-		}
-	})
 }

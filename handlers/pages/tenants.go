@@ -91,11 +91,11 @@ func (h *Handler) createTenant(v *visit) (web.Answer, error) {
 type tenantForm struct{ revision, displayName, fallbackOwner string }
 
 func (h *Handler) showTenant(v *visit) (web.Answer, error) {
-	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	m, err := h.tenantPage(v, v.param("tenant"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return web.Show(tenants.SettingsPage(v.tenantModel(t))), nil
+	return web.Show(tenants.SettingsPage(m)), nil
 }
 
 // tenantShell is the shell of a tenant's page. The breadcrumbs of a project's own tenant
@@ -156,15 +156,6 @@ func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 			FallbackOwner: ui.Value{Text: t.FallbackOwner},
 		}
 	}
-	if v.who.May(t.Team, access.TenantDelete) && t.Project == "" {
-		m.Delete = &ui.Confirmation{
-			ID:     "delete-confirm",
-			Action: path + "/delete",
-			Button: "Delete tenant",
-			Text: "Delete this tenant. This is possible once no project serves it and it has no keys, users, groups " +
-				"or login settings.",
-		}
-	}
 	return m
 }
 
@@ -210,7 +201,10 @@ func (h *Handler) refusedTenant(
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := v.tenantModel(t)
+	m, err := h.tenantPage(v, t.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
 	mark(&m, wrong)
 	return web.Answer{Status: wrong.status, Page: tenants.SettingsPage(m)}, nil
 }
@@ -238,19 +232,4 @@ func (h *Handler) tenantConflict(v *visit, mine tenantForm) (web.Answer, error) 
 		},
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
-}
-
-func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
-	err := v.confirmed("Tick the box to delete the tenant.")
-	if err == nil {
-		err = h.Projects.DeleteTenant(v.ctx(), v.who, v.param("tenant"), "")
-	}
-	if err == nil {
-		return v.done("tenant_gone", tenantsPath)
-	}
-	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *formErrors) {
-		if m.Delete != nil {
-			m.Delete.Error = wrong.rest()
-		}
-	})
 }

@@ -73,7 +73,7 @@ func TestTenantsOnTheirPages(t *testing.T) {
 		s.Post(tenant, mine...).LeadsTo(tenant)
 		s.Get(tenant).Shows(200, "Acme Inc").Holds("fallback_owner", "other")
 
-		s.Post(tenant+"/delete").Shows(422, "Acme Inc").Says("[role=alert]", "Tick the box")
+		s.Post(tenant+"/delete").Shows(422, "Acme Inc").Says("#erase-confirm-error", "type the tenant's name")
 		s.Post(tenant+"/delete", "confirm", "true").
 			Shows(409, "Acme Inc").
 			Says("[role=alert]", "1 project serves this tenant: shop")
@@ -102,6 +102,15 @@ func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
 			Says("main", "No project serves this tenant").
 			Says("[data-flash]", "Attach it")
 		s.Get("/tenants").Says("tbody", "acme").Says("tbody", "no project").Says("tbody", "the project's")
+
+		path := made.Header.Get("Location")
+		s.Get(path).Says("section[aria-labelledby=delete]", "Delete this tenant")
+		s.Post(path+"/users", "email", "ana@example.com")
+		s.Get(path).Says("section[aria-labelledby=delete] dl", "Users").Lacks("#delete-confirm")
+		s.Post(path+"/delete", "typed_name", "acm").Shows(422, "acme").Says("#erase-confirm-error", "acme")
+		s.Post(path+"/delete", "confirm", "true").Shows(409, "acme").Says("[role=alert]", "The tenant has 1 user.")
+		s.Post(path+"/delete", "typed_name", "acme").LeadsTo("/tenants")
+		s.Get("/tenants").Says("[data-flash]", "deleted").Says("main", "No tenants yet")
 	})
 }
 
@@ -137,10 +146,11 @@ func TestProductsOnTheirPages(t *testing.T) {
 			Says("tbody", "The store").
 			Says("tbody", "Mine")
 
-		s.Post(path+"/delete").Shows(422, "The store").Says("[role=alert]", "Tick the box")
+		s.Get(path).Says("section[aria-labelledby=delete]", "without a product")
+		s.Post(path+"/delete").Shows(422, "The store").Says("#erase-confirm-error", "type the product's name")
+		s.Post(path+"/delete", "typed_name", "stor").Shows(422, "The store").Says("#erase-confirm-error", "store")
 		s.Post(path+"/delete", "confirm", "true").Shows(409, "The store").Says("[role=alert]", "1 project: shop")
-		s.Post("/projects/shop/product", "in_product", "").LeadsTo("/projects/shop")
-		s.Post(path+"/delete", "confirm", "true").LeadsTo("/products")
+		s.Post(path+"/delete", "typed_name", "store").LeadsTo("/products")
 		s.Get("/products").Says("[data-flash]", "deleted").Says("main", "No products yet")
 	})
 }

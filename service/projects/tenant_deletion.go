@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"postern/models"
 	"postern/platform/fault"
@@ -90,15 +91,38 @@ func (d TenantDeletion) check(confirm string) error {
 		return fault.InvalidField("/confirm", "wrong_confirmation",
 			"Type the tenant's name, %s, to delete it with everything in it.", d.Tenant.Name)
 	case confirm == "" && d.InUse():
-		c := d.Contents
 		return fault.New(fault.Conflict, "tenant_in_use",
-			"The tenant has %s, %s, %s and %s (%d active), and %s it. An owner can delete it with all of that, by "+
-				"giving its name as confirmation.",
-			countOf(c.Users, "user", "users"), countOf(c.Groups, "group", "groups"),
-			countOf(c.AppClients, "app client", "app clients"), countOf(c.Keys, "key", "keys"), c.ActiveKeys,
-			countOf(int64(len(d.Tenant.Projects)), "project serves", "projects serve"))
+			"%s An owner can delete the tenant with all of that, by giving its name as confirmation.", d.uses())
 	}
 	return nil
+}
+
+// uses says in one or two sentences what keeps the tenant from being deleted.
+func (d TenantDeletion) uses() string {
+	c := d.Contents
+	var has, out []string
+	for _, part := range []struct {
+		n         int64
+		one, many string
+	}{
+		{c.Users, "user", "users"},
+		{c.Groups, "group", "groups"},
+		{c.Approvals, "approval", "approvals"},
+		{c.AppClients, "app client", "app clients"},
+		{c.Keys, "key", "keys"},
+	} {
+		if part.n > 0 {
+			has = append(has, countOf(part.n, part.one, part.many))
+		}
+	}
+	if len(has) > 0 {
+		out = append(out, "The tenant has "+strings.Join(has, ", ")+".")
+	}
+	if served := d.Tenant.Projects; len(served) > 0 {
+		out = append(out, countOf(int64(len(served)), "project serves", "projects serve")+" this tenant: "+
+			strings.Join(served, ", ")+".")
+	}
+	return strings.Join(out, " ")
 }
 
 // eraseTenant deletes the rows, and records and announces it. Revisions come last, because

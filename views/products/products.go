@@ -41,7 +41,8 @@ type Product struct {
 	Facts       []ui.Fact
 	Projects    []ui.Link
 	Rename      *Rename
-	Delete      *ui.Confirmation
+	Delete      *ui.Confirmation // of an unused product
+	Erase       *ui.Erasure      // of one with projects or keys
 }
 
 // Rename posts revision and display_name to Action.

@@ -50,7 +50,8 @@ type Settings struct {
 	Facts    []ui.Fact
 	Projects []ui.Link // that serve it
 	Change   *Change
-	Delete   *ui.Confirmation
+	Delete   *ui.Confirmation // of an unused tenant
+	Erase    *ui.Erasure      // of one in use
 }
 
 // Change posts revision, display_name and fallback_owner to Action.

@@ -1,0 +1,143 @@
+package pages
+
+import (
+	"github.com/dustin/go-humanize"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/views/products"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+func countFact(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: humanize.Comma(n)} }
+
+func keysFact(all, active int64) ui.Fact {
+	fact := countFact("API keys", all)
+	if all > 0 {
+		fact.Value += ", " + humanize.Comma(active) + " of them active"
+	}
+	return fact
+}
+
+// tenantPage is a tenant's settings page with the form that deletes it.
+func (h *Handler) tenantPage(v *visit, ref string) (tenants.Settings, error) {
+	d, err := h.Projects.TenantDeletion(v.ctx(), v.who, ref)
+	if err != nil {
+		return tenants.Settings{}, err
+	}
+	t, c := d.Tenant, d.Contents
+	m := v.tenantModel(t)
+	action := tenantPath(t.ID) + "/delete"
+	switch {
+	case t.Project != "":
+	case d.InUse() && v.who.May(t.Team, access.TenantErase):
+		m.Erase = &ui.Erasure{
+			ID:     "erase-confirm",
+			Action: action,
+			Facts: []ui.Fact{
+				countFact("Users", c.Users),
+				countFact("Groups", c.Groups),
+				countFact("Approvals", c.Approvals),
+				countFact("App clients", c.AppClients),
+				countFact("Providers", c.Providers),
+				countFact("Sessions", c.Sessions),
+				keysFact(c.Keys, c.ActiveKeys),
+			},
+			Text: "All of this goes along, and cannot be restored. Its keys and its users' sign-ins stop at once. " +
+				"The projects that serve the tenant stay.",
+			Label:  "Tenant name",
+			Name:   t.Name,
+			Button: "Delete tenant and its people",
+		}
+	case !d.InUse() && v.who.May(t.Team, access.TenantDelete):
+		m.Delete = &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: action,
+			Button: "Delete tenant",
+			Text:   "Delete this tenant. No project serves it, and it has no people, app clients or keys.",
+		}
+	}
+	return m, nil
+}
+
+func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
+	typed := v.posted("typed_name")
+	var err error
+	if typed == "" {
+		err = v.confirmed("Tick the box, or type the tenant's name, to delete the tenant.")
+	}
+	if err == nil {
+		err = h.Projects.DeleteTenant(v.ctx(), v.who, v.param("tenant"), typed)
+	}
+	if err == nil {
+		return v.done("tenant_gone", tenantsPath)
+	}
+	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *formErrors) {
+		switch {
+		case m.Erase != nil:
+			m.Erase.Typed = wrong.value("/confirm", typed)
+			m.Erase.Error = wrong.rest()
+		case m.Delete != nil:
+			m.Delete.Error = wrong.rest()
+		}
+	})
+}
+
+// productPage is a product's page with the form that deletes it.
+func (h *Handler) productPage(v *visit, ref string) (products.Product, error) {
+	d, err := h.Projects.ProductDeletion(v.ctx(), v.who, ref)
+	if err != nil {
+		return products.Product{}, err
+	}
+	p := d.Product
+	m := v.productModel(p)
+	action := productPath(p.ID) + "/delete"
+	switch {
+	case !v.who.May(p.Team, access.ProductDelete):
+	case len(p.Projects) > 0 || d.ActiveKeys > 0:
+		m.Erase = &ui.Erasure{
+			ID:     "erase-confirm",
+			Action: action,
+			Facts: []ui.Fact{
+				countFact("Projects", int64(len(p.Projects))),
+				keysFact(d.Keys, d.ActiveKeys),
+			},
+			Text:   "The projects stay, without a product. The keys, which open all of them, are revoked.",
+			Label:  "Product name",
+			Name:   p.Name,
+			Button: "Delete product",
+		}
+	default:
+		m.Delete = &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: action,
+			Button: "Delete product",
+			Text:   "Delete this product. No project is in it.",
+		}
+	}
+	return m, nil
+}
+
+func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
+	typed := v.posted("typed_name")
+	var err error
+	if typed == "" {
+		err = v.confirmed("Tick the box, or type the product's name, to delete the product.")
+	}
+	if err == nil {
+		err = h.Projects.DeleteProduct(v.ctx(), v.who, v.param("product"), typed)
+	}
+	if err == nil {
+		return v.done("product_gone", productsPath)
+	}
+	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *formErrors) {
+		switch {
+		case m.Erase != nil:
+			m.Erase.Typed = wrong.value("/confirm", typed)
+			m.Erase.Error = wrong.rest()
+		case m.Delete != nil:
+			m.Delete.Error = wrong.rest()
+		}
+	})
+}
