@@ -89,8 +89,10 @@ var fields = map[string]shown{
 	"Environment.Target": {snapshot.FeatureEnvironment, "http://en.example/target"},
 	"Environment.Hosts":  {snapshot.FeatureCustomDomains, "own.en.example"},
 
-	"Environment.Headers": {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
-	"UpstreamHeader.Name": {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
+	"Environment.Headers":     {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
+	"Environment.Certificate": {snapshot.FeatureUpstreamCert, `"client_certificate"`},
+	"ClientCertificate.Chain": {snapshot.FeatureUpstreamCert, `"client_certificate": "en-chain"`},
+	"UpstreamHeader.Name":     {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
 
 	"KeyType.ID":        {snapshot.FeatureKeyType, "kty_full"},
 	"KeyType.Name":      {snapshot.FeatureKeyType, "ktname"},
@@ -196,11 +198,12 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 				IP:     snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
 			},
 			Environments: []snapshot.Environment{{
-				ID:      "env_full",
-				Name:    "en-name",
-				Target:  "http://en.example/target",
-				Hosts:   []string{"own.en.example"},
-				Headers: []snapshot.UpstreamHeader{{Name: "X-En-Header", Sealed: []byte("sealed-value")}},
+				ID:          "env_full",
+				Name:        "en-name",
+				Target:      "http://en.example/target",
+				Hosts:       []string{"own.en.example"},
+				Headers:     []snapshot.UpstreamHeader{{Name: "X-En-Header", Sealed: []byte("sealed-value")}},
+				Certificate: &snapshot.ClientCertificate{Chain: "en-chain", Sealed: []byte("sealed-value")},
 			}},
 		}},
 	}
@@ -247,7 +250,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	for _, of := range []any{
 		snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.TokenIssuer{}, snapshot.Introspection{},
 		snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{},
-		snapshot.Key{}, snapshot.UpstreamHeader{}, snapshot.CallSigningKey{},
+		snapshot.Key{}, snapshot.UpstreamHeader{}, snapshot.CallSigningKey{}, snapshot.ClientCertificate{},
 		snapshot.API{}, snapshot.APIScope{},
 	} {
 		kind := reflect.TypeOf(of)
@@ -258,7 +261,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 			case "Project.TakenDown", "Project.Deleted", "Project.Barred",
 				"Project.EndedSessions": // measures of this installation, not exported
 				continue
-			case "Project.DataKeys", "UpstreamHeader.Sealed", "CallSigningKey.Sealed": // secrets, not exported
+			case "Project.DataKeys", "UpstreamHeader.Sealed", "CallSigningKey.Sealed",
+				"ClientCertificate.Sealed": // secrets, not exported
 				continue
 			case "Project.Clients", "Project.GroupMappings": // what becomes of them is in the ledger
 				continue

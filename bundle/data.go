@@ -90,6 +90,13 @@ var dataTable = Table{
 		Note:   "The name of the header stands in project-config.json; its value is a secret and is left out.",
 		Remedy: "Have the gateway you move to set the header, with the value that the upstream compares it with.",
 	}},
+	snapshot.FeatureUpstreamCert: {{
+		Reason: "private_key_left_out",
+		Status: Lossy,
+		How:    "`project-config.json`, the certificate",
+		Note:   "The client certificate stands in project-config.json; its private key is a secret and is left out.",
+		Remedy: "Give the gateway you move to the certificate and the private key that you uploaded.",
+	}},
 	snapshot.FeatureCallSigning: {{
 		Reason: "private_key_left_out",
 		Status: Lossy,

@@ -297,7 +297,7 @@ func (b *Build) versionSubjects() []Subject {
 	return out
 }
 
-// environmentSubjects lists a version's environments, each with its routes and upstream headers.
+// environmentSubjects lists a version's environments, each with its routes and upstream credentials.
 func (b *Build) environmentSubjects(v *snapshot.Version, here string) []Subject {
 	var out []Subject
 	for j := range v.Environments {
@@ -322,6 +322,16 @@ func (b *Build) environmentSubjects(v *snapshot.Version, here string) []Subject 
 				ID:          e.ID + ":" + h.Name,
 				Name:        v.Name + "/" + e.Name + " " + h.Name,
 				Source:      At(configFile, "%s/upstream_headers/%d", place, n),
+				Version:     v,
+				Environment: e,
+			})
+		}
+		if e.Certificate != nil {
+			out = append(out, Subject{
+				Feature:     snapshot.FeatureUpstreamCert,
+				ID:          e.ID,
+				Name:        v.Name + "/" + e.Name + " client certificate",
+				Source:      At(configFile, "%s/client_certificate", place),
 				Version:     v,
 				Environment: e,
 			})

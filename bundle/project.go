@@ -114,6 +114,8 @@ type environmentDoc struct {
 	Routes []string `json:"routes"`
 
 	UpstreamHeaders []string `json:"upstream_headers,omitempty"` // names
+
+	ClientCertificate string `json:"client_certificate,omitempty"` // PEM, without the key
 }
 
 func (b *Build) projectConfig() Part {
@@ -202,7 +204,8 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name), Hosts: list(e.Hosts),
 			Routes: []string{RoutePath(b.Project, v, e, HostForm), RoutePath(b.Project, v, e, PathForm)},
 
-			UpstreamHeaders: headerNames(e.Headers),
+			UpstreamHeaders:   headerNames(e.Headers),
+			ClientCertificate: chainOf(e.Certificate),
 		})
 	}
 	return doc
@@ -214,6 +217,13 @@ func headerNames(headers []snapshot.UpstreamHeader) []string {
 		names = append(names, h.Name)
 	}
 	return names
+}
+
+func chainOf(c *snapshot.ClientCertificate) string {
+	if c == nil {
+		return ""
+	}
+	return c.Chain
 }
 
 // windows returns the windows that have a limit, shortest first.

@@ -211,6 +211,9 @@ func (d versionDoc) version() snapshot.Version {
 		for _, name := range e.UpstreamHeaders {
 			one.Headers = append(one.Headers, snapshot.UpstreamHeader{Name: name})
 		}
+		if e.ClientCertificate != "" {
+			one.Certificate = &snapshot.ClientCertificate{Chain: e.ClientCertificate}
+		}
 		v.Environments = append(v.Environments, one)
 	}
 	return v

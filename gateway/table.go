@@ -30,7 +30,14 @@ type table struct {
 // upstreamKey identifies the calls that share connections to an upstream. Projects share no
 // connections: surplus bytes after one response would be read as the response to another
 // team's call.
-type upstreamKey struct{ projectID, scheme, host string }
+//
+// Environments with a client certificate share them only with environments that present the
+// same one.
+type upstreamKey struct{ projectID, scheme, host, certificate string }
+
+func keyOf(projectID string, e *environment) upstreamKey {
+	return upstreamKey{projectID, e.scheme, e.host, e.proof.fingerprint()}
+}
 
 // connector creates the connection pool of a project and the upstreams in it.
 type connector struct {
@@ -227,8 +234,9 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 			next.clients[s.Clients[i].Issuer] = &s.Clients[i]
 		}
 		for i := range p.versions {
-			for _, e := range p.versions[i].environments {
-				next.upstreams[upstreamKey{p.id, e.scheme, e.host}], next.health[e.id] = e.upstream, e.health
+			for j := range p.versions[i].environments {
+				e := &p.versions[i].environments[j]
+				next.upstreams[keyOf(p.id, e)], next.health[e.id] = e.upstream, e.health
 			}
 		}
 	}
@@ -329,7 +337,7 @@ func compileEnvironment(
 	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
 		return environment{}, err
 	}
-	key := upstreamKey{p.id, out.scheme, out.host}
+	key := keyOf(p.id, &out)
 	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {
 		out.upstream = connect.upstream(p.pool, &out)
 	}

@@ -102,6 +102,7 @@ func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstrea
 	}
 	config := g.secure.Clone()
 	config.ServerName, config.NextProtos = name, []string{"http/1.1"}
+	e.proof.present(config)
 	return pool.NewUpstream(func(ctx context.Context) (net.Conn, error) {
 		plain, err := g.dial(ctx, "tcp", address)
 		if err != nil {

@@ -14,6 +14,9 @@ type Unsealer interface {
 	// HeaderValue returns the value of a header of the environment.
 	HeaderValue(p *snapshot.Project, environmentID string, h snapshot.UpstreamHeader) (string, error)
 
+	// ClientKey returns the private key, in PEM, of the certificate of the environment.
+	ClientKey(p *snapshot.Project, environmentID string, c snapshot.ClientCertificate) ([]byte, error)
+
 	// SigningKey returns the private key with which calls of the project are signed.
 	SigningKey(p *snapshot.Project, k snapshot.CallSigningKey) (ed25519.PrivateKey, error)
 }
@@ -24,6 +27,8 @@ type proof struct {
 	headers       []headerValue
 	authorization bool    // Authorization is among the headers
 	signer        *signer // nil: calls are not signed
+
+	certificate *clientCertificate // nil: none is presented
 }
 
 type headerValue struct{ name, value string }
@@ -35,7 +40,7 @@ var errNoUnsealer = errors.New("this gateway opens no upstream credentials")
 // Calls are not forwarded without credentials that they should carry: a project whose values
 // cannot be opened does not compile.
 func compileProof(s *snapshot.Project, e snapshot.Environment, signer *signer, unsealer Unsealer) (*proof, error) {
-	if len(e.Headers) == 0 && signer == nil {
+	if len(e.Headers) == 0 && e.Certificate == nil && signer == nil {
 		return nil, nil
 	}
 	if unsealer == nil {
@@ -56,7 +61,9 @@ func compileProof(s *snapshot.Project, e snapshot.Environment, signer *signer, u
 		out.headers = append(out.headers, headerValue{h.Name, value})
 		out.authorization = out.authorization || policy.SameHeader(h.Name, authorizationHeader)
 	}
-	return out, nil
+	var err error
+	out.certificate, err = compileClientCertificate(s, e, unsealer)
+	return out, err
 }
 
 // replaces reports whether the caller's field of that name is removed because the environment

@@ -140,6 +140,20 @@ var projectGuards = map[string]guard{
 		needs:  "upstream header",
 		owner:  204,
 	},
+	"GET /api/v1/projects/:project/environments/:environment/client-certificate": {
+		action: access.ProjectRead,
+		needs:  "client certificate",
+	},
+	"PUT /api/v1/projects/:project/environments/:environment/client-certificate": {
+		action: access.ProjectUpdate,
+		needs:  "https target",
+		body:   `{"certificate":"{certificate}","private_key":"{private_key}"}`,
+	},
+	"DELETE /api/v1/projects/:project/environments/:environment/client-certificate": {
+		action: access.ProjectUpdate,
+		needs:  "client certificate",
+		owner:  204,
+	},
 	"GET /api/v1/projects/:project/call-signing": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/call-signing": {action: access.ProjectUpdate},
 	"DELETE /api/v1/projects/:project/call-signing": {

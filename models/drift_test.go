@@ -31,6 +31,7 @@ var rows = []any{
 	&models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{}, &models.Product{},
 	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},
 	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{}, &models.CallSigningKey{},
+	&models.UpstreamCertificate{},
 	&models.GroupMapping{}, &models.MappedMember{},
 }
 

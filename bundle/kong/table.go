@@ -15,6 +15,15 @@ func table() bundle.Table {
 		snapshot.FeatureEnvironment:    environmentFates(),
 		snapshot.FeatureRoute:          routeFates(),
 		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
+		snapshot.FeatureUpstreamCert: {{
+			Reason: "not_presented",
+			Status: bundle.Skipped,
+			How:    "not carried over",
+			Note: "Calls present no client certificate. An upstream that requires one (mTLS) refuses every call; " +
+				"one that only asks for it takes them for calls without.",
+			Remedy: "Add the certificate and its private key to `certificates` in gateway/gateway.yaml, and name its " +
+				"id as `client_certificate` of the environment's service.",
+		}},
 		snapshot.FeatureCallSigning: {{
 			Reason: "not_signed",
 			Status: bundle.Skipped,

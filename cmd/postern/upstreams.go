@@ -14,7 +14,8 @@ func newUpstreams(t terminal) *cobra.Command {
 	return family("upstreams", "Set what shows an upstream that a call comes from this project",
 		newUpstreamsList(t), newUpstreamsSetHeader(t), newUpstreamsRemoveHeader(t),
 		newUpstreamsSigning(t), newUpstreamsEnableSigning(t), newUpstreamsRotateSigningKey(t),
-		newUpstreamsDisableSigning(t))
+		newUpstreamsDisableSigning(t),
+		newUpstreamsCertificate(t), newUpstreamsSetCertificate(t), newUpstreamsRemoveCertificate(t))
 }
 
 // upstreamHeaders are the headers of one environment.

@@ -11,8 +11,9 @@ const (
 	FeatureVersion        Feature = "version"
 	FeatureEnvironment    Feature = "environment"
 	FeatureRoute          Feature = "route"
-	FeatureUpstreamHeader Feature = "upstream_header" // a header with a secret value for the upstream
-	FeatureCallSigning    Feature = "call_signing"    // signatures of calls to upstreams (RFC 9421)
+	FeatureUpstreamHeader Feature = "upstream_header"    // a header with a secret value for the upstream
+	FeatureUpstreamCert   Feature = "client_certificate" // presented to an upstream in the TLS handshake
+	FeatureCallSigning    Feature = "call_signing"       // signatures of calls to upstreams (RFC 9421)
 	FeatureAccess         Feature = "access_policy"
 	FeatureOwnerFallback  Feature = "owner_fallback"
 	FeatureTokenIssuer    Feature = "token_issuer"        // an issuer whose JSON Web Tokens a version accepts
@@ -49,7 +50,7 @@ const (
 func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
-		FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
+		FeatureUpstreamCert, FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
 		FeatureProvider, FeatureGroupMapping, FeatureAPIScope, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
 		FeatureProduct,
 		FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,

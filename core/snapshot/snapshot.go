@@ -149,6 +149,8 @@ type Environment struct {
 	Hosts []string
 
 	Headers []UpstreamHeader `json:",omitempty"` // sorted by name
+
+	Certificate *ClientCertificate `json:",omitempty"` // nil: none; only with an https target
 }
 
 // KeyType names a set of scopes. Keys refer to it, so that a change of its scopes

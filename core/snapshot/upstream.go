@@ -25,3 +25,10 @@ type CallSigningKey struct {
 	SignsFrom      time.Time // UTC
 	PublishedUntil time.Time // UTC; zero: until a later key follows
 }
+
+// ClientCertificate is what the gateway presents to an environment's upstream in the TLS
+// handshake (mTLS).
+type ClientCertificate struct {
+	Chain  string // PEM, the leaf first
+	Sealed []byte // the encrypted private key in PEM; the gateway opens it when it loads the project
+}

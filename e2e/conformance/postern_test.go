@@ -42,6 +42,10 @@ func (unsealed) HeaderValue(_ *snapshot.Project, _ string, h snapshot.UpstreamHe
 	return string(h.Sealed), nil
 }
 
+func (unsealed) ClientKey(_ *snapshot.Project, _ string, c snapshot.ClientCertificate) ([]byte, error) {
+	return c.Sealed, nil
+}
+
 func (unsealed) SigningKey(_ *snapshot.Project, k snapshot.CallSigningKey) (ed25519.PrivateKey, error) {
 	return k.Sealed, nil
 }

@@ -100,6 +100,12 @@ func (h *Handler) projectRoutes(api huma.API) {
 	route(h, api, "remove-upstream-header", "DELETE",
 		project+"/environments/{environment}/upstream-headers/{name}", 204,
 		"Remove a header for an environment's upstream", h.removeUpstreamHeader)
+	route(h, api, "get-client-certificate", "GET", project+"/environments/{environment}/client-certificate", 200,
+		"Show the certificate that an environment presents to its upstream", h.getClientCertificate)
+	route(h, api, "set-client-certificate", "PUT", project+"/environments/{environment}/client-certificate", 200,
+		"Present a certificate to an environment's upstream", h.setClientCertificate)
+	route(h, api, "remove-client-certificate", "DELETE", project+"/environments/{environment}/client-certificate", 204,
+		"Stop presenting a certificate to an environment's upstream", h.removeClientCertificate)
 	route(h, api, "get-call-signing", "GET", project+"/call-signing", 200,
 		"Show how calls to upstreams are signed", h.getCallSigning)
 	route(h, api, "enable-call-signing", "PUT", project+"/call-signing", 200,

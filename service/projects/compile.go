@@ -40,6 +40,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		readRevision,
 		readVersions,
 		readUpstreamHeaders,
+		readClientCertificates,
 		readCallSigning,
 		readKeyTypes,
 		readTenants,

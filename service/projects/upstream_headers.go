@@ -165,7 +165,8 @@ func (s *Service) changeCredentials(
 
 // credentials are the upstream credentials of an environment as the audit log shows them.
 type credentials struct {
-	UpstreamHeaders map[string]string // by name, when the value was set
+	UpstreamHeaders   map[string]string // by name, when the value was set
+	ClientCertificate string            `json:",omitempty"` // its SHA-256 fingerprint
 }
 
 func viewCredentials(tx *models.Tx, environmentID string) (credentials, error) {
@@ -173,6 +174,15 @@ func viewCredentials(tx *models.Tx, environmentID string) (credentials, error) {
 	headers, err := tx.UpstreamHeadersOf(environmentID)
 	for _, h := range headers {
 		out.UpstreamHeaders[h.Name] = "set " + h.UpdatedAt.UTC().Format(time.RFC3339Nano)
+	}
+	if err != nil {
+		return out, err
+	}
+	certificate, found, err := tx.UpstreamCertificateOf(environmentID)
+	if err == nil && found {
+		var shown ClientCertificate
+		shown, err = viewClientCertificate(certificate)
+		out.ClientCertificate = shown.SHA256
 	}
 	return out, err
 }
@@ -200,11 +210,20 @@ func checkUpstreamHeader(name string, value secrets.Secret) []fault.Field {
 	return wrong
 }
 
-// keepsCredentials refuses a new target on another host for an environment that has
-// upstream credentials: a member could read values there that they do not have.
+// keepsCredentials refuses a new target of another origin for an environment that has
+// upstream credentials: a member could read header values there that they do not have, and
+// would have the gateway prove the certificate's identity to a server of their choice.
 func keepsCredentials(tx *models.Tx, environment models.Environment, target string) error {
 	if target == "" || sameOrigin(environment.Target, target) {
 		return nil
+	}
+	_, certificate, err := tx.UpstreamCertificateOf(environment.ID)
+	if err != nil {
+		return err
+	}
+	if certificate {
+		return fault.InvalidField("/target", "has_upstream_credentials", "The environment presents a client "+
+			"certificate to its upstream. Remove the certificate first, then change the target and set it again.")
 	}
 	headers, err := tx.UpstreamHeadersOf(environment.ID)
 	if err != nil || len(headers) == 0 {

@@ -11,6 +11,7 @@ import (
 	"postern/service/exports"
 	"postern/service/projects"
 	"postern/service/tokens"
+	"postern/testkit"
 )
 
 // Objects has the ids of what the parameters of a route can name. Each route gets its
@@ -142,6 +143,10 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		_, err = o.Server.Projects.SetUpstreamHeader(
 			t.Context(), o.Principal, has.Project, has.environment, "X-Upstream-Token", "s3cret",
 		)
+	case "https target":
+		err = o.retarget(t, has)
+	case "client certificate":
+		err = o.presentCertificate(t, has)
 	case "call signing":
 		_, err = o.Server.Projects.EnableCallSigning(t.Context(), o.Principal, has.Project)
 	case "taken":
@@ -275,13 +280,18 @@ func (h Objects) Path(route string) string {
 
 // FillBody replaces the placeholders in a body: {team} is the owner's team; {product},
 // {name} and {number} are unique to the objects; {device} is the user code of a new
-// device request; the others name one of the objects.
+// device request; {certificate} and {private_key} are a new pair in PEM; the others name one of the objects.
 func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
 	t.Helper()
 	if strings.Contains(body, "{device}") { // a code is for one decision
 		asked, err := o.Server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
 		must(t, err)
 		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
+	}
+	if strings.Contains(body, "{certificate}") {
+		certificate, key := testkit.Certificate(t, "client.test")
+		inJSON := func(text []byte) string { return strings.ReplaceAll(string(text), "\n", `\n`) }
+		body = strings.NewReplacer("{certificate}", inJSON(certificate), "{private_key}", inJSON(key)).Replace(body)
 	}
 	return strings.NewReplacer(
 		"{child}", has.child,

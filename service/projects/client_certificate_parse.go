@@ -1,0 +1,166 @@
+package projects
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/platform/fault"
+	"postern/platform/secrets"
+)
+
+// Bounds of an uploaded certificate. OpenSSL, and so nginx, verifies chains of at most 10.
+const (
+	mostCertificates     = 10
+	mostCertificateBytes = 64 << 10
+	leastRSABits         = 2048
+)
+
+// clientPair is a certificate and its key as they are stored: nothing but the certificates,
+// and the key in PKCS #8.
+type clientPair struct {
+	chain string
+	key   secrets.Secret
+}
+
+func takesCertificate(target string) bool {
+	u, err := url.Parse(target)
+	return err == nil && u.Scheme == "https"
+}
+
+func parseClientCertificate(in ClientCertificateInput, now time.Time) (clientPair, error) {
+	chain, problem := parseChain(in.Certificate, now)
+	if problem != nil {
+		return clientPair{}, fault.InvalidFields([]fault.Field{*problem})
+	}
+	key, problem := parsePrivateKey(in.PrivateKey.Reveal())
+	if problem != nil {
+		return clientPair{}, fault.InvalidFields([]fault.Field{*problem})
+	}
+	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
+	if !ok || !public.Equal(chain[0].PublicKey) {
+		return clientPair{}, fault.InvalidField("/private_key", "key_mismatch", "The key does not belong to the first "+
+			"certificate. Send the key that the certificate was issued for, and that certificate first in the chain.")
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return clientPair{}, err
+	}
+	var out strings.Builder
+	for _, one := range chain {
+		out.Write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: one.Raw}))
+	}
+	sealed := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	return clientPair{chain: out.String(), key: secrets.Secret(sealed)}, nil
+}
+
+func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) {
+	wrong := func(code, detail string) ([]*x509.Certificate, *fault.Field) {
+		return nil, &fault.Field{Pointer: "/certificate", Code: code, Detail: detail}
+	}
+	if len(text) > mostCertificateBytes {
+		return wrong("invalid_certificate", "Send at most 64 KiB: the certificate and those of its issuers.")
+	}
+	var chain []*x509.Certificate
+	for rest := []byte(text); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if strings.HasSuffix(block.Type, "PRIVATE KEY") {
+			return wrong("private_key_in_certificate", "Send the private key in private_key: certificates are shown.")
+		}
+		one, err := x509.ParseCertificate(block.Bytes)
+		if block.Type != "CERTIFICATE" || err != nil {
+			return wrong("invalid_certificate", "Send X.509 certificates in PEM (-----BEGIN CERTIFICATE-----) only.")
+		}
+		chain = append(chain, one)
+	}
+	if len(chain) == 0 || len(chain) > mostCertificates {
+		return wrong("invalid_certificate", "Send 1 to 10 X.509 certificates in PEM (-----BEGIN CERTIFICATE-----): "+
+			"first the environment's own, then those of its issuers.")
+	}
+	leaf := chain[0]
+	switch {
+	case !leaf.NotAfter.After(now):
+		return wrong("certificate_expired", "The certificate expired at "+leaf.NotAfter.UTC().Format(time.RFC3339)+
+			". Have it renewed.")
+	case leaf.NotBefore.After(now):
+		return wrong("certificate_not_yet_valid", "The certificate is valid from "+
+			leaf.NotBefore.UTC().Format(time.RFC3339)+" on. Set it then.")
+	case !forClients(leaf):
+		return wrong("not_for_clients", "The certificate's extended key usage has no client authentication. Have "+
+			"one issued with clientAuth.")
+	}
+	return chain, nil
+}
+
+// forClients reports whether a certificate may identify a TLS client (RFC 5280, section
+// 4.2.1.12). One that names no purpose may.
+func forClients(c *x509.Certificate) bool {
+	return len(c.ExtKeyUsage)+len(c.UnknownExtKeyUsage) == 0 ||
+		slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageClientAuth) ||
+		slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageAny)
+}
+
+func parsePrivateKey(text string) (crypto.Signer, *fault.Field) {
+	wrong := func(code, detail string) (crypto.Signer, *fault.Field) {
+		return nil, &fault.Field{Pointer: "/private_key", Code: code, Detail: detail}
+	}
+	const unreadable = "Send one private key in PEM (-----BEGIN PRIVATE KEY-----), without a passphrase."
+	if len(text) > mostCertificateBytes {
+		return wrong("invalid_private_key", unreadable)
+	}
+	block, rest := pem.Decode([]byte(text))
+	if block != nil && block.Type == "EC PARAMETERS" { // openssl ecparam -genkey writes them before the key
+		block, _ = pem.Decode(rest)
+	}
+	if block == nil {
+		return wrong("invalid_private_key", unreadable)
+	}
+	if block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") {
+		return wrong("encrypted_private_key", "The key has a passphrase. Remove it with "+
+			"`openssl pkey -in key.pem -out plain.pem`, and send plain.pem: it is encrypted here.")
+	}
+	key, err := decodeKey(block)
+	if err != nil {
+		return wrong("invalid_private_key", unreadable)
+	}
+	if !isSupportedKey(key) {
+		return wrong("unsupported_private_key", "Use an RSA key of 2048 to 8192 bits, an ECDSA key on P-256, P-384 "+
+			"or P-521, or an Ed25519 key.")
+	}
+	return key.(crypto.Signer), nil
+}
+
+func decodeKey(block *pem.Block) (any, error) {
+	switch block.Type {
+	case "RSA PRIVATE KEY":
+		return x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		return x509.ParseECPrivateKey(block.Bytes)
+	default:
+		return x509.ParsePKCS8PrivateKey(block.Bytes)
+	}
+}
+
+func isSupportedKey(key any) bool {
+	switch key := key.(type) {
+	case *rsa.PrivateKey:
+		return key.N.BitLen() >= leastRSABits && key.N.BitLen() <= 4*leastRSABits
+	case *ecdsa.PrivateKey:
+		return key.Curve != elliptic.P224()
+	case ed25519.PrivateKey:
+		return true
+	default:
+		return false
+	}
+}
