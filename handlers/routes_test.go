@@ -190,6 +190,7 @@ var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAno
 	"GET /oauth/:client/account":                                 "404",
 	"POST /oauth/:client/account/signin":                         "404",
 	"POST /oauth/:client/account/link":                           "404",
+	"POST /oauth/:client/account/providers/:identity/unlink":     "404",
 	"POST /oauth/:client/account/sessions/:session/end":          "404",
 	"POST /oauth/:client/account/sessions/end-all":               "404",
 	"POST /oauth/:client/account/consents/:application/withdraw": "404",

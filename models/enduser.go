@@ -115,6 +115,15 @@ func (t *Tx) AddIdentity(row Identity) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
+// DeleteIdentity unlinks a subject from an end user.
+func (t *Tx) DeleteIdentity(row Identity) error {
+	return t.db.
+		Where(
+			"tenant_id = ? AND issuer = ? AND subject = ? AND user_id = ?", row.TenantID, row.Issuer, row.Subject,
+			row.UserID,
+		).Delete(&Identity{}).Error
+}
+
 // UpdateEndUser writes the changeable columns.
 func (t *Tx) UpdateEndUser(u EndUser) error {
 	return t.db.

@@ -62,7 +62,11 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 	}
 	m.Shell.Title = m.Shell.Words.T("account_title")
 	for _, one := range found.Identities {
-		m.Providers = append(m.Providers, pages.Linked{Label: one.Label, Since: one.Since.UTC().Format("2006-01-02")})
+		row := pages.Linked{Label: one.Label, Since: one.Since.UTC().Format("2006-01-02")}
+		if one.MayUnlink && found.Fresh {
+			row.UnlinkAction = accountPath(c, "/providers/"+one.Key+"/unlink")
+		}
+		m.Providers = append(m.Providers, row)
 	}
 	for _, one := range found.Sessions {
 		browser := ""
@@ -125,6 +129,12 @@ func (h *Handler) beginAccount(c *gin.Context, link bool) (web.Answer, error) {
 func (h *Handler) accountEndSession(c *gin.Context) (web.Answer, error) {
 	return h.accountDone(c, h.Login.EndOwnSession(
 		c.Request.Context(), c.Param("client"), h.userCookie(c), c.Param("session"),
+	))
+}
+
+func (h *Handler) accountUnlink(c *gin.Context) (web.Answer, error) {
+	return h.accountDone(c, h.Login.Unlink(
+		c.Request.Context(), c.Param("client"), h.userCookie(c), c.Param("identity"),
 	))
 }
 

@@ -34,6 +34,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("GET", "/oauth/:client/account", h.account)
 	open("POST", "/oauth/:client/account/signin", h.accountSignIn)
 	open("POST", "/oauth/:client/account/link", h.accountLink)
+	open("POST", "/oauth/:client/account/providers/:identity/unlink", h.accountUnlink)
 	open("POST", "/oauth/:client/account/sessions/:session/end", h.accountEndSession)
 	open("POST", "/oauth/:client/account/sessions/end-all", h.accountEndAll)
 	open("POST", "/oauth/:client/account/consents/:application/withdraw", h.accountWithdraw)

@@ -12,7 +12,8 @@ import (
 	"postern/service/directory"
 )
 
-// freshFor is how long after a sign-in a user may link a provider or delete their account.
+// freshFor is how long after a sign-in a user may link or unlink a provider, or delete
+// their account.
 const freshFor = 10 * time.Minute
 
 // CodeSignInAgain is the code of errors for a user whose sign-in is too long ago, or who
@@ -42,8 +43,10 @@ type Account struct {
 
 // Linked is a provider that an end user can sign in with.
 type Linked struct {
-	Label string
-	Since time.Time
+	Key       string // names it to Unlink
+	Label     string
+	Since     time.Time
+	MayUnlink bool
 }
 
 // accountURI is the address of a client's account page. It takes the place of the redirect
@@ -95,7 +98,10 @@ func (s *Service) fillAccount(tx *models.Tx, client models.AppClient, own hosted
 		return err
 	}
 	for _, one := range identities {
-		linked := Linked{Label: one.Issuer, Since: one.CreatedAt}
+		linked := Linked{Key: identityKey(one), Label: one.Issuer, Since: one.CreatedAt}
+		if linked.MayUnlink, err = mayUnlink(tx, identities, linked.Key); err != nil {
+			return err
+		}
 		switch provider, err := tx.ProviderByID(one.ProviderID); {
 		case err == nil:
 			linked.Label = labelOf(provider)

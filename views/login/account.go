@@ -17,7 +17,7 @@ type Account struct {
 }
 
 // Linked is a provider that the user can sign in with.
-type Linked struct{ Label, Since string }
+type Linked struct{ Label, Since, UnlinkAction string } // no action: it cannot be unlinked now
 
 // Session is a sign-in of the user.
 type Session struct {
