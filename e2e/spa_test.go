@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/platform/fault"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
 )
@@ -54,41 +55,53 @@ func newSPA(t *testing.T) *spa {
 	return app
 }
 
+// signedInSPA goes from one POST /proxy to the application's page whose user has signed in.
+// The browser may complain of the addresses named, which refuse in the end.
+func signedInSPA(
+	t *testing.T, databaseURL string, app *spa, upstream *testkit.Upstream, refuse func(client.Proxy) string,
+) (*person, client.Proxy) {
+	t.Helper()
+	issuer, server := oidcprovider.Start(t), start(t, databaseURL)
+	made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+		Target: upstream.URL,
+		Name:   "shop",
+		Login: &client.NewLogin{RedirectURIs: []string{app.origin + "/callback"}, Providers: []client.NewProvider{
+			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
+	app.settings.Issuer, app.settings.ClientID = made.Login.Issuer, made.Login.ClientID
+	if app.api, err = url.Parse(made.Project.Environments[0].URL); err != nil {
+		t.Fatal(err)
+	}
+
+	p := sit(t)
+	p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/", refuse(made))
+	p.open(app.origin)
+	p.sees("Signed out")
+	p.presses("Sign in")
+	p.types("login", "ana")
+	p.types("password", "any")
+	p.presses("Sign-in")
+	p.presses("Continue")
+	p.sees("Continue to shop?")
+	p.presses("Agree and continue")
+	p.sees("Signed in")
+	return p, made
+}
+
 // TestSPA_signsIn goes from one POST /proxy to a single-page application whose user is signed
 // in by oidc-client-ts, calls the API through the gateway, renews the tokens and revokes
 // them. The browser calls discovery, keys, token, userinfo and revocation across origins.
 func TestSPA_signsIn(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
-		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newSPA(t)
-		server := start(t, databaseURL)
-		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-			Target: upstream.URL,
-			Name:   "shop",
-			Login: &client.NewLogin{RedirectURIs: []string{app.origin + "/callback"}, Providers: []client.NewProvider{
-				{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
+		upstream, app := testkit.NewUpstream(t), newSPA(t)
+		p, _ := signedInSPA(t, databaseURL, app, upstream, func(made client.Proxy) string {
+			return made.Login.Issuer + "/userinfo"
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
-		app.settings.Issuer, app.settings.ClientID = made.Login.Issuer, made.Login.ClientID
-		if app.api, err = url.Parse(made.Project.Environments[0].URL); err != nil {
-			t.Fatal(err)
-		}
-
-		p := sit(t)
-		p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/", made.Login.Issuer+"/userinfo") // refused in the end
-		p.open(app.origin)
-		p.sees("Signed out")
-		p.presses("Sign in")
-		p.types("login", "ana")
-		p.types("password", "any")
-		p.presses("Sign-in")
-		p.presses("Continue")
-		p.sees("Continue to shop?")
-		p.presses("Agree and continue")
-		p.sees("Signed in")
 		if status := p.reads("#status"); status != "200" {
 			t.Errorf("the API answers %s to the application: %s", status, p.reads("#upstream"))
 		}
@@ -112,6 +125,41 @@ func TestSPA_signsIn(t *testing.T) {
 		p.sees("Revoked")
 		if status := p.reads("#userinfo"); status != "401" {
 			t.Errorf("after revocation, userinfo answers %s", status)
+		}
+	})
+}
+
+// TestSPA_deletesAccount goes on from a signed-in application to the hosted account page,
+// where the user deletes their account: the application's token opens the gateway no more.
+func TestSPA_deletesAccount(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		upstream, app := testkit.NewUpstream(t), newSPA(t)
+		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) string {
+			return app.origin + "/api/"
+		})
+		if status := p.reads("#status"); status != "200" {
+			t.Fatalf("the API answers %s to the application", status)
+		}
+		user := p.reads("#subject")
+		p.open(made.Login.Issuer + "/account")
+		p.sees("Your account")
+		p.clicks("#account-delete-confirm")
+		p.presses("Delete my account")
+		p.sees("Your account is deleted")
+
+		// Other replicas hear of it within a second, this one at once.
+		p.open(app.origin)
+		p.sees("Signed in") // the application has its tokens still
+		if status := p.reads("#status"); status != "401" {
+			t.Errorf("after the deletion the API answers %s to the application: %s", status, p.reads("#upstream"))
+		}
+		if n := len(upstream.Requests()); n != 1 {
+			t.Errorf("%d calls arrived, want the one before the deletion", n)
+		}
+		api := connect(t, strings.TrimSuffix(made.Login.Issuer, "/oauth/"+made.Login.ClientID), made.WorkspaceKey)
+		if _, err := api.User(t.Context(), user); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("the user after the deletion: %v", err)
 		}
 	})
 }
