@@ -79,6 +79,7 @@ func newServices(d serviceDeps) services {
 			Files:   exportFiles(d.config),
 			Grace:   d.config.UnclaimedGrace,
 			Changed: d.changed,
+			Events:  hooks,
 			Log:     d.log,
 		},
 		tokens:   &tokens.Service{DB: d.db},

@@ -21,6 +21,8 @@ func logins(owner string) []holding {
 		{"login_consents", "user_id", "client_id IN " + clients},
 		{"login_attempts", "id", "client_id IN " + clients},
 		{"signing_keys", "id", "client_id IN " + clients},
+		{"mapped_members", "provider_id", "provider_id IN (SELECT id FROM providers WHERE client_id IN " + clients + ")"},
+		{"group_mappings", "provider_id", "provider_id IN (SELECT id FROM providers WHERE client_id IN " + clients + ")"},
 		{"providers", "id", "client_id IN " + clients},
 		{"app_clients", "id", "tenant_id IN " + tenants},
 		{"group_groups", "parent_id", "parent_id IN (SELECT id FROM user_groups WHERE tenant_id IN " + tenants + ")"},
@@ -35,7 +37,8 @@ func logins(owner string) []holding {
 }
 
 // ofProject lists what belongs to a project, what refers to other rows before
-// those. Its exports are not here: they have files, which go first.
+// those. Its exports are not here: they have files, which go first. Its own tenant is
+// deleted with the project's row.
 var ofProject = append(logins("project_id"), []holding{
 	{"usage_hours", "hour", "project_id = ?"},
 	{"limit_counts", "subject", "project_id = ?"},
@@ -46,7 +49,6 @@ var ofProject = append(logins("project_id"), []holding{
 	{"versions", "id", "project_id = ?"},
 	{"key_types", "id", "project_id = ?"},
 	{"project_tenants", "tenant_id", "project_id = ?"},
-	{"tenants", "id", "project_id = ?"},
 	// A replica whose position has no revision takes the database for a restored one.
 	{"revisions", "id", "project_id = ? AND id < (SELECT max(id) FROM revisions) - 1000"},
 }...)
@@ -86,7 +88,7 @@ func (t *Tx) CondemnTeam(id string, by time.Time) (bool, error) {
 }
 
 // DeleteSomeOfProject deletes about limit rows of a project, but not its exports. It
-// returns false if nothing was left but the project itself.
+// returns false if nothing was left but the project itself and its own tenant.
 func (t *Tx) DeleteSomeOfProject(id string, limit int) (more bool, err error) {
 	return t.deleteSome(ofProject, id, limit)
 }
@@ -110,6 +112,15 @@ func (t *Tx) deleteSome(from []holding, id string, limit int) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// DeleteOwnTenants removes the rows of a project's own tenants, and returns them.
+func (t *Tx) DeleteOwnTenants(projectID string) ([]Tenant, error) {
+	var list []Tenant
+	if err := t.db.Where("project_id = ?", projectID).Order("id").Find(&list).Error; err != nil {
+		return nil, err
+	}
+	return list, t.db.Where("project_id = ?", projectID).Delete(&Tenant{}).Error
 }
 
 // DeleteExport removes an export's row.

@@ -142,9 +142,6 @@ func (t *Tx) AttachTenant(one ProjectTenant) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteTenant removes a tenant's row; ErrReferenced where something refers to it.
-func (t *Tx) DeleteTenant(id string) error { return t.db.Where("id = ?", id).Delete(&Tenant{}).Error }
-
 // MoveTenant gives a team's tenant to another team, under the name given.
 func (t *Tx) MoveTenant(one Tenant) error {
 	return t.db.Model(&Tenant{}).Where("id = ?", one.ID).Select("TeamID", "Name", "UpdatedAt").UpdateColumns(&one).Error

@@ -41,6 +41,9 @@ func TestPurge_bin(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if want := []string{gone.Workspace.Team + " tenant.deleted " + tenant}; !slices.Equal(l.told, want) {
+			t.Errorf("told %q, want %q", l.told, want)
+		}
 		for _, id := range []string{gone.Project.ID, tenant} {
 			for table := range l.rows(id) {
 				if !slices.Contains([]string{"audit_entries", "audit_chains", "revisions"}, table) {

@@ -34,6 +34,12 @@ type land struct {
 	feed     *projects.Feed
 	table    *keys.Table
 	served   []*snapshot.Project
+	told     []string // events, with the tenant of each
+}
+
+func (l *land) Emit(_ context.Context, _ *models.Tx, team, event string, data map[string]string) error {
+	l.told = append(l.told, team+" "+event+" "+data["tenant"])
+	return nil
 }
 
 type anyTarget struct{}
@@ -92,6 +98,7 @@ func (l *land) purge() error {
 		DB:      l.db,
 		Files:   l.files,
 		Changed: l.feed.Changed,
+		Events:  l,
 		Log:     slog.New(slog.NewTextHandler(l.t.Output(), nil)),
 	}
 	return s.Purge(l.t.Context())

@@ -30,6 +30,12 @@ type Files interface {
 	Remove(exportID string) error
 }
 
+// Events queues an event for a team's webhooks in the caller's transaction
+// (webhooks.Service).
+type Events interface {
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+}
+
 // Service deletes projects and expired workspaces. Changed is called after projects were deleted, and
 // returns when this process does not serve them any more.
 type Service struct {
@@ -37,6 +43,7 @@ type Service struct {
 	Files   Files
 	Grace   time.Duration // how long an expired workspace is kept
 	Changed func(context.Context)
+	Events  Events // nil: no events
 	Log     *slog.Logger
 }
 
@@ -142,7 +149,14 @@ func (s *Service) purgeProject(ctx context.Context, project models.Project, hold
 		return err
 	}
 	err := s.step(ctx, hold, func(tx *models.Tx) error {
+		tenants, err := tx.DeleteOwnTenants(project.ID)
+		if err != nil {
+			return err
+		}
 		if err := tx.DeleteProject(project.ID); err != nil {
+			return err
+		}
+		if err := s.tell(ctx, tx, project, tenants); err != nil {
 			return err
 		}
 		entry := access.Entry{
@@ -160,6 +174,26 @@ func (s *Service) purgeProject(ctx context.Context, project models.Project, hold
 		s.Changed(ctx)
 	}
 	return err
+}
+
+// tell sends tenant.deleted for a project's own tenants, in the transaction that deletes
+// their rows, so that a purge that is repeated does not send it twice. The webhooks of an
+// unclaimed workspace, if it had any, are deleted with it.
+func (s *Service) tell(ctx context.Context, tx *models.Tx, project models.Project, tenants []models.Tenant) error {
+	if s.Events == nil {
+		return nil
+	}
+	for _, tenant := range tenants {
+		data := map[string]string{
+			"tenant":      tenant.ID,
+			"tenant_name": tenant.Name,
+			"project":     project.ID,
+		}
+		if err := s.Events.Emit(ctx, tx, project.TeamID, "tenant.deleted", data); err != nil {
+			return fmt.Errorf("retention: tell of tenant %s: %w", tenant.ID, err)
+		}
+	}
+	return nil
 }
 
 // removeExports removes each export's file before its row, because a file without a row
