@@ -64,6 +64,8 @@ type routePolicyDoc struct {
 	Keyless     snapshot.Keyless  `json:"keyless"`
 	IP          *ipDoc            `json:"ip,omitempty"`
 
+	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
+
 	// Upstream maps the headers that the upstream gets to the environment variables with
 	// their values.
 	Upstream map[string]string `json:"upstream,omitempty"`
@@ -159,6 +161,11 @@ func (c *configWriter) write(ctx context.Context) error {
 		c.out.Value(c.b.Project.ID)
 		c.out.Raw(",\n      ")
 	}
+	if len(c.b.Project.CallSigningKeys) > 0 {
+		c.out.Raw("\"signing_key\": ")
+		c.out.Value(signingVariable)
+		c.out.Raw(",\n      ")
+	}
 	c.out.Raw("\"routes\": ")
 	c.policies()
 	if owner, ok := fallbackOwner(c.b.Project); ok {
@@ -229,7 +236,8 @@ func (c *configWriter) policies() {
 			c.out.Value(r.id)
 			c.out.Raw(": ")
 			c.out.Value(routePolicyDoc{Environment: pl.environment.Name, Mode: access.Mode, Methods: methods,
-				Keyless: access.Keyless, IP: ipDocOf(access.IP), Upstream: variables.of(pl.environment)})
+				Keyless: access.Keyless, IP: ipDocOf(access.IP), Tag: signingTag(c.b.Project, pl.environment),
+				Upstream: variables.of(pl.environment)})
 		}
 	}
 	c.out.Raw("\n      }")

@@ -17,10 +17,15 @@ const exampleFile = "gateway/.env.example"
 const exampleDoc = "The secrets that the gateway needs and this zip does not contain, one variable each. Copy it to " +
 	"`.env` beside it and fill them in; `start.sh` says which are still empty.\n"
 
-// variable is an environment variable of Kong with the value of an environment's header.
+// signingVariable is the environment variable with the key that signs calls. No header has
+// it: their variables begin with UPSTREAM.
+const signingVariable = "CALL_SIGNING_KEY"
+
+// variable is an environment variable of Kong with the value of an environment's header, or
+// with the key that signs calls.
 type variable struct {
 	name        string
-	environment *snapshot.Environment
+	environment *snapshot.Environment // nil: of the project
 	version     string
 	header      string
 }
@@ -30,7 +35,7 @@ type variables []variable
 
 // credentialVariables names a variable for each environment and header, such as
 // UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN. Where two would have one name, the later one gets a
-// number.
+// number. The last one is that of the key that signs calls.
 func credentialVariables(p *snapshot.Project) variables {
 	var out variables
 	taken := map[string]bool{}
@@ -49,7 +54,19 @@ func credentialVariables(p *snapshot.Project) variables {
 			}
 		}
 	}
+	if len(p.CallSigningKeys) > 0 {
+		out = append(out, variable{name: signingVariable})
+	}
 	return out
+}
+
+// signingTag returns the tag of signatures of calls to an environment, "" if the project does
+// not sign calls.
+func signingTag(p *snapshot.Project, e *snapshot.Environment) string {
+	if len(p.CallSigningKeys) == 0 {
+		return ""
+	}
+	return e.ID
 }
 
 // variableName replaces what the name of a variable cannot have. Versions, environments and
@@ -95,6 +112,11 @@ func (vs variables) writeExample(_ context.Context, w io.Writer) error {
 		"# .env, fill in the values, and keep it out of version control. Write them in single\n" +
 		"# quotes: they may have $ and #.\n"
 	for _, v := range vs {
+		if v.environment == nil {
+			text += "\n# The key that signs calls to upstreams, from\n#   openssl genpkey -algorithm ed25519 -outform DER | " +
+				"base64 -w0\n# Give upstreams its public half.\n" + v.name + "=\n"
+			continue
+		}
 		text += fmt.Sprintf("\n# %s of calls to %s/%s\n%s=\n", v.header, v.version, v.environment.Name, v.name)
 	}
 	_, err := io.WriteString(w, text)

@@ -141,6 +141,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	case snapshot.FeatureUpstreamHeader:
 		return judgeUpstreamHeader(s)
+	case snapshot.FeatureCallSigning:
+		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/signing_key")}
 	case snapshot.FeatureAccess:
 		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
 		if s.Version.Access.TakesTokens() {

@@ -64,6 +64,7 @@ var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "addresses.lua", "plugin/addresses.lua", "The part of the plugin that compares addresses.\n"},
 	{pluginFolder + "upstream.lua", "plugin/upstream.lua",
 		"The part of the plugin that reads the secrets which calls carry to upstreams.\n"},
+	{pluginFolder + "signature.lua", "plugin/signature.lua", "The part of the plugin that signs calls to upstreams.\n"},
 	{pluginFolder + "schema.lua", "plugin/schema.lua", "The shape of the plugin's configuration.\n"},
 	{"gateway/docker-compose.yaml", "files/docker-compose.yaml", "Runs Kong on the files beside it.\n"},
 	{"gateway/start.sh", "files/start.sh", "Starts the gateway, waits until it serves, asks each upstream once, and " +

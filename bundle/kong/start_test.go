@@ -322,18 +322,21 @@ func TestStartRefusesWrongUsage(t *testing.T) {
 func TestStartWithUpstreamHeaders(t *testing.T) {
 	in := sampleInput()
 	in.Project.Versions[0].Environments[1].Headers = []snapshot.UpstreamHeader{{Name: "Authorization"}, {Name: "X-A"}}
+	in.Project.CallSigningKeys = []snapshot.CallSigningKey{{ID: "k", Public: []byte("k")}}
+	const signing = "CALL_SIGNING_KEY"
 	const authorization, other = "UPSTREAM_1_0_0_PROD_AUTHORIZATION", "UPSTREAM_1_0_0_PROD_X_A"
 	for name, tt := range map[string]struct {
 		file string
 		env  []string
 		lack string
 	}{
-		"nothing":              {"", nil, "no value for " + authorization + " " + other + ": copy .env.example"},
+		"nothing":              {"", nil, "no value for " + authorization + " " + other + " " + signing + ": copy .env.example"},
 		"the example as it is": {authorization + "=\n" + other + "=\n", nil, "no value for " + authorization + " " + other},
-		"one of two":           {authorization + "='Bearer x'\n", nil, "no value for " + other + ":"},
+		"one of two":           {authorization + "='Bearer x'\n" + signing + "=MC4=\n", nil, "no value for " + other + ":"},
+		"all but the key":      {authorization + "=a\n" + other + "=b\n", nil, "no value for " + signing + ":"},
 		"empty quotes":         {authorization + "=''\n" + other + "=\"\"\n", nil, "no value for " + authorization},
-		"both":                 {authorization + "='Bearer $x'\r\n" + other + " = b#c\n", nil, ""},
-		"by the environment":   {"", []string{authorization + "=a b", other + "=c"}, ""},
+		"all":                  {authorization + "='Bearer $x'\r\n" + other + " = b#c\n" + signing + "=MC4=\n", nil, ""},
+		"by the environment":   {"", []string{authorization + "=a b", other + "=c", signing + "=MC4="}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")

@@ -24,14 +24,7 @@ func table() bundle.Table {
 			Remedy: "Add the certificate and its private key to `certificates` in gateway/gateway.yaml, and name its " +
 				"id as `client_certificate` of the environment's service.",
 		}},
-		snapshot.FeatureCallSigning: {{
-			Reason: "not_signed",
-			Status: bundle.Skipped,
-			How:    "not carried over",
-			Note: "Calls carry no signature (RFC 9421), and what callers send as Signature and Signature-Input " +
-				"reaches the upstream. An upstream that requires a signature refuses every call.",
-			Remedy: "Set an upstream header with a secret before you export, and have the upstream check that.",
-		}},
+		snapshot.FeatureCallSigning: signingFates(),
 		snapshot.FeatureAccess: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
 				Note: "The same calls are let through and refused, with the same status, code and message."},
@@ -122,6 +115,18 @@ func upstreamHeaderFates() []bundle.Fate {
 			"Its value is a secret and not in this zip: without it start.sh does not start the gateway, and " +
 			"calls are answered 503.",
 		Remedy: "Copy gateway/.env.example to gateway/.env and fill in the value that the upstream compares with.",
+	}}
+}
+
+func signingFates() []bundle.Fate {
+	return []bundle.Fate{{
+		Reason: "another_key",
+		Status: bundle.Approximate,
+		How:    "plugin postern-auth, `signing_key`, with a key from a variable in `.env`",
+		Note: "Calls carry the same signature (RFC 9421), by a key of your own: the private key is a secret and not in " +
+			"this zip. Without a key start.sh does not start the gateway, and calls are answered 503. The gateway " +
+			"does not publish the public key: at worst an upstream that does not have it refuses every call.",
+		Remedy: "Create a key, put it in gateway/.env as gateway/.env.example says, and give upstreams its public half.",
 	}}
 }
 

@@ -12,6 +12,7 @@ local headers = require "kong.plugins.postern-auth.headers"
 local keys = require "kong.plugins.postern-auth.keys"
 local limits = require "kong.plugins.postern-auth.limits"
 local paths = require "kong.plugins.postern-auth.paths"
+local signature = require "kong.plugins.postern-auth.signature"
 local upstream = require "kong.plugins.postern-auth.upstream"
 
 local PosternAuth = {
@@ -143,7 +144,7 @@ local function fallback_of(settings)
 end
 
 
-local FIELDS = { "project", "routes", "keys", "key_types", "tenants", "limits", "fallback" }
+local FIELDS = { "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key" }
 
 -- Takes our fields out of a configuration of Kong's. On every call Kong walks through
 -- all that is left in it (kong.vault.update), which takes longer than the rest of the
@@ -169,11 +170,12 @@ local function state_of(config)
       routes = settings.routes or {},
       upstream = {},
       keys = keys.store(settings),
+      signer = signature.store(settings.signing_key),
       fallback = fallback_of(settings),
       anonymous = { headers = { ["X-Project-ID"] = settings.project }, limited = limits.of_call(settings) },
     }
     for id, policy in pairs(state.routes) do
-      state.upstream[id] = upstream.store(policy.upstream)
+      state.upstream[id] = upstream.store(policy.upstream, state.signer and signature.NAMES)
     end
     states[config] = state
   end
@@ -229,8 +231,12 @@ end
 
 
 -- kong.client.authenticate tells the other plugins whose call it is; the headers for
--- the upstream it leaves to us.
-local function let_through(whose, credentials)
+-- the upstream it leaves to us. Returns whether the call may go on.
+local function let_through(whose, credentials, signer, tag)
+  local signed = signer and signature.headers(signer, tag, whose.headers)
+  if signer and not signed then
+    return false
+  end
   if whose.kong_consumer then
     kong.client.authenticate(whose.kong_consumer, whose.kong_credential)
   end
@@ -238,6 +244,10 @@ local function let_through(whose, credentials)
   if credentials then
     kong.service.request.set_headers(credentials)
   end
+  if signed then
+    kong.service.request.set_headers(signed)
+  end
+  return true
 end
 
 
@@ -279,7 +289,8 @@ function PosternAuth:access(config)
     return refuse("ip_denied")
   end
   local credentials = own and upstream.headers(own)
-  if own and not credentials then
+  local signer = policy.tag and state.signer -- routes that were added by hand have no tag
+  if (own and not credentials) or (signer and not signature.ready(signer)) then
     return refuse("upstream_credentials_missing")
   end
   if whose.limited then
@@ -289,7 +300,9 @@ function PosternAuth:access(config)
     end
     ngx.ctx.postern_standing = standing
   end
-  let_through(whose, credentials)
+  if not let_through(whose, credentials, signer, policy.tag) then
+    return refuse("upstream_credentials_missing")
+  end
 end
 
 

@@ -42,6 +42,8 @@ local policy = {
     { methods = { type = "array", required = true, elements = { type = "string", one_of = { "api_key" } } } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
     { ip = ip },
+    -- the environment's id, which signatures of its calls have as their tag
+    { tag = { type = "string", required = false, match = "^[%w_]+$" } },
     -- by the name of a header that calls carry to the upstream; the environment
     -- variable with its value
     { upstream = {
@@ -99,6 +101,8 @@ return {
         fields = {
           -- the id that upstreams see as X-Project-ID
           { project = { type = "string", match = "^[%w_]+$" } },
+          -- the environment variable with the key that signs calls to upstreams
+          { signing_key = { type = "string", match = "^[%u%d_]+$" } },
           -- by SHA-256 of the whole key, lower-case hexadecimal
           { keys = {
               type = "map",

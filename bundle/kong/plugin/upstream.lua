@@ -13,13 +13,18 @@ local function plain(name)
 end
 
 
--- The headers of a route by their variables; nil where there are none. The values are
--- read by the first call: Kong has none while it reads its configuration.
-function upstream.store(variables)
-  if not variables or not next(variables) then
+-- The headers of a route by their variables, and the names of other headers that the
+-- gateway sets; nil where there are none. The values are read by the first call: Kong has
+-- none while it reads its configuration.
+function upstream.store(variables, others)
+  variables = variables or {}
+  if not next(variables) and not others then
     return nil
   end
   local own = { variables = variables, names = {} }
+  for _, name in ipairs(others or {}) do
+    own.names[name] = true
+  end
   for header in pairs(variables) do
     own.names[plain(header)] = true
   end

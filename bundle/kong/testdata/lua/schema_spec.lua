@@ -111,6 +111,7 @@ local uuid = "6f0e4b52-3a1d-5c7e-9b84-2d1f7a90c3e5"
 local function example()
   return {
     project = "prj_01",
+    signing_key = "CALL_SIGNING_KEY",
     routes = { [uuid] = { environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject",
       ip = { allow = { "192.0.2.0/24", "2001:db8::/32" }, deny = {} } } },
     tenants = { tnt_1 = { name = "default" } },

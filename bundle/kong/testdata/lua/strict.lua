@@ -165,6 +165,8 @@ function strict.request(options)
         end
         return header_table(some)
       end,
+      get_method = function() return options.method or "GET" end,
+      get_raw_query = function() return options.query or "" end,
       get_raw_path = function() return options.path or "/" end,
       get_path = function() return options.normalized or options.path or "/" end,
     }),
@@ -217,6 +219,13 @@ function strict.request(options)
   rawset(_G, "ngx", only("ngx", {
     crc32_long = crc32,
     now = function() return options.now or 1000 end,
+    time = function() return math.floor(options.now or 1000) end,
+    var = only("ngx.var", { upstream_uri = options.upstream_uri or "/" }),
+    -- not base64, but as easy to tell from the text
+    encode_base64 = function(text, no_padding)
+      return "<" .. (no_padding and require("resty.string").to_hex(text) or text) .. ">"
+    end,
+    decode_base64 = function(text) return text:match("^<(.*)>$") end,
     status = options.status or 200, -- of the upstream's answer
     shared = options.shared or {},
     ctx = options.ctx or { cached_request_headers = header_table(lines) },
@@ -233,7 +242,7 @@ function strict.request(options)
 end
 
 -- The plugin's modules by the names that Kong has for them.
-for _, part in ipairs({ "addresses", "headers", "keys", "limits", "paths", "upstream" }) do
+for _, part in ipairs({ "addresses", "headers", "keys", "limits", "paths", "signature", "upstream" }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 
