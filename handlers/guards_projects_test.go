@@ -100,6 +100,11 @@ var projectGuards = map[string]guard{
 	"GET /bin":                               {action: access.ProjectRead, outsider: 200},
 	"DELETE /api/v1/projects/:project":       {action: access.ProjectDelete},
 	"POST /api/v1/projects/:project/restore": {action: access.ProjectRestore, needs: "deleted"},
+	"POST /api/v1/projects/:project/move": {
+		action: access.ProjectMove,
+		body:   `{"team":"{team}"}`, // where it is; the tests of service/projects move it
+		silent: true,
+	},
 	"PATCH /api/v1/projects/:project/versions/:version": {
 		action: access.ProjectUpdate,
 		body:   `{"requests_auth":{"mode":"passthrough"}}`,

@@ -11,4 +11,5 @@ var anonymousLife = map[string]string{
 	"GET /bin":                               "in",
 	"DELETE /api/v1/projects/:project":       "401",
 	"POST /api/v1/projects/:project/restore": "401",
+	"POST /api/v1/projects/:project/move":    "401",
 }

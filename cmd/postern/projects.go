@@ -29,7 +29,7 @@ func family(use, short string, commands ...*cobra.Command) *cobra.Command {
 func newProjects(t terminal) *cobra.Command {
 	return family("projects", "List and change projects",
 		newProjectsList(t), newProjectsShow(t), newProjectsUpdate(t), newProjectsSetTarget(t), newProjectsSetAccess(t),
-		newProjectsDelete(t), newProjectsRestore(t))
+		newProjectsDelete(t), newProjectsRestore(t), newProjectsMove(t))
 }
 
 func newProjectsList(t terminal) *cobra.Command {

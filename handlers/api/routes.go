@@ -80,6 +80,7 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Show what deleting a project takes along", h.getProjectDeletion)
 	route(h, api, "restore-project", "POST", project+"/restore", 200,
 		"Restore a deleted project", h.restoreProject)
+	route(h, api, "move-project", "POST", project+"/move", 200, "Move a project to another team", h.moveProject)
 	route(h, api, "update-version", "PATCH", project+"/versions/{version}", 200,
 		"Update a version's access policy", h.updateVersion)
 	route(h, api, "get-version-callers", "GET", project+"/versions/{version}/callers", 200,

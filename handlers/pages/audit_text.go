@@ -49,7 +49,7 @@ func auditText(e audit.Entry) string {
 		}
 		what, _, _ := strings.Cut(e.Detail["change"], " of ")
 		return "changed the " + cmp.Or(what, "settings") + of
-	case access.ProjectDelete, access.ProjectErase, access.ProjectRestore:
+	case access.ProjectDelete, access.ProjectErase, access.ProjectRestore, access.ProjectMove:
 		return projectLifeText(e)
 	case access.KeyCreate:
 		return "created key " + keyText(e) + of
@@ -80,7 +80,7 @@ func auditText(e audit.Entry) string {
 		cmp.Or(e.Detail["name"], e.Detail["email"], e.Object) + of)
 }
 
-// projectLifeText describes a deletion or restoration. The project may be gone by now.
+// projectLifeText describes a deletion, restoration or move. The project may be gone by now.
 func projectLifeText(e audit.Entry) string {
 	name := cmp.Or(e.ProjectName, e.Detail["name"])
 	switch access.Action(e.Action) {
@@ -88,6 +88,8 @@ func projectLifeText(e audit.Entry) string {
 		return "restored project " + name
 	case access.ProjectErase:
 		return "deleted project " + name + " for good"
+	case access.ProjectMove:
+		return "moved project " + name + " to another team"
 	}
 	return "moved project " + name + " to the bin"
 }

@@ -37,6 +37,7 @@ const (
 	ProjectDelete  Action = "project.delete"
 	ProjectRestore Action = "project.restore"
 	ProjectErase   Action = "project.erase"
+	ProjectMove    Action = "project.move" // to another team; needed in both
 	KeyRead        Action = "key.read"
 	KeyCreate      Action = "key.create"
 	KeyChange      Action = "key.change" // freeze, unfreeze, rotate, revoke, update
@@ -124,6 +125,7 @@ func Actions() []Action {
 		ProjectDelete,
 		ProjectRestore,
 		ProjectErase,
+		ProjectMove,
 		KeyRead,
 		KeyCreate,
 		KeyChange,
@@ -201,12 +203,22 @@ func Recorded() []Action {
 var granted = map[Role]map[Action]bool{
 	Owner: except(),
 	// Who is in a team is for its owners to say.
-	Member: except(ProjectErase, TenantErase, TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
+	Member: except(
+		ProjectErase,
+		ProjectMove,
+		TenantErase,
+		TeamUpdate,
+		MemberChange,
+		InvitationRead,
+		InvitationCreate,
+		InvitationRevoke,
+	),
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(
 		DomainChange,
 		ProjectErase,
+		ProjectMove,
 		TenantErase,
 		WebhookRead,
 		WebhookChange,

@@ -41,6 +41,7 @@ var needed = map[Action]Scope{
 	ProjectDelete:    ScopeWrite,
 	ProjectRestore:   ScopeWrite,
 	ProjectErase:     ScopeAdmin,
+	ProjectMove:      ScopeAdmin,
 	WorkspaceClaim:   ScopeWrite,
 	LoginUpdate:      ScopeWrite,
 	ProductCreate:    ScopeWrite,

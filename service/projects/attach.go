@@ -116,6 +116,9 @@ func (s *Service) changeServed(
 		if err != nil {
 			return fmt.Errorf("tenant %s: %w", tenant, err)
 		}
+		if err := stillOf(tx, project); err != nil {
+			return err
+		}
 		return fn(tx, project, row, now)
 	})
 }

@@ -1,0 +1,35 @@
+package models
+
+import "time"
+
+// CountKeysOfTeam counts the keys created in a project that are not revoked and are of a
+// product or of a tenant of its team.
+func (t *Tx) CountKeysOfTeam(projectID string) (int64, error) {
+	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", projectID)
+	var n int64
+	return n, t.db.
+		Model(&APIKey{}).
+		Where("project_id = ? AND state <> 'revoked'", projectID).
+		Where("product_id IS NOT NULL OR tenant_id NOT IN (?)", own).
+		Count(&n).Error
+}
+
+// MoveProject gives a project to another team. Its revoked keys that were of a product or of
+// a tenant of the team before become keys of the project's own tenant, since nothing of a
+// project may refer to another team. What is sealed stays sealed with the data key of the
+// team before, which it names.
+func (t *Tx) MoveProject(id, team string, now time.Time) error {
+	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", id)
+	err := t.db.
+		Model(&APIKey{}).
+		Where("project_id = ? AND state = 'revoked'", id).
+		Where("product_id IS NOT NULL OR tenant_id NOT IN (?)", own).
+		UpdateColumns(map[string]any{"product_id": nil, "tenant_id": own}).Error
+	if err != nil {
+		return err
+	}
+	return t.db.
+		Model(&Project{}).
+		Where("id = ?", id).
+		UpdateColumns(map[string]any{"team_id": team, "updated_at": now}).Error
+}

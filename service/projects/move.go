@@ -1,0 +1,144 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Move gives a project to another team, of which the caller is an owner too. It takes along
+// its keys, its own tenant with its people and app clients, its usage and its exports. What
+// belongs to the team stays there: webhooks, products, tenants and the audit log so far. It
+// is refused as Conflict with the code project_in_use while the project or a key of it
+// depends on these, and with audience_taken if a project of the other team has its audience.
+// A project that is in the team already stays as it is.
+func (s *Service) Move(ctx context.Context, p access.Principal, ref, team string) (Project, error) {
+	var out Project
+	err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
+		row, err := access.Project(tx, p, ref, access.ProjectMove)
+		if err != nil {
+			return err
+		}
+		if err := access.Check(p, team, access.ProjectMove); err != nil {
+			return targetFault(err)
+		}
+		if err := tx.LockProject(row.ID); err != nil {
+			return err
+		}
+		if row, err = access.Project(tx, p, row.ID, access.ProjectMove); err != nil {
+			return err // moved or deleted by a request that held the lock
+		}
+		if row.TeamID != team {
+			if err := moveTo(tx, p, row, team); err != nil {
+				return err
+			}
+		}
+		out, err = viewOf(tx, row.ID)
+		return err
+	})
+	if err != nil {
+		return Project{}, fmt.Errorf("projects: move %s to %s: %w", ref, team, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// targetFault names the field of a team that the caller is not a member of.
+func targetFault(err error) error {
+	if fault.KindOf(err) != fault.NotFound {
+		return err
+	}
+	return fault.InvalidField("/team", "unknown_team", "Give the id of a team of which you are an owner.")
+}
+
+// moveTo writes the move of a project whose row is locked.
+func moveTo(tx *models.Tx, p access.Principal, row models.Project, team string) error {
+	if err := checkMove(tx, row, team); err != nil {
+		return err
+	}
+	before, err := view(tx, row)
+	if err != nil {
+		return err
+	}
+	now := models.Now()
+	if err := tx.MoveProject(row.ID, team, now); err != nil {
+		return err
+	}
+	after, err := viewOf(tx, row.ID)
+	if err != nil {
+		return err
+	}
+	for _, chain := range []string{row.TeamID, team} {
+		err := access.Record(tx, p, access.Entry{
+			Action: access.ProjectMove,
+			Object: row.ID,
+			Team:   chain,
+			Detail: map[string]string{"name": row.Name, "from": row.TeamID, "to": team},
+			Before: before,
+			After:  after,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return tx.AddRevision(row.ID, "", now)
+}
+
+// checkMove refuses the move of a project that depends on something of its team, and lists
+// all that it depends on.
+func checkMove(tx *models.Tx, row models.Project, team string) error {
+	var uses []string
+	if row.ProductID != nil {
+		product, err := tx.ProductByID(*row.ProductID)
+		if err != nil {
+			return err
+		}
+		uses = append(uses, "it is in the product "+product.Name)
+	}
+	tenants, err := tx.TenantsOf(row.ID)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range tenants {
+		if tenant.TeamID != nil {
+			uses = append(uses, "the tenant "+tenant.Name+" is attached to it")
+		}
+	}
+	keys, err := tx.CountKeysOfTeam(row.ID)
+	if err != nil {
+		return err
+	}
+	if keys > 0 {
+		uses = append(uses, countOf(keys, "API key of it is", "API keys of it are")+
+			" of a product or a tenant of the team")
+	}
+	if len(uses) > 0 {
+		return fault.New(fault.Conflict, "project_in_use", "The project depends on its team: %s. Remove it from the "+
+			"product, detach the tenants and revoke these keys first.", strings.Join(uses, "; "))
+	}
+	row.TeamID = team
+	wrong, err := audienceTaken(tx, row, row.APIAudience)
+	if err == nil && len(wrong) > 0 {
+		err = fault.New(fault.Conflict, "audience_taken", "A project of that team has the same API audience, %s. "+
+			"Change one of the two first.", row.APIAudience)
+	}
+	return err
+}
+
+// stillOf locks a project until the transaction ends, and refuses a change of it that began
+// before it was moved to another team.
+func stillOf(tx *models.Tx, project models.Project) error {
+	if err := tx.LockProject(project.ID); err != nil {
+		return err
+	}
+	now, err := tx.ProjectByID(project.ID)
+	if err == nil && now.TeamID != project.TeamID {
+		err = fault.New(fault.Conflict, "changed_meanwhile",
+			"The project was moved to another team at the same time. Reload it and try again.")
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+package projects_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+const otherTeam = "team_2"
+
+// newOwnedTwice is newOwned with an owner of a second, claimed team.
+func newOwnedTwice(t *testing.T, db *models.DB) *owned {
+	t.Helper()
+	o := newOwned(t, db)
+	now := models.Now()
+	team := models.Team{ID: otherTeam, Name: "Second", ClaimedAt: &now, CreatedAt: now}
+	if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team) }); err != nil {
+		t.Fatal(err)
+	}
+	o.owner.Roles[otherTeam] = access.Owner
+	return o
+}
+
+// free removes what ties shop to its team.
+func (o *owned) free(t *testing.T) {
+	t.Helper()
+	none := ""
+	if _, err := o.UpdateSettings(t.Context(), o.owner, o.shop, "", projects.Settings{Product: &none}); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Detach(t.Context(), o.owner, o.shop, "acme"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMove(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOwnedTwice(t, db)
+		key := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner"})
+		both := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Product: "store"})
+		tenants := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme"})
+		_, err := o.Move(t.Context(), o.owner, o.shop, otherTeam)
+		if fault.CodeOf(err) != "project_in_use" {
+			t.Fatalf("with a product, a tenant and keys of them: %v", err)
+		}
+		for _, part := range []string{"product store", "tenant acme", "2 API keys of it are"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("the refusal does not name %q: %v", part, err)
+			}
+		}
+		o.free(t)
+		if _, err := o.Move(t.Context(), o.owner, o.shop, otherTeam); fault.CodeOf(err) != "project_in_use" {
+			t.Errorf("with keys of the product and of a tenant: %v", err)
+		}
+		for _, id := range []string{both.ID, tenants.ID} {
+			if _, err := o.keys.Revoke(t.Context(), o.owner, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		home := o.owner.HomeTeam
+		for range 2 { // the second changes nothing
+			moved, err := o.Move(t.Context(), o.owner, o.shop, otherTeam)
+			if err != nil || moved.Team != otherTeam {
+				t.Fatalf("moved to %q, %v", moved.Team, err)
+			}
+		}
+		if got, _ := o.answer(t, o.shop, key.Plaintext); got != "" {
+			t.Errorf("its key is answered %q", got)
+		}
+		for _, revoked := range []string{both.ID, tenants.ID} {
+			row, err := o.keys.Get(t.Context(), o.owner, revoked)
+			if err != nil || row.Tenant != "default" || row.Product != "" {
+				t.Errorf("a revoked key is of tenant %q and product %q, %v", row.Tenant, row.Product, err)
+			}
+		}
+		if _, err := o.Get(t.Context(), o.member, o.shop); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("a member of the team before reads it: %v", err)
+		}
+		for _, team := range []string{home, otherTeam} {
+			entries, err := db.Read(t.Context()).AuditEntries(
+				models.AuditFilter{TeamID: team, Action: string(access.ProjectMove)}, 10)
+			if err != nil || len(entries) != 1 {
+				t.Errorf("%s has %d entries, %v, want 1", team, len(entries), err)
+			}
+		}
+		if _, err := o.Attach(t.Context(), o.owner, o.shop, o.acme); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("a tenant of the team before is attached: %v", err)
+		}
+		if _, err := o.Move(t.Context(), o.owner, o.shop, home); err != nil {
+			t.Errorf("moved back: %v", err)
+		}
+	})
+}
+
+func TestMove_permission(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOwnedTwice(t, db)
+		o.free(t)
+		with := func(here, there access.Role) access.Principal {
+			p := o.member
+			p.Roles = map[string]access.Role{p.HomeTeam: here}
+			if there != "" {
+				p.Roles[otherTeam] = there
+			}
+			return p
+		}
+		for name, c := range map[string]struct {
+			who  access.Principal
+			code string
+		}{
+			"a member of the project's team": {with(access.Member, access.Owner), "not_allowed"},
+			"a member of the other team":     {with(access.Owner, access.Member), "not_allowed"},
+			"an outsider of the other team":  {with(access.Owner, ""), "unknown_team"},
+			"a workspace key":                {with(access.Workspace, access.Owner), "not_allowed"},
+			"an outsider": {
+				access.Principal{Account: "acc_9", Roles: map[string]access.Role{otherTeam: access.Owner}}, "not_found",
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if _, err := o.Move(t.Context(), c.who, o.shop, otherTeam); fault.CodeOf(err) != c.code {
+					t.Errorf("%v, want %s", err, c.code)
+				}
+			})
+		}
+		if _, err := o.Delete(t.Context(), o.owner, o.shop); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.Move(t.Context(), o.owner, o.shop, otherTeam); fault.CodeOf(err) != "project_deleted" {
+			t.Errorf("from the bin: %v", err)
+		}
+	})
+}
+
+// However a move and an attachment of a tenant interleave, no project serves a tenant of
+// another team.
+func TestMove_whileATenantIsAttached(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOwnedTwice(t, db)
+		o.free(t)
+		var both sync.WaitGroup
+		both.Go(func() { _, _ = o.Move(t.Context(), o.owner, o.shop, otherTeam) })
+		both.Go(func() { _, _ = o.Attach(t.Context(), o.owner, o.shop, o.acme) })
+		both.Wait()
+		p, err := o.Get(t.Context(), o.owner, o.shop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if attached := len(p.Tenants) == 2; attached == (p.Team == otherTeam) {
+			t.Errorf("it is in %s and serves %v", p.Team, p.Tenants)
+		}
+	})
+}
+
+// What was sealed before a move opens after it, beside what is sealed then.
+func TestMove_sealed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newHeaderWorld(t, db)
+		now := models.Now()
+		team := models.Team{ID: otherTeam, Name: "Second", ClaimedAt: &now, CreatedAt: now}
+		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team) }); err != nil {
+			t.Fatal(err)
+		}
+		w.owner.Account = "acc_1"
+		w.owner.Roles = map[string]access.Role{w.owner.HomeTeam: access.Owner, otherTeam: access.Owner}
+		if err := w.set(t, "X-Before", "sealed-before"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Move(t.Context(), w.owner, w.id, otherTeam); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.set(t, "X-After", "sealed-after"); err != nil {
+			t.Fatal(err)
+		}
+		got := w.headersOf(t, w.id, w.environment)
+		if got["X-Before"] != "sealed-before" || got["X-After"] != "sealed-after" {
+			t.Errorf("opened %v", got)
+		}
+		if keys := w.project(t, w.id).DataKeys; len(keys) != 2 {
+			t.Errorf("served with %d data keys, want one of each team", len(keys))
+		}
+	})
+}
