@@ -38,6 +38,10 @@ const inConfig = "`project-config.json`"
 var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "All settings of the project stand in project-config.json."}},
+	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as before the deletion",
+		Note: "The project was deleted and is in the bin, where Postern answers its calls with 410. The documents have " +
+			"it as it was before.",
+		Remedy: "Set up its keys and versions elsewhere only if its calls are to be answered again."}},
 	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The version stands in project-config.json."}},
 	snapshot.FeatureEnvironment: {{Reason: "document", Status: Exact, How: inConfig,

@@ -121,6 +121,9 @@ const ReasonLeftOut = "left_out"
 func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) error) error {
 	p := b.Project
 	fixed := []Subject{{Feature: snapshot.FeatureProject, ID: p.ID, Name: p.Name, Source: At(configFile, "")}}
+	if p.Deleted {
+		fixed = append(fixed, Subject{Feature: snapshot.FeatureBin, ID: p.ID, Name: p.Name})
+	}
 	fixed = append(fixed, b.versionSubjects()...)
 	for i, c := range p.Clients {
 		fixed = append(fixed, Subject{

@@ -49,16 +49,19 @@ func clientOf(item Item) snapshot.AppClient {
 	}
 }
 
-// ledgerLogin is what no document of an archive has: app clients with their providers, and
-// the rules by which claims put users into groups.
-type ledgerLogin struct {
+// ledgerOnly is what no document of an archive has: app clients with their providers, the
+// rules by which claims put users into groups, and whether the project was in the bin.
+type ledgerOnly struct {
 	clients  []snapshot.AppClient
 	mappings []snapshot.GroupMapping
+	deleted  bool
 }
 
 // add reads an item of the ledger.
-func (l *ledgerLogin) add(item Item) {
+func (l *ledgerOnly) add(item Item) {
 	switch snapshot.Feature(item.Kind) {
+	case snapshot.FeatureBin:
+		l.deleted = true
 	case snapshot.FeatureHostedLogin:
 		l.clients = append(l.clients, clientOf(item))
 	case snapshot.FeatureProvider:

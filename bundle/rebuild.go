@@ -13,13 +13,13 @@ import (
 )
 
 // rebuild returns the build that the documents of an archive describe, from which Write
-// would generate the rest of the archive. login is what the ledger alone has.
-func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, login ledgerLogin) (*Build, error) {
+// would generate the rest of the archive. ledger is what the ledger alone has.
+func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger ledgerOnly) (*Build, error) {
 	project, err := config.project()
 	if err != nil {
 		return nil, problem(configFile, "%s", err)
 	}
-	project.Clients, project.GroupMappings = login.clients, login.mappings
+	project.Clients, project.GroupMappings, project.Deleted = ledger.clients, ledger.mappings, ledger.deleted
 	b, err := newBuild(Input{
 		Project:   project,
 		Target:    target,

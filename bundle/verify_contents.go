@@ -125,7 +125,7 @@ type ledgerCheck struct {
 	probes   map[string]bool             // ids of recorded probes
 	opens    map[uint64]rowRef           // entries that the gateway's key table must have
 	target   Target
-	login    ledgerLogin
+	only     ledgerOnly
 }
 
 type rowRef struct {
@@ -322,7 +322,7 @@ func (l *ledgerCheck) item(target string, item Item) error {
 			return err
 		}
 	}
-	l.login.add(item)
+	l.only.add(item)
 	for _, p := range []*Pointer{item.Source, item.Target} {
 		if p == nil {
 			continue

@@ -15,7 +15,7 @@ import (
 // and the key rows, so that every JSON parser reads them as this program does. New keys
 // are random; mintedCheck compares them with their rows.
 func (l *ledgerCheck) generated(config projectDoc, target Target) error {
-	b, err := l.v.rebuild(l.report.Manifest, config, target, l.login)
+	b, err := l.v.rebuild(l.report.Manifest, config, target, l.only)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,20 @@ func TestVerifyAcceptsResultOfWrite(t *testing.T) {
 	}
 }
 
+// An export of a project in the bin says so, since its gateway would answer again.
+func TestWrite_projectInTheBin(t *testing.T) {
+	in := sampleInput()
+	in.Project.Deleted = true
+	data, _ := write(t, in)
+	if _, err := verify(data); err != nil {
+		t.Fatalf("Verify: %v", err)
+	}
+	_, files := unzip(t, data)
+	if !strings.Contains(files["MIGRATION-REPORT.json"], "data.deleted_project.as_before") {
+		t.Error("the ledger does not say that the project was deleted")
+	}
+}
+
 // Each case breaks one thing; the error begins with the name of the entry.
 func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 	for name, c := range map[string]struct {

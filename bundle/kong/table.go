@@ -10,6 +10,10 @@ import (
 func table() bundle.Table {
 	return bundle.Table{
 		snapshot.FeatureProject: projectFates(),
+		snapshot.FeatureBin: {{Reason: "answers", Status: bundle.Approximate, How: "as before the deletion",
+			Note: "The project was deleted and is in the bin, where Postern answers its calls with 410. The exported " +
+				"gateway answers them as before the deletion, and its keys open it.",
+			Remedy: "Start the exported gateway only if its calls are to be answered again."}},
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
 			Note: "The version answers under the same path segment."}},
 		snapshot.FeatureEnvironment:    environmentFates(),

@@ -13,6 +13,7 @@ import (
 func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 	in := sampleInput()
 	opaque := takeTokens(in.Project)
+	in.Project.Deleted = true
 	files := write(t, in)
 	checkMethods(t, files[gatewayFile], map[string]string{
 		in.Project.Versions[0].Name: "",
@@ -29,6 +30,7 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		"kong.identity_provider.settings_stay",
 		`"identity_provider:cli_1:idp_2"`,
 		"kong.group_mapping.login_stays",
+		"kong.deleted_project.answers",
 		"groups = /sales… → sales",
 		in.Project.Tenants[0].Name + "/web",
 		in.Project.Tenants[0].Name + "/web/google\"",

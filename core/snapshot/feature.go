@@ -8,6 +8,7 @@ type Feature string
 // see Features.
 const (
 	FeatureProject        Feature = "project"
+	FeatureBin            Feature = "deleted_project" // the project is in the bin
 	FeatureVersion        Feature = "version"
 	FeatureEnvironment    Feature = "environment"
 	FeatureRoute          Feature = "route"
@@ -49,11 +50,11 @@ const (
 // Features returns every feature, in the order of a ledger.
 func Features() []Feature {
 	return append([]Feature{
-		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
-		FeatureUpstreamCert, FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
-		FeatureProvider, FeatureGroupMapping, FeatureAPIScope, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
-		FeatureProduct,
-		FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
+		FeatureProject, FeatureBin, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
+		FeatureUpstreamCert, FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer,
+		FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping, FeatureAPIScope,
+		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
+		FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)
 }
 
