@@ -151,7 +151,6 @@ func fullIntrospection() snapshot.Introspection {
 
 // fullProject sets every field to something that can be found again.
 func fullProject() (*snapshot.Project, snapshot.Key) {
-	old := policy.HashKey("before")
 	project := &snapshot.Project{
 		ID: sample.ProjectID, Name: "pr-name", DisplayName: "Pr Display", FallbackOwner: "pr-fallback",
 		CreatedAt: year(2021), ExpiresAt: year(2022), Revision: 987654, RevisedAt: year(2023),
@@ -207,7 +206,12 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			}},
 		}},
 	}
-	key := snapshot.Key{
+	return project, fullKey()
+}
+
+func fullKey() snapshot.Key {
+	old := policy.HashKey("before")
+	return snapshot.Key{
 		ID:          "key_full",
 		ProjectID:   sample.ProjectID,
 		Owner:       "k-owner",
@@ -230,7 +234,6 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 		Prefix:      "kpre_en-name_",
 		Last4:       "La5t",
 	}
-	return project, key
 }
 
 // A new field of the snapshot fails here until it has a feature and a place in the

@@ -22,7 +22,8 @@ type state struct {
 
 func states() []state {
 	return slices.Concat(
-		pageStates(), tokenStates(), webhookStates(), tenantStates(), loginStates(), apiStates(), domainStates(), hostedStates(), userStates(),
+		pageStates(), tokenStates(), webhookStates(), tenantStates(), binStates(), loginStates(), apiStates(),
+		domainStates(), hostedStates(), userStates(),
 	)
 }
 

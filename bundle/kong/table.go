@@ -29,16 +29,7 @@ func table() bundle.Table {
 				"id as `client_certificate` of the environment's service.",
 		}},
 		snapshot.FeatureCallSigning: signingFates(),
-		snapshot.FeatureAccess: {
-			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
-				Note: "The same calls are let through and refused, with the same status, code and message."},
-			{Reason: "keys_only", Status: bundle.Lossy,
-				How: "plugin postern-auth, a policy per route, without the methods `jwt` and `opaque`",
-				Note: "Tokens are not looked at. A call that needs one is refused with 401; where a call needs " +
-					"no credential, or has an API key, a token that the hosted proxy refuses makes no difference.",
-				Remedy: "Have those callers use API keys, or add a plugin that verifies tokens to the version's " +
-					"services in gateway/gateway.yaml, before you move them."},
-		},
+		snapshot.FeatureAccess:      accessFates(),
 		snapshot.FeatureTokenIssuer: {{Reason: "not_verified", Status: bundle.Skipped, How: "not carried over",
 			Note:   "The exported gateway verifies no tokens, and lets nobody in by one.",
 			Remedy: "The issuer and the audience stand in project-config.json, for a plugin that verifies tokens."}},
@@ -52,26 +43,10 @@ func table() bundle.Table {
 			Note: "The exported gateway verifies no tokens, so no call has scopes of one.",
 			Remedy: "The audience and the scopes stand in project-config.json: declare them at the OpenID Connect " +
 				"provider that you move your applications to."}},
-		snapshot.FeatureOwnerFallback: {
-			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
-				Note: "A call without a key is let through in the name of the same owner."},
-			{Reason: "of_tokens", Status: bundle.Exact, How: "not needed",
-				Note: "A tenant's own owner stands for calls whose token names the tenant, and no version of " +
-					"this project takes tokens."},
-			{Reason: "no_tokens", Status: bundle.Skipped, How: "not carried over",
-				Note: "A tenant's own owner stands for calls whose token names the tenant, and the exported " +
-					"gateway looks at no tokens."},
-		},
+		snapshot.FeatureOwnerFallback: fallbackFates(),
 		snapshot.FeatureKeyType: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `key_types`",
 			Note: "The key type's scopes hold for all its keys at once and can be changed in one place."}},
-		snapshot.FeatureTenant: {
-			{Reason: "header", Status: bundle.Exact, How: "X-Tenant-ID of its keys",
-				Note: "Upstreams see the same tenant with every call made with one of its keys."},
-			{Reason: "detached", Status: bundle.Exact, How: "left out of `tenants`, so answered 403",
-				Note: "The project no longer serves the tenant: its keys are answered 403 wrong_tenant here as " +
-					"there.",
-				Remedy: "To serve it again, add it below tenants in gateway/gateway.yaml and start the gateway again."},
-		},
+		snapshot.FeatureTenant:   tenantFates(),
 		snapshot.FeatureKey:      keyFates(),
 		snapshot.FeatureKeyGrace: graceFates(),
 		snapshot.FeatureProduct:  productFates(),
@@ -269,5 +244,42 @@ func graceFates() []bundle.Fate {
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",
 			Note:   "The previous secret was left out together with its key.",
 			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
+	}
+}
+
+func accessFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
+			Note: "The same calls are let through and refused, with the same status, code and message."},
+		{Reason: "keys_only", Status: bundle.Lossy,
+			How: "plugin postern-auth, a policy per route, without the methods `jwt` and `opaque`",
+			Note: "Tokens are not looked at. A call that needs one is refused with 401; where a call needs " +
+				"no credential, or has an API key, a token that the hosted proxy refuses makes no difference.",
+			Remedy: "Have those callers use API keys, or add a plugin that verifies tokens to the version's " +
+				"services in gateway/gateway.yaml, before you move them."},
+	}
+}
+
+func fallbackFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
+			Note: "A call without a key is let through in the name of the same owner."},
+		{Reason: "of_tokens", Status: bundle.Exact, How: "not needed",
+			Note: "A tenant's own owner stands for calls whose token names the tenant, and no version of " +
+				"this project takes tokens."},
+		{Reason: "no_tokens", Status: bundle.Skipped, How: "not carried over",
+			Note: "A tenant's own owner stands for calls whose token names the tenant, and the exported " +
+				"gateway looks at no tokens."},
+	}
+}
+
+func tenantFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "header", Status: bundle.Exact, How: "X-Tenant-ID of its keys",
+			Note: "Upstreams see the same tenant with every call made with one of its keys."},
+		{Reason: "detached", Status: bundle.Exact, How: "left out of `tenants`, so answered 403",
+			Note: "The project no longer serves the tenant: its keys are answered 403 wrong_tenant here as " +
+				"there.",
+			Remedy: "To serve it again, add it below tenants in gateway/gateway.yaml and start the gateway again."},
 	}
 }

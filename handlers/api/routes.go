@@ -15,6 +15,8 @@ func (h *Handler) Mount(r *gin.Engine) {
 	api := h.newAPI(r)
 	h.accountRoutes(api)
 	h.projectRoutes(api)
+	h.upstreamRoutes(api)
+	h.groupingRoutes(api)
 	h.domainRoutes(api)
 	h.keyRoutes(api)
 	h.exportRoutes(api)
@@ -59,12 +61,9 @@ func (h *Handler) accountRoutes(api huma.API) {
 	route(h, api, "revoke-token", "DELETE", "/api/v1/tokens/{token}", 204, "Revoke an access token", h.revokeToken)
 }
 
-// projectRoutes adds projects, products and tenants.
+// projectRoutes adds projects with their versions, environments and key types.
 func (h *Handler) projectRoutes(api huma.API) {
-	const (
-		project = "/api/v1/projects/{project}"
-		tenant  = "/api/v1/tenants/{tenant}"
-	)
+	const project = "/api/v1/projects/{project}"
 	route(h, api, "create-proxy", "POST", "/proxy", 201, "Create a proxy", h.createProxy)
 
 	route(h, api, "list-projects", "GET", "/api/v1/projects", 200, "List projects", h.listProjects)
@@ -94,18 +93,33 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Remove an environment", h.deleteEnvironment)
 	route(h, api, "update-environment", "PATCH", project+"/environments/{environment}", 200,
 		"Update an environment", h.updateEnvironment)
-	route(h, api, "list-upstream-headers", "GET", project+"/environments/{environment}/upstream-headers", 200,
+
+	route(h, api, "list-key-types", "GET", project+"/key-types", 200, "List a project's key types", h.listKeyTypes)
+	route(h, api, "create-key-type", "POST", project+"/key-types", 201, "Create a key type", h.createKeyType)
+	route(h, api, "update-key-type", "PATCH", project+"/key-types/{key_type}", 200,
+		"Update a key type", h.updateKeyType)
+	route(h, api, "delete-key-type", "DELETE", project+"/key-types/{key_type}", 204,
+		"Delete an unused key type", h.deleteKeyType)
+}
+
+// upstreamRoutes adds what upstreams recognize a project's calls by.
+func (h *Handler) upstreamRoutes(api huma.API) {
+	const (
+		project     = "/api/v1/projects/{project}"
+		environment = project + "/environments/{environment}"
+	)
+	route(h, api, "list-upstream-headers", "GET", environment+"/upstream-headers", 200,
 		"List the headers that an environment sets for its upstream", h.listUpstreamHeaders)
-	route(h, api, "set-upstream-header", "PUT", project+"/environments/{environment}/upstream-headers/{name}", 200,
+	route(h, api, "set-upstream-header", "PUT", environment+"/upstream-headers/{name}", 200,
 		"Set a header for an environment's upstream", h.setUpstreamHeader)
 	route(h, api, "remove-upstream-header", "DELETE",
-		project+"/environments/{environment}/upstream-headers/{name}", 204,
+		environment+"/upstream-headers/{name}", 204,
 		"Remove a header for an environment's upstream", h.removeUpstreamHeader)
-	route(h, api, "get-client-certificate", "GET", project+"/environments/{environment}/client-certificate", 200,
+	route(h, api, "get-client-certificate", "GET", environment+"/client-certificate", 200,
 		"Show the certificate that an environment presents to its upstream", h.getClientCertificate)
-	route(h, api, "set-client-certificate", "PUT", project+"/environments/{environment}/client-certificate", 200,
+	route(h, api, "set-client-certificate", "PUT", environment+"/client-certificate", 200,
 		"Present a certificate to an environment's upstream", h.setClientCertificate)
-	route(h, api, "remove-client-certificate", "DELETE", project+"/environments/{environment}/client-certificate", 204,
+	route(h, api, "remove-client-certificate", "DELETE", environment+"/client-certificate", 204,
 		"Stop presenting a certificate to an environment's upstream", h.removeClientCertificate)
 	route(h, api, "get-call-signing", "GET", project+"/call-signing", 200,
 		"Show how calls to upstreams are signed", h.getCallSigning)
@@ -115,14 +129,14 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Stop signing calls to upstreams", h.disableCallSigning)
 	route(h, api, "rotate-call-signing-key", "POST", project+"/call-signing/rotate", 200,
 		"Rotate the key that signs calls to upstreams", h.rotateCallSigningKey)
+}
 
-	route(h, api, "list-key-types", "GET", project+"/key-types", 200, "List a project's key types", h.listKeyTypes)
-	route(h, api, "create-key-type", "POST", project+"/key-types", 201, "Create a key type", h.createKeyType)
-	route(h, api, "update-key-type", "PATCH", project+"/key-types/{key_type}", 200,
-		"Update a key type", h.updateKeyType)
-	route(h, api, "delete-key-type", "DELETE", project+"/key-types/{key_type}", 204,
-		"Delete an unused key type", h.deleteKeyType)
-
+// groupingRoutes adds products and tenants.
+func (h *Handler) groupingRoutes(api huma.API) {
+	const (
+		project = "/api/v1/projects/{project}"
+		tenant  = "/api/v1/tenants/{tenant}"
+	)
 	route(h, api, "list-products", "GET", "/api/v1/products", 200, "List products", h.listProducts)
 	route(h, api, "create-product", "POST", "/api/v1/products", 201, "Create a product", h.createProduct)
 	route(h, api, "get-product", "GET", "/api/v1/products/{product}", 200, "Get a product", h.getProduct)

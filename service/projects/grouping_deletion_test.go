@@ -117,93 +117,94 @@ func (a *announced) Emit(_ context.Context, _ *models.Tx, _, event string, data 
 	return nil
 }
 
+func TestTenantDeletion(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOwned(t, db)
+		o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme"})
+		got, err := o.TenantDeletion(t.Context(), o.viewer, "acme")
+		want := models.TenantContents{
+			Users:      1,
+			Groups:     2,
+			Approvals:  1,
+			AppClients: 1,
+			Providers:  1,
+			Sessions:   1,
+			Keys:       1,
+			ActiveKeys: 1,
+		}
+		if err != nil || got.Contents != want || !got.InUse() || !slices.Equal(got.Tenant.Projects, []string{"shop"}) {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	})
+}
+
+func TestDeleteTenant_refused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOwned(t, db)
+		stranger := access.Principal{
+			Account:  "acc_2",
+			Roles:    map[string]access.Role{"team_other": access.Owner},
+			HomeTeam: "team_other",
+		}
+		served, err := o.Served(t.Context(), o.owner, "shop", models.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := served.Items[slices.IndexFunc(served.Items, func(x projects.Tenant) bool { return x.Project != "" })]
+		for name, c := range map[string]struct {
+			who          access.Principal
+			ref, confirm string
+			want         string
+		}{
+			"without the name":    {o.owner, "acme", "", "tenant_in_use"},
+			"with another name":   {o.owner, "acme", "other", "wrong_confirmation"},
+			"by a member":         {o.member, "acme", "acme", "not_allowed"},
+			"by a viewer":         {o.viewer, "acme", "acme", "not_allowed"},
+			"of another team":     {stranger, o.acme, "acme", "not_found"},
+			"a project's default": {o.owner, own.ID, "default", "built_in"},
+		} {
+			if err := o.DeleteTenant(t.Context(), c.who, c.ref, c.confirm); fault.CodeOf(err) != c.want {
+				t.Errorf("%s: %v, want %s", name, err, c.want)
+			}
+		}
+	})
+}
+
+// Everything of the tenant goes, and nothing of another.
 func TestDeleteTenant(t *testing.T) {
-	t.Run("its contents are counted", func(t *testing.T) {
-		state.Each(t, func(t *testing.T, db *models.DB) {
-			o := newOwned(t, db)
-			o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme"})
-			got, err := o.TenantDeletion(t.Context(), o.viewer, "acme")
-			want := models.TenantContents{
-				Users:      1,
-				Groups:     2,
-				Approvals:  1,
-				AppClients: 1,
-				Providers:  1,
-				Sessions:   1,
-				Keys:       1,
-				ActiveKeys: 1,
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o, heard := newOwned(t, db), &announced{}
+		o.Service.Events = heard
+		gone := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme", Product: "store"})
+		stays := o.mint(t, o.owner, "books", keys.CreateInput{Owner: "partner", Tenant: "other"})
+		before := countRows(t, db)
+		if err := o.DeleteTenant(t.Context(), o.owner, "acme", "acme"); err != nil {
+			t.Fatal(err)
+		}
+		for _, project := range []string{o.shop, o.books} {
+			if got, _ := o.answer(t, project, gone.Plaintext); got != "invalid_key" {
+				t.Errorf("its key in %s: %q", project, got)
 			}
-			if err != nil || got.Contents != want || !got.InUse() || !slices.Equal(got.Tenant.Projects, []string{"shop"}) {
-				t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+		if got, _ := o.answer(t, o.books, stays.Plaintext); got != "" {
+			t.Errorf("the key of another tenant: %q", got)
+		}
+		for table, n := range countRows(t, db) {
+			if n*2 != before[table] {
+				t.Errorf("%s has %d rows, of %d before", table, n, before[table])
 			}
-		})
-	})
-	t.Run("refused", func(t *testing.T) {
-		state.Each(t, func(t *testing.T, db *models.DB) {
-			o := newOwned(t, db)
-			stranger := access.Principal{
-				Account:  "acc_2",
-				Roles:    map[string]access.Role{"team_other": access.Owner},
-				HomeTeam: "team_other",
-			}
-			served, err := o.Served(t.Context(), o.owner, "shop", models.Page{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			own := served.Items[slices.IndexFunc(served.Items, func(x projects.Tenant) bool { return x.Project != "" })]
-			for name, c := range map[string]struct {
-				who          access.Principal
-				ref, confirm string
-				want         string
-			}{
-				"without the name":    {o.owner, "acme", "", "tenant_in_use"},
-				"with another name":   {o.owner, "acme", "other", "wrong_confirmation"},
-				"by a member":         {o.member, "acme", "acme", "not_allowed"},
-				"by a viewer":         {o.viewer, "acme", "acme", "not_allowed"},
-				"of another team":     {stranger, o.acme, "acme", "not_found"},
-				"a project's default": {o.owner, own.ID, "default", "built_in"},
-			} {
-				if err := o.DeleteTenant(t.Context(), c.who, c.ref, c.confirm); fault.CodeOf(err) != c.want {
-					t.Errorf("%s: %v, want %s", name, err, c.want)
-				}
-			}
-		})
-	})
-	t.Run("everything of it goes, and nothing of another", func(t *testing.T) {
-		state.Each(t, func(t *testing.T, db *models.DB) {
-			o, heard := newOwned(t, db), &announced{}
-			o.Service.Events = heard
-			gone := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme", Product: "store"})
-			stays := o.mint(t, o.owner, "books", keys.CreateInput{Owner: "partner", Tenant: "other"})
-			before := countRows(t, db)
-			if err := o.DeleteTenant(t.Context(), o.owner, "acme", "acme"); err != nil {
-				t.Fatal(err)
-			}
-			for _, project := range []string{o.shop, o.books} {
-				if got, _ := o.answer(t, project, gone.Plaintext); got != "invalid_key" {
-					t.Errorf("its key in %s: %q", project, got)
-				}
-			}
-			if got, _ := o.answer(t, o.books, stays.Plaintext); got != "" {
-				t.Errorf("the key of another tenant: %q", got)
-			}
-			for table, n := range countRows(t, db) {
-				if n*2 != before[table] {
-					t.Errorf("%s has %d rows, of %d before", table, n, before[table])
-				}
-			}
-			if want := []string{"tenant.deleted acme 1"}; !slices.Equal(heard.events, want) {
-				t.Errorf("told %q, want %q", heard.events, want)
-			}
-			if err := o.DeleteTenant(t.Context(), o.owner, "acme", "acme"); fault.KindOf(err) != fault.NotFound {
-				t.Errorf("a second time: %v", err)
-			}
-			entries, err := db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: o.owner.HomeTeam}, 50)
-			erased := func(e models.AuditEntry) bool { return e.Action == string(access.TenantErase) && e.Object == o.acme }
-			if err != nil || !slices.ContainsFunc(entries, erased) {
-				t.Errorf("the audit log does not have it: %v", err)
-			}
-		})
+		}
+		if want := []string{"tenant.deleted acme 1"}; !slices.Equal(heard.events, want) {
+			t.Errorf("told %q, want %q", heard.events, want)
+		}
+		if err := o.DeleteTenant(t.Context(), o.owner, "acme", "acme"); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("a second time: %v", err)
+		}
+		entries, err := db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: o.owner.HomeTeam}, 50)
+		erased := func(e models.AuditEntry) bool { return e.Action == string(access.TenantErase) && e.Object == o.acme }
+		if err != nil || !slices.ContainsFunc(entries, erased) {
+			t.Errorf("the audit log does not have it: %v", err)
+		}
 	})
 }
 

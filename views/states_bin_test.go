@@ -1,0 +1,71 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// binStates are the pages about deleted projects, and about the deletion of one.
+func binStates() []state {
+	return []state{
+		{"bin", projects.BinPage(projects.Bin{
+			Page: in("Bin", "/bin", "Bin"),
+			Rows: []projects.BinRow{{
+				Name:        "shop",
+				DisplayName: "Storefront API",
+				URL:         "/projects/shop",
+				Deleted:     "12 Nov 2026, 09:30 UTC",
+				Purge:       "12 Dec 2026, 09:30 UTC",
+				RestoreURL:  "/projects/shop/restore",
+				EraseURL:    "/projects/shop/delete",
+				ExportURL:   "/projects/shop/export",
+			}, {
+				Name:        "weather-forecasts-and-history",
+				DisplayName: "Weather forecasts and history for every place on earth",
+				URL:         "/projects/weather-forecasts-and-history",
+				Deleted:     "11 Nov 2026, 23:59 UTC",
+				Purge:       "11 Dec 2026, 23:59 UTC",
+				ExportURL:   "/projects/weather-forecasts-and-history/export",
+			}},
+		})},
+		{"bin-empty", projects.BinPage(projects.Bin{Page: in("Bin", "/bin", "Bin")})},
+		{"delete-project", projects.DeletionPage(projects.Deletion{
+			Page:      in("Delete Shop", "/projects/shop/delete", "Shop", "Delete"),
+			Project:   "Storefront API",
+			Facts:     []ui.Fact{{Label: "API keys", Value: "1,204, 987 of them active"}, {Label: "Users", Value: "3"}},
+			Newest:    "3 days ago",
+			ExportURL: "/projects/shop/export",
+			Notes:     []string{"7 of the keys also open other projects of the product storefront. They stop there too."},
+			Confirm: &ui.Confirmation{
+				ID:     "delete-confirm",
+				Action: "/projects/shop/delete",
+				Text:   "Answer all calls 410 from now on.",
+				Button: "Delete project",
+				Error:  "Tick the box to delete the project.",
+			},
+			Erase: &projects.Erase{
+				Action: "/projects/shop/delete",
+				Name:   "shop",
+				Typed:  ui.Value{Text: "shopp", Error: "Type the project's name, shop, to delete it for good."},
+			},
+			BackURL: "/projects/shop",
+		})},
+		{"delete-project-binned", projects.DeletionPage(projects.Deletion{
+			Page:       in("Delete Shop", "/projects/shop/delete", "Shop", "Delete"),
+			Project:    "Weather forecasts and history for every place on earth",
+			Facts:      []ui.Fact{{Label: "API keys", Value: "none"}, {Label: "Users", Value: "none"}},
+			ExportURL:  "/projects/shop/export",
+			RestoreURL: "/projects/shop/restore",
+			Erase:      &projects.Erase{Action: "/projects/shop/delete", Name: "weather-forecasts-and-history"},
+			BackURL:    "/projects/shop",
+		})},
+		{"delete-project-viewer", projects.DeletionPage(projects.Deletion{
+			Page:      in("Delete Shop", "/projects/shop/delete", "Shop", "Delete"),
+			Project:   "Storefront API",
+			Facts:     []ui.Fact{{Label: "API keys", Value: "1,204, 987 of them active"}},
+			Newest:    "3 days ago",
+			ExportURL: "/projects/shop/export",
+			BackURL:   "/projects/shop",
+		})},
+	}
+}
