@@ -80,7 +80,9 @@ func (a *canaryTest) useKeys() {
 				"X-Secret", a.new("a caller's header"))
 		}
 	}
-	a.export()
+	a.useUpstreamCredentials(strings.Replace(address, "books", "shop", 1), a.canaries["a rotated key"])
+	a.export("gateway")
+	a.export("data")
 }
 
 // create posts to path, keeps the member of the response that is shown once as the
@@ -106,8 +108,9 @@ func (a *canaryTest) create(what, path, body string, member ...string) (id strin
 	return id
 }
 
-func (a *canaryTest) export() {
-	status, text := a.send("POST", "/api/v1/projects/shop/exports", "application/json", `{"format":"gateway"}`)
+// export reads every file of a new export of shop.
+func (a *canaryTest) export(format string) {
+	status, text := a.send("POST", "/api/v1/projects/shop/exports", "application/json", `{"format":"`+format+`"}`)
 	var queued client.Export
 	if err := json.Unmarshal([]byte(text), &queued); err != nil || status != http.StatusAccepted {
 		a.Fatalf("export: %d %s", status, text)
@@ -135,7 +138,7 @@ func (a *canaryTest) export() {
 			a.Fatal(err)
 		}
 	}
-	a.outputs["the export"] = all.String()
+	a.outputs["the export, "+format] = all.String()
 }
 
 // useCodes creates invitation and device codes, and uses some of them.

@@ -88,6 +88,7 @@ func (a *canaryTest) readDatabase() {
 		}
 		a.outputs["all audit entries"] += fmt.Sprintf("%+v\n", entries)
 	}
+	a.addSigningKeys(tx)
 	a.readTables(db.SQL())
 	if err := db.Close(); err != nil {
 		a.Fatal(err)

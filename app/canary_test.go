@@ -25,6 +25,8 @@ type canaryTest struct {
 	settings config.Config
 	log      *lockedBuffer
 	browser  *http.Client
+	project  string            // id of shop
+	chosen   int               // secrets that new returned
 	canaries map[string]string // description -> secret
 	outputs  map[string]string // place -> text that must not contain a canary
 }
@@ -52,9 +54,14 @@ const canary = "CanaryCanaryCanaryCanaryCanaryCanary" // as long as a session or
 // is sent to, and the values of its visible fields.
 var shownAgain = []string{"the first link", "a password typed as the address"}
 
-// new returns a secret chosen by a caller. It is valid as a name or a value anywhere.
+// new returns a secret chosen by a caller, another one for each call. It is valid as a name or a
+// value anywhere.
 func (a *canaryTest) new(what string) string {
-	secret := canary + fmt.Sprintf("%04d", len(a.canaries))
+	a.chosen++
+	secret := canary + fmt.Sprintf("%05d", a.chosen)
+	if _, taken := a.canaries[what]; taken {
+		what += fmt.Sprintf(" (%d)", a.chosen)
+	}
 	a.canaries[what] = secret
 	return secret
 }
@@ -138,7 +145,8 @@ var captured = []string{
 	"live log",
 	"audit log",
 	"the operators' audit log",
-	"the export",
+	"the export, gateway",
+	"the export, data",
 	"all audit entries",
 }
 

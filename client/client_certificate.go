@@ -21,7 +21,8 @@ type ClientCertificate struct {
 // ClientCertificate returns the certificate of an environment, named by its id.
 func (c *Client) ClientCertificate(ctx context.Context, project, environment string) (ClientCertificate, error) {
 	return call[ClientCertificate](
-		ctx, c, http.MethodGet, nil, "api", "v1", "projects", project, "environments", environment, "client-certificate",
+		ctx, c, http.MethodGet, nil,
+		"api", "v1", "projects", project, "environments", environment, "client-certificate",
 	)
 }
 

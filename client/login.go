@@ -77,8 +77,12 @@ type Provider struct {
 	Issuer    string    `json:"issuer,omitempty"`
 	Scopes    []string  `json:"scopes"`
 	TokenType TokenType `json:"token_type"`
+	Label     string    `json:"label,omitempty"`    // on its button, "" for the type's name
 	Audience  string    `json:"audience,omitempty"` // of auth0
 	Domains   []string  `json:"authoritative_domains"`
+
+	SignInDomains []string `json:"sign_in_domains"`
+
 	Enabled   bool      `json:"enabled"`
 	Callback  string    `json:"callback_url"` // to register with the provider
 	ETag      string    `json:"etag"`         // for If-Match
@@ -107,9 +111,12 @@ type ProviderChange struct {
 	ClientSecret *string    `json:"client_secret,omitempty"`
 	Scopes       *[]string  `json:"scopes,omitempty"`
 	TokenType    *TokenType `json:"token_type,omitempty"`
+	Label        *string    `json:"label,omitempty"`
 	Audience     *string    `json:"audience,omitempty"` // of auth0
 	Domains      *[]string  `json:"authoritative_domains,omitempty"`
 	Enabled      *bool      `json:"enabled,omitempty"`
+
+	SignInDomains *[]string `json:"sign_in_domains,omitempty"`
 }
 
 // AppClients iterates over a tenant's app clients by name. It ends after the first

@@ -8,9 +8,10 @@ import (
 
 // NewVersion describes a new version of a project: a copy of another one.
 type NewVersion struct {
-	Name         string                       `json:"version"`
-	CopyFrom     string                       `json:"copy_from,omitempty"`    // name or id; "": the newest
-	Environments map[string]EnvironmentTarget `json:"environments,omitempty"` // by name; empty: those of the copied version
+	Name     string `json:"version"`
+	CopyFrom string `json:"copy_from,omitempty"` // name or id; "": the newest
+	// Environments are by name; empty: those of the copied version.
+	Environments map[string]EnvironmentTarget `json:"environments,omitempty"`
 }
 
 // EnvironmentTarget is where an environment forwards to.

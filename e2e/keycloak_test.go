@@ -10,18 +10,27 @@ import (
 	"postern/testkit/keycloak"
 )
 
-// shop is a realm with one person, as an operator would write it by hand.
-const shop = `{"realm": "shop", "enabled": true, "sslRequired": "none", "users": [
+// shop is a realm with one person, a role and a group, as an operator would write it by hand.
+const shop = `{"realm": "shop", "enabled": true, "sslRequired": "none",
+  "roles": {"realm": [{"name": "manager"}]},
+  "groups": [{"name": "staff", "subGroups": [{"name": "north"}]}],
+  "users": [
   {"username": "ana", "enabled": true, "email": "Ana@example.com", "emailVerified": true,
    "firstName": "Ana", "lastName": "Gomez",
    "credentials": [{"type": "password", "value": "correct horse", "temporary": false}]}]}`
 
-// TestPeopleSignInThroughKeycloak creates a project with a login by one POST /proxy, and
-// gives Keycloak the callback that was answered. Its people then sign in there with
-// a password, in a real browser, and are the same when they come back.
-func TestPeopleSignInThroughKeycloak(t *testing.T) {
+// TestKeycloak runs all tests of one Keycloak: it takes long to start.
+func TestKeycloak(t *testing.T) {
 	t.Parallel()
 	issuer := keycloak.Start(t, map[string]string{"shop": shop})
+	t.Run("sign-in", func(t *testing.T) { peopleSignInThroughKeycloak(t, issuer) })
+	t.Run("groups", func(t *testing.T) { rolesAndGroupsOfKeycloakAreMapped(t, issuer) })
+}
+
+// peopleSignInThroughKeycloak creates a project with a login by one POST /proxy, and
+// gives Keycloak the callback that was answered. Its people then sign in there with
+// a password, in a real browser, and are the same when they come back.
+func peopleSignInThroughKeycloak(t *testing.T, issuer *keycloak.Server) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newApplication(t)
 		server := start(t, databaseURL)

@@ -102,23 +102,7 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 		ana = app.exchange(t, *made.Login)
 		want("signed in again", ana.access, http.StatusOK, "")
 
-		other, err := api.CreateProxy(t.Context(), client.NewProxy{
-			Target:       upstream.URL,
-			Name:         "other",
-			RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-			Login: &client.NewLogin{Providers: []client.NewProvider{{
-				Type:           "oidc",
-				Issuer:         issuer.Issuer,
-				ProviderChange: client.ProviderChange{ClientID: new("x")},
-			}}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status, code := callWith(t, other.Project.Environments[0].URL, ana.access); status != http.StatusForbidden ||
-			code != "wrong_tenant" {
-			t.Errorf("at a project that does not serve her tenant: %d %s", status, code)
-		}
+		isRefusedElsewhere(t, api, upstream, issuer, ana.access)
 
 		provider := upstreamGets(t, api, *made.Login, "none")
 		want("the upstream gets none", ana.access, http.StatusOK, "")
@@ -137,6 +121,30 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 		}
 		want("without the provider", again.access, http.StatusUnauthorized, "invalid_token")
 	})
+}
+
+// isRefusedElsewhere checks that a token opens no project that does not serve its tenant.
+func isRefusedElsewhere(
+	t *testing.T, api *client.Client, upstream *testkit.Upstream, issuer *oidcprovider.Provider, token string,
+) {
+	t.Helper()
+	other, err := api.CreateProxy(t.Context(), client.NewProxy{
+		Target:       upstream.URL,
+		Name:         "other",
+		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+		Login: &client.NewLogin{Providers: []client.NewProvider{{
+			Type:           "oidc",
+			Issuer:         issuer.Issuer,
+			ProviderChange: client.ProviderChange{ClientID: new("x")},
+		}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, code := callWith(t, other.Project.Environments[0].URL, token)
+	if status != http.StatusForbidden || code != "wrong_tenant" {
+		t.Errorf("at a project that does not serve the tenant: %d %s", status, code)
+	}
 }
 
 func TestADeletedUserHasNoTokens(t *testing.T) {

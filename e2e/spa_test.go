@@ -24,7 +24,8 @@ type spa struct {
 		Issuer   string `json:"issuer"`
 		ClientID string `json:"client_id"`
 	}
-	api *url.URL
+	api   *url.URL
+	first string // link of the installation's first account
 }
 
 func newSPA(t *testing.T) *spa {
@@ -73,6 +74,7 @@ func signedInSPA(
 	}
 	registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
 	app.settings.Issuer, app.settings.ClientID = made.Login.Issuer, made.Login.ClientID
+	app.first = server.FirstLink
 	if app.api, err = url.Parse(made.Project.Environments[0].URL); err != nil {
 		t.Fatal(err)
 	}
@@ -161,5 +163,49 @@ func TestSPA_deletesAccount(t *testing.T) {
 		if _, err := api.User(t.Context(), user); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("the user after the deletion: %v", err)
 		}
+	})
+}
+
+// TestSPA_signsInSilently has oidc-client-ts ask for a sign-in in a hidden frame: with the
+// user's session at the hosted pages it succeeds, and after the user has signed out
+// everywhere it does not, nor does the application's token open the gateway.
+func TestSPA_signsInSilently(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		upstream, app := testkit.NewUpstream(t), newSPA(t)
+		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) string {
+			return app.origin + "/api/"
+		})
+		subject := p.reads("#subject")
+		// The frame of an unclaimed application gets a page that no frame may show.
+		p.open(app.first)
+		p.sees("Welcome to Postern")
+		p.types("email", "ana@example.com")
+		p.types("name", "Ana")
+		p.types("password", "four unrelated words")
+		p.presses("Create account and sign in")
+		p.sees("Projects")
+		p.open(made.Claim.URL)
+		p.presses("Claim")
+		p.sees("Projects")
+		p.open(app.origin)
+		p.sees("Signed in")
+
+		p.presses("Ask silently")
+		p.sees("Signed in silently")
+		if again, same := p.reads("#again"), p.reads("#same"); again != subject || same != "true" {
+			t.Errorf("signed in silently as %s (the same session: %s), want %s", again, same, subject)
+		}
+		p.open(made.Login.Issuer + "/account")
+		p.sees("Your account")
+		p.presses("Sign out everywhere")
+		p.sees("You are signed out everywhere")
+		p.open(app.origin)
+		p.sees("Signed in") // the application has its tokens still
+		if status := p.reads("#status"); status != "401" {
+			t.Errorf("after the sign-out everywhere the API answers %s to the application", status)
+		}
+		p.presses("Ask silently")
+		p.sees("Failed: the user has to sign in")
 	})
 }

@@ -38,7 +38,24 @@ func (c *call) authenticate(r *request) policy.Decision {
 		in.Token, in.TokenDenial = c.verifyToken(&r.authorization)
 		c.presentedToken = in.Token != nil
 	}
-	return policy.Decide(&in)
+	decision := policy.Decide(&in)
+	if decision.Denial == policy.InvalidKey && in.Key != nil && c.gateway.table.Load() != c.route.table {
+		return c.decideAgain(&in)
+	}
+	return decision
+}
+
+// decideAgain judges a call whose key is refused by a table that was replaced after the route
+// was found. The key may be limited to an environment by a name that only the new table has.
+func (c *call) decideAgain(in *policy.Call) policy.Decision {
+	_, at, ok := c.gateway.find(c.host, c.target, c.conn)
+	if !ok {
+		return policy.Decision{Denial: c.gateway.unrouted(at), StripKey: true}
+	}
+	c.route = at
+	in.Access, in.Realm = &at.version.access, at.project.realm
+	in.Environment, in.Former = at.environment.name, at.environment.former
+	return policy.Decide(in)
 }
 
 // lookUpKey returns the key with that plaintext, nil if there is none; old reports

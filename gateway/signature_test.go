@@ -159,7 +159,8 @@ func TestCallSigningOnAWebSocket(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+
+			"websocket\r\n\r\n")
 		_ = conn.Close()
 	}, signed(signingKey("a", time.Time{})))
 	conn := r.dial()

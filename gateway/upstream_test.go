@@ -78,8 +78,8 @@ func TestUpstreamHeaders(t *testing.T) {
 func TestUpstreamHeaderInATrailer(t *testing.T) {
 	r := newRig(t, parityUpstream, withHeaders(upstreamToken))
 	r.transcript(exchangeCase{methods: []string{"POST"}, bytes: "POST /1.0.0/prod/a HTTP/1.1\r\n" +
-		"Host: shop.proxy.test\r\nX-API-Key: KEY\r\nTransfer-Encoding: chunked\r\nTrailer: X-Upstream-Token, X-Sum\r\n\r\n" +
-		"2\r\nhi\r\n0\r\nX-Upstream-Token: forged\r\nX-Sum: 1\r\n\r\n"})
+		"Host: shop.proxy.test\r\nX-API-Key: KEY\r\nTransfer-Encoding: chunked\r\nTrailer: X-Upstream-Token, " +
+		"X-Sum\r\n\r\n2\r\nhi\r\n0\r\nX-Upstream-Token: forged\r\nX-Sum: 1\r\n\r\n"})
 	calls := r.upstreamCalls()
 	if len(calls) == 0 {
 		t.Fatal("the upstream got no call")
@@ -101,7 +101,8 @@ func TestUpstreamHeaderOnAWebSocket(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+
+			"websocket\r\n\r\n")
 		_ = conn.Close()
 	}, withHeaders(upstreamToken))
 	conn := r.dial()

@@ -32,6 +32,7 @@ var oidcGuards = map[string]guard{
 	"GET /oauth/:client/brand.css":                               {open: true},
 	"GET /oauth/:client/tested":                                  {open: true},
 	"GET /oauth/:client/login/:attempt":                          {open: true},
+	"POST /oauth/:client/login/:attempt":                         {open: true},
 	"GET /brand/:color":                                          {open: true},
 }
 

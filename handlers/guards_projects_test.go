@@ -57,7 +57,7 @@ var projectGuards = map[string]guard{
 	"GET /projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
 	"POST /projects/:project/environments/:environment/upstream-headers": {
 		action: access.ProjectUpdate,
-		body:   "name=X-Upstream-Token&value=s3cret",
+		body:   "name=X-Upstream-Token&secret_value=s3cret",
 	},
 	"GET /projects/:project/environments/:environment/upstream-headers/:name": {
 		action: access.ProjectUpdate,
@@ -66,6 +66,17 @@ var projectGuards = map[string]guard{
 	"POST /projects/:project/environments/:environment/upstream-headers/:name/remove": {
 		action: access.ProjectUpdate,
 		needs:  "upstream header",
+		body:   "confirm=true",
+	},
+	"GET /projects/:project/environments/:environment/client-certificate": {action: access.ProjectRead},
+	"POST /projects/:project/environments/:environment/client-certificate": {
+		action: access.ProjectUpdate,
+		needs:  "https target",
+		body:   "certificate={certificate}&private_key={private_key}",
+	},
+	"POST /projects/:project/environments/:environment/client-certificate/remove": {
+		action: access.ProjectUpdate,
+		needs:  "client certificate",
 		body:   "confirm=true",
 	},
 	"GET /projects/:project/call-signing":         {action: access.ProjectRead},
@@ -100,6 +111,11 @@ var projectGuards = map[string]guard{
 	"GET /bin":                               {action: access.ProjectRead, outsider: 200},
 	"DELETE /api/v1/projects/:project":       {action: access.ProjectDelete},
 	"POST /api/v1/projects/:project/restore": {action: access.ProjectRestore, needs: "deleted"},
+	"POST /projects/:project/move": {
+		action: access.ProjectMove,
+		body:   "team={team}&confirm=true", // where it is
+		silent: true,
+	},
 	"POST /api/v1/projects/:project/move": {
 		action: access.ProjectMove,
 		body:   `{"team":"{team}"}`, // where it is; the tests of service/projects move it

@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -160,6 +161,54 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 			t.Errorf("the field that was left empty is of type %q, want hidden", kind)
 		}
 	})
+}
+
+// TestForm_refusedSecrets sends forms as a viewer, under the field names of the owner's page: the
+// refused form does not repeat the secrets in them.
+func TestForm_refusedSecrets(t *testing.T) {
+	t.Parallel()
+	const pem = "-----BEGIN PRIVATE KEY-----\nhunter2hunter2\n-----END PRIVATE KEY-----\n"
+	for _, tt := range []struct {
+		name   string
+		page   string
+		field  string // selector on the page
+		secret string
+		blank  string // what the refused form has instead
+	}{
+		{"value of an upstream header", "upstream-headers", "#header-value", "hunter2hunter2", "input[type=password]"},
+		{"private key of a certificate", "client-certificate", "#client-key", pem, "textarea"},
+		{"private key in the certificate", "client-certificate", "#client-certificate", pem, "textarea"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			state.Each(t, func(t *testing.T, db *models.DB) {
+				o := controlplane.NewFixture(t, db)
+				has := o.NewObjects(t, "https target", "")
+				path := has.Path("/projects/:project/environments/:environment/" + tt.page)
+				shown := parsed(t, o.Do(t, http.MethodGet, path, "", o.Owner).Raw)
+				name := shown.Find(tt.field).AttrOr("name", "")
+				got := o.Do(t, http.MethodPost, path, url.Values{name: {tt.secret}}.Encode(), o.Members[access.Viewer])
+				if got.Status != http.StatusForbidden {
+					t.Errorf("answered %d, want 403", got.Status)
+				}
+				if parsed(t, got.Raw).Find(tt.blank+"[name='"+name+"']").Length() != 1 {
+					t.Errorf("the form has no %s to enter %s again", tt.blank, name)
+				}
+				if strings.Contains(got.Raw, "hunter2hunter2") {
+					t.Error("the page repeats the secret")
+				}
+			})
+		})
+	}
+}
+
+func parsed(t *testing.T, page string) *goquery.Document {
+	t.Helper()
+	document, err := goquery.NewDocumentFromReader(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
 }
 
 // TestForm_refusedLabels walks every page: a field of a refused form has the label that

@@ -51,6 +51,8 @@ var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAno
 
 	"GET /account":                                       "in",
 	"POST /account/password":                             "in",
+	"GET /account/delete":                                "in",
+	"POST /account/delete":                               "in",
 	"GET /account/sessions":                              "in",
 	"POST /account/sessions/end-others":                  "in",
 	"POST /account/sessions/:session/end":                "in",
@@ -98,6 +100,9 @@ var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAno
 	"GET /projects/:project/environments/:environment/upstream-headers/:name":         "in",
 	"POST /projects/:project/environments/:environment/upstream-headers":              "in",
 	"POST /projects/:project/environments/:environment/upstream-headers/:name/remove": "in",
+	"GET /projects/:project/environments/:environment/client-certificate":             "in",
+	"POST /projects/:project/environments/:environment/client-certificate":            "in",
+	"POST /projects/:project/environments/:environment/client-certificate/remove":     "in",
 	"POST /projects/:project/keys":                                                    "in",
 	"GET /projects/:project/keys/:key":                                                "in",
 	"POST /projects/:project/keys/:key":                                               "in",
@@ -159,6 +164,7 @@ var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAno
 
 	"GET /oauth/:client/tested":                "in",
 	"GET /oauth/:client/login/:attempt":        "403",
+	"POST /oauth/:client/login/:attempt":       "403",
 	"GET /brand/:color":                        "404",
 	"GET /settings/tokens/:token":              "in",
 	"GET /settings/tokens/:token/secret":       "in",

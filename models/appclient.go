@@ -45,8 +45,10 @@ type Provider struct {
 	Scopes        []string `gorm:"serializer:json"`
 	TokenClient   string
 	TokenUpstream string
+	Label         string   // on its button, "" for the kind's name
 	Audience      string   // the API that its access tokens are for, "" for none
 	Domains       []string `gorm:"serializer:json"` // of addresses that it is authoritative for
+	SignInDomains []string `gorm:"serializer:json"` // of addresses that lead to it
 	Enabled       bool
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
@@ -100,7 +102,8 @@ func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], 
 func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
 	res := t.db.Model(&AppClient{}).Where("id = ? AND updated_at = ?", c.ID, seen).
 		Select("Name", "RedirectURIs", "LogoutURIs", "BackchannelURI", "APIScopes", "GrantTypes", "SecretHash",
-			"AccessSeconds", "RefreshSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color", "UpdatedAt").UpdateColumns(&c)
+			"AccessSeconds", "RefreshSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color", "UpdatedAt").
+		UpdateColumns(&c)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -116,7 +119,9 @@ func (t *Tx) DeleteAppClient(id string) error {
 	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
 		return err
 	}
-	for _, row := range []any{&LogoutNotice{}, &LoginSession{}, &LoginConsent{}, &LoginAttempt{}, &SigningKey{}, &Provider{}} {
+	for _, row := range []any{
+		&LogoutNotice{}, &LoginSession{}, &LoginConsent{}, &LoginAttempt{}, &SigningKey{}, &Provider{},
+	} {
 		if err := t.db.Where("client_id = ?", id).Delete(row).Error; err != nil {
 			return err
 		}
@@ -149,7 +154,10 @@ func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Provider{}).
 		Where("id = ? AND updated_at = ?", p.ID, seen).
-		Select("AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Audience", "Domains", "Enabled", "UpdatedAt").
+		Select(
+			"AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Audience", "Domains", "SignInDomains",
+			"Label", "Enabled", "UpdatedAt",
+		).
 		UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
 }

@@ -32,7 +32,7 @@ var rows = []any{
 	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},
 	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{}, &models.CallSigningKey{},
 	&models.UpstreamCertificate{},
-	&models.GroupMapping{}, &models.MappedMember{},
+	&models.GroupMapping{}, &models.MappedMember{}, &models.UnstatedClaims{},
 }
 
 type column struct {

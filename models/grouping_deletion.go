@@ -28,7 +28,8 @@ func (t *Tx) ContentsOfTenant(id string, now time.Time) (out TenantContents, err
 		{&out.Approvals, &PreApproval{}, "tenant_id = ?", []any{id}},
 		{&out.AppClients, &AppClient{}, "tenant_id = ?", []any{id}},
 		{&out.Providers, &Provider{}, "client_id IN (?)", []any{clients}},
-		{&out.Sessions, &LoginSession{}, "client_id IN (?) AND ended_at IS NULL AND expires_at > ?", []any{clients, now}},
+		{&out.Sessions, &LoginSession{}, "client_id IN (?) AND ended_at IS NULL AND expires_at > " +
+			"?", []any{clients, now}},
 	} {
 		if err := t.db.Model(c.row).Where(c.where, c.args...).Count(c.into).Error; err != nil {
 			return out, err

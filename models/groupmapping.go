@@ -106,7 +106,8 @@ func (t *Tx) EndMappings(providerIDs, kept []string) ([]string, error) {
 // ended with them. It returns the groups of those, by id.
 func (t *Tx) endMapped(q *gorm.DB) ([]string, error) {
 	var groups []string
-	err := q.Session(&gorm.Session{}).Model(&MappedMember{}).Distinct().Order("group_id").Pluck("group_id", &groups).Error
+	err := q.Session(&gorm.Session{}).Model(&MappedMember{}).Distinct().Order("group_id").
+		Pluck("group_id", &groups).Error
 	if err != nil || len(groups) == 0 {
 		return nil, err
 	}

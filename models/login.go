@@ -117,6 +117,11 @@ func (t *Tx) SetStatedClaims(id string, stated secrets.Sealed) error {
 		UpdateColumns(&LoginAttempt{Stated: stated}).Error
 }
 
+// HintLoginAttempt sets the address that the user of an attempt has entered.
+func (t *Tx) HintLoginAttempt(id, address string) error {
+	return t.db.Model(&LoginAttempt{}).Where("id = ?", id).UpdateColumn("login_hint", address).Error
+}
+
 // AnswerLoginAttempt records that a provider has responded. It returns false if one
 // had.
 func (t *Tx) AnswerLoginAttempt(id string, now time.Time) (bool, error) {

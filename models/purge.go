@@ -14,6 +14,7 @@ type holding struct{ table, key, where string }
 func logins(owner string) []holding {
 	tenants := "(SELECT id FROM tenants WHERE " + owner + " = ?)"
 	clients := "(SELECT id FROM app_clients WHERE tenant_id IN " + tenants + ")"
+	providers := "(SELECT id FROM providers WHERE client_id IN " + clients + ")"
 	return []holding{
 		{"login_grants", "hash", "session_id IN (SELECT id FROM login_sessions WHERE client_id IN " + clients + ")"},
 		{"login_sessions", "id", "client_id IN " + clients},
@@ -21,8 +22,9 @@ func logins(owner string) []holding {
 		{"login_consents", "user_id", "client_id IN " + clients},
 		{"login_attempts", "id", "client_id IN " + clients},
 		{"signing_keys", "id", "client_id IN " + clients},
-		{"mapped_members", "provider_id", "provider_id IN (SELECT id FROM providers WHERE client_id IN " + clients + ")"},
-		{"group_mappings", "provider_id", "provider_id IN (SELECT id FROM providers WHERE client_id IN " + clients + ")"},
+		{"mapped_members", "provider_id", "provider_id IN " + providers},
+		{"unstated_claims", "provider_id", "provider_id IN " + providers},
+		{"group_mappings", "provider_id", "provider_id IN " + providers},
 		{"providers", "id", "client_id IN " + clients},
 		{"app_clients", "id", "tenant_id IN " + tenants},
 		{"group_groups", "parent_id", "parent_id IN (SELECT id FROM user_groups WHERE tenant_id IN " + tenants + ")"},

@@ -17,6 +17,12 @@ import (
 // in PEM. It is its own root.
 func Certificate(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
+	return CertificateUntil(t, time.Now().Add(24*time.Hour), names...)
+}
+
+// CertificateUntil is Certificate with the time at which the certificate ends.
+func CertificateUntil(t testing.TB, end time.Time, names ...string) (cert, key []byte) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +37,7 @@ func Certificate(t testing.TB, names ...string) (cert, key []byte) {
 		DNSNames:              names,
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore:             time.Now().Add(-time.Hour),
-		NotAfter:              time.Now().Add(24 * time.Hour),
+		NotAfter:              end,
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,

@@ -35,7 +35,8 @@ func binStates() []state {
 			Facts:     []ui.Fact{{Label: "API keys", Value: "1,204, 987 of them active"}, {Label: "Users", Value: "3"}},
 			Newest:    "3 days ago",
 			ExportURL: "/projects/shop/export",
-			Notes:     []string{"7 of the keys also open other projects of the product storefront. They stop there too."},
+			Notes: []string{"7 of the keys also open other projects of the product storefront. They stop there " +
+				"too."},
 			Confirm: &ui.Confirmation{
 				ID:     "delete-confirm",
 				Action: "/projects/shop/delete",

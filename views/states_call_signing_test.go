@@ -49,8 +49,8 @@ func callSigningOff() projects.CallSigning {
 
 func callSigningWrong() projects.CallSigning {
 	m := callSigning()
-	m.Manage.Error = "The key poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U signs from 2026-03-05T05:06:00Z. Rotate again " +
-		"after that, or at once to replace it now."
+	m.Manage.Error = "The key poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U signs from 2026-03-05T05:06:00Z. Rotate " +
+		"again after that, or at once to replace it now."
 	m.Manage.Disable.Error = "Tick the box to stop signing."
 	return m
 }

@@ -16,6 +16,8 @@ func hostedStates() []state {
 		{"hosted-consent-grown", login.ConsentPage(hostedGrown())},
 		{"hosted-consent-permissions", login.ConsentPage(hostedPermissions(""))},
 		{"hosted-consent-permissions-de", login.ConsentPage(hostedPermissions("de"))},
+		{"hosted-address", login.ChoosePage(hostedAddress(hosted(), "No sign-in provider is set up for this domain."))},
+		{"hosted-address-de", login.ChoosePage(hostedAddress(hostedIn("de"), "Für diese Domain gibt es keine Anmeldung."))},
 		{"hosted-choose-de", login.ChoosePage(login.Choose{
 			Shell:     hostedIn("de"),
 			Error:     "Sie haben die Anmeldung beim Anmeldedienst nicht abgeschlossen.",
@@ -103,6 +105,14 @@ func hostedChoose() login.Choose {
 			},
 		},
 	}
+}
+
+// hostedAddress is the page on which an address has led to no provider.
+func hostedAddress(shell login.Shell, complaint string) login.Choose {
+	m := hostedChoose()
+	m.Shell, m.AsksAddress, m.AddressURL, m.Address = shell, true, "/oauth/cli_1/login/lgn_1", "ana@other.example"
+	m.Error = complaint
+	return m
 }
 
 func hostedFailed() login.Choose {

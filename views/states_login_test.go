@@ -42,6 +42,7 @@ func loginStates() []state {
 		{"group-mappings", projects.GroupMappingsPage(groupMappings())},
 		{"group-mappings-empty", projects.GroupMappingsPage(groupMappingsEmpty())},
 		{"group-mappings-wrong", projects.GroupMappingsPage(groupMappingsWrong())},
+		{"group-mappings-github", projects.GroupMappingsPage(groupMappingsGitHub())},
 		{"group-mappings-viewer", projects.GroupMappingsPage(groupMappingsViewer())},
 		{"group-mapping-removal", projects.GroupMappingRemovalPage(groupMappingRemoval())},
 		{"provider-new", projects.ProviderNewPage(providerNew())},

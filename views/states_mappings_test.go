@@ -17,7 +17,8 @@ func groupMappings() projects.GroupMappings {
 			{Rule: `groups begins with "/sales/"`, Group: "sales and partners", RemoveURL: mappingsURL + "/2b1c"},
 		},
 		Add: &projects.GroupMappingForm{
-			Action: mappingsURL,
+			Action:  mappingsURL,
+			Example: "admin",
 			Matches: []ui.Option{
 				{Value: "exact", Title: "is", Chosen: true},
 				{Value: "prefix", Title: "begins with"},
@@ -63,4 +64,17 @@ func groupMappingRemoval() projects.GroupMappingRemoval {
 		},
 		BackURL: mappingsURL,
 	}
+}
+
+func groupMappingsGitHub() projects.GroupMappings {
+	m := groupMappings()
+	m.Page, m.Provider = in("Group mappings", mappingsURL, "Shop", "web", "GitHub"), "GitHub"
+	m.Note = "With a rule, GitHub asks users for read access to their organizations and teams. It lists an " +
+		"organization that restricts OAuth apps only after one of its owners has approved yours."
+	m.Rows = []projects.GroupMappingRow{
+		{Rule: `teams is "acme/sre"`, Group: "on call", RemoveURL: mappingsURL + "/1f0a"},
+	}
+	m.Add.Example = "acme/sre"
+	m.Add.Claims = []ui.Option{{Value: "organizations", Title: "organizations"}, {Value: "teams", Title: "teams", Chosen: true}}
+	return m
 }

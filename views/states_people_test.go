@@ -175,9 +175,19 @@ func ownTeam() team.Team {
 		{Value: "viewer", Title: "Viewer"},
 	}
 	return team.Team{
-		Page:  of("Payments"),
-		Name:  "Payments",
-		Role:  ui.Badge{Tone: ui.Accent, Text: "Owner"},
+		Page: of("Payments"),
+		Name: "Payments",
+		Role: ui.Badge{Tone: ui.Accent, Text: "Owner"},
+		Erase: &ui.Erasure{
+			ID:     "erase-confirm",
+			Action: "/teams/1/delete",
+			Facts:  []ui.Fact{{Label: "Members", Value: "2"}, {Label: "Users of tenants", Value: "1,204"}},
+			Text:   "All of this goes along, and cannot be restored. Members lose their access at once.",
+			Label:  "Team name",
+			Name:   "Payments",
+			Typed:  ui.Value{Text: "Payment", Error: "Type the team's name, Payments, to delete it."},
+			Button: "Delete team",
+		},
 		Error: "A team keeps at least one owner.",
 		Members: []team.Member{
 			{

@@ -39,7 +39,8 @@ func newGroupMappingsAdd(t terminal) *cobra.Command {
 		Use:   "add PROVIDER CLAIM VALUE GROUP",
 		Short: "Put users whose claim has the value into a group, at their next sign-in",
 		Example: "  postern group-mappings add idp_… groups /billing billing\n" +
-			"  postern group-mappings add idp_… realm_access.roles admin- admins --prefix",
+			"  postern group-mappings add idp_… realm_access.roles admin- admins --prefix\n" +
+			"  postern group-mappings add idp_… teams acme/sre on-call",
 	}, func(list []client.GroupMapping, one client.GroupMapping) ([]client.GroupMapping, error) {
 		return append(list, one), nil
 	})

@@ -58,8 +58,8 @@ type providerFlags struct {
 	clientID, secretFile       string
 	scopes                     []string
 	clientToken, upstreamToken string
-	audience                   string
-	domains                    []string
+	audience, label            string
+	domains, signInDomains     []string
 	on, off                    bool
 }
 
@@ -72,8 +72,12 @@ func (f *providerFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.upstreamToken, "upstream-token", "", "what the upstream gets: service, "+
 		"provider_access_token, provider_id_token or none")
 	flags.StringVar(&f.audience, "audience", "", "for auth0: identifier of the API that its access tokens are for")
+	flags.StringVar(&f.label, "label", "", "what users see after \"Continue with\" (default: the type's name)")
 	flags.StringSliceVar(&f.domains, "authoritative-domain", nil, "mail domain that the provider speaks for, so that "+
 		"approvals by domain count, repeatable; empty for none")
+	flags.StringSliceVar(&f.signInDomains, "sign-in-domain", nil, "mail domain whose users are sent to the provider "+
+		"from "+
+		"the sign-in page, repeatable; empty for none")
 	flags.BoolVar(&f.on, "on", false, "offer it")
 	flags.BoolVar(&f.off, "off", false, "do not offer it")
 	addJSONFlag(command)
@@ -84,8 +88,11 @@ func (f *providerFlags) change(t terminal, c *cobra.Command) (client.ProviderCha
 	out := client.ProviderChange{
 		ClientID: given(c, "client-id", &f.clientID),
 		Scopes:   given(c, "scopes", &f.scopes),
+		Label:    given(c, "label", &f.label),
 		Audience: given(c, "audience", &f.audience),
 		Domains:  given(c, "authoritative-domain", &f.domains),
+
+		SignInDomains: given(c, "sign-in-domain", &f.signInDomains),
 	}
 	if f.on && f.off {
 		return out, usageError{"--on and --off contradict each other"}

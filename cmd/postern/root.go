@@ -103,6 +103,7 @@ func newRoot(t terminal) *cobra.Command {
 		newTokens(t),
 		newTeams(t),
 		newMembers(t),
+		newAccount(t),
 		newInvitations(t),
 		newUsage(t),
 		newRequests(t),

@@ -13,7 +13,7 @@ import (
 func newTeams(t terminal) *cobra.Command {
 	return family(
 		"teams",
-		"List, create, rename and leave teams",
+		"List, create, rename, leave and delete teams",
 		listing(
 			t,
 			asPerson,
@@ -58,6 +58,7 @@ func newTeams(t terminal) *cobra.Command {
 			},
 			"You have left %s.",
 		),
+		newTeamsDelete(t),
 	)
 }
 

@@ -50,7 +50,8 @@ when a key is compromised, the former keys end at once.`,
 		return api.RotateSigningKey(ctx, project, in)
 	})
 	command.Flags().StringVar(&signsIn, "in", "", "when the new key signs: 0, or up to 30d (1h by default)")
-	command.Flags().StringVar(&grace, "grace", "", "how long the former keys stay published after that: 0, or up to 30d "+
+	command.Flags().StringVar(&grace, "grace", "", "how long the former keys stay published after that: 0, or up to "+
+		"30d "+
 		"(24h by default)")
 	return command
 }
@@ -124,7 +125,8 @@ func printSigning(t terminal, project string, signing client.CallSigning) error 
 		_, err := fmt.Fprintf(t.out, "Calls of %s are not signed.\n", project)
 		return err
 	}
-	if _, err := fmt.Fprintf(t.out, "Calls of %s are signed. Public keys: %s\n", project, *signing.DirectoryURL); err != nil {
+	if _, err := fmt.Fprintf(t.out, "Calls of %s are signed. Public keys: "+
+		"%s\n", project, *signing.DirectoryURL); err != nil {
 		return err
 	}
 	return table(t.out, func(row func(...string)) {

@@ -239,7 +239,8 @@ func decideKey(c *Call) Decision {
 }
 
 // decideToken judges a token that came without a key. An app client that calls for itself
-// is a consumer, named by its id. If other calls fall back to an owner, the owner is the consumer, and the identity names the user as well.
+// is a consumer, named by its id. If other calls fall back to an owner, the owner is the
+// consumer, and the identity names the user as well.
 func decideToken(c *Call, stripKey bool) Decision {
 	if c.Token == nil {
 		return deny(c.TokenDenial)

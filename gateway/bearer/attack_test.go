@@ -23,30 +23,30 @@ func TestVerify(t *testing.T) {
 	rs, es, es384, ed := keyOf(jose.RS256, "r"), keyOf(jose.ES256, "e"), keyOf(jose.ES384, "e3"), keyOf(jose.EdDSA, "d")
 	of := newIssuer(t, rs, es, es384, ed)
 	v := newVerifier(t)
-	want := policy.Token{Issuer: of.url, Subject: "alice", Scopes: []string{"read", "write"}, Tenant: "acme"}
+	want := policy.Token{Issuer: of.URL, Subject: "alice", Scopes: []string{"read", "write"}, Tenant: "acme"}
 	ends := map[string]time.Time{"a clock behind": now.Add(time.Second), "fractions of a second": now.Add(time.Minute)}
 	inAMinute := now.Add(time.Minute).Unix()
-	pair := of.pair()
+	pair := of.Pair()
 	pair.Tenant = "acme"
 	other := snapshot.TokenIssuer{Issuer: "https://other.example", Audience: audience}
 	for name, token := range map[string]string{
-		"RS256":                 rs.sign(t, nil, of.claims()),
-		"ES256":                 es.sign(t, nil, of.claims()),
-		"ES384":                 es384.sign(t, nil, of.claims()),
-		"EdDSA":                 ed.sign(t, nil, of.claims()),
-		"typ JWT":               rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, of.claims()),
-		"no typ":                rs.sign(t, map[jose.HeaderKey]any{"typ": nil}, of.claims()),
-		"application/at+jwt":    rs.sign(t, map[jose.HeaderKey]any{"typ": "application/AT+JWT"}, of.claims()),
-		"one audience of two":   rs.sign(t, nil, of.claims(with("aud", []string{"x", audience}))),
-		"scp as a list":         rs.sign(t, nil, of.claims(with("scope", nil), with("scp", []string{"read", "write"}))),
-		"a clock behind":        rs.sign(t, nil, of.claims(with("exp", now.Add(-59*time.Second).Unix()))),
-		"a clock ahead":         rs.sign(t, nil, of.claims(with("nbf", inAMinute), with("iat", inAMinute))),
-		"fractions of a second": rs.sign(t, nil, of.claims(with("exp", float64(now.Unix())+0.5))),
-		"no kid, one key fits":  es.sign(t, map[jose.HeaderKey]any{"kid": nil}, of.claims()),
-		"jku and x5u, ignored": rs.sign(t, map[jose.HeaderKey]any{
+		"RS256":                 rs.Sign(t, nil, of.Claims()),
+		"ES256":                 es.Sign(t, nil, of.Claims()),
+		"ES384":                 es384.Sign(t, nil, of.Claims()),
+		"EdDSA":                 ed.Sign(t, nil, of.Claims()),
+		"typ JWT":               rs.Sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, of.Claims()),
+		"no typ":                rs.Sign(t, map[jose.HeaderKey]any{"typ": nil}, of.Claims()),
+		"application/at+jwt":    rs.Sign(t, map[jose.HeaderKey]any{"typ": "application/AT+JWT"}, of.Claims()),
+		"one audience of two":   rs.Sign(t, nil, of.Claims(with("aud", []string{"x", audience}))),
+		"scp as a list":         rs.Sign(t, nil, of.Claims(with("scope", nil), with("scp", []string{"read", "write"}))),
+		"a clock behind":        rs.Sign(t, nil, of.Claims(with("exp", now.Add(-59*time.Second).Unix()))),
+		"a clock ahead":         rs.Sign(t, nil, of.Claims(with("nbf", inAMinute), with("iat", inAMinute))),
+		"fractions of a second": rs.Sign(t, nil, of.Claims(with("exp", float64(now.Unix())+0.5))),
+		"no kid, one key fits":  es.Sign(t, map[jose.HeaderKey]any{"kid": nil}, of.Claims()),
+		"jku and x5u, ignored": rs.Sign(t, map[jose.HeaderKey]any{
 			"jku": "http://127.0.0.1:1/",
 			"x5u": "http://127.0.0.1:1/",
-		}, of.claims()),
+		}, of.Claims()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := want
@@ -60,7 +60,7 @@ func TestVerify(t *testing.T) {
 			}
 		})
 	}
-	if n := of.fetches.Load(); n != 1 {
+	if n := of.Fetches(); n != 1 {
 		t.Errorf("the keys were fetched %d times, want once", n)
 	}
 }
@@ -78,15 +78,15 @@ func newForgery(t *testing.T) *forgery {
 	t.Helper()
 	f := &forgery{rs: keyOf(jose.RS256, "r"), es: keyOf(jose.ES256, "e"), forger: keyOf(jose.RS256, "forger")}
 	f.of, f.partner = newIssuer(t, f.rs, f.es), newIssuer(t, keyOf(jose.RS256, "p"))
-	f.good = f.rs.sign(t, nil, f.of.claims())
+	f.good = f.rs.Sign(t, nil, f.of.Claims())
 	f.parts = strings.Split(f.good, ".")
 	return f
 }
 
 func (f *forgery) signatures(t *testing.T) map[string]string {
 	t.Helper()
-	payload := segment(f.of.claims())
-	otherPayload := segment(f.of.claims(with("sub", "root")))
+	payload := segment(f.of.Claims())
+	otherPayload := segment(f.of.Claims(with("sub", "root")))
 	algNone := segment(map[string]string{"alg": "None", "kid": "r"})
 	duplicateAlg := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","alg":"RS256","kid":"r"}`))
 	return map[string]string{
@@ -94,10 +94,10 @@ func (f *forgery) signatures(t *testing.T) map[string]string {
 		"alg None with a signature":      algNone + "." + payload + "." + f.parts[2],
 		"no alg":                         segment(map[string]string{"kid": "r"}) + "." + payload + "." + f.parts[2],
 		"HS256 with the public key, PEM": hmacToken(f.of, publicPEM(t, f.rs)),
-		"HS256 with the public key, DER": hmacToken(f.of, f.rs.private.Public().(*rsa.PublicKey).N.Bytes()),
-		"RS256 under the kid of ES256":   key{"e", jose.RS256, f.forger.private}.sign(t, nil, f.of.claims()),
-		"ES256 under the kid of RS256":   key{"r", jose.ES256, f.es.private}.sign(t, nil, f.of.claims()),
-		"PS256 with a key for RS256":     key{"r", jose.PS256, f.rs.private}.sign(t, nil, f.of.claims()),
+		"HS256 with the public key, DER": hmacToken(f.of, f.rs.Private.Public().(*rsa.PublicKey).N.Bytes()),
+		"RS256 under the kid of ES256":   keyAs("e", jose.RS256, f.forger).Sign(t, nil, f.of.Claims()),
+		"ES256 under the kid of RS256":   keyAs("r", jose.ES256, f.es).Sign(t, nil, f.of.Claims()),
+		"PS256 with a key for RS256":     keyAs("r", jose.PS256, f.rs).Sign(t, nil, f.of.Claims()),
 		"duplicate alg":                  duplicateAlg + "." + f.parts[1] + "." + f.parts[2],
 		"no signature":                   f.parts[0] + "." + f.parts[1] + ".",
 		"half a signature":               f.parts[0] + "." + f.parts[1] + "." + f.parts[2][:40],
@@ -108,12 +108,12 @@ func (f *forgery) signatures(t *testing.T) map[string]string {
 func (f *forgery) headers(t *testing.T) map[string]string {
 	t.Helper()
 	kid := func(value string) string {
-		return key{value, jose.RS256, f.forger.private}.sign(t, nil, f.of.claims())
+		return keyAs(value, jose.RS256, f.forger).Sign(t, nil, f.of.Claims())
 	}
 	head := func(name jose.HeaderKey, value any) string {
-		return f.rs.sign(t, map[jose.HeaderKey]any{name: value}, f.of.claims())
+		return f.rs.Sign(t, map[jose.HeaderKey]any{name: value}, f.of.Claims())
 	}
-	noKid := f.forger.sign(t, map[jose.HeaderKey]any{"kid": nil}, f.of.claims())
+	noKid := f.forger.Sign(t, map[jose.HeaderKey]any{"kid": nil}, f.of.Claims())
 	return map[string]string{
 		"another key, known kid":     kid("r"),
 		"kid that is a path":         kid("../../../../dev/null"),
@@ -121,10 +121,10 @@ func (f *forgery) headers(t *testing.T) map[string]string {
 		"kid that is a URL":          kid("http://127.0.0.1:1/key"),
 		"no kid, several keys match": noKid,
 		"jwk in the header":          f.withOwnKey(t),
-		"jku of the forger": f.forger.sign(t, map[jose.HeaderKey]any{
-			"jku": f.partner.url + "/jwks.json",
+		"jku of the forger": f.forger.Sign(t, map[jose.HeaderKey]any{
+			"jku": f.partner.URL + "/jwks.json",
 			"kid": "p",
-		}, f.of.claims()),
+		}, f.of.Claims()),
 		"crit":                  critical(f.rs, f.of),
 		"b64 false":             head("b64", false),
 		"typ of a logout token": head("typ", "logout+jwt"),
@@ -136,12 +136,12 @@ func (f *forgery) headers(t *testing.T) map[string]string {
 // withOwnKey returns a token of the forger with the forger's public key in its header.
 func (f *forgery) withOwnKey(t *testing.T) string {
 	t.Helper()
-	signingKey := jose.SigningKey{Algorithm: jose.RS256, Key: f.forger.private}
+	signingKey := jose.SigningKey{Algorithm: jose.RS256, Key: f.forger.Private}
 	signer, err := jose.NewSigner(signingKey, &jose.SignerOptions{EmbedJWK: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed, err := signer.Sign([]byte(mustText(f.of.claims())))
+	signed, err := signer.Sign([]byte(mustText(f.of.Claims())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +154,8 @@ func (f *forgery) withOwnKey(t *testing.T) string {
 
 func (f *forgery) claims(t *testing.T) map[string]string {
 	t.Helper()
-	claim := func(name string, value any) string { return f.rs.sign(t, nil, f.of.claims(with(name, value))) }
-	ofPartner := f.of.claims(with("iss", f.partner.url), with("aud", "partner"))
+	claim := func(name string, value any) string { return f.rs.Sign(t, nil, f.of.Claims(with(name, value))) }
+	ofPartner := f.of.Claims(with("iss", f.partner.URL), with("aud", "partner"))
 	return map[string]string{
 		"expired":                        claim("exp", now.Add(-time.Minute).Unix()),
 		"no exp":                         claim("exp", nil),
@@ -167,10 +167,10 @@ func (f *forgery) claims(t *testing.T) map[string]string {
 		"audiences without ours":         claim("aud", []string{"a", "b"}),
 		"no audience":                    claim("aud", nil),
 		"the audience of the other pair": claim("aud", "partner"),
-		"the issuer of the other pair":   f.rs.sign(t, nil, ofPartner),
+		"the issuer of the other pair":   f.rs.Sign(t, nil, ofPartner),
 		"an issuer in no pair":           claim("iss", "https://unknown.example"),
-		"the issuer with a slash":        claim("iss", f.of.url+"/"),
-		"iss as a list":                  claim("iss", []string{f.of.url}),
+		"the issuer with a slash":        claim("iss", f.of.URL+"/"),
+		"iss as a list":                  claim("iss", []string{f.of.URL}),
 		"no sub":                         claim("sub", nil),
 		"a sub with a line break":        claim("sub", "alice\r\nX-Consumer-Username: root"),
 		"a sub with a NUL":               claim("sub", "alice\x00"),
@@ -186,13 +186,13 @@ func (f *forgery) claims(t *testing.T) map[string]string {
 func (f *forgery) forms(t *testing.T) map[string]string {
 	t.Helper()
 	duplicate := func(member string) string {
-		return f.rs.sign(t, nil, strings.Replace(mustText(f.of.claims()), "{", "{"+member+",", 1))
+		return f.rs.Sign(t, nil, strings.Replace(mustText(f.of.Claims()), "{", "{"+member+",", 1))
 	}
 	serialized := fmt.Sprintf(`{"payload":"%s","protected":"%s","signature":"%s"}`, f.parts[1], f.parts[0], f.parts[2])
 	return map[string]string{
-		"a huge token":                f.rs.sign(t, nil, f.of.claims(with("pad", strings.Repeat("a", 17<<10)))),
-		"a payload that is no object": f.rs.sign(t, nil, `[]`),
-		"a payload that is no JSON":   f.rs.sign(t, nil, `alice`),
+		"a huge token":                f.rs.Sign(t, nil, f.of.Claims(with("pad", strings.Repeat("a", 17<<10)))),
+		"a payload that is no object": f.rs.Sign(t, nil, `[]`),
+		"a payload that is no JSON":   f.rs.Sign(t, nil, `alice`),
 		"iss twice":                   duplicate(`"iss":"https://unknown.example"`),
 		"sub twice":                   duplicate(`"sub":"root"`),
 		"two parts":                   f.parts[0] + "." + f.parts[1],
@@ -209,7 +209,7 @@ func (f *forgery) forms(t *testing.T) map[string]string {
 // The response to each of these is 401 invalid_token.
 func TestVerifyRefusesForgedTokens(t *testing.T) {
 	f := newForgery(t)
-	pairs := []snapshot.TokenIssuer{f.of.pair(), {Issuer: f.partner.url, Audience: "partner"}}
+	pairs := []snapshot.TokenIssuer{f.of.Pair(), {Issuer: f.partner.URL, Audience: "partner"}}
 	v := newVerifier(t)
 	if _, denial := verify(v, f.good, now, pairs...); denial != accepted {
 		t.Fatalf("the token that the others are derived from: %v", denial)
@@ -228,7 +228,7 @@ func TestVerifyRefusesForgedTokens(t *testing.T) {
 			})
 		}
 	}
-	if n := f.of.fetches.Load() + f.partner.fetches.Load(); n != 2 {
+	if n := f.of.Fetches() + f.partner.Fetches(); n != 2 {
 		t.Errorf("forged tokens had keys fetched %d times, want once for each issuer", n)
 	}
 }
@@ -242,7 +242,7 @@ func mustText(claims map[string]any) string {
 }
 
 func hmacToken(of *issuer, secret []byte) string {
-	text := segment(map[string]string{"alg": "HS256", "kid": "r", "typ": "JWT"}) + "." + segment(of.claims())
+	text := segment(map[string]string{"alg": "HS256", "kid": "r", "typ": "JWT"}) + "." + segment(of.Claims())
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(text))
 	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -250,7 +250,7 @@ func hmacToken(of *issuer, secret []byte) string {
 
 func publicPEM(t *testing.T, k key) []byte {
 	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(k.private.Public())
+	der, err := x509.MarshalPKIXPublicKey(k.Private.Public())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,11 +261,11 @@ func publicPEM(t *testing.T, k key) []byte {
 func critical(k key, of *issuer) string {
 	head := segment(map[string]any{
 		"alg":  "RS256",
-		"kid":  k.kid,
+		"kid":  k.ID,
 		"crit": []string{"exp"},
 		"exp":  1,
 	})
-	text := head + "." + segment(of.claims())
+	text := head + "." + segment(of.Claims())
 	return text + "." + base64.RawURLEncoding.EncodeToString(rawSign(k, text))
 }
 
@@ -273,12 +273,12 @@ func encrypted(t *testing.T, k key, of *issuer) string {
 	t.Helper()
 	encrypter, err := jose.NewEncrypter(jose.A128GCM, jose.Recipient{
 		Algorithm: jose.RSA_OAEP_256,
-		Key:       k.private.Public(),
+		Key:       k.Private.Public(),
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := encrypter.Encrypt([]byte(mustText(of.claims())))
+	sealed, err := encrypter.Encrypt([]byte(mustText(of.Claims())))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.Run(string(algorithm), func(b *testing.B) {
 			k := keyOf(algorithm, "bench")
 			of := newIssuer(b, k)
-			v, token, pairs := newVerifier(b), k.sign(b, nil, of.claims()), []snapshot.TokenIssuer{of.pair()}
+			v, token, pairs := newVerifier(b), k.Sign(b, nil, of.Claims()), []snapshot.TokenIssuer{of.Pair()}
 			var into policy.Token
 			b.ReportAllocs()
 			for b.Loop() {
@@ -30,7 +30,7 @@ func BenchmarkVerifyOwn(b *testing.B) {
 	for _, algorithm := range []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA} {
 		b.Run(string(algorithm), func(b *testing.B) {
 			known, k := appClients{}, keyOf(algorithm, "sig_1")
-			v, token := offline(b), k.sign(b, nil, ownClaims(known.add(b, "cli_1", k)))
+			v, token := offline(b), k.Sign(b, nil, ownClaims(known.add(b, "cli_1", k)))
 			var into policy.Token
 			b.ReportAllocs()
 			for b.Loop() {

@@ -31,22 +31,22 @@ func TestKeyRotationRefusesNoCall(t *testing.T) {
 	at := now
 	try := func(when string, k key, want policy.Denial) {
 		t.Helper()
-		token := k.sign(t, nil, of.claims(with("exp", at.Add(time.Hour).Unix()), with("iat", nil)))
-		_, denial := verify(v, token, at, of.pair())
+		token := k.Sign(t, nil, of.Claims(with("exp", at.Add(time.Hour).Unix()), with("iat", nil)))
+		_, denial := verify(v, token, at, of.Pair())
 		wantDenial(t, when, denial, want)
 	}
 	try("at first", first, accepted)
-	of.publish(first, second)
+	of.Publish(first, second)
 	at = at.Add(30 * time.Second)
 	try("signed with the new key", second, accepted)
 	try("signed with the old key", first, accepted)
-	of.publish(second)
+	of.Publish(second)
 	try("the old key, withdrawn a moment ago", first, accepted)
 	at = at.Add(6 * time.Minute)
 	try("the old key starts a fetch", first, accepted)
-	eventually(t, func() bool { return of.fetches.Load() == 3 })
+	eventually(t, func() bool { return of.Fetches() == 3 })
 	eventually(t, func() bool {
-		_, denial := verify(v, first.sign(t, nil, of.claims(with("exp", at.Add(time.Hour).Unix()))), at, of.pair())
+		_, denial := verify(v, first.Sign(t, nil, of.Claims(with("exp", at.Add(time.Hour).Unix()))), at, of.Pair())
 		return denial == policy.InvalidToken
 	})
 	try("signed with the new key at last", second, accepted)
@@ -57,11 +57,11 @@ func TestUnknownKidsAreFetchedEvery30Seconds(t *testing.T) {
 	v := newVerifier(t)
 	for i := range 100 {
 		forger := keyOf(jose.ES256, "forger")
-		forger.kid = strings.Repeat("k", i+1)
-		_, denial := verify(v, forger.sign(t, nil, of.claims()), now.Add(time.Duration(i)*time.Second), of.pair())
+		forger.ID = strings.Repeat("k", i+1)
+		_, denial := verify(v, forger.Sign(t, nil, of.Claims()), now.Add(time.Duration(i)*time.Second), of.Pair())
 		wantDenial(t, "an invented kid", denial, policy.InvalidToken)
 	}
-	if n := of.fetches.Load(); n != 4 { // at 0, 30, 60 and 90 s
+	if n := of.Fetches(); n != 4 { // at 0, 30, 60 and 90 s
 		t.Errorf("100 invented kids in 100 s had the keys fetched %d times, want 4", n)
 	}
 }
@@ -70,17 +70,17 @@ func TestConcurrentCallsShareOneFetch(t *testing.T) {
 	k := keyOf(jose.ES256, "k")
 	of := newIssuer(t, k)
 	v := newVerifier(t)
-	token := k.sign(t, nil, of.claims())
+	token := k.Sign(t, nil, of.Claims())
 	var running sync.WaitGroup
 	for range 50 {
 		running.Go(func() {
-			if _, denial := verify(v, token, now, of.pair()); denial != accepted {
+			if _, denial := verify(v, token, now, of.Pair()); denial != accepted {
 				t.Errorf("refused: %v", denial)
 			}
 		})
 	}
 	running.Wait()
-	if n := of.fetches.Load(); n != 1 {
+	if n := of.Fetches(); n != 1 {
 		t.Errorf("fetched %d times, want once", n)
 	}
 }
@@ -92,35 +92,35 @@ func TestUnavailableIssuer(t *testing.T) {
 	of, other := newIssuer(t, k), newIssuer(t, k)
 	v := newVerifier(t)
 	token := func(of *issuer, at time.Time) string {
-		return k.sign(t, nil, of.claims(with("exp", at.Add(time.Hour).Unix()), with("iat", nil)))
+		return k.Sign(t, nil, of.Claims(with("exp", at.Add(time.Hour).Unix()), with("iat", nil)))
 	}
-	if _, denial := verify(v, token(of, now), now, of.pair()); denial != accepted {
+	if _, denial := verify(v, token(of, now), now, of.Pair()); denial != accepted {
 		t.Fatal(denial)
 	}
 	gone := make(chan struct{})
 	release := sync.OnceFunc(func() { close(gone) })
 	t.Cleanup(release)
-	of.answerWith(func(http.ResponseWriter, *http.Request) bool { <-gone; return false })
+	of.AnswerWith(func(http.ResponseWriter, *http.Request) bool { <-gone; return false })
 
 	late := now.Add(23 * time.Hour)
-	_, denial := verify(v, token(of, late), late, of.pair())
+	_, denial := verify(v, token(of, late), late, of.Pair())
 	wantDenial(t, "keys of 23 hours ago", denial, accepted)
-	_, denial = verify(v, token(other, late), late, other.pair())
+	_, denial = verify(v, token(other, late), late, other.Pair())
 	wantDenial(t, "another issuer meanwhile", denial, accepted)
 
 	release()
-	of.answerWith(func(w http.ResponseWriter, _ *http.Request) bool {
+	of.AnswerWith(func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusBadGateway)
 		return true
 	})
 	late = now.Add(48 * time.Hour)
-	_, denial = verify(v, token(of, late), late, of.pair())
+	_, denial = verify(v, token(of, late), late, of.Pair())
 	wantDenial(t, "keys of 48 hours ago", denial, policy.IssuerUnavailable)
-	_, denial = verify(v, token(of, late), late.Add(time.Second), of.pair())
+	_, denial = verify(v, token(of, late), late.Add(time.Second), of.Pair())
 	wantDenial(t, "a second later", denial, policy.IssuerUnavailable)
-	of.answerWith(nil)
+	of.AnswerWith(nil)
 	late = late.Add(time.Minute)
-	_, denial = verify(v, token(of, late), late, of.pair())
+	_, denial = verify(v, token(of, late), late, of.Pair())
 	wantDenial(t, "when the issuer is back", denial, accepted)
 }
 
@@ -144,7 +144,7 @@ func TestMaliciousIssuers(t *testing.T) {
 				if !strings.HasPrefix(r.URL.Path, "/.well-known") {
 					return false
 				}
-				_, _ = w.Write([]byte(strings.NewReplacer("SELF", of.url, "OTHER", other.url).Replace(text)))
+				_, _ = w.Write([]byte(strings.NewReplacer("SELF", of.URL, "OTHER", other.URL).Replace(text)))
 				return true
 			}
 		}
@@ -180,26 +180,26 @@ func TestMaliciousIssuers(t *testing.T) {
 				if r.URL.Path != "/jwks.json" {
 					return false
 				}
-				http.Redirect(w, r, other.url+"/jwks.json", http.StatusFound)
+				http.Redirect(w, r, other.URL+"/jwks.json", http.StatusFound)
 				return true
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := newIssuer(t, k)
-			of.answerWith(lie(of))
-			_, denial := verify(newVerifier(t), k.sign(t, nil, of.claims()), now, of.pair())
+			of.AnswerWith(lie(of))
+			_, denial := verify(newVerifier(t), k.Sign(t, nil, of.Claims()), now, of.Pair())
 			wantDenial(t, "Verify", denial, policy.IssuerUnavailable)
 		})
 	}
-	if n := other.fetches.Load(); n != 0 {
+	if n := other.Fetches(); n != 0 {
 		t.Errorf("the other issuer's keys were fetched %d times", n)
 	}
 }
 
 func mustKey(t *testing.T, k key) string {
 	t.Helper()
-	text, err := k.public().MarshalJSON()
+	text, err := k.Public().MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,18 +212,18 @@ func TestKeysAtJWKSURL(t *testing.T) {
 	mine, theirs := keyOf(jose.ES256, "same"), keyOf(jose.RS256, "same")
 	a, b := newIssuer(t, mine), newIssuer(t, theirs)
 	pairs := []snapshot.TokenIssuer{
-		{Issuer: "https://a.example", Audience: "a", JWKSURL: a.url + "/jwks.json"},
-		{Issuer: "https://a.example", Audience: "b", JWKSURL: b.url + "/jwks.json"},
+		{Issuer: "https://a.example", Audience: "a", JWKSURL: a.URL + "/jwks.json"},
+		{Issuer: "https://a.example", Audience: "b", JWKSURL: b.URL + "/jwks.json"},
 	}
 	v := newVerifier(t)
 	as := func(audience string) map[string]any {
-		return a.claims(with("iss", "https://a.example"), with("aud", audience))
+		return a.Claims(with("iss", "https://a.example"), with("aud", audience))
 	}
-	_, denial := verify(v, mine.sign(t, nil, as("a")), now, pairs...)
+	_, denial := verify(v, mine.Sign(t, nil, as("a")), now, pairs...)
 	wantDenial(t, "its own key", denial, accepted)
-	_, denial = verify(v, theirs.sign(t, nil, as("b")), now, pairs...)
+	_, denial = verify(v, theirs.Sign(t, nil, as("b")), now, pairs...)
 	wantDenial(t, "the other's own key", denial, accepted)
-	_, denial = verify(v, theirs.sign(t, nil, as("a")), now, pairs...)
+	_, denial = verify(v, theirs.Sign(t, nil, as("a")), now, pairs...)
 	wantDenial(t, "the other's key", denial, policy.InvalidToken)
 }
 

@@ -30,13 +30,13 @@ func (a appClients) add(t testing.TB, id string, keys ...key) *snapshot.AppClien
 	t.Helper()
 	client := &snapshot.AppClient{ID: id, Issuer: snapshot.IssuerOf(postern, id), TenantID: "tnt_" + id}
 	for _, k := range keys {
-		text, err := k.public().MarshalJSON()
+		text, err := k.Public().MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
 		}
 		client.Keys = append(client.Keys, snapshot.SigningKey{
-			ID:        k.kid,
-			Algorithm: string(k.algorithm),
+			ID:        k.ID,
+			Algorithm: string(k.Algorithm),
 			JWK:       string(text),
 		})
 	}
@@ -103,9 +103,9 @@ func TestVerifyOwnTokens(t *testing.T) {
 				},
 			}
 			for name, token := range map[string]string{
-				"the signing key": k.sign(t, nil, ownClaims(client)),
-				"the next key":    next.sign(t, nil, ownClaims(client)),
-				"typ in full":     k.sign(t, map[jose.HeaderKey]any{"typ": "application/at+jwt"}, ownClaims(client)),
+				"the signing key": k.Sign(t, nil, ownClaims(client)),
+				"the next key":    next.Sign(t, nil, ownClaims(client)),
+				"typ in full":     k.Sign(t, map[jose.HeaderKey]any{"typ": "application/at+jwt"}, ownClaims(client)),
 			} {
 				var got policy.Token
 				if denial := v.Verify(token, policy.Issuers{Own: known}, now, &got); denial != accepted {
@@ -117,7 +117,7 @@ func TestVerifyOwnTokens(t *testing.T) {
 			}
 			var got policy.Token
 			carrying := ownClaims(client, with("upstream", "provider_access_token"), with("upstream_token", "c2VhbGVk"))
-			denial := v.Verify(k.sign(t, nil, carrying), policy.Issuers{Own: known}, now, &got)
+			denial := v.Verify(k.Sign(t, nil, carrying), policy.Issuers{Own: known}, now, &got)
 			wantDenial(t, "with a token for the upstream", denial, accepted)
 			if got.Sealed != "c2VhbGVk" {
 				t.Errorf("sealed token %q", got.Sealed)
@@ -135,7 +135,7 @@ func TestVerifyOwnTokensLeavesOutUnlistableGroups(t *testing.T) {
 	client := known.add(t, "cli_1", k)
 	var got policy.Token
 	groups := []string{"staff", "a,admins", "x\r\nX-Tenant-Id: y", "", " admins", "añb", "ops"}
-	token := k.sign(t, nil, ownClaims(client, with("groups", groups)))
+	token := k.Sign(t, nil, ownClaims(client, with("groups", groups)))
 	if denial := offline(t).Verify(token, policy.Issuers{Own: known}, now, &got); denial != accepted {
 		t.Fatal(denial)
 	}
@@ -167,24 +167,24 @@ func newOwnForgery(t *testing.T) *ownForgery {
 	f.client, f.other = f.known.add(t, "cli_1", f.rs, f.es, f.ended), f.known.add(t, "cli_2", f.theirs)
 	f.client.Keys[2].ExpiresAt = now
 	f.secret = f.known.add(t, "cli_3", keyOf(jose.RS256, "sig_5"))
-	private, err := json.Marshal(jose.JSONWebKey{Key: f.rs.private, KeyID: "sig_5", Algorithm: "RS256"})
+	private, err := json.Marshal(jose.JSONWebKey{Key: f.rs.Private, KeyID: "sig_5", Algorithm: "RS256"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.secret.Keys[0].JWK = string(private)
-	f.good = f.rs.sign(t, nil, ownClaims(f.client))
+	f.good = f.rs.Sign(t, nil, ownClaims(f.client))
 	f.parts = strings.Split(f.good, ".")
 	return f
 }
 
 func (f *ownForgery) headers(t *testing.T) map[string]string {
 	t.Helper()
-	public, err := f.rs.public().MarshalJSON()
+	public, err := f.rs.Public().MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
 	typ := func(value any) string {
-		return f.rs.sign(t, map[jose.HeaderKey]any{"typ": value}, ownClaims(f.client))
+		return f.rs.Sign(t, map[jose.HeaderKey]any{"typ": value}, ownClaims(f.client))
 	}
 	symmetric := func(key []byte) string {
 		text := segment(map[string]string{"alg": "HS256", "typ": "at+jwt", "kid": "sig_1"}) + "." + f.parts[1]
@@ -196,7 +196,7 @@ func (f *ownForgery) headers(t *testing.T) map[string]string {
 	otherHeader := segment(map[string]string{"alg": "RS256", "typ": "at+jwt", "kid": "sig_1", "x": "y"})
 	otherPayload := segment(ownClaims(f.client, with("sub", "usr_2")))
 	return map[string]string{
-		"an ID token":                    f.rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, ownClaims(f.client)),
+		"an ID token":                    f.rs.Sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, ownClaims(f.client)),
 		"no typ":                         typ(nil),
 		"typ of a logout token":          typ("logout+jwt"),
 		"alg none":                       algNone + "." + f.parts[1] + ".",
@@ -212,23 +212,23 @@ func (f *ownForgery) headers(t *testing.T) map[string]string {
 func (f *ownForgery) keys(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{
-		"another key, known kid":         key{"sig_1", jose.RS256, f.forger.private}.sign(t, nil, ownClaims(f.client)),
-		"kid of another client":          key{"sig_3", jose.RS256, f.rs.private}.sign(t, nil, ownClaims(f.client)),
-		"key of another client":          f.theirs.sign(t, nil, ownClaims(f.client)),
-		"key of another client, our kid": key{"sig_1", jose.RS256, f.theirs.private}.sign(t, nil, ownClaims(f.client)),
-		"no kid":                         f.rs.sign(t, map[jose.HeaderKey]any{"kid": nil}, ownClaims(f.client)),
-		"a kid that is not known":        f.forger.sign(t, nil, ownClaims(f.client)),
-		"a key that has ended":           f.ended.sign(t, nil, ownClaims(f.client)),
-		"RS256 under the kid of ES256":   key{"sig_2", jose.RS256, f.rs.private}.sign(t, nil, ownClaims(f.client)),
-		"PS256 with a key for RS256":     key{"sig_1", jose.PS256, f.rs.private}.sign(t, nil, ownClaims(f.client)),
-		"a key that is no public one":    key{"sig_5", jose.RS256, f.rs.private}.sign(t, nil, ownClaims(f.secret)),
+		"another key, known kid":         keyAs("sig_1", jose.RS256, f.forger).Sign(t, nil, ownClaims(f.client)),
+		"kid of another client":          keyAs("sig_3", jose.RS256, f.rs).Sign(t, nil, ownClaims(f.client)),
+		"key of another client":          f.theirs.Sign(t, nil, ownClaims(f.client)),
+		"key of another client, our kid": keyAs("sig_1", jose.RS256, f.theirs).Sign(t, nil, ownClaims(f.client)),
+		"no kid":                         f.rs.Sign(t, map[jose.HeaderKey]any{"kid": nil}, ownClaims(f.client)),
+		"a kid that is not known":        f.forger.Sign(t, nil, ownClaims(f.client)),
+		"a key that has ended":           f.ended.Sign(t, nil, ownClaims(f.client)),
+		"RS256 under the kid of ES256":   keyAs("sig_2", jose.RS256, f.rs).Sign(t, nil, ownClaims(f.client)),
+		"PS256 with a key for RS256":     keyAs("sig_1", jose.PS256, f.rs).Sign(t, nil, ownClaims(f.client)),
+		"a key that is no public one":    keyAs("sig_5", jose.RS256, f.rs).Sign(t, nil, ownClaims(f.secret)),
 	}
 }
 
 func (f *ownForgery) claims(t *testing.T) map[string]string {
 	t.Helper()
 	claim := func(name string, value any) string {
-		return f.rs.sign(t, nil, ownClaims(f.client, with(name, value)))
+		return f.rs.Sign(t, nil, ownClaims(f.client, with(name, value)))
 	}
 	return map[string]string{
 		"expired this second":            claim("exp", now.Unix()),

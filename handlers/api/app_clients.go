@@ -243,9 +243,12 @@ type providerInput struct {
 	Domain       string          `json:"domain,omitempty" doc:"Required for auth0, for example example.eu.auth0.com"`
 	Scopes       *[]string       `json:"scopes,omitempty" doc:"Default: the provider type's own"`
 	TokenType    *tokenTypeInput `json:"token_type,omitempty"`
+	Label        *string         `json:"label,omitempty" doc:"What users see after Continue with; empty: the type's name"`
 	Audience     *string         `json:"audience,omitempty" doc:"auth0: identifier of your API; required if browsers get Auth0's access tokens, which are opaque without it"`
 	Domains      *[]string       `json:"authoritative_domains,omitempty" doc:"oidc, auth0 and a microsoft provider of one tenant: mail domains that it speaks for, so that approvals by domain count"`
 	Enabled      *bool           `json:"enabled,omitempty" doc:"Default true"`
+
+	SignInDomains *[]string `json:"sign_in_domains,omitempty" doc:"Mail domains whose users are sent to it from the sign-in page"`
 }
 
 func (in providerInput) rule() (login.ProviderInput, error) {
@@ -255,9 +258,12 @@ func (in providerInput) rule() (login.ProviderInput, error) {
 		Issuer:   in.Issuer,
 		ClientID: in.ClientID,
 		Scopes:   in.Scopes,
+		Label:    in.Label,
 		Audience: in.Audience,
 		Domains:  in.Domains,
 		Enabled:  in.Enabled,
+
+		SignInDomains: in.SignInDomains,
 	}
 	if in.Domain != "" {
 		if in.Issuer != "" {
@@ -290,13 +296,17 @@ type providerOutput struct {
 	Issuer    string          `json:"issuer,omitempty"`
 	Scopes    []string        `json:"scopes"`
 	TokenType tokenTypeOutput `json:"token_type"`
+	Label     string          `json:"label,omitempty" doc:"What users see after Continue with"`
 	Audience  string          `json:"audience,omitempty"`
 	Domains   []string        `json:"authoritative_domains" doc:"Mail domains that the team declares it authoritative for"`
-	Enabled   bool            `json:"enabled"`
-	Callback  string          `json:"callback_url" doc:"Callback URL to register with the provider"`
-	ETag      string          `json:"etag" doc:"Send as If-Match to update the provider"`
-	CreatedAt time.Time       `json:"created_at"`
-	UpdatedAt time.Time       `json:"updated_at"`
+
+	SignInDomains []string `json:"sign_in_domains" doc:"Mail domains whose users are sent to it from the sign-in page"`
+
+	Enabled   bool      `json:"enabled"`
+	Callback  string    `json:"callback_url" doc:"Callback URL to register with the provider"`
+	ETag      string    `json:"etag" doc:"Send as If-Match to update the provider"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 func showProvider(p login.Provider) providerOutput {
@@ -310,9 +320,13 @@ func showProvider(p login.Provider) providerOutput {
 		Issuer:    p.Issuer,
 		Scopes:    p.Scopes,
 		TokenType: tokenTypeOutput(p.Tokens),
+		Label:     p.Label,
 		Audience:  p.Audience,
 		Domains:   p.Domains,
 		Enabled:   p.Enabled,
+
+		SignInDomains: p.SignInDomains,
+
 		Callback:  p.Callback,
 		ETag:      web.FormatETag(p.ETag),
 		CreatedAt: p.CreatedAt.UTC(),

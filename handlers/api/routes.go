@@ -34,6 +34,9 @@ func (h *Handler) accountRoutes(api huma.API) {
 	route(h, api, "create-team", "POST", "/api/v1/teams", 201, "Create a team", h.createTeam)
 	route(h, api, "get-team", "GET", team, 200, "Get a team", h.getTeam)
 	route(h, api, "rename-team", "PATCH", team, 200, "Rename a team", h.renameTeam)
+	route(h, api, "get-team-deletion", "GET", team+"/deletion", 200,
+		"Show what deleting a team takes along", h.getTeamDeletion)
+	route(h, api, "delete-team", "DELETE", team, 204, "Delete a team for good", h.deleteTeam)
 	route(h, api, "leave-team", "POST", team+"/leave", 204, "Leave a team", h.leaveTeam)
 
 	route(h, api, "list-members", "GET", team+"/members", 200, "List a team's members", h.listMembers)
@@ -54,6 +57,10 @@ func (h *Handler) accountRoutes(api huma.API) {
 	route(h, api, "end-session", "DELETE", "/api/v1/sessions/{session}", 204, "End a session", h.endSession)
 	route(h, api, "end-other-sessions", "POST", "/api/v1/sessions/end-others", 200,
 		"End all other sessions", h.endOtherSessions)
+	route(h, api, "get-account-deletion", "GET", "/api/v1/account/deletion", 200,
+		"Show what deleting the account takes along", h.getAccountDeletion)
+	route(h, api, "delete-account", "POST", "/api/v1/account/delete", 204,
+		"Delete the account for good", h.deleteAccount)
 	route(h, api, "whoami", "GET", "/api/v1/whoami", 200, "Show the caller", h.whoami)
 
 	route(h, api, "list-tokens", "GET", "/api/v1/tokens", 200, "List access tokens", h.listTokens)

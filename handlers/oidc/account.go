@@ -44,7 +44,8 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 		}
 		shell := h.loginShell(c, look)
 		shell.Title = shell.Words.T("account_title")
-		return web.Answer{Status: status, Page: pages.AccountSignInPage(shell, accountPath(c, "/signin"), complaint)}, nil
+		page := pages.AccountSignInPage(shell, accountPath(c, "/signin"), complaint)
+		return web.Answer{Status: status, Page: page}, nil
 	}
 	if err != nil {
 		return web.Answer{}, err

@@ -97,7 +97,8 @@ func TestBackchannelLogout(t *testing.T) {
 			t.Errorf("after signing out everywhere it is told of %v, want %v once", got, want)
 		}
 		told.answers(http.StatusNoContent)
-		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE logout_notices SET due_at = $1", models.Now()); err != nil {
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE logout_notices SET due_at = "+
+			"$1", models.Now()); err != nil {
 			t.Fatal(err)
 		}
 		send()

@@ -89,6 +89,16 @@ func (h *Handler) choose(c *gin.Context, attempt login.Attempt, status int, comp
 	m := pages.Choose{Shell: h.loginShell(c, attempt.Client), Error: complaint, Back: attempt.Back}
 	m.Shell.TestLogin = attempt.TestLogin
 	for _, option := range attempt.Providers {
+		if len(option.SignInDomains) > 0 && !m.AsksAddress {
+			m.AsksAddress = true
+			m.AddressURL = "/oauth/" + url.PathEscape(c.Param("client")) + "/login/" + attempt.ID
+			m.Address = c.Request.PostForm.Get("email")
+			// The answer to the form redirects to a provider, which may send the browser on to
+			// the application at once, and form-action applies to redirects too. Where a
+			// provider's page is, only its discovery document says.
+			web.AllowSource(c.Writer.Header(), "form-action 'self'",
+				"https: http://127.0.0.1:* http://localhost:* "+formTarget(attempt.Site))
+		}
 		m.Providers = append(m.Providers, pages.Provider{Type: option.Type, Label: option.Label,
 			URL: "/oauth/" + url.PathEscape(c.Param("client")) + "/login/" + attempt.ID + "/" + option.ID})
 	}
@@ -152,6 +162,22 @@ func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
 	return h.toProvider(c, c.Param("attempt"), c.Param("provider"), h.Web.Cookie(c.Request, web.LoginCookie))
 }
 
+// chooseByAddress sends the browser to the provider that the domain of an e-mail address
+// leads to.
+func (h *Handler) chooseByAddress(c *gin.Context) (web.Answer, error) {
+	attempt, browser := c.Param("attempt"), h.Web.Cookie(c.Request, web.LoginCookie)
+	if err := h.Web.Throttle.AdmitLogin(c.Param("client"), c.Request.RemoteAddr); err != nil {
+		return h.loginFailedIn(c, err, attempt, browser)
+	}
+	provider, err := h.Login.ChooseByAddress(
+		c.Request.Context(), c.Param("client"), attempt, c.Request.PostForm.Get("email"), browser,
+	)
+	if err != nil {
+		return h.loginFailedIn(c, err, attempt, browser)
+	}
+	return h.toProvider(c, attempt, provider, browser)
+}
+
 // toProvider sends the browser to a provider.
 func (h *Handler) toProvider(c *gin.Context, attempt, provider, browser string) (web.Answer, error) {
 	to, err := h.Login.Choose(c.Request.Context(), c.Param("client"), attempt, provider, browser)
@@ -200,8 +226,17 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 	}
 	// The answer to this form redirects to the client's site, and form-action applies to
 	// redirects too.
-	web.AllowSource(c.Writer.Header(), "form-action 'self'", arrived.Site)
+	web.AllowSource(c.Writer.Header(), "form-action 'self'", formTarget(arrived.Site))
 	return web.Show(pages.ConsentPage(m)), nil
+}
+
+// formTarget returns the source expression of an origin (CSP Level 3, 2.3.1), which has none
+// for an IPv6 address.
+func formTarget(origin string) string {
+	if strings.HasPrefix(origin, "http://[") {
+		return "http:"
+	}
+	return origin
 }
 
 func (h *Handler) consent(c *gin.Context) (web.Answer, error) {

@@ -26,7 +26,7 @@ func TestNativeApp_signsIn(t *testing.T) {
 			"http://127.0.0.1:51004",
 		},
 		"IPv6 loopback": {
-			"http://[::1]/callback", "http://[::1]:51004/callback", "http://[::1]:51005/callback", "http://[::1]:51004",
+			"http://[::1]/callback", "http://[::1]:51004/callback", "http://[::1]:51005/callback", "http:",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,8 @@ func TestRefresh_repeatedAtOnce(t *testing.T) {
 			t.Fatalf("the successor gives %+v", third)
 		}
 		if late := s.refresh(first.Refresh); late.Refresh != third.Refresh {
-			t.Errorf("a tab that comes after both gets %q, want the token that is valid now, %q", late.Refresh, third.Refresh)
+			t.Errorf("a tab that comes after both gets %q, want the token that is valid now, "+
+				"%q", late.Refresh, third.Refresh)
 		}
 	})
 }

@@ -24,6 +24,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("GET", "/oauth/:client/authorize", h.authorize)
 	open("POST", "/oauth/:client/authorize", h.authorize)
 	open("GET", "/oauth/:client/login/:attempt", h.resumeLogin)
+	open("POST", "/oauth/:client/login/:attempt", h.chooseByAddress)
 	open("GET", "/oauth/:client/login/:attempt/:provider", h.chooseProvider)
 	open("GET", "/oauth/:client/callback/:provider", h.loginCallback)
 	open("POST", "/oauth/:client/consent", h.consent)

@@ -48,7 +48,8 @@ func (h *Handler) apiScopesWith(v *visit, mark func(*projects.APIScopes), status
 	v.selectTeam(p.Team)
 	path := apiScopesPath(p)
 	m := projects.APIScopes{
-		Page:    v.shell("API scopes", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: "API scopes"}),
+		Page: v.shell("API scopes", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: "API scopes"}),
 		BackURL: loginPath(p) + "#api",
 		Audience: projects.APIAudience{
 			Revision: p.API.AudienceETag(),
@@ -199,8 +200,8 @@ func (h *Handler) apiScopeWith(
 
 // removalOfScope says what the removal of an API scope ends.
 func removalOfScope(asking login.Asking) string {
-	text := "Remove this API scope. It is in no new token, and refreshed ones lose it. Tokens that have it keep it until " +
-		"they expire."
+	text := "Remove this API scope. It is in no new token, and refreshed ones lose it. Tokens that have it keep it " +
+		"until they expire."
 	if asking.Total == 0 {
 		return text + " No app client may ask for it."
 	}

@@ -106,6 +106,7 @@ func (h *Handler) previewModel(v *visit, title string, b login.Branding, offered
 	for _, o := range offered {
 		if o.Enabled {
 			m.Providers = append(m.Providers, pages.Provider{Type: o.Type, Label: login.ProviderLabel(o)})
+			m.AsksAddress = m.AsksAddress || len(o.SignInDomains) > 0
 		}
 	}
 	return m

@@ -53,6 +53,9 @@ func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure
 	if !v.mayChange(p, access.ProjectUpdate) {
 		m.ReadOnly()
 	}
+	if m.Move, err = h.moveSection(v, p); err != nil {
+		return m, err
+	}
 	m.Keys, err = h.keySection(v, p)
 	return m, err
 }
@@ -125,9 +128,10 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			Revision: e.ETag,
 			Target:   ui.Value{Text: e.Target},
 
-			ManageURL:  environmentPath(p, version, e),
-			HeadersURL: upstreamHeadersPath(p, e),
-			SigningURL: callSigningPath(p),
+			ManageURL:      environmentPath(p, version, e),
+			HeadersURL:     upstreamHeadersPath(p, e),
+			CertificateURL: clientCertificatePath(p, e),
+			SigningURL:     callSigningPath(p),
 		})
 	}
 	return out

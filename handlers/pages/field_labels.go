@@ -43,6 +43,8 @@ var fieldLabels = map[string]string{
 	"refresh_days":           "Stay signed in, in days",
 	"require_keys":           "Require API keys",
 	"revoke_tokens":          "Revoke my access tokens too",
+	"secret_value":           "Value",
+	"sign_in_domains":        "Mail domains that sign in here",
 	"target":                 "Target URL",
 	"tokens":                 "What the application and the upstream get",
 	"typed_name":             "Project name",

@@ -18,6 +18,7 @@ var flashes = map[string]ui.Notice{
 	},
 	"environment_made": {Tone: ui.Good, Text: "The environment is added and answers from now on."},
 	"renamed":          {Tone: ui.Good, Text: "Renamed. The new address answers, and the old one no longer does."},
+	"moved":            {Tone: ui.Good, Text: "The project belongs to the other team now."},
 	"place_gone":       {Tone: ui.Good, Text: "Removed. Its calls are answered 404."},
 	"domain_added": {
 		Tone: ui.Good,
@@ -30,6 +31,14 @@ var flashes = map[string]ui.Notice{
 	"upstream_header_gone": {
 		Tone: ui.Good,
 		Text: "The header is removed. What callers send under its name reaches the upstream again.",
+	},
+	"client_certificate": {
+		Tone: ui.Good,
+		Text: "The certificate is set. New connections to the upstream present it from the next call on.",
+	},
+	"client_certificate_gone": {
+		Tone: ui.Good,
+		Text: "The certificate and its private key are removed. Calls present none.",
 	},
 	"call_signing":      {Tone: ui.Good, Text: "Calls are signed from the next one on."},
 	"call_signing_key":  {Tone: ui.Good, Text: "The new key is published. The list says when it signs."},
@@ -67,6 +76,7 @@ var flashes = map[string]ui.Notice{
 	"project_deleted":  {Tone: ui.Good, Text: "The project is in the bin. Its calls are answered 410."},
 	"project_erased":   {Tone: ui.Good, Text: "The project is deleted for good."},
 	"project_restored": {Tone: ui.Good, Text: "The project is served again, with everything it had."},
+	"team_gone":        {Tone: ui.Good, Text: "The team is deleted."},
 	"tenant_gone":      {Tone: ui.Good, Text: "The tenant is deleted."},
 	"attached": {
 		Tone: ui.Good,

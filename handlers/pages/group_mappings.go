@@ -58,6 +58,7 @@ func (h *Handler) groupMappingsWith(v *visit, typed login.GroupMapping, wrong *f
 			ui.Crumb{Text: c.Name, URL: client}, ui.Crumb{Text: label, URL: providerPath(client, o.ID)},
 			ui.Crumb{Text: "Group mappings"}),
 		Provider: label,
+		Note:     mappingNote(o),
 		BackURL:  providerPath(client, o.ID),
 	}
 	may := v.mayChange(p, access.LoginUpdate) && v.mayChange(p, access.UserUpdate)
@@ -68,21 +69,43 @@ func (h *Handler) groupMappingsWith(v *visit, typed login.GroupMapping, wrong *f
 		}
 		m.Rows = append(m.Rows, row)
 	}
-	if traits, _ := providers.TraitsOf(o.Type); may && traits.HasIDToken {
+	if traits, _ := providers.TraitsOf(o.Type); may && traits.StatesClaims() && !o.Managed {
 		place := fmt.Sprintf("/mappings/%d", len(found.Mappings))
 		m.Add = &projects.GroupMappingForm{
 			Action: path,
 			Claim:  wrong.value(place+"/claim", typed.Claim),
 			Value:  wrong.value(place+"/value", typed.Value),
 			Group:  wrong.value(place+"/group", typed.Group),
+
+			Example: "admin",
 			Matches: []ui.Option{
 				{Value: login.MatchExact, Title: "is", Chosen: typed.Match != login.MatchPrefix},
 				{Value: login.MatchPrefix, Title: "begins with", Chosen: typed.Match == login.MatchPrefix},
 			},
 		}
+		for _, name := range traits.Claims { // of GitHub alone
+			m.Add.Claims = append(m.Add.Claims, ui.Option{Value: name, Title: name, Chosen: name == typed.Claim})
+			m.Add.Example = "acme, or acme/sre for a team"
+		}
 		m.Add.Error = wrong.rest()
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.GroupMappingsPage(m)}, nil
+}
+
+// mappingNote is what differs between kinds of provider.
+func mappingNote(o login.Provider) string {
+	traits, _ := providers.TraitsOf(o.Type)
+	switch {
+	case o.Managed:
+		return "The shared app only asks who users are. To map groups, register an OAuth app of your own with " +
+			traits.Label + "."
+	case !traits.StatesClaims():
+		return traits.Label + " states nothing that groups could be mapped from."
+	case o.Type == providers.GitHub:
+		return "With a rule, GitHub asks users for read access to their organizations and teams. It lists an " +
+			"organization that restricts OAuth apps only after one of its owners has approved yours."
+	}
+	return ""
 }
 
 func (h *Handler) addGroupMapping(v *visit) (web.Answer, error) {
@@ -135,8 +158,8 @@ func (h *Handler) groupMappingRemoval(v *visit, wrong *formErrors) (web.Answer, 
 			ID:     "mapping-remove",
 			Action: path + "/remove",
 			Button: "Remove rule",
-			Text: "Remove this rule. If no other rule of this provider names the group, users who are in it by a claim " +
-				"alone leave it at once.",
+			Text: "Remove this rule. If no other rule of this provider names the group, users who are in it by a " +
+				"claim alone leave it at once.",
 			Error: wrong.rest(),
 		},
 		BackURL: list,

@@ -1,10 +1,14 @@
 package pages_test
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"postern/models"
+	"postern/testkit/fakegithub"
+	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 	"postern/views/ui"
 )
@@ -33,7 +37,7 @@ func TestGroupMappings_page(t *testing.T) {
 			Says("#mapping-claim-error", "Name a claim").
 			Says("#mapping-group-error", "group")
 		rule := []string{"claim", "groups", "match", "prefix", "claim_value", "<b>", "group", "staff"}
-		form := append(rule, ui.NonceField, s.Get(page).Nonce(page))
+		form := append(slices.Clone(rule), ui.NonceField, s.Get(page).Nonce(page))
 		s.Post(page, form...).LeadsTo(page)
 		s.Post(page, form...).LeadsTo(page) // a form sent twice adds one rule
 		s.Get(page).Says("tbody", `groups begins with "<b>"`).Says("tbody", "staff")
@@ -77,6 +81,55 @@ func TestGroupMappings_testLogin(t *testing.T) {
 		const left = "SELECT count(*) FROM login_attempts WHERE stated IS NOT NULL"
 		if err := db.SQL().QueryRowContext(t.Context(), left).Scan(&kept); err != nil || kept != 0 {
 			t.Errorf("%d attempts keep claims after the result was shown (%v)", kept, err)
+		}
+	})
+}
+
+// GitHub's organizations and teams are mapped like claims; a test login shows them, and what
+// GitHub failed to list.
+func TestGroupMappings_gitHubPage(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, page := newMappedSite(t, db)
+		app, _, _ := strings.Cut(page, "/providers/")
+		fake := fakegithub.Start(t)
+		s.Server.Login.Providers.GitHubURL, s.Server.Login.Providers.GitHubAPI = fake.URL, fake.URL
+		fake.Orgs = []map[string]any{fakegithub.Org(42, "Acme")}
+		fake.Teams = []map[string]any{fakegithub.Team(7, "Acme", "sre")}
+		s.Post(strings.TrimSuffix(page, "/group-mappings")+"/delete", "confirm", "true").Location()
+		provider := s.Post(app+"/providers", "type", "github").Location()
+		s.Post(provider, "client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
+			"tokens", "service/service", "enabled", "true").Location()
+		page = provider + "/group-mappings"
+		s.fake = fake.Provider
+		s.Get(page).Says("[data-note]", "asks users for read access").Says("#mapping-claim", "team_ids")
+		s.Post(page, "claim", "groups", "match", "exact", "claim_value", "x", "group", "staff").
+			Shows(422, "Group mappings").
+			Says("#mapping-claim-error", "organizations, organization_ids, teams, team_ids")
+		for _, rule := range [][]string{{"teams", "Acme/sre"}, {"organizations", "Acme"}} {
+			s.Post(page, "claim", rule[0], "match", "exact", "claim_value", rule[1], "group", "staff").LeadsTo(page)
+		}
+		s.Get(s.tested()).
+			Shows(200, "The login of web works").
+			Says("[aria-labelledby=mapped-groups]", `teams is "Acme/sre"`).
+			Says("[aria-labelledby=provider-claims]", `["Acme/sre"]`).
+			Says("[aria-labelledby=provider-claims]", `[42]`).
+			Says("[aria-labelledby=access-token]", `["staff"]`)
+		fake.API = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/user/teams" {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return r.URL.Path == "/user/teams"
+		}
+		fake.Orgs = nil
+		s.Get(s.tested()).
+			Says("[aria-labelledby=mapped-groups]", "not available: the provider failed").
+			Says("[aria-labelledby=access-token]", `["staff"]`)
+		less := "read:user"
+		fake.API, fake.Grants = nil, &less
+		result := s.Get(s.tested()).Says("[aria-labelledby=mapped-groups]", "not stated (withheld by the provider)")
+		if strings.Contains(result.Find("[aria-labelledby=access-token]").Text(), `["staff"]`) {
+			t.Error("the user stays in the group without the scope")
 		}
 	})
 }

@@ -147,6 +147,9 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 			"true",
 		}
 		s.Post(google, form...).Shows(422, "Google").Says("main", "does not verify tokens")
+		s.Post(google, append(form, "label", strings.Repeat("x", 61))...).
+			Shows(422, "Google").
+			Says("#provider-label-error", "at most 60 characters")
 		access := s.Get("/projects/shop").Find("form[action$='/access']").AttrOr("action", "")
 		s.Post(access, "mode", "authenticate", "methods", "jwt", "keyless", "reject").LeadsTo("/projects/shop")
 		s.Post(google, form...).LeadsTo(path + "#providers")

@@ -65,7 +65,7 @@ func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
 		return web.Answer{Status: http.StatusForbidden, Page: projects.TestLoginPage(m)}, nil
 	}
 	m.Facts, m.ID, m.Access = testLoginFacts(result), claimFacts(result.ID), claimFacts(result.Access)
-	m.Stated, m.Groups = claimFacts(result.Stated.Claims), mappingOutcomes(result.Stated.Mappings)
+	m.Stated, m.Groups = statedFacts(result.Stated), mappingOutcomes(result.Stated.Mappings)
 	return web.Show(projects.TestLoginPage(m)), nil
 }
 
@@ -107,16 +107,30 @@ func mappingOutcomes(list []login.MappingOutcome) []projects.MappingOutcome {
 			Values: cmp.Or(strings.Join(one.Values, ", "), "not stated"),
 			State:  ui.Badge{Tone: ui.Cold, Text: "does not hold"},
 		}
-		if one.More > 0 {
+		switch {
+		case one.More > 0 && len(one.Values) == 0:
+			row.Values = fmt.Sprintf("too long to show (values: %d)", one.More)
+		case one.More > 0:
 			row.Values += fmt.Sprintf(", and %d more", one.More)
 		}
 		switch {
 		case one.Holds:
 			row.State = ui.Badge{Tone: ui.Good, Text: "holds"}
+		case one.Unavailable:
+			row.Values = "not available: the provider failed, so users stay in the group if they are in it"
 		case one.Withheld:
-			row.Values = "withheld: the user is in too many groups for the token"
+			row.Values += " (withheld by the provider)"
 		}
 		out = append(out, row)
+	}
+	return out
+}
+
+// statedFacts are the claims of a provider, with a last line for those that are not shown.
+func statedFacts(stated login.Stated) []ui.Fact {
+	out := claimFacts(stated.Claims)
+	if stated.More > 0 {
+		out = append(out, ui.Fact{Label: "Not shown", Value: fmt.Sprintf("claims: %d", stated.More)})
 	}
 	return out
 }

@@ -18,7 +18,7 @@ import (
 
 // providerForm holds the fields of a provider's form, as typed. The secret is never shown.
 type providerForm struct {
-	revision, clientID, secret, scopes, tokens, audience, domains string
+	revision, clientID, secret, scopes, tokens, audience, domains, label, signIn string
 
 	on bool
 }
@@ -32,6 +32,8 @@ func postedProvider(v *visit) providerForm {
 		tokens:   v.posted("tokens"),
 		audience: strings.TrimSpace(v.posted("audience")),
 		domains:  v.posted("authoritative_domains"),
+		label:    strings.TrimSpace(v.posted("label")),
+		signIn:   v.posted("sign_in_domains"),
 		on:       v.posted("enabled") == "true",
 	}
 }
@@ -44,6 +46,8 @@ func providerFormOf(o login.Provider) providerForm {
 		tokens:   tokenChoice(o.Tokens),
 		audience: o.Audience,
 		domains:  strings.Join(o.Domains, "\n"),
+		label:    o.Label,
+		signIn:   strings.Join(o.SignInDomains, "\n"),
 		on:       o.Enabled,
 	}
 }
@@ -100,7 +104,14 @@ func tokenOptions(o login.Provider, chosen string) []ui.Option {
 // secret that was not typed.
 func (f providerForm) change(managed bool) login.ProviderInput {
 	client, upstream, _ := strings.Cut(f.tokens, "/")
-	in := login.ProviderInput{Tokens: &login.TokenTypes{Client: client, Upstream: upstream}, Enabled: &f.on}
+	signIn := strings.Fields(f.signIn)
+	in := login.ProviderInput{
+		Tokens:  &login.TokenTypes{Client: client, Upstream: upstream},
+		Label:   &f.label,
+		Enabled: &f.on,
+
+		SignInDomains: &signIn,
+	}
 	if managed {
 		return in
 	}
@@ -152,6 +163,9 @@ func (h *Handler) providerModel(
 		Managed:   o.Managed,
 		HasSecret: o.HasSecret,
 		NeedsKey:  traits.NeedsSecret,
+		Label:     wrong.value("/label", f.label),
+		LabelHint: login.ProviderLabel(login.Provider{Type: o.Type, Issuer: o.Issuer}),
+		SignIn:    ui.Value{Text: f.signIn, Error: wrong.takeLines("/sign_in_domains", strings.Fields(f.signIn))},
 		ClientID:  wrong.value("/client_id", f.clientID),
 		Secret:    wrong.take("/client_secret"),
 		Tokens:    tokenOptions(o, f.tokens),
@@ -191,6 +205,9 @@ func providerFacts(o login.Provider) []ui.Fact {
 	}
 	if o.Audience != "" {
 		facts = append(facts, ui.Fact{Label: "Audience", Value: o.Audience, Mono: true})
+	}
+	if len(o.SignInDomains) > 0 {
+		facts = append(facts, ui.Fact{Label: "Signs in", Value: strings.Join(o.SignInDomains, " "), Mono: true})
 	}
 	if len(o.Domains) > 0 {
 		facts = append(facts, ui.Fact{Label: "Authoritative for", Value: strings.Join(o.Domains, " "), Mono: true})
@@ -260,8 +277,10 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Label: "Client ID", Yours: textOrNone(mine.clientID), Theirs: textOrNone(now.clientID)},
 			{Label: "Scopes", Yours: scopesText(mine.scopes), Theirs: scopesText(now.scopes)},
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
+			{Label: "Label", Yours: textOrNone(mine.label), Theirs: textOrNone(now.label)},
 			{Label: "Audience", Yours: textOrNone(mine.audience), Theirs: textOrNone(now.audience)},
 			{Label: "Authoritative for", Yours: scopesText(mine.domains), Theirs: scopesText(now.domains)},
+			{Label: "Signs in", Yours: scopesText(mine.signIn), Theirs: scopesText(now.signIn)},
 			{Label: "State", Yours: onOrOff(mine.on), Theirs: onOrOff(now.on)},
 		},
 		Hidden: []projects.Pair{
@@ -269,8 +288,10 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Name: "client_id", Value: mine.clientID},
 			{Name: "scopes", Value: mine.scopes},
 			{Name: "tokens", Value: mine.tokens},
+			{Name: "label", Value: mine.label},
 			{Name: "audience", Value: mine.audience},
 			{Name: "authoritative_domains", Value: mine.domains},
+			{Name: "sign_in_domains", Value: mine.signIn},
 			{Name: "enabled", Value: boolField(mine.on)},
 		},
 	}

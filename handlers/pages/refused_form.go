@@ -65,6 +65,9 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 			case name == "revision" || value == "":
 				form.Hidden = append(form.Hidden, errorpage.Pair{Name: name, Value: value})
 				continue
+			case hasPrivateKey(name, value): // in a field of several lines, because PEM needs its line ends
+				form.Blank = true
+				field.Multiline = true
 			case strings.Contains(name, "password") || strings.Contains(name, "secret"):
 				form.Blank = true
 				field.Type, field.Autocomplete = "password", "new-password"
@@ -75,4 +78,9 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 		}
 	}
 	return form
+}
+
+// hasPrivateKey reports whether a field is for a private key, or has one pasted into it in PEM.
+func hasPrivateKey(name, value string) bool {
+	return name == "private_key" || strings.Contains(value, "PRIVATE KEY-----")
 }

@@ -52,6 +52,8 @@ func (h *Handler) accountPages(p pageRouter) {
 
 	p.signedIn("GET", "/account", h.showPassword)
 	p.signedIn("POST", "/account/password", h.savePassword)
+	p.signedIn("GET", "/account/delete", h.showDeleteAccount)
+	p.signedIn("POST", "/account/delete", h.deleteAccount)
 	p.signedIn("GET", "/account/sessions", h.showSessions)
 	p.signedIn("POST", "/account/sessions/end-others", h.endOtherSessions)
 	p.signedIn("POST", "/account/sessions/:session/end", h.endSession)
@@ -64,6 +66,7 @@ func (h *Handler) accountPages(p pageRouter) {
 	p.signedIn("GET", "/teams/:team", h.showTeam)
 	p.signedIn("POST", "/teams/:team/rename", h.saveTeamName)
 	p.signedIn("POST", "/teams/:team/leave", h.leaveTeam)
+	p.signedIn("POST", "/teams/:team/delete", h.deleteTeam)
 	p.signedIn("POST", "/teams/:team/members/:account/role", h.saveRole)
 	p.signedIn("POST", "/teams/:team/members/:account/remove", h.removeMember)
 	p.secretForm("/teams/:team/invitations", h.createInvitation)
@@ -106,6 +109,7 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", binPath, h.showBin)
 	p.signedIn("GET", "/projects/:project/delete", h.showDeleteProject)
 	p.signedIn("POST", "/projects/:project/delete", h.deleteProject)
+	p.signedIn("POST", "/projects/:project/move", h.moveProject)
 	p.signedIn("POST", "/projects/:project/restore", h.restoreProject)
 	p.signedIn("POST", "/projects/:project/settings", h.saveSettings)
 	p.signedIn("POST", "/projects/:project/versions", h.createVersion)
@@ -126,6 +130,10 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers/:name", h.showUpstreamHeader)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers/:name/remove",
 		h.removeUpstreamHeader)
+	p.signedIn("GET", "/projects/:project/environments/:environment/client-certificate", h.showClientCertificate)
+	p.signedIn("POST", "/projects/:project/environments/:environment/client-certificate", h.setClientCertificate)
+	p.signedIn("POST", "/projects/:project/environments/:environment/client-certificate/remove",
+		h.removeClientCertificate)
 	p.signedIn("GET", "/projects/:project/call-signing", h.showCallSigning)
 	p.signedIn("POST", "/projects/:project/call-signing", h.enableCallSigning)
 	p.signedIn("POST", "/projects/:project/call-signing/rotate", h.rotateCallSigningKey)

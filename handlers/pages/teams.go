@@ -125,6 +125,9 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 	if access.Can(found.Role, access.TeamUpdate) {
 		m.Rename = &team.Rename{Action: path + "/rename", Revision: found.ETag, Name: ui.Value{Text: found.Name}}
 	}
+	if err := h.offerDeletion(v, found.ID, &m); err != nil {
+		return m, err
+	}
 	if access.Can(found.Role, access.InvitationRead) {
 		m.Invitations, err = h.invitationSection(v, path, found.ID)
 	}

@@ -39,7 +39,8 @@ func (h *Handler) upstreamHeadersWith(v *visit, name string, wrong *formErrors) 
 	v.selectTeam(p.Team)
 	path := upstreamHeadersPath(p, environment)
 	m := projects.UpstreamHeaders{
-		Page:    v.shell("Upstream headers", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Upstream headers"}),
+		Page: v.shell("Upstream headers", path, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Upstream headers"}),
 		Title:   version.Name + "/" + environment.Name,
 		Target:  environment.Target,
 		BackURL: projectPath(p.Name) + "#" + version.ID,
@@ -74,7 +75,7 @@ func environmentIn(p rules.Project, id string) (rules.Version, rules.Environment
 func (h *Handler) setUpstreamHeader(v *visit) (web.Answer, error) {
 	name := strings.TrimSpace(v.posted("name"))
 	_, err := h.Projects.SetUpstreamHeader(
-		v.ctx(), v.who, v.param("project"), v.param("environment"), name, secrets.Secret(v.posted("value")),
+		v.ctx(), v.who, v.param("project"), v.param("environment"), name, secrets.Secret(v.posted("secret_value")),
 	)
 	if err == nil {
 		return v.done("upstream_header", upstreamHeadersOf(v))
@@ -159,5 +160,6 @@ func (h *Handler) removeUpstreamHeader(v *visit) (web.Answer, error) {
 }
 
 func upstreamHeadersOf(v *visit) string {
-	return projectPath(v.param("project")) + "/environments/" + url.PathEscape(v.param("environment")) + "/upstream-headers"
+	return projectPath(v.param("project")) + "/environments/" + url.PathEscape(v.param("environment")) +
+		"/upstream-headers"
 }

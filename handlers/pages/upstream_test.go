@@ -15,15 +15,15 @@ func TestUpstreamHeaders(t *testing.T) {
 		page := s.Get("/projects/shop").Action("target") + "/upstream-headers"
 		s.Get("/projects/shop").Says("a[href='"+page+"']", "Upstream headers")
 		s.Get(page).Shows(200, "Upstream headers of 1.0.0/prod").Says("main", "No header is set")
-		s.Post(page, "name", "X-Consumer-ID", "value", "s3cret-value").
+		s.Post(page, "name", "X-Consumer-ID", "secret_value", "s3cret-value").
 			Shows(422, "Upstream headers of 1.0.0/prod").
 			Holds("name", "X-Consumer-ID").
 			Says("#header-name-error", "Choose another name").
 			Lacks("[value='s3cret-value']")
-		s.Post(page, "name", "X-A", "value", "").
+		s.Post(page, "name", "X-A", "secret_value", "").
 			Shows(422, "Upstream headers of 1.0.0/prod").
 			Says("#header-value-error", "printable ASCII")
-		s.Post(page, "name", " x-upstream-token ", "value", "s3cret-value").LeadsTo(page)
+		s.Post(page, "name", " x-upstream-token ", "secret_value", "s3cret-value").LeadsTo(page)
 		s.Get(page).Says("tbody", "X-Upstream-Token").Lacks("[value='s3cret-value']")
 		one := page + "/X-Upstream-Token"
 		s.Get(page).Says("a[href='"+one+"']", "Remove")

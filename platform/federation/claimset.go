@@ -57,7 +57,9 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // ClaimSet is what a provider states about a user. The zero ClaimSet states nothing.
 type ClaimSet struct {
-	sources []map[string]any // the ID token's claims, then those of userinfo
+	sources     []map[string]any // the ID token's claims, then those of userinfo
+	withheld    []string         // claims that are not stated, or not whole
+	unavailable []string         // claims that could not be asked for
 }
 
 // Stated returns the claims of a JSON object, none if it is not one.
@@ -68,12 +70,16 @@ func Stated(object []byte) ClaimSet {
 	if reader.Decode(&claims) != nil {
 		return ClaimSet{}
 	}
-	return ClaimSet{[]map[string]any{claims}}
+	return ClaimSet{sources: []map[string]any{claims}}
 }
 
 // And returns the claims of both. Where both state one, the first counts.
 func (s ClaimSet) And(more ClaimSet) ClaimSet {
-	return ClaimSet{slices.Concat(s.sources, more.sources)}
+	return ClaimSet{
+		sources:     slices.Concat(s.sources, more.sources),
+		withheld:    slices.Concat(s.withheld, more.withheld),
+		unavailable: slices.Concat(s.unavailable, more.unavailable),
+	}
 }
 
 // StatedClaim is a claim with its value as JSON.
@@ -109,9 +115,10 @@ func shortened(text string, bytes int) string {
 
 // Finding is what a claim set has at a path.
 type Finding struct {
-	Values   []string // texts, numbers and booleans; of a list its members
-	Stated   bool
-	Withheld bool // the provider has the claim and did not send it
+	Values      []string // texts, numbers and booleans; of a list its members
+	Stated      bool
+	Withheld    bool // the provider has the claim and did not send it, or not all of it
+	Unavailable bool // the provider failed when it was asked for the claim
 }
 
 // Find returns what is at a path. A text, a number or a boolean is one value, a list of them
@@ -121,14 +128,21 @@ type Finding struct {
 // 5.6.2): Microsoft does so for the groups of users who are in more than 200
 // (learn.microsoft.com/entra/identity-platform/id-token-claims-reference#groups-overage-claim).
 func (s ClaimSet) Find(path ClaimPath) Finding {
+	if len(path) == 0 {
+		return Finding{}
+	}
+	withheld := slices.Contains(s.withheld, path[0])
 	for _, source := range s.sources {
 		if value, ok := within(source, path); ok {
-			return Finding{Values: valuesOf(value), Stated: true}
+			return Finding{Values: valuesOf(value), Stated: true, Withheld: withheld}
 		}
 	}
-	return Finding{Withheld: slices.ContainsFunc(s.sources, func(source map[string]any) bool {
-		return len(path) > 0 && withholds(source, path[0])
-	})}
+	return Finding{
+		Withheld: withheld || slices.ContainsFunc(s.sources, func(source map[string]any) bool {
+			return withholds(source, path[0])
+		}),
+		Unavailable: slices.Contains(s.unavailable, path[0]),
+	}
 }
 
 func withholds(source map[string]any, name string) bool {

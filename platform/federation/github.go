@@ -3,6 +3,7 @@ package federation
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"strconv"
 
 	"golang.org/x/oauth2"
@@ -37,7 +38,7 @@ func (g GitHub) CheckIssuer(iss string, policy Policy) error {
 // IdentifyGitHub asks the API who the token belongs to. The subject is the numeric id: a
 // login can be given to another account, the id cannot. The profile's address is not
 // used, because people choose it freely; the verified primary address is. Errors are
-// those of GetJSON.
+// those of GetJSON, and one about a rate limit.
 func (c *Client) IdentifyGitHub(ctx context.Context, g GitHub, token *oauth2.Token) (Identity, error) {
 	var user struct {
 		ID    int64  `json:"id"`
@@ -57,7 +58,8 @@ func (c *Client) IdentifyGitHub(ctx context.Context, g GitHub, token *oauth2.Tok
 	}
 	// Without the policy, a user who granted fewer scopes signs in without an address.
 	out.Email, out.EmailVerified = email, email != ""
-	return out, nil
+	out.Claims, err = c.gitHubClaims(ctx, g, token)
+	return out, err
 }
 
 func (c *Client) primaryEmail(ctx context.Context, g GitHub, token *oauth2.Token) (string, error) {
@@ -78,17 +80,25 @@ func (c *Client) primaryEmail(ctx context.Context, g GitHub, token *oauth2.Token
 }
 
 func (c *Client) getGitHub(ctx context.Context, g GitHub, path string, token *oauth2.Token, out any) error {
-	ask, err := newRequest(ctx, g.API+path, token.AccessToken)
+	ask, err := c.newGitHubRequest(ctx, g.API+path, token)
 	if err != nil {
 		return err
-	}
-	ask.Header.Set("Accept", "application/vnd.github+json")
-	if c.Policy.GitHubAPIVersion != "" {
-		ask.Header.Set("X-GitHub-Api-Version", c.Policy.GitHubAPIVersion)
 	}
 	body, _, err := do(c.HTTP, ask)
 	if err != nil {
 		return err
 	}
 	return decode(path, body, out)
+}
+
+func (c *Client) newGitHubRequest(ctx context.Context, address string, token *oauth2.Token) (*http.Request, error) {
+	ask, err := newRequest(ctx, address, token.AccessToken)
+	if err != nil {
+		return nil, err
+	}
+	ask.Header.Set("Accept", "application/vnd.github+json")
+	if c.Policy.GitHubAPIVersion != "" {
+		ask.Header.Set("X-GitHub-Api-Version", c.Policy.GitHubAPIVersion)
+	}
+	return ask, nil
 }

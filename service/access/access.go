@@ -69,6 +69,7 @@ const (
 
 	TeamRead         Action = "team.read"
 	TeamUpdate       Action = "team.update"
+	TeamDelete       Action = "team.delete"
 	MemberRead       Action = "member.read"
 	MemberChange     Action = "member.change" // another's role, or that they leave
 	MemberLeave      Action = "member.leave"
@@ -84,6 +85,7 @@ const (
 	AccountCreate    Action = "account.create"
 	AccountRead      Action = "account.read"
 	AccountSignIn    Action = "account.signin"
+	AccountDelete    Action = "account.delete"
 	AccountUpdate    Action = "account.update" // its password, the ways it signs in, the sessions that end
 
 	// UserArrive is recorded of end users who sign in for the first time.
@@ -143,6 +145,7 @@ func Actions() []Action {
 		UserUpdate,
 		TeamRead,
 		TeamUpdate,
+		TeamDelete,
 		MemberRead,
 		MemberChange,
 		MemberLeave,
@@ -173,6 +176,7 @@ func Personal() []Action {
 		AccountRead,
 		AccountSignIn,
 		AccountUpdate,
+		AccountDelete,
 		TokenRead,
 		TokenCreate,
 		TokenRevoke,
@@ -208,6 +212,7 @@ var granted = map[Role]map[Action]bool{
 		ProjectMove,
 		TenantErase,
 		TeamUpdate,
+		TeamDelete,
 		MemberChange,
 		InvitationRead,
 		InvitationCreate,
@@ -223,6 +228,7 @@ var granted = map[Role]map[Action]bool{
 		WebhookRead,
 		WebhookChange,
 		TeamUpdate,
+		TeamDelete,
 		MemberRead,
 		MemberChange,
 		MemberLeave,

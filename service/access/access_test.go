@@ -11,12 +11,12 @@ import (
 // The matrix is written out so that a change of the table has to be made twice.
 func TestMatrix(t *testing.T) {
 	golden := map[access.Role]string{
-		access.Owner:     "yyyyyyyyyyyyyyyyyyyyyy" + "yyyyyyyy" + "yyyy" + "y" + "yyyyy",
-		access.Member:    "yyyyynnyyyyyyyyyyyyyyy" + "ynynynnn" + "yyyy" + "y" + "yyyyn",
-		access.Workspace: "yyyyynnyyyyyyyyynnyyyy" + "ynnnnnnn" + "yyyy" + "n" + "yyyyn",
-		access.Viewer:    "ynnnnnnynnynynnyynynyn" + "ynynynnn" + "ynnn" + "n" + "ynnnn",
-		"":               "nnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "n" + "nnnnn",
-		"stranger":       "nnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "n" + "nnnnn",
+		access.Owner:     "yyyyyyyyyyyyyyyyyyyyyy" + "yyyyyyyyy" + "yyyy" + "y" + "yyyyy",
+		access.Member:    "yyyyynnyyyyyyyyyyyyyyy" + "ynnynynnn" + "yyyy" + "y" + "yyyyn",
+		access.Workspace: "yyyyynnyyyyyyyyynnyyyy" + "ynnnnnnnn" + "yyyy" + "n" + "yyyyn",
+		access.Viewer:    "ynnnnnnynnynynnyynynyn" + "ynnynynnn" + "ynnn" + "n" + "ynnnn",
+		"":               "nnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
+		"stranger":       "nnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
 	}
 	for role, want := range golden {
 		got := ""
@@ -60,14 +60,14 @@ func TestScopes(t *testing.T) {
 	golden := map[access.Scope]string{
 		// In order: projects, keys, exports, audit, usage, webhooks, logins, users; teams, products, host names, tenants;
 		// then what is the account's own: claim and teams, the account, tokens.
-		access.ScopeRead:   "ynnnnnn ynn nnnn n y nn yn nn ynynnnnn ynnn n ynnnn nnn nnnn nnnnn",
-		access.ScopeWrite:  "nyyyynn nnn nnnn n n nn ny nn nnnnnnnn nyyy y nyyyn ynn nnnn nnnnn",
-		access.ScopeKeys:   "nnnnnnn nyy nnnn n n nn nn nn nnnnnnnn nnnn n nnnnn nnn nnnn nnnnn",
-		access.ScopeExport: "nnnnnnn nnn yyyy n n nn nn nn nnnnnnnn nnnn n nnnnn nnn nnnn nnnnn",
-		access.ScopeUsers:  "nnnnnnn nnn nnnn n n nn nn yy nnnnnnnn nnnn n nnnnn nnn nnnn nnnnn",
-		access.ScopeAdmin:  "nnnnnyy nnn nnnn y n yy nn nn nynyyyyy nnnn n nnnny nyy nnnn yyynn",
-		"":                 "nnnnnnn nnn nnnn n n nn nn nn nnnnnnnn nnnn n nnnnn nnn nnnn nnnnn",
-		"stranger":         "nnnnnnn nnn nnnn n n nn nn nn nnnnnnnn nnnn n nnnnn nnn nnnn nnnnn",
+		access.ScopeRead:   "ynnnnnn ynn nnnn n y nn yn nn ynnynnnnn ynnn n ynnnn nnn nnnnn nnnnn",
+		access.ScopeWrite:  "nyyyynn nnn nnnn n n nn ny nn nnnnnnnnn nyyy y nyyyn ynn nnnnn nnnnn",
+		access.ScopeKeys:   "nnnnnnn nyy nnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeExport: "nnnnnnn nnn yyyy n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeUsers:  "nnnnnnn nnn nnnn n n nn nn yy nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeAdmin:  "nnnnnyy nnn nnnn y n yy nn nn nyynyyyyy nnnn n nnnny nyy nnnny yyynn",
+		"":                 "nnnnnnn nnn nnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		"stranger":         "nnnnnnn nnn nnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
 	}
 	for scope, groups := range golden {
 		want := strings.ReplaceAll(groups, " ", "")

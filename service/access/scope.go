@@ -62,6 +62,7 @@ var needed = map[Action]Scope{
 	UserUpdate:       ScopeUsers,
 	TeamCreate:       ScopeAdmin,
 	TeamUpdate:       ScopeAdmin,
+	TeamDelete:       ScopeAdmin,
 	MemberChange:     ScopeAdmin,
 	MemberLeave:      ScopeAdmin,
 	InvitationRead:   ScopeAdmin,
@@ -71,6 +72,7 @@ var needed = map[Action]Scope{
 	WebhookRead:      ScopeAdmin,
 	WebhookChange:    ScopeAdmin,
 	AuditRead:        ScopeAdmin,
+	AccountDelete:    ScopeAdmin, // with the password
 	TokenRead:        ScopeAdmin,
 	TokenCreate:      ScopeAdmin,
 	TokenRevoke:      ScopeAdmin,

@@ -132,14 +132,19 @@ func (s *Service) removeMember(
 		if err := anotherOwner(tx, row); err != nil {
 			return err
 		}
-		if err := tx.DeleteMembership(team, account); err != nil {
-			return err
-		}
-		if err := revokeInvitationsOf(tx, p, team, account); err != nil {
-			return err
-		}
-		return access.Record(tx, p, access.Entry{Action: action, Object: account, Team: team, Before: row})
+		return takeOut(tx, p, row, action)
 	})
+}
+
+// takeOut removes a member from a team whose row is locked.
+func takeOut(tx *models.Tx, p access.Principal, row models.Membership, action access.Action) error {
+	if err := tx.DeleteMembership(row.TeamID, row.AccountID); err != nil {
+		return err
+	}
+	if err := revokeInvitationsOf(tx, p, row.TeamID, row.AccountID); err != nil {
+		return err
+	}
+	return access.Record(tx, p, access.Entry{Action: action, Object: row.AccountID, Team: row.TeamID, Before: row})
 }
 
 func memberOf(tx *models.Tx, team, account string) (models.Membership, error) {
@@ -149,6 +154,9 @@ func memberOf(tx *models.Tx, team, account string) (models.Membership, error) {
 	}
 	return row, err
 }
+
+// codeLastOwner is the code of the refusal that a team would have no owner left.
+const codeLastOwner = "last_owner"
 
 // anotherOwner refuses to remove a team's last owner: no other role may invite. The caller
 // has locked the team, so that two owners cannot leave at once.
@@ -162,7 +170,7 @@ func anotherOwner(tx *models.Tx, row models.Membership) error {
 	}
 	if owners < 2 {
 		return fault.New(
-			fault.Conflict, "last_owner", "A team keeps at least one owner. Make another member an owner first.",
+			fault.Conflict, codeLastOwner, "A team keeps at least one owner. Make another member an owner first.",
 		)
 	}
 	return nil

@@ -150,6 +150,9 @@ func (s *Service) withLockedTeam(
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := tx.HoldTeam(team)
+		if errors.Is(err, models.ErrNotFound) {
+			return access.NotFound() // deleted since the request began
+		}
 		if err != nil {
 			return err
 		}

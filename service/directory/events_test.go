@@ -119,6 +119,14 @@ func (s *subject) userSteps() []step {
 		{"delete", func() error {
 			return s.DeleteUser(s.ctx, s.owner, s.user)
 		}, []string{"group.changed members", "user.deleted"}},
+		{"create another", func() error {
+			made, err := s.CreateUser(s.ctx, s.owner, s.tenant, directory.NewUser{Email: "bob@example.com"})
+			s.user = made.ID
+			return err
+		}, []string{"user.created"}},
+		{"who deletes their own account", func() error {
+			return s.DeleteSelf(s.ctx, s.user)
+		}, []string{"user.deleted"}},
 	}
 }
 

@@ -7,7 +7,6 @@
 package keys
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -161,9 +160,8 @@ func (s *Service) save(
 	if err := tx.Insert(row); err != nil {
 		return err
 	}
-	// The insert has waited for a removal of the environment, which locks the project.
-	if known, err := hasEnvironment(tx, parent.ID, row.Environment); err != nil || !known {
-		return cmp.Or(err, error(errEnvironmentRemoved))
+	if err := stillThere(tx, parent, row.Environment); err != nil {
+		return err
 	}
 	entry := access.Entry{
 		Action:  access.KeyCreate,

@@ -116,5 +116,24 @@ func hasEnvironment(tx *models.Tx, projectID, name string) (bool, error) {
 	return slices.ContainsFunc(all, func(e models.Environment) bool { return e.Name == name }), err
 }
 
+// stillThere refuses a key whose row was inserted after its project was moved to another
+// team or lost the environment: the insert has waited for both, which lock the project.
+func stillThere(tx *models.Tx, parent models.Project, environment string) error {
+	now, err := tx.ProjectByID(parent.ID)
+	if err != nil {
+		return err
+	}
+	if now.TeamID != parent.TeamID {
+		return errMoved
+	}
+	if known, err := hasEnvironment(tx, parent.ID, environment); err != nil || !known {
+		return cmp.Or(err, error(errEnvironmentRemoved))
+	}
+	return nil
+}
+
+var errMoved = fault.New(fault.Conflict, "changed_meanwhile",
+	"The project was moved to another team at the same time. Reload it and try again.")
+
 var errEnvironmentRemoved = fault.New(fault.Conflict, "changed_meanwhile",
 	"The environment was removed or renamed at the same time. Reload the project and try again.")

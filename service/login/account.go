@@ -24,8 +24,10 @@ var (
 	errNoSession = fault.New(fault.Unauthenticated, CodeSignInAgain, "You are not signed in here. Sign in.")
 	errNotFresh  = fault.New(fault.Forbidden, CodeSignInAgain, "Sign in again first: your sign-in is longer than "+
 		"ten minutes ago.")
-	errNoAccount = fault.New(fault.Forbidden, "no_account", "You have no account here. Sign in to the application first.")
-	errLinked    = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To use it "+
+	errNoAccount = fault.New(fault.Forbidden, "no_account", "You have no account here. Sign in to the application "+
+		"first.")
+	errLinked = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To "+
+		"use it "+
 		"for yours, sign in to that account first and delete it.")
 )
 

@@ -84,6 +84,11 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 			labelOf(row),
 		)
 	}
+	rules, err := s.rulesOf(ctx, providerID)
+	if err != nil {
+		return "", err
+	}
+	config.Claims = rules.paths()
 	request := requestOf(attempt.ID, providerID, browser)
 	request.MaxAge, request.ACRValues = attempt.MaxAge, attempt.ACRValues
 	request.LoginHint, request.UILocales = attempt.LoginHint, attempt.UILocales
@@ -181,11 +186,11 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	if in.Code == "" {
 		return Outcome{}, refusedBy(config, "no code")
 	}
-	rules, err := s.DB.Read(ctx).GroupMappingsOf(row.ID)
+	rules, err := s.rulesOf(ctx, row.ID)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("login: group mappings of %s: %w", row.ID, err)
+		return Outcome{}, err
 	}
-	config.Claims, config.AllClaims = claimRules(rules).paths(), attempt.Tester != ""
+	config.Claims, config.AllClaims = rules.paths(), attempt.Tester != ""
 	identity, tokens, err := s.Providers.Complete(ctx, config, request, providers.Response{
 		Code:   in.Code,
 		Issuer: in.Issuer,
@@ -203,7 +208,7 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 			return Outcome{}, err
 		}
 	}
-	return s.complete(ctx, attempt, row, answered{identity, tokens, claimRules(rules).evaluate(identity)}, in.Cookie)
+	return s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in.Cookie)
 }
 
 // answerOnce marks the attempt as answered: of two answers at once, one wins.
@@ -267,7 +272,7 @@ func (s *Service) complete(
 		done, err := s.enterAccount(ctx, attempt, client, entry, cookie)
 		return Outcome{Finished: done}, err
 	}
-	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && answer.tokens.ID == "" {
+	if row.TokenUpstream == ProviderIDToken && answer.tokens.ID == "" {
 		return Outcome{}, fault.New(
 			fault.Forbidden, "provider_answer_refused",
 			"%s gave no ID token. Contact the application's operator.", labelOf(row),
@@ -332,6 +337,7 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 	out := Attempt{
 		ID:        attempt.ID,
 		TestLogin: attempt.Tester != "",
+		Site:      originOf(attempt.RedirectURI),
 		Back:      s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}),
 	}
 	client, err := s.client(ctx, clientID)

@@ -61,6 +61,7 @@ type Attempt struct {
 	Client    Look
 	Providers []ProviderOption
 	Direct    string // the provider to go to without a choice, "" to show the page
+	Site      string // origin of the redirect URI
 	TestLogin bool   // started from the dashboard
 }
 
@@ -69,6 +70,8 @@ type ProviderOption struct {
 	ID    string
 	Type  string
 	Label string
+
+	SignInDomains []string // of addresses that lead to it
 }
 
 // Authorize checks an authorization request and stores an attempt for the browser.
@@ -139,7 +142,13 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if err != nil {
 		return Attempt{}, fmt.Errorf("login: keep an attempt: %w", err)
 	}
-	return Attempt{ID: attempt.ID, Client: look, Providers: options, Direct: direct(look, options, attempt.Prompt)}, nil
+	return Attempt{
+		ID:        attempt.ID,
+		Client:    look,
+		Providers: options,
+		Direct:    direct(look, options, attempt),
+		Site:      originOf(attempt.RedirectURI),
+	}, nil
 }
 
 // attempt returns the attempt that the request begins in a browser.
@@ -292,7 +301,7 @@ func (s *Service) enabledProviders(ctx context.Context, clientID string) ([]Prov
 	var options []ProviderOption
 	for _, row := range rows {
 		if row.Enabled {
-			options = append(options, ProviderOption{ID: row.ID, Type: row.Type, Label: labelOf(row)})
+			options = append(options, ProviderOption{row.ID, row.Type, labelOf(row), row.SignInDomains})
 		}
 	}
 	return options, nil

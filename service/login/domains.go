@@ -36,7 +36,8 @@ func checkDomains(row models.Provider) []fault.Field {
 			Pointer: pointer,
 			Code:    "domains_not_taken",
 			Detail: "Only oidc, auth0 and a microsoft provider of one tenant can be declared authoritative for " +
-				"domains. Google states the domain of a Workspace account itself; GitHub and Facebook speak for no domain.",
+				"domains. Google states the domain of a Workspace account itself; GitHub and Facebook speak for no " +
+				"domain.",
 		}}
 	case len(row.Domains) > maxDomains:
 		return []fault.Field{{

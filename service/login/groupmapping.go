@@ -131,6 +131,9 @@ func (s *Service) changeMappings(
 		if err := tx.SetGroupMappings(row.ID, rows); err != nil {
 			return err
 		}
+		if err := tx.ForgetUnstatedClaims(row.ID); err != nil {
+			return err
+		}
 		if err := s.endMappings(ctx, tx, tenant, team, []string{row.ID}, targetsOf(rows)); err != nil {
 			return err
 		}
@@ -238,7 +241,7 @@ func checkMappings(
 		if row.Match == "" {
 			row.Match = MatchExact
 		}
-		fields := checkMapping(row)
+		fields := checkMapping(provider, row)
 		group, err := groupOf(tx, tenant, one.Group)
 		if err != nil {
 			return nil, err
@@ -247,7 +250,8 @@ func checkMappings(
 			fields = append(fields, fault.Field{
 				Pointer: "/group",
 				Code:    "unknown_group",
-				Detail:  "This is neither the name nor the id of a group of the app client's tenant. Create it there first.",
+				Detail: "This is neither the name nor the id of a group of the app client's tenant. Create it " +
+					"there first.",
 			})
 		}
 		same := func(o models.GroupMapping) bool {
@@ -271,13 +275,16 @@ func takesMappings(provider models.Provider, list []GroupMapping) error {
 	switch {
 	case len(list) > maxMappings:
 		return fault.InvalidField(mappingsPointer, "too_many", "Use at most %d rules.", maxMappings)
-	case len(list) == 0 || traits.HasIDToken:
+	case len(list) == 0:
 		return nil
-	case provider.Type == providers.GitHub:
+	case provider.Managed:
 		return fault.InvalidField(
-			mappingsPointer, "not_available_yet",
-			"GitHub's organizations and teams cannot be mapped to groups yet. Leave the rules out.",
+			mappingsPointer, "managed_has_its_own",
+			"A managed provider only asks who the user is. Register an OAuth app of your own with %s to map groups.",
+			traits.Label,
 		)
+	case traits.StatesClaims():
+		return nil
 	}
 	return fault.InvalidField(
 		mappingsPointer, "no_claims", "%s hands no claims on that groups could be mapped from. Leave the rules out.",
@@ -285,7 +292,8 @@ func takesMappings(provider models.Provider, list []GroupMapping) error {
 	)
 }
 
-func checkMapping(row models.GroupMapping) []fault.Field {
+func checkMapping(provider models.Provider, row models.GroupMapping) []fault.Field {
+	traits, _ := providers.TraitsOf(provider.Type)
 	var wrong []fault.Field
 	refuse := func(ok bool, pointer, code, detail string) {
 		if !ok {
@@ -295,9 +303,14 @@ func checkMapping(row models.GroupMapping) []fault.Field {
 	_, err := federation.ParseClaimPath(row.Claim)
 	refuse(err == nil, "/claim", "invalid_claim", "Name a claim, such as groups or realm_access.roles, in at most 200 "+
 		`bytes and 10 names. A dot in a name is written \. unless the name is a URL.`)
+	refuse(
+		err != nil || traits.HasIDToken || slices.Contains(traits.Claims, row.Claim), "/claim", "unknown_claim",
+		"The claims of "+traits.Label+" are "+strings.Join(traits.Claims, ", ")+".",
+	)
 	refuse(row.Value != "", "/value", "required", "Give the value that the claim must have.")
 	refuse(
-		len(row.Value) <= maxMappedValue && utf8.ValidString(row.Value) && !strings.ContainsFunc(row.Value, unprintable),
+		len(row.Value) <= maxMappedValue && utf8.ValidString(row.Value) &&
+			!strings.ContainsFunc(row.Value, unprintable),
 		"/value", "invalid_value", fmt.Sprintf("Use at most %d bytes on one line.", maxMappedValue),
 	)
 	refuse(row.Match == MatchExact || row.Match == MatchPrefix, "/match", "invalid_match", "Use exact or prefix.")

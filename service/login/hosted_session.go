@@ -112,7 +112,8 @@ func (s *Service) silent(
 			return nil
 		}
 		if look.Unclaimed {
-			refused, text = "interaction_required", "an unclaimed application needs a click of the user for each sign-in"
+			refused, text = "interaction_required", "an unclaimed application needs a click of the user for each "+
+				"sign-in"
 			return nil
 		}
 		code = newSecret()

@@ -107,7 +107,8 @@ func (s *Service) holds(client models.AppClient, claims AccessClaims) bool {
 		Issuer: s.Issuer(client.ID),
 		Time:   time.Now(),
 	}, 0)
-	return err == nil && client.FrozenAt == nil && claims.ClientID == client.ID && claims.Expiry != nil && claims.IssuedAt != nil
+	return err == nil && client.FrozenAt == nil && claims.ClientID == client.ID && claims.Expiry != nil &&
+		claims.IssuedAt != nil
 }
 
 // introspectRefresh describes a refresh token. One that was used is not active.

@@ -240,7 +240,10 @@ func (s *Service) Upkeep(ctx context.Context) error {
 		if err := errors.Join(tx.DeleteExpiredSigningKeys(now), tx.DeleteEndedUsers(now)); err != nil {
 			return err
 		}
-		return errors.Join(tx.ClearSuccessors(now.Add(-refreshLeeway)), tx.DeleteExpiredLogins(now, now.Add(-snapshot.BarredFor)))
+		return errors.Join(
+			tx.ClearSuccessors(now.Add(-refreshLeeway)),
+			tx.DeleteExpiredLogins(now, now.Add(-snapshot.BarredFor)),
+		)
 	})
 	return errors.Join(append(failed, err)...)
 }

@@ -16,12 +16,22 @@ import (
 // mapped is what a provider's claims say about groups at one sign-in: nothing of the claims
 // themselves is kept.
 type mapped struct {
-	Groups   []string // ids
-	Withheld []string `json:",omitempty"` // claims that the provider did not send
+	Groups      []string // ids
+	Kept        []string `json:",omitempty"` // ids of groups that a member stays in
+	Withheld    []string `json:",omitempty"` // claims that the provider did not send
+	Unavailable []string `json:",omitempty"` // claims that it failed to state
 }
 
 // claimRules are the group mappings of a provider.
 type claimRules []models.GroupMapping
+
+func (s *Service) rulesOf(ctx context.Context, provider string) (claimRules, error) {
+	rules, err := s.DB.Read(ctx).GroupMappingsOf(provider)
+	if err != nil {
+		return nil, fmt.Errorf("login: group mappings of %s: %w", provider, err)
+	}
+	return rules, nil
+}
 
 func (r claimRules) paths() []federation.ClaimPath {
 	var out []federation.ClaimPath
@@ -37,7 +47,8 @@ func (r claimRules) paths() []federation.ClaimPath {
 // not verified is not stated: on some providers users type any address.
 func find(rule models.GroupMapping, identity federation.Identity) federation.Finding {
 	path, err := federation.ParseClaimPath(rule.Claim)
-	if err != nil || identity.Claims == nil || slices.Equal(path, federation.ClaimPath{"email"}) && !identity.EmailVerified {
+	unproven := slices.Equal(path, federation.ClaimPath{"email"}) && !identity.EmailVerified
+	if err != nil || identity.Claims == nil || unproven {
 		return federation.Finding{}
 	}
 	return identity.Claims.Find(path)
@@ -51,7 +62,8 @@ func holds(rule models.GroupMapping, values []string) bool {
 }
 
 // evaluate returns the groups of a user who signs in, nil without rules. A claim that the
-// provider withholds counts as absent: a membership that cannot be proven any more ends.
+// provider withholds counts as absent: a membership that cannot be proven any more ends. One
+// that it fails to state changes nothing: an outage ends no membership.
 func (r claimRules) evaluate(identity federation.Identity) *mapped {
 	if len(r) == 0 {
 		return nil
@@ -59,14 +71,25 @@ func (r claimRules) evaluate(identity federation.Identity) *mapped {
 	out := &mapped{Groups: []string{}}
 	for _, rule := range r {
 		found := find(rule, identity)
-		if holds(rule, found.Values) && !slices.Contains(out.Groups, rule.GroupID) {
-			out.Groups = append(out.Groups, rule.GroupID)
+		if holds(rule, found.Values) {
+			out.Groups = withOne(out.Groups, rule.GroupID)
 		}
-		if found.Withheld && !slices.Contains(out.Withheld, rule.Claim) {
-			out.Withheld = append(out.Withheld, rule.Claim)
+		if found.Withheld {
+			out.Withheld = withOne(out.Withheld, rule.Claim)
+		}
+		if found.Unavailable {
+			out.Kept, out.Unavailable = withOne(out.Kept, rule.GroupID), withOne(out.Unavailable, rule.Claim)
 		}
 	}
 	return out
+}
+
+// withOne returns the list with a text in it once.
+func withOne(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
 }
 
 // lockForMapping locks the tenant if a sign-in changes groups. It comes before the user is
@@ -79,8 +102,12 @@ func lockForMapping(tx *models.Tx, tenant string, entry ticket) error {
 	return err
 }
 
-// mappedChange is in the audit entry of a sign-in that changed groups.
-type mappedChange struct{ Added, Removed []string } // names of groups
+// mappedChange is in the audit entry of a sign-in that changed groups, or at which other
+// claims were not stated than at the one before.
+type mappedChange struct {
+	Added, Removed        []string // names of groups
+	Withheld, Unavailable []string // claims
+}
 
 // applyMapped puts a user into the groups that the claims of their sign-in map to, and takes
 // them out of those that only earlier claims of the same provider put them into. The tenant
@@ -108,15 +135,34 @@ func (s *Service) applyMapped(
 	if err != nil {
 		return err
 	}
-	removed, err := removeMapped(tx, user, provider, held, wanted)
+	removed, err := removeMapped(tx, user, provider, held, slices.Concat(wanted, entry.Mapped.Kept))
 	if err != nil {
 		return err
 	}
-	if len(entry.Mapped.Withheld) > 0 {
-		s.Log.Warn("a provider withheld claims that groups are mapped from",
-			"provider", provider, "user", user.ID, "claims", entry.Mapped.Withheld)
+	s.warnOfMapped(entry, user)
+	unstated, err := tx.SetUnstatedClaims(models.UnstatedClaims{
+		UserID:      user.ID,
+		ProviderID:  provider,
+		Withheld:    strings.Join(entry.Mapped.Withheld, "\n"), // which no claim has in its name
+		Unavailable: strings.Join(entry.Mapped.Unavailable, "\n"),
+	})
+	if err != nil {
+		return err
 	}
-	return s.tellMapped(ctx, tx, client, entry, user, added, removed)
+	return s.tellMapped(ctx, tx, client, entry, user, mappedOutcome{added, removed, unstated})
+}
+
+// warnOfMapped logs the claims that were not stated.
+func (s *Service) warnOfMapped(entry ticket, user models.EndUser) {
+	provider := entry.Identity.Provider
+	if claims := entry.Mapped.Withheld; len(claims) > 0 {
+		s.Log.Warn("a provider withheld claims that groups are mapped from",
+			"provider", provider, "user", user.ID, "claims", claims)
+	}
+	if claims := entry.Mapped.Unavailable; len(claims) > 0 {
+		s.Log.Warn("a provider failed to state claims that groups are mapped from; members stay in them",
+			"provider", provider, "user", user.ID, "claims", claims)
+	}
 }
 
 func addMapped(
@@ -136,10 +182,10 @@ func addMapped(
 }
 
 func removeMapped(
-	tx *models.Tx, user models.EndUser, provider string, held, wanted []string,
+	tx *models.Tx, user models.EndUser, provider string, held, kept []string,
 ) (removed []string, err error) {
 	for _, group := range held {
-		if slices.Contains(wanted, group) {
+		if slices.Contains(kept, group) {
 			continue
 		}
 		left, err := tx.RemoveMappedMember(group, user.ID, provider)
@@ -153,14 +199,34 @@ func removeMapped(
 	return removed, nil
 }
 
-// tellMapped writes the audit entry and the webhook events of a user's groups that a sign-in
-// changed.
+// mappedOutcome is what a sign-in changed: groups by id, and the claims that were not stated
+// before it.
+type mappedOutcome struct {
+	added, removed []string
+	unstated       models.UnstatedClaims
+}
+
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+// tellMapped writes the audit entry of what a sign-in changed, and the webhook events of the
+// groups among it.
 func (s *Service) tellMapped(
 	ctx context.Context, tx *models.Tx, client models.AppClient, entry ticket, user models.EndUser,
-	added, removed []string,
+	outcome mappedOutcome,
 ) error {
-	changed := slices.Concat(added, removed)
-	if len(changed) == 0 {
+	before := mappedChange{
+		Withheld:    linesOf(outcome.unstated.Withheld),
+		Unavailable: linesOf(outcome.unstated.Unavailable),
+	}
+	change := mappedChange{Withheld: entry.Mapped.Withheld, Unavailable: entry.Mapped.Unavailable}
+	changed := slices.Concat(outcome.added, outcome.removed)
+	if len(changed) == 0 && slices.Equal(before.Withheld, change.Withheld) &&
+		slices.Equal(before.Unavailable, change.Unavailable) {
 		return nil
 	}
 	tenant, team, err := teamOf(tx, client.TenantID)
@@ -171,23 +237,26 @@ func (s *Service) tellMapped(
 	if err != nil {
 		return err
 	}
-	var change mappedChange
 	for _, group := range groups {
-		if slices.Contains(added, group.ID) {
+		if slices.Contains(outcome.added, group.ID) {
 			change.Added = append(change.Added, group.Name)
 		} else {
 			change.Removed = append(change.Removed, group.Name)
 		}
 	}
 	detail := map[string]string{"tenant": tenant.ID, "by": "claims", "provider": entry.Identity.Provider}
-	if len(entry.Mapped.Withheld) > 0 {
-		detail["withheld"] = strings.Join(entry.Mapped.Withheld, " ")
+	if len(change.Withheld) > 0 {
+		detail["withheld"] = strings.Join(change.Withheld, " ")
+	}
+	if len(change.Unavailable) > 0 {
+		detail["unavailable"] = strings.Join(change.Unavailable, " ")
 	}
 	err = access.Record(tx, access.Principal{}, access.Entry{
 		Action: access.UserUpdate,
 		Object: user.ID,
 		Team:   team,
 		Detail: detail,
+		Before: before,
 		After:  change,
 	})
 	if err != nil {

@@ -27,7 +27,11 @@ type Provider struct {
 	Scopes    []string
 	Tokens    TokenTypes
 	Audience  string   // the API that its access tokens are for; only auth0
+	Label     string   // on its button, "" for the kind's name
 	Domains   []string // of addresses that it is authoritative for, as the team declares
+
+	SignInDomains []string // of addresses whose users are sent to it
+
 	Enabled   bool
 	Callback  string // to register with the provider
 	ETag      string `audit:"-"`
@@ -45,9 +49,12 @@ type ProviderInput struct {
 	ClientSecret *secrets.Secret
 	Scopes       *[]string
 	Tokens       *TokenTypes
+	Label        *string
 	Audience     *string
 	Domains      *[]string
 	Enabled      *bool
+
+	SignInDomains *[]string
 }
 
 // CreateProvider adds a provider to an app client.
@@ -91,15 +98,21 @@ func (s *Service) NewProviderIn(
 ) (Provider, error) {
 	now := models.Now()
 	row := models.Provider{
-		ID:        models.NewID("idp"),
-		ClientID:  client.ID,
-		Type:      in.Type,
-		Managed:   in.Managed,
-		Issuer:    in.Issuer,
-		Domains:   []string{},
-		Enabled:   true,
+		ID:       models.NewID("idp"),
+		ClientID: client.ID,
+		Type:     in.Type,
+		Managed:  in.Managed,
+		Issuer:   in.Issuer,
+		Domains:  []string{},
+		Enabled:  true,
+
+		SignInDomains: []string{},
+
 		CreatedAt: now,
 		UpdatedAt: now,
+	}
+	if _, err := tx.LockAppClient(client.ID); err != nil {
+		return Provider{}, err
 	}
 	others, err := tx.ProvidersOf(client.ID)
 	if err != nil {
@@ -111,6 +124,9 @@ func (s *Service) NewProviderIn(
 		)
 	}
 	if err := s.apply(tx, team, &row, in); err != nil {
+		return Provider{}, err
+	}
+	if err := checkSignInDomains(tx, row); err != nil {
 		return Provider{}, err
 	}
 	return s.viewProvider(row), tx.Insert(&row)
@@ -130,8 +146,14 @@ func (s *Service) UpdateProvider(
 		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
+		if _, err := tx.LockAppClient(row.ClientID); err != nil {
+			return err
+		}
 		before, seen := s.viewProvider(row), row.UpdatedAt
 		if err := s.apply(tx, team, &row, in); err != nil {
+			return err
+		}
+		if err := checkSignInDomains(tx, row); err != nil {
 			return err
 		}
 		if err := s.checkPort(row.Issuer, row.Enabled && p.Roles[team] == access.Workspace); err != nil {
@@ -228,9 +250,13 @@ func (s *Service) viewProvider(row models.Provider) Provider {
 		Issuer:    row.Issuer,
 		Scopes:    row.Scopes,
 		Tokens:    TokenTypes{row.TokenClient, row.TokenUpstream},
+		Label:     row.Label,
 		Audience:  row.Audience,
 		Domains:   row.Domains,
 		Enabled:   row.Enabled,
+
+		SignInDomains: row.SignInDomains,
+
 		Callback:  s.RedirectURI(row.ClientID, row.ID),
 		ETag:      access.ETag(row.UpdatedAt),
 		CreatedAt: row.CreatedAt,
@@ -238,8 +264,12 @@ func (s *Service) viewProvider(row models.Provider) Provider {
 	}
 }
 
-// labelOf returns the provider's name, with its host where several of a kind are likely.
+// labelOf returns the label that the team gave the provider, or else the kind's name, with
+// the host where several of a kind are likely.
 func labelOf(row models.Provider) string {
+	if row.Label != "" {
+		return row.Label
+	}
 	label := providers.LabelOf(row.Type)
 	u, err := url.Parse(row.Issuer)
 	if err != nil || u.Host == "" {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"postern/models"
 	"postern/platform/fault"
@@ -82,6 +83,7 @@ const (
 	maxScopes   = 50
 	maxClientID = 300
 	maxSecret   = 1000
+	maxLabel    = 60 // characters
 )
 
 // apply writes the fields that are set into the row, and refuses invalid ones.
@@ -126,11 +128,17 @@ func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 	}
 	types := TokenTypes{row.TokenClient, row.TokenUpstream}.completed()
 	row.TokenClient, row.TokenUpstream = types.Client, types.Upstream
+	if in.Label != nil {
+		row.Label = strings.TrimSpace(*in.Label)
+	}
 	if in.Audience != nil {
 		row.Audience = strings.TrimSpace(*in.Audience)
 	}
 	if in.Domains != nil {
 		row.Domains = lowered(*in.Domains)
+	}
+	if in.SignInDomains != nil {
+		row.SignInDomains = signInDomains(*in.SignInDomains)
 	}
 	if in.Enabled != nil {
 		row.Enabled = *in.Enabled
@@ -141,6 +149,7 @@ func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 		types.check(row.Type, traits, row.Managed),
 		checkWorkable(*row),
 		checkDomains(*row),
+		checkLabel(row.Label),
 	))
 }
 
@@ -205,4 +214,17 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 		traits.Label+" cannot identify users without the scope "+traits.RequiredScope+". Add it.",
 	)
 	return wrong
+}
+
+// checkLabel refuses a label that would break the button or pretend to be other text.
+func checkLabel(label string) []fault.Field {
+	if utf8.ValidString(label) && utf8.RuneCountInString(label) <= maxLabel &&
+		!strings.ContainsFunc(label, unprintable) {
+		return nil
+	}
+	return []fault.Field{{
+		Pointer: "/label",
+		Code:    "invalid_label",
+		Detail:  fmt.Sprintf("Use at most %d characters on one line.", maxLabel),
+	}}
 }

@@ -68,5 +68,5 @@ func withProviders(tx *models.Tx, found []models.AppClient) ([]ServedClient, err
 
 // ProviderLabel returns the provider's name on its button, after "Continue with".
 func ProviderLabel(p Provider) string {
-	return labelOf(models.Provider{Type: p.Type, Issuer: p.Issuer})
+	return labelOf(models.Provider{Type: p.Type, Issuer: p.Issuer, Label: p.Label})
 }

@@ -158,10 +158,12 @@ func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
 		list = append(list, Consent{
 			Client:     row.ClientID,
 			ClientName: cmp.Or(client.Title, client.Name),
-			Scopes:     slices.DeleteFunc(strings.Fields(row.Scope), func(one string) bool { return one == providerScope }),
-			Shares:     offered.describe(shares(row.Scope, ""), row.Scope),
-			CreatedAt:  row.CreatedAt,
-			UpdatedAt:  row.UpdatedAt,
+			Scopes: slices.DeleteFunc(strings.Fields(row.Scope), func(one string) bool {
+				return one == providerScope
+			}),
+			Shares:    offered.describe(shares(row.Scope, ""), row.Scope),
+			CreatedAt: row.CreatedAt,
+			UpdatedAt: row.UpdatedAt,
 		})
 	}
 	return list, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"postern/models"
 	"postern/platform/federation"
@@ -14,6 +15,7 @@ import (
 // made of it.
 type Stated struct {
 	Claims   []Member // of the ID token and userinfo, shortened
+	More     int      // claims that are not among these
 	Mappings []MappingOutcome
 }
 
@@ -21,18 +23,34 @@ type Stated struct {
 type MappingOutcome struct {
 	GroupMapping
 
-	Values   []string // the first of them
-	More     int      // values that are not among these
-	Holds    bool
-	Withheld bool // the provider has the claim and did not send it
+	Values      []string // the first of them
+	More        int      // values that are not among these
+	Holds       bool
+	Withheld    bool // see federation.Finding
+	Unavailable bool // see federation.Finding
 }
 
 // Bounds on what a test login shows of a provider's claims.
 const (
 	maxShownClaims = 100
 	maxShownValues = 20
-	maxShownBytes  = 1000 // of one claim
+	maxShownBytes  = 1000     // of one claim
+	maxShownSum    = 64 << 10 // bytes of all claims, and again of the values of all mappings, as JSON
 )
+
+// allowance is how many bytes of JSON may still be stored. Many rules can name one long
+// claim, and a provider writes the claims: only their sum bounds the row.
+type allowance int
+
+// take reports whether the texts fit, and subtracts them if so.
+func (a *allowance) take(texts ...string) bool {
+	encoded, err := json.Marshal(texts) // escapes make a text up to six times as long
+	if err != nil || len(encoded) > int(*a) {
+		return false
+	}
+	*a -= allowance(len(encoded))
+	return true
+}
 
 func statedPlace(attempt string) secrets.Place {
 	return secrets.Place{Table: "login_attempts", Row: attempt, Column: "stated"}
@@ -73,24 +91,44 @@ func (s *Service) keepStated(
 
 func statedBy(identity federation.Identity, mappings []GroupMapping) Stated {
 	var out Stated
-	if identity.Claims != nil {
-		for _, claim := range identity.Claims.List(maxShownClaims, maxShownBytes) {
-			out.Claims = append(out.Claims, Member(claim))
-		}
-	}
+	out.Claims, out.More = shownClaims(identity.Claims)
+	left := allowance(maxShownSum)
 	for _, one := range mappings {
 		rule := models.GroupMapping{Claim: one.Claim, Value: one.Value, Match: one.Match, GroupID: one.Group}
 		found := find(rule, identity)
 		shown := found.Values[:min(len(found.Values), maxShownValues)]
+		for i, value := range shown {
+			if !left.take(value) {
+				shown = shown[:i]
+				break
+			}
+		}
 		out.Mappings = append(out.Mappings, MappingOutcome{
 			GroupMapping: one,
 			Values:       shown,
 			More:         len(found.Values) - len(shown),
 			Holds:        holds(rule, found.Values),
 			Withheld:     found.Withheld,
+			Unavailable:  found.Unavailable,
 		})
 	}
 	return out
+}
+
+// shownClaims returns the first claims by name, and how many more there are.
+func shownClaims(claims *federation.ClaimSet) (shown []Member, more int) {
+	if claims == nil {
+		return nil, 0
+	}
+	all := claims.List(math.MaxInt, maxShownBytes)
+	left := allowance(maxShownSum)
+	for i, claim := range all {
+		if i == maxShownClaims || !left.take(claim.Name, claim.Value) {
+			return shown, len(all) - i
+		}
+		shown = append(shown, Member(claim))
+	}
+	return shown, 0
 }
 
 // takeStated returns what keepStated stored for an attempt, and deletes it.

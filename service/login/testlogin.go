@@ -112,7 +112,8 @@ var errTestLogin = fault.New(
 )
 
 // FinishTestLogin ends a test login: it exchanges the code as an application would, ends the
-// session, and returns the claims of the tokens and those that the provider stated. Forbidden trial_over or trial_refused.
+// session, and returns the claims of the tokens and those that the provider stated. Forbidden
+// trial_over or trial_refused.
 func (s *Service) FinishTestLogin(
 	ctx context.Context, p access.Principal, in TestLoginResponse, browser string,
 ) (TestLogin, error) {

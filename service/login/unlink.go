@@ -15,7 +15,8 @@ import (
 
 var (
 	errNotLinked  = fault.New(fault.NotFound, "not_found", "No such way to sign in.")
-	errLastSignIn = fault.New(fault.Conflict, "last_sign_in", "This is your only way to sign in. Link another provider "+
+	errLastSignIn = fault.New(fault.Conflict, "last_sign_in", "This is your only way to sign in. Link another "+
+		"provider "+
 		"first, or delete your account.")
 )
 
@@ -118,11 +119,14 @@ func (s *Service) unmap(
 	if err != nil {
 		return err
 	}
+	if _, err := tx.SetUnstatedClaims(models.UnstatedClaims{UserID: user.ID, ProviderID: provider}); err != nil {
+		return err
+	}
 	client, err := tx.AppClientByID(clientID)
 	if err != nil {
 		return err
 	}
 	entry := ticket{Mapped: &mapped{}}
 	entry.Identity.Provider = provider
-	return s.tellMapped(ctx, tx, client, entry, user.EndUser, nil, removed)
+	return s.tellMapped(ctx, tx, client, entry, user.EndUser, mappedOutcome{removed: removed})
 }

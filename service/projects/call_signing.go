@@ -150,7 +150,8 @@ func rotationTime(pointer string, in *time.Duration, otherwise time.Duration) (t
 		return otherwise, nil
 	}
 	if *in < 0 || *in > mostRotation {
-		return 0, fault.InvalidField(pointer, "out_of_range", "Use 0 to %d seconds (30 days).", mostRotation/time.Second)
+		return 0, fault.InvalidField(pointer, "out_of_range", "Use 0 to %d seconds (30 "+
+			"days).", mostRotation/time.Second)
 	}
 	return *in, nil
 }

@@ -71,7 +71,7 @@ func (s *Service) SetClientCertificate(
 	var out ClientCertificate
 	what := "client certificate of " + environmentID
 	err := s.changeCredentials(ctx, p, ref, environmentID, what, func(c credentialChange) error {
-		if !takesCertificate(c.environment.Target) {
+		if !TakesClientCertificate(c.environment.Target) {
 			return fault.InvalidField("/certificate", "needs_https", "A certificate can be presented over TLS only. "+
 				"Change the environment's target to an https URL first.")
 		}

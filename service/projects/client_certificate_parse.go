@@ -31,7 +31,9 @@ type clientPair struct {
 	key   secrets.Secret
 }
 
-func takesCertificate(target string) bool {
+// TakesClientCertificate reports whether an environment with the target can present a certificate:
+// that is part of a TLS handshake.
+func TakesClientCertificate(target string) bool {
 	u, err := url.Parse(target)
 	return err == nil && u.Scheme == "https"
 }

@@ -31,12 +31,13 @@ func tenantRows(tenant string) []any {
 			UpdatedAt:    now,
 		},
 		&models.Provider{
-			ID:        models.NewID("idp"),
-			ClientID:  client,
-			Scopes:    []string{},
-			Domains:   []string{},
-			CreatedAt: now,
-			UpdatedAt: now,
+			ID:            models.NewID("idp"),
+			ClientID:      client,
+			Scopes:        []string{},
+			Domains:       []string{},
+			SignInDomains: []string{},
+			CreatedAt:     now,
+			UpdatedAt:     now,
 		},
 		&models.EndUser{ID: user, TenantID: tenant, CreatedAt: now, UpdatedAt: now},
 		&models.Identity{TenantID: tenant, Issuer: "i", Subject: "s", UserID: user, CreatedAt: now},
@@ -174,7 +175,7 @@ func TestDeleteTenant_refused(t *testing.T) {
 func TestDeleteTenant(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o, heard := newOwned(t, db), &announced{}
-		o.Service.Events = heard
+		o.Events = heard
 		gone := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme", Product: "store"})
 		stays := o.mint(t, o.owner, "books", keys.CreateInput{Owner: "partner", Tenant: "other"})
 		before := countRows(t, db)

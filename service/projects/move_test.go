@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/migrations"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -158,6 +159,96 @@ func TestMove_whileATenantIsAttached(t *testing.T) {
 	})
 }
 
+// A key of a tenant that is created while its project moves is refused: it read the tenant
+// before the move and is inserted after it.
+func TestMove_whileAKeyIsCreated(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOwnedTwice(t, db)
+		var created error
+		done := make(chan struct{})
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			if err := tx.LockProject(o.shop); err != nil {
+				return err
+			}
+			go func() {
+				defer close(done)
+				_, created = o.keys.Create(t.Context(), o.owner, o.shop, keys.CreateInput{Owner: "late", Tenant: "acme"})
+			}()
+			awaitLockWaiter(t, db, done)
+			if _, err := tx.DetachTenant(o.shop, o.acme); err != nil {
+				return err
+			}
+			return tx.MoveProject(o.shop, otherTeam, models.Now())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		want := "changed_meanwhile"
+		if db.Dialect() == migrations.SQLite {
+			want = "unknown_tenant" // it has waited before it read the tenant
+		}
+		if fault.CodeOf(created) != want {
+			t.Errorf("the key: %v, want %s", created, want)
+		}
+		if n, err := db.Read(t.Context()).CountKeysOfTeam(o.shop); err != nil || n != 0 {
+			t.Errorf("%d keys of the team before are left, %v", n, err)
+		}
+	})
+}
+
+// awaitLockWaiter returns once a statement waits for a lock or done is closed, on
+// PostgreSQL. On SQLite a second write waits for the whole first one.
+func awaitLockWaiter(t *testing.T, db *models.DB, done <-chan struct{}) {
+	t.Helper()
+	if db.Dialect() == migrations.SQLite {
+		return
+	}
+	const waiting = "SELECT count(*) FROM pg_stat_activity " +
+		"WHERE datname = current_database() AND wait_event_type = 'Lock'"
+	for n := 0; n == 0; {
+		select {
+		case <-done:
+			t.Error("nothing has waited for the move")
+			return
+		default:
+		}
+		if err := db.SQL().QueryRowContext(t.Context(), waiting).Scan(&n); err != nil {
+			t.Error(err)
+			return
+		}
+	}
+}
+
+func TestMove_audienceTaken(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOwnedTwice(t, db)
+		o.free(t)
+		in := authenticated
+		in.Name = "theirs"
+		there := access.Principal{Account: "acc_1", Roles: o.owner.Roles, HomeTeam: otherTeam}
+		theirs, err := o.Create(t.Context(), there, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := func(project, audience string) {
+			t.Helper()
+			if _, err := o.SetAPIScopes(t.Context(), there, project, "", projects.API{Audience: audience}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set(theirs.Project.ID, "https://api.example.com")
+		set(o.shop, "https://api.example.com")
+		if _, err := o.Move(t.Context(), o.owner, o.shop, otherTeam); fault.CodeOf(err) != "audience_taken" {
+			t.Errorf("with the same audience: %v", err)
+		}
+		set(o.shop, "https://shop.example.com")
+		if _, err := o.Move(t.Context(), o.owner, o.shop, otherTeam); err != nil {
+			t.Errorf("with another audience: %v", err)
+		}
+	})
+}
+
 // What was sealed before a move opens after it, beside what is sealed then.
 func TestMove_sealed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -184,6 +275,13 @@ func TestMove_sealed(t *testing.T) {
 		}
 		if keys := w.project(t, w.id).DataKeys; len(keys) != 2 {
 			t.Errorf("served with %d data keys, want one of each team", len(keys))
+		}
+		err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.EraseTeam(w.owner.HomeTeam, 1000) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.headersOf(t, w.id, w.environment); got["X-Before"] != "sealed-before" {
+			t.Errorf("after the deletion of the first team, opened %v", got)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -154,7 +155,8 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 	case "approved":
 		_, err = o.Server.Domains.Approve(t.Context(), o.Principal, has.Project, has.domain)
 	case "two versions":
-		_, err = o.Server.Projects.CreateVersion(t.Context(), o.Principal, has.Project, projects.VersionInput{Name: "2.0.0"})
+		in := projects.VersionInput{Name: "2.0.0"}
+		_, err = o.Server.Projects.CreateVersion(t.Context(), o.Principal, has.Project, in)
 	case "two environments":
 		in := projects.EnvironmentInput{Name: "dev", Target: "http://127.0.0.1:9"}
 		_, err = o.Server.Projects.CreateEnvironment(t.Context(), o.Principal, has.Project, has.version, in)
@@ -290,8 +292,11 @@ func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
 	}
 	if strings.Contains(body, "{certificate}") {
 		certificate, key := testkit.Certificate(t, "client.test")
-		inJSON := func(text []byte) string { return strings.ReplaceAll(string(text), "\n", `\n`) }
-		body = strings.NewReplacer("{certificate}", inJSON(certificate), "{private_key}", inJSON(key)).Replace(body)
+		write := func(text []byte) string { return url.QueryEscape(string(text)) }
+		if strings.HasPrefix(body, "{\"") {
+			write = func(text []byte) string { return strings.ReplaceAll(string(text), "\n", `\n`) }
+		}
+		body = strings.NewReplacer("{certificate}", write(certificate), "{private_key}", write(key)).Replace(body)
 	}
 	return strings.NewReplacer(
 		"{child}", has.child,

@@ -10,13 +10,21 @@
 // id and secret, and is answered 404 for any other
 // (docs.github.com/rest/apps/oauth-applications#check-a-token); tokens of OAuth apps
 // begin with gho_ (docs.github.com/authentication/keeping-your-account-and-data-secure/
-// about-authentication-to-github#githubs-token-formats). It does not own codes
-// (fakeoidc).
+// about-authentication-to-github#githubs-token-formats). The token endpoint states the
+// scopes that the token has, with commas (docs.github.com/apps/oauth-apps/
+// building-oauth-apps/authorizing-oauth-apps#response). /user/orgs and /user/teams need
+// read:org or a wider scope, and are answered 403 without
+// (docs.github.com/rest/orgs/orgs#list-organizations-for-the-authenticated-user,
+// docs.github.com/rest/teams/teams#list-teams-for-the-authenticated-user); they come in
+// pages, with a Link field to the next one (docs.github.com/rest/using-the-rest-api/
+// using-pagination-in-the-rest-api). It does not own codes (fakeoidc).
 package fakegithub
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,8 +36,29 @@ type GitHub struct {
 	*fakeoidc.Provider
 	User   map[string]any
 	Emails []map[string]any // nil: the token does not reach them, which is 404
+	Orgs   []map[string]any // see Org
+	Teams  []map[string]any // see Team
+	Grants *string          // scopes of the token, with commas; nil: those requested
 	Check  map[string]any   // what it says of the token to its app
 	API    func(w http.ResponseWriter, r *http.Request) bool
+
+	granted string
+}
+
+// Org is an organization as /user/orgs has it, but for its addresses.
+func Org(id int, login string) map[string]any {
+	return map[string]any{"id": id, "login": login, "description": nil}
+}
+
+// Team is a team as /user/teams has it, but for its addresses.
+func Team(id int, org, slug string) map[string]any {
+	return map[string]any{
+		"id":           id,
+		"name":         "The " + slug,
+		"slug":         slug,
+		"parent":       nil,
+		"organization": map[string]any{"id": 1, "login": org},
+	}
 }
 
 // Start runs it until the test ends.
@@ -62,7 +91,7 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) bool {
 	switch path := strings.TrimPrefix(r.URL.Path, "/api/v3"); path {
 	case "/login/oauth/access_token":
 		g.token(w, r)
-	case "/user", "/user/emails":
+	case "/user", "/user/emails", "/user/orgs", "/user/teams":
 		g.api(w, r, path)
 	case "/applications/" + fakeoidc.ClientID + "/token":
 		g.check(w, r)
@@ -73,17 +102,22 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) bool {
 }
 
 func (g *GitHub) token(w http.ResponseWriter, r *http.Request) {
-	if _, ok := g.Redeem(r); !ok {
+	request, ok := g.Redeem(r)
+	if !ok {
 		fakeoidc.Answer(w, http.StatusOK, map[string]any{
 			"error":             "bad_verification_code",
 			"error_description": "The code passed is incorrect or expired.",
 		})
 		return
 	}
+	g.granted = strings.ReplaceAll(request.Get("scope"), " ", ",")
+	if g.Grants != nil {
+		g.granted = *g.Grants
+	}
 	fakeoidc.Answer(w, http.StatusOK, map[string]any{
 		"access_token": g.Access,
 		"token_type":   "bearer",
-		"scope":        "read:user,user:email",
+		"scope":        g.granted,
 	})
 }
 
@@ -95,11 +129,40 @@ func (g *GitHub) api(w http.ResponseWriter, r *http.Request, path string) {
 		fakeoidc.Answer(w, http.StatusUnauthorized, map[string]any{"message": "Bad credentials"})
 	case path == "/user":
 		fakeoidc.Answer(w, http.StatusOK, g.User)
+	case path == "/user/orgs":
+		g.list(w, r, g.Orgs)
+	case path == "/user/teams":
+		g.list(w, r, g.Teams)
 	case g.Emails == nil:
 		fakeoidc.Answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
 	default:
 		fakeoidc.Answer(w, http.StatusOK, g.Emails)
 	}
+}
+
+// list answers with a page of a list: 30 entries by default, 100 at most.
+func (g *GitHub) list(w http.ResponseWriter, r *http.Request, all []map[string]any) {
+	if !strings.Contains(g.granted, ":org") {
+		fakeoidc.Answer(w, http.StatusForbidden, map[string]any{"message": "Resource not accessible"})
+		return
+	}
+	size, page := number(r, "per_page", 30), number(r, "page", 1)
+	from := min((page-1)*min(size, 100), len(all))
+	to := min(from+min(size, 100), len(all))
+	if to < len(all) {
+		w.Header().Set("Link", fmt.Sprintf(
+			`<%s%s?per_page=%d&page=%d>; rel="next", <%s%s?page=99>; rel="last"`,
+			g.URL, r.URL.Path, size, page+1, g.URL, r.URL.Path,
+		))
+	}
+	fakeoidc.Answer(w, http.StatusOK, append([]map[string]any{}, all[from:to]...))
+}
+
+func number(r *http.Request, name string, otherwise int) int {
+	if got, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil && got > 0 {
+		return got
+	}
+	return otherwise
 }
 
 func (g *GitHub) check(w http.ResponseWriter, r *http.Request) {

@@ -180,7 +180,7 @@ func (s *Server) Issuer(realm string) string { return s.URL + "/realms/" + realm
 // people may come back to one address alone.
 func (s *Server) Register(t testing.TB, realm, id, secret, redirectURI string) {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{
+	s.Admin(t, http.MethodPost, realm, "/clients", map[string]any{
 		"clientId":                  id,
 		"secret":                    secret,
 		"redirectUris":              []string{redirectURI},
@@ -188,21 +188,30 @@ func (s *Server) Register(t testing.TB, realm, id, secret, redirectURI string) {
 		"directAccessGrantsEnabled": false,
 		"attributes":                map[string]string{"pkce.code.challenge.method": "S256"},
 	})
+}
+
+// Admin makes a call of the Admin REST API (keycloak.org/docs-api/latest/rest-api) as the
+// administrator, to a path of a realm, and returns the answer's body. A refusal fails the
+// test.
+func (s *Server) Admin(t testing.TB, method, realm, path string, in any) []byte {
+	t.Helper()
+	body, err := json.Marshal(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask, err := http.NewRequestWithContext(
-		t.Context(), http.MethodPost, s.URL+"/admin/realms/"+url.PathEscape(realm)+"/clients",
-		bytes.NewReader(body),
+		t.Context(), method, s.URL+"/admin/realms/"+url.PathEscape(realm)+path, bytes.NewReader(body),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask.Header.Set("Content-Type", "application/json")
 	ask.Header.Set("Authorization", "Bearer "+s.adminToken(t))
-	if _, err := send(ask, http.StatusCreated); err != nil {
-		t.Fatalf("register a client of %s: %v", realm, err)
+	raw, err := send(ask)
+	if err != nil {
+		t.Fatalf("%s %s of Keycloak's realm %s: %v", method, path, realm, err)
 	}
+	return raw
 }
 
 // adminToken is one of admin-cli, Keycloak's own client for its administrators.
@@ -222,7 +231,7 @@ func (s *Server) adminToken(t testing.TB) string {
 		t.Fatal(err)
 	}
 	ask.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	raw, err := send(ask, http.StatusOK)
+	raw, err := send(ask)
 	var got struct {
 		Access string `json:"access_token"`
 	}
@@ -232,14 +241,14 @@ func (s *Server) adminToken(t testing.TB) string {
 	return got.Access
 }
 
-func send(ask *http.Request, want int) ([]byte, error) {
+func send(ask *http.Request) ([]byte, error) {
 	answer, err := http.DefaultClient.Do(ask)
 	if err != nil {
 		return nil, err
 	}
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != want {
+	if err == nil && answer.StatusCode/100 != 2 {
 		err = fmt.Errorf("%s: %s", answer.Status, raw)
 	}
 	return raw, err

@@ -19,7 +19,19 @@ const (
 	TabPassword Tab = "password"
 	TabSessions Tab = "sessions"
 	TabLinked   Tab = "linked"
+	TabDelete   Tab = "delete"
 )
+
+// Deletion asks before the account is deleted.
+type Deletion struct {
+	Page          ui.Page
+	Teams         []string // that the account leaves
+	Obstacle      string   // why it cannot be deleted yet, "" if it can
+	Has           bool     // a password, which has to be given
+	Typed         ui.Value // the e-mail address
+	PasswordError string
+	Error         string
+}
 
 // Password changes the password, or sets the first.
 type Password struct {

@@ -235,7 +235,7 @@ func refused(f Form) templ.Component {
 			}
 		}
 		for _, field := range f.Fields {
-			if strings.Contains(field.Value.Text, "\n") {
+			if field.Multiline || strings.Contains(field.Value.Text, "\n") {
 				templ_7745c5c3_Err = ui.TextArea(field).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -2,6 +2,9 @@ package login_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -79,6 +82,69 @@ func TestLanguages_used(t *testing.T) {
 			t.Errorf("no page shows %s", key)
 		}
 	}
+}
+
+// noPage has the errors of the login that no page shows: clients, teams and gateways get them
+// as JSON.
+var noPage = []string{
+	"invalid_client", "invalid_grant", "invalid_scope", "invalid_target", "invalid_token", "token_type_ambiguous",
+	"too_many_app_clients", "too_many_approvals", "too_many_providers", "unauthorized_client", "unsupported_grant_type",
+}
+
+// TestLanguages_errors checks that every error that a page can show has a German text.
+func TestLanguages_errors(t *testing.T) {
+	german, seen := texts(t, "de"), map[string]bool{}
+	for _, folder := range []string{"service/login", "service/login/providers", "service/directory", "handlers/oidc"} {
+		files, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", folder, len(files), err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, code := range codesIn(t, name) {
+				seen[code] = true
+				if german["error_"+code] == "" && !slices.Contains(noPage, code) {
+					t.Errorf("%s: de.json lacks error_%s; if no page shows the error, add it to noPage", name, code)
+				}
+			}
+		}
+	}
+	for _, code := range noPage {
+		if !seen[code] || german["error_"+code] != "" {
+			t.Errorf("%s: there is no such error any more, or it has a German text", code)
+		}
+	}
+	if len(seen) < 25 {
+		t.Errorf("%d errors were found in the source", len(seen))
+	}
+}
+
+// codesIn returns the codes of the errors that a file makes with fault.New.
+func codesIn(t *testing.T, name string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) < 2 {
+			return true
+		}
+		called, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || called.Sel.Name != "New" {
+			return true
+		}
+		of, isName := called.X.(*ast.Ident)
+		if code, isText := call.Args[1].(*ast.BasicLit); isName && isText && of.Name == "fault" {
+			codes = append(codes, strings.Trim(code.Value, `"`))
+		}
+		return true
+	})
+	return codes
 }
 
 func TestLanguages_match(t *testing.T) {

@@ -40,6 +40,10 @@ type Choose struct {
 	Error     string // why the last attempt failed
 	Back      string // address of the application, "" while nothing has failed
 	Providers []Provider
+
+	AsksAddress bool   // the domain of an e-mail address leads to a provider
+	AddressURL  string // where the address is posted; "" in a preview
+	Address     string // as typed
 }
 
 // Provider is the button of one provider.

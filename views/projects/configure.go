@@ -46,6 +46,14 @@ type Configure struct {
 	Keys     Keys
 
 	AddVersion *VersionForm // nil for viewers
+	Move       *Move        // nil where there is no team to move it to
+}
+
+// Move posts team and confirm to Action.
+type Move struct {
+	Action string
+	Teams  []ui.Option
+	Error  string
 }
 
 // General posts revision and display_name to Action.
@@ -202,9 +210,10 @@ type Environment struct {
 	Target   ui.Value
 	Error    string
 
-	ManageURL  string // renames and removes it; "" for viewers
-	HeadersURL string // of the headers that calls carry to the upstream
-	SigningURL string // of the signatures of the project's calls
+	ManageURL      string // renames and removes it; "" for viewers
+	HeadersURL     string // of the headers that calls carry to the upstream
+	CertificateURL string // of the certificate that it presents to the upstream
+	SigningURL     string // of the signatures of the project's calls
 }
 
 // Conflict is a form whose values were changed by another request after it was

@@ -6,6 +6,7 @@ import "postern/views/ui"
 type GroupMappings struct {
 	Page     ui.Page
 	Provider string // label
+	Note     string // on this kind of provider, "" for none
 	Rows     []GroupMappingRow
 	Add      *GroupMappingForm // nil for viewers, and for providers without claims
 	BackURL  string            // of the provider
@@ -22,6 +23,8 @@ type GroupMappingRow struct {
 type GroupMappingForm struct {
 	Action              string
 	Claim, Value, Group ui.Value
+	Claims              []ui.Option // nil: any name
+	Example             string      // of a value
 	Matches             []ui.Option
 	Error               string
 }

@@ -163,6 +163,9 @@ type ProviderForm struct {
 	Action    string
 	Revision  string
 	Managed   bool
+	Label     ui.Value
+	LabelHint string // what users see without a label
+	SignIn    ui.Value
 	HasSecret bool
 	NeedsID   bool
 	ClientID  ui.Value

@@ -462,6 +462,31 @@ func providerForm(m ProviderForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		templ_7745c5c3_Err = ui.TextField(ui.Field{
+			ID:           "provider-label",
+			Name:         "label",
+			Label:        "Label",
+			Value:        m.Label,
+			Autocomplete: "off",
+			Placeholder:  m.LabelHint,
+			Hint:         "What users see after “Continue with”. Empty: " + m.LabelHint + ".",
+		}).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = ui.TextArea(ui.Field{
+			ID:          "provider-sign-in-domains",
+			Name:        "sign_in_domains",
+			Label:       "Mail domains that sign in here",
+			Value:       m.SignIn,
+			Mono:        true,
+			Placeholder: "example.com",
+			Hint: "One per line. The sign-in page then asks for an e-mail address first, and sends users of these domains " +
+				"to this provider.",
+		}).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
 		if m.Audience != nil {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:           "provider-audience",

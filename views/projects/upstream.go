@@ -13,7 +13,7 @@ type UpstreamHeaders struct {
 	BackURL string // of the project
 }
 
-// UpstreamHeaderForm posts name and value to Action. The value is never shown.
+// UpstreamHeaderForm posts name and secret_value to Action. The value is never shown.
 type UpstreamHeaderForm struct {
 	Action     string
 	Name       ui.Value

@@ -299,7 +299,7 @@ func upstreamHeaderForm(m UpstreamHeaderForm) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "header-value",
-			Name:         "value",
+			Name:         "secret_value",
 			Label:        "Value",
 			Type:         "password",
 			Value:        ui.Value{Error: m.ValueError},

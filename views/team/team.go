@@ -33,6 +33,8 @@ type Team struct {
 	Rename      *Rename
 	Invitations *Invitations
 	Leave       Leave
+	Erase       *ui.Erasure // for owners
+	Kept        string      // why it cannot be deleted yet, for owners
 }
 
 // Member is a row of the people. Without RoleAction it cannot be changed.

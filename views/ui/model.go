@@ -109,6 +109,7 @@ type Field struct {
 	Conditional  bool // whether it is needed depends on another field: called neither required nor optional
 	Mono         bool // for addresses, names and codes
 	Numeric      bool // shows a keyboard of digits
+	Multiline    bool // for a form whose fields are listed: a TextArea
 	Autofocus    bool
 }
 

@@ -17,10 +17,15 @@ async function main() {
     authority: settings.issuer,
     client_id: settings.client_id,
     redirect_uri: `${location.origin}/callback`,
+    silent_redirect_uri: `${location.origin}/callback`,
     scope: 'openid profile email offline_access',
     loadUserInfo: true,
     automaticSilentRenew: false,
   });
+  if (location.pathname === '/callback' && window !== window.parent) {
+    await manager.signinSilentCallback(); // in the hidden frame
+    return;
+  }
   if (location.pathname === '/callback') {
     await manager.signinRedirectCallback();
     history.replaceState(null, '', '/');
@@ -39,7 +44,14 @@ async function main() {
   tell('subject', user.profile.sub);
   page('Signed in');
   show('renew');
+  show('ask');
   show('sign-out');
+  document.getElementById('ask').onclick = () => attempt(async () => {
+    const again = await manager.signinSilent({ forceIframeAuth: true });
+    tell('again', again.profile.sub);
+    tell('same', String(again.profile.sid === user.profile.sid));
+    page('Signed in silently');
+  });
   document.getElementById('renew').onclick = () => attempt(async () => {
     const renewed = await manager.signinSilent();
     tell('renewed', String(renewed.access_token !== user.access_token));

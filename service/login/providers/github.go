@@ -20,7 +20,13 @@ import (
 type github struct{ noIDTokens }
 
 func (github) traits() Traits {
-	return Traits{Label: "GitHub", Scopes: []string{"read:user", "user:email"}, NeedsSecret: true, TakesIssuer: true}
+	return Traits{
+		Label:       "GitHub",
+		Scopes:      []string{"read:user", "user:email"},
+		NeedsSecret: true,
+		TakesIssuer: true,
+		Claims:      federation.GitHubClaims(),
+	}
 }
 
 // server is github.com, or a GitHub Enterprise Server, whose API is below /api/v3

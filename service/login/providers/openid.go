@@ -107,11 +107,15 @@ func (s *Set) client() *http.Client { return federation.Bounded(s.HTTP) }
 
 // relyingParty returns the app that the configuration describes.
 func (s *Set) relyingParty(c Config) *federation.Client {
+	scopes := c.Scopes
+	if c.Type == GitHub {
+		scopes = federation.GitHubScopes(scopes, c.Claims)
+	}
 	return &federation.Client{
 		HTTP:   s.client(),
 		ID:     c.ClientID,
 		Secret: c.ClientSecret,
-		Scopes: c.Scopes,
+		Scopes: scopes,
 		Policy: policy,
 
 		Claims:    c.Claims,

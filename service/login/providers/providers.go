@@ -44,7 +44,7 @@ type Config struct {
 	RedirectURI  string   // registered with the provider
 	WebPorts     bool     // endpoints of its discovery document must be on ports 80 and 443
 
-	Claims    []federation.ClaimPath // that are read; see Traits.HasIDToken
+	Claims    []federation.ClaimPath // that are read; see Traits.StatesClaims
 	AllClaims bool                   // every claim is read
 }
 
@@ -92,14 +92,18 @@ type Traits struct {
 	Scopes        []string // when none are configured
 	NeedsSecret   bool
 	NeedsIssuer   bool
-	TakesIssuer   bool // optional: the address of a self-hosted installation
-	HasIDToken    bool
-	RequiredScope string // without it users cannot be identified; "" for none
+	TakesIssuer   bool     // optional: the address of a self-hosted installation
+	HasIDToken    bool     // which has claims of any name
+	Claims        []string // names of the only claims of a kind without ID tokens
+	RequiredScope string   // without it users cannot be identified; "" for none
 
 	Reauthenticates bool // it can be made to authenticate again, and auth_time proves it
 	TellsAuthTime   bool // auth_time in its ID tokens
 	TakesACRValues  bool // acr_values, with acr in its ID tokens
 }
+
+// StatesClaims reports whether the kind has claims beside those that identify a user.
+func (t Traits) StatesClaims() bool { return t.HasIDToken || len(t.Claims) > 0 }
 
 // kind is one kind of provider.
 type kind interface {

@@ -1,0 +1,67 @@
+package pages
+
+import (
+	"strings"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/accounts"
+	"postern/views/account"
+)
+
+func (h *Handler) showDeleteAccount(v *visit) (web.Answer, error) {
+	m, err := h.accountDeletion(v)
+	return web.Show(account.DeletionPage(m)), err
+}
+
+// accountDeletion is the page that asks before the account is deleted.
+func (h *Handler) accountDeletion(v *visit) (account.Deletion, error) {
+	d, err := h.Accounts.AccountDeletion(v.ctx(), v.who)
+	return account.Deletion{
+		Page:     v.shell("Delete your account", "/account/delete"),
+		Teams:    d.Teams,
+		Obstacle: obstacleOf(d),
+		Has:      d.Password,
+	}, err
+}
+
+// obstacleOf says what keeps the account from being deleted, "" for nothing.
+func obstacleOf(d accounts.AccountDeletion) string {
+	switch {
+	case len(d.OnlyOwner) > 0:
+		return "You are the only owner of " + strings.Join(d.OnlyOwner, ", ") + ". Make another member an owner, or " +
+			"delete the team, first."
+	case d.LastOperator:
+		return "You are the only operator of this installation. Appoint another one first: postern operators add EMAIL."
+	case !d.Password && !d.Fresh:
+		return "Sign out and in again, and delete the account within five minutes."
+	}
+	return ""
+}
+
+func (h *Handler) deleteAccount(v *visit) (web.Answer, error) {
+	err := h.Accounts.DeleteAccount(v.ctx(), v.who, v.posted("confirm"), v.posted("password"))
+	if err == nil {
+		if err := h.Web.Sessions().End(v.c.Writer, v.c.Request); err != nil {
+			return web.Answer{}, err
+		}
+		return web.Redirect("/signin"), nil
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok && fault.KindOf(err) != fault.TooMany {
+		return web.Answer{}, err
+	}
+	m, failed := h.accountDeletion(v)
+	if failed != nil {
+		return web.Answer{}, failed
+	}
+	if !ok {
+		problem := web.ProblemOf(err, "")
+		web.SetRetryAfter(v.c.Writer.Header(), err)
+		m.Error = problem.Detail
+		return web.Answer{Status: problem.Status, Page: account.DeletionPage(m)}, nil
+	}
+	m.Typed, m.PasswordError = wrong.value("/confirm", v.posted("confirm")), wrong.take("/password")
+	m.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: account.DeletionPage(m)}, nil
+}

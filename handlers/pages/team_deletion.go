@@ -1,0 +1,61 @@
+package pages
+
+import (
+	"strings"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/views/team"
+	"postern/views/ui"
+)
+
+// offerDeletion adds the form that deletes a team to its page, for owners, or says what is
+// in its way.
+func (h *Handler) offerDeletion(v *visit, id string, m *team.Team) error {
+	if !v.who.May(id, access.TeamDelete) {
+		return nil
+	}
+	d, err := h.Accounts.TeamDeletion(v.ctx(), v.who, id)
+	if err != nil {
+		return err
+	}
+	if len(d.Projects) > 0 {
+		m.Kept = "A team with projects cannot be deleted. Move them to another team, or delete them for good, first: " +
+			strings.Join(d.Projects, ", ") + "."
+		return nil
+	}
+	m.Erase = &ui.Erasure{
+		ID:     "erase-confirm",
+		Action: teamPath(id) + "/delete",
+		Facts: []ui.Fact{
+			countFact("Members", d.Members),
+			countFact("Invitations", d.Invitations),
+			countFact("Tenants", d.Tenants),
+			countFact("Users of tenants", d.Users),
+			countFact("Products", d.Products),
+			countFact("Webhooks", d.Webhooks),
+		},
+		Text: "All of this goes along, and cannot be restored. Members lose their access at once; their accounts " +
+			"stay. The team's audit log can no longer be read.",
+		Label:  "Team name",
+		Name:   d.Team.Name,
+		Button: "Delete team",
+	}
+	return nil
+}
+
+func (h *Handler) deleteTeam(v *visit) (web.Answer, error) {
+	typed := v.posted("typed_name")
+	err := h.Accounts.DeleteTeam(v.ctx(), v.who, v.param("team"), typed)
+	if err == nil {
+		return v.done("team_gone", "/teams")
+	}
+	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) {
+		if m.Erase != nil {
+			m.Erase.Typed = wrong.value("/confirm", typed)
+			m.Erase.Error = wrong.rest()
+		} else {
+			m.Error = wrong.rest()
+		}
+	})
+}

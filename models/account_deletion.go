@@ -1,0 +1,28 @@
+package models
+
+// HoldOperators lists the operators in the order of their ids, and locks their rows until the
+// transaction ends.
+func (t *Tx) HoldOperators() ([]Account, error) {
+	var list []Account
+	return list, t.held().Where("operator = ?", true).Order("id").Find(&list).Error
+}
+
+// EraseAccount removes an account with its sessions, tokens, ways to sign in and invitations.
+// Its memberships are gone already. It fails with ErrReferenced if one was added meanwhile.
+func (t *Tx) EraseAccount(id string) error {
+	for _, row := range []any{&Token{}, &AccessToken{}, &DeviceGrant{}, &LinkedAccount{}} {
+		if err := t.db.Where("account_id = ?", id).Delete(row).Error; err != nil {
+			return err
+		}
+	}
+	if err := t.db.Where("created_by = ?", id).Delete(&Invitation{}).Error; err != nil {
+		return err
+	}
+	if err := t.db.Where("tester = ?", id).Delete(&LoginAttempt{}).Error; err != nil {
+		return err
+	}
+	if err := t.db.Model(&Team{}).Where("signed_up_id = ?", id).UpdateColumn("signed_up_id", nil).Error; err != nil {
+		return err
+	}
+	return t.db.Where("id = ?", id).Delete(&Account{}).Error
+}

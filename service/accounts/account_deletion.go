@@ -1,0 +1,194 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// freshFor is how long after a sign-in an account without a password can be deleted.
+const freshFor = 5 * time.Minute
+
+// AccountDeletion is what deleting the caller's account takes along, and what is in its way.
+type AccountDeletion struct {
+	Email        string
+	Teams        []string // names of those that the account leaves
+	OnlyOwner    []string // names of those that would have no owner left
+	LastOperator bool     // of the installation
+	Password     bool     // the password proves whose account it is, a fresh sign-in otherwise
+	Fresh        bool     // the sign-in of this session is fresh
+}
+
+// AccountDeletion returns what deleting the caller's account takes along.
+func (s *Service) AccountDeletion(ctx context.Context, p access.Principal) (AccountDeletion, error) {
+	if err := access.CheckSelf(p, access.AccountDelete); err != nil {
+		return AccountDeletion{}, err
+	}
+	tx := s.DB.Read(ctx)
+	account, err := tx.AccountByID(p.Account)
+	if err != nil {
+		return AccountDeletion{}, fmt.Errorf("accounts: deletion of %s: %w", p.Account, err)
+	}
+	out, err := accountDeletionOf(tx, p, account)
+	if err != nil {
+		return AccountDeletion{}, fmt.Errorf("accounts: deletion of %s: %w", p.Account, err)
+	}
+	return out, nil
+}
+
+func accountDeletionOf(tx *models.Tx, p access.Principal, account models.Account) (AccountDeletion, error) {
+	out := AccountDeletion{Email: account.Email, Password: account.PasswordHash != ""}
+	memberships, err := tx.MembershipsOf(account.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, one := range memberships {
+		team, err := tx.TeamByID(one.TeamID)
+		if err != nil {
+			return out, err
+		}
+		err = anotherOwner(tx, one)
+		switch {
+		case fault.CodeOf(err) == codeLastOwner:
+			out.OnlyOwner = append(out.OnlyOwner, team.Name)
+		case err != nil:
+			return out, err
+		default:
+			out.Teams = append(out.Teams, team.Name)
+		}
+	}
+	operators, err := tx.Operators()
+	if err != nil {
+		return out, err
+	}
+	out.LastOperator = account.Operator && len(operators) == 1
+	sessions, err := tx.TokensOf(kindSession, account.ID, models.Now())
+	if err != nil {
+		return out, err
+	}
+	out.Fresh = slices.ContainsFunc(sessions, func(row models.Token) bool {
+		return row.ID == p.Token && models.Now().Sub(row.CreatedAt) < freshFor
+	})
+	return out, nil
+}
+
+// DeleteAccount deletes the caller's account for good: with its sessions, access tokens, ways
+// to sign in, memberships and invitations. The audit log keeps its id, and what entries from
+// before say. confirm is its e-mail address. An account with a password gives it; another one
+// needs a session that began within freshFor. It is refused as Conflict with the code
+// only_owner or last_operator.
+func (s *Service) DeleteAccount(ctx context.Context, p access.Principal, confirm, password string) error {
+	if err := access.CheckSelf(p, access.AccountDelete); err != nil {
+		return err
+	}
+	account, err := s.DB.Read(ctx).AccountByID(p.Account)
+	if err != nil {
+		return fmt.Errorf("accounts: delete %s: %w", p.Account, err)
+	}
+	if !strings.EqualFold(strings.TrimSpace(confirm), account.Email) {
+		return fault.InvalidField("/confirm", "wrong_confirmation", "Type your e-mail address, %s, to delete the "+
+			"account.",
+			account.Email)
+	}
+	if err := s.provesItself(ctx, p, account, password); err != nil {
+		return err
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error { return s.eraseAccount(tx, p, account) })
+	if errors.Is(err, models.ErrNotFound) {
+		return access.NotFound() // deleted by a request at the same time
+	}
+	if err != nil {
+		return fmt.Errorf("accounts: delete %s: %w", p.Account, err)
+	}
+	return nil
+}
+
+// provesItself checks that the caller is the account's person and not only in their browser.
+func (s *Service) provesItself(ctx context.Context, p access.Principal, account models.Account, password string) error {
+	if account.PasswordHash == "" {
+		d, err := accountDeletionOf(s.DB.Read(ctx), p, account)
+		if err == nil && !d.Fresh {
+			err = fault.New(fault.Conflict, "sign_in_again",
+				"Sign out and in again, and delete the account within five minutes.")
+		}
+		return err
+	}
+	attempt := attempt{kind: "password", subject: p.Account, from: From{RemoteAddr: p.RemoteAddr}}
+	if !s.throttle.allow(attempt, models.Now()) {
+		return tooMany("delete the account")
+	}
+	ok, err := len(password) <= maxPassword, error(nil)
+	if ok {
+		ok, err = s.PasswordCost.verify(ctx, account.PasswordHash, password)
+	}
+	if err == nil && !ok {
+		err = fault.InvalidField("/password", "wrong_password", "This is not the password you have now.")
+	}
+	return err
+}
+
+// eraseAccount locks the account's teams, and the operators where it is one, so that two last
+// owners or operators cannot leave at once.
+func (s *Service) eraseAccount(tx *models.Tx, p access.Principal, account models.Account) error {
+	memberships, err := tx.MembershipsOf(account.ID)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(memberships, func(a, b models.Membership) int { return strings.Compare(a.TeamID, b.TeamID) })
+	for _, one := range memberships {
+		if _, err := tx.HoldTeam(one.TeamID); err != nil {
+			return err
+		}
+	}
+	if account.Operator {
+		if _, err := tx.HoldOperators(); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.HoldAccount(account.ID); err != nil {
+		return err
+	}
+	takes, err := accountDeletionOf(tx, p, account)
+	if err != nil {
+		return err
+	}
+	if err := takes.refusal(); err != nil {
+		return err
+	}
+	for _, one := range memberships {
+		if err := takeOut(tx, p, one, access.MemberLeave); err != nil {
+			return err
+		}
+	}
+	err = access.Record(tx, p, access.Entry{Action: access.AccountDelete, Object: account.ID})
+	if err != nil {
+		return err
+	}
+	err = tx.EraseAccount(account.ID)
+	if errors.Is(err, models.ErrReferenced) {
+		return fault.New(fault.Conflict, "changed_meanwhile",
+			"Something was added to the account at the same time. Try again.").Because(err)
+	}
+	return err
+}
+
+func (d AccountDeletion) refusal() error {
+	if len(d.OnlyOwner) > 0 {
+		return fault.New(fault.Conflict, "only_owner", "You are the only owner of %s. Make another member an owner, "+
+			"or "+
+			"delete the team, first.", shortList(d.OnlyOwner))
+	}
+	if d.LastOperator {
+		return fault.New(fault.Conflict, "last_operator", "You are the only operator of this installation. Appoint "+
+			"another "+
+			"one first: postern operators add EMAIL.")
+	}
+	return nil
+}
