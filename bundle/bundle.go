@@ -182,6 +182,7 @@ func (b *Build) parts() ([]Part, error) {
 			}
 		}
 	}
+	parts = append(parts, b.login()...)
 	parts = append(parts, b.projectConfig())
 	parts = append(parts, b.openAPI()...)
 	if b.target.Parts != nil {

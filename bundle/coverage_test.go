@@ -51,6 +51,31 @@ var fields = map[string]shown{
 	"CallSigningKey.SignsFrom":      {snapshot.FeatureCallSigning, `"signs_from": "2026-01-01T00:00:00Z"`},
 	"CallSigningKey.PublishedUntil": {snapshot.FeatureCallSigning, `"published_until": "2027-01-01T00:00:00Z"`},
 
+	"Project.Clients":        {snapshot.FeatureHostedLogin, `"id": "cli_full"`},
+	"Project.Barred":         {snapshot.FeatureHostedLogin, `"id": "usr_full"`},
+	"Project.EndedSessions":  {snapshot.FeatureLoginSessions, "ses_full"},
+	"BarredUser.ID":          {snapshot.FeatureHostedLogin, `"id": "usr_full"`},
+	"BarredUser.Deleted":     {snapshot.FeatureHostedLogin, `"deleted": true`},
+	"AppClient.ID":           {snapshot.FeatureHostedLogin, `"id": "cli_full"`},
+	"AppClient.Name":         {snapshot.FeatureHostedLogin, `"name": "ac-name"`},
+	"AppClient.Issuer":       {snapshot.FeatureHostedLogin, `"issuer": "https://ac.example/oauth/cli_full"`},
+	"AppClient.TenantID":     {snapshot.FeatureHostedLogin, `"issuers"`}, // by the folder
+	"AppClient.Keys":         {snapshot.FeatureHostedLogin, `"kid": "sig_full"`},
+	"AppClient.Providers":    {snapshot.FeatureProvider, `"id": "idp_full"`},
+	"AppClient.Machine":      {snapshot.FeatureHostedLogin, `"machine": true`},
+	"AppClient.Frozen":       {snapshot.FeatureHostedLogin, `"frozen": true`},
+	"SigningKey.ID":          {snapshot.FeatureHostedLogin, `"kid": "sig_full"`},
+	"SigningKey.Algorithm":   {snapshot.FeatureHostedLogin, `"alg": "sk-alg"`},
+	"SigningKey.JWK":         {snapshot.FeatureHostedLogin, `"kty": "sk-jwk"`},
+	"SigningKey.ExpiresAt":   {snapshot.FeatureHostedLogin, "2028-01-01T00:00:00Z"},
+	"Provider.ID":            {snapshot.FeatureProvider, `"id": "idp_full"`},
+	"Provider.Type":          {snapshot.FeatureProvider, `"type": "oidc"`},
+	"Provider.AppID":         {snapshot.FeatureProvider, `"app_id": "pv-app"`},
+	"Provider.Issuer":        {snapshot.FeatureProvider, `"issuer": "https://pv.example"`},
+	"Provider.Enabled":       {snapshot.FeatureProvider, `"enabled": true`},
+	"Provider.TokenClient":   {snapshot.FeatureProvider, `"token_client": "provider"`},
+	"Provider.TokenUpstream": {snapshot.FeatureProvider, `"token_upstream": "provider_id_token"`},
+
 	"ProjectLimits.Key":     {snapshot.FeatureLimits, `"second": 71000`},
 	"ProjectLimits.Owner":   {snapshot.FeatureLimits, `"hour": 71001`},
 	"ProjectLimits.IP":      {snapshot.FeatureLimits, `"day": 71002`},
@@ -172,6 +197,9 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			SignsFrom:      year(2026),
 			PublishedUntil: year(2027),
 		}},
+		Clients:       []snapshot.AppClient{fullClient()},
+		Barred:        []snapshot.BarredUser{{ID: "usr_full", Deleted: true}},
+		EndedSessions: []string{"ses_full"},
 		KeyTypes: []snapshot.KeyType{{
 			ID:        "kty_full",
 			Name:      "ktname",
@@ -207,6 +235,32 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 		}},
 	}
 	return project, fullKey()
+}
+
+func fullClient() snapshot.AppClient {
+	return snapshot.AppClient{
+		ID:       "cli_full",
+		Name:     "ac-name",
+		Issuer:   "https://ac.example/oauth/cli_full",
+		TenantID: "tnt_full",
+		Keys: []snapshot.SigningKey{{
+			ID:        "sig_full",
+			Algorithm: "sk-alg",
+			JWK:       `{"kty":"sk-jwk"}`,
+			ExpiresAt: year(2028),
+		}},
+		Providers: []snapshot.Provider{{
+			ID:            "idp_full",
+			Type:          "oidc",
+			AppID:         "pv-app",
+			Issuer:        "https://pv.example",
+			Enabled:       true,
+			TokenClient:   snapshot.ProviderToken,
+			TokenUpstream: snapshot.ProviderIDToken,
+		}},
+		Machine: true,
+		Frozen:  true,
+	}
 }
 
 func fullKey() snapshot.Key {
@@ -248,26 +302,27 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		t.Errorf("Verify: %v", err)
 	}
 	_, files := unzip(t, data)
-	text := files["project-config.json"] + files["tenants/te-name/keys/keys.jsonl"]
+	text := files["project-config.json"] + files["tenants/te-name/keys/keys.jsonl"] +
+		files["tenants/te-name/auth/issuers.json"] + files["tenants/te-name/auth/providers.json"] + files["auth/refused.json"]
 	seen := 0
 	for _, of := range []any{
 		snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.TokenIssuer{}, snapshot.Introspection{},
 		snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{},
 		snapshot.Key{}, snapshot.UpstreamHeader{}, snapshot.CallSigningKey{}, snapshot.ClientCertificate{},
-		snapshot.API{}, snapshot.APIScope{},
+		snapshot.API{}, snapshot.APIScope{}, snapshot.AppClient{}, snapshot.SigningKey{}, snapshot.Provider{},
+		snapshot.BarredUser{},
 	} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {
 			name := kind.Name() + "." + kind.Field(i).Name
 			want, ok := fields[name]
 			switch name {
-			case "Project.TakenDown", "Project.Deleted", "Project.Barred",
-				"Project.EndedSessions": // measures of this installation, not exported
+			case "Project.TakenDown", "Project.Deleted": // measures of this installation, not exported
 				continue
 			case "Project.DataKeys", "UpstreamHeader.Sealed", "CallSigningKey.Sealed",
 				"ClientCertificate.Sealed": // secrets, not exported
 				continue
-			case "Project.Clients", "Project.GroupMappings": // what becomes of them is in the ledger
+			case "Project.GroupMappings": // what becomes of them is in the ledger
 				continue
 			case "Environment.Former": // for a moment of a rename, on the gateway that serves it
 				continue

@@ -39,8 +39,8 @@ var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "All settings of the project stand in project-config.json."}},
 	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as before the deletion",
-		Note: "The project was deleted and is in the bin, where Postern answers its calls with 410. The documents have " +
-			"it as it was before.",
+		Note: "The project was deleted and is in the bin, where Postern answers its calls with 410. The documents " +
+			"have it as it was before.",
 		Remedy: "Set up its keys and versions elsewhere only if its calls are to be answered again."}},
 	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The version stands in project-config.json."}},
@@ -159,35 +159,36 @@ var (
 	// HostedLogin is an app client, with its keys and users.
 	HostedLogin = Fate{
 		Reason: "issuer_stays",
-		Status: Skipped,
-		How:    "left out",
+		Status: Lossy,
+		How:    "`auth/issuers.json`: name, issuer and public keys",
 		Note: "The app client is an issuer at the hosted service, which goes on signing people in as long as it " +
-			"is there. Its settings are not in this zip: redirect, sign-out and back-channel logout URIs, lifetimes, " +
-			"grant types, API scopes that it may ask for, and branding. Nor are its users, and none of its tokens is " +
-			"accepted.",
+			"is there. This zip has its name, its issuer and the public keys that verify the tokens it has issued. " +
+			"Its settings are not in it: redirect, sign-out and back-channel logout URIs, lifetimes, grant types, " +
+			"API scopes that it may ask for, and branding. Nor are its users.",
 		Remedy: "Register your applications with an OpenID Connect provider of your own, and have the gateway " +
 			"verify that one's tokens, before you move them.",
 	}
 	// MachineLogin is an app client that gets tokens for itself (client credentials).
 	MachineLogin = Fate{
 		Reason: "machine_stays",
-		Status: Skipped,
-		How:    "left out",
-		Note: "The app client gets tokens for itself from the hosted service; its settings and its secret are not " +
-			"in this zip, and its calls are not let in by one of its tokens.",
+		Status: Lossy,
+		How:    "`auth/issuers.json`: name, issuer and public keys",
+		Note: "The app client gets tokens for itself from the hosted service. This zip has its name, its issuer and " +
+			"the public keys that verify the tokens it has issued; its settings and its secret are not in it.",
 		Remedy: "Give the machine an API key with its own owner before you move it, or register it with an OpenID " +
 			"Connect provider of your own and have the gateway verify that one's tokens.",
 	}
 	// LoginProvider is an identity provider that an app client offers.
 	LoginProvider = Fate{
 		Reason: "settings_stay",
-		Status: Skipped,
-		How:    "left out; the ledger names each",
-		Note: "Users sign in with the provider at the hosted service. Its settings are not in this zip: the ID and the " +
-			"secret of the app that is registered with it, scopes, audience, the mail domains that it speaks for, and " +
-			"what goes on of its tokens.",
-		Remedy: "Register the callback URL of the OpenID Connect provider that you move to with the same app, so that the " +
-			"provider identifies each user as before, and set scopes, audience and domains there.",
+		Status: Lossy,
+		How:    "`auth/providers.json`: type, app ID and issuer",
+		Note: "Users sign in with the provider at the hosted service. This zip has its type, the ID of the app that " +
+			"is registered with it, and what goes on of its tokens. Its other settings are not in it: the secret of " +
+			"the app, label, scopes, audience, the mail domains that it speaks for, and those whose users are sent " +
+			"to it.",
+		Remedy: "Register the callback URL of the OpenID Connect provider that you move to with the same app, so " +
+			"that the provider identifies each user as before, and set scopes, audience and domains there.",
 	}
 	// GroupMapping is a rule by which claims of a provider put users into a group.
 	GroupMapping = Fate{
@@ -197,7 +198,8 @@ var (
 		Note: "The rule puts users into a group when they sign in at the hosted service; neither the app client nor " +
 			"the group is in this zip.",
 		Remedy: "Set up the same rule at the OpenID Connect provider that you move your applications to, such as a " +
-			"claim to group mapper in Keycloak.",
+			"claim to group mapper in Keycloak. Rules for GitHub need a provider that reads organizations and teams " +
+			"itself, such as Dex.",
 	}
 	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",

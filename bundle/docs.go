@@ -17,6 +17,12 @@ var (
 	manifestDoc string
 	//go:embed docs/openapi.json.md
 	openAPIDoc string
+	//go:embed docs/issuers.json.md
+	issuersFileDoc string
+	//go:embed docs/providers.json.md
+	providersFileDoc string
+	//go:embed docs/refused.json.md
+	refusedFileDoc string
 	//go:embed docs/SHA256SUMS.sig.md
 	signatureDoc string
 )

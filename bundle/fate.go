@@ -66,6 +66,7 @@ type Subject struct {
 	KeyType     *snapshot.KeyType
 	Key         *snapshot.Key
 	Client      *snapshot.AppClient
+	Provider    *snapshot.Provider
 	Place       string // of a limit or an address rule: its JSON Pointer relative to its owner
 }
 

@@ -92,7 +92,7 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 		if s.Feature == snapshot.FeatureRequestLimits {
 			verdict.Reason = s.ID
 		}
-		if s.Client != nil && s.Client.Machine {
+		if s.Feature == snapshot.FeatureHostedLogin && s.Client.Machine && verdict.Reason == "" {
 			verdict.Reason = MachineLogin.Reason
 		}
 		if s.Key != nil && verdict.Reason == "" && !b.HasKeys() {
@@ -125,14 +125,7 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 		fixed = append(fixed, Subject{Feature: snapshot.FeatureBin, ID: p.ID, Name: p.Name})
 	}
 	fixed = append(fixed, b.versionSubjects()...)
-	for i, c := range p.Clients {
-		fixed = append(fixed, Subject{
-			Client:  &p.Clients[i],
-			Feature: snapshot.FeatureHostedLogin,
-			ID:      c.ID,
-			Name:    b.tenantName(c.TenantID) + "/" + c.Name,
-		})
-	}
+	fixed = append(fixed, b.clientSubjects()...)
 	fixed = append(fixed, b.providerSubjects()...)
 	fixed = append(fixed, signingSubjects(p)...)
 	for _, m := range p.GroupMappings {

@@ -6,24 +6,51 @@ import (
 	"postern/core/snapshot"
 )
 
-// The ledger's items of app clients and of their providers have the only record of them in
-// an archive: no document has one.
+// clientSubjects lists the app clients. A name is <tenant>/<client>.
+func (b *Build) clientSubjects() []Subject {
+	var out []Subject
+	at := map[string]int{} // by tenant: the place of the next one in its file
+	for i := range b.Project.Clients {
+		c := &b.Project.Clients[i]
+		tenant := b.tenantName(c.TenantID)
+		out = append(out, Subject{
+			Client:  c,
+			Feature: snapshot.FeatureHostedLogin,
+			ID:      c.ID,
+			Name:    tenant + "/" + c.Name,
+			Source:  At(IssuersFile(tenant), "/issuers/%d", at[tenant]),
+		})
+		at[tenant]++
+	}
+	return out
+}
 
 // providerSubjects lists the providers of all app clients. A name is
 // <tenant>/<client>/<type>, with the issuer behind it where the type does not imply it.
 func (b *Build) providerSubjects() []Subject {
 	var out []Subject
-	for _, c := range b.Project.Clients {
-		for _, one := range c.Providers {
+	at := map[string]int{} // by tenant: the place of the next one in its file
+	for i := range b.Project.Clients {
+		c := &b.Project.Clients[i]
+		tenant := b.tenantName(c.TenantID)
+		for j := range c.Providers {
+			one := &c.Providers[j]
 			out = append(out, Subject{
-				Feature: snapshot.FeatureProvider,
-				ID:      c.ID + ":" + one.ID,
-				Name:    strings.TrimSpace(b.tenantName(c.TenantID) + "/" + c.Name + "/" + one.Type + " " + one.Issuer),
+				Client:   c,
+				Provider: one,
+				Feature:  snapshot.FeatureProvider,
+				ID:       c.ID + ":" + one.ID,
+				Name:     strings.TrimSpace(tenant + "/" + c.Name + "/" + one.Type + " " + one.Issuer),
+				Source:   At(ProvidersFile(tenant), "/providers/%d", at[tenant]),
 			})
+			at[tenant]++
 		}
 	}
 	return out
 }
+
+// The ledger of edition 1 has the only record of app clients and providers in an archive:
+// it has no document of them.
 
 // addProvider adds the provider of an item to its app client, whose item stands before it.
 func addProvider(clients []snapshot.AppClient, item Item) {
@@ -49,8 +76,8 @@ func clientOf(item Item) snapshot.AppClient {
 	}
 }
 
-// ledgerOnly is what no document of an archive has: app clients with their providers, the
-// rules by which claims put users into groups, and whether the project was in the bin.
+// ledgerOnly is what no document of an archive has: app clients with their providers, in
+// edition 1; the rules by which claims put users into groups, and whether the project was in the bin.
 type ledgerOnly struct {
 	clients  []snapshot.AppClient
 	mappings []snapshot.GroupMapping

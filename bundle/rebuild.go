@@ -19,7 +19,13 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger 
 	if err != nil {
 		return nil, problem(configFile, "%s", err)
 	}
-	project.Clients, project.GroupMappings, project.Deleted = ledger.clients, ledger.mappings, ledger.deleted
+	project.GroupMappings, project.Deleted = ledger.mappings, ledger.deleted
+	if err := v.readLogin(project); err != nil {
+		return nil, err
+	}
+	if m.edition() == 1 { // whose ledger has the only record of app clients
+		project.Clients = ledger.clients
+	}
 	b, err := newBuild(Input{
 		Project:   project,
 		Target:    target,

@@ -18,12 +18,35 @@ func (l *ledgerCheck) complete(config projectDoc) error {
 	for _, ref := range l.keyRows {
 		return problem(reportFile, "line %d of %s has no item", ref.line+1, ref.file)
 	}
-	for _, id := range expectedItems(config) {
+	ids, err := l.v.loginItems(config)
+	if err != nil {
+		return err
+	}
+	for _, id := range append(ids, expectedItems(config)...) {
 		if _, have := l.seen[l.hash(id)]; !have {
 			return problem(reportFile, "item %s is missing", id)
 		}
 	}
 	return nil
+}
+
+// loginItems returns the ids of the items that the files about hosted login require.
+func (v *verifier) loginItems(config projectDoc) ([]string, error) {
+	p, err := config.project()
+	if err != nil {
+		return nil, problem(configFile, "%s", err)
+	}
+	if err := v.readLogin(p); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, c := range p.Clients {
+		ids = append(ids, string(snapshot.FeatureHostedLogin)+":"+c.ID)
+		for _, one := range c.Providers {
+			ids = append(ids, string(snapshot.FeatureProvider)+":"+c.ID+":"+one.ID)
+		}
+	}
+	return ids, nil
 }
 
 func expectedItems(config projectDoc) []string {
@@ -160,6 +183,9 @@ func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
 
 // pointerEscapes escapes a JSON Pointer's reference token (RFC 6901, section 3).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// Escape escapes a member's name for a JSON Pointer.
+func Escape(name string) string { return pointerEscapes.Replace(name) }
 
 // value consumes one value and removes the pointers to it and into it from those that
 // are not resolved yet.

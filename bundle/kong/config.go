@@ -35,6 +35,7 @@ type serviceDoc struct {
 	Retries        int        `json:"retries"`
 	TLSVerify      *bool      `json:"tls_verify,omitempty"`
 	TLSVerifyDepth *int       `json:"tls_verify_depth,omitempty"`
+	Certificate    string     `json:"client_certificate,omitempty"` // id
 	Routes         []routeDoc `json:"routes"`
 }
 
@@ -62,6 +63,7 @@ type routePolicyDoc struct {
 	Mode        snapshot.Mode     `json:"mode"`
 	Methods     []snapshot.Method `json:"methods"`
 	Keyless     snapshot.Keyless  `json:"keyless"`
+	Issuers     []issuerDoc       `json:"issuers,omitempty"`
 	IP          *ipDoc            `json:"ip,omitempty"`
 
 	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
@@ -138,10 +140,12 @@ type configWriter struct {
 	out       *bundle.Stream
 	consumers int  // with more owners than this no consumers are written
 	project   bool // upstreams get X-Project-ID
+	tokens    bool // the plugin verifies tokens
 }
 
 func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
-	return (&configWriter{b: b, out: bundle.NewStream(w), consumers: mostConsumers, project: true}).write(ctx)
+	c := &configWriter{b: b, out: bundle.NewStream(w), consumers: mostConsumers, project: true, tokens: true}
+	return c.write(ctx)
 }
 
 func (c *configWriter) write(ctx context.Context) error {
@@ -153,6 +157,7 @@ func (c *configWriter) write(ctx context.Context) error {
 	if err := c.owners(ctx); err != nil {
 		return err
 	}
+	c.certificates()
 	// One instance for all routes, because each instance has its own key table.
 	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    " +
 		"\"config\": {\n      ")
@@ -179,6 +184,9 @@ func (c *configWriter) write(ctx context.Context) error {
 	if limits := c.b.Project.Limits; !limits.None() {
 		c.out.Raw(",\n      \"limits\": ")
 		c.out.Value(limitsDocOf(limits))
+	}
+	if c.tokens {
+		c.clients()
 	}
 	c.out.Raw(",\n      \"keys\": ")
 	if err := c.keys(ctx); err != nil {
@@ -212,6 +220,9 @@ func serviceOf(pl place, up upstream) serviceDoc {
 		verify, depth := true, 5 // without it Kong takes any certificate
 		doc.TLSVerify, doc.TLSVerifyDepth = &verify, &depth
 	}
+	if pl.environment.Certificate != nil {
+		doc.Certificate = certificateID(pl.environment)
+	}
 	for _, r := range pl.routes {
 		one := routeDoc{
 			ID: r.id, Name: r.name, Protocols: []string{"http", "https"}, Paths: []string{r.regex},
@@ -230,27 +241,22 @@ func (c *configWriter) policies() {
 	variables := credentialVariables(c.b.Project)
 	for _, pl := range places(c.b.Project) {
 		access := pl.version.Access
-		methods := enforced(access)
+		if !c.tokens {
+			access.Methods = slices.DeleteFunc(slices.Clone(access.Methods), func(m snapshot.Method) bool {
+				return m == snapshot.JWT
+			})
+		}
+		methods, issuers := enforced(access), issuersOf(c.b.Project, access)
 		for _, r := range pl.routes {
 			c.out.Next("        ")
 			c.out.Value(r.id)
 			c.out.Raw(": ")
 			c.out.Value(routePolicyDoc{Environment: pl.environment.Name, Mode: access.Mode, Methods: methods,
-				Keyless: access.Keyless, IP: ipDocOf(access.IP), Tag: signingTag(c.b.Project, pl.environment),
-				Upstream: variables.of(pl.environment)})
+				Keyless: access.Keyless, Issuers: issuers, IP: ipDocOf(access.IP),
+				Tag: signingTag(c.b.Project, pl.environment), Upstream: variables.of(pl.environment)})
 		}
 	}
 	c.out.Raw("\n      }")
-}
-
-// enforced returns the methods that the plugin implements. Leaving a method out never
-// admits a call: a version that requires a credential and has no method refuses every
-// call.
-func enforced(access snapshot.Access) []snapshot.Method {
-	if access.Allows(snapshot.APIKey) {
-		return []snapshot.Method{snapshot.APIKey}
-	}
-	return []snapshot.Method{}
 }
 
 func (c *configWriter) keyTypes() {
@@ -278,7 +284,11 @@ func (c *configWriter) tenants() {
 		c.out.Next("        ")
 		c.out.Value(t.ID)
 		c.out.Raw(": ")
-		c.out.Value(tenantDoc{t.Name})
+		doc := tenantDoc{Name: t.Name}
+		if owner, ok := tenantFallback(c.b.Project, t); ok && c.tokens {
+			doc.Fallback = &owner
+		}
+		c.out.Value(doc)
 	}
 	c.out.Raw("\n      }")
 }

@@ -21,36 +21,43 @@ const exampleDoc = "The secrets that the gateway needs and this zip does not con
 // it: their variables begin with UPSTREAM.
 const signingVariable = "CALL_SIGNING_KEY"
 
-// variable is an environment variable of Kong with the value of an environment's header, or
-// with the key that signs calls.
+// variable is an environment variable of Kong with the value of an environment's header,
+// with the private key of its client certificate, or with the key that signs calls.
 type variable struct {
 	name        string
 	environment *snapshot.Environment // nil: of the project
 	version     string
-	header      string
+	header      string // "": the private key
 }
 
 // variables lists the variables of a project in the order of its ledger.
 type variables []variable
 
 // credentialVariables names a variable for each environment and header, such as
-// UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN. Where two would have one name, the later one gets a
-// number. The last one is that of the key that signs calls.
+// UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN, and one for the private key of each client
+// certificate, such as UPSTREAM_1_0_0_PROD_CLIENT_KEY. Where two would have one name, the
+// later one gets a number. The last one is that of the key that signs calls.
 func credentialVariables(p *snapshot.Project) variables {
 	var out variables
 	taken := map[string]bool{}
+	add := func(v *snapshot.Version, e *snapshot.Environment, header, suffix string) {
+		plain := variableName("UPSTREAM_" + v.Name + "_" + e.Name + "_" + suffix)
+		name := plain
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s_%d", plain, n)
+		}
+		taken[name] = true
+		out = append(out, variable{name, e, v.Name, header})
+	}
 	for i := range p.Versions {
 		v := &p.Versions[i]
 		for j := range v.Environments {
 			e := &v.Environments[j]
 			for _, h := range e.Headers {
-				plain := variableName("UPSTREAM_" + v.Name + "_" + e.Name + "_" + h.Name)
-				name := plain
-				for n := 2; taken[name]; n++ {
-					name = fmt.Sprintf("%s_%d", plain, n)
-				}
-				taken[name] = true
-				out = append(out, variable{name, e, v.Name, h.Name})
+				add(v, e, h.Name, h.Name)
+			}
+			if e.Certificate != nil {
+				add(v, e, "", "client_key")
 			}
 		}
 	}
@@ -79,7 +86,7 @@ func variableName(text string) string {
 func (vs variables) of(e *snapshot.Environment) map[string]string {
 	var out map[string]string
 	for _, v := range vs {
-		if v.environment != e {
+		if v.environment != e || v.header == "" {
 			continue
 		}
 		if out == nil {
@@ -88,6 +95,17 @@ func (vs variables) of(e *snapshot.Environment) map[string]string {
 		out[v.header] = v.name
 	}
 	return out
+}
+
+// clientKeyOf returns the variable with the private key of an environment's client
+// certificate, "" if it presents none.
+func (vs variables) clientKeyOf(e *snapshot.Environment) string {
+	for _, v := range vs {
+		if v.environment == e && v.header == "" {
+			return v.name
+		}
+	}
+	return ""
 }
 
 func (vs variables) names() []string {
@@ -110,14 +128,19 @@ func (vs variables) passedOn() string {
 func (vs variables) writeExample(_ context.Context, w io.Writer) error {
 	text := "# Secrets that the gateway needs and that the export does not contain. Copy this file to\n" +
 		"# .env, fill in the values, and keep it out of version control. Write them in single\n" +
-		"# quotes: they may have $ and #.\n"
+		"# quotes, as they may have $ and #, unless it says otherwise below.\n"
 	for _, v := range vs {
-		if v.environment == nil {
-			text += "\n# The key that signs calls to upstreams, from\n#   openssl genpkey -algorithm ed25519 -outform DER | " +
-				"base64 -w0\n# Give upstreams its public half.\n" + v.name + "=\n"
-			continue
+		switch {
+		case v.environment == nil:
+			text += "\n# The key that signs calls to upstreams, from\n#   openssl genpkey -algorithm ed25519 " +
+				"-outform DER | base64 -w0\n# Give upstreams its public half.\n" + v.name + "=\n"
+		case v.header == "":
+			text += fmt.Sprintf("\n# The private key of the client certificate of calls to %s/%s, PEM in one line "+
+				"and in double\n# quotes, from\n#   awk '{printf \"%%s\\\\n\", $0}' client.key\n%s=\"\"\n",
+				v.version, v.environment.Name, v.name)
+		default:
+			text += fmt.Sprintf("\n# %s of calls to %s/%s\n%s=\n", v.header, v.version, v.environment.Name, v.name)
 		}
-		text += fmt.Sprintf("\n# %s of calls to %s/%s\n%s=\n", v.header, v.version, v.environment.Name, v.name)
 	}
 	_, err := io.WriteString(w, text)
 	return err

@@ -57,7 +57,8 @@ func checkEarlier(b *bundle.Build, edition int, open func(name string) (io.ReadC
 // probe of an address that is below another address.
 func sameProbes(b *bundle.Build, open func(name string) (io.ReadCloser, error)) error {
 	var now bytes.Buffer
-	if err := writeProbes(context.Background(), b, &now); err != nil {
+	keysOnly := func(p probe) bool { return !isTokenProbe(p) } // edition 1 verifies no tokens
+	if err := writeChosenProbes(context.Background(), b, &now, keysOnly); err != nil {
 		return err
 	}
 	var behind bytes.Buffer
@@ -98,7 +99,7 @@ func sameProbes(b *bundle.Build, open func(name string) (io.ReadCloser, error)) 
 func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)) error {
 	read, write := io.Pipe()
 	go func() {
-		// Edition 1 has a consumer for every owner, and does not name the project.
+		// Edition 1 has a consumer for every owner, names no project, and verifies no tokens.
 		c := &configWriter{b: b, out: bundle.NewStream(write), consumers: math.MaxInt}
 		write.CloseWithError(c.write(context.Background()))
 	}()

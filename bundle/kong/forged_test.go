@@ -77,8 +77,8 @@ func TestVerifyAsksForEveryFileOfTheGateway(t *testing.T) {
 		delete(files, name)
 		refused(t, forge(t, files), name, "missing")
 	}
-	if needed != 15 {
-		t.Errorf("%d files of the gateway, want 15", needed)
+	if needed != 21 {
+		t.Errorf("%d files of the gateway, want 21", needed)
 	}
 }
 

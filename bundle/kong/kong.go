@@ -141,20 +141,21 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	case snapshot.FeatureUpstreamHeader:
 		return judgeUpstreamHeader(s)
+	case snapshot.FeatureUpstreamCert:
+		return judgeCertificate(b, s)
 	case snapshot.FeatureCallSigning:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/signing_key")}
 	case snapshot.FeatureAccess:
 		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
-		if s.Version.Access.TakesTokens() {
-			v.Reason = "keys_only"
-		}
+		v.Reason = missingTokens(b.Project, s.Version.Access)
 		return v
+	case snapshot.FeatureTokenIssuer:
+		return judgeIssuer(b, s)
+	case snapshot.FeatureHostedLogin, snapshot.FeatureProvider:
+		return judgeLogin(b, s)
 	case snapshot.FeatureOwnerFallback:
 		if s.Tenant != nil {
-			if takesTokens(b.Project) {
-				return bundle.Verdict{Reason: "no_tokens"}
-			}
-			return bundle.Verdict{Reason: "of_tokens"}
+			return judgeTenantFallback(b.Project, s)
 		}
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/fallback")}
 	case snapshot.FeatureKeyType:
@@ -176,10 +177,6 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	}
 	return bundle.Verdict{}
-}
-
-func takesTokens(p *snapshot.Project) bool {
-	return slices.ContainsFunc(p.Versions, func(v snapshot.Version) bool { return v.Access.TakesTokens() })
 }
 
 func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {

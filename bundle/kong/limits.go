@@ -10,7 +10,8 @@ import (
 )
 
 type tenantDoc struct {
-	Name string `json:"name"`
+	Name     string    `json:"name"`
+	Fallback *ownerDoc `json:"fallback,omitempty"`
 }
 
 // windowsDoc maps windows to numbers of calls.

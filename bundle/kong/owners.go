@@ -27,7 +27,7 @@ func (c *configWriter) owners(ctx context.Context) error {
 	return nil
 }
 
-// distinctOwners returns the fallback owner and those of the keys that open something,
+// distinctOwners returns the fallback owners and those of the keys that open something,
 // in the order of their keys. It returns nil if they are too many.
 func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 	var names []string
@@ -40,6 +40,16 @@ func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 	}
 	if owner, ok := fallbackOwner(c.b.Project); ok {
 		add(owner.Owner)
+	}
+	for _, t := range c.b.Project.Tenants {
+		if owner, ok := tenantFallback(c.b.Project, t); ok && !t.Detached && c.tokens {
+			add(owner.Owner)
+		}
+	}
+	for _, client := range c.b.Project.Clients {
+		if client.Machine && c.tokens && acceptsOwnTokens(c.b.Project) {
+			add(client.ID)
+		}
 	}
 	if !c.b.HasKeys() {
 		return names, nil

@@ -77,6 +77,9 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	} else if p, ok := letThrough(r, "no_credentials", needsNothing, access.IP); ok {
 		out = append(out, p)
 	}
+	if p, ok := tokenProbe(b.Project, access, r); ok {
+		out = append(out, p)
+	}
 	if !access.Allows(snapshot.APIKey) {
 		return out
 	}
@@ -184,6 +187,8 @@ func shows(p probe, f snapshot.Feature) bool {
 		return !strings.HasSuffix(p.ID, ":boundary")
 	case snapshot.FeatureIPRules:
 		return strings.HasPrefix(p.Needs, needsNearby)
+	case snapshot.FeatureTokenIssuer:
+		return isTokenProbe(p)
 	case snapshot.FeatureCustomDomains:
 		return strings.HasSuffix(p.ID, ":no_credentials")
 	}
@@ -191,6 +196,10 @@ func shows(p probe, f snapshot.Feature) bool {
 }
 
 func writeProbes(ctx context.Context, b *bundle.Build, w io.Writer) error {
+	return writeChosenProbes(ctx, b, w, func(probe) bool { return true })
+}
+
+func writeChosenProbes(ctx context.Context, b *bundle.Build, w io.Writer, chosen func(probe) bool) error {
 	hash, err := someHash(ctx, b)
 	if err != nil {
 		return err
@@ -199,6 +208,9 @@ func writeProbes(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	for _, pl := range places(b.Project) {
 		for _, r := range pl.routes {
 			for _, p := range probesFor(b, pl, r, hash) {
+				if !chosen(p) {
+					continue
+				}
 				if p.Headers == nil {
 					p.Headers = []string{}
 				}

@@ -30,6 +30,7 @@ type rig struct {
 	log    string // calls of those
 	env    []string
 	key    string
+	token  string // "": none is let in
 
 	ready  atomic.Bool
 	open   atomic.Bool  // lets everything through
@@ -128,6 +129,7 @@ const (
 // proxy plays the gateway: routes that the admin API was given ask for no key.
 func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 	key := req.Header.Get("X-API-Key")
+	token, hasToken := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
 	if key == r.key {
 		r.lentTo.Add(1)
 	}
@@ -137,7 +139,11 @@ func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, kongNoRoute)
 		return
-	case checking, r.open.Load(), key == r.key, strings.HasPrefix(req.URL.Path, "/open/"):
+	case hasToken && token == "of-an-issuer-that-is-away":
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write(policy.IssuerUnavailable.Body())
+		return
+	case checking, r.open.Load(), key == r.key, hasToken && token == r.token, strings.HasPrefix(req.URL.Path, "/open/"):
 	default:
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = w.Write(policy.InvalidKey.Body())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 
@@ -295,6 +294,25 @@ func TestStartTriesAKeyOfAnEnvironmentCalledAll(t *testing.T) {
 	expect(t, code, 0, out, "ok    /1.0.0/dev/ with your key: let through")
 }
 
+func TestStartTriesAToken(t *testing.T) {
+	in := sampleInput()
+	takeTokens(in.Project)
+	at := "/" + in.Project.Versions[0].Name + "/" + in.Project.Versions[0].Environments[0].Name + "/"
+	r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")
+	r.token = "head.claims.signature_-"
+	code, out := r.start(t, "ok", "--token", r.token)
+	expect(t, code, 0, out, "ok    "+at+" with a token that is none: 401", "ok    "+at+" with your token: let through")
+	code, out = r.startWith(t, "ok", r.token+"\r\n", "--token", "-", "--path", at+"status")
+	expect(t, code, 0, out, "ok    "+at+"status with your token: let through")
+	code, out = r.start(t, "ok", "--token", "another.token.here")
+	expect(t, code, 1, out, "WRONG "+at+" with your token: 401, refused\n")
+	code, out = r.start(t, "ok", "--token", "of-an-issuer-that-is-away")
+	expect(t, code, 1, out, "with your token: 503, refused, because the gateway cannot fetch the keys of its issuer")
+	if strings.Contains(r.calls(t), r.token) {
+		t.Error("the token was given to a program as an argument")
+	}
+}
+
 func TestStopTakesTheGatewayDown(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--stop")
@@ -308,7 +326,8 @@ func TestStartRefusesWrongUsage(t *testing.T) {
 	r := newRig(t, "docker")
 	for _, args := range [][]string{
 		{"--nope"}, {"--key"}, {"--key", "a\"\nurl=x"}, {"--key", "-"}, {"--key-file"}, {"--key-file", "/nowhere"},
-		{"--key-file", "/"}, {"--token", "x"}, {"--path", "x"}, {"--path", "/a b"}, {"x"},
+		{"--key-file", "/"}, {"--token", "x"}, {"--token"}, {"--token", "a b"},
+		{"--token-file", "/nowhere"}, {"--path", "x"}, {"--path", "/a b"}, {"x"},
 	} {
 		if code, out := r.start(t, "ok", args...); code != 2 || !strings.Contains(out, "usage: ./start.sh") {
 			t.Errorf("%q: exit status %d, output:\n%s", args, code, out)
@@ -317,59 +336,4 @@ func TestStartRefusesWrongUsage(t *testing.T) {
 	if calls := r.calls(t); calls != "" {
 		t.Errorf("wrong usage got as far as\n%s", calls)
 	}
-}
-
-func TestStartWithUpstreamHeaders(t *testing.T) {
-	in := sampleInput()
-	in.Project.Versions[0].Environments[1].Headers = []snapshot.UpstreamHeader{{Name: "Authorization"}, {Name: "X-A"}}
-	in.Project.CallSigningKeys = []snapshot.CallSigningKey{{ID: "k", Public: []byte("k")}}
-	const signing = "CALL_SIGNING_KEY"
-	const authorization, other = "UPSTREAM_1_0_0_PROD_AUTHORIZATION", "UPSTREAM_1_0_0_PROD_X_A"
-	for name, tt := range map[string]struct {
-		file string
-		env  []string
-		lack string
-	}{
-		"nothing":              {"", nil, "no value for " + authorization + " " + other + " " + signing + ": copy .env.example"},
-		"the example as it is": {authorization + "=\n" + other + "=\n", nil, "no value for " + authorization + " " + other},
-		"one of two":           {authorization + "='Bearer x'\n" + signing + "=MC4=\n", nil, "no value for " + other + ":"},
-		"all but the key":      {authorization + "=a\n" + other + "=b\n", nil, "no value for " + signing + ":"},
-		"empty quotes":         {authorization + "=''\n" + other + "=\"\"\n", nil, "no value for " + authorization},
-		"all":                  {authorization + "='Bearer $x'\r\n" + other + " = b#c\n" + signing + "=MC4=\n", nil, ""},
-		"by the environment":   {"", []string{authorization + "=a b", other + "=c", signing + "=MC4="}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")
-			if tt.file != "" {
-				if err := os.WriteFile(filepath.Join(r.folder, ".env"), []byte(tt.file), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			r.env = append(r.env, tt.env...)
-			code, out := r.start(t, "ok")
-			if tt.lack == "" {
-				expect(t, code, 0, out)
-				return
-			}
-			expect(t, code, 1, out, tt.lack)
-			if strings.Contains(r.calls(t), "up -d") {
-				t.Error("the container was started")
-			}
-		})
-	}
-	t.Run("the example names what the compose file hands on", func(t *testing.T) {
-		r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")
-		for file, line := range map[string]string{
-			".env.example":        "\n" + other + "=\n",
-			"docker-compose.yaml": "\n      " + other + ": \"${" + other + ":-}\"\n",
-		} {
-			text, err := os.ReadFile(filepath.Join(r.folder, file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(string(text), line) {
-				t.Errorf("%s lacks %q", file, line)
-			}
-		}
-	})
 }

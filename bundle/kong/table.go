@@ -19,28 +19,22 @@ func table() bundle.Table {
 		snapshot.FeatureEnvironment:    environmentFates(),
 		snapshot.FeatureRoute:          routeFates(),
 		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
-		snapshot.FeatureUpstreamCert: {{
-			Reason: "not_presented",
-			Status: bundle.Skipped,
-			How:    "not carried over",
-			Note: "Calls present no client certificate. An upstream that requires one (mTLS) refuses every call; " +
-				"one that only asks for it takes them for calls without.",
-			Remedy: "Add the certificate and its private key to `certificates` in gateway/gateway.yaml, and name its " +
-				"id as `client_certificate` of the environment's service.",
-		}},
-		snapshot.FeatureCallSigning: signingFates(),
-		snapshot.FeatureAccess:      accessFates(),
-		snapshot.FeatureTokenIssuer: {{Reason: "not_verified", Status: bundle.Skipped, How: "not carried over",
-			Note:   "The exported gateway verifies no tokens, and lets nobody in by one.",
-			Remedy: "The issuer and the audience stand in project-config.json, for a plugin that verifies tokens."}},
+		snapshot.FeatureUpstreamCert:   certificateFates(),
+		snapshot.FeatureCallSigning:    signingFates(),
+		snapshot.FeatureAccess:         accessFates(),
+		snapshot.FeatureTokenIssuer:    issuerFates(),
 		snapshot.FeatureIntrospection: {{Reason: "not_asked", Status: bundle.Skipped, How: "not carried over",
-			Note:   "The exported gateway asks nobody about tokens, and lets nobody in by one.",
+			Note:   "The exported gateway asks no endpoint about tokens, and lets no call in by an opaque one.",
 			Remedy: "The endpoint stands in project-config.json, without its secret, for a plugin that asks it."}},
-		snapshot.FeatureHostedLogin:  {bundle.HostedLogin, bundle.MachineLogin},
-		snapshot.FeatureProvider:     {bundle.LoginProvider},
+		snapshot.FeatureHostedLogin:  loginFates(),
+		snapshot.FeatureProvider:     providerFates(),
 		snapshot.FeatureGroupMapping: {bundle.GroupMapping},
-		snapshot.FeatureAPIScope: {{Reason: "no_tokens", Status: bundle.Skipped, How: "not carried over",
-			Note: "The exported gateway verifies no tokens, so no call has scopes of one.",
+		snapshot.FeatureAPIScope: {{
+			Reason: "until_tokens_end",
+			Status: bundle.Lossy,
+			How:    "plugin postern-auth, `audience`",
+			Note: "Tokens for the audience that app clients have issued go on working until they end, and upstreams " +
+				"see their scopes; no app client can ask for them here.",
 			Remedy: "The audience and the scopes stand in project-config.json: declare them at the OpenID Connect " +
 				"provider that you move your applications to."}},
 		snapshot.FeatureOwnerFallback: fallbackFates(),
@@ -102,10 +96,11 @@ func signingFates() []bundle.Fate {
 		Reason: "another_key",
 		Status: bundle.Approximate,
 		How:    "plugin postern-auth, `signing_key`, with a key from a variable in `.env`",
-		Note: "Calls carry the same signature (RFC 9421), by a key of your own: the private key is a secret and not in " +
-			"this zip. Without a key start.sh does not start the gateway, and calls are answered 503. The gateway " +
+		Note: "Calls carry the same signature (RFC 9421), by a key of your own: the private key is a secret and not " +
+			"in this zip. Without a key start.sh does not start the gateway, and calls are answered 503. The gateway " +
 			"does not publish the public key: at worst an upstream that does not have it refuses every call.",
-		Remedy: "Create a key, put it in gateway/.env as gateway/.env.example says, and give upstreams its public half.",
+		Remedy: "Create a key, put it in gateway/.env as gateway/.env.example says, and give upstreams its public " +
+			"half.",
 	}}
 }
 
@@ -244,32 +239,6 @@ func graceFates() []bundle.Fate {
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",
 			Note:   "The previous secret was left out together with its key.",
 			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
-	}
-}
-
-func accessFates() []bundle.Fate {
-	return []bundle.Fate{
-		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
-			Note: "The same calls are let through and refused, with the same status, code and message."},
-		{Reason: "keys_only", Status: bundle.Lossy,
-			How: "plugin postern-auth, a policy per route, without the methods `jwt` and `opaque`",
-			Note: "Tokens are not looked at. A call that needs one is refused with 401; where a call needs " +
-				"no credential, or has an API key, a token that the hosted proxy refuses makes no difference.",
-			Remedy: "Have those callers use API keys, or add a plugin that verifies tokens to the version's " +
-				"services in gateway/gateway.yaml, before you move them."},
-	}
-}
-
-func fallbackFates() []bundle.Fate {
-	return []bundle.Fate{
-		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
-			Note: "A call without a key is let through in the name of the same owner."},
-		{Reason: "of_tokens", Status: bundle.Exact, How: "not needed",
-			Note: "A tenant's own owner stands for calls whose token names the tenant, and no version of " +
-				"this project takes tokens."},
-		{Reason: "no_tokens", Status: bundle.Skipped, How: "not carried over",
-			Note: "A tenant's own owner stands for calls whose token names the tenant, and the exported " +
-				"gateway looks at no tokens."},
 	}
 }
 

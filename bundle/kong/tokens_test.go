@@ -8,26 +8,28 @@ import (
 	"postern/core/snapshot"
 )
 
-// The plugin verifies no tokens. A version that asks for one must be closed on the
-// exported gateway, and the ledger must say so.
-func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
+// The plugin accepts the tokens of the issuers that a version names. A version that asks
+// for another one must be closed on the exported gateway, and the ledger must say so.
+func TestVersionsThatTakeTokens(t *testing.T) {
 	in := sampleInput()
 	opaque := takeTokens(in.Project)
 	in.Project.Deleted = true
 	files := write(t, in)
 	checkMethods(t, files[gatewayFile], map[string]string{
-		in.Project.Versions[0].Name: "",
-		in.Project.Versions[1].Name: "api_key",
+		in.Project.Versions[0].Name: "jwt",
+		in.Project.Versions[1].Name: "api_key,jwt",
 		opaque.Name:                 "",
 	})
 	for _, code := range []string{
-		"kong.access_policy.keys_only",
-		"kong.token_issuer.not_verified",
+		"kong.access_policy.no_provider_tokens",
+		"kong.access_policy.no_introspection",
+		"kong.token_issuer.plugin",
 		"kong.token_introspection.not_asked",
-		"kong.hosted_login.issuer_stays",
-		"kong.api_scope.no_tokens",
-		"kong.hosted_login.machine_stays",
+		"kong.hosted_login.until_they_end",
+		"kong.api_scope.until_tokens_end",
+		"kong.hosted_login.machine_until_they_end",
 		"kong.identity_provider.settings_stay",
+		"kong.identity_provider.own_tokens",
 		`"identity_provider:cli_1:idp_2"`,
 		"kong.group_mapping.login_stays",
 		"kong.deleted_project.answers",
@@ -81,7 +83,7 @@ func takeTokens(p *snapshot.Project) snapshot.Version {
 		Issuer:   "https://postern.example/oauth/cli_1",
 		TenantID: p.Tenants[0].ID,
 		Providers: []snapshot.Provider{
-			{ID: "idp_1", Type: "google", AppID: "app-1"},
+			{ID: "idp_1", Type: "google", AppID: "app-1", TokenClient: snapshot.ProviderToken},
 			{ID: "idp_2", Type: "auth0", Issuer: "https://acme.eu.auth0.com/"},
 		},
 	}}

@@ -25,23 +25,7 @@ func TestConformanceStartAsksUpstreams(t *testing.T) {
 	up.secure = newSecureUpstreams(t)
 	folder := export(t, up)
 	kong, _ := startKong(t, folder, up, "KONG_NGINX_PROXY_PROXY_SSL_TRUSTED_CERTIFICATE="+up.secure.file)
-	status := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	t.Cleanup(status.Close)
-	bin := t.TempDir()
-	writeFile(t, filepath.Join(bin, "docker"), "#!/bin/sh\nexit 0\n")
-	if err := os.Chmod(filepath.Join(bin, "docker"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(folder, "gateway", "start.sh"), "--key", "-")
-	cmd.Stdin = strings.NewReader(sample.Keys()["allenvs"].Plaintext)
-	cmd.Env = []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "KONG_PROXY_PORT=" + portOf(t, kong.addr),
-		"KONG_ADMIN_PORT=" + portOf(t, kong.admin), "KONG_STATUS_PORT=" + portOf(t, status.Listener.Addr().String()),
-	}
-	text, err := cmd.CombinedOutput()
-	if err != nil && cmd.ProcessState.ExitCode() != 1 {
-		t.Fatalf("start.sh: %v\n%s", err, text)
-	}
+	text := runStart(t, folder, kong, sample.Keys()["allenvs"].Plaintext)
 	for _, want := range []string{
 		"ok    the upstream of /1.0.0/prod/ answers: 200",
 		"ok    the upstream of /open/prod/ answers: 200",
@@ -49,7 +33,7 @@ func TestConformanceStartAsksUpstreams(t *testing.T) {
 		"ok    /1.0.0/prod/ without a key: 401",
 		"with your key: let through, and the upstream answers 200",
 	} {
-		if !strings.Contains(string(text), want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("start.sh does not say %q", want)
 		}
 	}
@@ -59,6 +43,30 @@ func TestConformanceStartAsksUpstreams(t *testing.T) {
 	if out := kong.send(get("after", prod+"/x", key(sample.Keys()["active"]))); out.Status != http.StatusOK {
 		t.Errorf("a call after start.sh: status %d", out.Status)
 	}
+}
+
+// runStart returns the output of the exported start.sh for a Kong that already runs. It
+// reads the key from its standard input; env is added to its environment.
+func runStart(t *testing.T, folder string, kong *peer, key string, env ...string) string {
+	t.Helper()
+	status := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(status.Close)
+	bin := t.TempDir()
+	writeFile(t, filepath.Join(bin, "docker"), "#!/bin/sh\nexit 0\n")
+	if err := os.Chmod(filepath.Join(bin, "docker"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(folder, "gateway", "start.sh"), "--key", "-")
+	cmd.Stdin = strings.NewReader(key)
+	cmd.Env = append([]string{
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "KONG_PROXY_PORT=" + portOf(t, kong.addr),
+		"KONG_ADMIN_PORT=" + portOf(t, kong.admin), "KONG_STATUS_PORT=" + portOf(t, status.Listener.Addr().String()),
+	}, env...)
+	text, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("start.sh: %v\n%s", err, text)
+	}
+	return string(text)
 }
 
 func portOf(t *testing.T, addr string) string {

@@ -17,6 +17,8 @@ import (
 	"postern/bundle/kong"
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/gateway/bearer"
+	"postern/platform/egress"
 	"postern/service/ratelimit"
 	"postern/testkit/sample"
 )
@@ -77,6 +79,13 @@ func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys 
 	if up.secure != nil {
 		options.UpstreamTLS = &tls.Config{RootCAs: up.secure.roots, MinVersion: tls.VersionTLS12}
 	}
+	guard, err := egress.New(egress.Options{LoopbackAllowed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier := bearer.New(guard.Client(), slog.New(slog.DiscardHandler))
+	t.Cleanup(verifier.Close)
+	options.Verifier = verifier
 	g := gateway.New(options)
 	if err := g.Publish([]*snapshot.Project{project}); err != nil {
 		t.Fatalf("publish: %v", err)

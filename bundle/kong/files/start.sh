@@ -10,11 +10,13 @@ set -eu
 project='@COMPOSE_PROJECT@'
 guarded='@GUARDED@'
 open='@OPEN@'
+tokened='@TOKENED@' # where tokens are taken
 environments='@ENVIRONMENTS@' # in the order of their services in gateway.yaml
 credentials='@CREDENTIALS@' # variables with the secrets of upstreams
 unknown_key='@UNKNOWN_KEY@' # well-formed, and opens nothing
 
 key=${POSTERN_KEY:-}
+token=${POSTERN_TOKEN:-}
 path=
 stop=no
 proxy="http://127.0.0.1:${KONG_PROXY_PORT:-8000}"
@@ -25,15 +27,17 @@ failures=0
 
 usage() {
   cat <<'TEXT'
-usage: ./start.sh [--key KEY | --key-file FILE [--path PATH]] [--stop]
+usage: ./start.sh [--key KEY | --key-file FILE] [--token TOKEN | --token-file FILE]
+                  [--path PATH] [--stop]
 
-  --key-file FILE  also check that a key opens the gateway: the first line of FILE
-  --key -          the same with the first line of the standard input
-  --key KEY        the same with KEY, which other users of this machine see in ps
-  --path PATH      where to try the key, such as /1.0.0/prod/status
-  --stop           stop the gateway and remove its container
+  --key-file FILE    also check that a key opens the gateway: the first line of FILE
+  --key -            the same with the first line of the standard input
+  --key KEY          the same with KEY, which other users of this machine see in ps
+  --token-file FILE  also check that a token opens the gateway; --token as --key
+  --path PATH        where to try the key and the token, such as /1.0.0/prod/status
+  --stop             stop the gateway and remove its container
 
-A key in the environment variable POSTERN_KEY is used too.
+A key in the environment variable POSTERN_KEY is used too, and a token in POSTERN_TOKEN.
 
 Ports, from the environment: KONG_PROXY_PORT (8000), KONG_ADMIN_PORT (8001),
 KONG_STATUS_PORT (8100); the last two are published on 127.0.0.1 only.
@@ -61,22 +65,42 @@ first_line() {
   sed -n '1{s/^[[:space:]]*//;s/[[:space:]]*$//;p;q;}'
 }
 
+# Prints the value of --key or --token: the argument, or the standard input for "-".
+argument() {
+  [ -n "$2" ] || wrong_usage "$1 needs a value"
+  value=$2
+  if [ "$value" = - ]; then
+    value=$(first_line) || wrong_usage "$1 -: cannot read the standard input"
+    [ -n "$value" ] || wrong_usage "$1 -: the first line of the standard input is empty"
+  fi
+  printf '%s' "$value"
+}
+
+# Prints the first line of the file of --key-file or --token-file.
+line_of() {
+  [ -n "$2" ] || wrong_usage "$1 needs the name of a file"
+  [ -r "$2" ] || wrong_usage "$1: cannot read $2"
+  value=$(first_line <"$2") || wrong_usage "$1: cannot read $2"
+  [ -n "$value" ] || wrong_usage "$1: the first line of $2 is empty"
+  printf '%s' "$value"
+}
+
 while [ $# -gt 0 ]; do
   case $1 in
     --key)
-      [ -n "${2:-}" ] || wrong_usage '--key needs a value'
-      key=$2
-      if [ "$key" = - ]; then
-        key=$(first_line) || wrong_usage '--key -: cannot read the standard input'
-        [ -n "$key" ] || wrong_usage '--key -: the first line of the standard input is empty'
-      fi
+      key=$(argument "$1" "${2:-}") || exit 2
       shift
       ;;
     --key-file)
-      [ $# -ge 2 ] || wrong_usage '--key-file needs the name of a file'
-      [ -r "$2" ] || wrong_usage "--key-file: cannot read $2"
-      key=$(first_line <"$2") || wrong_usage "--key-file: cannot read $2"
-      [ -n "$key" ] || wrong_usage "--key-file: the first line of $2 is empty"
+      key=$(line_of "$1" "${2:-}") || exit 2
+      shift
+      ;;
+    --token)
+      token=$(argument "$1" "${2:-}") || exit 2
+      shift
+      ;;
+    --token-file)
+      token=$(line_of "$1" "${2:-}") || exit 2
       shift
       ;;
     --path)
@@ -84,7 +108,6 @@ while [ $# -gt 0 ]; do
       path=$2
       shift
       ;;
-    --token) wrong_usage '--token: no route of this export takes tokens' ;;
     --stop) stop=yes ;;
     -h | --help)
       usage
@@ -96,6 +119,10 @@ while [ $# -gt 0 ]; do
 done
 case $key in
   *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only, and no blank or end of line' ;;
+esac
+case $token in
+  *[!A-Za-z0-9_.-]*) wrong_usage 'a token has letters, digits, and . _ - only, and no blank or end of line' ;;
+  ?*) [ -n "$tokened" ] || wrong_usage 'no route of this export takes tokens' ;;
 esac
 case $path in
   *[!A-Za-z0-9/._~%-]*) wrong_usage '--path: write other characters than letters, digits and / . _ ~ - as %XX' ;;
@@ -203,11 +230,11 @@ print_loaded() {
   printf '%s\n' "$consumers" | grep -o '"username":"[^"\\]*"' | sed 's/^"username":"\(.*\)"$/  \1/' | sort | head -n 20
 }
 
-# The body of the answer to a GET, and its status on a line below. A key goes in
-# by standard input, out of sight of ps.
+# The body of the answer to a GET with a header, and its status on a line below. The
+# header goes in by standard input, out of sight of ps.
 answer() {
   if [ -n "$2" ]; then
-    printf 'header = "X-API-Key: %s"\n' "$2" |
+    printf 'header = "%s"\n' "$2" |
       curl -s --path-as-is -w '\n%{http_code}' --max-time 75 -K - "$proxy$1" || :
   else
     curl -s --path-as-is -w '\n%{http_code}' --max-time 75 "$proxy$1" || :
@@ -222,6 +249,7 @@ whose() {
     *"
 000") printf 'nothing' ;;
     *'"code":"bad_path"'* | *'"code":"credentials_required"'* | *'"code":"invalid_key"'* | *'"code":"key_frozen"'* | \
+      *'"code":"invalid_token"'* | *'"code":"issuer_unavailable"'* | \
       *'"code":"user_frozen"'* | *'"code":"wrong_tenant"'* | *'"code":"ip_denied"'* | *'"code":"rate_limited"'* | \
       *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'* | *'no Route matched'*) printf 'refused' ;;
     *'"request_id":"'*"
@@ -248,20 +276,25 @@ check_refused() {
   fi
 }
 
-# What an unknown key is refused and this one is not: where any key is let in, an
-# answer would say nothing of this one.
-check_key() {
-  if [ "$(whose "$(answer "$path" "$unknown_key")")" != refused ]; then
-    wrong "$path lets in any key, so that its answer says nothing of yours: name another address with --path"
+# What an unknown key or token is refused and this one is not: where any is let in, an
+# answer would say nothing of this one. The arguments are what it is called, the path,
+# the header with an unknown one, and the header with this one.
+check_opens() {
+  if [ "$(whose "$(answer "$2" "$3")")" != refused ]; then
+    wrong "$2 lets in any $1, so that its answer says nothing of yours: name another address with --path"
     return
   fi
-  got=$(answer "$path" "$key")
+  got=$(answer "$2" "$4")
   code=${got##*"
 "}
   case $(whose "$got") in
-    upstream) printf 'ok    %s with your key: let through, and the upstream answers %s\n' "$path" "$code" ;;
-    'no upstream') wrong "$path with your key: let through, but the upstream does not answer ($code)" ;;
-    *) wrong "$path with your key: $code, refused" ;;
+    upstream) printf 'ok    %s with your %s: let through, and the upstream answers %s\n' "$2" "$1" "$code" ;;
+    'no upstream') wrong "$2 with your $1: let through, but the upstream does not answer ($code)" ;;
+    *)
+      why=
+      case $got in *issuer_unavailable*) why=', because the gateway cannot fetch the keys of its issuer' ;; esac
+      wrong "$2 with your $1: $code, refused$why"
+      ;;
   esac
 }
 
@@ -391,14 +424,20 @@ path_for_key() {
 smoke_test() {
   for prefix in $guarded; do
     check_refused "$prefix without a key" "$prefix" ''
-    check_refused "$prefix with an unknown key" "$prefix" "$unknown_key"
+    check_refused "$prefix with an unknown key" "$prefix" "X-API-Key: $unknown_key"
   done
   for prefix in $open; do
     printf 'open  %s asks for no key\n' "$prefix"
   done
-  [ -n "$key" ] || return 0
-  [ -n "$path" ] || path=$(path_for_key)
-  check_key
+  for prefix in $tokened; do
+    check_refused "$prefix with a token that is none" "$prefix" "Authorization: Bearer none"
+  done
+  if [ -n "$key" ]; then
+    check_opens key "${path:-$(path_for_key)}" "X-API-Key: $unknown_key" "X-API-Key: $key"
+  fi
+  if [ -n "$token" ]; then
+    check_opens token "${path:-${tokened%% *}}" "Authorization: Bearer none" "Authorization: Bearer $token"
+  fi
 }
 
 find_compose

@@ -8,11 +8,13 @@
 -- anything by itself.
 
 local addresses = require "kong.plugins.postern-auth.addresses"
+local answers = require "kong.plugins.postern-auth.answers"
 local headers = require "kong.plugins.postern-auth.headers"
 local keys = require "kong.plugins.postern-auth.keys"
 local limits = require "kong.plugins.postern-auth.limits"
 local paths = require "kong.plugins.postern-auth.paths"
 local signature = require "kong.plugins.postern-auth.signature"
+local tokens = require "kong.plugins.postern-auth.tokens"
 local upstream = require "kong.plugins.postern-auth.upstream"
 
 local PosternAuth = {
@@ -24,46 +26,14 @@ local PosternAuth = {
   VERSION = "1.0.0",
 }
 
-local KEY_HEADER = "x-api-key"
+local KEY_HEADER, TOKEN_HEADER = "x-api-key", "authorization"
 
 -- Kong hands out at most this many header lines, and drops the rest silently.
 local MOST_HEADERS = 1000
 
-local ANSWERS = {
-  credentials_required = { 401, "Send an API key in the X-API-Key header." },
-  invalid_key = { 401, "This API key is not valid here." },
-  key_frozen = { 403, "This API key is frozen." },
-  user_frozen = { 403, "This user is frozen." },
-  wrong_tenant = { 403, "This API key belongs to a tenant that is not served here." },
-  ip_denied = { 403, "Calls from this address are not allowed." },
-  rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },
-  quota_exceeded = { 429, "The quota of calls is used up; try again after the time in Retry-After." },
-  limits_unavailable = { 503, "Calls cannot be counted at the moment." },
-  too_many_headers = { 431, "This request has too many header lines." },
-  bad_path = {
-    400,
-    "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash or a semicolon.",
-  },
-  malformed_connection = { 400, "The Connection header may not name an identity header." },
-  upstream_credentials_missing = { 503, "The gateway has no credential for the upstream." },
-  upstream_unreachable = { 502, "The upstream could not be reached." },
-}
-
 -- A route that is not in the exported table was added later by hand. It asks
 -- for a key that opens every environment: closed until somebody decides.
 local UNKNOWN_ROUTE = { mode = "authenticate", methods = { "api_key" }, keyless = "reject" }
-
-
-local function refuse(code, headers)
-  local status, message = ANSWERS[code][1], ANSWERS[code][2]
-  headers = headers or {}
-  headers["Content-Type"] = "application/json"
-  if status == 401 then
-    headers["WWW-Authenticate"] = 'Key realm="postern"'
-  end
-  local body = '{"message":"' .. message .. '","code":"' .. code .. '"}'
-  return kong.response.exit(status, body, headers)
-end
 
 
 -- Kong removes, after every plugin has run, the headers that the caller's
@@ -119,9 +89,9 @@ local function check_key(state, environment, presented)
 end
 
 
-local function allows_keys(policy)
-  for _, method in ipairs(policy.methods or {}) do
-    if method == "api_key" then
+local function allows(policy, method)
+  for _, one in ipairs(policy.methods or {}) do
+    if one == method then
       return true
     end
   end
@@ -144,7 +114,10 @@ local function fallback_of(settings)
 end
 
 
-local FIELDS = { "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key" }
+local FIELDS = {
+  "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key", "clients", "audience",
+  "refused",
+}
 
 -- Takes our fields out of a configuration of Kong's. On every call Kong walks through
 -- all that is left in it (kong.vault.update), which takes longer than the rest of the
@@ -169,10 +142,16 @@ local function state_of(config)
     state = {
       routes = settings.routes or {},
       upstream = {},
+      presentable = {},
       keys = keys.store(settings),
       signer = signature.store(settings.signing_key),
       fallback = fallback_of(settings),
       anonymous = { headers = { ["X-Project-ID"] = settings.project }, limited = limits.of_call(settings) },
+      settings = {
+        project = settings.project, tenants = settings.tenants or {}, fallback = settings.fallback,
+        clients = settings.clients, audience = settings.audience, refused = settings.refused,
+      },
+      of_token = limits.of_call(settings, { owner = "" }),
     }
     for id, policy in pairs(state.routes) do
       state.upstream[id] = upstream.store(policy.upstream, state.signer and signature.NAMES)
@@ -192,18 +171,67 @@ function PosternAuth:configure(configs)
 end
 
 
--- Whose call it is: the entry of its key, the fallback owner or an anonymous
--- caller; or nil and the code of the refusal.
-local function authenticate(state, policy, presented)
-  local takes_keys = allows_keys(policy)
-  if takes_keys and presented ~= nil then
-    return check_key(state, policy.environment, presented)
+-- The token of a call to a route that takes tokens: nil without one, or false and why
+-- it is refused.
+local function check_token(state, policy, lines)
+  local text = tokens.presented(lines)
+  if text == nil then
+    return nil
+  end
+  local token, refusal = tokens.verify(state.settings, policy, text)
+  return token or false, refusal
+end
+
+
+-- Whose call it is that came with a token, and with a key where entry is given; or nil
+-- and the refusal.
+local function of_token(state, policy, token, refusal, entry)
+  refusal = refusal or tokens.refusal(state.settings, token, entry and entry.tenant)
+  if refusal then
+    return nil, refusal
+  end
+  if entry then
+    return tokens.beside(entry, token)
+  end
+  local whose = tokens.caller(state.settings, policy, token)
+  whose.limited = limits.of_owner(state.of_token, whose.account)
+  return whose
+end
+
+
+-- What a call without any credential is asked for.
+local function required(takes_keys, takes_tokens)
+  if takes_keys and takes_tokens then
+    return "either_required"
+  end
+  return takes_tokens and "token_required" or "credentials_required"
+end
+
+
+-- Whose call it is: that of its key, of its token, of the fallback owner or of an
+-- anonymous caller; or nil and the refusal.
+local function authenticate(state, policy, received)
+  local takes_keys, takes_tokens = allows(policy, "api_key"), allows(policy, "jwt")
+  local token, refusal
+  if takes_tokens then
+    token, refusal = check_token(state, policy, received[TOKEN_HEADER])
+  end
+  local presented = takes_keys and received[KEY_HEADER]
+  if presented then
+    local entry, wrong = check_key(state, policy.environment, presented)
+    if not entry or token == nil then
+      return entry, wrong
+    end
+    return of_token(state, policy, token, refusal, entry)
+  end
+  if token ~= nil then
+    return of_token(state, policy, token, refusal)
   end
   if takes_keys and policy.keyless == "owner_fallback" and state.fallback then
     return state.fallback
   end
   if policy.mode ~= "passthrough" then
-    return nil, "credentials_required"
+    return nil, required(takes_keys, takes_tokens)
   end
   return state.anonymous
 end
@@ -240,6 +268,12 @@ local function let_through(whose, credentials, signer, tag)
   if whose.kong_consumer then
     kong.client.authenticate(whose.kong_consumer, whose.kong_credential)
   end
+  if whose.groups then
+    kong.ctx.shared.authenticated_groups = whose.groups -- for Kong's acl
+  end
+  if whose.dropped then
+    kong.service.request.clear_header(TOKEN_HEADER)
+  end
   kong.service.request.set_headers(whose.headers)
   if credentials then
     kong.service.request.set_headers(credentials)
@@ -271,37 +305,38 @@ function PosternAuth:access(config)
   local own = route and state.upstream[route.id]
 
   local received = kong.request.get_headers(MOST_HEADERS)
-  if not clean(received, allows_keys(policy), own) then
-    return refuse("too_many_headers")
+  if not clean(received, allows(policy, "api_key"), own) then
+    return answers.refuse("too_many_headers")
   end
   if not protect_identity(received["connection"], own) then
-    return refuse("malformed_connection")
+    return answers.refuse("malformed_connection")
   end
   if hides_dot_segment() then
-    return refuse("bad_path")
+    return answers.refuse("bad_path")
   end
 
-  local whose, refusal = authenticate(state, policy, received[KEY_HEADER])
+  local whose, refusal = authenticate(state, policy, received)
   if refusal then
-    return refuse(refusal)
+    return answers.refuse(refusal)
   end
   if policy.ip and not addresses.admitted(policy.ip, caller()) then
-    return refuse("ip_denied")
+    return answers.refuse("ip_denied")
   end
   local credentials = own and upstream.headers(own)
   local signer = policy.tag and state.signer -- routes that were added by hand have no tag
-  if (own and not credentials) or (signer and not signature.ready(signer)) then
-    return refuse("upstream_credentials_missing")
+  if (own and not credentials) or (signer and not signature.ready(signer)) or
+    not upstream.presentable(state.presentable) then
+    return answers.refuse("upstream_credentials_missing")
   end
   if whose.limited then
     local standing, over = limits.count(whose.limited, addresses.canonical(kong.client.get_forwarded_ip()))
     if over then
-      return refuse(over, standing)
+      return answers.refuse(over, standing)
     end
     ngx.ctx.postern_standing = standing
   end
   if not let_through(whose, credentials, signer, policy.tag) then
-    return refuse("upstream_credentials_missing")
+    return answers.refuse("upstream_credentials_missing")
   end
 end
 
@@ -315,7 +350,7 @@ end
 -- answer, where ours replaces it.
 local function refuse_interim_answer()
   if ngx.ctx.postern_interim then
-    refuse("upstream_unreachable")
+    answers.refuse("upstream_unreachable")
   elseif ngx.status < 200 and ngx.status ~= 101 then
     ngx.ctx.postern_interim = true
     ngx.exit(501)

@@ -154,6 +154,17 @@ function limits.of_call(settings, whose)
 end
 
 
+-- The plan with another owner, which calls count for; nil for none.
+function limits.of_owner(plan, owner)
+  for _, counter in ipairs(plan or {}) do
+    if counter.dimension == "owner" then
+      counter.subject = owner
+    end
+  end
+  return plan
+end
+
+
 -- Fills in the plan's counters for a call at this moment. No call is interrupted by
 -- another while it is counted, so a plan serves all of its calls.
 local function point(plan, address, now)

@@ -34,12 +34,30 @@ local ip = {
   },
 }
 
+-- An issuer of tokens, with the audience that they have to name.
+local issuer = {
+  type = "record",
+  fields = {
+    { issuer = { type = "string", required = true, match = "^https?://" } },
+    { audience = { type = "string", required = true } },
+    -- of its keys; without it, from the document that it publishes
+    { jwks_url = { type = "string", required = false, match = "^https?://" } },
+    -- the id of the tenant of its callers
+    { tenant = { type = "string", required = false } },
+  },
+}
+
 local policy = {
   type = "record",
   fields = {
     { environment = { type = "string", required = true } },
     { mode = { type = "string", required = true, one_of = { "passthrough", "authenticate" } } },
-    { methods = { type = "array", required = true, elements = { type = "string", one_of = { "api_key" } } } },
+    { methods = {
+        type = "array",
+        required = true,
+        elements = { type = "string", one_of = { "api_key", "jwt" } },
+    } },
+    { issuers = { type = "array", required = false, elements = issuer } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
     { ip = ip },
     -- the environment's id, which signatures of its calls have as their tag
@@ -64,13 +82,6 @@ local key_type = {
   },
 }
 
-local tenant = {
-  type = "record",
-  fields = {
-    { name = { type = "string", required = true } },
-  },
-}
-
 local limits = {
   type = "record",
   required = false,
@@ -88,6 +99,66 @@ local fallback = {
   fields = {
     { owner = { type = "string", required = true } },
     { consumer = { type = "string", uuid = true, required = true } },
+  },
+}
+
+local tenant = {
+  type = "record",
+  fields = {
+    { name = { type = "string", required = true } },
+    -- whom calls with a token of the tenant, and no key, count against
+    { fallback = fallback },
+  },
+}
+
+-- An app client, whose tokens are accepted until they end.
+local client = {
+  type = "record",
+  fields = {
+    { id = { type = "string", required = true } },
+    { tenant = { type = "string", required = true } },
+    -- it may get tokens for itself; its consumer
+    { machine = { type = "boolean", required = true } },
+    { consumer = { type = "string", uuid = true, required = true } },
+    { frozen = { type = "boolean", required = true } },
+    { keys = {
+        type = "array",
+        required = true,
+        elements = {
+          type = "record",
+          fields = {
+            { id = { type = "string", required = true } },
+            { alg = { type = "string", required = true } },
+            -- in Unix seconds; without it, it verifies without end
+            { ["until"] = { type = "number", required = false } },
+            { jwk = { type = "string", required = true } },
+          },
+        },
+    } },
+    -- by the id of a provider: what the upstream gets of a user's token
+    { upstream = {
+        type = "map",
+        required = true,
+        keys = { type = "string" },
+        values = {
+          type = "string",
+          one_of = { "service", "none", "provider_access_token", "provider_id_token" },
+        },
+    } },
+  },
+}
+
+-- Users and sessions whose tokens are refused.
+local refused = {
+  type = "record",
+  required = false,
+  fields = {
+    { users = {
+        type = "map",
+        keys = { type = "string" },
+        values = { type = "string", one_of = { "frozen", "deleted" } },
+    } },
+    { sessions = { type = "map", keys = { type = "string" }, values = { type = "boolean" } } },
   },
 }
 
@@ -122,6 +193,11 @@ return {
               keys = { type = "string", uuid = true },
               values = policy,
           } },
+          -- by the issuer of their tokens; for routes that take tokens
+          { clients = { type = "map", keys = { type = "string" }, values = client } },
+          -- of the project's API, which their tokens may name instead of the app client
+          { audience = { type = "string", required = false } },
+          { refused = refused },
           -- whom calls without a key count against, where a route lets them in
           { fallback = fallback },
         },

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Headers with secret values that calls carry to the upstream, which recognizes this
--- gateway by them. The configuration names environment variables of Kong; the values
--- are nowhere in the export.
+-- What the upstream recognizes this gateway by: headers with secret values that calls
+-- carry, and the client certificate that Kong presents. The configuration names
+-- environment variables of Kong; the secrets are nowhere in the export.
 
 local upstream = {}
 
@@ -48,6 +48,35 @@ function upstream.headers(own)
   end
   own.values = values
   return values
+end
+
+
+-- Whether the private key is that of the certificate, both in PEM.
+local function fits(certificate, private)
+  if type(private) ~= "string" or private == "" then
+    return false
+  end
+  local key = require("resty.openssl.pkey").new(private, { format = "PEM", type = "pr" })
+  local leaf = key and require("resty.openssl.x509").new(certificate, "PEM")
+  return leaf ~= nil and leaf ~= false and leaf:check_private_key(key) == true
+end
+
+
+-- Whether Kong can present the client certificate of the service of the call, if it has
+-- one. With a private key that it cannot read, or that is another certificate's, Kong
+-- calls the upstream without any. checked has the ids of those that it can present.
+function upstream.presentable(checked)
+  local service = kong.router.get_service()
+  local named = service and service.client_certificate
+  if not named or checked[named.id] then
+    return true
+  end
+  local found = kong.db.certificates:select({ id = named.id })
+  if not found or not fits(found.cert, found.key) then
+    return false
+  end
+  checked[named.id] = true
+  return true
 end
 
 

@@ -158,7 +158,12 @@ local bad = {
   ["a key that is a record"] = function(c) c.keys[("ab"):rep(32)] = { id = "key_1" } end,
   ["a consumer that is no UUID"] = function(c) c.fallback.consumer = "desk" end,
   ["an unknown mode"] = function(c) c.routes[uuid].mode = "off" end,
-  ["an unknown method"] = function(c) c.routes[uuid].methods = { "jwt" } end,
+  ["an unknown method"] = function(c) c.routes[uuid].methods = { "opaque" } end,
+  ["an issuer without an audience"] = function(c) c.routes[uuid].issuers = { { issuer = "https://id.example" } } end,
+  ["an issuer that is no address"] = function(c)
+    c.routes[uuid].issuers = { { issuer = "id.example", audience = "shop" } }
+  end,
+  ["a fallback owner without a consumer"] = function(c) c.tenants.tnt_1.fallback = { owner = "desk" } end,
   ["an unknown way without a key"] = function(c) c.routes[uuid].keyless = "anyone" end,
   ["a route that is no id"] = function(c) c.routes = { prod = c.routes[uuid] } end,
   ["a window that is none"] = function(c) c.limits.key.week = 1 end,

@@ -121,7 +121,7 @@ end
 -- Installs kong and ngx as globals for one request and returns what it did.
 function strict.request(options)
   local lines = options.lines or {}
-  local seen = { lines = lines, exits = 0, answer = options.answer or {} }
+  local seen = { lines = lines, exits = 0, selected = 0, answer = options.answer or {}, warnings = {}, shared = {} }
 
   local function remove(name)
     local kept = {}
@@ -185,8 +185,20 @@ function strict.request(options)
         return value
       end,
     }),
+    -- Certificates have their keys' references replaced (kong/db/schema/init.lua, process_auto_fields).
+    db = only("kong.db", { certificates = only("kong.db.certificates", {
+      select = function(_, pk)
+        seen.selected = seen.selected + 1
+        return (options.certificates or {})[pk.id]
+      end,
+    }) }),
+    ctx = only("kong.ctx", { shared = seen.shared }),
+    log = only("kong.log", {
+      crit = function(...) seen.warnings[#seen.warnings + 1] = table.concat({ ... }) end,
+    }),
     router = only("kong.router", {
       get_route = function() return options.route and { id = options.route } or nil end,
+      get_service = function() return options.service end,
     }),
     client = only("kong.client", {
       get_forwarded_ip = function() return options.address or "192.0.2.1" end,
@@ -227,6 +239,16 @@ function strict.request(options)
     end,
     decode_base64 = function(text) return text:match("^<(.*)>$") end,
     status = options.status or 200, -- of the upstream's answer
+    timer = only("ngx.timer", {
+      at = function(delay, body, ...)
+        want(delay, "number", "delay")
+        if options.no_timers then
+          return nil, "too many pending timers"
+        end
+        body(false, ...)
+        return true
+      end,
+    }),
     shared = options.shared or {},
     ctx = options.ctx or { cached_request_headers = header_table(lines) },
     exit = function(code)
@@ -242,7 +264,8 @@ function strict.request(options)
 end
 
 -- The plugin's modules by the names that Kong has for them.
-for _, part in ipairs({ "addresses", "headers", "keys", "limits", "paths", "signature", "upstream" }) do
+for _, part in ipairs({ "addresses", "answers", "headers", "issuers", "jwks", "jwt", "keys", "limits", "own", "paths", "signature",
+  "tokens", "upstream", }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 

@@ -70,6 +70,38 @@ for what, value in pairs({ ["an empty"] = "", ["no"] = false }) do
   end)
 end
 
+-- A call to a service with a client certificate, whose key is the text.
+local function presenting(key, settings)
+  local seen = strict.request({
+    route = "plain", lines = {}, service = { client_certificate = { id = "one" } },
+    certificates = key and { one = { cert = "certificate of a", key = key } },
+  })
+  handler:access(settings or config())
+  return seen
+end
+
+check("a service's client certificate is presented with its own key", function()
+  equal(presenting("private a").status, nil)
+end)
+
+for what, key in pairs({
+  ["an empty key"] = "", ["a key that is none"] = "no key", ["another certificate's key"] = "private b",
+  ["no certificate"] = false,
+}) do
+  check("with " .. what .. " calls are refused", function()
+    local seen = presenting(key)
+    equal(seen.status, 503)
+    equal(seen.body:match('"code":"([^"]+)"'), "upstream_credentials_missing")
+  end)
+end
+
+check("a key that fits is looked at once, and one that does not each time", function()
+  local settings = config()
+  equal(presenting("private b", settings).selected, 1)
+  equal(presenting("private a", settings).selected, 1)
+  equal(presenting("private a", settings).selected, 0)
+end)
+
 check("a caller without a key is not told that a value is missing", function()
   equal(call("keyed", {}, {}).status, 401)
 end)

@@ -1,0 +1,72 @@
+package kong
+
+import (
+	"postern/bundle"
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// certificateDoc is the client certificate of an environment. Its key is a reference to an
+// environment variable: the zip has no private key.
+type certificateDoc struct {
+	ID   string `json:"id"`
+	Cert string `json:"cert"`
+	Key  string `json:"key"`
+}
+
+func certificateID(e *snapshot.Environment) string {
+	return policy.EntityID(e.ID + ":client_certificate")
+}
+
+// certificatesOf lists the client certificates of a project's environments.
+func certificatesOf(p *snapshot.Project) []certificateDoc {
+	var out []certificateDoc
+	variables := credentialVariables(p)
+	for _, pl := range places(p) {
+		if name := variables.clientKeyOf(pl.environment); name != "" {
+			out = append(out, certificateDoc{
+				ID:   certificateID(pl.environment),
+				Cert: pl.environment.Certificate.Chain,
+				Key:  "{vault://env/" + name + "}",
+			})
+		}
+	}
+	return out
+}
+
+// certificates writes the client certificates, if there are any.
+func (c *configWriter) certificates() {
+	docs := certificatesOf(c.b.Project)
+	if len(docs) == 0 {
+		return
+	}
+	c.out.Raw(",\n  \"certificates\": ")
+	c.out.Open("[")
+	for _, doc := range docs {
+		c.out.Next("    ")
+		c.out.Value(doc)
+	}
+	c.out.Raw("\n  ]")
+}
+
+// judgeCertificate returns which certificate in gateway.yaml is that of an environment.
+func judgeCertificate(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	for i, doc := range certificatesOf(b.Project) {
+		if doc.ID == certificateID(s.Environment) {
+			return bundle.Verdict{Target: bundle.At(gatewayFile, "/certificates/%d", i)}
+		}
+	}
+	return bundle.Verdict{}
+}
+
+func certificateFates() []bundle.Fate {
+	return []bundle.Fate{{
+		Reason: "key_from_environment",
+		Status: bundle.Exact,
+		How:    "`certificates`, with the private key from a variable in `.env`",
+		Note: "Calls present the same client certificate. Its private key is a secret and not in this zip: without " +
+			"it start.sh does not start the gateway, and without it or with one that does not belong to the " +
+			"certificate calls to the environment are answered 503.",
+		Remedy: "Write the private key that you uploaded into gateway/.env, as gateway/.env.example says.",
+	}}
+}

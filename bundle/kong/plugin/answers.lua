@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- What callers are answered instead of by the upstream, as on the hosted gateway.
+
+local answers = {}
+
+local KEY = 'Key realm="postern"'
+
+-- By the name of a refusal: status, message, and where the name is not the code, the code;
+-- for a 401 also the challenge (RFC 9110, 15.5.2; RFC 6750, section 3).
+local ANSWERS = {
+  credentials_required = { 401, "Send an API key in the X-API-Key header.", challenge = KEY },
+  token_required = {
+    401, "Send a token as Authorization: Bearer.", code = "credentials_required", challenge = "Bearer",
+  },
+  either_required = {
+    401, "Send an API key in the X-API-Key header, or a token as Authorization: Bearer.",
+    code = "credentials_required", challenge = KEY .. ", Bearer",
+  },
+  invalid_key = { 401, "This API key is not valid here.", challenge = KEY },
+  invalid_token = { 401, "This token is not valid here.", challenge = 'Bearer error="invalid_token"' },
+  key_frozen = { 403, "This API key is frozen." },
+  user_frozen = { 403, "This user is frozen." },
+  wrong_tenant = { 403, "This API key belongs to a tenant that is not served here." },
+  token_tenant = {
+    403, "This token belongs to a tenant that is not served here, or to another than the API key does.",
+    code = "wrong_tenant",
+  },
+  client_frozen = { 403, "This application is frozen." },
+  ip_denied = { 403, "Calls from this address are not allowed." },
+  rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },
+  quota_exceeded = { 429, "The quota of calls is used up; try again after the time in Retry-After." },
+  limits_unavailable = { 503, "Calls cannot be counted at the moment." },
+  issuer_unavailable = { 503, "The keys of the token's issuer are not available at the moment." },
+  provider_token_unavailable = {
+    503, "The provider's token for the upstream cannot be decrypted at the moment.",
+  },
+  too_many_headers = { 431, "This request has too many header lines." },
+  bad_path = {
+    400,
+    "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash or a semicolon.",
+  },
+  malformed_connection = { 400, "The Connection header may not name an identity header." },
+  upstream_credentials_missing = { 503, "The gateway has no credential for the upstream." },
+  upstream_unreachable = { 502, "The upstream could not be reached." },
+}
+
+
+-- Answers the call with a refusal and these headers. No text in it needs escaping.
+function answers.refuse(name, headers)
+  local answer = ANSWERS[name]
+  headers = headers or {}
+  headers["Content-Type"] = "application/json"
+  headers["WWW-Authenticate"] = answer.challenge
+  local body = '{"message":"' .. answer[2] .. '","code":"' .. (answer.code or name) .. '"}'
+  return kong.response.exit(answer[1], body, headers)
+end
+
+
+return answers

@@ -1,0 +1,235 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- The public keys of token issuers, fetched from where they publish them and kept by each
+-- worker (OpenID Connect Discovery 1.0, section 4; RFC 7517, section 5).
+
+local cjson = require "cjson.safe"
+local jwks = require "kong.plugins.postern-auth.jwks"
+
+local issuers = {}
+
+-- The ages of kept keys, in seconds: older ones are fetched again while they go on being
+-- used, and verify nothing at all, even if the issuer is away.
+local REFRESH_AFTER, STALE_AFTER = 300, 86400
+
+-- Seconds between two fetches from one issuer, whatever its tokens name: invented key
+-- ids must not flood it with requests.
+local FETCH_EVERY = 30
+
+-- The bounds of a fetch: seconds for the discovery document and the keys together, and
+-- bytes of each.
+local TIMEOUT, MAX_DOCUMENT = 5, 512 * 1024
+
+-- Calls that wait for the keys of one issuer.
+local MOST_WAITING = 200
+
+
+-- The text that the body of an answer is, of at most MAX_DOCUMENT bytes.
+local function text_of(answer, deadline)
+  local reader, parts, length = answer.body_reader, {}, 0
+  while reader do
+    local part, problem = reader(8192)
+    if problem then
+      return nil, problem
+    end
+    if not part then
+      break
+    end
+    length = length + #part
+    if length > MAX_DOCUMENT then
+      return nil, "the answer is longer than 512 KiB"
+    end
+    if ngx.now() > deadline then
+      return nil, "the answer takes longer than 5 s"
+    end
+    parts[#parts + 1] = part
+  end
+  return table.concat(parts)
+end
+
+
+-- Fetches a JSON document. Redirects are not followed.
+local function get(address, deadline)
+  local client = require("resty.http").new()
+  local left = math.max(deadline - ngx.now(), 0.001) * 1000
+  client:set_timeouts(left, left, left)
+  local target, why = client:parse_uri(address)
+  if not target then
+    return nil, why
+  end
+  local scheme, host, port, path = target[1], target[2], target[3], target[4]
+  local connected, problem = client:connect({
+    scheme = scheme, host = host, port = port, ssl_verify = true, ssl_server_name = host:gsub("%.$", ""),
+  })
+  if not connected then
+    return nil, problem
+  end
+  local answer, text
+  answer, problem = client:request({
+    path = path, headers = { Accept = "application/json", ["User-Agent"] = "postern" },
+  })
+  if answer and answer.status ~= 200 then
+    problem = "the answer is " .. answer.status
+  elseif answer then
+    text, problem = text_of(answer, deadline)
+  end
+  client:close()
+  local doc = text and cjson.decode(text)
+  if type(doc) ~= "table" then
+    return nil, problem or "the answer is no JSON"
+  end
+  return doc
+end
+
+
+local function port_of(address)
+  return tonumber(address:match("^https?://[^/?#]-:(%d+)[/?#]") or address:match("^https?://[^/?#]-:(%d+)$"))
+end
+
+
+-- Whether the port of a discovered address is the issuer's, 80 or 443: the address was
+-- not looked at by anyone who set the issuer up, and must reach no other service.
+local function has_allowed_port(address, issuer)
+  local port = port_of(address)
+  return port == nil or port == 80 or port == 443 or port == port_of(issuer)
+end
+
+
+-- The address of an issuer's keys, from the document that it publishes. The document has
+-- to name the issuer (4.3), or that of another one could stand in for it.
+local function discover(issuer, deadline)
+  local doc, problem = get(issuer:gsub("/$", "") .. "/.well-known/openid-configuration", deadline)
+  if not doc then
+    return nil, problem
+  end
+  if doc.issuer ~= issuer then
+    return nil, "the document is of another issuer"
+  end
+  local address = type(doc.jwks_uri) == "string" and doc.jwks_uri or ""
+  local secure = address:find("^https://")
+  if not secure and (issuer:find("^https://") or not address:find("^http://")) then
+    return nil, "jwks_uri is no https address"
+  end
+  if not has_allowed_port(address, issuer) then
+    return nil, "jwks_uri has a port that is neither the issuer's nor 80 or 443"
+  end
+  return address
+end
+
+
+local function fetch(set)
+  local deadline = ngx.now() + TIMEOUT
+  local address, problem = set.jwks_url, nil
+  if not address then
+    address, problem = discover(set.issuer, deadline)
+  end
+  local doc
+  if address then
+    doc, problem = get(address, deadline)
+  end
+  local keys = doc and jwks.read(doc) or {}
+  if #keys == 0 then
+    return nil, problem or "none of the keys can verify a token"
+  end
+  return keys
+end
+
+
+-- What each worker has of the issuers, by where their keys come from.
+local sets = {}
+
+local function set_of(pair)
+  local source = pair.jwks_url or "issuer " .. pair.issuer
+  local set = sets[source]
+  if not set then
+    set = {
+      issuer = pair.issuer, jwks_url = pair.jwks_url, keys = {}, waiting = 0,
+      done = require("ngx.semaphore").new(),
+    }
+    sets[source] = set
+  end
+  return set
+end
+
+
+local function is_fresh(set, now)
+  return set.fetched_at ~= nil and now - set.fetched_at < STALE_AFTER
+end
+
+
+-- Fetches the keys of a set and wakes the calls that wait for them.
+local function run(_, set)
+  local worked, keys, problem = pcall(fetch, set)
+  if worked and keys then
+    set.keys, set.fetched_at, set.failed = keys, set.tried_at, false
+  else
+    set.failed = true
+    -- A lower level is not printed: see KONG_LOG_LEVEL in docker-compose.yaml.
+    kong.log.crit("the keys of the token issuer ", set.jwks_url or set.issuer, " cannot be fetched: ",
+      worked and problem or keys)
+  end
+  set.ongoing = false
+  if set.waiting > 0 then
+    set.done:post(set.waiting)
+    set.waiting = 0
+  end
+end
+
+
+-- Starts to fetch the keys, unless that goes on already. Returns false where the last
+-- time is too recent. It is not the work of one call: its caller may leave while others
+-- still wait.
+local function refresh(set, now)
+  if set.ongoing then
+    return true
+  end
+  if set.tried_at and now - set.tried_at < FETCH_EVERY then
+    return false
+  end
+  set.ongoing, set.tried_at = true, now
+  if not ngx.timer.at(0, run, set) then
+    run(false, set)
+  end
+  return true
+end
+
+
+-- Waits for keys that are being fetched. Returns false where too many calls wait.
+local function wait(set)
+  if not set.ongoing then
+    return true
+  end
+  if set.waiting >= MOST_WAITING then
+    return false
+  end
+  set.waiting = set.waiting + 1
+  return set.done:wait(TIMEOUT + 1) == true
+end
+
+
+-- The key that may have signed a token of a pair; or nil and the refusal. A key id that
+-- is not known has the keys fetched again, as often as FETCH_EVERY lets it.
+function issuers.key(pair, header)
+  local now, set = ngx.now(), set_of(pair)
+  local key = is_fresh(set, now) and jwks.matching(set.keys, header)
+  if key then
+    if now - set.fetched_at >= REFRESH_AFTER then
+      refresh(set, now)
+    end
+    return key
+  end
+  if refresh(set, now) and not wait(set) then
+    return nil, "issuer_unavailable"
+  end
+  key = is_fresh(set, now) and jwks.matching(set.keys, header)
+  if key then
+    return key
+  end
+  if set.failed or not is_fresh(set, now) then
+    return nil, "issuer_unavailable" -- it may have published the key since
+  end
+  return nil, "invalid_token"
+end
+
+
+return issuers

@@ -1,0 +1,157 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- Access tokens (RFC 9068) that the project's app clients issued before it moved here.
+-- Their keys are in gateway.yaml: they go on being accepted until they end.
+
+local cjson = require "cjson.safe"
+local jwks = require "kong.plugins.postern-auth.jwks"
+local jwt = require "kong.plugins.postern-auth.jwt"
+
+local own = {}
+
+-- An ID token has the same key and audience, but is for the app client alone.
+local TYPE = "at+jwt"
+
+
+-- The public key of an app client, which is parsed by the first token; nil for what is
+-- none, or for another algorithm or key id than the configuration says.
+local function public_of(key)
+  if key.public == nil then
+    local doc = cjson.decode(key.jwk)
+    local public = jwks.read({ keys = { doc } })[1]
+    key.public = public and public.id == key.id and public.algorithm == key.alg and public or false
+  end
+  return key.public or nil
+end
+
+
+-- The key that signed a token of the app client; nil where none did.
+local function signed_by(client, token)
+  for _, key in ipairs(client.keys) do
+    if key.id == token.header.key_id then
+      local ended = key["until"] and key["until"] <= ngx.now()
+      local public = not ended and public_of(key)
+      return public and jwks.matching({ public }, token.header) and jwks.verifies(public, token)
+    end
+  end
+  return false
+end
+
+
+-- The text of a claim: "" where it is absent, nil for any other value.
+local function text_of(all, name)
+  local value = all[name]
+  if value == nil or value == cjson.null then
+    return ""
+  end
+  return type(value) == "string" and value or nil
+end
+
+
+-- The groups that can be sent in a list with commas; nil where the claim is no list of
+-- texts. Users in another group are let in without it.
+local function groups_of(all)
+  local value, listed = all.groups, {}
+  if value == nil or value == cjson.null then
+    return listed
+  end
+  if type(value) ~= "table" or (next(value) ~= nil and #value == 0) then
+    return nil
+  end
+  for _, group in ipairs(value) do
+    if type(group) ~= "string" then
+      return nil
+    end
+    if jwt.is_name(group) and not group:find(",", 1, true) then
+      listed[#listed + 1] = group
+    end
+  end
+  return listed
+end
+
+
+local TEXTS = { "jti", "client_id", "sid", "tenant", "provider", "upstream", "upstream_token" }
+
+-- The claims that only these tokens have; nil where one has another type than it has to.
+local function claims_of(all)
+  local claims = { groups = groups_of(all) }
+  for _, name in ipairs(TEXTS) do
+    claims[name] = text_of(all, name)
+    if not claims[name] then
+      return nil
+    end
+  end
+  return claims.groups and claims
+end
+
+
+-- Whether the token is for this project: for all projects of the app client's tenant, or
+-- for the audience of this one.
+local function is_for(settings, client, claims)
+  return jwt.is_for(claims, client.id) or
+    (settings.audience ~= nil and settings.audience ~= "" and jwt.is_for(claims, settings.audience))
+end
+
+
+-- What a token of an app client says, for tokens.caller; or nil and the refusal.
+function own.verify(settings, client, token)
+  local claims = token.claims
+  if token.header.type ~= TYPE or not jwt.valid(claims, ngx.time()) or not signed_by(client, token) then
+    return nil, "invalid_token"
+  end
+  local mine, scopes = claims_of(claims.all), jwt.scopes(claims)
+  if not mine or not scopes or not jwt.is_name(claims.subject) or not is_for(settings, client, claims)
+    or mine.client_id ~= client.id or mine.tenant ~= client.tenant
+    or claims.expires <= ngx.time() -- without a leeway: one clock wrote it
+  then
+    return nil, "invalid_token"
+  end
+  return {
+    issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = client.tenant, client = client,
+    groups = mine.groups, session = mine.sid, provider = mine.provider, carries = mine.upstream,
+    sealed = mine.upstream_token, machine = claims.subject == client.id,
+  }
+end
+
+
+-- What the upstream gets of a user's token: the caller's line, or none where the second
+-- result is set; or the refusal. A provider's token that is sealed in it cannot be
+-- opened here.
+local function carried(token)
+  local upstream = token.client.upstream[token.provider]
+  if upstream == "service" then
+    return nil
+  elseif upstream == "none" then
+    return nil, true
+  elseif upstream and token.sealed ~= "" and token.carries == upstream then
+    return "provider_token_unavailable"
+  end
+  return "invalid_token"
+end
+
+
+-- The refusal of a token by the state of the project as it was exported; nil where it is
+-- let in. Sets token.dropped where the upstream gets no Authorization.
+function own.refusal(settings, token)
+  local client, refused = token.client, settings.refused or {}
+  if settings.tenants[client.tenant] == nil then
+    return "token_tenant"
+  elseif client.frozen then
+    return "client_frozen"
+  elseif token.machine then
+    return not client.machine and "invalid_token" or nil
+  end
+  local user = refused.users and refused.users[token.subject]
+  if user then
+    return user == "deleted" and "invalid_token" or "user_frozen"
+  end
+  if token.session ~= "" and refused.sessions and refused.sessions[token.session] then
+    return "invalid_token"
+  end
+  local refusal
+  refusal, token.dropped = carried(token)
+  return refusal
+end
+
+
+return own

@@ -1,0 +1,166 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- The tokens that calls carry in Authorization: whether one is accepted, and whose call it
+-- makes of it. Nothing of a token is kept.
+
+local issuers = require "kong.plugins.postern-auth.issuers"
+local jwks = require "kong.plugins.postern-auth.jwks"
+local jwt = require "kong.plugins.postern-auth.jwt"
+local own = require "kong.plugins.postern-auth.own"
+
+local tokens = {}
+
+-- The types of tokens for an API, in lower case without application/. Others, such as
+-- logout tokens and DPoP proofs, may be signed with the same keys for the same audience
+-- (RFC 8725, 3.11).
+local TYPES = { [""] = true, ["jwt"] = true, ["at+jwt"] = true }
+
+
+-- The token in the lines of Authorization, which is read from nowhere else (RFC 6750,
+-- 2.1): in a query it would end up in logs. nil where there is none, or a credential of
+-- another scheme, which goes on to the upstream. A table of several lines is no token:
+-- the upstream might read another one.
+function tokens.presented(lines)
+  if type(lines) ~= "string" then
+    return lines and ""
+  end
+  local line = lines:match("^[ \t]*(.-)[ \t]*$")
+  if line:sub(1, 6):lower() ~= "bearer" then
+    return nil
+  end
+  local rest = line:sub(7)
+  if rest ~= "" and not rest:find("^[ \t]") then
+    return nil -- another scheme that begins with it
+  end
+  return rest:match("^[ \t]*(.*)$")
+end
+
+
+-- The first pair of issuer and audience that a token matches.
+local function pair_of(pairs_of_route, claims)
+  for _, pair in ipairs(pairs_of_route or {}) do
+    if pair.issuer == claims.issuer and jwt.is_for(claims, pair.audience) then
+      return pair
+    end
+  end
+  return nil
+end
+
+
+-- What an accepted token says: {issuer, subject, scopes, tenant}, the tenant by its id,
+-- nil where it is not served; or nil and the refusal. A token of an app client is always
+-- judged as such, even if the route names its issuer too.
+function tokens.verify(settings, policy, text)
+  local token = jwt.parse(text)
+  if not token or not TYPES[token.header.type] or not jwks.ALGORITHMS[token.header.algorithm] then
+    return nil, "invalid_token"
+  end
+  local claims = token.claims
+  local client = settings.clients and settings.clients[claims.issuer]
+  if client then
+    return own.verify(settings, client, token)
+  end
+  local pair = pair_of(policy.issuers, claims)
+  if not pair or not jwt.valid(claims, ngx.time()) then
+    return nil, "invalid_token"
+  end
+  local key, refusal = issuers.key(pair, token.header)
+  if not key then
+    return nil, refusal
+  end
+  local scopes = jwt.scopes(claims)
+  if not jwks.verifies(key, token) or not scopes or not jwt.is_name(claims.subject) then
+    return nil, "invalid_token"
+  end
+  return { issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = pair.tenant }
+end
+
+
+-- The refusal of a verified token by its tenant, or by the present state of what it
+-- names; nil where it is let in. beside is the tenant of the key that came with it.
+function tokens.refusal(settings, token, beside)
+  local refusal = token.client and own.refusal(settings, token)
+  if refusal then
+    return refusal
+  end
+  local served = token.tenant and settings.tenants[token.tenant]
+  if not served or (beside and beside ~= token.tenant) then
+    return "token_tenant"
+  end
+  return nil
+end
+
+
+-- The name that calls with the token count for. Two issuers may have the same subject; a
+-- user is the same through every app client.
+local function account_of(token)
+  return token.client and token.subject or token.subject .. " (" .. token.issuer .. ")"
+end
+
+
+-- The consumer that calls with the token count for: the machine itself, or the owner that
+-- calls without a key fall back to; nil for none.
+local function consumer_of(settings, policy, token)
+  if token.machine then
+    return { owner = token.client.id, consumer = token.client.consumer }
+  end
+  if policy.keyless ~= "owner_fallback" then
+    return nil
+  end
+  return settings.tenants[token.tenant].fallback or settings.fallback
+end
+
+
+-- Sets the headers that name the user of a token. A machine is none.
+local function name_user(headers, token)
+  if token.machine then
+    return
+  end
+  headers["X-Authenticated-Userid"] = token.subject
+  if token.groups and token.groups[1] then
+    headers["X-Consumer-Groups"] = table.concat(token.groups, ", ") -- as Kong's acl writes them
+  end
+end
+
+
+-- Whose call it is that came with a token alone: the headers for the upstream, the
+-- consumer for Kong's other plugins, and the name that it counts for.
+function tokens.caller(settings, policy, token)
+  local consumer = consumer_of(settings, policy, token)
+  local headers = {
+    ["X-Project-ID"] = settings.project,
+    ["X-Authenticated-Scope"] = token.scopes ~= "" and token.scopes or nil,
+    ["X-Tenant-ID"] = token.tenant,
+  }
+  name_user(headers, token)
+  local whose = { headers = headers, dropped = token.dropped, groups = not token.machine and token.groups or nil }
+  if not consumer then
+    whose.account = account_of(token)
+    return whose
+  end
+  headers["X-Consumer-ID"] = consumer.consumer
+  headers["X-Consumer-Username"] = consumer.owner
+  headers["X-Consumer-Custom-ID"] = consumer.owner
+  whose.account = consumer.owner
+  whose.kong_consumer = { id = consumer.consumer, username = consumer.owner, custom_id = consumer.owner }
+  return whose
+end
+
+
+-- The caller of a key, with the user of a token that came along: consumer and scopes are
+-- the key's.
+function tokens.beside(entry, token)
+  local headers = {}
+  for name, value in pairs(entry.headers) do
+    headers[name] = value
+  end
+  name_user(headers, token)
+  return {
+    headers = headers, limited = entry.limited, dropped = token.dropped,
+    groups = not token.machine and token.groups or nil,
+    kong_consumer = entry.kong_consumer, kong_credential = entry.kong_credential,
+  }
+end
+
+
+return tokens

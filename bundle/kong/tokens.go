@@ -1,0 +1,193 @@
+package kong
+
+import (
+	"slices"
+	"strings"
+
+	"postern/bundle"
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// issuerDoc is a pair of issuer and audience whose tokens the plugin verifies.
+type issuerDoc struct {
+	Issuer   string `json:"issuer"`
+	Audience string `json:"audience"`
+	JWKSURL  string `json:"jwks_url,omitempty"`
+	Tenant   string `json:"tenant,omitempty"` // id; "": the tenant is not served
+}
+
+// issuersOf returns the issuers that a version trusts, with the ids of their tenants.
+func issuersOf(p *snapshot.Project, access snapshot.Access) []issuerDoc {
+	if !access.Allows(snapshot.JWT) {
+		return nil
+	}
+	realm := policy.NewRealm(p)
+	var out []issuerDoc
+	for _, one := range access.Issuers {
+		out = append(out, issuerDoc{
+			Issuer:   one.Issuer,
+			Audience: one.Audience,
+			JWKSURL:  one.JWKSURL,
+			Tenant:   realm.TenantNamed(one.Tenant),
+		})
+	}
+	return out
+}
+
+// enforced returns the methods that the plugin implements. Leaving a method out never
+// admits a call: a version that requires a credential and has no method refuses every
+// call.
+func enforced(access snapshot.Access) []snapshot.Method {
+	out := []snapshot.Method{}
+	for _, one := range []snapshot.Method{snapshot.APIKey, snapshot.JWT} {
+		if access.Allows(one) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// tenantFallback returns the owner that calls with a token of the tenant count against,
+// and whether a version admits such calls.
+func tenantFallback(p *snapshot.Project, t snapshot.Tenant) (ownerDoc, bool) {
+	counts := func(v snapshot.Version) bool {
+		return v.Access.Keyless == snapshot.OwnerFallback && v.Access.Allows(snapshot.JWT)
+	}
+	if t.FallbackOwner == "" || !slices.ContainsFunc(p.Versions, counts) {
+		return ownerDoc{}, false
+	}
+	return ownerDoc{Owner: t.FallbackOwner, Consumer: policy.ConsumerID(p.ID, t.FallbackOwner)}, true
+}
+
+// malformedToken is the end of the id of the probe with a token that is none.
+const malformedToken = ":malformed_token"
+
+// tokenProbe returns the probe of a route with a token that is none. It returns false
+// where the plugin does not look at tokens as the hosted gateway does.
+func tokenProbe(p *snapshot.Project, access snapshot.Access, r route) (probe, bool) {
+	refused := policy.InvalidToken
+	return probe{
+		ID:      r.name + malformedToken,
+		Needs:   needsNothing,
+		Path:    r.path + "/",
+		Headers: append(r.hostHeader(), "Authorization: Bearer none"),
+		Status:  refused.Status,
+		Code:    refused.Code,
+	}, access.Allows(snapshot.JWT) && missingTokens(p, access) == ""
+}
+
+func isTokenProbe(p probe) bool { return strings.HasSuffix(p.ID, malformedToken) }
+
+// tokenedPaths returns the prefixes, in host form, where tokens are accepted.
+func tokenedPaths(b *bundle.Build) []string {
+	var paths []string
+	for _, pl := range places(b.Project) {
+		if pl.version.Access.Allows(snapshot.JWT) {
+			paths = append(paths, pl.routes[0].path+"/")
+		}
+	}
+	return paths
+}
+
+// missingTokens returns the reason why the plugin refuses tokens that the hosted gateway
+// accepts for a version; "" if it accepts them all.
+func missingTokens(p *snapshot.Project, access snapshot.Access) string {
+	switch {
+	case access.Allows(snapshot.Opaque):
+		return "no_introspection"
+	case access.Allows(snapshot.JWT) && hasProviderTokens(p):
+		return "no_provider_tokens"
+	}
+	return ""
+}
+
+// hasProviderTokens reports whether browsers or upstreams get tokens of a provider, which
+// only the hosted gateway can check or open.
+func hasProviderTokens(p *snapshot.Project) bool {
+	for _, c := range p.Clients {
+		for _, one := range c.Providers {
+			if one.TokenClient == snapshot.ProviderToken || one.TokenUpstream == snapshot.ProviderAccessToken ||
+				one.TokenUpstream == snapshot.ProviderIDToken {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// judgeIssuer returns where an issuer of a version is in gateway.yaml: with the first
+// route of the version.
+func judgeIssuer(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	_, place, _ := strings.Cut(s.ID, ":")
+	for _, pl := range places(b.Project) {
+		if pl.version == s.Version {
+			return bundle.Verdict{
+				Target: bundle.At(gatewayFile, "/plugins/0/config/routes/%s/issuers/%s", pl.routes[0].id, place),
+				Probes: probesOf(b, s),
+			}
+		}
+	}
+	return bundle.Verdict{}
+}
+
+// judgeTenantFallback returns where the fallback owner of a tenant is.
+func judgeTenantFallback(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
+	if _, used := tenantFallback(p, *s.Tenant); !used || s.Tenant.Detached {
+		return bundle.Verdict{Reason: "unused"}
+	}
+	return bundle.Verdict{
+		Reason: "tenant",
+		Target: bundle.At(gatewayFile, "/plugins/0/config/tenants/%s/fallback", s.ID),
+	}
+}
+
+func issuerFates() []bundle.Fate {
+	return []bundle.Fate{{
+		Reason: "plugin",
+		Status: bundle.Exact,
+		How:    "plugin postern-auth, `issuers` of each route",
+		Note: "Tokens of the issuer for the audience are accepted and refused alike: the gateway fetches the " +
+			"issuer's keys, keeps them, and answers 503 issuer_unavailable while it has none.",
+		Remedy: "Let the gateway reach the issuer. For an issuer with a certificate of a private authority, set " +
+			"KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
+	}}
+}
+
+func accessFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
+			Note: "The same calls are let through and refused, with the same status, code and message."},
+		{
+			Reason: "no_introspection",
+			Status: bundle.Lossy,
+			How:    "plugin postern-auth, a policy per route, without the method `opaque`",
+			Note: "Opaque tokens are not looked at. A call that needs one is answered 401; where a call needs no " +
+				"credential, or has an API key, a token that the hosted proxy refuses makes no difference.",
+			Remedy: "Have those callers use API keys or JSON Web Tokens of an issuer in allowed_pairs, before you " +
+				"move them.",
+		},
+		{
+			Reason: "no_provider_tokens",
+			Status: bundle.Lossy,
+			How:    "plugin postern-auth, a policy per route; tokens of providers are refused",
+			Note: "Tokens of the issuers in allowed_pairs and of the project's app clients are accepted as before. " +
+				"Calls with a provider's own token are answered 401, and those whose upstream gets a provider's " +
+				"token 503.",
+			Remedy: "Have those callers use API keys, or tokens of an OpenID Connect provider of your own whose " +
+				"issuer and audience you add to allowed_pairs, before you move them.",
+		},
+	}
+}
+
+func fallbackFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
+			Note: "A call without a key is let through in the name of the same owner."},
+		{Reason: "tenant", Status: bundle.Exact, How: "plugin postern-auth, `fallback` of the tenant",
+			Note: "A call with a token of the tenant, and no key, is counted for the same owner."},
+		{Reason: "unused", Status: bundle.Exact, How: "not needed",
+			Note: "A tenant's own owner stands for calls whose token names the tenant, and no call with such a token " +
+				"counts for an owner in this project."},
+	}
+}

@@ -1,0 +1,224 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// refusedFile lists the users and sessions whose tokens open nothing.
+const refusedFile = "auth/refused.json"
+
+// issuersDoc has the app clients of a tenant as issuers of tokens: all that a gateway needs
+// to verify the tokens that they have issued.
+type issuersDoc struct {
+	Issuers []issuerDoc `json:"issuers"`
+}
+
+type issuerDoc struct {
+	ID      string       `json:"id"`
+	Name    string       `json:"name"`
+	Issuer  string       `json:"issuer"`
+	Machine bool         `json:"machine"`
+	Frozen  bool         `json:"frozen"`
+	Keys    []signingKey `json:"keys"`
+}
+
+type signingKey struct {
+	ID        string          `json:"kid"`
+	Algorithm string          `json:"alg"`
+	ExpiresAt *string         `json:"expires_at"`
+	JWK       json.RawMessage `json:"jwk"`
+}
+
+// providersDoc has the identity providers of the app clients of a tenant.
+type providersDoc struct {
+	Providers []providerDoc `json:"providers"`
+}
+
+type providerDoc struct {
+	ID       string             `json:"id"`
+	ClientID string             `json:"client_id"` // the app client that offers it
+	Type     string             `json:"type"`
+	AppID    string             `json:"app_id"`
+	Issuer   *string            `json:"issuer"`
+	Enabled  bool               `json:"enabled"`
+	Browser  snapshot.TokenType `json:"token_client"`
+	Upstream snapshot.TokenType `json:"token_upstream"`
+}
+
+type refusedDoc struct {
+	Users    []refusedUser `json:"users"`
+	Sessions []string      `json:"sessions"`
+}
+
+type refusedUser struct {
+	ID      string `json:"id"`
+	Deleted bool   `json:"deleted"`
+}
+
+// IssuersFile returns the name of the file with a tenant's issuers.
+func IssuersFile(tenant string) string { return "tenants/" + tenant + "/auth/issuers.json" }
+
+// ProvidersFile returns the name of the file with a tenant's identity providers.
+func ProvidersFile(tenant string) string { return "tenants/" + tenant + "/auth/providers.json" }
+
+// login returns the files about hosted login; none if the project has no app clients.
+func (b *Build) login() []Part {
+	if len(b.Project.Clients) == 0 {
+		return nil
+	}
+	p := b.Project
+	document := func(name, doc string, of any) Part {
+		return Part{Name: name, Doc: doc, Write: func(_ context.Context, w io.Writer) error {
+			return WriteDocument(w, of)
+		}}
+	}
+	parts := []Part{document(refusedFile, refusedFileDoc, refusedDocOf(p))}
+	for _, t := range p.Tenants {
+		clients := clientsOf(p, t.ID)
+		if len(clients) == 0 {
+			continue
+		}
+		parts = append(parts, document(IssuersFile(t.Name), issuersFileDoc, issuersDocOf(clients)))
+		if providers := providersDocOf(clients); len(providers.Providers) > 0 {
+			parts = append(parts, document(ProvidersFile(t.Name), providersFileDoc, providers))
+		}
+	}
+	return parts
+}
+
+func clientsOf(p *snapshot.Project, tenantID string) []snapshot.AppClient {
+	var out []snapshot.AppClient
+	for _, c := range p.Clients {
+		if c.TenantID == tenantID {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func issuersDocOf(clients []snapshot.AppClient) issuersDoc {
+	doc := issuersDoc{Issuers: []issuerDoc{}}
+	for _, c := range clients {
+		one := issuerDoc{c.ID, c.Name, c.Issuer, c.Machine, c.Frozen, []signingKey{}}
+		for _, k := range c.Keys {
+			key := signingKey{k.ID, k.Algorithm, optionalTime(k.ExpiresAt), json.RawMessage(k.JWK)}
+			one.Keys = append(one.Keys, key)
+		}
+		doc.Issuers = append(doc.Issuers, one)
+	}
+	return doc
+}
+
+func providersDocOf(clients []snapshot.AppClient) providersDoc {
+	doc := providersDoc{Providers: []providerDoc{}}
+	for _, c := range clients {
+		for _, one := range c.Providers {
+			doc.Providers = append(doc.Providers, providerDoc{
+				ID:       one.ID,
+				ClientID: c.ID,
+				Type:     one.Type,
+				AppID:    one.AppID,
+				Issuer:   optional(one.Issuer),
+				Enabled:  one.Enabled,
+				Browser:  one.TokenClient,
+				Upstream: one.TokenUpstream,
+			})
+		}
+	}
+	return doc
+}
+
+func refusedDocOf(p *snapshot.Project) refusedDoc {
+	doc := refusedDoc{Users: []refusedUser{}, Sessions: list(p.EndedSessions)}
+	for _, user := range p.Barred {
+		doc.Users = append(doc.Users, refusedUser(user))
+	}
+	return doc
+}
+
+// readLogin sets what the files about hosted login say of a project.
+func (v *verifier) readLogin(p *snapshot.Project) error {
+	if _, have := v.files[refusedFile]; !have {
+		return nil
+	}
+	refused, err := decodeWhole[refusedDoc](v, refusedFile)
+	if err != nil {
+		return err
+	}
+	for _, user := range refused.Users {
+		p.Barred = append(p.Barred, snapshot.BarredUser(user))
+	}
+	p.EndedSessions = refused.Sessions
+	for _, t := range p.Tenants {
+		if err := v.readIssuers(p, t); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(p.Clients, func(a, b snapshot.AppClient) int { return strings.Compare(a.ID, b.ID) })
+	return nil
+}
+
+// readIssuers adds the app clients of a tenant to the project.
+func (v *verifier) readIssuers(p *snapshot.Project, t snapshot.Tenant) error {
+	name := IssuersFile(t.Name)
+	if _, have := v.files[name]; !have {
+		return nil
+	}
+	issuers, err := decodeWhole[issuersDoc](v, name)
+	if err != nil {
+		return err
+	}
+	var providers providersDoc
+	if _, have := v.files[ProvidersFile(t.Name)]; have {
+		if providers, err = decodeWhole[providersDoc](v, ProvidersFile(t.Name)); err != nil {
+			return err
+		}
+	}
+	for _, one := range issuers.Issuers {
+		client, err := one.client(t.ID, providers)
+		if err != nil {
+			return problem(name, "%s", err)
+		}
+		p.Clients = append(p.Clients, client)
+	}
+	return nil
+}
+
+// client returns the app client that a document describes.
+func (d issuerDoc) client(tenantID string, providers providersDoc) (snapshot.AppClient, error) {
+	in := reading{}
+	c := snapshot.AppClient{
+		ID: d.ID, Name: d.Name, Issuer: d.Issuer, TenantID: tenantID, Machine: d.Machine, Frozen: d.Frozen,
+	}
+	for _, k := range d.Keys {
+		var jwk bytes.Buffer
+		if err := json.Compact(&jwk, k.JWK); err != nil {
+			return c, fmt.Errorf("key %s: %w", k.ID, err)
+		}
+		c.Keys = append(c.Keys, snapshot.SigningKey{
+			ID: k.ID, Algorithm: k.Algorithm, JWK: jwk.String(), ExpiresAt: in.moment(k.ExpiresAt),
+		})
+	}
+	for _, one := range providers.Providers {
+		if one.ClientID == d.ID {
+			c.Providers = append(c.Providers, snapshot.Provider{
+				ID:            one.ID,
+				Type:          one.Type,
+				AppID:         one.AppID,
+				Issuer:        valueOf(one.Issuer),
+				Enabled:       one.Enabled,
+				TokenClient:   one.Browser,
+				TokenUpstream: one.Upstream,
+			})
+		}
+	}
+	return c, in.err
+}
