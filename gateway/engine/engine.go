@@ -94,7 +94,7 @@ func (s *Server) Serve(l net.Listener) error {
 			pause = 0
 			s.start(raw)
 		case s.closing.Load():
-			return http.ErrServerClosed
+			return s.stopped()
 		case isTemporary(err):
 			// Most likely out of descriptors, until connections end.
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
@@ -151,6 +151,14 @@ func (s *Server) stop() bool {
 	_ = s.listener.Close()
 	close(s.swept)
 	return true
+}
+
+// stopped returns http.ErrServerClosed once stop is done: Accept fails a moment before the
+// kernel closes the listening socket, and stop holds mu until then.
+func (s *Server) stopped() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return http.ErrServerClosed
 }
 
 // Shutdown stops accepting, closes connections that wait for a request, and waits for the

@@ -31,7 +31,10 @@ local function install()
         end,
       },
     },
-    router = { get_route = function() return ngx.ctx.route end },
+    router = {
+      get_route = function() return ngx.ctx.route end,
+      get_service = function() return nil end, -- no service here has a client certificate
+    },
     client = {
       get_forwarded_ip = function() return ngx.var.remote_addr end,
       authenticate = function(consumer, credential)
