@@ -52,8 +52,11 @@ type Input struct {
 	// time, so its caller reads at one consistent revision.
 	Keys     func(ctx context.Context) iter.Seq2[snapshot.Key, error]
 	KeyCount int64 // of Keys; for progress only
-	Options  Options
-	Target   Target
+	// Users streams the users of a tenant in ascending order of their ids, as Keys does. nil:
+	// there are none.
+	Users   func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error]
+	Options Options
+	Target  Target
 	// AddressOf is the hosted URL of an environment, without a trailing slash.
 	AddressOf func(version, environment string) string
 	Generator string                               // name and version of the writing program
@@ -87,6 +90,7 @@ type Build struct {
 
 	target   Target
 	source   func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error]
+	users    func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.User, error]
 	total    int64
 	progress func(part string, done, total int64)
 	seed     []byte                                            // of minted keys; nil if none are minted
@@ -147,6 +151,11 @@ func newBuild(in Input) (*Build, error) {
 		source: func(ctx context.Context, _ snapshot.Tenant) iter.Seq2[snapshot.Key, error] { return in.Keys(ctx) },
 	}
 	b.minted = b.hashOfMinted
+	if b.users = in.Users; b.users == nil {
+		b.users = func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error] {
+			return func(func(snapshot.User, error) bool) {}
+		}
+	}
 	if b.progress == nil {
 		b.progress = func(string, int64, int64) {}
 	}
@@ -183,6 +192,7 @@ func (b *Build) parts() ([]Part, error) {
 		}
 	}
 	parts = append(parts, b.login()...)
+	parts = append(parts, b.people()...)
 	parts = append(parts, b.projectConfig())
 	parts = append(parts, b.openAPI()...)
 	if b.target.Parts != nil {

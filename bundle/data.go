@@ -24,6 +24,9 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureKey && b.Options.Keys == KeysMint && Mintable(s.Key) {
 		return Verdict{Reason: "minted"}
 	}
+	if s.Feature == snapshot.FeatureProvider {
+		return Verdict{Reason: ProviderReason(s.Provider)}
+	}
 	if s.Feature == snapshot.FeatureIntrospection && s.Version.Access.Opaque.HasSecret {
 		return Verdict{Reason: "without_secret"}
 	}
@@ -62,9 +65,23 @@ var dataTable = Table{
 				"that it is asked with does not.",
 			Remedy: "Give whatever asks the endpoint from now on a secret of its own."},
 	},
-	snapshot.FeatureHostedLogin:  {HostedLogin, MachineLogin},
-	snapshot.FeatureProvider:     {LoginProvider},
-	snapshot.FeatureGroupMapping: {GroupMapping},
+	snapshot.FeatureHostedLogin: {HostedLogin, MachineLogin},
+	snapshot.FeatureProvider:    {LoginProvider, PublicProvider, ManagedProvider},
+	snapshot.FeatureGroupMapping: {{Reason: "document", Status: Exact, How: "`auth/providers.json`",
+		Note: "The rule stands with its provider in providers.json, and its group in groups.json."}},
+	snapshot.FeatureRedirects: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
+		Note: "The addresses that browsers may be sent back to stand in clients.json."}},
+	snapshot.FeatureBranding: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
+		Note:   "Title, welcome text, color and the address of the logo stand in clients.json; the image does not.",
+		Remedy: "Keep a copy of the logo if its address is going to end."}},
+	snapshot.FeatureUsers:     Users,
+	snapshot.FeatureUserGroup: {UserGroup},
+	snapshot.FeatureEntryRule: {{Reason: "document", Status: Exact, How: "`users/entry.json`",
+		Note: "Who may join the tenant stands in entry.json."}},
+	snapshot.FeatureConsents: {{Reason: "document", Status: Exact, How: "`users/users.jsonl`",
+		Note: "What users agreed to share with app clients stands with each user in users.jsonl."}},
+	snapshot.FeatureWebhook:   {Webhook},
+	snapshot.FeatureUnclaimed: {UnclaimedCaps},
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
 		Note:   "The audience or scope stands in project-config.json; which app clients may ask for it does not.",
 		Remedy: "Declare it at the OpenID Connect provider that you move your applications to."}},
@@ -143,6 +160,7 @@ var dataTable = Table{
 	snapshot.FeatureManagedGitHub:   {ManagedGitHub},
 	snapshot.FeatureObjectOwnership: {Ownership},
 	snapshot.FeatureUsage:           {Usage},
+	snapshot.FeatureBilling:         {Billing},
 	snapshot.FeatureAudit:           {Audit},
 	snapshot.FeatureSecrets:         {Secrets},
 	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS stays with its owner",
@@ -152,80 +170,3 @@ var dataTable = Table{
 			Note:   "The host name stands with its environment in project-config.json.",
 			Remedy: "Point its DNS record at the gateway you move to, with a certificate for the name there."}},
 }
-
-// Fates that are the same on every target: data besides a project's configuration that
-// no other system can take over.
-var (
-	// HostedLogin is an app client, with its keys and users.
-	HostedLogin = Fate{
-		Reason: "issuer_stays",
-		Status: Lossy,
-		How:    "`auth/issuers.json`: name, issuer and public keys",
-		Note: "The app client is an issuer at the hosted service, which goes on signing people in as long as it " +
-			"is there. This zip has its name, its issuer and the public keys that verify the tokens it has issued. " +
-			"Its settings are not in it: redirect, sign-out and back-channel logout URIs, lifetimes, grant types, " +
-			"API scopes that it may ask for, and branding. Nor are its users.",
-		Remedy: "Register your applications with an OpenID Connect provider of your own, and have the gateway " +
-			"verify that one's tokens, before you move them.",
-	}
-	// MachineLogin is an app client that gets tokens for itself (client credentials).
-	MachineLogin = Fate{
-		Reason: "machine_stays",
-		Status: Lossy,
-		How:    "`auth/issuers.json`: name, issuer and public keys",
-		Note: "The app client gets tokens for itself from the hosted service. This zip has its name, its issuer and " +
-			"the public keys that verify the tokens it has issued; its settings and its secret are not in it.",
-		Remedy: "Give the machine an API key with its own owner before you move it, or register it with an OpenID " +
-			"Connect provider of your own and have the gateway verify that one's tokens.",
-	}
-	// LoginProvider is an identity provider that an app client offers.
-	LoginProvider = Fate{
-		Reason: "settings_stay",
-		Status: Lossy,
-		How:    "`auth/providers.json`: type, app ID and issuer",
-		Note: "Users sign in with the provider at the hosted service. This zip has its type, the ID of the app that " +
-			"is registered with it, and what goes on of its tokens. Its other settings are not in it: the secret of " +
-			"the app, label, scopes, audience, the mail domains that it speaks for, and those whose users are sent " +
-			"to it.",
-		Remedy: "Register the callback URL of the OpenID Connect provider that you move to with the same app, so " +
-			"that the provider identifies each user as before, and set scopes, audience and domains there.",
-	}
-	// GroupMapping is a rule by which claims of a provider put users into a group.
-	GroupMapping = Fate{
-		Reason: "login_stays",
-		Status: Skipped,
-		How:    "left out; the ledger names each rule",
-		Note: "The rule puts users into a group when they sign in at the hosted service; neither the app client nor " +
-			"the group is in this zip.",
-		Remedy: "Set up the same rule at the OpenID Connect provider that you move your applications to, such as a " +
-			"claim to group mapper in Keycloak. Rules for GitHub need a provider that reads organizations and teams " +
-			"itself, such as Dex.",
-	}
-	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
-	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
-		Note: "Active login sessions end with the hosted service. They are never exported, nor are refresh tokens, " +
-			"consents of users, and the sessions that were ended.",
-		Remedy: "Users sign in again, and consent again, where you move your applications to."}
-	ManagedGitHub = Fate{Reason: "belongs_to_installation", Status: Skipped, How: "not transferable",
-		Note: "The shared managed GitHub login belongs to the Postern installation; this project's zip cannot " +
-			"carry it.",
-		Remedy: "Where sign-in with GitHub is wanted, register a GitHub OAuth app of your own."}
-	Ownership = Fate{Reason: "not_recorded", Status: Skipped, How: "nothing recorded",
-		Note: "Live ownership of objects is not part of this export; Postern recorded none for this project."}
-	// Usage covers the counters and a key's last use.
-	Usage = Fate{Reason: "left_out", Status: Skipped, How: "left out",
-		Note:   "Usage figures, the last use of each key among them, stay with the hosted service.",
-		Remedy: "Measure on the new gateway from the first day, for example with its metrics plugin."}
-	// Audit covers who changed what in the hosted service.
-	Audit = Fate{Reason: "left_out", Status: Skipped, How: "left out",
-		Note:   "The history of who changed what stays with the hosted service.",
-		Remedy: "Read it in the dashboard before you close the account, if you have to keep it."}
-	// Secrets covers every value that grants access by itself.
-	Secrets = Fate{
-		Reason: "only_hashes",
-		Status: Skipped,
-		How:    "left out",
-		Note: "No secret of the service leaves it: keys travel as hashes, and workspace keys, claim codes and " +
-			"passwords not at all.",
-	}
-)

@@ -17,6 +17,14 @@ var (
 	manifestDoc string
 	//go:embed docs/openapi.json.md
 	openAPIDoc string
+	//go:embed docs/clients.json.md
+	clientsFileDoc string
+	//go:embed docs/entry.json.md
+	entryFileDoc string
+	//go:embed docs/groups.json.md
+	groupsFileDoc string
+	//go:embed docs/users.jsonl.md
+	usersDoc string
 	//go:embed docs/issuers.json.md
 	issuersFileDoc string
 	//go:embed docs/providers.json.md

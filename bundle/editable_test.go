@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/bundle/jsonfile"
 	"postern/platform/fault"
 	"postern/testkit/sample"
 )
@@ -53,7 +54,7 @@ func (e *editable) reseal(t *testing.T) {
 	}
 	slices.SortFunc(m.Files, func(a, b bundle.ManifestFile) int { return strings.Compare(a.Name, b.Name) })
 	var text strings.Builder
-	if err := bundle.WriteDocument(&text, m); err != nil {
+	if err := jsonfile.Write(&text, m); err != nil {
 		t.Fatal(err)
 	}
 	e.files["MANIFEST.json"] = text.String()

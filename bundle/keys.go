@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/netip"
 
+	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
 )
 
@@ -61,7 +62,7 @@ func (b *Build) keyRows(tenant snapshot.Tenant) Part {
 		if b.counts.states == nil {
 			b.counts.states = map[snapshot.KeyState]int64{}
 		}
-		out := NewStream(w)
+		out := jsonfile.NewStream(w)
 		for k, err := range b.KeysOf(ctx, tenant, KeysFile(tenant)) {
 			if err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
 )
 
@@ -57,7 +58,7 @@ func (b *Build) report() Part {
 		if err != nil {
 			return err
 		}
-		out := NewStream(w)
+		out := jsonfile.NewStream(w)
 		out.Raw("{\n  \"format\": \"" + ledgerFormat + "\",\n  \"generator\": ")
 		out.Value(b.Generator)
 		out.Raw(",\n  \"project\": ")
@@ -95,7 +96,7 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 		if s.Feature == snapshot.FeatureHostedLogin && s.Client.Machine && verdict.Reason == "" {
 			verdict.Reason = MachineLogin.Reason
 		}
-		if s.Key != nil && verdict.Reason == "" && !b.HasKeys() {
+		if b.leftOut(s) && verdict.Reason == "" {
 			verdict.Reason = ReasonLeftOut
 		}
 		fate, err := b.target.fate(s.Feature, verdict.Reason)
@@ -112,9 +113,20 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 	})
 }
 
-// ReasonLeftOut is the reason of the fate, on every target, of keys that the options
-// leave out.
+// ReasonLeftOut is the reason of the fate, on every target, of keys and users that the
+// options leave out.
 const ReasonLeftOut = "left_out"
+
+// leftOut reports whether the options leave a subject out.
+func (b *Build) leftOut(s Subject) bool {
+	switch {
+	case s.Key != nil:
+		return !b.HasKeys()
+	case s.Feature == snapshot.FeatureUsers:
+		return !b.Options.Consumers
+	}
+	return false
+}
 
 // subjects calls visit with every subject of the ledger, in the order of
 // snapshot.Features, except that the subjects of a key follow it directly.
@@ -128,9 +140,10 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	fixed = append(fixed, b.clientSubjects()...)
 	fixed = append(fixed, b.providerSubjects()...)
 	fixed = append(fixed, signingSubjects(p)...)
-	for _, m := range p.GroupMappings {
-		fixed = append(fixed, Subject{Feature: snapshot.FeatureGroupMapping, ID: m.ID, Name: m.Text})
-	}
+	fixed = append(fixed, b.mappingSubjects()...)
+	fixed = append(fixed, b.settingSubjects()...)
+	fixed = append(fixed, b.peopleSubjects()...)
+	fixed = append(fixed, b.teamSubjects()...)
 	fixed = append(fixed, apiSubjectsOf(p.ID, p.API)...)
 	for i, t := range p.KeyTypes {
 		fixed = append(fixed, Subject{

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
 )
 
@@ -37,22 +38,6 @@ type signingKey struct {
 	JWK       json.RawMessage `json:"jwk"`
 }
 
-// providersDoc has the identity providers of the app clients of a tenant.
-type providersDoc struct {
-	Providers []providerDoc `json:"providers"`
-}
-
-type providerDoc struct {
-	ID       string             `json:"id"`
-	ClientID string             `json:"client_id"` // the app client that offers it
-	Type     string             `json:"type"`
-	AppID    string             `json:"app_id"`
-	Issuer   *string            `json:"issuer"`
-	Enabled  bool               `json:"enabled"`
-	Browser  snapshot.TokenType `json:"token_client"`
-	Upstream snapshot.TokenType `json:"token_upstream"`
-}
-
 type refusedDoc struct {
 	Users    []refusedUser `json:"users"`
 	Sessions []string      `json:"sessions"`
@@ -66,32 +51,32 @@ type refusedUser struct {
 // IssuersFile returns the name of the file with a tenant's issuers.
 func IssuersFile(tenant string) string { return "tenants/" + tenant + "/auth/issuers.json" }
 
-// ProvidersFile returns the name of the file with a tenant's identity providers.
-func ProvidersFile(tenant string) string { return "tenants/" + tenant + "/auth/providers.json" }
-
 // login returns the files about hosted login; none if the project has no app clients.
 func (b *Build) login() []Part {
 	if len(b.Project.Clients) == 0 {
 		return nil
 	}
 	p := b.Project
-	document := func(name, doc string, of any) Part {
-		return Part{Name: name, Doc: doc, Write: func(_ context.Context, w io.Writer) error {
-			return WriteDocument(w, of)
-		}}
-	}
 	parts := []Part{document(refusedFile, refusedFileDoc, refusedDocOf(p))}
 	for _, t := range p.Tenants {
 		clients := clientsOf(p, t.ID)
 		if len(clients) == 0 {
 			continue
 		}
-		parts = append(parts, document(IssuersFile(t.Name), issuersFileDoc, issuersDocOf(clients)))
+		parts = append(parts,
+			document(ClientsFile(t.Name), clientsFileDoc, clientsDocOf(clients)),
+			document(IssuersFile(t.Name), issuersFileDoc, issuersDocOf(clients)))
 		if providers := providersDocOf(clients); len(providers.Providers) > 0 {
 			parts = append(parts, document(ProvidersFile(t.Name), providersFileDoc, providers))
 		}
 	}
 	return parts
+}
+
+func document(name, doc string, of any) Part {
+	return Part{Name: name, Doc: doc, Write: func(_ context.Context, w io.Writer) error {
+		return jsonfile.Write(w, of)
+	}}
 }
 
 func clientsOf(p *snapshot.Project, tenantID string) []snapshot.AppClient {
@@ -113,25 +98,6 @@ func issuersDocOf(clients []snapshot.AppClient) issuersDoc {
 			one.Keys = append(one.Keys, key)
 		}
 		doc.Issuers = append(doc.Issuers, one)
-	}
-	return doc
-}
-
-func providersDocOf(clients []snapshot.AppClient) providersDoc {
-	doc := providersDoc{Providers: []providerDoc{}}
-	for _, c := range clients {
-		for _, one := range c.Providers {
-			doc.Providers = append(doc.Providers, providerDoc{
-				ID:       one.ID,
-				ClientID: c.ID,
-				Type:     one.Type,
-				AppID:    one.AppID,
-				Issuer:   optional(one.Issuer),
-				Enabled:  one.Enabled,
-				Browser:  one.TokenClient,
-				Upstream: one.TokenUpstream,
-			})
-		}
 	}
 	return doc
 }
@@ -182,6 +148,7 @@ func (v *verifier) readIssuers(p *snapshot.Project, t snapshot.Tenant) error {
 			return err
 		}
 	}
+	first := len(p.Clients)
 	for _, one := range issuers.Issuers {
 		client, err := one.client(t.ID, providers)
 		if err != nil {
@@ -189,7 +156,7 @@ func (v *verifier) readIssuers(p *snapshot.Project, t snapshot.Tenant) error {
 		}
 		p.Clients = append(p.Clients, client)
 	}
-	return nil
+	return v.readClients(p.Clients[first:], t)
 }
 
 // client returns the app client that a document describes.
@@ -209,15 +176,7 @@ func (d issuerDoc) client(tenantID string, providers providersDoc) (snapshot.App
 	}
 	for _, one := range providers.Providers {
 		if one.ClientID == d.ID {
-			c.Providers = append(c.Providers, snapshot.Provider{
-				ID:            one.ID,
-				Type:          one.Type,
-				AppID:         one.AppID,
-				Issuer:        valueOf(one.Issuer),
-				Enabled:       one.Enabled,
-				TokenClient:   one.Browser,
-				TokenUpstream: one.Upstream,
-			})
+			c.Providers = append(c.Providers, one.provider(&in))
 		}
 	}
 	return c, in.err

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"fmt"
 	"strings"
 
 	"postern/core/snapshot"
@@ -49,6 +50,49 @@ func (b *Build) providerSubjects() []Subject {
 	return out
 }
 
+// mappingSubjects lists the rules by which claims of a provider put users into groups.
+func (b *Build) mappingSubjects() []Subject {
+	var out []Subject
+	for _, of := range b.providerSubjects() {
+		if of.Provider.Settings == nil {
+			continue
+		}
+		for n, m := range of.Provider.Settings.Mappings {
+			out = append(out, Subject{
+				Client:   of.Client,
+				Provider: of.Provider,
+				Feature:  snapshot.FeatureGroupMapping,
+				ID:       fmt.Sprintf("%s:%d", of.Provider.ID, n),
+				Name:     m.Text(),
+				Source:   At(of.Source.File, "%s/group_mappings/%d", of.Source.Pointer, n),
+			})
+		}
+	}
+	return out
+}
+
+// settingSubjects lists what app clients have besides themselves: the addresses that
+// browsers return to, and the look of the sign-in page.
+func (b *Build) settingSubjects() []Subject {
+	var redirects, branding []Subject
+	for _, of := range b.clientSubjects() {
+		s := of.Client.Settings
+		if s == nil {
+			continue
+		}
+		file, place := ClientsFile(b.tenantName(of.Client.TenantID)), strings.TrimPrefix(of.Source.Pointer, "/issuers/")
+		if len(s.RedirectURIs)+len(s.LogoutURIs) > 0 {
+			of.Feature, of.Source = snapshot.FeatureRedirects, At(file, "/clients/%s/redirect_uris", place)
+			redirects = append(redirects, of)
+		}
+		if s.Branded() {
+			of.Feature, of.Source = snapshot.FeatureBranding, At(file, "/clients/%s/title", place)
+			branding = append(branding, of)
+		}
+	}
+	return append(redirects, branding...)
+}
+
 // The ledger of edition 1 has the only record of app clients and providers in an archive:
 // it has no document of them.
 
@@ -77,11 +121,10 @@ func clientOf(item Item) snapshot.AppClient {
 }
 
 // ledgerOnly is what no document of an archive has: app clients with their providers, in
-// edition 1; the rules by which claims put users into groups, and whether the project was in the bin.
+// edition 1, and whether the project was in the bin.
 type ledgerOnly struct {
-	clients  []snapshot.AppClient
-	mappings []snapshot.GroupMapping
-	deleted  bool
+	clients []snapshot.AppClient
+	deleted bool
 }
 
 // add reads an item of the ledger.
@@ -93,8 +136,5 @@ func (l *ledgerOnly) add(item Item) {
 		l.clients = append(l.clients, clientOf(item))
 	case snapshot.FeatureProvider:
 		addProvider(l.clients, item)
-	case snapshot.FeatureGroupMapping:
-		id := strings.TrimPrefix(item.ID, item.Kind+":")
-		l.mappings = append(l.mappings, snapshot.GroupMapping{ID: id, Text: item.Name})
 	}
 }

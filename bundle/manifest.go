@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
 )
 
@@ -64,6 +65,7 @@ type ManifestCounts struct {
 	Tenants      int                         `json:"tenants"`
 	Keys         int64                       `json:"keys"`
 	KeysByState  map[snapshot.KeyState]int64 `json:"keys_by_state"`
+	Users        int64                       `json:"users"`
 	LedgerItems  int64                       `json:"ledger_items"`
 }
 
@@ -95,13 +97,18 @@ func (b *Build) manifest(a *archive) Part {
 		if m.Counts.KeysByState == nil {
 			m.Counts.KeysByState = map[snapshot.KeyState]int64{}
 		}
+		for _, t := range p.Tenants {
+			if b.HasPeople(t) {
+				m.Counts.Users += t.Directory.Users
+			}
+		}
 		for _, v := range p.Versions {
 			m.Counts.Environments += len(v.Environments)
 		}
 		for _, f := range a.sorted() {
 			m.Files = append(m.Files, ManifestFile{f.Name, f.Size})
 		}
-		return WriteDocument(w, m)
+		return jsonfile.Write(w, m)
 	}}
 }
 

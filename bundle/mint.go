@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"postern/bundle/jsonfile"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -93,7 +94,7 @@ func mintedFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/
 func (b *Build) mintedRows(tenant snapshot.Tenant) Part {
 	name := mintedFile(tenant)
 	return Part{Name: name, Doc: mintedDoc, Random: true, Write: func(ctx context.Context, w io.Writer) error {
-		out := NewStream(w)
+		out := jsonfile.NewStream(w)
 		out.Raw(mintedHead + "\r\n")
 		for k, err := range b.KeysOf(ctx, tenant, name) {
 			if err != nil {

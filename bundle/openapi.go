@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"postern/bundle/jsonfile"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -18,7 +19,7 @@ func (b *Build) openAPI() []Part {
 			Name: b.openAPIFile(v),
 			Doc:  openAPIDoc,
 			Write: func(_ context.Context, w io.Writer) error {
-				return WriteDocument(w, b.openAPIFor(v))
+				return jsonfile.Write(w, b.openAPIFor(v))
 			},
 		})
 	}

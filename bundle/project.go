@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
 )
 
@@ -31,6 +32,14 @@ type projectDoc struct {
 	Tenants       []tenantDoc  `json:"tenants"`
 	Versions      []versionDoc `json:"versions"`
 	CallSigning   *signingDoc  `json:"call_signing,omitempty"`
+	Webhooks      []webhookDoc `json:"webhooks,omitempty"`
+}
+
+type webhookDoc struct {
+	ID      string   `json:"id"`
+	Host    string   `json:"host"`
+	Events  []string `json:"events"`
+	Enabled bool     `json:"enabled"`
 }
 
 type productDoc struct {
@@ -60,6 +69,7 @@ type keyTypeDoc struct {
 type tenantDoc struct {
 	ID            string  `json:"id"`
 	Name          string  `json:"name"`
+	DisplayName   string  `json:"display_name,omitempty"`
 	FallbackOwner *string `json:"fallback_owner"`
 	Detached      bool    `json:"detached"`
 }
@@ -122,7 +132,7 @@ func (b *Build) projectConfig() Part {
 	return Part{
 		Name:  configFile,
 		Doc:   configDoc,
-		Write: func(_ context.Context, w io.Writer) error { return WriteDocument(w, b.projectDoc()) },
+		Write: func(_ context.Context, w io.Writer) error { return jsonfile.Write(w, b.projectDoc()) },
 	}
 }
 
@@ -157,9 +167,15 @@ func (b *Build) projectDoc() projectDoc {
 		doc.Tenants = append(doc.Tenants, tenantDoc{
 			ID:            t.ID,
 			Name:          t.Name,
+			DisplayName:   t.DisplayName,
 			FallbackOwner: optional(t.FallbackOwner),
 			Detached:      t.Detached,
 		})
+	}
+	for _, w := range p.Webhooks {
+		one := webhookDoc(w)
+		one.Events = list(w.Events)
+		doc.Webhooks = append(doc.Webhooks, one)
 	}
 	for i := range p.Versions {
 		doc.Versions = append(doc.Versions, b.versionDoc(&p.Versions[i]))

@@ -19,8 +19,11 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger 
 	if err != nil {
 		return nil, problem(configFile, "%s", err)
 	}
-	project.GroupMappings, project.Deleted = ledger.mappings, ledger.deleted
+	project.Deleted = ledger.deleted
 	if err := v.readLogin(project); err != nil {
+		return nil, err
+	}
+	if err := v.readPeople(project); err != nil {
 		return nil, err
 	}
 	if m.edition() == 1 { // whose ledger has the only record of app clients
@@ -32,6 +35,7 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger 
 		Options:   Options(m.Options),
 		Generator: m.Generator,
 		KeyCount:  m.Counts.Keys,
+		Users:     v.usersOf,
 		AddressOf: config.addressOf,
 	})
 	if err != nil {
@@ -186,8 +190,16 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 		p.KeyTypes = append(p.KeyTypes, one)
 	}
 	for _, t := range d.Tenants {
-		one := snapshot.Tenant{ID: t.ID, Name: t.Name, FallbackOwner: valueOf(t.FallbackOwner), Detached: t.Detached}
-		p.Tenants = append(p.Tenants, one)
+		p.Tenants = append(p.Tenants, snapshot.Tenant{
+			ID:            t.ID,
+			Name:          t.Name,
+			DisplayName:   t.DisplayName,
+			FallbackOwner: valueOf(t.FallbackOwner),
+			Detached:      t.Detached,
+		})
+	}
+	for _, w := range d.Webhooks {
+		p.Webhooks = append(p.Webhooks, snapshot.Webhook(w))
 	}
 	for _, v := range d.Versions {
 		p.Versions = append(p.Versions, v.version())

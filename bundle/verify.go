@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/bundle/jsonfile"
 	"postern/platform/fault"
 )
 
@@ -52,7 +53,7 @@ func problem(entry, format string, args ...any) error {
 // an archive can be an attacker's.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || unseen(r) {
+		if r < ' ' || jsonfile.Unseen(r) {
 			return '?'
 		}
 		return r

@@ -22,7 +22,7 @@ func (l *ledgerCheck) complete(config projectDoc) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range append(ids, expectedItems(config)...) {
+	for _, id := range append(ids, expectedItems(config, l.report.Manifest.edition())...) {
 		if _, have := l.seen[l.hash(id)]; !have {
 			return problem(reportFile, "item %s is missing", id)
 		}
@@ -40,16 +40,46 @@ func (v *verifier) loginItems(config projectDoc) ([]string, error) {
 		return nil, err
 	}
 	var ids []string
+	for _, w := range p.Webhooks {
+		ids = append(ids, string(snapshot.FeatureWebhook)+":"+w.ID)
+	}
 	for _, c := range p.Clients {
 		ids = append(ids, string(snapshot.FeatureHostedLogin)+":"+c.ID)
 		for _, one := range c.Providers {
 			ids = append(ids, string(snapshot.FeatureProvider)+":"+c.ID+":"+one.ID)
+			for n := range one.Settings.Mappings {
+				ids = append(ids, fmt.Sprintf("%s:%s:%d", snapshot.FeatureGroupMapping, one.ID, n))
+			}
+		}
+	}
+	people, err := v.peopleItems(p)
+	return append(ids, people...), err
+}
+
+// peopleItems returns the ids of the items that the files about the people of tenants
+// require.
+func (v *verifier) peopleItems(p *snapshot.Project) ([]string, error) {
+	if err := v.readPeople(p); err != nil {
+		return nil, err
+	}
+	var ids []string
+	add := func(f snapshot.Feature, id string) { ids = append(ids, string(f)+":"+id) }
+	for _, t := range p.Tenants {
+		if t.Directory == nil {
+			continue
+		}
+		add(snapshot.FeatureUsers, t.ID)
+		for _, g := range t.Directory.Groups {
+			add(snapshot.FeatureUserGroup, g.ID)
+		}
+		for _, a := range t.Directory.Approvals {
+			add(snapshot.FeatureEntryRule, a.ID)
 		}
 	}
 	return ids, nil
 }
 
-func expectedItems(config projectDoc) []string {
+func expectedItems(config projectDoc, edition int) []string {
 	var ids []string
 	named := false // whether an environment has a host name
 	add := func(f snapshot.Feature, id string) { ids = append(ids, string(f)+":"+id) }
@@ -102,9 +132,10 @@ func expectedItems(config projectDoc) []string {
 		}
 	}
 	for _, f := range snapshot.AlwaysReported() {
-		if f != snapshot.FeatureCustomDomains || !named {
-			add(f, config.ID)
+		if f == snapshot.FeatureCustomDomains && named || f == snapshot.FeatureBilling && edition == 1 {
+			continue
 		}
+		add(f, config.ID)
 	}
 	return ids
 }

@@ -109,7 +109,7 @@ func acceptsOwnTokens(p *snapshot.Project) bool {
 
 // judgeLogin returns where an app client or provider is, and what becomes of its tokens.
 func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
-	if !acceptsOwnTokens(b.Project) {
+	if !acceptsOwnTokens(b.Project) && s.Provider == nil {
 		return bundle.Verdict{}
 	}
 	at := bundle.At(gatewayFile, "/plugins/0/config/clients/%s", bundle.Escape(s.Client.Issuer))
@@ -123,13 +123,12 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	case s.Provider.TokenUpstream == snapshot.ProviderAccessToken, s.Provider.TokenUpstream == snapshot.ProviderIDToken:
 		return bundle.Verdict{Reason: "sealed_tokens"}
 	}
-	return bundle.Verdict{}
+	return bundle.Verdict{Reason: bundle.ProviderReason(s.Provider)}
 }
 
 func loginFates() []bundle.Fate {
 	const (
-		signIn = "This gateway signs no user in: redirect, sign-out and back-channel logout URIs, lifetimes, grant " +
-			"types, API scopes that it may ask for, branding and users of the app client are not in this zip."
+		signIn   = "This gateway signs no user in; the settings of the app client stand in clients.json."
 		register = "Register your applications with an OpenID Connect provider of your own, and add its issuer and " +
 			"audience to `issuers` of the routes, before you move them."
 	)
@@ -159,5 +158,5 @@ func providerFates() []bundle.Fate {
 	sealed.Note = "Upstreams get the provider's token, which is sealed in each token of the app client and can be " +
 		"opened by the hosted service alone: the exported gateway answers 503 provider_token_unavailable. " +
 		sealed.Note
-	return []bundle.Fate{bundle.LoginProvider, own, sealed}
+	return []bundle.Fate{bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, own, sealed}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/bundle/jsonfile"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/platform/fault"
@@ -137,14 +138,14 @@ func seconds(t time.Time) float64 { return math.Max(float64(t.UnixMilli())/1000,
 // configWriter streams gateway.yaml.
 type configWriter struct {
 	b         *bundle.Build
-	out       *bundle.Stream
+	out       *jsonfile.Stream
 	consumers int  // with more owners than this no consumers are written
 	project   bool // upstreams get X-Project-ID
 	tokens    bool // the plugin verifies tokens
 }
 
 func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
-	c := &configWriter{b: b, out: bundle.NewStream(w), consumers: mostConsumers, project: true, tokens: true}
+	c := &configWriter{b: b, out: jsonfile.NewStream(w), consumers: mostConsumers, project: true, tokens: true}
 	return c.write(ctx)
 }
 

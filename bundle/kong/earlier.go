@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"postern/bundle"
+	"postern/bundle/jsonfile"
 )
 
 // released/<edition>.json has the sums of the files of an earlier edition.
@@ -62,7 +63,7 @@ func sameProbes(b *bundle.Build, open func(name string) (io.ReadCloser, error)) 
 		return err
 	}
 	var behind bytes.Buffer
-	out := bundle.NewStream(&behind)
+	out := jsonfile.NewStream(&behind)
 	for _, pl := range places(b.Project) {
 		for _, r := range pl.routes {
 			out.Value(boundaryOf(r))
@@ -100,7 +101,7 @@ func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)
 	read, write := io.Pipe()
 	go func() {
 		// Edition 1 has a consumer for every owner, names no project, and verifies no tokens.
-		c := &configWriter{b: b, out: bundle.NewStream(write), consumers: math.MaxInt}
+		c := &configWriter{b: b, out: jsonfile.NewStream(write), consumers: math.MaxInt}
 		write.CloseWithError(c.write(context.Background()))
 	}()
 	want, err := settingsSum(read)

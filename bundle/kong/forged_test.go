@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/bundle/jsonfile"
 	"postern/platform/fault"
 	"postern/testkit/sample"
 )
@@ -34,7 +35,7 @@ func forge(t *testing.T, files map[string]string) []byte {
 		}
 	}
 	var text strings.Builder
-	if err := bundle.WriteDocument(&text, m); err != nil {
+	if err := jsonfile.Write(&text, m); err != nil {
 		t.Fatal(err)
 	}
 	files[manifest], files[sums] = text.String(), ""

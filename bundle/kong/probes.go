@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"postern/bundle"
+	"postern/bundle/jsonfile"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -204,7 +205,7 @@ func writeChosenProbes(ctx context.Context, b *bundle.Build, w io.Writer, chosen
 	if err != nil {
 		return err
 	}
-	out := bundle.NewStream(w)
+	out := jsonfile.NewStream(w)
 	for _, pl := range places(b.Project) {
 		for _, r := range pl.routes {
 			for _, p := range probesFor(b, pl, r, hash) {

@@ -28,10 +28,10 @@ func TestVersionsThatTakeTokens(t *testing.T) {
 		"kong.hosted_login.until_they_end",
 		"kong.api_scope.until_tokens_end",
 		"kong.hosted_login.machine_until_they_end",
-		"kong.identity_provider.settings_stay",
+		"kong.identity_provider.document",
 		"kong.identity_provider.own_tokens",
 		`"identity_provider:cli_1:idp_2"`,
-		"kong.group_mapping.login_stays",
+		"kong.group_mapping.rule_kept",
 		"kong.deleted_project.answers",
 		"groups = /sales… → sales",
 		in.Project.Tenants[0].Name + "/web",
@@ -87,7 +87,9 @@ func takeTokens(p *snapshot.Project) snapshot.Version {
 			{ID: "idp_2", Type: "auth0", Issuer: "https://acme.eu.auth0.com/"},
 		},
 	}}
-	p.GroupMappings = []snapshot.GroupMapping{{ID: "idp_1:0", Text: "groups = /sales… → sales"}}
+	p.Clients[1].Providers[0].Settings = &snapshot.ProviderSettings{
+		Mappings: []snapshot.GroupMapping{{Claim: "groups", Value: "/sales", Match: "prefix", Group: "sales"}},
+	}
 	return opaque
 }
 

@@ -14,6 +14,8 @@ type AppClient struct {
 	Providers []Provider   // in the order of creation
 	Machine   bool         // it gets tokens of its own (RFC 6749, 4.4)
 	Frozen    bool         // none of its tokens is accepted
+
+	Settings *ClientSettings `json:",omitempty"` // only in exports
 }
 
 // SigningKey is the public part of a key that signs tokens. It is published some time
@@ -34,12 +36,8 @@ type Provider struct {
 	Enabled       bool      // users can sign in with it
 	TokenClient   TokenType // what the browser gets: ServiceToken or ProviderToken
 	TokenUpstream TokenType // what the upstream gets: any but ProviderToken
-}
 
-// GroupMapping is a rule by which a provider's claims put users into a group.
-type GroupMapping struct {
-	ID   string // of the provider, with the rule's place in its list: idp_…:0
-	Text string // for example: groups = /sales → sales
+	Settings *ProviderSettings `json:",omitempty"` // only in exports
 }
 
 // TokenType says which token a browser or an upstream gets.

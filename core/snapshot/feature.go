@@ -22,7 +22,15 @@ const (
 	FeatureHostedLogin    Feature = "hosted_login"        // an app client, whose tokens versions accept too
 	FeatureProvider       Feature = "identity_provider"   // a provider that an app client offers
 	FeatureGroupMapping   Feature = "group_mapping"       // a rule by which claims of a provider put users into a group
-	FeatureAPIScope       Feature = "api_scope"           // the audience or a scope that app clients can ask for
+	FeatureRedirects      Feature = "redirect_uris"       // the addresses of an app client that browsers return to
+	FeatureBranding       Feature = "login_branding"      // how the sign-in page of an app client looks
+	FeatureUsers          Feature = "users"               // of a tenant, with their identities and memberships
+	FeatureUserGroup      Feature = "user_group"
+	FeatureEntryRule      Feature = "entry_rule" // who may join a tenant
+	FeatureConsents       Feature = "consents"   // of a tenant's users
+	FeatureWebhook        Feature = "webhook"
+	FeatureUnclaimed      Feature = "unclaimed_caps" // of a project that nobody has claimed
+	FeatureAPIScope       Feature = "api_scope"      // the audience or a scope that app clients can ask for
 	FeatureKeyType        Feature = "key_type"
 	FeatureTenant         Feature = "tenant"
 	FeatureKey            Feature = "key"
@@ -42,6 +50,7 @@ const (
 	FeatureManagedGitHub   Feature = "managed_github_login"
 	FeatureObjectOwnership Feature = "object_ownership"
 	FeatureUsage           Feature = "usage_analytics"
+	FeatureBilling         Feature = "billing_credits"
 	FeatureAudit           Feature = "audit_history"
 	FeatureCustomDomains   Feature = "custom_domains"
 	FeatureSecrets         Feature = "secrets_left_out"
@@ -52,7 +61,8 @@ func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureBin, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
 		FeatureUpstreamCert, FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer,
-		FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping, FeatureAPIScope,
+		FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping, FeatureRedirects, FeatureBranding,
+		FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook, FeatureUnclaimed, FeatureAPIScope,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
 		FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)
@@ -62,6 +72,6 @@ func Features() []Feature {
 func AlwaysReported() []Feature {
 	return []Feature{
 		FeatureLoginSessions, FeatureManagedGitHub, FeatureObjectOwnership, FeatureUsage,
-		FeatureAudit, FeatureCustomDomains, FeatureSecrets,
+		FeatureBilling, FeatureAudit, FeatureCustomDomains, FeatureSecrets,
 	}
 }

@@ -100,10 +100,6 @@ type Project struct {
 
 	// Clients are the app clients of the tenants that are served, sorted by id.
 	Clients []AppClient
-	// GroupMappings are those of the app clients' providers. Only the ledger of an export
-	// names them: tokens have the groups.
-	GroupMappings []GroupMapping
-
 	// Barred are the barred users of those tenants and, since their keys open this
 	// project too, of the other projects of the product. Sorted by id.
 	Barred []BarredUser
@@ -114,6 +110,9 @@ type Project struct {
 
 	// CallSigningKeys are in the order in which they sign. None: calls are not signed.
 	CallSigningKeys []CallSigningKey `json:",omitempty"`
+
+	// Webhooks are the team's, sorted by id; only in exports.
+	Webhooks []Webhook `json:",omitempty"`
 
 	// DataKeys are the keys of the sealed values in Versions and CallSigningKeys.
 	DataKeys []DataKey `json:",omitempty"`
@@ -173,6 +172,9 @@ type Tenant struct {
 	Name          string
 	FallbackOwner string // for calls without a key whose token names the tenant; "": the project's
 	Detached      bool   // no longer served, but keys still refer to it; only in exports
+
+	DisplayName string     `json:",omitempty"` // "": the name; only in exports
+	Directory   *Directory `json:",omitempty"` // only in exports
 }
 
 // KeyState is the stored state of a key. Expiry is not a state of its own: it

@@ -145,6 +145,9 @@ func (s *Service) write(
 		Project:  project,
 		Keys:     func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
 		KeyCount: count,
+		Users: func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
+			return usersOf(ctx, tx, t.ID)
+		},
 		Options: bundle.Options{
 			Format:    bundle.Format(row.Format),
 			Keys:      bundle.KeysOption(row.Keys),
@@ -176,6 +179,24 @@ func keysOf(ctx context.Context, tx *models.Tx, project *snapshot.Project) iter.
 		})
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(snapshot.Key{}, err)
+		}
+	}
+}
+
+// usersOf returns the users of a tenant as an iterator.
+func usersOf(ctx context.Context, tx *models.Tx, tenantID string) iter.Seq2[snapshot.User, error] {
+	return func(yield func(snapshot.User, error) bool) {
+		err := projects.ScanUsers(tx, tenantID, func(u snapshot.User) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !yield(u, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(snapshot.User{}, err)
 		}
 	}
 }

@@ -55,9 +55,10 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 	return out, nil
 }
 
-// CompileWhole is Compile for an export, with two additions: tenants that the project no
-// longer serves but that still have keys, and a revision that includes changes of keys
-// created in other projects of the product. Both need a scan of all keys.
+// CompileWhole is Compile for an export, with three additions: tenants that the project no
+// longer serves but that still have keys, a revision that includes changes of keys created
+// in other projects of the product (both need a scan of all keys), and what only leaves
+// with an export, such as people and the settings of app clients.
 func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, error) {
 	out, err := Compile(tx, projectID, publicURL)
 	if err != nil {
@@ -66,6 +67,9 @@ func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project
 	row, err := tx.ProjectByID(projectID)
 	if err != nil {
 		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
+	}
+	if err := readPeople(tx, row, out); err != nil {
+		return nil, err
 	}
 	if err := readDetached(tx, row, out); err != nil {
 		return nil, fmt.Errorf("projects: tenants of the keys of %s: %w", projectID, err)

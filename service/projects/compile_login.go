@@ -1,7 +1,6 @@
 package projects
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -20,9 +19,6 @@ func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 	if len(clients) > 0 {
 		keys, providers, err := readOfClients(tx, out.ID, now)
 		if err != nil {
-			return err
-		}
-		if out.GroupMappings, err = readGroupMappings(tx, out.ID); err != nil {
 			return err
 		}
 		for _, row := range clients {
@@ -81,24 +77,4 @@ func readOfClients(
 		})
 	}
 	return keys, providers, nil
-}
-
-// readGroupMappings reads the rules of all providers that users of a project sign in with.
-func readGroupMappings(tx *models.Tx, projectID string) ([]snapshot.GroupMapping, error) {
-	rows, err := tx.GroupMappingsServed(projectID)
-	if err != nil {
-		return nil, err
-	}
-	var out []snapshot.GroupMapping
-	for _, row := range rows {
-		rest := "" // of a value that only begins so
-		if row.Match == "prefix" {
-			rest = "…"
-		}
-		out = append(out, snapshot.GroupMapping{
-			ID:   fmt.Sprintf("%s:%d", row.ProviderID, row.Position),
-			Text: fmt.Sprintf("%s = %s%s → %s", row.Claim, row.Value, rest, row.Group),
-		})
-	}
-	return out, nil
 }

@@ -1,4 +1,7 @@
-package bundle
+// Package jsonfile writes the JSON documents of an export: deterministic bytes that are also valid YAML, in which no
+// character is hidden from a reviewer. It owns the encoding (RFC 8259) and leaves the shapes of documents to its
+// callers.
+package jsonfile
 
 import (
 	"bufio"
@@ -18,20 +21,20 @@ func Encode(v any) ([]byte, error) {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("bundle: encode %T: %w", v, err)
+		return nil, fmt.Errorf("jsonfile: encode %T: %w", v, err)
 	}
 	return escapeUnseen(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
 
-// WriteDocument writes v as an indented document with a final newline.
-func WriteDocument(w io.Writer, v any) error {
+// Write writes v as an indented document with a final newline.
+func Write(w io.Writer, v any) error {
 	line, err := Encode(v)
 	if err != nil {
 		return err
 	}
 	var buf bytes.Buffer
 	if err := json.Indent(&buf, line, "", "  "); err != nil {
-		return fmt.Errorf("bundle: indent %T: %w", v, err)
+		return fmt.Errorf("jsonfile: indent %T: %w", v, err)
 	}
 	buf.WriteByte('\n')
 	_, err = w.Write(buf.Bytes())
@@ -45,7 +48,7 @@ func escapeUnseen(in []byte) []byte {
 	out := make([]byte, 0, len(in)+64)
 	for len(in) > 0 {
 		r, size := utf8.DecodeRune(in)
-		if unseen(r) {
+		if Unseen(r) {
 			out = fmt.Appendf(out, `\u%04x`, r)
 		} else {
 			out = append(out, in[:size]...)
@@ -64,9 +67,9 @@ func isPlain(in []byte) bool {
 	return true
 }
 
-// unseen reports whether r is escaped. That includes U+FFFD, to which encoding/json
+// Unseen reports whether r is escaped. That includes U+FFFD, to which encoding/json
 // converts invalid UTF-8: text that is read back must be written the same way.
-func unseen(r rune) bool {
+func Unseen(r rune) bool {
 	switch {
 	case r == utf8.RuneError, r >= 0x7f && r <= 0x9f, r == 0xad, r == 0x061c, r == 0xfeff, r == 0xfffe, r == 0xffff:
 		return true

@@ -1,0 +1,116 @@
+package bundle
+
+import (
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"postern/core/snapshot"
+)
+
+// clientsDoc has the settings of the app clients of a tenant.
+type clientsDoc struct {
+	Clients []clientDoc `json:"clients"`
+}
+
+type clientDoc struct {
+	ID             string   `json:"id"`
+	Name           string   `json:"name"`
+	GrantTypes     []string `json:"grant_types"`
+	RedirectURIs   []string `json:"redirect_uris"`
+	LogoutURIs     []string `json:"logout_uris"`
+	BackchannelURI *string  `json:"backchannel_uri"`
+	APIScopes      []string `json:"api_scopes"`
+	SecretSHA256   *string  `json:"secret_sha256"`
+	AccessSeconds  int64    `json:"access_seconds"`
+	RefreshSeconds int64    `json:"refresh_seconds"`
+	Algorithm      string   `json:"algorithm"`
+	Title          string   `json:"title"`
+	Welcome        string   `json:"welcome"`
+	LogoURL        string   `json:"logo_url"`
+	Color          string   `json:"color"`
+	CreatedAt      string   `json:"created_at"`
+}
+
+// ClientsFile returns the name of the file with the settings of a tenant's app clients.
+func ClientsFile(tenant string) string { return "tenants/" + tenant + "/auth/clients.json" }
+
+func clientsDocOf(clients []snapshot.AppClient) clientsDoc {
+	doc := clientsDoc{Clients: []clientDoc{}}
+	for _, c := range clients {
+		s := c.Settings
+		if s == nil {
+			s = &snapshot.ClientSettings{}
+		}
+		one := clientDoc{
+			ID:             c.ID,
+			Name:           c.Name,
+			GrantTypes:     list(s.GrantTypes),
+			RedirectURIs:   list(s.RedirectURIs),
+			LogoutURIs:     list(s.LogoutURIs),
+			BackchannelURI: optional(s.BackchannelURI),
+			APIScopes:      list(s.APIScopes),
+			AccessSeconds:  int64(s.AccessFor / time.Second),
+			RefreshSeconds: int64(s.RefreshFor / time.Second),
+			Algorithm:      s.Algorithm,
+			Title:          s.Title,
+			Welcome:        s.Welcome,
+			LogoURL:        s.LogoURL,
+			Color:          s.Color,
+			CreatedAt:      stamp(s.CreatedAt),
+		}
+		if s.SecretHash != nil {
+			one.SecretSHA256 = optional(hex.EncodeToString(s.SecretHash))
+		}
+		doc.Clients = append(doc.Clients, one)
+	}
+	return doc
+}
+
+// settings returns the settings that a document describes.
+func (d clientDoc) settings() (*snapshot.ClientSettings, error) {
+	in := reading{}
+	s := &snapshot.ClientSettings{
+		GrantTypes:     d.GrantTypes,
+		RedirectURIs:   d.RedirectURIs,
+		LogoutURIs:     d.LogoutURIs,
+		BackchannelURI: valueOf(d.BackchannelURI),
+		APIScopes:      d.APIScopes,
+		AccessFor:      time.Duration(d.AccessSeconds) * time.Second,
+		RefreshFor:     time.Duration(d.RefreshSeconds) * time.Second,
+		Algorithm:      d.Algorithm,
+		Title:          d.Title,
+		Welcome:        d.Welcome,
+		LogoURL:        d.LogoURL,
+		Color:          d.Color,
+		CreatedAt:      in.moment(&d.CreatedAt),
+	}
+	if hash := in.hash(d.SecretSHA256); hash != nil {
+		s.SecretHash = hash[:]
+	}
+	return s, in.err
+}
+
+// readClients adds the settings in a tenant's file to its app clients.
+func (v *verifier) readClients(clients []snapshot.AppClient, t snapshot.Tenant) error {
+	name := ClientsFile(t.Name)
+	if _, have := v.files[name]; !have {
+		return nil
+	}
+	doc, err := decodeWhole[clientsDoc](v, name)
+	if err != nil {
+		return err
+	}
+	if len(doc.Clients) != len(clients) {
+		return problem(name, "it has not the app clients that %s has", IssuersFile(t.Name))
+	}
+	for i, one := range doc.Clients {
+		if one.ID != clients[i].ID {
+			return problem(name, "it has not the app clients that %s has", IssuersFile(t.Name))
+		}
+		if clients[i].Settings, err = one.settings(); err != nil {
+			return problem(name, "%s", fmt.Errorf("app client %s: %w", one.ID, err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package bundle_test
+
+import (
+	"context"
+	"encoding/hex"
+	"iter"
+	"net/netip"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/testkit/sample"
+)
+
+func hexOf(s string) string {
+	sum := policy.HashKey(s)
+	return hex.EncodeToString(sum[:])
+}
+
+func streamUsers(users ...snapshot.User) func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error] {
+	return func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error] {
+		return func(yield func(snapshot.User, error) bool) {
+			for _, u := range users {
+				if !yield(u, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func ranges(one string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(one)} }
+
+func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+func fullIntrospection() snapshot.Introspection {
+	return snapshot.Introspection{
+		Endpoint:  "https://in.example/introspect",
+		Method:    snapshot.SecretPost,
+		ClientID:  "in-client",
+		HasSecret: true,
+		Issuer:    "https://in.example",
+		Audience:  "in-audience",
+	}
+}
+
+// fullProject sets every field to something that can be found again.
+func fullProject() (*snapshot.Project, snapshot.Key) {
+	project := &snapshot.Project{
+		ID: sample.ProjectID, Name: "pr-name", DisplayName: "Pr Display", FallbackOwner: "pr-fallback",
+		CreatedAt: year(2021), ExpiresAt: year(2022), Revision: 987654, RevisedAt: year(2023),
+		ProductID: "prd_full", Product: "pd-name",
+		Limits: snapshot.ProjectLimits{
+			Key:     snapshot.Limits{snapshot.Second: 71000},
+			Owner:   snapshot.Limits{snapshot.Hour: 71001},
+			IP:      snapshot.Limits{snapshot.Day: 71002},
+			Project: snapshot.Limits{snapshot.Year: 71003},
+		},
+		API: snapshot.API{
+			Audience: "https://ap.example",
+			Scopes:   []snapshot.APIScope{{Name: "ap:scope", Description: "ap description"}},
+		},
+		CallSigningKeys: []snapshot.CallSigningKey{{
+			ID:             "cs-thumbprint",
+			Public:         []byte("cs-public"),
+			Sealed:         []byte("sealed-value"),
+			SignsFrom:      year(2026),
+			PublishedUntil: year(2027),
+		}},
+		Clients:       []snapshot.AppClient{fullClient()},
+		Barred:        []snapshot.BarredUser{{ID: "usr_full", Deleted: true}},
+		EndedSessions: []string{"ses_full"},
+		KeyTypes: []snapshot.KeyType{{
+			ID:        "kty_full",
+			Name:      "ktname",
+			Scopes:    []string{"kt:scope"},
+			ExpiresIn: 13579 * time.Second,
+			Limits:    snapshot.Limits{snapshot.Minute: 71004},
+			BuiltIn:   true,
+		}},
+		Tenants: []snapshot.Tenant{{
+			ID:            "tnt_full",
+			Name:          "te-name",
+			DisplayName:   "Te Display",
+			FallbackOwner: "te-fallback",
+			Detached:      true,
+			Directory:     fullDirectory(),
+		}},
+		Webhooks: []snapshot.Webhook{{ID: "whk_full", Host: "wh.example", Events: []string{"wh.event"}, Enabled: true}},
+		Versions: []snapshot.Version{{
+			ID: "ver_full", Name: "7.8.9-vname",
+			Access: snapshot.Access{
+				Mode:    snapshot.Authenticate,
+				Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT},
+				Keyless: snapshot.OwnerFallback,
+				Issuers: []snapshot.TokenIssuer{{
+					Issuer:   "https://ti.example/",
+					Audience: "ti-audience",
+					JWKSURL:  "https://ti.example/keys",
+					Tenant:   "ti-tenant",
+				}},
+				Opaque: fullIntrospection(),
+				IP:     snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
+			},
+			Environments: []snapshot.Environment{{
+				ID:          "env_full",
+				Name:        "en-name",
+				Target:      "http://en.example/target",
+				Hosts:       []string{"own.en.example"},
+				Headers:     []snapshot.UpstreamHeader{{Name: "X-En-Header", Sealed: []byte("sealed-value")}},
+				Certificate: &snapshot.ClientCertificate{Chain: "en-chain", Sealed: []byte("sealed-value")},
+			}},
+		}},
+	}
+	return project, fullKey()
+}
+
+func fullClient() snapshot.AppClient {
+	return snapshot.AppClient{
+		ID:       "cli_full",
+		Name:     "ac-name",
+		Issuer:   "https://ac.example/oauth/cli_full",
+		TenantID: "tnt_full",
+		Keys: []snapshot.SigningKey{{
+			ID:        "sig_full",
+			Algorithm: "sk-alg",
+			JWK:       `{"kty":"sk-jwk"}`,
+			ExpiresAt: year(2028),
+		}},
+		Providers: []snapshot.Provider{{
+			ID:            "idp_full",
+			Type:          "oidc",
+			AppID:         "pv-app",
+			Issuer:        "https://pv.example",
+			Enabled:       true,
+			TokenClient:   snapshot.ProviderToken,
+			TokenUpstream: snapshot.ProviderIDToken,
+			Settings:      fullProviderSettings(),
+		}},
+		Machine:  true,
+		Frozen:   true,
+		Settings: fullClientSettings(),
+	}
+}
+
+func fullClientSettings() *snapshot.ClientSettings {
+	secret := policy.HashKey("client secret")
+	return &snapshot.ClientSettings{
+		RedirectURIs:   []string{"https://rd.example/back"},
+		LogoutURIs:     []string{"https://lo.example/out"},
+		BackchannelURI: "https://bc.example/told",
+		APIScopes:      []string{"as:scope"},
+		GrantTypes:     []string{"gt-grant"},
+		SecretHash:     secret[:],
+		AccessFor:      1357 * time.Second,
+		RefreshFor:     2468 * time.Second,
+		Algorithm:      "cs-algorithm",
+		Title:          "Cs Title",
+		Welcome:        "Cs Welcome",
+		LogoURL:        "https://logo.example/cs",
+		Color:          "#c51c51",
+		CreatedAt:      year(2010),
+	}
+}
+
+func fullProviderSettings() *snapshot.ProviderSettings {
+	return &snapshot.ProviderSettings{
+		Managed:       true,
+		HasSecret:     true,
+		Scopes:        []string{"ps:scope"},
+		Label:         "Ps Label",
+		Audience:      "ps-audience",
+		Domains:       []string{"ps-domain.example"},
+		SignInDomains: []string{"ps-sign-in.example"},
+		Mappings: []snapshot.GroupMapping{
+			{Claim: "gm-claim", Value: "gm-value", Match: "gm-match", Group: "gm-group"},
+		},
+		CreatedAt: year(2011),
+	}
+}
+
+func fullDirectory() *snapshot.Directory {
+	return &snapshot.Directory{
+		InviteOnly: true,
+		Approvals: []snapshot.Approval{{
+			ID:        "apr_full",
+			Kind:      "domain",
+			Value:     "ap.example",
+			Groups:    []string{"grp_ap"},
+			CreatedAt: year(2001),
+		}},
+		Groups: []snapshot.Group{{
+			ID:          "grp_full",
+			Name:        "gr-name",
+			DisplayName: "Gr Display",
+			ExternalID:  "gr-external",
+			Parents:     []string{"grp_parent"},
+			CreatedAt:   year(2002),
+			UpdatedAt:   year(2003),
+		}},
+		Users: 1,
+	}
+}
+
+func fullUser() snapshot.User {
+	return snapshot.User{
+		ID:            "usr_person",
+		Email:         "us@mail.example",
+		EmailVerified: true,
+		Name:          "Us Name",
+		UserName:      "us-user-name",
+		ExternalID:    "us-external",
+		State:         "frozen",
+		CreatedAt:     year(2004),
+		UpdatedAt:     year(2005),
+		Identities: []snapshot.Identity{
+			{Issuer: "id-issuer", Subject: "id-subject", ProviderID: "idp_first", CreatedAt: year(2006)},
+		},
+		Memberships: []snapshot.Membership{{GroupID: "grp_full", Role: "admin", Mapped: true, CreatedAt: year(2007)}},
+		Consents: []snapshot.Consent{
+			{ClientID: "cli_consented", Scope: "co:scope", CreatedAt: year(2008), UpdatedAt: year(2009)},
+		},
+	}
+}
+
+func fullKey() snapshot.Key {
+	old := policy.HashKey("before")
+	return snapshot.Key{
+		ID:          "key_full",
+		ProjectID:   sample.ProjectID,
+		Owner:       "k-owner",
+		KeyType:     "ktname",
+		Scopes:      []string{"k:scope"},
+		TenantID:    "tnt_full",
+		Tenant:      "te-name",
+		Environment: "en-name",
+		Description: "k description",
+		ProductID:   "prd_full",
+		Limits:      &snapshot.Limits{snapshot.Month: 71005},
+		AllowedIPs:  ranges("198.51.100.0/25"),
+		State:       snapshot.KeyFrozen,
+		OwnerFrozen: true,
+		Hash:        policy.HashKey("now"),
+		OldHash:     &old,
+		GraceEndsAt: year(2024),
+		ExpiresAt:   year(2025),
+		CreatedAt:   year(2020),
+		Prefix:      "kpre_en-name_",
+		Last4:       "La5t",
+	}
+}

@@ -1,0 +1,215 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"postern/bundle/jsonfile"
+	"postern/core/snapshot"
+)
+
+// entryDoc has how many users a tenant has, and who else may join.
+type entryDoc struct {
+	Users        int64         `json:"users"`
+	InviteOnly   bool          `json:"invite_only"`
+	PreApprovals []approvalDoc `json:"pre_approvals"`
+}
+
+type approvalDoc struct {
+	ID        string   `json:"id"`
+	Kind      string   `json:"kind"`
+	Value     string   `json:"value"`
+	Groups    []string `json:"groups"`
+	CreatedAt string   `json:"created_at"`
+}
+
+// groupsDoc has the groups of a tenant.
+type groupsDoc struct {
+	Groups []groupDoc `json:"groups"`
+}
+
+type groupDoc struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	DisplayName *string  `json:"display_name"`
+	ExternalID  *string  `json:"external_id"`
+	Parents     []string `json:"parents"`
+	CreatedAt   string   `json:"created_at"`
+	UpdatedAt   string   `json:"updated_at"`
+}
+
+// userDoc is a line of users.jsonl.
+type userDoc struct {
+	ID            string          `json:"id"`
+	Email         *string         `json:"email"`
+	EmailVerified bool            `json:"email_verified"`
+	Name          string          `json:"name"`
+	UserName      *string         `json:"user_name"`
+	ExternalID    *string         `json:"external_id"`
+	State         string          `json:"state"`
+	Identities    []identityDoc   `json:"identities"`
+	Groups        []membershipDoc `json:"groups"`
+	Consents      []consentDoc    `json:"consents"`
+	CreatedAt     string          `json:"created_at"`
+	UpdatedAt     string          `json:"updated_at"`
+}
+
+type identityDoc struct {
+	Issuer     string  `json:"issuer"`
+	Subject    string  `json:"subject"`
+	ProviderID *string `json:"provider_id"`
+	CreatedAt  string  `json:"created_at"`
+}
+
+type membershipDoc struct {
+	ID        string `json:"id"`
+	Role      string `json:"role"`
+	Mapped    bool   `json:"mapped"`
+	CreatedAt string `json:"created_at"`
+}
+
+type consentDoc struct {
+	ClientID  string `json:"client_id"`
+	Scope     string `json:"scope"`
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
+}
+
+// UsersFile returns the name of the file of a tenant's users.
+func UsersFile(tenant string) string { return "tenants/" + tenant + "/users/users.jsonl" }
+
+// GroupsFile returns the name of the file of a tenant's groups.
+func GroupsFile(tenant string) string { return "tenants/" + tenant + "/users/groups.json" }
+
+// EntryFile returns the name of the file that says who may join a tenant.
+func EntryFile(tenant string) string { return "tenants/" + tenant + "/users/entry.json" }
+
+// HasPeople reports whether this export has files about the people of a tenant.
+func (b *Build) HasPeople(t snapshot.Tenant) bool {
+	d := t.Directory
+	return b.Options.Consumers && d != nil &&
+		(d.Users > 0 || d.InviteOnly || len(d.Approvals) > 0 || len(d.Groups) > 0)
+}
+
+// people returns the files about the people of all tenants.
+func (b *Build) people() []Part {
+	var parts []Part
+	for _, t := range b.Project.Tenants {
+		if !b.HasPeople(t) {
+			continue
+		}
+		parts = append(parts,
+			document(EntryFile(t.Name), entryFileDoc, entryDocOf(t.Directory)),
+			document(GroupsFile(t.Name), groupsFileDoc, groupsDocOf(t.Directory)),
+			b.userRows(t))
+	}
+	return parts
+}
+
+func entryDocOf(d *snapshot.Directory) entryDoc {
+	doc := entryDoc{Users: d.Users, InviteOnly: d.InviteOnly, PreApprovals: []approvalDoc{}}
+	for _, a := range d.Approvals {
+		doc.PreApprovals = append(doc.PreApprovals, approvalDoc{
+			a.ID, a.Kind, a.Value, list(a.Groups), stamp(a.CreatedAt),
+		})
+	}
+	return doc
+}
+
+func groupsDocOf(d *snapshot.Directory) groupsDoc {
+	doc := groupsDoc{Groups: []groupDoc{}}
+	for _, g := range d.Groups {
+		doc.Groups = append(doc.Groups, groupDoc{
+			ID:          g.ID,
+			Name:        g.Name,
+			DisplayName: optional(g.DisplayName),
+			ExternalID:  optional(g.ExternalID),
+			Parents:     list(g.Parents),
+			CreatedAt:   stamp(g.CreatedAt),
+			UpdatedAt:   stamp(g.UpdatedAt),
+		})
+	}
+	return doc
+}
+
+func (b *Build) userRows(t snapshot.Tenant) Part {
+	name := UsersFile(t.Name)
+	return Part{Name: name, Doc: usersDoc, Write: func(ctx context.Context, w io.Writer) error {
+		out := jsonfile.NewStream(w)
+		for u, err := range b.UsersOf(ctx, t, name) {
+			if err != nil {
+				return err
+			}
+			out.Value(userDocOf(u))
+			out.Raw("\n")
+		}
+		return out.Close()
+	}}
+}
+
+func userDocOf(u *snapshot.User) userDoc {
+	doc := userDoc{
+		ID:            u.ID,
+		Email:         optional(u.Email),
+		EmailVerified: u.EmailVerified,
+		Name:          u.Name,
+		UserName:      optional(u.UserName),
+		ExternalID:    optional(u.ExternalID),
+		State:         u.State,
+		Identities:    []identityDoc{},
+		Groups:        []membershipDoc{},
+		Consents:      []consentDoc{},
+		CreatedAt:     stamp(u.CreatedAt),
+		UpdatedAt:     stamp(u.UpdatedAt),
+	}
+	for _, i := range u.Identities {
+		doc.Identities = append(doc.Identities, identityDoc{
+			i.Issuer, i.Subject, optional(i.ProviderID), stamp(i.CreatedAt),
+		})
+	}
+	for _, m := range u.Memberships {
+		doc.Groups = append(doc.Groups, membershipDoc{m.GroupID, m.Role, m.Mapped, stamp(m.CreatedAt)})
+	}
+	for _, c := range u.Consents {
+		doc.Consents = append(doc.Consents, consentDoc{c.ClientID, c.Scope, stamp(c.CreatedAt), stamp(c.UpdatedAt)})
+	}
+	return doc
+}
+
+// UsersOf iterates over the users of a tenant in ascending order of ids. part names the
+// work in the progress reports. A user is valid until the next iteration.
+func (b *Build) UsersOf(ctx context.Context, t snapshot.Tenant, part string) iter.Seq2[*snapshot.User, error] {
+	return func(yield func(*snapshot.User, error) bool) {
+		var seen int64
+		last := ""
+		for u, err := range b.users(ctx, t) {
+			if err == nil && u.ID <= last {
+				err = fmt.Errorf("bundle: user %s came after %s: users must be in ascending order", u.ID, last)
+			}
+			if err == nil && !prefixedID.MatchString(u.ID) {
+				err = fmt.Errorf("bundle: user %q breaks the product's naming rules", u.ID)
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("bundle: read users: %w", err))
+				return
+			}
+			last = u.ID
+			if seen++; seen%progressEvery == 0 {
+				b.progress(part, seen, t.Directory.Users)
+			}
+			if !yield(&u, nil) {
+				return
+			}
+		}
+		if seen != t.Directory.Users {
+			yield(nil, fmt.Errorf("bundle: %d users of %s came, but there are %d", seen, t.Name, t.Directory.Users))
+			return
+		}
+		b.progress(part, seen, seen)
+	}
+}

@@ -1,0 +1,72 @@
+package bundle
+
+import (
+	"fmt"
+
+	"postern/core/snapshot"
+)
+
+// peopleSubjects lists what tenants have of people: one item for all users of a tenant and
+// one for their consents, and one for each group and each rule of who may join. Where the
+// options leave people out, only the first is there, which tells so.
+func (b *Build) peopleSubjects() []Subject {
+	var users, groups, rules, consents []Subject
+	for i := range b.Project.Tenants {
+		t := &b.Project.Tenants[i]
+		d := t.Directory
+		if d == nil {
+			continue
+		}
+		all := Subject{Feature: snapshot.FeatureUsers, ID: t.ID, Name: t.Name, Tenant: t}
+		if !b.Options.Consumers {
+			users = append(users, all)
+			continue
+		}
+		if !b.HasPeople(*t) {
+			continue
+		}
+		all.Name = fmt.Sprintf("%s: %d users", t.Name, d.Users)
+		all.Source = At(EntryFile(t.Name), "/users")
+		users = append(users, all)
+		for n, g := range d.Groups {
+			groups = append(groups, Subject{Feature: snapshot.FeatureUserGroup, ID: g.ID, Name: t.Name + "/" + g.Name,
+				Source: At(GroupsFile(t.Name), "/groups/%d", n), Tenant: t})
+		}
+		rules = append(rules, entrySubjects(t)...)
+		if d.Users > 0 {
+			all.Feature = snapshot.FeatureConsents
+			consents = append(consents, all)
+		}
+	}
+	return append(append(append(users, groups...), rules...), consents...)
+}
+
+// entrySubjects lists the rules of who may join a tenant.
+func entrySubjects(t *snapshot.Tenant) []Subject {
+	var out []Subject
+	if t.Directory.InviteOnly {
+		out = append(out, Subject{Feature: snapshot.FeatureEntryRule, ID: t.ID, Name: t.Name + ": invite only",
+			Source: At(EntryFile(t.Name), "/invite_only"), Tenant: t})
+	}
+	for n, a := range t.Directory.Approvals {
+		out = append(out, Subject{Feature: snapshot.FeatureEntryRule, ID: a.ID,
+			Name:   fmt.Sprintf("%s: %s %s", t.Name, a.Kind, a.Value),
+			Source: At(EntryFile(t.Name), "/pre_approvals/%d", n), Tenant: t})
+	}
+	return out
+}
+
+// teamSubjects lists what the project has of its team: webhooks, and the caps of a
+// workspace that nobody has claimed.
+func (b *Build) teamSubjects() []Subject {
+	var out []Subject
+	for n, w := range b.Project.Webhooks {
+		out = append(out, Subject{Feature: snapshot.FeatureWebhook, ID: w.ID, Name: w.Host,
+			Source: At(configFile, "/webhooks/%d", n)})
+	}
+	if !b.Project.ExpiresAt.IsZero() {
+		out = append(out, Subject{Feature: snapshot.FeatureUnclaimed, ID: b.Project.ID, Name: b.Project.Name,
+			Source: At(configFile, "/expires_at")})
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"postern/core/snapshot"
+)
+
+// readPeople sets what the files about the people of tenants say.
+func (v *verifier) readPeople(p *snapshot.Project) error {
+	for i := range p.Tenants {
+		t := &p.Tenants[i]
+		if _, have := v.files[EntryFile(t.Name)]; !have {
+			continue
+		}
+		entry, err := decodeWhole[entryDoc](v, EntryFile(t.Name))
+		if err != nil {
+			return err
+		}
+		groups, err := decodeWhole[groupsDoc](v, GroupsFile(t.Name))
+		if err != nil {
+			return err
+		}
+		if t.Directory, err = entry.directory(groups); err != nil {
+			return problem(EntryFile(t.Name), "%s", err)
+		}
+	}
+	return nil
+}
+
+func (d entryDoc) directory(groups groupsDoc) (*snapshot.Directory, error) {
+	in := reading{}
+	out := &snapshot.Directory{Users: d.Users, InviteOnly: d.InviteOnly}
+	for _, a := range d.PreApprovals {
+		out.Approvals = append(out.Approvals, snapshot.Approval{
+			ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: a.Groups, CreatedAt: in.moment(&a.CreatedAt),
+		})
+	}
+	for _, g := range groups.Groups {
+		out.Groups = append(out.Groups, snapshot.Group{
+			ID:          g.ID,
+			Name:        g.Name,
+			DisplayName: valueOf(g.DisplayName),
+			ExternalID:  valueOf(g.ExternalID),
+			Parents:     g.Parents,
+			CreatedAt:   in.moment(&g.CreatedAt),
+			UpdatedAt:   in.moment(&g.UpdatedAt),
+		})
+	}
+	return out, in.err
+}
+
+// usersOf reads users.jsonl strictly.
+func (v *verifier) usersOf(_ context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
+	name := UsersFile(t.Name)
+	known := map[string]bool{}
+	for _, g := range t.Directory.Groups {
+		known[g.ID] = true
+	}
+	return func(yield func(snapshot.User, error) bool) {
+		err := v.lines(name, func(n int, line []byte) error {
+			var row userDoc
+			if err := strict(name, line, &row); err != nil {
+				return problem(name, "line %d does not have its shape: %s", n+1, err)
+			}
+			user, err := row.user()
+			if err != nil {
+				return problem(name, "line %d: %s", n+1, err)
+			}
+			for _, m := range user.Memberships {
+				if !known[m.GroupID] {
+					return problem(name, "line %d: %s has no group %s", n+1, GroupsFile(t.Name), m.GroupID)
+				}
+			}
+			if !yield(user, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(snapshot.User{}, err)
+		}
+	}
+}
+
+// user returns the user that a row describes.
+func (d userDoc) user() (snapshot.User, error) {
+	in := reading{}
+	u := snapshot.User{
+		ID:            d.ID,
+		Email:         valueOf(d.Email),
+		EmailVerified: d.EmailVerified,
+		Name:          d.Name,
+		UserName:      valueOf(d.UserName),
+		ExternalID:    valueOf(d.ExternalID),
+		State:         d.State,
+		CreatedAt:     in.moment(&d.CreatedAt),
+		UpdatedAt:     in.moment(&d.UpdatedAt),
+	}
+	for _, i := range d.Identities {
+		u.Identities = append(u.Identities, snapshot.Identity{
+			Issuer: i.Issuer, Subject: i.Subject, ProviderID: valueOf(i.ProviderID), CreatedAt: in.moment(&i.CreatedAt),
+		})
+	}
+	for _, m := range d.Groups {
+		u.Memberships = append(u.Memberships, snapshot.Membership{
+			GroupID: m.ID, Role: m.Role, Mapped: m.Mapped, CreatedAt: in.moment(&m.CreatedAt),
+		})
+	}
+	for _, c := range d.Consents {
+		u.Consents = append(u.Consents, snapshot.Consent{
+			ClientID: c.ClientID, Scope: c.Scope, CreatedAt: in.moment(&c.CreatedAt), UpdatedAt: in.moment(&c.UpdatedAt),
+		})
+	}
+	return u, in.err
+}

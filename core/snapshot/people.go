@@ -1,0 +1,135 @@
+package snapshot
+
+import "time"
+
+// What follows is read for an export only. A gateway serves calls without it.
+
+// ClientSettings are an app client's settings besides what verifies its tokens.
+type ClientSettings struct {
+	RedirectURIs   []string
+	LogoutURIs     []string // that a browser may be sent to after a sign-out
+	BackchannelURI string   // where the client is told that a session has ended; "": nowhere
+	APIScopes      []string // that it may ask for
+	GrantTypes     []string
+	SecretHash     []byte        // SHA-256; nil: a public client
+	AccessFor      time.Duration // lifetime of its access tokens, whole seconds
+	RefreshFor     time.Duration // lifetime of its refresh tokens, whole seconds; 0: it gets none
+	Algorithm      string        // of new signing keys
+	Title          string        // of the sign-in page, as the three that follow; "": the default
+	Welcome        string
+	LogoURL        string
+	Color          string
+	CreatedAt      time.Time
+}
+
+// Branded reports whether the sign-in page looks other than the default.
+func (s *ClientSettings) Branded() bool {
+	return s.Title != "" || s.Welcome != "" || s.LogoURL != "" || s.Color != ""
+}
+
+// ProviderSettings are a provider's settings besides what says which tokens a gateway gets.
+type ProviderSettings struct {
+	Managed       bool // the installation's own app; it has no secret of the team
+	HasSecret     bool
+	Scopes        []string
+	Label         string   // on its button; "": the name of the type
+	Audience      string   // the API that its access tokens are for; "": none
+	Domains       []string // of addresses that it is authoritative for
+	SignInDomains []string // of addresses that lead to it
+	Mappings      []GroupMapping
+	CreatedAt     time.Time
+}
+
+// GroupMapping is a rule by which a provider's claims put users into a group.
+type GroupMapping struct {
+	Claim string // a path
+	Value string
+	Match string // exact or prefix
+	Group string // name
+}
+
+// Text returns the rule as a line, such as: groups = /sales → sales.
+func (m GroupMapping) Text() string {
+	rest := ""
+	if m.Match == "prefix" {
+		rest = "…"
+	}
+	return m.Claim + " = " + m.Value + rest + " → " + m.Group
+}
+
+// Directory is what a tenant has of people, without its users: they are too many for one
+// value and are streamed.
+type Directory struct {
+	InviteOnly bool       // only users that are expected may join
+	Approvals  []Approval // who may, sorted by id
+	Groups     []Group    // sorted by name
+	Users      int64      // how many there are
+}
+
+// Approval lets people join an invite-only tenant.
+type Approval struct {
+	ID        string
+	Kind      string   // email or domain
+	Value     string   // lower case
+	Groups    []string // ids of those that they are put into
+	CreatedAt time.Time
+}
+
+// Group is a group of users of a tenant.
+type Group struct {
+	ID          string // grp_…
+	Name        string
+	DisplayName string   // "": the name
+	ExternalID  string   // a provisioning system's id; "": none made it
+	Parents     []string // ids of the groups that it is in, sorted
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// User is a user of a tenant.
+type User struct {
+	ID            string // usr_…; the sub of their tokens
+	Email         string // lower case; "": the provider tells none
+	EmailVerified bool
+	Name          string
+	UserName      string // what a provisioning system calls them, lower case; "": none does
+	ExternalID    string // the provisioning system's own id; "": none
+	State         string // active, frozen or invited
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	Identities    []Identity   // sorted by issuer and subject
+	Memberships   []Membership // direct ones, sorted by group
+	Consents      []Consent    // sorted by app client
+}
+
+// Identity is the account of a user at a provider.
+type Identity struct {
+	Issuer     string // the provider's type, and its issuer where the type does not imply it
+	Subject    string // the provider's id of the user
+	ProviderID string // through which it was first seen; it may be gone
+	CreatedAt  time.Time
+}
+
+// Membership says that a user is in a group.
+type Membership struct {
+	GroupID   string
+	Role      string // member or admin
+	Mapped    bool   // by a provider's claims alone
+	CreatedAt time.Time
+}
+
+// Consent is what a user agreed to share with an app client.
+type Consent struct {
+	ClientID  string
+	Scope     string // separated by spaces
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Webhook is an address of the team that is told of events, without what signs them.
+type Webhook struct {
+	ID      string
+	Host    string // of its URL, which may have a secret in its path
+	Events  []string
+	Enabled bool
+}

@@ -1,0 +1,239 @@
+package projects
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+)
+
+// readPeople reads what only exports have: the settings of app clients and providers, the
+// people of tenants (their users are streamed, see ScanUsers), and the team's webhooks.
+func readPeople(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	if err := readClientSettings(tx, out); err != nil {
+		return fmt.Errorf("projects: settings of the login of %s: %w", row.ID, err)
+	}
+	tenants, err := tx.TenantsOf(row.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range tenants {
+		at := slices.IndexFunc(out.Tenants, func(have snapshot.Tenant) bool { return have.ID == t.ID })
+		if out.Tenants[at].Directory, err = readDirectory(tx, t.ID); err != nil {
+			return fmt.Errorf("projects: people of %s: %w", t.ID, err)
+		}
+		out.Tenants[at].DisplayName = t.DisplayName
+	}
+	return readWebhooks(tx, row.TeamID, out)
+}
+
+func readClientSettings(tx *models.Tx, out *snapshot.Project) error {
+	clients, err := tx.AppClientsServed(out.ID)
+	if err != nil {
+		return err
+	}
+	providers, err := readProviderSettings(tx, out.ID)
+	if err != nil {
+		return err
+	}
+	for _, row := range clients {
+		at := slices.IndexFunc(out.Clients, func(c snapshot.AppClient) bool { return c.ID == row.ID })
+		client := &out.Clients[at]
+		client.Settings = &snapshot.ClientSettings{
+			RedirectURIs:   row.RedirectURIs,
+			LogoutURIs:     row.LogoutURIs,
+			BackchannelURI: row.BackchannelURI,
+			APIScopes:      row.APIScopes,
+			GrantTypes:     row.GrantTypes,
+			SecretHash:     row.SecretHash,
+			AccessFor:      time.Duration(row.AccessSeconds) * time.Second,
+			RefreshFor:     time.Duration(row.RefreshSeconds) * time.Second,
+			Algorithm:      row.Algorithm,
+			Title:          row.Title,
+			Welcome:        row.Welcome,
+			LogoURL:        row.LogoURL,
+			Color:          row.Color,
+			CreatedAt:      row.CreatedAt.UTC(),
+		}
+		for i := range client.Providers {
+			client.Providers[i].Settings = providers[client.Providers[i].ID]
+		}
+	}
+	return nil
+}
+
+// readProviderSettings reads the settings of the providers of a project by their ids.
+func readProviderSettings(tx *models.Tx, projectID string) (map[string]*snapshot.ProviderSettings, error) {
+	rows, err := tx.ProvidersServed(projectID)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := tx.ProvidersWithSecrets(projectID)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*snapshot.ProviderSettings{}
+	for _, row := range rows {
+		out[row.ID] = &snapshot.ProviderSettings{
+			Managed:       row.Managed,
+			HasSecret:     slices.Contains(secret, row.ID),
+			Scopes:        row.Scopes,
+			Label:         row.Label,
+			Audience:      row.Audience,
+			Domains:       row.Domains,
+			SignInDomains: row.SignInDomains,
+			CreatedAt:     row.CreatedAt.UTC(),
+		}
+	}
+	mappings, err := tx.GroupMappingsServed(projectID)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range mappings {
+		of := out[m.ProviderID]
+		of.Mappings = append(of.Mappings, snapshot.GroupMapping{
+			Claim: m.Claim, Value: m.Value, Match: m.Match, Group: m.Group,
+		})
+	}
+	return out, nil
+}
+
+func readDirectory(tx *models.Tx, tenantID string) (*snapshot.Directory, error) {
+	out := &snapshot.Directory{}
+	rules, err := tx.TenantLoginOf(tenantID)
+	if err != nil {
+		return nil, err
+	}
+	out.InviteOnly = rules.InviteOnly
+	approvals, err := tx.AllPreApprovals(tenantID)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range approvals {
+		out.Approvals = append(out.Approvals, snapshot.Approval{
+			ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: a.Groups, CreatedAt: a.CreatedAt.UTC(),
+		})
+	}
+	if out.Groups, err = readGroups(tx, tenantID); err != nil {
+		return nil, err
+	}
+	out.Users, err = tx.CountPeople(tenantID)
+	return out, err
+}
+
+func readGroups(tx *models.Tx, tenantID string) ([]snapshot.Group, error) {
+	nestings, err := tx.AllNestings(tenantID)
+	if err != nil {
+		return nil, err
+	}
+	parents := map[string][]string{}
+	for _, n := range nestings {
+		parents[n.ChildID] = append(parents[n.ChildID], n.ParentID)
+	}
+	rows, err := tx.AllUserGroups(tenantID)
+	if err != nil {
+		return nil, err
+	}
+	var out []snapshot.Group
+	for _, g := range rows {
+		out = append(out, snapshot.Group{
+			ID:          g.ID,
+			Name:        g.Name,
+			DisplayName: g.DisplayName,
+			ExternalID:  valueOf(g.ExternalID),
+			Parents:     parents[g.ID],
+			CreatedAt:   g.CreatedAt.UTC(),
+			UpdatedAt:   g.UpdatedAt.UTC(),
+		})
+	}
+	return out, nil
+}
+
+// readWebhooks reads the webhooks of the team. An unreadable URL has no host.
+func readWebhooks(tx *models.Tx, teamID string, out *snapshot.Project) error {
+	rows, err := tx.WebhooksOf(teamID)
+	if err != nil {
+		return err
+	}
+	for _, w := range rows {
+		host := ""
+		if at, err := url.Parse(w.URL); err == nil {
+			host = at.Host
+		}
+		out.Webhooks = append(out.Webhooks, snapshot.Webhook{
+			ID: w.ID, Host: host, Events: w.Events, Enabled: w.Enabled,
+		})
+	}
+	return nil
+}
+
+// usersAtOnce is how many users ScanUsers reads with one query.
+const usersAtOnce = 5000
+
+// ScanUsers calls fn with the users of a tenant in ascending order of ids. tx must read one
+// consistent state. It ends at the first error of fn, and returns it.
+func ScanUsers(tx *models.Tx, tenantID string, fn func(snapshot.User) error) error {
+	for after := ""; ; {
+		batch, err := tx.PeopleAfter(tenantID, after, usersAtOnce)
+		if err != nil {
+			return fmt.Errorf("projects: users of %s: %w", tenantID, err)
+		}
+		for i := range batch.Users {
+			if err := fn(takeUser(&batch.Users[i], &batch)); err != nil {
+				return err
+			}
+		}
+		if len(batch.Users) < usersAtOnce {
+			return nil
+		}
+		after = batch.Users[len(batch.Users)-1].ID
+	}
+}
+
+// takeUser returns a user with what belongs to them, which it takes off the fronts of the
+// lists of the batch.
+func takeUser(row *models.EndUser, from *models.People) snapshot.User {
+	u := snapshot.User{
+		ID:            row.ID,
+		Email:         row.Email,
+		EmailVerified: row.EmailVerified,
+		Name:          row.Name,
+		UserName:      valueOf(row.UserName),
+		ExternalID:    valueOf(row.ExternalID),
+		State:         row.State,
+		CreatedAt:     row.CreatedAt.UTC(),
+		UpdatedAt:     row.UpdatedAt.UTC(),
+	}
+	for len(from.Identities) > 0 && from.Identities[0].UserID == row.ID {
+		i := from.Identities[0]
+		u.Identities = append(u.Identities, snapshot.Identity{
+			Issuer: i.Issuer, Subject: i.Subject, ProviderID: i.ProviderID, CreatedAt: i.CreatedAt.UTC(),
+		})
+		from.Identities = from.Identities[1:]
+	}
+	for len(from.Memberships) > 0 && from.Memberships[0].UserID == row.ID {
+		m := from.Memberships[0]
+		u.Memberships = append(u.Memberships, snapshot.Membership{
+			GroupID: m.GroupID, Role: m.Role, Mapped: m.Mapped, CreatedAt: m.CreatedAt.UTC(),
+		})
+		from.Memberships = from.Memberships[1:]
+	}
+	for len(from.Consents) > 0 && from.Consents[0].UserID == row.ID {
+		c := from.Consents[0]
+		u.Consents = append(u.Consents, snapshot.Consent{
+			ClientID: c.ClientID, Scope: c.Scope, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
+		})
+		from.Consents = from.Consents[1:]
+	}
+	return u
+}
+
+func valueOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
