@@ -193,6 +193,7 @@ func (b *Build) parts() ([]Part, error) {
 	}
 	parts = append(parts, b.login()...)
 	parts = append(parts, b.people()...)
+	parts = append(parts, b.realm()...)
 	parts = append(parts, b.projectConfig())
 	parts = append(parts, b.openAPI()...)
 	if b.target.Parts != nil {

@@ -108,6 +108,13 @@ func (s *Stream) Value(v any) {
 	}
 }
 
+// Fail makes Close return the error, unless there was one before.
+func (s *Stream) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
 // Open begins a list or object with the bracket. Next separates its elements.
 func (s *Stream) Open(bracket string) {
 	s.Raw(bracket)

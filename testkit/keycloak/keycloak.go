@@ -45,7 +45,19 @@ const patience = 3 * time.Minute
 // of a package share one. A test without Java or the distribution fails.
 func Start(t testing.TB, realms map[string]string) *Server {
 	t.Helper()
-	home := settle(t, realms)
+	files := map[string]string{}
+	for name, realm := range realms {
+		files[name+"-realm"] = realm
+	}
+	return StartWith(t, files)
+}
+
+// StartWith is Start with the names of all files to import, without .json: <realm>-realm
+// and <realm>-users-<number>. environment has lines NAME=value, which placeholders in the
+// files stand for.
+func StartWith(t testing.TB, files map[string]string, environment ...string) *Server {
+	t.Helper()
+	home := settle(t, files)
 	command := exec.Command(java(), append(
 		options(home),
 		"start",
@@ -62,6 +74,7 @@ func Start(t testing.TB, realms map[string]string) *Server {
 	command.Env = append(
 		os.Environ(), "KC_BOOTSTRAP_ADMIN_USERNAME="+admin, "KC_BOOTSTRAP_ADMIN_PASSWORD="+adminPassword,
 	)
+	command.Env = append(command.Env, environment...)
 	endWithTests(command)
 	output, err := command.StdoutPipe()
 	if err != nil {
@@ -87,7 +100,7 @@ func Start(t testing.TB, realms map[string]string) *Server {
 
 // settle lays out a home directory of the server's own, with the shared distribution
 // in it: what is imported, and what the server writes, is below data.
-func settle(t testing.TB, realms map[string]string) string {
+func settle(t testing.TB, files map[string]string) string {
 	t.Helper()
 	home, shared := t.TempDir(), distribution(t)
 	imports := filepath.Join(home, "data", "import")
@@ -99,8 +112,8 @@ func settle(t testing.TB, realms map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	for name, realm := range realms {
-		if err := os.WriteFile(filepath.Join(imports, name+"-realm.json"), []byte(realm), 0o600); err != nil {
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(imports, name+".json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

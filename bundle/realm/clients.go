@@ -1,0 +1,150 @@
+package realm
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// client is a ClientRepresentation.
+type client struct {
+	ClientID      string            `json:"clientId"`
+	Name          string            `json:"name"`
+	Enabled       bool              `json:"enabled"`
+	Public        bool              `json:"publicClient"`
+	Secret        placeholder       `json:"secret,omitempty"`
+	Standard      bool              `json:"standardFlowEnabled"`
+	Implicit      bool              `json:"implicitFlowEnabled"`
+	DirectGrants  bool              `json:"directAccessGrantsEnabled"`
+	Machine       bool              `json:"serviceAccountsEnabled"`
+	RedirectURIs  []string          `json:"redirectUris"`
+	Origins       []string          `json:"webOrigins"`
+	FrontLogout   bool              `json:"frontchannelLogout"`
+	FullScope     bool              `json:"fullScopeAllowed"`
+	Consent       bool              `json:"consentRequired"`
+	Protocol      string            `json:"protocol"`
+	Authenticator string            `json:"clientAuthenticatorType"`
+	Attributes    map[string]string `json:"attributes"`
+	Mappers       []mapper          `json:"protocolMappers"`
+}
+
+// mapper is a ProtocolMapperRepresentation.
+type mapper struct {
+	Name     string            `json:"name"`
+	Protocol string            `json:"protocol"`
+	Mapper   string            `json:"protocolMapper"`
+	Config   map[string]string `json:"config"`
+}
+
+const protocol = "openid-connect"
+
+// ClientSecret returns the environment variable with the secret of an app client.
+func ClientSecret(c snapshot.AppClient) string { return secretVariable(c.ID) }
+
+// ProviderSecret returns the environment variable with the secret that a provider issued.
+func ProviderSecret(p snapshot.Provider) string { return secretVariable(p.ID) }
+
+func secretVariable(id string) string {
+	return "LOGIN_SECRET_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_"))
+}
+
+// IsConfidential reports whether the app client authenticates with a secret.
+func IsConfidential(c snapshot.AppClient) bool {
+	return c.Settings != nil && c.Settings.SecretHash != nil
+}
+
+func (s Source) clients() []client {
+	out := []client{}
+	for _, c := range s.Project.Clients {
+		out = append(out, clientOf(c))
+	}
+	return out
+}
+
+func clientOf(c snapshot.AppClient) client {
+	set := c.Settings
+	if set == nil {
+		set = &snapshot.ClientSettings{}
+	}
+	out := client{
+		ClientID:      c.ID,
+		Name:          c.Name,
+		Enabled:       !c.Frozen,
+		Public:        !IsConfidential(c),
+		Standard:      len(set.RedirectURIs) > 0,
+		Machine:       c.Machine && IsConfidential(c),
+		RedirectURIs:  redirectsOf(set.RedirectURIs),
+		Origins:       []string{"+"}, // those of the redirect URIs
+		Protocol:      protocol,
+		Authenticator: "client-secret",
+		Attributes: map[string]string{
+			"pkce.code.challenge.method":                "S256",
+			"post.logout.redirect.uris":                 strings.Join(redirectsOf(set.LogoutURIs), "##"),
+			"access.token.header.type.rfc9068":          "true",
+			"access.token.lifespan":                     strconv.Itoa(int(set.AccessFor.Seconds())),
+			"use.refresh.tokens":                        strconv.FormatBool(set.RefreshFor > 0),
+			"backchannel.logout.session.required":       "true",
+			"client_credentials.use_refresh_token":      "false",
+			"standard.token.exchange.enabled":           "false",
+			"oauth2.device.authorization.grant.enabled": "false",
+		},
+		Mappers: mappersOf(c.ID),
+	}
+	if !out.Public {
+		out.Secret = placeholder(ClientSecret(c))
+	}
+	if set.RefreshFor > 0 {
+		seconds := strconv.Itoa(int(set.RefreshFor.Seconds()))
+		out.Attributes["client.session.max.lifespan"] = seconds
+		out.Attributes["client.session.idle.timeout"] = seconds
+	}
+	if set.BackchannelURI != "" {
+		out.Attributes["backchannel.logout.url"] = set.BackchannelURI
+	}
+	if set.LogoURL != "" {
+		out.Attributes["logoUri"] = set.LogoURL
+	}
+	switch set.Algorithm {
+	case "RS256", "ES256", "EdDSA":
+		out.Attributes["access.token.signed.response.alg"] = set.Algorithm
+		out.Attributes["id.token.signed.response.alg"] = set.Algorithm
+	}
+	return out
+}
+
+// redirectsOf returns the addresses that a browser may be sent to. A loopback address is
+// taken with any port (RFC 8252, section 7.3), which Keycloak does for 127.0.0.1 without a
+// port. An asterisk at the end would stand for any ending.
+func redirectsOf(uris []string) []string {
+	out := []string{}
+	for _, uri := range uris {
+		if !strings.HasSuffix(uri, "*") {
+			out = append(out, uri)
+		}
+	}
+	return slices.Compact(out)
+}
+
+// mappersOf are what the tokens of a client have for the exported gateway.
+func mappersOf(clientID string) []mapper {
+	access := func(name, kind string, config map[string]string) mapper {
+		config["access.token.claim"] = "true"
+		config["id.token.claim"] = "false"
+		config["introspection.token.claim"] = "true"
+		return mapper{Name: name, Protocol: protocol, Mapper: kind, Config: config}
+	}
+	return []mapper{
+		access("postern audience", "oidc-audience-mapper", map[string]string{"included.client.audience": clientID}),
+		access("postern tenant", "oidc-usermodel-attribute-mapper", map[string]string{
+			"user.attribute": attribute, "claim.name": ClaimTenant, "jsonType.label": "String",
+		}),
+		access("postern groups", "oidc-group-membership-mapper", map[string]string{
+			"claim.name": ClaimGroups, "full.path": "true",
+		}),
+		access("postern provider", "oidc-usersessionmodel-note-mapper", map[string]string{
+			"user.session.note": "identity_provider", "claim.name": ClaimProvider, "jsonType.label": "String",
+		}),
+	}
+}

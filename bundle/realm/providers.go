@@ -1,0 +1,147 @@
+package realm
+
+import (
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// identityProvider is an IdentityProviderRepresentation.
+type identityProvider struct {
+	Alias       string         `json:"alias"`
+	DisplayName string         `json:"displayName"`
+	ProviderID  string         `json:"providerId"`
+	Enabled     bool           `json:"enabled"`
+	TrustEmail  bool           `json:"trustEmail"`
+	StoreToken  bool           `json:"storeToken"`
+	Config      map[string]any `json:"config"`
+}
+
+// providerMapper is an IdentityProviderMapperRepresentation.
+type providerMapper struct {
+	Name   string            `json:"name"`
+	Alias  string            `json:"identityProviderAlias"`
+	Mapper string            `json:"identityProviderMapper"`
+	Config map[string]string `json:"config"`
+}
+
+// HasSecret reports whether Keycloak needs a secret for the provider: an app of the
+// installation stays there, so that one of the team's own replaces it.
+func HasSecret(p snapshot.Provider) bool {
+	return p.Settings != nil && (p.Settings.HasSecret || p.Settings.Managed)
+}
+
+// AppID returns the environment variable with the client id that the provider issued where
+// the exported app is the installation's own.
+func AppID(p snapshot.Provider) string {
+	return "LOGIN_APP_" + strings.TrimPrefix(secretVariable(p.ID), "LOGIN_SECRET_")
+}
+
+// IsManaged reports whether the provider's app is the installation's own.
+func IsManaged(p snapshot.Provider) bool { return p.Settings != nil && p.Settings.Managed }
+
+func (s Source) identityProviders() []identityProvider {
+	out := []identityProvider{}
+	for _, c := range s.Project.Clients {
+		for _, p := range c.Providers {
+			out = append(out, identityProviderOf(c, p))
+		}
+	}
+	return out
+}
+
+func identityProviderOf(c snapshot.AppClient, p snapshot.Provider) identityProvider {
+	set := p.Settings
+	if set == nil {
+		set = &snapshot.ProviderSettings{}
+	}
+	out := identityProvider{
+		Alias:       p.ID,
+		DisplayName: labelOf(p) + " (" + c.Name + ")",
+		ProviderID:  p.Type,
+		Enabled:     p.Enabled,
+		Config:      map[string]any{"clientId": p.AppID, "syncMode": "IMPORT"},
+	}
+	if set.Managed {
+		out.Config["clientId"] = placeholder(AppID(p))
+	}
+	if HasSecret(p) {
+		out.Config["clientSecret"] = placeholder(ProviderSecret(p))
+	}
+	if len(set.Scopes) > 0 {
+		out.Config["defaultScope"] = strings.Join(set.Scopes, " ")
+	}
+	switch p.Type {
+	case "auth0", "oidc":
+		out.ProviderID = "oidc"
+		openID(out.Config, p.Issuer)
+		if !HasSecret(p) {
+			out.Config["clientAuthMethod"] = "client_secret_post"
+			out.Config["clientSecret"] = ""
+		}
+	case "microsoft":
+		out.Config["tenantId"] = microsoftTenant(p.Issuer)
+	case "github":
+		if p.Issuer != "" {
+			out.Config["baseUrl"], out.Config["apiUrl"] = p.Issuer, p.Issuer+"/api/v3"
+		}
+	}
+	return out
+}
+
+// openID sets the addresses of a provider with an issuer of its own. Keycloak reads no
+// discovery document at an import; those of Auth0 and Keycloak are known, and the others
+// are to be looked up by whoever imports (see callbacks.md).
+func openID(config map[string]any, issuer string) {
+	config["issuer"] = issuer
+	config["pkceEnabled"], config["pkceMethod"] = "true", "S256"
+	config["validateSignature"], config["useJwksUrl"] = "true", "true"
+	base := strings.TrimSuffix(issuer, "/")
+	config["authorizationUrl"], config["tokenUrl"] = base+"/authorize", base+"/oauth/token"
+	config["userInfoUrl"], config["jwksUrl"] = base+"/userinfo", base+"/.well-known/jwks.json"
+	if strings.Contains(issuer, "/realms/") {
+		base += "/protocol/openid-connect"
+		config["authorizationUrl"], config["tokenUrl"] = base+"/auth", base+"/token"
+		config["userInfoUrl"], config["jwksUrl"] = base+"/userinfo", base+"/certs"
+	}
+}
+
+// GuessesAddresses reports whether the addresses of a provider in the realm are a guess:
+// its discovery document, which an export does not fetch, may name others.
+func GuessesAddresses(p snapshot.Provider) bool {
+	return p.Type == "oidc" && !strings.Contains(p.Issuer, "/realms/")
+}
+
+// microsoftTenant returns the directory in an authority such as
+// https://login.microsoftonline.com/<directory>/v2.0.
+func microsoftTenant(issuer string) string {
+	parts := strings.Split(strings.TrimPrefix(issuer, "https://"), "/")
+	if len(parts) < 2 || parts[1] == "" {
+		return "common"
+	}
+	return parts[1]
+}
+
+func labelOf(p snapshot.Provider) string {
+	if p.Settings != nil && p.Settings.Label != "" {
+		return p.Settings.Label
+	}
+	names := map[string]string{"github": "GitHub", "google": "Google", "microsoft": "Microsoft",
+		"facebook": "Facebook", "auth0": "Auth0", "oidc": "OpenID Connect"}
+	return names[p.Type]
+}
+
+// identityProviderMappers give users who sign in for the first time the tenant of the app
+// client that the provider belongs to.
+func (s Source) identityProviderMappers() []providerMapper {
+	out := []providerMapper{}
+	for _, c := range s.Project.Clients {
+		for _, p := range c.Providers {
+			out = append(out, providerMapper{
+				Name: "postern tenant", Alias: p.ID, Mapper: "hardcoded-attribute-idp-mapper",
+				Config: map[string]string{"attribute": attribute, "attribute.value": c.TenantID, "syncMode": "IMPORT"},
+			})
+		}
+	}
+	return out
+}

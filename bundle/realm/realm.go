@@ -1,0 +1,176 @@
+// Package realm writes an exported project's people and logins as a realm that Keycloak imports at its start: a client
+// per app client, an identity provider per provider, nested groups, and users with their ids, accounts at providers and
+// memberships. It owns the realm's shape (keycloak.org/server/importExport; RealmRepresentation of Keycloak's Admin
+// REST API) and leaves the documents that it is made of to package bundle.
+//
+// Keycloak replaces ${NAME} in every text of a realm by the environment variable of that name. Only secrets are such
+// placeholders here; a ${ in any other text is escaped.
+package realm
+
+import (
+	"bytes"
+	"io"
+	"iter"
+
+	"postern/bundle/jsonfile"
+	"postern/core/snapshot"
+)
+
+// UsersPerFile is the most users that one file has: Keycloak reads each file whole.
+const UsersPerFile = 50_000
+
+// The claims that access tokens of the realm have for the exported gateway, besides sub
+// (the user's id), azp and aud (the app client's id).
+const (
+	ClaimTenant   = "tenant"   // the id of the user's tenant
+	ClaimGroups   = "groups"   // paths of groups: /<tenant>/<outer>/<inner>
+	ClaimProvider = "provider" // the id of the provider that the user signed in with
+)
+
+// attribute is the name of the users' attribute with the id of their tenant.
+const attribute = "postern_tenant"
+
+// Source is what a realm is made of.
+type Source struct {
+	Project *snapshot.Project
+	Tenants []snapshot.Tenant // those whose people are in the realm; each has a Directory
+	// Users streams the users of a tenant in ascending order of ids.
+	Users func(snapshot.Tenant) iter.Seq2[*snapshot.User, error]
+	// PerFile is UsersPerFile, except in tests.
+	PerFile int64
+}
+
+// Name returns the name of the realm, which is the project's.
+func (s Source) Name() string { return s.Project.Name }
+
+// UserFiles returns how many files of users there are beside the realm's own, which has
+// the users itself if one file is enough.
+func (s Source) UserFiles() int {
+	n := s.users()
+	if n <= s.PerFile {
+		return 0
+	}
+	return int((n + s.PerFile - 1) / s.PerFile)
+}
+
+func (s Source) users() int64 {
+	var n int64
+	for _, t := range s.Tenants {
+		n += t.Directory.Users
+	}
+	return n
+}
+
+// WriteRealm writes the realm's own file.
+func (s Source) WriteRealm(w io.Writer) error {
+	out := jsonfile.NewStream(w)
+	out.Raw("{\n  \"realm\": ")
+	value(out, s.Name())
+	out.Raw(",\n  \"displayName\": ")
+	value(out, displayName(s.Project))
+	out.Raw(",\n  \"enabled\": true,\n  \"sslRequired\": \"external\",\n  \"registrationAllowed\": false,\n" +
+		"  \"loginWithEmailAllowed\": false,\n  \"duplicateEmailsAllowed\": true,\n" +
+		"  \"editUsernameAllowed\": false,\n  \"resetPasswordAllowed\": false")
+	out.Raw(",\n  \"components\": ")
+	value(out, userProfile())
+	section(out, "clients", s.clients())
+	section(out, "identityProviders", s.identityProviders())
+	section(out, "identityProviderMappers", s.identityProviderMappers())
+	out.Raw(",\n  \"groups\": ")
+	value(out, s.groups())
+	out.Raw(",\n  \"users\": ")
+	out.Open("[")
+	for _, machine := range s.machines() {
+		out.Next("    ")
+		value(out, machine)
+	}
+	if s.UserFiles() == 0 {
+		if err := s.writeUsers(out, 0, s.PerFile); err != nil {
+			return err
+		}
+	}
+	out.Raw("\n  ]\n}\n")
+	return out.Close()
+}
+
+// WriteUsers writes one of the files of users, counted from 0.
+func (s Source) WriteUsers(w io.Writer, file int) error {
+	out := jsonfile.NewStream(w)
+	out.Raw("{\n  \"realm\": ")
+	value(out, s.Name())
+	out.Raw(",\n  \"users\": ")
+	out.Open("[")
+	if err := s.writeUsers(out, int64(file)*s.PerFile, s.PerFile); err != nil {
+		return err
+	}
+	out.Raw("\n  ]\n}\n")
+	return out.Close()
+}
+
+// writeUsers writes at most n users of all tenants without the first skip.
+func (s Source) writeUsers(out *jsonfile.Stream, skip, n int64) error {
+	var at int64
+	for _, t := range s.Tenants {
+		if at+t.Directory.Users <= skip || at >= skip+n {
+			at += t.Directory.Users
+			continue
+		}
+		of := s.membersOf(t)
+		for u, err := range s.Users(t) {
+			if err != nil {
+				return err
+			}
+			at++
+			if at <= skip {
+				continue
+			}
+			if at > skip+n {
+				break
+			}
+			out.Next("    ")
+			value(out, of.user(u))
+		}
+	}
+	return nil
+}
+
+func section[T any](out *jsonfile.Stream, name string, list []T) {
+	out.Raw(",\n  \"" + name + "\": ")
+	out.Open("[")
+	for _, one := range list {
+		out.Next("    ")
+		value(out, one)
+	}
+	out.Raw("\n  ]")
+}
+
+// value writes v with every ${ escaped, except that of secrets.
+func value(out *jsonfile.Stream, v any) {
+	text, err := jsonfile.Encode(v)
+	if err != nil {
+		out.Fail(err)
+		return
+	}
+	text = bytes.ReplaceAll(text, []byte("${"), []byte(`\u0024{`))
+	out.Raw(string(bytes.ReplaceAll(text, []byte(escapedBegin), []byte("${"))))
+}
+
+// placeholder is the name of an environment variable of Keycloak, whose value it stands
+// for.
+type placeholder string
+
+// escapedBegin is ${ as MarshalJSON writes it. No other text has it: a backslash in a text
+// is escaped, and a brace never is.
+const escapedBegin = `\u0024\u007b`
+
+// MarshalJSON writes the placeholder so that value can tell it from other texts.
+func (p placeholder) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + escapedBegin + string(p) + `}"`), nil
+}
+
+func displayName(p *snapshot.Project) string {
+	if p.DisplayName != "" {
+		return p.DisplayName
+	}
+	return p.Name
+}

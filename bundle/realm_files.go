@@ -1,0 +1,131 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"postern/bundle/realm"
+	"postern/core/snapshot"
+)
+
+// RealmFile is the realm that Keycloak imports. Files of users beside it are named
+// auth/keycloak-users-<number>.json.
+const RealmFile = "auth/keycloak-realm.json"
+
+// RealmUsersFile returns the name of a file of the realm's users, counted from 0.
+func RealmUsersFile(n int) string { return fmt.Sprintf("auth/keycloak-users-%d.json", n) }
+
+// CallbacksFile returns the name of the file with the addresses that a tenant's providers
+// send browsers back to.
+func CallbacksFile(tenant string) string { return "tenants/" + tenant + "/auth/callbacks.md" }
+
+// Realm returns what the realm is made of.
+func (b *Build) Realm(ctx context.Context, part string) realm.Source {
+	source := realm.Source{
+		Project: b.Project,
+		Users: func(t snapshot.Tenant) iter.Seq2[*snapshot.User, error] {
+			return b.UsersOf(ctx, t, part)
+		},
+		PerFile: realm.UsersPerFile,
+	}
+	for _, t := range b.Project.Tenants {
+		if b.HasPeople(t) {
+			source.Tenants = append(source.Tenants, t)
+		}
+	}
+	return source
+}
+
+// HasRealm reports whether this export has a realm: the project has app clients.
+func (b *Build) HasRealm() bool { return len(b.Project.Clients) > 0 }
+
+// realm returns the files for Keycloak.
+func (b *Build) realm() []Part {
+	if !b.HasRealm() {
+		return nil
+	}
+	parts := []Part{{Name: RealmFile, Doc: realmDoc, Write: func(ctx context.Context, w io.Writer) error {
+		return b.Realm(ctx, RealmFile).WriteRealm(w)
+	}}}
+	for n := range b.Realm(context.Background(), "").UserFiles() {
+		name := RealmUsersFile(n)
+		parts = append(parts, Part{Name: name, Doc: realmUsersDoc, Write: func(ctx context.Context, w io.Writer) error {
+			return b.Realm(ctx, name).WriteUsers(w, n)
+		}})
+	}
+	for _, t := range b.Project.Tenants {
+		if clients := clientsOf(b.Project, t.ID); hasProviders(clients) {
+			parts = append(parts, b.callbacks(t, clients))
+		}
+	}
+	return parts
+}
+
+const (
+	realmDoc = "The app clients, identity providers, groups and users of the project as a realm that Keycloak imports " +
+		"at its start (`--import-realm`): copy it to `data/import` as `<realm>-realm.json`. User names are the ids of " +
+		"users, which stay the same. Secrets are `${NAME}`: Keycloak takes them from the environment variable of that " +
+		"name.\n"
+	realmUsersDoc = "More users of the realm: copy it to `data/import` as `<realm>-users-<number>.json`.\n"
+	callbacksDoc  = "The addresses to register with the app at each identity provider before users sign in at the " +
+		"exported realm.\n"
+)
+
+func hasProviders(clients []snapshot.AppClient) bool {
+	for _, c := range clients {
+		if len(c.Providers) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+const callbacksHead = `# Callback URLs
+
+An identity provider sends browsers back to addresses that are registered with the app there, and to no others. Before
+users of the tenant @TENANT@ sign in at the exported realm, register these. ` + "`KEYCLOAK`" + ` stands for the address of your
+Keycloak, such as https://login.example.com; ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
+
+| App client | Provider | Callback URL | Set in Keycloak's environment |
+|---|---|---|---|
+`
+
+// callbacks returns the file with the callback URLs. It has ids, types and names that
+// cannot have Markdown in them, and no user text.
+func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part {
+	name := CallbacksFile(t.Name)
+	return Part{Name: name, Doc: callbacksDoc, Write: func(_ context.Context, w io.Writer) error {
+		text := strings.ReplaceAll(callbacksHead, "@TENANT@", t.Name)
+		guessed := ""
+		for _, c := range clients {
+			for _, p := range c.Providers {
+				text += fmt.Sprintf("| `%s` | %s `%s` | `KEYCLOAK/realms/%s/broker/%s/endpoint` | %s |\n",
+					c.ID, p.Type, p.ID, b.Project.Name, p.ID, providerVariables(p))
+				if realm.GuessesAddresses(p) {
+					guessed += fmt.Sprintf("- `%s`\n", p.ID)
+				}
+			}
+		}
+		if guessed != "" {
+			text += "\nThe addresses of these providers in the realm follow a common pattern, because an export asks " +
+				"nobody. Compare\nthem with the provider's `/.well-known/openid-configuration`, and correct them in " +
+				"`auth/keycloak-realm.json`:\n\n" + guessed
+		}
+		_, err := io.WriteString(w, text)
+		return err
+	}}
+}
+
+func providerVariables(p snapshot.Provider) string {
+	var names []string
+	if realm.IsManaged(p) {
+		names = append(names, "`"+realm.AppID(p)+"`")
+	}
+	if realm.HasSecret(p) {
+		names = append(names, "`"+realm.ProviderSecret(p)+"`")
+	}
+	return strings.Join(names, ", ")
+}
