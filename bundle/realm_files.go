@@ -35,6 +35,9 @@ func (b *Build) Realm(ctx context.Context, part string) realm.Source {
 		if b.HasPeople(t) {
 			source.Tenants = append(source.Tenants, t)
 		}
+		if b.Options.Consumers && (t.Directory == nil || !t.Directory.InviteOnly) {
+			source.Joinable = append(source.Joinable, t.ID)
+		}
 	}
 	return source
 }

@@ -46,7 +46,21 @@ func (c *configWriter) clients() {
 		c.out.Raw(",\n      \"audience\": ")
 		c.out.Value(p.API.Audience)
 	}
+	c.out.Raw(",\n      \"realm\": ")
+	c.out.Value(realmDoc{Issuer: realmIssuer, Keys: realmKeys})
 	c.refused()
+}
+
+// The environment variables of Kong that say where the exported realm is served.
+const (
+	realmIssuer = "LOGIN_ISSUER" // "" is not trusted
+	realmKeys   = "LOGIN_KEYS"   // URL of its keys; "": discovered
+)
+
+// realmDoc names the variables about the exported realm.
+type realmDoc struct {
+	Issuer string `json:"issuer"`
+	Keys   string `json:"keys"`
 }
 
 func clientDocOf(p *snapshot.Project, one snapshot.AppClient) clientDoc {
@@ -115,48 +129,75 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	at := bundle.At(gatewayFile, "/plugins/0/config/clients/%s", bundle.Escape(s.Client.Issuer))
 	switch {
 	case s.Provider == nil && s.Client.Machine:
-		return bundle.Verdict{Reason: "machine_until_they_end", Target: at}
+		return bundle.Verdict{Reason: "machine_realm", Target: at}
 	case s.Provider == nil:
-		return bundle.Verdict{Reason: "until_they_end", Target: at}
+		return bundle.Verdict{Reason: "realm", Target: at}
+	case !acceptsOwnTokens(b.Project):
+		return bundle.Verdict{Reason: bundle.ProviderReason(s.Provider), Target: providerTarget(b, s.Provider)}
 	case s.Provider.TokenClient == snapshot.ProviderToken:
-		return bundle.Verdict{Reason: "own_tokens"}
+		return bundle.Verdict{Reason: "own_tokens", Target: providerTarget(b, s.Provider)}
 	case s.Provider.TokenUpstream == snapshot.ProviderAccessToken, s.Provider.TokenUpstream == snapshot.ProviderIDToken:
-		return bundle.Verdict{Reason: "sealed_tokens"}
+		return bundle.Verdict{Reason: "sealed_tokens", Target: providerTarget(b, s.Provider)}
 	}
-	return bundle.Verdict{Reason: bundle.ProviderReason(s.Provider)}
+	return bundle.Verdict{Reason: "realm", Target: providerTarget(b, s.Provider)}
 }
 
 func loginFates() []bundle.Fate {
-	const (
-		signIn   = "This gateway signs no user in; the settings of the app client stand in clients.json."
-		register = "Register your applications with an OpenID Connect provider of your own, and add its issuer and " +
-			"audience to `issuers` of the routes, before you move them."
-	)
-	untilTheyEnd := bundle.Fate{
-		Reason: "until_they_end",
-		Status: bundle.Lossy,
-		How:    "plugin postern-auth, its public keys in `clients`",
-		Note: "Tokens that the app client has issued go on working until they end, by the state of users and " +
-			"sessions at the export; those that the hosted service issues later are accepted too, while it signs " +
-			"with the same keys. " + signIn,
-		Remedy: register,
+	const tokens = "Tokens that the app client has issued go on working until they end, by the state of users and " +
+		"sessions at the export; those that the hosted service issues later are accepted too, while it signs " +
+		"with the same keys. "
+	return []bundle.Fate{
+		bundle.HostedLogin,
+		bundle.MachineLogin,
+		{
+			Reason: "realm",
+			Status: bundle.Approximate,
+			How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
+			Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same groups, " +
+				"and its tokens are accepted. At worst all of them sign in once more, at a page that offers the providers " +
+				"of all app clients, and a client secret is a new one.",
+			Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER in " +
+				"gateway/.env; then change the issuer in your application, its client ID stays.",
+		},
+		{
+			Reason: "machine_realm",
+			Status: bundle.Approximate,
+			How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
+			Note: tokens + "From then on it gets tokens from the exported realm, under the same client ID. At worst it " +
+				"gets none until it has the new secret and the new address.",
+			Remedy: "Fill in its secret in gateway/.env, run ./start.sh --with-login, and give the machine both.",
+		},
 	}
-	machine := untilTheyEnd
-	machine.Reason = "machine_until_they_end"
-	machine.Remedy = "Give the machine an API key with its own owner before you move it, or register it with an " +
-		"OpenID Connect provider of your own, and add its issuer and audience to `issuers` of the routes."
-	return []bundle.Fate{bundle.HostedLogin, bundle.MachineLogin, untilTheyEnd, machine}
 }
 
 func providerFates() []bundle.Fate {
-	own, sealed := bundle.LoginProvider, bundle.LoginProvider
-	own.Reason = "own_tokens"
-	own.Note = "Browsers get the provider's own tokens, which the hosted gateway has the provider check on every " +
-		"call. The exported gateway answers them 401, unless they are JSON Web Tokens of an issuer in " +
-		"`issuers`. " + own.Note
-	sealed.Reason = "sealed_tokens"
-	sealed.Note = "Upstreams get the provider's token, which is sealed in each token of the app client and can be " +
-		"opened by the hosted service alone: the exported gateway answers 503 provider_token_unavailable. " +
-		sealed.Note
-	return []bundle.Fate{bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, own, sealed}
+	signIn := bundle.Fate{
+		Reason: "realm",
+		Status: bundle.Approximate,
+		How:    "an identity provider of `auth/keycloak-realm.json`",
+		Note: "Users sign in with the provider at the exported realm and are recognized as before. At worst nobody does " +
+			"until the callback URL is registered and the secret filled in; users are not sent to it by the domain of " +
+			"their mail address.",
+		Remedy: "Register the URL in callbacks.md with the app at the provider, and fill in its secret in gateway/.env.",
+	}
+	own := bundle.Fate{
+		Reason: "own_tokens",
+		Status: bundle.Lossy,
+		How:    "an identity provider of `auth/keycloak-realm.json`; its own tokens are refused",
+		Note: "Browsers get the provider's own tokens, which the hosted gateway has the provider check on every " +
+			"call. The exported gateway answers them 401, unless they are JSON Web Tokens of an issuer in `issuers`. " +
+			"Users who sign in at the exported realm get the realm's tokens, which are accepted.",
+		Remedy: signIn.Remedy,
+	}
+	sealed := bundle.Fate{
+		Reason: "sealed_tokens",
+		Status: bundle.Lossy,
+		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams get no token of it",
+		Note: "Upstreams get the provider's token, which is sealed in each token of the app client and can be " +
+			"opened by the hosted service alone: the exported gateway answers 503 provider_token_unavailable, also to " +
+			"tokens of the exported realm.",
+		Remedy: "Have the upstream do without it, and write service for the provider below upstream in " +
+			"gateway/gateway.yaml.",
+	}
+	return []bundle.Fate{bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, signIn, own, sealed}
 }

@@ -1,9 +1,7 @@
 package kong
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"postern/bundle"
@@ -125,7 +123,8 @@ func (vs variables) passedOn() string {
 	return out.String()
 }
 
-func (vs variables) writeExample(_ context.Context, w io.Writer) error {
+// example returns .env.example, which Write completes with what the login needs.
+func (vs variables) example() string {
 	text := "# Secrets that the gateway needs and that the export does not contain. Copy this file to\n" +
 		"# .env, fill in the values, and keep it out of version control. Write them in single\n" +
 		"# quotes, as they may have $ and #, unless it says otherwise below.\n"
@@ -142,8 +141,7 @@ func (vs variables) writeExample(_ context.Context, w io.Writer) error {
 			text += fmt.Sprintf("\n# %s of calls to %s/%s\n%s=\n", v.header, v.version, v.environment.Name, v.name)
 		}
 	}
-	_, err := io.WriteString(w, text)
-	return err
+	return text
 }
 
 // judgeUpstreamHeader returns where the plugin's configuration names the variable of a

@@ -153,6 +153,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgeIssuer(b, s)
 	case snapshot.FeatureHostedLogin, snapshot.FeatureProvider:
 		return judgeLogin(b, s)
+	case snapshot.FeatureRedirects, snapshot.FeatureEntryRule:
+		return judgePeople(b, s)
 	case snapshot.FeatureOwnerFallback:
 		if s.Tenant != nil {
 			return judgeTenantFallback(b.Project, s)

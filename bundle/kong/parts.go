@@ -34,8 +34,11 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 			return writeProbes(ctx, b, w)
 		}},
 	}
-	if variables := credentialVariables(b.Project); len(variables) > 0 {
-		out = append(out, bundle.Part{Name: exampleFile, Doc: exampleDoc, Write: variables.writeExample})
+	if variables := credentialVariables(b.Project); len(variables) > 0 || hasRealm(b) {
+		out = append(out, bundle.Part{Name: exampleFile, Doc: exampleDoc, Write: func(_ context.Context, w io.Writer) error {
+			_, err := io.WriteString(w, variables.example()+loginExample(b))
+			return err
+		}})
 	}
 	fill := fillIn(b)
 	for _, t := range templates {
@@ -59,6 +62,8 @@ var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "tokens.lua", "plugin/tokens.lua", "The part of the plugin that accepts tokens.\n"},
 	{pluginFolder + "own.lua", "plugin/own.lua",
 		"The part of the plugin that accepts the tokens of the project's app clients.\n"},
+	{pluginFolder + "realm.lua", "plugin/realm.lua",
+		"The part of the plugin that accepts the tokens of the exported realm.\n"},
 	{pluginFolder + "jwt.lua", "plugin/jwt.lua", "The part of the plugin that reads JSON Web Tokens.\n"},
 	{pluginFolder + "jwks.lua", "plugin/jwks.lua", "The part of the plugin that verifies signatures of tokens.\n"},
 	{pluginFolder + "issuers.lua", "plugin/issuers.lua",
@@ -112,6 +117,10 @@ func marks(b *bundle.Build) map[string]string {
 		"CREDENTIALS":     strings.Join(variables.names(), " "),
 		"PASSED_ON":       variables.passedOn(),
 		"CONSUMER":        policy.ConsumerID(b.Project.ID, "mine"),
+		"REALM":           realmName(b),
+		"REALM_SETTINGS":  realmSettings(b),
+		"LOGIN":           loginService(b),
+		"LOGIN_SECRETS":   strings.Join(loginSecrets(b), " "),
 	}
 }
 

@@ -29,11 +29,11 @@ func table() bundle.Table {
 		snapshot.FeatureHostedLogin:  loginFates(),
 		snapshot.FeatureProvider:     providerFates(),
 		snapshot.FeatureGroupMapping: {mappingFate()},
-		snapshot.FeatureRedirects:    {redirectFate()},
+		snapshot.FeatureRedirects:    redirectFates(),
 		snapshot.FeatureBranding:     {brandingFate()},
 		snapshot.FeatureUsers:        bundle.Users,
 		snapshot.FeatureUserGroup:    {bundle.UserGroup},
-		snapshot.FeatureEntryRule:    {entryFate()},
+		snapshot.FeatureEntryRule:    entryFates(),
 		snapshot.FeatureConsents:     {consentFate()},
 		snapshot.FeatureWebhook:      {bundle.Webhook},
 		snapshot.FeatureUnclaimed:    {bundle.UnclaimedCaps},
@@ -42,9 +42,9 @@ func table() bundle.Table {
 			Status: bundle.Lossy,
 			How:    "plugin postern-auth, `audience`",
 			Note: "Tokens for the audience that app clients have issued go on working until they end, and upstreams " +
-				"see their scopes; no app client can ask for them here.",
-			Remedy: "The audience and the scopes stand in project-config.json: declare them at the OpenID Connect " +
-				"provider that you move your applications to."}},
+				"see their scopes; app clients cannot ask the exported realm for them.",
+			Remedy: "The audience and the scopes stand in project-config.json: declare them as client scopes in " +
+				"Keycloak."}},
 		snapshot.FeatureOwnerFallback: fallbackFates(),
 		snapshot.FeatureKeyType: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `key_types`",
 			Note: "The key type's scopes hold for all its keys at once and can be changed in one place."}},

@@ -1,6 +1,7 @@
 package realm
 
 import (
+	"slices"
 	"strings"
 
 	"postern/core/snapshot"
@@ -132,10 +133,13 @@ func labelOf(p snapshot.Provider) string {
 }
 
 // identityProviderMappers give users who sign in for the first time the tenant of the app
-// client that the provider belongs to.
+// client that the provider belongs to, if whoever signs in may join it.
 func (s Source) identityProviderMappers() []providerMapper {
 	out := []providerMapper{}
 	for _, c := range s.Project.Clients {
+		if !slices.Contains(s.Joinable, c.TenantID) {
+			continue
+		}
 		for _, p := range c.Providers {
 			out = append(out, providerMapper{
 				Name: "postern tenant", Alias: p.ID, Mapper: "hardcoded-attribute-idp-mapper",

@@ -36,6 +36,9 @@ type Source struct {
 	Tenants []snapshot.Tenant // those whose people are in the realm; each has a Directory
 	// Users streams the users of a tenant in ascending order of ids.
 	Users func(snapshot.Tenant) iter.Seq2[*snapshot.User, error]
+	// Joinable has the ids of the tenants that whoever signs in joins. Other new users of
+	// the realm have no tenant, and their tokens open nothing.
+	Joinable []string
 	// PerFile is UsersPerFile, except in tests.
 	PerFile int64
 }

@@ -13,35 +13,41 @@ open='@OPEN@'
 tokened='@TOKENED@' # where tokens are taken
 environments='@ENVIRONMENTS@' # in the order of their services in gateway.yaml
 credentials='@CREDENTIALS@' # variables with the secrets of upstreams
+realm='@REALM@' # where people sign in; empty: nowhere
+login_secrets='@LOGIN_SECRETS@' # variables with the secrets of that
 unknown_key='@UNKNOWN_KEY@' # well-formed, and opens nothing
 
 key=${POSTERN_KEY:-}
 token=${POSTERN_TOKEN:-}
 path=
 stop=no
+with_login=no
 proxy="http://127.0.0.1:${KONG_PROXY_PORT:-8000}"
 admin="http://127.0.0.1:${KONG_ADMIN_PORT:-8001}"
 status="http://127.0.0.1:${KONG_STATUS_PORT:-8100}"
+login="http://localhost:${LOGIN_PORT:-8180}"
 wait_seconds=${START_TIMEOUT:-120}
 failures=0
 
 usage() {
   cat <<'TEXT'
 usage: ./start.sh [--key KEY | --key-file FILE] [--token TOKEN | --token-file FILE]
-                  [--path PATH] [--stop]
+                  [--path PATH] [--with-login] [--stop]
 
   --key-file FILE    also check that a key opens the gateway: the first line of FILE
   --key -            the same with the first line of the standard input
   --key KEY          the same with KEY, which other users of this machine see in ps
   --token-file FILE  also check that a token opens the gateway; --token as --key
   --path PATH        where to try the key and the token, such as /1.0.0/prod/status
-  --stop             stop the gateway and remove its container
+  --with-login       also start Keycloak with the exported realm, where people sign in
+  --stop             stop what was started and remove its containers; users of Keycloak
+                     are kept in a volume
 
 A key in the environment variable POSTERN_KEY is used too, and a token in POSTERN_TOKEN.
 
 Ports, from the environment: KONG_PROXY_PORT (8000), KONG_ADMIN_PORT (8001),
-KONG_STATUS_PORT (8100); the last two are published on 127.0.0.1 only.
-START_TIMEOUT is how many seconds to wait for the gateway (120).
+KONG_STATUS_PORT (8100); the last two are published on 127.0.0.1 only, and so is
+LOGIN_PORT (8180). START_TIMEOUT is how many seconds to wait for the gateway (120).
 
 Exit status: 0 the gateway serves and every check is well, 1 it does not start,
 an upstream does not answer or a check fails, 2 wrong usage.
@@ -108,6 +114,7 @@ while [ $# -gt 0 ]; do
       path=$2
       shift
       ;;
+    --with-login) with_login=yes ;;
     --stop) stop=yes ;;
     -h | --help)
       usage
@@ -124,6 +131,9 @@ case $token in
   *[!A-Za-z0-9_.-]*) wrong_usage 'a token has letters, digits, and . _ - only, and no blank or end of line' ;;
   ?*) [ -n "$tokened" ] || wrong_usage 'no route of this export takes tokens' ;;
 esac
+if [ "$with_login" = yes ] && [ -z "$realm" ]; then
+  wrong_usage '--with-login: no route of this export takes tokens, so that nobody has to sign in'
+fi
 case $path in
   *[!A-Za-z0-9/._~%-]*) wrong_usage '--path: write other characters than letters, digits and / . _ ~ - as %XX' ;;
   '' | /*) ;;
@@ -154,6 +164,39 @@ check_credentials() {
   done
   [ -z "$empty" ] ||
     die "no value for$empty: copy .env.example to .env and fill it in. The upstream compares calls with it."
+}
+
+# Keycloak would take the placeholder of an empty variable for the secret itself.
+check_login_secrets() {
+  empty=
+  for name in $login_secrets; do
+    [ -n "$(setting "$name")" ] || empty="$empty $name"
+  done
+  [ -z "$empty" ] ||
+    die "no value for$empty: copy .env.example to .env and fill it in. Keycloak needs it for people to sign in."
+}
+
+# The gateway trusts the realm at its public address and fetches its keys inside compose's
+# network.
+trust_login() {
+  LOGIN_ISSUER=$(setting LOGIN_ISSUER)
+  LOGIN_ISSUER=${LOGIN_ISSUER:-$login/realms/$realm}
+  LOGIN_URL=${LOGIN_ISSUER%/realms/*}
+  LOGIN_KEYS="http://login:8080/realms/$realm/protocol/openid-connect/certs"
+  export LOGIN_ISSUER LOGIN_URL LOGIN_KEYS
+}
+
+wait_for_login() {
+  waited=0
+  until curl -fs -o /dev/null --max-time 5 "$login/realms/$realm/.well-known/openid-configuration"; do
+    if [ "$waited" -ge "$wait_seconds" ]; then
+      compose logs --no-color login 2>/dev/null | tail -n 20 >&2 || :
+      die "Keycloak does not serve the realm $realm after $wait_seconds seconds; above is the end of its log."
+    fi
+    sleep 1
+    waited=$((waited + 1))
+  done
+  printf 'ok    people sign in at %s\n' "$LOGIN_ISSUER"
 }
 
 # Which compose there is: a plugin of docker, the old separate program, or
@@ -442,14 +485,27 @@ smoke_test() {
 
 find_compose
 if [ "$stop" = yes ]; then
-  compose down
+  if [ -n "$realm" ]; then
+    compose --profile login down
+  else
+    compose down
+  fi
   exit 0
 fi
 command -v curl >/dev/null 2>&1 || die 'curl is missing: install it, and try again.'
 check_runtime
 check_credentials
-compose up -d || die "the container could not be started by $flavour; above is why."
+if [ "$with_login" = yes ]; then
+  check_login_secrets
+  trust_login
+  compose --profile login up -d || die "the containers could not be started by $flavour; above is why."
+else
+  compose up -d || die "the container could not be started by $flavour; above is why."
+fi
 wait_until_ready
+if [ "$with_login" = yes ]; then
+  wait_for_login
+fi
 print_loaded
 ask_upstreams
 smoke_test

@@ -116,7 +116,7 @@ end
 
 local FIELDS = {
   "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key", "clients", "audience",
-  "refused",
+  "refused", "realm",
 }
 
 -- Takes our fields out of a configuration of Kong's. On every call Kong walks through
@@ -150,6 +150,7 @@ local function state_of(config)
       settings = {
         project = settings.project, tenants = settings.tenants or {}, fallback = settings.fallback,
         clients = settings.clients, audience = settings.audience, refused = settings.refused,
+        realm = settings.realm and { issuer = settings.realm.issuer, keys = settings.realm.keys },
       },
       of_token = limits.of_call(settings, { owner = "" }),
     }

@@ -119,11 +119,14 @@ end
 -- opened here.
 local function carried(token)
   local upstream = token.client.upstream[token.provider]
+  if token.realm and upstream == nil then
+    return nil -- a user of the realm's own, whom no provider signed in
+  end
   if upstream == "service" then
     return nil
   elseif upstream == "none" then
     return nil, true
-  elseif upstream and token.sealed ~= "" and token.carries == upstream then
+  elseif upstream and (token.realm or token.sealed ~= "" and token.carries == upstream) then
     return "provider_token_unavailable"
   end
   return "invalid_token"
@@ -141,7 +144,9 @@ function own.refusal(settings, token)
   elseif token.machine then
     return not client.machine and "invalid_token" or nil
   end
-  local user = refused.users and refused.users[token.subject]
+  -- The state of users and sessions at the export is that of the tokens from before it; the
+  -- realm knows their present one.
+  local user = not token.realm and refused.users and refused.users[token.subject]
   if user then
     return user == "deleted" and "invalid_token" or "user_frozen"
   end

@@ -162,6 +162,17 @@ local refused = {
   },
 }
 
+-- The exported realm, by the environment variables of Kong with its issuer and with the
+-- address of its keys; that of the keys may be empty, and is discovered then.
+local realm = {
+  type = "record",
+  required = false,
+  fields = {
+    { issuer = { type = "string", required = true, match = "^[%u%d_]+$" } },
+    { keys = { type = "string", required = true, match = "^[%u%d_]+$" } },
+  },
+}
+
 return {
   name = "postern-auth",
   fields = {
@@ -198,6 +209,7 @@ return {
           -- of the project's API, which their tokens may name instead of the app client
           { audience = { type = "string", required = false } },
           { refused = refused },
+          { realm = realm },
           -- whom calls without a key count against, where a route lets them in
           { fallback = fallback },
         },

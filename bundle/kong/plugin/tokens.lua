@@ -7,6 +7,7 @@ local issuers = require "kong.plugins.postern-auth.issuers"
 local jwks = require "kong.plugins.postern-auth.jwks"
 local jwt = require "kong.plugins.postern-auth.jwt"
 local own = require "kong.plugins.postern-auth.own"
+local realm = require "kong.plugins.postern-auth.realm"
 
 local tokens = {}
 
@@ -48,8 +49,8 @@ end
 
 
 -- What an accepted token says: {issuer, subject, scopes, tenant}, the tenant by its id,
--- nil where it is not served; or nil and the refusal. A token of an app client is always
--- judged as such, even if the route names its issuer too.
+-- nil where it is not served; or nil and the refusal. A token of an app client, or of the
+-- exported realm, is always judged as such, even if the route names its issuer too.
 function tokens.verify(settings, policy, text)
   local token = jwt.parse(text)
   if not token or not TYPES[token.header.type] or not jwks.ALGORITHMS[token.header.algorithm] then
@@ -59,6 +60,10 @@ function tokens.verify(settings, policy, text)
   local client = settings.clients and settings.clients[claims.issuer]
   if client then
     return own.verify(settings, client, token)
+  end
+  local exported = realm.issuer(settings)
+  if exported and exported.issuer == claims.issuer then
+    return realm.verify(settings, exported, token)
   end
   local pair = pair_of(policy.issuers, claims)
   if not pair or not jwt.valid(claims, ngx.time()) then

@@ -264,8 +264,8 @@ function strict.request(options)
 end
 
 -- The plugin's modules by the names that Kong has for them.
-for _, part in ipairs({ "addresses", "answers", "headers", "issuers", "jwks", "jwt", "keys", "limits", "own", "paths", "signature",
-  "tokens", "upstream", }) do
+for _, part in ipairs({ "addresses", "answers", "headers", "issuers", "jwks", "jwt", "keys", "limits", "own", "paths",
+  "realm", "signature", "tokens", "upstream", }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 
