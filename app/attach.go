@@ -76,7 +76,7 @@ func (a *App) tryAttach(ctx context.Context) error {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
 	if a.state.sole {
-		if err := a.services.exports.TakeOver(ctx, exportFiles(a.Config)); err != nil {
+		if err := a.services.exports.TakeOver(ctx); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -15,11 +16,20 @@ const exportAttempts = 3
 type Exports interface {
 	Build(ctx context.Context, id string, final bool) error
 	Upkeep(ctx context.Context) error
+	Sweep(ctx context.Context) error
 }
 
-// ExportJobs builds queued exports.
+// sweepEvery is how often files that no export needs are looked for. A bucket's provider may
+// charge for each look.
+const sweepEvery = time.Hour
+
+// ExportJobs builds queued exports, and removes files that no export needs.
 func ExportJobs(exports Exports) Registration {
-	return Registration{add: add(&exportWorker{exports: exports})}
+	build, sweep := add(&exportWorker{exports: exports}), add(&sweepWorker{exports: exports})
+	return Registration{
+		add:      func(workers *river.Workers) error { return errors.Join(build(workers), sweep(workers)) },
+		periodic: []*river.PeriodicJob{every(sweepEvery, sweepArgs{})},
+	}
 }
 
 type exportArgs struct {
@@ -47,4 +57,19 @@ func (w *exportWorker) Timeout(*river.Job[exportArgs]) time.Duration { return -1
 // customer is waiting for the zip.
 func (w *exportWorker) NextRetry(job *river.Job[exportArgs]) time.Time {
 	return time.Now().Add(time.Duration(job.Attempt) * 2 * time.Second)
+}
+
+type sweepArgs struct{}
+
+// Kind implements river.JobArgs.
+func (sweepArgs) Kind() string { return "export_sweep" }
+
+type sweepWorker struct {
+	river.WorkerDefaults[sweepArgs]
+	exports Exports
+}
+
+// Work implements river.Worker.
+func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[sweepArgs]) error {
+	return w.exports.Sweep(ctx)
 }

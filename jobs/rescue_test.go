@@ -60,6 +60,7 @@ type stuck struct{}
 func (stuck) Build(context.Context, string, bool) error   { return hang("export") }
 func (stuck) Deliver(context.Context, string, bool) error { return hang("delivery") }
 func (stuck) Upkeep(context.Context) error                { return nil }
+func (stuck) Sweep(context.Context) error                 { return nil }
 
 func hang(kind string) error {
 	fmt.Println(kind)

@@ -67,7 +67,9 @@ type blockedStore struct {
 	create func() error
 }
 
-func (s blockedStore) Create(string) (exports.Draft, error) { return nil, s.create() }
+func (s blockedStore) Create(context.Context, exports.Attempt) (exports.Draft, error) {
+	return nil, s.create()
+}
 
 // Workers that are stopped in the middle of an export release it, and the next ones
 // finish it.

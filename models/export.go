@@ -110,6 +110,19 @@ func (t *Tx) ExpiredExports(now time.Time, limit int) ([]Export, error) {
 	return list, t.db.Where("state = 'ready' AND expires_at <= ?", now).Order("id").Limit(limit).Find(&list).Error
 }
 
+// ExportStates maps the ids of exports that exist to their states.
+func (t *Tx) ExportStates(ids []string) (map[string]string, error) {
+	var rows []Export
+	if err := t.db.Select("ID", "State").Where("id IN ?", ids).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	states := make(map[string]string, len(rows))
+	for _, row := range rows {
+		states[row.ID] = row.State
+	}
+	return states, nil
+}
+
 // CountExports counts the exports of the installation by their state.
 func (t *Tx) CountExports() (map[string]int64, error) {
 	var rows []struct {

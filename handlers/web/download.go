@@ -2,14 +2,15 @@ package web
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"postern/service/exports"
 )
 
-// ServeExport answers with the zip of the export that the path names.
+// ServeExport answers with the zip of the export that the path names, or with the ranges of
+// it that the request asks for (RFC 9110, section 14). A finished zip never changes, so that
+// its ETag is strong and a broken download can be resumed with If-Range.
 func (s *Site) ServeExport(c *gin.Context, from *exports.Service) {
 	file, err := from.Open(c.Request.Context(), Principal(c.Request.Context()), c.Param("export"))
 	if err != nil {
@@ -19,5 +20,6 @@ func (s *Site) ServeExport(c *gin.Context, from *exports.Service) {
 	defer file.Close()
 	c.Header("Content-Type", "application/zip")
 	c.Header("Content-Disposition", `attachment; filename="`+file.Name+`"`)
-	http.ServeContent(c.Writer, c.Request, "", time.Time{}, file)
+	c.Header("ETag", `"`+file.SHA256+`"`)
+	http.ServeContent(c.Writer, c.Request, "", file.WroteAt, file)
 }

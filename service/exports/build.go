@@ -54,9 +54,18 @@ func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	invalid := fault.KindOf(err) == fault.Invalid
 	if ctx.Err() == nil && (final || invalid) {
 		s.Log.Error("an export failed", "export", id, "error", err)
-		return errors.Join(s.fail(after, row, err), s.Store.Remove(id), ignoreIf(invalid, err))
+		return errors.Join(s.abandon(after, row, err), ignoreIf(invalid, err))
 	}
 	return errors.Join(err, s.release(after, row))
+}
+
+// abandon marks an export failed, and then removes its files. While it is not marked, the
+// files may be those of another worker.
+func (s *Service) abandon(ctx context.Context, row models.Export, cause error) error {
+	if err := s.fail(ctx, row, cause); err != nil {
+		return err
+	}
+	return s.Store.Remove(ctx, row.ID)
 }
 
 func ignoreIf(ignore bool, err error) error {
@@ -78,48 +87,51 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	if err != nil {
 		return err
 	}
-	draft, err := s.Store.Create(row.ID)
-	if err != nil {
-		return err
-	}
-	defer draft.Discard()
 	report := s.startReporting(ctx, row)
-	var result bundle.Result
-	err = s.DB.Consistent(report.ctx, func(tx *models.Tx) (err error) {
-		result, err = s.write(report.ctx, tx, row, draft, sign, report.note)
-		return err
-	})
+	defer func() { _ = report.stop() }() // also after a panic
+	result, draft, err := s.draw(report.ctx, row, sign, report.note)
 	if lost := report.stop(); lost != nil {
-		return lost
+		err = lost
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.finish(ctx, row, report.latest(), result)
 	}
-	if err := draft.Commit(); err != nil {
-		return err
-	}
-	err = s.finish(ctx, row, report.latest(), result)
-	if errors.Is(err, errLeaseLost) {
-		return errors.Join(err, s.removeCancelled(ctx, row.ID))
+	// After another error of finish, the row may have been marked nevertheless.
+	if draft != nil && errors.Is(err, errLeaseLost) {
+		draft.Discard()
 	}
 	return err
 }
 
-// removeCancelled removes the file of an export that was cancelled, or deleted with its
-// project, while its last bytes were written. An export that another worker has taken
-// over keeps its file.
-func (s *Service) removeCancelled(ctx context.Context, id string) error {
-	row, err := s.DB.Read(ctx).ExportByID(id)
-	switch {
-	case errors.Is(err, models.ErrNotFound): // deleted with its project
-		return s.Store.Remove(id)
-	case err != nil:
-		return err
-	case row.State == Cancelled:
-		return s.Store.Remove(id)
+// draw writes the zip into the store. After an error there is no file.
+func (s *Service) draw(
+	ctx context.Context,
+	row models.Export,
+	sign func([]byte) ([]byte, error),
+	progress func(string, int64, int64),
+) (result bundle.Result, draft Draft, err error) {
+	draft, err = s.Store.Create(ctx, attemptOf(row))
+	if err != nil {
+		return result, nil, err
 	}
-	return nil
+	whole := false
+	defer func() {
+		if !whole { // also after a panic
+			draft.Discard()
+		}
+	}()
+	err = s.DB.Consistent(ctx, func(tx *models.Tx) (err error) {
+		result, err = s.write(ctx, tx, row, draft, sign, progress)
+		return err
+	})
+	if err == nil {
+		err = draft.Commit()
+	}
+	whole = err == nil
+	return result, draft, err
 }
+
+func attemptOf(row models.Export) Attempt { return Attempt{Export: row.ID, Lease: row.LeaseID} }
 
 func (s *Service) write(
 	ctx context.Context,

@@ -259,7 +259,9 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 
 // File is the zip of a ready export. The caller closes it.
 type File struct {
-	Name string
+	Name    string
+	SHA256  string // hexadecimal
+	WroteAt time.Time
 	io.ReadSeekCloser
 }
 
@@ -280,13 +282,9 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 		return File{}, fault.New(fault.Conflict, "export_not_ready",
 			"This export is %s; it can be downloaded once it is ready.", row.State)
 	}
-	content, err := s.Store.Open(row.ID)
-	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this "+
-			"server keeps exports. Replicas must share one data directory.").Because(err)
-	}
+	content, err := s.Store.Open(ctx, attemptOf(row))
 	if err != nil {
-		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
+		return File{}, fmt.Errorf("exports: download %s: %w", id, explain(err))
 	}
 	// A download that cannot be recorded is refused.
 	entry := access.Entry{
@@ -299,7 +297,25 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 	if err := s.DB.Write(ctx, func(tx *models.Tx) error { return access.Record(tx, p, entry) }); err != nil {
 		return File{}, errors.Join(fmt.Errorf("exports: record the download of %s: %w", id, err), content.Close())
 	}
-	return File{Name: fileName(parent.Name, row.Format), ReadSeekCloser: content}, nil
+	return File{
+		Name:           fileName(parent.Name, row.Format),
+		SHA256:         row.SHA256,
+		WroteAt:        *row.FinishedAt,
+		ReadSeekCloser: content,
+	}, nil
+}
+
+// explain turns what a store's Open returns into what a caller may see of it.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this "+
+			"server keeps exports. Make a new export. Replicas must share one bucket or one data directory.").Because(err)
+	case errors.Is(err, ErrStoreDown):
+		return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer. Try again "+
+			"in a minute.").Because(err)
+	}
+	return err
 }
 
 func fileName(project, format string) string {

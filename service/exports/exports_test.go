@@ -169,11 +169,11 @@ type brokenStore struct {
 	broken bool
 }
 
-func (s *brokenStore) Create(id string) (exports.Draft, error) {
+func (s *brokenStore) Create(ctx context.Context, a exports.Attempt) (exports.Draft, error) {
 	if s.broken {
 		return nil, errors.New("no space left on device")
 	}
-	return s.Store.Create(id)
+	return s.Store.Create(ctx, a)
 }
 
 func TestAFailedAttemptIsRepeatedAndTheLastOneFails(t *testing.T) {
@@ -312,8 +312,8 @@ type changingStore struct {
 	change func()
 }
 
-func (s *changingStore) Create(id string) (exports.Draft, error) {
-	draft, err := s.Store.Create(id)
+func (s *changingStore) Create(ctx context.Context, a exports.Attempt) (exports.Draft, error) {
+	draft, err := s.Store.Create(ctx, a)
 	return &changingDraft{Draft: draft, change: sync.OnceFunc(s.change)}, err
 }
 

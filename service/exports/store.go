@@ -1,73 +1,104 @@
 package exports
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
-// Store keeps finished zips by export id.
+// Store keeps zips. Each attempt at an export writes a file of its own, so that an attempt
+// that was overtaken by another cannot replace what is served.
 type Store interface {
-	// Create begins a file, which Open finds only after its Commit.
-	Create(id string) (Draft, error)
-	Open(id string) (io.ReadSeekCloser, error)
-	// Remove removes a file. It is not an error if there is none.
-	Remove(id string) error
+	// Create begins the file of an attempt, and removes what earlier attempts at the export
+	// left. The caller has the export's lease. The draft ends with ctx.
+	Create(ctx context.Context, a Attempt) (Draft, error)
+	// Open opens a file after its Commit. It returns fs.ErrNotExist if there is none, and
+	// ErrStoreDown if the store does not answer.
+	Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error)
+	// Remove removes the files of all attempts at an export, also those being written. It is
+	// not an error if there is none.
+	Remove(ctx context.Context, export string) error
+	// List lists all files, also those being written.
+	List(ctx context.Context) iter.Seq2[Stored, error]
 }
 
-// Draft is a file being written. Commit makes it visible as a whole. Discard removes it;
-// after Commit it does nothing.
+// ErrStoreDown means that a store does not answer, or refuses this server.
+var ErrStoreDown = errors.New("the store of exports does not answer")
+
+// Draft is a file being written. Commit makes it visible as a whole, or returns an error and
+// leaves nothing to read. Discard removes the file, also after Commit.
 type Draft interface {
 	io.Writer
 	Commit() error
 	Discard()
 }
 
+// Attempt identifies one attempt at building an export.
+type Attempt struct{ Export, Lease string }
+
+// Stored is a file of a store.
+type Stored struct {
+	Export    string
+	WrittenAt time.Time // or begun
+}
+
+const (
+	wholeSuffix = ".zip"
+	partSuffix  = ".part"
+)
+
+func (a Attempt) name() string { return prefixOf(a.Export) + a.Lease + wholeSuffix }
+
+// prefixOf returns what the names of an export's files begin with.
+func prefixOf(export string) string { return export + "." }
+
+// exportOf returns the export whose file has this name, and false for a file that is not of
+// an export.
+func exportOf(name string) (string, bool) {
+	export, rest, ok := strings.Cut(name, ".")
+	if !ok || !strings.HasPrefix(export, "exp_") {
+		return "", false
+	}
+	return export, strings.HasSuffix(rest, wholeSuffix) || strings.HasSuffix(rest, partSuffix)
+}
+
 // Dir is a Store in a directory, which is created with the first file.
 type Dir string
 
-// Create implements Store. The caller has the export's lease, so that no other worker is
-// writing the half-written files of earlier attempts, which Create removes.
-func (d Dir) Create(id string) (Draft, error) {
+// Create implements Store.
+func (d Dir) Create(ctx context.Context, a Attempt) (Draft, error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return nil, fmt.Errorf("create the directory of exports: %w", err)
 	}
-	if err := d.removeParts(id + "."); err != nil {
-		return nil, fmt.Errorf("remove earlier attempts at export %s: %w", id, err)
+	if err := d.Remove(ctx, a.Export); err != nil {
+		return nil, fmt.Errorf("remove earlier attempts at export %s: %w", a.Export, err)
 	}
-	file, err := os.CreateTemp(string(d), id+".*.part")
+	target := filepath.Join(string(d), a.name())
+	part := strings.TrimSuffix(target, wholeSuffix) + partSuffix
+	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("begin the file of export %s: %w", id, err)
+		return nil, fmt.Errorf("begin the file of export %s: %w", a.Export, err)
 	}
-	return &dirDraft{File: file, target: d.path(id)}, nil
+	return &dirDraft{File: file, target: target}, nil
 }
 
 // Open implements Store.
-func (d Dir) Open(id string) (io.ReadSeekCloser, error) { return os.Open(d.path(id)) }
-
-// Remove implements Store.
-func (d Dir) Remove(id string) error {
-	if err := os.Remove(d.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+func (d Dir) Open(_ context.Context, a Attempt) (io.ReadSeekCloser, error) {
+	return os.Open(filepath.Join(string(d), a.name()))
 }
 
-// RemoveParts removes the half-written files of a killed process. Only the sole owner of
-// the directory may call it, before its workers start.
-func (d Dir) RemoveParts() error { return d.removeParts("") }
-
-func (d Dir) removeParts(prefix string) error {
-	files, err := os.ReadDir(string(d))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+// Remove implements Store.
+func (d Dir) Remove(_ context.Context, export string) error {
+	files, err := d.files()
 	for _, file := range files {
-		if !strings.HasPrefix(file.Name(), prefix) || !strings.HasSuffix(file.Name(), ".part") {
+		if !strings.HasPrefix(file.Name(), prefixOf(export)) {
 			continue
 		}
 		if gone := os.Remove(filepath.Join(string(d), file.Name())); !errors.Is(gone, fs.ErrNotExist) {
@@ -77,7 +108,41 @@ func (d Dir) removeParts(prefix string) error {
 	return err
 }
 
-func (d Dir) path(id string) string { return filepath.Join(string(d), id+".zip") }
+// List implements Store.
+func (d Dir) List(context.Context) iter.Seq2[Stored, error] {
+	return func(yield func(Stored, error) bool) {
+		files, err := d.files()
+		if err != nil {
+			yield(Stored{}, err)
+			return
+		}
+		for _, file := range files {
+			export, ok := exportOf(file.Name())
+			if !ok {
+				continue
+			}
+			info, err := file.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				yield(Stored{}, err)
+				return
+			}
+			if !yield(Stored{Export: export, WrittenAt: info.ModTime()}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (d Dir) files() ([]fs.DirEntry, error) {
+	files, err := os.ReadDir(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return files, err
+}
 
 type dirDraft struct {
 	*os.File
@@ -109,4 +174,5 @@ func syncDir(name string) error {
 func (f *dirDraft) Discard() {
 	_ = f.Close()           // closed already after Commit
 	_ = os.Remove(f.Name()) // renamed away after Commit
+	_ = os.Remove(f.target) // there only after Commit
 }

@@ -3,6 +3,9 @@ package exports
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	"postern/models"
 )
@@ -19,13 +22,9 @@ func (s *Service) Upkeep(ctx context.Context) error {
 	return s.expire(ctx)
 }
 
-// TakeOver releases all leases and removes half-written files, so that a killed export
-// continues at once and not when its lease ends. Only the sole owner of the state may call
-// it, before its workers start.
-func (s *Service) TakeOver(ctx context.Context, files Dir) error {
-	if err := files.RemoveParts(); err != nil {
-		return fmt.Errorf("exports: clean up: %w", err)
-	}
+// TakeOver releases all leases, so that a killed export continues at once and not when its
+// lease ends. Only the sole owner of the state may call it, before its workers start.
+func (s *Service) TakeOver(ctx context.Context) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ReleaseLeases(models.Now()) })
 	if err != nil {
 		return fmt.Errorf("exports: take over: %w", err)
@@ -61,7 +60,7 @@ func (s *Service) expire(ctx context.Context) error {
 		return fmt.Errorf("exports: find expired ones: %w", err)
 	}
 	for _, row := range expired {
-		if err := s.Store.Remove(row.ID); err != nil {
+		if err := s.Store.Remove(ctx, row.ID); err != nil {
 			return fmt.Errorf("exports: remove the file of %s: %w", row.ID, err)
 		}
 		err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -73,4 +72,46 @@ func (s *Service) expire(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Sweep removes files that no export needs: what killed workers left of exports that have
+// ended since, and files of exports that the database does not have, from TTL on. Those may
+// be files of another installation, whose exports do not live longer.
+func (s *Service) Sweep(ctx context.Context) error {
+	written := map[string]time.Time{}
+	for file, err := range s.Store.List(ctx) {
+		if err != nil {
+			return fmt.Errorf("exports: list the files: %w", err)
+		}
+		if file.WrittenAt.After(written[file.Export]) {
+			written[file.Export] = file.WrittenAt
+		}
+	}
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(written)), upkeepBatch) {
+		states, err := s.DB.Read(ctx).ExportStates(ids)
+		if err != nil {
+			return fmt.Errorf("exports: find those of files: %w", err)
+		}
+		for _, id := range ids {
+			if s.needs(states[id], written[id]) {
+				continue
+			}
+			if err := s.Store.Remove(ctx, id); err != nil {
+				return fmt.Errorf("exports: remove what is left of %s: %w", id, err)
+			}
+			s.Log.Info("removed what was left of an export", "export", id, "state", states[id])
+		}
+	}
+	return nil
+}
+
+// needs reports whether an export in this state, "" for an unknown one, needs its files.
+func (s *Service) needs(state string, written time.Time) bool {
+	switch state {
+	case Queued, Building, Ready:
+		return true
+	case "":
+		return written.Add(s.TTL).After(models.Now())
+	}
+	return false
 }

@@ -60,9 +60,9 @@ type countingStore struct {
 	created atomic.Int32
 }
 
-func (s *countingStore) Create(id string) (exports.Draft, error) {
+func (s *countingStore) Create(ctx context.Context, a exports.Attempt) (exports.Draft, error) {
 	s.created.Add(1)
-	return s.Store.Create(id)
+	return s.Store.Create(ctx, a)
 }
 
 func TestAStoppedWorkerHandsItsExportBack(t *testing.T) {
@@ -89,9 +89,9 @@ type stoppingStore struct {
 	stop func()
 }
 
-func (s *stoppingStore) Create(id string) (exports.Draft, error) {
+func (s *stoppingStore) Create(ctx context.Context, a exports.Attempt) (exports.Draft, error) {
 	s.stop()
-	return s.Store.Create(id)
+	return s.Store.Create(ctx, a)
 }
 
 func TestADeadWorkersExportIsQueuedAgain(t *testing.T) {
@@ -126,19 +126,19 @@ func TestTheSoleOwnerTakesOverAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		draft, err := w.dir.Create(e.ID)
+		draft, err := w.dir.Create(t.Context(), exports.Attempt{Export: e.ID, Lease: "lse_killed"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprint(draft, "half a zip")
-		if err := w.TakeOver(t.Context(), w.dir); err != nil {
+		if err := w.TakeOver(t.Context()); err != nil {
 			t.Fatal(err)
-		}
-		if left, _ := os.ReadDir(string(w.dir)); len(left) != 0 {
-			t.Errorf("left behind: %v", left)
 		}
 		if err := w.Build(t.Context(), e.ID, true); err != nil || w.get(t, e.ID).State != exports.Ready {
 			t.Errorf("after the take-over: %v, %s", err, w.get(t, e.ID).State)
+		}
+		if left, _ := os.ReadDir(string(w.dir)); len(left) != 1 || filepath.Ext(left[0].Name()) != ".zip" {
+			t.Errorf("in the directory: %v, want one zip", left)
 		}
 	})
 }

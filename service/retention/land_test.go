@@ -86,11 +86,25 @@ type folder struct {
 	broken error
 }
 
-func (f *folder) Remove(id string) error {
+func (f *folder) Remove(ctx context.Context, id string) error {
 	if f.broken != nil {
 		return f.broken
 	}
-	return f.Dir.Remove(id)
+	return f.Dir.Remove(ctx, id)
+}
+
+// hasFile reports whether the store has a file of an export.
+func (l *land) hasFile(export string) bool {
+	l.t.Helper()
+	for file, err := range l.files.List(l.t.Context()) {
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if file.Export == export {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *land) purge() error {

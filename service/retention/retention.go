@@ -27,7 +27,7 @@ const (
 
 // Files removes the files of exports. It is not an error if there is none.
 type Files interface {
-	Remove(exportID string) error
+	Remove(ctx context.Context, exportID string) error
 }
 
 // Events queues an event for a team's webhooks in the caller's transaction
@@ -209,7 +209,7 @@ func (s *Service) removeExports(ctx context.Context, project string, hold condem
 			return err
 		}
 		for _, export := range exports.Items {
-			if err := s.Files.Remove(export.ID); err != nil {
+			if err := s.Files.Remove(ctx, export.ID); err != nil {
 				return fmt.Errorf("remove the file of export %s: %w", export.ID, err)
 			}
 		}

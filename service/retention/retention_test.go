@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"slices"
 	"sync"
@@ -61,8 +60,8 @@ func TestWhatNobodyClaimedIsGoneAfterItsGrace(t *testing.T) {
 		if l.isServed(gone) || !l.isServed(other) {
 			t.Errorf("served: gone %v, other %v", l.isServed(gone), l.isServed(other))
 		}
-		if _, err := l.files.Open(gone.export); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the export's file: %v, want it removed", err)
+		if l.hasFile(gone.export) {
+			t.Error("the export's file was not removed")
 		}
 		entries, err := db.Read(t.Context()).AuditOf(gone.Workspace.Team, 100)
 		if err != nil {
@@ -77,8 +76,8 @@ func TestWhatNobodyClaimedIsGoneAfterItsGrace(t *testing.T) {
 			n["exports"] != 1 {
 			t.Errorf("of the other project: %v", n)
 		}
-		if _, err := l.files.Open(other.export); err != nil {
-			t.Errorf("the other export's file: %v", err)
+		if !l.hasFile(other.export) {
+			t.Error("the other export's file was removed")
 		}
 		l.make("gone") // the name is free
 	})
