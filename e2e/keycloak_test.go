@@ -25,6 +25,7 @@ func TestKeycloak(t *testing.T) {
 	issuer := keycloak.Start(t, map[string]string{"shop": shop})
 	t.Run("sign-in", func(t *testing.T) { peopleSignInThroughKeycloak(t, issuer) })
 	t.Run("groups", func(t *testing.T) { rolesAndGroupsOfKeycloakAreMapped(t, issuer) })
+	t.Run("export", func(t *testing.T) { peopleSignInAtTheExportedRealm(t, issuer) })
 }
 
 // peopleSignInThroughKeycloak creates a project with a login by one POST /proxy, and

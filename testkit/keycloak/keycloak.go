@@ -203,6 +203,20 @@ func (s *Server) Register(t testing.TB, realm, id, secret, redirectURI string) {
 	})
 }
 
+// AddRedirect lets the people of a client that Register created come back to one more
+// address.
+func (s *Server) AddRedirect(t testing.TB, realm, id, redirectURI string) {
+	t.Helper()
+	var found []map[string]any
+	raw := s.Admin(t, http.MethodGet, realm, "/clients?clientId="+url.QueryEscape(id), nil)
+	if err := json.Unmarshal(raw, &found); err != nil || len(found) != 1 {
+		t.Fatalf("client %s of Keycloak's realm %s: %v in %s", id, realm, err, raw)
+	}
+	uris, _ := found[0]["redirectUris"].([]any)
+	found[0]["redirectUris"] = append(uris, redirectURI)
+	s.Admin(t, http.MethodPut, realm, "/clients/"+found[0]["id"].(string), found[0])
+}
+
 // Admin makes a call of the Admin REST API (keycloak.org/docs-api/latest/rest-api) as the
 // administrator, to a path of a realm, and returns the answer's body. A refusal fails the
 // test.
