@@ -23,12 +23,13 @@ func IsSubject(s string) bool {
 	return true
 }
 
-// ReadScopes returns the scopes in texts, which are separated by blanks. It returns
-// false if one is not a scope-token (RFC 6749, 3.3) or they are too long for a header.
+// ReadScopes returns the scopes in texts, which are separated by ASCII white space. It
+// returns false if one is not a scope-token (RFC 6749, 3.3) or they are too long for a
+// header.
 func ReadScopes(texts ...string) ([]string, bool) {
 	length, scopes := 0, []string{}
 	for _, text := range texts {
-		for scope := range strings.FieldsSeq(text) {
+		for scope := range strings.FieldsFuncSeq(text, isSpace) {
 			if !isScope(scope) {
 				return nil, false
 			}
@@ -38,6 +39,8 @@ func ReadScopes(texts ...string) ([]string, bool) {
 	}
 	return scopes, length <= maxScopes
 }
+
+func isSpace(r rune) bool { return r == ' ' || '\t' <= r && r <= '\r' }
 
 func isScope(s string) bool {
 	for i := range len(s) {

@@ -86,9 +86,12 @@ func Introspect(
 	if err != nil {
 		return Introspection{}, err
 	}
-	var got introspected
+	var got *introspected // null is no answer
 	if err := answer.Read(&got); err != nil {
 		return Introspection{}, err
+	}
+	if got == nil {
+		return Introspection{}, fmt.Errorf("its answer is null: %w", ErrBadAnswer)
 	}
 	if err := got.holds(now); err != nil {
 		return Introspection{}, err

@@ -17,6 +17,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	strict "github.com/go-jose/go-jose/v4/json"
 )
 
 // The reasons for which a token is not accepted. Each error wraps one of them.
@@ -80,9 +82,10 @@ func (a Answer) Read(into any) error {
 	return a.ReadAny(into)
 }
 
-// ReadAny decodes an answer with any status.
+// ReadAny decodes an answer with any status. Names are case-sensitive and must not be
+// repeated, as another reader could take the other value.
 func (a Answer) ReadAny(into any) error {
-	if json.Unmarshal(a.body, into) != nil {
+	if strict.Unmarshal(a.body, into) != nil {
 		// The decoder's error may quote the answer.
 		return fmt.Errorf("its answer of status %d cannot be read: %w", a.Status, ErrBadAnswer)
 	}
