@@ -65,6 +65,7 @@ type routePolicyDoc struct {
 	Methods     []snapshot.Method `json:"methods"`
 	Keyless     snapshot.Keyless  `json:"keyless"`
 	Issuers     []issuerDoc       `json:"issuers,omitempty"`
+	Endpoint    string            `json:"introspection,omitempty"` // the version's id; "": none is asked
 	IP          *ipDoc            `json:"ip,omitempty"`
 
 	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
@@ -188,6 +189,7 @@ func (c *configWriter) write(ctx context.Context) error {
 	}
 	if c.tokens {
 		c.clients()
+		c.endpoints()
 	}
 	c.out.Raw(",\n      \"keys\": ")
 	if err := c.keys(ctx); err != nil {
@@ -244,16 +246,19 @@ func (c *configWriter) policies() {
 		access := pl.version.Access
 		if !c.tokens {
 			access.Methods = slices.DeleteFunc(slices.Clone(access.Methods), func(m snapshot.Method) bool {
-				return m == snapshot.JWT
+				return m == snapshot.JWT || m == snapshot.Opaque
 			})
 		}
-		methods, issuers := enforced(access), issuersOf(c.b.Project, access)
+		methods, issuers, endpoint := enforced(access), issuersOf(c.b.Project, access), ""
+		if introspects(access) {
+			endpoint = pl.version.ID
+		}
 		for _, r := range pl.routes {
 			c.out.Next("        ")
 			c.out.Value(r.id)
 			c.out.Raw(": ")
 			c.out.Value(routePolicyDoc{Environment: pl.environment.Name, Mode: access.Mode, Methods: methods,
-				Keyless: access.Keyless, Issuers: issuers, IP: ipDocOf(access.IP),
+				Keyless: access.Keyless, Issuers: issuers, Endpoint: endpoint, IP: ipDocOf(access.IP),
 				Tag: signingTag(c.b.Project, pl.environment), Upstream: variables.of(pl.environment)})
 		}
 	}

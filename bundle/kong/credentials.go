@@ -15,52 +15,67 @@ const exampleFile = "gateway/.env.example"
 const exampleDoc = "The secrets that the gateway needs and this zip does not contain, one variable each. Copy it to " +
 	"`.env` beside it and fill them in; `start.sh` says which are still empty.\n"
 
-// signingVariable is the environment variable with the key that signs calls. No header has
-// it: their variables begin with UPSTREAM.
+// signingVariable is the environment variable with the key that signs calls. No other secret
+// has it: their variables begin with UPSTREAM and INTROSPECTION.
 const signingVariable = "CALL_SIGNING_KEY"
 
-// variable is an environment variable of Kong with the value of an environment's header,
-// with the private key of its client certificate, or with the key that signs calls.
+// variable is an environment variable of Kong with a secret.
 type variable struct {
 	name        string
-	environment *snapshot.Environment // nil: of the project
-	version     string
-	header      string // "": the private key
+	holds       held
+	version     *snapshot.Version     // nil: of the project
+	environment *snapshot.Environment // nil: of the version or the project
+	header      string                // whose value it is
 }
+
+// held is what a variable holds.
+type held int
+
+const (
+	headerValue         held = iota // of an environment's header
+	clientKey                       // private key of an environment's client certificate
+	introspectionSecret             // client secret at a version's introspection endpoint
+	signingKey                      // of the project's calls
+)
 
 // variables lists the variables of a project in the order of its ledger.
 type variables []variable
 
 // credentialVariables names a variable for each environment and header, such as
-// UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN, and one for the private key of each client
-// certificate, such as UPSTREAM_1_0_0_PROD_CLIENT_KEY. Where two would have one name, the
+// UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN, one for the private key of each client certificate,
+// such as UPSTREAM_1_0_0_PROD_CLIENT_KEY, and one for the secret of each introspection
+// endpoint, such as INTROSPECTION_1_0_0_CLIENT_SECRET. Where two would have one name, the
 // later one gets a number. The last one is that of the key that signs calls.
 func credentialVariables(p *snapshot.Project) variables {
 	var out variables
 	taken := map[string]bool{}
-	add := func(v *snapshot.Version, e *snapshot.Environment, header, suffix string) {
-		plain := variableName("UPSTREAM_" + v.Name + "_" + e.Name + "_" + suffix)
-		name := plain
-		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s_%d", plain, n)
+	add := func(plain string, one variable) {
+		plain = variableName(plain)
+		one.name = plain
+		for n := 2; taken[one.name]; n++ {
+			one.name = fmt.Sprintf("%s_%d", plain, n)
 		}
-		taken[name] = true
-		out = append(out, variable{name, e, v.Name, header})
+		taken[one.name] = true
+		out = append(out, one)
 	}
 	for i := range p.Versions {
 		v := &p.Versions[i]
+		if introspects(v.Access) && v.Access.Opaque.HasSecret {
+			add("introspection_"+v.Name+"_client_secret", variable{holds: introspectionSecret, version: v})
+		}
 		for j := range v.Environments {
 			e := &v.Environments[j]
+			upstream := "upstream_" + v.Name + "_" + e.Name + "_"
 			for _, h := range e.Headers {
-				add(v, e, h.Name, h.Name)
+				add(upstream+h.Name, variable{holds: headerValue, version: v, environment: e, header: h.Name})
 			}
 			if e.Certificate != nil {
-				add(v, e, "", "client_key")
+				add(upstream+"client_key", variable{holds: clientKey, version: v, environment: e})
 			}
 		}
 	}
 	if len(p.CallSigningKeys) > 0 {
-		out = append(out, variable{name: signingVariable})
+		out = append(out, variable{name: signingVariable, holds: signingKey})
 	}
 	return out
 }
@@ -84,7 +99,7 @@ func variableName(text string) string {
 func (vs variables) of(e *snapshot.Environment) map[string]string {
 	var out map[string]string
 	for _, v := range vs {
-		if v.environment != e || v.header == "" {
+		if v.environment != e || v.holds != headerValue {
 			continue
 		}
 		if out == nil {
@@ -99,7 +114,18 @@ func (vs variables) of(e *snapshot.Environment) map[string]string {
 // certificate, "" if it presents none.
 func (vs variables) clientKeyOf(e *snapshot.Environment) string {
 	for _, v := range vs {
-		if v.environment == e && v.header == "" {
+		if v.environment == e && v.holds == clientKey {
+			return v.name
+		}
+	}
+	return ""
+}
+
+// introspectionSecretOf returns the variable with the client secret at the introspection
+// endpoint of a version, "" if it has none.
+func (vs variables) introspectionSecretOf(of *snapshot.Version) string {
+	for _, v := range vs {
+		if v.version == of && v.holds == introspectionSecret {
 			return v.name
 		}
 	}
@@ -129,16 +155,18 @@ func (vs variables) example() string {
 		"# .env, fill in the values, and keep it out of version control. Write them in single\n" +
 		"# quotes, as they may have $ and #, unless it says otherwise below.\n"
 	for _, v := range vs {
-		switch {
-		case v.environment == nil:
+		switch v.holds {
+		case signingKey:
 			text += "\n# The key that signs calls to upstreams, from\n#   openssl genpkey -algorithm ed25519 " +
 				"-outform DER | base64 -w0\n# Give upstreams its public half.\n" + v.name + "=\n"
-		case v.header == "":
+		case introspectionSecret:
+			text += fmt.Sprintf("\n# The client secret at the introspection endpoint of %s\n%s=\n", v.version.Name, v.name)
+		case clientKey:
 			text += fmt.Sprintf("\n# The private key of the client certificate of calls to %s/%s, PEM in one line "+
 				"and in double\n# quotes, from\n#   awk '{printf \"%%s\\\\n\", $0}' client.key\n%s=\"\"\n",
-				v.version, v.environment.Name, v.name)
-		default:
-			text += fmt.Sprintf("\n# %s of calls to %s/%s\n%s=\n", v.header, v.version, v.environment.Name, v.name)
+				v.version.Name, v.environment.Name, v.name)
+		case headerValue:
+			text += fmt.Sprintf("\n# %s of calls to %s/%s\n%s=\n", v.header, v.version.Name, v.environment.Name, v.name)
 		}
 	}
 	return text

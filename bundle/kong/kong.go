@@ -151,6 +151,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return v
 	case snapshot.FeatureTokenIssuer:
 		return judgeIssuer(b, s)
+	case snapshot.FeatureIntrospection:
+		return judgeIntrospection(b, s)
 	case snapshot.FeatureHostedLogin, snapshot.FeatureProvider:
 		return judgeLogin(b, s)
 	case snapshot.FeatureRedirects, snapshot.FeatureEntryRule:

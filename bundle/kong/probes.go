@@ -78,9 +78,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	} else if p, ok := letThrough(r, "no_credentials", needsNothing, access.IP); ok {
 		out = append(out, p)
 	}
-	if p, ok := tokenProbe(b.Project, access, r); ok {
-		out = append(out, p)
-	}
+	out = append(out, tokenProbes(b.Project, pl.version, r)...)
 	if !access.Allows(snapshot.APIKey) {
 		return out
 	}
@@ -189,7 +187,9 @@ func shows(p probe, f snapshot.Feature) bool {
 	case snapshot.FeatureIPRules:
 		return strings.HasPrefix(p.Needs, needsNearby)
 	case snapshot.FeatureTokenIssuer:
-		return isTokenProbe(p)
+		return strings.HasSuffix(p.ID, malformedToken)
+	case snapshot.FeatureIntrospection:
+		return strings.HasSuffix(p.ID, unknownToken)
 	case snapshot.FeatureCustomDomains:
 		return strings.HasSuffix(p.ID, ":no_credentials")
 	}

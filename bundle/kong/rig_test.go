@@ -30,7 +30,8 @@ type rig struct {
 	log    string // calls of those
 	env    []string
 	key    string
-	token  string // "": none is let in
+	token  string         // "": none is let in
+	denial *policy.Denial // of every token, if there is one
 
 	ready  atomic.Bool
 	open   atomic.Bool  // lets everything through
@@ -138,6 +139,10 @@ func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 	case !strings.HasPrefix(req.URL.Path, "/open/") && strings.Count(req.URL.Path, "/") < 3, prefix == "" && checking:
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, kongNoRoute)
+		return
+	case hasToken && r.denial != nil:
+		w.WriteHeader(r.denial.Status)
+		_, _ = w.Write(r.denial.Body())
 		return
 	case hasToken && token == "of-an-issuer-that-is-away":
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -70,3 +70,25 @@ func TestStartWithUpstreamHeaders(t *testing.T) {
 		}
 	})
 }
+
+func TestStartWithIntrospectionSecret(t *testing.T) {
+	const variable = "INTROSPECTION_1_0_0_CLIENT_SECRET"
+	for name, tt := range map[string]struct {
+		env  []string
+		lack string
+	}{
+		"nothing": {nil, "no value for " + variable + ": copy .env.example"},
+		"a value": {[]string{variable + "=swordfish"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigFor(t, opaqueInput(), sample.Keys()["active"].Plaintext, "docker")
+			r.env = append(r.env, tt.env...)
+			code, out := r.start(t, "ok")
+			if tt.lack == "" {
+				expect(t, code, 0, out, "ok    /1.0.0/prod/ with a token that is none: 401")
+				return
+			}
+			expect(t, code, 1, out, tt.lack)
+		})
+	}
+}

@@ -1,6 +1,8 @@
 package kong
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -35,12 +37,12 @@ func issuersOf(p *snapshot.Project, access snapshot.Access) []issuerDoc {
 	return out
 }
 
-// enforced returns the methods that the plugin implements. Leaving a method out never
-// admits a call: a version that requires a credential and has no method refuses every
-// call.
+// enforced returns the methods that the plugin implements, in its order. Leaving a method
+// out never admits a call: a version that requires a credential and has no method refuses
+// every call.
 func enforced(access snapshot.Access) []snapshot.Method {
 	out := []snapshot.Method{}
-	for _, one := range []snapshot.Method{snapshot.APIKey, snapshot.JWT} {
+	for _, one := range []snapshot.Method{snapshot.APIKey, snapshot.JWT, snapshot.Opaque} {
 		if access.Allows(one) {
 			out = append(out, one)
 		}
@@ -52,7 +54,7 @@ func enforced(access snapshot.Access) []snapshot.Method {
 // and whether a version admits such calls.
 func tenantFallback(p *snapshot.Project, t snapshot.Tenant) (ownerDoc, bool) {
 	counts := func(v snapshot.Version) bool {
-		return v.Access.Keyless == snapshot.OwnerFallback && v.Access.Allows(snapshot.JWT)
+		return v.Access.Keyless == snapshot.OwnerFallback && v.Access.TakesTokens()
 	}
 	if t.FallbackOwner == "" || !slices.ContainsFunc(p.Versions, counts) {
 		return ownerDoc{}, false
@@ -60,30 +62,65 @@ func tenantFallback(p *snapshot.Project, t snapshot.Tenant) (ownerDoc, bool) {
 	return ownerDoc{Owner: t.FallbackOwner, Consumer: policy.ConsumerID(p.ID, t.FallbackOwner)}, true
 }
 
-// malformedToken is the end of the id of the probe with a token that is none.
-const malformedToken = ":malformed_token"
+// The ends of the ids of probes with a token: one that no issuer's keys verify, and one that
+// an introspection endpoint does not know.
+const (
+	malformedToken = ":malformed_token"
+	unknownToken   = ":unknown_token"
+)
 
-// tokenProbe returns the probe of a route with a token that is none. It returns false
+// tokenProbes returns the probes of a route with tokens that are refused. There are none
 // where the plugin does not look at tokens as the hosted gateway does.
-func tokenProbe(p *snapshot.Project, access snapshot.Access, r route) (probe, bool) {
-	refused := policy.InvalidToken
-	return probe{
-		ID:      r.name + malformedToken,
-		Needs:   needsNothing,
-		Path:    r.path + "/",
-		Headers: append(r.hostHeader(), "Authorization: Bearer none"),
-		Status:  refused.Status,
-		Code:    refused.Code,
-	}, access.Allows(snapshot.JWT) && missingTokens(p, access) == ""
+func tokenProbes(p *snapshot.Project, v *snapshot.Version, r route) []probe {
+	access := v.Access
+	if missingTokens(p, access) != "" {
+		return nil
+	}
+	var out []probe
+	add := func(name, token string) {
+		out = append(out, probe{
+			ID:      r.name + name,
+			Needs:   needsNothing,
+			Path:    r.path + "/",
+			Headers: append(r.hostHeader(), "Authorization: Bearer "+token),
+			Status:  policy.InvalidToken.Status,
+			Code:    policy.InvalidToken.Code,
+		})
+	}
+	if introspects(access) && misplaced(access.Opaque.Endpoint) == "" {
+		add(unknownToken, "none")
+	}
+	switch {
+	case !access.Allows(snapshot.JWT):
+	case !introspects(access):
+		add(malformedToken, "none")
+	default: // a token that names no issuer would be shown to the endpoint
+		if asked := policy.NewIntrospectors(p, v.ID, &access); len(asked.KeyIssuers()) > 0 {
+			add(malformedToken, unsigned(asked.KeyIssuers()[0]))
+		}
+	}
+	return out
 }
 
-func isTokenProbe(p probe) bool { return strings.HasSuffix(p.ID, malformedToken) }
+// unsigned returns a JSON Web Token of an issuer without a signature.
+func unsigned(issuer string) string {
+	claims, err := json.Marshal(map[string]string{"iss": issuer})
+	if err != nil {
+		panic(err) // a string has a JSON form
+	}
+	part := base64.RawURLEncoding.EncodeToString
+	return part([]byte(`{"alg":"none"}`)) + "." + part(claims) + "." + part([]byte("none"))
+}
+
+func isTokenProbe(p probe) bool {
+	return strings.HasSuffix(p.ID, malformedToken) || strings.HasSuffix(p.ID, unknownToken)
+}
 
 // tokenedPaths returns the prefixes, in host form, where tokens are accepted.
 func tokenedPaths(b *bundle.Build) []string {
 	var paths []string
 	for _, pl := range places(b.Project) {
-		if pl.version.Access.Allows(snapshot.JWT) {
+		if pl.version.Access.TakesTokens() {
 			paths = append(paths, pl.routes[0].path+"/")
 		}
 	}
@@ -93,10 +130,7 @@ func tokenedPaths(b *bundle.Build) []string {
 // missingTokens returns the reason why the plugin refuses tokens that the hosted gateway
 // accepts for a version; "" if it accepts them all.
 func missingTokens(p *snapshot.Project, access snapshot.Access) string {
-	switch {
-	case access.Allows(snapshot.Opaque):
-		return "no_introspection"
-	case access.Allows(snapshot.JWT) && hasProviderTokens(p):
+	if access.Allows(snapshot.JWT) && hasProviderTokens(p) {
 		return "no_provider_tokens"
 	}
 	return ""
@@ -159,19 +193,11 @@ func accessFates() []bundle.Fate {
 		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
 			Note: "The same calls are let through and refused, with the same status, code and message."},
 		{
-			Reason: "no_introspection",
-			Status: bundle.Lossy,
-			How:    "plugin postern-auth, a policy per route, without the method `opaque`",
-			Note: "Opaque tokens are not looked at. A call that needs one is answered 401; where a call needs no " +
-				"credential, or has an API key, a token that the hosted proxy refuses makes no difference.",
-			Remedy: "Have those callers use API keys or JSON Web Tokens of an issuer in allowed_pairs, before you " +
-				"move them.",
-		},
-		{
 			Reason: "no_provider_tokens",
 			Status: bundle.Lossy,
 			How:    "plugin postern-auth, a policy per route; tokens of providers are refused",
-			Note: "Tokens of the issuers in allowed_pairs and of the project's app clients are accepted as before. " +
+			Note: "Tokens of the issuers in allowed_pairs and of the project's app clients, and opaque ones of your " +
+				"own endpoint, are accepted as before. " +
 				"Calls with a provider's own token are answered 401, and those whose upstream gets a provider's " +
 				"token 503.",
 			Remedy: "Have those callers use API keys, or tokens of an OpenID Connect provider of your own whose " +

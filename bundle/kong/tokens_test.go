@@ -18,13 +18,12 @@ func TestVersionsThatTakeTokens(t *testing.T) {
 	checkMethods(t, files[gatewayFile], map[string]string{
 		in.Project.Versions[0].Name: "jwt",
 		in.Project.Versions[1].Name: "api_key,jwt",
-		opaque.Name:                 "",
+		opaque.Name:                 "opaque",
 	})
 	for _, code := range []string{
 		"kong.access_policy.no_provider_tokens",
-		"kong.access_policy.no_introspection",
 		"kong.token_issuer.plugin",
-		"kong.token_introspection.not_asked",
+		"kong.token_introspection.plugin",
 		"kong.hosted_login.realm",
 		"kong.api_scope.until_tokens_end",
 		"kong.hosted_login.machine_realm",

@@ -1,6 +1,11 @@
 package policy
 
-import "postern/core/snapshot"
+import (
+	"maps"
+	"slices"
+
+	"postern/core/snapshot"
+)
 
 // Introspectors are the servers that check the tokens of a version that only their
 // issuer can check, on every call.
@@ -34,6 +39,10 @@ func (a *ProviderIntrospector) Equivalent(b *ProviderIntrospector) bool {
 // VerifiedByKeys reports whether tokens of the issuer are verified by its published
 // keys, and therefore never introspected.
 func (a *Introspectors) VerifiedByKeys(issuer string) bool { return a.verified[issuer] }
+
+// KeyIssuers returns the issuers whose tokens are verified by their published keys, in
+// alphabetical order.
+func (a *Introspectors) KeyIssuers() []string { return slices.Sorted(maps.Keys(a.verified)) }
 
 // NewIntrospectors returns the introspectors of a version, nil if it has none.
 func NewIntrospectors(p *snapshot.Project, versionID string, a *snapshot.Access) *Introspectors {

@@ -60,6 +60,14 @@ func startPostern(t *testing.T, up *upstream) *peer {
 
 func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys map[string]sample.Plain) *peer {
 	t.Helper()
+	return startPosternWith(t, up, project, keys, func(*gateway.Options) {})
+}
+
+// startPosternWith is startPosternOf with changed options.
+func startPosternWith(
+	t *testing.T, up *upstream, project *snapshot.Project, keys map[string]sample.Plain, change func(*gateway.Options),
+) *peer {
+	t.Helper()
 	table := keyTable{}
 	for _, k := range keys {
 		table[k.Hash] = entry{key: k.Key}
@@ -86,6 +94,7 @@ func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys 
 	verifier := bearer.New(guard.Client(), slog.New(slog.DiscardHandler))
 	t.Cleanup(verifier.Close)
 	options.Verifier = verifier
+	change(&options)
 	g := gateway.New(options)
 	if err := g.Publish([]*snapshot.Project{project}); err != nil {
 		t.Fatalf("publish: %v", err)

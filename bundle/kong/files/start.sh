@@ -12,7 +12,7 @@ guarded='@GUARDED@'
 open='@OPEN@'
 tokened='@TOKENED@' # where tokens are taken
 environments='@ENVIRONMENTS@' # in the order of their services in gateway.yaml
-credentials='@CREDENTIALS@' # variables with the secrets of upstreams
+credentials='@CREDENTIALS@' # variables with secrets that are not in the export
 realm='@REALM@' # where people sign in; empty: nowhere
 login_secrets='@LOGIN_SECRETS@' # variables with the secrets of that
 unknown_key='@UNKNOWN_KEY@' # well-formed, and opens nothing
@@ -128,7 +128,7 @@ case $key in
   *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only, and no blank or end of line' ;;
 esac
 case $token in
-  *[!A-Za-z0-9_.-]*) wrong_usage 'a token has letters, digits, and . _ - only, and no blank or end of line' ;;
+  *[!A-Za-z0-9._~+/=-]*) wrong_usage 'a token has letters, digits, and . _ ~ + / = - only, and no blank or end of line' ;;
   ?*) [ -n "$tokened" ] || wrong_usage 'no route of this export takes tokens' ;;
 esac
 if [ "$with_login" = yes ] && [ -z "$realm" ]; then
@@ -156,14 +156,15 @@ setting() {
   printf '%s' "$value"
 }
 
-# Without a credential the upstream would refuse every call, or take it for a caller's own.
+# Without a credential the upstream would refuse every call, or take it for a caller's own,
+# and an introspection endpoint would not be asked.
 check_credentials() {
   empty=
   for name in $credentials; do
     [ -n "$(setting "$name")" ] || empty="$empty $name"
   done
   [ -z "$empty" ] ||
-    die "no value for$empty: copy .env.example to .env and fill it in. The upstream compares calls with it."
+    die "no value for$empty: copy .env.example to .env and fill it in. It says what each value is for."
 }
 
 # Keycloak would take the placeholder of an empty variable for the secret itself.
@@ -293,6 +294,7 @@ whose() {
 000") printf 'nothing' ;;
     *'"code":"bad_path"'* | *'"code":"credentials_required"'* | *'"code":"invalid_key"'* | *'"code":"key_frozen"'* | \
       *'"code":"invalid_token"'* | *'"code":"issuer_unavailable"'* | \
+      *'"code":"provider_unavailable"'* | *'"code":"provider_answer_invalid"'* | \
       *'"code":"user_frozen"'* | *'"code":"wrong_tenant"'* | *'"code":"ip_denied"'* | *'"code":"rate_limited"'* | \
       *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'* | *'no Route matched'*) printf 'refused' ;;
     *'"request_id":"'*"
@@ -308,14 +310,28 @@ wrong() {
   failures=$((failures + 1))
 }
 
+# Why the gateway cannot judge the token of a call that got this answer.
+why_unjudged() {
+  case $1 in
+    *'"code":"issuer_unavailable"'*) printf ', because the gateway cannot fetch the keys of its issuer' ;;
+    *'"code":"provider_unavailable"'*) printf ', because the introspection endpoint does not answer the gateway' ;;
+    *'"code":"provider_answer_invalid"'*)
+      printf ', because the introspection endpoint gives no usable answer: it may know another client secret'
+      ;;
+  esac
+}
+
 check_refused() {
   got=$(answer "$2" "$3")
-  if [ "$(whose "$got")" = refused ]; then
-    printf 'ok    %s: %s\n' "$1" "${got##*"
-"}"
+  code=${got##*"
+"}
+  unjudged=$(why_unjudged "$got")
+  if [ -n "$unjudged" ]; then
+    wrong "$1: $code$unjudged"
+  elif [ "$(whose "$got")" = refused ]; then
+    printf 'ok    %s: %s\n' "$1" "$code"
   else
-    wrong "$1: ${got##*"
-"} instead of a refusal"
+    wrong "$1: $code instead of a refusal"
   fi
 }
 
@@ -334,9 +350,7 @@ check_opens() {
     upstream) printf 'ok    %s with your %s: let through, and the upstream answers %s\n' "$2" "$1" "$code" ;;
     'no upstream') wrong "$2 with your $1: let through, but the upstream does not answer ($code)" ;;
     *)
-      why=
-      case $got in *issuer_unavailable*) why=', because the gateway cannot fetch the keys of its issuer' ;; esac
-      wrong "$2 with your $1: $code, refused$why"
+      wrong "$2 with your $1: $code, refused$(why_unjudged "$got")"
       ;;
   esac
 }

@@ -32,6 +32,8 @@ local ANSWERS = {
   quota_exceeded = { 429, "The quota of calls is used up; try again after the time in Retry-After." },
   limits_unavailable = { 503, "Calls cannot be counted at the moment." },
   issuer_unavailable = { 503, "The keys of the token's issuer are not available at the moment." },
+  provider_unavailable = { 503, "The issuer of this token cannot be reached to check it at the moment." },
+  provider_answer_invalid = { 502, "The issuer of this token gives no usable answer about it." },
   provider_token_unavailable = {
     503, "The provider's token for the upstream cannot be decrypted at the moment.",
   },

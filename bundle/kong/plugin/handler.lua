@@ -33,7 +33,7 @@ local MOST_HEADERS = 1000
 
 -- A route that is not in the exported table was added later by hand. It asks
 -- for a key that opens every environment: closed until somebody decides.
-local UNKNOWN_ROUTE = { mode = "authenticate", methods = { "api_key" }, keyless = "reject" }
+local UNKNOWN_ROUTE = { mode = "authenticate", takes = { api_key = true }, keyless = "reject" }
 
 
 -- Kong removes, after every plugin has run, the headers that the caller's
@@ -89,13 +89,13 @@ local function check_key(state, environment, presented)
 end
 
 
-local function allows(policy, method)
-  for _, one in ipairs(policy.methods or {}) do
-    if one == method then
-      return true
-    end
+-- The methods in a list, each as a name with the value true.
+local function set_of(methods)
+  local set = {}
+  for _, one in ipairs(methods or {}) do
+    set[one] = true
   end
-  return false
+  return set
 end
 
 
@@ -116,7 +116,7 @@ end
 
 local FIELDS = {
   "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key", "clients", "audience",
-  "refused", "realm",
+  "refused", "realm", "introspection",
 }
 
 -- Takes our fields out of a configuration of Kong's. On every call Kong walks through
@@ -151,10 +151,12 @@ local function state_of(config)
         project = settings.project, tenants = settings.tenants or {}, fallback = settings.fallback,
         clients = settings.clients, audience = settings.audience, refused = settings.refused,
         realm = settings.realm and { issuer = settings.realm.issuer, keys = settings.realm.keys },
+        introspection = settings.introspection,
       },
       of_token = limits.of_call(settings, { owner = "" }),
     }
     for id, policy in pairs(state.routes) do
+      policy.takes = set_of(policy.methods)
       state.upstream[id] = upstream.store(policy.upstream, state.signer and signature.NAMES)
     end
     states[config] = state
@@ -212,7 +214,7 @@ end
 -- Whose call it is: that of its key, of its token, of the fallback owner or of an
 -- anonymous caller; or nil and the refusal.
 local function authenticate(state, policy, received)
-  local takes_keys, takes_tokens = allows(policy, "api_key"), allows(policy, "jwt")
+  local takes_keys, takes_tokens = policy.takes.api_key, policy.takes.jwt or policy.takes.opaque
   local token, refusal
   if takes_tokens then
     token, refusal = check_token(state, policy, received[TOKEN_HEADER])
@@ -306,7 +308,7 @@ function PosternAuth:access(config)
   local own = route and state.upstream[route.id]
 
   local received = kong.request.get_headers(MOST_HEADERS)
-  if not clean(received, allows(policy, "api_key"), own) then
+  if not clean(received, policy.takes.api_key, own) then
     return answers.refuse("too_many_headers")
   end
   if not protect_identity(received["connection"], own) then

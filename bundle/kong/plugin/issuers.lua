@@ -4,6 +4,7 @@
 -- worker (OpenID Connect Discovery 1.0, section 4; RFC 7517, section 5).
 
 local cjson = require "cjson.safe"
+local fetch = require "kong.plugins.postern-auth.fetch"
 local jwks = require "kong.plugins.postern-auth.jwks"
 
 local issuers = {}
@@ -24,59 +25,20 @@ local TIMEOUT, MAX_DOCUMENT = 5, 512 * 1024
 local MOST_WAITING = 200
 
 
--- The text that the body of an answer is, of at most MAX_DOCUMENT bytes.
-local function text_of(answer, deadline)
-  local reader, parts, length = answer.body_reader, {}, 0
-  while reader do
-    local part, problem = reader(8192)
-    if problem then
-      return nil, problem
-    end
-    if not part then
-      break
-    end
-    length = length + #part
-    if length > MAX_DOCUMENT then
-      return nil, "the answer is longer than 512 KiB"
-    end
-    if ngx.now() > deadline then
-      return nil, "the answer takes longer than 5 s"
-    end
-    parts[#parts + 1] = part
-  end
-  return table.concat(parts)
-end
-
-
--- Fetches a JSON document. Redirects are not followed.
+-- Fetches a JSON document.
 local function get(address, deadline)
-  local client = require("resty.http").new()
-  local left = math.max(deadline - ngx.now(), 0.001) * 1000
-  client:set_timeouts(left, left, left)
-  local target, why = client:parse_uri(address)
-  if not target then
-    return nil, why
-  end
-  local scheme, host, port, path = target[1], target[2], target[3], target[4]
-  local connected, problem = client:connect({
-    scheme = scheme, host = host, port = port, ssl_verify = true, ssl_server_name = host:gsub("%.$", ""),
+  local answer, problem = fetch.send({
+    method = "GET", address = address, headers = {}, most = MAX_DOCUMENT,
+    within = math.max(deadline - ngx.now(), 0.001),
   })
-  if not connected then
+  if not answer then
     return nil, problem
+  elseif answer.status ~= 200 then
+    return nil, "the answer is " .. answer.status
   end
-  local answer, text
-  answer, problem = client:request({
-    path = path, headers = { Accept = "application/json", ["User-Agent"] = "postern" },
-  })
-  if answer and answer.status ~= 200 then
-    problem = "the answer is " .. answer.status
-  elseif answer then
-    text, problem = text_of(answer, deadline)
-  end
-  client:close()
-  local doc = text and cjson.decode(text)
+  local doc = answer.body and cjson.decode(answer.body)
   if type(doc) ~= "table" then
-    return nil, problem or "the answer is no JSON"
+    return nil, answer.problem or "the answer is no JSON"
   end
   return doc
 end

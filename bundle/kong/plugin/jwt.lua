@@ -3,12 +3,7 @@
 -- JSON Web Tokens in the compact form (RFC 7515, 7.1; RFC 7519): what they say, before
 -- any signature is verified. It reads them as the hosted gateway does.
 
-local cjson = require("cjson.safe").new()
-
--- A number such as Infinity or 0x10 is no JSON (RFC 8259, section 6).
-cjson.decode_invalid_numbers(false)
--- An empty list can be told from an empty object.
-cjson.decode_array_with_array_mt(true)
+local json = require "kong.plugins.postern-auth.json"
 
 local jwt = {}
 
@@ -22,100 +17,28 @@ jwt.LEEWAY = 60
 local MAX_SUBJECT, MAX_SCOPES = 255, 4096
 
 
--- Decodes base64url without padding (RFC 7515, section 2). A token has only one
--- spelling: bits that mean nothing are zero. Returns nil for anything else.
-local function decode(text)
+-- Decodes base64url without padding (RFC 7515, section 2). Returns nil for anything else,
+-- and the same text in base64.
+local function decode_loosely(text)
   if text:find("[^%w_-]") or #text % 4 == 1 then
     return nil
   end
   local standard = text:gsub("-", "+"):gsub("_", "/") .. ("="):rep(-#text % 4)
-  local decoded = ngx.decode_base64(standard)
-  return decoded and ngx.encode_base64(decoded) == standard and decoded or nil
+  return ngx.decode_base64(standard), standard
 end
 
 
--- Whether no member of the outermost object is there twice: another parser, such as the
--- upstream's, could read the other one. text is valid JSON.
-local function has_no_duplicate(text)
-  local seen, depth, at = {}, 0, 1
-  while true do
-    local from, _, sign = text:find('([{}%[%]"])', at)
-    if not from then
-      return true
-    end
-    at = from + 1
-    if sign == '"' then
-      local ends = at
-      while true do
-        ends = text:find('["\\]', ends)
-        if text:sub(ends, ends) == '"' then
-          break
-        end
-        ends = ends + 2 -- a backslash and what it escapes
-      end
-      if depth == 1 and text:find("^%s*:", ends + 1) then
-        local name = cjson.decode('["' .. text:sub(at, ends - 1) .. '"]')[1]
-        if seen[name] then
-          return false
-        end
-        seen[name] = true
-      end
-      at = ends + 1
-    elseif sign == "{" or sign == "[" then
-      depth = depth + 1
-    else
-      depth = depth - 1
-    end
-  end
+-- The same for a part that has only one spelling: bits that mean nothing are zero.
+local function decode(text)
+  local decoded, standard = decode_loosely(text)
+  return decoded and ngx.encode_base64(decoded) == standard and decoded or nil
 end
 
 
 -- The object that a part of a token encodes; nil for anything else.
 local function object(part)
   local text = decode(part)
-  local doc = text and text:find("^%s*{") and cjson.decode(text)
-  return doc and has_no_duplicate(text) and doc or nil
-end
-
-
--- The value of a member that is a text: "" where it is absent, nil for any other value.
-local function text_of(value)
-  if value == nil or value == cjson.null then
-    return ""
-  end
-  return type(value) == "string" and value or nil
-end
-
-
--- Returns the values of a member that is a text or a list of texts; nil for anything else.
-local function texts_of(value)
-  if value == nil or value == cjson.null then
-    return {}
-  end
-  if type(value) == "string" then
-    return { value }
-  end
-  if type(value) ~= "table" or getmetatable(value) ~= cjson.array_mt then
-    return nil
-  end
-  local texts = {}
-  for i, one in ipairs(value) do
-    texts[i] = text_of(one)
-    if not texts[i] then
-      return nil
-    end
-  end
-  return texts
-end
-
-
--- Returns whether a member that is a time was read: seconds since 1970, nil where it is
--- absent.
-local function time_of(value)
-  if value == nil or value == cjson.null then
-    return true, nil
-  end
-  return type(value) == "number", value
+  return text and json.object(text)
 end
 
 
@@ -128,9 +51,9 @@ local function read_header(part)
   if not doc or doc.crit ~= nil or doc.b64 ~= nil then
     return nil
   end
-  local head = { algorithm = text_of(doc.alg), key_id = text_of(doc.kid), type = "" }
+  local head = { algorithm = json.text(doc.alg), key_id = json.text(doc.kid), type = "" }
   if doc.typ ~= nil then
-    head.type = (text_of(doc.typ) or ""):lower():gsub("^application/", "")
+    head.type = (json.text(doc.typ) or ""):lower():gsub("^application/", "")
     if head.type == "" then
       return nil
     end
@@ -148,13 +71,13 @@ local function read_claims(part)
   end
   local claims = {
     all = doc,
-    issuer = text_of(doc.iss), subject = text_of(doc.sub), audience = texts_of(doc.aud),
-    scope = texts_of(doc.scope), scopes = texts_of(doc.scp),
+    issuer = json.text(doc.iss), subject = json.text(doc.sub), audience = json.texts(doc.aud),
+    scope = json.texts(doc.scope), scopes = json.texts(doc.scp),
   }
   local expires, not_before, issued
-  expires, claims.expires = time_of(doc.exp)
-  not_before, claims.not_before = time_of(doc.nbf)
-  issued, claims.issued = time_of(doc.iat)
+  expires, claims.expires = json.time(doc.exp)
+  not_before, claims.not_before = json.time(doc.nbf)
+  issued, claims.issued = json.time(doc.iat)
   local whole = claims.issuer and claims.subject and claims.audience and claims.scope and claims.scopes
   return whole and expires and not_before and issued and claims or nil
 end
@@ -175,6 +98,45 @@ function jwt.parse(text)
     signature = decode(signature),
   }
   return token.header and token.claims and token.signature and token or nil
+end
+
+
+-- The object that a part encodes in any spelling; nil for anything else.
+local function object_loosely(part)
+  local text = decode_loosely(part)
+  return text and json.object(text)
+end
+
+
+local function are_texts(doc, names)
+  for _, name in ipairs(names) do
+    if not json.text(doc[name]) then
+      return false
+    end
+  end
+  return true
+end
+
+
+-- Returns whether a text has the form of a JSON Web Token, and its issuer: "" where it
+-- names none or cannot be read. Nothing of it is verified: this decides who may see it. An
+-- encrypted token (RFC 7516) has the form if its header names an issuer.
+function jwt.issuer_of(text)
+  local parts = {}
+  for part in (text .. "."):gmatch("([^.]*)%.") do
+    parts[#parts + 1] = part
+  end
+  local head = (#parts == 3 or #parts == 5) and object_loosely(parts[1])
+  if not head or not are_texts(head, { "alg", "typ", "iss" }) or json.text(head.alg) == "" then
+    return false, ""
+  end
+  if #parts == 5 then
+    return json.text(head.iss) ~= "", json.text(head.iss)
+  end
+  local doc = object_loosely(parts[2])
+  local whole = doc and are_texts(doc, { "iss", "sub", "azp", "client_id", "appid", "oid", "tid", "typ" })
+    and json.texts(doc.aud) and json.time(doc.exp) and json.time(doc.nbf)
+  return true, whole and json.text(doc.iss) or ""
 end
 
 

@@ -47,6 +47,35 @@ local issuer = {
   },
 }
 
+local texts = { type = "array", required = false, elements = { type = "string" } }
+
+-- An endpoint that is asked about opaque tokens (RFC 7662).
+local endpoint = {
+  type = "record",
+  fields = {
+    { endpoint = { type = "string", required = true, match = "^https?://" } },
+    { method = { type = "string", required = true, one_of = { "client_secret_basic", "client_secret_post" } } },
+    { client_id = { type = "string", required = false } },
+    -- the environment variable with the client secret; without it, there is none
+    { secret = { type = "string", required = false, match = "^[%u%d_]+$" } },
+    -- what answers have to name as iss and in aud
+    { issuer = { type = "string", required = false } },
+    { audience = { type = "string", required = false } },
+    -- the id of the tenant of its callers
+    { tenant = { type = "string", required = false } },
+    -- tokens of others, which it is not shown: JSON Web Tokens of these issuers, and of those
+    -- that begin so; other tokens that begin so
+    { withheld = {
+        type = "record",
+        required = false,
+        fields = {
+          { issuers = texts }, { issuers_below = texts }, { tokens = texts },
+          { opaque = { type = "boolean", required = false } }, -- all opaque ones
+        },
+    } },
+  },
+}
+
 local policy = {
   type = "record",
   fields = {
@@ -55,9 +84,11 @@ local policy = {
     { methods = {
         type = "array",
         required = true,
-        elements = { type = "string", one_of = { "api_key", "jwt" } },
+        elements = { type = "string", one_of = { "api_key", "jwt", "opaque" } },
     } },
     { issuers = { type = "array", required = false, elements = issuer } },
+    -- the id of the endpoint that is asked about opaque tokens
+    { introspection = { type = "string", required = false } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
     { ip = ip },
     -- the environment's id, which signatures of its calls have as their tag
@@ -210,6 +241,8 @@ return {
           { audience = { type = "string", required = false } },
           { refused = refused },
           { realm = realm },
+          -- by id
+          { introspection = { type = "map", keys = { type = "string" }, values = endpoint } },
           -- whom calls without a key count against, where a route lets them in
           { fallback = fallback },
         },

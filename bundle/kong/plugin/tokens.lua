@@ -3,6 +3,7 @@
 -- The tokens that calls carry in Authorization: whether one is accepted, and whose call it
 -- makes of it. Nothing of a token is kept.
 
+local introspection = require "kong.plugins.postern-auth.introspection"
 local issuers = require "kong.plugins.postern-auth.issuers"
 local jwks = require "kong.plugins.postern-auth.jwks"
 local jwt = require "kong.plugins.postern-auth.jwt"
@@ -48,10 +49,9 @@ local function pair_of(pairs_of_route, claims)
 end
 
 
--- What an accepted token says: {issuer, subject, scopes, tenant}, the tenant by its id,
--- nil where it is not served; or nil and the refusal. A token of an app client, or of the
--- exported realm, is always judged as such, even if the route names its issuer too.
-function tokens.verify(settings, policy, text)
+-- What an accepted JSON Web Token says; or nil and the refusal. A token of an app client, or
+-- of the exported realm, is always judged as such, even if the route names its issuer too.
+local function verify(settings, policy, text)
   local token = jwt.parse(text)
   if not token or not TYPES[token.header.type] or not jwks.ALGORITHMS[token.header.algorithm] then
     return nil, "invalid_token"
@@ -78,6 +78,24 @@ function tokens.verify(settings, policy, text)
     return nil, "invalid_token"
   end
   return { issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = pair.tenant }
+end
+
+
+-- What an accepted token says: {issuer, subject, scopes, tenant}, the tenant by its id,
+-- nil where it is not served; or nil and the refusal.
+function tokens.verify(settings, policy, text)
+  local takes = policy.takes
+  if takes.opaque and not introspection.is_plain(text) then
+    return nil, "invalid_token"
+  end
+  local endpoint = takes.opaque and (settings.introspection or {})[policy.introspection]
+  if endpoint and not introspection.withholds(endpoint, realm.issuer(settings), text) then
+    return introspection.ask(policy.introspection, endpoint, text)
+  end
+  if not takes.jwt then
+    return nil, "invalid_token"
+  end
+  return verify(settings, policy, text)
 end
 
 

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/snapshot"
 	"postern/platform/federation"
 	"postern/service/login/tokencheck"
 )
@@ -94,7 +95,7 @@ func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (f
 
 // prefixes: tokens of apps for people begin so (developers.facebook.com/docs/
 // facebook-login/guides/access-tokens shows them).
-func (facebook) prefixes() []string { return []string{"EAA"} }
+func (facebook) prefixes() []string { return snapshot.OpaquePrefixes(Facebook) }
 
 // access asks debug_token (developers.facebook.com/docs/facebook-login/guides/
 // access-tokens/debugging). Its own way wants the token in the address; errors here

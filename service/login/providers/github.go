@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/snapshot"
 	"postern/platform/federation"
 	"postern/service/login/tokencheck"
 )
@@ -67,7 +68,7 @@ func (g github) identify(ctx context.Context, s *Set, c Config, e exchange) (fed
 // prefixes are in docs.github.com/authentication/keeping-your-account-and-data-secure/
 // about-authentication-to-github#githubs-token-formats: of OAuth apps, and of GitHub
 // apps for a user. Personal access tokens belong to no app and are not taken.
-func (github) prefixes() []string { return []string{"gho_", "ghu_"} }
+func (github) prefixes() []string { return snapshot.OpaquePrefixes(GitHub) }
 
 // ownerOfAccess returns the user of an access token (docs.github.com/rest/apps/
 // oauth-applications#check-a-token). 404 means that the token is invalid or of another app.

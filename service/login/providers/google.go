@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/snapshot"
 	"postern/platform/federation"
 	"postern/service/login/tokencheck"
 )
@@ -53,7 +54,7 @@ func (g google) identify(ctx context.Context, s *Set, c Config, e exchange) (fed
 
 // prefixes: access tokens begin so (developers.google.com/identity/protocols/oauth2,
 // and the detector of developers.google.com/code-search for leaked ones).
-func (google) prefixes() []string { return []string{"ya29."} }
+func (google) prefixes() []string { return snapshot.OpaquePrefixes(Google) }
 
 // issuerWithoutScheme is the issuer in some ID tokens (developers.google.com/identity/
 // openid-connect/openid-connect#validatinganidtoken).

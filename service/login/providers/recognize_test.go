@@ -1,8 +1,12 @@
 package providers_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/service/login/providers"
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
@@ -72,6 +76,7 @@ func TestTokensGoToTheirOwnProviderOnly(t *testing.T) {
 	}
 	set := &providers.Set{}
 	for token, want := range tests {
+		checkForms(t, offers, token, want)
 		claimed := map[string]bool{}
 		for _, name := range want {
 			claimed[name] = true
@@ -80,6 +85,31 @@ func TestTokensGoToTheirOwnProviderOnly(t *testing.T) {
 			if got := set.Recognizes(o.config(), token, o.identity); got != claimed[name] {
 				t.Errorf("%q is %s's: %v, want %v", token, name, got, claimed[name])
 			}
+		}
+	}
+}
+
+// checkForms checks that a token has one of the forms of the providers that it belongs to:
+// an exported gateway keeps tokens from introspection endpoints by these.
+func checkForms(t *testing.T, offers map[string]offer, token string, belongs []string) {
+	t.Helper()
+	starts := func(text string, with []string) bool {
+		return slices.ContainsFunc(with, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+	}
+	issuer, jwt := providers.IssuerOf(token)
+	for _, name := range belongs {
+		o := offers[name]
+		provider := policy.ProviderIntrospector{Provider: snapshot.Provider{Type: o.kind, Issuer: o.issuer}}
+		if o.identity {
+			provider.TokenUpstream = snapshot.ProviderIDToken
+		}
+		forms := provider.Forms()
+		ok := forms.AnyOpaque || starts(token, forms.Prefixes)
+		if jwt {
+			ok = slices.Contains(forms.Issuers, issuer) || starts(issuer, forms.IssuersBelow)
+		}
+		if !ok {
+			t.Errorf("%q is %s's and has none of its forms: %+v", token, name, forms)
 		}
 	}
 }

@@ -117,6 +117,11 @@ local function example()
     tenants = { tnt_1 = { name = "default" } },
     limits = { key = { second = 1, year = 10 ^ 12 }, ip = { hour = 5 } },
     fallback = { owner = "desk", consumer = uuid },
+    introspection = { ver_1 = {
+      endpoint = "https://id.example/introspect", method = "client_secret_basic", client_id = "{vault://env/HOME}",
+      secret = "INTROSPECTION_1_0_0_CLIENT_SECRET", issuer = "x", audience = "y", tenant = "tnt_1",
+      withheld = { issuers = { "a" }, issuers_below = { "b" }, tokens = { "gho_" }, opaque = true },
+    }, ver_2 = { endpoint = "http://127.0.0.1/", method = "client_secret_post" } },
     key_types = { kty_1 = { name = "full", scopes = { "*" }, limits = { day = 1 } }, kty_2 = { name = "plain", scopes = {} } },
     keys = { [("ab"):rep(32)] = "key_1 tenant=tnt_1 type=kty_1 scopes=x env=prod until=1.5 frozen consumer=" .. uuid .. " owner=a b" },
   }
@@ -158,7 +163,10 @@ local bad = {
   ["a key that is a record"] = function(c) c.keys[("ab"):rep(32)] = { id = "key_1" } end,
   ["a consumer that is no UUID"] = function(c) c.fallback.consumer = "desk" end,
   ["an unknown mode"] = function(c) c.routes[uuid].mode = "off" end,
-  ["an unknown method"] = function(c) c.routes[uuid].methods = { "opaque" } end,
+  ["an unknown method"] = function(c) c.routes[uuid].methods = { "basic" } end,
+  ["an endpoint that is no address"] = function(c) c.introspection.ver_1.endpoint = "id.example" end,
+  ["an endpoint with another method"] = function(c) c.introspection.ver_1.method = "GET" end,
+  ["an endpoint with a secret"] = function(c) c.introspection.ver_1.secret = "swordfish" end,
   ["an issuer without an audience"] = function(c) c.routes[uuid].issuers = { { issuer = "https://id.example" } } end,
   ["an issuer that is no address"] = function(c)
     c.routes[uuid].issuers = { { issuer = "id.example", audience = "shop" } }

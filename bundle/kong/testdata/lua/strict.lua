@@ -118,10 +118,55 @@ function strict.shared(room)
   return dict
 end
 
+-- What the body of a thread raises where it would wait without end.
+strict.WAITS = {}
+
+-- Light threads, which run here when they are waited for. Only the one that made a thread
+-- may wait for it and kill it; one that is not killed holds the request up.
+local function threads(seen)
+  local slept = 0
+
+  local function run(thread)
+    local results = { pcall(thread.body, unpack(thread.arguments)) }
+    thread.ended = results[1] or results[2] ~= strict.WAITS
+    return thread.ended, unpack(results)
+  end
+
+  local function sleep(seconds)
+    want(seconds, "number", "seconds")
+    assert(seconds > 0, "it would not sleep")
+    slept = slept + 1
+  end
+
+  return sleep, only("ngx.thread", {
+    spawn = function(body, ...)
+      want(body, "function", "body")
+      assert(debug.getinfo(body).what ~= "C", "Lua function expected")
+      seen.threads = seen.threads + 1
+      return { body = body, arguments = { ... } }
+    end,
+    wait = function(work, clock)
+      local answered = { run(work) }
+      if answered[1] then
+        return unpack(answered, 2)
+      end
+      local ended = { run(clock) }
+      assert(slept > 0, "nothing bounds the time")
+      return unpack(ended, 2)
+    end,
+    kill = function(thread)
+      seen.threads = seen.threads - 1
+      return not thread.ended or nil
+    end,
+  })
+end
+
 -- Installs kong and ngx as globals for one request and returns what it did.
 function strict.request(options)
   local lines = options.lines or {}
-  local seen = { lines = lines, exits = 0, selected = 0, answer = options.answer or {}, warnings = {}, shared = {} }
+  local seen = { lines = lines, exits = 0, selected = 0, answer = options.answer or {}, warnings = {}, shared = {},
+    threads = 0 }
+  local sleep, thread = threads(seen)
 
   local function remove(name)
     local kept = {}
@@ -239,6 +284,8 @@ function strict.request(options)
     end,
     decode_base64 = function(text) return text:match("^<(.*)>$") end,
     status = options.status or 200, -- of the upstream's answer
+    sleep = sleep,
+    thread = thread,
     timer = only("ngx.timer", {
       at = function(delay, body, ...)
         want(delay, "number", "delay")
@@ -264,8 +311,8 @@ function strict.request(options)
 end
 
 -- The plugin's modules by the names that Kong has for them.
-for _, part in ipairs({ "addresses", "answers", "headers", "issuers", "jwks", "jwt", "keys", "limits", "own", "paths",
-  "realm", "signature", "tokens", "upstream", }) do
+for _, part in ipairs({ "addresses", "answers", "fetch", "headers", "introspection", "issuers", "json", "jwks", "jwt",
+  "keys", "limits", "own", "paths", "realm", "signature", "tokens", "upstream", }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 

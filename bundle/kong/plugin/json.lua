@@ -1,0 +1,105 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- JSON (RFC 8259) that others wrote, read as the hosted gateway reads it: what a second
+-- reader could take for something else is refused.
+
+local cjson = require("cjson.safe").new()
+
+-- A number such as Infinity or 0x10 is no JSON (RFC 8259, section 6).
+cjson.decode_invalid_numbers(false)
+-- An empty list can be told from an empty object.
+cjson.decode_array_with_array_mt(true)
+
+local json = { null = cjson.null }
+
+
+-- Whether no member of the outermost object is there twice, of which another parser, such
+-- as the upstream's, could read the other one, and no text has a control character. text
+-- is otherwise valid JSON.
+local function is_plain(text)
+  local seen, depth, at = {}, 0, 1
+  while true do
+    local from, _, sign = text:find('([{}%[%]"])', at)
+    if not from then
+      return true
+    end
+    at = from + 1
+    if sign == '"' then
+      local ends = at
+      while true do
+        ends = text:find('["\\]', ends)
+        if text:sub(ends, ends) == '"' then
+          break
+        end
+        ends = ends + 2 -- a backslash and what it escapes
+      end
+      local inner = text:sub(at, ends - 1)
+      if inner:find("[%z\1-\31]") then
+        return false
+      end
+      if depth == 1 and text:find("^%s*:", ends + 1) then
+        local name = cjson.decode('["' .. inner .. '"]')[1]
+        if seen[name] then
+          return false
+        end
+        seen[name] = true
+      end
+      at = ends + 1
+    elseif sign == "{" or sign == "[" then
+      depth = depth + 1
+    else
+      depth = depth - 1
+    end
+  end
+end
+
+
+-- The object that a text is; nil for anything else.
+function json.object(text)
+  local doc = text:find("^%s*{") and cjson.decode(text)
+  return doc and is_plain(text) and doc or nil
+end
+
+
+-- The value of a member that is a text: "" where it is absent, nil for any other value.
+function json.text(value)
+  if value == nil or value == cjson.null then
+    return ""
+  end
+  return type(value) == "string" and value or nil
+end
+
+
+-- Returns the values of a member that is a text or a list of texts; nil for anything else.
+function json.texts(value)
+  if value == nil or value == cjson.null then
+    return {}
+  end
+  if type(value) == "string" then
+    return { value }
+  end
+  if type(value) ~= "table" or getmetatable(value) ~= cjson.array_mt then
+    return nil
+  end
+  local texts = {}
+  for i, one in ipairs(value) do
+    texts[i] = json.text(one)
+    if not texts[i] then
+      return nil
+    end
+  end
+  return texts
+end
+
+
+-- Returns whether a member that is a time was read: seconds since 1970, nil where it is
+-- absent. A number that is too large to be one is read as infinite.
+function json.time(value)
+  if value == nil or value == cjson.null then
+    return true, nil
+  end
+  return type(value) == "number" and math.abs(value) ~= math.huge, value
+end
+
+
+return json
