@@ -97,6 +97,11 @@ func requestFates() []bundle.Fate {
 				"X-Forwarded-For, which any caller may send, and appends to it."},
 		{Reason: "via", Status: bundle.Approximate, How: "Via is Kong's",
 			Note: "Via names kong instead of postern in requests, and is not added to answers."},
+		{Reason: "open_streams", Status: bundle.Lossy, How: "not available",
+			Note: "The hosted proxy ends WebSockets, downloads and other open calls within a second of the end of " +
+				"their key or token, or of a change that refuses them. Kong asks when a call begins: at worst a " +
+				"caller whose key has expired or was deleted keeps an open WebSocket until one side closes it.",
+			Remedy: "Have the upstream close WebSockets after a while. ./start.sh --stop ends all of them."},
 		{Reason: "loop_guard", Status: bundle.Lossy, How: "not available",
 			Note: "Kong does not notice a call that comes back to it: a gateway that has itself as upstream " +
 				"answers 502 or 504 after a while instead of 508 at once.",

@@ -11,32 +11,6 @@ import (
 	"postern/core/snapshot"
 )
 
-// issuerDoc is a pair of issuer and audience whose tokens the plugin verifies.
-type issuerDoc struct {
-	Issuer   string `json:"issuer"`
-	Audience string `json:"audience"`
-	JWKSURL  string `json:"jwks_url,omitempty"`
-	Tenant   string `json:"tenant,omitempty"` // id; "": the tenant is not served
-}
-
-// issuersOf returns the issuers that a version trusts, with the ids of their tenants.
-func issuersOf(p *snapshot.Project, access snapshot.Access) []issuerDoc {
-	if !access.Allows(snapshot.JWT) {
-		return nil
-	}
-	realm := policy.NewRealm(p)
-	var out []issuerDoc
-	for _, one := range access.Issuers {
-		out = append(out, issuerDoc{
-			Issuer:   one.Issuer,
-			Audience: one.Audience,
-			JWKSURL:  one.JWKSURL,
-			Tenant:   realm.TenantNamed(one.Tenant),
-		})
-	}
-	return out
-}
-
 // enforced returns the methods that the plugin implements, in its order. Leaving a method
 // out never admits a call: a version that requires a credential and has no method refuses
 // every call.
@@ -150,21 +124,6 @@ func hasProviderTokens(p *snapshot.Project) bool {
 	return false
 }
 
-// judgeIssuer returns where an issuer of a version is in gateway.yaml: with the first
-// route of the version.
-func judgeIssuer(b *bundle.Build, s bundle.Subject) bundle.Verdict {
-	_, place, _ := strings.Cut(s.ID, ":")
-	for _, pl := range places(b.Project) {
-		if pl.version == s.Version {
-			return bundle.Verdict{
-				Target: bundle.At(gatewayFile, "/plugins/0/config/routes/%s/issuers/%s", pl.routes[0].id, place),
-				Probes: probesOf(b, s),
-			}
-		}
-	}
-	return bundle.Verdict{}
-}
-
 // judgeTenantFallback returns where the fallback owner of a tenant is.
 func judgeTenantFallback(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
 	if _, used := tenantFallback(p, *s.Tenant); !used || s.Tenant.Detached {
@@ -174,18 +133,6 @@ func judgeTenantFallback(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
 		Reason: "tenant",
 		Target: bundle.At(gatewayFile, "/plugins/0/config/tenants/%s/fallback", s.ID),
 	}
-}
-
-func issuerFates() []bundle.Fate {
-	return []bundle.Fate{{
-		Reason: "plugin",
-		Status: bundle.Exact,
-		How:    "plugin postern-auth, `issuers` of each route",
-		Note: "Tokens of the issuer for the audience are accepted and refused alike: the gateway fetches the " +
-			"issuer's keys, keeps them, and answers 503 issuer_unavailable while it has none.",
-		Remedy: "Let the gateway reach the issuer. For an issuer with a certificate of a private authority, set " +
-			"KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
-	}}
 }
 
 func accessFates() []bundle.Fate {
@@ -200,8 +147,8 @@ func accessFates() []bundle.Fate {
 				"own endpoint, are accepted as before. " +
 				"Calls with a provider's own token are answered 401, and those whose upstream gets a provider's " +
 				"token 503.",
-			Remedy: "Have those callers use API keys, or tokens of an OpenID Connect provider of your own whose " +
-				"issuer and audience you add to allowed_pairs, before you move them.",
+			Remedy: "Have people with a provider's own token sign in at the exported realm, whose tokens are accepted " +
+				"and name the same users. The item of the provider says what to do where upstreams get its token.",
 		},
 	}
 }

@@ -138,3 +138,24 @@ func checkMethods(t *testing.T, file string, want map[string]string) {
 		t.Errorf("%d routes of the three versions, want two for each environment", seen)
 	}
 }
+
+func TestIssuersThatAContainerCannotReach(t *testing.T) {
+	for name, tt := range map[string]struct{ issuer, jwksURL, reason string }{
+		"a host name":           {"https://id.example", "", "plugin"},
+		"loopback":              {"http://127.0.0.1:8080", "", "loopback"},
+		"https with an address": {"https://192.0.2.1", "", "https_address"},
+		"keys at a host name":   {"http://localhost:8080", "https://id.example/keys", "plugin"},
+		"keys on loopback":      {"https://id.example", "http://[::1]/keys", "loopback"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := sampleInput()
+			takeTokens(in.Project)
+			pair := []snapshot.TokenIssuer{{Issuer: tt.issuer, Audience: "shop", JWKSURL: tt.jwksURL}}
+			in.Project.Versions[0].Access.Issuers, in.Project.Versions[1].Access.Issuers = pair, pair
+			ledger := write(t, in)["MIGRATION-REPORT.json"]
+			if n := strings.Count(ledger, `"kong.token_issuer.`+tt.reason+`"`); n != 2 {
+				t.Errorf("%d of 2 issuers have the code kong.token_issuer.%s", n, tt.reason)
+			}
+		})
+	}
+}
