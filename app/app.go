@@ -20,6 +20,7 @@ import (
 	"postern/platform/secrets"
 	"postern/service/audit"
 	"postern/service/certificates"
+	"postern/service/exports"
 	"postern/service/projects"
 	"postern/service/ratelimit"
 	"postern/service/usage"
@@ -36,6 +37,7 @@ type App struct {
 	acme      *certificates.Service // nil: none are obtained
 	state     *state
 	vault     *secrets.Vault
+	zips      exports.Store
 	feed      *projects.Feed
 	services  services
 	workers   *jobs.Workers
@@ -67,7 +69,10 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 		return nil, errors.Join(err, listeners.close())
 	}
 	a := &App{Config: c, log: log, listeners: listeners, state: state}
-	if err := a.wire(version); err != nil {
+	if err := a.wire(ctx, version); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	if err := a.checkZips(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	if err := a.start(ctx); err != nil {
@@ -78,4 +83,4 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 }
 
 // Close releases what New opened, for an App that was not run.
-func (a *App) Close() error { return errors.Join(a.listeners.close(), a.state.close()) }
+func (a *App) Close() error { return errors.Join(a.listeners.close(), a.closeZips(), a.state.close()) }

@@ -129,7 +129,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.setStopping()
 	err := errors.Join(failed, a.stop(context.WithoutCancel(ctx), end))
 	running.Wait()
-	return errors.Join(err, a.state.close())
+	return errors.Join(err, a.closeZips(), a.state.close())
 }
 
 // drain reports not ready for Config.Drain while calls are still taken, so that load

@@ -49,6 +49,7 @@ type serviceDeps struct {
 	vault       *secrets.Vault
 	guard       *egress.Guard
 	queue       *jobs.Queue
+	zips        exports.Store
 	changed     func(context.Context) // brings a committed change to the gateway
 	recorder    *usage.Recorder
 	provesEmail bool // by signing in with a provider
@@ -76,7 +77,7 @@ func newServices(d serviceDeps) services {
 		projects:    newProjects(d, hooks, hosted),
 		retention: &retention.Service{
 			DB:      d.db,
-			Files:   exportFiles(d.config),
+			Files:   d.zips,
 			Grace:   d.config.UnclaimedGrace,
 			Changed: d.changed,
 			Events:  hooks,
@@ -150,7 +151,7 @@ func newExports(d serviceDeps, hooks *webhooks.Service) *exports.Service {
 	return &exports.Service{
 		DB:        d.db,
 		Jobs:      d.queue,
-		Store:     exportFiles(d.config),
+		Store:     d.zips,
 		TTL:       d.config.ExportTTL,
 		AddressOf: d.config.Address,
 		PublicURL: d.config.PublicURL,
@@ -160,8 +161,6 @@ func newExports(d serviceDeps, hooks *webhooks.Service) *exports.Service {
 		Events:    hooks,
 	}
 }
-
-func exportFiles(c config.Config) exports.Dir { return exports.Dir(c.ExportDir()) }
 
 var webhookSchedule = jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}
 

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+
 	"postern/gateway/bearer"
 	"postern/handlers/oidc"
 	"postern/jobs"
@@ -12,7 +14,7 @@ import (
 )
 
 // wire creates the parts, each after those that it uses. It does not use the database.
-func (a *App) wire(version string) error {
+func (a *App) wire(ctx context.Context, version string) error {
 	guard, err := newGuard(a.Config)
 	if err != nil {
 		return err
@@ -35,6 +37,9 @@ func (a *App) wire(version string) error {
 	if err != nil {
 		return err
 	}
+	if a.zips, err = openZips(ctx, a.Config); err != nil {
+		return err
+	}
 	table := keys.NewTable()
 	a.feed = a.newFeed(table)
 	a.usage = usage.NewRecorder(a.state.db, a.log)
@@ -47,6 +52,7 @@ func (a *App) wire(version string) error {
 		vault:       a.vault,
 		guard:       guard,
 		queue:       queue,
+		zips:        a.zips,
 		changed:     a.feed.Changed,
 		recorder:    a.usage,
 		provesEmail: len(signIns) > 0,

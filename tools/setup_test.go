@@ -38,7 +38,8 @@ func newMachine(t *testing.T, user string) *machine {
 	m.command("go", `[ "$1" = install ] || exit 0
 echo "go $*" >>"$MACHINE/log"
 mkdir -p "$GOBIN"
-cp "$0" "$GOBIN/pebble"`)
+module=${2%@*}
+cp "$0" "$GOBIN/${module##*/}"`)
 	m.command("id", "echo "+user)
 	script, err := os.ReadFile("setup")
 	m.must(err)
@@ -48,6 +49,7 @@ cp "$0" "$GOBIN/pebble"`)
 	m.write("project/testkit/scimtester/requirements.txt", "scim2-tester==1\n")
 	m.write("project/testkit/messagesignatures/requirements.txt", "http-message-signatures==1\n")
 	m.write("project/testkit/pebble/pinned", "version=v1.2.3\n")
+	m.write("project/testkit/versitygw/pinned", "version=v4.5.6\n")
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
 	m.keycloak()
 	return m
@@ -177,6 +179,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ",
 		"kc.sh build --db=dev-mem\n",
 		"go install github.com/letsencrypt/pebble/v2/cmd/pebble@v1.2.3\n",
+		"go install github.com/versity/versitygw/cmd/versitygw@v4.5.6\n",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q was not done:\n%s", want, log)

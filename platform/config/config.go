@@ -26,6 +26,7 @@ type Config struct {
 	DatabaseURL         Secret // "" for SQLite in DataDir, postgres://… otherwise
 	SecretsKey          Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
 	MetricsToken        Secret // required to read /metrics; "": only callers on this machine can
+	Blob                Blob
 	RedisURL            Secret // "" for counters in memory
 	RedisFailsOpen      bool   // while Redis is down each replica counts by itself
 	PublicURL           string // of the control plane for browsers, without a trailing slash
@@ -107,8 +108,13 @@ func (c Config) SecretsKeyFile() string { return filepath.Join(c.DataDir, "secre
 // start without the database.
 func (c Config) StateFile() string { return filepath.Join(c.DataDir, "gateway.state") }
 
-// ExportDir returns the directory of finished exports.
-func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") }
+// ExportDir returns the directory of finished exports, if they are not in a bucket.
+func (c Config) ExportDir() string {
+	if c.Blob.Dir != "" {
+		return c.Blob.Dir
+	}
+	return filepath.Join(c.DataDir, "exports")
+}
 
 // Address returns the URL of an environment for callers, without a trailing slash. It
 // has the project in the host, or, if GatewayDomain is localhost or an address, in the

@@ -164,6 +164,7 @@ func TestCapsHold(t *testing.T) {
 
 func TestSecretSettingsNeverShow(t *testing.T) {
 	c, err := load(t, []string{
+		"POSTERN_BLOB_URL=s3://zips?endpoint=http://127.0.0.1:9000",
 		"POSTERN_DATABASE_URL=postgres://u:canary@db/x",
 		"POSTERN_ANONYMOUS_TOKEN=canary-canary-canary",
 	})

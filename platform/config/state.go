@@ -10,7 +10,7 @@ func stateSettings() []setting {
 		{
 			"data-dir",
 			"./data",
-			"directory of the SQLite database and the finished exports; replicas share it",
+			"directory of the SQLite database, and of the finished exports without --blob-url",
 			text(func(c *Config) *string { return &c.DataDir }),
 		},
 		{
@@ -48,6 +48,7 @@ func stateSettings() []setting {
 				"does not answer: on or off",
 			assignOfflineStart,
 		},
+		blobSetting(),
 		{
 			"export-ttl",
 			"24h",

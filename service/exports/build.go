@@ -229,6 +229,9 @@ func (s *Service) fail(ctx context.Context, row models.Export, cause error) erro
 	row.State, row.FinishedAt, row.LeaseUntil = Failed, &now, nil
 	row.Problem = "The export could not be built. Try again; if it fails again, the server's log has the cause " +
 		"under this export's id."
+	if errors.Is(cause, ErrStoreDown) {
+		cause = explain(cause)
+	}
 	if public, ok := errors.AsType[*fault.Error](cause); ok {
 		row.Problem = public.Public
 	}

@@ -284,6 +284,9 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 	}
 	content, err := s.Store.Open(ctx, attemptOf(row))
 	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.Error("the file of an export cannot be read", "export", id, "error", err)
+		}
 		return File{}, fmt.Errorf("exports: download %s: %w", id, explain(err))
 	}
 	// A download that cannot be recorded is refused.
@@ -305,7 +308,8 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 	}, nil
 }
 
-// explain turns what a store's Open returns into what a caller may see of it.
+// explain turns an error of a store into what a caller may see of it, and leaves other errors
+// as they are.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -313,7 +317,7 @@ func explain(err error) error {
 			"server keeps exports. Make a new export. Replicas must share one bucket or one data directory.").Because(err)
 	case errors.Is(err, ErrStoreDown):
 		return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer. Try again "+
-			"in a minute.").Because(err)
+			"in a minute.").After(time.Minute).Because(err)
 	}
 	return err
 }

@@ -52,6 +52,8 @@ type Stored struct {
 const (
 	wholeSuffix = ".zip"
 	partSuffix  = ".part"
+
+	exportPrefix = "exp_" // of the ids of exports
 )
 
 func (a Attempt) name() string { return prefixOf(a.Export) + a.Lease + wholeSuffix }
@@ -63,7 +65,7 @@ func prefixOf(export string) string { return export + "." }
 // an export.
 func exportOf(name string) (string, bool) {
 	export, rest, ok := strings.Cut(name, ".")
-	if !ok || !strings.HasPrefix(export, "exp_") {
+	if !ok || !strings.HasPrefix(export, exportPrefix) {
 		return "", false
 	}
 	return export, strings.HasSuffix(rest, wholeSuffix) || strings.HasSuffix(rest, partSuffix)

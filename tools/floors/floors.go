@@ -121,6 +121,8 @@ var libraries = []library{
 	{"golang.org/x/oauth2", []string{"platform/federation", "service/login"}},
 	{"github.com/coreos/go-oidc", []string{"platform/federation", "service/login"}},
 	{"github.com/tink-crypto", []string{"platform/secrets"}},
+	{"gocloud.dev", []string{"service/exports"}},
+	{"github.com/aws", []string{"service/exports"}},
 	{"github.com/chromedp", []string{}},
 }
 

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"postern/platform/config"
+	"postern/service/exports"
+)
+
+// openZips returns the store of exports. It does not connect to a bucket.
+func openZips(ctx context.Context, c config.Config) (exports.Store, error) {
+	if !c.Blob.Bucket.IsSet() {
+		return exports.Dir(c.ExportDir()), nil
+	}
+	bucket, err := exports.OpenBucket(ctx, c.Blob.Bucket)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the bucket of --blob-url or POSTERN_BLOB_URL: %w", oneLineError{err})
+	}
+	return bucket, nil
+}
+
+// checkBucketWithin bounds how long a bucket that does not answer delays the start.
+const checkBucketWithin = 5 * time.Second
+
+// checkZips refuses a bucket that this server may not use. A bucket that does not answer is
+// logged: calls are served meanwhile, and exports once it answers.
+func (a *App) checkZips(ctx context.Context) error {
+	bucket, ok := a.zips.(*exports.Bucket)
+	if !ok {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, checkBucketWithin)
+	defer stop()
+	err := bucket.Check(ctx)
+	if errors.Is(err, exports.ErrRefused) {
+		return fmt.Errorf("cannot use the bucket %s (%w): check --blob-url or POSTERN_BLOB_URL, that the bucket "+
+			"exists, and the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+			a.Config.Blob.Bucket.Name, oneLineError{err})
+	}
+	if err != nil {
+		a.log.Error("the bucket of exports does not answer: exports fail until it does; check --blob-url or "+
+			"POSTERN_BLOB_URL", "bucket", a.Config.Blob.Bucket.Name, "error", err)
+	}
+	return nil
+}
+
+func (a *App) closeZips() error {
+	if bucket, ok := a.zips.(io.Closer); ok {
+		return bucket.Close()
+	}
+	return nil
+}

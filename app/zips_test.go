@@ -1,0 +1,68 @@
+package app_test
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"postern/app"
+	"postern/platform/config"
+	"postern/testkit/versitygw"
+)
+
+func bucketSettings(t *testing.T, server *versitygw.Server) config.Config {
+	t.Helper()
+	c := settings(t.TempDir(), "")
+	c.Blob.Bucket = config.Bucket{Name: versitygw.Bucket, Endpoint: server.Endpoint(), PathStyle: true}
+	return c
+}
+
+func TestNew_bucketRefuses(t *testing.T) {
+	versitygw.SetEnviron(t)
+	server := versitygw.Start(t)
+	t.Run("no such bucket", func(t *testing.T) {
+		c := bucketSettings(t, server)
+		c.Blob.Bucket.Name = "other"
+		if says := refused(t, c); !strings.Contains(says, "bucket other") || !strings.Contains(says, "--blob-url") {
+			t.Errorf("got %q", says)
+		}
+	})
+	t.Run("wrong secret", func(t *testing.T) {
+		t.Setenv("AWS_SECRET_ACCESS_KEY", "canary-secret")
+		says := refused(t, bucketSettings(t, server))
+		if !strings.Contains(says, "AWS_SECRET_ACCESS_KEY") || strings.Contains(says, "canary") {
+			t.Errorf("got %q", says)
+		}
+	})
+	t.Run("no region", func(t *testing.T) {
+		c := bucketSettings(t, server)
+		c.Blob.Bucket.Endpoint = ""
+		if says := refused(t, c); !strings.Contains(says, "AWS_REGION") || !strings.Contains(says, "--blob-url") {
+			t.Errorf("got %q", says)
+		}
+	})
+}
+
+// A server whose bucket does not answer starts, since calls do not need it, and says so.
+func TestNew_bucketDown(t *testing.T) {
+	versitygw.SetEnviron(t)
+	server := versitygw.Start(t)
+	server.Down()
+	var log lockedBuffer
+	a, err := app.New(t.Context(), bucketSettings(t, server), "test", slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	during(t, a, func(browser *http.Client) {
+		if status, body := get(t, browser, a.Config.PublicURL+"/readyz"); status != http.StatusOK {
+			t.Errorf("/readyz: %d %s", status, body)
+		}
+	})
+	if !strings.Contains(log.String(), "bucket of exports does not answer") {
+		t.Errorf("the log does not say it:\n%s", log.String())
+	}
+	if strings.Contains(log.String(), versitygw.SecretKey) {
+		t.Error("the log shows the secret")
+	}
+}
