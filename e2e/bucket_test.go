@@ -1,0 +1,119 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"postern/bundle"
+	"postern/bundle/targets"
+	"postern/client"
+	"postern/platform/fault"
+	"postern/testkit"
+	"postern/testkit/versitygw"
+)
+
+// Two replicas share a database and a bucket, and no directory. Each serves the zips that
+// either built, also after the one that built them is killed, and both wait for a bucket
+// that does not answer.
+func TestReplicasServeZipsOfOneBucket(t *testing.T) {
+	server := versitygw.Start(t)
+	database := testkit.Postgres(t)
+	environment := append(versitygw.Environ(),
+		"POSTERN_BLOB_URL="+server.URL()+"&prefix=postern",
+		"POSTERN_SECRETS_KEY="+strings.Repeat("A", 43)+"=",
+		"POSTERN_LOG_LEVEL=debug",
+	)
+	dirs := []string{t.TempDir(), t.TempDir()}
+	replicas := make([]*process, len(dirs))
+	for i, dir := range dirs {
+		replicas[i] = serve(t, dir, database, environment...)
+	}
+	proxy := newProxy(t, replicas[0].URL)
+	apis := []*client.Client{
+		connect(t, replicas[0].URL, proxy.WorkspaceKey),
+		connect(t, replicas[1].URL, proxy.WorkspaceKey),
+	}
+	var ready client.Export
+	for _, api := range apis {
+		queued, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "gateway"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready = waitForExport(t, api, queued.ID)
+		var whole []byte
+		for _, other := range apis {
+			zip := downloaded(t, other, ready)
+			if whole != nil && !bytes.Equal(whole, zip) {
+				t.Errorf("the replicas serve different zips of %s", ready.ID)
+			}
+			whole = zip
+		}
+		if part := rangeOf(t, replicas[1].URL, proxy.WorkspaceKey, ready.ID); !bytes.Equal(part, whole[100:200]) {
+			t.Errorf("a range of %s differs from the zip", ready.ID)
+		}
+	}
+	if keys := server.Keys(); len(keys) != 2 || !strings.HasPrefix(keys[0], "postern/exp_") {
+		t.Errorf("the bucket has %v, want the two zips", keys)
+	}
+
+	server.Down()
+	err := apis[1].Download(t.Context(), ready, io.Discard)
+	if fault.CodeOf(err) != "exports_unavailable" {
+		t.Errorf("download without a bucket: %v", err)
+	}
+	server.Up()
+	replicas[0].end(t, syscall.SIGKILL)
+	downloaded(t, apis[1], ready)
+
+	replicas[1].end(t, syscall.SIGTERM)
+	for i, dir := range dirs {
+		if slices.Contains(names(t, dir), "exports") {
+			t.Errorf("replica %d has a directory %s", i, filepath.Join(dir, "exports"))
+		}
+		if strings.Contains(replicas[i].errors.String(), versitygw.SecretKey) {
+			t.Errorf("the log of replica %d shows the bucket's secret", i)
+		}
+	}
+}
+
+// downloaded downloads a zip, whose size and sum are checked on the way, and verifies it.
+func downloaded(t *testing.T, api *client.Client, ready client.Export) []byte {
+	t.Helper()
+	var zip bytes.Buffer
+	if err := api.Download(t.Context(), ready, &zip); err != nil {
+		t.Fatal(err)
+	}
+	against := bundle.Against{Targets: targets.All()}
+	if _, err := bundle.Verify(t.Context(), bytes.NewReader(zip.Bytes()), int64(zip.Len()), against); err != nil {
+		t.Error(err)
+	}
+	return zip.Bytes()
+}
+
+// rangeOf downloads the second hundred bytes of a zip.
+func rangeOf(t *testing.T, server, token, export string) []byte {
+	t.Helper()
+	address := server + "/api/v1/exports/" + export + "/download"
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Range", "bytes=100-199")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	part, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusPartialContent {
+		t.Errorf("a range: %d, %v", answer.StatusCode, err)
+	}
+	return part
+}
