@@ -79,6 +79,8 @@ type Part struct {
 	Write func(ctx context.Context, w io.Writer) error
 
 	Random bool // the file differs between two exports of one state
+
+	describedBy string // the file that has the section for this one too; "": it has its own
 }
 
 // Build is an ongoing export.
@@ -98,6 +100,7 @@ type Build struct {
 	sign     func(sums []byte) ([]byte, error)
 	counts   keyCounts
 	summary  Summary
+	closers  []func() // end what parts that are written in pieces hold
 }
 
 // Write streams the archive of in to w. Two calls on one state write the same
@@ -112,6 +115,7 @@ func Write(ctx context.Context, w io.Writer, in Input) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	defer b.close()
 	parts, err := b.parts()
 	if err != nil {
 		return Result{}, err
@@ -224,6 +228,13 @@ func (b *Build) seals(archive *archive, parts []Part) []Part {
 	}
 	guide := schemaPart(b, append(append([]Part{}, parts...), seals...))
 	return append([]Part{guide}, seals...)
+}
+
+// close ends the passes over rows that parts have not finished.
+func (b *Build) close() {
+	for _, end := range b.closers {
+		end()
+	}
 }
 
 // mints reports whether each active key has a new one in this export.

@@ -31,6 +31,14 @@ var (
 	providersFileDoc string
 	//go:embed docs/refused.json.md
 	refusedFileDoc string
+	//go:embed docs/scim-users.json.md
+	scimUsersDoc string
+	//go:embed docs/scim-groups.json.md
+	scimGroupsDoc string
+	//go:embed docs/scim-bulk.json.md
+	scimBulkDoc string
+	//go:embed docs/scim-push.sh.md
+	scimScriptDoc string
 	//go:embed docs/SHA256SUMS.sig.md
 	signatureDoc string
 )

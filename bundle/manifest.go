@@ -138,7 +138,7 @@ func schemaPart(b *Build, parts []Part) Part {
 		}
 		_, err := strings.NewReplacer(marks...).WriteString(w, guideHead)
 		for _, part := range all {
-			if err == nil {
+			if err == nil && part.describedBy == "" {
 				_, err = fmt.Fprintf(w, "\n## `%s`\n\n%s\n", part.Name, strings.TrimRight(part.Doc, "\n"))
 			}
 		}

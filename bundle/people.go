@@ -104,6 +104,7 @@ func (b *Build) people() []Part {
 			document(EntryFile(t.Name), entryFileDoc, entryDocOf(t.Directory)),
 			document(GroupsFile(t.Name), groupsFileDoc, groupsDocOf(t.Directory)),
 			b.userRows(t))
+		parts = append(parts, b.scim(t)...)
 	}
 	return parts
 }

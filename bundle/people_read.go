@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"postern/bundle/scim"
 	"postern/core/snapshot"
 )
 
@@ -25,6 +26,10 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 		}
 		if t.Directory, err = entry.directory(groups); err != nil {
 			return problem(EntryFile(t.Name), "%s", err)
+		}
+		// What is generated from a number of users must not be more than there can be.
+		if bulk := (scim.Bulk{Source: scim.Source{Tenant: *t}}); bulk.Pieces() > len(v.files) {
+			return problem(EntryFile(t.Name), "it has more users than the archive has files for")
 		}
 	}
 	return nil

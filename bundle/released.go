@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,8 +161,12 @@ func textSum(text []byte) string {
 	return hexSum(sum)
 }
 
-// genericName returns a file's name with * in place of the tenant or version.
+// numbered matches the end of a name of a file of which there are as many as are needed.
+var numbered = regexp.MustCompile(`-[0-9]+\.json$`)
+
+// genericName returns a file's name with * in place of the tenant, version or number.
 func genericName(name string) string {
+	name = numbered.ReplaceAllString(name, "-*.json")
 	folder, rest, ok := strings.Cut(name, "/")
 	switch {
 	case name == "openapi.json": // the document of a project with one version

@@ -72,9 +72,11 @@ var (
 		{
 			Reason: "document",
 			Status: Exact,
-			How:    "`users/users.jsonl`, one line a user",
-			Note: "Every user stands in users.jsonl with their id, identities at providers, groups and consents. " +
-				"There are no passwords: users sign in with providers.",
+			How:    "`users/users.jsonl`, one line a user; `users/scim/`",
+			Note: "Every user stands in users.jsonl with their id, identities at providers, groups and consents, " +
+				"and as a SCIM resource in scim/users.json, without identities and consents. There are no " +
+				"passwords: users sign in with providers.",
+			Remedy: "scim/push.sh creates the users at any SCIM receiver.",
 		},
 		{
 			Reason: ReasonLeftOut,
@@ -86,8 +88,10 @@ var (
 		},
 	}
 	// UserGroup is a group of users.
-	UserGroup = Fate{Reason: "document", Status: Exact, How: "`users/groups.json`",
-		Note: "The group stands in groups.json with the groups that it is in, and its members in users.jsonl."}
+	UserGroup = Fate{Reason: "document", Status: Exact, How: "`users/groups.json`; `users/scim/groups.json`",
+		Note: "The group stands in groups.json with the groups that it is in, and its members in users.jsonl. " +
+			"scim/groups.json has both in a SCIM resource.",
+		Remedy: "scim/push.sh creates the group at any SCIM receiver, with its members."}
 	// Webhook is an address that is told of events.
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
 		Note: "Events of the hosted service, such as an export that is ready or a user who signed in, are sent by " +

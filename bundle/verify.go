@@ -20,7 +20,7 @@ import (
 
 // Bounds of an archive that is verified. An export of a million keys is far below them.
 const (
-	maxEntries    = 10_000
+	maxEntries    = 100_000  // of which a million users need 8,000; see scim.PerPiece
 	maxEntrySize  = 8 << 30  // bytes, unpacked
 	maxTotalSize  = 16 << 30 // bytes, unpacked
 	maxRatio      = 250      // unpacked to packed, where it matters

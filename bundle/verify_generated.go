@@ -19,6 +19,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 	if err != nil {
 		return err
 	}
+	defer b.close()
 	parts, err := b.parts()
 	if err != nil {
 		return problem(configFile, "%s", err)

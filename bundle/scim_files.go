@@ -1,0 +1,58 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"postern/bundle/scim"
+	"postern/core/snapshot"
+)
+
+// SCIMFolder returns the folder of a tenant's files for SCIM receivers.
+func SCIMFolder(tenant string) string { return "tenants/" + tenant + "/users/scim/" }
+
+// bulkFile returns the name of a bulk request, counted from 0.
+func bulkFile(tenant string, n int) string {
+	return fmt.Sprintf("%sbulk-%04d.json", SCIMFolder(tenant), n+1)
+}
+
+// scim returns the files for SCIM receivers of the people of a tenant.
+func (b *Build) scim(t snapshot.Tenant) []Part {
+	folder := SCIMFolder(t.Name)
+	source := func(part string) scim.Source {
+		return scim.Source{Tenant: t, Users: func(ctx context.Context) iter.Seq2[*snapshot.User, error] {
+			return b.UsersOf(ctx, t, part)
+		}}
+	}
+	users, groups := folder+"users.json", folder+"groups.json"
+	parts := []Part{
+		{Name: users, Doc: scimUsersDoc, Write: func(ctx context.Context, w io.Writer) error {
+			return source(users).WriteUsers(ctx, w)
+		}},
+		{Name: groups, Doc: scimGroupsDoc, Write: func(ctx context.Context, w io.Writer) error {
+			return source(groups).WriteGroups(ctx, w)
+		}},
+	}
+	bulk := &scim.Bulk{Source: source(bulkFile(t.Name, 0))}
+	b.closers = append(b.closers, bulk.Close)
+	for n := range bulk.Pieces() {
+		part := Part{
+			Name: bulkFile(t.Name, n),
+			Doc:  scimBulkDoc,
+			Write: func(ctx context.Context, w io.Writer) error {
+				return bulk.Write(ctx, w, n)
+			},
+		}
+		if n > 0 {
+			part.Doc, part.describedBy = "", bulkFile(t.Name, 0)
+		}
+		parts = append(parts, part)
+	}
+	return append(parts, Part{Name: folder + "push.sh", Doc: scimScriptDoc,
+		Write: func(_ context.Context, w io.Writer) error {
+			_, err := io.WriteString(w, scim.Script)
+			return err
+		}})
+}
