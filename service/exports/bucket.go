@@ -164,7 +164,8 @@ func (b *Bucket) Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error)
 	return &object{ctx: ctx, blobs: b.blobs, key: key, size: about.Size}, nil
 }
 
-// Remove implements Store.
+// Remove implements Store. Of a draft that is being written, a part may arrive after its
+// upload was aborted; the draft's Discard or Sweep removes it.
 func (b *Bucket) Remove(ctx context.Context, export string) error {
 	return b.remove(ctx, b.prefix+prefixOf(export))
 }

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -25,8 +23,6 @@ import (
 	"postern/service/projects"
 	"postern/testkit/state"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // queue keeps the ids of queued exports. Tests build them.
 type queue struct {
@@ -63,15 +59,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 		queue: &queue{},
 		keys:  &keys.Service{DB: db, Prefix: "pst", Changed: nothing},
 	}
-	w.Service = &exports.Service{
-		DB:        db,
-		Jobs:      w.queue,
-		Store:     w.dir,
-		TTL:       time.Hour,
-		Generator: "postern test",
-		Log:       log,
-		AddressOf: func(p, v, e string) string { return "http://localhost:8090/" + p + "/" + v + "/" + e },
-	}
+	w.Service = newService(db, w.queue, w.dir, log)
 	made := &projects.Service{
 		DB:           db,
 		Targets:      anyTarget{},
