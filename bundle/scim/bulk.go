@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
@@ -87,7 +88,7 @@ func (b *Bulk) writeGroups(out *jsonfile.Stream, from, to int64, members members
 	for _, g := range innerFirst(b.Tenant.Directory.Groups)[from:to] {
 		one := newGroup(g)
 		if b.Pieces() == 1 {
-			one.Members = append(members[g.ID], bulkGroups(inner[g.ID])...)
+			one.Members = slices.Concat(members[g.ID], bulkGroups(inner[g.ID]))
 		}
 		out.Next("    ")
 		out.Value(operation{"POST", "/Groups", g.ID, one})

@@ -290,24 +290,60 @@ push() {
     seen=$((seen + 1))
     [ $((seen % 1000)) -ne 0 ] || printf '%s: %s so far\n' "$1" "$seen"
   done <"$work/resources"
+  sort -o "$work/$1" "$work/$1"
   printf '%s: %s created, %s there already, %s failed\n' "$1" "$created" "$there" "$failed"
   problems=$((problems + failed))
 }
 
-# join_members ID SUFFIX KIND prints the receiver's ids of a group's members of a
-# kind, sorted. Those that could not be created are counted in lost.
-join_members() {
+# Not join, comm and split, which BusyBox has not.
+
+# theirs_of FILE MAP prints what a map has for the lines of a file. Both are
+# sorted.
+theirs_of() {
+  awk -F '\t' -v map="$2" '
+    function advance() {
+      more = (getline line <map) > 0
+      split(line, entry, "\t")
+    }
+    BEGIN { advance() }
+    {
+      while (more && entry[1] "" < $1 "") advance()
+      if (!more) exit
+      if (entry[1] "" == $1 "") print entry[2]
+    }
+  ' "$1"
+}
+
+# without FILE OTHER prints the lines of a file that another has not. Both are
+# sorted.
+without() {
+  awk -v other="$2" '
+    BEGIN { more = (getline line <other) > 0 }
+    {
+      while (more && line "" < $0 "") more = (getline line <other) > 0
+      if (!more || line "" != $0 "") print
+    }
+  ' "$1"
+}
+
+# wanted_members ID SUFFIX KIND writes the receiver's ids of a group's members of
+# a kind to the file wanted, sorted. Those that could not be created are counted
+# in lost.
+wanted_members() {
   : >"$work/wanted"
   [ -f "$work/$1.$2" ] || return 0
   sort -u "$work/$1.$2" >"$work/ours"
-  sort "$work/$3" | join -t "$tab" -o 2.2 "$work/ours" - | sort -u >"$work/wanted"
+  theirs_of "$work/ours" "$work/$3" | sort -u >"$work/wanted"
   lost=$((lost + $(wc -l <"$work/ours") - $(wc -l <"$work/wanted")))
 }
 
 # add_members ID TYPE adds the members of the file missing to a group, 500 a
 # request.
 add_members() {
-  split -l 500 -a 4 "$work/missing" "$work/part."
+  awk -v dir="$work" '
+    (NR - 1) % 500 == 0 { if (part) close(part); part = dir "/part." NR }
+    { print >part }
+  ' "$work/missing"
   for part in "$work"/part.*; do
     [ -f "$part" ] || continue
     {
@@ -354,8 +390,8 @@ fill() {
   fi
   for kind in users:Users:User inner:Groups:Group; do
     names=${kind#*:}
-    join_members "$1" "${kind%%:*}" "${names%:*}"
-    comm -23 "$work/wanted" "$work/present" >"$work/missing"
+    wanted_members "$1" "${kind%%:*}" "${names%:*}"
+    without "$work/wanted" "$work/present" >"$work/missing"
     kept=$((kept + $(wc -l <"$work/wanted") - $(wc -l <"$work/missing")))
     add_members "$1" "${names#*:}"
   done

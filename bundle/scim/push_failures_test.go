@@ -93,8 +93,11 @@ func (s *receiver) answer(r *http.Request, body []byte) (int, any) {
 	}
 	s.writes++
 	one["kind"], one["id"] = kind, fmt.Sprintf("of-%s:%v", kind, one["externalId"])
-	if kind == "Users" {
-		one["id"] = fmt.Sprintf(`/%v"\`, one["externalId"]) // its id is in bodies only
+	switch {
+	case one["externalId"] == "usr_0":
+		one["id"] = `/usr_0"\` // a user's id is in bodies only
+	case kind == "Users":
+		one["id"] = fmt.Sprint(8 + len(s.have)) // 9 and 10, which are sorted as texts
 	}
 	s.have[one["id"].(string)] = one
 	return 201, one

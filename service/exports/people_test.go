@@ -48,6 +48,16 @@ func TestPeopleOfATenantAreExported(t *testing.T) {
 				t.Fatalf("%+v, want %+v", got, want[got.ID])
 			}
 		}
+		scim := bundle.SCIMFolder("default")
+		if got := strings.Count(entry(t, data, scim+"users.json"), `"userName":`); got != many {
+			t.Errorf("%d users in users.json, want %d", got, many)
+		}
+		if got := strings.Count(entry(t, data, scim+"groups.json"), `"type":"User"`); got != (many+2)/3 {
+			t.Errorf("%d members in groups.json, want %d", got, (many+2)/3)
+		}
+		if last := entry(t, data, scim+"bulk-0041.json"); !strings.Contains(last, `"userName":"usr_005002"`) {
+			t.Errorf("the last bulk request does not have the last user: %s", last)
+		}
 	})
 }
 
