@@ -9,6 +9,7 @@ import (
 	"postern/platform/config"
 	"postern/platform/egress"
 	"postern/platform/secrets"
+	"postern/service/access"
 	"postern/service/accounts"
 	"postern/service/audit"
 	"postern/service/directory"
@@ -59,18 +60,19 @@ type serviceDeps struct {
 func newServices(d serviceDeps) services {
 	hooks := newWebhooks(d)
 	hosted := newLogin(d, hooks)
+	people := &accounts.Service{
+		DB:          d.db,
+		Changed:     d.changed,
+		Policy:      d.config.SignUp,
+		Events:      hooks,
+		ProvesEmail: d.provesEmail,
+	}
 	return services{
-		accounts: &accounts.Service{
-			DB:          d.db,
-			Changed:     d.changed,
-			Policy:      d.config.SignUp,
-			Events:      hooks,
-			ProvesEmail: d.provesEmail,
-		},
+		accounts:    people,
 		audit:       &audit.Service{DB: d.db},
 		directory:   &directory.Service{DB: d.db, Changed: d.changed, Events: hooks},
 		domains:     newDomains(d, hooks),
-		exports:     newExports(d, hooks),
+		exports:     newExports(d, hooks, people.Prove),
 		idempotency: &idempotency.Service{DB: d.db},
 		keys:        &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks},
 		login:       hosted,
@@ -147,7 +149,9 @@ func newDomains(d serviceDeps, hooks *webhooks.Service) *domains.Service {
 	}
 }
 
-func newExports(d serviceDeps, hooks *webhooks.Service) *exports.Service {
+func newExports(
+	d serviceDeps, hooks *webhooks.Service, prove func(context.Context, access.Principal, string) error,
+) *exports.Service {
 	return &exports.Service{
 		DB:        d.db,
 		Jobs:      d.queue,
@@ -157,6 +161,7 @@ func newExports(d serviceDeps, hooks *webhooks.Service) *exports.Service {
 		PublicURL: d.config.PublicURL,
 		Generator: "postern " + d.version,
 		Vault:     d.vault,
+		Prove:     prove,
 		Log:       d.log,
 		Events:    hooks,
 	}

@@ -41,7 +41,9 @@ const (
 type Options struct {
 	Format    Format
 	Keys      KeysOption // "" is hashes
-	Consumers bool       // false leaves out everything about consumers: their keys and their names
+	Consumers bool       // false leaves out everything about consumers: their keys, names, users and groups
+	Secrets   bool       // the secrets that others gave to the team; see Input.Secret
+	Recipient string     // public key of age (age1…) that secrets are encrypted to; "": they are in plaintext
 }
 
 // Input is the state of a project and how to export it.
@@ -54,7 +56,10 @@ type Input struct {
 	KeyCount int64 // of Keys; for progress only
 	// Users streams the users of a tenant in ascending order of their ids, as Keys does. nil:
 	// there are none.
-	Users   func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error]
+	Users func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error]
+	// Secret returns the secret of an item of the ledger; see Build.SecretItems. It is called
+	// if the options ask for secrets.
+	Secret  func(item string) (string, error)
 	Options Options
 	Target  Target
 	// AddressOf is the hosted URL of an environment, without a trailing slash.
@@ -93,6 +98,7 @@ type Build struct {
 	target   Target
 	source   func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error]
 	users    func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.User, error]
+	secret   func(item string) (string, error)
 	total    int64
 	progress func(part string, done, total int64)
 	seed     []byte                                            // of minted keys; nil if none are minted
@@ -143,7 +149,7 @@ func newBuild(in Input) (*Build, error) {
 	if in.Options.Keys == "" {
 		in.Options.Keys = KeysHashes
 	}
-	if !in.Options.Consumers {
+	if !in.Options.Consumers && in.Options.Keys == KeysHashes {
 		in.Options.Keys = KeysNone
 	}
 	if err := checkInput(in); err != nil {
@@ -154,7 +160,7 @@ func newBuild(in Input) (*Build, error) {
 		target: in.Target, total: in.KeyCount, progress: in.Progress, sign: in.Sign,
 		source: func(ctx context.Context, _ snapshot.Tenant) iter.Seq2[snapshot.Key, error] { return in.Keys(ctx) },
 	}
-	b.minted = b.hashOfMinted
+	b.minted, b.secret = b.hashOfMinted, in.Secret
 	if b.users = in.Users; b.users == nil {
 		b.users = func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error] {
 			return func(func(snapshot.User, error) bool) {}
@@ -175,6 +181,19 @@ func checkInput(in Input) error {
 	case KeysHashes, KeysMint, KeysNone:
 	default:
 		return fault.InvalidField("/keys", "unknown_keys_option", "keys is one of hashes, mint and none.")
+	}
+	if in.Options.Keys == KeysMint && !in.Options.Consumers {
+		return fault.InvalidField("/keys", "keys_without_consumers",
+			"New keys need the consumers that own them. Use none, or include consumers.")
+	}
+	if in.Options.Recipient != "" {
+		if !in.Options.Secrets {
+			return fault.InvalidField("/recipient", "recipient_without_secrets",
+				"A recipient is for secrets: include them, or leave the recipient out.")
+		}
+		if _, err := ParseRecipient(in.Options.Recipient); err != nil {
+			return err
+		}
 	}
 	if in.Options.Format != in.Target.Format {
 		return fault.InvalidField("/format", "unknown_format", "format is one of data and gateway.")
@@ -198,6 +217,7 @@ func (b *Build) parts() ([]Part, error) {
 	parts = append(parts, b.login()...)
 	parts = append(parts, b.people()...)
 	parts = append(parts, b.realm()...)
+	parts = append(parts, b.secrets()...)
 	parts = append(parts, b.projectConfig())
 	parts = append(parts, b.openAPI()...)
 	if b.target.Parts != nil {

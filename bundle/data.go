@@ -24,6 +24,12 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureKey && b.Options.Keys == KeysMint && Mintable(s.Key) {
 		return Verdict{Reason: "minted"}
 	}
+	if b.HasSecret(s) {
+		return Verdict{Reason: ReasonWithSecret}
+	}
+	if s.Feature == snapshot.FeatureSecrets && b.Options.Secrets {
+		return Verdict{Reason: SomeSecrets.Reason}
+	}
 	if s.Feature == snapshot.FeatureProvider {
 		return Verdict{Reason: ProviderReason(s.Provider)}
 	}
@@ -64,9 +70,10 @@ var dataTable = Table{
 			Note: "The endpoint that is asked about opaque tokens stands in project-config.json, and the secret " +
 				"that it is asked with does not.",
 			Remedy: "Give whatever asks the endpoint from now on a secret of its own."},
+		withSecret(""),
 	},
 	snapshot.FeatureHostedLogin: {HostedLogin, MachineLogin},
-	snapshot.FeatureProvider:    {LoginProvider, PublicProvider, ManagedProvider},
+	snapshot.FeatureProvider:    {LoginProvider, PublicProvider, ManagedProvider, withSecret(registerCallback)},
 	snapshot.FeatureGroupMapping: {{Reason: "document", Status: Exact, How: "`auth/providers.json`",
 		Note: "The rule stands with its provider in providers.json, and its group in groups.json."}},
 	snapshot.FeatureRedirects: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
@@ -110,14 +117,14 @@ var dataTable = Table{
 		How:    "`project-config.json`, its name",
 		Note:   "The name of the header stands in project-config.json; its value is a secret and is left out.",
 		Remedy: "Have the gateway you move to set the header, with the value that the upstream compares it with.",
-	}},
+	}, withSecret("")},
 	snapshot.FeatureUpstreamCert: {{
 		Reason: "private_key_left_out",
 		Status: Lossy,
 		How:    "`project-config.json`, the certificate",
 		Note:   "The client certificate stands in project-config.json; its private key is a secret and is left out.",
 		Remedy: "Give the gateway you move to the certificate and the private key that you uploaded.",
-	}},
+	}, withSecret("")},
 	snapshot.FeatureCallSigning: {{
 		Reason: "private_key_left_out",
 		Status: Lossy,
@@ -125,7 +132,7 @@ var dataTable = Table{
 		Note: "The public keys of the signatures (RFC 9421) stand in project-config.json; the private ones are " +
 			"secrets and are left out.",
 		Remedy: "Have the gateway you move to sign with a key of its own, and give upstreams its public half.",
-	}},
+	}, withSecret("")},
 	snapshot.FeatureKeyGrace: {
 		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its end",
 			Note: "The secret before the last rotation is exported as a hash with the moment it ends."},
@@ -162,7 +169,7 @@ var dataTable = Table{
 	snapshot.FeatureUsage:           {Usage},
 	snapshot.FeatureBilling:         {Billing},
 	snapshot.FeatureAudit:           {Audit},
-	snapshot.FeatureSecrets:         {Secrets},
+	snapshot.FeatureSecrets:         {Secrets, SomeSecrets},
 	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS stays with its owner",
 		Note:   "Domain names that point at the hosted proxy are records in your own DNS and are not part of a zip.",
 		Remedy: "Point the names at the gateway you move to."},

@@ -39,6 +39,10 @@ var (
 	scimBulkDoc string
 	//go:embed docs/scim-push.sh.md
 	scimScriptDoc string
+	//go:embed docs/secrets.json.md
+	secretsFileDoc string
+	//go:embed docs/secrets.json.age.md
+	sealedFileDoc string
 	//go:embed docs/SHA256SUMS.sig.md
 	signatureDoc string
 )

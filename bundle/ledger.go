@@ -104,7 +104,7 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 			return err
 		}
 		emit(Item{
-			ID: string(s.Feature) + ":" + s.ID, Kind: string(s.Feature), Name: s.Name,
+			ID: s.ItemID(), Kind: string(s.Feature), Name: s.Name,
 			Status: fate.Status, Code: b.target.Name + "." + string(s.Feature) + "." + fate.Reason,
 			Note: fate.Note, Remedy: optional(fate.Remedy),
 			Source: s.Source, Target: verdict.Target, Probes: list(verdict.Probes),
@@ -131,6 +131,40 @@ func (b *Build) leftOut(s Subject) bool {
 // subjects calls visit with every subject of the ledger, in the order of
 // snapshot.Features, except that the subjects of a key follow it directly.
 func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) error) error {
+	p := b.Project
+	for _, s := range b.fixedSubjects() {
+		if err := visit(s); err != nil {
+			return err
+		}
+	}
+	if err := b.keySubjects(ctx, part, visit); err != nil {
+		return err
+	}
+	for _, fate := range b.target.Table[snapshot.FeatureRequestLimits] {
+		if err := visit(Subject{
+			Feature: snapshot.FeatureRequestLimits,
+			ID:      fate.Reason,
+			Name:    fate.Reason,
+		}); err != nil {
+			return err
+		}
+	}
+	for _, f := range snapshot.AlwaysReported() {
+		of := []Subject{{Feature: f, ID: p.ID, Name: string(f)}}
+		if hosts := b.hostSubjects(); f == snapshot.FeatureCustomDomains && len(hosts) > 0 {
+			of = hosts
+		}
+		for _, s := range of {
+			if err := visit(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fixedSubjects lists the subjects of the project's documents, in the order of the ledger.
+func (b *Build) fixedSubjects() []Subject {
 	p := b.Project
 	fixed := []Subject{{Feature: snapshot.FeatureProject, ID: p.ID, Name: p.Name, Source: At(configFile, "")}}
 	if p.Deleted {
@@ -163,35 +197,7 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 		})
 	}
 	fixed = append(fixed, b.limitSubjects()...)
-	for _, s := range fixed {
-		if err := visit(s); err != nil {
-			return err
-		}
-	}
-	if err := b.keySubjects(ctx, part, visit); err != nil {
-		return err
-	}
-	for _, fate := range b.target.Table[snapshot.FeatureRequestLimits] {
-		if err := visit(Subject{
-			Feature: snapshot.FeatureRequestLimits,
-			ID:      fate.Reason,
-			Name:    fate.Reason,
-		}); err != nil {
-			return err
-		}
-	}
-	for _, f := range snapshot.AlwaysReported() {
-		of := []Subject{{Feature: f, ID: p.ID, Name: string(f)}}
-		if hosts := b.hostSubjects(); f == snapshot.FeatureCustomDomains && len(hosts) > 0 {
-			of = hosts
-		}
-		for _, s := range of {
-			if err := visit(s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return fixed
 }
 
 // hostSubjects lists the host names of environments.

@@ -55,6 +55,8 @@ type ManifestOptions struct {
 	Format    Format     `json:"format"`
 	Keys      KeysOption `json:"keys"`
 	Consumers bool       `json:"consumers"`
+	Secrets   bool       `json:"secrets"`
+	Recipient string     `json:"recipient,omitempty"`
 }
 
 // ManifestCounts are the numbers of objects in the zip.

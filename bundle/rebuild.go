@@ -29,7 +29,12 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger 
 	if m.edition() == 1 { // whose ledger has the only record of app clients
 		project.Clients = ledger.clients
 	}
+	secret, err := v.readSecrets()
+	if err != nil {
+		return nil, err
+	}
 	b, err := newBuild(Input{
+		Secret:    secret,
 		Project:   project,
 		Target:    target,
 		Options:   Options(m.Options),

@@ -5,6 +5,19 @@ import "postern/core/snapshot"
 const registerCallback = "Register the callback URL of the OpenID Connect provider that you move to with the same " +
 	"app, so that the provider identifies each user as before."
 
+// ReasonWithSecret is the reason of the fate of a subject whose secret is in the zip.
+const ReasonWithSecret = "with_secret"
+
+func withSecret(remedy string) Fate {
+	return Fate{
+		Reason: ReasonWithSecret,
+		Status: Exact,
+		How:    "the same, and its secret in `secrets.json`",
+		Note:   "All of it is in this zip: its settings where source says, and its secret in secrets.json.",
+		Remedy: remedy,
+	}
+}
+
 // ProviderReason returns the reason of the fate of a provider's settings.
 func ProviderReason(p *snapshot.Provider) string {
 	switch s := p.Settings; {
@@ -131,5 +144,15 @@ var (
 		How:    "left out",
 		Note: "No secret of the service leaves it: keys travel as hashes, and workspace keys, claim codes and " +
 			"passwords not at all.",
+	}
+	// SomeSecrets is Secrets where the export was asked for secrets.
+	SomeSecrets = Fate{
+		Reason: "some_included",
+		Status: Lossy,
+		How:    "`secrets.json`",
+		Note: "The secrets that others gave to the team are in secrets.json, encrypted if a recipient was given. Those " +
+			"of the service are not: keys and secrets of app clients travel as hashes, and workspace keys, claim codes, " +
+			"passwords and the keys that sign tokens not at all.",
+		Remedy: "Delete the file when its secrets are where they are needed.",
 	}
 )

@@ -27,6 +27,8 @@ type Export struct {
 	Format      string     `json:"format"`
 	Keys        string     `json:"keys"`
 	Consumers   bool       `json:"consumers"`
+	Secrets     bool       `json:"secrets"`
+	Recipient   string     `json:"recipient,omitempty"`
 	State       string     `json:"state"` // queued, building, ready, failed, expired or cancelled
 	Progress    Progress   `json:"progress"`
 	SizeBytes   int64      `json:"size_bytes"`
@@ -60,6 +62,8 @@ type NewExport struct {
 	Keys      string `json:"keys,omitempty"`
 	Consumers *bool  `json:"consumers,omitempty"`
 	Secrets   bool   `json:"secrets,omitempty"`
+	Recipient string `json:"recipient,omitempty"` // public key of age
+	Password  string `json:"password,omitempty"`  // of the account, for secrets
 }
 
 // CreateExport queues an export.

@@ -54,6 +54,11 @@ type Provider struct {
 	UpdatedAt     time.Time
 }
 
+// SecretPlace returns the place that the provider's secret is sealed for.
+func (p Provider) SecretPlace() secrets.Place {
+	return secrets.Place{Table: "providers", Row: p.ID, Column: "client_secret"}
+}
+
 // SigningKey is a row of signing_keys. It signs from ActiveAt on and verifies from
 // CreatedAt to ExpiresAt.
 type SigningKey struct {

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"postern/platform/secrets"
+)
 
 // Export is a row of exports. A worker holds it by a lease: LeaseID names the
 // attempt, and no other attempt may write the row before LeaseUntil.
@@ -10,6 +14,9 @@ type Export struct {
 	Format      string
 	Keys        string
 	Consumers   bool
+	Secrets     bool
+	Recipient   string         // public key of age, "" for none
+	FileKey     secrets.Sealed // of age; opens the file of an export with secrets, nil for others
 	State       string
 	Part        string
 	RowsDone    int64
@@ -80,7 +87,7 @@ func (t *Tx) FinishExport(e Export) (bool, error) {
 	res := t.db.Model(&Export{}).Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
 		Select(
 			"State", "Part", "RowsDone", "RowsTotal", "SizeBytes", "SHA256", "Exact", "Approximate", "Lossy",
-			"Skipped", "Problem", "FinishedAt", "ExpiresAt", "LeaseUntil",
+			"Skipped", "Problem", "FileKey", "FinishedAt", "ExpiresAt", "LeaseUntil",
 		).UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }
@@ -89,6 +96,12 @@ func (t *Tx) FinishExport(e Export) (bool, error) {
 func (t *Tx) MoveExport(id string, from []string, to string) (bool, error) {
 	res := t.db.Model(&Export{}).Where("id = ? AND state IN ?", id, from).UpdateColumns(map[string]any{"state": to})
 	return res.RowsAffected == 1, res.Error
+}
+
+// ExpireExport marks a ready export as expired and forgets the key of its file.
+func (t *Tx) ExpireExport(id string) error {
+	return t.db.Model(&Export{}).Where("id = ? AND state = 'ready'", id).
+		UpdateColumns(map[string]any{"state": "expired", "file_key": nil}).Error
 }
 
 // AbandonedExports lists exports whose worker stopped renewing its lease.

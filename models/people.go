@@ -57,11 +57,10 @@ func (t *Tx) AllNestings(tenantID string) ([]GroupGroup, error) {
 	return list, t.db.Where("child_id IN (?)", groups).Order("child_id, parent_id").Find(&list).Error
 }
 
-// ProvidersWithSecrets lists the ids of those providers of a project's app clients that
-// have a secret.
-func (t *Tx) ProvidersWithSecrets(projectID string) ([]string, error) {
-	var ids []string
-	return ids, t.db.Model(&Provider{}).
-		Where("client_id IN (?) AND client_secret IS NOT NULL", t.clientsServed(projectID)).
-		Order("id").Pluck("id", &ids).Error
+// ProvidersWithSecrets lists those providers of a project's app clients that have a secret,
+// with the sealed secret.
+func (t *Tx) ProvidersWithSecrets(projectID string) ([]Provider, error) {
+	var list []Provider
+	return list, t.db.Where("client_id IN (?) AND client_secret IS NOT NULL", t.clientsServed(projectID)).
+		Order("id").Find(&list).Error
 }

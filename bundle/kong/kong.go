@@ -155,6 +155,10 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgeIntrospection(b, s)
 	case snapshot.FeatureHostedLogin, snapshot.FeatureProvider:
 		return judgeLogin(b, s)
+	case snapshot.FeatureSecrets:
+		if b.Options.Secrets {
+			return bundle.Verdict{Reason: bundle.SomeSecrets.Reason}
+		}
 	case snapshot.FeatureRedirects, snapshot.FeatureEntryRule:
 		return judgePeople(b, s)
 	case snapshot.FeatureOwnerFallback:

@@ -76,7 +76,7 @@ func table() bundle.Table {
 		snapshot.FeatureUsage:           {bundle.Usage},
 		snapshot.FeatureBilling:         {bundle.Billing},
 		snapshot.FeatureAudit:           {bundle.Audit},
-		snapshot.FeatureSecrets:         {bundle.Secrets},
+		snapshot.FeatureSecrets:         {bundle.Secrets, bundle.SomeSecrets},
 	}
 }
 

@@ -21,6 +21,8 @@ type exportFlags struct {
 	force       bool
 	keys        string
 	secrets     bool
+	recipient   string
+	password    string // name of the file with it
 	noConsumers bool
 }
 
@@ -47,6 +49,18 @@ all. MIGRATION-REPORT.json in the zip says so item by item.`,
 			if err != nil {
 				return err
 			}
+			if f.secrets {
+				if in.Password, err = readSecret(t, f.password); err != nil {
+					return err
+				}
+				warn := "This zip will have secrets in plaintext: keep it as you keep passwords."
+				if f.recipient != "" {
+					warn = "This zip will have secrets that only the key of " + f.recipient + " opens."
+				}
+				if _, err := fmt.Fprintln(t.err, warn); err != nil {
+					return err
+				}
+			}
 			s, err := openSession(t, c)
 			if err != nil {
 				return err
@@ -63,9 +77,11 @@ all. MIGRATION-REPORT.json in the zip says so item by item.`,
 	flags.StringVar(
 		&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none",
 	)
-	flags.BoolVar(&f.secrets, "secrets", false, "with secrets: refused, not available yet")
-	_ = flags.MarkHidden("secrets") // fails for unknown flags only
-	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out the owners of API keys, and the keys with them")
+	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users, groups, and API keys with their owners")
+	flags.BoolVar(&f.secrets, "secrets", false, "with the secrets that identity providers, token endpoints and "+
+		"upstreams know you by; whoever has the zip can act as you there")
+	flags.StringVar(&f.recipient, "recipient", "", "public key of age (age1…) that the secrets are encrypted to")
+	flags.StringVar(&f.password, "password-file", "", "file with your password, which --secrets needs; - for standard input")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -84,7 +100,14 @@ func (f exportFlags) input() (client.NewExport, error) {
 		return client.NewExport{}, usageError{"--keys mint and --no-consumers exclude each other: keys are minted " +
 			"for consumers"}
 	}
-	in := client.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets}
+	if f.recipient != "" && !f.secrets {
+		return client.NewExport{}, usageError{"--recipient is for --secrets: give both, or neither"}
+	}
+	if f.secrets && f.password == "" {
+		return client.NewExport{}, usageError{"--secrets needs your password: give --password-file FILE, or - for " +
+			"standard input. An account without a password exports secrets in the dashboard."}
+	}
+	in := client.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets, Recipient: f.recipient}
 	if f.kong {
 		in.Format = "gateway"
 	}

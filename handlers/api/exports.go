@@ -9,6 +9,7 @@ import (
 
 	"postern/handlers/web"
 	"postern/models"
+	"postern/platform/secrets"
 	"postern/service/exports"
 )
 
@@ -23,6 +24,8 @@ type exportOutput struct {
 	Format      string         `json:"format"`
 	Keys        string         `json:"keys"`
 	Consumers   bool           `json:"consumers"`
+	Secrets     bool           `json:"secrets"`
+	Recipient   string         `json:"recipient,omitempty"`
 	State       string         `json:"state" enum:"queued,building,ready,failed,expired,cancelled"`
 	Progress    exportProgress `json:"progress"`
 	SizeBytes   int64          `json:"size_bytes"`
@@ -55,6 +58,8 @@ func (h *Handler) showExport(e exports.Export) exportOutput {
 		Format:     e.Format,
 		Keys:       e.Keys,
 		Consumers:  e.Consumers,
+		Secrets:    e.Secrets,
+		Recipient:  e.Recipient,
 		State:      e.State,
 		Progress:   exportProgress{e.Part, e.RowsDone, e.RowsTotal},
 		SizeBytes:  e.SizeBytes,
@@ -84,8 +89,10 @@ func (h *Handler) createExport(ctx context.Context, in *struct {
 	Body struct {
 		Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
 		Keys      string `json:"keys,omitempty" doc:"hashes (default): existing keys keep working; mint: adds new keys; none"`
-		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out API keys and their owners; not with keys mint"`
-		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true returns 422 not_available_yet"`
+		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out users, groups and API keys; not with keys mint"`
+		Secrets   bool   `json:"secrets,omitempty" doc:"Includes the secrets that others gave to the team"`
+		Recipient string `json:"recipient,omitempty" doc:"Public key of age (age1…) that secrets are encrypted to"`
+		Password  string `json:"password,omitempty" doc:"Of the account; with secrets, unless it has none and signed in within five minutes"`
 	}
 }) (*body[exportOutput], error) {
 	options := exports.Options{
@@ -93,6 +100,8 @@ func (h *Handler) createExport(ctx context.Context, in *struct {
 		Keys:      in.Body.Keys,
 		Consumers: in.Body.Consumers == nil || *in.Body.Consumers,
 		Secrets:   in.Body.Secrets,
+		Recipient: in.Body.Recipient,
+		Password:  secrets.Secret(in.Body.Password),
 	}
 	e, err := h.Exports.Request(ctx, web.Principal(ctx), in.Project, options)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"postern/bundle"
 	"postern/handlers/web"
 	"postern/models"
+	"postern/platform/secrets"
 	"postern/service/access"
 	rules "postern/service/exports"
 	"postern/service/projects"
@@ -43,6 +44,7 @@ func (h *Handler) exportForm(v *visit, p projects.Project) (exports.Ask, error) 
 	if v.who.May(p.Team, access.ExportCreate) {
 		m.Action = path
 	}
+	m.Secrets.May = v.who.May(p.Team, access.ExportSecrets)
 	return m, err
 }
 
@@ -51,6 +53,9 @@ func (h *Handler) startExport(v *visit) (web.Answer, error) {
 		Format:    v.posted("format"),
 		Keys:      v.posted("keys"),
 		Consumers: v.posted("consumers") == "true",
+		Secrets:   v.posted("secrets") == "true",
+		Recipient: v.posted("recipient"),
+		Password:  secrets.Secret(v.posted("password")),
 	}
 	e, err := h.Exports.Request(v.ctx(), v.who, v.param("project"), options)
 	if err == nil {
@@ -66,7 +71,10 @@ func (h *Handler) startExport(v *visit) (web.Answer, error) {
 	}
 	m, err := h.exportForm(v, p)
 	m.Format, m.Keys, m.Consumers = options.Format, options.Keys, options.Consumers
+	m.Secrets.On = options.Secrets
 	m.KeysError = wrong.take("/keys")
+	m.Secrets.Recipient = wrong.value("/recipient", options.Recipient)
+	m.Secrets.PasswordError = wrong.take("/password")
 	m.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: exports.AskPage(m)}, err
 }
@@ -139,7 +147,7 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 			SHA256:  e.SHA256,
 			Expires: momentOrNever(e.ExpiresAt),
 		}
-		if e.Keys != string(bundle.KeysMint) || v.who.May(p.Team, access.ExportMinted) {
+		if mayDownload(v, p.Team, e) {
 			m.File.DownloadURL = path + "/download"
 		}
 	}
@@ -183,6 +191,15 @@ func exportFacts(e rules.Export) []ui.Fact {
 		{Label: "Consumers", Value: consumers},
 		{Label: "Started", Value: moment(e.CreatedAt)},
 	}
+}
+
+// mayDownload reports whether the visitor may have the zip: new keys and secrets are for
+// those who may make them.
+func mayDownload(v *visit, team string, e rules.Export) bool {
+	if e.Secrets && !v.who.May(team, access.ExportSecrets) {
+		return false
+	}
+	return e.Keys != string(bundle.KeysMint) || v.who.May(team, access.ExportMinted)
 }
 
 func formatText(format string) string {

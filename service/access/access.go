@@ -47,16 +47,18 @@ const (
 	// besides where the zip holds new keys in plain text.
 	ExportDownload Action = "export.download"
 	ExportMinted   Action = "export.minted"
-	AuditRead      Action = "audit.read"
-	UsageRead      Action = "usage.read" // what was counted, and the live log of requests
-	ProductRead    Action = "product.read"
-	ProductCreate  Action = "product.create"
-	ProductUpdate  Action = "product.update"
-	ProductDelete  Action = "product.delete"
-	DomainChange   Action = "domain.change" // the host names of environments
-	TenantRead     Action = "tenant.read"
-	TenantCreate   Action = "tenant.create"
-	TenantUpdate   Action = "tenant.update"
+	// ExportSecrets is asked for by exports with secrets, and recorded of each.
+	ExportSecrets Action = "export.secrets"
+	AuditRead     Action = "audit.read"
+	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+	ProductRead   Action = "product.read"
+	ProductCreate Action = "product.create"
+	ProductUpdate Action = "product.update"
+	ProductDelete Action = "product.delete"
+	DomainChange  Action = "domain.change" // the host names of environments
+	TenantRead    Action = "tenant.read"
+	TenantCreate  Action = "tenant.create"
+	TenantUpdate  Action = "tenant.update"
 	// TenantDelete deletes an unused tenant, TenantErase one with people, keys or projects.
 	TenantDelete  Action = "tenant.delete"
 	TenantErase   Action = "tenant.erase"
@@ -135,6 +137,7 @@ func Actions() []Action {
 		ExportCreate,
 		ExportDownload,
 		ExportMinted,
+		ExportSecrets,
 		AuditRead,
 		UsageRead,
 		WebhookRead,
@@ -221,6 +224,7 @@ var granted = map[Role]map[Action]bool{
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(
+		ExportSecrets,
 		DomainChange,
 		ProjectErase,
 		ProjectMove,

@@ -60,14 +60,14 @@ func TestScopes(t *testing.T) {
 	golden := map[access.Scope]string{
 		// In order: projects, keys, exports, audit, usage, webhooks, logins, users; teams, products, host names, tenants;
 		// then what is the account's own: claim and teams, the account, tokens.
-		access.ScopeRead:   "ynnnnnn ynn nnnn n y nn yn nn ynnynnnnn ynnn n ynnnn nnn nnnnn nnnnn",
-		access.ScopeWrite:  "nyyyynn nnn nnnn n n nn ny nn nnnnnnnnn nyyy y nyyyn ynn nnnnn nnnnn",
-		access.ScopeKeys:   "nnnnnnn nyy nnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeExport: "nnnnnnn nnn yyyy n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeUsers:  "nnnnnnn nnn nnnn n n nn nn yy nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeAdmin:  "nnnnnyy nnn nnnn y n yy nn nn nyynyyyyy nnnn n nnnny nyy nnnny yyynn",
-		"":                 "nnnnnnn nnn nnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		"stranger":         "nnnnnnn nnn nnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeRead:   "ynnnnnn ynn nnnnn n y nn yn nn ynnynnnnn ynnn n ynnnn nnn nnnnn nnnnn",
+		access.ScopeWrite:  "nyyyynn nnn nnnnn n n nn ny nn nnnnnnnnn nyyy y nyyyn ynn nnnnn nnnnn",
+		access.ScopeKeys:   "nnnnnnn nyy nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeExport: "nnnnnnn nnn yyyyy n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeUsers:  "nnnnnnn nnn nnnnn n n nn nn yy nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeAdmin:  "nnnnnyy nnn nnnnn y n yy nn nn nyynyyyyy nnnn n nnnny nyy nnnny yyynn",
+		"":                 "nnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		"stranger":         "nnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
 	}
 	for scope, groups := range golden {
 		want := strings.ReplaceAll(groups, " ", "")

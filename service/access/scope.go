@@ -58,6 +58,7 @@ var needed = map[Action]Scope{
 	ExportCreate:     ScopeExport,
 	ExportDownload:   ScopeExport,
 	ExportMinted:     ScopeExport,
+	ExportSecrets:    ScopeExport,
 	UserRead:         ScopeUsers,
 	UserUpdate:       ScopeUsers,
 	TeamCreate:       ScopeAdmin,

@@ -97,7 +97,7 @@ func (s *Service) DeleteAccount(ctx context.Context, p access.Principal, confirm
 			"account.",
 			account.Email)
 	}
-	if err := s.provesItself(ctx, p, account, password); err != nil {
+	if err := s.provesItself(ctx, p, account, password, "delete the account"); err != nil {
 		return err
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return s.eraseAccount(tx, p, account) })
@@ -110,19 +110,35 @@ func (s *Service) DeleteAccount(ctx context.Context, p access.Principal, confirm
 	return nil
 }
 
-// provesItself checks that the caller is the account's person and not only in their browser.
-func (s *Service) provesItself(ctx context.Context, p access.Principal, account models.Account, password string) error {
+// Prove checks that the caller is the account's person and not only in their browser: by the
+// account's password, or where it has none by a session that began within freshFor.
+func (s *Service) Prove(ctx context.Context, p access.Principal, password string) error {
+	if p.Account == "" {
+		return fault.New(fault.Forbidden, "not_a_person", "Only a person who is signed in can do this, and no "+
+			"workspace key: claim the workspace first.")
+	}
+	account, err := s.DB.Read(ctx).AccountByID(p.Account)
+	if err != nil {
+		return fmt.Errorf("accounts: prove %s: %w", p.Account, err)
+	}
+	return s.provesItself(ctx, p, account, password, "export secrets")
+}
+
+// provesItself is Prove for what the caller wants to do, such as delete the account.
+func (s *Service) provesItself(
+	ctx context.Context, p access.Principal, account models.Account, password, purpose string,
+) error {
 	if account.PasswordHash == "" {
 		d, err := accountDeletionOf(s.DB.Read(ctx), p, account)
 		if err == nil && !d.Fresh {
 			err = fault.New(fault.Conflict, "sign_in_again",
-				"Sign out and in again, and delete the account within five minutes.")
+				"Sign out and in again, and %s within five minutes.", purpose)
 		}
 		return err
 	}
 	attempt := attempt{kind: "password", subject: p.Account, from: From{RemoteAddr: p.RemoteAddr}}
 	if !s.throttle.allow(attempt, models.Now()) {
-		return tooMany("delete the account")
+		return tooMany(purpose)
 	}
 	ok, err := len(password) <= maxPassword, error(nil)
 	if ok {

@@ -89,7 +89,7 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	}
 	report := s.startReporting(ctx, row)
 	defer func() { _ = report.stop() }() // also after a panic
-	result, draft, err := s.draw(report.ctx, row, sign, report.note)
+	result, draft, err := s.draw(report.ctx, &row, sign, report.note)
 	if lost := report.stop(); lost != nil {
 		err = lost
 	}
@@ -103,14 +103,15 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	return err
 }
 
-// draw writes the zip into the store. After an error there is no file.
+// draw writes the zip into the store, and sets the key of a file with secrets. After an
+// error there is no file.
 func (s *Service) draw(
 	ctx context.Context,
-	row models.Export,
+	row *models.Export,
 	sign func([]byte) ([]byte, error),
 	progress func(string, int64, int64),
 ) (result bundle.Result, draft Draft, err error) {
-	draft, err = s.Store.Create(ctx, attemptOf(row))
+	draft, err = s.Store.Create(ctx, attemptOf(*row))
 	if err != nil {
 		return result, nil, err
 	}
@@ -120,8 +121,15 @@ func (s *Service) draw(
 			draft.Discard()
 		}
 	}()
+	if row.Secrets {
+		encrypted, key, err := s.encrypted(ctx, *row, draft)
+		if err != nil {
+			return result, nil, err
+		}
+		draft, row.FileKey = encrypted, key
+	}
 	err = s.DB.Consistent(ctx, func(tx *models.Tx) (err error) {
-		result, err = s.write(ctx, tx, row, draft, sign, progress)
+		result, err = s.write(ctx, tx, *row, draft, sign, progress)
 		return err
 	})
 	if err == nil {
@@ -153,7 +161,14 @@ func (s *Service) write(
 	if err != nil {
 		return bundle.Result{}, err
 	}
+	var secret func(item string) (string, error)
+	if row.Secrets {
+		if secret, err = s.secretsOf(tx, project); err != nil {
+			return bundle.Result{}, err
+		}
+	}
 	return bundle.Write(ctx, draft, bundle.Input{
+		Secret:   secret,
 		Project:  project,
 		Keys:     func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
 		KeyCount: count,
@@ -164,6 +179,8 @@ func (s *Service) write(
 			Format:    bundle.Format(row.Format),
 			Keys:      bundle.KeysOption(row.Keys),
 			Consumers: row.Consumers,
+			Secrets:   row.Secrets,
+			Recipient: row.Recipient,
 		},
 		Target:    target,
 		AddressOf: func(version, environment string) string { return s.AddressOf(project.Name, version, environment) },

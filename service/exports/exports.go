@@ -46,9 +46,12 @@ type Service struct {
 	AddressOf func(project, version, environment string) string
 	PublicURL string // of the control plane
 	Generator string
-	Vault     *secrets.Vault // seals the key that signs exports; nil: exports are not signed
-	Log       *slog.Logger
-	Events    Events // nil: no events
+	Vault     *secrets.Vault // seals the key that signs exports; nil: exports are not signed, and have no secrets
+	// Prove checks that a caller is the account's person and not only in their browser; nil:
+	// no export has secrets.
+	Prove  func(ctx context.Context, p access.Principal, password string) error
+	Log    *slog.Logger
+	Events Events // nil: no events
 }
 
 // Events emits an event of a team in the caller's transaction.
@@ -64,6 +67,8 @@ type Export struct {
 	Format      string
 	Keys        string
 	Consumers   bool
+	Secrets     bool
+	Recipient   string
 	State       string
 	Part        string // being written
 	RowsDone    int64
@@ -77,60 +82,17 @@ type Export struct {
 	ExpiresAt   *time.Time
 }
 
-// Options are a customer's choices. Keys "" means hashes. Secrets is refused: it is not
-// available yet.
-type Options struct {
-	Format    string
-	Keys      string
-	Consumers bool
-	Secrets   bool
-}
-
-func (o Options) normalized() (Options, error) {
-	var wrong []fault.Field
-	switch bundle.Format(o.Format) {
-	case bundle.FormatData, bundle.FormatGateway:
-	default:
-		wrong = append(wrong, fault.Field{
-			Pointer: "/format",
-			Code:    "invalid_format",
-			Detail:  "Use data, or gateway for a zip that runs on Kong.",
-		})
-	}
-	switch bundle.KeysOption(o.Keys) {
-	case "":
-		o.Keys = string(bundle.KeysHashes)
-	case bundle.KeysHashes, bundle.KeysMint, bundle.KeysNone:
-	default:
-		wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "invalid_keys", Detail: "Use hashes, mint or none."})
-	}
-	if !o.Consumers {
-		switch bundle.KeysOption(o.Keys) {
-		case bundle.KeysMint:
-			wrong = append(wrong, fault.Field{
-				Pointer: "/keys",
-				Code:    "keys_without_consumers",
-				Detail:  "New keys need the consumers that own them. Use none, or include consumers.",
-			})
-		case bundle.KeysHashes:
-			o.Keys = string(bundle.KeysNone)
-		}
-	}
-	if o.Secrets {
-		wrong = append(wrong, fault.Field{
-			Pointer: "/secrets",
-			Code:    "not_available_yet",
-			Detail:  "Exports with secrets are not available yet. Leave this out.",
-		})
-	}
-	return o, fault.InvalidFields(wrong)
-}
-
 // Request queues an export. It writes the row, the audit entry and the job in one
 // transaction. Too many unfinished exports of a project are refused as Conflict with the
 // code too_many_exports.
+//
+// An export with secrets is for members and owners who prove themselves again: with the
+// account's password, or by a session that began within five minutes.
 func (s *Service) Request(ctx context.Context, p access.Principal, project string, options Options) (Export, error) {
 	var out Export
+	if err := s.provedForSecrets(ctx, p, project, options); err != nil {
+		return Export{}, fmt.Errorf("exports: request for %s: %w", project, err)
+	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		parent, err := access.Project(tx, p, project, access.ExportCreate)
 		if err != nil {
@@ -154,6 +116,8 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 			Format:    options.Format,
 			Keys:      options.Keys,
 			Consumers: options.Consumers,
+			Secrets:   options.Secrets,
+			Recipient: options.Recipient,
 			State:     Queued,
 			CreatedAt: models.Now(),
 		}
@@ -169,6 +133,13 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 		}
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
+		}
+		if row.Secrets {
+			entry.Action, entry.After = access.ExportSecrets, nil
+			entry.Detail = map[string]string{"recipient": row.Recipient}
+			if err := access.Record(tx, p, entry); err != nil {
+				return err
+			}
 		}
 		out = view(row, parent.Name)
 		return s.Jobs.EnqueueExport(ctx, tx, row.ID)
@@ -272,6 +243,9 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 	if err == nil && row.Keys == string(bundle.KeysMint) {
 		err = access.Check(p, parent.TeamID, access.ExportMinted)
 	}
+	if err == nil && row.Secrets {
+		err = access.Check(p, parent.TeamID, access.ExportSecrets)
+	}
 	if err != nil {
 		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
 	}
@@ -282,7 +256,7 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 		return File{}, fault.New(fault.Conflict, "export_not_ready",
 			"This export is %s; it can be downloaded once it is ready.", row.State)
 	}
-	content, err := s.Store.Open(ctx, attemptOf(row))
+	content, err := s.open(ctx, row)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.Log.Error("the file of an export cannot be read", "export", id, "error", err)
@@ -357,6 +331,8 @@ func view(row models.Export, projectName string) Export {
 		Format:      row.Format,
 		Keys:        row.Keys,
 		Consumers:   row.Consumers,
+		Secrets:     row.Secrets,
+		Recipient:   row.Recipient,
 		State:       row.State,
 		Part:        row.Part,
 		RowsDone:    row.RowsDone,

@@ -63,10 +63,7 @@ func (s *Service) expire(ctx context.Context) error {
 		if err := s.Store.Remove(ctx, row.ID); err != nil {
 			return fmt.Errorf("exports: remove the file of %s: %w", row.ID, err)
 		}
-		err := s.DB.Write(ctx, func(tx *models.Tx) error {
-			_, err := tx.MoveExport(row.ID, []string{Ready}, Expired)
-			return err
-		})
+		err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ExpireExport(row.ID) })
 		if err != nil {
 			return fmt.Errorf("exports: expire %s: %w", row.ID, err)
 		}

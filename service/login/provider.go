@@ -281,10 +281,6 @@ func labelOf(row models.Provider) string {
 	return label + " (" + u.Host + ")"
 }
 
-func secretPlace(id string) secrets.Place {
-	return secrets.Place{Table: "providers", Row: id, Column: "client_secret"}
-}
-
 // providerConfig returns the configuration of an enabled provider, with its secret.
 func (s *Service) providerConfig(ctx context.Context, clientID, id string) (providers.Config, models.Provider, error) {
 	tx := s.DB.Read(ctx)
@@ -321,7 +317,7 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		return config, row, nil
 	}
 	if row.ClientSecret != nil {
-		if config.ClientSecret, err = s.Vault.Open(tx, secretPlace(id), row.ClientSecret); err != nil {
+		if config.ClientSecret, err = s.Vault.Open(tx, row.SecretPlace(), row.ClientSecret); err != nil {
 			return config, row, err
 		}
 	}

@@ -99,7 +99,7 @@ func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in Pro
 		return nil
 	}
 	var err error
-	row.ClientSecret, err = s.Vault.Seal(tx, team, secretPlace(row.ID), *in.ClientSecret)
+	row.ClientSecret, err = s.Vault.Seal(tx, team, row.SecretPlace(), *in.ClientSecret)
 	return err
 }
 

@@ -79,7 +79,7 @@ func readProviderSettings(tx *models.Tx, projectID string) (map[string]*snapshot
 	for _, row := range rows {
 		out[row.ID] = &snapshot.ProviderSettings{
 			Managed:       row.Managed,
-			HasSecret:     slices.Contains(secret, row.ID),
+			HasSecret:     slices.ContainsFunc(secret, func(p models.Provider) bool { return p.ID == row.ID }),
 			Scopes:        row.Scopes,
 			Label:         row.Label,
 			Audience:      row.Audience,

@@ -116,7 +116,8 @@ var libraries = []library{
 	{"github.com/prometheus", []string{"platform/metrics"}},
 	{"code.dny.dev/ssrf", []string{"platform/egress"}},
 	{"github.com/go-jose", []string{"platform/federation", "service/login", "gateway/bearer"}},
-	{"filippo.io", []string{"gateway/bearer"}},
+	{"filippo.io/bigmod", []string{"gateway/bearer"}},
+	{"filippo.io/age", []string{"bundle", "service/exports"}},
 	{"golang.org/x/crypto/acme", []string{"service/certificates", "app"}}, // app: the name of its protocol (ALPN)
 	{"golang.org/x/oauth2", []string{"platform/federation", "service/login"}},
 	{"github.com/coreos/go-oidc", []string{"platform/federation", "service/login"}},

@@ -20,9 +20,19 @@ type Ask struct {
 	Format    string // gateway or data; "" is gateway
 	Keys      string // hashes, mint or none; "" is hashes
 	Consumers bool
+	Secrets   Secrets
 	Error     string // what is wrong with the choice as a whole
 	KeysError string
 	History   []Line
+}
+
+// Secrets is the part of the choice about secrets. It posts secrets (true or absent),
+// recipient and password.
+type Secrets struct {
+	May           bool // the visitor may take secrets away
+	On            bool
+	Recipient     ui.Value
+	PasswordError string
 }
 
 func (a Ask) formats() ui.Group {
