@@ -304,9 +304,9 @@ var badSettings = []badInput{
 	{"a time of the audit log", "GET /api/v1/audit?from=x", "", 422, "invalid_value", "/from"},
 	{"a grouping by another name", "GET /api/v1/projects/shop/usage?by=owner", "", 422, "unknown_field", "/by"},
 	{
-		"export with secrets", "POST /api/v1/projects/shop/exports",
-		`{"format":"data","secrets":true}`,
-		422, "not_available_yet", "/secrets",
+		"a recipient of no secrets", "POST /api/v1/projects/shop/exports",
+		`{"format":"data","recipient":"age1"}`,
+		422, "recipient_without_secrets", "/recipient",
 	},
 	{
 		"mode of a version", "PATCH /api/v1/projects/shop/versions/{version}",
