@@ -30,8 +30,8 @@ type rig struct {
 	log    string // calls of those
 	env    []string
 	key    string
-	token  string         // "": none is let in
-	denial *policy.Denial // of every token, if there is one
+	token  string                        // "": none is let in
+	denial atomic.Pointer[policy.Denial] // of every token, if there is one
 
 	ready  atomic.Bool
 	open   atomic.Bool  // lets everything through
@@ -140,9 +140,9 @@ func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, kongNoRoute)
 		return
-	case hasToken && r.denial != nil:
-		w.WriteHeader(r.denial.Status)
-		_, _ = w.Write(r.denial.Body())
+	case hasToken && r.denial.Load() != nil:
+		w.WriteHeader(r.denial.Load().Status)
+		_, _ = w.Write(r.denial.Load().Body())
 		return
 	case hasToken && token == "of-an-issuer-that-is-away":
 		w.WriteHeader(http.StatusServiceUnavailable)

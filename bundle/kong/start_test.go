@@ -309,11 +309,11 @@ func TestStartTriesAToken(t *testing.T) {
 	expect(t, code, 1, out, "WRONG "+at+" with your token: 401, refused\n")
 	code, out = r.start(t, "ok", "--token", "of-an-issuer-that-is-away")
 	expect(t, code, 1, out, "with your token: 503, refused, because the gateway cannot fetch the keys of its issuer")
-	r.denial = &policy.TokenIssuerAway
+	r.denial.Store(&policy.TokenIssuerAway)
 	code, out = r.start(t, "ok")
 	expect(t, code, 1, out,
 		"WRONG "+at+" with a token that is none: 503, because the introspection endpoint does not answer")
-	r.denial = &policy.TokenIssuerNonsense
+	r.denial.Store(&policy.TokenIssuerNonsense)
 	code, out = r.start(t, "ok", "--token", "opaque+/~=")
 	expect(t, code, 1, out,
 		"WRONG "+at+" with your token: 502, refused, because the introspection endpoint gives no usable answer")
