@@ -39,6 +39,7 @@ var fieldLabels = map[string]string{
 	"new_product":            "Or in a new one",
 	"old_password":           "Password you have now",
 	"password":               "New password",
+	"recipient":              "Encrypt to",
 	"redirect_uris":          "Redirect URIs",
 	"refresh_days":           "Stay signed in, in days",
 	"require_keys":           "Require API keys",

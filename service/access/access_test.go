@@ -11,12 +11,12 @@ import (
 // The matrix is written out so that a change of the table has to be made twice.
 func TestMatrix(t *testing.T) {
 	golden := map[access.Role]string{
-		access.Owner:     "yyyyyyyyyyyyyyyyyyyyyy" + "yyyyyyyyy" + "yyyy" + "y" + "yyyyy",
-		access.Member:    "yyyyynnyyyyyyyyyyyyyyy" + "ynnynynnn" + "yyyy" + "y" + "yyyyn",
-		access.Workspace: "yyyyynnyyyyyyyyynnyyyy" + "ynnnnnnnn" + "yyyy" + "n" + "yyyyn",
-		access.Viewer:    "ynnnnnnynnynynnyynynyn" + "ynnynynnn" + "ynnn" + "n" + "ynnnn",
-		"":               "nnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
-		"stranger":       "nnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
+		access.Owner:     "yyyyyyyyyyyyyyyyyyyyyyy" + "yyyyyyyyy" + "yyyy" + "y" + "yyyyy",
+		access.Member:    "yyyyynnyyyyyyyyyyyyyyyy" + "ynnynynnn" + "yyyy" + "y" + "yyyyn",
+		access.Workspace: "yyyyynnyyyyyyynyynnyyyy" + "ynnnnnnnn" + "yyyy" + "n" + "yyyyn",
+		access.Viewer:    "ynnnnnnynnynynnnyynynyn" + "ynnynynnn" + "ynnn" + "n" + "ynnnn",
+		"":               "nnnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
+		"stranger":       "nnnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
 	}
 	for role, want := range golden {
 		got := ""
