@@ -239,7 +239,10 @@ function strict.request(options)
     }) }),
     ctx = only("kong.ctx", { shared = seen.shared }),
     log = only("kong.log", {
-      crit = function(...) seen.warnings[#seen.warnings + 1] = table.concat({ ... }) end,
+      crit = function(...)
+        assert(seen.in_timer or options.no_timers, "nginx would log the request line too")
+        seen.warnings[#seen.warnings + 1] = table.concat({ ... })
+      end,
     }),
     router = only("kong.router", {
       get_route = function() return options.route and { id = options.route } or nil end,
@@ -292,7 +295,9 @@ function strict.request(options)
         if options.no_timers then
           return nil, "too many pending timers"
         end
+        seen.in_timer = true
         body(false, ...)
+        seen.in_timer = false
         return true
       end,
     }),
