@@ -8,7 +8,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -87,36 +86,11 @@ type Against struct {
 // Errors are of kind Invalid, and their public text begins with the name of the
 // entry at fault.
 func Verify(ctx context.Context, r io.ReaderAt, size int64, against Against) (Report, error) {
-	sum, err := sumOf(ctx, r, size)
+	contents, err := Read(ctx, r, size, against)
 	if err != nil {
 		return Report{}, err
 	}
-	if against.SHA256 != nil && sum != *against.SHA256 {
-		return Report{}, problem("the archive", "its SHA-256 is %s and not the one expected", hexSum(sum))
-	}
-	zr, err := zip.NewReader(r, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return Report{}, fault.New(fault.Invalid, codeNotAnZip, "This file is no complete zip archive.").Because(err)
-	}
-	zr.RegisterDecompressor(zip.Deflate, inflate)
-	v := &verifier{ctx: ctx, files: map[string]*zip.File{}}
-	order, err := v.admit(zr.File)
-	if err != nil {
-		return Report{}, err
-	}
-	if err := v.sums(); err != nil { // first, because its error names the changed file
-		return Report{}, err
-	}
-	if err := v.layout(r, size, order); err != nil {
-		return Report{}, err
-	}
-	if err := v.signature(against.SignedBy); err != nil {
-		return Report{}, err
-	}
-	report, err := v.contents(against.Targets)
-	report.SHA256 = sum
-	_, report.Signed = v.files[signatureFile]
-	return report, err
+	return contents.Report, nil
 }
 
 // sumOf returns the SHA-256 of a whole file.

@@ -13,15 +13,16 @@ import (
 	"postern/core/snapshot"
 )
 
-// contents checks each document and that the documents agree with each other.
-func (v *verifier) contents(targets []Target) (Report, error) {
+// contents checks each document and that the documents agree with each other. It returns
+// the build that they describe.
+func (v *verifier) contents(targets []Target) (Report, *Build, error) {
 	report := Report{Entries: len(v.files)}
 	if err := v.manifest(&report); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	config, err := decodeWhole[projectDoc](v, configFile)
 	if err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	l := &ledgerCheck{
 		v:        v,
@@ -34,27 +35,28 @@ func (v *verifier) contents(targets []Target) (Report, error) {
 		opens:    map[uint64]rowRef{},
 	}
 	if err := v.required(report.Manifest.Options, config); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	if err := l.readKeyRows(config); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	if err := l.readProbes(); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	if err := l.readItems(config, targets); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	if err := l.complete(config); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	if err := l.resolve(); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	if err := l.gatewayHasAll(); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
-	return report, l.generated(config, l.target)
+	b, err := l.generated(config, l.target)
+	return report, b, err
 }
 
 func (v *verifier) manifest(report *Report) error {

@@ -13,19 +13,19 @@ import (
 // generated generates every file from the documents again and compares the bytes, which
 // finds a file that was changed together with its sum. It includes project-config.json
 // and the key rows, so that every JSON parser reads them as this program does. New keys
-// are random; mintedCheck compares them with their rows.
-func (l *ledgerCheck) generated(config projectDoc, target Target) error {
+// are random; mintedCheck compares them with their rows. It returns the build.
+func (l *ledgerCheck) generated(config projectDoc, target Target) (*Build, error) {
 	b, err := l.v.rebuild(l.report.Manifest, config, target, l.only)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer b.close()
 	parts, err := b.parts()
 	if err != nil {
-		return problem(configFile, "%s", err)
+		return nil, problem(configFile, "%s", err)
 	}
 	if l.report.Manifest.edition() != Edition {
-		return l.released(b, parts)
+		return b, l.released(b, parts)
 	}
 	again := &archive{}
 	for name, f := range l.v.files {
@@ -39,7 +39,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 	b.summary = l.report.Summary
 	all := slices.Concat(parts, b.seals(again, parts))
 	if name, added := l.v.unexpected(all); added {
-		return noFile(name)
+		return nil, noFile(name)
 	}
 	for _, part := range all {
 		switch {
@@ -47,11 +47,11 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 		case part.Name == reportFile && !b.HasKeys(): // it contains key items, and the key rows were left out
 		default:
 			if err := l.v.same(part); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return b, nil
 }
 
 // unexpected returns the first entry that is not one of the parts, and whether there is one.

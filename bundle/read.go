@@ -1,0 +1,76 @@
+package bundle
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	"postern/core/snapshot"
+	"postern/platform/fault"
+)
+
+// Contents is what a verified archive has of a project. It reads the archive for as long as
+// it is used.
+type Contents struct {
+	Report
+	// Project is the state that the documents describe. It has no secrets: those are not in
+	// the archive.
+	Project *snapshot.Project
+
+	build *Build
+}
+
+// Read verifies an archive as Verify does, and returns what is in it. Keys and Users end
+// with ctx.
+func Read(ctx context.Context, r io.ReaderAt, size int64, against Against) (*Contents, error) {
+	sum, err := sumOf(ctx, r, size)
+	if err != nil {
+		return nil, err
+	}
+	if against.SHA256 != nil && sum != *against.SHA256 {
+		return nil, problem("the archive", "its SHA-256 is %s and not the one expected", hexSum(sum))
+	}
+	zr, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, fault.New(fault.Invalid, codeNotAnZip, "This file is no complete zip archive.").Because(err)
+	}
+	zr.RegisterDecompressor(zip.Deflate, inflate)
+	v := &verifier{ctx: ctx, files: map[string]*zip.File{}}
+	order, err := v.admit(zr.File)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.sums(); err != nil { // first, because its error names the changed file
+		return nil, err
+	}
+	if err := v.layout(r, size, order); err != nil {
+		return nil, err
+	}
+	if err := v.signature(against.SignedBy); err != nil {
+		return nil, err
+	}
+	report, build, err := v.contents(against.Targets)
+	if err != nil {
+		return nil, err
+	}
+	report.SHA256 = sum
+	_, report.Signed = v.files[signatureFile]
+	return &Contents{Report: report, Project: build.Project, build: build}, nil
+}
+
+// Keys streams all keys, tenant by tenant in the order of the tenants and in ascending order
+// of ids. A key is valid until the next iteration.
+func (c *Contents) Keys(ctx context.Context) iter.Seq2[*snapshot.Key, error] {
+	return c.build.Keys(ctx, "import")
+}
+
+// Users streams the users of a tenant in ascending order of ids. A user is valid until the
+// next iteration.
+func (c *Contents) Users(ctx context.Context, t snapshot.Tenant) iter.Seq2[*snapshot.User, error] {
+	if !c.build.HasPeople(t) {
+		return func(func(*snapshot.User, error) bool) {}
+	}
+	return c.build.UsersOf(ctx, t, "import")
+}
