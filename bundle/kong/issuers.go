@@ -44,6 +44,9 @@ func judgeIssuer(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	if err != nil || number >= len(s.Version.Access.Issuers) {
 		return bundle.Verdict{}
 	}
+	if !s.Version.Access.Allows(snapshot.JWT) { // the method was removed, and its issuers were kept
+		return bundle.Verdict{Reason: "unused"}
+	}
 	pair := s.Version.Access.Issuers[number]
 	for _, pl := range places(b.Project) {
 		if pl.version == s.Version {
@@ -68,6 +71,13 @@ func issuerFates() []bundle.Fate {
 				"issuer's keys, keeps them, and answers 503 issuer_unavailable while it has none.",
 			Remedy: "Let the gateway reach the issuer. For an issuer with a certificate of a private authority, set " +
 				"KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
+		},
+		{
+			Reason: "unused",
+			Status: bundle.Exact,
+			How:    "`project-config.json`; the version does not take tokens",
+			Note: "The version does not have the method jwt, so that neither gateway looks at the issuer's tokens. The " +
+				"issuer stands in project-config.json.",
 		},
 		{
 			Reason: "loopback",

@@ -1,10 +1,12 @@
 package kong
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
 
+	"postern/bundle"
 	"postern/core/snapshot"
 )
 
@@ -157,5 +159,20 @@ func TestIssuersThatAContainerCannotReach(t *testing.T) {
 				t.Errorf("%d of 2 issuers have the code kong.token_issuer.%s", n, tt.reason)
 			}
 		})
+	}
+}
+
+// A version keeps its issuers when the method jwt is removed. No route of the plugin has them.
+func TestIssuersOfAVersionWithoutTokens(t *testing.T) {
+	in := sampleInput()
+	takeTokens(in.Project)
+	in.Project.Versions[1].Access.Methods = []snapshot.Method{snapshot.APIKey}
+	var zip bytes.Buffer
+	if _, err := bundle.Write(t.Context(), &zip, in); err != nil {
+		t.Fatal(err)
+	}
+	against := bundle.Against{Targets: []bundle.Target{Target}}
+	if _, err := bundle.Verify(t.Context(), bytes.NewReader(zip.Bytes()), int64(zip.Len()), against); err != nil {
+		t.Error(err)
 	}
 }
