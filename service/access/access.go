@@ -37,7 +37,8 @@ const (
 	ProjectDelete  Action = "project.delete"
 	ProjectRestore Action = "project.restore"
 	ProjectErase   Action = "project.erase"
-	ProjectMove    Action = "project.move" // to another team; needed in both
+	ProjectMove    Action = "project.move"   // to another team; needed in both
+	ProjectImport  Action = "project.import" // of an exported zip
 	KeyRead        Action = "key.read"
 	KeyCreate      Action = "key.create"
 	KeyChange      Action = "key.change" // freeze, unfreeze, rotate, revoke, update
@@ -130,6 +131,7 @@ func Actions() []Action {
 		ProjectRestore,
 		ProjectErase,
 		ProjectMove,
+		ProjectImport,
 		KeyRead,
 		KeyCreate,
 		KeyChange,
@@ -221,10 +223,11 @@ var granted = map[Role]map[Action]bool{
 		InvitationCreate,
 		InvitationRevoke,
 	),
-	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
-	// has no members; who wants it claims it.
+	// Anybody can make an unclaimed workspace: it must not send calls anywhere, nor take in
+	// zips. It has no members; who wants it claims it.
 	Workspace: except(
 		ExportSecrets,
+		ProjectImport,
 		DomainChange,
 		ProjectErase,
 		ProjectMove,

@@ -11,12 +11,12 @@ import (
 // The matrix is written out so that a change of the table has to be made twice.
 func TestMatrix(t *testing.T) {
 	golden := map[access.Role]string{
-		access.Owner:     "yyyyyyyyyyyyyyyyyyyyyyy" + "yyyyyyyyy" + "yyyy" + "y" + "yyyyy",
-		access.Member:    "yyyyynnyyyyyyyyyyyyyyyy" + "ynnynynnn" + "yyyy" + "y" + "yyyyn",
-		access.Workspace: "yyyyynnyyyyyyynyynnyyyy" + "ynnnnnnnn" + "yyyy" + "n" + "yyyyn",
-		access.Viewer:    "ynnnnnnynnynynnnyynynyn" + "ynnynynnn" + "ynnn" + "n" + "ynnnn",
-		"":               "nnnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
-		"stranger":       "nnnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
+		access.Owner:     "yyyyyyyyyyyyyyyyyyyyyyyy" + "yyyyyyyyy" + "yyyy" + "y" + "yyyyy",
+		access.Member:    "yyyyynnyyyyyyyyyyyyyyyyy" + "ynnynynnn" + "yyyy" + "y" + "yyyyn",
+		access.Workspace: "yyyyynnnyyyyyyynyynnyyyy" + "ynnnnnnnn" + "yyyy" + "n" + "yyyyn",
+		access.Viewer:    "ynnnnnnnynnynynnnyynynyn" + "ynnynynnn" + "ynnn" + "n" + "ynnnn",
+		"":               "nnnnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
+		"stranger":       "nnnnnnnnnnnnnnnnnnnnnnnn" + "nnnnnnnnn" + "nnnn" + "n" + "nnnnn",
 	}
 	for role, want := range golden {
 		got := ""
@@ -60,14 +60,14 @@ func TestScopes(t *testing.T) {
 	golden := map[access.Scope]string{
 		// In order: projects, keys, exports, audit, usage, webhooks, logins, users; teams, products, host names, tenants;
 		// then what is the account's own: claim and teams, the account, tokens.
-		access.ScopeRead:   "ynnnnnn ynn nnnnn n y nn yn nn ynnynnnnn ynnn n ynnnn nnn nnnnn nnnnn",
-		access.ScopeWrite:  "nyyyynn nnn nnnnn n n nn ny nn nnnnnnnnn nyyy y nyyyn ynn nnnnn nnnnn",
-		access.ScopeKeys:   "nnnnnnn nyy nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeExport: "nnnnnnn nnn yyyyy n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeUsers:  "nnnnnnn nnn nnnnn n n nn nn yy nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeAdmin:  "nnnnnyy nnn nnnnn y n yy nn nn nyynyyyyy nnnn n nnnny nyy nnnny yyynn",
-		"":                 "nnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		"stranger":         "nnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeRead:   "ynnnnnnn ynn nnnnn n y nn yn nn ynnynnnnn ynnn n ynnnn nnn nnnnn nnnnn",
+		access.ScopeWrite:  "nyyyynny nnn nnnnn n n nn ny nn nnnnnnnnn nyyy y nyyyn ynn nnnnn nnnnn",
+		access.ScopeKeys:   "nnnnnnnn nyy nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeExport: "nnnnnnnn nnn yyyyy n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeUsers:  "nnnnnnnn nnn nnnnn n n nn nn yy nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeAdmin:  "nnnnnyyn nnn nnnnn y n yy nn nn nyynyyyyy nnnn n nnnny nyy nnnny yyynn",
+		"":                 "nnnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		"stranger":         "nnnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
 	}
 	for scope, groups := range golden {
 		want := strings.ReplaceAll(groups, " ", "")

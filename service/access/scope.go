@@ -42,6 +42,7 @@ var needed = map[Action]Scope{
 	ProjectRestore:   ScopeWrite,
 	ProjectErase:     ScopeAdmin,
 	ProjectMove:      ScopeAdmin,
+	ProjectImport:    ScopeWrite,
 	WorkspaceClaim:   ScopeWrite,
 	LoginUpdate:      ScopeWrite,
 	ProductCreate:    ScopeWrite,

@@ -84,3 +84,14 @@ func article(window snapshot.Window) string {
 	}
 	return "A " + window.String()
 }
+
+// LimitsColumn returns limits as a column has them.
+func LimitsColumn(l snapshot.Limits) models.Limits {
+	out := models.Limits{}
+	for window, calls := range l {
+		if calls != 0 {
+			out[snapshot.Window(window).String()] = calls
+		}
+	}
+	return out
+}

@@ -59,6 +59,9 @@ var folders = []folder{
 	{path: "service/domains", floor: service, beside: []string{"service/access"}},
 	{path: "service/exports", floor: service, beside: []string{"service/access", "service/keys", "service/projects"}},
 	{path: "service/idempotency", floor: service},
+	{path: "service/imports", floor: service, beside: []string{
+		"service/access", "service/directory", "service/keys", "service/login", "service/projects",
+	}},
 	{path: "service/introspection", floor: service, beside: []string{"service/login", "service/projects"}},
 	{path: "service/keys", floor: service, beside: []string{"service/access"}},
 	{path: "service/login", floor: service, beside: []string{"service/access", "service/directory"}},

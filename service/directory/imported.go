@@ -1,0 +1,146 @@
+package directory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"postern/core/snapshot"
+	"postern/platform/fault"
+)
+
+// maxImported bounds a text of an imported user that sign-ins do not bound otherwise, in
+// bytes.
+const maxImported = 2000
+
+// CheckImported checks the groups and entry rules of a tenant that were read from a zip by
+// the rules that new ones are held to. pointer is where the files of its people stand.
+func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
+	known := map[string]*snapshot.Group{}
+	names := map[string]bool{}
+	for i := range d.Groups {
+		known[d.Groups[i].ID] = &d.Groups[i]
+	}
+	var wrong []fault.Field
+	for i, g := range d.Groups {
+		at := fmt.Sprintf("%s/groups.json/groups/%d", pointer, i)
+		if !groupName.MatchString(g.Name) || names[g.Name] {
+			wrong = append(wrong, fault.Field{
+				Pointer: at + "/name",
+				Code:    "invalid_name",
+				Detail: "Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, the first a letter or " +
+					"digit, and each name once.",
+			})
+		}
+		names[g.Name] = true
+		wrong = append(wrong, checkText(at+"/display_name", g.DisplayName)...)
+		wrong = append(wrong, checkText(at+"/external_id", g.ExternalID)...)
+		if !areGroups(known, g.Parents) || containsItself(known, g.ID) {
+			wrong = append(wrong, fault.Field{
+				Pointer: at + "/parents",
+				Code:    "invalid_parents",
+				Detail:  "Name groups of the tenant, once each, in which the group does not contain itself.",
+			})
+		}
+	}
+	return append(wrong, checkImportedApprovals(pointer, d, known)...)
+}
+
+func areGroups(known map[string]*snapshot.Group, ids []string) bool {
+	for i, id := range ids {
+		if known[id] == nil || slices.Contains(ids[:i], id) {
+			return false
+		}
+	}
+	return true
+}
+
+// containsItself reports whether a group is among the groups that it is nested in.
+func containsItself(known map[string]*snapshot.Group, id string) bool {
+	seen := map[string]bool{}
+	next := slices.Clone(known[id].Parents)
+	for len(next) > 0 {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		if at == id {
+			return true
+		}
+		if group := known[at]; group != nil && !seen[at] {
+			seen[at] = true
+			next = append(next, group.Parents...)
+		}
+	}
+	return false
+}
+
+func checkImportedApprovals(
+	pointer string, d *snapshot.Directory, known map[string]*snapshot.Group,
+) (wrong []fault.Field) {
+	if len(d.Approvals) > maxApprovals {
+		return []fault.Field{{
+			Pointer: pointer + "/entry.json/pre_approvals",
+			Code:    "too_many_approvals",
+			Detail:  fmt.Sprintf("A tenant has at most %d approvals.", maxApprovals),
+		}}
+	}
+	for i, a := range d.Approvals {
+		at := fmt.Sprintf("%s/entry.json/pre_approvals/%d", pointer, i)
+		in := NewApproval{Kind: a.Kind, Value: a.Value}
+		fields := in.check()
+		for _, field := range fields {
+			field.Pointer = at + field.Pointer
+			wrong = append(wrong, field)
+		}
+		if len(fields) == 0 && in.Value != a.Value {
+			wrong = append(wrong, fault.Field{Pointer: at + "/value", Code: "invalid_value", Detail: "Use lower case."})
+		}
+		if !areGroups(known, withoutUnknown(known, a.Groups)) {
+			wrong = append(wrong, fault.Field{Pointer: at + "/groups", Code: "duplicate", Detail: "Name groups once each."})
+		}
+	}
+	return wrong
+}
+
+// withoutUnknown returns the ids of groups that exist: an approval outlives its groups.
+func withoutUnknown(known map[string]*snapshot.Group, ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return known[id] == nil })
+}
+
+// CheckImportedUser checks a user that was read from a zip, of a tenant with these app
+// clients. pointer is where the files of the tenant's people stand.
+func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool) []fault.Field {
+	var wrong []fault.Field
+	refuse := func(ok bool, member, code, detail string) {
+		if !ok {
+			at := pointer + "/users.jsonl/" + u.ID + member
+			wrong = append(wrong, fault.Field{Pointer: at, Code: code, Detail: detail})
+		}
+	}
+	oneLine := func(text string, most int) bool {
+		return len(text) <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+	}
+	refuse(oneLine(u.Email, 254) && strings.ToLower(u.Email) == u.Email, "/email", "invalid_email",
+		"Use at most 254 bytes in lower case.")
+	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
+	refuse(len(checkText("", u.UserName)) == 0 && strings.ToLower(u.UserName) == u.UserName, "/user_name",
+		"invalid_text", "Use at most 200 characters on one line, in lower case.")
+	refuse(len(checkText("", u.ExternalID)) == 0, "/external_id", "invalid_text", "Use at most 200 characters on one line.")
+	refuse(u.State == Active || u.State == Frozen || u.State == Invited, "/state", "invalid_state",
+		"Use active, frozen or invited.")
+	for i, one := range u.Identities {
+		refuse(one.Issuer != "" && oneLine(one.Issuer, maxImported) && one.Subject != "" && oneLine(one.Subject, 255) &&
+			oneLine(one.ProviderID, 100), fmt.Sprintf("/identities/%d", i), "invalid_identity",
+			"Use an issuer of at most 2000 bytes and a subject of at most 255.")
+	}
+	for i, m := range u.Memberships {
+		refuse(m.Role == RoleMember || m.Role == RoleAdmin, fmt.Sprintf("/groups/%d/role", i), "invalid_role",
+			"Use member or admin.")
+	}
+	for i, c := range u.Consents {
+		refuse(clients[c.ClientID] && oneLine(c.Scope, maxImported), fmt.Sprintf("/consents/%d", i), "invalid_consent",
+			"Name an app client of the tenant, and scopes of at most 2000 bytes.")
+	}
+	return wrong
+}

@@ -1,0 +1,74 @@
+package imports_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/core/snapshot"
+)
+
+// fates says what an import does with each field of a project's state. TestRoundTrip holds it to
+// the fields that are written.
+var fates = map[string]string{
+	"written": `AllowedIPs, AppID, Approvals, API, Access, AccessFor, Algorithm, Audience, BackchannelURI, BuiltIn, Claim,
+		ClientID, Clients, Color, Consents, CreatedAt, Description, Directory, DisplayName, Domains, Email, EmailVerified,
+		Enabled, Endpoint, Environment, Environments, ExpiresAt, ExpiresIn, ExternalID, FallbackOwner, Frozen, GraceEndsAt,
+		GrantTypes, Group, GroupID, Groups, Hash, ID, IP, Allow, Deny, Identities, InviteOnly, Issuer, Issuers, JWKSURL, Key,
+		KeyType, KeyTypes, Keyless, Kind, Label, Last4, Limits, LogoURL, LogoutURIs, Managed, Mapped, Mappings, Match,
+		Memberships, Method, Methods, Mode, Name, OldHash, Opaque, Owner, Parents, Prefix, Product, ProductID, Project,
+		ProviderID, Providers, RedirectURIs, RefreshFor, Role, Scope, Scopes, APIScopes, SecretHash, Settings, SignInDomains,
+		State, Subject, Target, Tenant, TenantID, Tenants, Title, TokenClient, TokenUpstream, Type, UpdatedAt, UserName,
+		Value, Versions, Welcome`,
+	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, Machine, OwnerFrozen, ProjectID, Revision,
+		RevisedAt, TakenDown, Users`,
+	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, HasSecret, Headers, Hosts, Keys, Webhooks`,
+	"never in a zip":       `DataKeys`,
+}
+
+func TestEveryFieldHasAFateInImports(t *testing.T) {
+	known := map[string]bool{}
+	for _, list := range fates {
+		for name := range strings.SplitSeq(list, ",") {
+			known[strings.TrimSpace(name)] = true
+		}
+	}
+	var seen []reflect.Type
+	var walk func(reflect.Type)
+	walk = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || of.PkgPath() != reflect.TypeFor[snapshot.Project]().PkgPath() ||
+			slices.Contains(seen, of) {
+			return
+		}
+		seen = append(seen, of)
+		for i := range of.NumField() {
+			field := of.Field(i)
+			if leftOut := isLeftOut(field.Name); !known[field.Name] {
+				t.Errorf("%s.%s has no fate: import it, or list it in leftOut", of.Name(), field.Name)
+			} else if !leftOut {
+				walk(field.Type)
+			}
+		}
+	}
+	walk(reflect.TypeFor[snapshot.Project]())
+	walk(reflect.TypeFor[snapshot.Key]())
+	walk(reflect.TypeFor[snapshot.User]())
+	if len(seen) < 20 {
+		t.Errorf("only %d types were looked at", len(seen))
+	}
+}
+
+func isLeftOut(name string) bool {
+	for _, fate := range []string{"left out, and listed", "never in a zip", "follows from others"} {
+		for one := range strings.SplitSeq(fates[fate], ",") {
+			if strings.TrimSpace(one) == name {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,252 @@
+// Package imports makes a project of an exported zip.
+//
+// It owns the order of an import, which ids are kept, and the list of what a zip cannot
+// carry. It leaves the verification of the zip to package bundle, and the rules for names,
+// addresses and limits to the packages of what they are about (CheckImported). An import
+// writes everything in one transaction or nothing.
+package imports
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"postern/bundle"
+	"postern/bundle/targets"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/service/keys"
+	"postern/service/login"
+	"postern/service/projects"
+)
+
+// Service implements imports.
+type Service struct {
+	DB       *models.DB
+	Projects *projects.Service
+	Login    *login.Service
+	Changed  func(context.Context) // called after a commit; returns when this process serves the change
+}
+
+// Input says how to import a zip.
+type Input struct {
+	Team     string              // id; the principal's home team when empty
+	Name     string              // of the project; "": the name in the zip
+	SHA256   *[32]byte           // that the zip must have; nil: any
+	SignedBy []ed25519.PublicKey // one of which must have signed it; none: not checked
+	DryRun   bool                // change nothing, and return what an import would do
+}
+
+// Outcome is what an import did, or would do.
+type Outcome struct {
+	Project projects.Project
+	SHA256  [32]byte // of the zip
+	Signed  bool     // it has a signature; see Input.SignedBy
+	Made    Counts
+	LeftOut []Item
+	DryRun  bool
+}
+
+// Counts are the numbers of rows that an import made.
+type Counts struct {
+	Versions, Environments, KeyTypes, Tenants, AppClients, Providers, Groups, Users, Keys int64
+}
+
+// Item is something that the new project does not have as the exported one had it.
+type Item struct {
+	Code    string // stable, snake_case
+	Subject string // what it is about, such as prod of 1.0.0; "" for all
+	Detail  string // what is different, and what to do
+}
+
+// errDryRun undoes the transaction of a dry run.
+var errDryRun = errors.New("imports: a dry run changes nothing")
+
+// Import verifies a zip and makes a project of it in a team of the principal's. Errors: Invalid
+// with the code bundle_invalid or bundle_unreadable for a zip that does not verify, and with
+// fields for what breaks the rules of this server; Conflict name_taken.
+func (s *Service) Import(
+	ctx context.Context, p access.Principal, zip io.ReaderAt, size int64, in Input,
+) (Outcome, error) {
+	team := cmp.Or(in.Team, p.HomeTeam)
+	if team == "" && !p.Anonymous() {
+		return Outcome{}, fault.New(fault.Conflict, "no_team", "You are not in a team. Create one first, or ask to be "+
+			"invited to one.")
+	}
+	if err := access.Check(p, team, access.ProjectImport); err != nil {
+		return Outcome{}, fmt.Errorf("imports: %w", err)
+	}
+	contents, err := bundle.Read(ctx, zip, size, bundle.Against{
+		Targets:  targets.All(),
+		SHA256:   in.SHA256,
+		SignedBy: in.SignedBy,
+	})
+	if err != nil {
+		return Outcome{}, fmt.Errorf("imports: %w", err)
+	}
+	if in.Name != "" {
+		contents.Project.Name = in.Name
+	}
+	if err := checkContents(p, team, contents); err != nil {
+		return Outcome{}, fmt.Errorf("imports: %w", err)
+	}
+	checked, err := s.check(ctx, p, contents)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("imports: %w", err)
+	}
+	if checked.usedClients, err = s.usedClients(ctx, team, contents.Project.Clients); err != nil {
+		return Outcome{}, fmt.Errorf("imports: %w", err)
+	}
+	var out Outcome
+	err = s.DB.Write(ctx, func(tx *models.Tx) (err error) {
+		out, err = write(ctx, tx, newWork(s, p, team, contents, checked, in.DryRun))
+		return err
+	})
+	switch {
+	case errors.Is(err, errDryRun):
+		return out, nil
+	case errors.Is(err, models.ErrDuplicate):
+		err = s.duplicate(ctx, contents.Project.Name, err)
+	}
+	if err != nil {
+		return Outcome{}, fmt.Errorf("imports: %w", err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// duplicate explains a unique index that was violated.
+func (s *Service) duplicate(ctx context.Context, name string, cause error) error {
+	if taken, err := s.DB.Read(ctx).ProjectNameTaken(name); err == nil && taken {
+		return projects.NameTaken(name)
+	}
+	return fault.New(fault.Conflict, "import_duplicate", "Two objects in the zip have one id, name or key, or another "+
+		"change took one of them at the same time. Nothing was imported; try again.").Because(cause)
+}
+
+// checkContents checks the permission for all that an import makes: a token may have been
+// given the right to create projects, and not the right to make keys.
+func checkContents(p access.Principal, team string, contents *bundle.Contents) error {
+	project := contents.Project
+	needed := []access.Action{access.ProjectCreate}
+	if contents.Report.Keys > 0 {
+		needed = append(needed, access.KeyCreate)
+	}
+	if len(project.Clients) > 0 {
+		needed = append(needed, access.LoginUpdate)
+	}
+	if slices.ContainsFunc(project.Tenants, func(t snapshot.Tenant) bool { return t.Directory != nil }) {
+		needed = append(needed, access.UserUpdate)
+	}
+	if len(project.Tenants) > 1 {
+		needed = append(needed, access.TenantCreate)
+	}
+	if project.ProductID != "" {
+		needed = append(needed, access.ProductCreate)
+	}
+	for _, action := range needed {
+		if err := access.Check(p, team, action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checked is what the checks of a zip return beside the project.
+type checked struct {
+	warnings    []fault.Warning
+	clients     map[string][]login.Imported // by the id of their tenant
+	usedClients []string                    // ids that must not be used again
+}
+
+// maxFields is the number of broken rules after which a zip is not checked further.
+const maxFields = 20
+
+// check applies the rules of this server to everything in the zip.
+func (s *Service) check(ctx context.Context, p access.Principal, contents *bundle.Contents) (checked, error) {
+	project := contents.Project
+	out := checked{clients: map[string][]login.Imported{}}
+	wrong, warnings, err := s.Projects.CheckImported(ctx, p, project)
+	if err != nil {
+		return out, err
+	}
+	out.warnings = warnings
+	project.Clients = slices.DeleteFunc(project.Clients, func(c snapshot.AppClient) bool { return c.Settings == nil })
+	now := models.Now()
+	for _, t := range project.Tenants {
+		var clients []snapshot.AppClient
+		for _, c := range project.Clients {
+			if c.TenantID == t.ID {
+				clients = append(clients, c)
+			}
+		}
+		read, fields, err := s.Login.ReadImported(ctx, "/tenants/"+t.Name+"/auth", clients, now)
+		if err != nil {
+			return out, err
+		}
+		out.clients[t.ID] = read
+		wrong = append(wrong, fields...)
+		for _, one := range read {
+			out.warnings = append(out.warnings, one.Warnings...)
+		}
+	}
+	if err := fault.InvalidFields(wrong); err != nil {
+		return out, err
+	}
+	return out, checkRows(ctx, contents, now)
+}
+
+// checkRows checks the people and keys, which are too many to be kept.
+func checkRows(ctx context.Context, contents *bundle.Contents, now time.Time) error {
+	var wrong []fault.Field
+	project := contents.Project
+	for _, t := range project.Tenants {
+		if t.Directory == nil {
+			continue
+		}
+		pointer := "/tenants/" + t.Name + "/users"
+		wrong = append(wrong, directory.CheckImported(pointer, t.Directory)...)
+		clients := map[string]bool{}
+		for _, c := range project.Clients {
+			clients[c.ID] = c.TenantID == t.ID
+		}
+		for u, err := range contents.Users(ctx, t) {
+			if err != nil {
+				return err
+			}
+			if wrong = append(wrong, directory.CheckImportedUser(pointer, u, clients)...); len(wrong) >= maxFields {
+				return fault.InvalidFields(wrong)
+			}
+		}
+	}
+	for k, err := range contents.Keys(ctx) {
+		if err != nil {
+			return err
+		}
+		if wrong = append(wrong, keys.CheckImported(k, project.KeyTypes, now)...); len(wrong) >= maxFields {
+			break
+		}
+	}
+	return fault.InvalidFields(wrong)
+}
+
+// usedClients returns the app clients whose ids another team has used. Their issuers may still
+// be trusted somewhere, so the ids must not get a new owner.
+func (s *Service) usedClients(ctx context.Context, team string, clients []snapshot.AppClient) ([]string, error) {
+	if len(clients) == 0 {
+		return nil, nil
+	}
+	var ids []string
+	for _, c := range clients {
+		ids = append(ids, c.ID)
+	}
+	return s.DB.Bulk(ctx).ObjectsOfOthers(team, ids)
+}

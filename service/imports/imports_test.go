@@ -1,0 +1,306 @@
+package imports_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/bundle"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/imports"
+	"postern/testkit/state"
+)
+
+// sample returns a project with people, keys, an app client and a tenant of the team.
+func sample(t *testing.T) made {
+	t.Helper()
+	for seed := range uint64(1000) {
+		m := newMaker(seed).build()
+		p := m.project
+		acme := slices.IndexFunc(p.Tenants, func(one snapshot.Tenant) bool {
+			return one.Name == "acme" && !one.Detached && len(m.users[one.ID]) > 0
+		})
+		own := slices.IndexFunc(p.Tenants, func(one snapshot.Tenant) bool {
+			return one.Name == "default" && len(m.users[one.ID]) > 1 && len(one.Directory.Groups) > 1
+		})
+		owned := slices.ContainsFunc(m.keys, func(k snapshot.Key) bool { return strings.HasPrefix(k.Owner, "usr_") })
+		if acme >= 0 && own >= 0 && owned && len(p.Clients) > 1 && len(p.Clients[0].Providers) > 1 {
+			return m
+		}
+	}
+	t.Fatal("no seed makes such a project")
+	return made{}
+}
+
+func (w *world) refused(t *testing.T, zip []byte, in imports.Input) *fault.Error {
+	t.Helper()
+	_, err := w.Import(t.Context(), w.owner, bytes.NewReader(zip), int64(len(zip)), in)
+	refusal, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		t.Fatalf("error %v, want a refusal", err)
+	}
+	return refusal
+}
+
+// rows counts the rows of every table that an import writes.
+func rows(t *testing.T, db *models.DB) string {
+	t.Helper()
+	var out []string
+	for _, table := range []string{
+		"projects", "versions", "environments", "key_types", "tenants", "project_tenants", "products", "api_keys",
+		"app_clients", "providers", "group_mappings", "user_groups", "group_groups", "end_users", "identities",
+		"group_members", "mapped_members", "login_consents", "tenant_logins", "pre_approvals", "revisions",
+		"audit_entries",
+	} {
+		var n int
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprint(table, " ", n))
+	}
+	return strings.Join(out, ", ")
+}
+
+func codes(items []imports.Item) (out []string) {
+	for _, one := range items {
+		if !slices.Contains(out, one.Code) {
+			out = append(out, one.Code)
+		}
+	}
+	return out
+}
+
+func TestDryRun(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		zip := sample(t).zip(t, bundle.FormatData)
+		before := rows(t, db)
+		would := w.take(t, zip, imports.Input{DryRun: true})
+		if after := rows(t, db); after != before {
+			t.Errorf("it has written: %s, before: %s", after, before)
+		}
+		did := w.take(t, zip, imports.Input{})
+		if would.Made != did.Made || would.Project.ID != did.Project.ID {
+			t.Errorf("it would make %+v as %s, and made %+v as %s", would.Made, would.Project.ID, did.Made, did.Project.ID)
+		}
+		if !reflect.DeepEqual(would.LeftOut, did.LeftOut) {
+			t.Errorf("it would leave out %+v, and left out %+v", would.LeftOut, did.LeftOut)
+		}
+	})
+}
+
+// A second import into one installation gets new ids and no keys.
+func TestImportBesideTheOriginal(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		m := sample(t)
+		zip := m.zip(t, bundle.FormatGateway)
+		first := w.take(t, zip, imports.Input{})
+		before := rows(t, db)
+		refusal := w.refused(t, zip, imports.Input{})
+		if refusal.Kind != fault.Conflict || refusal.Code != "name_taken" || refusal.Fields[0].Pointer != "/name" {
+			t.Errorf("under the same name: %v", refusal)
+		}
+		if after := rows(t, db); after != before {
+			t.Errorf("the refused import has written: %s, before: %s", after, before)
+		}
+		m.project.API.Audience = "" // which one project of the team has
+		zip = m.zip(t, bundle.FormatGateway)
+		second := w.take(t, zip, imports.Input{Name: "another"})
+		if second.Project.ID == first.Project.ID || second.Project.Name != "another" {
+			t.Errorf("the second project is %s, %s", second.Project.Name, second.Project.ID)
+		}
+		if second.Made.Keys != 0 || second.Made.Versions != first.Made.Versions {
+			t.Errorf("it made %+v", second.Made)
+		}
+		for _, code := range []string{"new_ids", "keys_taken", "tenant_exists"} {
+			if !slices.Contains(codes(second.LeftOut), code) {
+				t.Errorf("%s is not listed: %+v", code, codes(second.LeftOut))
+			}
+		}
+	})
+}
+
+// The users of an imported project get new ids together, and their keys follow them.
+func TestKeysFollowUsersWithNewIDs(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		m := sample(t)
+		now := models.Now()
+		team := w.owner.HomeTeam
+		tenant := models.Tenant{ID: models.NewID("tnt"), TeamID: &team, Name: "other", CreatedAt: now, UpdatedAt: now}
+		taken := m.users[m.project.Tenants[len(m.project.Tenants)-1].ID][0].ID
+		user := models.EndUser{ID: taken, TenantID: tenant.ID, State: "active", CreatedAt: now, UpdatedAt: now}
+		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&tenant, &user) }); err != nil {
+			t.Fatal(err)
+		}
+		out := w.take(t, m.zip(t, bundle.FormatData), imports.Input{})
+		for query, want := range map[string]int64{
+			"SELECT count(*) FROM api_keys WHERE owner LIKE 'usr_%' AND owner NOT IN (SELECT id FROM end_users " +
+				"WHERE tenant_id <> '" + tenant.ID + "')": 0,
+			"SELECT count(*) FROM api_keys":                                                         int64(len(m.keys)),
+			"SELECT count(*) FROM end_users WHERE id = '" + taken + "'":                             1,
+			"SELECT count(*) FROM end_users WHERE tenant_id <> '" + tenant.ID + "'":                 out.Made.Users,
+			"SELECT count(*) FROM group_members WHERE group_id NOT IN (SELECT id FROM user_groups)": 0,
+		} {
+			var got int64
+			if err := db.SQL().QueryRowContext(t.Context(), query).Scan(&got); err != nil {
+				t.Fatal(err)
+			}
+			if got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+	})
+}
+
+func TestWhatAnImportRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(m *made)
+		code   string // "": that of the first field
+		at     string // part of the pointer of the first field
+	}{
+		"a version's name twice": {func(m *made) {
+			again := m.project.Versions[0]
+			again.ID, again.Environments = "ver_again", nil
+			m.project.Versions = append(m.project.Versions, again)
+		}, "", "/project-config.json/versions/"},
+		"a built-in key type with more scopes": {func(m *made) {
+			i := slices.IndexFunc(m.project.KeyTypes, func(t snapshot.KeyType) bool { return t.Name == "read-only" })
+			m.project.KeyTypes[i].Scopes = []string{"*"}
+			for k := range m.keys {
+				if m.keys[k].KeyType == "read-only" {
+					m.keys[k].Scopes = []string{"*"}
+				}
+			}
+		}, "", "/project-config.json/key_types"},
+		"a key with scopes of its own": {func(m *made) { m.keys[0].Scopes = []string{"admin"} },
+			"", "/scopes"},
+		"a secret that two keys have": {func(m *made) { m.keys[1].Hash = m.keys[0].Hash }, "import_duplicate", ""},
+		"a grace period of years": {func(m *made) {
+			old := [32]byte{1}
+			m.keys[0].OldHash, m.keys[0].GraceEndsAt = &old, time.Now().AddDate(2, 0, 0)
+		}, "", "/grace_ends_at"},
+		"a range with bits beyond its mask": {func(m *made) {
+			m.keys[0].AllowedIPs = []netip.Prefix{netip.MustParsePrefix("10.0.0.1/8")}
+		}, "", "/allowed_cidrs"},
+		"a redirect to another scheme": {func(m *made) {
+			m.project.Clients[0].Settings.RedirectURIs = []string{"javascript:alert(1)"}
+		}, "", "/redirect_uris"},
+		"a color that ends its rule": {func(m *made) { m.project.Clients[0].Settings.Color = "red;}body{" },
+			"", "/branding/color"},
+		"a group in itself": {func(m *made) {
+			groups := m.project.Tenants[len(m.project.Tenants)-1].Directory.Groups
+			groups[0].Parents = []string{groups[1].ID}
+			groups[1].Parents = []string{groups[0].ID}
+		}, "", "/parents"},
+		"a user in an unknown state": {func(m *made) {
+			m.users[m.project.Tenants[len(m.project.Tenants)-1].ID][0].State = "root"
+		}, "", "/state"},
+		"consent to a client of another tenant": {func(m *made) {
+			m.users[m.project.Tenants[len(m.project.Tenants)-1].ID][0].Consents = []snapshot.Consent{{ClientID: "cli_x"}}
+		}, "", "/consents/0"},
+		"no tenant of its own": {func(m *made) {
+			m.renameTenant(&m.project.Tenants[len(m.project.Tenants)-1], "zzz")
+			for i := range m.project.Versions {
+				m.project.Versions[i].Access.Issuers = nil
+			}
+		}, "", "/project-config.json/tenants"},
+		"limits out of order": {func(m *made) {
+			m.project.Limits.Key = snapshot.Limits{snapshot.Second: 10, snapshot.Minute: 1}
+		}, "", "/project-config.json/limits/key/minute"},
+		"an issuer of this server": {func(m *made) {
+			m.project.Versions[0].Access = snapshot.Access{
+				Mode: "authenticate", Methods: []snapshot.Method{"jwt"}, Keyless: "reject",
+				Issuers: []snapshot.TokenIssuer{{Issuer: newServer + "/oauth/cli_x", Audience: "cli_x"}},
+			}
+		}, "", "/iss"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := state.OpenSQLite(t)
+			w := newWorld(t, db)
+			m := sample(t)
+			test.change(&m)
+			before := rows(t, db)
+			refusal := w.refused(t, m.zip(t, bundle.FormatData), imports.Input{})
+			if test.code != "" && refusal.Code != test.code {
+				t.Errorf("code %s, want %s: %v %v", refusal.Code, test.code, refusal, refusal.Fields)
+			}
+			if test.at != "" && (len(refusal.Fields) == 0 || !strings.Contains(refusal.Fields[0].Pointer, test.at)) {
+				t.Errorf("fields %+v, want the first at %s", refusal.Fields, test.at)
+			}
+			if after := rows(t, db); after != before {
+				t.Errorf("it has written: %s, before: %s", after, before)
+			}
+		})
+	}
+}
+
+func TestAccessToImports(t *testing.T) {
+	w := newWorld(t, state.OpenSQLite(t))
+	zip := sample(t).zip(t, bundle.FormatData)
+	team := w.owner.HomeTeam
+	as := func(role access.Role, scopes ...access.Scope) access.Principal {
+		return access.Principal{
+			Account: "acc_x", HomeTeam: team, Roles: map[string]access.Role{team: role}, Scoped: len(scopes) > 0, Scopes: scopes,
+		}
+	}
+	for name, test := range map[string]struct {
+		p    access.Principal
+		kind fault.Kind
+	}{
+		"anonymous":                    {access.Principal{}, fault.Unauthenticated},
+		"viewer":                       {as(access.Viewer), fault.Forbidden},
+		"unclaimed workspace":          {as(access.Workspace), fault.Forbidden},
+		"a token that may make no key": {as(access.Owner, access.ScopeWrite, access.ScopeUsers), fault.Forbidden},
+		"a token without users":        {as(access.Owner, access.ScopeWrite, access.ScopeKeys), fault.Forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.Import(t.Context(), test.p, bytes.NewReader(zip), int64(len(zip)), imports.Input{DryRun: true})
+			if fault.KindOf(err) != test.kind {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	allowed := as(access.Member, access.ScopeWrite, access.ScopeUsers, access.ScopeKeys)
+	if _, err := w.Import(t.Context(), allowed, bytes.NewReader(zip), int64(len(zip)), imports.Input{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestImportVerifiesTheZip(t *testing.T) {
+	w := newWorld(t, state.OpenSQLite(t))
+	zip := sample(t).zip(t, bundle.FormatData)
+	for name, test := range map[string]struct {
+		zip  []byte
+		in   imports.Input
+		code string
+	}{
+		"no zip":          {[]byte("PK"), imports.Input{}, "bundle_unreadable"},
+		"a changed byte":  {changed(zip), imports.Input{}, "bundle_invalid"},
+		"another SHA-256": {zip, imports.Input{SHA256: &[32]byte{}}, "bundle_invalid"},
+		"not signed":      {zip, imports.Input{SignedBy: []ed25519.PublicKey{make([]byte, 32)}}, "bundle_invalid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if refusal := w.refused(t, test.zip, test.in); refusal.Code != test.code {
+				t.Errorf("%v", refusal)
+			}
+		})
+	}
+}
+
+func changed(zip []byte) []byte {
+	out := bytes.Clone(zip)
+	out[len(out)/2] ^= 1
+	return out
+}

@@ -1,0 +1,183 @@
+package imports
+
+import (
+	"context"
+	"strings"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/keys"
+)
+
+// keyRows are keys about to be written.
+type keyRows struct {
+	*work
+	rows    []models.APIKey
+	inGrace map[[32]byte]bool // secrets that rotated keys of this server still have
+
+	taken     int64 // left out, because this server has a key with the secret
+	narrowed  int64 // opened another product too, which is not in the zip
+	ownerRows []int // positions of rows whose owner may be a user with a new id
+}
+
+// writeKeys makes the keys. One whose secret a key of this server has is left out: a secret
+// opens one key.
+func (w *work) writeKeys(ctx context.Context, tx *models.Tx) error {
+	b := &keyRows{work: w, inGrace: map[[32]byte]bool{}}
+	if w.contents.Report.Keys > 0 {
+		hashes, err := tx.HashesInGrace(w.now)
+		if err != nil {
+			return err
+		}
+		for _, hash := range hashes {
+			b.inGrace[[32]byte(hash)] = true
+		}
+	}
+	for k, err := range w.contents.Keys(ctx) {
+		if err != nil {
+			return err
+		}
+		keys.CheckImported(k, w.project.KeyTypes, w.now) // for the canonical form of its ranges
+		if b.add(k); len(b.rows) == rowsAtOnce {
+			if err := b.flush(tx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.flush(tx); err != nil {
+		return err
+	}
+	w.noteKeys(b.taken, b.narrowed)
+	return nil
+}
+
+func (b *keyRows) add(k *snapshot.Key) {
+	if b.inGrace[k.Hash] || k.OldHash != nil && b.inGrace[*k.OldHash] {
+		b.taken++
+		return
+	}
+	row := models.APIKey{
+		ID:           k.ID,
+		ProjectID:    b.row.ID,
+		TenantID:     b.tenants[k.TenantID].ID,
+		KeyTypeID:    b.keyTypes[k.KeyType],
+		Owner:        k.Owner,
+		Environment:  k.Environment,
+		Description:  k.Description,
+		State:        string(k.State),
+		AllowedCIDRs: k.AllowedIPs,
+		Hash:         k.Hash[:],
+		GraceEndsAt:  storedOrNil(k.GraceEndsAt),
+		ExpiresAt:    storedOrNil(k.ExpiresAt),
+		Prefix:       k.Prefix,
+		Last4:        k.Last4,
+		CreatedAt:    stored(k.CreatedAt),
+		UpdatedAt:    b.now,
+	}
+	row.Hash = append([]byte(nil), row.Hash...) // the key is overwritten by the next
+	if k.OldHash != nil {
+		row.OldHash = append([]byte(nil), k.OldHash[:]...)
+	}
+	if k.Limits != nil {
+		limits := keys.LimitsColumn(*k.Limits)
+		row.Limits = &limits
+	}
+	switch {
+	case k.ProductID == "":
+	case k.ProductID == b.project.ProductID:
+		row.ProductID = b.work.row.ProductID
+	default:
+		b.narrowed++
+	}
+	if b.newUsers && strings.HasPrefix(k.Owner, "usr_") {
+		b.ownerRows = append(b.ownerRows, len(b.rows))
+	}
+	b.rows = append(b.rows, row)
+}
+
+// flush writes what was added, except for keys whose secret this server has.
+func (b *keyRows) flush(tx *models.Tx) error {
+	if len(b.rows) == 0 {
+		return nil
+	}
+	if err := b.renameOwners(tx); err != nil {
+		return err
+	}
+	ids, hashes := make([]string, 0, len(b.rows)), make([][]byte, 0, len(b.rows))
+	for _, row := range b.rows {
+		ids, hashes = append(ids, row.ID), append(hashes, row.Hash)
+		if row.OldHash != nil {
+			hashes = append(hashes, row.OldHash)
+		}
+	}
+	foundIDs, err := tx.Existing(&models.APIKey{}, ids)
+	if err != nil {
+		return err
+	}
+	foundHashes, err := tx.KeyHashes(hashes)
+	if err != nil {
+		return err
+	}
+	free := withoutTaken(b.rows, foundHashes)
+	b.taken += int64(len(b.rows) - len(free))
+	b.giveIDs(free, foundIDs)
+	b.out.Made.Keys += int64(len(free))
+	if !b.dryRun {
+		if err := insertAll(tx, free); err != nil {
+			return err
+		}
+	}
+	b.rows, b.ownerRows = b.rows[:0], b.ownerRows[:0]
+	return nil
+}
+
+// renameOwners sets the new ids of users who own keys and got one.
+func (b *keyRows) renameOwners(tx *models.Tx) error {
+	var ids []string
+	for _, at := range b.ownerRows {
+		ids = append(ids, b.newUserID(b.rows[at].Owner))
+	}
+	found, err := tx.Existing(&models.EndUser{}, ids)
+	if err != nil {
+		return err
+	}
+	renamed := map[string]bool{}
+	for _, id := range found {
+		renamed[id] = true
+	}
+	for i, at := range b.ownerRows {
+		if renamed[ids[i]] {
+			b.rows[at].Owner = ids[i]
+		}
+	}
+	return nil
+}
+
+// withoutTaken returns the rows without those that have one of the hashes.
+func withoutTaken(rows []models.APIKey, hashes [][]byte) []models.APIKey {
+	taken := map[[32]byte]bool{}
+	for _, hash := range hashes {
+		taken[[32]byte(hash)] = true
+	}
+	var free []models.APIKey
+	for _, row := range rows {
+		if !taken[[32]byte(row.Hash)] && (row.OldHash == nil || !taken[[32]byte(row.OldHash)]) {
+			free = append(free, row)
+		}
+	}
+	return free
+}
+
+// giveIDs gives new ids to the rows whose own are taken or no ids of this product.
+func (b *keyRows) giveIDs(rows []models.APIKey, taken []string) {
+	used := map[string]bool{}
+	for _, id := range taken {
+		used[id] = true
+	}
+	for i := range rows {
+		if used[rows[i].ID] || !isID("key", rows[i].ID) {
+			rows[i].ID = models.NewID("key")
+			b.changedIDs["keys"]++
+		}
+	}
+}

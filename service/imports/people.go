@@ -1,0 +1,283 @@
+package imports
+
+import (
+	"context"
+	"slices"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/login"
+)
+
+// writeDirectories makes groups and entry rules of the tenants that are new here.
+func (w *work) writeDirectories(_ context.Context, tx *models.Tx) error {
+	for _, t := range w.project.Tenants {
+		if t.Directory == nil || w.existing[t.ID] {
+			continue
+		}
+		tenant := w.tenants[t.ID].ID
+		if t.Directory.InviteOnly {
+			rule := models.TenantLogin{TenantID: tenant, InviteOnly: true, UpdatedAt: w.now}
+			if err := tx.Insert(&rule); err != nil {
+				return err
+			}
+		}
+		if err := w.writeGroups(tx, tenant, t.Directory.Groups); err != nil {
+			return err
+		}
+		if err := w.writeApprovals(tx, tenant, t.Directory.Approvals); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *work) writeGroups(tx *models.Tx, tenant string, groups []snapshot.Group) error {
+	ids := make([]string, len(groups))
+	for i, g := range groups {
+		ids[i] = g.ID
+	}
+	kept, err := w.keepIDs(tx, &models.UserGroup{}, "grp", "groups", ids)
+	if err != nil {
+		return err
+	}
+	var rows []models.UserGroup
+	var nestings []models.GroupGroup
+	for _, g := range groups {
+		w.groups[g.ID] = kept[g.ID]
+		rows = append(rows, models.UserGroup{
+			ID:          kept[g.ID],
+			TenantID:    tenant,
+			Name:        g.Name,
+			DisplayName: g.DisplayName,
+			ExternalID:  textOrNil(g.ExternalID),
+			CreatedAt:   stored(g.CreatedAt),
+			UpdatedAt:   stored(g.UpdatedAt),
+		})
+		for _, parent := range g.Parents {
+			nestings = append(nestings, models.GroupGroup{ParentID: kept[parent], ChildID: kept[g.ID], CreatedAt: w.now})
+		}
+	}
+	w.out.Made.Groups += int64(len(rows))
+	if err := insertAll(tx, rows); err != nil {
+		return err
+	}
+	return insertAll(tx, nestings)
+}
+
+func (w *work) writeApprovals(tx *models.Tx, tenant string, approvals []snapshot.Approval) error {
+	ids := make([]string, len(approvals))
+	for i, a := range approvals {
+		ids[i] = a.ID
+	}
+	kept, err := w.keepIDs(tx, &models.PreApproval{}, "apv", "approvals", ids)
+	if err != nil {
+		return err
+	}
+	var rows []models.PreApproval
+	for _, a := range approvals {
+		row := models.PreApproval{
+			ID:        kept[a.ID],
+			TenantID:  tenant,
+			Kind:      a.Kind,
+			Value:     a.Value,
+			Groups:    []string{},
+			CreatedAt: stored(a.CreatedAt),
+		}
+		for _, group := range a.Groups {
+			if id, have := w.groups[group]; have {
+				group = id
+			}
+			row.Groups = append(row.Groups, group)
+		}
+		rows = append(rows, row)
+	}
+	return insertAll(tx, rows)
+}
+
+// insertAll writes rows in batches.
+func insertAll[T any](tx *models.Tx, rows []T) error {
+	for batch := range slices.Chunk(rows, rowsAtOnce) {
+		if err := tx.Insert(&batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func textOrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// writeUsers makes the users of the tenants that are new here, with what belongs to them.
+func (w *work) writeUsers(ctx context.Context, tx *models.Tx) error {
+	if err := w.decideUserIDs(ctx, tx); err != nil {
+		return err
+	}
+	for _, t := range w.project.Tenants {
+		if w.existing[t.ID] {
+			continue
+		}
+		batch := people{work: w, tenant: w.tenants[t.ID].ID}
+		for u, err := range w.contents.Users(ctx, t) {
+			if err != nil {
+				return err
+			}
+			if batch.add(u); len(batch.users) == rowsAtOnce {
+				if err := batch.flush(tx); err != nil {
+					return err
+				}
+			}
+		}
+		if err := batch.flush(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decideUserIDs gives all users new ids if one of them cannot keep its own, so that it need
+// not be remembered for each which it got.
+func (w *work) decideUserIDs(ctx context.Context, tx *models.Tx) error {
+	var users int64
+	for _, t := range w.project.Tenants {
+		if w.existing[t.ID] {
+			continue
+		}
+		var ids []string
+		for u, err := range w.contents.Users(ctx, t) {
+			if err != nil {
+				return err
+			}
+			users++
+			if w.newUsers = w.newUsers || !isID("usr", u.ID); w.newUsers {
+				continue
+			}
+			if ids = append(ids, u.ID); len(ids) < rowsAtOnce {
+				continue
+			}
+			if err := w.lookForUsers(tx, ids); err != nil {
+				return err
+			}
+			ids = ids[:0]
+		}
+		if err := w.lookForUsers(tx, ids); err != nil {
+			return err
+		}
+	}
+	if w.newUsers {
+		w.changedIDs["users"] = users
+	}
+	return nil
+}
+
+func (w *work) lookForUsers(tx *models.Tx, ids []string) error {
+	taken, err := tx.Existing(&models.EndUser{}, ids)
+	w.newUsers = w.newUsers || len(taken) > 0
+	return err
+}
+
+// people are users of a tenant with all that belongs to them, about to be written.
+type people struct {
+	*work
+	tenant     string
+	users      []models.EndUser
+	identities []models.Identity
+	members    []models.GroupMember
+	mappedRows []models.MappedMember
+	consents   []models.LoginConsent
+}
+
+func (b *people) add(u *snapshot.User) {
+	id := b.userID(u.ID)
+	b.users = append(b.users, models.EndUser{
+		ID:            id,
+		TenantID:      b.tenant,
+		Email:         u.Email,
+		EmailVerified: u.EmailVerified,
+		Name:          u.Name,
+		UserName:      textOrNil(u.UserName),
+		ExternalID:    textOrNil(u.ExternalID),
+		State:         u.State,
+		CreatedAt:     stored(u.CreatedAt),
+		UpdatedAt:     stored(u.UpdatedAt),
+	})
+	for _, one := range u.Identities {
+		provider := one.ProviderID
+		if kept, have := b.providers[provider]; have {
+			provider = kept
+		}
+		b.identities = append(b.identities, models.Identity{
+			TenantID:   b.tenant,
+			Issuer:     one.Issuer,
+			Subject:    one.Subject,
+			UserID:     id,
+			ProviderID: provider,
+			CreatedAt:  stored(one.CreatedAt),
+		})
+	}
+	for _, m := range u.Memberships {
+		group := b.groups[m.GroupID]
+		b.members = append(b.members, models.GroupMember{
+			GroupID:   group,
+			UserID:    id,
+			Role:      m.Role,
+			Mapped:    m.Mapped,
+			CreatedAt: stored(m.CreatedAt),
+		})
+		if m.Mapped {
+			b.addMapped(u, m.GroupID, group, id)
+		}
+	}
+	for _, c := range u.Consents {
+		b.consents = append(b.consents, models.LoginConsent{
+			UserID:    id,
+			ClientID:  b.clients[c.ClientID],
+			Scope:     c.Scope,
+			CreatedAt: stored(c.CreatedAt),
+			UpdatedAt: stored(c.UpdatedAt),
+		})
+	}
+}
+
+// addMapped records which providers put a user into a group, so that the membership ends with
+// their claims: those that map claims to the group and that the user has an account at.
+func (b *people) addMapped(u *snapshot.User, groupInZip, group, user string) {
+	for _, p := range b.mapped[groupInZip] {
+		if slices.ContainsFunc(u.Identities, func(i snapshot.Identity) bool {
+			return i.ProviderID == p.ID || login.IsOfProvider(i.Issuer, p)
+		}) {
+			b.mappedRows = append(b.mappedRows, models.MappedMember{
+				GroupID: group, UserID: user, ProviderID: b.providers[p.ID],
+			})
+		}
+	}
+}
+
+// flush writes what was added.
+func (b *people) flush(tx *models.Tx) error {
+	b.out.Made.Users += int64(len(b.users))
+	if !b.dryRun {
+		if err := insertAll(tx, b.users); err != nil {
+			return err
+		}
+		if err := insertAll(tx, b.identities); err != nil {
+			return err
+		}
+		if err := insertAll(tx, b.members); err != nil {
+			return err
+		}
+		if err := insertAll(tx, b.mappedRows); err != nil {
+			return err
+		}
+		if err := insertAll(tx, b.consents); err != nil {
+			return err
+		}
+	}
+	b.users, b.identities, b.members = b.users[:0], b.identities[:0], b.members[:0]
+	b.mappedRows, b.consents = b.mappedRows[:0], b.consents[:0]
+	return nil
+}

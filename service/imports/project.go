@@ -1,0 +1,234 @@
+package imports
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	"postern/service/projects"
+)
+
+func (w *work) writeProject(_ context.Context, tx *models.Tx) error {
+	in := w.project
+	taken, err := tx.ProjectNameTaken(in.Name)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return projects.NameTaken(in.Name)
+	}
+	w.row = models.Project{
+		TeamID:        w.team,
+		Name:          in.Name,
+		DisplayName:   in.DisplayName,
+		FallbackOwner: cmp.Or(in.FallbackOwner, in.Name), // every project has one
+		Limits: models.ProjectLimits{
+			Key:     keys.LimitsColumn(in.Limits.Key),
+			Owner:   keys.LimitsColumn(in.Limits.Owner),
+			IP:      keys.LimitsColumn(in.Limits.IP),
+			Project: keys.LimitsColumn(in.Limits.Project),
+		},
+		APIAudience: in.API.Audience,
+		CreatedAt:   stored(in.CreatedAt),
+		UpdatedAt:   w.now,
+	}
+	for _, scope := range in.API.Scopes {
+		w.row.APIScopes = append(w.row.APIScopes, models.APIScope(scope))
+	}
+	if w.row.ID, err = w.keepID(tx, &models.Project{}, "prj", "project", in.ID); err != nil {
+		return err
+	}
+	if in.ProductID != "" {
+		product, err := w.product(tx)
+		if err != nil {
+			return err
+		}
+		w.row.ProductID = &product.ID
+	}
+	return tx.Insert(&w.row)
+}
+
+// product finds the team's product of the name in the zip, or makes it.
+func (w *work) product(tx *models.Tx) (models.Product, error) {
+	found, err := tx.ProductByName(w.team, w.project.Product)
+	if err == nil || !errors.Is(err, models.ErrNotFound) {
+		return found, err
+	}
+	row := models.Product{TeamID: w.team, Name: w.project.Product, CreatedAt: w.now, UpdatedAt: w.now}
+	if row.ID, err = w.keepID(tx, &models.Product{}, "prd", "product", w.project.ProductID); err != nil {
+		return row, err
+	}
+	if err := tx.Insert(&row); err != nil {
+		return row, err
+	}
+	return row, access.Record(tx, w.p, access.Entry{
+		Action: access.ProductCreate,
+		Object: row.ID,
+		Team:   w.team,
+		Detail: map[string]string{"name": row.Name},
+	})
+}
+
+func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
+	for _, v := range w.project.Versions {
+		row := models.Version{
+			ProjectID:    w.row.ID,
+			Name:         v.Name,
+			AuthMode:     string(v.Access.Mode),
+			AuthMethods:  []string{},
+			Keyless:      string(v.Access.Keyless),
+			TokenIssuers: models.TokenIssuers{},
+			IPAllow:      v.Access.IP.Allow,
+			IPDeny:       v.Access.IP.Deny,
+			CreatedAt:    w.now,
+			UpdatedAt:    w.now,
+		}
+		for _, method := range v.Access.Methods {
+			row.AuthMethods = append(row.AuthMethods, string(method))
+		}
+		for _, pair := range v.Access.Issuers {
+			row.TokenIssuers = append(row.TokenIssuers, models.TokenIssuer(pair))
+		}
+		if one := v.Access.Opaque; one.Endpoint != "" {
+			row.Introspection = models.Introspection{
+				Endpoint: one.Endpoint,
+				Method:   string(one.Method),
+				ClientID: one.ClientID,
+				Issuer:   one.Issuer,
+				Audience: one.Audience,
+			}
+		}
+		var err error
+		if row.ID, err = w.keepID(tx, &models.Version{}, "ver", "versions", v.ID); err != nil {
+			return err
+		}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		w.out.Made.Versions++
+		if err := w.writeEnvironments(tx, row, v.Environments); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *work) writeEnvironments(tx *models.Tx, version models.Version, list []snapshot.Environment) error {
+	for _, e := range list {
+		row := models.Environment{
+			VersionID: version.ID,
+			Name:      e.Name,
+			Target:    e.Target,
+			CreatedAt: w.now,
+			UpdatedAt: w.now,
+		}
+		var err error
+		if row.ID, err = w.keepID(tx, &models.Environment{}, "env", "environments", e.ID); err != nil {
+			return err
+		}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		w.out.Made.Environments++
+	}
+	return nil
+}
+
+func (w *work) writeKeyTypes(_ context.Context, tx *models.Tx) error {
+	for _, t := range w.project.KeyTypes {
+		row := models.KeyType{
+			ProjectID: w.row.ID,
+			Name:      t.Name,
+			Scopes:    t.Scopes,
+			ExpiresIn: int64(t.ExpiresIn / time.Second),
+			Limits:    keys.LimitsColumn(t.Limits),
+			BuiltIn:   t.BuiltIn,
+		}
+		var err error
+		if row.ID, err = w.keepID(tx, &models.KeyType{}, "kty", "key types", t.ID); err != nil {
+			return err
+		}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		w.keyTypes[t.Name] = row.ID
+		w.out.Made.KeyTypes++
+	}
+	return nil
+}
+
+func (w *work) writeTenants(_ context.Context, tx *models.Tx) error {
+	for _, t := range w.project.Tenants {
+		own := t.Name == snapshot.DefaultTenant
+		if !own {
+			found, err := tx.TenantByName(w.team, t.Name)
+			if err != nil && !errors.Is(err, models.ErrNotFound) {
+				return err
+			}
+			if err == nil {
+				w.tenants[t.ID], w.existing[t.ID] = found, true
+			}
+		}
+		if !w.existing[t.ID] {
+			if err := w.writeTenant(tx, t, own); err != nil {
+				return err
+			}
+		}
+		if own || t.Detached {
+			continue
+		}
+		served := models.ProjectTenant{ProjectID: w.row.ID, TenantID: w.tenants[t.ID].ID, CreatedAt: w.now}
+		if _, err := tx.AttachTenant(served); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTenant makes the project's own tenant, or one of the team.
+func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
+	row := models.Tenant{
+		Name:          t.Name,
+		DisplayName:   t.DisplayName,
+		FallbackOwner: t.FallbackOwner,
+		CreatedAt:     w.now,
+		UpdatedAt:     w.now,
+	}
+	if own {
+		row.ProjectID = &w.row.ID
+	} else {
+		row.TeamID = &w.team
+	}
+	var err error
+	if row.ID, err = w.keepID(tx, &models.Tenant{}, "tnt", "tenants", t.ID); err != nil {
+		return err
+	}
+	if err := tx.Insert(&row); err != nil {
+		return err
+	}
+	w.tenants[t.ID] = row
+	w.out.Made.Tenants++
+	if own {
+		return nil
+	}
+	return access.Record(tx, w.p, access.Entry{
+		Action: access.TenantCreate,
+		Object: row.ID,
+		Team:   w.team,
+		Detail: map[string]string{"name": row.Name},
+	})
+}
+
+// warn adds the warnings of the checks to what is left out.
+func warn(list []fault.Warning) (out []Item) {
+	for _, one := range list {
+		out = append(out, Item{Code: one.Code, Detail: one.Detail})
+	}
+	return out
+}

@@ -1,0 +1,291 @@
+package imports_test
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/core/snapshot"
+)
+
+// made is a project that a random source described, with its keys and users.
+type made struct {
+	project *snapshot.Project
+	keys    []snapshot.Key
+	users   map[string][]snapshot.User // by tenant id
+}
+
+// maker makes projects as the database of an installation could hold them: lists are in the
+// order of their queries, and times have microseconds.
+type maker struct {
+	*rand.Rand
+	ids   uint64
+	start time.Time
+}
+
+func newMaker(seed uint64) *maker {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
+	return &maker{Rand: rand.New(rand.NewPCG(seed, 1)), start: start}
+}
+
+var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// id returns ids in ascending order.
+func (m *maker) id(kind string) string {
+	var raw [16]byte
+	m.ids++
+	binary.BigEndian.PutUint64(raw[:], m.ids<<16)
+	binary.BigEndian.PutUint64(raw[8:], m.Uint64())
+	return kind + "_" + crockford.EncodeToString(raw[:])
+}
+
+func (m *maker) maybe() bool { return m.IntN(2) == 0 }
+
+func (m *maker) moment() time.Time {
+	return m.start.Add(time.Duration(m.IntN(1_000_000_000)) * time.Microsecond)
+}
+
+func (m *maker) pick(from ...string) string { return from[m.IntN(len(from))] }
+
+func (m *maker) name(of string, n int) string {
+	return fmt.Sprintf("%s-%s%d", of, m.pick("a", "bb", "x9", "z-z"), n)
+}
+
+// text returns text as people enter it.
+func (m *maker) text() string {
+	return m.pick("", "plain", "Ünïcode – “quoted”", `<b>&amp;</b>`, "=1+1", "${HOME} $(id) {vault://env/x}", "日本語", "a'b\"c")
+}
+
+func (m *maker) limits() (out snapshot.Limits) {
+	if m.maybe() {
+		return out
+	}
+	for calls, w := int64(1), snapshot.Second; w < snapshot.Windows; w++ {
+		if calls += m.Int64N(1000); m.maybe() {
+			out[w] = calls
+		}
+	}
+	return out
+}
+
+func (m *maker) ranges() (out []netip.Prefix) {
+	for range m.IntN(3) {
+		out = append(out, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(len(out)), byte(m.IntN(256))}), 24))
+	}
+	if m.maybe() {
+		out = append(out, netip.MustParsePrefix("2001:db8::/32"))
+	}
+	return out
+}
+
+func (m *maker) hash() [32]byte { return sha256.Sum256([]byte(m.id("any"))) }
+
+// build makes a project.
+func (m *maker) build() made {
+	p := &snapshot.Project{
+		ID:            m.id("prj"),
+		Name:          m.name("shop", m.IntN(1000)),
+		DisplayName:   m.text(),
+		FallbackOwner: m.pick("shop", "the owner"),
+		Limits:        snapshot.ProjectLimits{Key: m.limits(), Owner: m.limits(), IP: m.limits(), Project: m.limits()},
+		CreatedAt:     m.moment(),
+		Revision:      int64(m.IntN(1_000_000) + 1),
+		RevisedAt:     m.moment(),
+	}
+	if m.maybe() {
+		p.ProductID, p.Product = m.id("prd"), m.name("suite", 1)
+	}
+	if m.maybe() {
+		p.API.Audience = "https://" + p.Name + ".example"
+	}
+	for i := range m.IntN(4) {
+		p.API.Scopes = append(p.API.Scopes, snapshot.APIScope{Name: fmt.Sprintf("orders%d:read", i), Description: m.text()})
+	}
+	out := made{project: p, users: map[string][]snapshot.User{}}
+	m.keyTypes(p)
+	m.versions(p)
+	m.tenants(&out)
+	m.makeKeys(&out)
+	m.losses(p)
+	slices.SortFunc(p.Clients, func(a, b snapshot.AppClient) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+func (m *maker) keyTypes(p *snapshot.Project) {
+	p.KeyTypes = []snapshot.KeyType{
+		{ID: m.id("kty"), Name: "full", Scopes: []string{"*"}, BuiltIn: true},
+		{ID: m.id("kty"), Name: "read-only", Scopes: []string{"read"}, BuiltIn: true},
+	}
+	for i := range m.IntN(4) {
+		p.KeyTypes = append(p.KeyTypes, snapshot.KeyType{
+			ID:        m.id("kty"),
+			Name:      m.name("type", i),
+			Scopes:    []string{"orders:*", "a.b-c_d"}[:1+m.IntN(2)],
+			ExpiresIn: time.Duration(m.IntN(100)) * time.Hour,
+			Limits:    m.limits(),
+		})
+	}
+	slices.SortFunc(p.KeyTypes, func(a, b snapshot.KeyType) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func (m *maker) versions(p *snapshot.Project) {
+	for i := range 1 + m.IntN(3) {
+		v := snapshot.Version{ID: m.id("ver"), Name: fmt.Sprintf("%d.%s", i, m.pick("0", "1-rc", "2_x")), Access: m.access()}
+		for j := range 1 + m.IntN(3) {
+			v.Environments = append(v.Environments, m.environment(j))
+		}
+		slices.SortFunc(v.Environments, func(a, b snapshot.Environment) int { return strings.Compare(a.Name, b.Name) })
+		p.Versions = append(p.Versions, v)
+	}
+}
+
+func (m *maker) environment(n int) snapshot.Environment {
+	e := snapshot.Environment{ID: m.id("env"), Name: m.name("env", n), Target: "https://up.example/base" + fmt.Sprint(n)}
+	if m.maybe() {
+		e.Hosts = []string{strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"}
+		e.Headers = []snapshot.UpstreamHeader{{Name: "X-Secret"}}
+	}
+	return e
+}
+
+func (m *maker) access() snapshot.Access {
+	a := snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject}
+	a.IP = snapshot.IPRules{Allow: m.ranges(), Deny: m.ranges()}
+	if m.maybe() {
+		return a
+	}
+	a.Mode = snapshot.Authenticate
+	for _, method := range []snapshot.Method{snapshot.APIKey, snapshot.JWT, snapshot.Opaque} {
+		if m.maybe() {
+			a.Methods = append(a.Methods, method)
+		}
+	}
+	if len(a.Methods) == 0 {
+		a.Methods = []snapshot.Method{snapshot.APIKey}
+	}
+	if a.Allows(snapshot.APIKey) && m.maybe() {
+		a.Keyless = snapshot.OwnerFallback
+	}
+	for i := range m.IntN(3) {
+		a.Issuers = append(a.Issuers, snapshot.TokenIssuer{
+			Issuer:   fmt.Sprintf("https://idp%d.example", i),
+			Audience: "api",
+			JWKSURL:  m.pick("", "https://idp.example/keys"),
+			Tenant:   m.pick("", snapshot.DefaultTenant),
+		})
+	}
+	if a.Allows(snapshot.Opaque) {
+		a.Opaque = snapshot.Introspection{
+			Endpoint:  "https://idp.example/introspect",
+			Method:    snapshot.SecretPost,
+			ClientID:  "gateway",
+			HasSecret: m.maybe(),
+			Audience:  m.pick("", "api"),
+		}
+	}
+	return a
+}
+
+// tenants gives the project its own tenant, and some of the team's. One that is detached has
+// a key, or an export would not have it.
+func (m *maker) tenants(to *made) {
+	names := []string{"acme", "beta"}[:m.IntN(3)]
+	for _, name := range append(names, snapshot.DefaultTenant) {
+		t := snapshot.Tenant{ID: m.id("tnt"), Name: name, FallbackOwner: m.pick("", "owner of "+name)}
+		if t.Detached = name != snapshot.DefaultTenant && m.maybe(); !t.Detached {
+			t.DisplayName = m.text()
+			m.people(to, &t)
+		}
+		to.project.Tenants = append(to.project.Tenants, t)
+	}
+}
+
+// makeKeys makes keys in every state, and of owners that are users.
+func (m *maker) makeKeys(to *made) {
+	p := to.project
+	var owners []string
+	for _, users := range to.users {
+		for _, u := range users {
+			owners = append(owners, u.ID)
+		}
+	}
+	slices.Sort(owners)
+	frozen := map[string]bool{}
+	for _, users := range to.users {
+		for _, u := range users {
+			frozen[u.ID] = u.State == "frozen"
+		}
+	}
+	barred := map[string]bool{}
+	for i := range len(p.Tenants)*2 + m.IntN(20) {
+		k := m.key(p, p.Tenants[i%len(p.Tenants)])
+		if len(owners) > 0 && m.maybe() {
+			k.Owner = owners[m.IntN(len(owners))]
+			barred[k.Owner] = barred[k.Owner] || frozen[k.Owner] && k.State != snapshot.KeyRevoked
+		}
+		to.keys = append(to.keys, k)
+	}
+	for i := range to.keys {
+		to.keys[i].OwnerFrozen = barred[to.keys[i].Owner]
+	}
+	for id, yes := range barred {
+		if yes {
+			p.Barred = append(p.Barred, snapshot.BarredUser{ID: id})
+		}
+	}
+	slices.SortFunc(p.Barred, func(a, b snapshot.BarredUser) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func (m *maker) key(p *snapshot.Project, t snapshot.Tenant) snapshot.Key {
+	of := p.KeyTypes[m.IntN(len(p.KeyTypes))]
+	k := snapshot.Key{
+		ID:          m.id("key"),
+		ProjectID:   p.ID,
+		Owner:       m.pick("billing-service", "ana@example.com", "a b"),
+		KeyType:     of.Name,
+		Scopes:      of.Scopes,
+		TenantID:    t.ID,
+		Tenant:      t.Name,
+		ProductID:   m.pick("", p.ProductID),
+		Environment: m.pick("", p.Versions[0].Environments[0].Name, "gone"),
+		Description: m.text(),
+		State:       snapshot.KeyState(m.pick("active", "frozen", "revoked")),
+		AllowedIPs:  m.ranges(),
+		Hash:        m.hash(),
+		CreatedAt:   m.moment(),
+		Prefix:      "pst_prod_",
+		Last4:       "aB3x",
+	}
+	if m.maybe() {
+		limits := m.limits()
+		k.Limits = &limits
+	}
+	if m.maybe() {
+		old := m.hash()
+		k.OldHash, k.GraceEndsAt = &old, m.moment()
+	}
+	if m.maybe() {
+		k.ExpiresAt = m.moment().AddDate(m.IntN(20), 0, 0)
+	}
+	return k
+}
+
+// losses adds what an import leaves out.
+func (m *maker) losses(p *snapshot.Project) {
+	if m.maybe() {
+		p.CallSigningKeys = []snapshot.CallSigningKey{{ID: "thumb", Public: make([]byte, 32), SignsFrom: m.start}}
+	}
+	if m.maybe() {
+		p.Webhooks = []snapshot.Webhook{{ID: m.id("whk"), Host: "hooks.example", Events: []string{"key.created"}, Enabled: true}}
+	}
+	if m.maybe() && len(p.Clients) > 0 {
+		p.EndedSessions = []string{m.id("ses")}
+	}
+}

@@ -1,0 +1,56 @@
+package keys
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/platform/fault"
+)
+
+var (
+	shownPrefix = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}_[a-z][a-z0-9-]{0,39}_$`)
+	shownEnd    = regexp.MustCompile(`^[0-9A-Za-z]{4}$`)
+	environment = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
+)
+
+// CheckImported checks a key that was read from a zip, of a project with these key types,
+// and returns the fields that break the rules of new keys. It brings address ranges into
+// their canonical form. A key may have expired, and its environment may be gone.
+func CheckImported(k *snapshot.Key, types []snapshot.KeyType, now time.Time) []fault.Field {
+	pointer := "/tenants/" + k.Tenant + "/keys/keys.jsonl/" + k.ID
+	var wrong []fault.Field
+	refuse := func(ok bool, member, code, detail string) {
+		if !ok {
+			wrong = append(wrong, fault.Field{Pointer: pointer + member, Code: code, Detail: detail})
+		}
+	}
+	refuse(ValidOwner(k.Owner), "/owner", "invalid_owner", fmt.Sprintf("Use 1 to %d printable ASCII characters without "+
+		"a space at either end.", maxOwner))
+	refuse(len(checkDescription(k.Description)) == 0, "/description", "invalid_description",
+		fmt.Sprintf("Use at most %d characters of text.", maxDescription))
+	refuse(k.Environment == "" || environment.MatchString(k.Environment), "/environment", "invalid_name",
+		"Use the name of an environment.")
+	at := slices.IndexFunc(types, func(t snapshot.KeyType) bool { return t.Name == k.KeyType })
+	refuse(at >= 0, "/key_type", "unknown_key_type", "The project has no such key type.")
+	refuse(at < 0 || slices.Equal(types[at].Scopes, k.Scopes), "/scopes", "invalid_scopes",
+		"A key has the scopes of its type.")
+	switch k.State {
+	case snapshot.KeyActive, snapshot.KeyFrozen, snapshot.KeyRevoked:
+	default:
+		refuse(false, "/state", "invalid_state", "Use active, frozen or revoked.")
+	}
+	refuse(shownPrefix.MatchString(k.Prefix) && shownEnd.MatchString(k.Last4), "/prefix", "invalid_prefix",
+		"prefix and last4 are what may be shown of a key.")
+	inTime := !k.GraceEndsAt.After(now.Add(MaxGrace)) && !k.ExpiresAt.After(now.AddDate(maxYears, 0, 0))
+	refuse(inTime && (k.OldHash != nil) == !k.GraceEndsAt.IsZero(), "/grace_ends_at", "invalid_time",
+		fmt.Sprintf("A grace period of the previous secret ends within 30 days, and a key within %d years.", maxYears))
+	if k.Limits != nil {
+		wrong = append(wrong, CheckLimits(pointer+"/limits", LimitsColumn(*k.Limits))...)
+	}
+	var rangesWrong []fault.Field
+	k.AllowedIPs, rangesWrong = ReadRanges(pointer+"/allowed_cidrs", Texts(k.AllowedIPs), MaxRanges)
+	return append(wrong, rangesWrong...)
+}
