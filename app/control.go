@@ -40,6 +40,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 		Projects:     s.projects,
 		Usage:        s.usage,
 		Idempotency:  s.idempotency,
+		Imports:      s.imports,
 		Audit:        s.audit,
 		Webhooks:     s.webhooks,
 		Login:        s.login,

@@ -16,6 +16,7 @@ import (
 	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
+	"postern/service/imports"
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/login/providers"
@@ -34,6 +35,7 @@ type services struct {
 	domains     *domains.Service
 	exports     *exports.Service
 	idempotency *idempotency.Service
+	imports     *imports.Service
 	keys        *keys.Service
 	login       *login.Service
 	projects    *projects.Service
@@ -67,6 +69,7 @@ func newServices(d serviceDeps) services {
 		Events:      hooks,
 		ProvesEmail: d.provesEmail,
 	}
+	made := newProjects(d, hooks, hosted)
 	return services{
 		accounts:    people,
 		audit:       &audit.Service{DB: d.db},
@@ -74,9 +77,10 @@ func newServices(d serviceDeps) services {
 		domains:     newDomains(d, hooks),
 		exports:     newExports(d, hooks, people.Prove),
 		idempotency: &idempotency.Service{DB: d.db},
+		imports:     &imports.Service{DB: d.db, Projects: made, Login: hosted, Changed: d.changed},
 		keys:        &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks},
 		login:       hosted,
-		projects:    newProjects(d, hooks, hosted),
+		projects:    made,
 		retention: &retention.Service{
 			DB:      d.db,
 			Files:   d.zips,

@@ -154,6 +154,12 @@ func (c *Client) sendWith(
 	if c.etag != "" && method != http.MethodGet {
 		request.Header.Set("If-Match", c.etag)
 	}
+	return c.sendAuthorized(request)
+}
+
+// sendAuthorized sends a request with the client's credential. It returns a response of 2xx,
+// whose body the caller closes, or an error.
+func (c *Client) sendAuthorized(request *http.Request) (*http.Response, error) {
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
@@ -162,7 +168,7 @@ func (c *Client) sendWith(
 	}
 	response, err := c.sendRetrying(request)
 	if err != nil {
-		return nil, c.unreachable(ctx, err)
+		return nil, c.unreachable(request.Context(), err)
 	}
 	if response.StatusCode/100 == 2 {
 		return response, nil

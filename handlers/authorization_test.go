@@ -85,7 +85,7 @@ type caller struct {
 }
 
 func (r routeTest) callers(has controlplane.Objects) []caller {
-	o, want, path := r.o, r.want, has.Path(r.route)
+	o, want, path := r.o, r.want, has.Path(r.route)+r.o.FillBody(r.t, has, r.want.query)
 	list := []caller{{name: "anonymous", path: path, status: want.anonymous}}
 	if want.outsider != 0 {
 		list = append(list, caller{name: "outsider", path: path, header: o.Outsider, status: want.outsider})
@@ -124,8 +124,9 @@ func (r routeTest) callers(has controlplane.Objects) []caller {
 func (r routeTest) refusals() {
 	has := r.newObjects()
 	for _, c := range r.callers(has) {
+		body := r.o.FillBody(r.t, has, r.want.body) // may write audit entries of its own
 		before := r.o.AuditNumbers(r.t)
-		got := r.o.Do(r.t, r.method, c.path, r.o.FillBody(r.t, has, r.want.body), c.header)
+		got := r.o.Do(r.t, r.method, c.path, body, c.header)
 		if got.Status != c.status {
 			r.t.Errorf("%s got %d, want %d: %.200q", c.name, got.Status, c.status, got.Raw)
 		}
@@ -198,8 +199,9 @@ func (r routeTest) isAudited(c caller) bool {
 // checkAllowed calls the route as an account that may, and looks for the one audit entry.
 func (r routeTest) checkAllowed(has controlplane.Objects, header []string, account string) {
 	r.t.Helper()
+	path, body := has.Path(r.route)+r.o.FillBody(r.t, has, r.want.query), r.o.FillBody(r.t, has, r.want.body)
 	before := r.o.AuditNumbers(r.t)
-	got := r.o.Do(r.t, r.method, has.Path(r.route), r.o.FillBody(r.t, has, r.want.body), header)
+	got := r.o.Do(r.t, r.method, path, body, header)
 	if got.Status != r.want.owner || strings.HasPrefix(got.Header.Get("Location"), "/signin") {
 		r.t.Fatalf("%s got %d, want %d: %.200q", account, got.Status, r.want.owner, got.Raw)
 	}

@@ -195,11 +195,18 @@ var projectGuards = map[string]guard{
 	"POST /api/v1/projects/:project/exports":    {action: access.ExportCreate, body: `{"format":"data"}`, owner: 202},
 	"GET /api/v1/exports/:export":               {action: access.ExportRead},
 	"POST /api/v1/exports/:export/cancel":       {action: access.ExportCreate},
-	"GET /api/v1/exports/:export/download":      {action: access.ExportDownload, needs: "ready", audited: true},
+	"POST /api/v1/imports": {
+		action: access.ProjectImport,
+		query:  "?team={team}&name={name}",
+		body:   "{zip}",
+		owner:  202,
+	},
+	"GET /api/v1/exports/:export/download": {action: access.ExportDownload, needs: "ready", audited: true},
 }
 
 // projectAnonymous is what a caller without a credential gets.
 var projectAnonymous = map[string]string{
+	"POST /api/v1/imports":                                                              "401",
 	"POST /projects/:project/versions/:version/access":                                  "in",
 	"POST /projects/:project/versions":                                                  "in",
 	"GET /projects/:project/versions/:version":                                          "in",

@@ -15,6 +15,7 @@ import (
 type guard struct {
 	open     bool // needs no credential; anonymous (routes_test.go) has its status
 	action   access.Action
+	query    string // behind the path, with the placeholders of body
 	body     string // JSON for the API, a form for pages; placeholders as in Fixture.FillBody
 	needs    string // state that the route's object must be in, one of those that Fixture.NewObjects knows
 	operator bool   // for operators of the installation only; all others get 404, in their own team too

@@ -19,6 +19,7 @@ import (
 	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
+	"postern/service/imports"
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/projects"
@@ -37,6 +38,7 @@ type Server struct {
 	Usage       *usage.Service
 	Webhooks    *webhooks.Service
 	Idempotency *idempotency.Service
+	Imports     *imports.Service
 	Audit       *audit.Service
 	Login       *login.Service
 	Languages   *oidc.Languages // of the hosted login's pages; nil for the embedded ones

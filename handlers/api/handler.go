@@ -14,6 +14,7 @@ import (
 	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
+	"postern/service/imports"
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/projects"
@@ -32,6 +33,7 @@ type Handler struct {
 	Domains     *domains.Service
 	Exports     *exports.Service
 	Idempotency *idempotency.Service
+	Imports     *imports.Service
 	Keys        *keys.Service
 	Login       *login.Service
 	Projects    *projects.Service

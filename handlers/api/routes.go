@@ -22,6 +22,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	h.exportRoutes(api)
 	h.loginRoutes(api)
 	h.groupRoutes(api)
+	h.importRoutes(r, api)
 	describeUsage(api.OpenAPI())
 }
 

@@ -43,6 +43,8 @@ func auditText(e audit.Entry) string {
 	switch access.Action(e.Action) {
 	case access.ProjectCreate:
 		return "created project " + cmp.Or(e.ProjectName, e.Detail["name"])
+	case access.ProjectImport:
+		return "imported project " + cmp.Or(e.ProjectName, e.Detail["name"])
 	case access.ProjectUpdate:
 		if object := e.Detail["object"]; object != "" {
 			return pastOf(e.Detail["change"]) + " " + object + of

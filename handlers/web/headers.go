@@ -29,7 +29,11 @@ func (s *Site) SecureHeaders(next http.Handler) http.Handler {
 		if !strings.HasPrefix(r.URL.Path, "/static/") {
 			h.Set("Cache-Control", "no-store")
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, MaxBody+1)
+		most := int64(MaxBody + 1)
+		if takesUpload(r) {
+			most = MaxUpload + MaxBody // with the fields of its form
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -9,6 +9,7 @@ package web
 
 import (
 	"log/slog"
+	"sync/atomic"
 
 	"postern/platform/config"
 	"postern/service/accounts"
@@ -25,7 +26,8 @@ type Site struct {
 	Log      *slog.Logger
 	Throttle OAuthThrottle
 
-	outage outageLog
+	outage  outageLog
+	uploads atomic.Int32 // that are being taken in
 }
 
 // MaxBody bounds the body of a request to the control plane, in bytes.

@@ -126,7 +126,8 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
 	refuse(len(checkText("", u.UserName)) == 0 && strings.ToLower(u.UserName) == u.UserName, "/user_name",
 		"invalid_text", "Use at most 200 characters on one line, in lower case.")
-	refuse(len(checkText("", u.ExternalID)) == 0, "/external_id", "invalid_text", "Use at most 200 characters on one line.")
+	refuse(len(checkText("", u.ExternalID)) == 0, "/external_id", "invalid_text",
+		"Use at most 200 characters on one line.")
 	refuse(u.State == Active || u.State == Frozen || u.State == Invited, "/state", "invalid_state",
 		"Use active, frozen or invited.")
 	for i, one := range u.Identities {

@@ -76,12 +76,8 @@ var errDryRun = errors.New("imports: a dry run changes nothing")
 func (s *Service) Import(
 	ctx context.Context, p access.Principal, zip io.ReaderAt, size int64, in Input,
 ) (Outcome, error) {
-	team := cmp.Or(in.Team, p.HomeTeam)
-	if team == "" && !p.Anonymous() {
-		return Outcome{}, fault.New(fault.Conflict, "no_team", "You are not in a team. Create one first, or ask to be "+
-			"invited to one.")
-	}
-	if err := access.Check(p, team, access.ProjectImport); err != nil {
+	team, err := teamFor(p, in.Team)
+	if err != nil {
 		return Outcome{}, fmt.Errorf("imports: %w", err)
 	}
 	contents, err := bundle.Read(ctx, zip, size, bundle.Against{
@@ -121,6 +117,22 @@ func (s *Service) Import(
 	}
 	s.Changed(ctx)
 	return out, nil
+}
+
+// Allow checks that the principal may import into a team, the home team when empty, before the
+// zip is taken in.
+func (s *Service) Allow(p access.Principal, team string) error {
+	_, err := teamFor(p, team)
+	return err
+}
+
+func teamFor(p access.Principal, named string) (string, error) {
+	team := cmp.Or(named, p.HomeTeam)
+	if team == "" && !p.Anonymous() {
+		return "", fault.New(fault.Conflict, "no_team", "You are not in a team. Create one first, or ask to be "+
+			"invited to one.")
+	}
+	return team, access.Check(p, team, access.ProjectImport)
 }
 
 // duplicate explains a unique index that was violated.

@@ -37,16 +37,20 @@ func (w *work) leftOut() []Item {
 }
 
 // ofIDs says which ids are new.
-func (w *work) ofIDs() (out []Item) {
+func (w *work) ofIDs() []Item {
+	var changed []string
 	for _, noun := range slices.Sorted(maps.Keys(w.changedIDs)) {
-		out = append(out, Item{
-			Code:    "new_ids",
-			Subject: fmt.Sprintf("%s (%d)", noun, w.changedIDs[noun]),
-			Detail: "They have new ids, because ids in the zip are taken here or are not ids of this product. Change them " +
-				"where you refer to them by id.",
-		})
+		changed = append(changed, fmt.Sprintf("%s (%d)", noun, w.changedIDs[noun]))
 	}
-	return out
+	if len(changed) == 0 {
+		return nil
+	}
+	return []Item{{
+		Code:    "new_ids",
+		Subject: strings.Join(changed, ", "),
+		Detail: "They have new ids, because ids in the zip are taken here or are not ids of this product. Change them " +
+			"where you refer to them by id.",
+	}}
 }
 
 // ofOptions is what the export was asked to leave out, or to add for other gateways.

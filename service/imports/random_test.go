@@ -60,7 +60,8 @@ func (m *maker) name(of string, n int) string {
 
 // text returns text as people enter it.
 func (m *maker) text() string {
-	return m.pick("", "plain", "Ünïcode – “quoted”", `<b>&amp;</b>`, "=1+1", "${HOME} $(id) {vault://env/x}", "日本語", "a'b\"c")
+	return m.pick("", "plain", "Ünïcode – “quoted”", `<b>&amp;</b>`, "=1+1", "${HOME} $(id) {vault://env/x}",
+		"日本語", "a'b\"c")
 }
 
 func (m *maker) limits() (out snapshot.Limits) {
@@ -151,6 +152,7 @@ func (m *maker) environment(n int) snapshot.Environment {
 	if m.maybe() {
 		e.Hosts = []string{strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"}
 		e.Headers = []snapshot.UpstreamHeader{{Name: "X-Secret"}}
+		e.Certificate = &snapshot.ClientCertificate{Chain: "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"}
 	}
 	return e
 }
@@ -283,9 +285,10 @@ func (m *maker) losses(p *snapshot.Project) {
 		p.CallSigningKeys = []snapshot.CallSigningKey{{ID: "thumb", Public: make([]byte, 32), SignsFrom: m.start}}
 	}
 	if m.maybe() {
-		p.Webhooks = []snapshot.Webhook{{ID: m.id("whk"), Host: "hooks.example", Events: []string{"key.created"}, Enabled: true}}
+		p.Webhooks = []snapshot.Webhook{{ID: m.id("whk"), Host: "hooks.example", Events: []string{"key.created"}}}
 	}
 	if m.maybe() && len(p.Clients) > 0 {
 		p.EndedSessions = []string{m.id("ses")}
+		p.Barred = append(p.Barred, snapshot.BarredUser{ID: m.id("usr"), Deleted: true})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -200,6 +201,7 @@ func TestRoundTrip(t *testing.T) {
 		if strings.HasSuffix(t.Name(), "postgres") {
 			many = 40
 		}
+		changed := map[string]bool{}
 		for seed := range many {
 			format := []bundle.Format{bundle.FormatData, bundle.FormatGateway}[seed%2]
 			before := newMaker(uint64(seed)).build()
@@ -213,10 +215,15 @@ func TestRoundTrip(t *testing.T) {
 			first := before.zip(t, format)
 			out := w.take(t, first, imports.Input{})
 			second, imported := w.export(t, out.Project.ID, format)
+			compareDocuments(t, first, second, changed)
 			before.lose(imported)
 			if want := before.zip(t, format); !bytes.Equal(second, want) {
 				t.Fatalf("seed %d: the export of the import differs in %v", seed, differing(t, want, second))
 			}
+		}
+		if got := slices.Sorted(maps.Keys(changed)); many == 200 && !slices.Equal(got, documented(t)) {
+			t.Errorf("docs/import.md lists as changed\n%s\nand these are:\n%s",
+				strings.Join(documented(t), "\n"), strings.Join(got, "\n"))
 		}
 	})
 }

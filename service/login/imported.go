@@ -171,13 +171,8 @@ func isOnlyUnresolved(refusal *fault.Error) bool {
 // fillImported is fill for a row that is disabled where it cannot work here. A managed
 // provider is stored as it is: its app may be set up here later.
 func (s *Service) fillImported(row *models.Provider, in ProviderInput) error {
-	if row.Managed && s.Shared.ClientID == "" {
-		if row.Type != providers.GitHub {
-			return s.checkManaged(row.Type, in)
-		}
-		shared := *s
-		shared.Shared.ClientID = "unset"
-		return shared.fill(row, in)
+	if row.Managed && s.Shared.ClientID == "" && row.Type == providers.GitHub {
+		return fillRow(row, in)
 	}
 	return s.fill(row, in)
 }

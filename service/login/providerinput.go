@@ -105,14 +105,19 @@ func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in Pro
 
 // fill is apply without the secret, which needs a transaction to be sealed.
 func (s *Service) fill(row *models.Provider, in ProviderInput) error {
-	traits, ok := providers.TraitsOf(row.Type)
-	if !ok {
-		return fmt.Errorf("login: provider %s is of the kind %q", row.ID, row.Type)
-	}
 	if row.Managed {
 		if err := s.checkManaged(row.Type, in); err != nil {
 			return err
 		}
+	}
+	return fillRow(row, in)
+}
+
+// fillRow is fill for a provider that may be managed.
+func fillRow(row *models.Provider, in ProviderInput) error {
+	traits, ok := providers.TraitsOf(row.Type)
+	if !ok {
+		return fmt.Errorf("login: provider %s is of the kind %q", row.ID, row.Type)
 	}
 	if in.ClientID != nil {
 		row.AppID = strings.TrimSpace(*in.ClientID)

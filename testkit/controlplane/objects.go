@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"testing"
@@ -282,7 +283,8 @@ func (h Objects) Path(route string) string {
 
 // FillBody replaces the placeholders in a body: {team} is the owner's team; {product},
 // {name} and {number} are unique to the objects; {device} is the user code of a new
-// device request; {certificate} and {private_key} are a new pair in PEM; the others name one of the objects.
+// device request; {certificate} and {private_key} are a new pair in PEM; {zip} is an export
+// of the project; the others name one of the objects.
 func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
 	t.Helper()
 	if strings.Contains(body, "{device}") { // a code is for one decision
@@ -298,6 +300,9 @@ func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
 		}
 		body = strings.NewReplacer("{certificate}", write(certificate), "{private_key}", write(key)).Replace(body)
 	}
+	if strings.Contains(body, "{zip}") {
+		body = strings.ReplaceAll(body, "{zip}", o.exported(t, has))
+	}
 	return strings.NewReplacer(
 		"{child}", has.child,
 		"{code}", has.code,
@@ -309,4 +314,18 @@ func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
 		"{team}", o.Team,
 		"{tenant}", has.Tenant,
 	).Replace(body)
+}
+
+// exported returns the zip of the project.
+func (o *Fixture) exported(t *testing.T, has Objects) string {
+	t.Helper()
+	export, err := o.Server.Exports.Request(t.Context(), o.Principal, has.Project, exports.Options{Format: "data"})
+	must(t, err)
+	must(t, o.Server.Exports.Build(t.Context(), export.ID, true))
+	file, err := o.Server.Exports.Open(t.Context(), o.Principal, export.ID)
+	must(t, err)
+	defer file.Close()
+	zip, err := io.ReadAll(file)
+	must(t, err)
+	return string(zip)
 }

@@ -28,6 +28,7 @@ import (
 	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
+	"postern/service/imports"
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/login/providers"
@@ -80,6 +81,18 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		Events:    hooks,
 		Log:       log,
 	}
+	made := &projects.Service{
+		DB:           db,
+		Targets:      guard,
+		Vault:        vault,
+		Suits:        hosted.Suits,
+		Purger:       noPurge{},
+		Log:          log,
+		PublicURL:    settings.PublicURL,
+		KeyPrefix:    "pst",
+		UnclaimedTTL: time.Hour,
+		Changed:      unserved,
+	}
 	return &handlers.Server{
 		Site:        newSite(db, settings, log),
 		Version:     "test",
@@ -90,18 +103,8 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		Idempotency: &idempotency.Service{DB: db},
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
-		Projects: &projects.Service{
-			DB:           db,
-			Targets:      guard,
-			Vault:        vault,
-			Suits:        hosted.Suits,
-			Purger:       noPurge{},
-			Log:          log,
-			PublicURL:    settings.PublicURL,
-			KeyPrefix:    "pst",
-			UnclaimedTTL: time.Hour,
-			Changed:      unserved,
-		},
+		Projects:    made,
+		Imports:     &imports.Service{DB: db, Projects: made, Login: hosted, Changed: unserved},
 		Domains: &domains.Service{
 			DB:       db,
 			Resolver: domains.DNS{Server: "127.0.0.1:9"}, // where nothing listens; see Fixture.Names
