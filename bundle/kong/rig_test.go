@@ -30,7 +30,7 @@ type rig struct {
 	log    string // calls of those
 	env    []string
 	key    string
-	token  string                        // "": none is let in
+	token  atomic.Pointer[string]        // what is let in, nil: none
 	denial atomic.Pointer[policy.Denial] // of every token, if there is one
 
 	ready  atomic.Bool
@@ -148,7 +148,8 @@ func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = w.Write(policy.IssuerUnavailable.Body())
 		return
-	case checking, r.open.Load(), key == r.key, hasToken && token == r.token, strings.HasPrefix(req.URL.Path, "/open/"):
+	case checking, r.open.Load(), key == r.key, strings.HasPrefix(req.URL.Path, "/open/"):
+	case hasToken && r.token.Load() != nil && token == *r.token.Load():
 	default:
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = w.Write(policy.InvalidKey.Body())
