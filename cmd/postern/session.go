@@ -188,7 +188,7 @@ func first[T any](ctx context.Context, callers []caller, call func(context.Conte
 		out, err := call(ctx, c)
 		switch fault.KindOf(err) {
 		case fault.NotFound:
-			if refused == nil || fault.KindOf(refused) != fault.NotFound {
+			if refused == nil || fault.KindOf(refused) != fault.NotFound || fault.CodeOf(refused) == "not_found" {
 				refused = err
 			}
 		case fault.Unauthenticated:

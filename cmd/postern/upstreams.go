@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/platform/fault"
 )
 
 func newUpstreams(t terminal) *cobra.Command {
@@ -90,8 +91,8 @@ func newUpstreamsSetHeader(t terminal) *cobra.Command {
 		Use:   "set-header PROJECT ENVIRONMENT NAME",
 		Short: "Set a header with a secret value that every call carries to the upstream",
 		Long: `Set a header with a secret value that every call carries to the upstream. What
-callers send under that name is removed. The value is the input, or the file that --file names: every user of a machine can
-read command lines. It is never shown again.`,
+callers send under that name is removed. The value is the input, or the file that
+--file names: every user of a machine can read command lines. It is never shown again.`,
 		Example: `  openssl rand -hex 32 | tee upstream-token | postern upstreams set-header shop prod X-Upstream-Token
   postern upstreams set-header shop prod Authorization --file bearer-token`,
 		Args: exactly("PROJECT", "ENVIRONMENT", "NAME"),
@@ -145,7 +146,11 @@ func newUpstreamsRemoveHeader(t terminal) *cobra.Command {
 				if err != nil {
 					return struct{}{}, err
 				}
-				return struct{}{}, api.RemoveUpstreamHeader(ctx, args[0], e.ID, args[2])
+				err = api.RemoveUpstreamHeader(ctx, args[0], e.ID, args[2])
+				return struct{}{}, absent(
+					err, "no_upstream_header", "calls to %s carry no header %s; `postern upstreams list %s` shows those they carry",
+					args[1], args[2], args[0],
+				)
 			}
 			if _, err := onProject(c.Context(), s, args[0], remove); err != nil {
 				return err
@@ -167,4 +172,13 @@ func environmentNamed(
 		return client.Environment{}, err
 	}
 	return findEnvironment(v, environment)
+}
+
+// absent names what an environment does not have, in place of the API's "not found". The
+// caller has found the environment, so the project is not what is missing.
+func absent(err error, code, public string, args ...any) error {
+	if fault.CodeOf(err) != "not_found" {
+		return err
+	}
+	return fault.New(fault.NotFound, code, public, args...).Because(err)
 }

@@ -27,7 +27,8 @@ func newUpstreamsCertificate(t terminal) *cobra.Command {
 				if err != nil {
 					return client.ClientCertificate{}, err
 				}
-				return api.ClientCertificate(ctx, args[0], e.ID)
+				found, err := api.ClientCertificate(ctx, args[0], e.ID)
+				return found, absent(err, "no_client_certificate", "calls to %s present no client certificate", args[1])
 			}
 			shown, err := onProject(c.Context(), s, args[0], show)
 			if err != nil {
@@ -117,7 +118,10 @@ func newUpstreamsRemoveCertificate(t terminal) *cobra.Command {
 				if err != nil {
 					return struct{}{}, err
 				}
-				return struct{}{}, api.RemoveClientCertificate(ctx, args[0], e.ID)
+				err = api.RemoveClientCertificate(ctx, args[0], e.ID)
+				return struct{}{}, absent(
+					err, "no_client_certificate", "calls to %s present no client certificate", args[1],
+				)
 			}
 			if _, err := onProject(c.Context(), s, args[0], remove); err != nil {
 				return err
