@@ -16,6 +16,7 @@ import (
 	"postern/platform/certs"
 	"postern/platform/config"
 	"postern/service/certificates"
+	"postern/service/domains"
 )
 
 // listenerCertificates are the key pairs of the listeners, nil for one without TLS.
@@ -130,6 +131,7 @@ func (a *App) newACME(names *certs.Directory) (*certificates.Service, error) {
 		Hosts:     func() []string { return a.plane.Hosts() },
 		Serves:    func(host string) bool { return a.plane.Serves(host) },
 		Covered:   func(host string) bool { return names != nil && names.Covers(host) },
+		Report:    domains.ReportCertificate,
 		Log:       a.log,
 	}
 	if a.Config.DatabaseURL != "" {

@@ -6,6 +6,7 @@ import (
 
 	"postern/jobs"
 	"postern/models"
+	"postern/platform/certs"
 	"postern/platform/config"
 	"postern/platform/egress"
 	"postern/platform/secrets"
@@ -55,7 +56,8 @@ type serviceDeps struct {
 	zips        exports.Store
 	changed     func(context.Context) // brings a committed change to the gateway
 	recorder    *usage.Recorder
-	provesEmail bool // by signing in with a provider
+	names       *certs.Directory // of certificates of custom host names, nil for none
+	provesEmail bool             // by signing in with a provider
 	log         *slog.Logger
 }
 
@@ -142,15 +144,20 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 }
 
 func newDomains(d serviceDeps, hooks *webhooks.Service) *domains.Service {
-	return &domains.Service{
+	s := &domains.Service{
 		DB:       d.db,
 		Resolver: domains.DNS{Server: d.config.DNSServer},
 		Own:      d.config.OwnNames(),
 		OwnBelow: d.config.OwnDomains(),
+		ACME:     d.config.ACME.Directory != "",
 		Events:   hooks,
 		Changed:  d.changed,
 		Log:      d.log,
 	}
+	if d.names != nil {
+		s.InFiles = d.names.Ends
+	}
+	return s
 }
 
 func newExports(

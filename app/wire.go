@@ -55,6 +55,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		zips:        a.zips,
 		changed:     a.feed.Changed,
 		recorder:    a.usage,
+		names:       certificates.names,
 		provesEmail: len(signIns) > 0,
 		log:         a.log,
 	})

@@ -9,19 +9,20 @@ import (
 
 // Domain is a custom host name of an environment.
 type Domain struct {
-	ID           string       `json:"id"`
-	Host         string       `json:"host"` // lower-case ASCII
-	Version      string       `json:"version"`
-	Environment  string       `json:"environment"`
-	State        string       `json:"state"` // pending, verified or missing
-	Record       DomainRecord `json:"record"`
-	Proof        *string      `json:"proof"` // dns or operator; nil while pending
-	VerifiedAt   *time.Time   `json:"verified_at"`
-	CheckedAt    *time.Time   `json:"checked_at"`
-	MissingSince *time.Time   `json:"missing_since"`
-	Problem      *string      `json:"problem"` // why the last lookup found no proof
-	ETag         string       `json:"etag"`    // for If-Match
-	CreatedAt    time.Time    `json:"created_at"`
+	ID           string            `json:"id"`
+	Host         string            `json:"host"` // lower-case ASCII
+	Version      string            `json:"version"`
+	Environment  string            `json:"environment"`
+	State        string            `json:"state"` // pending, verified or missing
+	Record       DomainRecord      `json:"record"`
+	Proof        *string           `json:"proof"` // dns or operator; nil while pending
+	VerifiedAt   *time.Time        `json:"verified_at"`
+	CheckedAt    *time.Time        `json:"checked_at"`
+	MissingSince *time.Time        `json:"missing_since"`
+	Problem      *string           `json:"problem"` // why the last lookup found no proof
+	Certificate  DomainCertificate `json:"certificate"`
+	ETag         string            `json:"etag"` // for If-Match
+	CreatedAt    time.Time         `json:"created_at"`
 }
 
 // DomainRecord is the DNS record that shows the ownership of a host name.
@@ -29,6 +30,15 @@ type DomainRecord struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`
 	Value string `json:"value"`
+}
+
+// DomainCertificate is the certificate that callers by TLS get for a host name.
+type DomainCertificate struct {
+	State   string     `json:"state"`  // none, ordered, valid, expired or failed
+	Source  *string    `json:"source"` // files or acme; nil for none
+	EndsAt  *time.Time `json:"ends_at"`
+	Problem *string    `json:"problem"`  // why the last attempt to obtain or renew it failed
+	RetryAt *time.Time `json:"retry_at"` // when it is tried again
 }
 
 // NewDomain describes a new host name of an environment.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,9 +81,9 @@ func newDomainsList(t terminal) *cobra.Command {
 				return printJSONList(t.out, all)
 			}
 			return table(t.out, func(row func(...string)) {
-				row("HOST", "VERSION", "ENVIRONMENT", "STATE", "TXT RECORD", "VALUE")
+				row("HOST", "VERSION", "ENVIRONMENT", "STATE", "CERTIFICATE", "TXT RECORD", "VALUE")
 				for _, d := range all {
-					row(d.Host, d.Version, d.Environment, d.State, d.Record.Name, d.Record.Value)
+					row(d.Host, d.Version, d.Environment, d.State, certificateCell(d.Certificate), d.Record.Name, d.Record.Value)
 				}
 			})
 		},
@@ -90,6 +91,18 @@ func newDomainsList(t terminal) *cobra.Command {
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
+}
+
+// certificateCell returns the state of a certificate for a table: "valid to 2027-02-01".
+func certificateCell(c client.DomainCertificate) string {
+	text := c.State
+	if c.EndsAt != nil {
+		text += " to " + c.EndsAt.UTC().Format(time.DateOnly)
+	}
+	if c.Problem != nil && c.EndsAt != nil {
+		text += ", renewal fails"
+	}
+	return text
 }
 
 func newDomainsAdd(t terminal) *cobra.Command {

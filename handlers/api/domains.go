@@ -16,19 +16,38 @@ type DomainRef struct {
 }
 
 type domainOutput struct {
-	ID           string        `json:"id"`
-	Host         string        `json:"host" doc:"In lower-case ASCII" example:"api.example.com"`
-	Version      string        `json:"version" doc:"Name"`
-	Environment  string        `json:"environment" doc:"Name of the environment that the host name leads to"`
-	State        domains.State `json:"state" enum:"pending,verified,missing" doc:"pending: not served yet. missing: served, but its TXT record has disappeared"`
-	Record       recordOutput  `json:"record" doc:"TXT record that shows that the team controls the name"`
-	Proof        *string       `json:"proof" doc:"dns or operator; null while pending"`
-	VerifiedAt   *time.Time    `json:"verified_at"`
-	CheckedAt    *time.Time    `json:"checked_at" doc:"When the record was last looked up"`
-	MissingSince *time.Time    `json:"missing_since" doc:"When the record was first not found; null while it is there"`
-	Problem      *string       `json:"problem" doc:"Why the last lookup found no proof; null: it did, or there was none"`
-	ETag         string        `json:"etag" doc:"Send as If-Match to move the host name"`
-	CreatedAt    time.Time     `json:"created_at"`
+	ID           string            `json:"id"`
+	Host         string            `json:"host" doc:"In lower-case ASCII" example:"api.example.com"`
+	Version      string            `json:"version" doc:"Name"`
+	Environment  string            `json:"environment" doc:"Name of the environment that the host name leads to"`
+	State        domains.State     `json:"state" enum:"pending,verified,missing" doc:"pending: not served yet. missing: served, but its TXT record has disappeared"`
+	Record       recordOutput      `json:"record" doc:"TXT record that shows that the team controls the name"`
+	Proof        *string           `json:"proof" doc:"dns or operator; null while pending"`
+	VerifiedAt   *time.Time        `json:"verified_at"`
+	CheckedAt    *time.Time        `json:"checked_at" doc:"When the record was last looked up"`
+	MissingSince *time.Time        `json:"missing_since" doc:"When the record was first not found; null while it is there"`
+	Problem      *string           `json:"problem" doc:"Why the last lookup found no proof; null: it did, or there was none"`
+	Certificate  certificateOutput `json:"certificate" doc:"What callers by TLS get for the host name"`
+	ETag         string            `json:"etag" doc:"Send as If-Match to move the host name"`
+	CreatedAt    time.Time         `json:"created_at"`
+}
+
+type certificateOutput struct {
+	State   domains.CertificateState `json:"state" enum:"none,ordered,valid,expired,failed" doc:"none: the gateway presents its own certificate. ordered: the ACME server has not issued the first one yet. failed: there is none, and the last attempt failed"`
+	Source  *string                  `json:"source" doc:"files (of the operator) or acme; null for none"`
+	EndsAt  *time.Time               `json:"ends_at"`
+	Problem *string                  `json:"problem" doc:"Why the last attempt to obtain or renew it failed; null: it did not"`
+	RetryAt *time.Time               `json:"retry_at" doc:"When it is tried again; null without a problem"`
+}
+
+func showCertificate(c domains.Certificate) certificateOutput {
+	return certificateOutput{
+		State:   c.State,
+		Source:  orNull(c.Source),
+		EndsAt:  c.EndsAt,
+		Problem: orNull(c.Problem),
+		RetryAt: c.RetryAt,
+	}
 }
 
 type recordOutput struct {
@@ -50,6 +69,7 @@ func showDomain(d domains.Domain) domainOutput {
 		CheckedAt:    d.CheckedAt,
 		MissingSince: d.MissingSince,
 		Problem:      orNull(d.Problem),
+		Certificate:  showCertificate(d.Certificate),
 		ETag:         web.FormatETag(d.ETag),
 		CreatedAt:    d.CreatedAt.UTC(),
 	}

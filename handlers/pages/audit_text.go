@@ -105,6 +105,10 @@ var domainChanges = map[string]string{
 	"record missing": "no longer found the TXT record of",
 	"record back":    "found the TXT record again of",
 	"lapse":          "gave another project",
+
+	"certificate obtained": "obtained a certificate for",
+	"certificate renewed":  "renewed the certificate of",
+	"certificate failed":   "could not obtain a certificate for",
 }
 
 func domainText(e audit.Entry) string {

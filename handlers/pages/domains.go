@@ -126,6 +126,8 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 			{Label: "Last looked up", Value: momentOrNever(d.CheckedAt)},
 		},
 	}
+	m.Facts = append(m.Facts, ui.Fact{Label: "Certificate", Value: certificateText(d.Certificate)})
+	m.CertificateProblem = certificateProblem(d.Certificate)
 	if d.MissingSince != nil {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: moment(*d.MissingSince)})
 	}
@@ -160,6 +162,36 @@ func verifiedText(d domains.Domain) string {
 		return "by an operator, " + moment(*d.VerifiedAt)
 	}
 	return "by its TXT record, " + moment(*d.VerifiedAt)
+}
+
+func certificateText(c domains.Certificate) string {
+	from := "from the operator's files"
+	if c.Source == domains.SourceACME {
+		from = "by ACME"
+	}
+	switch c.State {
+	case domains.ValidCertificate:
+		return from + ", valid until " + moment(*c.EndsAt)
+	case domains.ExpiredCertificate:
+		return from + ", expired " + moment(*c.EndsAt)
+	case domains.OrderedCertificate:
+		return "being obtained by ACME"
+	case domains.FailedCertificate:
+		return "none: the last attempt failed"
+	}
+	return "none of its own"
+}
+
+// certificateProblem says why a certificate could not be obtained or renewed, "" if it could.
+func certificateProblem(c domains.Certificate) string {
+	if c.Problem == "" {
+		return ""
+	}
+	text := "The last attempt to obtain the certificate failed: " + strings.TrimRight(c.Problem, ".") + "."
+	if c.RetryAt != nil {
+		text += " It is tried again " + moment(*c.RetryAt) + "."
+	}
+	return text
 }
 
 // domainChanged answers a form of a host name's page.

@@ -59,6 +59,14 @@ func (d *Directory) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, e
 // Covers reports whether there is a certificate for a lower-case host name.
 func (d *Directory) Covers(name string) bool { return d.find(name) != nil }
 
+// Ends returns when the certificate for a lower-case host name ends, and whether there is one.
+func (d *Directory) Ends(name string) (ends time.Time, found bool) {
+	if pair := d.find(name); pair != nil {
+		return pair.Leaf.NotAfter, true
+	}
+	return time.Time{}, false
+}
+
 func (d *Directory) find(name string) *tls.Certificate {
 	byName := *d.inUse.Load()
 	if found := byName[name]; found != nil {

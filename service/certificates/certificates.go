@@ -56,6 +56,11 @@ type Service struct {
 	Settle time.Duration
 	Log    *slog.Logger
 
+	// Report records what became of an attempt, in the transaction that writes it: the first
+	// failure after a success, and every success. problem is "" for those. nil: nothing is
+	// recorded.
+	Report func(tx *models.Tx, host, what, problem string) error
+
 	read    atomic.Pointer[view]
 	running running
 	account account

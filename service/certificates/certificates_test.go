@@ -86,8 +86,26 @@ type replica struct {
 	*certificates.Service
 	log bytes.Buffer
 
-	mu    sync.Mutex
-	hosts []string
+	mu      sync.Mutex
+	hosts   []string
+	reports []string // what became of attempts
+}
+
+// report notes a report. An attempt of the database may be repeated, and its report with it.
+func (r *replica) report(_ *models.Tx, host, what, problem string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if problem != "" {
+		problem = ": a problem"
+	}
+	r.reports = append(r.reports, host+" "+what+problem)
+	return nil
+}
+
+func (r *replica) reported(what string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.reports, what)
 }
 
 func (r *replica) serve(hosts ...string) {
@@ -122,6 +140,7 @@ func (r *rig) replica(hosts ...string) *replica {
 		Hosts:     one.served,
 		Serves:    func(host string) bool { return slices.Contains(one.served(), host) },
 		Covered:   func(string) bool { return false },
+		Report:    one.report,
 		Log:       slog.New(slog.NewTextHandler(io.MultiWriter(r.t.Output(), &one.log), nil)),
 	}
 	r.answers.Store(one.Service)
@@ -301,6 +320,9 @@ func TestServiceRenews(t *testing.T) {
 			return presents(one, "api.shop.test").Leaf.SerialNumber.Cmp(first) != 0
 		})
 		r.trusted(presents(one, "api.shop.test"), "api.shop.test")
+		if !one.reported("api.shop.test certificate renewed") {
+			t.Errorf("the renewal is not reported; there are %q", one.reports)
+		}
 	})
 }
 
@@ -327,6 +349,13 @@ func TestServiceWaitsAfterAFailure(t *testing.T) {
 		}
 		if presents(one, "missing.shop.test") != nil {
 			t.Error("the name has a certificate")
+		}
+		for _, want := range []string{
+			"missing.shop.test certificate failed: a problem", "api.shop.test certificate obtained",
+		} {
+			if !one.reported(want) {
+				t.Errorf("%q is not reported; there are %q", want, one.reports)
+			}
 		}
 	})
 }

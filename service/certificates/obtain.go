@@ -86,24 +86,54 @@ func (s *Service) release(ctx context.Context, host, holder string, got issued, 
 		if err != nil {
 			return fmt.Errorf("certificates: %s is not held any more: %w", host, err)
 		}
-		now := models.Now()
-		switch {
-		case errors.Is(failed, errStopped):
-			row.DueAt = now
-		case failed != nil:
-			row.DueAt = now.Add(pauseAfter(row.Failures, failed))
-			row.Failures++
-			row.Problem = explain(failed)
-		default:
-			sealed, err := s.Vault.Seal(tx, sealedFor, placeOf(host), got.key)
-			if err != nil {
-				return err
-			}
-			row.Chain, row.PrivateKey, row.EndsAt = got.chain, sealed, &got.leaf.NotAfter
-			row.DueAt, row.Failures, row.Problem = renewAt(got.leaf), 0, ""
+		if err := s.conclude(tx, &row, got, failed); err != nil {
+			return err
 		}
 		return tx.ReleaseCertificate(row, holder)
 	})
+}
+
+// The outcomes of attempts as they are reported.
+const (
+	reportObtained = "certificate obtained"
+	reportRenewed  = "certificate renewed"
+	reportFailed   = "certificate failed"
+)
+
+// conclude sets the columns of an attempt that has ended, and reports it.
+func (s *Service) conclude(tx *models.Tx, row *models.Certificate, got issued, failed error) error {
+	now := models.Now()
+	switch {
+	case errors.Is(failed, errStopped):
+		row.DueAt = now
+		return nil
+	case failed != nil:
+		row.DueAt = now.Add(pauseAfter(row.Failures, failed))
+		row.Failures++
+		row.Problem = explain(failed)
+		if row.Failures > 1 {
+			return nil
+		}
+		return s.report(tx, row.Host, reportFailed, row.Problem)
+	}
+	sealed, err := s.Vault.Seal(tx, sealedFor, placeOf(row.Host), got.key)
+	if err != nil {
+		return err
+	}
+	what := reportObtained
+	if row.Chain != "" {
+		what = reportRenewed
+	}
+	row.Chain, row.PrivateKey, row.EndsAt = got.chain, sealed, &got.leaf.NotAfter
+	row.DueAt, row.Failures, row.Problem = renewAt(got.leaf), 0, ""
+	return s.report(tx, row.Host, what, "")
+}
+
+func (s *Service) report(tx *models.Tx, host, what, problem string) error {
+	if s.Report == nil {
+		return nil
+	}
+	return s.Report(tx, host, what, problem)
 }
 
 // pauseAfter returns when an attempt is repeated: as late as the ACME server asks for.

@@ -53,7 +53,7 @@ func (s *Service) Add(ctx context.Context, p access.Principal, project string, i
 		if err != nil {
 			return fmt.Errorf("domains: insert %s: %w", host, err)
 		}
-		if out, err = view(tx, owner, row); err != nil {
+		if out, err = s.shown(tx, owner, row); err != nil {
 			return err
 		}
 		return record(tx, p, access.DomainChange, "add", nil, &out, now)
@@ -187,7 +187,10 @@ func (s *Service) change(
 		if err := fn(tx, owner, &row); err != nil {
 			return err
 		}
-		out, err = write(tx, p, access.DomainChange, what, owner, was, row)
+		if out, err = write(tx, p, access.DomainChange, what, owner, was, row); err != nil {
+			return err
+		}
+		out.Certificate, err = s.certificateOf(tx, row)
 		return err
 	})
 	if err != nil {

@@ -46,6 +46,9 @@ type Service struct {
 	Events   Events   // nil: no events
 	Log      *slog.Logger
 
+	ACME    bool                                           // certificates of names are obtained by ACME
+	InFiles func(host string) (ends time.Time, found bool) // of a certificate in a file; nil: there are no files
+
 	// Changed is called after each commit that changes what is served. It returns when
 	// this process serves the change.
 	Changed func(context.Context)
@@ -81,14 +84,15 @@ type Domain struct {
 	Environment   string // name
 	EnvironmentID string
 	State         State
-	Record        Record     `audit:"-"`
-	Proof         string     // ProofDNS, ProofOperator; "" while pending
-	VerifiedAt    *time.Time `audit:"-"`
-	CheckedAt     *time.Time `audit:"-"` // when the record was last looked up
-	MissingSince  *time.Time `audit:"-"` // set in state Missing
-	Problem       string     // why the last lookup found no proof
-	ETag          string     `audit:"-"`
-	CreatedAt     time.Time  `audit:"-"`
+	Record        Record      `audit:"-"`
+	Proof         string      // ProofDNS, ProofOperator; "" while pending
+	VerifiedAt    *time.Time  `audit:"-"`
+	CheckedAt     *time.Time  `audit:"-"` // when the record was last looked up
+	MissingSince  *time.Time  `audit:"-"` // set in state Missing
+	Problem       string      // why the last lookup found no proof
+	Certificate   Certificate `audit:"-"` // see Service.certificateOf; of a state in the past, there is none
+	ETag          string      `audit:"-"`
+	CreatedAt     time.Time   `audit:"-"`
 }
 
 // Record is the TXT record that shows the ownership of a name.
@@ -120,7 +124,7 @@ func (s *Service) List(
 	}
 	list := models.List[Domain]{Next: rows.Next}
 	for _, row := range rows.Items {
-		one, err := view(tx, owner, row)
+		one, err := s.shown(tx, owner, row)
 		if err != nil {
 			return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
 		}
@@ -136,7 +140,17 @@ func (s *Service) Get(ctx context.Context, p access.Principal, project, ref stri
 	if err != nil {
 		return Domain{}, fmt.Errorf("domains: get %s: %w", ref, err)
 	}
-	return view(tx, owner, row)
+	return s.shown(tx, owner, row)
+}
+
+// shown returns a host name with the state of its certificate.
+func (s *Service) shown(tx *models.Tx, owner models.Project, row models.Domain) (Domain, error) {
+	out, err := view(tx, owner, row)
+	if err != nil {
+		return out, err
+	}
+	out.Certificate, err = s.certificateOf(tx, row)
+	return out, err
 }
 
 // find loads a project's host name, and checks that the principal may do action there.

@@ -82,7 +82,10 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, project, ref s
 				return err
 			}
 		}
-		out, err = write(tx, p, access.DomainChange, "verify", owner, was, row)
+		if out, err = write(tx, p, access.DomainChange, "verify", owner, was, row); err != nil {
+			return err
+		}
+		out.Certificate, err = s.certificateOf(tx, row)
 		return err
 	})
 	if err != nil {

@@ -110,6 +110,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 			Resolver: domains.DNS{Server: "127.0.0.1:9"}, // where nothing listens; see Fixture.Names
 			Own:      settings.OwnNames(),
 			OwnBelow: settings.OwnDomains(),
+			ACME:     true, // nothing obtains any
 			Events:   hooks,
 			Changed:  unserved,
 			Log:      log,

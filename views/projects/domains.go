@@ -39,7 +39,9 @@ type Domain struct {
 	RecordValue string
 	Problem     string // "" where the last lookup found the record
 	Manage      *DomainManage
-	BackURL     string
+
+	CertificateProblem string // why the last attempt to obtain a certificate failed; "" if it did not
+	BackURL            string
 }
 
 // DomainManage has the forms of a host name. MoveAction takes environment, an id, and
