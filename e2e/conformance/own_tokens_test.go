@@ -86,6 +86,7 @@ func ownTokens(t *testing.T) map[string]string {
 		"of an ended session":    sign(with("sid", "ses_ended")),
 		"without a session":      sign(with("sid", nil)),
 		"without groups":         sign(with("groups", nil)),
+		"in sorted groups":       sign(with("groups", []string{"eu", "staff"})),
 		"no group":               sign(with("groups", []string{})),
 		"groups as a text":       sign(with("groups", "staff")),
 		"groups of numbers":      sign(with("groups", []int{1})),
