@@ -87,12 +87,13 @@ var projectGuards = map[string]guard{
 		needs:  "call signing",
 		body:   "confirm=true",
 	},
-	"GET /projects/:project/export":   {action: access.ExportRead},
-	"GET /projects/:project/usage":    {action: access.UsageRead},
-	"GET /projects/:project/requests": {action: access.UsageRead},
-	"POST /projects/:project/export":  {action: access.ExportCreate, body: "format=data"},
-	"GET /exports/:export/download":   {action: access.ExportDownload, needs: "ready", audited: true},
-	"POST /exports/:export/cancel":    {action: access.ExportCreate},
+	"GET /projects/:project/export":         {action: access.ExportRead},
+	"GET /projects/:project/export/preview": {action: access.ExportRead},
+	"GET /projects/:project/usage":          {action: access.UsageRead},
+	"GET /projects/:project/requests":       {action: access.UsageRead},
+	"POST /projects/:project/export":        {action: access.ExportCreate, body: "format=data"},
+	"GET /exports/:export/download":         {action: access.ExportDownload, needs: "ready", audited: true},
+	"POST /exports/:export/cancel":          {action: access.ExportCreate},
 
 	"POST /proxy": {
 		action:    access.ProjectCreate,
@@ -184,6 +185,7 @@ var projectGuards = map[string]guard{
 	},
 	"POST /api/v1/projects/:project/call-signing/rotate": {action: access.ProjectUpdate, needs: "call signing"},
 	"GET /api/v1/projects/:project/exports":              {action: access.ExportRead},
+	"GET /api/v1/projects/:project/exports/preview":      {action: access.ExportRead, query: "?format=gateway"},
 	"GET /api/v1/projects/:project/usage":                {action: access.UsageRead},
 	"PUT /api/v1/projects/:project/takedown": {
 		action:   access.ProjectTakedown,

@@ -12,7 +12,7 @@ import (
 
 // anonymous has the answer of every route to a caller without a credential: a status, a
 // path that it redirects to, or "in" for the sign-in page.
-var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAnonymous, map[string]string{
+var anonymous = merge(anonymousLife, anonymousExports, anonymousLogin, projectAnonymous, domainAnonymous, map[string]string{
 	"GET /healthz":                        "200",
 	"GET /readyz":                         "200",
 	"GET /metrics":                        "200",
@@ -110,8 +110,6 @@ var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAno
 	"POST /projects/:project/keys/:key/unfreeze":                                      "in",
 	"POST /projects/:project/keys/:key/revoke":                                        "in",
 	"POST /projects/:project/keys/:key/rotate":                                        "in",
-	"GET /projects/:project/export":                                                   "in",
-	"POST /projects/:project/export":                                                  "in",
 	"GET /projects/:project/key-types":                                                "in",
 	"POST /projects/:project/key-types":                                               "in",
 	"GET /projects/:project/key-types/:key_type":                                      "in",
@@ -158,9 +156,6 @@ var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAno
 	"GET /audit":                                    "in",
 	"GET /projects/:project/usage":                  "in",
 	"GET /projects/:project/requests":               "in",
-	"GET /exports/:export":                          "in",
-	"GET /exports/:export/download":                 "in",
-	"POST /exports/:export/cancel":                  "in",
 
 	"GET /oauth/:client/tested":                "in",
 	"GET /oauth/:client/login/:attempt":        "403",
@@ -319,8 +314,6 @@ var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAno
 	"POST /api/v1/keys/:key/freeze":                                 "401",
 	"POST /api/v1/keys/:key/unfreeze":                               "401",
 	"POST /api/v1/keys/:key/revoke":                                 "401",
-	"GET /api/v1/projects/:project/exports":                         "401",
-	"POST /api/v1/projects/:project/exports":                        "401",
 	"GET /api/v1/audit":                                             "401",
 	"GET /api/v1/audit/verify":                                      "401",
 	"GET /api/v1/projects/:project/usage":                           "401",
@@ -333,9 +326,6 @@ var anonymous = merge(anonymousLife, anonymousLogin, projectAnonymous, domainAno
 	"DELETE /api/v1/webhooks/:webhook":                              "401",
 	"GET /api/v1/webhooks/:webhook/deliveries":                      "401",
 	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": "401",
-	"GET /api/v1/exports/:export":                                   "401",
-	"POST /api/v1/exports/:export/cancel":                           "401",
-	"GET /api/v1/exports/:export/download":                          "401",
 })
 
 func TestRoutes_anonymous(t *testing.T) {

@@ -147,14 +147,17 @@ func exportStates() []state {
 	return []state{
 		{"export", exports.AskPage(ask())},
 		{"export-wrong", exports.AskPage(exports.Ask{
-			Page:      in("Export", "/projects/shop/export", "Shop", "Export"),
-			Project:   "Shop",
-			Action:    "/projects/shop/export",
-			Format:    "data",
-			Keys:      "mint",
-			Error:     "An export of this project is running already.",
-			KeysError: "Minting needs the consumers.",
+			Page:       in("Export", "/projects/shop/export", "Shop", "Export"),
+			Project:    "Shop",
+			Action:     "/projects/shop/export",
+			PreviewURL: "/projects/shop/export/preview",
+			Format:     "data",
+			Keys:       "mint",
+			Error:      "An export of this project is running already.",
+			KeysError:  "Minting needs the consumers.",
 		})},
+		{"export-preview", exports.PreviewPage(exportPreview())},
+		{"export-preview-late", exports.PreviewPage(exportPreviewLate())},
 		{"export-queued", exports.ShowPage(show(exports.Queued))},
 		{"export-building", exports.ShowPage(show(exports.Building))},
 		{"export-ready", exports.ShowPage(show(exports.Ready))},
@@ -211,6 +214,7 @@ func list() projects.List {
 				LastExport:   "exported yesterday",
 				ConfigureURL: "/projects/shop",
 				ExportURL:    "/projects/shop/export",
+				PreviewURL:   "/projects/shop/export/preview",
 				Addresses: []projects.Address{
 					{ID: "a1", Environment: "prod", URL: "http://localhost:8090/shop/2.1.0/prod"},
 					{ID: "a2", Environment: "dev", URL: "http://localhost:8090/shop/2.1.0/dev"},
@@ -227,6 +231,7 @@ func list() projects.List {
 				More:         "16 more environments",
 				ConfigureURL: "/projects/billing",
 				ExportURL:    "/projects/billing/export",
+				PreviewURL:   "/projects/billing/export/preview",
 				Addresses: []projects.Address{
 					{ID: "b1", Environment: "prod", URL: "http://localhost:8090/billing/1.0.0/prod"},
 				},
@@ -241,6 +246,7 @@ func list() projects.List {
 				LastExport:   "export failed",
 				ConfigureURL: "/projects/weather",
 				ExportURL:    "/projects/weather/export",
+				PreviewURL:   "/projects/weather/export/preview",
 				Addresses: []projects.Address{
 					{
 						ID:          "c1",
@@ -315,11 +321,12 @@ func show(s exports.State) exports.Show {
 
 func ask() exports.Ask {
 	return exports.Ask{
-		Page:      in("Export", "/projects/shop/export", "Shop", "Export"),
-		Project:   "Shop",
-		Action:    "/projects/shop/export",
-		Consumers: true,
-		History:   lines(),
+		Page:       in("Export", "/projects/shop/export", "Shop", "Export"),
+		Project:    "Shop",
+		Action:     "/projects/shop/export",
+		PreviewURL: "/projects/shop/export/preview",
+		Consumers:  true,
+		History:    lines(),
 	}
 }
 

@@ -24,6 +24,7 @@ type exportFlags struct {
 	recipient   string
 	password    string // name of the file with it
 	noConsumers bool
+	preview     bool
 }
 
 // keysOptions are the values of --keys. A wrong one is a usage error before a request
@@ -40,14 +41,19 @@ existing API keys keep working. The project itself is not changed.
 
 The server builds the export. This command waits for it, checks the zip's
 SHA-256, and prints how many items moved exactly, approximately, with loss, or not at
-all. MIGRATION-REPORT.json in the zip says so item by item.`,
+all. MIGRATION-REPORT.json in the zip says so item by item, and --preview before
+there is one.`,
 		Example: `  postern export shop --kong
+  postern export shop --kong --preview
   postern export shop --data -o backup.zip --force`,
 		Args: exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			in, err := f.input()
 			if err != nil {
 				return err
+			}
+			if f.preview {
+				return previewExport(c, t, args[0], in)
 			}
 			if f.secrets {
 				if in.Password, err = readSecret(t, f.password); err != nil {
@@ -72,6 +78,7 @@ all. MIGRATION-REPORT.json in the zip says so item by item.`,
 	flags.SortFlags = false
 	flags.BoolVar(&f.data, "data", false, "as data (default)")
 	flags.BoolVar(&f.kong, "kong", false, "as data and a gateway that runs on Kong 3.9")
+	flags.BoolVar(&f.preview, "preview", false, "only say what would move, and how; nothing is exported")
 	flags.StringVarP(&f.file, "output", "o", "", "file to write (default: PROJECT-data.zip or PROJECT-kong.zip)")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
 	flags.StringVar(
@@ -103,7 +110,7 @@ func (f exportFlags) input() (client.NewExport, error) {
 	if f.recipient != "" && !f.secrets {
 		return client.NewExport{}, usageError{"--recipient is for --secrets: give both, or neither"}
 	}
-	if f.secrets && f.password == "" {
+	if f.secrets && f.password == "" && !f.preview {
 		return client.NewExport{}, usageError{"--secrets needs your password: give --password-file FILE, or - for " +
 			"standard input. An account without a password exports secrets in the dashboard."}
 	}

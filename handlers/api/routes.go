@@ -220,6 +220,8 @@ func (h *Handler) exportRoutes(api huma.API) {
 	)
 	route(h, api, "list-exports", "GET", project+"/exports", 200, "List exports", h.listExports)
 	route(h, api, "create-export", "POST", project+"/exports", 202, "Create an export", h.createExport)
+	route(h, api, "preview-export", "GET", project+"/exports/preview", 200,
+		"Preview the ledger of an export", h.previewExport)
 	route(h, api, "get-export", "GET", "/api/v1/exports/{export}", 200, "Get an export", h.getExport)
 	route(h, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200,
 		"Cancel an export", h.cancelExport)

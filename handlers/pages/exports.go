@@ -36,10 +36,11 @@ func (h *Handler) exportForm(v *visit, p projects.Project) (exports.Ask, error) 
 	v.selectTeam(p.Team)
 	lines, err := h.history(v, p.ID, "")
 	m := exports.Ask{
-		Page:      v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
-		Project:   p.DisplayName,
-		Consumers: true,
-		History:   lines,
+		Page:       v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
+		Project:    p.DisplayName,
+		PreviewURL: path + "/preview",
+		Consumers:  true,
+		History:    lines,
 	}
 	if v.who.May(p.Team, access.ExportCreate) {
 		m.Action = path

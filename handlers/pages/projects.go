@@ -77,6 +77,7 @@ func (h *Handler) card(p rules.Project, activeKeys int64, latest exports.Export)
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
 		Access: accessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
 		ConfigureURL: projectPath(p.Name), ExportURL: projectPath(p.Name) + "/export",
+		PreviewURL: projectPath(p.Name) + "/export/preview",
 	}
 	if activeKeys > 0 {
 		m.ActiveKeys = humanize.Comma(activeKeys) + " active " + english.PluralWord(int(activeKeys), "key", "")

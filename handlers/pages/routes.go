@@ -163,6 +163,7 @@ func (h *Handler) projectPages(p pageRouter) {
 
 	p.signedIn("GET", "/projects/:project/export", h.showExportForm)
 	p.signedIn("POST", "/projects/:project/export", h.startExport)
+	p.signedIn("GET", "/projects/:project/export/preview", h.previewExport)
 	p.signedIn("GET", "/exports/:export", h.showExport)
 	p.signedInOnce("/exports/:export/download", h.downloadPage) // every download is recorded, which HEAD is not
 	p.signedIn("POST", "/exports/:export/cancel", h.cancelExport)

@@ -149,29 +149,36 @@ func (s *Service) write(
 	sign func([]byte) ([]byte, error),
 	progress func(string, int64, int64),
 ) (bundle.Result, error) {
-	project, err := projects.CompileWhole(tx, row.ProjectID, s.PublicURL)
+	in, err := s.input(tx, row)
 	if err != nil {
 		return bundle.Result{}, err
 	}
-	count, err := tx.CountKeysOpening(project.ID, optional(project.ProductID))
+	in.KeyCount, err = tx.CountKeysOpening(row.ProjectID, optional(in.Project.ProductID))
 	if err != nil {
 		return bundle.Result{}, err
 	}
-	target, err := targets.For(bundle.Format(row.Format))
-	if err != nil {
-		return bundle.Result{}, err
-	}
-	var secret func(item string) (string, error)
 	if row.Secrets {
-		if secret, err = s.secretsOf(tx, project); err != nil {
+		if in.Secret, err = s.secretsOf(tx, in.Project); err != nil {
 			return bundle.Result{}, err
 		}
 	}
-	return bundle.Write(ctx, draft, bundle.Input{
-		Secret:   secret,
-		Project:  project,
-		Keys:     func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
-		KeyCount: count,
+	in.Sign, in.Progress = sign, progress
+	return bundle.Write(ctx, draft, in)
+}
+
+// input returns the state of a project with the options of an export.
+func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) {
+	project, err := projects.CompileWhole(tx, row.ProjectID, s.PublicURL)
+	if err != nil {
+		return bundle.Input{}, err
+	}
+	target, err := targets.For(bundle.Format(row.Format))
+	if err != nil {
+		return bundle.Input{}, err
+	}
+	return bundle.Input{
+		Project: project,
+		Keys:    func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
 		Users: func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
 			return usersOf(ctx, tx, t.ID)
 		},
@@ -185,9 +192,7 @@ func (s *Service) write(
 		Target:    target,
 		AddressOf: func(version, environment string) string { return s.AddressOf(project.Name, version, environment) },
 		Generator: s.Generator,
-		Sign:      sign,
-		Progress:  progress,
-	})
+	}, nil
 }
 
 var errStopped = errors.New("the reader stopped")

@@ -14,16 +14,17 @@ import (
 // Ask is the choice. It posts format (gateway or data), keys (hashes, mint or
 // none) and consumers (true or absent) to Action.
 type Ask struct {
-	Page      ui.Page
-	Project   string // display name
-	Action    string // path of the project's export page
-	Format    string // gateway or data; "" is gateway
-	Keys      string // hashes, mint or none; "" is hashes
-	Consumers bool
-	Secrets   Secrets
-	Error     string // what is wrong with the choice as a whole
-	KeysError string
-	History   []Line
+	Page       ui.Page
+	Project    string // display name
+	Action     string // path of the project's export page
+	Format     string // gateway or data; "" is gateway
+	PreviewURL string // of what an export would move
+	Keys       string // hashes, mint or none; "" is hashes
+	Consumers  bool
+	Secrets    Secrets
+	Error      string // what is wrong with the choice as a whole
+	KeysError  string
+	History    []Line
 }
 
 // Secrets is the part of the choice about secrets. It posts secrets (true or absent),

@@ -32,6 +32,7 @@ type Card struct {
 	More         string    // such as "17 more environments", "" where all are shown
 	ConfigureURL string
 	ExportURL    string
+	PreviewURL   string // of what an export would move
 }
 
 // Address is where one environment answers.

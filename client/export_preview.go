@@ -1,0 +1,41 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// ExportPreview is what the ledger of an export would say.
+type ExportPreview struct {
+	Format  string       `json:"format"`
+	Ledger  Ledger       `json:"ledger"`
+	Partial bool         `json:"partial"` // only the first keys were counted
+	Items   []LedgerLine `json:"items"`
+}
+
+// LedgerLine sums up the items of a ledger with one code.
+type LedgerLine struct {
+	Code   string   `json:"code"`
+	Kind   string   `json:"kind"`
+	Status string   `json:"status"` // exact, approximate, lossy or skipped
+	Note   string   `json:"note"`
+	Remedy *string  `json:"remedy"`
+	Count  int64    `json:"count"`
+	Names  []string `json:"names"` // of the first items
+}
+
+// PreviewExport returns what the ledger of an export would say. Nothing is exported.
+func (c *Client) PreviewExport(ctx context.Context, project string, in NewExport) (ExportPreview, error) {
+	query := url.Values{"format": {in.Format}}
+	if in.Keys != "" {
+		query.Set("keys", in.Keys)
+	}
+	if in.Consumers != nil && !*in.Consumers {
+		query.Set("consumers", "false")
+	}
+	query.Set("secrets", strconv.FormatBool(in.Secrets))
+	return exchange[ExportPreview](ctx, c, http.MethodGet, nil, "?"+query.Encode(),
+		[]string{"api", "v1", "projects", project, "exports", "preview"})
+}

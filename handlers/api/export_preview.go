@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+
+	"postern/bundle"
+	"postern/handlers/web"
+	"postern/service/exports"
+)
+
+type previewOutput struct {
+	Format  string        `json:"format"`
+	Ledger  ledgerOutput  `json:"ledger" doc:"Number of items by how exactly they would be exported"`
+	Partial bool          `json:"partial" doc:"Only the first keys were counted, because there are very many"`
+	Items   []previewLine `json:"items" doc:"The items by their code, in the order of the ledger"`
+}
+
+type previewLine struct {
+	Code   string   `json:"code" example:"kong.key.expires"`
+	Kind   string   `json:"kind"`
+	Status string   `json:"status" enum:"exact,approximate,lossy,skipped"`
+	Note   string   `json:"note"`
+	Remedy *string  `json:"remedy" doc:"What to do about it; null for nothing"`
+	Count  int64    `json:"count"`
+	Names  []string `json:"names" doc:"Of the first items"`
+}
+
+func (h *Handler) previewExport(ctx context.Context, in *struct {
+	ProjectRef
+	Format    string `query:"format" doc:"data, or gateway for a zip that runs on Kong" example:"gateway"`
+	Keys      string `query:"keys" doc:"hashes (default), mint or none"`
+	Consumers bool   `query:"consumers" default:"true" doc:"false leaves out users, groups and API keys"`
+	Secrets   bool   `query:"secrets" doc:"With the secrets that others gave to the team"`
+}) (*body[previewOutput], error) {
+	found, err := h.Exports.Preview(ctx, web.Principal(ctx), in.Project, exports.Options{
+		Format:    in.Format,
+		Keys:      in.Keys,
+		Consumers: in.Consumers,
+		Secrets:   in.Secrets,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &body[previewOutput]{previewOutput{
+		Format:  in.Format,
+		Ledger:  ledgerOutput(found.Summary),
+		Partial: found.Partial,
+		Items:   showLines(found.Lines),
+	}}, nil
+}
+
+func showLines(lines []bundle.Line) []previewLine {
+	out := make([]previewLine, 0, len(lines))
+	for _, l := range lines {
+		out = append(out, previewLine{
+			Code:   l.Code,
+			Kind:   string(l.Kind),
+			Status: string(l.Status),
+			Note:   l.Note,
+			Remedy: orNull(l.Remedy),
+			Count:  l.Count,
+			Names:  l.Names,
+		})
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package pages
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"postern/bundle"
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/exports"
+	"postern/views/exports"
+	"postern/views/ui"
+)
+
+// previewExport shows what an export with the usual options would move.
+func (h *Handler) previewExport(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.selectTeam(p.Team)
+	ask := projectPath(p.Name) + "/export"
+	path := ask + "/preview"
+	options := rules.Options{Format: string(bundle.FormatGateway), Consumers: true}
+	if v.c.Query("format") == string(bundle.FormatData) {
+		options.Format = string(bundle.FormatData)
+	}
+	m := exports.Preview{
+		Page: v.shell("What leaves "+p.DisplayName, path, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Export", URL: ask}, ui.Crumb{Text: "What leaves"}),
+		Project: p.DisplayName,
+	}
+	for _, format := range []bundle.Format{bundle.FormatGateway, bundle.FormatData} {
+		m.Formats = append(m.Formats, ui.Tab{
+			URL:     path + "?format=" + string(format),
+			Text:    formatText(string(format)),
+			Current: string(format) == options.Format,
+		})
+	}
+	if v.who.May(p.Team, access.ExportCreate) {
+		m.AskURL = ask
+	}
+	found, err := h.Exports.Preview(v.ctx(), v.who, p.ID, options)
+	late, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case ok && late.Kind == fault.Unavailable:
+		m.Problem = late.Public
+	case err != nil:
+		return web.Answer{}, err
+	}
+	m.Partial, m.Ledger, m.Sections = found.Partial, exports.Ledger(found.Summary), ledgerSections(found.Lines)
+	return web.Show(exports.PreviewPage(m)), nil
+}
+
+// ledgerSections sorts lines by their status: what needs attention comes first, and what
+// moves as it is is folded.
+func ledgerSections(lines []bundle.Line) []exports.Section {
+	all := []exports.Section{
+		{ID: string(bundle.Skipped), Title: "Stays behind", Text: "not carried over at all", Open: true},
+		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "part of it is gone", Open: true},
+		{ID: string(bundle.Approximate), Title: "Moves, with a difference", Text: "close; each line states the difference",
+			Open: true},
+		{ID: string(bundle.Exact), Title: "Moves exactly", Text: "the same call gets the same answer"},
+	}
+	var present []exports.Section
+	for _, section := range all {
+		for _, line := range lines {
+			if string(line.Status) == section.ID {
+				section.Lines = append(section.Lines, exports.LedgerLine{
+					Code:   line.Code,
+					Kind:   kindText(line.Kind),
+					Count:  line.Count,
+					Note:   line.Note,
+					Remedy: line.Remedy,
+					Names:  itemNames(line),
+				})
+			}
+		}
+		if len(section.Lines) > 0 {
+			present = append(present, section)
+		}
+	}
+	return present
+}
+
+// itemNames returns the names of a line's items, nil where a name only repeats the kind or code.
+func itemNames(line bundle.Line) []string {
+	if line.Kind == snapshot.FeatureRequestLimits || slices.Equal(line.Names, []string{string(line.Kind)}) {
+		return nil
+	}
+	return line.Names
+}
+
+// kindText names a feature as a person would.
+func kindText(f snapshot.Feature) string {
+	switch f {
+	case snapshot.FeatureKey:
+		return "API key"
+	case snapshot.FeatureAPIScope:
+		return "API scope"
+	case snapshot.FeatureOpenAPI:
+		return "OpenAPI document"
+	case snapshot.FeatureIPRules:
+		return "IP rule"
+	case snapshot.FeatureKeyIPs:
+		return "IP ranges of a key"
+	case snapshot.FeatureManagedGitHub:
+		return "Shared GitHub login"
+	case snapshot.FeatureHostedLogin:
+		return "App client"
+	case snapshot.FeatureSecrets:
+		return "Secrets"
+	}
+	text := strings.ReplaceAll(string(f), "_", " ")
+	return strings.ToUpper(text[:1]) + text[1:]
+}

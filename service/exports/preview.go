@@ -1,0 +1,62 @@
+package exports
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"postern/bundle"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+const (
+	// previewKeys bounds the keys that a preview counts: each is held in memory.
+	previewKeys = 20_000
+	// previewWithin bounds a preview.
+	previewWithin = 10 * time.Second
+)
+
+// Preview returns what the ledger of an export with these options would say now. It takes the
+// code of an export and writes nothing. Of a project with more than previewKeys keys, it
+// counts so many. A recipient is not needed, and Secrets not proved: the preview has none.
+func (s *Service) Preview(
+	ctx context.Context, p access.Principal, project string, options Options,
+) (bundle.Digest, error) {
+	ctx, stop := context.WithTimeoutCause(ctx, previewWithin, errPreviewLate)
+	defer stop()
+	var out bundle.Digest
+	err := s.DB.Consistent(ctx, func(tx *models.Tx) error {
+		parent, err := access.Project(tx, p, project, access.ExportRead)
+		if err != nil {
+			return err
+		}
+		if options, err = options.normalized(); err != nil {
+			return err
+		}
+		in, err := s.input(tx, models.Export{
+			ProjectID: parent.ID,
+			Format:    options.Format,
+			Keys:      options.Keys,
+			Consumers: options.Consumers,
+			Secrets:   options.Secrets,
+		})
+		if err != nil {
+			return err
+		}
+		out, err = bundle.Preview(ctx, in, previewKeys)
+		return err
+	})
+	if err != nil && context.Cause(ctx) == errPreviewLate {
+		err = errPreviewLate.Because(err)
+	}
+	if err != nil {
+		return bundle.Digest{}, fmt.Errorf("exports: preview of %s: %w", project, err)
+	}
+	return out, nil
+}
+
+var errPreviewLate = fault.New(fault.Unavailable, "preview_too_slow",
+	"The preview took longer than %d seconds. Make an export instead: it has the whole ledger.",
+	int(previewWithin.Seconds()))

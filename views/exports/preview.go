@@ -1,0 +1,53 @@
+package exports
+
+import (
+	"fmt"
+	"postern/views/ui"
+)
+
+// Preview is the page that says what an export would move, before there is one.
+type Preview struct {
+	Page     ui.Page
+	Project  string // display name
+	Formats  []ui.Tab
+	AskURL   string // of the page that starts an export; "" for who may not
+	Problem  string // why there is no preview; "" if there is one
+	Partial  bool   // of the keys, some were counted
+	Ledger   Ledger
+	Sections []Section // without empty ones
+}
+
+// Section is the lines of a ledger with one status.
+type Section struct {
+	ID    string // status
+	Title string
+	Text  string
+	Open  bool
+	Lines []LedgerLine
+}
+
+// LedgerLine is the items of a ledger with one code.
+type LedgerLine struct {
+	Code   string
+	Kind   string // such as "API key"
+	Count  int64
+	Note   string
+	Remedy string // "": there is nothing to do
+	Names  []string
+}
+
+// counted says how many items of its kind a line has.
+func (l LedgerLine) counted() string {
+	if l.Count == 1 {
+		return l.Kind
+	}
+	return l.Kind + " × " + grouped(l.Count)
+}
+
+// others says how many items are not named.
+func (l LedgerLine) others() string {
+	if more := l.Count - int64(len(l.Names)); more > 0 {
+		return fmt.Sprintf("and %s more", grouped(more))
+	}
+	return ""
+}
