@@ -72,6 +72,7 @@ type Input struct {
 // Result describes a written export.
 type Result struct {
 	Summary Summary
+	Lines   []Line   // of the ledger's digest
 	Size    int64    // bytes of the zip
 	SHA256  [32]byte // of the zip
 	Entries int
@@ -106,6 +107,7 @@ type Build struct {
 	sign     func(sums []byte) ([]byte, error)
 	counts   keyCounts
 	summary  Summary
+	digest   Digest
 	closers  []func() // end what parts that are written in pieces hold
 }
 
@@ -142,7 +144,7 @@ func Write(ctx context.Context, w io.Writer, in Input) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Summary: b.summary, Size: size, SHA256: sum, Entries: len(archive.files)}, nil
+	return Result{Summary: b.summary, Lines: b.digest.Lines, Size: size, SHA256: sum, Entries: len(archive.files)}, nil
 }
 
 func newBuild(in Input) (*Build, error) {

@@ -3,23 +3,29 @@ package bundle
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 
 	"postern/core/snapshot"
 )
 
-// digestNames is the number of items that a line of a digest names.
-const digestNames = 20
+// A line of a digest names at most digestNames items, and all lines together at most
+// digestBytes of names, so that a digest is small however large the ledger is.
+const (
+	digestNames = 1000
+	digestBytes = 2 << 20
+)
 
 // Line sums up the items of a ledger that have one code.
 type Line struct {
-	Code   string
-	Kind   snapshot.Feature
-	Status Status
-	Note   string
-	Remedy string // "": there is nothing to do
-	Count  int64
-	Names  []string // of the first items
+	Code   string           `json:"code"`
+	Kind   snapshot.Feature `json:"kind"`
+	Status Status           `json:"status"`
+	Note   string           `json:"note"`
+	Remedy string           `json:"remedy,omitempty"` // "": there is nothing to do
+	Count  int64            `json:"count"`
+	Names  []string         `json:"names,omitempty"`  // of the first items
+	People bool             `json:"people,omitempty"` // the names are those of keys or of people
 }
 
 // Digest is a ledger, summed up by codes in the order of their first items.
@@ -28,7 +34,8 @@ type Digest struct {
 	Lines   []Line
 	Partial bool // only some of the keys were counted
 
-	at map[string]int // line by code
+	at   map[string]int // line by code
+	size int            // bytes of all names
 }
 
 // Add counts an item.
@@ -49,9 +56,24 @@ func (d *Digest) Add(item Item) {
 	}
 	line := &d.Lines[n]
 	line.Count++
-	if len(line.Names) < digestNames {
+	line.People = line.People || item.ofPeople()
+	if len(line.Names) < digestNames && d.size+len(item.Name) <= digestBytes {
 		line.Names = append(line.Names, strings.ToValidUTF8(item.Name, "\uFFFD")) // as it is in JSON
+		d.size += len(item.Name)
 	}
+}
+
+// peoplesKinds are the kinds of items whose names are those of keys or of people.
+var peoplesKinds = []snapshot.Feature{
+	snapshot.FeatureKey, snapshot.FeatureKeyGrace, snapshot.FeatureKeyIPs,
+	snapshot.FeatureUsers, snapshot.FeatureUserGroup, snapshot.FeatureEntryRule, snapshot.FeatureConsents,
+}
+
+// ofPeople reports whether the item's name is that of a key or of people. Limits are those
+// of a key if their ids begin with its id.
+func (i Item) ofPeople() bool {
+	return slices.Contains(peoplesKinds, snapshot.Feature(i.Kind)) ||
+		strings.HasPrefix(i.ID, string(snapshot.FeatureLimits)+":key_")
 }
 
 // Preview returns the digest of the ledger that Write would write, without writing anything.

@@ -53,8 +53,9 @@ const (
 // in memory, so it iterates over them twice: to count and to write.
 func (b *Build) report() Part {
 	return Part{Name: reportFile, Doc: reportDoc, Write: func(ctx context.Context, w io.Writer) error {
-		b.summary = Summary{}
-		err := b.items(ctx, reportFile, func(item Item) { b.summary.count(item.Status) })
+		b.digest = Digest{}
+		err := b.items(ctx, reportFile, b.digest.Add)
+		b.summary = b.digest.Summary
 		if err != nil {
 			return err
 		}

@@ -15,17 +15,6 @@ type ExportPreview struct {
 	Items   []LedgerLine `json:"items"`
 }
 
-// LedgerLine sums up the items of a ledger with one code.
-type LedgerLine struct {
-	Code   string   `json:"code"`
-	Kind   string   `json:"kind"`
-	Status string   `json:"status"` // exact, approximate, lossy or skipped
-	Note   string   `json:"note"`
-	Remedy *string  `json:"remedy"`
-	Count  int64    `json:"count"`
-	Names  []string `json:"names"` // of the first items
-}
-
 // PreviewExport returns what the ledger of an export would say. Nothing is exported.
 func (c *Client) PreviewExport(ctx context.Context, project string, in NewExport) (ExportPreview, error) {
 	query := url.Values{"format": {in.Format}}

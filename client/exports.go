@@ -29,6 +29,7 @@ type Export struct {
 	Consumers   bool       `json:"consumers"`
 	Secrets     bool       `json:"secrets"`
 	Recipient   string     `json:"recipient,omitempty"`
+	RequestedBy Requester  `json:"requested_by"`
 	State       string     `json:"state"` // queued, building, ready, failed, expired or cancelled
 	Progress    Progress   `json:"progress"`
 	SizeBytes   int64      `json:"size_bytes"`
@@ -39,6 +40,13 @@ type Export struct {
 	FinishedAt  *time.Time `json:"finished_at"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	Error       string     `json:"error,omitempty"`
+}
+
+// Requester is who asked for an export. Email is null if the account is not in the team; ID is
+// empty for exports of older servers.
+type Requester struct {
+	ID    string  `json:"id"`
+	Email *string `json:"email"`
 }
 
 // Progress is how far an export has come. RowsTotal is 0 before it is known.

@@ -197,6 +197,7 @@ var projectGuards = map[string]guard{
 	"POST /api/v1/projects/:project/exports":    {action: access.ExportCreate, body: `{"format":"data"}`, owner: 202},
 	"GET /api/v1/exports/:export":               {action: access.ExportRead},
 	"POST /api/v1/exports/:export/cancel":       {action: access.ExportCreate},
+	"GET /api/v1/exports/:export/ledger":        {action: access.ExportRead, needs: "ready"},
 	"POST /api/v1/imports": {
 		action: access.ProjectImport,
 		query:  "?team={team}&name={name}",

@@ -22,7 +22,8 @@ import (
 var rows = []any{
 	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{},
 	&models.Version{}, &models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{},
-	&models.Revision{}, &models.Export{}, &models.ExportKey{}, &models.AuditEntry{}, &models.UsageHour{},
+	&models.Revision{}, &models.Export{}, &models.ExportLedger{}, &models.ExportKey{}, &models.AuditEntry{},
+	&models.UsageHour{},
 	&models.LinkedAccount{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{},
 	&models.DeviceGrant{}, &models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{},
 	&models.AuditChain{}, &models.AppClient{}, &models.Provider{}, &models.SigningKey{},

@@ -15,6 +15,7 @@ type Export struct {
 	Keys        string
 	Consumers   bool
 	Secrets     bool
+	RequestedBy string         // actor, as in the audit log; "" of older exports
 	Recipient   string         // public key of age, "" for none
 	FileKey     secrets.Sealed // of age; opens the file of an export with secrets, nil for others
 	State       string

@@ -125,8 +125,13 @@ func (t *Tx) DeleteOwnTenants(projectID string) ([]Tenant, error) {
 	return list, t.db.Where("project_id = ?", projectID).Delete(&Tenant{}).Error
 }
 
-// DeleteExport removes an export's row.
-func (t *Tx) DeleteExport(id string) error { return t.db.Where("id = ?", id).Delete(&Export{}).Error }
+// DeleteExport removes an export's row and its ledger.
+func (t *Tx) DeleteExport(id string) error {
+	if err := t.db.Where("export_id = ?", id).Delete(&ExportLedger{}).Error; err != nil {
+		return err
+	}
+	return t.db.Where("id = ?", id).Delete(&Export{}).Error
+}
 
 // DeleteProject removes a project's row.
 func (t *Tx) DeleteProject(id string) error { return t.db.Where("id = ?", id).Delete(&Project{}).Error }
@@ -136,7 +141,7 @@ func (t *Tx) DeleteTeam(id string) error { return t.db.Where("id = ?", id).Delet
 
 // Purged lists the tables that a purge empties.
 func Purged() []string {
-	names := []string{"exports", "projects", "teams"}
+	names := []string{"exports", "export_ledgers", "projects", "teams"}
 	for _, h := range append(append([]holding{}, ofProject...), ofTeam...) {
 		names = append(names, h.table)
 	}

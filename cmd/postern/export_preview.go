@@ -30,7 +30,7 @@ func previewExport(c *cobra.Command, t terminal, project string, in client.NewEx
 	for _, group := range []struct{ status, title string }{
 		{"skipped", "Not moved"}, {"lossy", "Moved in part"}, {"approximate", "Moved with a difference"},
 	} {
-		writeLines(&text, group.title, group.status, found.Items)
+		writeLines(&text, group.title, group.status, found.Items, func(client.LedgerLine) string { return "" })
 	}
 	if _, err := fmt.Fprint(t.out, text.String()); err != nil {
 		return err //nolint:wrapcheck // of the terminal
@@ -45,8 +45,11 @@ func previewExport(c *cobra.Command, t terminal, project string, in client.NewEx
 	return err //nolint:wrapcheck // of the terminal
 }
 
-// writeLines writes the lines of a ledger that have a status, each with its note and remedy.
-func writeLines(out *strings.Builder, title, status string, lines []client.LedgerLine) {
+// writeLines writes the lines of a ledger that have a status, each with its note, its remedy and
+// what items says.
+func writeLines(
+	out *strings.Builder, title, status string, lines []client.LedgerLine, items func(client.LedgerLine) string,
+) {
 	first := true
 	for _, l := range lines {
 		if l.Status != status {
@@ -56,10 +59,11 @@ func writeLines(out *strings.Builder, title, status string, lines []client.Ledge
 			fmt.Fprintf(out, "%s\n", title)
 			first = false
 		}
-		fmt.Fprintf(out, "  %s (%d)\n%s", printable(l.Code), l.Count, indented(printable(l.Note)))
+		fmt.Fprintf(out, "  %s (%d), %s\n%s", printable(l.Title), l.Count, printable(l.Code), indented(printable(l.Note)))
 		if l.Remedy != nil {
 			out.WriteString(indented("To do: " + printable(*l.Remedy)))
 		}
+		out.WriteString(items(l))
 	}
 	if !first {
 		out.WriteByte('\n')

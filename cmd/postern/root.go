@@ -115,6 +115,7 @@ func newRoot(t terminal) *cobra.Command {
 		newOperators(t),
 		newWelcomeLink(t),
 		newExport(t),
+		newExports(t),
 		newImport(t),
 		newVerify(t),
 		newVersion(t),

@@ -9,20 +9,10 @@ import (
 )
 
 type previewOutput struct {
-	Format  string        `json:"format"`
-	Ledger  ledgerOutput  `json:"ledger" doc:"Number of items by how exactly they would be exported"`
-	Partial bool          `json:"partial" doc:"Only the first keys were counted, because there are very many"`
-	Items   []previewLine `json:"items" doc:"The items by their code, in the order of the ledger"`
-}
-
-type previewLine struct {
-	Code   string   `json:"code" example:"kong.key.expires"`
-	Kind   string   `json:"kind"`
-	Status string   `json:"status" enum:"exact,approximate,lossy,skipped"`
-	Note   string   `json:"note"`
-	Remedy *string  `json:"remedy" doc:"What to do about it; null for nothing"`
-	Count  int64    `json:"count"`
-	Names  []string `json:"names" doc:"Of the first items"`
+	Format  string             `json:"format"`
+	Ledger  ledgerOutput       `json:"ledger" doc:"Number of items by how exactly they would be exported"`
+	Partial bool               `json:"partial" doc:"Only the first keys were counted, because there are very many"`
+	Items   []ledgerLineOutput `json:"items" doc:"The items by their code, in the order of the ledger"`
 }
 
 func (h *Handler) previewExport(ctx context.Context, in *struct {
@@ -49,18 +39,13 @@ func (h *Handler) previewExport(ctx context.Context, in *struct {
 	}}, nil
 }
 
-func showLines(lines []bundle.Line) []previewLine {
-	out := make([]previewLine, 0, len(lines))
+// previewNames is the most names of a line in a preview.
+const previewNames = 20
+
+func showLines(lines []bundle.Line) []ledgerLineOutput {
+	out := make([]ledgerLineOutput, 0, len(lines))
 	for _, l := range lines {
-		out = append(out, previewLine{
-			Code:   l.Code,
-			Kind:   string(l.Kind),
-			Status: string(l.Status),
-			Note:   l.Note,
-			Remedy: orNull(l.Remedy),
-			Count:  l.Count,
-			Names:  l.Names,
-		})
+		out = append(out, showLedgerLine(l, previewNames))
 	}
 	return out
 }

@@ -19,23 +19,29 @@ type ExportRef struct {
 }
 
 type exportOutput struct {
-	ID          string         `json:"id"`
-	Project     string         `json:"project" doc:"Id of the project"`
-	Format      string         `json:"format"`
-	Keys        string         `json:"keys"`
-	Consumers   bool           `json:"consumers"`
-	Secrets     bool           `json:"secrets"`
-	Recipient   string         `json:"recipient,omitempty"`
-	State       string         `json:"state" enum:"queued,building,ready,failed,expired,cancelled"`
-	Progress    exportProgress `json:"progress"`
-	SizeBytes   int64          `json:"size_bytes"`
-	SHA256      string         `json:"sha256"`
-	Ledger      ledgerOutput   `json:"ledger" doc:"Number of items by how exactly they were exported"`
-	DownloadURL string         `json:"download_url,omitempty" doc:"Present when ready; requires the same credentials"`
-	CreatedAt   time.Time      `json:"created_at"`
-	FinishedAt  *time.Time     `json:"finished_at"`
-	ExpiresAt   *time.Time     `json:"expires_at" doc:"When the download ends"`
-	Error       string         `json:"error,omitempty"`
+	ID          string          `json:"id"`
+	Project     string          `json:"project" doc:"Id of the project"`
+	Format      string          `json:"format"`
+	Keys        string          `json:"keys"`
+	Consumers   bool            `json:"consumers"`
+	Secrets     bool            `json:"secrets"`
+	Recipient   string          `json:"recipient,omitempty"`
+	RequestedBy requesterOutput `json:"requested_by" doc:"Who asked for it"`
+	State       string          `json:"state" enum:"queued,building,ready,failed,expired,cancelled"`
+	Progress    exportProgress  `json:"progress"`
+	SizeBytes   int64           `json:"size_bytes"`
+	SHA256      string          `json:"sha256"`
+	Ledger      ledgerOutput    `json:"ledger" doc:"Number of items by how exactly they were exported"`
+	DownloadURL string          `json:"download_url,omitempty" doc:"Present when ready; requires the same credentials"`
+	CreatedAt   time.Time       `json:"created_at"`
+	FinishedAt  *time.Time      `json:"finished_at"`
+	ExpiresAt   *time.Time      `json:"expires_at" doc:"When the download ends"`
+	Error       string          `json:"error,omitempty"`
+}
+
+type requesterOutput struct {
+	ID    string  `json:"id" doc:"An account's id, workspace_key:<team>, or empty for exports of older servers"`
+	Email *string `json:"email" doc:"E-mail address if the account is in the team; else null"`
 }
 
 type exportProgress struct {
@@ -53,22 +59,23 @@ type ledgerOutput struct {
 
 func (h *Handler) showExport(e exports.Export) exportOutput {
 	out := exportOutput{
-		ID:         e.ID,
-		Project:    e.Project,
-		Format:     e.Format,
-		Keys:       e.Keys,
-		Consumers:  e.Consumers,
-		Secrets:    e.Secrets,
-		Recipient:  e.Recipient,
-		State:      e.State,
-		Progress:   exportProgress{e.Part, e.RowsDone, e.RowsTotal},
-		SizeBytes:  e.SizeBytes,
-		SHA256:     e.SHA256,
-		Ledger:     ledgerOutput{e.Summary.Exact, e.Summary.Approximate, e.Summary.Lossy, e.Summary.Skipped},
-		CreatedAt:  e.CreatedAt.UTC(),
-		FinishedAt: utc(e.FinishedAt),
-		ExpiresAt:  utc(e.ExpiresAt),
-		Error:      e.Problem,
+		ID:          e.ID,
+		Project:     e.Project,
+		Format:      e.Format,
+		Keys:        e.Keys,
+		Consumers:   e.Consumers,
+		Secrets:     e.Secrets,
+		Recipient:   e.Recipient,
+		RequestedBy: requesterOutput{ID: e.RequestedBy, Email: orNull(e.Requester)},
+		State:       e.State,
+		Progress:    exportProgress{e.Part, e.RowsDone, e.RowsTotal},
+		SizeBytes:   e.SizeBytes,
+		SHA256:      e.SHA256,
+		Ledger:      ledgerOutput{e.Summary.Exact, e.Summary.Approximate, e.Summary.Lossy, e.Summary.Skipped},
+		CreatedAt:   e.CreatedAt.UTC(),
+		FinishedAt:  utc(e.FinishedAt),
+		ExpiresAt:   utc(e.ExpiresAt),
+		Error:       e.Problem,
 	}
 	if e.State == exports.Ready {
 		out.DownloadURL = h.Web.Config.PublicURL + "/api/v1/exports/" + e.ID + "/download"

@@ -225,6 +225,8 @@ func (h *Handler) exportRoutes(api huma.API) {
 	route(h, api, "get-export", "GET", "/api/v1/exports/{export}", 200, "Get an export", h.getExport)
 	route(h, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200,
 		"Cancel an export", h.cancelExport)
+	route(h, api, "get-export-ledger", "GET", "/api/v1/exports/{export}/ledger", 200,
+		"Get the ledger of an export", h.getExportLedger)
 
 	route(h, api, "list-webhooks", "GET", "/api/v1/webhooks", 200, "List webhooks", h.listWebhooks)
 	route(h, api, "create-webhook", "POST", "/api/v1/webhooks", 201, "Create a webhook", h.createWebhook)

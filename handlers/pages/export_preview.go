@@ -86,12 +86,15 @@ func ledgerSections(lines []bundle.Line) []exports.Section {
 	return present
 }
 
+// shownNames is the most items that a page names in each of many lines.
+const shownNames = 20
+
 // itemNames returns the names of a line's items, nil where a name only repeats the kind or code.
 func itemNames(line bundle.Line) []string {
 	if line.Kind == snapshot.FeatureRequestLimits || slices.Equal(line.Names, []string{string(line.Kind)}) {
 		return nil
 	}
-	return line.Names
+	return line.Names[:min(len(line.Names), shownNames)]
 }
 
 // kindText names a feature as a person would.

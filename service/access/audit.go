@@ -52,7 +52,7 @@ func (p Principal) entry(e Entry) models.AuditEntry {
 	}
 	return models.AuditEntry{
 		ID:         models.NewID("aud"),
-		Actor:      p.actor(),
+		Actor:      p.Actor(),
 		TokenID:    p.Token,
 		Action:     string(e.Action),
 		Object:     e.Object,
@@ -74,7 +74,8 @@ const (
 	ActorWorkspaceKey = "workspace_key" // followed by : and the team's id
 )
 
-func (p Principal) actor() string {
+// Actor returns who acts: the id of an account, or one of the actors that are none.
+func (p Principal) Actor() string {
 	switch {
 	case p.system:
 		return ActorSystem

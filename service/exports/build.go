@@ -243,7 +243,7 @@ func (s *Service) finish(ctx context.Context, row models.Export, progress progre
 	row.Exact, row.Approximate = result.Summary.Exact, result.Summary.Approximate
 	row.Lossy, row.Skipped = result.Summary.Lossy, result.Summary.Skipped
 	row.FinishedAt, row.ExpiresAt, row.LeaseUntil = &now, &expires, nil
-	return s.end(ctx, row)
+	return s.end(ctx, row, result.Lines)
 }
 
 func (s *Service) fail(ctx context.Context, row models.Export, cause error) error {
@@ -257,14 +257,27 @@ func (s *Service) fail(ctx context.Context, row models.Export, cause error) erro
 	if public, ok := errors.AsType[*fault.Error](cause); ok {
 		row.Problem = public.Public
 	}
-	return s.end(ctx, row)
+	return s.end(ctx, row, nil)
 }
 
-func (s *Service) end(ctx context.Context, row models.Export) error {
+// end marks the export as ended, with the lines of its ledger if it has one.
+func (s *Service) end(ctx context.Context, row models.Export, lines []bundle.Line) error {
+	document, err := packed(lines)
+	if err != nil {
+		return err
+	}
 	ended := false
-	err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
-		if ended, err = tx.FinishExport(row); err != nil || !ended || s.Events == nil {
+	err = s.DB.Write(ctx, func(tx *models.Tx) (err error) {
+		if ended, err = tx.FinishExport(row); err != nil || !ended {
 			return err
+		}
+		if lines != nil {
+			if err := tx.Insert(&models.ExportLedger{ExportID: row.ID, Document: document}); err != nil {
+				return err
+			}
+		}
+		if s.Events == nil {
+			return nil
 		}
 		parent, err := tx.ProjectByID(row.ProjectID)
 		if err != nil {

@@ -69,6 +69,8 @@ type Export struct {
 	Consumers   bool
 	Secrets     bool
 	Recipient   string
+	RequestedBy string // actor, as in the audit log; "" of older exports
+	Requester   string // e-mail address of the account that asked for it, if it is in the team; else ""
 	State       string
 	Part        string // being written
 	RowsDone    int64
@@ -111,15 +113,16 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 			return err
 		}
 		row := models.Export{
-			ID:        models.NewID("exp"),
-			ProjectID: parent.ID,
-			Format:    options.Format,
-			Keys:      options.Keys,
-			Consumers: options.Consumers,
-			Secrets:   options.Secrets,
-			Recipient: options.Recipient,
-			State:     Queued,
-			CreatedAt: models.Now(),
+			ID:          models.NewID("exp"),
+			ProjectID:   parent.ID,
+			Format:      options.Format,
+			Keys:        options.Keys,
+			Consumers:   options.Consumers,
+			Secrets:     options.Secrets,
+			Recipient:   options.Recipient,
+			State:       Queued,
+			CreatedAt:   models.Now(),
+			RequestedBy: p.Actor(),
 		}
 		if err := tx.Insert(&row); err != nil {
 			return err
@@ -169,11 +172,18 @@ func checkRoom(tx *models.Tx, parent models.Project) error {
 
 // Get finds an export.
 func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Export, error) {
-	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportRead)
+	tx := s.DB.Read(ctx)
+	row, parent, err := s.find(tx, p, id, access.ExportRead)
+	var members map[string]string
+	if err == nil {
+		members, err = tx.EmailsOfTeam(parent.TeamID)
+	}
 	if err != nil {
 		return Export{}, fmt.Errorf("exports: get %s: %w", id, err)
 	}
-	return view(row, parent.Name), nil
+	out := view(row, parent.Name)
+	out.Requester = members[row.RequestedBy]
+	return out, nil
 }
 
 // List returns a project's exports, newest first.
@@ -189,7 +199,15 @@ func (s *Service) List(
 	if err != nil {
 		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
 	}
-	return models.MapList(rows, func(row models.Export) Export { return view(row, parent.Name) }), nil
+	members, err := tx.EmailsOfTeam(parent.TeamID)
+	if err != nil {
+		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
+	}
+	return models.MapList(rows, func(row models.Export) Export {
+		out := view(row, parent.Name)
+		out.Requester = members[row.RequestedBy]
+		return out
+	}), nil
 }
 
 // Cancel stops an export that is not finished. A finished one is refused as Conflict with
@@ -333,6 +351,7 @@ func view(row models.Export, projectName string) Export {
 		Consumers:   row.Consumers,
 		Secrets:     row.Secrets,
 		Recipient:   row.Recipient,
+		RequestedBy: row.RequestedBy,
 		State:       row.State,
 		Part:        row.Part,
 		RowsDone:    row.RowsDone,

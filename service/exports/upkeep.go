@@ -63,7 +63,12 @@ func (s *Service) expire(ctx context.Context) error {
 		if err := s.Store.Remove(ctx, row.ID); err != nil {
 			return fmt.Errorf("exports: remove the file of %s: %w", row.ID, err)
 		}
-		err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ExpireExport(row.ID) })
+		err := s.DB.Write(ctx, func(tx *models.Tx) error {
+			if err := forgetPeople(tx, row.ID); err != nil {
+				return err
+			}
+			return tx.ExpireExport(row.ID)
+		})
 		if err != nil {
 			return fmt.Errorf("exports: expire %s: %w", row.ID, err)
 		}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/platform/fault"
+)
+
+func newExports(t terminal) *cobra.Command {
+	return family("exports", "List past exports and read their ledgers", newExportsList(t), newExportsLedger(t))
+}
+
+func newExportsList(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "list PROJECT",
+		Short: "List the exports of a project, newest first",
+		Args:  exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			list, err := onProject(c.Context(), s, args[0],
+				func(ctx context.Context, api caller) ([]client.Export, error) {
+					return collect(api.Exports(ctx, args[0]))
+				})
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSONList(t.out, list)
+			}
+			return table(t.out, func(row func(...string)) {
+				row("ID", "STATE", "STARTED", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE", "LOSSY", "SKIPPED")
+				for _, e := range list {
+					row(exportRow(e)...)
+				}
+			})
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func exportRow(e client.Export) []string {
+	cells := []string{e.ID, e.State, when(&e.CreatedAt), requesterOf(e), e.Format, contentsOf(e)}
+	if e.State != "ready" && e.State != "expired" {
+		return append(cells, "", "", "", "", "")
+	}
+	return append(cells, size(e.SizeBytes), fmt.Sprint(e.Ledger.Exact), fmt.Sprint(e.Ledger.Approximate),
+		fmt.Sprint(e.Ledger.Lossy), fmt.Sprint(e.Ledger.Skipped))
+}
+
+// requesterOf names who asked for an export.
+func requesterOf(e client.Export) string {
+	switch by := e.RequestedBy; {
+	case by.Email != nil:
+		return *by.Email
+	case strings.HasPrefix(by.ID, "workspace_key:"):
+		return "workspace key"
+	default:
+		return by.ID
+	}
+}
+
+// contentsOf lists what the options of an export include.
+func contentsOf(e client.Export) string {
+	contents := []string{"no keys"}
+	switch e.Keys {
+	case "hashes":
+		contents[0] = "keys"
+	case "mint":
+		contents[0] = "keys and new ones"
+	}
+	if e.Consumers {
+		contents = append(contents, "users")
+	} else {
+		contents = append(contents, "no users")
+	}
+	switch {
+	case e.Secrets && e.Recipient != "":
+		contents = append(contents, "encrypted secrets")
+	case e.Secrets:
+		contents = append(contents, "secrets")
+	}
+	return strings.Join(contents, ", ")
+}
+
+// The values of --status and --area. A wrong one is a usage error before a request is sent.
+var (
+	ledgerStatuses = []string{"exact", "approximate", "lossy", "skipped"}
+	ledgerAreas    = []string{"project", "upstream", "access", "keys", "login", "people", "records"}
+)
+
+func newExportsLedger(t terminal) *cobra.Command {
+	var filter client.LedgerFilter
+	var todo bool
+	command := &cobra.Command{
+		Use:   "ledger EXPORT",
+		Short: "Print the ledger of an export: what moves, how, and what is left to do",
+		Long: `Print the ledger of an export, summed up by what becomes of the items: how many there
+are, what happens to them, what to do about it, and the names of the first ones. It stays
+after the zip has expired, without the names of keys and people. MIGRATION-REPORT.json in
+the zip has every item.`,
+		Example: `  postern exports ledger exp_01jd --status skipped
+  postern exports ledger exp_01jd --todo`,
+		Args: exactly("EXPORT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := oneOf("--status", filter.Status, ledgerStatuses); err != nil {
+				return err
+			}
+			if err := oneOf("--area", filter.Area, ledgerAreas); err != nil {
+				return err
+			}
+			if filter.Names < 0 || filter.Names > 1000 {
+				return usageError{"--names is a number from 0 to 1000"}
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			lines, err := ledgerOf(c.Context(), s, args[0], filter)
+			if err != nil {
+				return err
+			}
+			if todo {
+				lines = slices.DeleteFunc(lines, func(l client.LedgerLine) bool { return l.Remedy == nil })
+			}
+			if wantsJSON(c) {
+				return printJSONList(t.out, lines)
+			}
+			return printLedgerLines(t, lines)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&filter.Status, "status", "", "only items that are exact, approximate, lossy or skipped")
+	flags.StringVar(&filter.Area, "area", "", "only items about project, upstream, access, keys, login, people or records")
+	flags.BoolVar(&todo, "todo", false, "only what is left to do after the move")
+	flags.IntVar(&filter.Names, "names", 5, "the most names of items to print in each paragraph")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func oneOf(flag, value string, allowed []string) error {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return usageError{fmt.Sprintf("%s %q is none of %s", flag, value, strings.Join(allowed, ", "))}
+}
+
+func ledgerOf(
+	ctx context.Context, s session, id string, filter client.LedgerFilter,
+) ([]client.LedgerLine, error) {
+	callers, err := s.callers()
+	if err != nil {
+		return nil, err
+	}
+	lines, err := first(ctx, callers, func(ctx context.Context, api caller) ([]client.LedgerLine, error) {
+		return collect(api.ExportLedger(ctx, id, filter))
+	})
+	if fault.CodeOf(err) == "not_found" {
+		return nil, fault.New(fault.NotFound, "not_found", "there is no export %q at %s, or none that the credentials "+
+			"stored on this machine can access; `postern exports list PROJECT` shows the ids", id, s.server).Because(err)
+	}
+	return lines, err
+}
+
+// printLedgerLines prints the lines, what needs attention first.
+func printLedgerLines(t terminal, lines []client.LedgerLine) error {
+	if len(lines) == 0 {
+		_, err := fmt.Fprintln(t.out, "No items.")
+		return err
+	}
+	var text strings.Builder
+	for _, group := range []struct{ status, title string }{
+		{"skipped", "Not moved"}, {"lossy", "Moved in part"}, {"approximate", "Moved with a difference"},
+		{"exact", "Moved as they are"},
+	} {
+		writeLines(&text, group.title, group.status, lines, itemsOf)
+	}
+	_, err := fmt.Fprint(t.out, strings.TrimSuffix(text.String(), "\n"))
+	return err
+}
+
+// itemsOf lists the names of a line's items, "" if there are none.
+func itemsOf(l client.LedgerLine) string {
+	if len(l.Names) == 0 {
+		return ""
+	}
+	names := "Items: " + strings.Join(l.Names, ", ")
+	if more := l.Count - int64(len(l.Names)); more > 0 {
+		names += fmt.Sprintf(", and %d more", more)
+	}
+	return indented(printable(names))
+}

@@ -1,0 +1,25 @@
+package models
+
+import "errors"
+
+// ExportLedger is a row of export_ledgers: the ledger of an export, summed up by codes, as
+// gzipped JSON.
+type ExportLedger struct {
+	ExportID string `gorm:"primaryKey"`
+	Document []byte
+}
+
+// ExportLedgerOf finds the ledger of an export. It returns nil if the export has none.
+func (t *Tx) ExportLedgerOf(exportID string) ([]byte, error) {
+	var row ExportLedger
+	err := t.db.Where("export_id = ?", exportID).Take(&row).Error
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return row.Document, err
+}
+
+// ReplaceExportLedger writes another document for an export that has one.
+func (t *Tx) ReplaceExportLedger(exportID string, document []byte) error {
+	return t.db.Model(&ExportLedger{}).Where("export_id = ?", exportID).UpdateColumn("document", document).Error
+}

@@ -1,0 +1,223 @@
+package exports_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/bundle"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/exports"
+	"postern/testkit/state"
+)
+
+// finished requests an export and builds it.
+func (w *world) finished(t *testing.T, options exports.Options) exports.Export {
+	t.Helper()
+	e := w.request(t, options)
+	if err := w.Build(t.Context(), e.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	return w.get(t, e.ID)
+}
+
+func (w *world) ledger(t *testing.T, id string, filter exports.LedgerFilter) exports.Ledger {
+	t.Helper()
+	found, err := w.Ledger(t.Context(), w.owner, id, filter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// named returns the names of all items of a kind.
+func named(l exports.Ledger, kind string) string {
+	var out []string
+	for _, line := range l.Lines {
+		if string(line.Kind) == kind {
+			out = append(out, line.Names...)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		addApproval(t, db, w.project)
+		e := w.finished(t, gateway)
+		found := w.ledger(t, e.ID, exports.LedgerFilter{})
+		if got := named(found, "entry_rule"); !strings.Contains(got, "ana@example.com") || found.Forgotten {
+			t.Errorf("while the zip is there: forgotten %v, rules %q", found.Forgotten, got)
+		}
+		lines := len(found.Lines)
+		gone := func(when string) {
+			t.Helper()
+			found := w.ledger(t, e.ID, exports.LedgerFilter{})
+			if !found.Forgotten || named(found, "entry_rule")+named(found, "key") != "" {
+				t.Errorf("%s: forgotten %v, names %q", when, found.Forgotten, named(found, "entry_rule"))
+			}
+			if named(found, "version") == "" || len(found.Lines) != lines || found.Lines[0].Count == 0 {
+				t.Errorf("%s: %d of %d lines, versions %q", when, len(found.Lines), lines, named(found, "version"))
+			}
+		}
+		expireNow(t, db, e.ID)
+		gone("before the upkeep")
+		if err := w.Upkeep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		gone("after the upkeep")
+		// What is stored has no names either: show it as if the zip were there.
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			_, err := tx.MoveExport(e.ID, []string{exports.Expired}, exports.Ready)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		extend(t, db, e.ID)
+		if got := named(w.ledger(t, e.ID, exports.LedgerFilter{}), "entry_rule"); got != "" {
+			t.Errorf("the upkeep left the names %q", got)
+		}
+	})
+}
+
+func TestLedgerFilters(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		e := w.finished(t, gateway)
+		all := w.ledger(t, e.ID, exports.LedgerFilter{})
+		for _, f := range []exports.LedgerFilter{
+			{Status: "skipped"}, {Status: "exact"}, {Area: "records"}, {Area: "access", Status: "exact"},
+			{Code: all.Lines[0].Code},
+		} {
+			var want []string
+			for _, l := range all.Lines {
+				if (f.Status == "" || f.Status == string(l.Status)) && (f.Code == "" || f.Code == l.Code) &&
+					(f.Area == "" || f.Area == string(bundle.AreaOf(l.Kind))) {
+					want = append(want, l.Code)
+				}
+			}
+			var got []string
+			for _, l := range w.ledger(t, e.ID, f).Lines {
+				got = append(got, l.Code)
+			}
+			if len(got) == 0 || !slices.Equal(got, want) {
+				t.Errorf("%+v selects %v, want %v", f, got, want)
+			}
+		}
+		for _, f := range []exports.LedgerFilter{{Status: "fine"}, {Area: "moon"}} {
+			if _, err := w.Ledger(t.Context(), w.owner, e.ID, f); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%+v: %v, want it refused", f, err)
+			}
+		}
+	})
+}
+
+func TestLedgerIsRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		queued, ready := w.request(t, gateway), w.finished(t, gateway)
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			return tx.Insert(&models.Export{ID: "exp_old", ProjectID: w.project, Format: "data", State: exports.Expired,
+				CreatedAt: models.Now()})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := access.Principal{Account: "acc_other", Roles: map[string]access.Role{"team_other": access.Owner}}
+		viewer := access.Principal{Account: "acc_viewer", Roles: map[string]access.Role{w.owner.HomeTeam: access.Viewer}}
+		for name, c := range map[string]struct {
+			by   access.Principal
+			id   string
+			kind fault.Kind
+			code string
+		}{
+			"not finished":         {w.owner, queued.ID, fault.Conflict, "no_ledger"},
+			"of an older program":  {w.owner, "exp_old", fault.Gone, "ledger_not_kept"},
+			"unknown":              {w.owner, "exp_unknown", fault.NotFound, "not_found"},
+			"of another team":      {other, ready.ID, fault.NotFound, "not_found"},
+			"without a credential": {access.Principal{}, ready.ID, fault.Unauthenticated, "credentials_required"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				_, err := w.Ledger(t.Context(), c.by, c.id, exports.LedgerFilter{})
+				if fault.KindOf(err) != c.kind || fault.CodeOf(err) != c.code {
+					t.Errorf("%v, want %s", err, c.code)
+				}
+			})
+		}
+		if l, err := w.Ledger(t.Context(), viewer, ready.ID, exports.LedgerFilter{}); err != nil || len(l.Lines) == 0 {
+			t.Errorf("a viewer of the team: %d lines, %v", len(l.Lines), err)
+		}
+	})
+}
+
+func TestRequesterIsNamedInTheirTeamOnly(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		if got := w.get(t, w.request(t, gateway).ID); got.RequestedBy != "workspace_key:"+w.owner.HomeTeam {
+			t.Errorf("requested by %q, want the workspace key", got.RequestedBy)
+		}
+		now := models.Now()
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			return tx.Insert(
+				&models.Account{ID: "acc_ana", Email: "ana@example.com", CreatedAt: now},
+				&models.Membership{TeamID: w.owner.HomeTeam, AccountID: "acc_ana", Role: "owner", CreatedAt: now},
+			)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for account, want := range map[string]string{"acc_ana": "ana@example.com", "acc_gone": ""} {
+			by := access.Principal{Account: account, Roles: map[string]access.Role{w.owner.HomeTeam: access.Owner}}
+			e, err := w.Request(t.Context(), by, "shop", gateway)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := w.List(t.Context(), w.owner, "shop", models.Page{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := list.Items[0]; got.ID != e.ID || got.RequestedBy != account || got.Requester != want {
+				t.Errorf("%s: listed as of %q, %q", account, got.RequestedBy, got.Requester)
+			}
+			if got := w.get(t, e.ID); got.Requester != want {
+				t.Errorf("%s: called %q, want %q", account, got.Requester, want)
+			}
+		}
+	})
+}
+
+func addApproval(t *testing.T, db *models.DB, project string) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *models.Tx) error {
+		tenants, err := tx.TenantsOf(project)
+		if err != nil {
+			return err
+		}
+		return tx.Insert(&models.PreApproval{ID: "apr_1", TenantID: tenants[0].ID, Kind: "email",
+			Value: "ana@example.com", Groups: []string{}, CreatedAt: models.Now()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func expireNow(t *testing.T, db *models.DB, id string) {
+	setExpiry(t, db, id, "2001-01-01 00:00:00+00:00")
+}
+
+func extend(t *testing.T, db *models.DB, id string) {
+	setExpiry(t, db, id, time.Now().Add(time.Hour).UTC().Format("2006-01-02 15:04:05+00:00"))
+}
+
+func setExpiry(t *testing.T, db *models.DB, id, at string) {
+	t.Helper()
+	if _, err := db.SQL().ExecContext(t.Context(),
+		"UPDATE exports SET expires_at = '"+at+"' WHERE id = '"+id+"'"); err != nil {
+		t.Fatal(err)
+	}
+}
