@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync"
 	"time"
 
 	"postern/core/snapshot"
@@ -108,7 +109,8 @@ type Build struct {
 	counts   keyCounts
 	summary  Summary
 	digest   Digest
-	closers  []func() // end what parts that are written in pieces hold
+	closers  []func()                      // end what parts that are written in pieces hold
+	mappers  func() map[string]map[int]int // see realm.Source.GroupMappers
 }
 
 // Write streams the archive of in to w. Two calls on one state write the same
@@ -171,6 +173,9 @@ func newBuild(in Input) (*Build, error) {
 	if b.progress == nil {
 		b.progress = func(string, int64, int64) {}
 	}
+	b.mappers = sync.OnceValue(func() map[string]map[int]int {
+		return b.Realm(context.Background(), "").GroupMappers()
+	})
 	if in.Options.Keys == KeysMint {
 		b.seed = make([]byte, 32)
 		rand.Read(b.seed) // never fails: it ends the process instead

@@ -42,6 +42,13 @@ func (b *Build) Realm(ctx context.Context, part string) realm.Source {
 	return source
 }
 
+// GroupMapper returns the place of what evaluates a provider's group mapping in the realm, and
+// whether Keycloak can.
+func (b *Build) GroupMapper(provider string, mapping int) (int, bool) {
+	place, found := b.mappers()[provider][mapping]
+	return place, found
+}
+
 // HasRealm reports whether this export has a realm: the project has app clients.
 func (b *Build) HasRealm() bool { return len(b.Project.Clients) > 0 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -20,8 +21,9 @@ import (
 	"postern/testkit/sample"
 )
 
-// TestKeycloakImportsAHostileProject gives a real Keycloak a realm with every text as an
-// attacker would write it, and more users than one of its files has.
+// TestKeycloakImportsAHostileProject gives a real Keycloak, newer than the one that exports are
+// written for, a realm with every text as an attacker would write it, and more users than one
+// of its files has.
 func TestKeycloakImportsAHostileProject(t *testing.T) {
 	t.Parallel()
 	p, _ := sample.Hostile("http://up.example")
@@ -54,7 +56,7 @@ func TestKeycloakImportsAHostileProject(t *testing.T) {
 		}
 		files["shop-users-"+string(rune('0'+n))] = text.String()
 	}
-	server := keycloak.StartWith(t, files, "LOGIN_SECRET_CLI_2=the robot's secret", "LOGIN_SECRET_IDP_1=${HOME}")
+	server := keycloak.StartNewer(t, files, "LOGIN_SECRET_CLI_2=the robot's secret", "LOGIN_SECRET_IDP_1=${HOME}")
 
 	var have []struct {
 		ID         string
@@ -96,8 +98,66 @@ func TestKeycloakImportsAHostileProject(t *testing.T) {
 		t.Errorf("the realm is called %q", realmOf.DisplayName)
 	}
 	token := machineToken(t, server, "cli_2", "the robot's secret")
-	if token["sub"] != "cli_2" || token["tenant"] != "tnt_2" {
+	if token["sub"] != "cli_2" || token["tenant"] != "tnt_2" || token["scope"] != "orders:read" {
 		t.Errorf("the machine's token says %v", token)
+	}
+	for _, audience := range []string{"https://api.shop.example", "cli_2"} {
+		if aud := fmt.Sprint(token["aud"]); !strings.Contains(aud, audience) {
+			t.Errorf("the machine's token is for %s, not for %s", aud, audience)
+		}
+	}
+	checkScopes(t, server)
+	checkMappers(t, server)
+}
+
+// checkScopes checks that users are not asked again for what they agreed to, and read what
+// the project says of a scope.
+func checkScopes(t *testing.T, server *keycloak.Server) {
+	t.Helper()
+	var consents []struct {
+		ClientID string
+		Granted  []string `json:"grantedClientScopes"`
+	}
+	decode(t, server.Admin(t, http.MethodGet, "shop", "/users/usr_a00/consents", nil), &consents)
+	if len(consents) != 1 || consents[0].ClientID != "cli_1" {
+		t.Fatalf("usr_a00 agreed to share with %v", consents)
+	}
+	slices.Sort(consents[0].Granted)
+	if diff := cmp.Diff([]string{"email", "orders:read"}, consents[0].Granted); diff != "" {
+		t.Errorf("usr_a00 agreed to (-want +got):\n%s", diff)
+	}
+	var scopes []struct {
+		Name       string
+		Attributes map[string]string
+	}
+	decode(t, server.Admin(t, http.MethodGet, "shop", "/client-scopes", nil), &scopes)
+	texts := map[string]string{}
+	for _, one := range scopes {
+		texts[one.Name] = one.Attributes["consent.screen.text"]
+	}
+	if len(scopes) != 13 || texts["orders:read"] != strings.ToValidUTF8(sample.Nasty, "\ufffd") || texts["basic"] != "" {
+		t.Errorf("the client scopes are %q", texts)
+	}
+}
+
+// checkMappers checks that Keycloak has the group mappings that it can evaluate as they were.
+func checkMappers(t *testing.T, server *keycloak.Server) {
+	t.Helper()
+	var mappers []struct {
+		Mapper string `json:"identityProviderMapper"`
+		Config map[string]string
+	}
+	decode(t, server.Admin(t, http.MethodGet, "shop", "/identity-provider/instances/idp_2/mappers", nil), &mappers)
+	got := map[string]string{}
+	for _, one := range mappers {
+		var claims []struct{ Key, Value string }
+		decode(t, []byte(one.Config["claims"]), &claims)
+		got[claims[0].Key] = claims[0].Value + " in " + one.Config["group"]
+	}
+	nasty := strings.ToValidUTF8(sample.Nasty, "\ufffd")
+	if len(got) != 3 || got[`https://acme\.example/roles`] != nasty+" in /default/outer/inner" ||
+		got["groups"] != `(?s)\x2fsales.* in /default/outer` {
+		t.Errorf("the mappers of idp_2 are %q", got)
 	}
 }
 

@@ -55,13 +55,21 @@ cp "$0" "$GOBIN/${module##*/}"`)
 	return m
 }
 
-// keycloak puts a distribution where Maven will find it, and pins it.
+// keycloak puts two distributions where Maven will find them, and pins them.
 func (m *machine) keycloak() {
 	m.t.Helper()
-	m.write("maven/keycloak-1.2.3/bin/kc.sh", "#!/bin/sh\n"+`echo "kc.sh $*" >>"$MACHINE/log"`+"\n")
-	const archive = "maven/keycloak-quarkus-dist-1.2.3.tar.gz"
+	m.write("project/testkit/keycloak/pinned", fmt.Sprintf(
+		"version=1.2.3\nsha256=%x\nnewer_version=1.3.0\nnewer_sha256=%x\n", m.distribution("1.2.3"), m.distribution("1.3.0"),
+	))
+}
+
+// distribution returns the sum of a distribution of Keycloak.
+func (m *machine) distribution(version string) [sha256.Size]byte {
+	m.t.Helper()
+	m.write("maven/keycloak-"+version+"/bin/kc.sh", "#!/bin/sh\n"+`echo "kc.sh $*" >>"$MACHINE/log"`+"\n")
+	archive := "maven/keycloak-quarkus-dist-" + version + ".tar.gz"
 	pack := exec.Command(
-		"tar", "-czf", filepath.Join(m.root, archive), "-C", filepath.Join(m.root, "maven"), "keycloak-1.2.3",
+		"tar", "-czf", filepath.Join(m.root, archive), "-C", filepath.Join(m.root, "maven"), "keycloak-"+version,
 	)
 	out, err := pack.CombinedOutput()
 	if err != nil {
@@ -69,7 +77,7 @@ func (m *machine) keycloak() {
 	}
 	content, err := os.ReadFile(filepath.Join(m.root, archive))
 	m.must(err)
-	m.write("project/testkit/keycloak/pinned", fmt.Sprintf("version=1.2.3\nsha256=%x\n", sha256.Sum256(content)))
+	return sha256.Sum256(content)
 }
 
 func (m *machine) must(err error) {
@@ -102,7 +110,8 @@ func (m *machine) aptGet(end string) {
 	m.must(os.Rename(npm, npm+".package"))
 	m.command("mvn.package", `echo "mvn $*" >>"$MACHINE/log"
 for last; do :; done
-cp "$MACHINE/maven/keycloak-quarkus-dist-1.2.3.tar.gz" "${last#-DoutputDirectory=}"`)
+version=${*#*quarkus-dist:}
+cp "$MACHINE/maven/keycloak-quarkus-dist-${version%%:*}.tar.gz" "${last#-DoutputDirectory=}"`)
 	m.command("python.package", `[ "$1" = -m ] || exit 0
 for last; do :; done
 mkdir -p "$last/bin"
@@ -177,6 +186,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 		"--only-binary :all: -r testkit/scimtester/requirements.txt\n",
 		"--only-binary :all: -r testkit/messagesignatures/requirements.txt\n",
 		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ",
+		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.3.0:tar.gz ",
 		"kc.sh build --db=dev-mem\n",
 		"go install github.com/letsencrypt/pebble/v2/cmd/pebble@v1.2.3\n",
 		"go install github.com/versity/versitygw/cmd/versitygw@v4.5.6\n",

@@ -1,10 +1,14 @@
 package kong
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"postern/bundle"
+	"postern/bundle/realm"
 	"postern/core/snapshot"
 )
 
@@ -21,8 +25,58 @@ func judgePeople(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		if s.ID != s.Tenant.ID {
 			return bundle.Verdict{Reason: "rule_kept"}
 		}
+	case snapshot.FeatureGroupMapping:
+		return judgeMapping(b, s)
+	case snapshot.FeatureConsents:
+		return judgeConsents(b)
+	case snapshot.FeatureAPIScope:
+		return judgeScope(b, s)
 	}
 	return bundle.Verdict{}
+}
+
+// judgeMapping returns what evaluates a provider's rule at a sign-in at the realm.
+func judgeMapping(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	_, place, _ := strings.Cut(s.ID, ":")
+	n, err := strconv.Atoi(place)
+	if err != nil {
+		return bundle.Verdict{Reason: "rule_kept"}
+	}
+	mapper, found := b.GroupMapper(s.Provider.ID, n)
+	if !found {
+		return bundle.Verdict{Reason: "rule_kept"}
+	}
+	return bundle.Verdict{Target: bundle.At(bundle.RealmFile, "/identityProviderMappers/%d", mapper)}
+}
+
+// judgeConsents returns where the realm has the consents of users, which are with each user.
+func judgeConsents(b *bundle.Build) bundle.Verdict {
+	if !b.HasRealm() {
+		return bundle.Verdict{Reason: "record_kept"}
+	}
+	file := bundle.RealmFile
+	if b.Realm(context.Background(), "").UserFiles() > 0 {
+		file = bundle.RealmUsersFile(0)
+	}
+	return bundle.Verdict{Target: bundle.At(file, "/users")}
+}
+
+// judgeScope returns where the realm has the audience or a scope of the project's API.
+func judgeScope(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	api := b.Project.API
+	inRealm := func(one snapshot.APIScope) bool { return realm.HasScope(one.Name) }
+	switch first := slices.IndexFunc(api.Scopes, inRealm); {
+	case !b.HasRealm():
+		return bundle.Verdict{Reason: "unused"}
+	case strings.HasSuffix(s.ID, ":audience"):
+		if first < 0 {
+			return bundle.Verdict{Reason: "until_tokens_end"}
+		}
+		return bundle.Verdict{Target: bundle.At(bundle.RealmFile, "/clientScopes/0/protocolMappers/0")}
+	case !realm.HasScope(s.Name):
+		return bundle.Verdict{Reason: "name_taken"}
+	}
+	return bundle.Verdict{Target: bundle.At(bundle.RealmFile, "/clientScopes/%d", realm.ScopePlace(api, s.Name))}
 }
 
 // clientPlace returns the place of an app client in the realm.
@@ -65,15 +119,28 @@ func providerTarget(b *bundle.Build, p *snapshot.Provider) *bundle.Pointer {
 	return bundle.At(bundle.RealmFile, "%s", fmt.Sprintf("/identityProviders/%d", providerPlace(b, p)))
 }
 
-func mappingFate() bundle.Fate {
-	return bundle.Fate{
-		Reason: "rule_kept",
-		Status: bundle.Lossy,
-		How:    "`auth/providers.json`",
-		Note: "The rule puts users into a group when they sign in. It stands in providers.json; users of the exported " +
-			"realm are in the groups that they were in at the export, and its sign-in changes none.",
-		Remedy: "Add the rule to the provider in Keycloak as a claim to group mapper. Rules for GitHub need a provider " +
-			"that reads organizations and teams itself, such as Dex.",
+func mappingFates() []bundle.Fate {
+	return []bundle.Fate{
+		{
+			Reason: "mapper",
+			Status: bundle.Approximate,
+			How:    "a claim to group mapper of the provider in `auth/keycloak-realm.json`",
+			Note: "Users who sign in at the exported realm join the group by the same claim, and leave it without. At " +
+				"worst a user whom you put into the group yourself leaves it at a sign-in without the claim, and one " +
+				"leaves it whose provider failed to state the claim.",
+			Remedy: "Put users whom no claim names into a group that no rule names.",
+		},
+		{
+			Reason: "rule_kept",
+			Status: bundle.Lossy,
+			How:    "`auth/providers.json`",
+			Note: "The rule puts users into a group when they sign in. It stands in providers.json; users of the " +
+				"exported realm are in the groups that they were in at the export, and its sign-in changes none: of " +
+				"providers other than OpenID Connect and Auth0 Keycloak reads no claims for groups, and of an address " +
+				"not whether it has been verified.",
+			Remedy: "Move users between groups in Keycloak yourself, or put a provider before it that states groups as " +
+				"claims, such as Dex for GitHub.",
+		},
 	}
 }
 
@@ -128,13 +195,58 @@ func entryFates() []bundle.Fate {
 	}
 }
 
-func consentFate() bundle.Fate {
-	return bundle.Fate{
-		Reason: "record_kept",
-		Status: bundle.Lossy,
-		How:    "`users/users.jsonl`",
-		Note: "What users agreed to share with app clients stands with each user in users.jsonl; the exported realm " +
-			"shares without asking.",
-		Remedy: "Turn on Consent required for app clients of others in Keycloak; users are asked there again.",
+func consentFates() []bundle.Fate {
+	return []bundle.Fate{
+		{
+			Reason: "realm",
+			Status: bundle.Approximate,
+			How:    "`clientConsents` of users in `auth/keycloak-realm.json`",
+			Note: "What users agreed to share with app clients stands with each user in the exported realm. It does not " +
+				"ask them again, and asks new users as before. At worst a user is asked once more, for a scope of " +
+				"another project.",
+		},
+		{
+			Reason: "record_kept",
+			Status: bundle.Lossy,
+			How:    "`users/users.jsonl`",
+			Note: "What users agreed to share with app clients stands with each user in users.jsonl. The project has no " +
+				"app client any more that it would be for.",
+		},
+	}
+}
+
+func scopeFates() []bundle.Fate {
+	return []bundle.Fate{
+		{
+			Reason: "client_scope",
+			Status: bundle.Approximate,
+			How:    "a client scope of `auth/keycloak-realm.json`, with the audience",
+			Note: "App clients that could ask for the scope ask the exported realm for it, no others can, and its tokens " +
+				"are then for the audience. At worst a request is answered with more than it asked for: Keycloak does " +
+				"not look at resource, and gives a machine all of its scopes.",
+			Remedy: "Ask by scope where you asked by resource alone.",
+		},
+		{
+			Reason: "until_tokens_end",
+			Status: bundle.Lossy,
+			How:    "plugin postern-auth, `audience`",
+			Note: "Tokens for the audience that app clients have issued go on working until they end. The API has no " +
+				"scope by which app clients could ask the exported realm for others.",
+			Remedy: "Ask for no audience: tokens for the app client are accepted too.",
+		},
+		{
+			Reason: "name_taken",
+			Status: bundle.Lossy,
+			How:    "plugin postern-auth, `audience`",
+			Note: "Keycloak has a scope of its own by this name. Tokens with the scope that app clients have issued go on " +
+				"working until they end; app clients cannot ask the exported realm for it.",
+			Remedy: "Declare the scope under another name before the export.",
+		},
+		{
+			Reason: "unused",
+			Status: bundle.Exact,
+			How:    "`project-config.json`",
+			Note:   "The project has no app client that could ask for it.",
+		},
 	}
 }

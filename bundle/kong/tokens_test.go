@@ -27,7 +27,7 @@ func TestVersionsThatTakeTokens(t *testing.T) {
 		"kong.token_issuer.plugin",
 		"kong.token_introspection.plugin",
 		"kong.hosted_login.realm",
-		"kong.api_scope.until_tokens_end",
+		"kong.api_scope.client_scope",
 		"kong.hosted_login.machine_realm",
 		"kong.identity_provider.realm",
 		"kong.identity_provider.own_tokens",

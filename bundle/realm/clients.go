@@ -28,6 +28,8 @@ type client struct {
 	Authenticator string            `json:"clientAuthenticatorType"`
 	Attributes    map[string]string `json:"attributes"`
 	Mappers       []mapper          `json:"protocolMappers"`
+	Always        []string          `json:"defaultClientScopes"`
+	Optional      []string          `json:"optionalClientScopes"`
 }
 
 // mapper is a ProtocolMapperRepresentation.
@@ -58,12 +60,12 @@ func IsConfidential(c snapshot.AppClient) bool {
 func (s Source) clients() []client {
 	out := []client{}
 	for _, c := range s.Project.Clients {
-		out = append(out, clientOf(c))
+		out = append(out, s.clientOf(c))
 	}
 	return out
 }
 
-func clientOf(c snapshot.AppClient) client {
+func (s Source) clientOf(c snapshot.AppClient) client {
 	set := c.Settings
 	if set == nil {
 		set = &snapshot.ClientSettings{}
@@ -73,10 +75,11 @@ func clientOf(c snapshot.AppClient) client {
 		Name:          c.Name,
 		Enabled:       !c.Frozen,
 		Public:        !IsConfidential(c),
-		Standard:      len(set.RedirectURIs) > 0,
+		Standard:      hasLogins(set),
 		Machine:       c.Machine && IsConfidential(c),
 		RedirectURIs:  redirectsOf(set.RedirectURIs),
 		Origins:       []string{"+"}, // those of the redirect URIs
+		Consent:       hasLogins(set),
 		Protocol:      protocol,
 		Authenticator: "client-secret",
 		Attributes: map[string]string{
@@ -92,6 +95,7 @@ func clientOf(c snapshot.AppClient) client {
 		},
 		Mappers: mappersOf(c.ID),
 	}
+	out.Always, out.Optional = s.scopesOf(set)
 	if !out.Public {
 		out.Secret = placeholder(ClientSecret(c))
 	}
@@ -129,21 +133,15 @@ func redirectsOf(uris []string) []string {
 
 // mappersOf are what the tokens of a client have for the exported gateway.
 func mappersOf(clientID string) []mapper {
-	access := func(name, kind string, config map[string]string) mapper {
-		config["access.token.claim"] = "true"
-		config["id.token.claim"] = "false"
-		config["introspection.token.claim"] = "true"
-		return mapper{Name: name, Protocol: protocol, Mapper: kind, Config: config}
-	}
 	return []mapper{
-		access("postern audience", "oidc-audience-mapper", map[string]string{"included.client.audience": clientID}),
-		access("postern tenant", "oidc-usermodel-attribute-mapper", map[string]string{
+		inAccessToken("postern audience", "oidc-audience-mapper", map[string]string{"included.client.audience": clientID}),
+		inAccessToken("postern tenant", "oidc-usermodel-attribute-mapper", map[string]string{
 			"user.attribute": attribute, "claim.name": ClaimTenant, "jsonType.label": "String",
 		}),
-		access("postern groups", "oidc-group-membership-mapper", map[string]string{
+		inAccessToken("postern groups", "oidc-group-membership-mapper", map[string]string{
 			"claim.name": ClaimGroups, "full.path": "true",
 		}),
-		access("postern provider", "oidc-usersessionmodel-note-mapper", map[string]string{
+		inAccessToken("postern provider", "oidc-usersessionmodel-note-mapper", map[string]string{
 			"user.session.note": "identity_provider", "claim.name": ClaimProvider, "jsonType.label": "String",
 		}),
 	}

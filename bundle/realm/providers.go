@@ -1,7 +1,6 @@
 package realm
 
 import (
-	"slices"
 	"strings"
 
 	"postern/core/snapshot"
@@ -16,14 +15,6 @@ type identityProvider struct {
 	TrustEmail  bool           `json:"trustEmail"`
 	StoreToken  bool           `json:"storeToken"`
 	Config      map[string]any `json:"config"`
-}
-
-// providerMapper is an IdentityProviderMapperRepresentation.
-type providerMapper struct {
-	Name   string            `json:"name"`
-	Alias  string            `json:"identityProviderAlias"`
-	Mapper string            `json:"identityProviderMapper"`
-	Config map[string]string `json:"config"`
 }
 
 // HasSecret reports whether Keycloak needs a secret for the provider: an app of the
@@ -130,22 +121,4 @@ func labelOf(p snapshot.Provider) string {
 	names := map[string]string{"github": "GitHub", "google": "Google", "microsoft": "Microsoft",
 		"facebook": "Facebook", "auth0": "Auth0", "oidc": "OpenID Connect"}
 	return names[p.Type]
-}
-
-// identityProviderMappers give users who sign in for the first time the tenant of the app
-// client that the provider belongs to, if whoever signs in may join it.
-func (s Source) identityProviderMappers() []providerMapper {
-	out := []providerMapper{}
-	for _, c := range s.Project.Clients {
-		if !slices.Contains(s.Joinable, c.TenantID) {
-			continue
-		}
-		for _, p := range c.Providers {
-			out = append(out, providerMapper{
-				Name: "postern tenant", Alias: p.ID, Mapper: "hardcoded-attribute-idp-mapper",
-				Config: map[string]string{"attribute": attribute, "attribute.value": c.TenantID, "syncMode": "IMPORT"},
-			})
-		}
-	}
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"slices"
 
 	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
@@ -74,8 +75,19 @@ func (s Source) WriteRealm(w io.Writer) error {
 	out.Raw(",\n  \"enabled\": true,\n  \"sslRequired\": \"external\",\n  \"registrationAllowed\": false,\n" +
 		"  \"loginWithEmailAllowed\": false,\n  \"duplicateEmailsAllowed\": true,\n" +
 		"  \"editUsernameAllowed\": false,\n  \"resetPasswordAllowed\": false")
+	longest := s.longestRefresh()
+	out.Raw(",\n  \"ssoSessionIdleTimeout\": ")
+	value(out, max(longest, sessionIdle))
+	out.Raw(",\n  \"ssoSessionMaxLifespan\": ")
+	value(out, max(longest, sessionMax))
 	out.Raw(",\n  \"components\": ")
 	value(out, userProfile())
+	section(out, "clientScopes", s.clientScopes())
+	out.Raw(",\n  \"defaultDefaultClientScopes\": ")
+	value(out, slices.Concat(alwaysScopes, keycloakScopes))
+	out.Raw(",\n  \"defaultOptionalClientScopes\": ")
+	value(out, askedScopes)
+	section(out, "scopeMappings", []scopeMapping{{offlineAccess, []string{offlineAccess}}})
 	section(out, "clients", s.clients())
 	section(out, "identityProviders", s.identityProviders())
 	section(out, "identityProviderMappers", s.identityProviderMappers())
@@ -94,6 +106,23 @@ func (s Source) WriteRealm(w io.Writer) error {
 	}
 	out.Raw("\n  ]\n}\n")
 	return out.Close()
+}
+
+// Seconds that users stay signed in: without a call, and at most. They are those of the hosted
+// service.
+const sessionIdle, sessionMax = 24 * 3600, 7 * 24 * 3600
+
+// longestRefresh returns the longest lifetime of refresh tokens of an app client, in seconds.
+// They end with the user's session at the realm, and Keycloak 26.7 refuses a realm whose
+// sessions are shorter.
+func (s Source) longestRefresh() int {
+	longest := 0
+	for _, c := range s.Project.Clients {
+		if c.Settings != nil {
+			longest = max(longest, int(c.Settings.RefreshFor.Seconds()))
+		}
+	}
+	return longest
 }
 
 // WriteUsers writes one of the files of users, counted from 0.

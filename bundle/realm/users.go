@@ -27,6 +27,7 @@ type user struct {
 	Attributes     map[string][]string `json:"attributes"`
 	Identities     []federatedIdentity `json:"federatedIdentities,omitempty"`
 	Groups         []string            `json:"groups,omitempty"`
+	Consents       []consent           `json:"clientConsents,omitempty"`
 	ServiceAccount string              `json:"serviceAccountClientId,omitempty"`
 }
 
@@ -35,6 +36,14 @@ type federatedIdentity struct {
 	Provider string `json:"identityProvider"`
 	UserID   string `json:"userId"`
 	UserName string `json:"userName"`
+}
+
+// consent is a UserConsentRepresentation.
+type consent struct {
+	ClientID string   `json:"clientId"`
+	Scopes   []string `json:"grantedClientScopes"`
+	Created  int64    `json:"createdDate"`     // Unix milliseconds
+	Updated  int64    `json:"lastUpdatedDate"` // the same
 }
 
 // groups nests the groups of each tenant below one of the tenant's name. Keycloak's groups
@@ -91,13 +100,19 @@ type members struct {
 	paths     map[string][]string          // by group: its own path, and those of groups that it is in besides
 	providers map[string]snapshot.Provider // of the tenant's app clients, by id
 	aliases   []string                     // their ids, in order
+	scopes    map[string][]string          // by app client: the scopes that users may have agreed to
 }
 
 func (s Source) membersOf(t snapshot.Tenant) *members {
-	m := &members{tenant: t, paths: pathsOf(t), providers: map[string]snapshot.Provider{}}
+	m := &members{
+		tenant: t, paths: pathsOf(t), providers: map[string]snapshot.Provider{}, scopes: map[string][]string{},
+	}
 	for _, c := range s.Project.Clients {
 		if c.TenantID != t.ID {
 			continue
+		}
+		if c.Settings != nil && hasLogins(c.Settings) {
+			_, m.scopes[c.ID] = s.scopesOf(c.Settings)
 		}
 		for _, p := range c.Providers {
 			m.providers[p.ID] = p
@@ -175,6 +190,29 @@ func (m *members) user(u *snapshot.User) user {
 				out.Groups = append(out.Groups, path)
 			}
 		}
+	}
+	out.Consents = m.consentsOf(u)
+	return out
+}
+
+// consentsOf returns what the user agreed to share with app clients of the realm: Keycloak
+// refuses a realm with a consent for a client or scope that it does not have.
+func (m *members) consentsOf(u *snapshot.User) []consent {
+	var out []consent
+	for _, c := range u.Consents {
+		offered, known := m.scopes[c.ClientID]
+		if !known {
+			continue
+		}
+		one := consent{
+			ClientID: c.ClientID, Scopes: []string{}, Created: c.CreatedAt.UnixMilli(), Updated: c.UpdatedAt.UnixMilli(),
+		}
+		for _, scope := range strings.Fields(c.Scope) {
+			if slices.Contains(offered, scope) && !slices.Contains(one.Scopes, scope) {
+				one.Scopes = append(one.Scopes, scope)
+			}
+		}
+		out = append(out, one)
 	}
 	return out
 }

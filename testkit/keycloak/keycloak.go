@@ -57,7 +57,18 @@ func Start(t testing.TB, realms map[string]string) *Server {
 // files stand for.
 func StartWith(t testing.TB, files map[string]string, environment ...string) *Server {
 	t.Helper()
-	home := settle(t, files)
+	return start(t, "version", files, environment)
+}
+
+// StartNewer is StartWith for the newer version of the two that are pinned.
+func StartNewer(t testing.TB, files map[string]string, environment ...string) *Server {
+	t.Helper()
+	return start(t, "newer_version", files, environment)
+}
+
+func start(t testing.TB, version string, files map[string]string, environment []string) *Server {
+	t.Helper()
+	home := settle(t, distribution(t, version), files)
 	command := exec.Command(java(), append(
 		options(home),
 		"start",
@@ -100,9 +111,9 @@ func StartWith(t testing.TB, files map[string]string, environment ...string) *Se
 
 // settle lays out a home directory of the server's own, with the shared distribution
 // in it: what is imported, and what the server writes, is below data.
-func settle(t testing.TB, files map[string]string) string {
+func settle(t testing.TB, shared string, files map[string]string) string {
 	t.Helper()
-	home, shared := t.TempDir(), distribution(t)
+	home := t.TempDir()
 	imports := filepath.Join(home, "data", "import")
 	if err := os.MkdirAll(imports, 0o700); err != nil {
 		t.Fatal(err)
@@ -123,10 +134,8 @@ func settle(t testing.TB, files map[string]string) string {
 //go:embed pinned
 var pinned string
 
-var versionLine = regexp.MustCompile(`(?m)^version=(\S+)$`)
-
-// distribution is where tools/setup lays it.
-func distribution(t testing.TB) string {
+// distribution is where tools/setup lays the version that is pinned by that name.
+func distribution(t testing.TB, name string) string {
 	t.Helper()
 	cache := os.Getenv("XDG_CACHE_HOME")
 	if cache == "" {
@@ -136,7 +145,11 @@ func distribution(t testing.TB) string {
 		}
 		cache = filepath.Join(home, ".cache")
 	}
-	shared := filepath.Join(cache, "postern", "keycloak-"+versionLine.FindStringSubmatch(pinned)[1])
+	version := regexp.MustCompile(`(?m)^` + name + `=(\S+)$`).FindStringSubmatch(pinned)
+	if version == nil {
+		t.Fatalf("testkit/keycloak/pinned has no %s", name)
+	}
+	shared := filepath.Join(cache, "postern", "keycloak-"+version[1])
 	if _, err := os.Stat(shared); err != nil {
 		t.Fatalf("no Keycloak for this test: %v (run tools/setup)", err)
 	}

@@ -9,8 +9,9 @@ import (
 	"postern/core/snapshot"
 )
 
-// People gives a project app clients, providers, groups and users: those of the tenants
-// default and acme. Some have no address, or the same as another; some texts are Nasty.
+// People gives a project app clients, providers, an API with scopes, groups and users: those of
+// the tenants default and acme. Some have no address, or the same as another; some texts are
+// Nasty, some users agreed to share with an app client that is gone.
 func People(p *snapshot.Project) func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error] {
 	users := map[string][]snapshot.User{"tnt_1": usersOf("a", 5), "tnt_2": usersOf("b", 2)}
 	for i := range p.Tenants {
@@ -20,6 +21,11 @@ func People(p *snapshot.Project) func(context.Context, snapshot.Tenant) iter.Seq
 		}
 	}
 	p.Clients = clients()
+	p.API = snapshot.API{Audience: "https://api.shop.example", Scopes: []snapshot.APIScope{
+		{Name: "basic", Description: "a name that Keycloak has a scope of"},
+		{Name: "orders:read", Description: Nasty},
+		{Name: "orders:write"},
+	}}
 	return Users(users)
 }
 
@@ -66,7 +72,10 @@ func usersOf(prefix string, n int) []snapshot.User {
 			Memberships: []snapshot.Membership{
 				{GroupID: map[string]string{"a": "grp_1inner", "b": "grp_2inner"}[prefix], Role: "member", CreatedAt: Base},
 			},
-			Consents: []snapshot.Consent{{ClientID: "cli_1", Scope: "openid email", CreatedAt: Base, UpdatedAt: Base}},
+			Consents: []snapshot.Consent{
+				{ClientID: "cli_1", Scope: "openid email orders:read blog:read", CreatedAt: Base, UpdatedAt: Base},
+				{ClientID: "cli_9", Scope: "openid", CreatedAt: Base, UpdatedAt: Base},
+			},
 		}
 		switch i {
 		case 1:
@@ -87,6 +96,7 @@ func clients() []snapshot.AppClient {
 				RedirectURIs: []string{"https://app.example/back", "com.example.app:/back"},
 				LogoutURIs:   []string{"https://app.example/bye"},
 				GrantTypes:   []string{"authorization_code", "refresh_token"},
+				APIScopes:    []string{"orders:*"},
 				AccessFor:    5 * time.Minute, RefreshFor: 24 * time.Hour, Algorithm: "ES256", Title: Nasty, Color: "#123456",
 				CreatedAt: Base,
 			},
@@ -97,7 +107,11 @@ func clients() []snapshot.AppClient {
 				{ID: "idp_2", Type: "oidc", AppID: "app-2", Issuer: "https://accounts.example", Enabled: true,
 					TokenClient: snapshot.ServiceToken, TokenUpstream: snapshot.ServiceToken,
 					Settings: &snapshot.ProviderSettings{CreatedAt: Base, Mappings: []snapshot.GroupMapping{
-						{Claim: "groups", Value: "/sales", Match: "prefix", Group: "outer"}}}},
+						{Claim: "groups", Value: "/sales", Match: "prefix", Group: "outer"},
+						{Claim: "https://acme.example/roles", Value: Nasty, Match: "exact", Group: "inner"},
+						{Claim: `resource_access.my\.app`, Value: Nasty, Match: "prefix", Group: "inner"},
+						{Claim: "email", Value: "boss@acme.example", Match: "exact", Group: "inner"},
+					}}},
 				{ID: "idp_3", Type: "github", Enabled: true, TokenClient: snapshot.ServiceToken,
 					TokenUpstream: snapshot.ServiceToken,
 					Settings:      &snapshot.ProviderSettings{Managed: true, CreatedAt: Base}},
