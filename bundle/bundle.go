@@ -96,6 +96,7 @@ type Build struct {
 	Options   Options
 	AddressOf func(version, environment string) string
 	Generator string
+	Memo      any // what the target computes once for all subjects
 
 	target   Target
 	source   func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error]

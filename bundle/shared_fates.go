@@ -131,7 +131,8 @@ var (
 		Note: "Live ownership of objects is not part of this export; Postern recorded none for this project."}
 	// Usage covers the counters and a key's last use.
 	Usage = Fate{Reason: "left_out", Status: Skipped, How: "left out",
-		Note:   "Usage figures, the last use of each key among them, stay with the hosted service.",
+		Note: "Usage figures, the last use of each key and the last sign-in of each user among them, stay with the " +
+			"hosted service.",
 		Remedy: "Measure on the new gateway from the first day, for example with its metrics plugin."}
 	// Audit covers who changed what in the hosted service.
 	Audit = Fate{Reason: "left_out", Status: Skipped, How: "left out",

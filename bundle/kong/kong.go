@@ -131,6 +131,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		if !b.Project.ExpiresAt.IsZero() {
 			return bundle.Verdict{Reason: "unclaimed"}
 		}
+	case snapshot.FeatureVersion:
+		return bundle.Verdict{Probes: probesOf(b, s)}
 	case snapshot.FeatureEnvironment, snapshot.FeatureRoute:
 		return judgePlace(b, s)
 	case snapshot.FeatureCustomDomains:
@@ -166,7 +168,10 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		if s.Tenant != nil {
 			return judgeTenantFallback(b.Project, s)
 		}
-		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/fallback")}
+		return bundle.Verdict{
+			Target: bundle.At(gatewayFile, "/plugins/0/config/fallback"),
+			Probes: probesOf(b, s),
+		}
 	case snapshot.FeatureKeyType:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s", s.ID)}
 	case snapshot.FeatureTenant:
@@ -196,6 +201,9 @@ func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		if s.Feature == snapshot.FeatureEnvironment {
 			v := bundle.Verdict{Target: bundle.At(gatewayFile, "/services/%d", i), Probes: probesOf(b, s)}
 			v.Reason = misplaced(s.Environment.Target)
+			if v.Reason == "" && !b.Project.ExpiresAt.IsZero() {
+				v.Reason = "unclaimed"
+			}
 			return v
 		}
 		v := bundle.Verdict{Probes: probesOf(b, s)}
@@ -231,6 +239,9 @@ func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		v.Reason = "minted"
 	case s.Feature == snapshot.FeatureKey && !s.Key.ExpiresAt.IsZero():
 		v.Reason = "expires"
+	}
+	if s.Feature == snapshot.FeatureKey && (v.Reason == "" || v.Reason == "expires") {
+		v.Probes = probesOfKey(b, s.Key)
 	}
 	v.Target = bundle.At(gatewayFile, "/plugins/0/config/keys/%x", hash)
 	return v

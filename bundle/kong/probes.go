@@ -178,6 +178,34 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 	return ids
 }
 
+// probesOfKey returns the id of a probe that the holder of a key can prove it with: the first
+// route that it opens. It is nil for a key that not every address may use.
+func probesOfKey(b *bundle.Build, k *snapshot.Key) []string {
+	byEnvironment, ok := b.Memo.(map[string][]string)
+	if !ok {
+		byEnvironment = map[string][]string{}
+		for _, pl := range places(b.Project) {
+			for _, r := range pl.routes {
+				for _, p := range probesFor(b, pl, r, "") {
+					if !strings.HasSuffix(p.ID, ":valid_key") {
+						continue
+					}
+					for _, name := range []string{"", pl.environment.Name} {
+						if byEnvironment[name] == nil {
+							byEnvironment[name] = []string{p.ID}
+						}
+					}
+				}
+			}
+		}
+		b.Memo = byEnvironment
+	}
+	if len(k.AllowedIPs) > 0 {
+		return nil
+	}
+	return byEnvironment[k.Environment]
+}
+
 // shows reports whether a probe demonstrates a feature: rules about credentials and
 // about addresses have their own probes, and all other features have the path's.
 func shows(p probe, f snapshot.Feature) bool {
@@ -190,7 +218,7 @@ func shows(p probe, f snapshot.Feature) bool {
 		return strings.HasSuffix(p.ID, malformedToken)
 	case snapshot.FeatureIntrospection:
 		return strings.HasSuffix(p.ID, unknownToken)
-	case snapshot.FeatureCustomDomains:
+	case snapshot.FeatureCustomDomains, snapshot.FeatureOwnerFallback:
 		return strings.HasSuffix(p.ID, ":no_credentials")
 	}
 	return strings.HasSuffix(p.ID, ":boundary")

@@ -150,6 +150,10 @@ func environmentFates() []bundle.Fate {
 			Note: "The upstream is called over https by its IP address. Kong compares certificates with " +
 				"host names only, so that every call answers 502, whatever addresses the certificate names.",
 			Remedy: "Write a host name that the certificate names as the service's host in gateway/gateway.yaml."},
+		{Reason: "unclaimed", Status: bundle.Approximate, How: "a service; the caps of an unclaimed project are not carried",
+			Note: "Calls reach the same upstream under the same path. What the hosted proxy refuses and removes because " +
+				"the project is unclaimed passes: at worst a browser keeps the cookies that the upstream sets.",
+			Remedy: "Claim the project before the export. The project's own item lists the caps."},
 	}
 }
 
