@@ -83,6 +83,8 @@ func fromFirstStartToExport(t *testing.T, databaseURL string) {
 	p.follows("Export")
 	p.waits("#dialog[open] [data-panel]")
 	p.takesAway("shop-kong.zip")
+	p.follows("Item by item, with what is left to do")
+	p.keepsTicks()
 
 	p.forbidsScripts()
 	p.open(server.Config.PublicURL)
@@ -292,6 +294,23 @@ func (p *person) takesAway(name string) {
 	}
 	if report.Keys != 1 {
 		p.t.Errorf("the zip holds %d keys, want 1", report.Keys)
+	}
+}
+
+// keepsTicks ticks the first task of a ledger and finds it ticked after a reload.
+func (p *person) keepsTicks() {
+	p.t.Helper()
+	p.sees("Ledger of shop")
+	if got := p.reads("[data-checked]"); !strings.HasPrefix(got, "0 of ") {
+		p.t.Errorf("the checklist begins with %q", got)
+	}
+	p.clicks("[data-checklist] input")
+	for _, when := range []string{"at once", "after a reload"} {
+		if got := p.reads("[data-checked]"); !strings.HasPrefix(got, "1 of ") {
+			p.t.Errorf("%s the checklist says %q", when, got)
+		}
+		p.reloads()
+		p.sees("Ledger of shop")
 	}
 }
 

@@ -93,6 +93,7 @@ var projectGuards = map[string]guard{
 	"GET /projects/:project/requests":       {action: access.UsageRead},
 	"POST /projects/:project/export":        {action: access.ExportCreate, body: "format=data"},
 	"GET /exports/:export/download":         {action: access.ExportDownload, needs: "ready", audited: true},
+	"GET /exports/:export/ledger":           {action: access.ExportRead, needs: "ready"},
 	"POST /exports/:export/cancel":          {action: access.ExportCreate},
 
 	"POST /proxy": {

@@ -7,6 +7,7 @@ var anonymousExports = map[string]string{
 	"GET /projects/:project/export/preview":         "in",
 	"GET /exports/:export":                          "in",
 	"GET /exports/:export/download":                 "in",
+	"GET /exports/:export/ledger":                   "in",
 	"POST /exports/:export/cancel":                  "in",
 	"GET /api/v1/projects/:project/exports":         "401",
 	"GET /api/v1/projects/:project/exports/preview": "401",

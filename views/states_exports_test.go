@@ -1,6 +1,8 @@
 package views_test
 
 import (
+	"fmt"
+
 	"postern/views/exports"
 	"postern/views/ui"
 )
@@ -34,7 +36,7 @@ func exportPreview() exports.Preview {
 			{ID: "approximate", Title: "Moves, with a difference", Text: "close; each line states the difference", Open: true,
 				Lines: []exports.LedgerLine{{
 					Code:  "kong.route.regex_path",
-					Kind:  "Route",
+					Kind:  "Routes",
 					Count: 1204,
 					Note: "The same paths reach the upstream, on whole segments, normalized alike. At worst an address that the " +
 						"hosted proxy answers 404 is answered too.",
@@ -42,7 +44,7 @@ func exportPreview() exports.Preview {
 				}}},
 			{ID: "exact", Title: "Moves exactly", Text: "the same call gets the same answer", Lines: []exports.LedgerLine{{
 				Code:  "kong.key.same_key",
-				Kind:  "API key",
+				Kind:  "API keys",
 				Count: 48000,
 				Note:  "The key opens the exported gateway as it opens this one.",
 				Names: []string{"pst_prod_…wXyZ", "pst_prod_…aBcD"},
@@ -54,5 +56,64 @@ func exportPreview() exports.Preview {
 func exportPreviewLate() exports.Preview {
 	m := exportPreview()
 	m.Problem = "The preview took longer than 10 seconds. Make an export instead: it has the whole ledger."
+	return m
+}
+
+func exportLedger(filtered bool) exports.Items {
+	const path = "/exports/exp_1/ledger"
+	m := exports.Items{
+		Page:        in("Ledger of Shop", path, "Shop", "Export", "Ledger"),
+		ID:          "exp_1",
+		Project:     "Shop",
+		Subtitle:    "Kong gateway, exported 20 Nov 2026, 13:41 UTC by ana@example.com",
+		Ledger:      exports.Ledger{Exact: 48211, Approximate: 1204, Lossy: 6, Skipped: 2},
+		Here:        path,
+		DownloadURL: "/exports/exp_1/download",
+		Areas: []ui.Option{
+			{Title: "Every area", Chosen: true},
+			{Value: "upstream", Title: "Routes and upstreams"},
+			{Value: "keys", Title: "API keys"},
+		},
+		Tasks: []exports.Task{
+			{ID: "task-kong.login_sessions.not_transferable", Status: "skipped", About: "Login sessions",
+				Text: "Users sign in again where you move your applications to."},
+			{ID: "task-kong.hosted_login.realm", Status: "lossy", About: "App clients, Identity providers",
+				Text: "Start the login with ./start.sh --with-login, and set the issuer in your applications to that of " +
+					"the realm."},
+		},
+		Sections: exportPreview().Sections,
+	}
+	m.Sections[2].Lines[0].AllURL = path + "?code=kong.key.same_key"
+	if filtered {
+		m.Status, m.Filtered, m.Sections, m.Forgotten, m.DownloadURL = "lossy", true, nil, true, ""
+	}
+	current := map[bool]string{false: "All 49,423", true: "Lossy 6"}[filtered]
+	for _, t := range []string{"All 49,423", "Skipped 2", "Lossy 6", "Approximate 1,204", "Exact 48,211"} {
+		m.Tabs = append(m.Tabs, ui.Tab{URL: path, Text: t, Current: t == current})
+	}
+	return m
+}
+
+func exportLedgerNotKept() exports.Items {
+	m := exportLedger(false)
+	m.Problem = "The server that made this export did not keep its ledger. MIGRATION-REPORT.json in the zip has it; " +
+		"a new export has it here too."
+	m.Tabs, m.Sections, m.Tasks = nil, nil, nil
+	return m
+}
+
+func exportNames(n int) exports.Names {
+	m := exports.Names{
+		Page:      in("API keys", "/exports/exp_1/ledger?code=kong.key.same_key", "Shop", "Export", "Ledger", "API keys"),
+		Title:     "API keys",
+		Line:      exportPreview().Sections[2].Lines[0],
+		Badge:     exportPreview().Sections[2],
+		LedgerURL: "/exports/exp_1/ledger",
+		Forgotten: n == 0,
+	}
+	m.Line.Names = nil
+	for i := range n {
+		m.Line.Names = append(m.Line.Names, fmt.Sprintf("pst_prod_…w%03d", i))
+	}
 	return m
 }

@@ -163,6 +163,11 @@ func exportStates() []state {
 		{"export-ready", exports.ShowPage(show(exports.Ready))},
 		{"export-failed", exports.ShowPage(show(exports.Failed))},
 		{"export-expired", exports.ShowPage(show(exports.Expired))},
+		{"export-ledger", exports.ItemsPage(exportLedger(false))},
+		{"export-ledger-filtered", exports.ItemsPage(exportLedger(true))},
+		{"export-ledger-not-kept", exports.ItemsPage(exportLedgerNotKept())},
+		{"export-names", exports.NamesPage(exportNames(200))},
+		{"export-names-forgotten", exports.NamesPage(exportNames(0))},
 		{"export-cancelled", exports.ShowPage(show(exports.Cancelled))},
 	}
 }
@@ -308,6 +313,7 @@ func show(s exports.State) exports.Show {
 			SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		}
 		m.Ledger = &exports.Ledger{Exact: 1284, Approximate: 4, Lossy: 1, Skipped: 7}
+		m.LedgerURL = "/exports/exp_1/ledger"
 	case exports.Failed:
 		m.Badge = ui.Badge{Tone: ui.Bad, Text: "Failed"}
 		m.Error = "The zip could not be stored: no space is left in the data directory."

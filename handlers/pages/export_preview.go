@@ -3,7 +3,6 @@ package pages
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"postern/bundle"
 	"postern/core/snapshot"
@@ -71,7 +70,7 @@ func ledgerSections(lines []bundle.Line) []exports.Section {
 			if string(line.Status) == section.ID {
 				section.Lines = append(section.Lines, exports.LedgerLine{
 					Code:   line.Code,
-					Kind:   kindText(line.Kind),
+					Kind:   bundle.TitleOf(line.Kind),
 					Count:  line.Count,
 					Note:   line.Note,
 					Remedy: line.Remedy,
@@ -95,28 +94,4 @@ func itemNames(line bundle.Line) []string {
 		return nil
 	}
 	return line.Names[:min(len(line.Names), shownNames)]
-}
-
-// kindText names a feature as a person would.
-func kindText(f snapshot.Feature) string {
-	switch f {
-	case snapshot.FeatureKey:
-		return "API key"
-	case snapshot.FeatureAPIScope:
-		return "API scope"
-	case snapshot.FeatureOpenAPI:
-		return "OpenAPI document"
-	case snapshot.FeatureIPRules:
-		return "IP rule"
-	case snapshot.FeatureKeyIPs:
-		return "IP ranges of a key"
-	case snapshot.FeatureManagedGitHub:
-		return "Shared GitHub login"
-	case snapshot.FeatureHostedLogin:
-		return "App client"
-	case snapshot.FeatureSecrets:
-		return "Secrets"
-	}
-	text := strings.ReplaceAll(string(f), "_", " ")
-	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -153,6 +153,7 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 		}
 	}
 	if e.State == rules.Ready || e.State == rules.Expired {
+		m.LedgerURL = ledgerPath(e.ID)
 		m.Ledger = &exports.Ledger{
 			Exact:       e.Summary.Exact,
 			Approximate: e.Summary.Approximate,

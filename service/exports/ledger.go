@@ -45,7 +45,8 @@ func (f LedgerFilter) check() error {
 	return nil
 }
 
-func (f LedgerFilter) selects(l Line) bool {
+// Selects reports whether the filter selects a line.
+func (f LedgerFilter) Selects(l Line) bool {
 	return (f.Status == "" || f.Status == string(l.Status)) &&
 		(f.Area == "" || f.Area == string(bundle.AreaOf(l.Kind))) &&
 		(f.Code == "" || f.Code == l.Code)
@@ -84,7 +85,7 @@ func (s *Service) Ledger(ctx context.Context, p access.Principal, id string, fil
 		lines = withoutPeople(lines) // the upkeep may be late
 	}
 	for _, line := range lines {
-		if filter.selects(line) {
+		if filter.Selects(line) {
 			out.Lines = append(out.Lines, line)
 		}
 	}

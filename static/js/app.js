@@ -1,5 +1,6 @@
 // Enhancements of pages that work without them: copy buttons, dialogs for links
-// that are pages of their own, a theme choice without a reload, tables that grow, announcements.
+// that are pages of their own, a theme choice without a reload, tables that grow,
+// checklists, announcements.
 (() => {
   "use strict";
 
@@ -155,8 +156,26 @@
     if (state && live && live.textContent !== state.dataset.announce) announce(state.dataset.announce);
   });
 
+  // The ticks of a list with data-checklist are kept in this browser, under its name.
+  const keepTicks = (list) => {
+    const name = `ticked ${list.dataset.checklist}`;
+    const boxes = [...list.querySelectorAll("input[type=checkbox]")];
+    const ticked = JSON.parse(localStorage.getItem(name) ?? "[]");
+    const count = () => {
+      const done = boxes.filter((box) => box.checked).length;
+      list.querySelector("[data-checked]").textContent = `${done} of ${boxes.length} done`;
+    };
+    boxes.forEach((box) => (box.checked = ticked.includes(box.value)));
+    count();
+    list.addEventListener("change", () => {
+      localStorage.setItem(name, JSON.stringify(boxes.filter((box) => box.checked).map((box) => box.value)));
+      count();
+    });
+  };
+
   revealCopyButtons(document);
   keepNonces();
+  document.querySelectorAll("[data-checklist]").forEach(keepTicks);
   const live = document.querySelector("tbody[data-live]");
   if (live) follow(live, document.querySelector("button[data-live-toggle]"));
 })();

@@ -104,6 +104,7 @@ type Show struct {
 	CancelAction string    // path to post to; set while it runs
 	File         *File     // set when ready
 	Ledger       *Ledger   // set when ready or expired
+	LedgerURL    string    // of its items
 	Error        string    // why it failed
 	History      []Line    // the project's exports, newest first, this one among them
 }

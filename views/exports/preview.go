@@ -29,19 +29,31 @@ type Section struct {
 // LedgerLine is the items of a ledger with one code.
 type LedgerLine struct {
 	Code   string
-	Kind   string // such as "API key"
+	Kind   string // such as "API keys"
 	Count  int64
 	Note   string
 	Remedy string // "": there is nothing to do
 	Names  []string
+	AllURL string // of a page with more names; "": there are not more
 }
 
-// counted says how many items of its kind a line has.
-func (l LedgerLine) counted() string {
-	if l.Count == 1 {
-		return l.Kind
+// number says how many items a line has.
+func (l LedgerLine) number() string { return itemsText(l.Count) }
+
+// number says how many items a section has.
+func (s Section) number() string {
+	var n int64
+	for _, l := range s.Lines {
+		n += l.Count
 	}
-	return l.Kind + " × " + grouped(l.Count)
+	return itemsText(n)
+}
+
+func itemsText(n int64) string {
+	if n == 1 {
+		return "1 item"
+	}
+	return grouped(n) + " items"
 }
 
 // others says how many items are not named.

@@ -1,0 +1,200 @@
+package pages
+
+import (
+	"cmp"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"postern/bundle"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	rules "postern/service/exports"
+	"postern/service/projects"
+	"postern/views/exports"
+	"postern/views/ui"
+)
+
+func ledgerPath(id string) string { return exportPath(id) + "/ledger" }
+
+// showLedger shows the ledger of a finished export, or the names of the items of one of its
+// lines. An export without a ledger has its own page, which says why.
+func (h *Handler) showLedger(v *visit) (web.Answer, error) {
+	e, err := h.Exports.Get(v.ctx(), v.who, v.param("export"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	p, err := h.Projects.Get(v.ctx(), v.who, e.Project)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.selectTeam(p.Team)
+	all, err := h.Exports.Ledger(v.ctx(), v.who, e.ID, rules.LedgerFilter{})
+	notKept := fault.CodeOf(err) == "ledger_not_kept"
+	switch {
+	case fault.CodeOf(err) == "no_ledger":
+		return web.Redirect(exportPath(e.ID)), nil
+	case err != nil && !notKept:
+		return web.Answer{}, err
+	}
+	if code := v.c.Query("code"); code != "" && !notKept {
+		return h.showNames(v, p, all, code)
+	}
+	m := h.ledgerModel(v, p, e, all)
+	if public, ok := errors.AsType[*fault.Error](err); ok {
+		m.Problem = public.Public
+	}
+	return web.Show(exports.ItemsPage(m)), nil
+}
+
+func (h *Handler) ledgerModel(v *visit, p projects.Project, e rules.Export, all rules.Ledger) exports.Items {
+	path := ledgerPath(e.ID)
+	filter := rules.LedgerFilter{Status: v.c.Query("status"), Area: v.c.Query("area")}
+	m := exports.Items{
+		Page:      v.shell("Ledger of "+p.DisplayName, path, append(exportCrumbs(p, e), ui.Crumb{Text: "Ledger"})...),
+		ID:        e.ID,
+		Project:   p.DisplayName,
+		Subtitle:  formatText(e.Format) + ", exported " + moment(e.CreatedAt) + byText(e),
+		Ledger:    exports.Ledger(e.Summary),
+		Here:      path,
+		Status:    filter.Status,
+		Filtered:  filter != (rules.LedgerFilter{}),
+		Forgotten: all.Forgotten,
+		Tabs:      statusTabs(path, filter, all.Lines),
+		Areas:     areaOptions(filter, all.Lines),
+		Tasks:     tasksOf(all.Lines),
+	}
+	if e.State == rules.Ready && mayDownload(v, p.Team, e) {
+		m.DownloadURL = exportPath(e.ID) + "/download"
+	}
+	m.Sections = ledgerSections(slices.DeleteFunc(slices.Clone(all.Lines), func(l rules.Line) bool {
+		return !filter.Selects(l)
+	}))
+	for s := range m.Sections {
+		section := &m.Sections[s]
+		section.Open = section.Open || filter.Status != "" || filter.Area != ""
+		for l := range section.Lines {
+			line := &section.Lines[l]
+			if len(line.Names) > 0 && line.Count > int64(len(line.Names)) {
+				line.AllURL = path + "?code=" + url.QueryEscape(line.Code)
+			}
+		}
+	}
+	return m
+}
+
+// showNames shows the names that are kept of the items of one line.
+func (h *Handler) showNames(v *visit, p projects.Project, all rules.Ledger, code string) (web.Answer, error) {
+	at := slices.IndexFunc(all.Lines, func(l rules.Line) bool { return l.Code == code })
+	if at < 0 {
+		return web.Redirect(ledgerPath(all.Export.ID)), nil
+	}
+	line, path := all.Lines[at], ledgerPath(all.Export.ID)
+	section := ledgerSections(all.Lines[at : at+1])[0]
+	title := bundle.TitleOf(line.Kind)
+	crumbs := append(exportCrumbs(p, all.Export), ui.Crumb{Text: "Ledger", URL: path}, ui.Crumb{Text: title})
+	m := exports.Names{
+		Page:      v.shell(title, path+"?code="+url.QueryEscape(code), crumbs...),
+		Title:     title,
+		Line:      section.Lines[0],
+		Badge:     section,
+		LedgerURL: path,
+		Forgotten: all.Forgotten,
+	}
+	m.Line.Names = line.Names
+	return web.Show(exports.NamesPage(m)), nil
+}
+
+func exportCrumbs(p projects.Project, e rules.Export) []ui.Crumb {
+	return []ui.Crumb{projectsCrumb(), projectCrumb(p), {Text: "Export", URL: exportPath(e.ID)}}
+}
+
+// statusTabs leads to the lines of each status within the area that is chosen.
+func statusTabs(path string, filter rules.LedgerFilter, lines []rules.Line) []ui.Tab {
+	counts := map[string]int64{}
+	for _, l := range lines {
+		if (rules.LedgerFilter{Area: filter.Area}).Selects(l) {
+			counts[string(l.Status)] += l.Count
+			counts[""] += l.Count
+		}
+	}
+	var tabs []ui.Tab
+	for _, t := range []struct{ status, text string }{
+		{"", "All"}, {"skipped", "Skipped"}, {"lossy", "Lossy"}, {"approximate", "Approximate"}, {"exact", "Exact"},
+	} {
+		query := url.Values{}
+		if t.status != "" {
+			query.Set("status", t.status)
+		}
+		if filter.Area != "" {
+			query.Set("area", filter.Area)
+		}
+		tabs = append(tabs, ui.Tab{
+			URL:     strings.TrimSuffix(path+"?"+query.Encode(), "?"),
+			Text:    t.text + " " + humanize.Comma(counts[t.status]),
+			Current: t.status == filter.Status,
+		})
+	}
+	return tabs
+}
+
+// areaOptions lists the areas that the ledger has lines of.
+func areaOptions(filter rules.LedgerFilter, lines []rules.Line) []ui.Option {
+	options := []ui.Option{{Title: "Every area", Chosen: filter.Area == ""}}
+	for _, a := range bundle.Areas() {
+		of := rules.LedgerFilter{Area: string(a.Area)}
+		if of.Area == filter.Area || slices.ContainsFunc(lines, of.Selects) {
+			options = append(options, ui.Option{Value: of.Area, Title: a.Title, Chosen: of.Area == filter.Area})
+		}
+	}
+	return options
+}
+
+// tasksOf lists what is left to do, once where it is the same for several lines: first what
+// stayed behind.
+func tasksOf(lines []rules.Line) []exports.Task {
+	order := []bundle.Status{bundle.Skipped, bundle.Lossy, bundle.Approximate, bundle.Exact}
+	sorted := slices.Clone(lines)
+	slices.SortStableFunc(sorted, func(a, b rules.Line) int {
+		return cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status))
+	})
+	var tasks []exports.Task
+	for _, l := range sorted {
+		if l.Remedy == "" {
+			continue
+		}
+		about := bundle.TitleOf(l.Kind)
+		at := slices.IndexFunc(tasks, func(t exports.Task) bool { return t.Text == l.Remedy })
+		switch {
+		case at < 0:
+			tasks = append(tasks, exports.Task{ID: "task-" + l.Code, Status: string(l.Status), Text: l.Remedy, About: about})
+		case !slices.Contains(strings.Split(tasks[at].About, ", "), about):
+			tasks[at].About += ", " + about
+		}
+	}
+	return tasks
+}
+
+// byText names who asked for an export, as the end of a sentence.
+func byText(e rules.Export) string {
+	if who := requesterText(e); who != "" {
+		return " by " + who
+	}
+	return ""
+}
+
+// requesterText names who asked for an export, "" where that is not recorded.
+func requesterText(e rules.Export) string {
+	switch {
+	case e.Requester != "":
+		return e.Requester
+	case e.RequestedBy == "":
+		return ""
+	case strings.HasPrefix(e.RequestedBy, "workspace_key:"):
+		return "the workspace key"
+	}
+	return "an account outside of this team"
+}

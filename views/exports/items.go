@@ -1,0 +1,52 @@
+package exports
+
+import "postern/views/ui"
+
+// Items is the page of an export's ledger: what becomes of the items, and what is left to do.
+type Items struct {
+	Page        ui.Page
+	ID          string // of the export
+	Project     string // display name
+	Subtitle    string // format, time and requester
+	Ledger      Ledger
+	Here        string // path of this page
+	Tabs        []ui.Tab
+	Status      string // "" for all
+	Areas       []ui.Option
+	Filtered    bool
+	Problem     string // why there is no list; "" if there is one
+	Forgotten   bool   // names of keys and people are gone with the zip
+	DownloadURL string // of the zip; "" for who may not download it, and after it has expired
+	Tasks       []Task
+	Sections    []Section // without empty ones
+}
+
+// Task is something to do after the move.
+type Task struct {
+	ID     string // unique on the page, the same for each reader
+	Status string // of what it concerns, for its mark
+	Text   string
+	About  string // what it concerns, such as "Routes, Webhooks"
+}
+
+// Names is the page of the items of one line of a ledger.
+type Names struct {
+	Page      ui.Page
+	Title     string
+	Line      LedgerLine
+	Badge     Section // the section it stands in
+	LedgerURL string
+	Forgotten bool
+}
+
+// known says how many items the page names.
+func (n Names) known() string {
+	switch named := int64(len(n.Line.Names)); {
+	case named == n.Line.Count:
+		return ""
+	case named == 0:
+		return "Their names are not kept."
+	default:
+		return "The first " + grouped(named) + " of " + grouped(n.Line.Count) + ". MIGRATION-REPORT.json in the zip has all."
+	}
+}
