@@ -81,7 +81,7 @@ func (s Source) WriteRealm(w io.Writer) error {
 	out.Raw(",\n  \"ssoSessionMaxLifespan\": ")
 	value(out, max(longest, sessionMax))
 	out.Raw(",\n  \"components\": ")
-	value(out, userProfile())
+	value(out, s.components())
 	section(out, "clientScopes", s.clientScopes())
 	out.Raw(",\n  \"defaultDefaultClientScopes\": ")
 	value(out, slices.Concat(alwaysScopes, keycloakScopes))

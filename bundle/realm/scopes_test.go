@@ -37,6 +37,8 @@ type realmFile struct {
 			GrantedClientScopes []string
 		}
 	}
+	Components map[string][]struct{ ProviderID string }
+
 	SSOSessionIdleTimeout, SSOSessionMaxLifespan int
 }
 
@@ -196,6 +198,28 @@ func TestSessionsOutlastRefreshTokens(t *testing.T) {
 			if got.SSOSessionIdleTimeout != tt.idle || got.SSOSessionMaxLifespan != tt.max {
 				t.Errorf("%d and %d seconds, want %d and %d",
 					got.SSOSessionIdleTimeout, got.SSOSessionMaxLifespan, tt.idle, tt.max)
+			}
+		})
+	}
+}
+
+// Keys for what app clients sign with are there before the first token.
+func TestKeysForAlgorithms(t *testing.T) {
+	own := []string{"rsa-generated", "rsa-enc-generated", "hmac-generated", "aes-generated"}
+	for name, want := range map[string][]string{
+		"RS256": nil,
+		"ES256": append(own, "ecdsa-generated"),
+		"EdDSA": append(own, "eddsa-generated"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := source()
+			s.Project.Clients[0].Settings.Algorithm = name
+			var got []string
+			for _, one := range written(t, s).Components["org.keycloak.keys.KeyProvider"] {
+				got = append(got, one.ProviderID)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("providers of keys (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -262,27 +262,3 @@ func (s Source) machines() []user {
 	}
 	return out
 }
-
-// component is a ComponentRepresentation.
-type component struct {
-	ProviderID string              `json:"providerId"`
-	Config     map[string][]string `json:"config"`
-}
-
-// userProfile lets users have attributes that no profile declares, but no user change them
-// (keycloak.org/docs/latest/server_admin, unmanaged attributes), and asks nobody for a last
-// name that providers do not tell.
-func userProfile() map[string][]component {
-	const profile = `{"attributes":[` +
-		`{"name":"username","displayName":"Username","permissions":{"view":["admin","user"],"edit":["admin"]}},` +
-		`{"name":"email","displayName":"Email","permissions":{"view":["admin","user"],"edit":["admin","user"]}},` +
-		`{"name":"firstName","displayName":"Name","permissions":{"view":["admin","user"],"edit":["admin","user"]}},` +
-		`{"name":"lastName","displayName":"Last name","permissions":{"view":["admin","user"],"edit":["admin","user"]}}` +
-		`],"unmanagedAttributePolicy":"ADMIN_EDIT"}`
-	return map[string][]component{
-		"org.keycloak.userprofile.UserProfileProvider": {{
-			ProviderID: "declarative-user-profile",
-			Config:     map[string][]string{"kc.user.profile.config": {profile}},
-		}},
-	}
-}

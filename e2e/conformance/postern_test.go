@@ -3,9 +3,11 @@ package conformance
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/tls"
 	"io"
+	"iter"
 	"log/slog"
 	"maps"
 	"net"
@@ -121,6 +123,15 @@ func export(t *testing.T, up *upstream) string {
 // exportOf unpacks the bundle for a gateway that options ask for.
 func exportOf(t *testing.T, project *snapshot.Project, keys map[string]sample.Plain, options bundle.Options) string {
 	t.Helper()
+	return exportWith(t, project, keys, options, nil)
+}
+
+// exportWith is exportOf with users.
+func exportWith(
+	t *testing.T, project *snapshot.Project, keys map[string]sample.Plain, options bundle.Options,
+	users func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error],
+) string {
+	t.Helper()
 	options.Format = bundle.FormatGateway
 	keys = maps.Clone(keys)
 	for name, k := range keys {
@@ -130,8 +141,8 @@ func exportOf(t *testing.T, project *snapshot.Project, keys map[string]sample.Pl
 	var out bytes.Buffer
 	_, err := bundle.Write(t.Context(), &out, bundle.Input{
 		Project: project, Keys: sample.Stream(keys), KeyCount: int64(len(keys)),
-		Options: options,
-		Target:  kong.Target, AddressOf: sample.AddressOf, Generator: "postern test",
+		Users: users, Options: options,
+		Target: kong.Target, AddressOf: sample.AddressOf, Generator: "postern test",
 	})
 	if err != nil {
 		t.Fatalf("export: %v", err)
