@@ -82,7 +82,7 @@ func fromFirstStartToExport(t *testing.T, databaseURL string) {
 	p.sees("Projects")
 	p.follows("Export")
 	p.waits("#dialog[open] [data-panel]")
-	p.takesAway("shop-kong.zip")
+	p.takesAway("shop-kong.zip", byItself)
 	p.follows("Item by item, with what is left to do")
 	p.keepsTicks()
 
@@ -91,7 +91,7 @@ func fromFirstStartToExport(t *testing.T, databaseURL string) {
 	p.sees("Projects")
 	p.follows("Export")
 	p.sees("Export shop")
-	p.takesAway("shop-kong.zip")
+	p.takesAway("shop-kong.zip", byHand)
 }
 
 func start(t *testing.T, databaseURL string) *app.App {
@@ -265,10 +265,18 @@ func (p *person) forbidsScripts() {
 	}
 }
 
+// How the zip of an export gets to the person who started it.
+const (
+	byItself = true  // with scripts
+	byHand   = false // by its button
+)
+
 // takesAway starts the export that the form in front of the person offers, waits
-// for it on its page, and checks the zip that the browser saves.
-func (p *person) takesAway(name string) {
+// for it on its page, and checks the zip that the browser saves: once by itself where
+// scripts run, and then by the button.
+func (p *person) takesAway(name string, alone bool) {
 	p.t.Helper()
+	arrived := p.awaits(name)
 	p.presses("Start export")
 	p.sees("Export of shop")
 	p.does("wait for the zip", chromedp.WaitVisible(chromedp.Search(`//h2[normalize-space()="Ready to download"]`)))
@@ -278,6 +286,9 @@ func (p *person) takesAway(name string) {
 			chromedp.Search(`//section[@id="export-history"]//tr[1]//span[normalize-space()="Ready"]`),
 		),
 	)
+	if alone {
+		arrived()
+	}
 	path := p.saves("Download zip", name)
 	zip, err := os.Open(path)
 	if err != nil {
@@ -317,6 +328,15 @@ func (p *person) keepsTicks() {
 // saves follows a link to a file and returns where the browser put it.
 func (p *person) saves(link, name string) string {
 	p.t.Helper()
+	arrived := p.awaits(name)
+	p.follows(link)
+	return arrived()
+}
+
+// awaits returns a function that waits for a file of that name and returns where the browser
+// put it.
+func (p *person) awaits(name string) (arrived func() string) {
+	p.t.Helper()
 	events := true
 	_, err := chromedp.CallBrowser(p.tab, devtools.SetDownloadBehavior, devtools.SetDownloadBehaviorParams{
 		Behavior: devtools.SetDownloadBehaviorBehaviorAllow, DownloadPath: p.downloads, EventsEnabled: &events,
@@ -327,18 +347,20 @@ func (p *person) saves(link, name string) string {
 	path := filepath.Join(p.downloads, name)
 	_ = os.Remove(path)
 	progress := chromedp.BrowserEvents(p.tab, devtools.DownloadProgress)
-	p.follows(link)
-	for event, err := range progress {
-		if err != nil {
-			p.t.Fatalf("save %s: %v", name, err)
+	return func() string {
+		p.t.Helper()
+		for event, err := range progress {
+			if err != nil {
+				p.t.Fatalf("save %s: %v", name, err)
+			}
+			switch event.State {
+			case devtools.DownloadProgressStateCompleted:
+				return path
+			case devtools.DownloadProgressStateCanceled:
+				p.t.Fatalf("save %s: the browser gave up", name)
+			}
 		}
-		switch event.State {
-		case devtools.DownloadProgressStateCompleted:
-			return path
-		case devtools.DownloadProgressStateCanceled:
-			p.t.Fatalf("save %s: the browser gave up", name)
-		}
+		p.t.Fatalf("save %s: the browser ended", name)
+		return ""
 	}
-	p.t.Fatalf("save %s: the browser ended", name)
-	return ""
 }

@@ -44,7 +44,7 @@ func fromCurlToExport(t *testing.T, databaseURL string) {
 	callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 	p.follows("Export")
 	p.waits("#dialog[open] [data-panel]")
-	p.takesAway("shop-kong.zip")
+	p.takesAway("shop-kong.zip", byItself)
 
 	_, claimCode, found := strings.Cut(made.Claim.URL, "/claim/")
 	if !found {

@@ -173,8 +173,32 @@
     });
   };
 
+  // The zip of an export that this tab has started is downloaded once, when its page shows
+  // that it is ready. Other tabs, and a page that is opened later, have the button.
+  const awaited = "awaited export";
+  document.addEventListener("submit", (event) => {
+    if (event.target.matches("form[data-export-start]")) sessionStorage.setItem(awaited, "started");
+  });
+
+  const noteExport = () => {
+    const status = document.getElementById("export-status");
+    if (sessionStorage.getItem(awaited) !== "started") return;
+    if (status) sessionStorage.setItem(awaited, status.dataset.export);
+    else sessionStorage.removeItem(awaited); // refused, or the form was left
+  };
+
+  const downloadAwaited = () => {
+    const link = document.querySelector("a[data-zip]");
+    if (!link || sessionStorage.getItem(awaited) !== link.dataset.zip) return;
+    sessionStorage.removeItem(awaited);
+    link.click();
+  };
+  document.addEventListener("htmx:afterSettle", downloadAwaited);
+
   revealCopyButtons(document);
   keepNonces();
+  noteExport();
+  downloadAwaited();
   document.querySelectorAll("[data-checklist]").forEach(keepTicks);
   const live = document.querySelector("tbody[data-live]");
   if (live) follow(live, document.querySelector("button[data-live-toggle]"));
