@@ -117,3 +117,41 @@ func exportNames(n int) exports.Names {
 	}
 	return m
 }
+
+func exportHistory() exports.History {
+	return exports.History{
+		OlderURL: "/projects/shop/export?before=exp_x",
+		Lines: []exports.Line{
+			{
+				URL:       "/exports/exp_1",
+				Format:    "Kong gateway",
+				Contents:  "API keys, users, no secrets",
+				Badge:     ui.Badge{Tone: ui.Good, Text: "Ready"},
+				Created:   "20 Nov 2026, 13:41",
+				By:        "ana.ferreira.da.silva@partners.example.com",
+				Size:      "184 KB",
+				Ledger:    &exports.Ledger{Exact: 1048211, Approximate: 1204, Lossy: 6, Skipped: 12},
+				LedgerURL: "/exports/exp_1/ledger",
+				Current:   true,
+			},
+			{
+				URL:       "/exports/exp_0",
+				Format:    "Data only",
+				Contents:  "API keys and new ones, users, encrypted secrets",
+				Badge:     ui.Badge{Text: "Expired"},
+				Created:   "2 Nov 2026, 09:12",
+				By:        "the workspace key",
+				Size:      "61 KB",
+				Ledger:    &exports.Ledger{Exact: 12, Skipped: 8},
+				LedgerURL: "/exports/exp_0/ledger",
+			},
+			{
+				URL:      "/exports/exp_x",
+				Format:   "Kong gateway",
+				Contents: "no API keys, no users, no secrets",
+				Badge:    ui.Badge{Tone: ui.Bad, Text: "Failed"},
+				Created:  "1 Nov 2026, 17:30",
+			},
+		},
+	}
+}

@@ -295,7 +295,7 @@ func show(s exports.State) exports.Show {
 			{Label: "Consumers", Value: "Included"},
 			{Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"},
 		},
-		History: lines(),
+		History: exportHistory(),
 	}
 	if m.Running() {
 		m.CancelAction = "/exports/exp_1/cancel"
@@ -332,33 +332,7 @@ func ask() exports.Ask {
 		Action:     "/projects/shop/export",
 		PreviewURL: "/projects/shop/export/preview",
 		Consumers:  true,
-		History:    lines(),
-	}
-}
-
-func lines() []exports.Line {
-	return []exports.Line{
-		{
-			URL:     "/exports/exp_1",
-			Format:  "Kong gateway",
-			Badge:   ui.Badge{Tone: ui.Good, Text: "Ready"},
-			Created: "20 Nov 2026, 13:41",
-			Size:    "184 KB",
-			Current: true,
-		},
-		{
-			URL:     "/exports/exp_0",
-			Format:  "Data only",
-			Badge:   ui.Badge{Text: "Expired"},
-			Created: "2 Nov 2026, 09:12",
-			Size:    "61 KB",
-		},
-		{
-			URL:     "/exports/exp_x",
-			Format:  "Kong gateway",
-			Badge:   ui.Badge{Tone: ui.Bad, Text: "Failed"},
-			Created: "1 Nov 2026, 17:30",
-		},
+		History:    exportHistory(),
 	}
 }
 

@@ -177,24 +177,3 @@ func tasksOf(lines []rules.Line) []exports.Task {
 	}
 	return tasks
 }
-
-// byText names who asked for an export, as the end of a sentence.
-func byText(e rules.Export) string {
-	if who := requesterText(e); who != "" {
-		return " by " + who
-	}
-	return ""
-}
-
-// requesterText names who asked for an export, "" where that is not recorded.
-func requesterText(e rules.Export) string {
-	switch {
-	case e.Requester != "":
-		return e.Requester
-	case e.RequestedBy == "":
-		return ""
-	case strings.HasPrefix(e.RequestedBy, "workspace_key:"):
-		return "the workspace key"
-	}
-	return "an account outside of this team"
-}

@@ -1,11 +1,12 @@
 package pages
 
 import (
+	"strings"
+
 	"github.com/dustin/go-humanize"
 
 	"postern/bundle"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/access"
 	rules "postern/service/exports"
@@ -13,9 +14,6 @@ import (
 	"postern/views/exports"
 	"postern/views/ui"
 )
-
-// historyLength is the number of exports that a page lists.
-const historyLength = 10
 
 // refreshSeconds is how often a browser without scripts reloads the page.
 const refreshSeconds = 2
@@ -34,13 +32,13 @@ func (h *Handler) showExportForm(v *visit) (web.Answer, error) {
 func (h *Handler) exportForm(v *visit, p projects.Project) (exports.Ask, error) {
 	path := projectPath(p.Name) + "/export"
 	v.selectTeam(p.Team)
-	lines, err := h.history(v, p.ID, "")
+	history, err := h.history(v, p.ID, "", path)
 	m := exports.Ask{
 		Page:       v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
 		Project:    p.DisplayName,
 		PreviewURL: path + "/preview",
 		Consumers:  true,
-		History:    lines,
+		History:    history,
 	}
 	if v.who.May(p.Team, access.ExportCreate) {
 		m.Action = path
@@ -78,28 +76,6 @@ func (h *Handler) startExport(v *visit) (web.Answer, error) {
 	m.Secrets.PasswordError = wrong.take("/password")
 	m.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: exports.AskPage(m)}, err
-}
-
-func (h *Handler) history(v *visit, project, current string) ([]exports.Line, error) {
-	found, err := h.Exports.List(v.ctx(), v.who, project, models.Page{Limit: historyLength})
-	if err != nil {
-		return nil, err
-	}
-	var lines []exports.Line
-	for _, e := range found.Items {
-		line := exports.Line{
-			URL:     exportPath(e.ID),
-			Format:  formatText(e.Format),
-			Badge:   exportBadge(e.State),
-			Created: minute(e.CreatedAt),
-			Current: e.ID == current,
-		}
-		if e.SizeBytes > 0 {
-			line.Size = humanize.Bytes(uint64(e.SizeBytes))
-		}
-		lines = append(lines, line)
-	}
-	return lines, nil
 }
 
 func (h *Handler) showExport(v *visit) (web.Answer, error) {
@@ -161,7 +137,7 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 			Skipped:     e.Summary.Skipped,
 		}
 	}
-	m.History, err = h.history(v, e.Project, e.ID)
+	m.History, err = h.history(v, e.Project, e.ID, m.AgainURL)
 	return m, err
 }
 
@@ -179,19 +155,30 @@ func rowsText(e rules.Export) string {
 	if e.RowsTotal == 0 {
 		return ""
 	}
-	return humanize.Comma(e.RowsDone) + " of " + humanize.Comma(e.RowsTotal) + " keys"
+	unit := " keys"
+	if strings.Contains(e.Part, "/users/") || strings.HasPrefix(e.Part, "auth/") {
+		unit = " users"
+	}
+	return humanize.Comma(e.RowsDone) + " of " + humanize.Comma(e.RowsTotal) + unit
 }
 
 func exportFacts(e rules.Export) []ui.Fact {
-	consumers := "Included"
+	consumers, known := "Included: users, groups and their identities", "Left out"
 	if !e.Consumers {
 		consumers = "Left out"
+	}
+	switch {
+	case e.Secrets && e.Recipient != "":
+		known = "Encrypted to " + e.Recipient
+	case e.Secrets:
+		known = "Included, in plain text"
 	}
 	return []ui.Fact{
 		{Label: "Format", Value: formatText(e.Format)},
 		{Label: "API keys", Value: keysText(e.Keys)},
 		{Label: "Consumers", Value: consumers},
-		{Label: "Started", Value: moment(e.CreatedAt)},
+		{Label: "Secrets", Value: known},
+		{Label: "Started", Value: moment(e.CreatedAt) + byText(e)},
 	}
 }
 

@@ -24,7 +24,7 @@ type Ask struct {
 	Secrets    Secrets
 	Error      string // what is wrong with the choice as a whole
 	KeysError  string
-	History    []Line
+	History    History
 }
 
 // Secrets is the part of the choice about secrets. It posts secrets (true or absent),
@@ -106,7 +106,7 @@ type Show struct {
 	Ledger       *Ledger   // set when ready or expired
 	LedgerURL    string    // of its items
 	Error        string    // why it failed
-	History      []Line    // the project's exports, newest first, this one among them
+	History      History
 }
 
 // Running reports whether the export is still queued or being built.
@@ -145,12 +145,23 @@ type Ledger struct {
 
 // Line is one export in the history.
 type Line struct {
-	URL     string
-	Format  string
-	Badge   ui.Badge
-	Created string // such as "20 Nov 2026, 13:41", in UTC
-	Size    string // "" while there is none
-	Current bool   // the export this page shows
+	URL       string
+	Format    string
+	Contents  string // such as "API keys, users, no secrets"
+	Badge     ui.Badge
+	Created   string  // such as "20 Nov 2026, 13:41", in UTC
+	By        string  // "" where it is not recorded
+	Size      string  // "" while there is none
+	Ledger    *Ledger // nil while there is none
+	LedgerURL string  // of its items
+	Current   bool    // the export this page shows
+}
+
+// History is some exports of a project, newest first.
+type History struct {
+	Lines    []Line
+	OlderURL string // "" for none
+	NewURL   string // of the newest; "" if they are shown
 }
 
 // share is one status of the ledger.

@@ -1,0 +1,100 @@
+package pages
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"postern/bundle"
+	"postern/models"
+	"postern/service/access"
+	rules "postern/service/exports"
+	"postern/views/exports"
+)
+
+// historyLength is the number of exports that a page lists.
+const historyLength = 10
+
+// history lists a project's exports, from the newest or from the one that the address names.
+// form is the path of the page that starts one.
+func (h *Handler) history(v *visit, project, current, form string) (exports.History, error) {
+	before := v.c.Query("before")
+	found, err := h.Exports.List(v.ctx(), v.who, project, models.Page{Limit: historyLength, Cursor: before})
+	if err != nil {
+		return exports.History{}, err
+	}
+	var out exports.History
+	if before != "" {
+		out.NewURL = form
+	}
+	if found.Next != "" {
+		out.OlderURL = form + "?before=" + url.QueryEscape(found.Next)
+	}
+	for _, e := range found.Items {
+		line := exports.Line{
+			URL:      exportPath(e.ID),
+			Format:   formatText(e.Format),
+			Contents: contentsText(e),
+			Badge:    exportBadge(e.State),
+			Created:  minute(e.CreatedAt),
+			By:       requesterText(e),
+			Current:  e.ID == current,
+		}
+		if e.SizeBytes > 0 {
+			line.Size = humanize.Bytes(uint64(e.SizeBytes))
+		}
+		if e.State == rules.Ready || e.State == rules.Expired {
+			line.LedgerURL = ledgerPath(e.ID)
+			line.Ledger = new(exports.Ledger(e.Summary))
+		}
+		out.Lines = append(out.Lines, line)
+	}
+	return out, nil
+}
+
+// contentsText lists what an export contains besides the configuration.
+func contentsText(e rules.Export) string {
+	contents := []string{"API keys"}
+	switch bundle.KeysOption(e.Keys) {
+	case bundle.KeysMint:
+		contents[0] = "API keys and new ones"
+	case bundle.KeysNone:
+		contents[0] = "no API keys"
+	}
+	if e.Consumers {
+		contents = append(contents, "users")
+	} else {
+		contents = append(contents, "no users")
+	}
+	switch {
+	case e.Secrets && e.Recipient != "":
+		contents = append(contents, "encrypted secrets")
+	case e.Secrets:
+		contents = append(contents, "secrets")
+	default:
+		contents = append(contents, "no secrets")
+	}
+	return strings.Join(contents, ", ")
+}
+
+// byText names who asked for an export, as the end of a sentence.
+func byText(e rules.Export) string {
+	if who := requesterText(e); who != "" {
+		return " by " + who
+	}
+	return ""
+}
+
+// requesterText names who asked for an export, "" where that is not recorded.
+func requesterText(e rules.Export) string {
+	switch {
+	case e.Requester != "":
+		return e.Requester
+	case e.RequestedBy == "":
+		return ""
+	case strings.HasPrefix(e.RequestedBy, access.ActorWorkspaceKey):
+		return "the workspace key"
+	}
+	return "an account outside of this team"
+}
