@@ -77,11 +77,12 @@ var columns = map[string]map[string]string{
 		"snapshot Version.Environments": "version_id",
 		modified:                        "created_at updated_at",
 	},
-	"export_keys": {internal: "id public_key private_key created_at"},
+	"export_keys":    {internal: "id public_key private_key created_at"},
+	"export_ledgers": {history: "export_id document"},
 	"exports": {
 		history: "id project_id format keys consumers state part rows_done rows_total size_bytes sha256 exact " +
 			"approximate lossy skipped problem lease_id lease_until created_at finished_at expires_at secrets " +
-			"recipient file_key",
+			"recipient file_key requested_by",
 	},
 	"group_groups": {"snapshot Group.Parents": "parent_id child_id", modified: "created_at"},
 	"group_mappings": {
