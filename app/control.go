@@ -64,5 +64,6 @@ func (a *App) newControlServer(handler http.Handler, idle *waiting) *http.Server
 		ConnState:         idle.note,
 	}
 	server.RegisterOnShutdown(a.usage.EndFollowers) // or Shutdown would wait for them
+	server.RegisterOnShutdown(a.services.exports.Followers.End)
 	return server
 }

@@ -175,6 +175,7 @@ func newExports(
 		Prove:     prove,
 		Log:       d.log,
 		Events:    hooks,
+		Followers: exports.NewFollowers(),
 	}
 }
 

@@ -205,6 +205,7 @@ var projectGuards = map[string]guard{
 		body:   "{zip}",
 		owner:  202,
 	},
+	"GET /api/v1/exports/:export/events":   {action: access.ExportRead, needs: "ready"},
 	"GET /api/v1/exports/:export/download": {action: access.ExportDownload, needs: "ready", audited: true},
 }
 

@@ -15,5 +15,6 @@ var anonymousExports = map[string]string{
 	"GET /api/v1/exports/:export":                   "401",
 	"POST /api/v1/exports/:export/cancel":           "401",
 	"GET /api/v1/exports/:export/download":          "401",
+	"GET /api/v1/exports/:export/events":            "401",
 	"GET /api/v1/exports/:export/ledger":            "401",
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -143,6 +144,11 @@ func (h *Handler) showExportKeys(c *gin.Context) {
 	}
 	c.Header("Cache-Control", "public, max-age=300")
 	c.Data(http.StatusOK, "application/x-pem-file", keys)
+}
+
+// followExport streams an export while it is built.
+func (h *Handler) followExport(c *gin.Context) {
+	h.Web.StreamExport(c, h.Exports, func(e exports.Export) ([]byte, error) { return json.Marshal(h.showExport(e)) })
 }
 
 func (h *Handler) downloadExport(c *gin.Context) { h.Web.ServeExport(c, h.Exports) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/service/exports"
 	"postern/service/usage"
 )
 
@@ -46,6 +47,31 @@ type eventStream struct {
 	connection *http.ResponseController
 	begun      bool
 	buffer     bytes.Buffer
+}
+
+// StreamExport answers with an export as server-sent events until it is finished. data encodes
+// it.
+func (s *Site) StreamExport(c *gin.Context, from *exports.Service, data func(exports.Export) ([]byte, error)) {
+	ctx := c.Request.Context()
+	out := &eventStream{w: c.Writer, connection: http.NewResponseController(c.Writer)}
+	err := from.Follow(ctx, Principal(ctx), c.Param("export"), func(e exports.Export) error {
+		out.buffer.Reset()
+		if !out.begun {
+			out.begin()
+		}
+		text, err := data(e)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&out.buffer, "data: %s\n\n", text)
+		return out.flush()
+	})
+	switch {
+	case err != nil && !out.begun:
+		s.Refuse(c, err)
+	case err != nil && !errors.Is(err, errClientGone):
+		s.LogCause(ctx, err)
+	}
 }
 
 func (e *eventStream) send(b usage.Batch, data func(usage.Request) ([]byte, error)) error {

@@ -49,9 +49,10 @@ type Service struct {
 	Vault     *secrets.Vault // seals the key that signs exports; nil: exports are not signed, and have no secrets
 	// Prove checks that a caller is the account's person and not only in their browser; nil:
 	// no export has secrets.
-	Prove  func(ctx context.Context, p access.Principal, password string) error
-	Log    *slog.Logger
-	Events Events // nil: no events
+	Prove     func(ctx context.Context, p access.Principal, password string) error
+	Log       *slog.Logger
+	Events    Events     // nil: no events
+	Followers *Followers // of Follow
 }
 
 // Events emits an event of a team in the caller's transaction.

@@ -258,6 +258,7 @@ func newService(db *models.DB, jobs exports.Enqueuer, store exports.Store, log *
 		Store:     store,
 		TTL:       time.Hour,
 		Generator: "postern test",
+		Followers: exports.NewFollowers(),
 		Log:       log,
 		AddressOf: func(p, v, e string) string { return "http://localhost:8090/" + p + "/" + v + "/" + e },
 	}

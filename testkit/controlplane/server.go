@@ -61,6 +61,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		AddressOf: settings.Address,
 		Generator: "postern test",
 		Vault:     vault,
+		Followers: exports.NewFollowers(),
 		Log:       log,
 	}
 	hooks := &webhooks.Service{
