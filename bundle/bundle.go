@@ -53,7 +53,10 @@ type Input struct {
 	// Keys streams the project's keys of every state in ascending order of
 	// their ids. It is called several times and must give the same rows each
 	// time, so its caller reads at one consistent revision.
-	Keys     func(ctx context.Context) iter.Seq2[snapshot.Key, error]
+	Keys func(ctx context.Context) iter.Seq2[snapshot.Key, error]
+	// KeysOf is Keys for one tenant, without reading those of others. nil: Keys is read once
+	// for each tenant.
+	KeysOf   func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.Key, error]
 	KeyCount int64 // of Keys; for progress only
 	// Users streams the users of a tenant in ascending order of their ids, as Keys does. nil:
 	// there are none.
@@ -108,6 +111,7 @@ type Build struct {
 	minted   func(k *snapshot.Key) (hash *[32]byte, err error) // of the new key beside k; nil hash: none
 	sign     func(sums []byte) ([]byte, error)
 	counts   keyCounts
+	read     map[string]int64 // keys of each tenant that was read, by its id
 	summary  Summary
 	digest   Digest
 	closers  []func()                      // end what parts that are written in pieces hold
@@ -164,6 +168,9 @@ func newBuild(in Input) (*Build, error) {
 		Project: in.Project, Options: in.Options, AddressOf: in.AddressOf, Generator: in.Generator,
 		target: in.Target, total: in.KeyCount, progress: in.Progress, sign: in.Sign,
 		source: func(ctx context.Context, _ snapshot.Tenant) iter.Seq2[snapshot.Key, error] { return in.Keys(ctx) },
+	}
+	if in.KeysOf != nil {
+		b.source, b.read = in.KeysOf, map[string]int64{}
 	}
 	b.minted, b.secret = b.hashOfMinted, in.Secret
 	if b.users = in.Users; b.users == nil {

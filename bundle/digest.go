@@ -86,7 +86,7 @@ func Preview(ctx context.Context, in Input, keys int) (Digest, error) {
 		return out, err
 	}
 	defer b.close()
-	byTenant, err := b.firstKeys(ctx, keys, &out.Partial)
+	byTenant, err := firstKeys(ctx, in, keys, &out.Partial)
 	if err != nil {
 		return out, err
 	}
@@ -104,10 +104,10 @@ func Preview(ctx context.Context, in Input, keys int) (Digest, error) {
 }
 
 // firstKeys returns at most so many keys by their tenants, and sets more if there are others.
-func (b *Build) firstKeys(ctx context.Context, most int, more *bool) (map[string][]snapshot.Key, error) {
+func firstKeys(ctx context.Context, in Input, most int, more *bool) (map[string][]snapshot.Key, error) {
 	out := map[string][]snapshot.Key{}
 	read := 0
-	for k, err := range b.source(ctx, snapshot.Tenant{}) {
+	for k, err := range in.Keys(ctx) {
 		if err != nil {
 			return nil, err
 		}

@@ -134,7 +134,8 @@ func (b *Build) Keys(ctx context.Context, part string) iter.Seq2[*snapshot.Key, 
 // KeysOf is Keys for one tenant. A key is valid until the next iteration.
 func (b *Build) KeysOf(ctx context.Context, tenant snapshot.Tenant, part string) iter.Seq2[*snapshot.Key, error] {
 	return func(yield func(*snapshot.Key, error) bool) {
-		var seen int64
+		seen := b.keysBefore(tenant)
+		first := seen
 		last := ""
 		for k, err := range b.source(ctx, tenant) {
 			if err == nil {
@@ -158,6 +159,24 @@ func (b *Build) KeysOf(ctx context.Context, tenant snapshot.Tenant, part string)
 				return
 			}
 		}
+		if b.read != nil {
+			b.read[tenant.ID] = seen - first
+		}
 		b.progress(part, seen, b.total)
 	}
+}
+
+// keysBefore returns the number of keys that come before those of a tenant, where each
+// tenant's are read by themselves.
+func (b *Build) keysBefore(tenant snapshot.Tenant) (n int64) {
+	if b.read == nil {
+		return 0
+	}
+	for _, earlier := range b.Project.Tenants {
+		if earlier.ID == tenant.ID {
+			break
+		}
+		n += b.read[earlier.ID]
+	}
+	return n
 }

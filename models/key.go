@@ -96,6 +96,19 @@ func (t *Tx) ScanKeysOpening(projectID string, productID *string, fn func(*APIKe
 	return scanKeys(t.opening(projectID, productID), fn)
 }
 
+// ScanKeysOpeningOf is ScanKeysOpening for the keys of one tenant. With own, the tenant is the
+// project's own one, and it passes all keys of other projects too: those of their own tenants
+// count for it.
+func (t *Tx) ScanKeysOpeningOf(
+	projectID string, productID *string, tenantID string, own bool, fn func(*APIKey) error,
+) error {
+	of := t.opening(projectID, productID)
+	if own && productID != nil {
+		return scanKeys(t.db.Where(of).Where("tenant_id = ? OR project_id <> ?", tenantID, projectID), fn)
+	}
+	return scanKeys(t.db.Where(of).Where("tenant_id = ?", tenantID), fn)
+}
+
 // CountKeysOpening counts what ScanKeysOpening calls fn with.
 func (t *Tx) CountKeysOpening(projectID string, productID *string) (int64, error) {
 	var n int64

@@ -178,7 +178,14 @@ func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) 
 	}
 	return bundle.Input{
 		Project: project,
-		Keys:    func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
+		Keys: func(ctx context.Context) iter.Seq2[snapshot.Key, error] {
+			return keysBy(ctx, project, func(pass func(snapshot.Key) error) error { return keys.Scan(tx, project, pass) })
+		},
+		KeysOf: func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.Key, error] {
+			return keysBy(ctx, project, func(pass func(snapshot.Key) error) error {
+				return keys.ScanTenant(tx, project, t, pass)
+			})
+		},
 		Users: func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
 			return usersOf(ctx, tx, t.ID)
 		},
@@ -197,10 +204,12 @@ func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) 
 
 var errStopped = errors.New("the reader stopped")
 
-// keysOf returns the project's keys as an iterator.
-func keysOf(ctx context.Context, tx *models.Tx, project *snapshot.Project) iter.Seq2[snapshot.Key, error] {
+// keysBy returns the keys of a project that scan passes as an iterator.
+func keysBy(
+	ctx context.Context, project *snapshot.Project, scan func(pass func(snapshot.Key) error) error,
+) iter.Seq2[snapshot.Key, error] {
 	return func(yield func(snapshot.Key, error) bool) {
-		err := keys.Scan(tx, project, func(k snapshot.Key) error {
+		err := scan(func(k snapshot.Key) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -192,6 +192,15 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 // time and ordered by id. A product's key whose type does not exist in the project is left
 // out.
 func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
+	return scan(tx, project, nil, fn)
+}
+
+// ScanTenant is Scan for the keys of one of the project's tenants.
+func ScanTenant(tx *models.Tx, project *snapshot.Project, of snapshot.Tenant, fn func(snapshot.Key) error) error {
+	return scan(tx, project, &of, fn)
+}
+
+func scan(tx *models.Tx, project *snapshot.Project, of *snapshot.Tenant, fn func(snapshot.Key) error) error {
 	row, err := tx.ProjectByID(project.ID)
 	if err != nil {
 		return err
@@ -209,13 +218,17 @@ func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error)
 		return err
 	}
 	realm := policy.NewRealm(project)
-	return tx.ScanKeysOpening(row.ID, row.ProductID, func(row *models.APIKey) error {
+	pass := func(row *models.APIKey) error {
 		k := n.snapshotOf(row)
 		as, opens := realm.Grant(&k)
-		if !opens {
+		if !opens || (of != nil && as.TenantID != of.ID) {
 			return nil
 		}
 		k.ProjectID, k.Scopes, k.TenantID = project.ID, as.Scopes, as.TenantID
 		return fn(k)
-	})
+	}
+	if of == nil {
+		return tx.ScanKeysOpening(row.ID, row.ProductID, pass)
+	}
+	return tx.ScanKeysOpeningOf(row.ID, row.ProductID, of.ID, of.Name == snapshot.DefaultTenant, pass)
 }
