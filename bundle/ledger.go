@@ -44,6 +44,9 @@ type Item struct {
 	Probes []string `json:"probes"`
 }
 
+// ReportFile is the name of the ledger in the archive.
+const ReportFile = reportFile
+
 const (
 	reportFile   = "MIGRATION-REPORT.json"
 	ledgerFormat = "postern-ledger/1"

@@ -2,9 +2,14 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"iter"
+	"net/http"
 	"net/url"
 	"strconv"
+
+	"postern/platform/fault"
 )
 
 // Exports iterates over the exports of a project, newest first, page by page. It ends after the
@@ -32,6 +37,27 @@ type LedgerFilter struct {
 	Area   string // project, upstream, access, keys, login, people or records
 	Code   string
 	Names  int // the most names of each line, up to 1000
+}
+
+// DownloadLedger writes the whole ledger of a ready export to w, item by item, as JSON. After an
+// error, the caller discards what was written.
+func (c *Client) DownloadLedger(ctx context.Context, id string, w io.Writer) error {
+	response, err := c.send(ctx, http.MethodGet, nil, "", []string{"api", "v1", "exports", id, "ledger", "download"})
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	from := &source{Reader: response.Body}
+	_, err = io.Copy(w, from)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case from.failed != nil: // also of a response that ended early
+		return fault.New(fault.Unavailable, "download_cut_off", "The download broke off. Try again.").Because(from.failed)
+	case err != nil:
+		return fmt.Errorf("write the ledger: %w", err)
+	}
+	return nil
 }
 
 // ExportLedger iterates over the ledger of a finished export, which outlasts the zip.

@@ -93,6 +93,7 @@ var projectGuards = map[string]guard{
 	"GET /projects/:project/requests":       {action: access.UsageRead},
 	"POST /projects/:project/export":        {action: access.ExportCreate, body: "format=data"},
 	"GET /exports/:export/download":         {action: access.ExportDownload, needs: "ready", audited: true},
+	"GET /exports/:export/ledger/download":  {action: access.ExportDownload, needs: "ready", audited: true},
 	"GET /exports/:export/ledger":           {action: access.ExportRead, needs: "ready"},
 	"POST /exports/:export/cancel":          {action: access.ExportCreate},
 
@@ -205,8 +206,9 @@ var projectGuards = map[string]guard{
 		body:   "{zip}",
 		owner:  202,
 	},
-	"GET /api/v1/exports/:export/events":   {action: access.ExportRead, needs: "ready"},
-	"GET /api/v1/exports/:export/download": {action: access.ExportDownload, needs: "ready", audited: true},
+	"GET /api/v1/exports/:export/events":          {action: access.ExportRead, needs: "ready"},
+	"GET /api/v1/exports/:export/download":        {action: access.ExportDownload, needs: "ready", audited: true},
+	"GET /api/v1/exports/:export/ledger/download": {action: access.ExportDownload, needs: "ready", audited: true},
 }
 
 // projectAnonymous is what a caller without a credential gets.

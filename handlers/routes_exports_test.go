@@ -8,6 +8,7 @@ var anonymousExports = map[string]string{
 	"GET /exports/:export":                          "in",
 	"GET /exports/:export/download":                 "in",
 	"GET /exports/:export/ledger":                   "in",
+	"GET /exports/:export/ledger/download":          "in",
 	"POST /exports/:export/cancel":                  "in",
 	"GET /api/v1/projects/:project/exports":         "401",
 	"GET /api/v1/projects/:project/exports/preview": "401",
@@ -17,4 +18,5 @@ var anonymousExports = map[string]string{
 	"GET /api/v1/exports/:export/download":          "401",
 	"GET /api/v1/exports/:export/events":            "401",
 	"GET /api/v1/exports/:export/ledger":            "401",
+	"GET /api/v1/exports/:export/ledger/download":   "401",
 }

@@ -101,18 +101,24 @@ var (
 
 func newExportsLedger(t terminal) *cobra.Command {
 	var filter client.LedgerFilter
-	var todo bool
+	var todo, full bool
 	command := &cobra.Command{
 		Use:   "ledger EXPORT",
 		Short: "Print the ledger of an export: what moves, how, and what is left to do",
 		Long: `Print the ledger of an export, summed up by what becomes of the items: how many there
 are, what happens to them, what to do about it, and the names of the first ones. It stays
-after the zip has expired, without the names of keys and people. MIGRATION-REPORT.json in
-the zip has every item.`,
+after the zip has expired, without the names of keys and people. With --full, while the
+zip is there, print every item as JSON, as MIGRATION-REPORT.json in the zip has them.`,
 		Example: `  postern exports ledger exp_01jd --status skipped
-  postern exports ledger exp_01jd --todo`,
+  postern exports ledger exp_01jd --todo
+  postern exports ledger exp_01jd --full > ledger.json`,
 		Args: exactly("EXPORT"),
 		RunE: func(c *cobra.Command, args []string) error {
+			for _, other := range []string{"status", "area", "todo", "names"} {
+				if full && c.Flags().Changed(other) {
+					return usageError{"--full prints every item: give it without --" + other}
+				}
+			}
 			if err := oneOf("--status", filter.Status, ledgerStatuses); err != nil {
 				return err
 			}
@@ -126,7 +132,15 @@ the zip has every item.`,
 			if err != nil {
 				return err
 			}
-			lines, err := ledgerOf(c.Context(), s, args[0], filter)
+			if full {
+				_, err := onExport(c.Context(), s, args[0], func(ctx context.Context, api caller) (struct{}, error) {
+					return struct{}{}, api.DownloadLedger(ctx, args[0], t.out)
+				})
+				return err
+			}
+			lines, err := onExport(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.LedgerLine, error) {
+				return collect(api.ExportLedger(ctx, args[0], filter))
+			})
 			if err != nil {
 				return err
 			}
@@ -144,6 +158,7 @@ the zip has every item.`,
 	flags.StringVar(&filter.Status, "status", "", "only items that are exact, approximate, lossy or skipped")
 	flags.StringVar(&filter.Area, "area", "", "only items about project, upstream, access, keys, login, people or records")
 	flags.BoolVar(&todo, "todo", false, "only what is left to do after the move")
+	flags.BoolVar(&full, "full", false, "print every item as JSON")
 	flags.IntVar(&filter.Names, "names", 5, "the most names of items to print in each paragraph")
 	addJSONFlag(command)
 	addServerFlag(command)
@@ -157,21 +172,21 @@ func oneOf(flag, value string, allowed []string) error {
 	return usageError{fmt.Sprintf("%s %q is none of %s", flag, value, strings.Join(allowed, ", "))}
 }
 
-func ledgerOf(
-	ctx context.Context, s session, id string, filter client.LedgerFilter,
-) ([]client.LedgerLine, error) {
+// onExport sends a call with the credential of the project that has the export with this id.
+func onExport[T any](
+	ctx context.Context, s session, id string, call func(context.Context, caller) (T, error),
+) (T, error) {
 	callers, err := s.callers()
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
-	lines, err := first(ctx, callers, func(ctx context.Context, api caller) ([]client.LedgerLine, error) {
-		return collect(api.ExportLedger(ctx, id, filter))
-	})
+	out, err := first(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
-		return nil, fault.New(fault.NotFound, "not_found", "there is no export %q at %s, or none that the credentials "+
+		return out, fault.New(fault.NotFound, "not_found", "there is no export %q at %s, or none that the credentials "+
 			"stored on this machine can access; `postern exports list PROJECT` shows the ids", id, s.server).Because(err)
 	}
-	return lines, err
+	return out, err
 }
 
 // printLedgerLines prints the lines, what needs attention first.

@@ -152,3 +152,5 @@ func (h *Handler) followExport(c *gin.Context) {
 }
 
 func (h *Handler) downloadExport(c *gin.Context) { h.Web.ServeExport(c, h.Exports) }
+
+func (h *Handler) downloadLedger(c *gin.Context) { h.Web.ServeLedger(c, h.Exports) }

@@ -11,6 +11,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	r.POST("/oauth/device_authorization", h.authorizeDevice)
 	r.POST("/oauth/token", h.exchangeDevice)
 	r.GET("/api/v1/exports/:export/download", h.Web.Identify, h.downloadExport)
+	r.GET("/api/v1/exports/:export/ledger/download", h.Web.Identify, h.downloadLedger)
 	r.GET("/api/v1/exports/:export/events", h.Web.Identify, h.followExport)
 
 	api := h.newAPI(r)

@@ -66,6 +66,9 @@ func auditText(e audit.Entry) string {
 		if e.Detail["keys"] == string(bundle.KeysMint) {
 			return "downloaded an export with new keys" + of
 		}
+		if e.Detail["part"] == "ledger" {
+			return "downloaded the ledger of an export" + of
+		}
 		return "downloaded an export" + of
 	case access.ProjectTakedown:
 		if change, ok := e.Changes["frozen"]; ok && change.After != true {

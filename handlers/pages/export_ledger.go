@@ -12,11 +12,18 @@ import (
 	"postern/bundle"
 	"postern/handlers/web"
 	"postern/platform/fault"
+	"postern/service/access"
 	rules "postern/service/exports"
 	"postern/service/projects"
 	"postern/views/exports"
 	"postern/views/ui"
 )
+
+// downloadLedger answers with the whole ledger, or with a page if there is none.
+func (h *Handler) downloadLedger(v *visit) (web.Answer, error) {
+	h.Web.ServeLedger(v.c, h.Exports)
+	return web.Answer{}, nil
+}
 
 func ledgerPath(id string) string { return exportPath(id) + "/ledger" }
 
@@ -67,8 +74,8 @@ func (h *Handler) ledgerModel(v *visit, p projects.Project, e rules.Export, all 
 		Areas:     areaOptions(filter, all.Lines),
 		Tasks:     tasksOf(all.Lines),
 	}
-	if e.State == rules.Ready && mayDownload(v, p.Team, e) {
-		m.DownloadURL = exportPath(e.ID) + "/download"
+	if e.State == rules.Ready && v.who.May(p.Team, access.ExportDownload) {
+		m.DownloadURL = path + "/download"
 	}
 	m.Sections = ledgerSections(slices.DeleteFunc(slices.Clone(all.Lines), func(l rules.Line) bool {
 		return !filter.Selects(l)

@@ -36,7 +36,12 @@ func TestExportLedger(t *testing.T) {
 			Says("#ledger-skipped", "kong.usage_analytics.left_out").
 			Says("#ledger-exact", "API keys").
 			Says("[data-checklist] label", "Measure on the new gateway").
-			Says("a[download]", "Download zip")
+			Says("a[download]", "Download full ledger")
+		full := s.Get(page.Find("a[download]").AttrOr("href", ""))
+		if full.Status != 200 || full.Header.Get("Content-Disposition") != `attachment; filename="shop-ledger.json"` ||
+			!strings.Contains(full.Raw, `"format": "postern-ledger/1"`) {
+			t.Errorf("the full ledger: %d %q %.80s", full.Status, full.Header.Get("Content-Disposition"), full.Raw)
+		}
 		seen := map[string]bool{}
 		page.Find("[data-checklist] input").Each(func(_ int, box *goquery.Selection) {
 			if id := box.AttrOr("value", ""); seen[id] {

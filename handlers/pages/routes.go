@@ -166,6 +166,7 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/export/preview", h.previewExport)
 	p.signedIn("GET", "/exports/:export", h.showExport)
 	p.signedIn("GET", "/exports/:export/ledger", h.showLedger)
+	p.signedInOnce("/exports/:export/ledger/download", h.downloadLedger)
 	p.signedInOnce("/exports/:export/download", h.downloadPage) // every download is recorded, which HEAD is not
 	p.signedIn("POST", "/exports/:export/cancel", h.cancelExport)
 }

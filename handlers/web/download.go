@@ -23,3 +23,17 @@ func (s *Site) ServeExport(c *gin.Context, from *exports.Service) {
 	c.Header("ETag", `"`+file.SHA256+`"`)
 	http.ServeContent(c.Writer, c.Request, "", file.WroteAt, file)
 }
+
+// ServeLedger answers with the whole ledger of the export that the path names, out of its zip.
+// An answer that breaks off is shorter than its Content-Length.
+func (s *Site) ServeLedger(c *gin.Context, from *exports.Service) {
+	file, err := from.OpenLedger(c.Request.Context(), Principal(c.Request.Context()), c.Param("export"))
+	if err != nil {
+		s.Refuse(c, err)
+		return
+	}
+	defer file.Close()
+	c.DataFromReader(http.StatusOK, file.Size, "application/json", file, map[string]string{
+		"Content-Disposition": `attachment; filename="` + file.Name + `"`,
+	})
+}

@@ -9,8 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"time"
 
@@ -245,81 +243,6 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 		return Export{}, fmt.Errorf("exports: cancel %s: %w", id, err)
 	}
 	return out, nil
-}
-
-// File is the zip of a ready export. The caller closes it.
-type File struct {
-	Name    string
-	SHA256  string // hexadecimal
-	WroteAt time.Time
-	io.ReadSeekCloser
-}
-
-// Open opens the zip of a ready export and records the download. An expired export is
-// refused as Gone, one that is not ready as Conflict with the code export_not_ready.
-func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File, error) {
-	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
-	if err == nil && row.Keys == string(bundle.KeysMint) {
-		err = access.Check(p, parent.TeamID, access.ExportMinted)
-	}
-	if err == nil && row.Secrets {
-		err = access.Check(p, parent.TeamID, access.ExportSecrets)
-	}
-	if err != nil {
-		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
-	}
-	if row.State == Expired || (row.State == Ready && !row.ExpiresAt.After(models.Now())) {
-		return File{}, fault.New(fault.Gone, "export_expired", "This export has expired. Make a new one.")
-	}
-	if row.State != Ready {
-		return File{}, fault.New(fault.Conflict, "export_not_ready",
-			"This export is %s; it can be downloaded once it is ready.", row.State)
-	}
-	content, err := s.open(ctx, row)
-	if err != nil {
-		if ctx.Err() == nil {
-			s.Log.Error("the file of an export cannot be read", "export", id, "error", err)
-		}
-		return File{}, fmt.Errorf("exports: download %s: %w", id, explain(err))
-	}
-	// A download that cannot be recorded is refused.
-	entry := access.Entry{
-		Action:  access.ExportDownload,
-		Object:  row.ID,
-		Project: parent.ID,
-		Team:    parent.TeamID,
-		Detail:  map[string]string{"format": row.Format, "keys": row.Keys},
-	}
-	if err := s.DB.Write(ctx, func(tx *models.Tx) error { return access.Record(tx, p, entry) }); err != nil {
-		return File{}, errors.Join(fmt.Errorf("exports: record the download of %s: %w", id, err), content.Close())
-	}
-	return File{
-		Name:           fileName(parent.Name, row.Format),
-		SHA256:         row.SHA256,
-		WroteAt:        *row.FinishedAt,
-		ReadSeekCloser: content,
-	}, nil
-}
-
-// explain turns an error of a store into what a caller may see of it, and leaves other errors
-// as they are.
-func explain(err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this "+
-			"server keeps exports. Make a new export. Replicas must share one bucket or one data directory.").Because(err)
-	case errors.Is(err, ErrStoreDown):
-		return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer. Try again "+
-			"in a minute.").After(time.Minute).Because(err)
-	}
-	return err
-}
-
-func fileName(project, format string) string {
-	if format == string(bundle.FormatGateway) {
-		format = "kong"
-	}
-	return project + "-" + format + ".zip"
 }
 
 func (s *Service) find(

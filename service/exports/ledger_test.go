@@ -1,6 +1,8 @@
 package exports_test
 
 import (
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -220,4 +222,58 @@ func setExpiry(t *testing.T, db *models.DB, id, at string) {
 		"UPDATE exports SET expires_at = '"+at+"' WHERE id = '"+id+"'"); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The whole ledger comes out of the zip, also out of one with new keys or secrets, which has
+// none of either, for everybody who may download.
+func TestOpenLedger(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		viewer := w.asViewer().owner
+		for _, keys := range []string{"hashes", "mint"} {
+			e := w.finished(t, exports.Options{Format: "data", Keys: keys, Consumers: true})
+			before := downloads(t, db, e.ID)
+			got := w.asViewer().wholeLedger(t, e.ID)
+			if got != entry(t, w.download(t, e.ID), "MIGRATION-REPORT.json") {
+				t.Errorf("%s: the ledger is not that of the zip: %d bytes", keys, len(got))
+			}
+			if n := downloads(t, db, e.ID) - before; n != 2 { // the ledger, and the zip it is compared with
+				t.Errorf("%s: %d downloads are recorded, want 2", keys, n)
+			}
+			expireNow(t, db, e.ID)
+			if _, err := w.OpenLedger(t.Context(), viewer, e.ID); fault.KindOf(err) != fault.Gone {
+				t.Errorf("%s: after it expired: %v, want gone", keys, err)
+			}
+		}
+		queued := w.request(t, gateway)
+		if _, err := w.OpenLedger(t.Context(), viewer, queued.ID); fault.CodeOf(err) != "export_not_ready" {
+			t.Errorf("before it is ready: %v", err)
+		}
+	})
+}
+
+// asViewer is the world in which a viewer of the team acts.
+func (w *world) asViewer() *world {
+	out := *w
+	out.owner = access.Principal{
+		Account: "acc_viewer",
+		Roles:   map[string]access.Role{w.owner.HomeTeam: access.Viewer},
+	}
+	return &out
+}
+
+func (w *world) wholeLedger(t *testing.T, id string) string {
+	t.Helper()
+	file, err := w.OpenLedger(t.Context(), w.owner, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if file.Name != "shop-ledger.json" || file.Size != int64(len(content)) {
+		t.Errorf("it is called %q and has %d bytes, %d came", file.Name, file.Size, len(content))
+	}
+	return string(content)
 }

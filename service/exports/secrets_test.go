@@ -72,6 +72,10 @@ func TestExportWithSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := w.download(t, e.ID)
+		if ledger := w.wholeLedger(t, e.ID); ledger != entry(t, data, "MIGRATION-REPORT.json") ||
+			strings.Contains(ledger, plaintext) {
+			t.Error("the ledger is not that of the zip, or has the secret")
+		}
 		if text := entry(t, data, "secrets.json"); !strings.Contains(text, plaintext) {
 			t.Errorf("secrets.json has no secret: %s", text)
 		}

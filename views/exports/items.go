@@ -16,7 +16,7 @@ type Items struct {
 	Filtered    bool
 	Problem     string // why there is no list; "" if there is one
 	Forgotten   bool   // names of keys and people are gone with the zip
-	DownloadURL string // of the zip; "" for who may not download it, and after it has expired
+	DownloadURL string // of the full ledger; "" after the zip has expired
 	Tasks       []Task
 	Sections    []Section // without empty ones
 }

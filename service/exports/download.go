@@ -1,0 +1,151 @@
+package exports
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"postern/bundle"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// File is the zip of a ready export. The caller closes it.
+type File struct {
+	Name    string
+	SHA256  string // hexadecimal
+	WroteAt time.Time
+	io.ReadSeekCloser
+}
+
+// Open opens the zip of a ready export and records the download. An expired export is
+// refused as Gone, one that is not ready as Conflict with the code export_not_ready.
+func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File, error) {
+	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
+	if err == nil && row.Keys == string(bundle.KeysMint) {
+		err = access.Check(p, parent.TeamID, access.ExportMinted)
+	}
+	if err == nil && row.Secrets {
+		err = access.Check(p, parent.TeamID, access.ExportSecrets)
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
+	}
+	content, err := s.opened(ctx, p, row, parent, map[string]string{"format": row.Format, "keys": row.Keys})
+	if err != nil {
+		return File{}, err
+	}
+	return File{
+		Name:           fileName(parent.Name, row.Format),
+		SHA256:         row.SHA256,
+		WroteAt:        *row.FinishedAt,
+		ReadSeekCloser: content,
+	}, nil
+}
+
+// LedgerFile is the whole ledger of a ready export, item by item, as JSON. The caller closes it.
+type LedgerFile struct {
+	Name string
+	Size int64 // bytes
+	io.ReadCloser
+}
+
+// OpenLedger opens the ledger in the zip of a ready export and records the download. It refuses
+// what Open refuses, except for new keys and secrets in the zip, which a ledger has not.
+func (s *Service) OpenLedger(ctx context.Context, p access.Principal, id string) (LedgerFile, error) {
+	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
+	if err != nil {
+		return LedgerFile{}, fmt.Errorf("exports: download the ledger of %s: %w", id, err)
+	}
+	content, err := s.opened(ctx, p, row, parent, map[string]string{"format": row.Format, "part": "ledger"})
+	if err != nil {
+		return LedgerFile{}, err
+	}
+	archive, err := zip.NewReader(&readerAt{content: content}, row.SizeBytes)
+	var file io.ReadCloser
+	var size int64
+	if err == nil {
+		file, size, err = entryOf(archive, bundle.ReportFile)
+	}
+	if err != nil {
+		err = fmt.Errorf("exports: read the ledger of %s: %w", id, explain(err))
+		return LedgerFile{}, errors.Join(err, content.Close())
+	}
+	return LedgerFile{
+		Name: parent.Name + "-ledger.json",
+		Size: size,
+		ReadCloser: struct {
+			io.Reader
+			io.Closer
+		}{file, content},
+	}, nil
+}
+
+// entryOf opens a file of a zip and returns its size too.
+func entryOf(archive *zip.Reader, name string) (io.ReadCloser, int64, error) {
+	for _, f := range archive.File {
+		if f.Name == name {
+			content, err := f.Open()
+			return content, int64(f.UncompressedSize64), err //nolint:gosec // this server wrote it
+		}
+	}
+	return nil, 0, fmt.Errorf("%s is not in the zip", name)
+}
+
+// opened opens the zip of a ready export and records a download with that detail.
+func (s *Service) opened(
+	ctx context.Context, p access.Principal, row models.Export, parent models.Project, detail map[string]string,
+) (io.ReadSeekCloser, error) {
+	if row.State == Expired || (row.State == Ready && !row.ExpiresAt.After(models.Now())) {
+		return nil, fault.New(fault.Gone, "export_expired", "This export has expired. Make a new one.")
+	}
+	if row.State != Ready {
+		return nil, fault.New(fault.Conflict, "export_not_ready",
+			"This export is %s; it can be downloaded once it is ready.", row.State)
+	}
+	content, err := s.open(ctx, row)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.Error("the file of an export cannot be read", "export", row.ID, "error", err)
+		}
+		return nil, fmt.Errorf("exports: download %s: %w", row.ID, explain(err))
+	}
+	// A download that cannot be recorded is refused.
+	entry := access.Entry{
+		Action:  access.ExportDownload,
+		Object:  row.ID,
+		Project: parent.ID,
+		Team:    parent.TeamID,
+		Detail:  detail,
+	}
+	if err := s.DB.Write(ctx, func(tx *models.Tx) error { return access.Record(tx, p, entry) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("exports: record the download of %s: %w", row.ID, err), content.Close())
+	}
+	return content, nil
+}
+
+// explain turns an error of a store into what a caller may see of it, and leaves other errors
+// as they are.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this "+
+			"server keeps exports. Make a new export. Replicas must share one bucket or one data directory.").Because(err)
+	case errors.Is(err, ErrStoreDown):
+		return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer. Try again "+
+			"in a minute.").After(time.Minute).Because(err)
+	}
+	return err
+}
+
+func fileName(project, format string) string {
+	if format == string(bundle.FormatGateway) {
+		format = "kong"
+	}
+	return project + "-" + format + ".zip"
+}
