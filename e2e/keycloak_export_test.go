@@ -3,11 +3,16 @@ package e2e
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
 
 	"postern/client"
 	"postern/testkit"
@@ -16,7 +21,9 @@ import (
 
 // peopleSignInAtTheExportedRealm lets ana sign in to a project, exports it, and imports its
 // realm into a Keycloak of the customer's. There she signs in with the same provider, and
-// is the same user in the same groups.
+// is the same user in the same groups. She is not asked again what she agreed to share, the
+// application gets the same API scope, and a role that she has got since puts her into its
+// group.
 func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 	upstream, app := testkit.NewUpstream(t), newApplication(t)
 	server := start(t, "")
@@ -35,10 +42,16 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 		t.Fatal(err)
 	}
 	issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
+	stateRolesAndGroups(t, issuer, name)
 	api := connect(t, server.Config.PublicURL, made.WorkspaceKey)
+	mapGroups(t, api, *made.Login, []client.GroupMapping{
+		{Claim: "realm_access.roles", Value: "mana", Match: "prefix", Group: "managers"},
+	})
+	offerOrders(t, api, "books", made.Login.ClientID)
+	const scope = "openid profile email orders:read"
 	p := sit(t)
 	p.overlooks(issuer.URL)
-	p.open(app.authorize(*made.Login))
+	p.open(withScope(app.authorize(*made.Login), scope))
 	p.types("username", "ana")
 	p.types("password", "correct horse")
 	p.presses("Sign In")
@@ -57,26 +70,74 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 	}
 	issuer.AddRedirect(t, "shop", name, callback)
 
+	ana := &keycloakUser{t: t, issuer: issuer, name: "ana"}
+	ana.find()
+	ana.setRole(http.MethodPost)
 	moved := *made.Login
 	moved.AuthorizeURL = home.Issuer("books") + "/protocol/openid-connect/auth"
-	p.overlooks(home.URL)
-	p.open(app.authorize(moved))
+	p.overlooks(issuer.URL, home.URL)
+	p.open(withScope(app.authorize(moved), scope))
 	p.follows("OpenID Connect (web)")
 	p.sees("Back at the application")
 	claims := claimsOf(t, accessToken(t, app, home.Issuer("books"), made.Login.ClientID))
-	for name, want := range map[string]any{
-		"sub": before.Subject, "azp": made.Login.ClientID, "provider": provider, "iss": home.Issuer("books"),
-	} {
-		if claims[name] != want {
-			t.Errorf("%s is %v, want %v", name, claims[name], want)
-		}
-	}
-	if groups, _ := claims["groups"].([]any); len(groups) != 1 || groups[0] != "/default/staff/north" {
-		t.Errorf("groups are %v", claims["groups"])
-	}
+	checkClaims(t, claims, map[string]string{
+		"sub":      before.Subject,
+		"azp":      made.Login.ClientID,
+		"provider": provider,
+		"iss":      home.Issuer("books"),
+		"aud":      "https://api.books.example " + made.Login.ClientID,
+		"scope":    "email openid orders:read profile",
+		"groups":   "/default/managers /default/staff/north",
+	})
 	if tenant, _ := claims["tenant"].(string); !strings.HasPrefix(tenant, "tnt_") {
 		t.Errorf("the tenant is %v", claims["tenant"])
 	}
+
+	ana.setRole(http.MethodDelete)
+	p.open(withScope(app.authorize(moved), "openid groups") + "&prompt=login")
+	p.follows("OpenID Connect (web)")
+	p.types("password", "correct horse") // prompt is for the provider too
+	p.presses("Sign In")
+	p.reaches(`//*[normalize-space()="the groups you are in"]`) // that is asked for the first time
+	p.does("agree", chromedp.Click(chromedp.CSS("[name=accept]")))
+	p.sees("Back at the application")
+	claims = claimsOf(t, accessToken(t, app, home.Issuer("books"), made.Login.ClientID))
+	checkClaims(t, claims, map[string]string{
+		"aud": made.Login.ClientID, "scope": "groups openid", "groups": "/default/staff/north",
+	})
+}
+
+// checkClaims compares claims, each with its words in order: those of a list, or of a text.
+func checkClaims(t *testing.T, claims map[string]any, want map[string]string) {
+	t.Helper()
+	for name, text := range want {
+		words := strings.Fields(strings.Trim(fmt.Sprint(claims[name]), "[]"))
+		slices.Sort(words)
+		wanted := strings.Fields(text)
+		slices.Sort(wanted)
+		if diff := cmp.Diff(wanted, words); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// offerOrders declares an API with a scope, which the app client may ask for.
+func offerOrders(t *testing.T, api *client.Client, project, app string) {
+	t.Helper()
+	_, err := api.SetAPIScopes(t.Context(), project, client.APIScopes{
+		Audience: "https://api.books.example", Scopes: []client.APIScope{{Name: "orders:read", Description: "read orders"}},
+	})
+	if err == nil {
+		_, err = api.UpdateAppClient(t.Context(), app, client.AppClientChange{APIScopes: &[]string{"orders:*"}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withScope returns the address of an authorization request with other scopes.
+func withScope(address, scope string) string {
+	return strings.Replace(address, "scope=openid+profile+email", "scope="+url.QueryEscape(scope), 1)
 }
 
 // putIntoGroups puts a user into a group that is in another.

@@ -147,10 +147,16 @@ func newKeycloakUser(t *testing.T, issuer *keycloak.Server) *keycloakUser {
 		"firstName": "Ben", "lastName": "Gomez",
 		"credentials": []map[string]any{{"type": "password", "value": "correct horse"}},
 	})
-	var found []struct{ ID string }
-	readAdmin(t, issuer, "/users?exact=true&username="+u.name, &found)
-	u.id = found[0].ID
+	u.find()
 	return u
+}
+
+// find looks the user's id up.
+func (u *keycloakUser) find() {
+	u.t.Helper()
+	var found []struct{ ID string }
+	readAdmin(u.t, u.issuer, "/users?exact=true&username="+u.name, &found)
+	u.id = found[0].ID
 }
 
 // setRole gives the realm role manager to the user (POST), or takes it away (DELETE).
