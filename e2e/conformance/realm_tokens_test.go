@@ -76,7 +76,8 @@ func realmCalls(t *testing.T) map[string]realmCall {
 	}
 	forger := tokenissuer.KeyOf(jose.RS256, "forger")
 	const both = "eu, staff"
-	second := sign(with("azp", "cli_2"), with("aud", "cli_2"), with("tenant", "tnt_2"))
+	second := sign(with("azp", "cli_2"), with("aud", "cli_2"), with("tenant", "tnt_2"),
+		with("groups", []string{"/acme/staff", "/default/root"}))
 	id := realmClaims(with("typ", "ID"), with("tenant", nil), with("groups", nil))
 	forged := tokenissuer.Key{ID: k.ID, Algorithm: k.Algorithm, Private: forger.Private}.Sign(t, nil, realmClaims())
 	inGroups := func(paths ...string) string { return sign(with("groups", paths)) }
@@ -85,10 +86,11 @@ func realmCalls(t *testing.T) map[string]realmCall {
 		"ES256":                  accepted(as("e", jose.ES256), both),
 		"EdDSA":                  accepted(as("d", jose.EdDSA), both),
 		"typ JWT":                accepted(k.Sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, realmClaims()), both),
-		"of the second tenant":   accepted(second, both),
+		"of the second tenant":   accepted(second, "staff"),
 		"of no provider":         accepted(sign(with("provider", nil)), both),
 		"groups of three levels": accepted(inGroups("/default/staff/north/nights"), "nights, north, staff"),
 		"two groups of one name": accepted(inGroups("/default/a/x", "/default/b/x"), "a, b, x"),
+		"groups of two tenants":  accepted(inGroups("/acme/root", "/default/staff", "/defaults/root"), "staff"),
 		"no group":               accepted(inGroups(), ""),
 		"without groups":         accepted(sign(with("groups", nil)), ""),
 		"a group with a comma":   accepted(inGroups("/default/a, b"), ""),

@@ -44,8 +44,10 @@ end
 
 
 -- The names of the groups in paths such as /default/outer/inner, sorted: a member of inner
--- is one of outer. The first name is the tenant's. nil where the claim is no list of texts.
-local function groups_of(value)
+-- is one of outer. The first name is a tenant's: groups of another tenant, into which the
+-- realm may put whoever signs in with a provider of that one, mean nothing here. nil where
+-- the claim is no list of texts.
+local function groups_of(value, tenant)
   local listed, seen = {}, {}
   if value == nil or value == cjson.null then
     return listed
@@ -57,7 +59,8 @@ local function groups_of(value)
     if type(path) ~= "string" then
       return nil
     end
-    for name in (path:match("^/[^/]*/(.*)$") or ""):gmatch("[^/]+") do
+    local of, inside = path:match("^/([^/]*)/(.*)$")
+    for name in (of == tenant and inside or ""):gmatch("[^/]+") do
       if not seen[name] and jwt.is_name(name) and not name:find(",", 1, true) then
         seen[name] = true
         listed[#listed + 1] = name
@@ -80,7 +83,8 @@ function realm.verify(settings, issuer, token)
   if not key then
     return nil, refusal
   end
-  local scopes, groups = jwt.scopes(claims), groups_of(claims.all.groups)
+  local served = settings.tenants[client.tenant]
+  local scopes, groups = jwt.scopes(claims), groups_of(claims.all.groups, served and served.name)
   if not jwks.verifies(key, token) or not scopes or not groups or not jwt.is_name(claims.subject)
     or claims.all.tenant ~= client.tenant
   then

@@ -95,6 +95,12 @@ check("a user whom no provider signed in, and one without groups", function()
   equal(value(seen, "X-Consumer-Groups"), nil)
 end)
 
+check("a user in groups of several tenants", function()
+  local seen = call(changed('"/default/a, b"', '"/acme/admins","/defaults/root","/default/outer/north"'))
+  equal(seen.status, nil)
+  equal(value(seen, "X-Consumer-Groups"), "inner, north, outer")
+end)
+
 check("a machine", function()
   local seen = call(changed('"sub":"usr_1"', '"sub":"cli_1"'))
   equal(value(seen, "X-Consumer-Username"), "cli_1")
