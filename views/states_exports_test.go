@@ -76,8 +76,10 @@ func exportLedger(filtered bool) exports.Items {
 		},
 		Tasks: []exports.Task{
 			{ID: "task-kong.login_sessions.not_transferable", Status: "skipped", About: "Login sessions",
+				URL:  path + "?code=kong.login_sessions.not_transferable",
 				Text: "Users sign in again where you move your applications to."},
 			{ID: "task-kong.hosted_login.realm", Status: "lossy", About: "App clients, Identity providers",
+				URL: path + "?code=kong.hosted_login.realm",
 				Text: "Start the login with ./start.sh --with-login, and set the issuer in your applications to that of " +
 					"the realm."},
 		},

@@ -72,7 +72,7 @@ func (h *Handler) ledgerModel(v *visit, p projects.Project, e rules.Export, all 
 		Forgotten: all.Forgotten,
 		Tabs:      statusTabs(path, filter, all.Lines),
 		Areas:     areaOptions(filter, all.Lines),
-		Tasks:     tasksOf(all.Lines),
+		Tasks:     tasksOf(path, all.Lines),
 	}
 	if e.State == rules.Ready && v.who.May(p.Team, access.ExportDownload) {
 		m.DownloadURL = path + "/download"
@@ -109,9 +109,9 @@ func (h *Handler) showNames(v *visit, p projects.Project, all rules.Ledger, code
 		Line:      section.Lines[0],
 		Badge:     section,
 		LedgerURL: path,
-		Forgotten: all.Forgotten,
+		Forgotten: all.Forgotten && line.People,
 	}
-	m.Line.Names = line.Names
+	m.Line.Names = itemNames(line, len(line.Names))
 	return web.Show(exports.NamesPage(m)), nil
 }
 
@@ -161,8 +161,8 @@ func areaOptions(filter rules.LedgerFilter, lines []rules.Line) []ui.Option {
 }
 
 // tasksOf lists what is left to do, once where it is the same for several lines: first what
-// stayed behind.
-func tasksOf(lines []rules.Line) []exports.Task {
+// stayed behind. path is that of the ledger.
+func tasksOf(path string, lines []rules.Line) []exports.Task {
 	order := []bundle.Status{bundle.Skipped, bundle.Lossy, bundle.Approximate, bundle.Exact}
 	sorted := slices.Clone(lines)
 	slices.SortStableFunc(sorted, func(a, b rules.Line) int {
@@ -177,7 +177,13 @@ func tasksOf(lines []rules.Line) []exports.Task {
 		at := slices.IndexFunc(tasks, func(t exports.Task) bool { return t.Text == l.Remedy })
 		switch {
 		case at < 0:
-			tasks = append(tasks, exports.Task{ID: "task-" + l.Code, Status: string(l.Status), Text: l.Remedy, About: about})
+			tasks = append(tasks, exports.Task{
+				ID:     "task-" + l.Code,
+				Status: string(l.Status),
+				Text:   l.Remedy,
+				About:  about,
+				URL:    path + "?code=" + url.QueryEscape(l.Code),
+			})
 		case !slices.Contains(strings.Split(tasks[at].About, ", "), about):
 			tasks[at].About += ", " + about
 		}

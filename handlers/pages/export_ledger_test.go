@@ -36,6 +36,7 @@ func TestExportLedger(t *testing.T) {
 			Says("#ledger-skipped", "kong.usage_analytics.left_out").
 			Says("#ledger-exact", "API keys").
 			Says("[data-checklist] label", "Measure on the new gateway").
+			Says("[data-checklist] a[href$='?code=kong.usage_analytics.left_out']", "Usage analytics").
 			Says("a[download]", "Download full ledger")
 		full := s.Get(page.Find("a[download]").AttrOr("href", ""))
 		if full.Status != 200 || full.Header.Get("Content-Disposition") != `attachment; filename="shop-ledger.json"` ||
@@ -50,6 +51,10 @@ func TestExportLedger(t *testing.T) {
 				seen[id] = true
 			}
 		})
+		s.Get(path+"/ledger?code=kong.usage_analytics.left_out").
+			Shows(200, "Usage analytics").
+			Says("main", "To do: Measure on the new gateway").
+			Lacks("ol.card")
 		s.Get(path+"/ledger?status=skipped").
 			Says("#ledger-items [aria-current=page]", "Skipped ").
 			Says("#ledger-skipped", "Usage analytics").
@@ -84,6 +89,10 @@ func TestExportLedger_names(t *testing.T) {
 		s.Get(path + "/ledger?code=kong.none.none").LeadsTo(path + "/ledger")
 		expire(t, db)
 		s.Get(address).Says("main", "The zip has expired").Lacks("ol.card li")
+		text := s.Get(path + "/ledger?code=kong.usage_analytics.left_out").Find("main").Text()
+		if strings.Contains(text, "expired") {
+			t.Errorf("a line without people says %q", text)
+		}
 		s.Get(path+"/ledger").
 			Says("#ledger-items", "The zip has expired").
 			Lacks("a[download]").

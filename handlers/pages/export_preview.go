@@ -74,7 +74,7 @@ func ledgerSections(lines []bundle.Line) []exports.Section {
 					Count:  line.Count,
 					Note:   line.Note,
 					Remedy: line.Remedy,
-					Names:  itemNames(line),
+					Names:  itemNames(line, shownNames),
 				})
 			}
 		}
@@ -88,10 +88,11 @@ func ledgerSections(lines []bundle.Line) []exports.Section {
 // shownNames is the most items that a page names in each of many lines.
 const shownNames = 20
 
-// itemNames returns the names of a line's items, nil where a name only repeats the kind or code.
-func itemNames(line bundle.Line) []string {
+// itemNames returns the first names of a line's items, nil where a name only repeats the kind or
+// code.
+func itemNames(line bundle.Line, most int) []string {
 	if line.Kind == snapshot.FeatureRequestLimits || slices.Equal(line.Names, []string{string(line.Kind)}) {
 		return nil
 	}
-	return line.Names[:min(len(line.Names), shownNames)]
+	return line.Names[:min(len(line.Names), most)]
 }

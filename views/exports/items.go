@@ -27,6 +27,7 @@ type Task struct {
 	Status string // of what it concerns, for its mark
 	Text   string
 	About  string // what it concerns, such as "Routes, Webhooks"
+	URL    string // of the first line that it concerns
 }
 
 // Names is the page of the items of one line of a ledger.
@@ -39,14 +40,11 @@ type Names struct {
 	Forgotten bool
 }
 
-// known says how many items the page names.
+// known says how many items the page names, "" for all or none.
 func (n Names) known() string {
-	switch named := int64(len(n.Line.Names)); {
-	case named == n.Line.Count:
+	named := int64(len(n.Line.Names))
+	if named == n.Line.Count || named == 0 {
 		return ""
-	case named == 0:
-		return "Their names are not kept."
-	default:
-		return "The first " + grouped(named) + " of " + grouped(n.Line.Count) + ". MIGRATION-REPORT.json in the zip has all."
 	}
+	return "The first " + grouped(named) + " of " + grouped(n.Line.Count) + ". The full ledger has all."
 }
