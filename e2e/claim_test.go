@@ -79,6 +79,8 @@ type createdProxy struct {
 	}
 	APIKeys map[string]struct{ ID, Key string } `json:"api_keys"`
 	Claim   struct{ URL string }
+
+	WorkspaceKey string `json:"workspace_key"`
 }
 
 // createProxy is the call of the README, as curl sends it.

@@ -6,7 +6,11 @@ import "postern/service/access"
 var projectGuards = map[string]guard{
 	"GET /projects/:project/created": {action: access.ProjectRead},
 	"GET /projects":                  {action: access.ProjectRead, outsider: 200},
-	"GET /projects/new":              {action: access.ProjectRead, outsider: 200},
+	"GET /imports":                   {action: access.ProjectRead, outsider: 200},
+	// In the caller's own team, and without a zip.
+	"POST /imports":         {action: access.ProjectImport, owner: 422, outsider: 422, silent: true},
+	"POST /imports/preview": {action: access.ProjectImport, owner: 422, outsider: 422, silent: true},
+	"GET /projects/new":     {action: access.ProjectRead, outsider: 200},
 	// In the caller's own team, of which the outsider is the owner.
 	"POST /projects/new": {
 		action:   access.ProjectCreate,
@@ -213,7 +217,10 @@ var projectGuards = map[string]guard{
 
 // projectAnonymous is what a caller without a credential gets.
 var projectAnonymous = map[string]string{
-	"POST /api/v1/imports":                                                              "401",
+	"POST /api/v1/imports":  "401",
+	"GET /imports":          "in",
+	"POST /imports":         "in",
+	"POST /imports/preview": "in",
 	"POST /projects/:project/versions/:version/access":                                  "in",
 	"POST /projects/:project/versions":                                                  "in",
 	"GET /projects/:project/versions/:version":                                          "in",

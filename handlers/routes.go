@@ -59,6 +59,7 @@ func (s *Server) mount(r *gin.Engine) {
 		Domains:     s.Domains,
 		Exports:     s.Exports,
 		Idempotency: s.Idempotency,
+		Imports:     s.Imports,
 		Keys:        s.Keys,
 		Login:       s.Login,
 		Projects:    s.Projects,

@@ -10,6 +10,10 @@ import (
 // flashes are the notices that a page shows about the action that led to it. The cookie
 // holds the name only, so that a forged one cannot show other text.
 var flashes = map[string]ui.Notice{
+	"imported": {
+		Tone: ui.Good,
+		Text: "The project is imported, and serves calls from now on. Its secrets have to be entered again.",
+	},
 	"settings": {Tone: ui.Good, Text: "The settings are saved."},
 	"access":   {Tone: ui.Good, Text: "The access policy is saved and applies from the next call on."},
 	"version_made": {

@@ -16,6 +16,7 @@ import (
 	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/idempotency"
+	"postern/service/imports"
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/projects"
@@ -33,6 +34,7 @@ type Handler struct {
 	Directory   *directory.Service
 	Domains     *domains.Service
 	Exports     *exports.Service
+	Imports     *imports.Service
 	Idempotency *idempotency.Service
 	Keys        *keys.Service
 	Login       *login.Service

@@ -144,6 +144,15 @@
     if (link.matches("a[data-dialog]")) openDialog(link);
   });
 
+  // Where it shows the same part of the page, an answer that refuses a form is swapped in.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { elt } = event.detail.requestConfig;
+    const id = elt.getAttribute("hx-select")?.slice(1);
+    if (elt.matches("[data-swap-errors]") && event.detail.serverResponse.includes(`id="${id}"`)) {
+      event.detail.shouldSwap = true;
+    }
+  });
+
   // An answer that is no success is not swapped in; the page itself explains it.
   document.addEventListener("htmx:responseError", (event) => {
     const link = event.detail.requestConfig.elt;

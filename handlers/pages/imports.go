@@ -1,0 +1,168 @@
+package pages
+
+import (
+	"encoding/hex"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/imports"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func (h *Handler) showImport(v *visit) (web.Answer, error) {
+	return web.Show(projects.ImportPage(h.importPage(v))), nil
+}
+
+func (h *Handler) importPage(v *visit) projects.Import {
+	return projects.Import{
+		Page:   v.shell("Import a project", projects.ImportPath, projectsCrumb(), ui.Crumb{Text: "Import"}),
+		Team:   v.account.Team,
+		Denied: !v.who.May(v.who.HomeTeam, access.ProjectImport),
+	}
+}
+
+// previewImport shows what an import of the posted zip would do.
+func (h *Handler) previewImport(v *visit) (web.Answer, error) {
+	in, found, err := h.importPosted(v, true)
+	if err != nil {
+		return h.importRefused(v, in, err)
+	}
+	m := h.importPage(v)
+	m.Name = ui.Value{Text: in.Name}
+	m.Found = importFound(found)
+	return web.Show(projects.ImportPage(m)), nil
+}
+
+// importProject imports the posted zip.
+func (h *Handler) importProject(v *visit) (web.Answer, error) {
+	in, found, err := h.importPosted(v, false)
+	if err != nil {
+		return h.importRefused(v, in, err)
+	}
+	return v.done("imported", projectPath(found.Project.Name))
+}
+
+// importPosted reads the form and imports its zip into the chosen team. The form is not parsed
+// as others are, which would keep the zip in memory: its fields come before the file.
+func (h *Handler) importPosted(v *visit, dry bool) (rules.Input, rules.Outcome, error) {
+	in := rules.Input{Team: v.who.HomeTeam, DryRun: dry}
+	if err := h.Imports.Allow(v.who, in.Team); err != nil {
+		return in, rules.Outcome{}, err
+	}
+	parts, err := v.c.Request.MultipartReader()
+	if err != nil {
+		return in, rules.Outcome{}, noZip(err)
+	}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return in, rules.Outcome{}, noZip(nil)
+		case err != nil:
+			return in, rules.Outcome{}, fault.New(fault.Malformed, "upload_broken",
+				"The upload broke off. Send it again.").Because(err)
+		case part.FormName() == "zip":
+			out, err := h.importPart(v, part, in)
+			return in, out, err
+		}
+		if err := readImportField(part, &in); err != nil {
+			return in, rules.Outcome{}, err
+		}
+	}
+}
+
+func noZip(cause error) error {
+	return fault.InvalidField("/zip", "no_zip", "Choose the zip of an export.").Because(cause)
+}
+
+// maxImportField bounds a field of the form, in bytes.
+const maxImportField = 1 << 10
+
+func readImportField(part *multipart.Part, in *rules.Input) error {
+	raw, err := io.ReadAll(io.LimitReader(part, maxImportField+1))
+	if err != nil {
+		return fault.New(fault.Malformed, "upload_broken", "The upload broke off. Send it again.").Because(err)
+	}
+	text := strings.TrimSpace(string(raw))
+	if len(raw) > maxImportField || !web.ValidText(text) {
+		return fault.New(fault.Malformed, "malformed", "The form could not be read.")
+	}
+	switch part.FormName() {
+	case "name":
+		in.Name = text
+	case "sha256":
+		sum, err := hex.DecodeString(text)
+		if err != nil || len(sum) != 32 {
+			return fault.InvalidField("/sha256", "invalid_sha256", "Check the zip again: the form has another one's sum.")
+		}
+		in.SHA256 = (*[32]byte)(sum)
+	}
+	return nil
+}
+
+func (h *Handler) importPart(v *visit, part *multipart.Part, in rules.Input) (rules.Outcome, error) {
+	zip, err := h.Web.Receive(v.c.Writer, part)
+	if err != nil {
+		return rules.Outcome{}, err
+	}
+	defer zip.Close()
+	if zip.Size == 0 {
+		return rules.Outcome{}, noZip(nil)
+	}
+	return h.Imports.Import(v.ctx(), v.who, zip, zip.Size, in)
+}
+
+// importRefused shows the form with what was wrong. Refusals that are not of the form, such
+// as of an upload that is too large, are shown in it too, so that it stays as it is.
+func (h *Handler) importRefused(v *visit, in rules.Input, err error) (web.Answer, error) {
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok || refused.Kind == fault.Internal || refused.Kind == fault.Unauthenticated ||
+		refused.Kind == fault.Forbidden || refused.Kind == fault.NotFound {
+		return web.Answer{}, err
+	}
+	wrong := &formErrors{status: web.StatusOf(refused.Kind), public: refused.Public}
+	if known, ok := formErrorsIn(err); ok {
+		wrong = known
+	}
+	m := h.importPage(v)
+	m.Name = wrong.value("/name", in.Name)
+	m.Error = strings.TrimSpace(wrong.take("/zip") + " " + wrong.rest())
+	if m.Error == "" && m.Name.Error != "" {
+		m.Error = m.Name.Error
+	}
+	if m.Error == "" {
+		m.Error = refused.Public
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusBadRequest), Page: projects.ImportPage(m)}, nil
+}
+
+func importFound(o rules.Outcome) *projects.ImportFound {
+	found := &projects.ImportFound{Name: o.Project.Name, SHA256: hex.EncodeToString(o.SHA256[:])}
+	for _, count := range []struct {
+		label string
+		n     int64
+	}{
+		{"Versions", o.Made.Versions}, {"Environments", o.Made.Environments}, {"Key types", o.Made.KeyTypes},
+		{"API keys", o.Made.Keys}, {"Tenants", o.Made.Tenants}, {"App clients", o.Made.AppClients},
+		{"Providers", o.Made.Providers}, {"Groups", o.Made.Groups}, {"Users", o.Made.Users},
+	} {
+		found.Made = append(found.Made, ui.Fact{Label: count.label, Value: humanize.Comma(count.n)})
+	}
+	for _, item := range o.LeftOut {
+		found.LeftOut = append(found.LeftOut, projects.ImportItem{
+			Subject: item.Subject,
+			Detail:  item.Detail,
+			Code:    item.Code,
+		})
+	}
+	return found
+}

@@ -1,0 +1,42 @@
+package projects
+
+import "postern/views/ui"
+
+// Import is the page that makes a project of a zip. Its form posts name, sha256 and the file
+// zip to ImportPath, or to PreviewPath to be told what that would do.
+type Import struct {
+	Page   ui.Page
+	Team   string // name of the team that gets the project
+	Denied bool   // the visitor may import nothing into the team
+	Name   ui.Value
+	Error  string
+	Found  *ImportFound // what an import would do; nil before a preview
+}
+
+// The paths of the form.
+const (
+	ImportPath  = "/imports"
+	PreviewPath = "/imports/preview"
+)
+
+// ImportFound says what an import of a zip would do.
+type ImportFound struct {
+	Name    string // of the new project
+	SHA256  string // of the zip, in hexadecimal
+	Made    []ui.Fact
+	LeftOut []ImportItem
+}
+
+// ImportItem is something that the new project would not have as it was.
+type ImportItem struct{ Subject, Detail, Code string }
+
+// heading says in a line what the page has found.
+func (m Import) heading() string {
+	switch {
+	case m.Error != "":
+		return "The zip is not imported"
+	case m.Found != nil:
+		return m.Found.Name + " would have"
+	}
+	return ""
+}
