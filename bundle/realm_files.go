@@ -60,10 +60,16 @@ func (b *Build) realm() []Part {
 	parts := []Part{{Name: RealmFile, Doc: realmDoc, Write: func(ctx context.Context, w io.Writer) error {
 		return b.Realm(ctx, RealmFile).WriteRealm(w)
 	}}}
+	users := realm.Files{}
+	b.closers = append(b.closers, users.Close)
 	for n := range b.Realm(context.Background(), "").UserFiles() {
 		name := RealmUsersFile(n)
 		parts = append(parts, Part{Name: name, Doc: realmUsersDoc, Write: func(ctx context.Context, w io.Writer) error {
-			return b.Realm(ctx, name).WriteUsers(w, n)
+			if n == 0 || users.Project == nil {
+				users.Close()
+				users.Source = b.Realm(ctx, name)
+			}
+			return users.Write(w, n)
 		}})
 	}
 	for _, t := range b.Project.Tenants {

@@ -49,9 +49,11 @@ func TestKeycloakImportsAHostileProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	files["shop-realm"] = text.String()
+	userFiles := realm.Files{Source: source}
+	defer userFiles.Close()
 	for n := range source.UserFiles() {
 		text.Reset()
-		if err := source.WriteUsers(&text, n); err != nil {
+		if err := userFiles.Write(&text, n); err != nil {
 			t.Fatal(err)
 		}
 		files["shop-users-"+string(rune('0'+n))] = text.String()

@@ -100,8 +100,12 @@ func (s Source) WriteRealm(w io.Writer) error {
 		value(out, machine)
 	}
 	if s.UserFiles() == 0 {
-		if err := s.writeUsers(out, 0, s.PerFile); err != nil {
-			return err
+		for one, err := range s.all() {
+			if err != nil {
+				return err
+			}
+			out.Next("    ")
+			value(out, one)
 		}
 	}
 	out.Raw("\n  ]\n}\n")
@@ -123,47 +127,6 @@ func (s Source) longestRefresh() int {
 		}
 	}
 	return longest
-}
-
-// WriteUsers writes one of the files of users, counted from 0.
-func (s Source) WriteUsers(w io.Writer, file int) error {
-	out := jsonfile.NewStream(w)
-	out.Raw("{\n  \"realm\": ")
-	value(out, s.Name())
-	out.Raw(",\n  \"users\": ")
-	out.Open("[")
-	if err := s.writeUsers(out, int64(file)*s.PerFile, s.PerFile); err != nil {
-		return err
-	}
-	out.Raw("\n  ]\n}\n")
-	return out.Close()
-}
-
-// writeUsers writes at most n users of all tenants without the first skip.
-func (s Source) writeUsers(out *jsonfile.Stream, skip, n int64) error {
-	var at int64
-	for _, t := range s.Tenants {
-		if at+t.Directory.Users <= skip || at >= skip+n {
-			at += t.Directory.Users
-			continue
-		}
-		of := s.membersOf(t)
-		for u, err := range s.Users(t) {
-			if err != nil {
-				return err
-			}
-			at++
-			if at <= skip {
-				continue
-			}
-			if at > skip+n {
-				break
-			}
-			out.Next("    ")
-			value(out, of.user(u))
-		}
-	}
-	return nil
 }
 
 func section[T any](out *jsonfile.Stream, name string, list []T) {

@@ -62,11 +62,15 @@ func TestUsersAreSpreadOverFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := usersIn(t, text.String())[1:] // the first is the machine's
+		files := realm.Files{Source: s}
+		defer files.Close()
+		inOrder := map[int]string{}
 		for n := range s.UserFiles() {
 			text.Reset()
-			if err := s.WriteUsers(&text, n); err != nil {
+			if err := files.Write(&text, n); err != nil {
 				t.Fatal(err)
 			}
+			inOrder[n] = text.String()
 			more := usersIn(t, text.String())
 			if int64(len(more)) > perFile {
 				t.Errorf("%d users in a file, at most %d fit", len(more), perFile)
@@ -76,6 +80,12 @@ func TestUsersAreSpreadOverFiles(t *testing.T) {
 		want := []string{"usr_b00", "usr_b01", "usr_a00", "usr_a01", "usr_a02", "usr_a03", "usr_a04"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d a file (-want +got):\n%s", perFile, diff)
+		}
+		for n, want := range inOrder { // in any order
+			text.Reset()
+			if err := files.Write(&text, n); err != nil || text.String() != want {
+				t.Errorf("%d a file: file %d out of order differs, %v", perFile, n, err)
+			}
 		}
 	}
 }
