@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -113,6 +114,17 @@ func TestVerifyRefusesUnsafeNames(t *testing.T) {
 			refusedAs(t, e.pack(t), c.entry, c.says)
 		})
 	}
+}
+
+// A line is read into memory, so that its length has a bound of its own. The sums and sizes
+// are right.
+func TestVerifyRefusesALineWithoutEnd(t *testing.T) {
+	e := unpacked(t)
+	long := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte{}).Read(long)
+	e.files[rows] += fmt.Sprintf(`{"id":"%x"}`, long) + "\n"
+	e.reseal(t)
+	refusedAs(t, e.pack(t), rows, "token too long")
 }
 
 func TestVerifyRefusesOverlappingEntries(t *testing.T) {
