@@ -38,6 +38,8 @@ type settings struct {
 	only        string
 	profile     string
 	before      string
+	export      int
+	database    string
 }
 
 func main() {
@@ -57,6 +59,8 @@ func main() {
 		"",
 		"a postern binary built from an earlier commit, measured in the same rounds",
 	)
+	flag.IntVar(&s.export, "export", 0, "instead of comparing, export so many keys and as many users")
+	flag.StringVar(&s.database, "database", "", "with -export: postgres:// URL of an empty database; empty means SQLite")
 	flag.Parse()
 
 	if err := run(s); err != nil {
@@ -90,6 +94,9 @@ func run(s settings) (err error) {
 		return err
 	}
 	defer upstream.stop()
+	if s.export > 0 {
+		return load{wrk: tools.wrk, settings: s, dir: dir}.exportIn(ctx, s, binary, dir, upstream.url)
+	}
 	postern, err := startPostern(ctx, binary, filepath.Join(dir, "data"))
 	if err != nil {
 		return err

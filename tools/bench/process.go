@@ -30,17 +30,17 @@ func start(name string, args ...string) (*process, error) {
 }
 
 // waitFor asks until ready says yes, and fails when the process ends instead or
-// ten seconds have passed.
+// a minute has passed.
 func (p *process) waitFor(ready func() bool) error {
 	name := filepath.Base(p.cmd.Path)
-	late := time.After(10 * time.Second)
+	late := time.After(time.Minute)
 	for !ready() {
 		select {
 		case <-p.gone:
 			return fmt.Errorf("%s ended before it was ready:\n%s", name, p.output.String())
 		case <-late:
 			p.stop()
-			return fmt.Errorf("%s was not ready after ten seconds:\n%s", name, p.output.String())
+			return fmt.Errorf("%s was not ready after a minute:\n%s", name, p.output.String())
 		case <-time.After(time.Millisecond):
 		}
 	}

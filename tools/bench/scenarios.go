@@ -52,7 +52,7 @@ func stockUp(ctx context.Context, s settings, binary string, target string, p **
 }
 
 func (m *market) fill(ctx context.Context, s settings, data string) error {
-	stock, err := openStock(ctx, data)
+	stock, err := openStock(ctx, data, "")
 	if err != nil {
 		return err
 	}

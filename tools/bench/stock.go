@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,8 +18,8 @@ type stock struct {
 	db *models.DB
 }
 
-func openStock(ctx context.Context, data string) (*stock, error) {
-	db, err := models.Open(ctx, "", filepath.Join(data, "postern.db"))
+func openStock(ctx context.Context, data, databaseURL string) (*stock, error) {
+	db, err := models.Open(ctx, databaseURL, filepath.Join(data, "postern.db"))
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +67,67 @@ func (s *stock) keys(ctx context.Context, name string, n, some int) ([]string, e
 		}
 	}
 	return shown, nil
+}
+
+// people adds n users of the project's own tenant, each with an identity and in one of the
+// groups.
+func (s *stock) people(ctx context.Context, name string, n, groups int) error {
+	tx := s.db.Read(ctx)
+	project, err := tx.ProjectByName(name)
+	if err != nil {
+		return err
+	}
+	tenants, err := tx.TenantsOf(project.ID)
+	if err != nil {
+		return err
+	}
+	tenant, now := tenants[0].ID, models.Now()
+	var in []models.UserGroup
+	for i := range groups {
+		in = append(in, models.UserGroup{
+			ID: models.NewID("grp"), TenantID: tenant, Name: fmt.Sprintf("group-%d", i), CreatedAt: now, UpdatedAt: now,
+		})
+	}
+	if err := s.db.Write(ctx, func(tx *models.Tx) error { return insertAll(tx, in) }); err != nil {
+		return err
+	}
+	const batch = 10_000
+	for done := 0; done < n; done += batch {
+		var users []models.EndUser
+		var identities []models.Identity
+		var members []models.GroupMember
+		for i := done; i < min(done+batch, n); i++ {
+			id := models.NewID("usr")
+			email := fmt.Sprintf("user-%d@example.com", i)
+			users = append(users, models.EndUser{
+				ID: id, TenantID: tenant, Email: email, EmailVerified: true, Name: fmt.Sprintf("User %d", i),
+				State: "active", CreatedAt: now, UpdatedAt: now,
+			})
+			identities = append(identities, models.Identity{
+				TenantID: tenant, Issuer: "https://accounts.google.com", Subject: fmt.Sprint(i), UserID: id, CreatedAt: now,
+			})
+			members = append(members, models.GroupMember{
+				GroupID: in[i%groups].ID, UserID: id, Role: "member", CreatedAt: now,
+			})
+		}
+		err := s.db.Write(ctx, func(tx *models.Tx) error {
+			return errors.Join(insertAll(tx, users), insertAll(tx, identities), insertAll(tx, members))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertAll inserts rows a few hundred at a time: SQLite bounds the parameters of a statement.
+func insertAll[T any](tx *models.Tx, rows []T) error {
+	for some := range slices.Chunk(rows, 500) {
+		if err := tx.Insert(&some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // claim marks the project as claimed, as nearly all called projects are.

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"postern/client"
+)
+
+// exportGroups is the number of groups that the exported users are in.
+const exportGroups = 1000
+
+// exportIn exports a project with so many keys and users for Kong, and prints how long that
+// and verifying the zip take, what memory the server takes above idle, and how a slow call's
+// time (p99) changes meanwhile. The database is SQLite in dir, or the one at s.database.
+func (l load) exportIn(ctx context.Context, s settings, binary, dir, target string) error {
+	if err := os.Setenv("POSTERN_DATABASE_URL", s.database); err != nil { // not as an argument: it has a password
+		return err
+	}
+	data := filepath.Join(dir, "data")
+	server, err := startPostern(ctx, binary, data)
+	if err != nil {
+		return err
+	}
+	defer func() { server.stop() }()
+	made, err := server.createProject(ctx, "large", target)
+	if err != nil {
+		return err
+	}
+	server.stop()
+	progress("making %d keys and %d users", s.export, s.export)
+	if err := fillExport(ctx, s, data); err != nil {
+		return err
+	}
+	if server, err = startPostern(ctx, binary, data); err != nil {
+		return err
+	}
+	api, err := client.New(server.control, made.workspaceKey)
+	if err != nil {
+		return err
+	}
+	caller := peer{name: "postern", url: server.gateway + "/large/1.0.0/prod", key: made.key, pids: server.pids}
+	calls := scenario{name: "export", connections: 8, path: "/orders/42", peers: []peer{caller}}
+	if _, err := l.measure(ctx, calls, caller); err != nil { // warms up
+		return err
+	}
+
+	progress("exporting without calls")
+	alone, err := exportOnce(ctx, api, server, func() error { return nil })
+	if err != nil {
+		return err
+	}
+	without, err := l.slowest(ctx, calls, caller, nil)
+	if err != nil {
+		return err
+	}
+	progress("exporting under calls")
+	var during float64
+	busy, err := exportOnce(ctx, api, server, func() (err error) {
+		during, err = l.slowest(ctx, calls, caller, api)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	verified, err := verifyExport(ctx, api, alone.export, binary, dir)
+	if err != nil {
+		return err
+	}
+	rows := float64(2 * s.export)
+	for _, line := range []struct {
+		what  string
+		value float64
+		unit  string
+	}{
+		{"rows into the zip", rows / alone.took.Seconds(), "rows/s"},
+		{"the same under calls", rows / busy.took.Seconds(), "rows/s"},
+		{"size of the zip", float64(alone.export.SizeBytes) / 1e6, "MB"},
+		{"memory above idle, at most", alone.memory, "MB"},
+		{"postern verify", verified.Seconds(), "s"},
+		{"p99 of calls without an export", without / 1000, "ms"},
+		{"p99 of calls during one", during / 1000, "ms"},
+		{"ratio", during / without, ""},
+	} {
+		fmt.Printf("%-44s %12.2f %s\n", line.what, line.value, line.unit)
+	}
+	return nil
+}
+
+func fillExport(ctx context.Context, s settings, data string) (err error) {
+	stock, err := openStock(ctx, data, s.database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stock.db.Close()) }()
+	if _, err := stock.keys(ctx, "large", s.export, 1); err != nil {
+		return err
+	}
+	return stock.people(ctx, "large", s.export, exportGroups)
+}
+
+// exported is an export that is ready.
+type exported struct {
+	export client.Export
+	took   time.Duration
+	memory float64 // MB above what the server took before
+}
+
+// exportOnce exports, and does something meanwhile.
+func exportOnce(ctx context.Context, api *client.Client, server *postern, meanwhile func() error) (exported, error) {
+	var out exported
+	idle, err := residentMB(server.pids()[0])
+	if err != nil {
+		return out, err
+	}
+	began := time.Now()
+	queued, err := api.CreateExport(ctx, "large", client.NewExport{Format: "gateway"})
+	if err != nil {
+		return out, err
+	}
+	beside := make(chan error, 1)
+	go func() { beside <- meanwhile() }()
+	out.export, err = api.WaitExport(ctx, queued.ID, func(client.Export) {
+		if now, err := residentMB(server.pids()[0]); err == nil {
+			out.memory = max(out.memory, now-idle)
+		}
+	})
+	out.took = time.Since(began)
+	return out, errors.Join(err, <-beside)
+}
+
+// slowest returns the median p99 of calls in µs: of five measurements, or of as many as fit
+// into the export that is running at api.
+func (l load) slowest(ctx context.Context, sc scenario, p peer, api *client.Client) (float64, error) {
+	var all []result
+	for {
+		r, err := l.measure(ctx, sc, p)
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, r)
+		goOn := len(all) < 5
+		if api != nil {
+			if goOn, err = isExporting(ctx, api); err != nil {
+				return 0, err
+			}
+		}
+		if !goOn {
+			return median(all, func(r result) float64 { return r.p99 }), nil
+		}
+	}
+}
+
+// isExporting reports whether the newest export is not finished.
+func isExporting(ctx context.Context, api *client.Client) (bool, error) {
+	for e, err := range api.Exports(ctx, "large") {
+		return e.State == "queued" || e.State == "building", err
+	}
+	return false, nil
+}
+
+// verifyExport downloads a zip and returns how long `postern verify` takes.
+func verifyExport(
+	ctx context.Context, api *client.Client, e client.Export, binary, dir string,
+) (took time.Duration, err error) {
+	name := filepath.Join(dir, "large.zip")
+	file, err := os.Create(name)
+	if err != nil {
+		return 0, err
+	}
+	err = errors.Join(api.Download(ctx, e, file), file.Close())
+	if err != nil {
+		return 0, err
+	}
+	progress("verifying the zip")
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, binary, "verify", name)
+	cmd.Stdout, cmd.Stderr = io.Discard, os.Stderr
+	err = cmd.Run()
+	return time.Since(began), err
+}
