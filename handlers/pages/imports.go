@@ -58,6 +58,14 @@ func (h *Handler) importPosted(v *visit, dry bool) (rules.Input, rules.Outcome, 
 	if err := h.Imports.Allow(v.who, in.Team); err != nil {
 		return in, rules.Outcome{}, err
 	}
+	if !dry {
+		sum, err := hex.DecodeString(v.c.Query("sha256"))
+		if err != nil || len(sum) != 32 {
+			return in, rules.Outcome{}, fault.InvalidField("/zip", "not_checked",
+				"Check what is imported first: only a zip that was checked is imported.")
+		}
+		in.SHA256 = (*[32]byte)(sum)
+	}
 	parts, err := v.c.Request.MultipartReader()
 	if err != nil {
 		return in, rules.Outcome{}, noZip(err)
@@ -96,15 +104,8 @@ func readImportField(part *multipart.Part, in *rules.Input) error {
 	if len(raw) > maxImportField || !web.ValidText(text) {
 		return fault.New(fault.Malformed, "malformed", "The form could not be read.")
 	}
-	switch part.FormName() {
-	case "name":
+	if part.FormName() == "name" {
 		in.Name = text
-	case "sha256":
-		sum, err := hex.DecodeString(text)
-		if err != nil || len(sum) != 32 {
-			return fault.InvalidField("/sha256", "invalid_sha256", "Check the zip again: the form has another one's sum.")
-		}
-		in.SHA256 = (*[32]byte)(sum)
 	}
 	return nil
 }

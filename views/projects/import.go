@@ -2,8 +2,9 @@ package projects
 
 import "postern/views/ui"
 
-// Import is the page that makes a project of a zip. Its form posts name, sha256 and the file
-// zip to ImportPath, or to PreviewPath to be told what that would do.
+// Import is the page that makes a project of a zip. Its form posts name and the file zip to
+// PreviewPath to be told what an import would do, and to ImportPath with the query sha256.
+// A field of the form would come after the file, which is read as it arrives.
 type Import struct {
 	Page   ui.Page
 	Team   string // name of the team that gets the project
