@@ -240,7 +240,7 @@ func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	case s.Feature == snapshot.FeatureKey && !s.Key.ExpiresAt.IsZero():
 		v.Reason = "expires"
 	}
-	if s.Feature == snapshot.FeatureKey && (v.Reason == "" || v.Reason == "expires") {
+	if s.Feature == snapshot.FeatureKey && (v.Reason == "" || v.Reason == "minted") && s.Key.ExpiresAt.IsZero() {
 		v.Probes = probesOfKey(b, s.Key)
 	}
 	v.Target = bundle.At(gatewayFile, "/plugins/0/config/keys/%x", hash)

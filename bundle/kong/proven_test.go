@@ -11,59 +11,96 @@ import (
 // unproven are the codes of exact items that no recorded request proves by itself, each with
 // the reason. The conformance tests prove them with keys and upstreams of their own.
 var unproven = map[string]string{
-	"kong.project.served_alone":            "the absence of other projects is no answer",
-	"kong.openapi_document.document":       "a document, which no call reads",
-	"kong.key_type.plugin":                 "upstreams alone see the scopes",
-	"kong.tenant.header":                   "upstreams alone see the tenant",
-	"kong.tenant.detached":                 "needs a key of that tenant, which the zip does not have",
-	"kong.product.keys":                    "needs a key of the product, which the zip does not have",
-	"kong.owner_fallback.plugin":           "a tenant's own owner: needs a token of the tenant",
-	"kong.owner_fallback.unused":           "nothing to ask for",
-	"kong.ip_rules.plugin":                 "a rule for other addresses than the gateway's own machine has",
-	"kong.key_ip_ranges.plugin":            "needs the key and an address in and out of its ranges",
-	"kong.key.hash":                        "with address ranges: needs the key and an address in them",
-	"kong.rate_limits.plugin":              "needs as many calls as the limit, which callers would lack",
-	"kong.rate_limits.by_address":          "needs as many calls as the limit, which callers would lack",
-	"kong.key.frozen":                      "needs the frozen key, which the zip does not have",
-	"kong.key.user_frozen":                 "needs the user's key, which the zip does not have",
-	"kong.key.revoked":                     "needs the revoked key, which the zip does not have",
-	"kong.key.wrong_tenant":                "needs the key, which the zip does not have",
-	"kong.rate_limits.revoked":             "needs the revoked key, which the zip does not have",
-	"kong.key_ip_ranges.revoked":           "needs the revoked key, which the zip does not have",
-	"kong.key_rotation_grace.by_the_clock": "needs the rotated key, and time to pass",
-	"kong.request_limits.accel_headers":    "needs an upstream that answers with such a header",
-	"kong.request_limits.header_names":     "upstreams alone see the headers",
+	"kong.project.served_alone":                        "the absence of other projects is no answer",
+	"kong.openapi_document.document":                   "a document, which no call reads",
+	"kong.key_type.plugin":                             "upstreams alone see the scopes",
+	"kong.tenant.header":                               "upstreams alone see the tenant",
+	"kong.tenant.detached":                             "needs a key of that tenant, which the zip does not have",
+	"kong.product.keys":                                "needs a key of the product, which the zip does not have",
+	"kong.owner_fallback.plugin":                       "a tenant's own owner: needs a token of the tenant",
+	"kong.owner_fallback.unused":                       "nothing to ask for",
+	"kong.ip_rules.plugin":                             "a rule for other addresses than the gateway's own machine has",
+	"kong.key_ip_ranges.plugin":                        "needs the key and an address in and out of its ranges",
+	"kong.key.hash":                                    "with address ranges: needs the key and an address in them",
+	"kong.rate_limits.plugin":                          "needs as many calls as the limit, which callers would lack",
+	"kong.rate_limits.by_address":                      "needs as many calls as the limit, which callers would lack",
+	"kong.key.expires":                                 "the key may have expired when the probe is sent",
+	"kong.key.frozen":                                  "needs the frozen key, which the zip does not have",
+	"kong.key.user_frozen":                             "needs the user's key, which the zip does not have",
+	"kong.key.revoked":                                 "needs the revoked key, which the zip does not have",
+	"kong.key.wrong_tenant":                            "needs the key, which the zip does not have",
+	"kong.rate_limits.revoked":                         "needs the revoked key, which the zip does not have",
+	"kong.key_ip_ranges.revoked":                       "needs the revoked key, which the zip does not have",
+	"kong.key_rotation_grace.by_the_clock":             "needs the rotated key, and time to pass",
+	"kong.key_rotation_grace.revoked":                  "needs the revoked key, which the zip does not have",
+	"kong.client_certificate.key_from_environment":     "upstreams alone see the certificate",
+	"kong.upstream_header.placeholder":                 "upstreams alone see the header",
+	"kong.users.document":                              "documents, which no call reads",
+	"kong.user_group.document":                         "documents, which no call reads",
+	"kong.identity_provider.document":                  "documents, which no call reads",
+	"kong.redirect_uris.realm":                         "of the realm, not of the gateway",
+	"kong.owner_fallback.tenant":                       "needs a token of the tenant",
+	"kong.token_introspection.secret_from_environment": "needs a token of the endpoint",
+	"kong.token_introspection.unused":                  "nothing to ask for",
+	"kong.token_issuer.unused":                         "nothing to ask for",
+	"kong.api_scope.unused":                            "nothing to ask for",
+	"kong.token_issuer.plugin":                         "needs a token of the issuer, which the zip does not have",
+	"kong.key.minted":                                  "with an end or address ranges: needs the time, or an address in them",
+	"kong.request_limits.accel_headers":                "needs an upstream that answers with such a header",
+	"kong.request_limits.header_names":                 "upstreams alone see the headers",
 }
 
 func TestExactItemsNameTheProbesThatProveThem(t *testing.T) {
-	var ledger struct{ Items []bundle.Item }
-	if err := json.Unmarshal([]byte(write(t, sampleInput())["MIGRATION-REPORT.json"]), &ledger); err != nil {
-		t.Fatal(err)
-	}
-	proven := 0
-	for _, item := range ledger.Items {
-		switch {
-		case item.Status != bundle.Exact:
-		case len(item.Probes) > 0:
-			proven++
-		case unproven[item.Code] == "":
-			t.Errorf("%s %s is exact, and no probe proves it", item.Code, item.Name)
+	tokens, minted := sampleInput(), sampleInput()
+	takeTokens(tokens.Project)
+	minted.Options.Keys = bundle.KeysMint
+	proven := map[string]bool{}
+	for _, in := range []bundle.Input{sampleInput(), tokens, minted} {
+		for _, item := range ledgerOf(t, in) {
+			switch {
+			case item.Status != bundle.Exact:
+			case len(item.Probes) > 0:
+				proven[item.Code] = true
+			case unproven[item.Code] == "":
+				t.Errorf("%s %s is exact, and no probe proves it", item.Code, item.Name)
+			}
 		}
 	}
-	if proven < 30 {
-		t.Errorf("%d items are proven by a probe", proven)
+	exact := map[string]bool{}
+	for feature, fates := range Target.Table {
+		for _, fate := range fates {
+			code := Target.Name + "." + string(feature) + "." + fate.Reason
+			if fate.Status != bundle.Exact {
+				continue
+			}
+			exact[code] = true
+			if !proven[code] && unproven[code] == "" {
+				t.Errorf("%s is exact, and no probe proves it", code)
+			}
+		}
 	}
+	for code := range unproven {
+		if !exact[code] {
+			t.Errorf("%s is listed, and no fate is exact with that code", code)
+		}
+	}
+}
+
+// ledgerOf exports, and returns the items of the ledger.
+func ledgerOf(t *testing.T, in bundle.Input) []bundle.Item {
+	t.Helper()
+	var ledger struct{ Items []bundle.Item }
+	if err := json.Unmarshal([]byte(write(t, in)["MIGRATION-REPORT.json"]), &ledger); err != nil {
+		t.Fatal(err)
+	}
+	return ledger.Items
 }
 
 func TestEnvironmentOfAnUnclaimedProject(t *testing.T) {
 	in := sampleInput()
 	in.Project.ExpiresAt = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	var ledger struct{ Items []bundle.Item }
-	if err := json.Unmarshal([]byte(write(t, in)["MIGRATION-REPORT.json"]), &ledger); err != nil {
-		t.Fatal(err)
-	}
 	seen := 0
-	for _, item := range ledger.Items {
+	for _, item := range ledgerOf(t, in) {
 		if item.Kind != "environment" {
 			continue
 		}

@@ -210,13 +210,15 @@ func keyFates() []bundle.Fate {
 			Note:   "The consumer's present key goes on working; the gateway knows its hash only.",
 		},
 		{Reason: "expires", Status: bundle.Exact, How: "the same with `until`",
-			Note: "The consumer's present key goes on working until the same moment, by the gateway's clock."},
+			Note: "The consumer's present key works until the same moment, by the gateway's clock, and is answered 401 " +
+				"from then on."},
 		{Reason: "frozen", Status: bundle.Exact, How: "the same with `frozen`",
-			Note: "The key is frozen here as there and answered 403 key_frozen.",
+			Note: "The key is frozen here as there and answered 403 key_frozen, or 401 once it has expired.",
 			Remedy: "To unfreeze it, delete the word frozen from its line in gateway/gateway.yaml and start the " +
 				"gateway again."},
 		{Reason: "user_frozen", Status: bundle.Exact, How: "the same with `user_frozen`",
-			Note: "The key's owner is a frozen user, and the key is answered 403 user_frozen here as there.",
+			Note: "The key's owner is a frozen user, and the key is answered 403 user_frozen here as there, or 401 once " +
+				"it has expired.",
 			Remedy: "To unfreeze the user, delete the word user_frozen from the lines of their keys in " +
 				"gateway/gateway.yaml and start the gateway again."},
 		{Reason: "wrong_tenant", Status: bundle.Exact, How: "the same; its tenant is not among `tenants`",
