@@ -162,6 +162,12 @@ func (s *Service) write(
 			return bundle.Result{}, err
 		}
 	}
+	kept := newSpool()
+	defer kept.close()
+	read := in.Users
+	in.Users = func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
+		return kept.users(t, read(ctx, t))
+	}
 	in.Sign, in.Progress = sign, progress
 	return bundle.Write(ctx, draft, in)
 }
