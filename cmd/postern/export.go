@@ -84,7 +84,7 @@ there is one.`,
 	flags.StringVar(
 		&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none",
 	)
-	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users, groups, and API keys with their owners")
+	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users with their identities, groups, and API keys with their owners")
 	flags.BoolVar(&f.secrets, "secrets", false, "with the secrets that identity providers, token endpoints and "+
 		"upstreams know you by; whoever has the zip can act as you there")
 	flags.StringVar(&f.recipient, "recipient", "", "public key of age (age1…) that the secrets are encrypted to")

@@ -19,7 +19,7 @@ func (h *Handler) previewExport(ctx context.Context, in *struct {
 	ProjectRef
 	Format    string `query:"format" doc:"data, or gateway for a zip that runs on Kong" example:"gateway"`
 	Keys      string `query:"keys" doc:"hashes (default), mint or none"`
-	Consumers bool   `query:"consumers" default:"true" doc:"false leaves out users, groups and API keys"`
+	Consumers bool   `query:"consumers" default:"true" doc:"false leaves out users with their identities, groups and API keys"`
 	Secrets   bool   `query:"secrets" doc:"With the secrets that others gave to the team"`
 }) (*body[previewOutput], error) {
 	found, err := h.Exports.Preview(ctx, web.Principal(ctx), in.Project, exports.Options{

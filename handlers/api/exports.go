@@ -97,7 +97,7 @@ func (h *Handler) createExport(ctx context.Context, in *struct {
 	Body struct {
 		Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
 		Keys      string `json:"keys,omitempty" doc:"hashes (default): existing keys keep working; mint: adds new keys; none"`
-		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out users, groups and API keys; not with keys mint"`
+		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out users with their identities, groups and API keys; not with keys mint"`
 		Secrets   bool   `json:"secrets,omitempty" doc:"Includes the secrets that others gave to the team"`
 		Recipient string `json:"recipient,omitempty" doc:"Public key of age (age1…) that secrets are encrypted to"`
 		Password  string `json:"password,omitempty" doc:"Of the account; with secrets, unless it has none and signed in within five minutes"`

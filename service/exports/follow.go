@@ -15,7 +15,7 @@ const (
 	Heartbeat = 15 * time.Second
 
 	followEvery  = 500 * time.Millisecond // workers write the progress once a second
-	followFor    = 10 * time.Minute       // after which the client has to authenticate again
+	followFor    = time.Minute            // after which the client has to authenticate again
 	maxFollowers = 200
 )
 
@@ -52,7 +52,7 @@ func (f *Followers) leave() {
 
 // Follow calls send with the export as it is, after each change, and once in a Heartbeat. It
 // returns nil once it has sent the export in a state that it cannot leave by being built, and
-// ends with ctx, with the process, after ten minutes, or with the error of send. Whether the
+// ends with ctx, with the process, after a minute, or with the error of send. Whether the
 // principal may still read the export is checked with the rights that it began with. Too
 // many readers are refused as TooMany.
 //
