@@ -33,7 +33,7 @@ const (
 
 	silentFor   = time.Minute      // after which a connection that brings nothing counts as broken
 	storeWithin = time.Minute      // for requests that move no content
-	discardIn   = 10 * time.Second // for those of a discarded draft
+	discardIn   = 10 * time.Second // for those under way of a discarded draft, and for its removal
 )
 
 // Bucket is a Store in an S3-compatible bucket. A file is an upload in several parts, which
@@ -49,6 +49,9 @@ type Bucket struct {
 // ErrRefused means that the settings of a bucket are wrong: its server answered and refused
 // this one, or there are no credentials.
 var ErrRefused = errors.New("refused")
+
+// errDiscarded ends the content of a discarded draft.
+var errDiscarded = errors.New("the draft was discarded")
 
 // OpenBucket returns a Store in a bucket. It reads credentials from the AWS variables and
 // files, and does not connect; Check does.
@@ -135,18 +138,7 @@ func (b *Bucket) Create(ctx context.Context, a Attempt) (Draft, error) {
 	if err := b.Remove(ctx, a.Export); err != nil {
 		return nil, fmt.Errorf("remove earlier attempts at export %s: %w", a.Export, err)
 	}
-	ctx, stop := context.WithCancel(ctx)
-	key := b.prefix + a.name()
-	writer, err := b.blobs.NewWriter(ctx, key, &blob.WriterOptions{
-		BufferSize:     uploadPart,
-		MaxConcurrency: uploadsAtOnce,
-		ContentType:    "application/zip",
-	})
-	if err != nil {
-		stop()
-		return nil, fmt.Errorf("begin the file of export %s: %w", a.Export, down(err))
-	}
-	return &bucketDraft{ctx: ctx, stop: stop, writer: writer, bucket: b, key: key}, nil
+	return b.newDraft(ctx, b.prefix+a.name()), nil
 }
 
 // Open implements Store.

@@ -6,32 +6,72 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 
 	"gocloud.dev/blob"
 )
 
-// bucketDraft is a Draft in a bucket. ctx belongs to the upload, which ends with it.
+// bucketDraft is a Draft in a bucket: an upload that reads what is written.
+//
+// The end of caller ends what the upload reads, and not its requests: a server keeps a part
+// that arrives after its upload was aborted, so that an upload is aborted once none is under way.
 type bucketDraft struct {
-	ctx    context.Context
-	stop   context.CancelFunc
-	writer *blob.Writer
-	closed bool // writer panics if it is closed twice
-	bucket *Bucket
-	key    string
+	caller  context.Context
+	upload  context.Context // of the requests
+	stop    context.CancelFunc
+	content *io.PipeWriter
+	ended   chan struct{} // closed when no request is under way
+	err     error         // of the upload, once it has ended
+	bucket  *Bucket
+	key     string
+}
+
+// newDraft begins an upload, which ends with Commit or Discard.
+func (b *Bucket) newDraft(ctx context.Context, key string) *bucketDraft {
+	upload, stop := context.WithCancel(context.WithoutCancel(ctx))
+	reader, writer := io.Pipe()
+	d := &bucketDraft{
+		caller:  ctx,
+		upload:  upload,
+		stop:    stop,
+		content: writer,
+		ended:   make(chan struct{}),
+		bucket:  b,
+		key:     key,
+	}
+	context.AfterFunc(ctx, func() { _ = writer.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		defer close(d.ended)
+		d.err = b.blobs.Upload(upload, key, reader, &blob.WriterOptions{
+			BufferSize:     uploadPart,
+			MaxConcurrency: uploadsAtOnce,
+			ContentType:    "application/zip",
+		})
+		_ = reader.CloseWithError(d.err)
+	}()
+	return d
 }
 
 // Write implements io.Writer.
 func (d *bucketDraft) Write(p []byte) (int, error) {
-	n, err := d.writer.Write(p)
+	n, err := d.content.Write(p)
+	if err != nil && d.caller.Err() != nil {
+		err = context.Cause(d.caller)
+	}
 	return n, down(err)
 }
 
 // Commit implements Draft.
 func (d *bucketDraft) Commit() error {
-	defer d.stop()
-	d.closed = true
-	if err := d.writer.Close(); err != nil {
-		return fmt.Errorf("finish %s: %w", d.key, down(err))
+	_ = d.content.Close() // has no effect once caller has ended
+	select {
+	case <-d.ended:
+	case <-d.caller.Done():
+	}
+	d.stop()
+	<-d.ended
+	if d.err != nil {
+		return fmt.Errorf("finish %s: %w", d.key, down(d.err))
 	}
 	return nil
 }
@@ -39,12 +79,14 @@ func (d *bucketDraft) Commit() error {
 // Discard implements Draft. What it cannot remove, because the bucket does not answer, the
 // next attempt or Sweep removes.
 func (d *bucketDraft) Discard() {
-	d.stop()
-	if !d.closed {
-		d.closed = true
-		_ = d.writer.Close() // ends the upload without completing it, since ctx has ended
+	_ = d.content.CloseWithError(errDiscarded)
+	select {
+	case <-d.ended:
+	case <-time.After(discardIn):
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(d.ctx), discardIn)
+	d.stop()
+	<-d.ended
+	ctx, stop := context.WithTimeout(context.WithoutCancel(d.caller), discardIn)
 	defer stop()
 	_ = d.bucket.remove(ctx, d.key)
 }
