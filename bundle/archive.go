@@ -83,7 +83,12 @@ func (a *archive) add(ctx context.Context, part Part) error {
 		return fmt.Errorf("bundle: begin %s: %w", part.Name, err)
 	}
 	sum := &tee{w: entry, hash: sha256.New()}
-	if err := part.Write(ctx, sum); err != nil {
+	out := &ahead{w: sum}
+	err = part.Write(ctx, out)
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
 		return fmt.Errorf("bundle: write %s: %w", part.Name, err)
 	}
 	a.files = append(a.files, file{Name: part.Name, Size: sum.size, sum: [32]byte(sum.hash.Sum(nil))})

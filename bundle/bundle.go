@@ -112,6 +112,7 @@ type Build struct {
 	sign     func(sums []byte) ([]byte, error)
 	counts   keyCounts
 	read     map[string]int64 // keys of each tenant that was read, by its id
+	ordered  map[string]bool  // files whose rows were checked by a pass that came to its end
 	summary  Summary
 	digest   Digest
 	closers  []func()                      // end what parts that are written in pieces hold
@@ -167,7 +168,8 @@ func newBuild(in Input) (*Build, error) {
 	b := &Build{
 		Project: in.Project, Options: in.Options, AddressOf: in.AddressOf, Generator: in.Generator,
 		target: in.Target, total: in.KeyCount, progress: in.Progress, sign: in.Sign,
-		source: func(ctx context.Context, _ snapshot.Tenant) iter.Seq2[snapshot.Key, error] { return in.Keys(ctx) },
+		ordered: map[string]bool{},
+		source:  func(ctx context.Context, _ snapshot.Tenant) iter.Seq2[snapshot.Key, error] { return in.Keys(ctx) },
 	}
 	if in.KeysOf != nil {
 		b.source, b.read = in.KeysOf, map[string]int64{}

@@ -184,13 +184,12 @@ func userDocOf(u *snapshot.User) userDoc {
 func (b *Build) UsersOf(ctx context.Context, t snapshot.Tenant, part string) iter.Seq2[*snapshot.User, error] {
 	return func(yield func(*snapshot.User, error) bool) {
 		var seen int64
-		last := ""
+		order := b.orderOf(UsersFile(t.Name))
 		for u, err := range b.users(ctx, t) {
-			if err == nil && u.ID <= last {
-				err = fmt.Errorf("bundle: user %s came after %s: users must be in ascending order", u.ID, last)
-			}
-			if err == nil && !prefixedID.MatchString(u.ID) {
-				err = fmt.Errorf("bundle: user %q breaks the product's naming rules", u.ID)
+			if err == nil && order != nil {
+				if err = order.next(u.ID); err == nil && !prefixedID.MatchString(u.ID) {
+					err = fmt.Errorf("bundle: user %q breaks the product's naming rules", u.ID)
+				}
 			}
 			if err == nil {
 				err = ctx.Err()
@@ -199,7 +198,6 @@ func (b *Build) UsersOf(ctx context.Context, t snapshot.Tenant, part string) ite
 				yield(nil, fmt.Errorf("bundle: read users: %w", err))
 				return
 			}
-			last = u.ID
 			if seen++; seen%progressEvery == 0 {
 				b.progress(part, seen, t.Directory.Users)
 			}
@@ -211,6 +209,7 @@ func (b *Build) UsersOf(ctx context.Context, t snapshot.Tenant, part string) ite
 			yield(nil, fmt.Errorf("bundle: %d users of %s came, but there are %d", seen, t.Name, t.Directory.Users))
 			return
 		}
+		b.ordered[UsersFile(t.Name)] = true
 		b.progress(part, seen, seen)
 	}
 }

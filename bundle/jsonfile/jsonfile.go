@@ -6,6 +6,7 @@ package jsonfile
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,13 +18,29 @@ import (
 // join), and escapes for every character that a terminal would act on or an editor
 // would hide, such as DEL, C1 controls, byte order marks and bidirectional controls.
 func Encode(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	return newEncoder().encode(v)
+}
+
+// encoder is Encode with a buffer that it keeps.
+type encoder struct {
+	buf  bytes.Buffer
+	json *json.Encoder // into buf
+}
+
+func newEncoder() *encoder {
+	e := &encoder{}
+	e.json = json.NewEncoder(&e.buf)
+	e.json.SetEscapeHTML(false)
+	return e
+}
+
+// encode returns bytes that are valid until the next call.
+func (e *encoder) encode(v any) ([]byte, error) {
+	e.buf.Reset()
+	if err := e.json.Encode(v); err != nil {
 		return nil, fmt.Errorf("jsonfile: encode %T: %w", v, err)
 	}
-	return escapeUnseen(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+	return escapeUnseen(bytes.TrimSuffix(e.buf.Bytes(), []byte("\n"))), nil
 }
 
 // Write writes v as an indented document with a final newline.
@@ -58,7 +75,16 @@ func escapeUnseen(in []byte) []byte {
 	return out
 }
 
+// isPlain reports whether all bytes are less than 0x7f.
 func isPlain(in []byte) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(in) >= 8; in = in[8:] {
+		// Adding 1 sets the high bit of 0x7f; of a byte that has it already, it is looked at too.
+		word := binary.LittleEndian.Uint64(in)
+		if (word|(word&^high+ones))&high != 0 {
+			return false
+		}
+	}
 	for _, c := range in {
 		if c >= 0x7f {
 			return false
@@ -83,12 +109,15 @@ func Unseen(r rune) bool {
 // more, and Close returns the error.
 type Stream struct {
 	w     *bufio.Writer
+	lines *encoder
 	first bool // no element written yet in the innermost open list
 	err   error
 }
 
 // NewStream buffers writes to w; call Close at the end.
-func NewStream(w io.Writer) *Stream { return &Stream{w: bufio.NewWriterSize(w, 64<<10)} }
+func NewStream(w io.Writer) *Stream {
+	return &Stream{w: bufio.NewWriterSize(w, 64<<10), lines: newEncoder()}
+}
 
 // Raw writes text unchanged.
 func (s *Stream) Raw(text string) {
@@ -99,7 +128,7 @@ func (s *Stream) Raw(text string) {
 
 // Value writes v as JSON on the current line.
 func (s *Stream) Value(v any) {
-	line, err := Encode(v)
+	line, err := s.lines.encode(v)
 	if err != nil && s.err == nil {
 		s.err = err
 	}

@@ -4,18 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"postern/bundle"
-	"postern/bundle/targets"
-	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/keys"
-	"postern/service/projects"
 )
 
 // A worker renews its lease with every progress report. After leaseFor without one it
@@ -140,115 +135,6 @@ func (s *Service) draw(
 }
 
 func attemptOf(row models.Export) Attempt { return Attempt{Export: row.ID, Lease: row.LeaseID} }
-
-func (s *Service) write(
-	ctx context.Context,
-	tx *models.Tx,
-	row models.Export,
-	draft Draft,
-	sign func([]byte) ([]byte, error),
-	progress func(string, int64, int64),
-) (bundle.Result, error) {
-	in, err := s.input(tx, row)
-	if err != nil {
-		return bundle.Result{}, err
-	}
-	in.KeyCount, err = tx.CountKeysOpening(row.ProjectID, optional(in.Project.ProductID))
-	if err != nil {
-		return bundle.Result{}, err
-	}
-	if row.Secrets {
-		if in.Secret, err = s.secretsOf(tx, in.Project); err != nil {
-			return bundle.Result{}, err
-		}
-	}
-	kept := newSpool()
-	defer kept.close()
-	read := in.Users
-	in.Users = func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
-		return kept.users(t, read(ctx, t))
-	}
-	in.Sign, in.Progress = sign, progress
-	return bundle.Write(ctx, draft, in)
-}
-
-// input returns the state of a project with the options of an export.
-func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) {
-	project, err := projects.CompileWhole(tx, row.ProjectID, s.PublicURL)
-	if err != nil {
-		return bundle.Input{}, err
-	}
-	target, err := targets.For(bundle.Format(row.Format))
-	if err != nil {
-		return bundle.Input{}, err
-	}
-	return bundle.Input{
-		Project: project,
-		Keys: func(ctx context.Context) iter.Seq2[snapshot.Key, error] {
-			return keysBy(ctx, project, func(pass func(snapshot.Key) error) error { return keys.Scan(tx, project, pass) })
-		},
-		KeysOf: func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.Key, error] {
-			return keysBy(ctx, project, func(pass func(snapshot.Key) error) error {
-				return keys.ScanTenant(tx, project, t, pass)
-			})
-		},
-		Users: func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
-			return usersOf(ctx, tx, t.ID)
-		},
-		Options: bundle.Options{
-			Format:    bundle.Format(row.Format),
-			Keys:      bundle.KeysOption(row.Keys),
-			Consumers: row.Consumers,
-			Secrets:   row.Secrets,
-			Recipient: row.Recipient,
-		},
-		Target:    target,
-		AddressOf: func(version, environment string) string { return s.AddressOf(project.Name, version, environment) },
-		Generator: s.Generator,
-	}, nil
-}
-
-var errStopped = errors.New("the reader stopped")
-
-// keysBy returns the keys of a project that scan passes as an iterator.
-func keysBy(
-	ctx context.Context, project *snapshot.Project, scan func(pass func(snapshot.Key) error) error,
-) iter.Seq2[snapshot.Key, error] {
-	return func(yield func(snapshot.Key, error) bool) {
-		err := scan(func(k snapshot.Key) error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			// An exported gateway has no users. Whether the owner is frozen is part of the key.
-			k.OwnerFrozen = project.FrozenOwner(k.Owner)
-			if !yield(k, nil) {
-				return errStopped
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(snapshot.Key{}, err)
-		}
-	}
-}
-
-// usersOf returns the users of a tenant as an iterator.
-func usersOf(ctx context.Context, tx *models.Tx, tenantID string) iter.Seq2[snapshot.User, error] {
-	return func(yield func(snapshot.User, error) bool) {
-		err := projects.ScanUsers(tx, tenantID, func(u snapshot.User) error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if !yield(u, nil) {
-				return errStopped
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(snapshot.User{}, err)
-		}
-	}
-}
 
 func (s *Service) finish(ctx context.Context, row models.Export, progress progress, result bundle.Result) error {
 	now := models.Now()

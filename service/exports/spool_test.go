@@ -11,9 +11,9 @@ import (
 	"postern/testkit/state"
 )
 
-// A zip is the same whether users were kept in a file between passes or could not be, and
+// A zip is the same whether rows were kept in a file between passes or could not be, and
 // no file is left.
-func TestSpooledUsersAreThoseOfTheDatabase(t *testing.T) {
+func TestSpooledRowsAreThoseOfTheDatabase(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
