@@ -38,10 +38,23 @@ const (
 	KeysNone   KeysOption = "none"   // left out
 )
 
+// DefaultKeys returns the keys option of an export that states none: without consumers, no keys
+// are exported.
+func DefaultKeys(consumers bool) KeysOption {
+	if consumers {
+		return KeysHashes
+	}
+	return KeysNone
+}
+
+// ErrKeysWithoutConsumers refuses keys in an export that leaves out the consumers that own them.
+var ErrKeysWithoutConsumers = fault.InvalidField("/keys", "keys_without_consumers",
+	"Keys need the consumers that own them. Use none or leave keys out, or include consumers.")
+
 // Options are the customer's choices.
 type Options struct {
 	Format    Format
-	Keys      KeysOption // "" is hashes
+	Keys      KeysOption // "" is that of DefaultKeys
 	Consumers bool       // false leaves out everything about consumers: their keys, names, users and groups
 	Secrets   bool       // the secrets that others gave to the team; see Input.Secret
 	Recipient string     // public key of age (age1…) that secrets are encrypted to; "": they are in plaintext
@@ -157,10 +170,7 @@ func Write(ctx context.Context, w io.Writer, in Input) (Result, error) {
 
 func newBuild(in Input) (*Build, error) {
 	if in.Options.Keys == "" {
-		in.Options.Keys = KeysHashes
-	}
-	if !in.Options.Consumers && in.Options.Keys == KeysHashes {
-		in.Options.Keys = KeysNone
+		in.Options.Keys = DefaultKeys(in.Options.Consumers)
 	}
 	if err := checkInput(in); err != nil {
 		return nil, err
@@ -199,9 +209,8 @@ func checkInput(in Input) error {
 	default:
 		return fault.InvalidField("/keys", "unknown_keys_option", "keys is one of hashes, mint and none.")
 	}
-	if in.Options.Keys == KeysMint && !in.Options.Consumers {
-		return fault.InvalidField("/keys", "keys_without_consumers",
-			"New keys need the consumers that own them. Use none, or include consumers.")
+	if in.Options.Keys != KeysNone && !in.Options.Consumers {
+		return ErrKeysWithoutConsumers
 	}
 	if in.Options.Recipient != "" {
 		if !in.Options.Secrets {

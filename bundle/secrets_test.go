@@ -87,10 +87,15 @@ func TestSecretsNeedOptionsThatFit(t *testing.T) {
 		change func(*bundle.Options)
 		code   string
 	}{
-		"no key":          {func(o *bundle.Options) { o.Recipient = "age1xyz" }, "invalid_recipient"},
-		"two keys":        {func(o *bundle.Options) { o.Recipient = "age1a\nage1b" }, "invalid_recipient"},
-		"no secrets":      {func(o *bundle.Options) { o.Secrets, o.Recipient = false, "age1" }, "recipient_without_secrets"},
-		"mint for nobody": {func(o *bundle.Options) { o.Keys, o.Consumers = bundle.KeysMint, false }, "keys_without_consumers"},
+		"no key":     {func(o *bundle.Options) { o.Recipient = "age1xyz" }, "invalid_recipient"},
+		"two keys":   {func(o *bundle.Options) { o.Recipient = "age1a\nage1b" }, "invalid_recipient"},
+		"no secrets": {func(o *bundle.Options) { o.Secrets, o.Recipient = false, "age1" }, "recipient_without_secrets"},
+		"mint without consumers": {
+			func(o *bundle.Options) { o.Keys, o.Consumers = bundle.KeysMint, false }, "keys_without_consumers",
+		},
+		"hashes without consumers": {
+			func(o *bundle.Options) { o.Keys, o.Consumers = bundle.KeysHashes, false }, "keys_without_consumers",
+		},
 	} {
 		in := withSecrets()
 		tt.change(&in.Options)

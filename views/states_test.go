@@ -154,7 +154,7 @@ func exportStates() []state {
 			Format:     "data",
 			Keys:       "mint",
 			Error:      "An export of this project is running already.",
-			KeysError:  "Minting needs the consumers.",
+			KeysError:  "Keys need the consumers that own them. Use none or leave keys out, or include consumers.",
 		})},
 		{"import", projects.ImportPage(importEmpty())},
 		{"import-wrong", projects.ImportPage(importWrong())},

@@ -20,6 +20,7 @@ type exportFlags struct {
 	file        string
 	force       bool
 	keys        string
+	keysGiven   bool // keys is not the default
 	secrets     bool
 	recipient   string
 	password    string // name of the file with it
@@ -48,6 +49,7 @@ there is one.`,
   postern export shop --data -o backup.zip --force`,
 		Args: exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
+			f.keysGiven = c.Flags().Changed("keys")
 			in, err := f.input()
 			if err != nil {
 				return err
@@ -84,7 +86,8 @@ there is one.`,
 	flags.StringVar(
 		&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none",
 	)
-	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users with their identities, groups, and API keys with their owners")
+	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users with their identities, groups, and API keys "+
+		"with their owners; not with --keys hashes or mint")
 	flags.BoolVar(&f.secrets, "secrets", false, "with the secrets that identity providers, token endpoints and "+
 		"upstreams know you by; whoever has the zip can act as you there")
 	flags.StringVar(&f.recipient, "recipient", "", "public key of age (age1…) that the secrets are encrypted to")
@@ -103,9 +106,12 @@ func (f exportFlags) input() (client.NewExport, error) {
 			fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", ")),
 		}
 	}
-	if f.noConsumers && f.keys == "mint" {
-		return client.NewExport{}, usageError{"--keys mint and --no-consumers exclude each other: keys are minted " +
-			"for consumers"}
+	if !f.keysGiven {
+		f.keys = "" // the server's default, which depends on the consumers
+	}
+	if f.noConsumers && f.keys != "" && f.keys != "none" {
+		return client.NewExport{}, usageError{fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
+			"need the consumers that own them. Leave --keys out, or include consumers.", f.keys)}
 	}
 	if f.recipient != "" && !f.secrets {
 		return client.NewExport{}, usageError{"--recipient is for --secrets: give both, or neither"}

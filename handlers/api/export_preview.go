@@ -18,7 +18,7 @@ type previewOutput struct {
 func (h *Handler) previewExport(ctx context.Context, in *struct {
 	ProjectRef
 	Format    string `query:"format" doc:"data, or gateway for a zip that runs on Kong" example:"gateway"`
-	Keys      string `query:"keys" doc:"hashes (default), mint or none"`
+	Keys      string `query:"keys" doc:"hashes (default), mint, or none (the only one, and default, without consumers)"`
 	Consumers bool   `query:"consumers" default:"true" doc:"false leaves out users with their identities, groups and API keys"`
 	Secrets   bool   `query:"secrets" doc:"With the secrets that others gave to the team"`
 }) (*body[previewOutput], error) {

@@ -16,14 +16,17 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		ask := s.Get("/projects/shop/export").Shows(200, "Export shop")
-		if got := ask.Value("[name=keys][checked]"); got != "hashes" ||
+		if ask.Find("[name=keys][checked]").Length() != 1 || ask.Value("[name=keys][checked]") != "" ||
 			ask.Find("[name=consumers][checked]").Length() != 1 {
-			t.Errorf("the form offers keys %q first", got)
+			t.Error("the form does not offer the default keys and consumers first")
 		}
 		s.Post("/projects/shop/export", "format", "gateway", "keys", "all").
 			Shows(422, "Export shop").
 			Says("form", "Use hashes, mint or none.").
 			Lacks("[name=consumers][checked]")
+		s.Post("/projects/shop/export", "format", "data", "keys", "hashes").
+			Shows(422, "Export shop").
+			Says("form", "Keys need the consumers that own them. Use none")
 		s.Post("/projects/shop/export", "format", "tar").
 			Shows(422, "Export shop").
 			Says("[role=alert]", "Use data, or gateway")
@@ -62,6 +65,22 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 		s.Get("/projects").Says("li", "exported ")
 		s.Post(path + "/cancel").LeadsTo(path)
 		s.Get(path).Says("#export-status", "Ready to download").Lacks("[data-flash]")
+	})
+}
+
+// A browser without scripts sends a choice of keys with every form, and what the form offers
+// first contradicts no other choice.
+func TestExportFormWithoutConsumersHasNoKeys(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		first := s.Get("/projects/shop/export").Value("[name=keys][checked]")
+		s.Submit("/projects/shop/export", "format", "data", "keys", first).
+			Shows(200, "Export of shop").
+			Says("dl", "API keysNone")
+		s.Submit("/projects/shop/export", "format", "data", "keys", first, "consumers", "true").
+			Shows(200, "Export of shop").
+			Says("dl", "API keysHashes")
 	})
 }
 

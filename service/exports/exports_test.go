@@ -250,11 +250,16 @@ func TestRequestChecksOptions(t *testing.T) {
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("got %v", err)
 		}
-		minted := exports.Options{Format: "data", Keys: "mint"}
-		_, err = w.Request(t.Context(), w.owner, "shop", minted)
-		refused, ok := errors.AsType[*fault.Error](err)
-		if !ok || len(refused.Fields) != 1 || refused.Fields[0].Pointer != "/keys" {
-			t.Errorf("keys minted without consumers: got %v, want /keys refused", err)
+		for _, keys := range []string{"hashes", "mint"} {
+			options := exports.Options{Format: "data", Keys: keys}
+			_, err = w.Request(t.Context(), w.owner, "shop", options)
+			refused, ok := errors.AsType[*fault.Error](err)
+			if !ok || len(refused.Fields) != 1 || refused.Fields[0].Pointer != "/keys" {
+				t.Errorf("keys %s without consumers: got %v, want /keys refused", keys, err)
+			}
+			if _, err = w.Preview(t.Context(), w.owner, "shop", options); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("preview with keys %s without consumers: got %v, want it refused", keys, err)
+			}
 		}
 		if e := w.request(t, exports.Options{Format: "data"}); e.Keys != "none" {
 			t.Errorf("an export without consumers has keys %q, want none", e.Keys)

@@ -6,7 +6,7 @@ import (
 	"postern/platform/secrets"
 )
 
-// Options are a customer's choices. Keys "" means hashes.
+// Options are a customer's choices. Keys "" means hashes, or none without consumers.
 type Options struct {
 	Format    string
 	Keys      string
@@ -28,24 +28,15 @@ func (o Options) normalized() (Options, error) {
 			Detail:  "Use data, or gateway for a zip that runs on Kong.",
 		})
 	}
-	switch bundle.KeysOption(o.Keys) {
+	switch keys := bundle.KeysOption(o.Keys); keys {
 	case "":
-		o.Keys = string(bundle.KeysHashes)
+		o.Keys = string(bundle.DefaultKeys(o.Consumers))
 	case bundle.KeysHashes, bundle.KeysMint, bundle.KeysNone:
+		if !o.Consumers && keys != bundle.KeysNone {
+			wrong = append(wrong, bundle.ErrKeysWithoutConsumers.Fields...)
+		}
 	default:
 		wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "invalid_keys", Detail: "Use hashes, mint or none."})
-	}
-	if !o.Consumers {
-		switch bundle.KeysOption(o.Keys) {
-		case bundle.KeysMint:
-			wrong = append(wrong, fault.Field{
-				Pointer: "/keys",
-				Code:    "keys_without_consumers",
-				Detail:  "New keys need the consumers that own them. Use none, or include consumers.",
-			})
-		case bundle.KeysHashes:
-			o.Keys = string(bundle.KeysNone)
-		}
 	}
 	wrong = append(wrong, o.checkRecipient()...)
 	return o, fault.InvalidFields(wrong)

@@ -204,6 +204,16 @@
   };
   document.addEventListener("htmx:afterSettle", downloadAwaited);
 
+  // A fieldset with data-needs is disabled, and not sent, while the box that it names is off.
+  const followNeeds = () => {
+    document.querySelectorAll("fieldset[data-needs]").forEach((fields) => {
+      fields.disabled = !document.getElementById(fields.dataset.needs).checked;
+    });
+  };
+  document.addEventListener("change", followNeeds);
+  document.addEventListener("htmx:afterSwap", followNeeds);
+  window.addEventListener("pageshow", followNeeds); // a browser that goes back restores boxes after the scripts
+
   revealCopyButtons(document);
   keepNonces();
   noteExport();

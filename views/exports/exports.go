@@ -11,8 +11,9 @@ import (
 	"postern/views/ui"
 )
 
-// Ask is the choice. It posts format (gateway or data), keys (hashes, mint or
-// none) and consumers (true or absent) to Action.
+// Ask is the choice. It posts format (gateway or data), keys (mint, none, or empty for the
+// default, which is hashes with consumers and none without) and consumers (true or absent) to
+// Action.
 type Ask struct {
 	Page       ui.Page
 	Project    string // display name
@@ -57,7 +58,8 @@ func (a Ask) keys() ui.Group {
 		ID: "export-keys", Name: "keys", Legend: "API keys", Error: a.KeysError,
 		Options: []ui.Option{
 			{
-				Value:  "hashes",
+				// The default, which an export without consumers does not contradict.
+				Value:  "",
 				Title:  "Hashes",
 				Chosen: a.Keys == "" || a.Keys == "hashes",
 				Text:   "Existing keys keep working; no key can be read from the zip.",

@@ -1,5 +1,7 @@
 package ui
 
+import "cmp"
+
 // Page is what the shell around every page needs.
 type Page struct {
 	Title   string   // of the document, without the product's name
@@ -147,7 +149,7 @@ type Group struct {
 }
 
 // optionID is the id of the input of one option.
-func (g Group) optionID(o Option) string { return g.ID + "-" + o.Value }
+func (g Group) optionID(o Option) string { return g.ID + "-" + cmp.Or(o.Value, "default") }
 
 // Fact is one line of a list of properties.
 type Fact struct {
