@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -32,7 +33,12 @@ func (h *Handler) importPage(v *visit) projects.Import {
 
 // previewImport shows what an import of the posted zip would do.
 func (h *Handler) previewImport(v *visit) (web.Answer, error) {
-	in, found, err := h.importPosted(v, true)
+	in, zip, err := h.receiveImport(v, true)
+	if err != nil {
+		return h.importRefused(v, in, err)
+	}
+	defer zip.Close()
+	found, err := h.Imports.Import(v.ctx(), v.who, zip, zip.Size, in)
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}
@@ -42,48 +48,63 @@ func (h *Handler) previewImport(v *visit) (web.Answer, error) {
 	return web.Show(projects.ImportPage(m)), nil
 }
 
-// importProject imports the posted zip.
+// importProject imports the posted zip. A form that is sent again leads to the project that
+// the first one made: its fields, with the zip's SHA-256, are known once the zip is received.
 func (h *Handler) importProject(v *visit) (web.Answer, error) {
-	in, found, err := h.importPosted(v, false)
+	in, zip, err := h.receiveImport(v, false)
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}
-	return v.done("imported", projectPath(found.Project.Name))
+	defer zip.Close()
+	a, err := h.idempotentForm(func(v *visit) (web.Answer, error) {
+		found, err := h.Imports.Import(v.ctx(), v.who, zip, zip.Size, in)
+		if err != nil {
+			return web.Answer{}, err
+		}
+		return v.done("imported", projectPath(found.Project.Name))
+	}, false)(v)
+	if err != nil {
+		return h.importRefused(v, in, err)
+	}
+	return a, nil
 }
 
-// importPosted reads the form and imports its zip into the chosen team. The form is not parsed
-// as others are, which would keep the zip in memory: its fields come before the file.
-func (h *Handler) importPosted(v *visit, dry bool) (rules.Input, rules.Outcome, error) {
+// receiveImport reads the form of an import into the chosen team, with its zip. The form is not
+// parsed as others are, which would keep the zip in memory: its fields come before the file,
+// and are posted fields for what follows.
+func (h *Handler) receiveImport(v *visit, dry bool) (rules.Input, *web.Upload, error) {
 	in := rules.Input{Team: v.who.HomeTeam, DryRun: dry}
 	if err := h.Imports.Allow(v.who, in.Team); err != nil {
-		return in, rules.Outcome{}, err
+		return in, nil, err
 	}
 	if !dry {
 		sum, err := hex.DecodeString(v.c.Query("sha256"))
 		if err != nil || len(sum) != 32 {
-			return in, rules.Outcome{}, fault.InvalidField("/zip", "not_checked",
+			return in, nil, fault.InvalidField("/zip", "not_checked",
 				"Check what is imported first: only a zip that was checked is imported.")
 		}
 		in.SHA256 = (*[32]byte)(sum)
 	}
 	parts, err := v.c.Request.MultipartReader()
 	if err != nil {
-		return in, rules.Outcome{}, noZip(err)
+		return in, nil, noZip(err)
 	}
+	v.c.Request.PostForm = url.Values{"sha256": {v.c.Query("sha256")}}
 	for {
 		part, err := parts.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			return in, rules.Outcome{}, noZip(nil)
+			return in, nil, noZip(nil)
 		case err != nil:
-			return in, rules.Outcome{}, fault.New(fault.Malformed, "upload_broken",
+			return in, nil, fault.New(fault.Malformed, "upload_broken",
 				"The upload broke off. Send it again.").Because(err)
 		case part.FormName() == "zip":
-			out, err := h.importPart(v, part, in)
-			return in, out, err
+			in.Name = v.posted("name")
+			zip, err := h.receiveZip(v, part)
+			return in, zip, err
 		}
-		if err := readImportField(part, &in); err != nil {
-			return in, rules.Outcome{}, err
+		if err := readImportField(part, v.c.Request.PostForm); err != nil {
+			return in, nil, err
 		}
 	}
 }
@@ -95,7 +116,7 @@ func noZip(cause error) error {
 // maxImportField bounds a field of the form, in bytes.
 const maxImportField = 1 << 10
 
-func readImportField(part *multipart.Part, in *rules.Input) error {
+func readImportField(part *multipart.Part, form url.Values) error {
 	raw, err := io.ReadAll(io.LimitReader(part, maxImportField+1))
 	if err != nil {
 		return fault.New(fault.Malformed, "upload_broken", "The upload broke off. Send it again.").Because(err)
@@ -104,22 +125,22 @@ func readImportField(part *multipart.Part, in *rules.Input) error {
 	if len(raw) > maxImportField || !web.ValidText(text) {
 		return fault.New(fault.Malformed, "malformed", "The form could not be read.")
 	}
-	if part.FormName() == "name" {
-		in.Name = text
+	switch name := part.FormName(); name {
+	case "name", ui.NonceField:
+		form.Set(name, text)
 	}
 	return nil
 }
 
-func (h *Handler) importPart(v *visit, part *multipart.Part, in rules.Input) (rules.Outcome, error) {
+func (h *Handler) receiveZip(v *visit, part *multipart.Part) (*web.Upload, error) {
 	zip, err := h.Web.Receive(v.c.Writer, part)
 	if err != nil {
-		return rules.Outcome{}, err
+		return nil, err
 	}
-	defer zip.Close()
 	if zip.Size == 0 {
-		return rules.Outcome{}, noZip(nil)
+		return nil, errors.Join(noZip(nil), zip.Close())
 	}
-	return h.Imports.Import(v.ctx(), v.who, zip, zip.Size, in)
+	return zip, nil
 }
 
 // importRefused shows the form with what was wrong. Refusals that are not of the form, such

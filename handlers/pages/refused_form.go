@@ -37,8 +37,8 @@ func (h *Handler) refuseVisit(v *visit, err error) {
 func refusedForm(r *http.Request, err error) *errorpage.Form {
 	form := &errorpage.Form{Action: r.URL.EscapedPath()}
 	switch {
-	case r.Method != http.MethodPost:
-		return nil
+	case r.Method != http.MethodPost || strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/"):
+		return nil // a file that was chosen cannot be shown again
 	case fault.KindOf(err) == fault.Forbidden:
 		form.Advice = "Send the form again once you have the role for it."
 	case fault.CodeOf(err) == "form_outdated":
