@@ -2,10 +2,12 @@ package exports
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -19,36 +21,121 @@ const (
 	maxFollowers = 200
 )
 
-// Followers counts the readers of Follow in this process, and ends them when it stops. It is
-// safe for concurrent use.
+// Followers counts the readers of Follow in this process, and ends them when it stops. The
+// readers of one export share one poller, which ends with the last of them. It is safe for
+// concurrent use.
 type Followers struct {
-	mu    sync.Mutex
-	count int
 	once  sync.Once
 	ended chan struct{}
+
+	mu      sync.Mutex
+	count   int
+	pollers map[string]*poller // by the id of their export
+}
+
+// poller reads an export for its followers. Its fields are guarded by Followers.mu.
+type poller struct {
+	followers int
+	stop      context.CancelFunc
+	read      chan struct{} // closed after the next read
+	last      position
+}
+
+// position is an export as a poller has read it.
+type position struct {
+	row     models.Export
+	project models.Project
+	err     error
 }
 
 // NewFollowers returns an empty count.
-func NewFollowers() *Followers { return &Followers{ended: make(chan struct{})} }
+func NewFollowers() *Followers {
+	return &Followers{ended: make(chan struct{}), pollers: map[string]*poller{}}
+}
 
 // End ends all readers, also those that come later.
 func (f *Followers) End() { f.once.Do(func() { close(f.ended) }) }
 
-func (f *Followers) join() bool {
+// join adds a follower of an export, and starts its poller for the first one. It returns false
+// if there are too many. A follower that joined has to leave. The channel is closed after the next
+// read.
+func (f *Followers) join(
+	id string, every time.Duration, read func(context.Context) position,
+) (*poller, <-chan struct{}, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.count >= maxFollowers {
-		return false
+		return nil, nil, false
 	}
 	f.count++
-	return true
+	p := f.pollers[id]
+	if p == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		p = &poller{stop: stop, read: make(chan struct{})}
+		f.pollers[id] = p
+		go f.poll(ctx, id, p, every, read)
+	}
+	p.followers++
+	return p, p.read, true
 }
 
-func (f *Followers) leave() {
+func (f *Followers) leave(id string, p *poller) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.count--
+	if p.followers--; p.followers == 0 {
+		f.retire(id, p)
+	}
 }
+
+// retire ends a poller. A follower that comes later gets another.
+func (f *Followers) retire(id string, p *poller) {
+	p.stop()
+	if f.pollers[id] == p {
+		delete(f.pollers, id)
+	}
+}
+
+// at returns what a poller has read last, and a channel that is closed after its next read.
+func (f *Followers) at(p *poller) (position, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return p.last, p.read
+}
+
+// poll reads an export until it is finished or cannot be read, or until the context ends.
+func (f *Followers) poll(
+	ctx context.Context, id string, p *poller, every time.Duration, read func(context.Context) position,
+) {
+	ticks := time.NewTicker(every)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		now := read(ctx)
+		f.mu.Lock()
+		if ctx.Err() != nil {
+			f.mu.Unlock()
+			return
+		}
+		last := now.err != nil || !unfinished(now.row.State)
+		if last {
+			f.retire(id, p)
+		}
+		p.last = now
+		close(p.read)
+		p.read = make(chan struct{})
+		f.mu.Unlock()
+		if last {
+			return
+		}
+	}
+}
+
+func unfinished(state string) bool { return state == Queued || state == Building }
 
 // Follow calls send with the export as it is, after each change, and once in a Heartbeat. It
 // returns nil once it has sent the export in a state that it cannot leave by being built, and
@@ -58,31 +145,31 @@ func (f *Followers) leave() {
 //
 // A worker of any replica may build the export, so that the database is asked.
 func (s *Service) Follow(ctx context.Context, p access.Principal, id string, send func(Export) error) error {
-	if !s.Followers.join() {
-		return fault.New(fault.TooMany, "too_many_followers", "%d readers follow exports already.", maxFollowers)
-	}
-	defer s.Followers.leave()
 	ctx, stop := context.WithTimeout(ctx, followFor)
 	defer stop()
-	poll := time.NewTicker(followEvery)
-	defer poll.Stop()
+	e, err := s.Get(ctx, p, id)
+	if err != nil {
+		return fmt.Errorf("exports: follow %s: %w", id, err)
+	}
+	if !unfinished(e.State) {
+		return send(e)
+	}
+	read := func(ctx context.Context) position { return s.position(ctx, id) }
+	from, next, ok := s.Followers.join(id, followEvery, read)
+	if !ok {
+		return fault.New(fault.TooMany, "too_many_followers", "%d readers follow exports already.", maxFollowers)
+	}
+	defer s.Followers.leave(id, from)
 	var last Export
 	var sentAt time.Time
 	for {
-		e, err := s.Get(ctx, p, id)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			return fmt.Errorf("exports: follow %s: %w", id, err)
-		}
 		if e.moved(last) || time.Since(sentAt) >= Heartbeat {
 			if err := send(e); err != nil {
 				return err
 			}
 			last, sentAt = e, time.Now()
 		}
-		if e.State != Queued && e.State != Building {
+		if !unfinished(e.State) {
 			return nil
 		}
 		select {
@@ -90,9 +177,32 @@ func (s *Service) Follow(ctx context.Context, p access.Principal, id string, sen
 			return nil
 		case <-s.Followers.ended:
 			return nil
-		case <-poll.C:
+		case <-next:
 		}
+		var now position
+		now, next = s.Followers.at(from)
+		if now.err == nil {
+			now.err = access.CheckProject(p, now.project, access.ExportRead)
+		}
+		if now.err != nil {
+			return fmt.Errorf("exports: follow %s: %w", id, now.err)
+		}
+		requester := e.Requester
+		e = view(now.row, now.project.Name)
+		e.Requester = requester
 	}
+}
+
+// position reads an export for its followers, each of which checks that it may.
+func (s *Service) position(ctx context.Context, id string) (now position) {
+	tx := s.DB.Read(ctx)
+	if now.row, now.err = tx.ExportByID(id); now.err == nil {
+		now.project, now.err = tx.ProjectByID(now.row.ProjectID)
+	}
+	if errors.Is(now.err, models.ErrNotFound) {
+		now.err = access.NotFound()
+	}
+	return now
 }
 
 // moved reports whether an export is at another point than before.

@@ -60,6 +60,27 @@ func TestFollow(t *testing.T) {
 	})
 }
 
+// A follower whose right to the export ends, here with the move of its project to another team,
+// is sent nothing more.
+func TestFollow_movedMeanwhile(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		e := w.request(t, gateway)
+		err := w.Follow(t.Context(), w.owner, e.ID, func(exports.Export) error {
+			return db.Write(t.Context(), func(tx *models.Tx) error {
+				other := models.Team{ID: models.NewID("team"), Name: "Other", CreatedAt: models.Now()}
+				if err := tx.Insert(&other); err != nil {
+					return err
+				}
+				return tx.MoveProject(w.project, other.ID, models.Now())
+			})
+		})
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("after the move: %v", err)
+		}
+	})
+}
+
 func TestFollow_ends(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	e := w.request(t, gateway)
