@@ -46,51 +46,52 @@ func (l load) exportIn(ctx context.Context, s settings, binary, dir, target stri
 		return err
 	}
 	caller := peer{name: "postern", url: server.gateway + "/large/1.0.0/prod", key: made.key, pids: server.pids}
-	calls := scenario{name: "export", connections: 8, path: "/orders/42", peers: []peer{caller}}
-	if _, err := l.measure(ctx, calls, caller); err != nil { // warms up
+	if _, err := l.measure(ctx, callsOn(8, caller), caller); err != nil { // warms up
 		return err
 	}
-
 	progress("exporting without calls")
 	alone, err := exportOnce(ctx, api, server, func() error { return nil })
 	if err != nil {
 		return err
 	}
-	without, err := l.slowest(ctx, calls, caller, nil)
-	if err != nil {
-		return err
-	}
-	progress("exporting under calls")
-	var during float64
-	busy, err := exportOnce(ctx, api, server, func() (err error) {
-		during, err = l.slowest(ctx, calls, caller, api)
-		return err
-	})
-	if err != nil {
-		return err
+	rows := float64(2 * s.export)
+	print := func(what string, value float64, unit string) { fmt.Printf("%-52s %12.2f %s\n", what, value, unit) }
+	print("rows into the zip", rows/alone.took.Seconds(), "rows/s")
+	print("size of the zip", float64(alone.export.SizeBytes)/1e6, "MB")
+	print("peak memory above idle", alone.memory, "MB")
+	for _, connections := range []int{1, 8} {
+		progress("exporting under calls on %d connections", connections)
+		calls := callsOn(connections, caller)
+		without, err := l.slowest(ctx, calls, caller, nil)
+		if err != nil {
+			return err
+		}
+		var during float64
+		busy, err := exportOnce(ctx, api, server, func() (err error) {
+			during, err = l.slowest(ctx, calls, caller, api)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		print(fmt.Sprintf("rows into the zip under calls on %d connections", connections),
+			rows/busy.took.Seconds(), "rows/s")
+		print("  p99 of these calls without an export", without/1000, "ms")
+		print("  p99 of them during it", during/1000, "ms")
+		print("  ratio", during/without, "")
 	}
 	verified, err := verifyExport(ctx, api, alone.export, binary, dir)
 	if err != nil {
 		return err
 	}
-	rows := float64(2 * s.export)
-	for _, line := range []struct {
-		what  string
-		value float64
-		unit  string
-	}{
-		{"rows into the zip", rows / alone.took.Seconds(), "rows/s"},
-		{"the same under calls", rows / busy.took.Seconds(), "rows/s"},
-		{"size of the zip", float64(alone.export.SizeBytes) / 1e6, "MB"},
-		{"memory above idle, at most", alone.memory, "MB"},
-		{"postern verify", verified.Seconds(), "s"},
-		{"p99 of calls without an export", without / 1000, "ms"},
-		{"p99 of calls during one", during / 1000, "ms"},
-		{"ratio", during / without, ""},
-	} {
-		fmt.Printf("%-44s %12.2f %s\n", line.what, line.value, line.unit)
-	}
+	print("postern verify", verified.Seconds(), "s")
 	return nil
+}
+
+// callsOn are calls that keep so many connections busy: one leaves the machine room for an
+// export, several do not.
+func callsOn(connections int, p peer) scenario {
+	return scenario{name: "export", connections: connections, path: "/orders/42", peers: []peer{p}}
 }
 
 func fillExport(ctx context.Context, s settings, data string) (err error) {
@@ -115,7 +116,11 @@ type exported struct {
 // exportOnce exports, and does something meanwhile.
 func exportOnce(ctx context.Context, api *client.Client, server *postern, meanwhile func() error) (exported, error) {
 	var out exported
-	idle, err := residentMB(server.pids()[0])
+	pid := server.pids()[0]
+	idle, err := residentMB(pid)
+	if err == nil {
+		err = resetPeak(pid)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -126,13 +131,11 @@ func exportOnce(ctx context.Context, api *client.Client, server *postern, meanwh
 	}
 	beside := make(chan error, 1)
 	go func() { beside <- meanwhile() }()
-	out.export, err = api.WaitExport(ctx, queued.ID, func(client.Export) {
-		if now, err := residentMB(server.pids()[0]); err == nil {
-			out.memory = max(out.memory, now-idle)
-		}
-	})
+	out.export, err = api.WaitExport(ctx, queued.ID, func(client.Export) {})
 	out.took = time.Since(began)
-	return out, errors.Join(err, <-beside)
+	peak, failed := peakMB(pid)
+	out.memory = peak - idle
+	return out, errors.Join(err, failed, <-beside)
 }
 
 // slowest returns the median p99 of calls in µs: of five measurements, or of as many as fit

@@ -32,12 +32,25 @@ func (l load) soakIn(ctx context.Context, m market, p *postern) error {
 }
 
 // residentMB is VmRSS (proc(5), /proc/pid/status), in megabytes.
-func residentMB(pid int) (float64, error) {
+func residentMB(pid int) (float64, error) { return memoryMB(pid, "VmRSS:") }
+
+// peakMB is the most that was resident since the last resetPeak: VmHWM, in megabytes.
+func peakMB(pid int) (float64, error) { return memoryMB(pid, "VmHWM:") }
+
+// resetPeak sets VmHWM to VmRSS (proc(5), /proc/pid/clear_refs).
+func resetPeak(pid int) error {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
+		return fmt.Errorf("reset the peak memory of process %d: %w", pid, err)
+	}
+	return nil
+}
+
+func memoryMB(pid int, field string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, fmt.Errorf("read the memory of process %d: %w", pid, err)
 	}
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	_, rest, _ := strings.Cut(string(status), field)
 	kilobytes, err := strconv.ParseFloat(strings.Fields(rest + " ?")[0], 64)
 	if err != nil {
 		return 0, fmt.Errorf("read the memory of process %d: %w", pid, err)
