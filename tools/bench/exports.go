@@ -80,11 +80,21 @@ func (l load) exportIn(ctx context.Context, s settings, binary, dir, target stri
 		print("  p99 of them during it", during/1000, "ms")
 		print("  ratio", during/without, "")
 	}
-	verified, err := verifyExport(ctx, api, alone.export, binary, dir)
+	zipped := filepath.Join(dir, "large.zip")
+	verified, err := verifyExport(ctx, api, alone.export, binary, zipped)
 	if err != nil {
 		return err
 	}
 	print("postern verify", verified.Seconds(), "s")
+	if s.kong == "" {
+		return nil
+	}
+	progress("starting Kong on the zip")
+	ready, err := kongReady(ctx, s.kong, zipped, "/large/1.0.0/prod/orders/42", made.key)
+	if err != nil {
+		return err
+	}
+	print("Kong ready", ready.Seconds(), "s")
 	return nil
 }
 
@@ -168,11 +178,10 @@ func isExporting(ctx context.Context, api *client.Client) (bool, error) {
 	return false, nil
 }
 
-// verifyExport downloads a zip and returns how long `postern verify` takes.
+// verifyExport downloads a zip to the file of that name and returns how long `postern verify` takes.
 func verifyExport(
-	ctx context.Context, api *client.Client, e client.Export, binary, dir string,
+	ctx context.Context, api *client.Client, e client.Export, binary, name string,
 ) (took time.Duration, err error) {
-	name := filepath.Join(dir, "large.zip")
 	file, err := os.Create(name)
 	if err != nil {
 		return 0, err
