@@ -74,6 +74,8 @@ var topics = map[snapshot.Feature]topic{
 	snapshot.FeatureAPIScope:      {AreaAccess, "API scopes"},
 	snapshot.FeatureLimits:        {AreaAccess, "Rate limits"},
 	snapshot.FeatureIPRules:       {AreaAccess, "Address rules"},
+	snapshot.FeatureRule:          {AreaAccess, "Rules of routes"},
+	snapshot.FeatureRuleDefault:   {AreaAccess, "Routes without a rule"},
 
 	snapshot.FeatureKeyType:  {AreaKeys, "Key types"},
 	snapshot.FeatureKey:      {AreaKeys, "API keys"},

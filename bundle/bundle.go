@@ -244,6 +244,7 @@ func (b *Build) parts() ([]Part, error) {
 	parts = append(parts, b.people()...)
 	parts = append(parts, b.realm()...)
 	parts = append(parts, b.secrets()...)
+	parts = append(parts, b.rules()...)
 	parts = append(parts, b.projectConfig())
 	parts = append(parts, b.openAPI()...)
 	if b.target.Parts != nil {

@@ -80,6 +80,23 @@ var fields = map[string]shown{
 	"IPRules.Allow": {snapshot.FeatureIPRules, "192.0.2.0/24"},
 	"IPRules.Deny":  {snapshot.FeatureIPRules, "2001:db8::/32"},
 
+	"Version.Rules":         {snapshot.FeatureRule, "rul_full"},
+	"Rules.Default":         {snapshot.FeatureRuleDefault, `"default": "deny"`},
+	"Rules.Mode":            {snapshot.FeatureRuleDefault, `"mode": "shadow"`},
+	"Rules.ReadWriteScopes": {snapshot.FeatureRuleDefault, `"read_write_scopes": true`},
+	"Rules.List":            {snapshot.FeatureRule, "rul_full"},
+	"Rule.ID":               {snapshot.FeatureRule, `"id": "rul_full"`},
+	"Rule.Methods":          {snapshot.FeatureRule, "RU-METHOD"},
+	"Rule.Path":             {snapshot.FeatureRule, `"path": "/ru/{path}"`},
+	"Rule.Scopes":           {snapshot.FeatureRule, "ru:scope"},
+	"Rule.Groups":           {snapshot.FeatureRule, "ru-group"},
+	"Rule.Role":             {snapshot.FeatureRule, `"role": "admin"`},
+	"Rule.Mode":             {snapshot.FeatureRule, `"mode": "enforce"`},
+	"Project.Members":       {snapshot.FeatureRule, `"user": "usr_member"`},
+	"Member.User":           {snapshot.FeatureRule, `"user": "usr_member"`},
+	"Member.In":             {snapshot.FeatureRule, "me-group"},
+	"Member.Admin":          {snapshot.FeatureRule, "me-admin"},
+
 	"Version.ID":           {snapshot.FeatureVersion, "ver_full"},
 	"Version.Name":         {snapshot.FeatureVersion, "7.8.9-vname"},
 	"Version.Access":       {snapshot.FeatureAccess, "owner_fallback"},
@@ -250,7 +267,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		t.Errorf("Verify: %v", err)
 	}
 	_, files := unzip(t, data)
-	text := files["project-config.json"] + files["auth/refused.json"]
+	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"]
 	for _, name := range []string{
 		"keys/keys.jsonl", "auth/clients.json", "auth/issuers.json", "auth/providers.json", "users/entry.json",
 		"users/groups.json", "users/users.jsonl",
@@ -265,7 +282,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		snapshot.API{}, snapshot.APIScope{}, snapshot.AppClient{}, snapshot.SigningKey{}, snapshot.Provider{},
 		snapshot.BarredUser{}, snapshot.ClientSettings{}, snapshot.ProviderSettings{}, snapshot.GroupMapping{},
 		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
-		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{},
+		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{}, snapshot.Member{},
 	} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {

@@ -151,6 +151,10 @@ var dataTable = Table{
 	},
 	snapshot.FeatureIPRules: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "From where calls may come stands in project-config.json."}},
+	snapshot.FeatureRule: {{Reason: "document", Status: Exact, How: "`authz/rules.json`",
+		Note: "What the route requires stands in rules.json."}},
+	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact, How: "`authz/rules.json`",
+		Note: "What routes without a rule get stands in rules.json."}},
 	snapshot.FeatureKeyIPs: {
 		{Reason: "document", Status: Exact, How: "`keys.jsonl`",
 			Note: "From where calls with the key may come stands in keys.jsonl."},

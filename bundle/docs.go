@@ -29,6 +29,8 @@ var (
 	issuersFileDoc string
 	//go:embed docs/providers.json.md
 	providersFileDoc string
+	//go:embed docs/rules.json.md
+	rulesFileDoc string
 	//go:embed docs/refused.json.md
 	refusedFileDoc string
 	//go:embed docs/scim-users.json.md

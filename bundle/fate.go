@@ -67,6 +67,7 @@ type Subject struct {
 	Key         *snapshot.Key
 	Client      *snapshot.AppClient
 	Provider    *snapshot.Provider
+	Rule        *snapshot.Rule
 	Place       string // of a limit or an address rule: its JSON Pointer relative to its owner
 }
 

@@ -87,8 +87,23 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			Directory:     fullDirectory(),
 		}},
 		Webhooks: []snapshot.Webhook{{ID: "whk_full", Host: "wh.example", Events: []string{"wh.event"}, Enabled: true}},
+		Members:  []snapshot.Member{{User: "usr_member", In: []string{"me-group"}, Admin: []string{"me-admin"}}},
 		Versions: []snapshot.Version{{
 			ID: "ver_full", Name: "7.8.9-vname",
+			Rules: snapshot.Rules{
+				Default:         snapshot.RulesDeny,
+				Mode:            snapshot.RulesShadow,
+				ReadWriteScopes: true,
+				List: []snapshot.Rule{{
+					ID:      "rul_full",
+					Methods: []string{"RU-METHOD"},
+					Path:    "/ru/{path}",
+					Scopes:  []string{"ru:scope"},
+					Groups:  []string{"ru-group"},
+					Role:    snapshot.RoleAdmin,
+					Mode:    snapshot.RulesEnforce,
+				}},
+			},
 			Access: snapshot.Access{
 				Mode:    snapshot.Authenticate,
 				Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT},

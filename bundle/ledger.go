@@ -295,6 +295,9 @@ func (b *Build) versionSubjects() []Subject {
 			add(Subject{Feature: snapshot.FeatureIntrospection, ID: v.ID, Name: v.Name + " " + v.Access.Opaque.Endpoint,
 				Source: At(configFile, "%s/requests_auth/opaque", here), Version: v})
 		}
+		for _, one := range b.routeRuleSubjects(v) {
+			add(one)
+		}
 		for _, rule := range ruleSubjects(v, here) {
 			add(rule)
 		}

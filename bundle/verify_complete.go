@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,8 +53,12 @@ func (v *verifier) loginItems(config projectDoc) ([]string, error) {
 			}
 		}
 	}
+	rules, err := v.ruleItems(p)
+	if err != nil {
+		return nil, err
+	}
 	people, err := v.peopleItems(p)
-	return append(ids, people...), err
+	return slices.Concat(ids, rules, people), err
 }
 
 // peopleItems returns the ids of the items that the files about the people of tenants

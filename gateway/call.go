@@ -27,6 +27,7 @@ type call struct {
 	// Set by decide.
 	step       string
 	identity   policy.Identity
+	shadow     policy.RuleOutcome // what the rules in shadow would have refused
 	upstream   upstreamCredentials
 	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
 	slot       *share        // of cache, while the call is under way; nil before
@@ -89,7 +90,7 @@ func (c *call) decide(r *request) verdict {
 	if !decision.Allow {
 		return denied(decision.Denial)
 	}
-	c.identity = decision.Identity
+	c.identity, c.shadow = decision.Identity, decision.Shadow
 	c.step = StepLimits
 	if denial, ok := c.withinLimits(); !ok {
 		return denied(denial)

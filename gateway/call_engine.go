@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 	"net"
-	"net/http"
 	"strings"
 
 	"postern/core/policy"
@@ -108,8 +107,11 @@ func (c *engineCall) values(name string) []string {
 }
 
 var (
-	jsonField          = []engine.Field{{Name: "Content-Type", Value: "application/json"}}
-	unauthorizedFields = byDenial(func(d policy.Denial) []engine.Field {
+	jsonField    = []engine.Field{{Name: "Content-Type", Value: "application/json"}}
+	denialFields = byDenial(func(d policy.Denial) []engine.Field {
+		if d.Challenge() == "" {
+			return jsonField
+		}
 		return append(jsonField[:1:1], engine.Field{Name: "Www-Authenticate", Value: d.Challenge()})
 	})
 )
@@ -122,11 +124,7 @@ func (c *engineCall) refuse(d policy.Denial) {
 
 // answer answers with a denial, and returns how many bytes of its body were sent.
 func (c *engineCall) answer(d policy.Denial) int64 {
-	header := jsonField
-	if d.Status == http.StatusUnauthorized {
-		header = unauthorizedFields[d]
-	}
-	return c.exchange.Answer(d.Status, c.withLimitLines(header), bodies[d])
+	return c.exchange.Answer(d.Status, c.withLimitLines(denialFields[d]), bodies[d])
 }
 
 // forward sends the call to its upstream and the response to the caller.

@@ -25,6 +25,9 @@ func (c *call) authenticate(r *request) policy.Decision {
 		Environment: c.route.environment.name,
 		Former:      c.route.environment.former,
 		RemoteIP:    c.conn.addr,
+		Rules:       c.route.version.rules,
+		Method:      c.method,
+		Path:        c.route.rest,
 		Consumers:   &c.cache.consumers,
 		Now:         c.start,
 	}
@@ -54,6 +57,7 @@ func (c *call) decideAgain(in *policy.Call) policy.Decision {
 	}
 	c.route = at
 	in.Access, in.Realm = &at.version.access, at.project.realm
+	in.Rules, in.Path = at.version.rules, at.rest
 	in.Environment, in.Former = at.environment.name, at.environment.former
 	return policy.Decide(in)
 }

@@ -30,6 +30,8 @@ type Outcome struct {
 	Status       int    // that the caller got; 499 if the caller left before the response
 	Code         string // of the denial, or of why the gateway cut the call off; "" if the upstream answered
 	Step         string // that produced the response: one of the Step constants
+	ShadowRule   string // what of the rules in shadow would have refused the call, see policy.RuleOutcome; "": nothing
+	ShadowCode   string // of that refusal
 	BytesIn      int64  // of the request's body that were read for the upstream
 	BytesOut     int64  // of the response's body that the caller took
 	Start        time.Time
@@ -44,6 +46,7 @@ func (c *call) observe() {
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
+		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, Duration: c.gateway.since(c.start),
 	})

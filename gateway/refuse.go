@@ -32,7 +32,7 @@ const drainTimeout = 5 * time.Second
 func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	if d.Status == http.StatusUnauthorized {
+	if d.Challenge() != "" {
 		h["Www-Authenticate"] = challenges[d]
 	}
 	if r.ContentLength != 0 {

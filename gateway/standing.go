@@ -38,6 +38,9 @@ func (c *call) standing() (policy.Denial, bool) {
 		Environment: at.environment.name,
 		Former:      at.environment.former,
 		RemoteIP:    c.conn.addr,
+		Rules:       at.version.rules,
+		Method:      c.method,
+		Path:        at.rest,
 		Now:         now,
 	}
 	if c.presentedKey {

@@ -63,6 +63,7 @@ type project struct {
 type version struct {
 	id, name     string
 	access       snapshot.Access
+	rules        *policy.Rules         // nil: none
 	asked        *policy.Introspectors // that its tokens are checked with; nil: none
 	environments []environment
 }
@@ -271,7 +272,11 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		if err := checkAccess(v.Access, s.FallbackOwner); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
-		out := version{id: v.ID, name: v.Name, access: v.Access}
+		rules, err := policy.CompileRules(&v.Rules)
+		if err != nil {
+			return nil, fmt.Errorf("version %s: %w", v.Name, err)
+		}
+		out := version{id: v.ID, name: v.Name, access: v.Access, rules: rules}
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {

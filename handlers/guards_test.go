@@ -55,6 +55,7 @@ var guards = merge(
 	accountGuards,
 	projectGuards,
 	domainGuards,
+	ruleGuards,
 	keyGuards,
 	groupingGuards,
 	directoryGuards,

@@ -40,6 +40,7 @@ type Version struct {
 
 	IPAllow   Prefixes // empty: from anywhere
 	IPDeny    Prefixes
+	Rules     Rules // what its routes require
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }

@@ -43,6 +43,7 @@ func logins(owner string) []holding {
 // deleted with the project's row.
 var ofProject = append(logins("project_id"), []holding{
 	{"usage_hours", "hour", "project_id = ?"},
+	{"shadow_refusals", "rule", "project_id = ?"},
 	{"limit_counts", "subject", "project_id = ?"},
 	{"api_keys", "id", "project_id = ?"},
 	{"domains", "id", "project_id = ?"},

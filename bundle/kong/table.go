@@ -48,6 +48,8 @@ func table() bundle.Table {
 			How:    "plugin postern-auth, `ip` of each route",
 			Note:   "Calls are taken from the same addresses, as Kong sees them.",
 			Remedy: behindProxies}},
+		snapshot.FeatureRule:        ruleFates(),
+		snapshot.FeatureRuleDefault: ruleFates(),
 		snapshot.FeatureKeyIPs: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `ips` of the key",
 				Note:   "Calls with the key are taken from the same addresses, as Kong sees them.",

@@ -114,8 +114,7 @@ func newGroupsAdd(t terminal) *cobra.Command {
 		func(ctx context.Context, api *client.Client, args []string) (client.Group, error) {
 			return api.SetGroupMember(ctx, args[0], args[1], role)
 		}, groupLines)
-	command.Flags().StringVar(&role, "role", "member", "member; admin is refused, not available yet")
-	_ = command.Flags().MarkHidden("role") // fails for unknown flags only
+	command.Flags().StringVar(&role, "role", "member", "member or admin, which rules can ask for")
 	return command
 }
 

@@ -28,11 +28,15 @@ var (
 	WrongTenant  = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
 	TokenTenant  = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or " +
 		"to another than the API key does."}
-	UserFrozen    = Denial{403, "user_frozen", "This user is frozen."}
-	ClientFrozen  = Denial{403, "client_frozen", "This application is frozen."}
-	IPDenied      = Denial{403, "ip_denied", "Calls from this address are not allowed."}
-	RateLimited   = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
-	QuotaExceeded = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in " +
+	UserFrozen        = Denial{403, "user_frozen", "This user is frozen."}
+	ClientFrozen      = Denial{403, "client_frozen", "This application is frozen."}
+	InsufficientScope = Denial{403, "insufficient_scope", "This route requires a scope that the caller does not have."}
+	TokenScope        = Denial{403, "insufficient_scope", "This route requires a scope that the token does not have."}
+	NotInGroup        = Denial{403, "not_in_group", "This route requires a group that the caller is not in."}
+	NoRule            = Denial{403, "no_rule", "No rule of this API allows this route."}
+	IPDenied          = Denial{403, "ip_denied", "Calls from this address are not allowed."}
+	RateLimited       = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
+	QuotaExceeded     = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in " +
 		"Retry-After."}
 	LimitsUnavailable = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
 	ProjectFrozen     = Denial{403, "project_frozen", "This proxy was taken down by those who run the gateway."}
@@ -67,6 +71,7 @@ func Denials() []Denial {
 		BadRequest, BadPath,
 		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
 		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, ClientFrozen, IPDenied, ProjectFrozen, ClaimRequired,
+		InsufficientScope, TokenScope, NotInGroup, NoRule,
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, RateLimited, QuotaExceeded,
 		UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed,
 		UpstreamTimeout, LoopDetected,
@@ -74,9 +79,11 @@ func Denials() []Denial {
 }
 
 // Challenge returns the WWW-Authenticate header of a 401 (RFC 9110, 15.5.2), for
-// tokens by RFC 6750, section 3; "" for every other status.
+// tokens by RFC 6750, section 3, and of TokenScope; "" for every other denial.
 func (d Denial) Challenge() string {
 	switch {
+	case d == TokenScope:
+		return `Bearer error="insufficient_scope"`
 	case d.Status != 401:
 		return ""
 	case d == InvalidToken, d == UnverifiableToken:
@@ -107,6 +114,9 @@ type Call struct {
 	Token       *Token        // verified; nil when none was sent or it was refused
 	TokenDenial Denial        // why the token was refused; zero when none was sent or it is verified
 	RemoteIP    netip.Addr    // the caller's; the zero value is in no range
+	Rules       *Rules        // of the version; nil: none
+	Method      string        // of the call; for Rules
+	Path        string        // normalized, below the environment's prefix; for Rules
 	Consumers   *Consumers    // cache; may be nil
 	Now         time.Time
 }
@@ -156,15 +166,26 @@ type Decision struct {
 	StripKey bool     // X-API-Key is ours: it must not reach the upstream
 
 	Authorization Authorization // what the upstream gets of the caller's, when allowed
+
+	By     string      // what of the rules decided; see RuleOutcome
+	Shadow RuleOutcome // what the rules in shadow would have refused; the zero RuleOutcome: nothing
 }
 
-// Decide applies a version's access policy to one call. It fails closed: an unknown
+// Decide applies a version's access policy and its rules to one call. It fails closed: an unknown
 // mode, or one that requires credentials without naming a method, refuses every call.
 func Decide(c *Call) Decision {
 	d := authenticate(c)
 	if d.Allow && !admits(&c.Access.IP, c.RemoteIP) {
 		return deny(IPDenied)
 	}
+	if !d.Allow || c.Rules == nil {
+		return d
+	}
+	enforced, shadow := c.Rules.decide(c, &d.Identity)
+	if enforced.Denial != (Denial{}) {
+		return Decision{Denial: enforced.Denial, StripKey: true, By: enforced.By}
+	}
+	d.By, d.Shadow = enforced.By, shadow
 	return d
 }
 

@@ -36,6 +36,7 @@ type Hosted struct {
 	Session      string             // sid; "" for a provider's token
 	Provider     string             // idp_… that the user signed in with
 	Groups       []string           // of the user, each fit for a comma-separated header
+	AdminOf      []string           // of them, those that the user is an admin of
 	Carries      snapshot.TokenType // which of the provider's tokens Sealed is
 	Sealed       string             // the provider's token, encrypted; "": none
 }

@@ -16,10 +16,11 @@ type Realm struct {
 	clients       map[string]*snapshot.AppClient // by issuer
 	barred        map[string]bool                // end user's id to whether they were deleted
 	ended         map[string]bool                // by the id of a session
+	members       map[string]*snapshot.Member    // owners of keys, by id
 }
 
-// NewRealm indexes a project. The Realm refers to the project's key types and app
-// clients, and to nothing else of it.
+// NewRealm indexes a project. The Realm refers to the project's key types, app
+// clients and members, and to nothing else of it.
 func NewRealm(p *snapshot.Project) *Realm {
 	r := &Realm{
 		ID:            p.ID,
@@ -53,6 +54,10 @@ func NewRealm(p *snapshot.Project) *Realm {
 	r.ended = make(map[string]bool, len(p.EndedSessions))
 	for _, id := range p.EndedSessions {
 		r.ended[id] = true
+	}
+	r.members = make(map[string]*snapshot.Member, len(p.Members))
+	for i := range p.Members {
+		r.members[p.Members[i].User] = &p.Members[i]
 	}
 	return r
 }

@@ -37,7 +37,9 @@ const (
 	FeatureKeyGrace       Feature = "key_rotation_grace"
 	FeatureProduct        Feature = "product"
 	FeatureLimits         Feature = "rate_limits"
-	FeatureIPRules        Feature = "ip_rules" // a version's
+	FeatureIPRules        Feature = "ip_rules"     // a version's
+	FeatureRule           Feature = "rule"         // what a route of a version requires
+	FeatureRuleDefault    Feature = "rule_default" // what routes of a version without a rule get
 	FeatureKeyIPs         Feature = "key_ip_ranges"
 	FeatureOpenAPI        Feature = "openapi_document"
 	FeatureRequestLimits  Feature = "request_limits" // the gateway's own bounds on time and size
@@ -64,7 +66,7 @@ func Features() []Feature {
 		FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping, FeatureRedirects, FeatureBranding,
 		FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook, FeatureUnclaimed, FeatureAPIScope,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
-		FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
+		FeatureIPRules, FeatureRule, FeatureRuleDefault, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)
 }
 

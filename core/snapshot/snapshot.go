@@ -104,6 +104,9 @@ type Project struct {
 	// project too, of the other projects of the product. Sorted by id.
 	Barred []BarredUser
 
+	// Members are the owners of keys who are in groups that rules of a version name, sorted by user.
+	Members []Member `json:",omitempty"`
+
 	// EndedSessions are the ids (ses_…) of sessions of those tenants that were ended within
 	// the last BarredFor, so that a token of theirs may not have expired. Sorted.
 	EndedSessions []string
@@ -130,6 +133,7 @@ type Version struct {
 	ID           string // ver_…
 	Name         string // path segment, such as 1.0.0
 	Access       Access
+	Rules        Rules
 	Environments []Environment // sorted by name
 }
 

@@ -20,6 +20,7 @@ type ownClaims struct {
 	Session  string             `json:"sid"`
 	Tenant   string             `json:"tenant"`
 	Groups   []string           `json:"groups"`
+	AdminOf  []string           `json:"admin_of"`
 	Provider string             `json:"provider"`
 	Carries  snapshot.TokenType `json:"upstream"`
 	Sealed   string             `json:"upstream_token"`
@@ -100,6 +101,7 @@ func (c *claims) fillOwn(
 		Session:  own.Session,
 		Provider: own.Provider,
 		Groups:   policy.ListedGroups(own.Groups),
+		AdminOf:  own.AdminOf,
 		Carries:  own.Carries,
 		Sealed:   own.Sealed,
 	}

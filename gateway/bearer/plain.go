@@ -76,6 +76,8 @@ func (s *scanner) ownMember(name []byte, own *ownClaims) (known, ok bool) {
 		return true, s.stringInto(&own.Tenant)
 	case "groups":
 		return true, s.listInto(&own.Groups)
+	case "admin_of":
+		return true, s.listInto(&own.AdminOf)
 	case "provider":
 		return true, s.stringInto(&own.Provider)
 	case "upstream":

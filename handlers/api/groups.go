@@ -126,7 +126,7 @@ func (h *Handler) setGroupMember(ctx context.Context, in *struct {
 	GroupRef
 	UserRef
 	Body *struct {
-		Role string `json:"role,omitempty" enum:"member,admin" doc:"Default member; admin is not available yet (422 not_available_yet)"`
+		Role string `json:"role,omitempty" enum:"member,admin" doc:"Default member; rules can ask for admin"`
 	} `required:"false"`
 }) (*tagged[groupOutput], error) {
 	role := directory.RoleMember

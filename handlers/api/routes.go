@@ -96,6 +96,7 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"List who calls a version", h.getVersionCallers)
 	route(h, api, "delete-version", "DELETE", project+"/versions/{version}", 204,
 		"Remove a version", h.deleteVersion)
+	h.ruleRoutes(api, project+"/versions/{version}/rules")
 	route(h, api, "get-environment-callers", "GET",
 		project+"/versions/{version}/environments/{environment}/callers", 200,
 		"List who calls an environment", h.getEnvironmentCallers)

@@ -109,13 +109,18 @@ func tell(ctx context.Context, to Events, tx *models.Tx, at place, list ...event
 }
 
 // TellGroupMembers sends group.changed for groups whose members another service changed
-// in tx, such as by the claims of a sign-in.
+// in tx, such as by the claims of a sign-in, and has gateways follow the change.
 func TellGroupMembers(
 	ctx context.Context, to Events, tx *models.Tx, tenant models.Tenant, team string, groups ...models.UserGroup,
 ) error {
 	var list []event
 	for _, row := range groups {
 		list = append(list, groupEvent(row, groupMembers))
+	}
+	if len(groups) > 0 {
+		if err := tx.AddRuleRevisions(tenant, models.Now()); err != nil {
+			return fmt.Errorf("directory: revise projects whose rules ask for groups: %w", err)
+		}
 	}
 	return tell(ctx, to, tx, place{tenant, team}, list...)
 }

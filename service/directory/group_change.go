@@ -152,7 +152,7 @@ func (s *Service) changeGroup(
 			object: id,
 			before: before,
 			after:  after,
-			revise: (*models.Tx).AddTenantRevisions,
+			revise: (*models.Tx).AddPersonRevisions,
 			events: groupEvents(before, after, row),
 		}, err
 	})
@@ -172,7 +172,7 @@ func (s *Service) DeleteGroup(ctx context.Context, p access.Principal, id string
 		done := outcome{
 			object: id,
 			before: viewGroup(row),
-			revise: (*models.Tx).AddTenantRevisions,
+			revise: (*models.Tx).AddPersonRevisions,
 			events: []event{groupEvent(row, groupDeleted)},
 		}
 		return done, tx.DeleteUserGroup(id)

@@ -86,9 +86,9 @@ func TestMembersAndRoles(t *testing.T) {
 			t, "bob@example.com",
 		)
 		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "member"))
-		_, err := w.SetMember(t.Context(), w.owner, staff, ana, "admin")
-		is(t, err, "not_available_yet")
-		_, err = w.SetMember(t.Context(), w.owner, staff, ana, "king")
+		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "admin"))
+		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "member"))
+		_, err := w.SetMember(t.Context(), w.owner, staff, ana, "king")
 		is(t, err, "invalid_role")
 		_, err = w.SetMember(t.Context(), w.owner, staff, "usr_nobody", "member")
 		is(t, err, "unknown_user")

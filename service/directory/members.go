@@ -39,17 +39,13 @@ func viewMember(row models.MemberRow) Member {
 	}
 }
 
-// SetMember puts an end user into a group with a role, of which there is one so
-// far: RoleAdmin is kept where it was given before, and decides nothing yet.
+// SetMember puts an end user into a group with a role. Rules of projects can ask for RoleAdmin.
 func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user, role string) (GroupDetail, error) {
 	return s.changeGroup(ctx, p, group, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
 		switch role {
-		case RoleMember:
-		case RoleAdmin:
-			return fault.InvalidField("/role", "not_available_yet", "The role admin is not available yet. Use "+
-				"member, or leave role out.")
+		case RoleMember, RoleAdmin:
 		default:
-			return fault.InvalidField("/role", "invalid_role", "Use member, or leave role out.")
+			return fault.InvalidField("/role", "invalid_role", "Use member or admin.")
 		}
 		if err := checkUsers(tx, row.TenantID, []string{user}); err != nil {
 			return err

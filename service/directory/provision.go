@@ -219,3 +219,13 @@ func GroupsOf(tx *models.Tx, userID string) ([]string, error) {
 	}
 	return names, nil
 }
+
+// AdminOf returns the names of the groups that an end user is in with RoleAdmin, sorted. The role
+// holds in that group alone, and not in those that it is nested in.
+func AdminOf(tx *models.Tx, userID string) ([]string, error) {
+	names, err := tx.GroupsWithRole(userID, RoleAdmin)
+	if err != nil {
+		return nil, fmt.Errorf("directory: groups that %s is an admin of: %w", userID, err)
+	}
+	return names, nil
+}

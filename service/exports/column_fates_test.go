@@ -153,6 +153,9 @@ var columns = map[string]map[string]string{
 		modified:                              "updated_at",
 	},
 	"revisions": {"snapshot Project.Revision": "id project_id key_id", "snapshot Project.RevisedAt": "created_at"},
+	"shadow_refusals": {
+		"ledger usage_analytics": "project_id version_id rule code day calls last_at",
+	},
 	"signing_keys": {
 		"snapshot SigningKey.*":   "id algorithm expires_at",
 		"snapshot AppClient.Keys": "client_id",
@@ -207,6 +210,7 @@ var columns = map[string]map[string]string{
 		"snapshot IPRules.Deny":     "ip_deny",
 		"snapshot Access.Issuers":   "token_issuers",
 		"snapshot Access.Opaque":    "introspection",
+		"snapshot Version.Rules":    "rules",
 		sealed:                      "introspection_secret",
 		modified:                    "created_at updated_at",
 	},

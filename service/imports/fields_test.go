@@ -13,7 +13,7 @@ import (
 // the fields that are written.
 var fates = map[string]string{
 	"written": `AllowedIPs, AppID, Approvals, API, Access, AccessFor, Algorithm, Audience, BackchannelURI, BuiltIn, Claim,
-		ClientID, Clients, Color, Consents, CreatedAt, Description, Directory, DisplayName, Domains, Email, EmailVerified,
+		ClientID, Clients, Color, Consents, Default, List, Path, ReadWriteScopes, Rules, CreatedAt, Description, Directory, DisplayName, Domains, Email, EmailVerified,
 		Enabled, Endpoint, Environment, Environments, ExpiresAt, ExpiresIn, ExternalID, FallbackOwner, Frozen, GraceEndsAt,
 		GrantTypes, Group, GroupID, Groups, Hash, ID, IP, Allow, Deny, Identities, InviteOnly, Issuer, Issuers, JWKSURL, Key,
 		KeyType, KeyTypes, Keyless, Kind, Label, Last4, Limits, LogoURL, LogoutURIs, Managed, Mapped, Mappings, Match,
@@ -21,7 +21,7 @@ var fates = map[string]string{
 		ProviderID, Providers, RedirectURIs, RefreshFor, Role, Scope, Scopes, APIScopes, SecretHash, Settings, SignInDomains,
 		State, Subject, Target, Tenant, TenantID, Tenants, Title, TokenClient, TokenUpstream, Type, UpdatedAt, UserName,
 		Value, Versions, Welcome`,
-	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, Machine, OwnerFrozen, ProjectID, Revision,
+	"follows from others": `Members, Barred, Deleted, Detached, Former, FoundIn, Machine, OwnerFrozen, ProjectID, Revision,
 		RevisedAt, TakenDown, Users`,
 	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, HasSecret, Headers, Hosts, Keys, Webhooks`,
 	"never in a zip":       `DataKeys`,

@@ -86,6 +86,7 @@ func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
 			TokenIssuers: models.TokenIssuers{},
 			IPAllow:      v.Access.IP.Allow,
 			IPDeny:       v.Access.IP.Deny,
+			Rules:        projects.RuleRows(v.Rules),
 			CreatedAt:    w.now,
 			UpdatedAt:    w.now,
 		}

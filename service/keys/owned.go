@@ -107,10 +107,11 @@ func lockOwner(tx *models.Tx, owner string) (models.EndUser, error) {
 	return user, err
 }
 
-// reviseFor adds the revisions by which gateways load a new key, and its owner if the
-// owner is frozen: gateways drop frozen users who have neither keys nor valid tokens.
+// reviseFor adds the revisions by which gateways load a new key, its owner if the owner is
+// frozen, and the owner's groups if rules ask for groups: gateways drop frozen users who have
+// neither keys nor valid tokens, and have the groups of owners of keys alone.
 func reviseFor(tx *models.Tx, row *models.APIKey, owner models.EndUser) error {
-	if err := tx.AddRevision(row.ProjectID, row.ID, row.UpdatedAt); err != nil || owner.State != "frozen" {
+	if err := tx.AddRevision(row.ProjectID, row.ID, row.UpdatedAt); err != nil || owner.ID == "" {
 		return err
 	}
 	tenant, err := tx.TenantByID(owner.TenantID)
@@ -120,6 +121,9 @@ func reviseFor(tx *models.Tx, row *models.APIKey, owner models.EndUser) error {
 	near, err := tx.ProjectsNear(tenant)
 	if err != nil || !slices.Contains(near, row.ProjectID) {
 		return err // the id of a user of tenants that only other projects serve: a text like any other here
+	}
+	if owner.State != "frozen" {
+		return tx.AddRuleRevisions(tenant, row.UpdatedAt)
 	}
 	return tx.AddPersonRevisions(tenant, row.UpdatedAt)
 }

@@ -35,6 +35,7 @@ type AccessClaims struct {
 	Scope    string   `json:"scope"`
 	Tenant   string   `json:"tenant"`
 	Groups   []string `json:"groups,omitempty"`
+	AdminOf  []string `json:"admin_of,omitempty"` // of the groups, those with the role admin
 	Provider string   `json:"provider"`
 	Upstream string   `json:"upstream"`                 // see TokenTypes
 	Sealed   string   `json:"upstream_token,omitempty"` // the provider's token for the upstream; see UpstreamToken
@@ -132,6 +133,7 @@ func (s *Service) access(
 		Scope:    done.session.Scope,
 		Tenant:   client.TenantID,
 		Groups:   done.groups,
+		AdminOf:  done.adminOf,
 		Provider: done.session.ProviderID,
 		Upstream: ServiceToken,
 

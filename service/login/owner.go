@@ -18,6 +18,8 @@ import (
 type Owner struct {
 	User   string // usr_…
 	Groups []string
+
+	AdminOf []string // of Groups, those that they are an admin of
 }
 
 // OwnerOf asks the provider who owns a token that it issued to its app, and returns that
@@ -49,8 +51,12 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 			"login: the owner of a token of %s never signed in: %w", providerID, tokencheck.ErrRefused,
 		)
 	}
-	groups, err := directory.GroupsOf(tx, user.ID)
-	return Owner{User: user.ID, Groups: groups}, err
+	out := Owner{User: user.ID}
+	if out.Groups, err = directory.GroupsOf(tx, user.ID); err != nil {
+		return Owner{}, err
+	}
+	out.AdminOf, err = directory.AdminOf(tx, user.ID)
+	return out, err
 }
 
 // externalIdentity converts a provider's identity to the one by which the directory finds

@@ -120,6 +120,7 @@ type redeemed struct {
 	session models.LoginSession
 	user    models.EndUser
 	groups  []string
+	adminOf []string // of groups
 	handed  *handed
 	refresh string // a new refresh token
 
@@ -237,7 +238,10 @@ func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 	if out.user.State != directory.Active {
 		return errGrant
 	}
-	out.groups, err = directory.GroupsOf(tx, out.user.ID)
+	if out.groups, err = directory.GroupsOf(tx, out.user.ID); err != nil {
+		return err
+	}
+	out.adminOf, err = directory.AdminOf(tx, out.user.ID)
 	return err
 }
 

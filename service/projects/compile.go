@@ -39,6 +39,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		readProduct,
 		readRevision,
 		readVersions,
+		readMembers,
 		readUpstreamHeaders,
 		readClientCertificates,
 		readCallSigning,
@@ -186,6 +187,9 @@ func compileVersion(
 			Opaque:  introspectionOf(v),
 			IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		},
+	}
+	if out.Rules = compileRules(v.Rules); out.Rules.None() {
+		out.Rules = snapshot.Rules{}
 	}
 	for _, method := range v.AuthMethods {
 		out.Access.Methods = append(out.Access.Methods, snapshot.Method(method))

@@ -52,6 +52,7 @@ func (s *Service) CheckImported(
 			return nil, nil, fmt.Errorf("projects: check an import: %w", err)
 		}
 		wrong, warnings = append(wrong, fields...), append(warnings, surprises...)
+		wrong = append(wrong, CheckRules("/authz/rules.json/"+in.Versions[i].ID, &in.Versions[i].Rules)...)
 	}
 	return wrong, warnings, nil
 }

@@ -84,7 +84,8 @@ type Version struct {
 	Opaque       *snapshot.Introspection // nil for none
 	IPAllow      []string                // CIDRs; empty: all addresses
 	IPDeny       []string                // CIDRs; takes precedence over IPAllow
-	ETag         string                  `audit:"-"`
+	Rules        snapshot.Rules
+	ETag         string `audit:"-"`
 	Environments []Environment
 	Warnings     []fault.Warning `audit:"-"` // set by UpdateAccess
 }
@@ -241,6 +242,7 @@ func viewVersion(project string, v models.Version, environments []models.Environ
 		Keyless: v.Keyless,
 		IPAllow: keys.Texts(v.IPAllow),
 		IPDeny:  keys.Texts(v.IPDeny),
+		Rules:   compileRules(v.Rules),
 		Issuers: issuersOf(v.TokenIssuers),
 		ETag:    access.ETag(v.UpdatedAt),
 	}

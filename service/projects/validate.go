@@ -18,6 +18,7 @@ var (
 	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
 	versionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 	scopePattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
+	groupPattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 )
 
 // ValidName reports whether s is a valid name of a project or an environment.

@@ -25,6 +25,7 @@ type slot struct {
 	project, version, environment string
 	owner, credential             string
 	route, code, step             string
+	shadowRule, shadowCode        string
 
 	in, out, start, took int64 // start in ns since 1970, took in ns
 	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
@@ -49,6 +50,7 @@ func (s *slot) set(c *Call) {
 	s.project, s.version, s.environment = c.ProjectID, c.VersionID, c.EnvironmentID
 	s.owner, s.credential = c.Owner, c.CredentialID
 	s.route, s.code, s.step = c.Route, c.Code, c.Step
+	s.shadowRule, s.shadowCode = c.ShadowRule, c.ShadowCode
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
 	s.status, s.path, s.ip, s.text = int16(c.Status), int16(path), int16(ip), text
 }
@@ -64,6 +66,8 @@ func (s *slot) read() Call {
 		Route:         s.route,
 		Code:          s.code,
 		Step:          s.step,
+		ShadowRule:    s.shadowRule,
+		ShadowCode:    s.shadowCode,
 		Method:        text[:s.path],
 		Path:          text[s.path:s.ip],
 		RemoteIP:      text[s.ip:],

@@ -107,6 +107,8 @@ func TestSlotKeepsEveryField(t *testing.T) {
 		Status:        403,
 		Code:          "key_frozen",
 		Step:          "access",
+		ShadowRule:    "rul_1",
+		ShadowCode:    "not_in_group",
 		BytesIn:       3,
 		BytesOut:      7,
 		Start:         time.Unix(1_900_000_000, 123_456_789),

@@ -38,6 +38,8 @@ type Call struct {
 	Status       int
 	Code         string // of the gateway's own response, "" if the upstream answered
 	Step         string // the gateway's step that answered
+	ShadowRule   string // what of the rules in shadow would have refused the call; "": nothing
+	ShadowCode   string // of that refusal
 	BytesIn      int64
 	BytesOut     int64
 	Start        time.Time
@@ -50,6 +52,7 @@ type Recorder struct {
 	db     *models.DB
 	log    *slog.Logger
 	shards *shards
+	shadow shadowCounts
 	live   *liveLog
 
 	flushing sync.Mutex // held while counters are written to rows
@@ -87,6 +90,9 @@ func (r *ConnRecorder) Observe(c Call) { r.recorder.observe(&c, &r.last) }
 
 // observe records a call. cached is the counter that its connection used last, nil without one.
 func (r *Recorder) observe(c *Call, cached *last) {
+	if c.ShadowRule != "" {
+		r.shadow.count(c)
+	}
 	kept, due := r.shards.record(c, cached)
 	if !kept { // the shard is full, perhaps with the calls of other projects
 		var s slot
@@ -170,6 +176,9 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 			r.shards.giveBack(taken)
 			return fmt.Errorf("usage: write %d rows: %w", len(rows), err)
 		}
+	}
+	if err := r.flushShadows(ctx); err != nil {
+		return err
 	}
 	due := r.used.due(models.Now(), last)
 	if len(due) == 0 {

@@ -1,0 +1,186 @@
+package bundle
+
+import (
+	"fmt"
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// RulesFile has what the routes of each version require.
+const RulesFile = "authz/rules.json"
+
+type rulesDoc struct {
+	Versions  []versionRulesDoc `json:"versions"`
+	KeyOwners []keyOwnerDoc     `json:"key_owners"`
+}
+
+type versionRulesDoc struct {
+	ID              string               `json:"id"`
+	Name            string               `json:"name"`
+	Default         snapshot.RuleDefault `json:"default"`
+	Mode            snapshot.RuleMode    `json:"mode"`
+	ReadWriteScopes bool                 `json:"read_write_scopes"`
+	Rules           []ruleDoc            `json:"rules"`
+}
+
+type ruleDoc struct {
+	ID      string   `json:"id"`
+	Methods []string `json:"methods"`
+	Path    string   `json:"path"`
+	Scopes  []string `json:"scopes"`
+	Groups  []string `json:"groups"`
+	Role    *string  `json:"role"`
+	Mode    *string  `json:"mode"`
+}
+
+type keyOwnerDoc struct {
+	User    string   `json:"user"`
+	Groups  []string `json:"groups"`
+	AdminOf []string `json:"admin_of"`
+}
+
+// rules returns the file with the rules; none if no version has any.
+func (b *Build) rules() []Part {
+	doc := rulesDoc{Versions: []versionRulesDoc{}, KeyOwners: []keyOwnerDoc{}}
+	for i := range b.Project.Versions {
+		if v := &b.Project.Versions[i]; !v.Rules.None() {
+			doc.Versions = append(doc.Versions, versionRulesDocOf(v))
+		}
+	}
+	if len(doc.Versions) == 0 {
+		return nil
+	}
+	for _, m := range b.Members() {
+		doc.KeyOwners = append(doc.KeyOwners, keyOwnerDoc{m.User, list(m.In), list(m.Admin)})
+	}
+	return []Part{document(RulesFile, rulesFileDoc, doc)}
+}
+
+// Members returns the owners of keys who are in groups that rules name; none without keys.
+func (b *Build) Members() []snapshot.Member {
+	if !b.HasKeys() {
+		return nil
+	}
+	return b.Project.Members
+}
+
+func versionRulesDocOf(v *snapshot.Version) versionRulesDoc {
+	doc := versionRulesDoc{
+		ID:              v.ID,
+		Name:            v.Name,
+		Default:         v.Rules.Default,
+		Mode:            v.Rules.ModeOf(&snapshot.Rule{}),
+		ReadWriteScopes: v.Rules.ReadWriteScopes,
+		Rules:           []ruleDoc{},
+	}
+	if doc.Default == "" {
+		doc.Default = snapshot.RulesAllow
+	}
+	for i := range v.Rules.List {
+		rule := &v.Rules.List[i]
+		doc.Rules = append(doc.Rules, ruleDoc{
+			ID:      rule.ID,
+			Methods: list(rule.Methods),
+			Path:    rule.Path,
+			Scopes:  list(rule.Scopes),
+			Groups:  list(rule.Groups),
+			Role:    optional(rule.Role),
+			Mode:    optional(string(rule.Mode)),
+		})
+	}
+	return doc
+}
+
+func (d versionRulesDoc) rules() snapshot.Rules {
+	out := snapshot.Rules{Default: d.Default, Mode: d.Mode, ReadWriteScopes: d.ReadWriteScopes}
+	for _, rule := range d.Rules {
+		out.List = append(out.List, snapshot.Rule{
+			ID:      rule.ID,
+			Methods: rule.Methods,
+			Path:    rule.Path,
+			Scopes:  rule.Scopes,
+			Groups:  rule.Groups,
+			Role:    valueOf(rule.Role),
+			Mode:    snapshot.RuleMode(valueOf(rule.Mode)),
+		})
+	}
+	return out
+}
+
+// readRules reads what the routes of the project's versions require.
+func (v *verifier) readRules(p *snapshot.Project) error {
+	if _, have := v.files[RulesFile]; !have {
+		return nil
+	}
+	doc, err := decodeWhole[rulesDoc](v, RulesFile)
+	if err != nil {
+		return err
+	}
+	for _, one := range doc.Versions {
+		found := false
+		for i := range p.Versions {
+			if p.Versions[i].ID == one.ID {
+				p.Versions[i].Rules, found = one.rules(), true
+			}
+		}
+		if !found {
+			return problem(RulesFile, "%s has no version %s", configFile, one.ID)
+		}
+	}
+	for _, one := range doc.KeyOwners {
+		p.Members = append(p.Members, snapshot.Member{User: one.User, In: one.Groups, Admin: one.AdminOf})
+	}
+	return nil
+}
+
+// routeRuleSubjects lists the rules of a version, and what its routes without a rule get.
+func (b *Build) routeRuleSubjects(v *snapshot.Version) []Subject {
+	if v.Rules.None() {
+		return nil
+	}
+	at := 0
+	for i := range b.Project.Versions {
+		if b.Project.Versions[i].ID == v.ID {
+			break
+		}
+		if !b.Project.Versions[i].Rules.None() {
+			at++
+		}
+	}
+	here := fmt.Sprintf("/versions/%d", at)
+	out := []Subject{{
+		Feature: snapshot.FeatureRuleDefault,
+		ID:      v.ID,
+		Name:    v.Name,
+		Source:  At(RulesFile, "%s/default", here),
+		Version: v,
+	}}
+	for i := range v.Rules.List {
+		rule := &v.Rules.List[i]
+		out = append(out, Subject{
+			Feature: snapshot.FeatureRule,
+			ID:      v.ID + ":" + rule.ID,
+			Name:    v.Name + " " + strings.Join(rule.Methods, ",") + " " + rule.Path,
+			Source:  At(RulesFile, "%s/rules/%d", here, i),
+			Version: v,
+			Rule:    rule,
+		})
+	}
+	return out
+}
+
+// ruleItems returns the ids of the items that the rules require.
+func (v *verifier) ruleItems(p *snapshot.Project) ([]string, error) {
+	if err := v.readRules(p); err != nil {
+		return nil, err
+	}
+	b := &Build{Project: p}
+	var ids []string
+	for i := range p.Versions {
+		for _, s := range b.routeRuleSubjects(&p.Versions[i]) {
+			ids = append(ids, string(s.Feature)+":"+s.ID)
+		}
+	}
+	return ids, nil
+}

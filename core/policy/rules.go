@@ -1,0 +1,232 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// What decided about a call that no rule did: the values of RuleOutcome.By besides ids of rules.
+const (
+	ByDefault         = "default"           // the route has no rule
+	ByReadWriteScopes = "read_write_scopes" // see snapshot.Rules
+)
+
+// The scopes that snapshot.Rules.ReadWriteScopes requires.
+const (
+	ScopeRead  = "read"
+	ScopeWrite = "write"
+)
+
+// Rules are the rules of a version, compiled. A nil Rules requires nothing.
+type Rules struct {
+	enforced *ruleSet // nil: nothing is enforced
+	shadow   *ruleSet // the enforced rules and those in shadow; nil: none is in shadow
+}
+
+// ruleSet decides calls by rules that all have the same effect.
+type ruleSet struct {
+	root      ruleNode
+	deny      bool // routes without a rule are refused
+	readWrite bool // see snapshot.Rules
+}
+
+// RuleOutcome is what rules decide about a call.
+type RuleOutcome struct {
+	Denial Denial // zero: the call is allowed
+	By     string // id of the rule, ByDefault or ByReadWriteScopes; "": nothing applied
+}
+
+// CompileRules returns the rules of a version; nil if they require nothing. A mode, default or role
+// that is not known is an error: skipping it would open what it closes.
+func CompileRules(of *snapshot.Rules) (*Rules, error) {
+	if err := checkRules(of); err != nil {
+		return nil, err
+	}
+	out := &Rules{}
+	if hasMode(of, snapshot.RulesEnforce) {
+		out.enforced = compileRuleSet(of, func(m snapshot.RuleMode) bool { return m == snapshot.RulesEnforce })
+	}
+	if hasMode(of, snapshot.RulesShadow) {
+		out.shadow = compileRuleSet(of, func(m snapshot.RuleMode) bool { return m != snapshot.RulesOff })
+	}
+	if out.enforced == nil && out.shadow == nil {
+		return nil, nil //nolint:nilnil // a nil Rules requires nothing
+	}
+	return out, nil
+}
+
+func checkRules(of *snapshot.Rules) error {
+	switch of.Default {
+	case "", snapshot.RulesAllow, snapshot.RulesDeny:
+	default:
+		return fmt.Errorf("rules: default %q is not known", of.Default)
+	}
+	modes := []snapshot.RuleMode{of.Mode}
+	for i := range of.List {
+		rule := &of.List[i]
+		modes = append(modes, rule.Mode)
+		if rule.Role != "" && rule.Role != snapshot.RoleMember && rule.Role != snapshot.RoleAdmin {
+			return fmt.Errorf("rule %s: role %q is not known", rule.ID, rule.Role)
+		}
+		if err := CheckRulePath(rule.Path); err != nil {
+			return fmt.Errorf("rule %s: path %q: %w", rule.ID, rule.Path, err)
+		}
+	}
+	for _, mode := range modes {
+		switch mode {
+		case "", snapshot.RulesOff, snapshot.RulesShadow, snapshot.RulesEnforce:
+		default:
+			return fmt.Errorf("rules: mode %q is not known", mode)
+		}
+	}
+	if a, b, tied := TiedRules(of.List); tied {
+		return fmt.Errorf("rules %s and %s are for the same route", of.List[a].ID, of.List[b].ID)
+	}
+	return nil
+}
+
+// hasMode reports whether something that restricts calls has the mode.
+func hasMode(of *snapshot.Rules, mode snapshot.RuleMode) bool {
+	if (of.Default == snapshot.RulesDeny || of.ReadWriteScopes) && of.ModeOf(&snapshot.Rule{}) == mode {
+		return true
+	}
+	return slices.ContainsFunc(of.List, func(rule snapshot.Rule) bool { return of.ModeOf(&rule) == mode })
+}
+
+func compileRuleSet(of *snapshot.Rules, has func(snapshot.RuleMode) bool) *ruleSet {
+	out := &ruleSet{}
+	if has(of.ModeOf(&snapshot.Rule{})) {
+		out.deny, out.readWrite = of.Default == snapshot.RulesDeny, of.ReadWriteScopes
+	}
+	for i := range of.List {
+		if rule := &of.List[i]; has(of.ModeOf(rule)) {
+			out.root.add(rule)
+		}
+	}
+	return out
+}
+
+// decide returns what the rules enforce for an admitted call, and what the rules in shadow would
+// have decided; the zero RuleOutcome if that is the same. Decide is called after authentication and
+// does not allocate, except for very long paths with escapes.
+func (r *Rules) decide(c *Call, id *Identity) (enforced, shadow RuleOutcome) {
+	if r == nil {
+		return RuleOutcome{}, RuleOutcome{}
+	}
+	if r.enforced != nil {
+		enforced = r.enforced.decide(c, id)
+	}
+	if r.shadow == nil || enforced.Denial != (Denial{}) {
+		return enforced, RuleOutcome{}
+	}
+	if shadow = r.shadow.decide(c, id); shadow.Denial == (Denial{}) {
+		return enforced, RuleOutcome{}
+	}
+	return enforced, shadow
+}
+
+// decide judges a call by each way in which an upstream may read its path: what one of them refuses
+// is refused.
+func (s *ruleSet) decide(c *Call, id *Identity) RuleOutcome {
+	rule := s.root.find(c.Path, c.Method, true)
+	out := s.judge(c, id, rule)
+	if out.Denial != (Denial{}) || !hasReadings(c.Path) {
+		return out
+	}
+	var scratch [512]byte
+	for as := range readings {
+		path := as.of(scratch[:0], c.Path)
+		other := s.root.findBytes(path, c.Method)
+		if other == rule {
+			continue
+		}
+		if refused := s.judge(c, id, other); refused.Denial != (Denial{}) {
+			return refused
+		}
+	}
+	return out
+}
+
+// judge applies the rule of a call's route, nil for none.
+func (s *ruleSet) judge(c *Call, id *Identity, rule *snapshot.Rule) RuleOutcome {
+	switch {
+	case rule == nil && s.deny:
+		return RuleOutcome{NoRule, ByDefault}
+	case s.readWrite && (rule == nil || len(rule.Scopes) == 0) && !HasScope(id.Scopes, scopeOf(c.Method)):
+		return RuleOutcome{scopeDenial(c, id), ByReadWriteScopes}
+	case rule == nil:
+		return RuleOutcome{}
+	}
+	for _, scope := range rule.Scopes {
+		if !HasScope(id.Scopes, scope) {
+			return RuleOutcome{scopeDenial(c, id), rule.ID}
+		}
+	}
+	if len(rule.Groups) > 0 && !c.isIn(id, rule.Groups, rule.Role == snapshot.RoleAdmin) {
+		return RuleOutcome{NotInGroup, rule.ID}
+	}
+	return RuleOutcome{By: rule.ID}
+}
+
+// scopeOf returns the scope that a method requires (RFC 9110, 9.2.1; TRACE is not forwarded).
+func scopeOf(method string) string {
+	switch method {
+	case "GET", "HEAD", "OPTIONS":
+		return ScopeRead
+	}
+	return ScopeWrite
+}
+
+// scopeDenial returns TokenScope if the scopes are those of a token, which needs a challenge
+// (RFC 6750, 3.1).
+func scopeDenial(c *Call, id *Identity) Denial {
+	if c.Token != nil && id.CredentialID == "" {
+		return TokenScope
+	}
+	return InsufficientScope
+}
+
+// HasScope reports whether the scopes satisfy one: by its name, by its family as in orders:* for
+// orders:read, or by *, which satisfies all.
+func HasScope(scopes []string, one string) bool {
+	for _, have := range scopes {
+		if have == one || have == "*" {
+			return true
+		}
+		if n := len(have); n > 2 && have[n-2:] == ":*" && strings.HasPrefix(one, have[:n-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isIn reports whether the caller is in one of the groups: the user of the token, or, for a call
+// with a key alone, the user who owns the key. A caller without a credential is in no group.
+func (c *Call) isIn(id *Identity, groups []string, admin bool) bool {
+	var in []string
+	switch {
+	case c.Token != nil && c.Token.isMachine():
+		return false
+	case c.Token != nil && admin:
+		in = c.Token.AdminOf
+	case c.Token != nil:
+		in = c.Token.Groups
+	case id.CredentialID != "":
+		member := c.Realm.members[id.Owner]
+		if member == nil {
+			return false
+		}
+		if in = member.In; admin {
+			in = member.Admin
+		}
+	}
+	for _, group := range groups {
+		if slices.Contains(in, group) {
+			return true
+		}
+	}
+	return false
+}

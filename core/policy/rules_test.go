@@ -1,0 +1,352 @@
+package policy
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"postern/core/snapshot"
+)
+
+// ruleCase is a call line of testdata/rules.txt.
+type ruleCase struct {
+	line                  int
+	rules                 *Rules
+	method, path          string
+	scopes, groups, admin []string
+	want                  string
+}
+
+func readRuleTable(t *testing.T) []ruleCase {
+	t.Helper()
+	file, err := os.Open("testdata/rules.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	var cases []ruleCase
+	var list snapshot.Rules
+	lines := bufio.NewScanner(file)
+	for at := 1; lines.Scan(); at++ {
+		text, want, _ := strings.Cut(lines.Text(), " : ")
+		words := strings.Fields(text)
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		with := map[string]string{}
+		for _, word := range words[1:] {
+			if name, value, ok := strings.Cut(word, "="); ok && !strings.Contains(name, "/") {
+				with[name] = value
+			}
+		}
+		switch words[0] {
+		case "list":
+			list = snapshot.Rules{
+				Default:         snapshot.RuleDefault(with["default"]),
+				Mode:            snapshot.RuleMode(with["mode"]),
+				ReadWriteScopes: with["read_write"] == "yes",
+			}
+		case "rule":
+			list.List = append(list.List, snapshot.Rule{
+				ID:      words[1],
+				Methods: strings.Split(words[2], ","),
+				Path:    words[3],
+				Scopes:  listed(with["scopes"]),
+				Groups:  listed(with["groups"]),
+				Role:    with["role"],
+				Mode:    snapshot.RuleMode(with["mode"]),
+			})
+		case "call":
+			rules, err := CompileRules(&list)
+			if err != nil {
+				t.Fatalf("line %d: %v", at, err)
+			}
+			cases = append(cases, ruleCase{
+				line:   at,
+				rules:  rules,
+				method: words[1],
+				path:   strings.TrimPrefix(words[2], "-"),
+				scopes: listed(with["scopes"]),
+				groups: listed(with["groups"]),
+				admin:  listed(with["admin"]),
+				want:   want,
+			})
+		default:
+			t.Fatalf("line %d: %q", at, words[0])
+		}
+	}
+	if len(cases) < 100 {
+		t.Fatalf("only %d calls", len(cases))
+	}
+	return cases
+}
+
+func listed(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// call returns what Decide would be called with for the key of a user.
+func (c *ruleCase) call() (*Call, *Identity) {
+	realm := &Realm{members: map[string]*snapshot.Member{"usr_1": {User: "usr_1", In: c.groups, Admin: c.admin}}}
+	id := &Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: c.scopes}
+	return &Call{Realm: realm, Rules: c.rules, Method: c.method, Path: c.path}, id
+}
+
+// outcome is written as in the table.
+func outcome(enforced, shadow RuleOutcome) string {
+	text := func(o RuleOutcome) string {
+		code, by := o.Denial.Code, o.By
+		if code == "" {
+			code = "allow"
+		}
+		if by == "" {
+			by = "-"
+		}
+		return code + " " + by
+	}
+	if shadow == (RuleOutcome{}) {
+		return text(enforced)
+	}
+	return text(enforced) + " shadow " + text(shadow)
+}
+
+func TestRules(t *testing.T) {
+	for _, tc := range readRuleTable(t) {
+		t.Run(fmt.Sprintf("line %d", tc.line), func(t *testing.T) {
+			call, id := tc.call()
+			if got := outcome(tc.rules.decide(call, id)); got != tc.want {
+				t.Errorf("%s %s: %s, want %s", tc.method, tc.path, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRulesDoNotAllocate(t *testing.T) {
+	for _, tc := range readRuleTable(t) {
+		call, id := tc.call()
+		if n := testing.AllocsPerRun(10, func() { tc.rules.decide(call, id) }); n > 0 {
+			t.Errorf("line %d: %v allocations", tc.line, n)
+		}
+	}
+}
+
+// The user of a token has the token's groups, and not those of an owner of keys.
+func TestRulesAskTheTokensUser(t *testing.T) {
+	rules, err := CompileRules(&snapshot.Rules{List: []snapshot.Rule{
+		{ID: "staff", Methods: []string{"GET"}, Path: "/staff", Groups: []string{"staff"}},
+		{ID: "boss", Methods: []string{"GET"}, Path: "/boss", Groups: []string{"staff"}, Role: "admin"},
+		{ID: "scope", Methods: []string{"GET"}, Path: "/scope", Scopes: []string{"s"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	realm := &Realm{members: map[string]*snapshot.Member{
+		"usr_1": {User: "usr_1", In: []string{"staff"}, Admin: []string{"staff"}},
+	}}
+	staff := Hosted{Client: "cli_1", Groups: []string{"staff"}}
+	boss := Hosted{Client: "cli_1", Groups: []string{"staff"}, AdminOf: []string{"staff"}}
+	for name, tc := range map[string]struct {
+		path  string
+		token *Token
+		id    Identity
+		want  Denial
+	}{
+		"a key of the user":           {"/staff", nil, Identity{Owner: "usr_1", CredentialID: "key_1"}, Denial{}},
+		"an admin's key":              {"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1"}, Denial{}},
+		"a fallback owner":            {"/staff", nil, Identity{Owner: "usr_1"}, NotInGroup},
+		"nobody":                      {"/staff", nil, Identity{}, NotInGroup},
+		"a key of an app":             {"/staff", nil, Identity{Owner: "billing", CredentialID: "key_1"}, NotInGroup},
+		"a token":                     {"/staff", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, Denial{}},
+		"a member's token":            {"/boss", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, NotInGroup},
+		"an admin's token":            {"/boss", &Token{Subject: "usr_2", Hosted: boss}, Identity{User: "usr_2"}, Denial{}},
+		"a machine":                   {"/staff", &Token{Subject: "cli_1", Hosted: staff}, Identity{Owner: "cli_1"}, NotInGroup},
+		"a foreign token":             {"/staff", &Token{Subject: "usr_1"}, Identity{User: "usr_1"}, NotInGroup},
+		"a key with a foreign token":  {"/staff", &Token{}, Identity{Owner: "usr_1", CredentialID: "key_1"}, NotInGroup},
+		"scopes of nobody":            {"/scope", nil, Identity{}, InsufficientScope},
+		"scopes of a token":           {"/scope", &Token{}, Identity{User: "u", Scopes: []string{"t"}}, TokenScope},
+		"scopes of a key and a token": {"/scope", &Token{}, Identity{CredentialID: "key_1"}, InsufficientScope},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := &Call{Realm: realm, Rules: rules, Method: "GET", Path: tc.path, Token: tc.token}
+			if got, _ := rules.decide(call, &tc.id); got.Denial != tc.want {
+				t.Errorf("%+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestCompileRulesRefusesWhatItDoesNotKnow(t *testing.T) {
+	good := snapshot.Rule{ID: "a", Methods: []string{"GET"}, Path: "/a"}
+	with := func(edit func(*snapshot.Rule)) []snapshot.Rule {
+		rule := good
+		edit(&rule)
+		return []snapshot.Rule{rule}
+	}
+	for name, of := range map[string]snapshot.Rules{
+		"default":      {Default: "ask"},
+		"mode":         {Mode: "audit"},
+		"rule's mode":  {List: with(func(r *snapshot.Rule) { r.Mode = "audit" })},
+		"role":         {List: with(func(r *snapshot.Rule) { r.Role = "king" })},
+		"path":         {List: with(func(r *snapshot.Rule) { r.Path = "a" })},
+		"tied":         {List: []snapshot.Rule{good, good}},
+		"tied by name": {List: append(with(func(r *snapshot.Rule) { r.Path = "/{x}" }), with(func(r *snapshot.Rule) { r.Path = "/{y}" })...)},
+	} {
+		if rules, err := CompileRules(&of); err == nil {
+			t.Errorf("%s: compiled to %+v", name, rules)
+		}
+	}
+	if rules, err := CompileRules(&snapshot.Rules{}); rules != nil || err != nil {
+		t.Errorf("no rules: %+v, %v", rules, err)
+	}
+}
+
+func TestCheckRulePath(t *testing.T) {
+	for _, path := range []string{
+		"/", "/orders", "/orders/{id}", "/{a}/{b}", "/users/@me", "/a:b", "/caf%C3%A9", "/café", "/a b", "/~x/*", "/{a.b-c_1}",
+	} {
+		if err := CheckRulePath(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for path, want := range map[string]error{
+		"":                             ErrRulePathStart,
+		"orders":                       ErrRulePathStart,
+		"/orders/":                     ErrRulePathSegment,
+		"//orders":                     ErrRulePathSegment,
+		"/a/../b":                      ErrRulePathSegment,
+		"/a/%2e":                       ErrRulePathSegment,
+		"/a/{id}.json":                 ErrRulePathTemplate,
+		"/a/{}":                        ErrRulePathTemplate,
+		"/{id}/{id}":                   ErrRulePathTemplate,
+		"/{a b}":                       ErrRulePathTemplate,
+		"/a?x=1":                       ErrRulePathCharacter,
+		"/a#x":                         ErrRulePathCharacter,
+		"/a%2Fb":                       ErrRulePathCharacter,
+		"/a;b":                         ErrRulePathCharacter,
+		"/a%3bb":                       ErrRulePathCharacter,
+		`/a\b`:                         ErrRulePathCharacter,
+		"/a%":                          ErrRulePathCharacter,
+		"/a%zz":                        ErrRulePathCharacter,
+		"/a%00":                        ErrRulePathCharacter,
+		"/a%2541":                      ErrRulePathCharacter,
+		"/" + strings.Repeat("x", 512): ErrRulePathLength,
+		strings.Repeat("/x", 33):       ErrRulePathLength,
+	} {
+		if err := CheckRulePath(path); err != want {
+			t.Errorf("%q: %v, want %v", path, err, want)
+		}
+	}
+}
+
+// naive returns the rule for a path by comparing all of them, segment by segment.
+func naive(list []snapshot.Rule, method, path string) string {
+	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
+	best, rank := "", ""
+	for _, rule := range list {
+		wanted := strings.Split(strings.TrimPrefix(rule.Path, "/"), "/")
+		if len(wanted) != len(segments) {
+			continue
+		}
+		specific, matches := "", true
+		for i, segment := range wanted {
+			switch {
+			case strings.HasPrefix(segment, "{") && segments[i] != "":
+				specific += "0"
+			case decodeSegment(segments[i]) == segment:
+				specific += "1"
+			default:
+				matches = false
+			}
+		}
+		if !matches {
+			continue
+		}
+		for _, m := range rule.Methods {
+			how := ""
+			switch {
+			case m == method:
+				how = "3"
+			case m == "GET" && method == "HEAD":
+				how = "2"
+			case m == AnyMethod:
+				how = "1"
+			default:
+				continue
+			}
+			if specific+how > rank {
+				best, rank = rule.ID, specific+how
+			}
+		}
+	}
+	return best
+}
+
+// FuzzRules compares the compiled rules with naive, on random rules.
+func FuzzRules(f *testing.F) {
+	f.Add(uint64(1), "GET", "/a/b/c")
+	f.Add(uint64(2), "HEAD", "/a/%61/")
+	f.Add(uint64(3), "PUT", "/b")
+	f.Fuzz(func(t *testing.T, seed uint64, method, raw string) {
+		path, err := NormalizePath(raw)
+		if err != nil || strings.Count(path, "/") > 8 {
+			return
+		}
+		list := randomRules(rand.New(rand.NewPCG(seed, 1)), path) //nolint:gosec // test data
+		var root ruleNode
+		for i := range list {
+			root.add(&list[i])
+		}
+		got := ""
+		if rule := root.find(path, method, true); rule != nil {
+			got = rule.ID
+		}
+		if want := naive(list, method, path); got != want {
+			t.Fatalf("%s %s: rule %q, want %q of %+v", method, path, got, want, list)
+		}
+		for as := range readings {
+			root.findBytes(as.of(nil, path), method)
+		}
+	})
+}
+
+// randomRules returns untied rules, some of which match the path.
+func randomRules(random *rand.Rand, path string) []snapshot.Rule {
+	var list []snapshot.Rule
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	for n := range 12 {
+		text := ""
+		for _, segment := range segments {
+			switch literal := decodeSegment(segment); random.IntN(3) {
+			case 0:
+				text += fmt.Sprintf("/{p%d}", len(text))
+			case 1:
+				if checkLiteral(literal) == nil {
+					text += "/" + literal
+					continue
+				}
+				text += fmt.Sprintf("/{q%d}", len(text))
+			default:
+				text += "/" + string("abc"[random.IntN(3)])
+			}
+		}
+		rule := snapshot.Rule{ID: fmt.Sprint(n), Path: text}
+		for _, method := range []string{"GET", "HEAD", "PUT", AnyMethod} {
+			if random.IntN(2) == 0 {
+				rule.Methods = append(rule.Methods, method)
+			}
+		}
+		if CheckRulePath(text) != nil {
+			continue
+		}
+		if _, _, tied := TiedRules(append(list, rule)); !tied {
+			list = append(list, rule)
+		}
+	}
+	return list
+}

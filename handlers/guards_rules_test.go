@@ -1,0 +1,20 @@
+package handlers_test
+
+import "postern/service/access"
+
+// ruleGuards are the routes of what a version's routes require.
+var ruleGuards = map[string]guard{
+	"GET /api/v1/projects/:project/versions/:version/rules": {action: access.ProjectRead},
+	"PUT /api/v1/projects/:project/versions/:version/rules": {
+		action: access.ProjectUpdate,
+		body:   `{"default":"allow","rules":[{"methods":["GET"],"path":"/guarded","scopes":["read"]}]}`,
+	},
+	"GET /api/v1/projects/:project/versions/:version/rules/shadow": {action: access.UsageRead},
+}
+
+// ruleAnonymous is what a caller without a credential gets.
+var ruleAnonymous = map[string]string{
+	"GET /api/v1/projects/:project/versions/:version/rules":        "401",
+	"PUT /api/v1/projects/:project/versions/:version/rules":        "401",
+	"GET /api/v1/projects/:project/versions/:version/rules/shadow": "401",
+}

@@ -1,0 +1,174 @@
+package models
+
+import (
+	"database/sql/driver"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// Rules is a column: what the routes of a version require.
+type Rules struct {
+	Default         string `json:"default,omitempty"` // "": allow
+	Mode            string `json:"mode,omitempty"`    // "": enforce
+	ReadWriteScopes bool   `json:"read_write_scopes,omitempty"`
+	List            []Rule `json:"rules,omitempty"`
+}
+
+// Rule is one route in Rules.
+type Rule struct {
+	ID      string   `json:"id"`
+	Methods []string `json:"methods"`
+	Path    string   `json:"path"`
+	Scopes  []string `json:"scopes,omitempty"`
+	Groups  []string `json:"groups,omitempty"`
+	Role    string   `json:"role,omitempty"`
+	Mode    string   `json:"mode,omitempty"` // "": that of the list
+}
+
+// Value implements driver.Valuer.
+func (r Rules) Value() (driver.Value, error) { return document(r) }
+
+// Scan implements sql.Scanner.
+func (r *Rules) Scan(value any) error {
+	type plain Rules
+	return readDocument(value, (*plain)(r))
+}
+
+// UpdateVersionRules writes the rules of a version if the row still has the UpdatedAt that the caller
+// saw. It returns false if another change came first.
+func (t *Tx) UpdateVersionRules(v Version, seen time.Time) (bool, error) {
+	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
+		Select("Rules", "UpdatedAt").
+		UpdateColumns(&v)
+	return res.RowsAffected == 1, res.Error
+}
+
+// ShadowRefusal is a row of shadow_refusals: calls of one day that a rule in shadow would have
+// refused.
+type ShadowRefusal struct {
+	ProjectID string `gorm:"primaryKey"`
+	VersionID string `gorm:"primaryKey"`
+	Rule      string `gorm:"primaryKey"`
+	Code      string `gorm:"primaryKey"`
+	Day       int64  `gorm:"primaryKey;autoIncrement:false"`
+	Calls     int64
+	LastAt    time.Time
+}
+
+// AddShadowRefusals adds to the rows of a day, which are made where they are missing.
+func (t *Tx) AddShadowRefusals(rows []ShadowRefusal) error {
+	if err := t.lockUsage(); err != nil {
+		return err
+	}
+	upsert := clause.OnConflict{
+		Columns: []clause.Column{{Name: "project_id"}, {Name: "version_id"}, {Name: "rule"}, {Name: "code"}, {Name: "day"}},
+		DoUpdates: clause.Set{
+			{Column: clause.Column{Name: "calls"}, Value: gorm.Expr("shadow_refusals.calls + excluded.calls")},
+			{Column: clause.Column{Name: "last_at"}, Value: gorm.Expr("excluded.last_at")},
+		},
+	}
+	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
+}
+
+// ShadowRefusalsOf lists what rules of a version in shadow would have refused since a day, by rule and
+// code; Day is 0 in it.
+func (t *Tx) ShadowRefusalsOf(projectID, versionID string, since int64) ([]ShadowRefusal, error) {
+	var rows []ShadowRefusal
+	err := t.db.
+		Where("project_id = ? AND version_id = ? AND day >= ?", projectID, versionID, since).
+		Order("rule, code, day").
+		Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
+	var list []ShadowRefusal
+	for _, row := range rows {
+		row.Day = 0
+		if n := len(list); n > 0 && list[n-1].Rule == row.Rule && list[n-1].Code == row.Code {
+			list[n-1].Calls += row.Calls
+			list[n-1].LastAt = row.LastAt
+			continue
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
+
+// DeleteShadowRefusals forgets what was counted before a day.
+func (t *Tx) DeleteShadowRefusals(before int64) error {
+	return t.db.Where("day < ?", before).Delete(&ShadowRefusal{}).Error
+}
+
+// OwnedMembership is a group that an end user with keys is directly in.
+type OwnedMembership struct{ UserID, GroupID, Role string }
+
+// MembershipsOfOwners lists the groups of the end users who own a key that opens a project, by user.
+// The owner of a key can be the id of a user of another team, which is a text like any other.
+func (t *Tx) MembershipsOfOwners(project Project) ([]OwnedMembership, error) {
+	opens := t.db.Where("k.project_id = ?", project.ID)
+	if project.ProductID != nil {
+		opens = opens.Or("k.product_id = ?", *project.ProductID)
+	}
+	product := t.db.Model(&Project{}).Select("product_id").Where("id = ?", project.ID)
+	near := t.db.Model(&Project{}).Select("id").Where("id = ? OR product_id = (?)", project.ID, product)
+	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id IN (?)", near)
+	tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id IN (?) OR id IN (?)", near, attached)
+	users := t.db.Model(&EndUser{}).Select("id").Where("tenant_id IN (?)", tenants)
+	var list []OwnedMembership
+	return list, t.db.
+		Table("group_members AS m").
+		Select("DISTINCT m.user_id, m.group_id, m.role").
+		Joins("JOIN api_keys AS k ON k.owner = m.user_id AND k.state <> 'revoked'").
+		Where(opens).
+		Where("m.user_id IN (?)", users).
+		Order("m.user_id, m.group_id").
+		Scan(&list).Error
+}
+
+// GroupTree lists the groups of the tenants of the given groups, and which groups are in which.
+func (t *Tx) GroupTree(groupIDs []string) (groups []UserGroup, nested []GroupGroup, err error) {
+	tenants := t.db.Model(&UserGroup{}).Select("tenant_id").Where("id IN ?", groupIDs)
+	if err := t.db.Where("tenant_id IN (?)", tenants).Order("id").Find(&groups).Error; err != nil {
+		return nil, nil, err
+	}
+	of := t.db.Model(&UserGroup{}).Select("id").Where("tenant_id IN (?)", tenants)
+	return groups, nested, t.db.Where("child_id IN (?)", of).Find(&nested).Error
+}
+
+// GroupsWithRole lists the names of the groups that an end user is directly in with a role, sorted.
+func (t *Tx) GroupsWithRole(userID, role string) ([]string, error) {
+	var names []string
+	return names, t.db.
+		Table("user_groups AS g").
+		Joins("JOIN group_members AS m ON m.group_id = g.id").
+		Where("m.user_id = ? AND m.role = ?", userID, role).
+		Order("g.name").
+		Pluck("g.name", &names).Error
+}
+
+// AddRuleRevisions adds a revision for every project that a key of a tenant's user can open and whose
+// rules ask for groups.
+func (t *Tx) AddRuleRevisions(tenant Tenant, at time.Time) error {
+	near, err := t.ProjectsNear(tenant)
+	if err != nil {
+		return err
+	}
+	var asking []string
+	err = t.db.
+		Model(&Version{}).
+		Distinct("project_id").
+		Where("project_id IN ? AND rules LIKE ?", near, `%"groups":%`).
+		Order("project_id").
+		Pluck("project_id", &asking).Error
+	if err != nil {
+		return err
+	}
+	for _, project := range asking {
+		if err := t.AddRevision(project, "", at); err != nil {
+			return err
+		}
+	}
+	return nil
+}

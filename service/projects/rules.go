@@ -1,0 +1,271 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Bounds on the rules of a version.
+const (
+	maxRules      = 500
+	maxRuleLists  = 50 // entries of methods, scopes and groups
+	maxRuleScope  = 128
+	maxRuleMethod = 32
+)
+
+// Rules are what the routes of a version require.
+type Rules struct {
+	snapshot.Rules
+
+	Version string // name
+	ETag    string
+}
+
+func viewRules(v models.Version) Rules {
+	out := Rules{Rules: compileRules(v.Rules), Version: v.Name}
+	out.ETag = digest(out.Rules)
+	return out
+}
+
+// compileRules returns the rules of a row with their defaults filled in.
+func compileRules(row models.Rules) snapshot.Rules {
+	out := snapshot.Rules{
+		Default:         snapshot.RulesAllow,
+		Mode:            snapshot.RulesEnforce,
+		ReadWriteScopes: row.ReadWriteScopes,
+	}
+	if row.Default != "" {
+		out.Default = snapshot.RuleDefault(row.Default)
+	}
+	if row.Mode != "" {
+		out.Mode = snapshot.RuleMode(row.Mode)
+	}
+	for _, rule := range row.List {
+		out.List = append(out.List, snapshot.Rule{
+			ID:      rule.ID,
+			Methods: rule.Methods,
+			Path:    rule.Path,
+			Scopes:  rule.Scopes,
+			Groups:  rule.Groups,
+			Role:    rule.Role,
+			Mode:    snapshot.RuleMode(rule.Mode),
+		})
+	}
+	return out
+}
+
+// RuleRows returns the row of rules.
+func RuleRows(of snapshot.Rules) models.Rules {
+	out := models.Rules{
+		Default:         string(of.Default),
+		Mode:            string(of.Mode),
+		ReadWriteScopes: of.ReadWriteScopes,
+	}
+	for _, rule := range of.List {
+		out.List = append(out.List, models.Rule{
+			ID:      rule.ID,
+			Methods: rule.Methods,
+			Path:    rule.Path,
+			Scopes:  rule.Scopes,
+			Groups:  rule.Groups,
+			Role:    rule.Role,
+			Mode:    string(rule.Mode),
+		})
+	}
+	return out
+}
+
+// Rules returns what the routes of a version require.
+func (s *Service) Rules(ctx context.Context, p access.Principal, ref, versionRef string) (Rules, error) {
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, ref, access.ProjectRead)
+	if err != nil {
+		return Rules{}, fmt.Errorf("projects: rules of %s: %w", ref, err)
+	}
+	version, err := versionOf(tx, project, versionRef)
+	if err != nil {
+		return Rules{}, fmt.Errorf("projects: rules of version %s of %s: %w", versionRef, ref, err)
+	}
+	return viewRules(version), nil
+}
+
+// SetRules replaces what the routes of a version require. Rules without an id get one. With ifMatch
+// not empty it is refused as stale unless that is still the ETag.
+func (s *Service) SetRules(
+	ctx context.Context, p access.Principal, ref, versionRef, ifMatch string, in snapshot.Rules,
+) (Rules, error) {
+	var out Rules
+	says := &note{change: "set"}
+	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := versionOf(tx, project, versionRef)
+		if err != nil {
+			return err
+		}
+		says.object = "rules of version " + version.Name
+		if err := access.Unchanged(ifMatch, viewRules(version).ETag); err != nil {
+			return err
+		}
+		wrong := CheckRules("", &in)
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		for i := range in.List {
+			if in.List[i].ID == "" {
+				in.List[i].ID = models.NewID("rul")
+			}
+		}
+		seen := version.UpdatedAt
+		version.Rules, version.UpdatedAt = RuleRows(in), now
+		out = viewRules(version)
+		return written(tx.UpdateVersionRules(version, seen))
+	})
+	return out, err
+}
+
+// CheckRules returns what is wrong with rules, below a pointer. It sorts out spellings: methods become
+// upper case, and an empty default or mode becomes allow and enforce.
+func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
+	if in.Default == "" {
+		in.Default = snapshot.RulesAllow
+	}
+	if in.Mode == "" {
+		in.Mode = snapshot.RulesEnforce
+	}
+	refuse := func(pointer, code, detail string) {
+		wrong = append(wrong, fault.Field{Pointer: prefix + pointer, Code: code, Detail: detail})
+	}
+	if in.Default != snapshot.RulesAllow && in.Default != snapshot.RulesDeny {
+		refuse("/default", "invalid_default", "Use allow or deny.")
+	}
+	if !validRuleMode(in.Mode) {
+		refuse("/mode", "invalid_mode", "Use off, shadow or enforce.")
+	}
+	if len(in.List) > maxRules {
+		refuse("/rules", "too_many", fmt.Sprintf("Use at most %d rules.", maxRules))
+		return wrong
+	}
+	ids := map[string]bool{}
+	for i := range in.List {
+		rule := &in.List[i]
+		at := fmt.Sprintf("/rules/%d", i)
+		if rule.ID != "" {
+			if _, err := models.ParseID("rul", rule.ID); err != nil || ids[rule.ID] {
+				refuse(at+"/id", "invalid_id", "Leave the id out for a new rule; each id stands once.")
+			}
+			ids[rule.ID] = true
+		}
+		for _, field := range checkRule(rule) {
+			refuse(at+field.Pointer, field.Code, field.Detail)
+		}
+	}
+	if len(wrong) > 0 {
+		return wrong
+	}
+	if a, b, tied := policy.TiedRules(in.List); tied {
+		refuse(fmt.Sprintf("/rules/%d/path", b), "ambiguous_rule", fmt.Sprintf("%s and %s are for the same calls, and "+
+			"neither is more specific. Remove one of them, or change its methods or its path.",
+			ruleText(in.List, a), ruleText(in.List, b)))
+	}
+	return wrong
+}
+
+// ruleText names a rule in an error.
+func ruleText(list []snapshot.Rule, at int) string {
+	rule := list[at]
+	text := fmt.Sprintf("rule %d (%s %s", at+1, strings.Join(rule.Methods, ","), rule.Path)
+	if rule.ID != "" {
+		text += ", " + rule.ID
+	}
+	return text + ")"
+}
+
+func validRuleMode(mode snapshot.RuleMode) bool {
+	return mode == snapshot.RulesOff || mode == snapshot.RulesShadow || mode == snapshot.RulesEnforce
+}
+
+// checkRule returns what is wrong with a rule, below it.
+func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
+	refuse := func(pointer, code, detail string) {
+		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
+	}
+	if err := policy.CheckRulePath(rule.Path); err != nil {
+		refuse("/path", "invalid_path", "Use a path below the environment such as /orders/{id}: "+err.Error()+".")
+	}
+	if rule.Mode != "" && !validRuleMode(rule.Mode) {
+		refuse("/mode", "invalid_mode", "Use off, shadow or enforce, or leave it out for the mode of the list.")
+	}
+	if len(rule.Methods) == 0 {
+		refuse("/methods", "required", "Name the methods, such as GET, or * for all.")
+	}
+	if len(rule.Methods)+len(rule.Scopes)+len(rule.Groups) > maxRuleLists {
+		refuse("", "too_many", fmt.Sprintf("Use at most %d methods, scopes and groups in a rule.", maxRuleLists))
+		return wrong
+	}
+	for i := range rule.Methods {
+		rule.Methods[i] = strings.ToUpper(rule.Methods[i])
+		switch method := rule.Methods[i]; {
+		case method == policy.AnyMethod && len(rule.Methods) > 1:
+			refuse("/methods", "invalid_method", "* stands for all methods. Leave the others out.")
+		case method != policy.AnyMethod && !validRuleMethod(method):
+			refuse(fmt.Sprintf("/methods/%d", i), "invalid_method", "Use a method such as GET, or * for all.")
+		case slices.Contains(rule.Methods[:i], method):
+			refuse(fmt.Sprintf("/methods/%d", i), "duplicate", "This method stands twice.")
+		}
+	}
+	for i, scope := range rule.Scopes {
+		switch at := fmt.Sprintf("/scopes/%d", i); {
+		case !validRuleScope(scope):
+			refuse(at, "invalid_scope", "Name one scope, such as orders:read. Callers can have * or orders:* for "+
+				"several; a rule asks for each by its name.")
+		case slices.Contains(rule.Scopes[:i], scope):
+			refuse(at, "duplicate", "This scope stands twice.")
+		}
+	}
+	return append(wrong, checkRuleGroups(rule)...)
+}
+
+func checkRuleGroups(rule *snapshot.Rule) (wrong []fault.Field) {
+	refuse := func(pointer, code, detail string) {
+		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
+	}
+	for i, group := range rule.Groups {
+		switch at := fmt.Sprintf("/groups/%d", i); {
+		case !groupPattern.MatchString(group):
+			refuse(at, "invalid_group", "Use the name of a group: lower-case letters, digits, dots, underscores and "+
+				"hyphens.")
+		case slices.Contains(rule.Groups[:i], group):
+			refuse(at, "duplicate", "This group stands twice.")
+		}
+	}
+	switch {
+	case rule.Role != "" && rule.Role != snapshot.RoleMember && rule.Role != snapshot.RoleAdmin:
+		refuse("/role", "invalid_role", "Use member or admin, or leave it out for any member.")
+	case rule.Role != "" && len(rule.Groups) == 0:
+		refuse("/role", "needs_groups", "A role is one in a group. Name groups, or leave the role out.")
+	}
+	return wrong
+}
+
+func validRuleMethod(method string) bool {
+	if method == "" || len(method) > maxRuleMethod || method == "CONNECT" || method == "TRACE" {
+		return false
+	}
+	return strings.IndexFunc(method, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '-' && r != '_' }) < 0
+}
+
+// validRuleScope reports whether scope is a scope-token (RFC 6749, 3.3) that is no wildcard.
+func validRuleScope(scope string) bool {
+	if scope == "" || len(scope) > maxRuleScope {
+		return false
+	}
+	return strings.IndexFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"\*,`, r) }) < 0
+}

@@ -1,0 +1,205 @@
+package projects_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/service/keys"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+func (h *house) setRules(t *testing.T, in snapshot.Rules) projects.Rules {
+	t.Helper()
+	out, err := h.SetRules(t.Context(), h.owner, h.project, "1.0.0", "", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func getting(path string) snapshot.Rule {
+	return snapshot.Rule{Methods: []string{"GET"}, Path: path, Scopes: []string{"s"}}
+}
+
+func TestRules(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		before, err := h.Rules(t.Context(), h.owner, h.project, "1.0.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before.Default != "allow" || before.Mode != "enforce" || len(before.List) != 0 {
+			t.Errorf("at first: %+v", before)
+		}
+		rule := snapshot.Rule{Methods: []string{"get"}, Path: "/orders/{id}", Groups: []string{"staff"}, Role: "admin"}
+		set := h.setRules(t, snapshot.Rules{Default: "deny", ReadWriteScopes: true, List: []snapshot.Rule{rule}})
+		if got := set.List[0]; !strings.HasPrefix(got.ID, "rul_") || got.Methods[0] != "GET" || set.ETag == before.ETag {
+			t.Errorf("set: %+v", set)
+		}
+		served := h.world.project(t, h.project).Versions[0].Rules
+		if diff := cmp.Diff(set.Rules, served); diff != "" {
+			t.Errorf("served (-set +served):\n%s", diff)
+		}
+		t.Run("ids are kept", func(t *testing.T) {
+			again := set.Rules
+			again.List = append(slices.Clone(again.List), getting("/new"))
+			got := h.setRules(t, again)
+			if got.List[0].ID != set.List[0].ID || got.List[1].ID == set.List[0].ID {
+				t.Errorf("%+v", got.List)
+			}
+		})
+		t.Run("stale", func(t *testing.T) {
+			_, err := h.SetRules(t.Context(), h.owner, h.project, "1.0.0", set.ETag, set.Rules)
+			if err == nil || fault.KindOf(err) != fault.KindOf(access.Stale()) {
+				t.Errorf("%v", err)
+			}
+		})
+		t.Run("copied with the version", func(t *testing.T) {
+			in := projects.VersionInput{Name: "2.0.0"}
+			if _, err := h.CreateVersion(t.Context(), h.owner, h.project, in); err != nil {
+				t.Fatal(err)
+			}
+			copied, err := h.Rules(t.Context(), h.owner, h.project, "2.0.0")
+			if err != nil || len(copied.List) != 2 || copied.Default != "deny" {
+				t.Errorf("%+v, %v", copied, err)
+			}
+		})
+		t.Run("not allowed", func(t *testing.T) {
+			stranger := access.Principal{Roles: map[string]access.Role{"team_other": access.Owner}, HomeTeam: "team_other"}
+			_, err := h.SetRules(t.Context(), stranger, h.project, "1.0.0", "", snapshot.Rules{})
+			if fault.KindOf(err) != fault.NotFound {
+				t.Errorf("%v", err)
+			}
+		})
+	})
+}
+
+func TestCheckRules(t *testing.T) {
+	get, long := []string{"GET"}, make([]snapshot.Rule, 501)
+	for name, tc := range map[string]struct {
+		rules snapshot.Rules
+		want  string
+	}{
+		"default":       {snapshot.Rules{Default: "ask"}, "/default invalid_default"},
+		"mode":          {snapshot.Rules{Mode: "audit"}, "/mode invalid_mode"},
+		"too many":      {snapshot.Rules{List: long}, "/rules too_many"},
+		"id":            {one(snapshot.Rule{ID: "x", Methods: get, Path: "/"}), "/rules/0/id invalid_id"},
+		"path":          {one(snapshot.Rule{Methods: get, Path: "/a/"}), "/rules/0/path invalid_path"},
+		"no method":     {one(snapshot.Rule{Path: "/"}), "/rules/0/methods required"},
+		"method":        {one(snapshot.Rule{Methods: []string{"G ET"}, Path: "/"}), "/rules/0/methods/0 invalid_method"},
+		"TRACE":         {one(snapshot.Rule{Methods: []string{"TRACE"}, Path: "/"}), "/rules/0/methods/0 invalid_method"},
+		"all and one":   {one(snapshot.Rule{Methods: []string{"*", "GET"}, Path: "/"}), "/rules/0/methods invalid_method"},
+		"method twice":  {one(snapshot.Rule{Methods: []string{"GET", "get"}, Path: "/"}), "/rules/0/methods/1 duplicate"},
+		"scope":         {one(snapshot.Rule{Methods: get, Path: "/", Scopes: []string{"a:*"}}), "/rules/0/scopes/0 invalid_scope"},
+		"scope twice":   {one(snapshot.Rule{Methods: get, Path: "/", Scopes: []string{"a", "a"}}), "/rules/0/scopes/1 duplicate"},
+		"group":         {one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"A,b"}}), "/rules/0/groups/0 invalid_group"},
+		"group twice":   {one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"a", "a"}}), "/rules/0/groups/1 duplicate"},
+		"role":          {one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"a"}, Role: "king"}), "/rules/0/role invalid_role"},
+		"role alone":    {one(snapshot.Rule{Methods: get, Path: "/", Role: "admin"}), "/rules/0/role needs_groups"},
+		"rule's mode":   {one(snapshot.Rule{Methods: get, Path: "/", Mode: "audit"}), "/rules/0/mode invalid_mode"},
+		"lists":         {one(snapshot.Rule{Methods: make([]string, 51), Path: "/"}), "/rules/0 too_many"},
+		"the same path": {snapshot.Rules{List: []snapshot.Rule{getting("/a/{x}"), getting("/b"), getting("/a/{y}")}}, "/rules/2/path ambiguous_rule"},
+		"the same text": {snapshot.Rules{List: []snapshot.Rule{getting("/%61"), getting("/a")}}, "/rules/1/path ambiguous_rule"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wrong := projects.CheckRules("", &tc.rules)
+			if len(wrong) != 1 || wrong[0].Pointer+" "+wrong[0].Code != tc.want {
+				t.Errorf("%+v, want %s", wrong, tc.want)
+			}
+		})
+	}
+	two := snapshot.Rules{List: []snapshot.Rule{getting("/a/{x}"), {Methods: []string{"POST"}, Path: "/a/{y}"}, getting("/a/b")}}
+	if wrong := projects.CheckRules("", &two); len(wrong) != 0 {
+		t.Errorf("%+v", wrong)
+	}
+	tied := snapshot.Rules{List: []snapshot.Rule{getting("/a/{x}"), getting("/a/{y}")}}
+	detail := projects.CheckRules("", &tied)[0].Detail
+	if !strings.Contains(detail, "rule 1 (GET /a/{x})") || !strings.Contains(detail, "rule 2 (GET /a/{y})") {
+		t.Errorf("the error does not name both: %s", detail)
+	}
+}
+
+func one(rule snapshot.Rule) snapshot.Rules { return snapshot.Rules{List: []snapshot.Rule{rule}} }
+
+// Gateways have the groups of owners of keys: those in rules, with nested ones and roles, at once.
+func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		ana, bob := h.person(t, "ana@example.com"), h.person(t, "bob@example.com")
+		group := func(name string) string {
+			t.Helper()
+			made, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return made.ID
+		}
+		staff, ops, other := group("staff"), group("ops"), group("other")
+		put := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		is := func(when string, want ...snapshot.Member) {
+			t.Helper()
+			if diff := cmp.Diff(want, h.world.project(t, h.project).Members); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		member := func(group, user, role string) {
+			t.Helper()
+			_, err := h.people.SetMember(t.Context(), h.owner, group, user, role)
+			put(err)
+		}
+		member(ops, ana, "admin")
+		member(other, ana, "admin")
+		member(staff, bob, "member")
+		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
+		is("without rules")
+		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"staff", "ops"}}))
+		is("with rules", snapshot.Member{User: ana, In: []string{"ops"}, Admin: []string{"ops"}})
+		_, err := h.people.Nest(t.Context(), h.owner, staff, ops)
+		put(err)
+		is("nested", snapshot.Member{User: ana, In: []string{"ops", "staff"}, Admin: []string{"ops"}})
+		member(ops, ana, "member")
+		is("no admin", snapshot.Member{User: ana, In: []string{"ops", "staff"}})
+		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: bob})
+		both := []snapshot.Member{{User: ana, In: []string{"ops", "staff"}}, {User: bob, In: []string{"staff"}}}
+		slices.SortFunc(both, func(a, b snapshot.Member) int { return strings.Compare(a.User, b.User) })
+		is("a second key", both...)
+		put(h.people.RemoveMember(t.Context(), h.owner, staff, bob))
+		is("bob has left", snapshot.Member{User: ana, In: []string{"ops", "staff"}})
+		put(h.people.DeleteGroup(t.Context(), h.owner, ops))
+		is("ops is gone")
+	})
+}
+
+// The owner of a key can be a text like any other, also the id of another team's user.
+func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h, theirs := newHouse(t, db), newHouse(t, db)
+		eve, name := theirs.person(t, "eve@example.com"), "staff"
+		group, err := theirs.people.CreateGroup(t.Context(), theirs.owner, theirs.tenant, directory.GroupInput{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := theirs.people.SetMember(t.Context(), theirs.owner, group.ID, eve, "member"); err != nil {
+			t.Fatal(err)
+		}
+		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"staff"}}))
+		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: eve})
+		if got := h.world.project(t, h.project).Members; len(got) != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
