@@ -306,10 +306,13 @@ func show(s exports.State) exports.Show {
 	}
 	switch s {
 	case exports.Queued:
-		m.Badge, m.Part, m.Page.Refresh = ui.Badge{Text: "Queued"}, "Starts in a moment", 2
+		m.Badge, m.Page.Refresh = ui.Badge{Text: "Queued"}, 2
+		m.Progress.Part = "Starts in a moment"
 	case exports.Building:
 		m.Badge, m.Page.Refresh = ui.Badge{Tone: ui.Accent, Text: "Building"}, 2
-		m.Part, m.Done, m.Total, m.Rows = "Writing API keys", 31_200, 48_000, "31,200 of 48,000 keys"
+		m.Progress = exports.Progress{
+			Part: "Writing API keys", Done: 31_200, Total: 48_000, Rows: "31,200 of 48,000 keys",
+		}
 	case exports.Ready:
 		m.Badge = ui.Badge{Tone: ui.Good, Text: "Ready"}
 		m.File = &exports.File{

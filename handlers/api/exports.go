@@ -148,7 +148,10 @@ func (h *Handler) showExportKeys(c *gin.Context) {
 
 // followExport streams an export while it is built.
 func (h *Handler) followExport(c *gin.Context) {
-	h.Web.StreamExport(c, h.Exports, func(e exports.Export) ([]byte, error) { return json.Marshal(h.showExport(e)) })
+	h.Web.StreamExport(c, h.Exports, func(e exports.Export) (string, []byte, error) {
+		data, err := json.Marshal(h.showExport(e))
+		return "", data, err
+	})
 }
 
 func (h *Handler) downloadExport(c *gin.Context) { h.Web.ServeExport(c, h.Exports) }

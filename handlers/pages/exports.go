@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -78,13 +79,32 @@ func (h *Handler) startExport(v *visit) (web.Answer, error) {
 	return web.Answer{Status: wrong.status, Page: exports.AskPage(m)}, err
 }
 
+// showExport shows an export, or streams its progress to the page's script.
 func (h *Handler) showExport(v *visit) (web.Answer, error) {
+	if web.WantsEvents(v.c.Request) {
+		h.followExport(v)
+		return web.Answer{}, nil
+	}
 	e, err := h.Exports.Get(v.ctx(), v.who, v.param("export"))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m, err := h.exportModel(v, e)
 	return web.Show(exports.ShowPage(m)), err
+}
+
+// followExport streams an export as events that have the names of its states. Those of a running
+// one have the progress as HTML; the page is fetched again when the state changes.
+func (h *Handler) followExport(v *visit) {
+	h.Web.StreamExport(v.c, h.Exports, func(e rules.Export) (string, []byte, error) {
+		var out bytes.Buffer
+		err := exports.ProgressOf(progressOf(e)).Render(v.ctx(), &out)
+		return e.State, out.Bytes(), err
+	})
+}
+
+func progressOf(e rules.Export) exports.Progress {
+	return exports.Progress{Part: partText(e), Done: e.RowsDone, Total: e.RowsTotal, Rows: rowsText(e)}
 }
 
 func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
@@ -116,7 +136,7 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 		if v.who.May(p.Team, access.ExportCreate) {
 			m.CancelAction = path + "/cancel"
 		}
-		m.Part, m.Done, m.Total, m.Rows = partText(e), e.RowsDone, e.RowsTotal, rowsText(e)
+		m.Progress = progressOf(e)
 	case rules.Ready:
 		m.File = &exports.File{
 			Name:    e.FileName(),

@@ -99,6 +99,60 @@ func TestCancelAnExport(t *testing.T) {
 	})
 }
 
+// The page's script follows a running export by events that have the names of its states.
+func TestExportPage_stream(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		t.Cleanup(s.Server.Exports.Followers.End)
+		path := s.Post("/projects/shop/export", "format", "data", "consumers", "true").Header.Get("Location")
+		status := s.Get(path).Find("#export-status")
+		if status.AttrOr("data-stream", "") != path || status.AttrOr("data-state", "") != "queued" {
+			t.Fatalf("the page follows %q from %q", status.AttrOr("data-stream", ""), status.AttrOr("data-state", ""))
+		}
+		stream := openStream(s, path)
+		if got := nextOf(stream); got.name != "queued" || !strings.Contains(got.data, "Starts in a moment") {
+			t.Errorf("it begins with %+v", got)
+		}
+		if err := s.Server.Exports.Build(t.Context(), strings.TrimPrefix(path, "/exports/"), true); err != nil {
+			t.Fatal(err)
+		}
+		got := nextOf(stream)
+		for got.name == "building" {
+			if !strings.Contains(got.data, "<progress") || strings.Contains(got.data, "<html") {
+				t.Errorf("a running one sends %s", got.data)
+			}
+			got = nextOf(stream)
+		}
+		if got.name != "ready" {
+			t.Errorf("it ends with %+v", got)
+		}
+		s.Get(path).Lacks("#export-status[data-stream]").Says("#export-status", "Ready to download")
+		if none := s.Get("/exports/exp_none", "Accept", "text/event-stream"); none.Status != 404 {
+			t.Errorf("an export that is not there: %d", none.Status)
+		}
+	})
+}
+
+type streamed struct{ name, data string }
+
+func nextOf(stream controlplane.Events) (out streamed) {
+	stream.T.Helper()
+	for stream.Scan() {
+		field, value, _ := strings.Cut(stream.Text(), ": ")
+		switch field {
+		case "event":
+			out.name = value
+		case "data":
+			out.data += value
+		case "":
+			return out
+		}
+	}
+	stream.T.Fatal("the stream has ended")
+	return out
+}
+
 // htmx would put the page that a redirect leads to into the middle of this one.
 func TestPollingWithoutASessionLeadsToSignIn(t *testing.T) {
 	t.Parallel()

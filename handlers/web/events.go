@@ -49,9 +49,11 @@ type eventStream struct {
 	buffer     bytes.Buffer
 }
 
-// StreamExport answers with an export as server-sent events until it is finished. data encodes
-// it.
-func (s *Site) StreamExport(c *gin.Context, from *exports.Service, data func(exports.Export) ([]byte, error)) {
+// StreamExport answers with an export as server-sent events until it is finished. event encodes
+// it, as an event of the name or, with "", as a message.
+func (s *Site) StreamExport(
+	c *gin.Context, from *exports.Service, event func(exports.Export) (name string, data []byte, err error),
+) {
 	ctx := c.Request.Context()
 	out := &eventStream{w: c.Writer, connection: http.NewResponseController(c.Writer)}
 	err := from.Follow(ctx, Principal(ctx), c.Param("export"), func(e exports.Export) error {
@@ -59,11 +61,14 @@ func (s *Site) StreamExport(c *gin.Context, from *exports.Service, data func(exp
 		if !out.begun {
 			out.begin()
 		}
-		text, err := data(e)
+		name, data, err := event(e)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&out.buffer, "data: %s\n\n", text)
+		if name != "" {
+			fmt.Fprintf(&out.buffer, "event: %s\n", name)
+		}
+		out.data(data)
 		return out.flush()
 	})
 	switch {
@@ -88,10 +93,7 @@ func (e *eventStream) send(b usage.Batch, data func(usage.Request) ([]byte, erro
 			return err
 		}
 		fmt.Fprintf(&e.buffer, "id: %s\n", r.ID)
-		for line := range bytes.Lines(text) {
-			fmt.Fprintf(&e.buffer, "data: %s\n", bytes.TrimRight(line, "\r\n"))
-		}
-		e.buffer.WriteString("\n")
+		e.data(text)
 	}
 	if e.buffer.Len() == 0 {
 		e.buffer.WriteString(":\n\n") // a comment, whose write fails if the client is gone
@@ -106,6 +108,14 @@ func (e *eventStream) begin() {
 	h.Set("X-Accel-Buffering", "no") // or nginx buffers the stream
 	e.w.WriteHeader(http.StatusOK)
 	e.buffer.WriteString("retry: 2000\n\n")
+}
+
+// data writes the data of an event and ends it.
+func (e *eventStream) data(text []byte) {
+	for line := range bytes.Lines(text) {
+		fmt.Fprintf(&e.buffer, "data: %s\n", bytes.TrimRight(line, "\r\n"))
+	}
+	e.buffer.WriteString("\n")
 }
 
 func (e *eventStream) flush() error {

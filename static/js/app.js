@@ -204,6 +204,40 @@
   };
   document.addEventListener("htmx:afterSettle", downloadAwaited);
 
+  // The page of a running export follows it by a stream of events, named after its states. A
+  // change of the state fetches the part of the page anew; until there is a stream, and where
+  // there is none, htmx fetches it every second. A browser has few connections to a server,
+  // so that tabs in the background give theirs up.
+  let stream = null;
+  const endStream = () => {
+    stream?.close();
+    stream = null;
+  };
+  const followExport = () => {
+    const status = document.querySelector("#export-status[data-stream]");
+    if (!status || document.hidden) return endStream();
+    if (stream) return;
+    stream = new EventSource(status.dataset.stream);
+    for (const state of ["queued", "building", "ready", "failed", "expired", "cancelled"]) {
+      stream.addEventListener(state, (event) => {
+        const now = document.querySelector("#export-status[data-stream]");
+        if (now?.dataset.state === state) {
+          document.getElementById("export-progress").innerHTML = event.data;
+          return;
+        }
+        if (state !== "building") endStream(); // at its end the server closes it
+        now?.dispatchEvent(new CustomEvent("export-moved"));
+      });
+    }
+  };
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const { elt, triggeringEvent } = event.detail.requestConfig;
+    if (elt.id !== "export-status" || triggeringEvent?.type === "export-moved") return;
+    if (stream?.readyState === EventSource.OPEN) event.preventDefault();
+  });
+  document.addEventListener("htmx:afterSettle", followExport);
+  document.addEventListener("visibilitychange", followExport);
+
   // A fieldset with data-needs is disabled, and not sent, while the box that it names is off.
   const followNeeds = () => {
     document.querySelectorAll("fieldset[data-needs]").forEach((fields) => {
@@ -218,6 +252,7 @@
   keepNonces();
   noteExport();
   downloadAwaited();
+  followExport();
   document.querySelectorAll("[data-checklist]").forEach(keepTicks);
   const live = document.querySelector("tbody[data-live]");
   if (live) follow(live, document.querySelector("button[data-live-toggle]"));

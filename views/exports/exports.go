@@ -99,16 +99,21 @@ type Show struct {
 	State        State
 	Badge        ui.Badge
 	Options      []ui.Fact // format, keys, consumers, time and requester
-	Part         string    // what is being written
-	Done         int64     // rows
-	Total        int64     // rows; 0: not known yet
-	Rows         string    // "1,200 of 48,000 keys"
+	Progress     Progress  // set while it runs
 	CancelAction string    // path to post to; set while it runs
 	File         *File     // set when ready
 	Ledger       *Ledger   // set when ready or expired
 	LedgerURL    string    // of its items
 	Error        string    // why it failed
 	History      History
+}
+
+// Progress is how far a running export has come.
+type Progress struct {
+	Part  string // what is being written
+	Done  int64  // rows
+	Total int64  // rows; 0: not known yet
+	Rows  string // "1,200 of 48,000 keys"
 }
 
 // Running reports whether the export is still queued or being built.
