@@ -34,6 +34,8 @@ type Client struct {
 
 	anonymous string // see WithAnonymousToken
 	etag      string // see IfMatch
+
+	firstEvent time.Duration // bound on the silence at the beginning of a stream
 }
 
 // New returns a client of the server at an http or https address. The token is an
@@ -45,7 +47,7 @@ func New(server, token string) (*Client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = time.Minute
-	return &Client{base: base, token: token, http: &http.Client{
+	return &Client{base: base, token: token, firstEvent: firstEventWithin, http: &http.Client{
 		Transport: transport,
 		// The API never redirects. A followed redirect would send the token to another
 		// server and turn a POST into a GET.

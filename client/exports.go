@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"postern/platform/fault"
 )
 
-// Pauses between polls of a waiting client: short at first, since most exports are
+// Pauses between polls of a client that has no stream: short at first, since most exports are
 // ready at once, then longer.
 const (
 	firstPoll = 200 * time.Millisecond
@@ -84,26 +85,25 @@ func (c *Client) Export(ctx context.Context, id string) (Export, error) {
 	return call[Export](ctx, c, http.MethodGet, nil, "api", "v1", "exports", id)
 }
 
-// WaitExport polls until the export is ready, and calls progress, which may be nil,
-// with each response. It returns a fault of kind Conflict if the export ends in another
-// state.
+// WaitExport waits until the export is ready, and calls progress, which may be nil, with each
+// response. It follows the server's stream of events, and polls where there is none, such as
+// behind a proxy that holds it back. It returns a fault of kind Conflict if the export ends in
+// another state.
 func (c *Client) WaitExport(ctx context.Context, id string, progress func(Export)) (Export, error) {
+	if progress == nil {
+		progress = func(Export) {}
+	}
+	if e, ended := c.followExport(ctx, id, progress); ended {
+		return e, e.unready()
+	}
 	for pause := firstPoll; ; pause = min(pause*3/2, lastPoll) {
 		e, err := c.Export(ctx, id)
 		if err != nil {
 			return e, err
 		}
-		if progress != nil {
-			progress(e)
-		}
-		switch e.State {
-		case "ready":
-			return e, nil
-		case "queued", "building":
-		case "failed":
-			return e, fault.New(fault.Conflict, "export_failed", "%s", e.Error)
-		default:
-			return e, fault.New(fault.Conflict, "export_"+e.State, "The export %s is %s.", id, e.State)
+		progress(e)
+		if !e.running() {
+			return e, e.unready()
 		}
 		select {
 		case <-ctx.Done():
@@ -111,6 +111,66 @@ func (c *Client) WaitExport(ctx context.Context, id string, progress func(Export
 		case <-time.After(pause):
 		}
 	}
+}
+
+// Bounds on the silence of a stream. The server sends the export at once, and then at least
+// every 15 seconds.
+const (
+	firstEventWithin = 10 * time.Second
+	nextEventWithin  = 45 * time.Second
+)
+
+// followExport reads streams of an export until it has ended. It returns false if the server
+// sends none: polling then finds out why.
+func (c *Client) followExport(ctx context.Context, id string, progress func(Export)) (Export, bool) {
+	for {
+		e, sent := c.followExportOnce(ctx, id, progress)
+		if !sent || !e.running() {
+			return e, sent
+		}
+		if sleep(ctx, askAgain) != nil { // a server ends a stream after a while
+			return e, false
+		}
+	}
+}
+
+// followExportOnce reads one stream to its end and returns the last export that it sent.
+func (c *Client) followExportOnce(ctx context.Context, id string, progress func(Export)) (e Export, sent bool) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	silence := time.AfterFunc(c.firstEvent, stop)
+	defer silence.Stop()
+	response, err := c.stream(ctx, "", "api", "v1", "exports", id, "events")
+	if err != nil {
+		return e, false
+	}
+	defer response.Body.Close()
+	for event := range eventsOf(response.Body) {
+		silence.Reset(nextEventWithin)
+		var now Export
+		if json.Unmarshal([]byte(event.data), &now) != nil || now.ID != id {
+			return e, false
+		}
+		e, sent = now, true
+		progress(e)
+		if !e.running() {
+			break
+		}
+	}
+	return e, sent
+}
+
+func (e Export) running() bool { return e.State == "queued" || e.State == "building" }
+
+// unready returns the error of an export that has ended without a zip, nil of a ready one.
+func (e Export) unready() error {
+	switch e.State {
+	case "ready":
+		return nil
+	case "failed":
+		return fault.New(fault.Conflict, "export_failed", "%s", e.Error)
+	}
+	return fault.New(fault.Conflict, "export_"+e.State, "The export %s is %s.", e.ID, e.State)
 }
 
 // Download writes the zip of a ready export to w and compares its size and SHA-256

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,4 +122,97 @@ func TestWaitExport(t *testing.T) {
 			t.Errorf("error = %v, want %v", err, context.Canceled)
 		}
 	})
+}
+
+// A waiting client follows the stream of events, and polls where it gets none.
+func TestWaitExport_stream(t *testing.T) {
+	const path = "/api/v1/exports/exp_1"
+	building := `data: {"id":"exp_1","state":"building","progress":{"rows_done":%d}}` + "\n\n"
+	const ready = `data: {"id":"exp_1","state":"ready"}` + "\n\n"
+	send := func(w http.ResponseWriter, text string) {
+		_, _ = io.WriteString(w, text)
+		_ = http.NewResponseController(w).Flush()
+	}
+	for name, tt := range map[string]struct {
+		stream func(w http.ResponseWriter, r *http.Request, n int)
+		polls  bool
+		rows   []int64 // of the progress that is shown before the end
+	}{
+		"to its end": {
+			stream: func(w http.ResponseWriter, _ *http.Request, _ int) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				send(w, "retry: 2000\n\n"+fmt.Sprintf(building, 1))
+				send(w, fmt.Sprintf(building, 2)+ready)
+			},
+			rows: []int64{1, 2},
+		},
+		"ended by the server": {
+			stream: func(w http.ResponseWriter, _ *http.Request, n int) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				if n == 1 {
+					send(w, fmt.Sprintf(building, 1))
+					return
+				}
+				send(w, ready)
+			},
+			rows: []int64{1},
+		},
+		"not offered": {
+			stream: func(w http.ResponseWriter, r *http.Request, _ int) { http.NotFound(w, r) },
+			polls:  true,
+		},
+		"another answer": {
+			stream: func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, `{"id":"exp_1","state":"building"}`) },
+			polls:  true,
+		},
+		"cut off, and then refused": {
+			stream: func(w http.ResponseWriter, _ *http.Request, n int) {
+				if n > 1 {
+					w.WriteHeader(http.StatusTooManyRequests)
+					return
+				}
+				w.Header().Set("Content-Type", "text/event-stream")
+				send(w, fmt.Sprintf(building, 1)+"data: {")
+				panic(http.ErrAbortHandler)
+			},
+			polls: true,
+			rows:  []int64{1},
+		},
+		"held back": {
+			stream: func(w http.ResponseWriter, r *http.Request, _ int) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				send(w, ":")
+				<-r.Context().Done()
+			},
+			polls: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var streams, polls atomic.Int32
+			api := connect(t, answering(t, func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case path + "/events":
+					tt.stream(w, r, int(streams.Add(1)))
+				case path:
+					polls.Add(1)
+					_ = json.NewEncoder(w).Encode(client.Export{ID: "exp_1", State: "ready"})
+				default:
+					t.Errorf("asked for %s", r.URL.Path)
+				}
+			}), "").WithFirstEventWithin(time.Second)
+			var rows []int64
+			e, err := api.WaitExport(t.Context(), "exp_1", func(e client.Export) {
+				if e.State == "building" {
+					rows = append(rows, e.Progress.RowsDone)
+				}
+			})
+			if err != nil || e.State != "ready" {
+				t.Fatalf("%+v, %v", e, err)
+			}
+			if polled := polls.Load() > 0; polled != tt.polls || !slices.Equal(rows, tt.rows) {
+				t.Errorf("polled %v after the rows %v, want %v after %v", polled, rows, tt.polls, tt.rows)
+			}
+		})
+	}
 }

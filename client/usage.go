@@ -1,19 +1,14 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
-
-	"postern/platform/fault"
 )
 
 // Usage sums up the calls of a project.
@@ -141,54 +136,25 @@ func (c *Client) FollowRequests(ctx context.Context, project, after string) iter
 // askAgain is the pause before the next stream is opened.
 const askAgain = time.Second
 
-// errNoStream is returned for a response that is not an event stream.
-var errNoStream = errors.New("the answer is no stream of events")
-
 // followOnce reads one stream to its end and stores the last id in after.
 func (c *Client) followOnce(
 	ctx context.Context, project string, after *string, yield func(Followed, error) bool,
 ) (goOn bool, err error) {
-	header := http.Header{"Accept": {"text/event-stream, application/problem+json"}}
-	if *after != "" {
-		header.Set("Last-Event-ID", *after)
-	}
-	response, err := c.sendWith(
-		ctx, http.MethodGet, nil, "", []string{"api", "v1", "projects", project, "requests"}, header,
-	)
+	response, err := c.stream(ctx, *after, "api", "v1", "projects", project, "requests")
 	if err != nil {
 		return false, err
 	}
 	defer response.Body.Close()
-	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
-		return false, fault.New(fault.Internal, "unexpected_answer", "The server at %s does not answer as Postern "+
-			"does. Check the address.", c.base).Because(errNoStream)
-	}
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 1<<20)
-	var event, id, data string
-	for lines.Scan() {
-		field, value, _ := strings.Cut(lines.Text(), ": ")
-		switch field {
-		case "event":
-			event = value
-		case "id":
-			id = value
-		case "data":
-			data += value
-		case "":
-			if data != "" {
-				f, err := readEvent(event, data)
-				if err != nil {
-					return false, err
-				}
-				if id != "" {
-					*after = id
-				}
-				if !yield(f, nil) {
-					return false, nil
-				}
-			}
-			event, id, data = "", "", ""
+	for e := range eventsOf(response.Body) {
+		f, err := readEvent(e.name, e.data)
+		if err != nil {
+			return false, err
+		}
+		if e.id != "" {
+			*after = e.id
+		}
+		if !yield(f, nil) {
+			return false, nil
 		}
 	}
 	return true, nil // the connection was cut or the stream has ended: open another
