@@ -287,9 +287,14 @@ func (p *person) takesAway(name string, alone bool) {
 		),
 	)
 	if alone {
-		arrived()
+		p.verifies(arrived())
 	}
-	path := p.saves("Download zip", name)
+	p.verifies(p.saves("Download zip", name))
+}
+
+// verifies checks the zip of a project with one key.
+func (p *person) verifies(path string) {
+	p.t.Helper()
 	zip, err := os.Open(path)
 	if err != nil {
 		p.t.Fatal(err)
