@@ -59,22 +59,6 @@ type consumerDoc struct {
 	CustomID string `json:"custom_id"`
 }
 
-type routePolicyDoc struct {
-	Environment string            `json:"environment"`
-	Mode        snapshot.Mode     `json:"mode"`
-	Methods     []snapshot.Method `json:"methods"`
-	Keyless     snapshot.Keyless  `json:"keyless"`
-	Issuers     []issuerDoc       `json:"issuers,omitempty"`
-	Endpoint    string            `json:"introspection,omitempty"` // the version's id; "": none is asked
-	IP          *ipDoc            `json:"ip,omitempty"`
-
-	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
-
-	// Upstream maps the headers that the upstream gets to the environment variables with
-	// their values.
-	Upstream map[string]string `json:"upstream,omitempty"`
-}
-
 type keyTypeDoc struct {
 	Name   string     `json:"name"`
 	Scopes []string   `json:"scopes"`
@@ -187,6 +171,7 @@ func (c *configWriter) write(ctx context.Context) error {
 		c.out.Raw(",\n      \"limits\": ")
 		c.out.Value(limitsDocOf(limits))
 	}
+	c.rules()
 	if c.tokens {
 		c.clients()
 		c.endpoints()
@@ -237,32 +222,6 @@ func serviceOf(pl place, up upstream) serviceDoc {
 		doc.Routes = append(doc.Routes, one)
 	}
 	return doc
-}
-
-func (c *configWriter) policies() {
-	c.out.Open("{")
-	variables := credentialVariables(c.b.Project)
-	for _, pl := range places(c.b.Project) {
-		access := pl.version.Access
-		if !c.tokens {
-			access.Methods = slices.DeleteFunc(slices.Clone(access.Methods), func(m snapshot.Method) bool {
-				return m == snapshot.JWT || m == snapshot.Opaque
-			})
-		}
-		methods, issuers, endpoint := enforced(access), issuersOf(c.b.Project, access), ""
-		if introspects(access) {
-			endpoint = pl.version.ID
-		}
-		for _, r := range pl.routes {
-			c.out.Next("        ")
-			c.out.Value(r.id)
-			c.out.Raw(": ")
-			c.out.Value(routePolicyDoc{Environment: pl.environment.Name, Mode: access.Mode, Methods: methods,
-				Keyless: access.Keyless, Issuers: issuers, Endpoint: endpoint, IP: ipDocOf(access.IP),
-				Tag: signingTag(c.b.Project, pl.environment), Upstream: variables.of(pl.environment)})
-		}
-	}
-	c.out.Raw("\n      }")
 }
 
 func (c *configWriter) keyTypes() {

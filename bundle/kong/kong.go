@@ -178,6 +178,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgeTenant(s)
 	case snapshot.FeatureIPRules:
 		return judgeRule(b, s)
+	case snapshot.FeatureRule, snapshot.FeatureRuleDefault:
+		return judgeRouteRule(b, s)
 	case snapshot.FeatureLimits, snapshot.FeatureKeyIPs:
 		if s.Key == nil {
 			return judgeLimit(s)

@@ -77,6 +77,8 @@ var templates = []struct{ name, source, doc string }{
 		"The part of the plugin that says which headers callers may not set.\n"},
 	{pluginFolder + "paths.lua", "plugin/paths.lua",
 		"The part of the plugin that finds paths which lead out of an environment.\n"},
+	{pluginFolder + "rules.lua", "plugin/rules.lua",
+		"The part of the plugin that decides what routes require: scopes and groups.\n"},
 	{pluginFolder + "limits.lua", "plugin/limits.lua", "The part of the plugin that counts calls.\n"},
 	{pluginFolder + "addresses.lua", "plugin/addresses.lua", "The part of the plugin that compares addresses.\n"},
 	{pluginFolder + "upstream.lua", "plugin/upstream.lua",

@@ -1,14 +1,162 @@
 package kong
 
-import "postern/bundle"
+import (
+	"slices"
+
+	"postern/bundle"
+	"postern/core/snapshot"
+)
+
+type versionRulesDoc struct {
+	Deny      bool      `json:"deny"`
+	ReadWrite bool      `json:"read_write"`
+	List      []ruleDoc `json:"list"`
+}
+
+type ruleDoc struct {
+	ID      string   `json:"id"`
+	Methods []string `json:"methods"`
+	Path    string   `json:"path"`
+	Scopes  []string `json:"scopes,omitempty"`
+	Groups  []string `json:"groups,omitempty"`
+	Role    string   `json:"role,omitempty"`
+}
+
+type memberDoc struct {
+	Groups []string `json:"groups,omitempty"`
+	Admin  []string `json:"admin,omitempty"`
+}
+
+// enforcedRules returns what the plugin enforces of the rules of a version, and whether that is
+// anything: rules in shadow change no answer.
+func enforcedRules(v *snapshot.Version) (versionRulesDoc, bool) {
+	doc := versionRulesDoc{List: []ruleDoc{}}
+	if v.Rules.ModeOf(&snapshot.Rule{}) == snapshot.RulesEnforce {
+		doc.Deny, doc.ReadWrite = v.Rules.Default == snapshot.RulesDeny, v.Rules.ReadWriteScopes
+	}
+	for i := range v.Rules.List {
+		rule := &v.Rules.List[i]
+		if v.Rules.ModeOf(rule) == snapshot.RulesEnforce {
+			doc.List = append(doc.List, ruleDoc{rule.ID, rule.Methods, rule.Path, rule.Scopes, rule.Groups, rule.Role})
+		}
+	}
+	return doc, doc.Deny || doc.ReadWrite || len(doc.List) > 0
+}
+
+// rules writes what routes require, and which owners of keys are in groups that rules name.
+func (c *configWriter) rules() {
+	byVersion := map[string]versionRulesDoc{}
+	for i := range c.b.Project.Versions {
+		if doc, enforced := enforcedRules(&c.b.Project.Versions[i]); enforced {
+			byVersion[c.b.Project.Versions[i].ID] = doc
+		}
+	}
+	if len(byVersion) == 0 {
+		return
+	}
+	c.out.Raw(",\n      \"rules\": ")
+	c.out.Value(byVersion)
+	members := c.b.Members()
+	if len(members) == 0 {
+		return
+	}
+	c.out.Raw(",\n      \"members\": ")
+	c.out.Open("{")
+	for _, m := range members {
+		c.out.Next("        ")
+		c.out.Value(m.User)
+		c.out.Raw(": ")
+		c.out.Value(memberDoc{m.In, m.Admin})
+	}
+	c.out.Raw("\n      }")
+}
+
+// judgeRouteRule returns where a rule, or what routes without one get, is on Kong.
+func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	rule := s.Rule
+	if rule == nil {
+		rule = &snapshot.Rule{}
+	}
+	switch s.Version.Rules.ModeOf(rule) {
+	case snapshot.RulesShadow:
+		return bundle.Verdict{Reason: "shadow"}
+	case snapshot.RulesOff:
+		return bundle.Verdict{Reason: "off"}
+	}
+	doc, enforced := enforcedRules(s.Version)
+	if !enforced {
+		return bundle.Verdict{Reason: "open"}
+	}
+	here := "/plugins/0/config/rules/" + s.Version.ID
+	if s.Rule == nil {
+		return bundle.Verdict{Target: bundle.At(gatewayFile, "%s", here)}
+	}
+	place := slices.IndexFunc(doc.List, func(one ruleDoc) bool { return one.ID == rule.ID })
+	v := bundle.Verdict{Target: bundle.At(gatewayFile, "%s/list/%d", here, place)}
+	if rule.Role == snapshot.RoleAdmin && hasRealm(b) {
+		v.Reason = "no_roles"
+	}
+	return v
+}
 
 func ruleFates() []bundle.Fate {
-	return []bundle.Fate{{
-		Reason: "not_enforced",
-		Status: bundle.Skipped,
+	return []bundle.Fate{
+		{
+			Reason: "plugin",
+			Status: bundle.Exact,
+			How:    "plugin postern-auth, `rules`",
+			Note: "The same calls are refused with the same answers, by the plugin: Kong's acl knows neither paths nor " +
+				"scopes, and its refusals have no code. Owners of keys are in the groups that they were in at the export.",
+			Remedy: "To change the groups of an owner of keys, edit members in gateway/gateway.yaml and start the gateway " +
+				"again.",
+		},
+		{
+			Reason: "no_roles",
+			Status: bundle.Approximate,
+			How:    "plugin postern-auth, `rules`",
+			Note: "The same calls with keys, and with tokens from before the export, are refused. Memberships of the " +
+				"exported realm have no roles: at worst an admin of the group who signs in there is refused.",
+			Remedy: "Put admins into a group of their own before the export, and ask for that group.",
+		},
+		shadowRule(), offRule(),
+	}
+}
+
+func ruleDefaultFates() []bundle.Fate {
+	return []bundle.Fate{
+		{
+			Reason: "plugin",
+			Status: bundle.Exact,
+			How:    "plugin postern-auth, `deny` and `read_write` of `rules`",
+			Note: "Routes without a rule get the same, and the scopes read and write are asked for alike where the version " +
+				"asks for them.",
+		},
+		{
+			Reason: "open",
+			Status: bundle.Exact,
+			How:    "nothing is required",
+			Note:   "Routes without a rule are open to whoever the access policy admits, here as there.",
+		},
+		shadowRule(), offRule(),
+	}
+}
+
+func shadowRule() bundle.Fate {
+	return bundle.Fate{
+		Reason: "shadow",
+		Status: bundle.Lossy,
 		How:    "`authz/rules.json`",
-		Note:   "The rule stands in rules.json. The exported gateway does not enforce it.",
-		Remedy: "Check the caller's scopes and groups in the upstream: it gets them in X-Authenticated-Scope and " +
-			"X-Consumer-Groups.",
-	}}
+		Note: "What is in shadow refuses no call, here as there. The exported gateway does not count the calls that it " +
+			"would have refused.",
+		Remedy: "Enforce the rule before the export, or add it below rules in gateway/gateway.yaml.",
+	}
+}
+
+func offRule() bundle.Fate {
+	return bundle.Fate{
+		Reason: "off",
+		Status: bundle.Exact,
+		How:    "left out",
+		Note:   "The rule is off, here as there.",
+	}
 }

@@ -49,7 +49,7 @@ func table() bundle.Table {
 			Note:   "Calls are taken from the same addresses, as Kong sees them.",
 			Remedy: behindProxies}},
 		snapshot.FeatureRule:        ruleFates(),
-		snapshot.FeatureRuleDefault: ruleFates(),
+		snapshot.FeatureRuleDefault: ruleDefaultFates(),
 		snapshot.FeatureKeyIPs: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `ips` of the key",
 				Note:   "Calls with the key are taken from the same addresses, as Kong sees them.",

@@ -111,6 +111,7 @@ func (s *Service) insertVersion(
 		AuthMethods:  plan.Auth.Methods,
 		Keyless:      plan.Auth.Keyless,
 		TokenIssuers: issuerRows(plan.Auth.Issuers),
+		Rules:        models.Rules{ReadWriteScopes: plan.readWriteScopes()},
 		CreatedAt:    now,
 		UpdatedAt:    now,
 	}

@@ -203,3 +203,34 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 		}
 	})
 }
+
+// New projects that keys alone open ask for the scopes read and write, unless a key type has neither.
+func TestNewProjectsAskForReadAndWrite(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		typed := func(scopes ...string) projects.CreateInput {
+			in := authenticated
+			in.KeyTypes = []projects.KeyType{{Name: "partner", Scopes: scopes}}
+			return in
+		}
+		auth := func(auth projects.AuthInput) projects.CreateInput {
+			return projects.CreateInput{Target: "https://api.example.com", Auth: auth}
+		}
+		for name, tc := range map[string]struct {
+			in   projects.CreateInput
+			want bool
+		}{
+			"keys":                   {authenticated, true},
+			"a type that reads":      {typed("read", "orders:*"), true},
+			"a type of other scopes": {typed("orders:read"), false},
+			"passthrough":            {auth(projects.AuthInput{Mode: "passthrough"}), false},
+			"keys are optional":      {auth(projects.AuthInput{Mode: "passthrough", Methods: []string{"api_key"}}), false},
+			"a fallback owner":       {auth(projects.AuthInput{Mode: "authenticate", Keyless: "owner_fallback"}), false},
+		} {
+			created, _ := w.create(t, tc.in)
+			if got := w.project(t, created.Project.ID).Versions[0].Rules; got.ReadWriteScopes != tc.want {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	})
+}

@@ -27,6 +27,13 @@ local ANSWERS = {
     code = "wrong_tenant",
   },
   client_frozen = { 403, "This application is frozen." },
+  insufficient_scope = { 403, "This route requires a scope that the caller does not have." },
+  token_scope = {
+    403, "This route requires a scope that the token does not have.", code = "insufficient_scope",
+    challenge = 'Bearer error="insufficient_scope"',
+  },
+  not_in_group = { 403, "This route requires a group that the caller is not in." },
+  no_rule = { 403, "No rule of this API allows this route." },
   ip_denied = { 403, "Calls from this address are not allowed." },
   rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },
   quota_exceeded = { 429, "The quota of calls is used up; try again after the time in Retry-After." },

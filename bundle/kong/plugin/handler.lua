@@ -13,6 +13,7 @@ local headers = require "kong.plugins.postern-auth.headers"
 local keys = require "kong.plugins.postern-auth.keys"
 local limits = require "kong.plugins.postern-auth.limits"
 local paths = require "kong.plugins.postern-auth.paths"
+local rules = require "kong.plugins.postern-auth.rules"
 local signature = require "kong.plugins.postern-auth.signature"
 local tokens = require "kong.plugins.postern-auth.tokens"
 local upstream = require "kong.plugins.postern-auth.upstream"
@@ -116,7 +117,7 @@ end
 
 local FIELDS = {
   "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key", "clients", "audience",
-  "refused", "realm", "introspection",
+  "refused", "realm", "introspection", "rules", "members",
 }
 
 -- Takes our fields out of a configuration of Kong's. On every call Kong walks through
@@ -154,7 +155,12 @@ local function state_of(config)
         introspection = settings.introspection,
       },
       of_token = limits.of_call(settings, { owner = "" }),
+      rules = {},
+      members = settings.members or {},
     }
+    for id, of_version in pairs(settings.rules or {}) do
+      state.rules[id] = rules.store(of_version)
+    end
     for id, policy in pairs(state.routes) do
       policy.takes = set_of(policy.methods)
       state.upstream[id] = upstream.store(policy.upstream, state.signer and signature.NAMES)
@@ -324,6 +330,10 @@ function PosternAuth:access(config)
   end
   if policy.ip and not addresses.admitted(policy.ip, caller()) then
     return answers.refuse("ip_denied")
+  end
+  refusal = rules.refused(state, policy, whose)
+  if refusal then
+    return answers.refuse(refusal)
   end
   local credentials = own and upstream.headers(own)
   local signer = policy.tag and state.signer -- routes that were added by hand have no tag

@@ -48,10 +48,10 @@ local function text_of(all, name)
 end
 
 
--- The groups that can be sent in a list with commas; nil where the claim is no list of
+-- The groups in a claim that can be sent in a list with commas; nil where it is no list of
 -- texts. Users in another group are let in without it.
-local function groups_of(all)
-  local value, listed = all.groups, {}
+local function groups_of(value)
+  local listed = {}
   if value == nil or value == cjson.null then
     return listed
   end
@@ -74,14 +74,14 @@ local TEXTS = { "jti", "client_id", "sid", "tenant", "provider", "upstream", "up
 
 -- The claims that only these tokens have; nil where one has another type than it has to.
 local function claims_of(all)
-  local claims = { groups = groups_of(all) }
+  local claims = { groups = groups_of(all.groups), admin_of = groups_of(all.admin_of) }
   for _, name in ipairs(TEXTS) do
     claims[name] = text_of(all, name)
     if not claims[name] then
       return nil
     end
   end
-  return claims.groups and claims
+  return claims.groups and claims.admin_of and claims
 end
 
 
@@ -108,7 +108,7 @@ function own.verify(settings, client, token)
   end
   return {
     issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = client.tenant, client = client,
-    groups = mine.groups, session = mine.sid, provider = mine.provider, carries = mine.upstream,
+    groups = mine.groups, admin_of = mine.admin_of, session = mine.sid, provider = mine.provider, carries = mine.upstream,
     sealed = mine.upstream_token, machine = claims.subject == client.id,
   }
 end

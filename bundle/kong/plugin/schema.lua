@@ -91,6 +91,9 @@ local policy = {
     { introspection = { type = "string", required = false } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
     { ip = ip },
+    -- the id of the version whose rules apply, and what its paths begin below
+    { rules = { type = "string", required = false, match = "^[%w_]+$" } },
+    { prefix = { type = "string", required = false } },
     -- the environment's id, which signatures of its calls have as their tag
     { tag = { type = "string", required = false, match = "^[%w_]+$" } },
     -- by the name of a header that calls carry to the upstream; the environment
@@ -204,6 +207,37 @@ local realm = {
   },
 }
 
+-- What a route requires of callers.
+local rule = {
+  type = "record",
+  fields = {
+    { id = { type = "string", required = true } },
+    { methods = { type = "array", required = true, elements = { type = "string" } } },
+    { path = { type = "string", required = true, match = "^/" } },
+    { scopes = texts },
+    { groups = texts },
+    { role = { type = "string", required = false, one_of = { "member", "admin" } } },
+  },
+}
+
+-- What the routes of a version require. deny: those without a rule are refused.
+-- read_write: GET, HEAD and OPTIONS need the scope read, other methods write, unless a rule
+-- names scopes.
+local version_rules = {
+  type = "record",
+  fields = {
+    { deny = { type = "boolean", required = true } },
+    { read_write = { type = "boolean", required = true } },
+    { list = { type = "array", required = true, elements = rule } },
+  },
+}
+
+-- The groups of a user who owns keys, and those of them that they are an admin of.
+local member = {
+  type = "record",
+  fields = { { groups = texts }, { admin = texts } },
+}
+
 return {
   name = "postern-auth",
   fields = {
@@ -235,6 +269,10 @@ return {
               keys = { type = "string", uuid = true },
               values = policy,
           } },
+          -- by the id of the version
+          { rules = { type = "map", keys = { type = "string" }, values = version_rules } },
+          -- by the owner of keys
+          { members = { type = "map", keys = { type = "string" }, values = member } },
           -- by the issuer of their tokens; for routes that take tokens
           { clients = { type = "map", keys = { type = "string" }, values = client } },
           -- of the project's API, which their tokens may name instead of the app client

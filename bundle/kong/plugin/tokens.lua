@@ -156,7 +156,10 @@ function tokens.caller(settings, policy, token)
     ["X-Tenant-ID"] = token.tenant,
   }
   name_user(headers, token)
-  local whose = { headers = headers, dropped = token.dropped, groups = not token.machine and token.groups or nil }
+  local whose = {
+    headers = headers, dropped = token.dropped, of_token = true, groups = not token.machine and token.groups or nil,
+    admin_of = token.admin_of,
+  }
   if not consumer then
     whose.account = account_of(token)
     return whose
@@ -180,7 +183,7 @@ function tokens.beside(entry, token)
   name_user(headers, token)
   return {
     headers = headers, limited = entry.limited, dropped = token.dropped,
-    groups = not token.machine and token.groups or nil,
+    groups = not token.machine and token.groups or nil, admin_of = token.admin_of,
     kong_consumer = entry.kong_consumer, kong_credential = entry.kong_credential,
   }
 end

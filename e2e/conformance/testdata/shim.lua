@@ -17,6 +17,7 @@ local function install()
   _G.kong = {
     request = {
       get_headers = ngx.req.get_headers,
+      get_method = function() return ngx.req.get_method() end,
       get_raw_path = function() return (ngx.var.request_uri:gsub("?.*", "")) end,
       -- Not normalized: no case that the plugin alone decides has a plain dot segment.
       get_path = function() return (ngx.var.request_uri:gsub("?.*", "")) end,

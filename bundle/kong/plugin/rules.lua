@@ -1,0 +1,250 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- What the routes of a version require of callers: scopes and groups. The rules are those
+-- that the hosted gateway enforces, and decide as there.
+
+local rules = {}
+
+local find, sub = string.find, string.sub
+
+
+local function unescaped(hex)
+  return string.char(tonumber(hex, 16))
+end
+
+
+-- Text with every valid escape decoded once.
+local function decoded(text)
+  if not find(text, "%", 1, true) then
+    return text
+  end
+  return (text:gsub("%%(%x%x)", unescaped))
+end
+
+
+-- Text decoded until no escape is left. The digits of an escape may be encoded themselves.
+local function decoded_wholly(text)
+  local at = 1
+  while true do
+    local first = find(text, "%%%x%x", at)
+    if not first then
+      return text
+    end
+    text = sub(text, 1, first - 1) .. unescaped(sub(text, first + 1, first + 2)) .. sub(text, first + 3)
+    at = math.max(1, first - 2)
+  end
+end
+
+
+-- The segments of a path that are not empty, without their parameters (RFC 3986, 3.3).
+local function segments_of(path)
+  local out = {}
+  for segment in path:gmatch("[^/\\]+") do
+    local bare = segment:match("^[^;]*")
+    if bare ~= "" then
+      out[#out + 1] = bare
+    end
+  end
+  return out
+end
+
+
+-- The segments of a normalized path as they are, decoded once. A slash at the end does not
+-- count.
+local function plain_segments(path)
+  local out = {}
+  for segment in path:gmatch("/([^/]*)") do
+    out[#out + 1] = decoded(segment)
+  end
+  if out[#out] == "" then
+    out[#out] = nil
+  end
+  return out
+end
+
+
+-- The ways in which an upstream may read a path other than as segments that are decoded
+-- once: with encoded slashes and backslashes as slashes, and without the parameters of
+-- segments.
+local READINGS = {
+  function(path) return segments_of(decoded(path)) end,
+  function(path) return segments_of(decoded_wholly(path)) end,
+  function(path)
+    local cut = segments_of(path)
+    return segments_of(decoded("/" .. table.concat(cut, "/")))
+  end,
+}
+
+
+local function has_readings(path)
+  return find(path, "%", 1, true) or find(path, ";", 1, true) or find(path, "\\", 1, true)
+end
+
+
+local function add(node, rule)
+  for segment in rule.path:gmatch("/([^/]+)") do
+    if segment:match("^{.+}$") then
+      node.template = node.template or {}
+      node = node.template
+    else
+      local literal = decoded(segment)
+      node.literals = node.literals or {}
+      node.literals[literal] = node.literals[literal] or {}
+      node = node.literals[literal]
+    end
+  end
+  node.methods, node.implied = node.methods or {}, node.implied or {}
+  for _, method in ipairs(rule.methods) do
+    node.methods[method] = rule
+    if method == "GET" then
+      node.implied.HEAD = rule
+    end
+  end
+end
+
+
+-- The rules of a version's configuration, for rules.refusal; nil for none.
+function rules.store(settings)
+  if not settings then
+    return nil
+  end
+  local root = {}
+  for _, rule in ipairs(settings.list or {}) do
+    add(root, rule)
+  end
+  return { root = root, deny = settings.deny, read_write = settings.read_write }
+end
+
+
+-- The rule for a method at a node: that which names it, else that for GET if it is HEAD,
+-- else that for all methods.
+local function of(node, method)
+  return node.methods and (node.methods[method] or node.implied[method] or node.methods["*"]) or nil
+end
+
+
+-- The most specific rule for segments: in the first one in which the paths of two rules
+-- differ, a literal comes before a template.
+local function match(node, segments, at, method)
+  local segment = segments[at]
+  if segment == nil then
+    return of(node, method)
+  end
+  local literal = node.literals and node.literals[segment]
+  local rule = literal and match(literal, segments, at + 1, method)
+  if rule or not node.template then
+    return rule or nil
+  end
+  return match(node.template, segments, at + 1, method)
+end
+
+
+-- Whether scopes, which are separated by blanks, satisfy one: by its name, by its family as
+-- in orders:*, or by *.
+local function has_scope(scopes, one)
+  for have in scopes:gmatch("%S+") do
+    if have == one or have == "*" then
+      return true
+    end
+    if #have > 2 and sub(have, -2) == ":*" and sub(one, 1, #have - 1) == sub(have, 1, -2) then
+      return true
+    end
+  end
+  return false
+end
+
+
+local SAFE = { GET = true, HEAD = true, OPTIONS = true }
+
+
+local function contains(list, one)
+  for _, have in ipairs(list or {}) do
+    if have == one then
+      return true
+    end
+  end
+  return false
+end
+
+
+local function is_in(caller, rule)
+  local held = caller.groups
+  if rule.role == "admin" then
+    held = caller.admin
+  end
+  for _, group in ipairs(rule.groups) do
+    if contains(held, group) then
+      return true
+    end
+  end
+  return false
+end
+
+
+-- The refusal of a caller by the rule of its route, nil for none.
+local function judge(store, method, caller, rule)
+  local refusal = caller.token and "token_scope" or "insufficient_scope"
+  if not rule and store.deny then
+    return "no_rule"
+  end
+  local needed = rule and rule.scopes or {}
+  if store.read_write and #needed == 0 and not has_scope(caller.scopes, SAFE[method] and "read" or "write") then
+    return refusal
+  end
+  for _, scope in ipairs(needed) do
+    if not has_scope(caller.scopes, scope) then
+      return refusal
+    end
+  end
+  if rule and rule.groups and rule.groups[1] and not is_in(caller, rule) then
+    return "not_in_group"
+  end
+  return nil
+end
+
+
+-- The refusal of a call, nil if it may go on. The path is normalized, and begins below the
+-- prefix of the route. The caller has scopes, separated by blanks, groups, and admin: of its
+-- groups, those that it is an admin of; token says that the scopes are those of a token.
+function rules.refusal(store, method, path, caller)
+  local rule = match(store.root, plain_segments(path), 1, method)
+  local refusal = judge(store, method, caller, rule)
+  if refusal or not has_readings(path) then
+    return refusal
+  end
+  for _, reading in ipairs(READINGS) do
+    local other = match(store.root, reading(path), 1, method)
+    refusal = other ~= rule and judge(store, method, caller, other)
+    if refusal then
+      return refusal
+    end
+  end
+  return nil
+end
+
+
+-- What rules ask of a caller: the user of the token, or, for a call with a key alone, the
+-- user who owns the key. A call without a credential has neither scopes nor groups.
+local function asked_of(members, whose)
+  local member = whose.owner and members[whose.owner] or {}
+  return {
+    scopes = whose.headers["X-Authenticated-Scope"] or "",
+    groups = whose.groups or member.groups,
+    admin = whose.groups and (whose.admin_of or {}) or member.admin,
+    token = whose.of_token,
+  }
+end
+
+
+-- The refusal of this call by the rules of its route's version, nil for none.
+function rules.refused(state, policy, whose)
+  local store = policy.rules and state.rules[policy.rules]
+  if not store then
+    return nil
+  end
+  local below = sub(kong.request.get_path(), #(policy.prefix or "") + 1)
+  return rules.refusal(store, kong.request.get_method(), below, asked_of(state.members, whose))
+end
+
+
+return rules

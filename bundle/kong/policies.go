@@ -1,0 +1,64 @@
+package kong
+
+import (
+	"slices"
+
+	"postern/core/snapshot"
+)
+
+type routePolicyDoc struct {
+	Environment string            `json:"environment"`
+	Mode        snapshot.Mode     `json:"mode"`
+	Methods     []snapshot.Method `json:"methods"`
+	Keyless     snapshot.Keyless  `json:"keyless"`
+	Issuers     []issuerDoc       `json:"issuers,omitempty"`
+	Endpoint    string            `json:"introspection,omitempty"` // the version's id; "": none is asked
+	IP          *ipDoc            `json:"ip,omitempty"`
+
+	Rules  string `json:"rules,omitempty"`  // the version's id; "": none
+	Prefix string `json:"prefix,omitempty"` // that the paths of rules begin below
+
+	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
+
+	// Upstream maps the headers that the upstream gets to the environment variables with
+	// their values.
+	Upstream map[string]string `json:"upstream,omitempty"`
+}
+
+func (c *configWriter) policies() {
+	c.out.Open("{")
+	variables := credentialVariables(c.b.Project)
+	for _, pl := range places(c.b.Project) {
+		access := pl.version.Access
+		if !c.tokens {
+			access.Methods = slices.DeleteFunc(slices.Clone(access.Methods), func(m snapshot.Method) bool {
+				return m == snapshot.JWT || m == snapshot.Opaque
+			})
+		}
+		methods, issuers, endpoint := enforced(access), issuersOf(c.b.Project, access), ""
+		if introspects(access) {
+			endpoint = pl.version.ID
+		}
+		for _, r := range pl.routes {
+			c.out.Next("        ")
+			c.out.Value(r.id)
+			c.out.Raw(": ")
+			doc := routePolicyDoc{
+				Environment: pl.environment.Name,
+				Mode:        access.Mode,
+				Methods:     methods,
+				Keyless:     access.Keyless,
+				Issuers:     issuers,
+				Endpoint:    endpoint,
+				IP:          ipDocOf(access.IP),
+				Tag:         signingTag(c.b.Project, pl.environment),
+				Upstream:    variables.of(pl.environment),
+			}
+			if _, enforced := enforcedRules(pl.version); enforced {
+				doc.Rules, doc.Prefix = pl.version.ID, r.path
+			}
+			c.out.Value(doc)
+		}
+	}
+	c.out.Raw("\n      }")
+}
