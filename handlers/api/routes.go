@@ -5,14 +5,12 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Mount adds the routes of the JSON API. All of them are in this file.
+// Mount adds the routes of the JSON API. All of them are in this file, or in a
+// function that it calls with r.
 func (h *Handler) Mount(r *gin.Engine) {
 	r.GET("/.well-known/postern-export-key", h.showExportKeys)
 	r.POST("/oauth/device_authorization", h.authorizeDevice)
 	r.POST("/oauth/token", h.exchangeDevice)
-	r.GET("/api/v1/exports/:export/download", h.Web.Identify, h.downloadExport)
-	r.GET("/api/v1/exports/:export/ledger/download", h.Web.Identify, h.downloadLedger)
-	r.GET("/api/v1/exports/:export/events", h.Web.Identify, h.followExport)
 
 	api := h.newAPI(r)
 	h.accountRoutes(api)
@@ -25,6 +23,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	h.loginRoutes(api)
 	h.groupRoutes(api)
 	h.importRoutes(r, api)
+	h.exportFiles(r, api)
 	describeUsage(api.OpenAPI())
 }
 

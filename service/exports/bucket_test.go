@@ -212,6 +212,12 @@ func TestReplicasShareABucket(t *testing.T) {
 			t.Errorf("a range from the other replica: %d, %d bytes", answer.Code, answer.Body.Len())
 		}
 
+		read := *w
+		read.Service = second
+		if read.wholeLedger(t, e.ID) != entry(t, whole, "MIGRATION-REPORT.json") {
+			t.Error("the ledger that the other replica reads is not that of the zip")
+		}
+
 		// The replica that did not build it removes it.
 		second.TTL = -time.Second
 		expired := w.request(t, gateway)
