@@ -128,7 +128,7 @@ func ruleDefaultFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "plugin postern-auth, `deny` and `read_write` of `rules`",
-			Note: "Routes without a rule get the same, and the scopes read and write are asked for alike where the version " +
+			Note: "Routes without a rule get the same, and the scopes read and write are asked of keys alike where the version " +
 				"asks for them.",
 		},
 		{

@@ -91,6 +91,7 @@ func newRoot(t terminal) *cobra.Command {
 		newTenants(t),
 		newProducts(t),
 		newAppClients(t),
+		newRules(t),
 		newAPIScopes(t),
 		newGroupMappings(t),
 		newProviders(t),

@@ -155,7 +155,8 @@ func (s *ruleSet) judge(c *Call, id *Identity, rule *snapshot.Rule) RuleOutcome 
 	switch {
 	case rule == nil && s.deny:
 		return RuleOutcome{NoRule, ByDefault}
-	case s.readWrite && (rule == nil || len(rule.Scopes) == 0) && !HasScope(id.Scopes, scopeOf(c.Method)):
+	case s.readWrite && id.CredentialID != "" && (rule == nil || len(rule.Scopes) == 0) &&
+		!HasScope(id.Scopes, scopeOf(c.Method)):
 		return RuleOutcome{scopeDenial(c, id), ByReadWriteScopes}
 	case rule == nil:
 		return RuleOutcome{}

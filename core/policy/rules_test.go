@@ -142,13 +142,14 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 		{ID: "staff", Methods: []string{"GET"}, Path: "/staff", Groups: []string{"staff"}},
 		{ID: "boss", Methods: []string{"GET"}, Path: "/boss", Groups: []string{"staff"}, Role: "admin"},
 		{ID: "scope", Methods: []string{"GET"}, Path: "/scope", Scopes: []string{"s"}},
-	}})
+	}, ReadWriteScopes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	realm := &Realm{members: map[string]*snapshot.Member{
 		"usr_1": {User: "usr_1", In: []string{"staff"}, Admin: []string{"staff"}},
 	}}
+	read := []string{"read"}
 	staff := Hosted{Client: "cli_1", Groups: []string{"staff"}}
 	boss := Hosted{Client: "cli_1", Groups: []string{"staff"}, AdminOf: []string{"staff"}}
 	for name, tc := range map[string]struct {
@@ -157,17 +158,21 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 		id    Identity
 		want  Denial
 	}{
-		"a key of the user":           {"/staff", nil, Identity{Owner: "usr_1", CredentialID: "key_1"}, Denial{}},
-		"an admin's key":              {"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1"}, Denial{}},
+		"a key of the user":           {"/staff", nil, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, Denial{}},
+		"an admin's key":              {"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, Denial{}},
 		"a fallback owner":            {"/staff", nil, Identity{Owner: "usr_1"}, NotInGroup},
 		"nobody":                      {"/staff", nil, Identity{}, NotInGroup},
-		"a key of an app":             {"/staff", nil, Identity{Owner: "billing", CredentialID: "key_1"}, NotInGroup},
+		"a key of an app":             {"/staff", nil, Identity{Owner: "billing", CredentialID: "key_1", Scopes: read}, NotInGroup},
 		"a token":                     {"/staff", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, Denial{}},
 		"a member's token":            {"/boss", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, NotInGroup},
 		"an admin's token":            {"/boss", &Token{Subject: "usr_2", Hosted: boss}, Identity{User: "usr_2"}, Denial{}},
 		"a machine":                   {"/staff", &Token{Subject: "cli_1", Hosted: staff}, Identity{Owner: "cli_1"}, NotInGroup},
 		"a foreign token":             {"/staff", &Token{Subject: "usr_1"}, Identity{User: "usr_1"}, NotInGroup},
-		"a key with a foreign token":  {"/staff", &Token{}, Identity{Owner: "usr_1", CredentialID: "key_1"}, NotInGroup},
+		"a key with a foreign token":  {"/staff", &Token{}, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, NotInGroup},
+		"read by nobody":              {"/x", nil, Identity{}, Denial{}},
+		"read by a fallback owner":    {"/x", nil, Identity{Owner: "usr_1"}, Denial{}},
+		"read by a token":             {"/x", &Token{}, Identity{User: "u"}, Denial{}},
+		"read by a key":               {"/x", nil, Identity{CredentialID: "key_1"}, InsufficientScope},
 		"scopes of nobody":            {"/scope", nil, Identity{}, InsufficientScope},
 		"scopes of a token":           {"/scope", &Token{}, Identity{User: "u", Scopes: []string{"t"}}, TokenScope},
 		"scopes of a key and a token": {"/scope", &Token{}, Identity{CredentialID: "key_1"}, InsufficientScope},

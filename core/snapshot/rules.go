@@ -30,8 +30,9 @@ type Rules struct {
 	Default RuleDefault `json:",omitempty"` // "": allow
 	Mode    RuleMode    `json:",omitempty"` // of Default, ReadWriteScopes and rules without a mode; "": enforce
 
-	// ReadWriteScopes requires the scope read of GET, HEAD and OPTIONS, and write of other methods, on
-	// routes whose rule names no scopes.
+	// ReadWriteScopes requires of calls with a key the scope read for GET, HEAD and OPTIONS, and write for
+	// other methods, on routes whose rule names no scopes. Scopes of tokens are the issuer's own, and
+	// calls without a credential have none.
 	ReadWriteScopes bool `json:",omitempty"`
 
 	List []Rule `json:",omitempty"`

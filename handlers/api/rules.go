@@ -39,7 +39,7 @@ type ruleInput struct {
 type rulesOutput struct {
 	Default         string       `json:"default" enum:"allow,deny" doc:"What routes without a rule get"`
 	Mode            string       `json:"mode" enum:"off,shadow,enforce" doc:"Of default, read_write_scopes and rules without a mode"`
-	ReadWriteScopes bool         `json:"read_write_scopes" doc:"GET, HEAD and OPTIONS need the scope read, other methods write, where no rule names scopes"`
+	ReadWriteScopes bool         `json:"read_write_scopes" doc:"Keys need the scope read for GET, HEAD and OPTIONS, write for other methods, where no rule names scopes"`
 	Rules           []ruleOutput `json:"rules"`
 	ETag            string       `json:"etag" doc:"Send as If-Match to replace them"`
 }
@@ -87,7 +87,7 @@ func (h *Handler) setRules(ctx context.Context, in *struct {
 	Body    struct {
 		Default         string      `json:"default,omitempty" doc:"allow (default) or deny: what routes without a rule get"`
 		Mode            string      `json:"mode,omitempty" doc:"off, shadow or enforce (default): of default, read_write_scopes and rules without a mode"`
-		ReadWriteScopes bool        `json:"read_write_scopes,omitempty" doc:"GET, HEAD and OPTIONS need the scope read, other methods write, where no rule names scopes"`
+		ReadWriteScopes bool        `json:"read_write_scopes,omitempty" doc:"Keys need the scope read for GET, HEAD and OPTIONS, write for other methods, where no rule names scopes"`
 		Rules           []ruleInput `json:"rules" doc:"All rules; the most specific path decides"`
 	}
 }) (*tagged[rulesOutput], error) {

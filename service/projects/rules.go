@@ -270,13 +270,12 @@ func validRuleScope(scope string) bool {
 	return strings.IndexFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"\*,`, r) }) < 0
 }
 
-// readWriteScopes reports whether a new project asks for the scopes read and write: if every caller
-// has a key, and every key type has one of them or *. Tokens and fallback owners have neither, and
-// would be refused everywhere.
+// readWriteScopes reports whether a new project asks keys for the scopes read and write: if calls need
+// a credential, such as a key, and every key type has one of the scopes or *.
 func (p plan) readWriteScopes() bool {
-	keysOnly := p.Auth.Mode == string(snapshot.Authenticate) && p.Auth.Keyless == string(snapshot.Reject) &&
-		slices.Equal(p.Auth.Methods, []string{string(snapshot.APIKey)})
-	return keysOnly && !slices.ContainsFunc(p.KeyTypes, func(t KeyType) bool {
+	needsKey := p.Auth.Mode == string(snapshot.Authenticate) && p.Auth.Keyless == string(snapshot.Reject) &&
+		slices.Contains(p.Auth.Methods, string(snapshot.APIKey))
+	return needsKey && !slices.ContainsFunc(p.KeyTypes, func(t KeyType) bool {
 		return !policy.HasScope(t.Scopes, policy.ScopeRead) && !policy.HasScope(t.Scopes, policy.ScopeWrite)
 	})
 }

@@ -204,7 +204,7 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 	})
 }
 
-// New projects that keys alone open ask for the scopes read and write, unless a key type has neither.
+// New projects that need a key ask for the scopes read and write, unless a key type has neither.
 func TestNewProjectsAskForReadAndWrite(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -188,7 +188,7 @@ local function judge(store, method, caller, rule)
     return "no_rule"
   end
   local needed = rule and rule.scopes or {}
-  if store.read_write and #needed == 0 and not has_scope(caller.scopes, SAFE[method] and "read" or "write") then
+  if store.read_write and caller.key and #needed == 0 and not has_scope(caller.scopes, SAFE[method] and "read" or "write") then
     return refusal
   end
   for _, scope in ipairs(needed) do
@@ -205,7 +205,7 @@ end
 
 -- The refusal of a call, nil if it may go on. The path is normalized, and begins below the
 -- prefix of the route. The caller has scopes, separated by blanks, groups, and admin: of its
--- groups, those that it is an admin of; token says that the scopes are those of a token.
+-- groups, those that it is an admin of; key and token say whose the scopes are.
 function rules.refusal(store, method, path, caller)
   local rule = match(store.root, plain_segments(path), 1, method)
   local refusal = judge(store, method, caller, rule)
@@ -232,6 +232,7 @@ local function asked_of(members, whose)
     groups = whose.groups or member.groups,
     admin = whose.groups and (whose.admin_of or {}) or member.admin,
     token = whose.of_token,
+    key = whose.kong_credential ~= nil,
   }
 end
 

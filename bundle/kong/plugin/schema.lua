@@ -221,8 +221,8 @@ local rule = {
 }
 
 -- What the routes of a version require. deny: those without a rule are refused.
--- read_write: GET, HEAD and OPTIONS need the scope read, other methods write, unless a rule
--- names scopes.
+-- read_write: of keys, GET, HEAD and OPTIONS need the scope read, other methods write, unless
+-- a rule names scopes.
 local version_rules = {
   type = "record",
   fields = {

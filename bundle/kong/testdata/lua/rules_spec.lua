@@ -38,6 +38,7 @@ for line in io.lines("../../../../core/policy/testdata/rules.txt") do
     check("rules.txt line " .. number, function()
       local caller = {
         scopes = table.concat(listed(with.scopes), " "), groups = listed(with.groups), admin = listed(with.admin),
+        key = true,
       }
       local path = words[3] == "-" and "" or words[3]
       local refusal = rules.refusal(store, words[2], path, caller)

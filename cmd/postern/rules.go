@@ -1,0 +1,224 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+func newRules(t terminal) *cobra.Command {
+	return family("rules", "Show and change which scopes and groups the routes of a version require",
+		newRulesShow(t), newRulesSet(t), newRulesAdd(t), newRulesRemove(t), newRulesShadow(t))
+}
+
+func newRulesShow(t terminal) *cobra.Command {
+	return onRules(t, &cobra.Command{
+		Use:   "show PROJECT VERSION",
+		Short: "Show the rules of a version",
+		Args:  exactly("PROJECT", "VERSION"),
+	}, nil)
+}
+
+func newRulesSet(t terminal) *cobra.Command {
+	var file, otherwise, mode string
+	var readWrite bool
+	command := &cobra.Command{
+		Use:   "set PROJECT VERSION",
+		Short: "Set what routes without a rule get, the mode, or all rules from a file",
+		Example: "  postern rules set shop 1.0.0 --default deny --mode shadow\n" +
+			"  postern rules show shop 1.0.0 --json > rules.json && postern rules set shop 2.0.0 --file rules.json",
+		Args: exactly("PROJECT", "VERSION"),
+	}
+	flags := command.Flags()
+	flags.StringVar(&file, "file", "", "JSON as rules show --json prints it; - for standard input")
+	flags.StringVar(&otherwise, "default", "", "what routes without a rule get: allow or deny")
+	flags.StringVar(&mode, "mode", "", "off, shadow or enforce, for rules without a mode of their own")
+	flags.BoolVar(&readWrite, "read-write-scopes", false, "keys need the scope read for GET, HEAD and OPTIONS, "+
+		"write for other methods, where no rule names scopes")
+	return onRules(t, command, func(c *cobra.Command, now client.Rules, _ []string) (client.Rules, error) {
+		if !flags.Changed("file") && !flags.Changed("default") && !flags.Changed("mode") &&
+			!flags.Changed("read-write-scopes") {
+			return now, usageError{"nothing to change: give --file, --default, --mode or --read-write-scopes"}
+		}
+		if file != "" {
+			in, err := readRules(c, file)
+			if err != nil {
+				return now, err
+			}
+			in.ETag = "" // of the version that the file was read from
+			now = in
+		}
+		now.Default, now.Mode = cmp.Or(otherwise, now.Default), cmp.Or(mode, now.Mode)
+		if flags.Changed("read-write-scopes") {
+			now.ReadWriteScopes = readWrite
+		}
+		return now, nil
+	})
+}
+
+// readRules reads rules from a file, or from standard input for "-".
+func readRules(c *cobra.Command, file string) (client.Rules, error) {
+	var in client.Rules
+	text, err := os.ReadFile(file)
+	if file == "-" {
+		text, err = io.ReadAll(c.InOrStdin())
+	}
+	if err != nil {
+		return in, fmt.Errorf("read the rules: %w", err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		return in, fmt.Errorf("read the rules in %s: %w", file, err)
+	}
+	return in, nil
+}
+
+func newRulesAdd(t terminal) *cobra.Command {
+	var scopes, groups []string
+	var role, mode string
+	command := &cobra.Command{
+		Use:   "add PROJECT VERSION METHODS PATH",
+		Short: "Add a rule; the most specific path decides",
+		Example: "  postern rules add shop 1.0.0 GET '/orders/{id}' --scope orders:read\n" +
+			"  postern rules add shop 1.0.0 POST,DELETE /staff --group staff --role admin --mode shadow",
+		Args: exactly("PROJECT", "VERSION", "METHODS", "PATH"),
+	}
+	flags := command.Flags()
+	flags.StringSliceVar(&scopes, "scope", nil, "the caller has this scope, repeatable: all of them")
+	flags.StringSliceVar(&groups, "group", nil, "the caller is in this group, repeatable: one of them")
+	flags.StringVar(&role, "role", "", "admin: as an admin of that group")
+	flags.StringVar(&mode, "mode", "", "off, shadow or enforce; without it that of the list")
+	return onRules(t, command, func(_ *cobra.Command, now client.Rules, args []string) (client.Rules, error) {
+		now.Rules = append(now.Rules, client.Rule{
+			Methods: strings.Split(args[2], ","),
+			Path:    args[3],
+			Scopes:  scopes,
+			Groups:  groups,
+			Role:    role,
+			Mode:    mode,
+		})
+		return now, nil
+	})
+}
+
+func newRulesRemove(t terminal) *cobra.Command {
+	return onRules(t, &cobra.Command{
+		Use:   "remove PROJECT VERSION RULE",
+		Short: "Remove a rule, named by its id",
+		Args:  exactly("PROJECT", "VERSION", "RULE"),
+	}, func(_ *cobra.Command, now client.Rules, args []string) (client.Rules, error) {
+		left := slices.DeleteFunc(slices.Clone(now.Rules), func(r client.Rule) bool { return r.ID == args[2] })
+		if len(left) == len(now.Rules) {
+			return now, fmt.Errorf("the version has no rule %s: see postern rules show", args[2])
+		}
+		now.Rules = left
+		return now, nil
+	})
+}
+
+// onRules completes a command that shows the rules of a version, after change has changed them; nil
+// changes nothing.
+func onRules(
+	t terminal, command *cobra.Command, change func(*cobra.Command, client.Rules, []string) (client.Rules, error),
+) *cobra.Command {
+	command.RunE = func(c *cobra.Command, args []string) error {
+		s, err := openSession(t, c)
+		if err != nil {
+			return err
+		}
+		found, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Rules, error) {
+			now, err := api.Rules(ctx, args[0], args[1])
+			if err != nil || change == nil {
+				return now, err
+			}
+			if now, err = change(c, now, args); err != nil {
+				return now, err
+			}
+			return api.SetRules(ctx, args[0], args[1], now)
+		})
+		if err != nil {
+			return err
+		}
+		return printRules(t, c, found)
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func printRules(t terminal, c *cobra.Command, found client.Rules) error {
+	if wantsJSON(c) {
+		return printJSON(t.out, found)
+	}
+	scopes := "not asked for"
+	if found.ReadWriteScopes {
+		scopes = "asked of keys where no rule names scopes"
+	}
+	if _, err := fmt.Fprintf(t.out, "Routes without a rule: %s\nMode: %s\nScopes read and write: %s\n", found.Default,
+		found.Mode, scopes); err != nil {
+		return err
+	}
+	if len(found.Rules) == 0 {
+		_, err := fmt.Fprintln(t.out, "No rules.")
+		return err
+	}
+	return table(t.out, func(row func(...string)) {
+		row("RULE", "METHODS", "PATH", "SCOPES", "GROUPS", "MODE")
+		for _, one := range found.Rules {
+			groups := strings.Join(one.Groups, ",")
+			if one.Role != "" {
+				groups += " (" + one.Role + ")"
+			}
+			row(one.ID, strings.Join(one.Methods, ","), one.Path, strings.Join(one.Scopes, ","), groups,
+				cmp.Or(one.Mode, found.Mode))
+		}
+	})
+}
+
+func newRulesShadow(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "shadow PROJECT VERSION",
+		Short: "List the calls of the last 30 days that rules in shadow would have refused",
+		Args:  exactly("PROJECT", "VERSION"),
+	}
+	command.RunE = func(c *cobra.Command, args []string) error {
+		s, err := openSession(t, c)
+		if err != nil {
+			return err
+		}
+		found, err := onProject(c.Context(), s, args[0],
+			func(ctx context.Context, api caller) ([]client.ShadowRefusal, error) {
+				return api.ShadowRefusals(ctx, args[0], args[1])
+			})
+		if err != nil {
+			return err
+		}
+		if wantsJSON(c) {
+			return printJSON(t.out, found)
+		}
+		if len(found) == 0 {
+			_, err := fmt.Fprintln(t.out, "Rules in shadow would have refused no call.")
+			return err
+		}
+		return table(t.out, func(row func(...string)) {
+			row("RULE", "WOULD ANSWER", "CALLS", "LAST")
+			for _, one := range found {
+				row(one.Rule, one.Code, strconv.FormatInt(one.Calls, 10), one.LastAt.Format("2006-01-02 15:04"))
+			}
+		})
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
