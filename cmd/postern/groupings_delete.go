@@ -34,9 +34,13 @@ open nothing from then on. This cannot be undone.`,
 			return nothing{}, api.DeleteTenant(ctx, tenant.ID)
 		}
 		if !wantsJSON(command) {
-			fmt.Fprintf(t.out, "Goes along: %d users, %d groups, %d approvals, %d app clients, %d providers, "+
-				"%d sessions, %d keys (%d active).\n", d.Users, d.Groups, d.Approvals, d.AppClients, d.Providers,
-				d.Sessions, d.Keys, d.ActiveKeys)
+			err := printAlong(t.out, counted{n: d.Users, one: "user"}, counted{n: d.Groups, one: "group"},
+				counted{n: d.Approvals, one: "approval"}, counted{n: d.AppClients, one: "app client"},
+				counted{n: d.Providers, one: "provider"}, counted{n: d.Sessions, one: "session"},
+				active(d.Keys, d.ActiveKeys))
+			if err != nil {
+				return nothing{}, err
+			}
 			printStaying(t, d.Projects)
 		}
 		if err := confirmName(t, "tenant", tenant.Name, yes); err != nil {

@@ -70,9 +70,12 @@ func showDeletion(ctx context.Context, t terminal, s session, p client.Project) 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "Goes along: %d versions, %d environments, %d keys (%d active), %d app clients, %d users, "+
-		"%d groups, %d exports.\n", d.Versions, d.Environments, d.Keys, d.ActiveKeys, d.AppClients, d.Users, d.Groups,
-		d.Exports)
+	err = printAlong(t.out, counted{n: d.Versions, one: "version"}, counted{n: d.Environments, one: "environment"},
+		active(d.Keys, d.ActiveKeys), counted{n: d.AppClients, one: "app client"}, counted{n: d.Users, one: "user"},
+		counted{n: d.Groups, one: "group"}, counted{n: d.Exports, one: "export"})
+	if err != nil {
+		return err
+	}
 	if d.ProductKeys > 0 {
 		fmt.Fprintf(t.out, "%d of the keys also open other projects of the product, and stop there too.\n",
 			d.ProductKeys)

@@ -52,8 +52,7 @@ func announceTeamDeletion(ctx context.Context, t terminal, api *client.Client, t
 	if err != nil || len(d.Projects) > 0 { // the deletion names them
 		return err
 	}
-	_, err = fmt.Fprintf(t.out, "Goes along: %d members, %d invitations, %d tenants with %d users, %d products, %d "+
-		"webhooks.\n",
-		d.Members, d.Invitations, d.Tenants, d.Users, d.Products, d.Webhooks)
-	return err
+	return printAlong(t.out, counted{n: d.Members, one: "member"}, counted{n: d.Invitations, one: "invitation"},
+		counted{n: d.Tenants, one: "tenant"}, counted{n: d.Users, one: "user"},
+		counted{n: d.Products, one: "product"}, counted{n: d.Webhooks, one: "webhook"})
 }
