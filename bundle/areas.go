@@ -71,6 +71,7 @@ var topics = map[snapshot.Feature]topic{
 	snapshot.FeatureOwnerFallback: {AreaAccess, "Fallback owners"},
 	snapshot.FeatureTokenIssuer:   {AreaAccess, "Token issuers"},
 	snapshot.FeatureIntrospection: {AreaAccess, "Token introspection"},
+	snapshot.FeatureCORS:          {AreaAccess, "Cross-origin calls (CORS)"},
 	snapshot.FeatureAPIScope:      {AreaAccess, "API scopes"},
 	snapshot.FeatureLimits:        {AreaAccess, "Rate limits"},
 	snapshot.FeatureIPRules:       {AreaAccess, "Address rules"},

@@ -41,6 +41,16 @@ var fields = map[string]shown{
 	"APIScope.Name":        {snapshot.FeatureAPIScope, `"name": "ap:scope"`},
 	"APIScope.Description": {snapshot.FeatureAPIScope, `"description": "ap description"`},
 
+	"Project.CORS":        {snapshot.FeatureCORS, `"cors"`},
+	"CORS.Origins":        {snapshot.FeatureCORS, "https://co.example"},
+	"CORS.AppOrigins":     {snapshot.FeatureCORS, `"app_origins": true`},
+	"CORS.FromApps":       {snapshot.FeatureCORS, "https://fa.example"},
+	"CORS.Methods":        {snapshot.FeatureCORS, "PATCH"},
+	"CORS.AllowHeaders":   {snapshot.FeatureCORS, "Co-Header"},
+	"CORS.ExposedHeaders": {snapshot.FeatureCORS, "Co-Exposed"},
+	"CORS.Credentials":    {snapshot.FeatureCORS, `"credentials": true`},
+	"CORS.MaxAge":         {snapshot.FeatureCORS, "77007"},
+
 	"Project.CallSigningKeys":       {snapshot.FeatureCallSigning, `"call_signing"`},
 	"CallSigningKey.ID":             {snapshot.FeatureCallSigning, `"id": "cs-thumbprint"`},
 	"CallSigningKey.Public":         {snapshot.FeatureCallSigning, `"public_key": "Y3MtcHVibGlj"`},
@@ -283,6 +293,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		snapshot.BarredUser{}, snapshot.ClientSettings{}, snapshot.ProviderSettings{}, snapshot.GroupMapping{},
 		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
 		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{}, snapshot.Member{},
+		snapshot.CORS{},
 	} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {

@@ -92,6 +92,8 @@ var dataTable = Table{
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
 		Note:   "The audience or scope stands in project-config.json; which app clients may ask for it does not.",
 		Remedy: "Declare it at the OpenID Connect provider that you move your applications to."}},
+	snapshot.FeatureCORS: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "Which pages of other origins may call stands in project-config.json."}},
 	snapshot.FeatureKeyType: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The key type and its scopes stand in project-config.json."}},
 	snapshot.FeatureTenant: {{Reason: "document", Status: Exact, How: inConfig,

@@ -60,6 +60,16 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			Audience: "https://ap.example",
 			Scopes:   []snapshot.APIScope{{Name: "ap:scope", Description: "ap description"}},
 		},
+		CORS: &snapshot.CORS{
+			Origins:        []string{"https://co.example"},
+			AppOrigins:     true,
+			FromApps:       []string{"https://fa.example"},
+			Methods:        []string{"PATCH"},
+			AllowHeaders:   []string{"Co-Header"},
+			ExposedHeaders: []string{"Co-Exposed"},
+			Credentials:    true,
+			MaxAge:         new(77007),
+		},
 		CallSigningKeys: []snapshot.CallSigningKey{{
 			ID:             "cs-thumbprint",
 			Public:         []byte("cs-public"),

@@ -183,6 +183,7 @@ func (b *Build) fixedSubjects() []Subject {
 	fixed = append(fixed, b.peopleSubjects()...)
 	fixed = append(fixed, b.teamSubjects()...)
 	fixed = append(fixed, apiSubjectsOf(p.ID, p.API)...)
+	fixed = append(fixed, corsSubjects(p)...)
 	for i, t := range p.KeyTypes {
 		fixed = append(fixed, Subject{
 			Feature: snapshot.FeatureKeyType,

@@ -24,6 +24,7 @@ type projectDoc struct {
 	Product       *productDoc  `json:"product"`
 	Limits        limitsDoc    `json:"limits"`
 	API           *apiDoc      `json:"api"`
+	CORS          *corsDoc     `json:"cors,omitempty"`
 	CreatedAt     string       `json:"created_at"`
 	ExpiresAt     *string      `json:"expires_at"`
 	Revision      int64        `json:"revision"`
@@ -144,7 +145,7 @@ func (b *Build) projectDoc() projectDoc {
 		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
 		Limits: limitsDoc{Key: windowsOf(p.Limits.Key), Owner: windowsOf(p.Limits.Owner),
 			IP: windowsOf(p.Limits.IP), Project: windowsOf(p.Limits.Project)},
-		API: apiDocOf(p.API), CallSigning: signingDocOf(p.CallSigningKeys),
+		API: apiDocOf(p.API), CORS: corsDocOf(p.CORS), CallSigning: signingDocOf(p.CallSigningKeys),
 		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
 	if p.ProductID != "" {

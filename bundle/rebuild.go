@@ -185,7 +185,7 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 			Project: d.Limits.Project.limits(),
 		},
 	}
-	p.API = d.API.api()
+	p.API, p.CORS = d.API.api(), d.CORS.cors()
 	p.CallSigningKeys = d.CallSigning.keys(&in)
 	if d.Product != nil {
 		p.ProductID, p.Product = d.Product.ID, d.Product.Name

@@ -104,6 +104,9 @@ func expectedItems(config projectDoc, edition int) []string {
 	for _, s := range apiSubjectsOf(config.ID, config.API.api()) {
 		add(s.Feature, s.ID)
 	}
+	if config.CORS != nil {
+		add(snapshot.FeatureCORS, config.ID)
+	}
 	if config.Product != nil {
 		add(snapshot.FeatureProduct, config.Product.ID)
 	}

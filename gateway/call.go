@@ -32,8 +32,9 @@ type call struct {
 	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
 	slot       *share        // of cache, while the call is under way; nil before
 	reserved   reservation
-	retryAfter int64 // seconds for Retry-After when the tally does not set it; 0: no Retry-After
-	browsing   bool  // the caps apply, and a browser would show the response
+	retryAfter int64  // seconds for Retry-After when the tally does not set it; 0: no Retry-After
+	browsing   bool   // the caps apply, and a browser would show the response
+	origin     string // of the page that calls; "": none, or its project has no CORS
 
 	// The credentials that the call was admitted by, for standing.
 	presentedKey   bool
@@ -61,23 +62,31 @@ type connCache struct {
 	limiter   policy.Limiter // nil: calls with limits are refused
 }
 
-// verdict is what decide returns: a denial, or what the upstream gets of the caller's
-// credentials.
+// verdict is what decide returns: a denial, a preflight, or what the upstream gets of the
+// caller's credentials.
 type verdict struct {
-	admitted bool
-	denial   policy.Denial
-	upstream upstreamCredentials
+	admitted  bool
+	preflight bool // that the gateway answers itself
+	denial    policy.Denial
+	upstream  upstreamCredentials
 }
 
 func denied(d policy.Denial) verdict { return verdict{denial: d} }
 
-// decide checks a call in this order: expiry, takedown, hidden dot segments, authentication,
+// decide checks a call in this order: expiry, takedown, preflight, hidden dot segments, authentication,
 // limits, size of the body, loop guard, credentials for the upstream. It reserves a slot and
 // bytes of the allowance; finish releases them.
 func (c *call) decide(r *request) verdict {
 	c.step = StepRoute
-	if denial, ok := c.checkRoute(); !ok {
+	if denial, ok := c.checkServed(); !ok {
 		return denied(denial)
+	}
+	if c.route.project.cors != nil && c.isPreflight(r) {
+		c.step = StepCORS
+		return verdict{preflight: true}
+	}
+	if policy.HidesDotSegment(c.target.path) {
+		return denied(policy.BadPath)
 	}
 	c.step = StepAccess
 	if c.capped() {
@@ -114,17 +123,13 @@ func (c *call) decide(r *request) verdict {
 	return verdict{admitted: true, upstream: credentials}
 }
 
-// checkRoute refuses calls to a project that is no longer served, and paths that two
-// readers could resolve differently.
-func (c *call) checkRoute() (policy.Denial, bool) {
+// checkServed refuses calls to a project that is no longer served.
+func (c *call) checkServed() (policy.Denial, bool) {
 	if denial, ended := c.route.project.ended(c.start); ended {
 		return denial, false
 	}
-	switch {
-	case c.route.project.takenDown:
+	if c.route.project.takenDown {
 		return policy.ProjectFrozen, false
-	case policy.HidesDotSegment(c.target.path):
-		return policy.BadPath, false
 	}
 	return policy.Denial{}, true
 }

@@ -66,9 +66,12 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 	}
 	defer c.end()
 	r := requestOfEngine(&x.Request)
-	if v := c.decide(&r); v.admitted {
+	switch v := c.decide(&r); {
+	case v.admitted:
 		c.forward(v.upstream)
-	} else {
+	case v.preflight:
+		c.answerPreflight(&r)
+	default:
 		c.refuse(v.denial)
 	}
 	return true
@@ -124,7 +127,7 @@ func (c *engineCall) refuse(d policy.Denial) {
 
 // answer answers with a denial, and returns how many bytes of its body were sent.
 func (c *engineCall) answer(d policy.Denial) int64 {
-	return c.exchange.Answer(d.Status, c.withLimitLines(denialFields[d]), bodies[d])
+	return c.exchange.Answer(d.Status, c.withOwnLines(denialFields[d]), bodies[d])
 }
 
 // forward sends the call to its upstream and the response to the caller.

@@ -64,9 +64,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer c.end()
 	in := requestOfHTTP(r)
-	if v := c.decide(&in); v.admitted {
+	switch v := c.decide(&in); {
+	case v.admitted:
 		c.forward(v.upstream) //nolint:contextcheck // a call carries its request, and the context with it
-	} else {
+	case v.preflight:
+		c.answerPreflight(&in)
+	default:
 		c.refuse(v.denial)
 	}
 }
@@ -90,6 +93,7 @@ func (c *httpCall) end() {
 func (c *httpCall) refuse(d policy.Denial) {
 	c.status, c.code = d.Status, d.Code
 	h := c.w.Header()
+	c.corsLines(func(name, value string) { h[name] = []string{value} })
 	c.limitLines(func(name, value string) { h[name] = []string{value} })
 	c.bytesOut += refuse(c.w, c.r, d)
 }

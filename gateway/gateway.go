@@ -57,6 +57,7 @@ type Limiter interface {
 // The steps that can end a call, in their order.
 const (
 	StepRoute   = "route"   // the project is expired or taken down, or the path is refused
+	StepCORS    = "cors"    // a preflight, which the gateway answers itself
 	StepAccess  = "access"  // credentials, addresses, what unclaimed projects carry
 	StepLimits  = "limits"  // rate limits and quotas
 	StepForward = "forward" // the upstream, or the connection to it

@@ -30,12 +30,17 @@ func (c *call) withinLimits() (policy.Denial, bool) {
 
 // edits reports whether fields are removed from or added to this call's response in addition to
 // those of every call: see withheld and ownLines.
-func (c *call) edits() bool { return c.tally != nil || c.route.project.term != nil }
+func (c *call) edits() bool {
+	return c.tally != nil || c.route.project.term != nil || c.route.project.cors != nil
+}
 
 // withheld reports whether a field of the upstream's response is removed: the gateway sets it
 // itself, or callers of an unclaimed project do not get it.
 func (c *call) withheld(name string) bool {
 	if c.tally != nil && policy.IsLimitHeader(name) {
+		return true
+	}
+	if c.route.project.cors != nil && c.route.project.cors.Replaces(name) {
 		return true
 	}
 	return c.route.project.term != nil && c.withheldUnclaimed(name)
@@ -46,6 +51,7 @@ func (c *call) ownLines(status int, set func(name, value string)) {
 	if c.route.project.term != nil {
 		c.termLines(status, set)
 	}
+	c.corsLines(set)
 	c.limitLines(set)
 }
 
@@ -79,6 +85,7 @@ func (c *engineCall) appendOwnLines(dst []byte, status int) []byte {
 	if c.route.project.term != nil {
 		c.termLines(status, set)
 	}
+	c.corsLines(set)
 	if c.tally != nil {
 		var list [policy.MaxLimitHeaders]policy.LimitHeader
 		if c.limits == nil {
@@ -113,12 +120,17 @@ func (c *httpCall) setOwnLines(h http.Header, status int) {
 	}
 }
 
-// withLimitLines returns the fields of a denial and the limit headers of the call.
-func (c *engineCall) withLimitLines(fields []engine.Field) []engine.Field {
-	if c.tally == nil && c.retryAfter == 0 {
+// withOwnLines returns the fields of a denial with the CORS and limit headers of the call.
+func (c *engineCall) withOwnLines(fields []engine.Field) []engine.Field {
+	cors := c.route.project != nil && c.route.project.cors != nil
+	if c.tally == nil && c.retryAfter == 0 && !cors {
 		return fields
 	}
 	fields = fields[:len(fields):len(fields)]
-	c.limitLines(func(name, value string) { fields = append(fields, engine.Field{Name: name, Value: value}) })
+	set := func(name, value string) { fields = append(fields, engine.Field{Name: name, Value: value}) }
+	if cors {
+		c.corsLines(set)
+	}
+	c.limitLines(set)
 	return fields
 }

@@ -17,6 +17,9 @@ type request struct {
 	length        int64 // of the body; -1: not known
 
 	upgrade, fetchDest, accept lines // read only if the caps apply
+
+	// Read only if the project states which origins may call it.
+	origin, askedMethod, askedHeaders lines
 }
 
 // lines is a field of a header: how many lines it has, and the first one.
@@ -46,6 +49,8 @@ func requestOfEngine(from *engine.Request) request {
 		case len("Accept"):
 			if strings.EqualFold(f.Name, "Accept") {
 				r.accept.add(f.Value)
+			} else if strings.EqualFold(f.Name, "Origin") { // as long
+				r.origin.add(f.Value)
 			}
 		case len("Upgrade"):
 			if strings.EqualFold(f.Name, "Upgrade") {
@@ -63,6 +68,14 @@ func requestOfEngine(from *engine.Request) request {
 			if strings.EqualFold(f.Name, "Sec-Fetch-Dest") {
 				r.fetchDest.add(f.Value)
 			}
+		case len(askedMethodHeader):
+			if strings.EqualFold(f.Name, askedMethodHeader) {
+				r.askedMethod.add(f.Value)
+			}
+		case len(askedHeadersHeader):
+			if strings.EqualFold(f.Name, askedHeadersHeader) {
+				r.askedHeaders.add(f.Value)
+			}
 		}
 	}
 	return r
@@ -77,6 +90,9 @@ func requestOfHTTP(from *http.Request) request {
 		upgrade:       linesOf(from.Header["Upgrade"]),
 		fetchDest:     linesOf(from.Header["Sec-Fetch-Dest"]),
 		accept:        linesOf(from.Header["Accept"]),
+		origin:        linesOf(from.Header["Origin"]),
+		askedMethod:   linesOf(from.Header[askedMethodHeader]),
+		askedHeaders:  linesOf(from.Header[askedHeadersHeader]),
 	}
 	for _, line := range from.Header["Via"] {
 		r.hops += hops(line)

@@ -57,7 +57,8 @@ type project struct {
 	allowance *allowance // nil: not capped
 	takenDown bool
 	deleted   bool
-	signer    *signer // nil: its calls are not signed
+	signer    *signer      // nil: its calls are not signed
+	cors      *policy.CORS // nil: left to the upstream
 }
 
 type version struct {
@@ -256,6 +257,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		term:      newTerm(s.ExpiresAt),
 		takenDown: s.TakenDown,
 		deleted:   s.Deleted,
+		cors:      policy.NewCORS(s.CORS),
 	}
 	if p.pool = last.pools[s.ID]; p.pool == nil {
 		p.pool = connect.pool()

@@ -108,6 +108,10 @@ var loginGuards = map[string]guard{
 		body:   "audience=https://api-{number}.example.com",
 	},
 
+	"GET /api/v1/projects/:project/cors":    {action: access.ProjectRead},
+	"PUT /api/v1/projects/:project/cors":    {action: access.ProjectUpdate, body: `{"origins":["https://app.example"]}`},
+	"DELETE /api/v1/projects/:project/cors": {action: access.ProjectUpdate},
+
 	"GET /api/v1/projects/:project/api-scopes": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/api-scopes": {
 		action: access.ProjectUpdate,

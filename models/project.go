@@ -17,6 +17,7 @@ type Project struct {
 	Limits        ProjectLimits
 	APIAudience   string // of its API, "" for none
 	APIScopes     APIScopes
+	CORS          CORS
 	FrozenAt      *time.Time // taken down by the operators since; nil: served
 	FrozenReason  string
 	DeletedAt     *time.Time // in the bin since; nil: not deleted

@@ -180,7 +180,9 @@ func (c *configWriter) write(ctx context.Context) error {
 	if err := c.keys(ctx); err != nil {
 		return err
 	}
-	c.out.Raw("\n    }\n  }]\n}\n")
+	c.out.Raw("\n    }\n  }")
+	c.cors()
+	c.out.Raw("]\n}\n")
 	return c.out.Close()
 }
 

@@ -172,6 +172,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 			Target: bundle.At(gatewayFile, "/plugins/0/config/fallback"),
 			Probes: probesOf(b, s),
 		}
+	case snapshot.FeatureCORS:
+		return judgeCORS(b.Project)
 	case snapshot.FeatureKeyType:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s", s.ID)}
 	case snapshot.FeatureTenant:

@@ -48,6 +48,8 @@ var unproven = map[string]string{
 	"kong.token_introspection.secret_from_environment": "needs a token of the endpoint",
 	"kong.token_introspection.unused":                  "nothing to ask for",
 	"kong.token_issuer.unused":                         "nothing to ask for",
+	"kong.cors.plugin":                                 "a preflight, whose answer differs in its header alone",
+	"kong.cors.unused":                                 "nothing to ask for",
 	"kong.api_scope.unused":                            "nothing to ask for",
 	"kong.token_issuer.plugin":                         "needs a token of the issuer, which the zip does not have",
 	"kong.key.minted":                                  "with an end or address ranges: needs the time, or an address in them",

@@ -36,6 +36,7 @@ func table() bundle.Table {
 		snapshot.FeatureWebhook:        {bundle.Webhook},
 		snapshot.FeatureUnclaimed:      {bundle.UnclaimedCaps},
 		snapshot.FeatureAPIScope:       scopeFates(),
+		snapshot.FeatureCORS:           corsFates(),
 		snapshot.FeatureOwnerFallback:  fallbackFates(),
 		snapshot.FeatureKeyType: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `key_types`",
 			Note: "The key type's scopes hold for all its keys at once and can be changed in one place."}},

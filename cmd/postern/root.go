@@ -93,6 +93,7 @@ func newRoot(t terminal) *cobra.Command {
 		newAppClients(t),
 		newRules(t),
 		newAPIScopes(t),
+		newCORS(t),
 		newGroupMappings(t),
 		newProviders(t),
 		newLogin(

@@ -31,6 +31,7 @@ const (
 	FeatureWebhook        Feature = "webhook"
 	FeatureUnclaimed      Feature = "unclaimed_caps" // of a project that nobody has claimed
 	FeatureAPIScope       Feature = "api_scope"      // the audience or a scope that app clients can ask for
+	FeatureCORS           Feature = "cors"           // which pages of other origins may call the project
 	FeatureKeyType        Feature = "key_type"
 	FeatureTenant         Feature = "tenant"
 	FeatureKey            Feature = "key"
@@ -65,6 +66,7 @@ func Features() []Feature {
 		FeatureUpstreamCert, FeatureCallSigning, FeatureAccess, FeatureOwnerFallback, FeatureTokenIssuer,
 		FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping, FeatureRedirects, FeatureBranding,
 		FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook, FeatureUnclaimed, FeatureAPIScope,
+		FeatureCORS,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
 		FeatureIPRules, FeatureRule, FeatureRuleDefault, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)

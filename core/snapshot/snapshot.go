@@ -87,7 +87,8 @@ type Project struct {
 	ProductID     string // prd_… of the product it belongs to; "" without one
 	Product       string // name of the product
 	Limits        ProjectLimits
-	API           API // what app clients can ask for
+	API           API   // what app clients can ask for
+	CORS          *CORS `json:",omitempty"` // nil: left to upstreams
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
 	TakenDown     bool      // by an operator of this installation: calls are answered 403; not exported

@@ -258,6 +258,12 @@ func (h *Handler) loginRoutes(api huma.API) {
 		"Get a project's API scopes", h.getAPIScopes)
 	route(h, api, "set-api-scopes", "PUT", "/api/v1/projects/{project}/api-scopes", 200,
 		"Replace a project's API scopes", h.setAPIScopes)
+	route(h, api, "get-cors", "GET", "/api/v1/projects/{project}/cors", 200,
+		"Get which pages of other origins may call a project", h.getCORS)
+	route(h, api, "set-cors", "PUT", "/api/v1/projects/{project}/cors", 200,
+		"Replace which pages of other origins may call a project", h.setCORS)
+	route(h, api, "remove-cors", "DELETE", "/api/v1/projects/{project}/cors", 204,
+		"Leave CORS to a project's upstreams", h.removeCORS)
 
 	route(h, api, "list-app-clients", "GET", tenant+"/app-clients", 200,
 		"List a tenant's app clients", h.listAppClients)

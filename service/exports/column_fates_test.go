@@ -140,6 +140,7 @@ var columns = map[string]map[string]string{
 		"snapshot Project.*":    "id name display_name fallback_owner created_at product_id limits",
 		"snapshot API.Audience": "api_audience",
 		"snapshot API.Scopes":   "api_scopes",
+		"snapshot Project.CORS": "cors",
 		team:                    "team_id",
 		modified:                "updated_at",
 		"stays: a takedown is a measure of this installation": "frozen_at frozen_reason",

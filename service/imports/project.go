@@ -38,6 +38,17 @@ func (w *work) writeProject(_ context.Context, tx *models.Tx) error {
 		CreatedAt:   stored(in.CreatedAt),
 		UpdatedAt:   w.now,
 	}
+	if in.CORS != nil {
+		w.row.CORS = models.CORS{
+			Origins:        in.CORS.Origins,
+			AppOrigins:     in.CORS.AppOrigins,
+			Methods:        in.CORS.Methods,
+			Headers:        in.CORS.AllowHeaders,
+			ExposedHeaders: in.CORS.ExposedHeaders,
+			Credentials:    in.CORS.Credentials,
+			MaxAge:         in.CORS.MaxAge,
+		}
+	}
 	for _, scope := range in.API.Scopes {
 		w.row.APIScopes = append(w.row.APIScopes, models.APIScope(scope))
 	}

@@ -45,6 +45,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		readCallSigning,
 		readKeyTypes,
 		readTenants,
+		readCORS,
 	} {
 		if err := read(tx, row, out); err != nil {
 			return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)

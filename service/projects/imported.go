@@ -28,6 +28,7 @@ func (s *Service) CheckImported(
 ) ([]fault.Field, []fault.Warning, error) {
 	wrong := slices.Concat(
 		checkImportedNames(in), checkImportedLimits(in), checkImportedTypes(in.KeyTypes), checkImportedTenants(in.Tenants),
+		checkImportedCORS(in.CORS),
 		below(ConfigPointer+"/api", API{Audience: in.API.Audience, Scopes: in.API.Scopes}.check()),
 	)
 	if len(in.Versions) == 0 || len(in.Versions) > maxVersions {
@@ -77,6 +78,22 @@ func checkImportedNames(in *snapshot.Project) []fault.Field {
 		wrong = append(wrong, below(ConfigPointer, checkFallbackOwner(in.FallbackOwner))...)
 	}
 	return wrong
+}
+
+func checkImportedCORS(in *snapshot.CORS) []fault.Field {
+	if in == nil {
+		return nil
+	}
+	_, wrong := CORS{
+		Origins:        in.Origins,
+		AppOrigins:     in.AppOrigins,
+		Methods:        in.Methods,
+		Headers:        in.AllowHeaders,
+		ExposedHeaders: in.ExposedHeaders,
+		Credentials:    in.Credentials,
+		MaxAge:         in.MaxAge,
+	}.column()
+	return below(ConfigPointer+"/cors", wrong)
 }
 
 func checkImportedLimits(in *snapshot.Project) []fault.Field {

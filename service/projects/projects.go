@@ -62,6 +62,7 @@ type Project struct {
 	Tenants       []string             // names of those it serves
 	Limits        models.ProjectLimits // what is counted, and up to where
 	API           API
+	CORS          CORS
 	ETag          string `audit:"-"` // of all that is here
 	SettingsETag  string `audit:"-"` // of the project's own settings, without its versions
 	CreatedAt     time.Time
@@ -155,6 +156,10 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 		API:           viewAPI(row),
 		SettingsETag:  access.ETag(row.UpdatedAt),
 		CreatedAt:     row.CreatedAt,
+	}
+	var err error
+	if out.CORS, err = viewCORS(tx, row); err != nil {
+		return out, err
 	}
 	if row.FrozenAt != nil {
 		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}

@@ -1,0 +1,37 @@
+package client
+
+import (
+	"context"
+	"net/http"
+)
+
+// CORS says which pages of other origins may call a project. Without origins, it is left to
+// the upstreams.
+type CORS struct {
+	Origins        []string `json:"origins"`
+	AppOrigins     bool     `json:"app_origins"`
+	FromApps       []string `json:"from_app_clients,omitempty"` // that AppOrigins allows now; not sent
+	Methods        []string `json:"methods"`                    // empty: all
+	Headers        []string `json:"headers"`                    // empty: those that pages ask for
+	ExposedHeaders []string `json:"exposed_headers"`
+	Credentials    bool     `json:"credentials"`
+	MaxAge         *int     `json:"max_age,omitempty"` // seconds
+	ETag           string   `json:"etag,omitempty"`    // for If-Match
+}
+
+// CORS returns which pages of other origins may call a project.
+func (c *Client) CORS(ctx context.Context, project string) (CORS, error) {
+	return call[CORS](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project, "cors")
+}
+
+// SetCORS replaces which pages of other origins may call a project. With an ETag it is refused
+// as stale unless that is still its ETag.
+func (c *Client) SetCORS(ctx context.Context, project string, in CORS) (CORS, error) {
+	c, in.ETag, in.FromApps = c.IfMatch(in.ETag), "", nil
+	return call[CORS](ctx, c, http.MethodPut, in, "api", "v1", "projects", project, "cors")
+}
+
+// RemoveCORS leaves CORS to a project's upstreams.
+func (c *Client) RemoveCORS(ctx context.Context, project string) error {
+	return c.remove(ctx, "api", "v1", "projects", project, "cors")
+}

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"context"
+
+	"postern/handlers/web"
+	"postern/service/projects"
+)
+
+type corsInput struct {
+	Origins        []string `json:"origins,omitempty" doc:"Such as https://app.example.com; * alone allows all"`
+	AppOrigins     bool     `json:"app_origins,omitempty" doc:"Allow the origins of the app clients' redirect URIs too"`
+	Methods        []string `json:"methods,omitempty" doc:"Methods that pages may use; empty: all"`
+	Headers        []string `json:"headers,omitempty" doc:"Headers that pages may set; empty: those that they ask for"`
+	ExposedHeaders []string `json:"exposed_headers,omitempty" doc:"Headers of responses that pages may read"`
+	Credentials    bool     `json:"credentials,omitempty" doc:"Pages may send cookies; not with an origin of *"`
+	MaxAge         *int     `json:"max_age,omitempty" doc:"Seconds for which browsers cache a preflight, at most 86400"`
+}
+
+type corsOutput struct {
+	Origins        []string `json:"origins"`
+	AppOrigins     bool     `json:"app_origins"`
+	FromApps       []string `json:"from_app_clients" doc:"Origins that app_origins allows now"`
+	Methods        []string `json:"methods"`
+	Headers        []string `json:"headers"`
+	ExposedHeaders []string `json:"exposed_headers"`
+	Credentials    bool     `json:"credentials"`
+	MaxAge         *int     `json:"max_age"`
+	ETag           string   `json:"etag" doc:"Send as If-Match to replace it"`
+}
+
+func taggedCORS(found projects.CORS, err error) (*tagged[corsOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	out := corsOutput{
+		Origins:        texts(found.Origins),
+		AppOrigins:     found.AppOrigins,
+		FromApps:       texts(found.FromApps),
+		Methods:        texts(found.Methods),
+		Headers:        texts(found.Headers),
+		ExposedHeaders: texts(found.ExposedHeaders),
+		Credentials:    found.Credentials,
+		MaxAge:         found.MaxAge,
+		ETag:           web.FormatETag(found.ETag),
+	}
+	return &tagged[corsOutput]{out.ETag, out}, nil
+}
+
+// texts returns a list that is [] in JSON if it is empty.
+func texts(list []string) []string { return append([]string{}, list...) }
+
+func (h *Handler) getCORS(ctx context.Context, in *ProjectRef) (*tagged[corsOutput], error) {
+	return taggedCORS(h.Projects.CORS(ctx, web.Principal(ctx), in.Project))
+}
+
+func (h *Handler) setCORS(ctx context.Context, in *struct {
+	ProjectRef
+	IfMatch string `header:"If-Match"`
+	Body    corsInput
+}) (*tagged[corsOutput], error) {
+	etag := web.ParseIfMatch(in.IfMatch)
+	return taggedCORS(h.Projects.SetCORS(ctx, web.Principal(ctx), in.Project, etag, projects.CORS{
+		Origins:        in.Body.Origins,
+		AppOrigins:     in.Body.AppOrigins,
+		Methods:        in.Body.Methods,
+		Headers:        in.Body.Headers,
+		ExposedHeaders: in.Body.ExposedHeaders,
+		Credentials:    in.Body.Credentials,
+		MaxAge:         in.Body.MaxAge,
+	}))
+}
+
+func (h *Handler) removeCORS(ctx context.Context, in *struct {
+	ProjectRef
+	IfMatch string `header:"If-Match"`
+}) (*struct{}, error) {
+	_, err := h.Projects.SetCORS(ctx, web.Principal(ctx), in.Project, web.ParseIfMatch(in.IfMatch), projects.CORS{})
+	return nil, err
+}

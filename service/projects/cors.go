@@ -1,0 +1,298 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/idna"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Bounds on a CORS. Browsers cache preflights for a day at most.
+const (
+	maxOrigins     = 100
+	maxCORSHeaders = 100
+	maxCORSHeader  = 64 // characters
+	maxCORSAge     = 24 * 60 * 60
+)
+
+// CORSMethods are the methods that pages of other origins can be allowed.
+var CORSMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// CORS says which pages of other origins may call a project. Without origins and AppOrigins
+// it is left to the upstreams.
+type CORS struct {
+	Origins        []string // "*" alone: any
+	AppOrigins     bool     // those of the app clients' redirect URIs are allowed too
+	FromApps       []string // these origins now
+	Methods        []string
+	Headers        []string // empty: those that a page asks for
+	ExposedHeaders []string
+	Credentials    bool
+	MaxAge         *int   // seconds; nil: not stated
+	ETag           string `audit:"-"`
+}
+
+func viewCORS(tx *models.Tx, row models.Project) (CORS, error) {
+	out := CORS{
+		Origins:        slices.Clone(row.CORS.Origins),
+		AppOrigins:     row.CORS.AppOrigins,
+		Methods:        slices.Clone(row.CORS.Methods),
+		Headers:        slices.Clone(row.CORS.Headers),
+		ExposedHeaders: slices.Clone(row.CORS.ExposedHeaders),
+		Credentials:    row.CORS.Credentials,
+		MaxAge:         row.CORS.MaxAge,
+	}
+	age := -1
+	if out.MaxAge != nil {
+		age = *out.MaxAge
+	}
+	state := out
+	state.MaxAge = nil // a pointer, which the digest would take for its address
+	out.ETag = digest(state, age)
+	if !out.AppOrigins {
+		return out, nil
+	}
+	var err error
+	out.FromApps, err = appOrigins(tx, row)
+	return out, err
+}
+
+// readCORS compiles a project's CORS.
+func readCORS(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	if !row.CORS.IsSet() {
+		return nil
+	}
+	out.CORS = &snapshot.CORS{
+		Origins:        row.CORS.Origins,
+		AppOrigins:     row.CORS.AppOrigins,
+		Methods:        row.CORS.Methods,
+		AllowHeaders:   row.CORS.Headers,
+		ExposedHeaders: row.CORS.ExposedHeaders,
+		Credentials:    row.CORS.Credentials,
+		MaxAge:         row.CORS.MaxAge,
+	}
+	if !row.CORS.AppOrigins {
+		return nil
+	}
+	var err error
+	out.CORS.FromApps, err = appOrigins(tx, row)
+	return err
+}
+
+// appOrigins returns the origins of the redirect URIs of the app clients that a project's
+// tenants have, sorted, without those that its CORS names itself. Redirect URIs of native apps
+// have none.
+func appOrigins(tx *models.Tx, row models.Project) ([]string, error) {
+	clients, err := tx.AppClientsServed(row.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, client := range clients {
+		for _, uri := range client.RedirectURIs {
+			u, err := url.Parse(uri)
+			if err != nil {
+				continue
+			}
+			origin := originOf(u)
+			if wrongOrigin(origin) == "" && origin != "*" && !slices.Contains(row.CORS.Origins, origin) {
+				out = append(out, origin)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// CORS returns which pages of other origins may call a project.
+func (s *Service) CORS(ctx context.Context, p access.Principal, ref string) (CORS, error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Project(tx, p, ref, access.ProjectRead)
+	if err != nil {
+		return CORS{}, fmt.Errorf("projects: CORS of %s: %w", ref, err)
+	}
+	return viewCORS(tx, row)
+}
+
+// SetCORS replaces which pages of other origins may call a project, from the next call on.
+// With ifMatch not empty it is refused as stale unless that is still the ETag. The zero CORS
+// leaves it to the upstreams again. No methods are all of CORSMethods.
+func (s *Service) SetCORS(ctx context.Context, p access.Principal, ref, ifMatch string, in CORS) (CORS, error) {
+	var out CORS
+	change := func(tx *models.Tx, project models.Project, now time.Time) error {
+		have, err := viewCORS(tx, project)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, have.ETag); err != nil {
+			return err
+		}
+		column, wrong := in.column()
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		seen := project.UpdatedAt
+		project.CORS, project.UpdatedAt = column, now
+		if out, err = viewCORS(tx, project); err != nil {
+			return err
+		}
+		return written(tx.UpdateProjectCORS(project, seen))
+	}
+	err := s.changeNoted(ctx, p, ref, &note{change: "CORS"}, change)
+	return out, err
+}
+
+// column returns the value to store, and the fields that are wrong.
+func (c CORS) column() (models.CORS, []fault.Field) {
+	out := models.CORS{
+		Origins:        c.Origins,
+		AppOrigins:     c.AppOrigins,
+		Methods:        c.Methods,
+		Headers:        c.Headers,
+		ExposedHeaders: c.ExposedHeaders,
+		Credentials:    c.Credentials,
+		MaxAge:         c.MaxAge,
+	}
+	if !out.IsSet() {
+		if len(c.Methods)+len(c.Headers)+len(c.ExposedHeaders) > 0 || c.Credentials || c.MaxAge != nil {
+			return out, []fault.Field{{Pointer: "/origins", Code: "required",
+				Detail: "Name the origins that may call, allow those of your apps, or remove CORS altogether."}}
+		}
+		return models.CORS{}, nil
+	}
+	if len(out.Methods) == 0 {
+		out.Methods = CORSMethods
+	}
+	wrong := checkOrigins(c)
+	wrong = append(wrong, checkCORSMethods(out.Methods)...)
+	wrong = append(wrong, checkCORSHeaders("/headers", c.Headers, c.Credentials)...)
+	wrong = append(wrong, checkCORSHeaders("/exposed_headers", c.ExposedHeaders, c.Credentials)...)
+	if c.MaxAge != nil && (*c.MaxAge < 0 || *c.MaxAge > maxCORSAge) {
+		wrong = append(wrong, fault.Field{Pointer: "/max_age", Code: "out_of_range",
+			Detail: fmt.Sprintf("Use 0 to %d seconds, or leave it out.", maxCORSAge)})
+	}
+	return out, wrong
+}
+
+func checkOrigins(c CORS) []fault.Field {
+	if len(c.Origins) > maxOrigins {
+		return []fault.Field{{Pointer: "/origins", Code: "too_many",
+			Detail: fmt.Sprintf("Name at most %d origins.", maxOrigins)}}
+	}
+	var wrong []fault.Field
+	for i, origin := range c.Origins {
+		refuse := func(code, detail string) {
+			wrong = append(wrong, fault.Field{Pointer: "/origins/" + strconv.Itoa(i), Code: code, Detail: detail})
+		}
+		switch problem := wrongOrigin(origin); {
+		case problem != "":
+			refuse("invalid_origin", problem)
+		case origin == "*" && (len(c.Origins) > 1 || c.AppOrigins):
+			refuse("any_origin", "* allows every origin: name it alone, or leave it out.")
+		case origin == "*" && c.Credentials:
+			refuse("any_origin_with_credentials", "Browsers refuse * together with credentials: name the origins that "+
+				"may send cookies, or turn credentials off.")
+		case slices.Contains(c.Origins[:i], origin):
+			refuse("duplicate", "This origin is named twice.")
+		}
+	}
+	return wrong
+}
+
+// originHost matches the hosts of origins. Kong takes an origin with any other character for a
+// regular expression (kong/plugins/cors/handler.lua).
+var originHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+
+// wrongOrigin says what is wrong with an origin, and what it should be. An origin is written as
+// browsers write it (RFC 6454 section 6.2).
+func wrongOrigin(origin string) string {
+	const want = "Write an origin as browsers do, such as https://app.example.com or http://localhost:3000"
+	if origin == "*" {
+		return ""
+	}
+	if origin == "null" {
+		return "null is the origin of every sandboxed page and local file: serve the page from an address, and name that."
+	}
+	u, err := url.Parse(origin)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || len(origin) > 300 {
+		return want + "."
+	}
+	if strings.HasPrefix(u.Host, "[") {
+		return "Kong cannot compare origins with IPv6 addresses: give the page a host name, and name that."
+	}
+	plain := originOf(u)
+	if plain == "" || !originHost.MatchString(u.Hostname()) && plain == origin {
+		return want + "."
+	}
+	if plain != origin {
+		return want + "; here: " + plain + "."
+	}
+	return ""
+}
+
+// originOf returns the origin of an address, "" if its host has no form in ASCII.
+func originOf(u *url.URL) string {
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return ""
+	}
+	host, err := idna.Lookup.ToASCII(strings.TrimSuffix(u.Hostname(), "."))
+	if err != nil || !originHost.MatchString(host) {
+		return ""
+	}
+	port := u.Port()
+	if port == "" || (u.Scheme == "http" && port == "80") || (u.Scheme == "https" && port == "443") {
+		return u.Scheme + "://" + host
+	}
+	return u.Scheme + "://" + host + ":" + port
+}
+
+func checkCORSMethods(methods []string) []fault.Field {
+	var wrong []fault.Field
+	for i, method := range methods {
+		pointer := "/methods/" + strconv.Itoa(i)
+		if !slices.Contains(CORSMethods, method) {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method",
+				Detail: "Use methods among " + strings.Join(CORSMethods, ", ") + "."})
+		} else if slices.Contains(methods[:i], method) {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This method is named twice."})
+		}
+	}
+	return wrong
+}
+
+func checkCORSHeaders(at string, names []string, credentials bool) []fault.Field {
+	if len(names) > maxCORSHeaders {
+		return []fault.Field{{Pointer: at, Code: "too_many", Detail: fmt.Sprintf("Name at most %d headers.", maxCORSHeaders)}}
+	}
+	var wrong []fault.Field
+	for i, name := range names {
+		refuse := func(code, detail string) {
+			wrong = append(wrong, fault.Field{Pointer: at + "/" + strconv.Itoa(i), Code: code, Detail: detail})
+		}
+		same := func(other string) bool { return strings.EqualFold(other, name) }
+		switch {
+		case name == "*" && len(names) > 1:
+			refuse("any_header", "* means every header: name it alone, or leave it out.")
+		case name == "*" && credentials:
+			refuse("any_header_with_credentials", "With credentials browsers take * for a header of that name: name the "+
+				"headers.")
+		case !httpguts.ValidHeaderFieldName(name) || len(name) > maxCORSHeader:
+			refuse("invalid_header", fmt.Sprintf("Use the name of a header, of at most %d characters.", maxCORSHeader))
+		case slices.ContainsFunc(names[:i], same):
+			refuse("duplicate", "This header is named twice.")
+		}
+	}
+	return wrong
+}
