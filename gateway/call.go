@@ -73,15 +73,16 @@ type verdict struct {
 
 func denied(d policy.Denial) verdict { return verdict{denial: d} }
 
-// decide checks a call in this order: expiry, takedown, preflight, hidden dot segments, authentication,
-// limits, size of the body, loop guard, credentials for the upstream. It reserves a slot and
-// bytes of the allowance; finish releases them.
+// decide checks a call in this order: expiry, takedown, preflight, hidden dot segments,
+// authentication, limits, size of the body, loop guard, credentials for the upstream. It
+// reserves a slot and bytes of the allowance; finish releases them.
 func (c *call) decide(r *request) verdict {
 	c.step = StepRoute
+	preflight := c.route.project.cors != nil && c.isPreflight(r)
 	if denial, ok := c.checkServed(); !ok {
 		return denied(denial)
 	}
-	if c.route.project.cors != nil && c.isPreflight(r) {
+	if preflight {
 		c.step = StepCORS
 		return verdict{preflight: true}
 	}
