@@ -38,6 +38,7 @@ type serviceDoc struct {
 	TLSVerifyDepth *int       `json:"tls_verify_depth,omitempty"`
 	Certificate    string     `json:"client_certificate,omitempty"` // id
 	Routes         []routeDoc `json:"routes"`
+	Plugins        []corsDoc  `json:"plugins,omitempty"`
 }
 
 type routeDoc struct {
@@ -180,9 +181,7 @@ func (c *configWriter) write(ctx context.Context) error {
 	if err := c.keys(ctx); err != nil {
 		return err
 	}
-	c.out.Raw("\n    }\n  }")
-	c.cors()
-	c.out.Raw("]\n}\n")
+	c.out.Raw("\n    }\n  }]\n}\n")
 	return c.out.Close()
 }
 
@@ -194,7 +193,9 @@ func (c *configWriter) services() error {
 			return fmt.Errorf("kong: environment %s: %w", pl.environment.ID, err)
 		}
 		c.out.Next("    ")
-		c.out.Value(serviceOf(pl, up))
+		doc := serviceOf(pl, up)
+		doc.Plugins = corsOf(c.b.Project)
+		c.out.Value(doc)
 	}
 	c.out.Raw("\n  ]")
 	return nil

@@ -24,6 +24,7 @@ const (
 	InvalidUTF8          = "request_limits.invalid_utf8"          // Kong's router reads text only
 	BodyFraming          = "request_limits.body_framing"          // nginx chooses between a length and chunks
 	Trailers             = "request_limits.trailers"              // nginx does not forward trailers
+	SeveralOrigins       = "cors.several"                         // an empty Origin line
 )
 
 // leaveOut removes from an outcome what an item declares, and nothing else.
@@ -35,6 +36,7 @@ var leaveOut = map[string]func(*outcome){
 	MalformedAnswers:     everything,
 	RefusedRequests:      everything,
 	InvalidUTF8:          everything,
+	SeveralOrigins:       everything,
 
 	ErrorBodies: func(o *outcome) {
 		*o = outcome{Status: o.Status, Limits: o.Limits, Seen: o.Seen,

@@ -161,6 +161,18 @@ func Cookies() []Script {
 	}
 }
 
+// CrossOrigins have the header that lets pages of other origins read them.
+func CrossOrigins() []Script {
+	return []Script{
+		with("cors", "Access-Control-Allow-Origin: https://upstream.example", "Access-Control-Allow-Credentials: true",
+			"Access-Control-Expose-Headers: X-Upstream", "Vary: Accept-Encoding"),
+		with("cors-twice", "Access-Control-Allow-Origin: *", "access-control-allow-origin: https://other.example",
+			"Vary: Origin", "Vary: Accept"),
+		with("cors-preflight", "Access-Control-Allow-Methods: PURGE", "Access-Control-Allow-Headers: x-upstream",
+			"Access-Control-Max-Age: 5"),
+	}
+}
+
 // ControlCookies are the dashboard's, which no upstream may set.
 func ControlCookies() []Script {
 	return []Script{

@@ -1,0 +1,107 @@
+//go:build conformance
+
+package conformance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"postern/bundle"
+	"postern/core/snapshot"
+	"postern/testkit/sample"
+	"postern/testkit/scripted"
+)
+
+// corsShapes are projects that let pages of other origins call.
+func corsShapes() map[string]snapshot.CORS {
+	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+	return map[string]snapshot.CORS{
+		"any":        {Origins: []string{"*"}, Methods: methods},
+		"one":        {Origins: []string{"https://app.example"}, Methods: []string{"GET"}, MaxAge: new(0)},
+		"one of app": {AppOrigins: true, FromApps: []string{"http://localhost:3000"}, Methods: methods, Credentials: true},
+		"several": {
+			Origins: []string{
+				"https://app.example", "http://localhost:3000", "https://port.example:8443", "https://xn--bcher-kva.example",
+			},
+			Methods:        []string{"POST", "GET"},
+			AllowHeaders:   []string{"Content-Type", "X-API-Key"},
+			ExposedHeaders: []string{"ETag", "X-RateLimit-Remaining-Minute"},
+			Credentials:    true,
+			MaxAge:         new(600),
+		},
+		"headers of any": {
+			Origins:        []string{"*"},
+			Methods:        []string{"DELETE"},
+			AllowHeaders:   []string{"*"},
+			ExposedHeaders: []string{"*"},
+			MaxAge:         new(86400),
+		},
+		"nothing allowed": {AppOrigins: true, Methods: methods},
+	}
+}
+
+// corsCases are calls and preflights by pages of these and other origins. several: the project
+// allows more than one.
+func corsCases(k string, several bool) []Case {
+	var out []Case
+	const asked, headers = "Access-Control-Request-Method: PUT", "Access-Control-Request-Headers: content-type,x-api-key"
+	origins := []string{
+		"https://app.example", "http://localhost:3000", "https://port.example:8443", "https://xn--bcher-kva.example",
+		"https://other.example", "https://app.example:443", "https://app.example.evil.example", "http://app.example", "null",
+	}
+	for _, origin := range origins {
+		line := "Origin: " + origin
+		out = append(out,
+			get("call of "+origin, prod+"/x", k, line),
+			get("refused call of "+origin, prod+"/x", line),
+			one("preflight of "+origin, "OPTIONS", projectHost, prod+"/x", line, asked, headers),
+			one("preflight without headers of "+origin, "OPTIONS", projectHost, prod+"/x", line, asked),
+			one("no method asked for by "+origin, "OPTIONS", projectHost, prod+"/x", k, line))
+		for _, s := range scripted.CrossOrigins() {
+			out = append(out, get(fmt.Sprintf("%s to %s", s.Name, origin), prod+scripted.Path+s.Name, k, line))
+		}
+	}
+	empty := []Case{
+		get("call with an empty origin", prod+"/x", k, "Origin:"),
+		one("preflight with an empty origin", "OPTIONS", projectHost, prod+"/x", "Origin:", asked),
+	}
+	if several {
+		empty = differs(empty, SeveralOrigins)
+	}
+	const page = "Origin: https://app.example"
+	out = append(append(out, empty...), differs([]Case{
+		get("no route", "/1.0.0/none/x", k, page),
+		one("preflight of no route", "OPTIONS", projectHost, "/1.0.0/none/x", page, asked),
+	}, ErrorBodies)...)
+	return append(out,
+		get("no page", prod+"/x", k),
+		get("no page, refused", prod+"/x"),
+		one("preflight with a key", "OPTIONS", projectHost, prod+"/x", k, page, asked),
+		one("preflight with a wrong key", "OPTIONS", projectHost, prod+"/x", "X-API-Key: none", page, asked),
+		withBody("preflight with a body", "OPTIONS", projectHost, prod+"/x", "hello", page, asked, "Content-Length: 5"),
+		one("preflight of a hidden dot segment", "OPTIONS", projectHost, prod+"/x%252f..%252fy", page, asked),
+		get("a hidden dot segment", prod+"/x%252f..%252fy", k, page),
+		one("HEAD", "HEAD", projectHost, prod+"/x", k, page),
+		one("POST", "POST", projectHost, prod+"/x", k, page, "Content-Length: 0"),
+		one("OPTIONS of the upstream", "OPTIONS", projectHost, prod+"/x", k),
+		websocket("websocket", prod+"/ws", k, page))
+}
+
+// Pages of other origins get the same answers, preflights and refusals.
+func TestConformanceCORS(t *testing.T) {
+	shapes := corsShapes()
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		t.Run(name, func(t *testing.T) {
+			up := newUpstream(t)
+			project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+			shape := shapes[name]
+			project.CORS = &shape
+			folder := exportOf(t, project, keys, bundle.Options{Consumers: true})
+			kong, _ := startKong(t, folder, up)
+			cases := corsCases(key(keys["active"]), len(shape.Allowed()) > 1)
+			run(t, cases, declarations(t, folder), startPosternOf(t, up, project, keys), kong)
+		})
+	}
+}
