@@ -109,6 +109,7 @@ func (m *maker) build() made {
 	for i := range m.IntN(4) {
 		p.API.Scopes = append(p.API.Scopes, snapshot.APIScope{Name: fmt.Sprintf("orders%d:read", i), Description: m.text()})
 	}
+	m.cors(p)
 	out := made{project: p, users: map[string][]snapshot.User{}}
 	m.keyTypes(p)
 	m.versions(p)
@@ -290,5 +291,19 @@ func (m *maker) losses(p *snapshot.Project) {
 	if m.maybe() && len(p.Clients) > 0 {
 		p.EndedSessions = []string{m.id("ses")}
 		p.Barred = append(p.Barred, snapshot.BarredUser{ID: m.id("usr"), Deleted: true})
+	}
+}
+
+func (m *maker) cors(p *snapshot.Project) {
+	if m.maybe() {
+		return
+	}
+	p.CORS = &snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}}
+	if m.maybe() {
+		p.CORS.Origins = []string{"https://app.example", "http://localhost:3000"}[:1+m.IntN(2)]
+		p.CORS.AllowHeaders, p.CORS.Credentials = []string{"Content-Type"}, m.maybe()
+	}
+	if m.maybe() {
+		p.CORS.MaxAge, p.CORS.ExposedHeaders = new(m.IntN(86401)), []string{"ETag"}
 	}
 }
