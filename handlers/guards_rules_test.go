@@ -4,6 +4,11 @@ import "postern/service/access"
 
 // ruleGuards are the routes of what a version's routes require.
 var ruleGuards = map[string]guard{
+	"GET /projects/:project/versions/:version/rules": {action: access.UsageRead},
+	"POST /projects/:project/versions/:version/rules": {
+		action: access.ProjectUpdate,
+		body:   "default=allow&rules_mode=shadow&rules=GET+/posted+scopes%3Dread",
+	},
 	"GET /api/v1/projects/:project/versions/:version/rules": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/versions/:version/rules": {
 		action: access.ProjectUpdate,
@@ -14,6 +19,8 @@ var ruleGuards = map[string]guard{
 
 // ruleAnonymous is what a caller without a credential gets.
 var ruleAnonymous = map[string]string{
+	"GET /projects/:project/versions/:version/rules":               "in",
+	"POST /projects/:project/versions/:version/rules":              "in",
 	"GET /api/v1/projects/:project/versions/:version/rules":        "401",
 	"PUT /api/v1/projects/:project/versions/:version/rules":        "401",
 	"GET /api/v1/projects/:project/versions/:version/rules/shadow": "401",

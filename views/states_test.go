@@ -22,7 +22,7 @@ type state struct {
 
 func states() []state {
 	return slices.Concat(
-		pageStates(), tokenStates(), webhookStates(), tenantStates(), binStates(), loginStates(), apiStates(),
+		pageStates(), tokenStates(), webhookStates(), tenantStates(), binStates(), loginStates(), apiStates(), ruleStates(),
 		domainStates(), hostedStates(), userStates(),
 	)
 }

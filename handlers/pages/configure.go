@@ -99,8 +99,9 @@ func deletedText(p rules.Project) string {
 
 func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {
 	out := projects.Version{
-		ID:   version.ID,
-		Name: version.Name,
+		ID:       version.ID,
+		Name:     version.Name,
+		RulesURL: rulesPath(p, version.ID),
 		Access: projects.Access{
 			Action:        accessAction(p, version),
 			Revision:      version.ETag,

@@ -44,6 +44,7 @@ var fieldLabels = map[string]string{
 	"refresh_days":           "Stay signed in, in days",
 	"require_keys":           "Require API keys",
 	"revoke_tokens":          "Revoke my access tokens too",
+	"rules_mode":             "Mode",
 	"secret_value":           "Value",
 	"sign_in_domains":        "Mail domains that sign in here",
 	"target":                 "Target URL",

@@ -127,6 +127,8 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/limits", h.saveLimits)
 	p.signedIn("POST", "/projects/:project/product", h.saveProduct)
 	p.signedIn("POST", "/projects/:project/versions/:version/addresses", h.saveRanges)
+	p.signedIn("GET", "/projects/:project/versions/:version/rules", h.showRules)
+	p.signedIn("POST", "/projects/:project/versions/:version/rules", h.saveRules)
 	p.signedIn("POST", "/projects/:project/environments/:environment", h.saveTarget)
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers", h.showUpstreamHeaders)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)

@@ -72,6 +72,7 @@ type Version struct {
 	Ranges       Ranges
 	Environments []Environment
 
+	RulesURL  string // what its routes require
 	ManageURL string // renames and removes it; "" for viewers
 
 	AddEnvironment *EnvironmentForm // nil for viewers

@@ -1,0 +1,234 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/service/usage"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func rulesPath(p rules.Project, version string) string {
+	return projectPath(p.Name) + "/versions/" + version + "/rules"
+}
+
+func (h *Handler) showRules(v *visit) (web.Answer, error) {
+	return h.rulesWith(v, func(*projects.RulesForm) {}, http.StatusOK)
+}
+
+// rulesWith shows the rules of a version with what mark adds to the form.
+func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, err := h.Projects.Rules(v.ctx(), v.who, p.ID, v.param("version"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	counted, err := h.Usage.ShadowRefusals(v.ctx(), v.who, p.ID, v.param("version"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.selectTeam(p.Team)
+	path := rulesPath(p, v.param("version"))
+	m := projects.Rules{
+		Page: v.shell("Rules of "+found.Version, path, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Rules of " + found.Version}),
+		Version: found.Version,
+		Facts:   ruleFacts(&found.Rules),
+		BackURL: projectPath(p.Name),
+		Shadow:  shadowOfOthers(&found.Rules, counted),
+	}
+	for i := range found.List {
+		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[i], counted))
+	}
+	if v.mayChange(p, access.ProjectUpdate) {
+		m.Form = &projects.RulesForm{
+			Action:    path,
+			Revision:  found.ETag,
+			Default:   string(found.Default),
+			Mode:      string(found.Mode),
+			ReadWrite: found.ReadWriteScopes,
+			Lines:     ui.Value{Text: ruleLines(found.List)},
+		}
+		mark(m.Form)
+	}
+	return web.Answer{Status: status, Page: projects.RulesPage(m)}, nil
+}
+
+func ruleFacts(of *snapshot.Rules) []ui.Fact {
+	open, scopes := "open", "not asked for"
+	if of.Default == snapshot.RulesDeny {
+		open = "closed"
+	}
+	if of.ReadWriteScopes {
+		scopes = "asked of keys where no rule names scopes"
+	}
+	return []ui.Fact{
+		{Label: "Routes without a rule", Value: open},
+		{Label: "Scopes read and write", Value: scopes},
+		{Label: "Mode", Value: string(of.Mode)},
+	}
+}
+
+func ruleRow(of *snapshot.Rules, rule *snapshot.Rule, counted []usage.ShadowRefusal) projects.RuleRow {
+	row := projects.RuleRow{
+		Methods: strings.Join(rule.Methods, ", "),
+		Path:    rule.Path,
+		Needs:   needsOf(rule),
+		Mode:    string(of.ModeOf(rule)),
+	}
+	if calls := shadowCalls(counted, rule.ID); calls > 0 {
+		row.Shadow = "would have refused " + english.Plural(calls, "call", "")
+	}
+	return row
+}
+
+func needsOf(rule *snapshot.Rule) string {
+	var needs []string
+	if len(rule.Scopes) > 0 {
+		needs = append(needs, english.PluralWord(len(rule.Scopes), "scope", "")+" "+
+			english.WordSeries(rule.Scopes, "and"))
+	}
+	if len(rule.Groups) > 0 {
+		of := "in "
+		if rule.Role == snapshot.RoleAdmin {
+			of = "admin of "
+		}
+		needs = append(needs, of+english.WordSeries(rule.Groups, "or"))
+	}
+	if len(needs) == 0 {
+		return "nothing more"
+	}
+	return strings.Join(needs, "; ")
+}
+
+func shadowCalls(counted []usage.ShadowRefusal, rule string) (calls int) {
+	for _, one := range counted {
+		if one.Rule == rule {
+			calls += int(one.Calls)
+		}
+	}
+	return calls
+}
+
+// shadowOfOthers says what was counted for what is no rule in the list.
+func shadowOfOthers(of *snapshot.Rules, counted []usage.ShadowRefusal) []string {
+	var out []string
+	for _, one := range counted {
+		calls := english.Plural(int(one.Calls), "call", "")
+		known := func(rule snapshot.Rule) bool { return rule.ID == one.Rule }
+		switch {
+		case one.Rule == policy.ByDefault:
+			out = append(out, "Would have refused "+calls+" to routes without a rule.")
+		case one.Rule == policy.ByReadWriteScopes:
+			out = append(out, "Would have refused "+calls+" of keys without the scope read or write.")
+		case !slices.ContainsFunc(of.List, known):
+			out = append(out, "Removed rules would have refused "+calls+".")
+		}
+	}
+	return out
+}
+
+// ruleLines writes rules as the form has them, one a line.
+func ruleLines(list []snapshot.Rule) string {
+	var out []string
+	for _, rule := range list {
+		line := strings.Join(rule.Methods, ",") + " " + rule.Path
+		add := func(name, value string) {
+			if value != "" {
+				line += " " + name + "=" + value
+			}
+		}
+		add("scopes", strings.Join(rule.Scopes, ","))
+		add("groups", strings.Join(rule.Groups, ","))
+		add("role", rule.Role)
+		add("mode", string(rule.Mode))
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// readRuleLines reads the rules of the form. One that the version has for the same methods and path
+// keeps its id.
+func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wrong string) {
+	for n, line := range lines(text) {
+		words := strings.Fields(line)
+		if len(words) < 2 {
+			return nil, fmt.Sprintf("Line %d: give methods and a path, such as GET /orders/{id}.", n+1)
+		}
+		rule := snapshot.Rule{Methods: strings.Split(strings.ToUpper(words[0]), ","), Path: words[1]}
+		for _, word := range words[2:] {
+			name, value, _ := strings.Cut(word, "=")
+			switch name {
+			case "scopes":
+				rule.Scopes = strings.Split(value, ",")
+			case "groups":
+				rule.Groups = strings.Split(value, ",")
+			case "role":
+				rule.Role = value
+			case "mode":
+				rule.Mode = snapshot.RuleMode(value)
+			default:
+				return nil, fmt.Sprintf("Line %d: %s is none of scopes=, groups=, role= and mode=.", n+1, word)
+			}
+		}
+		same := func(have snapshot.Rule) bool {
+			return have.Path == rule.Path && slices.Equal(have.Methods, rule.Methods)
+		}
+		if at := slices.IndexFunc(now, same); at >= 0 {
+			rule.ID = now[at].ID
+		}
+		list = append(list, rule)
+	}
+	return list, ""
+}
+
+func (h *Handler) saveRules(v *visit) (web.Answer, error) {
+	revision, text := v.posted("revision"), v.posted("rules")
+	change := snapshot.Rules{
+		Default:         snapshot.RuleDefault(v.posted("default")),
+		Mode:            snapshot.RuleMode(v.posted("rules_mode")),
+		ReadWriteScopes: v.posted("read_write_scopes") == "true",
+	}
+	now, err := h.Projects.Rules(v.ctx(), v.who, v.param("project"), v.param("version"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	shown := func(lines ui.Value, problem string, status int) (web.Answer, error) {
+		return h.rulesWith(v, func(f *projects.RulesForm) {
+			f.Revision, f.Default, f.Mode = revision, string(change.Default), string(change.Mode)
+			f.ReadWrite, f.Lines, f.Error = change.ReadWriteScopes, lines, problem
+		}, status)
+	}
+	var wrongLine string
+	if change.List, wrongLine = readRuleLines(text, now.List); wrongLine != "" {
+		return shown(ui.Value{Text: text, Error: wrongLine}, "", http.StatusUnprocessableEntity)
+	}
+	_, err = h.Projects.SetRules(v.ctx(), v.who, v.param("project"), v.param("version"), revision, change)
+	if err == nil {
+		return v.done("rules", projectPath(v.param("project"))+"/versions/"+v.param("version")+"/rules")
+	}
+	if fault.KindOf(err) == fault.Stale {
+		revision = now.ETag
+		return shown(ui.Value{Text: text}, "The rules were changed since you opened this page. The list above is how they "+
+			"are now; save again to replace them with yours.", http.StatusPreconditionFailed)
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return shown(ui.Value{Text: text}, wrong.rest(), wrong.status)
+}

@@ -1,0 +1,68 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// ruleStates are the pages of a version's rules.
+func ruleStates() []state {
+	return []state{
+		{"rules", projects.RulesPage(rulesOfShop())},
+		{"rules-empty", projects.RulesPage(rulesEmpty())},
+		{"rules-wrong", projects.RulesPage(rulesWrong())},
+		{"rules-viewer", projects.RulesPage(rulesViewer())},
+	}
+}
+
+func rulesOfShop() projects.Rules {
+	const path = "/projects/shop/versions/ver_1/rules"
+	return projects.Rules{
+		Page:    in("Rules of 1.0.0", path, "Shop", "Rules of 1.0.0"),
+		Version: "1.0.0",
+		Facts: []ui.Fact{
+			{Label: "Routes without a rule", Value: "closed"},
+			{Label: "Scopes read and write", Value: "asked of keys where no rule names scopes"},
+			{Label: "Mode", Value: "enforce"},
+		},
+		Rows: []projects.RuleRow{
+			{Methods: "GET", Path: "/orders/{id}", Needs: "scope orders:read", Mode: "enforce"},
+			{
+				Methods: "POST, DELETE",
+				Path:    "/customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice}",
+				Needs:   "scopes " + longScope + " and orders:write; admin of staff or support",
+				Mode:    "shadow",
+				Shadow:  "would have refused 14 calls",
+			},
+		},
+		Shadow: []string{"Would have refused 2 calls to routes without a rule."},
+		Form: &projects.RulesForm{
+			Action:    path,
+			Revision:  "41",
+			Default:   "deny",
+			Mode:      "enforce",
+			ReadWrite: true,
+			Lines:     ui.Value{Text: "GET /orders/{id} scopes=orders:read"},
+		},
+		BackURL: "/projects/shop",
+	}
+}
+
+func rulesEmpty() projects.Rules {
+	m := rulesOfShop()
+	m.Rows, m.Shadow, m.Form.Lines = nil, nil, ui.Value{}
+	return m
+}
+
+func rulesWrong() projects.Rules {
+	m := rulesOfShop()
+	m.Form.Error = "Nothing was saved."
+	m.Form.Lines = ui.Value{Text: "GET orders", Error: "Line 1: give methods and a path, such as GET /orders/{id}."}
+	return m
+}
+
+func rulesViewer() projects.Rules {
+	m := rulesOfShop()
+	m.Form = nil
+	return m
+}
