@@ -31,9 +31,10 @@ var fields = map[string]shown{
 	"Project.Tenants":       {snapshot.FeatureTenant, "tnt_full"},
 	"Project.Versions":      {snapshot.FeatureVersion, "ver_full"},
 
-	"Project.ProductID": {snapshot.FeatureProduct, "prd_full"},
-	"Project.Product":   {snapshot.FeatureProduct, "pd-name"},
-	"Project.Limits":    {snapshot.FeatureLimits, `"hour": 71001`},
+	"Project.ProductID":    {snapshot.FeatureProduct, "prd_full"},
+	"Project.Product":      {snapshot.FeatureProduct, "pd-name"},
+	"Project.ProductTitle": {snapshot.FeatureProduct, `"display_name": "Pd Display"`},
+	"Project.Limits":       {snapshot.FeatureLimits, `"hour": 71001`},
 
 	"Project.API":          {snapshot.FeatureAPIScope, "https://ap.example"},
 	"API.Audience":         {snapshot.FeatureAPIScope, `"audience": "https://ap.example"`},

@@ -39,6 +39,9 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureCustomDomains && s.Host != "" {
 		return Verdict{Reason: "document"}
 	}
+	if s.Feature == snapshot.FeatureAccess && s.Version.Access.Allows(snapshot.JWT) && len(b.Project.Clients) > 0 {
+		return Verdict{Reason: "with_login"}
+	}
 	return Verdict{}
 }
 
@@ -57,8 +60,16 @@ var dataTable = Table{
 		Note: "The environment and its upstream stand in project-config.json."}},
 	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The path prefix stands in project-config.json."}},
-	snapshot.FeatureAccess: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "Who may call stands in project-config.json."}},
+	snapshot.FeatureAccess: {
+		{Reason: "document", Status: Exact, How: inConfig,
+			Note: "Who may call stands in project-config.json: with which methods and credentials, and from which issuers."},
+		{Reason: "with_login", Status: Lossy, How: inConfig + "; `auth/issuers.json` for tokens of app clients",
+			Note: "Who may call stands in project-config.json. Tokens of the project's app clients are accepted too: " +
+				"the public keys that verify those that were issued are in issuers.json, and what issues new ones and " +
+				"ends them before their time stays with the hosted service.",
+			Remedy: "Have the gateway you move to accept the tokens of the OpenID Connect provider that you move your " +
+				"applications to."},
+	},
 	snapshot.FeatureOwnerFallback: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The owner that calls without a key count against stands in project-config.json."}},
 	snapshot.FeatureTokenIssuer: {{Reason: "document", Status: Exact, How: inConfig,
@@ -97,7 +108,8 @@ var dataTable = Table{
 	snapshot.FeatureKeyType: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The key type and its scopes stand in project-config.json."}},
 	snapshot.FeatureTenant: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The tenant stands in project-config.json."}},
+		Note: "The tenant stands in project-config.json, with its display name and the owner that calls without a " +
+			"key count for. Its users, groups and app clients have items of their own."}},
 	snapshot.FeatureKey: {
 		{
 			Reason: "metadata_and_hash",
@@ -146,7 +158,7 @@ var dataTable = Table{
 		Note: "The product that the project is in stands in project-config.json, and its keys among the project's."}},
 	snapshot.FeatureLimits: {
 		{Reason: "document", Status: Exact, How: "`project-config.json`; `keys.jsonl` for those of single keys",
-			Note: "The limit stands in the file that source names."},
+			Note: "The limit stands in the file that source names; what is counted against it so far does not."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out when the options say so",
 			Note:   "The limit was left out together with its key.",
 			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},

@@ -49,7 +49,7 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 	project := &snapshot.Project{
 		ID: sample.ProjectID, Name: "pr-name", DisplayName: "Pr Display", FallbackOwner: "pr-fallback",
 		CreatedAt: year(2021), ExpiresAt: year(2022), Revision: 987654, RevisedAt: year(2023),
-		ProductID: "prd_full", Product: "pd-name",
+		ProductID: "prd_full", Product: "pd-name", ProductTitle: "Pd Display",
 		Limits: snapshot.ProjectLimits{
 			Key:     snapshot.Limits{snapshot.Second: 71000},
 			Owner:   snapshot.Limits{snapshot.Hour: 71001},

@@ -44,8 +44,9 @@ type webhookDoc struct {
 }
 
 type productDoc struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	DisplayName string `json:"display_name,omitempty"`
 }
 
 // windowsDoc maps windows to numbers of calls.
@@ -149,7 +150,7 @@ func (b *Build) projectDoc() projectDoc {
 		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
 	if p.ProductID != "" {
-		doc.Product = &productDoc{ID: p.ProductID, Name: p.Product}
+		doc.Product = &productDoc{ID: p.ProductID, Name: p.Product, DisplayName: p.ProductTitle}
 	}
 	for _, t := range p.KeyTypes {
 		one := keyTypeDoc{

@@ -188,7 +188,7 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 	p.API, p.CORS = d.API.api(), d.CORS.cors()
 	p.CallSigningKeys = d.CallSigning.keys(&in)
 	if d.Product != nil {
-		p.ProductID, p.Product = d.Product.ID, d.Product.Name
+		p.ProductID, p.Product, p.ProductTitle = d.Product.ID, d.Product.Name, d.Product.DisplayName
 	}
 	for _, t := range d.KeyTypes {
 		one := snapshot.KeyType{ID: t.ID, Name: t.Name, Scopes: t.Scopes, Limits: t.Limits.limits(), BuiltIn: t.BuiltIn}

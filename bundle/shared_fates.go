@@ -108,7 +108,7 @@ var (
 	// Webhook is an address that is told of events.
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
 		Note: "Events of the hosted service, such as an export that is ready or a user who signed in, are sent by " +
-			"it; the webhook stays with the team. Its address and signing secret are not in this zip.",
+			"it; the webhook stays with the team. Its address, description and signing secret are not in this zip.",
 		Remedy: "Have what you move to report what you need from it: Keycloak has event listeners, Kong has log " +
 			"plugins."}
 	// UnclaimedCaps are those of a project that nobody has claimed.
@@ -128,7 +128,8 @@ var (
 			"carry it.",
 		Remedy: "Where sign-in with GitHub is wanted, register a GitHub OAuth app of your own."}
 	Ownership = Fate{Reason: "not_recorded", Status: Skipped, How: "nothing recorded",
-		Note: "Live ownership of objects is not part of this export; Postern recorded none for this project."}
+		Note: "Postern does not record who owns an object: its rules decide by scopes and groups, and only your " +
+			"upstream knows its objects. There is nothing to export."}
 	// Usage covers the counters and a key's last use.
 	Usage = Fate{Reason: "left_out", Status: Skipped, How: "left out",
 		Note: "Usage figures, the last use of each key and the last sign-in of each user among them, stay with the " +

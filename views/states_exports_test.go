@@ -31,7 +31,7 @@ func exportPreview() exports.Preview {
 				Code:  "kong.object_ownership.not_recorded",
 				Kind:  "Object ownership",
 				Count: 1,
-				Note:  "Live ownership of objects is not part of this export; Postern recorded none for this project.",
+				Note:  "Postern does not record who owns an object. There is nothing to export.",
 			}}},
 			{ID: "approximate", Title: "Moves, with a difference", Text: "close; each line states the difference", Open: true,
 				Lines: []exports.LedgerLine{{

@@ -139,6 +139,9 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		if s.Host != "" {
 			v := judgePlace(b, s)
 			v.Reason = "route_host"
+			if !b.Project.ExpiresAt.IsZero() {
+				v.Reason = "unclaimed"
+			}
 			return v
 		}
 	case snapshot.FeatureUpstreamHeader:

@@ -179,7 +179,8 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 }
 
 // probesOfKey returns the id of a probe that the holder of a key can prove it with: the first
-// route that it opens. It is nil for a key that not every address may use.
+// route that it opens. It is nil for a key that not every address may use, and where address
+// rules refuse the gateway's own machine.
 func probesOfKey(b *bundle.Build, k *snapshot.Key) []string {
 	byEnvironment, ok := b.Memo.(map[string][]string)
 	if !ok {
@@ -187,8 +188,8 @@ func probesOfKey(b *bundle.Build, k *snapshot.Key) []string {
 		for _, pl := range places(b.Project) {
 			for _, r := range pl.routes {
 				for _, p := range probesFor(b, pl, r, "") {
-					if !strings.HasSuffix(p.ID, ":valid_key") {
-						continue
+					if !strings.HasSuffix(p.ID, ":valid_key") || p.Status != 0 {
+						continue // address rules refuse it whatever the key
 					}
 					for _, name := range []string{"", pl.environment.Name} {
 						if byEnvironment[name] == nil {

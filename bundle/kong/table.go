@@ -107,6 +107,8 @@ func signingFates() []bundle.Fate {
 	}}
 }
 
+const pointName = "Point the DNS record of the name at your Kong, and give Kong a certificate for it."
+
 func domainFates() []bundle.Fate {
 	return []bundle.Fate{{Reason: "dns", Status: bundle.Skipped, How: "routes take any host name",
 		Note: "Domain names that point at the hosted proxy are records in your own DNS; the exported " +
@@ -114,7 +116,13 @@ func domainFates() []bundle.Fate {
 		Remedy: "Point the names at the exported gateway and give it certificates for them."},
 		{Reason: "route_host", Status: bundle.Exact, How: "a route with the name in `hosts`",
 			Note:   "The gateway answers under the name too, at the same paths: the environment begins at /.",
-			Remedy: "Point the DNS record of the name at your Kong, and give Kong a certificate for it."}}
+			Remedy: pointName},
+		{Reason: "unclaimed", Status: bundle.Approximate, How: "a route with the name in `hosts`; without the caps",
+			Note: "The gateway answers under the name too, at the same paths: the environment begins at /. What the " +
+				"hosted proxy refuses and removes because the project is unclaimed passes: at worst a browser keeps the " +
+				"cookies that the upstream sets for the name.",
+			Remedy: pointName},
+	}
 }
 
 func projectFates() []bundle.Fate {
@@ -254,7 +262,8 @@ func graceFates() []bundle.Fate {
 func tenantFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "header", Status: bundle.Exact, How: "X-Tenant-ID of its keys",
-			Note: "Upstreams see the same tenant with every call made with one of its keys."},
+			Note: "Upstreams see the same X-Tenant-ID with every call made with one of its keys, or with a token that is " +
+				"accepted and names it."},
 		{Reason: "detached", Status: bundle.Exact, How: "left out of `tenants`, so answered 403",
 			Note: "The project no longer serves the tenant: its keys are answered 403 wrong_tenant here as " +
 				"there.",

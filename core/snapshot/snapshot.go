@@ -86,6 +86,7 @@ type Project struct {
 	FallbackOwner string // the owner that Keyless OwnerFallback counts calls against
 	ProductID     string // prd_… of the product it belongs to; "" without one
 	Product       string // name of the product
+	ProductTitle  string `json:",omitempty"` // display name of the product; "": the name
 	Limits        ProjectLimits
 	API           API   // what app clients can ask for
 	CORS          *CORS `json:",omitempty"` // nil: left to upstreams

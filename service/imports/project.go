@@ -71,7 +71,13 @@ func (w *work) product(tx *models.Tx) (models.Product, error) {
 	if err == nil || !errors.Is(err, models.ErrNotFound) {
 		return found, err
 	}
-	row := models.Product{TeamID: w.team, Name: w.project.Product, CreatedAt: w.now, UpdatedAt: w.now}
+	row := models.Product{
+		TeamID:      w.team,
+		Name:        w.project.Product,
+		DisplayName: w.project.ProductTitle,
+		CreatedAt:   w.now,
+		UpdatedAt:   w.now,
+	}
 	if row.ID, err = w.keepID(tx, &models.Product{}, "prd", "product", w.project.ProductID); err != nil {
 		return row, err
 	}

@@ -101,7 +101,7 @@ func (m *maker) build() made {
 		RevisedAt:     m.moment(),
 	}
 	if m.maybe() {
-		p.ProductID, p.Product = m.id("prd"), m.name("suite", 1)
+		p.ProductID, p.Product, p.ProductTitle = m.id("prd"), m.name("suite", 1), m.pick("", "The Suite")
 	}
 	if m.maybe() {
 		p.API.Audience = "https://" + p.Name + ".example"

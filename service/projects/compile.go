@@ -142,7 +142,7 @@ func readProduct(tx *models.Tx, row models.Project, out *snapshot.Project) error
 	if err != nil {
 		return err
 	}
-	out.ProductID, out.Product = product.ID, product.Name
+	out.ProductID, out.Product, out.ProductTitle = product.ID, product.Name, product.DisplayName
 	return nil
 }
 
