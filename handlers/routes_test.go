@@ -90,6 +90,7 @@ var anonymous = merge(anonymousLife, anonymousExports, anonymousLogin, projectAn
 		"POST /projects/new":                                                              "in",
 		"GET /projects/:project":                                                          "in",
 		"POST /projects/:project/settings":                                                "in",
+		"POST /projects/:project/cors":                                                    "in",
 		"POST /projects/:project/limits":                                                  "in",
 		"POST /projects/:project/product":                                                 "in",
 		"POST /projects/:project/environments/:environment":                               "in",

@@ -37,6 +37,7 @@ func configure() projects.Configure {
 			DisplayName: ui.Value{Text: "Storefront API"},
 		},
 		Limits: limits(),
+		CORS:   cors(),
 		Product: projects.Product{
 			Action:   "/projects/shop/product",
 			Revision: "41",
@@ -343,4 +344,21 @@ func shown() projects.Shown {
 		Curl:    "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/2.1.0/prod/",
 		BackURL: "/projects/shop#keys",
 	}
+}
+
+// cors has everything that a project can state, and a mistake.
+func cors() projects.CORS {
+	m := projects.CORS{
+		Action:     "/projects/shop/cors",
+		Revision:   "1",
+		Origins:    ui.Value{Text: "https://app.example.com\nhttp://localhost:3000"},
+		AppOrigins: true,
+		FromApps:   []string{"https://admin.example.com", "https://kiosk.example.com:8443"},
+		Headers:    ui.Value{Text: "Content-Type\nX-API-Key"},
+		MaxAge:     ui.Value{Text: "soon", Error: "Use 0 to 86400 seconds, or leave it out."},
+	}
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+		m.Methods = append(m.Methods, ui.Option{Value: method, Title: method, Chosen: method != "PATCH"})
+	}
+	return m
 }

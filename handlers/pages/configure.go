@@ -42,7 +42,7 @@ func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure
 	if m.Warnings, err = warningTexts(h.Projects.Warnings(v.ctx(), v.who, p.ID)); err != nil {
 		return m, err
 	}
-	m.Limits = limitsSection(p)
+	m.Limits, m.CORS = limitsSection(p), corsSection(p)
 	if m.Product, err = h.productSection(v, p); err != nil {
 		return m, err
 	}

@@ -125,6 +125,7 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/versions/:version/environments/:environment/delete", h.removePlace)
 	p.signedIn("POST", "/projects/:project/versions/:version/access", h.saveAccess)
 	p.signedIn("POST", "/projects/:project/limits", h.saveLimits)
+	p.signedIn("POST", "/projects/:project/cors", h.saveCORS)
 	p.signedIn("POST", "/projects/:project/product", h.saveProduct)
 	p.signedIn("POST", "/projects/:project/versions/:version/addresses", h.saveRanges)
 	p.signedIn("GET", "/projects/:project/versions/:version/rules", h.showRules)

@@ -41,6 +41,7 @@ type Configure struct {
 	Warnings []string // about what is allowed but may surprise
 	General  General
 	Limits   Limits
+	CORS     CORS
 	Product  Product
 	Versions []Version
 	Keys     Keys
@@ -240,7 +241,7 @@ type Pair struct{ Name, Value string }
 
 // ReadOnly takes the actions of the forms away: what is set can be read, not changed.
 func (m *Configure) ReadOnly() {
-	m.General.Action, m.Limits.Action, m.Product.Action = "", "", ""
+	m.General.Action, m.Limits.Action, m.CORS.Action, m.Product.Action = "", "", "", ""
 	m.AddVersion = nil
 	for i := range m.Versions {
 		version := &m.Versions[i]
