@@ -110,7 +110,7 @@ var loginGuards = map[string]guard{
 
 	"GET /api/v1/projects/:project/cors":    {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/cors":    {action: access.ProjectUpdate, body: `{"origins":["https://app.example"]}`},
-	"DELETE /api/v1/projects/:project/cors": {action: access.ProjectUpdate, owner: 204},
+	"DELETE /api/v1/projects/:project/cors": {action: access.ProjectUpdate, needs: "cors", owner: 204},
 
 	"GET /api/v1/projects/:project/api-scopes": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/api-scopes": {

@@ -149,6 +149,9 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 		err = o.retarget(t, has)
 	case "client certificate":
 		err = o.presentCertificate(t, has)
+	case "cors":
+		in := projects.CORS{Origins: []string{"https://app.example"}}
+		_, err = o.Server.Projects.SetCORS(t.Context(), o.Principal, has.Project, "", in)
 	case "call signing":
 		_, err = o.Server.Projects.EnableCallSigning(t.Context(), o.Principal, has.Project)
 	case "taken":
