@@ -87,6 +87,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		probes:   control.Probes(),
 		log:      a.log,
 	})
+	a.services.projects.Gateway = a.plane.Explain
 	a.gateway = a.plane.Server(a.Config.GatewayAddr)
 	return nil
 }

@@ -95,6 +95,7 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"List who calls a version", h.getVersionCallers)
 	route(h, api, "delete-version", "DELETE", project+"/versions/{version}", 204,
 		"Remove a version", h.deleteVersion)
+	route(h, api, "explain", "GET", project+"/explain", 200, "Explain what the gateway answers to a call", h.explain)
 	h.ruleRoutes(api, project+"/versions/{version}/rules")
 	route(h, api, "get-environment-callers", "GET",
 		project+"/versions/{version}/environments/{environment}/callers", 200,

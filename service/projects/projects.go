@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"time"
 
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -49,6 +50,9 @@ type Service struct {
 
 	// Changed is called after each commit. It returns when this process serves the change.
 	Changed func(context.Context)
+
+	// Gateway explains calls by what the gateway of this process serves; nil: calls are not explained.
+	Gateway func(policy.Question) policy.Explanation
 }
 
 // Project is a project as its team sees it.

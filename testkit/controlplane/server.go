@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/policy"
 	"postern/handlers"
 	"postern/handlers/web"
 	"postern/jobs"
@@ -93,6 +94,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		KeyPrefix:    "pst",
 		UnclaimedTTL: time.Hour,
 		Changed:      unserved,
+		Gateway:      func(policy.Question) policy.Explanation { return policy.Explanation{} }, // serves nothing
 	}
 	return &handlers.Server{
 		Site:        newSite(db, settings, log),

@@ -1,0 +1,157 @@
+package policy
+
+import (
+	"cmp"
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// Question is a call that Explain decides without forwarding it.
+type Question struct {
+	ProjectID   string
+	Version     string // name
+	Environment string // name
+	Method      string
+	Path        string     // below the environment's prefix, as a caller would write it
+	KeyHash     *[32]byte  // of the key that the call has; nil: none
+	User        *AskedUser // whose token the call has; nil: none
+}
+
+// AskedUser is an end user who calls with a token of one of the app clients of their tenant.
+type AskedUser struct {
+	ID, TenantID            string
+	Scopes, Groups, AdminOf []string
+}
+
+// The steps of an Explanation, in their order.
+const (
+	ExplainRoute        = "route"
+	ExplainAuthenticate = "authenticate"
+	ExplainAddress      = "address"
+	ExplainAuthorize    = "authorize"
+	ExplainShadow       = "shadow"
+	ExplainLimits       = "limits"
+	ExplainForward      = "forward"
+)
+
+// The outcomes of a step.
+const (
+	OutcomePass   = "pass"
+	OutcomeDeny   = "deny"
+	OutcomeSkip   = "skip"         // the step does not apply, or needs what a question does not have
+	OutcomeRefuse = "would_refuse" // by rules in shadow
+)
+
+// Step is one step of a decision.
+type Step struct{ Step, Outcome, Detail string }
+
+// Explanation is what a gateway decides about a Question.
+type Explanation struct {
+	Denial    Denial // zero: the call is forwarded
+	Steps     []Step
+	DecidedBy string // the step, or what of the rules decided; see RuleOutcome
+	Exported  Denial // of the exported gateway; zero: it forwards the call
+}
+
+// add appends a step, and ends the explanation with a denial.
+func (e *Explanation) add(step, outcome, detail string) {
+	e.Steps = append(e.Steps, Step{step, outcome, detail})
+}
+
+// Deny ends the explanation with a denial by a step.
+func (e *Explanation) Deny(step string, d Denial, by string) {
+	e.add(step, OutcomeDeny, d.Message)
+	e.Denial, e.Exported, e.DecidedBy = d, d, by
+}
+
+// Pass adds a step that the call passes.
+func (e *Explanation) Pass(step, detail string) { e.add(step, OutcomePass, detail) }
+
+// Explain decides a call as Decide does, and adds its steps. The caller's address is not part of a
+// question: address ranges are named and not judged.
+func (e *Explanation) Explain(c *Call) {
+	d := authenticate(c)
+	if !d.Allow {
+		e.Deny(ExplainAuthenticate, d.Denial, ExplainAuthenticate)
+		return
+	}
+	e.Pass(ExplainAuthenticate, whoIs(&d.Identity, c))
+	if ip := &c.Access.IP; len(ip.Allow)+len(ip.Deny) > 0 || (c.Key != nil && len(c.Key.AllowedIPs) > 0) {
+		e.add(ExplainAddress, OutcomeSkip, "Calls are taken from some addresses only; a question has no address.")
+	}
+	enforced, shadow := c.Rules.decide(c, &d.Identity)
+	if enforced.Denial != (Denial{}) {
+		e.Deny(ExplainAuthorize, enforced.Denial, enforced.By)
+		return
+	}
+	e.DecidedBy = enforced.By
+	switch {
+	case c.Rules == nil:
+		e.add(ExplainAuthorize, OutcomeSkip, "The version has no rules.")
+	case enforced.By == "":
+		e.Pass(ExplainAuthorize, "No rule is for this route, and such routes are open.")
+	default:
+		e.Pass(ExplainAuthorize, "The rule "+enforced.By+" allows it.")
+	}
+	if shadow.Denial != (Denial{}) {
+		e.add(ExplainShadow, OutcomeRefuse, "In shadow, "+shadow.By+" would answer "+shadow.Denial.Code+".")
+	}
+	e.DecidedBy = cmp.Or(e.DecidedBy, ExplainForward)
+	if c.Token != nil && c.Rules.asksForAdmin(c) {
+		e.Exported = NotInGroup // memberships of the exported realm have no roles
+	}
+	e.add(ExplainLimits, OutcomeSkip, "A question is not counted.")
+}
+
+// whoIs says whose call it is, and with which scopes.
+func whoIs(id *Identity, c *Call) string {
+	who := "An anonymous caller"
+	switch {
+	case id.CredentialID != "":
+		who = "The key " + id.CredentialID + " of " + id.Owner
+	case c.Token != nil:
+		who = "A token of " + c.Token.Subject
+	case id.Owner != "":
+		who = "A call without a credential, for the fallback owner " + id.Owner
+	}
+	if len(id.Scopes) == 0 {
+		return who + ", without scopes."
+	}
+	return who + ", with the scopes " + strings.Join(id.Scopes, " ") + "."
+}
+
+// asksForAdmin reports whether the enforced rule of a call's route asks for the role admin.
+func (r *Rules) asksForAdmin(c *Call) bool {
+	if r == nil || r.enforced == nil {
+		return false
+	}
+	rule := r.enforced.root.find(c.Path, c.Method, true)
+	return rule != nil && rule.Role == snapshot.RoleAdmin
+}
+
+// TokenOf returns a token as the user would get it from an app client of their tenant whose tokens
+// reach the upstream or are dropped; nil if the project has none.
+func (r *Realm) TokenOf(user *AskedUser) *Token {
+	var found *snapshot.AppClient
+	provider := ""
+	for _, client := range r.clients {
+		if client.TenantID != user.TenantID || client.Frozen || (found != nil && found.ID < client.ID) {
+			continue
+		}
+		for i := range client.Providers {
+			if as := client.Providers[i].TokenUpstream; as == snapshot.ServiceToken || as == snapshot.NoToken {
+				found, provider = client, client.Providers[i].ID
+			}
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return &Token{
+		Issuer:  found.Issuer,
+		Subject: user.ID,
+		Scopes:  user.Scopes,
+		Hosted:  Hosted{Client: found.ID, Provider: provider, Groups: user.Groups, AdminOf: user.AdminOf},
+	}
+}
