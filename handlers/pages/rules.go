@@ -203,7 +203,14 @@ func (h *Handler) saveRules(v *visit) (web.Answer, error) {
 		Mode:            snapshot.RuleMode(v.posted("rules_mode")),
 		ReadWriteScopes: v.posted("read_write_scopes") == "true",
 	}
-	now, err := h.Projects.Rules(v.ctx(), v.who, v.param("project"), v.param("version"))
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	now, err := h.Projects.Rules(v.ctx(), v.who, p.ID, v.param("version"))
 	if err != nil {
 		return web.Answer{}, err
 	}
