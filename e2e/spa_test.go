@@ -59,7 +59,7 @@ func newSPA(t *testing.T) *spa {
 // signedInSPA goes from one POST /proxy to the application's page whose user has signed in.
 // The browser may complain of the addresses named, which refuse in the end.
 func signedInSPA(
-	t *testing.T, databaseURL string, app *spa, upstream *testkit.Upstream, refuse func(client.Proxy) string,
+	t *testing.T, databaseURL string, app *spa, upstream *testkit.Upstream, refuse func(client.Proxy) []string,
 ) (*person, client.Proxy) {
 	t.Helper()
 	issuer, server := oidcprovider.Start(t), start(t, databaseURL)
@@ -80,7 +80,7 @@ func signedInSPA(
 	}
 
 	p := sit(t)
-	p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/", refuse(made))
+	p.overlooks(append(refuse(made), issuer.Issuer, "https://fonts.googleapis.com/")...)
 	p.open(app.origin)
 	p.sees("Signed out")
 	p.presses("Sign in")
@@ -101,8 +101,8 @@ func TestSPA_signsIn(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newSPA(t)
-		p, _ := signedInSPA(t, databaseURL, app, upstream, func(made client.Proxy) string {
-			return made.Login.Issuer + "/userinfo"
+		p, _ := signedInSPA(t, databaseURL, app, upstream, func(made client.Proxy) []string {
+			return []string{made.Login.Issuer + "/userinfo"}
 		})
 		if status := p.reads("#status"); status != "200" {
 			t.Errorf("the API answers %s to the application: %s", status, p.reads("#upstream"))
@@ -137,8 +137,8 @@ func TestSPA_deletesAccount(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newSPA(t)
-		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) string {
-			return app.origin + "/api/"
+		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) []string {
+			return []string{app.origin + "/api/"}
 		})
 		if status := p.reads("#status"); status != "200" {
 			t.Fatalf("the API answers %s to the application", status)
@@ -173,8 +173,8 @@ func TestSPA_signsInSilently(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newSPA(t)
-		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) string {
-			return app.origin + "/api/"
+		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) []string {
+			return []string{app.origin + "/api/"}
 		})
 		subject := p.reads("#subject")
 		// The frame of an unclaimed application gets a page that no frame may show.

@@ -30,7 +30,7 @@ func (c *call) corsLines(set func(name, value string)) {
 // upstream.
 func (c *engineCall) answerPreflight(r *request) {
 	var fields []engine.Field
-	c.route.project.cors.Preflight(c.origin, r.askedHeaders.first, func(name, value string) {
+	c.route.project.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, func(name, value string) {
 		fields = append(fields, engine.Field{Name: name, Value: value})
 	})
 	c.status = http.StatusOK
@@ -39,7 +39,8 @@ func (c *engineCall) answerPreflight(r *request) {
 
 func (c *httpCall) answerPreflight(r *request) {
 	h := c.w.Header()
-	c.route.project.cors.Preflight(c.origin, r.askedHeaders.first, func(name, value string) { h[name] = []string{value} })
+	set := func(name, value string) { h[name] = []string{value} }
+	c.route.project.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, set)
 	h["Content-Length"] = []string{"0"}
 	c.status = http.StatusOK
 	c.w.WriteHeader(http.StatusOK)

@@ -166,3 +166,15 @@ func TestPreflightOfADeletedProject(t *testing.T) {
 		t.Errorf("origin %q", origin)
 	}
 }
+
+// Kong answers an empty Access-Control-Request-Headers with an empty line.
+func TestPreflights_emptyHeaders(t *testing.T) {
+	onBothPaths(t, func(t *testing.T, path rigOption) {
+		r := newRig(t, nil, withCORS(anyOrigin), path)
+		got := r.call("OPTIONS", "/shop/1.0.0/prod/x", otherPage, "Access-Control-Request-Method: PUT",
+			"Access-Control-Request-Headers:")
+		if lines := got.Header["Access-Control-Allow-Headers"]; got.StatusCode != 200 || len(lines) != 1 || lines[0] != "" {
+			t.Errorf("%d, headers %q", got.StatusCode, lines)
+		}
+	})
+}

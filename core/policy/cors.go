@@ -90,16 +90,15 @@ func (c *CORS) Lines(origin string, set func(name, value string)) {
 	}
 }
 
-// Preflight sets the header of the response to a preflight. asked is the line
-// Access-Control-Request-Headers, and "" without one.
-func (c *CORS) Preflight(origin, asked string, set func(name, value string)) {
+// Preflight sets the header of the response to a preflight. asks is whether it has a line
+// Access-Control-Request-Headers, and asked its value: an empty line is answered with one.
+func (c *CORS) Preflight(origin string, asks bool, asked string, set func(name, value string)) {
 	c.originLines(origin, set)
-	headers := c.headers
-	if headers == "" {
-		headers = asked
-	}
-	if headers != "" {
-		set(allowHeaders, headers)
+	switch {
+	case c.headers != "":
+		set(allowHeaders, c.headers)
+	case asks:
+		set(allowHeaders, asked)
 	}
 	set(allowMethods, c.methods)
 	if c.maxAge != "" {

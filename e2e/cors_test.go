@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"postern/client"
+	"postern/testkit"
+)
+
+// newPage serves an empty page and returns its origin.
+func newPage(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,"><h1>Page</h1>`)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// fetches calls an address from the page that is open. It returns the status and the code of
+// the body as far as the browser lets the page read them, and else "kept from the page".
+func (p *person) fetches(address, options string) string {
+	p.t.Helper()
+	script := fmt.Sprintf(`fetch(%q, %s).then(
+		async (answer) => answer.status + " " + ((await answer.json()).code ?? "forwarded"),
+		() => "kept from the page")`, address, options)
+	awaits := func(in *runtime.EvaluateParams) { in.AwaitPromise = new(true) }
+	text, err := chromedp.Run(p.tab, chromedp.Evaluate[string](script, awaits))
+	if err != nil {
+		p.t.Fatalf("fetch %s: %v", address, err)
+	}
+	return text
+}
+
+// TestCORS has pages of two origins call a project that allows one of them, with and without
+// preflights.
+func TestCORS(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		upstream, server := testkit.NewUpstream(t), start(t, databaseURL)
+		made := createProxy(t, server.Config.PublicURL, upstream.URL)
+		api := connect(t, server.Config.PublicURL, made.WorkspaceKey)
+		project := made.Project.Environments[0].URL
+		key := fmt.Sprintf(`{headers: {"X-API-Key": %q}}`, made.APIKeys["prod"].Key)
+		put := fmt.Sprintf(`{method: "PUT", headers: {"X-API-Key": %q}}`, made.APIKeys["prod"].Key)
+		const refused, plain, cookies = "kept from the page", `{}`, `{credentials: "include"}`
+		app, other := newPage(t), newPage(t)
+		p := sit(t)
+		p.overlooks(app, other, project[:len(project)-len("/1.0.0/prod")]) // the browser tells of each refused call
+		type call struct {
+			name, address, options, want string
+			reaches                      int // calls that the upstream gets
+		}
+		calls := func(at, origin string, calls ...call) {
+			t.Helper()
+			p.open(origin)
+			p.sees("Page")
+			for _, c := range calls {
+				before := len(upstream.Requests())
+				if got := p.fetches(c.address, c.options); got != c.want {
+					t.Errorf("%s, %s: %s, want %s", at, c.name, got, c.want)
+				}
+				if n := len(upstream.Requests()) - before; n != c.reaches {
+					t.Errorf("%s, %s: %d calls reached the upstream, want %d", at, c.name, n, c.reaches)
+				}
+			}
+		}
+
+		calls("without CORS", app,
+			call{"no key", project + "/a", plain, refused, 0},
+			call{"a key", project + "/a", key, refused, 0})
+
+		if _, err := api.SetCORS(t.Context(), made.Project.ID, client.CORS{
+			Origins: []string{app}, Methods: []string{"GET"},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		calls("the page that is allowed", app,
+			call{"no key", project + "/b", plain, "401 credentials_required", 0},
+			call{"a wrong key", project + "/b", `{headers: {"X-API-Key": "pst_wrong"}}`, "401 invalid_key", 0},
+			call{"a key", project + "/b", key, "200 forwarded", 1},
+			call{"a method that is not allowed", project + "/b", put, refused, 0},
+			call{"no version", server.Config.Address("shop", "none", "prod"), plain, refused, 0},
+			call{"cookies", project + "/b", cookies, refused, 0})
+		calls("another page", other,
+			call{"no key", project + "/c", plain, refused, 0},
+			call{"a key", project + "/c", key, refused, 0})
+
+		if _, err := api.SetCORS(t.Context(), made.Project.ID, client.CORS{
+			Origins: []string{app, other}, Credentials: true,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for name, origin := range map[string]string{"the first page": app, "the second page": other} {
+			calls(name, origin,
+				call{"cookies", project + "/d", cookies, "401 credentials_required", 0},
+				call{"a method that is allowed now", project + "/d", put, "200 forwarded", 1})
+		}
+	})
+}
+
+// TestSPA_callsAcrossOrigins has a signed-in application call the gateway at its own origin,
+// as soon as the project allows the origins of its app clients.
+func TestSPA_callsAcrossOrigins(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		upstream, app := testkit.NewUpstream(t), newSPA(t)
+		var project string
+		p, made := signedInSPA(t, databaseURL, app, upstream, func(made client.Proxy) []string {
+			project = made.Project.Environments[0].URL
+			return []string{app.origin, project} // the browser tells of refused calls
+		})
+		const token = `{headers: {Authorization: "Bearer " +
+			JSON.parse(sessionStorage.getItem(Object.keys(sessionStorage).find((k) => k.startsWith("oidc.user:")))).access_token}}`
+		if got := p.fetches(project+"/orders", token); got != "kept from the page" {
+			t.Errorf("without CORS: %s", got)
+		}
+		api := connect(t, app.settings.Issuer[:len(app.settings.Issuer)-len("/oauth/"+app.settings.ClientID)],
+			made.WorkspaceKey)
+		saved, err := api.SetCORS(t.Context(), made.Project.ID, client.CORS{AppOrigins: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(saved.FromApps) != 1 || saved.FromApps[0] != app.origin {
+			t.Errorf("origins of the apps: %q, want %s", saved.FromApps, app.origin)
+		}
+		if got := p.fetches(project+"/orders", token); got != "200 forwarded" {
+			t.Errorf("the first call across origins: %s", got)
+		}
+		if got := p.fetches(project+"/orders", `{headers: {Authorization: "Bearer x.y.z"}}`); got != "401 invalid_token" {
+			t.Errorf("a wrong token: %s", got)
+		}
+	})
+}
