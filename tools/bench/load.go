@@ -19,6 +19,8 @@ type peer struct {
 	keys  []calling // where calls go in turn instead, with which key
 	pids  func() []int
 
+	origin string // of the page that calls; "": none
+
 	earlierOf string // the peer that this one is the earlier build of
 }
 
@@ -127,6 +129,9 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 		ctx, l.wrk, "-t", "1", "-c", fmt.Sprint(sc.connections), "-d", fmt.Sprintf("%ds", l.seconds), "-H",
 		p.credential(), "-s", script, p.url+sc.path,
 	)
+	if p.origin != "" {
+		cmd.Args = append(cmd.Args, "-H", "Origin: "+p.origin)
+	}
 	out, err := cmd.Output()
 	if err != nil {
 		return result{}, fmt.Errorf("wrk: %w", err)

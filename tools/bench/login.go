@@ -160,7 +160,9 @@ func (b *browser) signIn(control string, at *loginProject, i *identity) {
 		"code_challenge_method": {"S256"},
 	}
 	b.get(at.Login.Issuer + "/authorize?" + authorize.Encode())
-	b.get(b.below(control, "a[data-provider]", "href"))
+	if b.back == nil { // a page shows the providers; without one there is only one to go to
+		b.get(b.below(control, "a[data-provider]", "href"))
+	}
 	atProvider := b.to().Query()
 	i.nonce = atProvider.Get("nonce")
 	answer := url.Values{"code": {"c"}, "state": {atProvider.Get("state")}}

@@ -19,6 +19,8 @@ type market struct {
 	known    []string   // of plain, all of them
 	few      []string   // of million, as many
 	of       []calling  // the many projects with their keys
+	rules    required
+	pages    required
 }
 
 // stockUp creates the projects through the API and their keys without it; the
@@ -31,6 +33,12 @@ func stockUp(ctx context.Context, s settings, binary string, target string, p **
 		return one
 	}
 	m.bench, m.plain, m.million = create("bench"), create("plain"), create("million")
+	if err == nil {
+		m.rules, err = (*p).requireRules(ctx, target)
+	}
+	if err == nil {
+		m.pages, err = (*p).requirePages(ctx, target)
+	}
 	for i := range s.projects {
 		m.projects = append(m.projects, create(fmt.Sprintf("p%d", i)))
 	}
@@ -75,7 +83,8 @@ func (m *market) fill(ctx context.Context, s settings, data string) error {
 }
 
 func (m *market) all() []*project {
-	return append([]*project{m.bench, m.plain, m.million}, m.projects...)
+	some := []*project{m.bench, m.plain, m.million, m.rules.with, m.rules.without, m.pages.with, m.pages.without}
+	return append(some, m.projects...)
 }
 
 // movedTo sets the addresses that the server has after a new start.
@@ -134,6 +143,8 @@ func scenarios(s settings, m market, ours func() []int, nginx peer) []scenario {
 			crowd(fmt.Sprintf("one of %d", s.projects), m.of),
 			crowd("one of 1", callings(m.plain, slices.Repeat([]string{m.plain.key}, len(m.of)))),
 		}},
+		m.rules.scenario(forward+", rules", "50 rules, 5 groups", s.connections, ours),
+		m.pages.scenario(forward+", from a page", "CORS", s.connections, ours),
 	}
 }
 
