@@ -42,9 +42,21 @@ func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	callsAnswer(t, address+"/while/paused", key, http.StatusOK, http.StatusUnauthorized)
 	p.presses("Resume")
 	p.reaches(`//tr[contains(., "GET /while/paused/hello")][contains(., "200")]`)
-	if rows := strings.Count(p.reads("tbody"), "hello"); rows != 4 {
+	if rows := strings.Count(p.reads("tbody"), "Explain GET "); rows != 4 {
 		t.Errorf("%d requests are shown, want each of 4 once:\n%s", rows, p.reads("tbody"))
 	}
+
+	p.follows("Explain GET /while/paused/hello")
+	p.sees("Explain a call")
+	p.reaches(`//h2[.="GET /while/paused/hello"]`)
+	p.follows("Back to the project")
+	p.follows("Explain a call")
+	p.reaches(`//*[@id="dialog"]//label[starts-with(., "Path")]`)
+	p.types("path", "/dialog")
+	p.presses("Explain")
+	p.reaches(`//h2[.="GET /dialog"]`)
+	p.reaches(`//span[.="401 credentials_required"]`)
+	p.follows("Back to the project")
 
 	p.follows("Usage")
 	p.reaches(`//dt[.="Calls"]/following-sibling::dd[.="4"]`)

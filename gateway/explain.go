@@ -8,8 +8,30 @@ import (
 // Explain decides a call by the table that is served, without a credential's secret, without counting
 // it and without forwarding it. The steps are those of call.decide.
 func (g *Gateway) Explain(q policy.Question) policy.Explanation {
+	p := g.projectByID(q.ProjectID)
+	if p == nil {
+		var out policy.Explanation
+		out.Deny(policy.ExplainRoute, policy.NoRoute, policy.ExplainRoute)
+		return out
+	}
+	at, denial := g.routeOf(p, &q)
+	closed, isClosed := p.ended(g.now())
+	if !isClosed && p.takenDown && denial != policy.NoRoute {
+		closed, isClosed = policy.ProjectFrozen, true
+	}
+	out := g.explainAt(at, denial, &q)
+	if isClosed {
+		exported := out.Exported // neither an end nor a takedown leaves with the project
+		out = policy.Explanation{}
+		out.Deny(policy.ExplainRoute, closed, policy.ExplainRoute)
+		out.Exported = exported
+	}
+	return out
+}
+
+// explainAt explains a call to a route that was found, or the denial of finding it.
+func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) policy.Explanation {
 	var out policy.Explanation
-	at, denial := g.routeOf(&q)
 	if denial != (policy.Denial{}) {
 		out.Deny(policy.ExplainRoute, denial, policy.ExplainRoute)
 		return out
@@ -54,30 +76,27 @@ func restOf(at route) string {
 	return at.rest
 }
 
-// routeOf finds what a question is about, or the denial of a call to it.
-func (g *Gateway) routeOf(q *policy.Question) (route, policy.Denial) {
-	table := g.table.Load()
-	for _, p := range table.projects {
-		if p.id != q.ProjectID {
-			continue
-		}
-		if denial, ended := p.ended(g.now()); ended {
-			return route{}, denial
-		}
-		path, err := policy.NormalizePath("/" + q.Version + "/" + q.Environment + q.Path)
-		if err != nil {
-			return route{}, policy.BadPath
-		}
-		at, found := table.find(p.name, path)
-		switch {
-		case !found:
-			return route{}, policy.NoRoute
-		case p.takenDown:
-			return route{}, policy.ProjectFrozen
-		case policy.HidesDotSegment(path):
-			return route{}, policy.BadPath
-		}
-		return at, policy.Denial{}
+// routeOf finds what a question about a project is about, or the denial of a call to it.
+func (g *Gateway) routeOf(p *project, q *policy.Question) (route, policy.Denial) {
+	path, err := policy.NormalizePath("/" + q.Version + "/" + q.Environment + q.Path)
+	if err != nil {
+		return route{}, policy.BadPath
 	}
-	return route{}, policy.NoRoute
+	at, found := g.table.Load().find(p.name, path)
+	switch {
+	case !found:
+		return route{}, policy.NoRoute
+	case policy.HidesDotSegment(path):
+		return route{}, policy.BadPath
+	}
+	return at, policy.Denial{}
+}
+
+func (g *Gateway) projectByID(id string) *project {
+	for _, p := range g.table.Load().projects {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
 }

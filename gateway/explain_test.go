@@ -85,3 +85,29 @@ func TestExplain_rolesOnExport(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The exported gateway knows neither takedowns nor deletions.
+func TestExplain_closedProjectsOnExport(t *testing.T) {
+	q := policy.Question{ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET", Path: "/staff"}
+	for name, closed := range map[string]struct {
+		change func(*snapshot.Project)
+		denial policy.Denial
+	}{
+		"taken down": {func(p *snapshot.Project) { p.TakenDown = true }, policy.ProjectFrozen},
+		"deleted":    {func(p *snapshot.Project) { p.Deleted = true }, policy.Deleted},
+	} {
+		r := newRig(t, nil, withRules(shopRules), withProject(closed.change))
+		got := r.gateway.Explain(q)
+		if got.Denial != closed.denial || got.Exported != policy.CredentialsRequired {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if len(got.Steps) != 1 || got.DecidedBy != policy.ExplainRoute {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	r := newRig(t, nil, withRules(shopRules))
+	q.ProjectID = "prj_other"
+	if got := r.gateway.Explain(q); got.Denial != policy.NoRoute || got.Exported != policy.NoRoute {
+		t.Errorf("another project: %+v", got)
+	}
+}

@@ -5,6 +5,7 @@ import "postern/service/access"
 // ruleGuards are the routes of what a version's routes require.
 var ruleGuards = map[string]guard{
 	"GET /api/v1/projects/:project/explain":          {action: access.ProjectRead},
+	"GET /projects/:project/explain":                 {action: access.ProjectRead},
 	"GET /projects/:project/versions/:version/rules": {action: access.UsageRead},
 	"POST /projects/:project/versions/:version/rules": {
 		action: access.ProjectUpdate,
@@ -21,6 +22,7 @@ var ruleGuards = map[string]guard{
 // ruleAnonymous is what a caller without a credential gets.
 var ruleAnonymous = map[string]string{
 	"GET /api/v1/projects/:project/explain":                        "401",
+	"GET /projects/:project/explain":                               "in",
 	"GET /projects/:project/versions/:version/rules":               "in",
 	"POST /projects/:project/versions/:version/rules":              "in",
 	"GET /api/v1/projects/:project/versions/:version/rules":        "401",

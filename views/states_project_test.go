@@ -53,6 +53,9 @@ func versions() []projects.Version {
 		{
 			ID:   "ver_1",
 			Name: "2.1.0",
+
+			RulesURL:   "/projects/shop/versions/ver_1/rules",
+			ExplainURL: "/projects/shop/explain?version=2.1.0",
 			Access: projects.Access{
 				Action:   "/projects/shop/versions/2.1.0/access",
 				Revision: "41",

@@ -45,6 +45,8 @@ func rulesOfShop() projects.Rules {
 			Lines:     ui.Value{Text: "GET /orders/{id} scopes=orders:read"},
 		},
 		BackURL: "/projects/shop",
+
+		ExplainURL: "/projects/shop/explain?version=1.0.0",
 	}
 }
 

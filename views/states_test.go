@@ -22,8 +22,8 @@ type state struct {
 
 func states() []state {
 	return slices.Concat(
-		pageStates(), tokenStates(), webhookStates(), tenantStates(), binStates(), loginStates(), apiStates(), ruleStates(),
-		domainStates(), hostedStates(), userStates(),
+		pageStates(), tokenStates(), webhookStates(), tenantStates(), binStates(), loginStates(), apiStates(),
+		ruleStates(), explainStates(), domainStates(), hostedStates(), userStates(),
 	)
 }
 

@@ -88,6 +88,7 @@ func requests() projects.Requests {
 	m.LiveFrom, m.OlderURL = "ab12-9", "/projects/shop/requests?before=ab12-1"
 	m.Dropped = "The log was too busy for 12 calls. They were served and counted all the same."
 	row := projects.Request{
+		ExplainURL:  "/projects/shop/explain?method=GET&path=%2Forders",
 		Time:        "14:03:22.118",
 		Stamp:       "2026-11-20T14:03:22.118Z",
 		Method:      "GET",

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 
 	"postern/core/snapshot"
@@ -102,6 +103,8 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 		ID:       version.ID,
 		Name:     version.Name,
 		RulesURL: rulesPath(p, version.ID),
+
+		ExplainURL: explainPath(p) + "?version=" + url.QueryEscape(version.Name),
 		Access: projects.Access{
 			Action:        accessAction(p, version),
 			Revision:      version.ETag,

@@ -90,6 +90,7 @@ func requestRow(p rules.Project, r usage.Request) projects.Request {
 		Duration:    durationText(r.Duration),
 		Bytes:       bytesText(r.BytesIn) + " / " + bytesText(r.BytesOut),
 		Address:     r.RemoteIP,
+		ExplainURL:  explainURL(p, r),
 	}
 	if r.CredentialID != "" {
 		row.KeyURL = keyPath(p, r.CredentialID)

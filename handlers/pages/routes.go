@@ -166,6 +166,7 @@ func (h *Handler) projectPages(p pageRouter) {
 
 	p.signedIn("GET", "/projects/:project/usage", h.showUsage)
 	p.signedIn("GET", "/projects/:project/requests", h.showRequests)
+	p.signedIn("GET", "/projects/:project/explain", h.showExplain)
 
 	p.signedIn("GET", "/projects/:project/export", h.showExportForm)
 	p.signedIn("POST", "/projects/:project/export", h.startExport)

@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -50,6 +51,8 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		Facts:   ruleFacts(&found.Rules),
 		BackURL: projectPath(p.Name),
 		Shadow:  shadowOfOthers(&found.Rules, counted),
+
+		ExplainURL: explainPath(p) + "?version=" + url.QueryEscape(found.Version),
 	}
 	for i := range found.List {
 		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[i], counted))

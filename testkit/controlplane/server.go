@@ -94,7 +94,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		KeyPrefix:    "pst",
 		UnclaimedTTL: time.Hour,
 		Changed:      unserved,
-		Gateway:      func(policy.Question) policy.Explanation { return policy.Explanation{} }, // serves nothing
+		Gateway:      servesNothing,
 	}
 	return &handlers.Server{
 		Site:        newSite(db, settings, log),
@@ -167,3 +167,9 @@ func newVault(t *testing.T) *secrets.Vault {
 type noPurge struct{}
 
 func (noPurge) EnqueuePurge(context.Context, *models.Tx) error { return nil }
+
+// servesNothing explains every call as a gateway without projects does.
+func servesNothing(policy.Question) (out policy.Explanation) {
+	out.Deny(policy.ExplainRoute, policy.NoRoute, policy.ExplainRoute)
+	return out
+}

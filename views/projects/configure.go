@@ -73,8 +73,10 @@ type Version struct {
 	Ranges       Ranges
 	Environments []Environment
 
-	RulesURL  string // what its routes require
-	ManageURL string // renames and removes it; "" for viewers
+	RulesURL string // what its routes require
+
+	ExplainURL string // explains how the gateway decides a call
+	ManageURL  string // renames and removes it; "" for viewers
 
 	AddEnvironment *EnvironmentForm // nil for viewers
 }

@@ -29,6 +29,7 @@ type Request struct {
 	Environment string
 	Owner       string // "" without an owner
 	KeyURL      string // of the key's page; "" without a key
+	ExplainURL  string // explains how the gateway decides the same call
 	Duration    string
 	Bytes       string
 	Address     string

@@ -11,6 +11,8 @@ type Rules struct {
 	Shadow  []string   // what was counted for routes without a rule
 	Form    *RulesForm // nil for viewers
 	BackURL string     // of the project
+
+	ExplainURL string // explains how the gateway decides a call
 }
 
 // RuleRow is a rule in the list.
