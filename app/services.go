@@ -129,6 +129,7 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 	return &projects.Service{
 		DB:           d.db,
 		Targets:      d.guard,
+		Client:       d.guard.Client(),
 		Vault:        d.vault,
 		Purger:       d.queue,
 		Suits:        hosted.Suits,

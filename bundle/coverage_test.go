@@ -108,6 +108,7 @@ var fields = map[string]shown{
 	"Member.In":             {snapshot.FeatureRule, "me-group"},
 	"Member.Admin":          {snapshot.FeatureRule, "me-admin"},
 
+	"Version.OpenAPI":      {snapshot.FeatureOpenAPI, "OA-title"},
 	"Version.ID":           {snapshot.FeatureVersion, "ver_full"},
 	"Version.Name":         {snapshot.FeatureVersion, "7.8.9-vname"},
 	"Version.Access":       {snapshot.FeatureAccess, "owner_fallback"},
@@ -278,7 +279,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		t.Errorf("Verify: %v", err)
 	}
 	_, files := unzip(t, data)
-	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"]
+	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"] + files["openapi.json"]
 	for _, name := range []string{
 		"keys/keys.jsonl", "auth/clients.json", "auth/issuers.json", "auth/providers.json", "users/entry.json",
 		"users/groups.json", "users/users.jsonl",

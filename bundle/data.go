@@ -176,8 +176,9 @@ var dataTable = Table{
 			Note:   "The range was left out together with its key.",
 			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
 	},
-	snapshot.FeatureOpenAPI: {{Reason: "document", Status: Exact, How: "OpenAPI 3.0.3 document",
-		Note: "The API specification is exported as an OpenAPI document."}},
+	snapshot.FeatureOpenAPI: {{Reason: "document", Status: Exact, How: "OpenAPI document",
+		Note: "The API specification is exported as an OpenAPI document: the imported one, or one generated from the " +
+			"configuration."}},
 	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Status: Skipped, How: "not part of the data",
 		Note:   "The hosted gateway's own bounds on time and size belong to the gateway, not to the project.",
 		Remedy: "Set timeouts and size limits on the gateway you move to, or export with format gateway."}},

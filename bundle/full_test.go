@@ -100,6 +100,7 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 		Members:  []snapshot.Member{{User: "usr_member", In: []string{"me-group"}, Admin: []string{"me-admin"}}},
 		Versions: []snapshot.Version{{
 			ID: "ver_full", Name: "7.8.9-vname",
+			OpenAPI: []byte(`{"openapi":"3.1.0","info":{"title":"OA-title","version":"1"},"paths":{}}`),
 			Rules: snapshot.Rules{
 				Default:         snapshot.RulesDeny,
 				Mode:            snapshot.RulesShadow,

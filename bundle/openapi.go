@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 
@@ -10,7 +11,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// openAPI returns one document per version. With only one version it is openapi.json.
+// openAPI returns one document per version: the imported one, or a generated one where there is none.
+// With only one version it is openapi.json.
 func (b *Build) openAPI() []Part {
 	var parts []Part
 	for i := range b.Project.Versions {
@@ -19,6 +21,10 @@ func (b *Build) openAPI() []Part {
 			Name: b.openAPIFile(v),
 			Doc:  openAPIDoc,
 			Write: func(_ context.Context, w io.Writer) error {
+				if v.OpenAPI != nil {
+					_, err := w.Write(v.OpenAPI)
+					return err
+				}
 				return jsonfile.Write(w, b.openAPIFor(v))
 			},
 		})
@@ -110,4 +116,28 @@ func operation(v *snapshot.Version, method string) object {
 	responses["401"] = object{"description": refused}
 	responses["403"] = object{"description": forbidden}
 	return op
+}
+
+// readDocuments reads the documents that were imported.
+func (v *verifier) readDocuments(p *snapshot.Project, config projectDoc) error {
+	names := Build{Project: p}
+	for i := range p.Versions {
+		switch config.Versions[i].OpenAPI {
+		case "":
+			continue
+		case openAPIImported:
+		default:
+			return problem(configFile, "/versions/%d/openapi is %q, not %s", i, config.Versions[i].OpenAPI, openAPIImported)
+		}
+		name := names.openAPIFile(&p.Versions[i])
+		text, err := v.read(name)
+		if err != nil {
+			return err
+		}
+		if !json.Valid(text) {
+			return problem(name, "is no JSON")
+		}
+		p.Versions[i].OpenAPI = text
+	}
+	return nil
 }

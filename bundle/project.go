@@ -82,7 +82,11 @@ type versionDoc struct {
 	RequestsAuth accessDoc        `json:"requests_auth"`
 	IP           ipDoc            `json:"ip"`
 	Environments []environmentDoc `json:"environments"`
+	OpenAPI      string           `json:"openapi,omitempty"` // openAPIImported, or "" for a generated document
 }
+
+// openAPIImported says that the document of a version was imported, and not generated.
+const openAPIImported = "imported"
 
 type accessDoc struct {
 	Mode    snapshot.Mode     `json:"mode"`
@@ -196,6 +200,9 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 		},
 		IP:           ipDoc{Allow: list(v.Access.IP.Allow), Deny: list(v.Access.IP.Deny)},
 		Environments: []environmentDoc{},
+	}
+	if v.OpenAPI != nil {
+		doc.OpenAPI = openAPIImported
 	}
 	for _, one := range v.Access.Issuers {
 		doc.RequestsAuth.JWT.AllowedPairs = append(doc.RequestsAuth.JWT.AllowedPairs,

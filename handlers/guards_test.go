@@ -58,6 +58,7 @@ var guards = merge(
 	ruleGuards,
 	keyGuards,
 	groupingGuards,
+	openAPIGuards,
 	directoryGuards,
 	scimGuards,
 	loginGuards,

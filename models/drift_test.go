@@ -33,7 +33,7 @@ var rows = []any{
 	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},
 	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{}, &models.CallSigningKey{},
 	&models.UpstreamCertificate{},
-	&models.ShadowRefusal{},
+	&models.ShadowRefusal{}, &models.OpenAPIDocument{},
 	&models.GroupMapping{}, &models.MappedMember{}, &models.UnstatedClaims{},
 }
 

@@ -48,6 +48,7 @@ var ofProject = append(logins("project_id"), []holding{
 	{"api_keys", "id", "project_id = ?"},
 	{"domains", "id", "project_id = ?"},
 	{"call_signing_keys", "id", "project_id = ?"},
+	{"openapi_documents", "version_id", "version_id IN (SELECT id FROM versions WHERE project_id = ?)"},
 	{"environments", "id", "version_id IN (SELECT id FROM versions WHERE project_id = ?)"},
 	{"versions", "id", "project_id = ?"},
 	{"key_types", "id", "project_id = ?"},

@@ -62,7 +62,7 @@ func table() bundle.Table {
 				Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
 		},
 		snapshot.FeatureOpenAPI: {{Reason: "document", Status: bundle.Exact,
-			How:  "OpenAPI 3.0.3 document beside the gateway",
+			How:  "OpenAPI document beside the gateway",
 			Note: "The API specification is a document of this zip; neither gateway acts on it."}},
 		snapshot.FeatureRequestLimits:   limitFates(),
 		snapshot.FeatureCustomDomains:   domainFates(),

@@ -137,6 +137,8 @@ type Version struct {
 	Access       Access
 	Rules        Rules
 	Environments []Environment // sorted by name
+
+	OpenAPI []byte // the imported document, JSON; nil: none, or not for an export
 }
 
 // Environment is one upstream of a version.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -33,6 +34,11 @@ func route[In, Out any](
 	}
 	if path == "/proxy" {
 		operation.Security = nil
+	}
+	document := method == http.MethodPut && strings.HasSuffix(path, "/openapi")
+	operation.SkipValidateBody = document // it may be YAML, and has a schema of its own
+	if document || path == "/proxy" {
+		operation.MaxBodyBytes = web.MaxDocument
 	}
 	if method == http.MethodPost || method == http.MethodPatch {
 		operation.Parameters = []*huma.Param{{

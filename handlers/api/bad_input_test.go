@@ -118,7 +118,7 @@ var badProxies = []badInput{
 		`{"target":"http://127.0.0.1:9","tenant":"default"}`,
 		422, "reserved_name", "/tenant",
 	},
-	{"too large", "POST /proxy", `{"target":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "too_large", ""},
+	{"too large", "POST /proxy", `{"target":"` + strings.Repeat("x", 7<<20) + `"}`, 413, "too_large", ""},
 }
 
 // badKeys are mistakes in requests about keys.

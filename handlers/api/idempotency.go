@@ -60,9 +60,13 @@ func (h *Handler) idempotentRequest(r *http.Request, values []string) (idempoten
 	if out.Key, err = idempotency.ReadKey(values, out.Credential == ""); err != nil {
 		return out, err
 	}
+	most := web.MaxBody
+	if r.URL.Path == "/proxy" {
+		most = web.MaxDocument
+	}
 	out.Body, err = io.ReadAll(r.Body)
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || len(out.Body) > web.MaxBody {
-		return out, fault.New(fault.TooLarge, "too_large", "The body is larger than 1 MiB.")
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || len(out.Body) > most {
+		return out, fault.New(fault.TooLarge, "too_large", "The body is larger than %d MiB.", most>>20)
 	}
 	if err != nil {
 		return out, fault.New(fault.Malformed, "malformed", "The body could not be read.").Because(err)

@@ -1,12 +1,16 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"postern/handlers/web"
 	"postern/platform/config"
@@ -30,7 +34,7 @@ type createProxyInput struct {
 		Team         string                      `json:"team,omitempty" doc:"Id of the owning team; default: the caller's first"`
 		Product      string                      `json:"product,omitempty" doc:"Name of a product of the team; created if missing"`
 		Tenant       string                      `json:"tenant,omitempty" doc:"Name of a tenant to attach; created if missing"`
-		OpenAPI      unavailable                 `json:"openapi,omitempty"`
+		OpenAPI      openAPIField                `json:"openapi,omitempty"`
 		Login        *loginInput                 `json:"login,omitempty"`
 	}
 }
@@ -130,9 +134,6 @@ func (h *Handler) createProxy(ctx context.Context, in *createProxyInput) (*creat
 	if err := h.mayCreate(ctx, in.AnonymousToken); err != nil {
 		return nil, err
 	}
-	if err := in.refuseUnavailable(); err != nil {
-		return nil, err
-	}
 	setup, err := in.Body.Login.rule(h.Login)
 	if err != nil {
 		return nil, err
@@ -196,8 +197,21 @@ func sameSecret(guess, secret string) bool {
 	return secret != "" && subtle.ConstantTimeCompare([]byte(guess), []byte(secret)) == 1
 }
 
-func (in *createProxyInput) refuseUnavailable() error {
-	return refuseUnavailable(map[string]unavailable{"/openapi": in.Body.OpenAPI})
+// openAPIField is an OpenAPI document, or a text with one or with its address.
+type openAPIField json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *openAPIField) UnmarshalJSON(raw []byte) error {
+	*f = bytes.Clone(raw)
+	return nil
+}
+
+// Schema implements huma.SchemaProvider: the document has a schema of its own.
+func (f openAPIField) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "OpenAPI document 3.0 or 3.1: an object, or a string with a document or with its address. It fills in " +
+			"version, display_name and, from its servers, environments where they are left out",
+	}
 }
 
 func (in *createProxyInput) rule() projects.CreateInput {
@@ -211,6 +225,7 @@ func (in *createProxyInput) rule() projects.CreateInput {
 		Tenant:       b.Tenant,
 		Version:      b.Version,
 		Environments: map[string]string{},
+		OpenAPI:      json.RawMessage(b.OpenAPI),
 	}
 	for name, environment := range b.Environments {
 		out.Environments[name] = environment.Target

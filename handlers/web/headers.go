@@ -30,6 +30,9 @@ func (s *Site) SecureHeaders(next http.Handler) http.Handler {
 			h.Set("Cache-Control", "no-store")
 		}
 		most := int64(MaxBody + 1)
+		if takesDocument(r) {
+			most = MaxDocument + 1
+		}
 		if takesUpload(r) {
 			most = MaxUpload + MaxBody // with the fields of its form
 		}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"postern/core/openapi"
 	"postern/platform/config"
 	"postern/service/accounts"
 	"postern/service/audit"
@@ -32,3 +33,6 @@ type Site struct {
 
 // MaxBody bounds the body of a request to the control plane, in bytes.
 const MaxBody = 1 << 20
+
+// MaxDocument bounds a request's body that has an OpenAPI document, in bytes.
+const MaxDocument = openapi.MaxSize + MaxBody

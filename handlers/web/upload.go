@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"postern/platform/fault"
@@ -30,6 +31,17 @@ var UploadRoutes = []string{"/api/v1/imports", "/imports/preview", "/imports"}
 
 func takesUpload(r *http.Request) bool {
 	return r.Method == http.MethodPost && slices.Contains(UploadRoutes, r.URL.Path)
+}
+
+// takesDocument reports whether a request may have an OpenAPI document in its body.
+func takesDocument(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodPut:
+		return strings.HasPrefix(r.URL.Path, "/api/v1/") && strings.HasSuffix(r.URL.Path, "/openapi")
+	case http.MethodPost:
+		return r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/openapi")
+	}
+	return false
 }
 
 // Upload is a request's body in a temporary file, which Close removes.

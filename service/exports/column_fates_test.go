@@ -187,6 +187,11 @@ var columns = map[string]map[string]string{
 		sealed:                             "private_key",
 		modified:                           "created_at updated_at",
 	},
+	"openapi_documents": {
+		"snapshot Version.OpenAPI":            "version_id document",
+		"stays: it follows from the document": "summary sha256",
+		modified:                              "updated_at",
+	},
 	"upstream_headers": {
 		"snapshot Environment.Headers": "environment_id",
 		"snapshot UpstreamHeader.Name": "name",

@@ -130,6 +130,15 @@ func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
 			return err
 		}
 		w.out.Made.Versions++
+		if v.OpenAPI != nil {
+			document, err := projects.ImportOpenAPI(row.ID, v.OpenAPI, w.now)
+			if err != nil {
+				return err
+			}
+			if err := tx.SetOpenAPI(document); err != nil {
+				return err
+			}
+		}
 		if err := w.writeEnvironments(tx, row, v.Environments); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project
 	if err != nil {
 		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 	}
-	if err := readPeople(tx, row, out); err != nil {
+	if err := errors.Join(readPeople(tx, row, out), readDocuments(tx, out)); err != nil {
 		return nil, err
 	}
 	if err := readDetached(tx, row, out); err != nil {

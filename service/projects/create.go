@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -29,6 +30,10 @@ type CreateInput struct {
 	Auth         AuthInput
 	KeyTypes     []KeyType
 	Login        Login // nil for none
+
+	// OpenAPI is a document as JSON, or a JSON string with a document, JSON or YAML, or with the
+	// address of one; nil for none. It fills in Version, DisplayName and Environments.
+	OpenAPI json.RawMessage
 }
 
 // Login is a hosted login that is created together with the project (login.Setup).

@@ -118,7 +118,14 @@ func (s *Service) insertVersion(
 	if err := s.setIntrospection(tx, project.TeamID, &version, plan.Auth.Opaque); err != nil {
 		return version, err
 	}
-	return version, tx.Insert(&version)
+	if err := tx.Insert(&version); err != nil || plan.document == nil {
+		return version, err
+	}
+	row, err := openAPIRow(version.ID, plan.document, now)
+	if err != nil {
+		return version, err
+	}
+	return version, tx.SetOpenAPI(row)
 }
 
 // insertTenants writes the project's own tenant, which it returns, and attaches the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"postern/core/openapi"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -16,12 +17,17 @@ type plan struct {
 	CreateInput
 	nameGiven    bool
 	environments []models.Environment // without ids
+	document     *openapi.Document    // nil: none
 }
 
 // plan checks what is asked for. Its fault names every field that is wrong.
 func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) (plan, error) {
+	document, err := s.fillFromOpenAPI(ctx, p, &in)
+	if err != nil {
+		return plan{}, err
+	}
 	wrong := in.applyLoginDefaults()
-	out := plan{CreateInput: in, nameGiven: in.Name != ""}
+	out := plan{CreateInput: in, nameGiven: in.Name != "", document: document}
 	out.Version = cmp.Or(out.Version, "1.0.0")
 	wrong = append(wrong, out.checkNames()...)
 	authWrong, err := s.planAuth(ctx, p, &out)

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -44,6 +45,7 @@ type Service struct {
 	Vault        *secrets.Vault // seals the secrets of introspection endpoints
 	Usage        Usage          // of calls, which removals look at; nil: what is written already
 	Purger       Purger         // deletes projects for good
+	Client       *http.Client   // fetches documents; it must be the guarded one of package egress
 
 	// Suits refuses a change after which a project's login could not work. nil: no check.
 	Suits func(tx *models.Tx, projectID string) error
@@ -90,6 +92,7 @@ type Version struct {
 	IPAllow      []string                // CIDRs; empty: all addresses
 	IPDeny       []string                // CIDRs; takes precedence over IPAllow
 	Rules        snapshot.Rules
+	OpenAPI      string // SHA-256 of its OpenAPI document, hexadecimal; "": none
 	ETag         string `audit:"-"`
 	Environments []Environment
 	Warnings     []fault.Warning `audit:"-"` // set by UpdateAccess
@@ -187,8 +190,14 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 	if err != nil {
 		return out, err
 	}
+	documents, err := tx.OpenAPISums(row.ID)
+	if err != nil {
+		return out, err
+	}
 	for _, v := range versions {
-		out.Versions = append(out.Versions, viewVersion(row.Name, v, environments))
+		version := viewVersion(row.Name, v, environments)
+		version.OpenAPI = hex.EncodeToString(documents[v.ID])
+		out.Versions = append(out.Versions, version)
 		changed = later(changed, v.UpdatedAt)
 	}
 	for _, e := range environments {

@@ -95,6 +95,9 @@ func (o *Fixture) createObjects(t *testing.T, needs, route string, all bool) Obj
 	if about(":mapping") {
 		has.mapping = o.createGroupMapping(t, has.provider, has.group)
 	}
+	if about("versions/:version/openapi") {
+		o.setOpenAPI(t, &has)
+	}
 	if about(":domain") {
 		has.domain = o.createDomain(t, has.Project)
 	}

@@ -32,3 +32,13 @@ func (o *Fixture) presentCertificate(t *testing.T, has *Objects) error {
 		})
 	return err
 }
+
+// setOpenAPI gives the version an OpenAPI document with one operation.
+func (o *Fixture) setOpenAPI(t *testing.T, has *Objects) {
+	t.Helper()
+	_, _, err := o.Server.Projects.SetOpenAPI(t.Context(), o.Principal, has.Project, has.version, projects.OpenAPIInput{
+		Document: []byte(`{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"paths":{"/orders":{"get":` +
+			`{"responses":{"200":{"description":"fine"}}}}}}`),
+	})
+	must(t, err)
+}

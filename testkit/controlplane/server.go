@@ -86,6 +86,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 	made := &projects.Service{
 		DB:           db,
 		Targets:      guard,
+		Client:       guard.Client(),
 		Vault:        vault,
 		Suits:        hosted.Suits,
 		Purger:       noPurge{},

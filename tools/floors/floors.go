@@ -76,6 +76,7 @@ var folders = []folder{
 
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 
+	{path: "core/openapi", floor: core, only: []string{}},
 	{path: "core/policy", floor: core, only: []string{"core/snapshot"}},
 	{path: "core/snapshot", floor: core, only: []string{}},
 
@@ -127,6 +128,7 @@ var libraries = []library{
 	{"github.com/tink-crypto", []string{"platform/secrets"}},
 	{"gocloud.dev", []string{"service/exports"}},
 	{"github.com/aws", []string{"service/exports"}},
+	{"github.com/getkin/kin-openapi", []string{"core/openapi", "bundle"}}, // bundle: a test of what it writes
 	{"github.com/chromedp", []string{}},
 }
 

@@ -1,0 +1,225 @@
+package openapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// MaxSize bounds a document, in bytes, as it is sent and as JSON.
+const MaxSize = 5 << 20
+
+// Error says why a document is refused, in a sentence for who wrote it.
+type Error struct{ Detail string }
+
+func (e *Error) Error() string { return "openapi: " + e.Detail }
+
+func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+
+// Document is a checked OpenAPI document.
+type Document struct {
+	Summary
+
+	JSON []byte // as it was sent, or made of YAML
+}
+
+// Summary is what a document says of the API as a whole and of its operations.
+type Summary struct {
+	Spec       string      `json:"openapi"` // version of OpenAPI, such as 3.1.0
+	Title      string      `json:"title"`
+	Version    string      `json:"version"` // of the API
+	Servers    []Server    `json:"servers,omitempty"`
+	Operations []Operation `json:"operations,omitempty"` // by path, then in the order of Methods
+}
+
+// Server is an address of the API.
+type Server struct {
+	URL         string `json:"url"` // with the defaults of its variables
+	Description string `json:"description,omitempty"`
+}
+
+// Operation is one method of one path.
+type Operation struct {
+	Method     string   `json:"method"`       // upper case
+	Path       string   `json:"path"`         // template, such as /orders/{id}
+	ID         string   `json:"id,omitempty"` // operationId; "": none
+	Summary    string   `json:"summary,omitempty"`
+	Deprecated bool     `json:"deprecated,omitempty"`
+	Scopes     []string `json:"scopes,omitempty"` // that its security asks for; of alternatives the first that has any
+	Digest     string   `json:"digest"`           // of the operation, with its references unresolved
+}
+
+// Methods are the methods that a path of a document can have, in the order of Operations.
+var Methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// Parse reads and checks a document, JSON or YAML. A refusal is an *Error.
+func Parse(data []byte) (*Document, error) {
+	if len(data) > MaxSize {
+		return nil, refuse("The document has more than 5 MB. Leave out examples, or split the API into versions.")
+	}
+	data, err := toJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkVersion(data); err != nil {
+		return nil, err
+	}
+	loader := openapi3.NewLoader()
+	loader.ReadFromURIFunc = nil // with IsExternalRefsAllowed false nothing else is read
+	read, err := loader.LoadFromData(data)
+	if err != nil {
+		return nil, refuse("%s", readError(err))
+	}
+	err = read.Validate(context.Background(), openapi3.DisableExamplesValidation(),
+		openapi3.DisableSchemaDefaultsValidation(), openapi3.DisableSchemaPatternValidation())
+	if err != nil {
+		return nil, refuse("%s", readError(err))
+	}
+	return newDocument(data, read)
+}
+
+// checkVersion refuses what is no OpenAPI document of a version that is read.
+func checkVersion(data []byte) error {
+	var head struct {
+		OpenAPI any `json:"openapi"`
+		Swagger any `json:"swagger"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return refuse("The document is no object: %s.", err)
+	}
+	version, _ := head.OpenAPI.(string)
+	switch {
+	case head.Swagger != nil:
+		return refuse("This is a Swagger 2.0 document. Convert it to OpenAPI 3.0 or 3.1.")
+	case version == "":
+		return refuse(`There is no "openapi": name the version, such as "openapi": "3.1.0".`)
+	case !strings.HasPrefix(version, "3.0.") && !strings.HasPrefix(version, "3.1."):
+		return refuse("OpenAPI %.20q is not supported; use 3.0 or 3.1.", version)
+	}
+	return nil
+}
+
+// readError turns an error of the library into one line for who wrote the document.
+func readError(err error) string {
+	text := err.Error()
+	if strings.Contains(text, "disallowed external reference") {
+		_, ref, _ := strings.Cut(text, "reference: ")
+		return fmt.Sprintf("The document refers to another file, %.200s, which is not read. Bundle it into one document.", ref)
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if len(text) > 400 {
+		text = strings.ToValidUTF8(text[:400], "") + "…"
+	}
+	return "The document is not valid: " + text + "."
+}
+
+func newDocument(data []byte, read *openapi3.T) (*Document, error) {
+	out := &Document{JSON: data, Summary: Summary{Spec: read.OpenAPI}}
+	if read.Info != nil {
+		out.Title, out.Version = read.Info.Title, read.Info.Version
+	}
+	for _, server := range read.Servers {
+		out.Servers = append(out.Servers, Server{URL: serverURL(server), Description: server.Description})
+	}
+	if read.Paths == nil {
+		return out, nil
+	}
+	paths := read.Paths.Map()
+	for _, path := range read.Paths.InMatchingOrder() {
+		for _, method := range Methods {
+			if op := paths[path].GetOperation(method); op != nil {
+				made, err := newOperation(read, method, path, op)
+				if err != nil {
+					return nil, err
+				}
+				out.Operations = append(out.Operations, made)
+			}
+		}
+	}
+	slices.SortStableFunc(out.Operations, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+func newOperation(read *openapi3.T, method, path string, op *openapi3.Operation) (Operation, error) {
+	text, err := json.Marshal(op)
+	if err != nil {
+		return Operation{}, refuse("%s %s is not readable: %s.", method, path, err)
+	}
+	sum := sha256.Sum256(text)
+	security := read.Security
+	if op.Security != nil {
+		security = *op.Security
+	}
+	return Operation{
+		Method:     method,
+		Path:       path,
+		ID:         op.OperationID,
+		Summary:    op.Summary,
+		Deprecated: op.Deprecated,
+		Scopes:     scopesOf(security),
+		Digest:     hex.EncodeToString(sum[:16]),
+	}, nil
+}
+
+// scopesOf returns the scopes of the first alternative that asks for any; none if one of them is to
+// send no credential.
+func scopesOf(alternatives openapi3.SecurityRequirements) []string {
+	var found []string
+	for _, schemes := range alternatives {
+		var scopes []string
+		for _, of := range schemes {
+			scopes = append(scopes, of...)
+		}
+		if len(schemes) == 0 {
+			return nil // no credential is needed either
+		}
+		if len(found) == 0 {
+			found = scopes
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func serverURL(server *openapi3.Server) string {
+	url := server.URL
+	for name, variable := range server.Variables {
+		url = strings.ReplaceAll(url, "{"+name+"}", variable.Default)
+	}
+	return url
+}
+
+// toJSON returns a document as JSON: as it is, or made of YAML.
+func toJSON(data []byte) ([]byte, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // byte order mark
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return nil, refuse("The document is empty.")
+	}
+	if data[0] != '{' {
+		return fromYAML(data)
+	}
+	if json.Valid(data) {
+		return data, nil
+	}
+	var syntax *json.SyntaxError
+	var into any
+	err := json.Unmarshal(data, &into)
+	made, yamlErr := fromYAML(data) // a flow mapping also begins with a brace
+	if yamlErr == nil {
+		return made, nil
+	}
+	if errors.As(err, &syntax) {
+		line := 1 + bytes.Count(data[:syntax.Offset], []byte("\n"))
+		return nil, refuse("The document is no valid JSON: line %d: %s.", line, syntax)
+	}
+	return nil, refuse("The document is no valid JSON: %s.", err)
+}

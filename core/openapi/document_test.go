@@ -1,0 +1,198 @@
+package openapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/core/openapi"
+)
+
+var update = flag.Bool("update", false, "write testdata/operations.golden")
+
+func unpack(t testing.TB, file string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestParse_realDocuments(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.gz")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d documents: %v", len(files), err)
+	}
+	var got strings.Builder
+	for _, file := range files {
+		doc, err := openapi.Parse(unpack(t, file))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		fmt.Fprintf(&got, "# %s: %s, %s %s\n", filepath.Base(file), doc.Spec, doc.Title, doc.Version)
+		for _, server := range doc.Servers {
+			fmt.Fprintf(&got, "server %s\n", server.URL)
+		}
+		for _, op := range doc.Operations {
+			fmt.Fprintln(&got, strings.TrimRight(op.Method+" "+op.Path+" "+strings.Join(op.Scopes, ","), " "))
+		}
+		again, err := openapi.Parse(doc.JSON)
+		if err != nil {
+			t.Errorf("%s as JSON: %v", file, err)
+		} else if diff := cmp.Diff(doc.Summary, again.Summary); diff != "" {
+			t.Errorf("%s as JSON: %s", file, diff)
+		}
+	}
+	const golden = "testdata/operations.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+const head = `{"openapi":"3.1.0","info":{"title":"t","version":"1"},`
+
+func TestParse_refusals(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ text, want string }{
+		"empty":         {" \n", "empty"},
+		"broken JSON":   {"{\n\"openapi\": \"3.0.0\",\n]", "line 3"},
+		"broken YAML":   {"openapi: [", "neither JSON nor valid YAML"},
+		"a list":        {"- openapi", "no object"},
+		"a text":        {"hello", "no object"},
+		"no version":    {`{"info":{}}`, `no "openapi"`},
+		"Swagger":       {`{"swagger":"2.0"}`, "Swagger 2.0"},
+		"version 4":     {`{"openapi":"4.0.0"}`, "3.0 or 3.1"},
+		"no info":       {`{"openapi":"3.0.0","paths":{}}`, "not valid"},
+		"paths no list": {head + `"paths":[]}`, "not valid"},
+		"path":          {head + `"paths":{"orders":{"get":{"responses":{"200":{"description":"x"}}}}}}`, "orders"},
+		"remote reference": {head + `"paths":{"/a":{"$ref":"https://example.com/a.json"}}}`,
+			"refers to another file"},
+		"reference to a file": {head + `"paths":{"/a":{"get":{"responses":{"200":{"$ref":"../secrets.json"}}}}}}`,
+			"refers to another file"},
+		"reference to nothing": {head + `"paths":{"/a":{"get":{"responses":{"200":{"$ref":"#/components/responses/A"}}}}}}`,
+			"not valid"},
+		"only a cycle": {head + `"paths":{},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},` +
+			`"B":{"$ref":"#/components/schemas/A"}}}}`, "not valid"},
+		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "stands twice"},
+		"merge key": {"openapi: 3.0.0\ninfo: {<<: {title: t}, version: '1'}\npaths: {}\n", "merge keys"},
+		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "no JSON form"},
+		"bomb":      {bomb(), "5 MB"},
+		"deep":      {"openapi: 3.0.0\nx-deep: " + strings.Repeat("[", 300) + strings.Repeat("]", 300), "nested"},
+		"large":     {head + `"x":"` + strings.Repeat("x", openapi.MaxSize) + `"}`, "5 MB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := openapi.Parse([]byte(tt.text))
+			refused, ok := errors.AsType[*openapi.Error](err)
+			if !ok || !strings.Contains(refused.Detail, tt.want) || strings.Contains(refused.Detail, "\n") {
+				t.Errorf("%v, want %q in one line", err, tt.want)
+			}
+		})
+	}
+}
+
+// bomb is a document whose aliases stand for more than 5 MB.
+func bomb() string {
+	text := "openapi: 3.0.0\na0: &a0 " + strings.Repeat("x", 1000) + "\n"
+	for i := 1; i < 9; i++ {
+		text += fmt.Sprintf("a%d: &a%d [%s]\n", i, i, strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9))
+	}
+	return text
+}
+
+func TestParse_reading(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi.Parse([]byte(`
+openapi: 3.0.3
+info: {title: Shop, version: '2.0'}
+servers:
+  - {url: "https://{region}.example.com/v1", variables: {region: {default: eu}}}
+security: [{oauth: ["orders:read"]}]
+paths:
+  /orders/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: string, example: 2020-01-01}}]
+    get: {responses: {200: {description: fine}}}
+    delete: {deprecated: true, security: [{}, {oauth: [admin]}], responses: {200: {description: fine}}}
+    post: {security: [{key: []}, {oauth: [b, a], other: [a]}], responses: {200: {description: fine}}}
+components:
+  schemas: {Tree: {type: object, properties: {child: {$ref: '#/components/schemas/Tree'}}}}
+  securitySchemes:
+    key: {type: apiKey, in: header, name: X-API-Key}
+    other: {type: openIdConnect, openIdConnectUrl: "https://example.com"}
+    oauth: {type: oauth2, flows: {clientCredentials: {tokenUrl: "https://example.com", scopes: {}}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range doc.Operations {
+		doc.Operations[i].Digest = ""
+	}
+	want := openapi.Summary{
+		Spec:    "3.0.3",
+		Title:   "Shop",
+		Version: "2.0",
+		Servers: []openapi.Server{{URL: "https://eu.example.com/v1"}},
+		Operations: []openapi.Operation{
+			{Method: "GET", Path: "/orders/{id}", Scopes: []string{"orders:read"}},
+			{Method: "POST", Path: "/orders/{id}", Scopes: []string{"a", "b"}},
+			{Method: "DELETE", Path: "/orders/{id}", Deprecated: true},
+		},
+	}
+	if diff := cmp.Diff(want, doc.Summary); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(string(doc.JSON), `"example":"2020-01-01"`) {
+		t.Errorf("a date is no text any more: %s", doc.JSON)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	op := func(method, path, digest string) openapi.Operation {
+		return openapi.Operation{Method: method, Path: path, Digest: digest}
+	}
+	from := openapi.Summary{Operations: []openapi.Operation{op("GET", "/a", "1"), op("GET", "/b", "1"), op("PUT", "/b", "1")}}
+	to := openapi.Summary{Operations: []openapi.Operation{op("GET", "/a", "1"), op("PUT", "/b", "2"), op("GET", "/c", "1")}}
+	want := openapi.Change{Added: []string{"GET /c"}, Removed: []string{"GET /b"}, Changed: []string{"PUT /b"}}
+	if diff := cmp.Diff(want, openapi.Diff(&from, &to)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	data := unpack(b, "testdata/discord.json.gz") // 1.2 MB
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if _, err := openapi.Parse(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package projects
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"postern/core/openapi"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// OpenAPI is what the OpenAPI document of a version says of its operations.
+type OpenAPI struct {
+	openapi.Summary
+
+	Of   string // name of the version
+	ETag string
+}
+
+// errNoOpenAPI says that a version has no document.
+func errNoOpenAPI() error {
+	return fault.New(fault.NotFound, "no_openapi_document", "The version has no OpenAPI document. Import one, as JSON or "+
+		"YAML or by its address.")
+}
+
+// OpenAPI returns what the document of a version says. It is NotFound without one.
+func (s *Service) OpenAPI(ctx context.Context, p access.Principal, ref, versionRef string) (OpenAPI, error) {
+	out, _, err := s.openAPI(ctx, p, ref, versionRef, (*models.Tx).OpenAPISummaryOf)
+	return out, err
+}
+
+// OpenAPIDocument returns the document of a version, JSON. It is NotFound without one.
+func (s *Service) OpenAPIDocument(ctx context.Context, p access.Principal, ref, versionRef string) (
+	document []byte, etag string, err error,
+) {
+	out, row, err := s.openAPI(ctx, p, ref, versionRef, (*models.Tx).OpenAPIOf)
+	return row.Document, out.ETag, err
+}
+
+func (s *Service) openAPI(
+	ctx context.Context, p access.Principal, ref, versionRef string,
+	read func(*models.Tx, string) (models.OpenAPIDocument, error),
+) (out OpenAPI, row models.OpenAPIDocument, err error) {
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, ref, access.ProjectRead)
+	if err != nil {
+		return out, row, fmt.Errorf("projects: OpenAPI document of %s: %w", ref, err)
+	}
+	version, err := versionOf(tx, project, versionRef)
+	if err == nil {
+		row, err = read(tx, version.ID)
+	}
+	if errors.Is(err, models.ErrNotFound) {
+		err = errNoOpenAPI()
+	}
+	if err == nil {
+		out, err = viewOpenAPI(version, row)
+	}
+	if err != nil {
+		return out, row, fmt.Errorf("projects: OpenAPI document of version %s of %s: %w", versionRef, ref, err)
+	}
+	return out, row, nil
+}
+
+func viewOpenAPI(version models.Version, row models.OpenAPIDocument) (OpenAPI, error) {
+	out := OpenAPI{Of: version.Name, ETag: hex.EncodeToString(row.SHA256[:8])}
+	return out, json.Unmarshal([]byte(row.Summary), &out.Summary)
+}
+
+// OpenAPIInput is a document that a version gets.
+type OpenAPIInput struct {
+	Document []byte // JSON or YAML
+	URL      string // that it is fetched from; "": it is in Document
+	IfMatch  string // "": whatever the version has
+	DryRun   bool   // only say what would change
+}
+
+// SetOpenAPI gives a version a document, in place of the one it has, and returns what that changes. A
+// document that breaks a rule is Invalid, with a field.
+func (s *Service) SetOpenAPI(
+	ctx context.Context, p access.Principal, ref, versionRef string, in OpenAPIInput,
+) (out OpenAPI, change openapi.Change, err error) {
+	project, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate)
+	if err != nil {
+		return out, change, fmt.Errorf("projects: OpenAPI document of %s: %w", ref, err)
+	}
+	at := ""
+	if in.URL != "" {
+		at = "/url"
+	}
+	doc, err := s.readOpenAPI(ctx, p, at, in.Document, in.URL)
+	if err != nil {
+		return out, change, fmt.Errorf("projects: OpenAPI document of %s: %w", ref, err)
+	}
+	set := func(tx *models.Tx, version models.Version, now time.Time) error {
+		before, err := tx.OpenAPISummaryOf(version.ID)
+		if err != nil && !errors.Is(err, models.ErrNotFound) {
+			return err
+		}
+		var was OpenAPI
+		if err == nil {
+			if was, err = viewOpenAPI(version, before); err != nil {
+				return err
+			}
+		}
+		if err := access.Unchanged(in.IfMatch, was.ETag); err != nil {
+			return err
+		}
+		row, err := openAPIRow(version.ID, doc, now)
+		if err != nil {
+			return err
+		}
+		change = openapi.Diff(&was.Summary, &doc.Summary)
+		if out, err = viewOpenAPI(version, row); err != nil || in.DryRun {
+			return err
+		}
+		return tx.SetOpenAPI(row)
+	}
+	if in.DryRun {
+		tx := s.DB.Read(ctx)
+		version, err := versionOf(tx, project, versionRef)
+		if err == nil {
+			err = set(tx, version, models.Now())
+		}
+		return out, change, err
+	}
+	return out, change, s.changeOpenAPI(ctx, p, ref, versionRef, "set", set)
+}
+
+// RemoveOpenAPI removes the document of a version.
+func (s *Service) RemoveOpenAPI(ctx context.Context, p access.Principal, ref, versionRef, ifMatch string) error {
+	remove := func(tx *models.Tx, version models.Version, _ time.Time) error {
+		row, err := tx.OpenAPISummaryOf(version.ID)
+		if errors.Is(err, models.ErrNotFound) {
+			return errNoOpenAPI()
+		}
+		if err != nil {
+			return err
+		}
+		was, err := viewOpenAPI(version, row)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, was.ETag); err != nil {
+			return err
+		}
+		_, err = tx.DeleteOpenAPI(version.ID)
+		return err
+	}
+	return s.changeOpenAPI(ctx, p, ref, versionRef, "remove", remove)
+}
+
+// changeOpenAPI changes the document of a version, and records that.
+func (s *Service) changeOpenAPI(
+	ctx context.Context, p access.Principal, ref, versionRef, how string,
+	change func(*models.Tx, models.Version, time.Time) error,
+) error {
+	says := &note{change: how}
+	return s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := versionOf(tx, project, versionRef)
+		if err != nil {
+			return err
+		}
+		says.object = "OpenAPI document of version " + version.Name
+		return change(tx, version, now)
+	})
+}
+
+func openAPIRow(version string, doc *openapi.Document, now time.Time) (models.OpenAPIDocument, error) {
+	summary, err := json.Marshal(doc.Summary)
+	sum := sha256.Sum256(doc.JSON)
+	return models.OpenAPIDocument{
+		VersionID: version,
+		Document:  doc.JSON,
+		Summary:   string(summary),
+		SHA256:    sum[:],
+		UpdatedAt: now,
+	}, err
+}
+
+// ImportOpenAPI checks the document of a zip and returns the row for a version.
+func ImportOpenAPI(version string, document []byte, now time.Time) (models.OpenAPIDocument, error) {
+	doc, err := openapi.Parse(document)
+	if err != nil {
+		return models.OpenAPIDocument{}, openAPIFault("/openapi", err)
+	}
+	return openAPIRow(version, doc, now)
+}
+
+// readOpenAPI checks a document, which it fetches if there is an address.
+func (s *Service) readOpenAPI(
+	ctx context.Context, p access.Principal, pointer string, document []byte, address string,
+) (*openapi.Document, error) {
+	if address != "" {
+		var err error
+		if document, err = s.fetchOpenAPI(ctx, p, pointer, address); err != nil {
+			return nil, err
+		}
+	}
+	doc, err := openapi.Parse(document)
+	return doc, openAPIFault(pointer, err)
+}
+
+func openAPIFault(pointer string, err error) error {
+	if refused, ok := errors.AsType[*openapi.Error](err); ok {
+		return fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)
+	}
+	return err
+}
+
+// fetchOpenAPI gets a document from an address that a customer chose.
+func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer, address string) ([]byte, error) {
+	ctx, stop := context.WithTimeout(ctx, resolveWithin)
+	defer stop()
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fault.InvalidField(pointer, "invalid_url", "Use an http or https address of a document.")
+	}
+	query := u.RawQuery
+	u.RawQuery, u.Fragment = "", ""
+	checked, field, err := s.checkTarget(ctx, p, pointer, u.String())
+	if err != nil {
+		return nil, err
+	}
+	if field != nil {
+		return nil, fault.InvalidFields([]fault.Field{*field})
+	}
+	checked.RawQuery = query
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, checked.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json, application/yaml, */*;q=0.5")
+	answer, err := s.Client.Do(request)
+	if err != nil {
+		return nil, fault.InvalidField(pointer, "unreachable", "The document could not be fetched: %s did not answer. Check "+
+			"the address, or send the document itself.", checked.Host).Because(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fault.InvalidField(pointer, "unreachable", "%s answered %d, not the document. Redirects are not "+
+			"followed: name the last address, or send the document itself.", checked.Host, answer.StatusCode)
+	}
+	document, err := io.ReadAll(io.LimitReader(answer.Body, openapi.MaxSize+1))
+	if err != nil {
+		return nil, fault.InvalidField(pointer, "unreachable", "The document could not be read to its end. Try again, or "+
+			"send the document itself.").Because(err)
+	}
+	return document, nil
+}
+
+// readDocuments adds the OpenAPI documents of the versions.
+func readDocuments(tx *models.Tx, out *snapshot.Project) error {
+	for i := range out.Versions {
+		row, err := tx.OpenAPIOf(out.Versions[i].ID)
+		if errors.Is(err, models.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("projects: OpenAPI document of %s: %w", out.Versions[i].ID, err)
+		}
+		out.Versions[i].OpenAPI = row.Document
+	}
+	return nil
+}
