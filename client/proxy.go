@@ -18,6 +18,7 @@ type NewProxy struct {
 	Environments map[string]NewEnvironment `json:"environments,omitempty"`
 	RequestsAuth *NewAuth                  `json:"requests_auth,omitempty"`
 	Login        *NewLogin                 `json:"login,omitempty"`
+	OpenAPI      string                    `json:"openapi,omitempty"` // document, JSON or YAML, or its address
 }
 
 // NewLogin is the hosted login of a new project.

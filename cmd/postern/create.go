@@ -58,6 +58,8 @@ POSTERN_ANONYMOUS_TOKEN.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
+	flags.StringVar(&f.proxy.OpenAPI, "openapi", "", "OpenAPI document, as a file or an address: its servers become "+
+		"environments")
 	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (default: from the target's host)")
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
 	flags.StringVar(&f.proxy.Product, "product", "", "product of the project (created if there is none "+
@@ -93,8 +95,14 @@ POSTERN_ANONYMOUS_TOKEN.`,
 // input returns the request that the flags describe. The server validates the values.
 func (f createFlags) input(t terminal) (client.NewProxy, error) {
 	in := f.proxy
-	if in.Target == "" && len(f.environments) == 0 {
+	if in.Target == "" && len(f.environments) == 0 && in.OpenAPI == "" {
 		return in, usageError{"--target is missing: the URL that calls are forwarded to"}
+	}
+	if in.OpenAPI != "" && !isWebAddress(in.OpenAPI) {
+		var err error
+		if in.OpenAPI, err = readDocument(t.in, in.OpenAPI); err != nil {
+			return in, err
+		}
 	}
 	for _, pair := range f.environments {
 		name, target, ok := strings.Cut(pair, "=")

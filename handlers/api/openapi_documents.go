@@ -52,7 +52,7 @@ type openAPIInput struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
 	DryRun  bool   `query:"dry_run" doc:"Save nothing, and answer what would change"`
-	RawBody []byte `contentType:"application/json" doc:"The document, JSON or YAML, at most 5 MB; or {\"url\": …}"`
+	RawBody []byte `contentType:"application/json" doc:"The document, JSON or YAML, at most 5 MB, also as a JSON string; or {\"url\": …}"`
 }
 
 type proposedRules struct {
@@ -123,6 +123,10 @@ func (h *Handler) listOperations(ctx context.Context, in *VersionRef) (*tagged[o
 
 func (h *Handler) setOpenAPI(ctx context.Context, in *openAPIInput) (*tagged[openAPIOutput], error) {
 	document, url := in.RawBody, addressIn(in.RawBody)
+	var text string // a document within a JSON string, as POST /proxy takes it too
+	if json.Unmarshal(document, &text) == nil {
+		document = []byte(text)
+	}
 	found, change, err := h.Projects.SetOpenAPI(ctx, web.Principal(ctx), in.Project, in.Version, projects.OpenAPIInput{
 		Document: document,
 		URL:      url,

@@ -88,6 +88,13 @@ func TestOpenAPI(t *testing.T) {
 		if got.Status != 200 || !strings.Contains(got.Raw, want) {
 			t.Errorf("replaced: %d %s, want %s", got.Status, got.Raw, want)
 		}
+		asText, err := json.Marshal(shopYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := call("PUT", at, string(asText)); got.Status != 200 || !strings.Contains(got.Raw, `"removed":["GET /new"]`) {
+			t.Errorf("as a JSON string: %d %s", got.Status, got.Raw)
+		}
 		if got := call("DELETE", at, ""); got.Status != 204 {
 			t.Errorf("remove: %d %s", got.Status, got.Raw)
 		}
