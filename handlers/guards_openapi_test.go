@@ -4,7 +4,14 @@ import "postern/service/access"
 
 // openAPIGuards are the routes of versions' OpenAPI documents.
 var openAPIGuards = map[string]guard{
-	"GET /api/v1/projects/:project/versions/:version/openapi": {action: access.ProjectRead},
+	"GET /projects/:project/versions/:version/openapi": {action: access.ProjectRead},
+	"POST /projects/:project/versions/:version/openapi": {
+		action: access.ProjectUpdate,
+		body: "openapi_document=%7B%22openapi%22%3A%223.1.0%22%2C%22info%22%3A%7B%22title%22%3A%22Posted%22%2C" +
+			"%22version%22%3A%221%22%7D%2C%22paths%22%3A%7B%7D%7D",
+	},
+	"POST /projects/:project/versions/:version/openapi/remove": {action: access.ProjectUpdate, body: "confirm=true"},
+	"GET /api/v1/projects/:project/versions/:version/openapi":  {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/versions/:version/openapi": {
 		action: access.ProjectUpdate,
 		body:   `{"openapi":"3.1.0","info":{"title":"Guarded","version":"1"},"paths":{}}`,
@@ -16,6 +23,9 @@ var openAPIGuards = map[string]guard{
 
 // openAPIAnonymous is what a caller without a credential gets.
 var openAPIAnonymous = map[string]string{
+	"GET /projects/:project/versions/:version/openapi":                   "in",
+	"POST /projects/:project/versions/:version/openapi":                  "in",
+	"POST /projects/:project/versions/:version/openapi/remove":           "in",
 	"GET /api/v1/projects/:project/versions/:version/openapi":            "401",
 	"PUT /api/v1/projects/:project/versions/:version/openapi":            "401",
 	"DELETE /api/v1/projects/:project/versions/:version/openapi":         "401",

@@ -55,6 +55,7 @@ func versions() []projects.Version {
 			Name: "2.1.0",
 
 			RulesURL:   "/projects/shop/versions/ver_1/rules",
+			OpenAPIURL: "/projects/shop/versions/ver_1/openapi",
 			ExplainURL: "/projects/shop/explain?version=2.1.0",
 			Access: projects.Access{
 				Action:   "/projects/shop/versions/2.1.0/access",

@@ -46,6 +46,8 @@ var fieldLabels = map[string]string{
 	"mode":                   "Who may call",
 	"new_product":            "Or in a new one",
 	"old_password":           "Password you have now",
+	"openapi_document":       "OpenAPI document",
+	"openapi_url":            "Address of the OpenAPI document",
 	"password":               "New password",
 	"read_write_scopes":      "Scopes of keys",
 	"recipient":              "Encrypt to",

@@ -24,8 +24,51 @@ func rulesPath(p rules.Project, version string) string {
 	return projectPath(p.Name) + "/versions/" + version + "/rules"
 }
 
+// showRules shows the rules of a version; with ?proposed=true the form has those that follow from its
+// OpenAPI document beside them, in shadow.
 func (h *Handler) showRules(v *visit) (web.Answer, error) {
-	return h.rulesWith(v, func(*projects.RulesForm) {}, http.StatusOK)
+	if v.c.Query("proposed") != "true" {
+		return h.rulesWith(v, func(*projects.RulesForm) {}, http.StatusOK)
+	}
+	found, err := h.Projects.ProposedRules(v.ctx(), v.who, v.param("project"), v.param("version"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return h.rulesWith(v, func(f *projects.RulesForm) { proposeRules(f, found) }, http.StatusOK)
+}
+
+// proposeRules adds the proposed rules to the lines of the form, except for routes that have a rule.
+func proposeRules(f *projects.RulesForm, found rules.RuleProposal) {
+	have := map[string]bool{}
+	for line := range strings.Lines(f.Lines.Text) {
+		if words := strings.Fields(line); len(words) > 1 {
+			for method := range strings.SplitSeq(words[0], ",") {
+				have[method+" "+words[1]] = true
+			}
+		}
+	}
+	var added []snapshot.Rule
+	for _, rule := range found.Rules {
+		if slices.ContainsFunc(rule.Methods, func(m string) bool { return have[m+" "+rule.Path] }) {
+			continue
+		}
+		rule.Mode = snapshot.RulesShadow
+		added = append(added, rule)
+	}
+	if len(added) == 0 {
+		f.Proposal = "No further rules follow from the OpenAPI document."
+		return
+	}
+	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
+	f.Proposal = english.Plural(len(added), "rule", "") + " of the OpenAPI document stand below, in shadow. Change them as " +
+		"you like; nothing is saved yet."
+	if found.Derived {
+		f.Proposal += " The document names no scopes, so that they are made of its paths."
+	}
+	if n := len(found.LeftOut); n > 0 {
+		f.Proposal += " No rule can be made for " + english.Plural(n, "operation", "") + ", such as " +
+			found.LeftOut[0].Operation + ": " + found.LeftOut[0].Reason
+	}
 }
 
 // rulesWith shows the rules of a version with what mark adds to the form.

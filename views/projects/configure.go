@@ -75,6 +75,7 @@ type Version struct {
 
 	RulesURL string // what its routes require
 
+	OpenAPIURL string // its OpenAPI document
 	ExplainURL string // explains how the gateway decides a call
 	ManageURL  string // renames and removes it; "" for viewers
 

@@ -33,6 +33,7 @@ type RulesForm struct {
 	ReadWrite bool
 	Lines     ui.Value
 	Error     string
+	Proposal  string // what was proposed; "" for nothing
 }
 
 func (f *RulesForm) defaults() ui.Group {

@@ -1,0 +1,161 @@
+package pages
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func openAPIPath(p rules.Project, version string) string {
+	return projectPath(p.Name) + "/versions/" + version + "/openapi"
+}
+
+func (h *Handler) showOpenAPI(v *visit) (web.Answer, error) {
+	return h.openAPIWith(v, func(*projects.OpenAPI) {}, http.StatusOK)
+}
+
+// openAPIWith shows the document of a version with what mark adds to the page.
+func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, err := h.Projects.OpenAPI(v.ctx(), v.who, p.ID, v.param("version"))
+	none := fault.CodeOf(err) == "no_openapi_document"
+	if err != nil && !none {
+		return web.Answer{}, err
+	}
+	name := found.Of
+	for _, version := range p.Versions {
+		if version.ID == v.param("version") || name == "" && version.Name == v.param("version") {
+			name = version.Name
+		}
+	}
+	v.selectTeam(p.Team)
+	path := openAPIPath(p, v.param("version"))
+	title := "OpenAPI document of " + name
+	m := projects.OpenAPI{
+		Page:    v.shell(title, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: title}),
+		Version: name,
+		BackURL: projectPath(p.Name),
+	}
+	mayChange := v.mayChange(p, access.ProjectUpdate)
+	if !none {
+		m.Facts, m.Operations = openAPIFacts(found), operationRows(found)
+		if mayChange {
+			m.RulesURL = rulesPath(p, v.param("version")) + "?proposed=true#change"
+			m.Remove = &ui.Confirmation{
+				Action: path + "/remove",
+				ID:     "remove-openapi",
+				Text:   "Exports have a generated document again. Rules stay as they are.",
+				Button: "Remove the document",
+			}
+		}
+	}
+	if mayChange {
+		m.Form = &projects.OpenAPIForm{Action: path, Revision: found.ETag}
+		mark(&m)
+	}
+	return web.Answer{Status: status, Page: projects.OpenAPIPage(m)}, nil
+}
+
+func openAPIFacts(found rules.OpenAPI) []ui.Fact {
+	facts := []ui.Fact{
+		{Label: "Title", Value: found.Title + " " + found.Version},
+		{Label: "OpenAPI", Value: found.Spec},
+		{Label: "Operations", Value: strconv.Itoa(len(found.Operations))},
+	}
+	for _, server := range found.Servers {
+		facts = append(facts, ui.Fact{Label: "Server", Value: server.URL, Mono: true})
+	}
+	return facts
+}
+
+func operationRows(found rules.OpenAPI) []projects.OperationRow {
+	rows := make([]projects.OperationRow, 0, len(found.Operations))
+	for _, op := range found.Operations {
+		rows = append(rows, projects.OperationRow{
+			Method:     op.Method,
+			Path:       op.Path,
+			Summary:    op.Summary,
+			Scopes:     strings.Join(op.Scopes, ", "),
+			Deprecated: op.Deprecated,
+		})
+	}
+	return rows
+}
+
+func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	in := rules.OpenAPIInput{
+		Document: []byte(v.posted("openapi_document")),
+		URL:      strings.TrimSpace(v.posted("openapi_url")),
+		IfMatch:  v.posted("revision"),
+	}
+	revision := in.IfMatch
+	if in.URL == "" && strings.TrimSpace(v.posted("openapi_document")) == "" {
+		err = fault.InvalidField("/url", "required", "Give the address of a document, or the document itself.")
+	} else {
+		_, _, err = h.Projects.SetOpenAPI(v.ctx(), v.who, p.ID, v.param("version"), in)
+	}
+	if err == nil {
+		return v.done("openapi", openAPIPath(p, v.param("version")))
+	}
+	shown := func(problem string, wrong *formErrors, status int) (web.Answer, error) {
+		return h.openAPIWith(v, func(m *projects.OpenAPI) {
+			f := m.Form
+			f.URL, f.Error = wrong.value("/url", in.URL), problem
+			f.Document = ui.Value{Text: v.posted("openapi_document")}
+			if problem == "" {
+				f.Revision = revision
+				f.Document.Error = wrong.rest()
+			}
+		}, status)
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return shown("The document was changed since you opened this page. What is above is how it is now; save again to "+
+			"replace it with yours.", &formErrors{}, http.StatusPreconditionFailed)
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return shown("", wrong, wrong.status)
+}
+
+func (h *Handler) removeOpenAPI(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err == nil {
+		err = v.confirmed("Tick the box to remove the document.")
+	}
+	if err == nil {
+		err = h.Projects.RemoveOpenAPI(v.ctx(), v.who, p.ID, v.param("version"), "")
+	}
+	if wrong, ok := formErrorsIn(err); ok {
+		return h.openAPIWith(v, func(m *projects.OpenAPI) {
+			if m.Remove != nil {
+				m.Remove.Error = wrong.rest()
+			}
+		}, wrong.status)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("openapi_gone", openAPIPath(p, v.param("version")))
+}

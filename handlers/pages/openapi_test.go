@@ -1,0 +1,50 @@
+package pages_test
+
+import (
+	"testing"
+
+	"postern/models"
+	"postern/testkit/state"
+)
+
+const shopDocument = `openapi: 3.0.3
+info: {title: Shop API, version: 2.1.0}
+paths:
+  /orders: {post: {responses: {201: {description: made}}}}
+  /orders/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+    get: {summary: One order, responses: {200: {description: fine}}}
+`
+
+func TestOpenAPI_page(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := newLoginTab(t, db)
+		const page = "/projects/shop/versions/1.0.0/openapi"
+		const title = "OpenAPI document of version 1.0.0"
+		s.Get(page).Shows(200, title).Says("main", "No document yet")
+		s.Post(page).Shows(422, title).Says("#openapi-url-error", "Give the address of a document")
+		s.Post(page, "openapi_document", `{"swagger":"2.0"}`).
+			Shows(422, title).
+			Says("#openapi-document-error", "Swagger 2.0").
+			Says("#openapi-document", `{"swagger":"2.0"}`)
+		s.Post(page, "openapi_url", "http://169.254.169.254/").Shows(422, title).Says("#openapi-url-error", "not")
+		s.Post(page, "openapi_document", shopDocument).LeadsTo(page)
+		s.Get(page).
+			Says("[data-flash]", "imported").
+			Says("main", "Shop API 2.1.0").
+			Says("tbody", "One order").
+			Says("tbody", "/orders/{id}")
+		s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").
+			Says("main", "2 rules of the OpenAPI document stand below, in shadow").
+			Says("main", "names no scopes").
+			Says("#rules-lines", "GET /orders/{id} scopes=orders:read mode=shadow")
+		s.Post(page, "openapi_document", shopDocument, "revision", "stale").
+			Shows(412, title).
+			Says("main", "changed since you opened")
+		s.Post(page+"/remove").Shows(422, title).Says("main", "Tick the box")
+		s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
+		s.Get(page).Says("main", "No document yet")
+		s.Get("/audit").Says("main", "OpenAPI document of version 1.0.0")
+	})
+}

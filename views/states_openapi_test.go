@@ -1,0 +1,66 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// openAPIStates are the pages of a version's OpenAPI document.
+func openAPIStates() []state {
+	return []state{
+		{"openapi", projects.OpenAPIPage(openAPIOfShop())},
+		{"openapi-none", projects.OpenAPIPage(openAPINone())},
+		{"openapi-wrong", projects.OpenAPIPage(openAPIWrong())},
+		{"openapi-viewer", projects.OpenAPIPage(openAPIViewer())},
+	}
+}
+
+func openAPINone() projects.OpenAPI {
+	const path = "/projects/shop/versions/ver_1/openapi"
+	return projects.OpenAPI{
+		Page:    in("OpenAPI document of 1.0.0", path, "Shop", "OpenAPI document of 1.0.0"),
+		Version: "1.0.0",
+		Form:    &projects.OpenAPIForm{Action: path},
+		BackURL: "/projects/shop",
+	}
+}
+
+func openAPIOfShop() projects.OpenAPI {
+	m := openAPINone()
+	m.Facts = []ui.Fact{
+		{Label: "Title", Value: "Storefront API 2.1.0"},
+		{Label: "OpenAPI", Value: "3.1.0"},
+		{Label: "Operations", Value: "2"},
+		{Label: "Server", Value: "https://api.example.com/a/path/that/is/much/longer/than/most/of/them", Mono: true},
+	}
+	m.Operations = []projects.OperationRow{
+		{Method: "GET", Path: "/orders/{id}", Summary: "One order", Scopes: "orders:read"},
+		{
+			Method:     "DELETE",
+			Path:       "/customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice}",
+			Summary:    "Remove an invoice that was archived, with everything that belongs to it",
+			Deprecated: true,
+		},
+	}
+	m.RulesURL = "/projects/shop/versions/ver_1/rules?proposed=true#change"
+	m.Remove = &ui.Confirmation{
+		Action: "/projects/shop/versions/ver_1/openapi/remove",
+		ID:     "remove-openapi",
+		Text:   "Exports have a generated document again. Rules stay as they are.",
+		Button: "Remove the document",
+	}
+	return m
+}
+
+func openAPIWrong() projects.OpenAPI {
+	m := openAPINone()
+	m.Form.URL = ui.Value{Text: "shop.yaml", Error: "Use an http or https address of a document."}
+	m.Form.Document = ui.Value{Text: `{"swagger": "2.0"}`, Error: "This is a Swagger 2.0 document."}
+	return m
+}
+
+func openAPIViewer() projects.OpenAPI {
+	m := openAPIOfShop()
+	m.Form, m.Remove, m.RulesURL = nil, nil, ""
+	return m
+}
