@@ -31,6 +31,14 @@ var (
 	providersFileDoc string
 	//go:embed docs/rules.json.md
 	rulesFileDoc string
+	//go:embed docs/model.fga.md
+	modelDSLDoc string
+	//go:embed docs/model.json.md
+	modelJSONDoc string
+	//go:embed docs/tuples.json.md
+	tuplesFileDoc string
+	//go:embed docs/store.fga.yaml.md
+	storeFileDoc string
 	//go:embed docs/refused.json.md
 	refusedFileDoc string
 	//go:embed docs/scim-users.json.md

@@ -40,7 +40,7 @@ type keyOwnerDoc struct {
 	AdminOf []string `json:"admin_of"`
 }
 
-// rules returns the file with the rules; none if no version has any.
+// rules returns the files with the rules; none if no version has any.
 func (b *Build) rules() []Part {
 	doc := rulesDoc{Versions: []versionRulesDoc{}, KeyOwners: []keyOwnerDoc{}}
 	for i := range b.Project.Versions {
@@ -54,7 +54,7 @@ func (b *Build) rules() []Part {
 	for _, m := range b.Members() {
 		doc.KeyOwners = append(doc.KeyOwners, keyOwnerDoc{m.User, list(m.In), list(m.Admin)})
 	}
-	return []Part{document(RulesFile, rulesFileDoc, doc)}
+	return append([]Part{document(RulesFile, rulesFileDoc, doc)}, b.openFGA()...)
 }
 
 // Members returns the owners of keys who are in groups that rules name; none without keys.

@@ -1,0 +1,83 @@
+package openfga
+
+import (
+	"context"
+	"io"
+
+	"postern/bundle/jsonfile"
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// WriteTuples writes the tuples as a list, one a line: rules, then groups, then users. Its memory does
+// not grow with the number of users.
+func (s Source) WriteTuples(ctx context.Context, w io.Writer) error {
+	out := jsonfile.NewStream(w)
+	out.Open("[")
+	add := func(user, relation, object string) {
+		out.Next("  ")
+		out.Value(Tuple{user, relation, object})
+	}
+	s.ruleTuples(add)
+	for _, scope := range s.scopes() {
+		for _, one := range wider(scope) {
+			add(Scope(one)+"#holder", "holder", Scope(scope))
+		}
+	}
+	for _, t := range s.Tenants {
+		for _, g := range t.Directory.Groups {
+			for _, parent := range g.Parents {
+				add(Group(g.ID)+"#member", "member", Group(parent))
+			}
+		}
+		for u, err := range s.Users(ctx, t) {
+			if err != nil {
+				return err
+			}
+			for _, m := range u.Memberships {
+				add(User(u.ID), m.Role, Group(m.GroupID))
+			}
+		}
+	}
+	out.Raw("\n]\n")
+	return out.Close()
+}
+
+// ruleTuples adds what rules and routes without one require. What a rule does not ask for is open to
+// everyone.
+func (s Source) ruleTuples(add func(user, relation, object string)) {
+	named, slots := s.groupsNamed(), s.slots()
+	for v := range s.versions() {
+		one := func(object string, rule *snapshot.Rule, groups []string) {
+			add(Version(v.ID), "version", object)
+			for _, group := range groups {
+				add(group, "group", object)
+			}
+			if readWriteApplies(&v.Rules, rule) {
+				add(Scope(policy.ScopeRead)+"#holder", readScope, object)
+				add(withoutKey, readScope, object)
+				add(Scope(policy.ScopeWrite)+"#holder", writeScope, object)
+				add(withoutKey, writeScope, object)
+			} else {
+				add(anyUser, readScope, object)
+				add(anyUser, writeScope, object)
+			}
+			for n := range slots {
+				if rule != nil && n < len(rule.Scopes) {
+					add(Scope(rule.Scopes[n])+"#holder", slot(n), object)
+				} else {
+					add(anyUser, slot(n), object)
+				}
+			}
+		}
+		for i := range v.Rules.List {
+			rule := &v.Rules.List[i]
+			one(Rule(v.ID, rule.ID), rule, groupsOf(rule, named))
+		}
+		open := []string{anyUser}
+		if closed(&v.Rules) {
+			open = nil
+		}
+		one(DefaultRule(v.ID), nil, open)
+	}
+}
