@@ -64,6 +64,7 @@ var topics = map[snapshot.Feature]topic{
 	snapshot.FeatureUpstreamHeader: {AreaUpstream, "Upstream headers"},
 	snapshot.FeatureUpstreamCert:   {AreaUpstream, "Client certificates"},
 	snapshot.FeatureCallSigning:    {AreaUpstream, "Call signing"},
+	snapshot.FeatureTransform:      {AreaUpstream, "Transforms"},
 	snapshot.FeatureRequestLimits:  {AreaUpstream, "Request sizes and times"},
 	snapshot.FeatureCustomDomains:  {AreaUpstream, "Host names"},
 

@@ -245,6 +245,7 @@ func (b *Build) parts() ([]Part, error) {
 	parts = append(parts, b.realm()...)
 	parts = append(parts, b.secrets()...)
 	parts = append(parts, b.rules()...)
+	parts = append(parts, b.transforms()...)
 	parts = append(parts, b.projectConfig())
 	parts = append(parts, b.openAPI()...)
 	if b.target.Parts != nil {

@@ -91,6 +91,15 @@ var fields = map[string]shown{
 	"IPRules.Allow": {snapshot.FeatureIPRules, "192.0.2.0/24"},
 	"IPRules.Deny":  {snapshot.FeatureIPRules, "2001:db8::/32"},
 
+	"Version.Transforms":    {snapshot.FeatureTransform, "Tr-Remove"},
+	"Transforms.Request":    {snapshot.FeatureTransform, "Tr-Add:added"},
+	"Transforms.Response":   {snapshot.FeatureTransform, "Tr-Response"},
+	"HeaderChanges.Remove":  {snapshot.FeatureTransform, "Tr-Remove"},
+	"HeaderChanges.Rename":  {snapshot.FeatureTransform, "Tr-Rename:Tr-Renamed"},
+	"HeaderChanges.Replace": {snapshot.FeatureTransform, "Tr-Replace:replaced"},
+	"HeaderChanges.Add":     {snapshot.FeatureTransform, "Tr-Add:added"},
+	"HeaderChanges.Append":  {snapshot.FeatureTransform, "Tr-Append:appended"},
+
 	"Version.Rules":         {snapshot.FeatureRule, "rul_full"},
 	"Rules.Default":         {snapshot.FeatureRuleDefault, `"default": "deny"`},
 	"Rules.Mode":            {snapshot.FeatureRuleDefault, `"mode": "shadow"`},
@@ -279,7 +288,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		t.Errorf("Verify: %v", err)
 	}
 	_, files := unzip(t, data)
-	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"] + files["openapi.json"]
+	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"] + files["transforms.json"] +
+		files["openapi.json"]
 	for _, name := range []string{
 		"keys/keys.jsonl", "auth/clients.json", "auth/issuers.json", "auth/providers.json", "users/entry.json",
 		"users/groups.json", "users/users.jsonl",
@@ -294,7 +304,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		snapshot.API{}, snapshot.APIScope{}, snapshot.AppClient{}, snapshot.SigningKey{}, snapshot.Provider{},
 		snapshot.BarredUser{}, snapshot.ClientSettings{}, snapshot.ProviderSettings{}, snapshot.GroupMapping{},
 		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
-		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{}, snapshot.Member{},
+		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{},
+		snapshot.Transforms{}, snapshot.HeaderChanges{}, snapshot.Member{},
 		snapshot.CORS{},
 	} {
 		kind := reflect.TypeOf(of)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
@@ -273,7 +274,7 @@ func (b *Build) versionSubjects() []Subject {
 			add(Subject{Feature: snapshot.FeatureIntrospection, ID: v.ID, Name: v.Name + " " + v.Access.Opaque.Endpoint,
 				Source: At(configFile, "%s/requests_auth/opaque", here), Version: v})
 		}
-		for _, one := range b.routeRuleSubjects(v) {
+		for _, one := range slices.Concat(b.transformSubjects(v), b.routeRuleSubjects(v)) {
 			add(one)
 		}
 		for _, rule := range ruleSubjects(v, here) {

@@ -29,6 +29,9 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger 
 	if err := v.readRules(project); err != nil {
 		return nil, err
 	}
+	if err := v.readTransforms(project); err != nil {
+		return nil, err
+	}
 	if err := v.readDocuments(project, config); err != nil {
 		return nil, err
 	}

@@ -57,8 +57,12 @@ func (v *verifier) loginItems(config projectDoc) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	transforms, err := v.transformItems(p)
+	if err != nil {
+		return nil, err
+	}
 	people, err := v.peopleItems(p)
-	return slices.Concat(ids, rules, people), err
+	return slices.Concat(ids, rules, transforms, people), err
 }
 
 // peopleItems returns the ids of the items that the files about the people of tenants

@@ -127,7 +127,8 @@ func (c *engineCall) refuse(d policy.Denial) {
 
 // answer answers with a denial, and returns how many bytes of its body were sent.
 func (c *engineCall) answer(d policy.Denial) int64 {
-	return c.exchange.Answer(d.Status, c.withOwnLines(denialFields[d]), bodies[d])
+	fields := c.changesAnswers().response(c.withOwnLines(denialFields[d]))
+	return c.exchange.Answer(d.Status, fields, bodies[d])
 }
 
 // forward sends the call to its upstream and the response to the caller.
@@ -167,8 +168,9 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	dst = append(dst, env.host...)
 	dst = append(dst, "\r\nConnection: keep-alive\r\n"...)
 	var forwardedFor, via string
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	fields := env.changes.request(r.Fields)
+	for i := range fields {
+		f := &fields[i]
 		switch {
 		case len(f.Name) == len("Cookie") && strings.EqualFold(f.Name, "Cookie"):
 			if own := policy.WithoutControlCookies(f.Value); own != "" || f.Value == "" {
@@ -193,14 +195,15 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 
 // ResponseHead implements engine.Rewriter. It writes the same header as rewriteResponse.
 func (c *engineCall) ResponseHead(dst []byte, r *engine.Response) []byte {
-	interim := r.Status < 200
+	interim, fields := r.Status < 200, r.Fields
 	var named []string
 	if !interim {
-		named = namedInConnection(r.Fields)
+		named = namedInConnection(fields)
+		fields = c.changesAnswers().response(fields)
 	}
 	via, typed, edits := "", r.Status == 304, c.edits()
-	for i := range r.Fields {
-		switch f := &r.Fields[i]; {
+	for i := range fields {
+		switch f := &fields[i]; {
 		case isHopByHop(f.Name) || steersProxy(f.Name) || setsControlCookie(f.Name, f.Value):
 		case named != nil && isNamed(named, f.Name):
 		case edits && c.withheld(f.Name):

@@ -39,6 +39,7 @@ func (c *httpCall) rewriteRequest(upgrade bool) {
 		}
 	}
 	removeControlCookies(h)
+	c.route.environment.changes.requestHeader(h)
 	if _, sent := h["User-Agent"]; !sent {
 		h["User-Agent"] = nil // so that net/http does not add its own
 	}

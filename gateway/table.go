@@ -66,16 +66,18 @@ type version struct {
 	access       snapshot.Access
 	rules        *policy.Rules         // nil: none
 	asked        *policy.Introspectors // that its tokens are checked with; nil: none
+	answers      *headerChanges        // nil: responses are not transformed
 	environments []environment
 }
 
 type environment struct {
 	id, name     string
-	former       string // see snapshot.Environment
-	scheme, host string // of the target; host with its port unless that is the scheme's
-	path         string // of the target, escaped
-	oddPort      bool   // neither 80 nor 443
-	proof        *proof // nil: none
+	former       string         // see snapshot.Environment
+	scheme, host string         // of the target; host with its port unless that is the scheme's
+	path         string         // of the target, escaped
+	oddPort      bool           // neither 80 nor 443
+	proof        *proof         // nil: none
+	changes      *headerChanges // nil: requests are not transformed
 	upstream     *engine.Upstream
 	health       *health
 }
@@ -279,6 +281,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		out := version{id: v.ID, name: v.Name, access: v.Access, rules: rules}
+		out.answers = compileChanges(v.Transforms.Response)
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {
@@ -286,6 +289,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 			if err != nil {
 				return nil, fmt.Errorf("version %s, environment %s: %w", v.Name, e.Name, err)
 			}
+			env.changes = compileChanges(policy.ChangesBeside(v.Transforms.Request, e.Headers))
 			out.environments = append(out.environments, env)
 		}
 		p.versions = append(p.versions, out)

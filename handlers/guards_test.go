@@ -56,6 +56,7 @@ var guards = merge(
 	projectGuards,
 	domainGuards,
 	ruleGuards,
+	transformGuards,
 	keyGuards,
 	groupingGuards,
 	openAPIGuards,

@@ -39,11 +39,12 @@ type Version struct {
 	Introspection       Introspection // of opaque tokens; without an endpoint: none
 	IntrospectionSecret secrets.Sealed
 
-	IPAllow   Prefixes // empty: from anywhere
-	IPDeny    Prefixes
-	Rules     Rules // what its routes require
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	IPAllow    Prefixes // empty: from anywhere
+	IPDeny     Prefixes
+	Rules      Rules // what its routes require
+	Transforms Transforms
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
 }
 
 // TokenIssuer is a pair of issuer and audience whose tokens a version takes.

@@ -24,21 +24,21 @@ import (
 // quoted strings: Kong would not read an unquoted yes or 12:30 as a string, and loads
 // JSON several times faster.
 type serviceDoc struct {
-	ID             string     `json:"id"`
-	Name           string     `json:"name"`
-	Protocol       string     `json:"protocol"`
-	Host           string     `json:"host"`
-	Port           int        `json:"port"`
-	Path           *string    `json:"path,omitempty"`
-	ConnectTimeout int        `json:"connect_timeout"`
-	ReadTimeout    int        `json:"read_timeout"`
-	WriteTimeout   int        `json:"write_timeout"`
-	Retries        int        `json:"retries"`
-	TLSVerify      *bool      `json:"tls_verify,omitempty"`
-	TLSVerifyDepth *int       `json:"tls_verify_depth,omitempty"`
-	Certificate    string     `json:"client_certificate,omitempty"` // id
-	Routes         []routeDoc `json:"routes"`
-	Plugins        []corsDoc  `json:"plugins,omitempty"`
+	ID             string      `json:"id"`
+	Name           string      `json:"name"`
+	Protocol       string      `json:"protocol"`
+	Host           string      `json:"host"`
+	Port           int         `json:"port"`
+	Path           *string     `json:"path,omitempty"`
+	ConnectTimeout int         `json:"connect_timeout"`
+	ReadTimeout    int         `json:"read_timeout"`
+	WriteTimeout   int         `json:"write_timeout"`
+	Retries        int         `json:"retries"`
+	TLSVerify      *bool       `json:"tls_verify,omitempty"`
+	TLSVerifyDepth *int        `json:"tls_verify_depth,omitempty"`
+	Certificate    string      `json:"client_certificate,omitempty"` // id
+	Routes         []routeDoc  `json:"routes"`
+	Plugins        []pluginDoc `json:"plugins,omitempty"`
 }
 
 type routeDoc struct {
@@ -194,7 +194,7 @@ func (c *configWriter) services() error {
 		}
 		c.out.Next("    ")
 		doc := serviceOf(pl, up)
-		doc.Plugins = corsOf(c.b.Project)
+		doc.Plugins = pluginsOf(c.b.Project, pl)
 		c.out.Value(doc)
 	}
 	c.out.Raw("\n  ]")

@@ -5,13 +5,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// corsDoc is Kong's own cors plugin at a service. One for all services would add its header to
-// calls that no route matches.
-type corsDoc struct {
-	Name   string     `json:"name"`
-	Config corsConfig `json:"config"`
-}
-
+// corsConfig is the configuration of Kong's own cors plugin at a service. One for all services would
+// add its header to calls that no route matches.
 type corsConfig struct {
 	Origins        []string `json:"origins"`
 	Methods        []string `json:"methods"`
@@ -23,11 +18,11 @@ type corsConfig struct {
 
 // corsOf returns the plugins of each service. There is none where no origin is allowed: the
 // plugin takes an empty list for every origin.
-func corsOf(p *snapshot.Project) []corsDoc {
+func corsOf(p *snapshot.Project) []pluginDoc {
 	if !allowsOrigins(p) {
 		return nil
 	}
-	return []corsDoc{{Name: "cors", Config: corsConfig{
+	return []pluginDoc{{Name: "cors", Config: corsConfig{
 		Origins:        p.CORS.Allowed(),
 		Methods:        p.CORS.Methods,
 		Headers:        p.CORS.AllowHeaders,

@@ -150,6 +150,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgeCertificate(b, s)
 	case snapshot.FeatureCallSigning:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/signing_key")}
+	case snapshot.FeatureTransform:
+		return judgeTransform(b.Project, s)
 	case snapshot.FeatureAccess:
 		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
 		v.Reason = missingTokens(b.Project, s.Version.Access)

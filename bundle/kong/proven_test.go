@@ -48,6 +48,8 @@ var unproven = map[string]string{
 	"kong.token_introspection.secret_from_environment": "needs a token of the endpoint",
 	"kong.token_introspection.unused":                  "nothing to ask for",
 	"kong.token_issuer.unused":                         "nothing to ask for",
+	"kong.transform.request_plugin":                    "headers that the upstream alone sees",
+	"kong.transform.response_plugin":                   "a header that probes do not compare",
 	"kong.cors.plugin":                                 "a preflight, whose answer differs in its header alone",
 	"kong.cors.unused":                                 "nothing to ask for",
 	"kong.api_scope.unused":                            "nothing to ask for",

@@ -21,6 +21,7 @@ func table() bundle.Table {
 		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
 		snapshot.FeatureUpstreamCert:   certificateFates(),
 		snapshot.FeatureCallSigning:    signingFates(),
+		snapshot.FeatureTransform:      transformFates(),
 		snapshot.FeatureAccess:         accessFates(),
 		snapshot.FeatureTokenIssuer:    issuerFates(),
 		snapshot.FeatureIntrospection:  introspectionFates(),

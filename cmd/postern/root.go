@@ -92,6 +92,7 @@ func newRoot(t terminal) *cobra.Command {
 		newProducts(t),
 		newAppClients(t),
 		newRules(t),
+		newTransforms(t),
 		newOpenAPI(t),
 		newExplain(t),
 		newAPIScopes(t),

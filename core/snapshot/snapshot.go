@@ -136,6 +136,7 @@ type Version struct {
 	Name         string // path segment, such as 1.0.0
 	Access       Access
 	Rules        Rules
+	Transforms   Transforms
 	Environments []Environment // sorted by name
 
 	OpenAPI []byte // the imported document, JSON; nil: none, or not for an export

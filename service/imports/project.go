@@ -104,6 +104,7 @@ func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
 			IPAllow:      v.Access.IP.Allow,
 			IPDeny:       v.Access.IP.Deny,
 			Rules:        projects.RuleRows(v.Rules),
+			Transforms:   projects.TransformRows(v.Transforms),
 			CreatedAt:    w.now,
 			UpdatedAt:    w.now,
 		}

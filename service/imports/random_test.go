@@ -140,6 +140,7 @@ func (m *maker) keyTypes(p *snapshot.Project) {
 func (m *maker) versions(p *snapshot.Project) {
 	for i := range 1 + m.IntN(3) {
 		v := snapshot.Version{ID: m.id("ver"), Name: fmt.Sprintf("%d.%s", i, m.pick("0", "1-rc", "2_x")), Access: m.access()}
+		v.Transforms = m.transforms()
 		for j := range 1 + m.IntN(3) {
 			v.Environments = append(v.Environments, m.environment(j))
 		}
@@ -278,6 +279,19 @@ func (m *maker) key(p *snapshot.Project, t snapshot.Tenant) snapshot.Key {
 		k.ExpiresAt = m.moment().AddDate(m.IntN(20), 0, 0)
 	}
 	return k
+}
+
+// transforms returns changes to headers in the order in which they are stored.
+func (m *maker) transforms() (out snapshot.Transforms) {
+	if m.maybe() {
+		out.Request = snapshot.HeaderChanges{
+			Remove: []string{"X-Gone"}, Rename: []string{"X-Old:X-New"}, Add: []string{"X-A:1", "X-B:it's \"quoted\""},
+		}
+	}
+	if m.maybe() {
+		out.Response = snapshot.HeaderChanges{Replace: []string{"X-Powered-By:nobody"}, Append: []string{"X-A:1", "X-A:2"}}
+	}
+	return out
 }
 
 // losses adds what an import leaves out.

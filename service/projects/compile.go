@@ -190,6 +190,7 @@ func compileVersion(
 			IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		},
 	}
+	out.Transforms = compileTransforms(v.Transforms)
 	if out.Rules = compileRules(v.Rules); out.Rules.None() {
 		out.Rules = snapshot.Rules{}
 	}

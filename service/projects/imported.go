@@ -54,6 +54,7 @@ func (s *Service) CheckImported(
 		}
 		wrong, warnings = append(wrong, fields...), append(warnings, surprises...)
 		wrong = append(wrong, CheckRules("/authz/rules.json/"+in.Versions[i].ID, &in.Versions[i].Rules)...)
+		wrong = append(wrong, CheckTransforms("/transforms.json/"+in.Versions[i].ID, &in.Versions[i].Transforms)...)
 	}
 	return wrong, warnings, nil
 }

@@ -92,6 +92,7 @@ type Version struct {
 	IPAllow      []string                // CIDRs; empty: all addresses
 	IPDeny       []string                // CIDRs; takes precedence over IPAllow
 	Rules        snapshot.Rules
+	Transforms   snapshot.Transforms
 	OpenAPI      string // SHA-256 of its OpenAPI document, hexadecimal; "": none
 	ETag         string `audit:"-"`
 	Environments []Environment
@@ -252,17 +253,18 @@ func later(a, b time.Time) time.Time {
 
 func viewVersion(project string, v models.Version, environments []models.Environment) Version {
 	out := Version{
-		ID:      v.ID,
-		Project: project,
-		Name:    v.Name,
-		Mode:    v.AuthMode,
-		Methods: v.AuthMethods,
-		Keyless: v.Keyless,
-		IPAllow: keys.Texts(v.IPAllow),
-		IPDeny:  keys.Texts(v.IPDeny),
-		Rules:   compileRules(v.Rules),
-		Issuers: issuersOf(v.TokenIssuers),
-		ETag:    access.ETag(v.UpdatedAt),
+		ID:         v.ID,
+		Project:    project,
+		Name:       v.Name,
+		Mode:       v.AuthMode,
+		Methods:    v.AuthMethods,
+		Keyless:    v.Keyless,
+		IPAllow:    keys.Texts(v.IPAllow),
+		IPDeny:     keys.Texts(v.IPDeny),
+		Rules:      compileRules(v.Rules),
+		Transforms: compileTransforms(v.Transforms),
+		Issuers:    issuersOf(v.TokenIssuers),
+		ETag:       access.ETag(v.UpdatedAt),
 	}
 	if v.Introspection.Endpoint != "" {
 		opaque := introspectionOf(v)

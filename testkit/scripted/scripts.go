@@ -46,7 +46,8 @@ func Scripts() []Script {
 	var out []Script
 	for _, group := range []func() []Script{
 		Interims, InterimEnds, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies,
-		Fields, HopFields, Statuses, RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences,
+		Fields, HopFields, Statuses, RepeatedFields, CrossOrigins, Transformed,
+		NamedLengths, ProxyConnections, DescribedAbsences,
 		Framings, Trailers, UnannouncedTrailers, Surpluses, Truncations, BadChunks, BadLengths,
 		AmbiguousLengths, BadFields, OddFields, OddStatusLines, LowStatuses, Timings, Absences,
 	} {
@@ -170,6 +171,21 @@ func CrossOrigins() []Script {
 			"Vary: Origin", "Vary: Accept"),
 		with("cors-preflight", "Access-Control-Allow-Methods: PURGE", "Access-Control-Allow-Headers: x-upstream",
 			"Access-Control-Max-Age: 5"),
+	}
+}
+
+// Transformed have headers that transforms change.
+func Transformed() []Script {
+	return []Script{
+		with("transformed", "X-Known: 1", "X-Twice: a", "x-twice: b", "X-Other: before", "ETag: \"a\"",
+			"Cache-Control: max-age=60", "X-Powered-By: upstream"),
+		with("transformed-spelled", "x-known: 1", "X-TWICE: a, b"),
+		with("transformed-empty", "X-Known:", "X-Twice:", "X-Twice: b"),
+		with("transformed-underscore", "X_Known: 1"),
+		sized(Script{Name: "transformed-404", Head: "HTTP/1.1 404 Not Found\nX-Known: 1\nX-Twice: a", Body: []string{"no"}}),
+		{Name: "transformed-204", Head: "HTTP/1.1 204 No Content\nX-Known: 1\nX-Twice: a"},
+		{Name: "transformed-304", Head: "HTTP/1.1 304 Not Modified\nX-Known: 1\nETag: \"a\""},
+		sized(Script{Name: "transformed-302", Head: "HTTP/1.1 302 Found\nLocation: /x\nX-Known: 1", Body: []string{"to"}}),
 	}
 }
 

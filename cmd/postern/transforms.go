@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+func newTransforms(t terminal) *cobra.Command {
+	return family("transforms", "Show and change which headers of requests and responses a version changes",
+		newTransformsShow(t), newTransformsSet(t), newTransformsAdd(t), newTransformsRemove(t))
+}
+
+func newTransformsShow(t terminal) *cobra.Command {
+	return onTransforms(t, &cobra.Command{
+		Use:   "show PROJECT VERSION",
+		Short: "Show the changes to headers",
+		Args:  exactly("PROJECT", "VERSION"),
+	}, nil)
+}
+
+func newTransformsSet(t terminal) *cobra.Command {
+	var file string
+	command := &cobra.Command{
+		Use:   "set PROJECT VERSION --file FILE",
+		Short: "Replace the changes to headers with those of a file",
+		Example: "  postern transforms show shop 1.0.0 --json > transforms.json\n" +
+			"  postern transforms set shop 2.0.0 --file transforms.json",
+		Args: exactly("PROJECT", "VERSION"),
+	}
+	command.Flags().StringVar(&file, "file", "", "JSON as transforms show --json prints it; - for standard input")
+	return onTransforms(t, command, func(c *cobra.Command, now *client.Transforms, _ []string) error {
+		if file == "" {
+			return usageError{"nothing to change: give --file, or use transforms add"}
+		}
+		text, err := os.ReadFile(file)
+		if file == "-" {
+			text, err = io.ReadAll(c.InOrStdin())
+		}
+		if err != nil {
+			return fmt.Errorf("read the transforms: %w", err)
+		}
+		etag := now.ETag
+		*now = client.Transforms{}
+		decoder := json.NewDecoder(strings.NewReader(string(text)))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(now); err != nil {
+			return fmt.Errorf("read the transforms in %s: %w", file, err)
+		}
+		now.ETag = etag
+		return nil
+	})
+}
+
+const changeArguments = "PROJECT VERSION request|response remove|rename|replace|add|append HEADER"
+
+func newTransformsAdd(t terminal) *cobra.Command {
+	return onTransforms(t, &cobra.Command{
+		Use:   "add " + changeArguments + "[:VALUE]",
+		Short: "Add a change to a header, to those that are there",
+		Example: "  postern transforms add shop 1.0.0 request add 'X-Source: postern'\n" +
+			"  postern transforms add shop 1.0.0 request rename X-Old:X-New\n" +
+			"  postern transforms add shop 1.0.0 response remove X-Powered-By",
+		Args: exactly("PROJECT", "VERSION", "DIRECTION", "OPERATION", "HEADER"),
+	}, func(_ *cobra.Command, now *client.Transforms, args []string) error {
+		list, err := changesIn(now, args[2], args[3])
+		if err == nil {
+			list.Headers = append(list.Headers, args[4])
+		}
+		return err
+	})
+}
+
+func newTransformsRemove(t terminal) *cobra.Command {
+	return onTransforms(t, &cobra.Command{
+		Use:   "remove " + changeArguments,
+		Short: "Remove the changes to a header from an operation",
+		Args:  exactly("PROJECT", "VERSION", "DIRECTION", "OPERATION", "HEADER"),
+	}, func(_ *cobra.Command, now *client.Transforms, args []string) error {
+		list, err := changesIn(now, args[2], args[3])
+		if err != nil {
+			return err
+		}
+		left := slices.DeleteFunc(slices.Clone(list.Headers), func(entry string) bool {
+			header, _, _ := strings.Cut(entry, ":")
+			return strings.EqualFold(header, args[4])
+		})
+		if len(left) == len(list.Headers) {
+			return fmt.Errorf("the version does not %s the header %s of a %s: see postern transforms show",
+				args[3], args[4], args[2])
+		}
+		list.Headers = left
+		return nil
+	})
+}
+
+// changesIn returns the headers of an operation in a direction.
+func changesIn(now *client.Transforms, direction, operation string) (*client.ChangedHeaders, error) {
+	changes := map[string]*client.HeaderChanges{"request": &now.Request, "response": &now.Response}[direction]
+	if changes == nil {
+		return nil, usageError{"DIRECTION is request or response, not " + direction}
+	}
+	list := changes.Operation(operation)
+	if list == nil {
+		return nil, usageError{"OPERATION is remove, rename, replace, add or append, not " + operation}
+	}
+	return list, nil
+}
+
+// onTransforms completes a command that shows the transforms of a version, after change has changed
+// them; nil changes nothing.
+func onTransforms(
+	t terminal, command *cobra.Command, change func(*cobra.Command, *client.Transforms, []string) error,
+) *cobra.Command {
+	command.RunE = func(c *cobra.Command, args []string) error {
+		s, err := openSession(t, c)
+		if err != nil {
+			return err
+		}
+		run := func(ctx context.Context, api caller) (client.Transforms, error) {
+			now, err := api.Transforms(ctx, args[0], args[1])
+			if err != nil || change == nil {
+				return now, err
+			}
+			if err := change(c, &now, args); err != nil {
+				return now, err
+			}
+			return api.SetTransforms(ctx, args[0], args[1], now)
+		}
+		found, err := onProject(c.Context(), s, args[0], run)
+		if err != nil {
+			return err
+		}
+		return printTransforms(t, c, found)
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func printTransforms(t terminal, c *cobra.Command, found client.Transforms) error {
+	if wantsJSON(c) {
+		return printJSON(t.out, found)
+	}
+	var rows [][]string
+	for _, direction := range []string{"request", "response"} {
+		for _, operation := range []string{"remove", "rename", "replace", "add", "append"} {
+			list, err := changesIn(&found, direction, operation)
+			if err != nil {
+				return err
+			}
+			for _, entry := range list.Headers {
+				header, value, _ := strings.Cut(entry, ":")
+				rows = append(rows, []string{direction, operation, header, value})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(t.out, "No headers are changed.")
+		return err
+	}
+	return table(t.out, func(row func(...string)) {
+		row("DIRECTION", "OPERATION", "HEADER", "VALUE")
+		for _, one := range rows {
+			row(one...)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"postern/core/snapshot"
+)
+
+// SplitChange returns the header of an entry of snapshot.HeaderChanges, and what follows its colon.
+func SplitChange(entry string) (header, value string) {
+	header, value, _ = strings.Cut(entry, ":")
+	return strings.TrimSpace(header), strings.TrimSpace(value)
+}
+
+// FixedRequestHeader reports whether transforms of requests must leave a header alone: it frames the
+// message, belongs to one connection, is a credential, or only the gateway may set it.
+func FixedRequestHeader(name string) bool {
+	return IsIdentityHeader(name) || IsForwardedHeader(name) || IsFramingHeader(name) || IsKeyHeader(name) ||
+		isAmong(name, "host", "authorization", "connection", "keep-alive", "upgrade", "trailer", "te", "expect", "proxy",
+			"proxy-connection", "proxy-authorization", "http2-settings", "signature", "signature-input", "signature-agent")
+}
+
+// FixedResponseHeader reports whether transforms of responses must leave a header alone: it describes
+// or frames the body, belongs to one connection, or the gateway sets it itself.
+func FixedResponseHeader(name string) bool {
+	return IsFramingHeader(name) || IsLimitHeader(name) || inFamily(name, "access-control-") ||
+		inFamily(name, "x-kong-") || inFamily(name, "x-accel-") ||
+		isAmong(name, "connection", "keep-alive", "upgrade", "trailer", "proxy-connection", "content-type",
+			"content-encoding", "date", "server", "via", "vary", "www-authenticate", "retry-after", "x-pad")
+}
+
+// IsCookieHeader reports whether a header carries cookies. Transforms may only remove these: the
+// gateway keeps those of the dashboard from passing, one by one.
+func IsCookieHeader(name string) bool { return isAmong(name, "cookie", "set-cookie") }
+
+func isAmong(name string, lower ...string) bool {
+	return slices.ContainsFunc(lower, func(one string) bool { return sameHeader(name, one) })
+}
+
+// ChangesBeside returns the changes of requests to an environment that sends these headers of its own.
+// Changes that name one of them are left out: the upstream takes the header for the gateway's.
+func ChangesBeside(changes snapshot.HeaderChanges, own []snapshot.UpstreamHeader) snapshot.HeaderChanges {
+	if len(own) == 0 {
+		return changes
+	}
+	isOwn := func(name string) bool {
+		return slices.ContainsFunc(own, func(h snapshot.UpstreamHeader) bool { return SameHeader(h.Name, name) })
+	}
+	without := func(list []string, renames bool) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(entry string) bool {
+			header, value := SplitChange(entry)
+			return isOwn(header) || renames && isOwn(value)
+		})
+	}
+	return snapshot.HeaderChanges{
+		Remove:  without(changes.Remove, false),
+		Rename:  without(changes.Rename, true),
+		Replace: without(changes.Replace, false),
+		Add:     without(changes.Add, false),
+		Append:  without(changes.Append, false),
+	}
+}

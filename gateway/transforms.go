@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strings"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/gateway/engine"
+)
+
+// headerChanges are the transforms of one direction. A nil *headerChanges changes nothing.
+type headerChanges struct {
+	remove                          []string
+	rename, replace, add, appending []engine.Field // the value of a rename is the new name
+}
+
+func compileChanges(in snapshot.HeaderChanges) *headerChanges {
+	if in.None() {
+		return nil
+	}
+	fields := func(list []string) (out []engine.Field) {
+		for _, entry := range list {
+			name, value := policy.SplitChange(entry)
+			out = append(out, engine.Field{Name: name, Value: value})
+		}
+		return out
+	}
+	return &headerChanges{
+		remove:    in.Remove,
+		rename:    fields(in.Rename),
+		replace:   fields(in.Replace),
+		add:       fields(in.Add),
+		appending: fields(in.Append),
+	}
+}
+
+// request returns the changed header of a request. Each operation looks at what those before it left
+// (kong/plugins/request-transformer/access.lua, transform_headers).
+func (h *headerChanges) request(fields []engine.Field) []engine.Field {
+	if h == nil {
+		return fields
+	}
+	out := slices.Clone(fields)
+	for _, name := range h.remove {
+		out = without(out, name)
+	}
+	for _, f := range h.rename {
+		if !hasField(out, f.Name) {
+			continue
+		}
+		out = without(out, f.Value)
+		for i := range out {
+			if strings.EqualFold(out[i].Name, f.Name) {
+				out[i].Name = f.Value
+			}
+		}
+	}
+	for _, f := range h.replace {
+		if hasField(out, f.Name) {
+			out = append(without(out, f.Name), f)
+		}
+	}
+	for _, f := range h.add {
+		if !hasField(out, f.Name) {
+			out = append(out, f)
+		}
+	}
+	return append(out, h.appending...)
+}
+
+// response returns the changed header of a response. Whether a header is there, and what it is renamed
+// with, is how the upstream sent it (kong/plugins/response-transformer/header_transformer.lua).
+func (h *headerChanges) response(sent []engine.Field) []engine.Field {
+	if h == nil {
+		return sent
+	}
+	out := slices.Clone(sent)
+	for _, name := range h.remove {
+		out = without(out, name)
+	}
+	for _, f := range h.rename {
+		if !hasField(sent, f.Name) {
+			continue
+		}
+		out = without(without(out, f.Value), f.Name)
+		for i := range sent {
+			if strings.EqualFold(sent[i].Name, f.Name) {
+				out = append(out, engine.Field{Name: f.Value, Value: sent[i].Value})
+			}
+		}
+	}
+	for _, f := range h.replace {
+		if hasField(sent, f.Name) {
+			out = append(without(out, f.Name), f)
+		}
+	}
+	for _, f := range h.add {
+		if !hasField(sent, f.Name) {
+			out = append(without(out, f.Name), f)
+		}
+	}
+	return append(out, h.appending...)
+}
+
+// requestHeader is request for net/http.
+func (h *headerChanges) requestHeader(header http.Header) {
+	if h != nil {
+		changeHeader(header, h.request)
+	}
+}
+
+// responseHeader is response for net/http.
+func (h *headerChanges) responseHeader(header http.Header) {
+	if h != nil {
+		changeHeader(header, h.response)
+	}
+}
+
+// changeHeader applies change to a header. Names without lines, by which net/http is kept from adding
+// a line of its own, stay.
+func changeHeader(header http.Header, change func([]engine.Field) []engine.Field) {
+	var fields []engine.Field
+	for name, lines := range header {
+		for _, line := range lines {
+			fields = append(fields, engine.Field{Name: name, Value: line})
+		}
+		if len(lines) > 0 {
+			delete(header, name)
+		}
+	}
+	for _, f := range change(fields) {
+		name := textproto.CanonicalMIMEHeaderKey(f.Name)
+		header[name] = append(header[name], f.Value)
+	}
+}
+
+func hasField(fields []engine.Field, name string) bool {
+	return slices.ContainsFunc(fields, func(f engine.Field) bool { return strings.EqualFold(f.Name, name) })
+}
+
+func without(fields []engine.Field, name string) []engine.Field {
+	return slices.DeleteFunc(fields, func(f engine.Field) bool { return strings.EqualFold(f.Name, name) })
+}
+
+// changesAnswers returns the transforms of the call's answers; nil before its version is known.
+func (c *call) changesAnswers() *headerChanges {
+	if c.route.version == nil {
+		return nil
+	}
+	return c.route.version.answers
+}

@@ -1,0 +1,18 @@
+package handlers_test
+
+import "postern/service/access"
+
+// transformGuards are the routes of the changes to a version's requests and responses.
+var transformGuards = map[string]guard{
+	"GET /api/v1/projects/:project/versions/:version/transforms": {action: access.ProjectRead},
+	"PUT /api/v1/projects/:project/versions/:version/transforms": {
+		action: access.ProjectUpdate,
+		body:   `{"request":{"add":{"headers":["X-Guarded:1"]}}}`,
+	},
+}
+
+// transformAnonymous is what a caller without a credential gets.
+var transformAnonymous = map[string]string{
+	"GET /api/v1/projects/:project/versions/:version/transforms": "401",
+	"PUT /api/v1/projects/:project/versions/:version/transforms": "401",
+}

@@ -1,0 +1,44 @@
+package models
+
+import (
+	"database/sql/driver"
+	"time"
+)
+
+// Transforms is a column: changes to the headers of a version's requests and responses.
+type Transforms struct {
+	Request  HeaderChanges `json:"request,omitzero"`
+	Response HeaderChanges `json:"response,omitzero"`
+}
+
+// HeaderChanges are entries of a header, or of a header and a value with a colon between them.
+type HeaderChanges struct {
+	Remove  []string `json:"remove,omitempty"`
+	Rename  []string `json:"rename,omitempty"`
+	Replace []string `json:"replace,omitempty"`
+	Add     []string `json:"add,omitempty"`
+	Append  []string `json:"append,omitempty"`
+}
+
+// IsZero reports whether nothing is changed.
+func (c HeaderChanges) IsZero() bool {
+	return len(c.Remove)+len(c.Rename)+len(c.Replace)+len(c.Add)+len(c.Append) == 0
+}
+
+// Value implements driver.Valuer.
+func (t Transforms) Value() (driver.Value, error) { return document(t) }
+
+// Scan implements sql.Scanner.
+func (t *Transforms) Scan(value any) error {
+	type plain Transforms
+	return readDocument(value, (*plain)(t))
+}
+
+// UpdateVersionTransforms writes the transforms of a version if the row still has the UpdatedAt that
+// the caller saw. It returns false if another change came first.
+func (t *Tx) UpdateVersionTransforms(v Version, seen time.Time) (bool, error) {
+	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
+		Select("Transforms", "UpdatedAt").
+		UpdateColumns(&v)
+	return res.RowsAffected == 1, res.Error
+}

@@ -1,0 +1,120 @@
+package projects_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+func TestTransforms(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		before, err := h.Transforms(t.Context(), h.owner, h.project, "1.0.0")
+		if err != nil || !before.None() {
+			t.Fatalf("at first: %+v, %v", before, err)
+		}
+		set, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", before.ETag, snapshot.Transforms{
+			Request:  snapshot.HeaderChanges{Add: []string{" X-Source : the shop "}, Rename: []string{"X-Old:X-New"}},
+			Response: snapshot.HeaderChanges{Remove: []string{"X-Powered-By"}},
+		})
+		if err != nil || set.ETag == before.ETag || set.Request.Add[0] != "X-Source:the shop" {
+			t.Fatalf("set: %+v, %v", set, err)
+		}
+		served := h.world.project(t, h.project).Versions[0].Transforms
+		if diff := cmp.Diff(set.Transforms, served); diff != "" {
+			t.Errorf("served (-set +served):\n%s", diff)
+		}
+		t.Run("stale", func(t *testing.T) {
+			_, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", before.ETag, set.Transforms)
+			if err == nil || fault.KindOf(err) != fault.KindOf(access.Stale()) {
+				t.Errorf("%v", err)
+			}
+		})
+		t.Run("copied with the version", func(t *testing.T) {
+			in := projects.VersionInput{Name: "2.0.0"}
+			if _, err := h.CreateVersion(t.Context(), h.owner, h.project, in); err != nil {
+				t.Fatal(err)
+			}
+			copied, err := h.Transforms(t.Context(), h.owner, h.project, "2.0.0")
+			if diff := cmp.Diff(set.Transforms, copied.Transforms); diff != "" || err != nil {
+				t.Errorf("%v (-set +copied):\n%s", err, diff)
+			}
+		})
+		t.Run("removed", func(t *testing.T) {
+			if _, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", "", snapshot.Transforms{}); err != nil {
+				t.Fatal(err)
+			}
+			if left := h.world.project(t, h.project).Versions[0].Transforms; !left.None() {
+				t.Errorf("%+v", left)
+			}
+		})
+	})
+}
+
+// Every header that the gateway sets or depends on is refused, in any spelling that could be taken for it.
+func TestTransformsRefused(t *testing.T) {
+	request := func(c snapshot.HeaderChanges) snapshot.Transforms { return snapshot.Transforms{Request: c} }
+	response := func(c snapshot.HeaderChanges) snapshot.Transforms { return snapshot.Transforms{Response: c} }
+	add := func(entry string) snapshot.Transforms { return request(snapshot.HeaderChanges{Add: []string{entry}}) }
+	for _, tc := range []struct {
+		in   snapshot.Transforms
+		want string
+	}{
+		{add("X-Consumer-ID:root"), "/request/add/headers/0 fixed_header"},
+		{add("x-tenant-id:t"), "/request/add/headers/0 fixed_header"},
+		{add("Host:evil.example"), "/request/add/headers/0 fixed_header"},
+		{add("Content-Length:0"), "/request/add/headers/0 fixed_header"},
+		{add("Transfer-Encoding:chunked"), "/request/add/headers/0 fixed_header"},
+		{add("X-Forwarded-For:1.2.3.4"), "/request/add/headers/0 fixed_header"},
+		{add("Forwarded:for=x"), "/request/add/headers/0 fixed_header"},
+		{add("Authorization:Basic x"), "/request/add/headers/0 fixed_header"},
+		{add("X-API-Key:x"), "/request/add/headers/0 fixed_header"},
+		{add("Signature:x"), "/request/add/headers/0 fixed_header"},
+		{add("Cookie:a=b"), "/request/add/headers/0 fixed_header"},
+		{add("X_A:1"), "/request/add/headers/0 invalid_header"},
+		{add(":1"), "/request/add/headers/0 invalid_header"},
+		{add("X-A"), "/request/add/headers/0 required"},
+		{add("X-A:a\r\nX-B: c"), "/request/add/headers/0 invalid_value"},
+		{add("X-A:$(id)"), "/request/add/headers/0 invalid_value"},
+		{add("X-A::b"), "/request/add/headers/0 invalid_value"},
+		{add("X-A:ä"), "/request/add/headers/0 invalid_value"},
+		{add("X-A:" + strings.Repeat("a", 1001)), "/request/add/headers/0 too_long"},
+		{request(snapshot.HeaderChanges{Rename: []string{"X-A:X-User-Id", "X-B:X-Authenticated-Userid"}}),
+			"/request/rename/headers/1 fixed_header"},
+		{request(snapshot.HeaderChanges{Rename: []string{"X-API-Key:X-A"}}), "/request/rename/headers/0 fixed_header"},
+		{request(snapshot.HeaderChanges{Rename: []string{"X-A:x-a"}}), "/request/rename/headers/0 invalid_header"},
+		{request(snapshot.HeaderChanges{Rename: []string{"X-A:Cookie"}}), "/request/rename/headers/0 fixed_header"},
+		{request(snapshot.HeaderChanges{Remove: []string{"X-A:1"}}), "/request/remove/headers/0 invalid_header"},
+		{request(snapshot.HeaderChanges{Remove: []string{"X-A", "x-a"}}), "/request/remove/headers/1 duplicate"},
+		{request(snapshot.HeaderChanges{Append: make([]string, 51)}), "/request/append/headers too_many"},
+		{response(snapshot.HeaderChanges{Replace: []string{"Set-Cookie:a=b"}}), "/response/replace/headers/0 fixed_header"},
+		{response(snapshot.HeaderChanges{Remove: []string{"Content-Encoding"}}), "/response/remove/headers/0 fixed_header"},
+		{response(snapshot.HeaderChanges{Remove: []string{"WWW-Authenticate"}}), "/response/remove/headers/0 fixed_header"},
+		{response(snapshot.HeaderChanges{Add: []string{"Access-Control-Allow-Origin:*"}}),
+			"/response/add/headers/0 fixed_header"},
+		{response(snapshot.HeaderChanges{Add: []string{"X-RateLimit-Limit-Minute:1"}}),
+			"/response/add/headers/0 fixed_header"},
+		{response(snapshot.HeaderChanges{Add: []string{"X-Accel-Redirect:/internal"}}),
+			"/response/add/headers/0 fixed_header"},
+	} {
+		wrong := projects.CheckTransforms("", &tc.in)
+		if len(wrong) != 1 || wrong[0].Pointer+" "+wrong[0].Code != tc.want || wrong[0].Detail == "" {
+			t.Errorf("%+v: %+v, not %s", tc.in, wrong, tc.want)
+		}
+	}
+	allowed := snapshot.Transforms{
+		Request:  snapshot.HeaderChanges{Remove: []string{"Cookie", "Referer"}, Append: []string{"X-A:1", "X-A:2"}},
+		Response: snapshot.HeaderChanges{Remove: []string{"Set-Cookie", "X-Powered-By"}, Add: []string{"X-Frame-Options:DENY"}},
+	}
+	if wrong := projects.CheckTransforms("", &allowed); len(wrong) != 0 {
+		t.Errorf("%+v", wrong)
+	}
+}
