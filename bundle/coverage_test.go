@@ -288,8 +288,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		t.Errorf("Verify: %v", err)
 	}
 	_, files := unzip(t, data)
-	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"] + files["transforms.json"] +
-		files["openapi.json"]
+	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"] +
+		files["transforms.json"] + files["openapi.json"]
 	for _, name := range []string{
 		"keys/keys.jsonl", "auth/clients.json", "auth/issuers.json", "auth/providers.json", "users/entry.json",
 		"users/groups.json", "users/users.jsonl",

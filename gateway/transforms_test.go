@@ -84,7 +84,9 @@ func TestTransformsBesideUpstreamHeaders(t *testing.T) {
 				withHeaders(upstreamToken), withTransforms(snapshot.Transforms{Request: changes}))...)
 			key := "X-API-Key: " + r.mint("prod", snapshot.Key{ID: "key_1", Owner: "app", Scopes: []string{"*"}})
 			r.call("GET", "/shop/1.0.0/prod/x", key, "X-Old: forged", "X-Gone: 1")
-			wantHeader(t, "request", seen, map[string]string{"X-Upstream-Token": "secret", "X-Old": "forged", "X-Gone": "", "X-A": "1"})
+			wantHeader(t, "request", seen, map[string]string{
+				"X-Upstream-Token": "secret", "X-Old": "forged", "X-Gone": "", "X-A": "1",
+			})
 		})
 	}
 }

@@ -54,9 +54,10 @@ func versions() []projects.Version {
 			ID:   "ver_1",
 			Name: "2.1.0",
 
-			RulesURL:   "/projects/shop/versions/ver_1/rules",
-			OpenAPIURL: "/projects/shop/versions/ver_1/openapi",
-			ExplainURL: "/projects/shop/explain?version=2.1.0",
+			RulesURL:      "/projects/shop/versions/ver_1/rules",
+			TransformsURL: "/projects/shop/versions/ver_1/transforms",
+			OpenAPIURL:    "/projects/shop/versions/ver_1/openapi",
+			ExplainURL:    "/projects/shop/explain?version=2.1.0",
 			Access: projects.Access{
 				Action:   "/projects/shop/versions/2.1.0/access",
 				Revision: "41",

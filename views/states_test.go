@@ -23,7 +23,7 @@ type state struct {
 func states() []state {
 	return slices.Concat(
 		pageStates(), tokenStates(), webhookStates(), tenantStates(), binStates(), loginStates(), apiStates(),
-		ruleStates(), explainStates(), openAPIStates(), domainStates(), hostedStates(), userStates(),
+		ruleStates(), explainStates(), openAPIStates(), transformStates(), domainStates(), hostedStates(), userStates(),
 	)
 }
 

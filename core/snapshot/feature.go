@@ -65,9 +65,9 @@ func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureBin, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
 		FeatureUpstreamCert, FeatureCallSigning, FeatureTransform, FeatureAccess, FeatureOwnerFallback,
-		FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping, FeatureRedirects, FeatureBranding,
-		FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook, FeatureUnclaimed, FeatureAPIScope,
-		FeatureCORS,
+		FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping, FeatureRedirects,
+		FeatureBranding, FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook,
+		FeatureUnclaimed, FeatureAPIScope, FeatureCORS,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
 		FeatureIPRules, FeatureRule, FeatureRuleDefault, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)

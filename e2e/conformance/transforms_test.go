@@ -48,7 +48,9 @@ func transformShapes() map[string]snapshot.Transforms {
 }
 
 func transformCases(k string) []Case {
-	known := []string{"X-Known: 1", "X-Twice: a", "x-twice: b", "X-Other: before", "Cookie: a=b; c=d", "Referer: https://r.example"}
+	known := []string{
+		"X-Known: 1", "X-Twice: a", "x-twice: b", "X-Other: before", "Cookie: a=b; c=d", "Referer: https://r.example",
+	}
 	with := func(more ...string) []string { return append(slices.Clone(known), more...) }
 	out := []Case{
 		get("nothing to change", prod+"/x", k),
@@ -63,7 +65,8 @@ func transformCases(k string) []Case {
 		get("a wrong key", prod+"/x", with("X-API-Key: none")...),
 		get("a hidden dot segment", prod+"/x%252f..%252fy", with(k)...),
 		one("HEAD", "HEAD", projectHost, prod+"/x", with(k)...),
-		withBody("POST", "POST", projectHost, prod+"/x", "hello", with(k, "Content-Length: 5", "Content-Type: text/plain")...),
+		withBody("POST", "POST", projectHost, prod+"/x", "hello",
+			with(k, "Content-Length: 5", "Content-Type: text/plain")...),
 		one("DELETE", "DELETE", projectHost, prod+"/x", with(k)...),
 		one("by the name of the host", "GET", bareHost, "/shop"+prod+"/x", with(k)...),
 		websocket("websocket", prod+"/ws", with(k)...),

@@ -12,7 +12,7 @@ import (
 
 // changed is what an operation of a transform changes.
 type changed struct {
-	Headers []string    `json:"headers,omitempty" doc:"Entries header:value; of remove the header alone, of rename header:new name" example:"[\"X-Source:postern\"]"`
+	Headers []string    `json:"headers,omitempty" doc:"header:value; of remove the header, of rename header:new name" example:"[\"X-A:1\"]"`
 	Query   unavailable `json:"query,omitempty"`
 	Body    unavailable `json:"body,omitempty"`
 }
@@ -101,7 +101,7 @@ func (h *Handler) setTransforms(ctx context.Context, in *struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Request  changesInput `json:"request,omitempty" doc:"On the way to the upstream, in the order remove, rename, replace, add, append"`
+		Request  changesInput `json:"request,omitempty" doc:"On the way to the upstream; remove comes first, append last"`
 		Response changesInput `json:"response,omitempty" doc:"On the way to the caller, also of refusals"`
 	}
 }) (*tagged[transformsOutput], error) {

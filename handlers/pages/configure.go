@@ -104,8 +104,9 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 		Name:     version.Name,
 		RulesURL: rulesPath(p, version.ID),
 
-		OpenAPIURL: openAPIPath(p, version.ID),
-		ExplainURL: explainPath(p) + "?version=" + url.QueryEscape(version.Name),
+		TransformsURL: transformsPath(p, version.ID),
+		OpenAPIURL:    openAPIPath(p, version.ID),
+		ExplainURL:    explainPath(p) + "?version=" + url.QueryEscape(version.Name),
 		Access: projects.Access{
 			Action:        accessAction(p, version),
 			Revision:      version.ETag,

@@ -56,6 +56,7 @@ var fieldLabels = map[string]string{
 	"require_keys":           "Require API keys",
 	"revoke_tokens":          "Revoke my access tokens too",
 	"rules_mode":             "Mode",
+	"transforms":             "Transforms",
 	"secret_value":           "Value",
 	"sign_in_domains":        "Mail domains that sign in here",
 	"target":                 "Target URL",

@@ -60,6 +60,7 @@ var flashes = map[string]ui.Notice{
 	"api_scope_gone": {Tone: ui.Good, Text: "The API scope is removed. It is in no new token."},
 	"api_audience":   {Tone: ui.Good, Text: "The audience is saved and applies from the next token on."},
 	"rules":          {Tone: ui.Good, Text: "The rules are saved and apply from the next call on."},
+	"transforms":     {Tone: ui.Good, Text: "The transforms are saved and apply from the next call on."},
 	"openapi":        {Tone: ui.Good, Text: "The document is imported. Rules and environments stay as they are."},
 	"openapi_gone":   {Tone: ui.Good, Text: "The document is removed. Exports have a generated one."},
 	"cors":           {Tone: ui.Good, Text: "Cross-origin calls are saved and apply from the next call on."},

@@ -130,6 +130,8 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/versions/:version/addresses", h.saveRanges)
 	p.signedIn("GET", "/projects/:project/versions/:version/rules", h.showRules)
 	p.signedIn("POST", "/projects/:project/versions/:version/rules", h.saveRules)
+	p.signedIn("GET", "/projects/:project/versions/:version/transforms", h.showTransforms)
+	p.signedIn("POST", "/projects/:project/versions/:version/transforms", h.saveTransforms)
 	p.signedIn("GET", "/projects/:project/versions/:version/openapi", h.showOpenAPI)
 	p.signedIn("POST", "/projects/:project/versions/:version/openapi", h.saveOpenAPI)
 	p.signedIn("POST", "/projects/:project/versions/:version/openapi/remove", h.removeOpenAPI)

@@ -111,8 +111,11 @@ func TestTransformsRefused(t *testing.T) {
 		}
 	}
 	allowed := snapshot.Transforms{
-		Request:  snapshot.HeaderChanges{Remove: []string{"Cookie", "Referer"}, Append: []string{"X-A:1", "X-A:2"}},
-		Response: snapshot.HeaderChanges{Remove: []string{"Set-Cookie", "X-Powered-By"}, Add: []string{"X-Frame-Options:DENY"}},
+		Request: snapshot.HeaderChanges{Remove: []string{"Cookie", "Referer"}, Append: []string{"X-A:1", "X-A:2"}},
+		Response: snapshot.HeaderChanges{
+			Remove: []string{"Set-Cookie", "X-Powered-By"},
+			Add:    []string{"X-Frame-Options:DENY"},
+		},
 	}
 	if wrong := projects.CheckTransforms("", &allowed); len(wrong) != 0 {
 		t.Errorf("%+v", wrong)

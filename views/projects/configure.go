@@ -75,9 +75,10 @@ type Version struct {
 
 	RulesURL string // what its routes require
 
-	OpenAPIURL string // its OpenAPI document
-	ExplainURL string // explains how the gateway decides a call
-	ManageURL  string // renames and removes it; "" for viewers
+	TransformsURL string // which headers it changes
+	OpenAPIURL    string // its OpenAPI document
+	ExplainURL    string // explains how the gateway decides a call
+	ManageURL     string // renames and removes it; "" for viewers
 
 	AddEnvironment *EnvironmentForm // nil for viewers
 }

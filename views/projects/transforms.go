@@ -1,0 +1,28 @@
+package projects
+
+import "postern/views/ui"
+
+// Transforms shows which headers of requests and responses a version changes.
+type Transforms struct {
+	Page    ui.Page
+	Version string // name
+	Rows    []TransformRow
+	Form    *TransformsForm // nil for viewers
+	BackURL string          // of the project
+}
+
+// TransformRow is a change to a header.
+type TransformRow struct {
+	Direction string // request or response
+	Operation string
+	Header    string
+	Value     string // of a rename the new name; "": none
+}
+
+// TransformsForm posts revision and transforms, one a line, to Action.
+type TransformsForm struct {
+	Action   string
+	Revision string
+	Lines    ui.Value
+	Error    string
+}
