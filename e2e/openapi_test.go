@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/client"
+	"postern/testkit"
+)
+
+// TestOpenAPI_realServices makes a project of each document of a real service, calls it, takes the
+// proposed rules in shadow, and exports it with the same document.
+func TestOpenAPI_realServices(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, documentsOfServices)
+}
+
+func documentsOfServices(t *testing.T, databaseURL string) {
+	upstream := testkit.NewUpstream(t)
+	server := start(t, databaseURL)
+	files, err := filepath.Glob("../core/openapi/testdata/*.gz")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d documents: %v", len(files), err)
+	}
+	for n, file := range files {
+		name, _, _ := strings.Cut(filepath.Base(file), ".")
+		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+			Target:       upstream.URL,
+			Name:         name,
+			Version:      "1.0.0",
+			OpenAPI:      unpacked(t, file),
+			RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+		})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		api := connect(t, server.Config.PublicURL, made.WorkspaceKey)
+		proposed, err := api.ProposedRules(t.Context(), name, "1.0.0")
+		if err != nil || len(proposed.Rules) == 0 {
+			t.Errorf("%s: %d rules, %v", name, len(proposed.Rules), err)
+			continue
+		}
+		rules := client.Rules{Mode: "shadow", Rules: proposed.Rules[:min(len(proposed.Rules), 500)]}
+		if _, err := api.SetRules(t.Context(), name, "1.0.0", rules); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		callsAnswer(t, server.Config.Address(name, "1.0.0", "prod"), made.APIKeys["prod"].Key,
+			http.StatusOK, http.StatusUnauthorized)
+		format := []string{"gateway", "data"}[n%2]
+		queued, err := api.CreateExport(t.Context(), name, client.NewExport{Format: format})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		exported := openAPIIn(t, downloaded(t, api, waitForExport(t, api, queued.ID)))
+		if diff := cmp.Diff(documentOf(t, api, name), exported); diff != "" {
+			t.Errorf("%s: openapi.json in the zip (-imported +exported):\n%s", name, diff)
+		}
+	}
+}
+
+// openAPIIn returns the OpenAPI document in a zip.
+func openAPIIn(t *testing.T, archive []byte) (out any) {
+	t.Helper()
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := fs.ReadFile(files, "openapi.json")
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func unpacked(t *testing.T, file string) string {
+	t.Helper()
+	packed, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	reader, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// documentOf returns the OpenAPI document of a project's version 1.0.0.
+func documentOf(t *testing.T, api *client.Client, project string) (out any) {
+	t.Helper()
+	text, err := api.OpenAPIDocument(t.Context(), project, "1.0.0")
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", project, err)
+	}
+	return out
+}
