@@ -91,14 +91,15 @@ var fields = map[string]shown{
 	"IPRules.Allow": {snapshot.FeatureIPRules, "192.0.2.0/24"},
 	"IPRules.Deny":  {snapshot.FeatureIPRules, "2001:db8::/32"},
 
-	"Version.Transforms":    {snapshot.FeatureTransform, "Tr-Remove"},
-	"Transforms.Request":    {snapshot.FeatureTransform, "Tr-Add:added"},
-	"Transforms.Response":   {snapshot.FeatureTransform, "Tr-Response"},
-	"HeaderChanges.Remove":  {snapshot.FeatureTransform, "Tr-Remove"},
-	"HeaderChanges.Rename":  {snapshot.FeatureTransform, "Tr-Rename:Tr-Renamed"},
-	"HeaderChanges.Replace": {snapshot.FeatureTransform, "Tr-Replace:replaced"},
-	"HeaderChanges.Add":     {snapshot.FeatureTransform, "Tr-Add:added"},
-	"HeaderChanges.Append":  {snapshot.FeatureTransform, "Tr-Append:appended"},
+	"Version.Transforms":  {snapshot.FeatureTransform, "Tr-Remove"},
+	"Transforms.Request":  {snapshot.FeatureTransform, "Tr-Add:added"},
+	"Transforms.Query":    {snapshot.FeatureTransform, "tr-query:1"},
+	"Transforms.Response": {snapshot.FeatureTransform, "Tr-Response"},
+	"Changes.Remove":      {snapshot.FeatureTransform, "Tr-Remove"},
+	"Changes.Rename":      {snapshot.FeatureTransform, "Tr-Rename:Tr-Renamed"},
+	"Changes.Replace":     {snapshot.FeatureTransform, "Tr-Replace:replaced"},
+	"Changes.Add":         {snapshot.FeatureTransform, "Tr-Add:added"},
+	"Changes.Append":      {snapshot.FeatureTransform, "Tr-Append:appended"},
 
 	"Version.Rules":         {snapshot.FeatureRule, "rul_full"},
 	"Rules.Default":         {snapshot.FeatureRuleDefault, `"default": "deny"`},
@@ -305,7 +306,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		snapshot.BarredUser{}, snapshot.ClientSettings{}, snapshot.ProviderSettings{}, snapshot.GroupMapping{},
 		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
 		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{},
-		snapshot.Transforms{}, snapshot.HeaderChanges{}, snapshot.Member{},
+		snapshot.Transforms{}, snapshot.Changes{}, snapshot.Member{},
 		snapshot.CORS{},
 	} {
 		kind := reflect.TypeOf(of)

@@ -166,7 +166,7 @@ var dataTable = Table{
 	snapshot.FeatureIPRules: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "From where calls may come stands in project-config.json."}},
 	snapshot.FeatureTransform: {{Reason: "document", Status: Exact, How: "`transforms.json`",
-		Note: "The changes to headers stand in transforms.json."}},
+		Note: "The changes to requests and responses stand in transforms.json."}},
 	snapshot.FeatureRule: {{Reason: "document", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files beside it",
 		Note: "What the route requires stands in rules.json, and for OpenFGA in model.fga and tuples.json."}},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,

@@ -102,14 +102,15 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			ID: "ver_full", Name: "7.8.9-vname",
 			OpenAPI: []byte(`{"openapi":"3.1.0","info":{"title":"OA-title","version":"1"},"paths":{}}`),
 			Transforms: snapshot.Transforms{
-				Request: snapshot.HeaderChanges{
+				Request: snapshot.Changes{
 					Remove:  []string{"Tr-Remove"},
 					Rename:  []string{"Tr-Rename:Tr-Renamed"},
 					Replace: []string{"Tr-Replace:replaced"},
 					Add:     []string{"Tr-Add:added"},
 					Append:  []string{"Tr-Append:appended"},
 				},
-				Response: snapshot.HeaderChanges{Remove: []string{"Tr-Response"}},
+				Query:    snapshot.Changes{Add: []string{"tr-query:1"}},
+				Response: snapshot.Changes{Remove: []string{"Tr-Response"}},
 			},
 			Rules: snapshot.Rules{
 				Default:         snapshot.RulesDeny,

@@ -6,7 +6,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// TransformsFile has the changes to the headers of each version's requests and responses.
+// TransformsFile has the changes to each version's requests and responses.
 const TransformsFile = "transforms.json"
 
 type transformsDoc struct {
@@ -31,27 +31,33 @@ type changesDoc struct {
 
 type headersDoc struct {
 	Headers []string `json:"headers"`
+	Query   []string `json:"query,omitempty"` // of requests
 }
 
-func changesDocOf(c *snapshot.HeaderChanges) changesDoc {
+func changesDocOf(headers, query *snapshot.Changes) changesDoc {
 	return changesDoc{
-		Remove:  headersDoc{list(c.Remove)},
-		Rename:  headersDoc{list(c.Rename)},
-		Replace: headersDoc{list(c.Replace)},
-		Add:     headersDoc{list(c.Add)},
-		Append:  headersDoc{list(c.Append)},
+		Remove:  headersDoc{list(headers.Remove), query.Remove},
+		Rename:  headersDoc{list(headers.Rename), query.Rename},
+		Replace: headersDoc{list(headers.Replace), query.Replace},
+		Add:     headersDoc{list(headers.Add), query.Add},
+		Append:  headersDoc{list(headers.Append), query.Append},
 	}
 }
 
-func (d *changesDoc) changes() snapshot.HeaderChanges {
-	return snapshot.HeaderChanges{
-		Remove:  some(d.Remove.Headers),
-		Rename:  some(d.Rename.Headers),
-		Replace: some(d.Replace.Headers),
-		Add:     some(d.Add.Headers),
-		Append:  some(d.Append.Headers),
+// changes returns the lists of the operations that of takes.
+func (d *changesDoc) changes(of func(headersDoc) []string) snapshot.Changes {
+	return snapshot.Changes{
+		Remove:  some(of(d.Remove)),
+		Rename:  some(of(d.Rename)),
+		Replace: some(of(d.Replace)),
+		Add:     some(of(d.Add)),
+		Append:  some(of(d.Append)),
 	}
 }
+
+func headersOf(d headersDoc) []string { return d.Headers }
+
+func queryOf(d headersDoc) []string { return d.Query }
 
 // some returns nil for an empty list.
 func some(list []string) []string {
@@ -72,8 +78,8 @@ func (b *Build) transforms() []Part {
 		doc.Versions = append(doc.Versions, versionTransformsDoc{
 			ID:       v.ID,
 			Name:     v.Name,
-			Request:  changesDocOf(&v.Transforms.Request),
-			Response: changesDocOf(&v.Transforms.Response),
+			Request:  changesDocOf(&v.Transforms.Request, &v.Transforms.Query),
+			Response: changesDocOf(&v.Transforms.Response, &snapshot.Changes{}),
 		})
 	}
 	if len(doc.Versions) == 0 {
@@ -95,7 +101,11 @@ func (v *verifier) readTransforms(p *snapshot.Project) error {
 		one, found := &doc.Versions[i], false
 		for j := range p.Versions {
 			if p.Versions[j].ID == one.ID {
-				p.Versions[j].Transforms = snapshot.Transforms{Request: one.Request.changes(), Response: one.Response.changes()}
+				p.Versions[j].Transforms = snapshot.Transforms{
+					Request:  one.Request.changes(headersOf),
+					Query:    one.Request.changes(queryOf),
+					Response: one.Response.changes(headersOf),
+				}
 				found = true
 			}
 		}
@@ -124,8 +134,8 @@ func (b *Build) transformSubjects(v *snapshot.Version) []Subject {
 		}
 	}
 	var out []Subject
-	add := func(direction string, changes *snapshot.HeaderChanges) {
-		if changes.None() {
+	add := func(direction string, none bool) {
+		if none {
 			return
 		}
 		out = append(out, Subject{
@@ -137,8 +147,8 @@ func (b *Build) transformSubjects(v *snapshot.Version) []Subject {
 			Place:   direction,
 		})
 	}
-	add(TransformRequest, &v.Transforms.Request)
-	add(TransformResponse, &v.Transforms.Response)
+	add(TransformRequest, v.Transforms.Request.None() && v.Transforms.Query.None())
+	add(TransformResponse, v.Transforms.Response.None())
 	return out
 }
 

@@ -5,35 +5,36 @@ import (
 	"net/http"
 )
 
-// Transforms change the headers of a version's requests and responses.
+// Transforms change a version's requests and responses.
 type Transforms struct {
-	Request  HeaderChanges `json:"request"`
-	Response HeaderChanges `json:"response"`
-	ETag     string        `json:"etag,omitempty"` // for If-Match
+	Request  Changes `json:"request"`
+	Response Changes `json:"response"`
+	ETag     string  `json:"etag,omitempty"` // for If-Match
 }
 
-// HeaderChanges are operations on headers, in the order in which they are applied.
-type HeaderChanges struct {
-	Remove  ChangedHeaders `json:"remove"`
-	Rename  ChangedHeaders `json:"rename"`
-	Replace ChangedHeaders `json:"replace"`
-	Add     ChangedHeaders `json:"add"`
-	Append  ChangedHeaders `json:"append"`
+// Changes are operations, in the order in which they are applied.
+type Changes struct {
+	Remove  Changed `json:"remove"`
+	Rename  Changed `json:"rename"`
+	Replace Changed `json:"replace"`
+	Add     Changed `json:"add"`
+	Append  Changed `json:"append"`
 }
 
-// ChangedHeaders are entries header:value; of Remove headers alone, of Rename header:new name.
-type ChangedHeaders struct {
+// Changed are entries name:value; of Remove names alone, of Rename name:new name.
+type Changed struct {
 	Headers []string `json:"headers"`
+	Query   []string `json:"query,omitempty"` // of requests
 }
 
-// Operation returns the headers of an operation by its name, nil for a name that is none.
-func (c *HeaderChanges) Operation(name string) *ChangedHeaders {
-	return map[string]*ChangedHeaders{
+// Operation returns what an operation changes by its name, nil for a name that is none.
+func (c *Changes) Operation(name string) *Changed {
+	return map[string]*Changed{
 		"remove": &c.Remove, "rename": &c.Rename, "replace": &c.Replace, "add": &c.Add, "append": &c.Append,
 	}[name]
 }
 
-// Transforms returns the changes to the headers of a version's requests and responses.
+// Transforms returns the changes to a version's requests and responses.
 func (c *Client) Transforms(ctx context.Context, project, version string) (Transforms, error) {
 	return call[Transforms](ctx, c, http.MethodGet, nil,
 		"api", "v1", "projects", project, "versions", version, "transforms")

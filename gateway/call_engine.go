@@ -135,6 +135,7 @@ func (c *engineCall) answer(d policy.Denial) int64 {
 func (c *engineCall) forward(upstream upstreamCredentials) {
 	x := c.exchange
 	c.upstream, x.MaxResponse = upstream, c.responseLimit()
+	c.target.query = c.route.version.query.apply(c.target.query)
 	status, err := x.Forward(c.route.environment.upstream, c)
 	c.status, c.bytesIn, c.bytesOut = status, x.BytesIn, x.BytesOut
 	switch {

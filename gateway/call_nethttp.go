@@ -102,6 +102,7 @@ func (c *httpCall) refuse(d policy.Denial) {
 // forward sends the call to its upstream and the response to the caller.
 func (c *httpCall) forward(upstream upstreamCredentials) {
 	c.upstream = upstream
+	c.target.query = c.route.version.query.apply(c.target.query)
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(upgrade)
 	body := newRequestBody(c.w, c.r, &c.gateway.engineLimits, c.bodyLimit(), c.route.environment.proof)

@@ -67,6 +67,7 @@ type version struct {
 	rules        *policy.Rules         // nil: none
 	asked        *policy.Introspectors // that its tokens are checked with; nil: none
 	answers      *headerChanges        // nil: responses are not transformed
+	query        *queryChanges         // nil: queries are not transformed
 	environments []environment
 }
 
@@ -281,7 +282,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		out := version{id: v.ID, name: v.Name, access: v.Access, rules: rules}
-		out.answers = compileChanges(v.Transforms.Response)
+		out.answers, out.query = compileChanges(v.Transforms.Response), compileQueryChanges(v.Transforms.Query)
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {

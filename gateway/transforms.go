@@ -17,7 +17,7 @@ type headerChanges struct {
 	rename, replace, add, appending []engine.Field // the value of a rename is the new name
 }
 
-func compileChanges(in snapshot.HeaderChanges) *headerChanges {
+func compileChanges(in snapshot.Changes) *headerChanges {
 	if in.None() {
 		return nil
 	}

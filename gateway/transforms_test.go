@@ -13,14 +13,14 @@ func withTransforms(of snapshot.Transforms) rigOption {
 }
 
 var everyTransform = snapshot.Transforms{
-	Request: snapshot.HeaderChanges{
+	Request: snapshot.Changes{
 		Remove:  []string{"X-Gone", "Cookie"},
 		Rename:  []string{"X-Old:X-New", "X-Absent:X-Kept"},
 		Replace: []string{"X-Known:replaced", "X-Unknown:replaced", "X-New:both"},
 		Add:     []string{"X-Known:added", "X-Added:it's: \"literal\" ${x}"},
 		Append:  []string{"X-Known:appended", "X-More:1", "X-More:2"},
 	},
-	Response: snapshot.HeaderChanges{
+	Response: snapshot.Changes{
 		Remove:  []string{"X-Gone", "Set-Cookie"},
 		Rename:  []string{"X-Old:X-New", "X-Gone:X-Back"},
 		Replace: []string{"X-Known:replaced", "X-Unknown:replaced", "X-New:never"},
@@ -75,7 +75,7 @@ func TestTransformsBesideUpstreamHeaders(t *testing.T) {
 	for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(path, func(t *testing.T) {
 			var seen http.Header
-			changes := snapshot.HeaderChanges{
+			changes := snapshot.Changes{
 				Remove: []string{"X-Gone"},
 				Rename: []string{"X-Old:X-Upstream-Token"},
 				Append: []string{"x-upstream-token:mine", "X-A:1"},

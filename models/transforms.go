@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Transforms is a column: changes to the headers of a version's requests and responses.
+// Transforms is a column: changes to a version's requests and responses.
 type Transforms struct {
-	Request  HeaderChanges `json:"request,omitzero"`
-	Response HeaderChanges `json:"response,omitzero"`
+	Request  Changes `json:"request,omitzero"` // of headers
+	Query    Changes `json:"query,omitzero"`
+	Response Changes `json:"response,omitzero"`
 }
 
-// HeaderChanges are entries of a header, or of a header and a value with a colon between them.
-type HeaderChanges struct {
+// Changes are entries of a name, or of a name and a value with a colon between them.
+type Changes struct {
 	Remove  []string `json:"remove,omitempty"`
 	Rename  []string `json:"rename,omitempty"`
 	Replace []string `json:"replace,omitempty"`
@@ -21,7 +22,7 @@ type HeaderChanges struct {
 }
 
 // IsZero reports whether nothing is changed.
-func (c HeaderChanges) IsZero() bool {
+func (c Changes) IsZero() bool {
 	return len(c.Remove)+len(c.Rename)+len(c.Replace)+len(c.Add)+len(c.Append) == 0
 }
 

@@ -22,6 +22,7 @@ func transformsOfShop() projects.Transforms {
 		Version: "1.0.0",
 		Rows: []projects.TransformRow{
 			{Direction: "request", Operation: "remove", Header: "Cookie"},
+			{Direction: "query", Operation: "rename", Header: "q", Value: "query"},
 			{Direction: "request", Operation: "add", Header: "X-Source", Value: "shop"},
 			{
 				Direction: "response",

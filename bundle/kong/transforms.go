@@ -28,41 +28,46 @@ type transformerConfig struct {
 }
 
 type headerList struct {
-	Headers []string `json:"headers"`
+	Headers []string `json:"headers,omitempty"`
+	Query   []string `json:"querystring,omitempty"` // of requests
 }
 
 // pluginsOf returns Kong's own plugins of a service.
 func pluginsOf(p *snapshot.Project, pl place) []pluginDoc {
 	out := corsOf(p)
-	add := func(name string, changes snapshot.HeaderChanges) {
-		if !changes.None() {
-			out = append(out, pluginDoc{name, transformerOf(changes)})
+	add := func(name string, headers, query snapshot.Changes) {
+		if !headers.None() || !query.None() {
+			out = append(out, pluginDoc{name, transformerOf(headers, query)})
 		}
 	}
-	add(requestTransformer, policy.ChangesBeside(pl.version.Transforms.Request, pl.environment.Headers))
-	add(responseTransformer, pl.version.Transforms.Response)
+	transforms := &pl.version.Transforms
+	add(requestTransformer, policy.ChangesBeside(transforms.Request, pl.environment.Headers), transforms.Query)
+	add(responseTransformer, transforms.Response, snapshot.Changes{})
 	return out
 }
 
-func transformerOf(changes snapshot.HeaderChanges) transformerConfig {
-	headers := func(list []string) *headerList {
-		if len(list) == 0 {
+func transformerOf(headers, query snapshot.Changes) transformerConfig {
+	both := func(headers, query []string) *headerList {
+		if len(headers)+len(query) == 0 {
 			return nil
 		}
-		return &headerList{list}
+		return &headerList{headers, query}
 	}
 	return transformerConfig{
-		Remove:  headers(changes.Remove),
-		Rename:  headers(changes.Rename),
-		Replace: headers(changes.Replace),
-		Add:     headers(changes.Add),
-		Append:  headers(changes.Append),
+		Remove:  both(headers.Remove, query.Remove),
+		Rename:  both(headers.Rename, query.Rename),
+		Replace: both(headers.Replace, query.Replace),
+		Add:     both(headers.Add, query.Add),
+		Append:  both(headers.Append, query.Append),
 	}
 }
 
 // judgeTransform points at the plugin of the first service that has it.
 func judgeTransform(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
 	v, name := bundle.Verdict{}, requestTransformer
+	if !s.Version.Transforms.Query.None() && len(p.CallSigningKeys) > 0 {
+		v.Reason = "signed_query"
+	}
 	if s.Place == bundle.TransformResponse {
 		v.Reason, name = responseReason, responseTransformer
 	}
@@ -88,7 +93,15 @@ func transformFates() []bundle.Fate {
 			Reason: "request_plugin",
 			Status: bundle.Exact,
 			How:    "plugin request-transformer of each service",
-			Note:   "The headers of requests are changed in the same way before they reach the upstream.",
+			Note:   "Headers and queries of requests are changed in the same way before they reach the upstream.",
+		},
+		{
+			Reason: "signed_query",
+			Status: bundle.Lossy,
+			How:    "plugin request-transformer of each service, behind the signature",
+			Note: "Headers and queries of requests are changed in the same way, but Kong signs a call before: the " +
+				"signature is for the query that the caller sent, and upstreams that verify it refuse the call.",
+			Remedy: "Have upstreams verify signatures without @query, or remove the changes to the query.",
 		},
 		{
 			Reason: responseReason,

@@ -15,14 +15,14 @@ import (
 )
 
 func newTransforms(t terminal) *cobra.Command {
-	return family("transforms", "Show and change which headers of requests and responses a version changes",
+	return family("transforms", "Show and change how a version changes requests and responses",
 		newTransformsShow(t), newTransformsSet(t), newTransformsAdd(t), newTransformsRemove(t))
 }
 
 func newTransformsShow(t terminal) *cobra.Command {
 	return onTransforms(t, &cobra.Command{
 		Use:   "show PROJECT VERSION",
-		Short: "Show the changes to headers",
+		Short: "Show the changes to headers and queries",
 		Args:  exactly("PROJECT", "VERSION"),
 	}, nil)
 }
@@ -31,7 +31,7 @@ func newTransformsSet(t terminal) *cobra.Command {
 	var file string
 	command := &cobra.Command{
 		Use:   "set PROJECT VERSION --file FILE",
-		Short: "Replace the changes to headers with those of a file",
+		Short: "Replace the changes with those of a file",
 		Example: "  postern transforms show shop 1.0.0 --json > transforms.json\n" +
 			"  postern transforms set shop 2.0.0 --file transforms.json",
 		Args: exactly("PROJECT", "VERSION"),
@@ -60,20 +60,21 @@ func newTransformsSet(t terminal) *cobra.Command {
 	})
 }
 
-const changeArguments = "PROJECT VERSION request|response remove|rename|replace|add|append HEADER"
+const changeArguments = "PROJECT VERSION request|query|response remove|rename|replace|add|append NAME"
 
 func newTransformsAdd(t terminal) *cobra.Command {
 	return onTransforms(t, &cobra.Command{
 		Use:   "add " + changeArguments + "[:VALUE]",
-		Short: "Add a change to a header, to those that are there",
+		Short: "Add a change to a header or to the query, to those that are there",
 		Example: "  postern transforms add shop 1.0.0 request add 'X-Source: postern'\n" +
 			"  postern transforms add shop 1.0.0 request rename X-Old:X-New\n" +
+			"  postern transforms add shop 1.0.0 query add page:1\n" +
 			"  postern transforms add shop 1.0.0 response remove X-Powered-By",
-		Args: exactly("PROJECT", "VERSION", "DIRECTION", "OPERATION", "HEADER"),
+		Args: exactly("PROJECT", "VERSION", "WHAT", "OPERATION", "NAME"),
 	}, func(_ *cobra.Command, now *client.Transforms, args []string) error {
 		list, err := changesIn(now, args[2], args[3])
 		if err == nil {
-			list.Headers = append(list.Headers, args[4])
+			*list = append(*list, args[4])
 		}
 		return err
 	})
@@ -82,37 +83,39 @@ func newTransformsAdd(t terminal) *cobra.Command {
 func newTransformsRemove(t terminal) *cobra.Command {
 	return onTransforms(t, &cobra.Command{
 		Use:   "remove " + changeArguments,
-		Short: "Remove the changes to a header from an operation",
-		Args:  exactly("PROJECT", "VERSION", "DIRECTION", "OPERATION", "HEADER"),
+		Short: "Remove the changes to a name from an operation",
+		Args:  exactly("PROJECT", "VERSION", "WHAT", "OPERATION", "NAME"),
 	}, func(_ *cobra.Command, now *client.Transforms, args []string) error {
 		list, err := changesIn(now, args[2], args[3])
 		if err != nil {
 			return err
 		}
-		left := slices.DeleteFunc(slices.Clone(list.Headers), func(entry string) bool {
-			header, _, _ := strings.Cut(entry, ":")
-			return strings.EqualFold(header, args[4])
+		left := slices.DeleteFunc(slices.Clone(*list), func(entry string) bool {
+			name, _, _ := strings.Cut(entry, ":")
+			return name == args[4] || args[2] != "query" && strings.EqualFold(name, args[4])
 		})
-		if len(left) == len(list.Headers) {
-			return fmt.Errorf("the version does not %s the header %s of a %s: see postern transforms show",
-				args[3], args[4], args[2])
+		if len(left) == len(*list) {
+			return fmt.Errorf("the version does not %s %s in a %s: see postern transforms show", args[3], args[4], args[2])
 		}
-		list.Headers = left
+		*list = left
 		return nil
 	})
 }
 
-// changesIn returns the headers of an operation in a direction.
-func changesIn(now *client.Transforms, direction, operation string) (*client.ChangedHeaders, error) {
-	changes := map[string]*client.HeaderChanges{"request": &now.Request, "response": &now.Response}[direction]
+// changesIn returns the entries of an operation on what.
+func changesIn(now *client.Transforms, what, operation string) (*[]string, error) {
+	changes := map[string]*client.Changes{"request": &now.Request, "query": &now.Request, "response": &now.Response}[what]
 	if changes == nil {
-		return nil, usageError{"DIRECTION is request or response, not " + direction}
+		return nil, usageError{"WHAT is request, query or response, not " + what}
 	}
-	list := changes.Operation(operation)
-	if list == nil {
+	changed := changes.Operation(operation)
+	if changed == nil {
 		return nil, usageError{"OPERATION is remove, rename, replace, add or append, not " + operation}
 	}
-	return list, nil
+	if what == "query" {
+		return &changed.Query, nil
+	}
+	return &changed.Headers, nil
 }
 
 // onTransforms completes a command that shows the transforms of a version, after change has changed
@@ -151,24 +154,24 @@ func printTransforms(t terminal, c *cobra.Command, found client.Transforms) erro
 		return printJSON(t.out, found)
 	}
 	var rows [][]string
-	for _, direction := range []string{"request", "response"} {
+	for _, what := range []string{"request", "query", "response"} {
 		for _, operation := range []string{"remove", "rename", "replace", "add", "append"} {
-			list, err := changesIn(&found, direction, operation)
+			list, err := changesIn(&found, what, operation)
 			if err != nil {
 				return err
 			}
-			for _, entry := range list.Headers {
-				header, value, _ := strings.Cut(entry, ":")
-				rows = append(rows, []string{direction, operation, header, value})
+			for _, entry := range *list {
+				name, value, _ := strings.Cut(entry, ":")
+				rows = append(rows, []string{what, operation, name, value})
 			}
 		}
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(t.out, "No headers are changed.")
+		_, err := fmt.Fprintln(t.out, "Nothing is changed.")
 		return err
 	}
 	return table(t.out, func(row func(...string)) {
-		row("DIRECTION", "OPERATION", "HEADER", "VALUE")
+		row("WHAT", "OPERATION", "NAME", "VALUE")
 		for _, one := range rows {
 			row(one...)
 		}

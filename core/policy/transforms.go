@@ -7,7 +7,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// SplitChange returns the header of an entry of snapshot.HeaderChanges, and what follows its colon.
+// SplitChange returns the header of an entry of snapshot.Changes, and what follows its colon.
 func SplitChange(entry string) (header, value string) {
 	header, value, _ = strings.Cut(entry, ":")
 	return strings.TrimSpace(header), strings.TrimSpace(value)
@@ -40,7 +40,7 @@ func isAmong(name string, lower ...string) bool {
 
 // ChangesBeside returns the changes of requests to an environment that sends these headers of its own.
 // Changes that name one of them are left out: the upstream takes the header for the gateway's.
-func ChangesBeside(changes snapshot.HeaderChanges, own []snapshot.UpstreamHeader) snapshot.HeaderChanges {
+func ChangesBeside(changes snapshot.Changes, own []snapshot.UpstreamHeader) snapshot.Changes {
 	if len(own) == 0 {
 		return changes
 	}
@@ -53,7 +53,7 @@ func ChangesBeside(changes snapshot.HeaderChanges, own []snapshot.UpstreamHeader
 			return isOwn(header) || renames && isOwn(value)
 		})
 	}
-	return snapshot.HeaderChanges{
+	return snapshot.Changes{
 		Remove:  without(changes.Remove, false),
 		Rename:  without(changes.Rename, true),
 		Replace: without(changes.Replace, false),

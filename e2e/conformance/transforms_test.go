@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -15,30 +16,40 @@ import (
 
 // transformShapes are transforms of each operation alone, and of all in their order.
 func transformShapes() map[string]snapshot.Transforms {
-	both := func(c snapshot.HeaderChanges) snapshot.Transforms {
+	both := func(c snapshot.Changes) snapshot.Transforms {
 		return snapshot.Transforms{Request: c, Response: c}
 	}
 	return map[string]snapshot.Transforms{
-		"remove":  both(snapshot.HeaderChanges{Remove: []string{"X-Known", "x-twice", "X-Absent"}}),
-		"rename":  both(snapshot.HeaderChanges{Rename: []string{"X-Known:X-New", "X-Twice:X-Known", "X-Absent:X-Other"}}),
-		"replace": both(snapshot.HeaderChanges{Replace: []string{"X-Known:r", "x-twice:it's: \"r\"", "X-Absent:r"}}),
-		"add":     both(snapshot.HeaderChanges{Add: []string{"X-Known:a", "X-Absent:a:b", "x-lower:a ${HOME} %20"}}),
-		"append":  both(snapshot.HeaderChanges{Append: []string{"X-Known:1", "X-Twice:2", "X-Absent:3", "X-Absent:4"}}),
-		"all": both(snapshot.HeaderChanges{
+		"remove":  both(snapshot.Changes{Remove: []string{"X-Known", "x-twice", "X-Absent"}}),
+		"rename":  both(snapshot.Changes{Rename: []string{"X-Known:X-New", "X-Twice:X-Known", "X-Absent:X-Other"}}),
+		"replace": both(snapshot.Changes{Replace: []string{"X-Known:r", "x-twice:it's: \"r\"", "X-Absent:r"}}),
+		"add":     both(snapshot.Changes{Add: []string{"X-Known:a", "X-Absent:a:b", "x-lower:a ${HOME} %20"}}),
+		"append":  both(snapshot.Changes{Append: []string{"X-Known:1", "X-Twice:2", "X-Absent:3", "X-Absent:4"}}),
+		"all": both(snapshot.Changes{
 			Remove:  []string{"X-Other"},
 			Rename:  []string{"X-Known:X-Other", "X-Twice:X-New"},
 			Replace: []string{"X-Other:replaced", "X-New:replaced", "X-Twice:replaced"},
 			Add:     []string{"X-Known:added", "X-New:added", "X-Other:added", "X-Twice:added"},
 			Append:  []string{"X-Known:appended", "X-Other:appended", "X-Last:1"},
 		}),
+		"query": {
+			Query: snapshot.Changes{
+				Remove:  []string{"gone", "X"},
+				Rename:  []string{"old:new", "a/b:c&d", "absent:kept"},
+				Replace: []string{"known:it's: \"r\" & more", "absent:r", "new:replaced"},
+				Add:     []string{"known:a", "added:a b+c%20~!*()", "z:1"},
+				Append:  []string{"known:last", "flag:1", "more:1", "more:2"},
+			},
+		},
+		"query untouched": {Query: snapshot.Changes{Remove: []string{"nothing"}}},
 		"standard headers": {
-			Request: snapshot.HeaderChanges{
+			Request: snapshot.Changes{
 				Remove:  []string{"Cookie", "Accept-Encoding", "Referer"},
 				Replace: []string{"User-Agent:gateway"},
 				Add:     []string{"Accept:application/json"},
 				Append:  []string{"Cache-Control:no-cache"},
 			},
-			Response: snapshot.HeaderChanges{
+			Response: snapshot.Changes{
 				Remove:  []string{"Set-Cookie", "ETag", "Last-Modified"},
 				Replace: []string{"Cache-Control:no-store", "Location:https://elsewhere.example/"},
 				Add:     []string{"X-Frame-Options:DENY", "Strict-Transport-Security:max-age=31536000"},
@@ -70,6 +81,14 @@ func transformCases(k string) []Case {
 		one("DELETE", "DELETE", projectHost, prod+"/x", with(k)...),
 		one("by the name of the host", "GET", bareHost, "/shop"+prod+"/x", with(k)...),
 		websocket("websocket", prod+"/ws", with(k)...),
+	}
+	for n, query := range []string{
+		"", "?", "??", "?&", "?=", "?=a", "?a", "?a=", "?a=1&a=2", "?b=1&a=2&b=3", "?gone=1&x=1&X=2", "?old=1&new=2&old=3",
+		"?known=1&known=2", "?known", "?flag", "?flag=", "?flag&flag=2", "?a%2Fb=1&c=2", "?a/b=%2F/&a/c=:", "?q=a+b%20c%2B",
+		"?q=%41%zz%4&%=1", "?q=%C3%A4%00%ff", "?q=\xc3\xa4", "?q=a%26b%3Dc", "?q=!$'()*,-._~;:@[]{}|^`%22%5C%3C%3E",
+		"?a=1;b=2", "?a=1&&b=2&", "?a==1", "?gone=?", "?nothing?", "?%61=1&a=2", "?a-b=1&a=2&ab=3&A=4&a.b=5",
+	} {
+		out = append(out, get(fmt.Sprintf("query %d %s", n, query), prod+"/x"+query, k))
 	}
 	for _, s := range slices.Concat(scripted.Transformed(), scripted.Cookies()) {
 		out = append(out, get("answer "+s.Name, prod+scripted.Path+s.Name, with(k)...))

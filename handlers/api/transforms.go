@@ -7,45 +7,52 @@ import (
 
 	"postern/core/snapshot"
 	"postern/handlers/web"
+	"postern/platform/fault"
 	"postern/service/projects"
 )
 
 // changed is what an operation of a transform changes.
 type changed struct {
-	Headers []string    `json:"headers,omitempty" doc:"header:value; of remove the header, of rename header:new name" example:"[\"X-A:1\"]"`
-	Query   unavailable `json:"query,omitempty"`
+	Headers []string    `json:"headers,omitempty" doc:"name:value; of remove the name, of rename name:new name" example:"[\"X-A:1\"]"`
+	Query   []string    `json:"query,omitempty" doc:"The same for arguments of a request's query" example:"[\"page:1\"]"`
 	Body    unavailable `json:"body,omitempty"`
 }
 
 type changesInput struct {
-	Remove  changed `json:"remove,omitempty" doc:"Headers that are removed"`
-	Rename  changed `json:"rename,omitempty" doc:"Headers that get another name"`
-	Replace changed `json:"replace,omitempty" doc:"Values of headers that the message has"`
-	Add     changed `json:"add,omitempty" doc:"Headers that the message does not have"`
-	Append  changed `json:"append,omitempty" doc:"Further lines of headers"`
+	Remove  changed `json:"remove,omitempty" doc:"What is removed"`
+	Rename  changed `json:"rename,omitempty" doc:"What gets another name"`
+	Replace changed `json:"replace,omitempty" doc:"Values of what the message has"`
+	Add     changed `json:"add,omitempty" doc:"What the message does not have"`
+	Append  changed `json:"append,omitempty" doc:"Further values"`
 }
 
-func (in *changesInput) changes() snapshot.HeaderChanges {
-	return snapshot.HeaderChanges{
-		Remove:  in.Remove.Headers,
-		Rename:  in.Rename.Headers,
-		Replace: in.Replace.Headers,
-		Add:     in.Add.Headers,
-		Append:  in.Append.Headers,
+// changes returns the lists of the operations that of takes.
+func (in *changesInput) changes(of func(*changed) []string) snapshot.Changes {
+	return snapshot.Changes{
+		Remove:  of(&in.Remove),
+		Rename:  of(&in.Rename),
+		Replace: of(&in.Replace),
+		Add:     of(&in.Add),
+		Append:  of(&in.Append),
 	}
 }
+
+func headersOf(c *changed) []string { return c.Headers }
+
+func queryOf(c *changed) []string { return c.Query }
 
 // unavailable returns the members that are not available yet, by their pointers below at.
 func (in *changesInput) unavailable(at string, into map[string]unavailable) {
 	for name, one := range map[string]changed{
 		"remove": in.Remove, "rename": in.Rename, "replace": in.Replace, "add": in.Add, "append": in.Append,
 	} {
-		into[at+name+"/query"], into[at+name+"/body"] = one.Query, one.Body
+		into[at+name+"/body"] = one.Body
 	}
 }
 
 type changedOutput struct {
 	Headers []string `json:"headers"`
+	Query   []string `json:"query,omitempty" doc:"Of requests"`
 }
 
 type changesOutput struct {
@@ -56,14 +63,16 @@ type changesOutput struct {
 	Append  changedOutput `json:"append"`
 }
 
-func changesOutputOf(c *snapshot.HeaderChanges) changesOutput {
-	headers := func(list []string) changedOutput { return changedOutput{append([]string{}, list...)} }
+func changesOutputOf(headers, query *snapshot.Changes) changesOutput {
+	both := func(headers, query []string) changedOutput {
+		return changedOutput{append([]string{}, headers...), query}
+	}
 	return changesOutput{
-		Remove:  headers(c.Remove),
-		Rename:  headers(c.Rename),
-		Replace: headers(c.Replace),
-		Add:     headers(c.Add),
-		Append:  headers(c.Append),
+		Remove:  both(headers.Remove, query.Remove),
+		Rename:  both(headers.Rename, query.Rename),
+		Replace: both(headers.Replace, query.Replace),
+		Add:     both(headers.Add, query.Add),
+		Append:  both(headers.Append, query.Append),
 	}
 }
 
@@ -86,8 +95,8 @@ func taggedTransforms(found projects.Transforms, err error) (*tagged[transformsO
 		return nil, err
 	}
 	out := transformsOutput{
-		Request:  changesOutputOf(&found.Request),
-		Response: changesOutputOf(&found.Response),
+		Request:  changesOutputOf(&found.Request, &found.Query),
+		Response: changesOutputOf(&found.Response, &snapshot.Changes{}),
 		ETag:     web.FormatETag(found.ETag),
 	}
 	return &tagged[transformsOutput]{out.ETag, out}, nil
@@ -111,7 +120,14 @@ func (h *Handler) setTransforms(ctx context.Context, in *struct {
 	if err := refuseUnavailable(later); err != nil {
 		return nil, err
 	}
-	change := snapshot.Transforms{Request: in.Body.Request.changes(), Response: in.Body.Response.changes()}
+	if query := in.Body.Response.changes(queryOf); !query.None() {
+		return nil, fault.InvalidField("/response", "invalid_argument", "Responses have no query: leave query out.")
+	}
+	change := snapshot.Transforms{
+		Request:  in.Body.Request.changes(headersOf),
+		Query:    in.Body.Request.changes(queryOf),
+		Response: in.Body.Response.changes(headersOf),
+	}
 	etag := web.ParseIfMatch(in.IfMatch)
 	return taggedTransforms(h.Projects.SetTransforms(ctx, web.Principal(ctx), in.Project, in.Version, etag, change))
 }

@@ -76,8 +76,8 @@ func changeLine(direction, operation, name, value string) string {
 func eachChange(of *snapshot.Transforms, visit func(direction, operation string, list *[]string)) {
 	for _, one := range []struct {
 		direction string
-		changes   *snapshot.HeaderChanges
-	}{{"request", &of.Request}, {"response", &of.Response}} {
+		changes   *snapshot.Changes
+	}{{"request", &of.Request}, {"query", &of.Query}, {"response", &of.Response}} {
 		visit(one.direction, "remove", &one.changes.Remove)
 		visit(one.direction, "rename", &one.changes.Rename)
 		visit(one.direction, "replace", &one.changes.Replace)
@@ -94,13 +94,17 @@ func readTransformLines(text string) (out snapshot.Transforms, at []string, wron
 		known := false
 		eachChange(&out, func(d, o string, list *[]string) {
 			if strings.EqualFold(d, direction) && strings.EqualFold(o, operation) && entry != "" {
-				at = append(at, fmt.Sprintf("/%s/%s/headers/%d", d, o, len(*list)))
+				place := d + "/" + o + "/headers"
+				if d == "query" {
+					place = "request/" + o + "/query"
+				}
+				at = append(at, fmt.Sprintf("/%s/%d", place, len(*list)))
 				*list, known = append(*list, entry), true
 			}
 		})
 		if !known {
-			return out, at, fmt.Sprintf("Line %d: begin with request or response, then remove, rename, replace, add or "+
-				"append, then the header, such as: request add X-Source: shop.", n+1)
+			return out, at, fmt.Sprintf("Line %d: begin with request, query or response, then remove, rename, replace, "+
+				"add or append, then the name, such as: request add X-Source: shop.", n+1)
 		}
 	}
 	return out, at, ""

@@ -284,12 +284,15 @@ func (m *maker) key(p *snapshot.Project, t snapshot.Tenant) snapshot.Key {
 // transforms returns changes to headers in the order in which they are stored.
 func (m *maker) transforms() (out snapshot.Transforms) {
 	if m.maybe() {
-		out.Request = snapshot.HeaderChanges{
+		out.Request = snapshot.Changes{
 			Remove: []string{"X-Gone"}, Rename: []string{"X-Old:X-New"}, Add: []string{"X-A:1", "X-B:it's \"quoted\""},
 		}
 	}
 	if m.maybe() {
-		out.Response = snapshot.HeaderChanges{Replace: []string{"X-Powered-By:nobody"}, Append: []string{"X-A:1", "X-A:2"}}
+		out.Query = snapshot.Changes{Rename: []string{"q:query"}, Append: []string{"page:1"}}
+	}
+	if m.maybe() {
+		out.Response = snapshot.Changes{Replace: []string{"X-Powered-By:nobody"}, Append: []string{"X-A:1", "X-A:2"}}
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,16 +38,18 @@ func viewTransforms(v models.Version) Transforms {
 
 func compileTransforms(row models.Transforms) snapshot.Transforms {
 	return snapshot.Transforms{
-		Request:  snapshot.HeaderChanges(row.Request),
-		Response: snapshot.HeaderChanges(row.Response),
+		Request:  snapshot.Changes(row.Request),
+		Query:    snapshot.Changes(row.Query),
+		Response: snapshot.Changes(row.Response),
 	}
 }
 
 // TransformRows returns the row of transforms.
 func TransformRows(of snapshot.Transforms) models.Transforms {
 	return models.Transforms{
-		Request:  models.HeaderChanges(of.Request),
-		Response: models.HeaderChanges(of.Response),
+		Request:  models.Changes(of.Request),
+		Query:    models.Changes(of.Query),
+		Response: models.Changes(of.Response),
 	}
 }
 
@@ -95,31 +98,44 @@ func (s *Service) SetTransforms(
 // CheckTransforms returns what is wrong with transforms, below a pointer. It removes the spaces around
 // headers and values.
 func CheckTransforms(prefix string, in *snapshot.Transforms) []fault.Field {
-	wrong := checkChanges(prefix+"/request/", &in.Request, policy.FixedRequestHeader)
-	return append(wrong, checkChanges(prefix+"/response/", &in.Response, policy.FixedResponseHeader)...)
+	header := func(fixed func(string) bool) checkEntry {
+		return func(operation, name, value string) (code, detail string) {
+			return wrongChange(operation, name, value, fixed)
+		}
+	}
+	return slices.Concat(
+		checkChanges(prefix+"/request/%s/headers", &in.Request, strings.ToLower, header(policy.FixedRequestHeader)),
+		checkChanges(prefix+"/request/%s/query", &in.Query, strings.Clone, wrongArgument),
+		checkChanges(prefix+"/response/%s/headers", &in.Response, strings.ToLower, header(policy.FixedResponseHeader)),
+	)
 }
 
-func checkChanges(prefix string, in *snapshot.HeaderChanges, fixed func(string) bool) (wrong []fault.Field) {
+// checkEntry returns what is wrong with an entry of an operation, "" for nothing.
+type checkEntry func(operation, name, value string) (code, detail string)
+
+// checkChanges returns what is wrong with changes. at is the pointer of an operation's list; names are
+// the same if what same returns for them is.
+func checkChanges(at string, in *snapshot.Changes, same func(string) string, check checkEntry) (wrong []fault.Field) {
 	for _, operation := range []struct {
 		name string
 		list []string
 	}{
 		{"remove", in.Remove}, {"rename", in.Rename}, {"replace", in.Replace}, {"add", in.Add}, {"append", in.Append},
 	} {
-		at := prefix + operation.name + "/headers"
+		at := fmt.Sprintf(at, operation.name)
 		if len(operation.list) > maxHeaderChanges {
 			wrong = append(wrong, fault.Field{Pointer: at, Code: "too_many",
-				Detail: fmt.Sprintf("Use at most %d headers in an operation.", maxHeaderChanges)})
+				Detail: fmt.Sprintf("Use at most %d entries in an operation.", maxHeaderChanges)})
 			continue
 		}
 		seen := map[string]bool{}
 		for i, entry := range operation.list {
 			name, value := policy.SplitChange(entry)
-			code, detail := wrongChange(operation.name, name, value, fixed)
-			if key := strings.ToLower(name); code == "" && seen[key] && operation.name != "append" {
-				code, detail = "duplicate", "This header stands twice in the operation."
+			code, detail := check(operation.name, name, value)
+			if code == "" && seen[same(name)] && operation.name != "append" {
+				code, detail = "duplicate", "This name stands twice in the operation."
 			}
-			seen[strings.ToLower(name)] = true
+			seen[same(name)] = true
 			if code != "" {
 				wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s/%d", at, i), Code: code, Detail: detail})
 			}
@@ -168,6 +184,28 @@ func wrongChangedHeader(name string, fixed func(string) bool) (code, detail stri
 			"Credentials for the upstream are headers of its environment."
 	}
 	return "", ""
+}
+
+// wrongArgument returns what is wrong with an entry for the query, "" for nothing.
+func wrongArgument(operation, name, value string) (code, detail string) {
+	wrongName := func(text string) bool {
+		return text == "" || len(text) > maxChangedHeader || strings.Contains(text, "$(") ||
+			strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) >= 0
+	}
+	switch {
+	case wrongName(name) || operation == "rename" && value != "" && wrongName(value):
+		return "invalid_argument", fmt.Sprintf("Use the name of an argument as it is without escapes: printable ASCII "+
+			"characters without spaces and colons, at most %d.", maxChangedHeader)
+	case operation == "remove" && value != "":
+		return "invalid_argument", "Name the argument alone, such as " + name + "."
+	case operation == "remove":
+		return "", ""
+	case value == "":
+		return "required", "Write the name and a value with a colon between them, such as " + name + ":value."
+	case operation == "rename" && name == value:
+		return "invalid_argument", "Use another name, or leave this out."
+	}
+	return wrongHeaderValue(value)
 }
 
 func wrongHeaderValue(value string) (code, detail string) {

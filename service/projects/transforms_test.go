@@ -22,8 +22,8 @@ func TestTransforms(t *testing.T) {
 			t.Fatalf("at first: %+v, %v", before, err)
 		}
 		set, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", before.ETag, snapshot.Transforms{
-			Request:  snapshot.HeaderChanges{Add: []string{" X-Source : the shop "}, Rename: []string{"X-Old:X-New"}},
-			Response: snapshot.HeaderChanges{Remove: []string{"X-Powered-By"}},
+			Request:  snapshot.Changes{Add: []string{" X-Source : the shop "}, Rename: []string{"X-Old:X-New"}},
+			Response: snapshot.Changes{Remove: []string{"X-Powered-By"}},
 		})
 		if err != nil || set.ETag == before.ETag || set.Request.Add[0] != "X-Source:the shop" {
 			t.Fatalf("set: %+v, %v", set, err)
@@ -61,9 +61,9 @@ func TestTransforms(t *testing.T) {
 
 // Every header that the gateway sets or depends on is refused, in any spelling that could be taken for it.
 func TestTransformsRefused(t *testing.T) {
-	request := func(c snapshot.HeaderChanges) snapshot.Transforms { return snapshot.Transforms{Request: c} }
-	response := func(c snapshot.HeaderChanges) snapshot.Transforms { return snapshot.Transforms{Response: c} }
-	add := func(entry string) snapshot.Transforms { return request(snapshot.HeaderChanges{Add: []string{entry}}) }
+	request := func(c snapshot.Changes) snapshot.Transforms { return snapshot.Transforms{Request: c} }
+	response := func(c snapshot.Changes) snapshot.Transforms { return snapshot.Transforms{Response: c} }
+	add := func(entry string) snapshot.Transforms { return request(snapshot.Changes{Add: []string{entry}}) }
 	for _, tc := range []struct {
 		in   snapshot.Transforms
 		want string
@@ -87,22 +87,30 @@ func TestTransformsRefused(t *testing.T) {
 		{add("X-A::b"), "/request/add/headers/0 invalid_value"},
 		{add("X-A:ä"), "/request/add/headers/0 invalid_value"},
 		{add("X-A:" + strings.Repeat("a", 1001)), "/request/add/headers/0 too_long"},
-		{request(snapshot.HeaderChanges{Rename: []string{"X-A:X-User-Id", "X-B:X-Authenticated-Userid"}}),
+		{request(snapshot.Changes{Rename: []string{"X-A:X-User-Id", "X-B:X-Authenticated-Userid"}}),
 			"/request/rename/headers/1 fixed_header"},
-		{request(snapshot.HeaderChanges{Rename: []string{"X-API-Key:X-A"}}), "/request/rename/headers/0 fixed_header"},
-		{request(snapshot.HeaderChanges{Rename: []string{"X-A:x-a"}}), "/request/rename/headers/0 invalid_header"},
-		{request(snapshot.HeaderChanges{Rename: []string{"X-A:Cookie"}}), "/request/rename/headers/0 fixed_header"},
-		{request(snapshot.HeaderChanges{Remove: []string{"X-A:1"}}), "/request/remove/headers/0 invalid_header"},
-		{request(snapshot.HeaderChanges{Remove: []string{"X-A", "x-a"}}), "/request/remove/headers/1 duplicate"},
-		{request(snapshot.HeaderChanges{Append: make([]string, 51)}), "/request/append/headers too_many"},
-		{response(snapshot.HeaderChanges{Replace: []string{"Set-Cookie:a=b"}}), "/response/replace/headers/0 fixed_header"},
-		{response(snapshot.HeaderChanges{Remove: []string{"Content-Encoding"}}), "/response/remove/headers/0 fixed_header"},
-		{response(snapshot.HeaderChanges{Remove: []string{"WWW-Authenticate"}}), "/response/remove/headers/0 fixed_header"},
-		{response(snapshot.HeaderChanges{Add: []string{"Access-Control-Allow-Origin:*"}}),
+		{request(snapshot.Changes{Rename: []string{"X-API-Key:X-A"}}), "/request/rename/headers/0 fixed_header"},
+		{request(snapshot.Changes{Rename: []string{"X-A:x-a"}}), "/request/rename/headers/0 invalid_header"},
+		{request(snapshot.Changes{Rename: []string{"X-A:Cookie"}}), "/request/rename/headers/0 fixed_header"},
+		{request(snapshot.Changes{Remove: []string{"X-A:1"}}), "/request/remove/headers/0 invalid_header"},
+		{request(snapshot.Changes{Remove: []string{"X-A", "x-a"}}), "/request/remove/headers/1 duplicate"},
+		{request(snapshot.Changes{Append: make([]string, 51)}), "/request/append/headers too_many"},
+		{snapshot.Transforms{Query: snapshot.Changes{Add: []string{"a b:1"}}}, "/request/add/query/0 invalid_argument"},
+		{snapshot.Transforms{Query: snapshot.Changes{Add: []string{"page"}}}, "/request/add/query/0 required"},
+		{snapshot.Transforms{Query: snapshot.Changes{Remove: []string{"a", "A", "a"}}}, "/request/remove/query/2 duplicate"},
+		{snapshot.Transforms{Query: snapshot.Changes{Rename: []string{"a:a"}}}, "/request/rename/query/0 invalid_argument"},
+		{snapshot.Transforms{Query: snapshot.Changes{Replace: []string{"a:$(id)"}}},
+			"/request/replace/query/0 invalid_value"},
+		{snapshot.Transforms{Query: snapshot.Changes{Rename: []string{"a:$(id)"}}},
+			"/request/rename/query/0 invalid_argument"},
+		{response(snapshot.Changes{Replace: []string{"Set-Cookie:a=b"}}), "/response/replace/headers/0 fixed_header"},
+		{response(snapshot.Changes{Remove: []string{"Content-Encoding"}}), "/response/remove/headers/0 fixed_header"},
+		{response(snapshot.Changes{Remove: []string{"WWW-Authenticate"}}), "/response/remove/headers/0 fixed_header"},
+		{response(snapshot.Changes{Add: []string{"Access-Control-Allow-Origin:*"}}),
 			"/response/add/headers/0 fixed_header"},
-		{response(snapshot.HeaderChanges{Add: []string{"X-RateLimit-Limit-Minute:1"}}),
+		{response(snapshot.Changes{Add: []string{"X-RateLimit-Limit-Minute:1"}}),
 			"/response/add/headers/0 fixed_header"},
-		{response(snapshot.HeaderChanges{Add: []string{"X-Accel-Redirect:/internal"}}),
+		{response(snapshot.Changes{Add: []string{"X-Accel-Redirect:/internal"}}),
 			"/response/add/headers/0 fixed_header"},
 	} {
 		wrong := projects.CheckTransforms("", &tc.in)
@@ -111,8 +119,9 @@ func TestTransformsRefused(t *testing.T) {
 		}
 	}
 	allowed := snapshot.Transforms{
-		Request: snapshot.HeaderChanges{Remove: []string{"Cookie", "Referer"}, Append: []string{"X-A:1", "X-A:2"}},
-		Response: snapshot.HeaderChanges{
+		Request: snapshot.Changes{Remove: []string{"Cookie", "Referer"}, Append: []string{"X-A:1", "X-A:2"}},
+		Query:   snapshot.Changes{Add: []string{"filter[a]:1", "a/b:c:d"}, Remove: []string{"A", "a"}},
+		Response: snapshot.Changes{
 			Remove: []string{"Set-Cookie", "X-Powered-By"},
 			Add:    []string{"X-Frame-Options:DENY"},
 		},

@@ -2,7 +2,7 @@ package projects
 
 import "postern/views/ui"
 
-// Transforms shows which headers of requests and responses a version changes.
+// Transforms shows how a version changes requests and responses.
 type Transforms struct {
 	Page    ui.Page
 	Version string // name
@@ -11,9 +11,9 @@ type Transforms struct {
 	BackURL string          // of the project
 }
 
-// TransformRow is a change to a header.
+// TransformRow is a change to a header or to the query.
 type TransformRow struct {
-	Direction string // request or response
+	Direction string // request, query or response
 	Operation string
 	Header    string
 	Value     string // of a rename the new name; "": none

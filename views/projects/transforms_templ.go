@@ -57,12 +57,12 @@ func TransformsPage(m Transforms) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1 max-w-2xl\">Headers that are changed on the way to the upstream and on the way back, in this order: remove, rename, replace, add, append. Refusals by the gateway are changed like other responses.</p><div class=\"card mt-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1 max-w-2xl\">Headers and queries that are changed on the way to the upstream, and headers on the way back, in this order: remove, rename, replace, add, append. Refusals by the gateway are changed like other responses.</p><div class=\"card mt-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"text-muted px-5 py-8 text-center\">No headers are changed.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"text-muted px-5 py-8 text-center\">Nothing is changed.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -156,7 +156,7 @@ func transformTable(m Transforms) templ.Component {
 			templ_7745c5c3_Var6 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div class=\"table-frame\" role=\"region\" aria-labelledby=\"transforms-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Header</th><th scope=\"col\">Change</th><th scope=\"col\">Value</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div class=\"table-frame\" role=\"region\" aria-labelledby=\"transforms-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Change</th><th scope=\"col\">Value</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -279,8 +279,8 @@ func transformsForm(m *TransformsForm) templ.Component {
 			Value:       m.Lines,
 			Mono:        true,
 			Placeholder: "request add X-Source: shop",
-			Hint: "One a line: request or response, then the operation, then the header. replace, add and append take a " +
-				"value behind a colon, rename the new name: response rename X-Powered-By: X-Upstream. Values are literal.",
+			Hint: "One a line: request or response for a header, or query, then the operation, then the name. replace, add " +
+				"and append take a value behind a colon, rename the new name: response rename X-Powered-By: X-Upstream. Values are literal.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
