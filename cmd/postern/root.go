@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -134,26 +135,45 @@ func newRoot(t terminal) *cobra.Command {
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return unknownBuild
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" && len(setting.Value) >= 12 {
-			return setting.Value[:12]
-		}
+	if revision := commit(); revision != unknownBuild {
+		return revision[:12]
 	}
 	return "development"
+}
+
+const unknownBuild = "unknown"
+
+// commit returns the commit that the binary was built from, with "+changes" if there were others.
+func commit() string {
+	revision, changes := "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			switch {
+			case setting.Key == "vcs.revision":
+				revision = setting.Value
+			case setting.Key == "vcs.modified" && setting.Value == "true":
+				changes = "+changes"
+			}
+		}
+	}
+	if len(revision) < 12 {
+		return unknownBuild
+	}
+	return revision + changes
 }
 
 func newVersion(t terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, its commit and the version of Go that it was built with",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(t.out, "postern "+version())
+			_, err := fmt.Fprintf(t.out, "postern %s\ncommit  %s\ngo      %s\n", version(), commit(), runtime.Version())
 			return err
 		},
 	}
