@@ -127,7 +127,7 @@ func (c *engineCall) refuse(d policy.Denial) {
 
 // answer answers with a denial, and returns how many bytes of its body were sent.
 func (c *engineCall) answer(d policy.Denial) int64 {
-	fields := c.changesAnswers().response(c.withOwnLines(denialFields[d]))
+	fields := c.changesOwnAnswers().response(c.withOwnLines(denialFields[d]))
 	return c.exchange.Answer(d.Status, fields, bodies[d])
 }
 

@@ -95,7 +95,7 @@ func (c *httpCall) refuse(d policy.Denial) {
 	h := c.w.Header()
 	c.corsLines(func(name, value string) { h[name] = []string{value} })
 	c.limitLines(func(name, value string) { h[name] = []string{value} })
-	c.changesAnswers().responseHeader(h)
+	c.changesOwnAnswers().responseHeader(h)
 	c.bytesOut += refuse(c.w, c.r, d)
 }
 
@@ -169,8 +169,7 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	to := c.w.Header()
 	c.withhold(from.Header)
 	rewriteResponse(to, from.Header)
-	c.changesAnswers().responseHeader(to)
-	c.withhold(to)
+	c.changeAnswer(to)
 	c.setOwnLines(to, from.StatusCode)
 	announced := announceTrailers(to, from.Trailer)
 	// A stream is flushed after each read. A response of known length is not: buffering

@@ -34,14 +34,14 @@ func (c *engineCall) answerPreflight(r *request) {
 		fields = append(fields, engine.Field{Name: name, Value: value})
 	})
 	c.status = http.StatusOK
-	c.bytesOut += c.exchange.Answer(http.StatusOK, c.changesAnswers().response(fields), nil)
+	c.bytesOut += c.exchange.Answer(http.StatusOK, c.changesOwnAnswers().response(fields), nil)
 }
 
 func (c *httpCall) answerPreflight(r *request) {
 	h := c.w.Header()
 	set := func(name, value string) { h[name] = []string{value} }
 	c.route.project.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, set)
-	c.changesAnswers().responseHeader(h)
+	c.changesOwnAnswers().responseHeader(h)
 	h["Content-Length"] = []string{"0"}
 	c.status = http.StatusOK
 	c.w.WriteHeader(http.StatusOK)

@@ -145,10 +145,29 @@ func without(fields []engine.Field, name string) []engine.Field {
 	return slices.DeleteFunc(fields, func(f engine.Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// changesAnswers returns the transforms of the call's answers; nil before its version is known.
+// changesAnswers returns the transforms of upstreams' responses to the call; nil before its version is
+// known.
 func (c *call) changesAnswers() *headerChanges {
 	if c.route.version == nil {
 		return nil
 	}
 	return c.route.version.answers
+}
+
+// changesOwnAnswers returns the transforms of the gateway's own answers to the call. There are none
+// under the caps of an unclaimed project: a browser that shows the answer would obey a Refresh.
+func (c *call) changesOwnAnswers() *headerChanges {
+	if c.route.version == nil || c.capped() {
+		return nil
+	}
+	return c.route.version.answers
+}
+
+// changeAnswer applies the transforms to an upstream's response, which gets no field by them that the
+// caller must not get.
+func (c *httpCall) changeAnswer(header http.Header) {
+	if changes := c.changesAnswers(); changes != nil {
+		changes.responseHeader(header)
+		c.withhold(header)
+	}
 }

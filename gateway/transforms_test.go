@@ -91,6 +91,26 @@ func TestTransformsBesideUpstreamHeaders(t *testing.T) {
 	}
 }
 
+// Transforms lead no browser away from an unclaimed project, neither by its responses nor by refusals.
+func TestTransforms_unclaimed(t *testing.T) {
+	onBothPaths(t, func(t *testing.T, path rigOption) {
+		changes := snapshot.Changes{
+			Rename: []string{"X-Lure:Refresh"},
+			Add:    []string{"Refresh:0;url=https://evil.example", "X-Content-Type-Options:none", "X-Kept:1"},
+		}
+		upstream := func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Lure", "0;url=https://evil.example") }
+		r := newRig(t, upstream, unclaimed, withTransforms(snapshot.Transforms{Response: changes}), path)
+		key := "X-API-Key: " + r.mint("prod", snapshot.Key{ID: "key_1", Owner: "app", Scopes: []string{"*"}})
+		shown := r.call("GET", "/shop/1.0.0/prod/x", key, "Accept: text/html")
+		wantHeader(t, "response", shown.Header, map[string]string{
+			"Refresh": "", "X-Content-Type-Options": "nosniff", "X-Kept": "1",
+		})
+		refused := r.call("GET", "/shop/1.0.0/prod/x", "X-API-Key: none", "Accept: text/html")
+		r.wantCode("refused", refused, 401, "invalid_key")
+		wantHeader(t, "refusal", refused.Header, map[string]string{"Refresh": "", "X-Kept": ""})
+	})
+}
+
 func wantHeader(t *testing.T, what string, got http.Header, want map[string]string) {
 	t.Helper()
 	for name, lines := range want {

@@ -100,8 +100,7 @@ func (c *httpCall) writeSwitch(to io.Writer, response *http.Response) error {
 	h, upgrade := http.Header{}, response.Header["Upgrade"]
 	c.withhold(response.Header)
 	rewriteResponse(h, response.Header) // removes Upgrade
-	c.changesAnswers().responseHeader(h)
-	c.withhold(h)
+	c.changeAnswer(h)
 	c.setOwnLines(h, response.StatusCode)
 	h["Connection"], h["Upgrade"] = upgradeOnly, upgrade
 	out := bufio.NewWriter(to)
