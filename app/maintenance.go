@@ -53,6 +53,16 @@ func WelcomeCode(ctx context.Context, c config.Config) (code string, err error) 
 	return code, err
 }
 
+// RecoveryCode returns a one-time code with which an account gets a new password. Earlier codes of the
+// account are void.
+func RecoveryCode(ctx context.Context, c config.Config, email string) (code string, err error) {
+	err = onDatabase(ctx, c, func(db *models.DB) (err error) {
+		code, err = (&accounts.Service{DB: db}).RecoveryCode(ctx, email)
+		return err
+	})
+	return code, err
+}
+
 // onDatabase calls work with a database that a server has created, and may be running on.
 func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) error) error {
 	if c.DatabaseURL == "" {

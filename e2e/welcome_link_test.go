@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"postern/app"
+	"postern/testkit"
 )
 
 // A new link can be had while the server runs, as long as there is no account.
@@ -36,4 +37,29 @@ func TestWelcomeCode(t *testing.T) {
 	if code, err := app.WelcomeCode(t.Context(), server.Config); err == nil {
 		t.Errorf("there is an account, and the code %q", code)
 	}
+}
+
+// A forgotten password is replaced through a link from the command line, while the server runs.
+func TestRecoveryCode(t *testing.T) {
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		server := start(t, databaseURL)
+		visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")
+		code, err := app.RecoveryCode(t.Context(), server.Config, "ana@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := app.RecoveryCode(t.Context(), server.Config, "bob@example.com"); err == nil {
+			t.Error("an address without an account got a code")
+		}
+		link, forgetful := server.Config.PublicURL+"/recover/"+code, visitor(t)
+		forgetful.fills(t, link, "password", "five words that are new")
+		if status := forgetful.opens(t, server.Config.PublicURL+"/projects"); status != http.StatusOK {
+			t.Errorf("after the new password: %d", status)
+		}
+		if status := visitor(t).opens(t, link); status != http.StatusGone {
+			t.Errorf("the link again: %d", status)
+		}
+		visitor(t).fills(t, server.Config.PublicURL+"/signin", "email", "ana@example.com", "password",
+			"five words that are new")
+	})
 }

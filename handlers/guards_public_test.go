@@ -18,6 +18,8 @@ var publicGuards = map[string]guard{
 	"POST /theme":                         {open: true},
 	"GET /welcome/:code":                  {open: true},
 	"POST /welcome/:code":                 {open: true},
+	"GET /recover/:code":                  {open: true},
+	"POST /recover/:code":                 {open: true},
 	"GET /signup":                         {open: true},
 	"POST /signup":                        {open: true},
 	"POST /signin/:provider":              {open: true},

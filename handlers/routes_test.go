@@ -32,6 +32,8 @@ var anonymous = merge(anonymousLife, anonymousExports, anonymousLogin, projectAn
 		"POST /theme":         "/",
 		"GET /welcome/:code":  "410",
 		"POST /welcome/:code": "422",
+		"GET /recover/:code":  "410",
+		"POST /recover/:code": "410",
 		"GET /claim/:code":    "in",
 		"POST /claim/:code":   "in",
 

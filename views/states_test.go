@@ -54,6 +54,14 @@ func entryStates() []state {
 			Name:              ui.Value{Text: "Ana"},
 			Password:          "The password has 5 characters; 12 are the least.",
 		})},
+		{"recovery", signin.RecoveryPage(signin.Recovery{
+			Page:              out("New password", "/recover/abc"),
+			Action:            "/recover/abc",
+			Email:             "ana@example.com",
+			MinPasswordLength: 12,
+			Password:          "The password has 5 characters; 12 are the least.",
+		})},
+		{"recovery-over", signin.RecoveryOverPage(out("This link is over", "/signin"))},
 		{"link-used", signin.LinkOverPage(signin.LinkOver{Page: out("Link used", "/welcome/abc"), Used: true})},
 		{"link-expired", signin.LinkOverPage(signin.LinkOver{Page: out("Link expired", "/welcome/abc")})},
 		{"claim", claim.ClaimPage(claim.Claim{

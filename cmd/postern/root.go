@@ -120,6 +120,7 @@ func newRoot(t terminal) *cobra.Command {
 		newTakedown(t),
 		newOperators(t),
 		newWelcomeLink(t),
+		newRecover(t),
 		newExport(t),
 		newExports(t),
 		newImport(t),

@@ -36,6 +36,7 @@ const (
 	kindSession   = "session"
 	KindWorkspace = "workspace"
 	kindLink      = "link"
+	kindRecovery  = "recovery"
 )
 
 const workspaceKeyPrefix = "pstw_"

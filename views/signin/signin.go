@@ -92,6 +92,18 @@ type Welcome struct {
 
 func (w Welcome) minLength() string { return strconv.Itoa(w.MinPasswordLength) }
 
+// Recovery asks for a new password.
+type Recovery struct {
+	Page              ui.Page
+	Action            string // path of the one-time link itself
+	Email             string // of the account
+	Password          string // what is wrong with the password; never the password itself
+	MinPasswordLength int    // characters
+	Error             string
+}
+
+func (r Recovery) minLength() string { return strconv.Itoa(r.MinPasswordLength) }
+
 // LinkOver says that a one-time link was used or has expired.
 type LinkOver struct {
 	Page ui.Page
