@@ -31,8 +31,12 @@ func share(configured, eighths int, descriptors uint64) int {
 	return min(configured, max(1, int(descriptors/8)*eighths))
 }
 
-// warnOfShares warns about each listener that takes fewer connections than configured.
+// warnOfShares warns about each listener that takes fewer connections than configured. A server
+// that only its own machine can reach does not need that many.
 func warnOfShares(c config.Config, descriptors uint64, log *slog.Logger) {
+	if c.LoopbackOnly() {
+		return
+	}
 	for _, listener := range []struct {
 		name                string
 		configured, eighths int

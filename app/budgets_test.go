@@ -36,12 +36,20 @@ func TestShareLeavesDescriptorsForOthers(t *testing.T) {
 }
 
 func TestWarnOfShares(t *testing.T) {
+	local := config.Config{
+		MaxConns:    1 << 14,
+		ControlAddr: "127.0.0.1:8080",
+		GatewayAddr: "127.0.0.1:8090",
+		PublicURL:   "http://127.0.0.1:8080",
+		GatewayURL:  "http://127.0.0.1:8090",
+	}
 	for name, tc := range map[string]struct {
 		config config.Config
 		want   string // the listener that is named; "" for no line
 	}{
 		"both fit":          {config.Config{MaxConns: 384, ControlMaxConns: 128}, ""},
 		"gateway has fewer": {config.Config{MaxConns: 385, ControlMaxConns: 128}, "listener=gateway connections=384"},
+		"only this machine": {local, ""},
 		"control has fewer": {config.Config{MaxConns: 384, ControlMaxConns: 129}, "listener=control connections=128"},
 	} {
 		t.Run(name, func(t *testing.T) {

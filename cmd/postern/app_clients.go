@@ -233,7 +233,7 @@ func printAppClient(t terminal, c *cobra.Command, a client.AppClient) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, a)
 	}
-	err := table(t.out, func(row func(...string)) {
+	err := details(t.out, func(row func(...string)) {
 		row("Client ID", a.ID)
 		row("Name", a.Name)
 		row("Issuer", a.Issuer)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,17 +15,21 @@ import (
 func newClaim(t terminal) *cobra.Command {
 	var team string
 	command := &cobra.Command{
-		Use:   "claim [CODE]",
+		Use:   "claim [URL]",
 		Short: "Claim projects created without an account",
-		Long: `Claim a workspace that was created without an account, by its claim code or claim
-link. Without a code, claim every workspace that this command line has created.
-Names, addresses and API keys do not change; the workspace key stops working.
+		Long: `Claim a workspace that was created without an account, by its claim link (the claim
+url in the answer of POST /proxy) or the code in it. Without one, claim every workspace
+that this command line has created. Names, addresses and API keys do not change; the
+workspace key stops working.
 
 The projects move to the team that new projects are created in, or to --team.`,
 		Example: `  postern claim
   postern claim http://127.0.0.1:8080/claim/… --team Shops`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := serverOfLink(t, c, args); err != nil {
+				return err
+			}
 			s, person, err := signedIn(t, c)
 			if err != nil {
 				return err
@@ -40,7 +43,9 @@ The projects move to the team that new projects are created in, or to --team.`,
 				return err
 			}
 			if len(codes) == 0 {
-				_, err := fmt.Fprintf(t.out, "No workspace created here at %s is waiting to be claimed.\n", s.server)
+				_, err := fmt.Fprintf(t.out, "No workspace created here at %s is waiting to be claimed.\n"+
+					"To claim one that was made otherwise, say with curl: postern claim URL, with the claim url of the "+
+					"answer.\n", s.server)
 				return err
 			}
 			return claimAll(c.Context(), t, s, *person, codes, into)
@@ -50,6 +55,19 @@ The projects move to the team that new projects are created in, or to --team.`,
 		"first team when absent)")
 	addServerFlag(command)
 	return command
+}
+
+// serverOfLink takes the server from a claim link unless --server names one. A link must not
+// choose where POSTERN_TOKEN is sent; the other credentials are each kept for one server.
+func serverOfLink(t terminal, c *cobra.Command, args []string) error {
+	if len(args) == 0 || c.Flags().Changed("server") || t.variable("POSTERN_TOKEN") != "" {
+		return nil
+	}
+	server, _, isLink := strings.Cut(args[0], "/claim/")
+	if !isLink {
+		return nil
+	}
+	return c.Flags().Set("server", server)
 }
 
 // waiting is a claim code and, if it is kept here, the project that it came with.
@@ -170,10 +188,8 @@ func offerClaims(ctx context.Context, t terminal, s session, person caller, who 
 		team = who.Teams[0]
 	}
 	fmt.Fprintf(t.out, "Made here without an account: %s.\n", printable(strings.Join(names, ", ")))
-	if !yes && isTerminal(t.out) && readsTerminal(t.in) {
-		fmt.Fprintf(t.out, "Claim into %s? [y/N] ", printable(team.Name))
-		line, _ := bufio.NewReader(t.in).ReadString('\n') // the end of input means no
-		yes = strings.EqualFold(strings.TrimSpace(line), "y")
+	if !yes && t.asks() {
+		yes = answered(t, "Claim into "+team.Name+"? [y/N] ", "y")
 	}
 	if !yes {
 		_, err := fmt.Fprintln(t.out, "It ends unless an account claims it: postern claim")

@@ -198,7 +198,7 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 		return printJSON(w, made)
 	}
 	fmt.Fprintf(w, "%s %s is ready.\n\n", made.Project.Name, made.Project.Version)
-	err := table(w, func(row func(...string)) {
+	err := details(w, func(row func(...string)) {
 		for _, e := range made.Project.Environments {
 			row("  "+e.Name, e.URL)
 			row("", "forwards to "+e.Target)

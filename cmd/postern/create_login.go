@@ -69,7 +69,7 @@ func printLogin(w io.Writer, made *client.ProxyLogin) error {
 		return nil
 	}
 	fmt.Fprintf(w, "\nPeople sign in with OpenID Connect:\n")
-	return table(w, func(row func(...string)) {
+	return details(w, func(row func(...string)) {
 		row("  issuer", made.Issuer)
 		row("  client ID", made.ClientID)
 		for _, provider := range slices.Sorted(maps.Keys(made.Callbacks)) {

@@ -134,8 +134,26 @@ func (d *demo) export(ctx context.Context) error {
 	}
 	d.tell("a zip of %s: %d items moved exactly, %d approximately, %d with loss, %d not at all",
 		size(e.SizeBytes), e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
+	if err := d.explainLosses(ctx, e); err != nil {
+		return err
+	}
 	if e.Ledger.Exact == 0 {
 		return fmt.Errorf("expected items that moved exactly, got none")
+	}
+	return nil
+}
+
+// explainLosses prints what the export leaves behind, and what to do about it.
+func (d *demo) explainLosses(ctx context.Context, e client.Export) error {
+	lines, err := unmoved(ctx, d.api, e)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	writeUnmoved(&text, lines)
+	fmt.Fprintln(d.out)
+	for line := range strings.Lines(text.String()) {
+		d.tell("%s", strings.TrimSuffix(line, "\n"))
 	}
 	return nil
 }
@@ -146,7 +164,7 @@ func (d *demo) verify(ctx context.Context) error {
 		return err
 	}
 	d.tell(
-		"%d files are the ones that were summed, %d API key and %d ledger items are accounted for",
+		"%d files have the checksums that the export wrote; %d API key and %d ledger items are complete",
 		report.Entries, report.Keys, report.Items,
 	)
 	if report.Keys != 1 || report.Target == "" {

@@ -47,7 +47,7 @@ func newExplain(t terminal) *cobra.Command {
 }
 
 func printExplanation(t terminal, found client.Explanation) error {
-	err := table(t.out, func(row func(...string)) {
+	err := details(t.out, func(row func(...string)) {
 		row("STEP", "OUTCOME", "DETAIL")
 		for _, step := range found.Steps {
 			row(step.Step, step.Outcome, step.Detail)

@@ -180,7 +180,11 @@ func export(
 	if asJSON {
 		return printJSON(t.out, e)
 	}
-	return printExported(t, f.file, e)
+	lines, err := unmoved(ctx, p.by.Client, e)
+	if err != nil {
+		return err
+	}
+	return printExported(t, f.file, e, lines)
 }
 
 // canSave checks that the zip can be written to its path.
@@ -205,19 +209,22 @@ func save(ctx context.Context, by caller, e client.Export, file string) error {
 	return writeFile(file, func(part *os.File) error { return by.Download(ctx, e, part) })
 }
 
-func printExported(t terminal, file string, e client.Export) error {
+func printExported(t terminal, file string, e client.Export, lines []client.LedgerLine) error {
 	fmt.Fprintf(t.out, "Saved %s, %s, SHA-256 %s.\n\n", printable(file), size(e.SizeBytes), e.SHA256)
-	err := table(t.out, func(row func(...string)) {
+	err := details(t.out, func(row func(...string)) {
 		printLedger(row, e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
 	})
 	if err != nil {
 		return err
 	}
-	next := "MIGRATION-REPORT.json in the zip lists every item."
+	var text strings.Builder
+	writeUnmoved(&text, lines)
+	fmt.Fprintf(t.out, "\n%s\n", text.String())
+	next := "MIGRATION-REPORT.json in the zip lists every item. To read why: postern exports ledger " + e.ID
 	if e.Format == "gateway" {
-		next += " To run it: unpack the zip and read gateway/README.md."
+		next += "\nTo run it: unpack the zip and read gateway/README.md."
 	}
-	_, err = fmt.Fprintf(t.out, "\n%s\n", next)
+	_, err = fmt.Fprintf(t.out, "%s\n", next)
 	return err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,7 +36,7 @@ func previewExport(c *cobra.Command, t terminal, project string, in client.NewEx
 	if _, err := fmt.Fprint(t.out, text.String()); err != nil {
 		return err //nolint:wrapcheck // of the terminal
 	}
-	err = table(t.out, func(row func(...string)) {
+	err = details(t.out, func(row func(...string)) {
 		printLedger(row, found.Ledger.Exact, found.Ledger.Approximate, found.Ledger.Lossy, found.Ledger.Skipped)
 	})
 	if err != nil || !found.Partial {
@@ -67,6 +68,49 @@ func writeLines(
 	}
 	if !first {
 		out.WriteByte('\n')
+	}
+}
+
+// unmoved returns the ledger lines of an export about what does not move, or moves in part.
+func unmoved(ctx context.Context, api *client.Client, e client.Export) ([]client.LedgerLine, error) {
+	var all []client.LedgerLine
+	for _, status := range []string{"skipped", "lossy"} {
+		lines, err := collect(api.ExportLedger(ctx, e.ID, client.LedgerFilter{Status: status}))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, lines...)
+	}
+	return all, nil
+}
+
+// writeUnmoved writes what an export leaves behind: a line for each kind of item that something
+// can be done about, and the names of the others.
+func writeUnmoved(out *strings.Builder, lines []client.LedgerLine) {
+	for _, group := range []struct{ status, title string }{{"skipped", "Not moved"}, {"lossy", "Moved in part"}} {
+		var others []string
+		first := true
+		for _, l := range lines {
+			if l.Status != group.status {
+				continue
+			}
+			if first {
+				fmt.Fprintf(out, "%s\n", group.title)
+				first = false
+			}
+			switch {
+			case l.Remedy != nil:
+				out.WriteString(indented(printable(l.Title + ": " + *l.Remedy)))
+			case !slices.Contains(others, l.Title):
+				others = append(others, l.Title)
+			}
+		}
+		others = slices.DeleteFunc(others, func(title string) bool {
+			return strings.Contains(out.String(), "    "+title+": ")
+		})
+		if len(others) > 0 {
+			out.WriteString(indented("Nothing to do about: " + printable(strings.Join(others, ", ")) + "."))
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -99,12 +98,10 @@ func confirmName(t terminal, noun, name string, yes bool) error {
 	if yes {
 		return nil
 	}
-	if !isTerminal(t.out) || !readsTerminal(t.in) {
+	if !t.asks() {
 		return usageError{"give --yes to delete a " + noun + " that is in use without being asked"}
 	}
-	fmt.Fprint(t.out, printable("This cannot be undone. Type the "+noun+"'s name, "+name+", to delete it: "))
-	line, _ := bufio.NewReader(t.in).ReadString('\n') // the end of input means no
-	if strings.TrimSpace(line) != name {
+	if !answered(t, "This cannot be undone. Type the "+noun+"'s name, "+name+", to delete it: ", name) {
 		return usageError{"nothing was deleted"}
 	}
 	return nil

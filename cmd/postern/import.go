@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -98,10 +96,9 @@ func (f importFlags) run(ctx context.Context, t terminal, by *caller, name strin
 		fmt.Fprintf(t.out, "\nNothing was changed.\n")
 		return nil
 	}
-	if !f.yes && isTerminal(t.out) && readsTerminal(t.in) {
-		fmt.Fprintf(t.out, "\nImport %s? [y/N] ", printable(would.Project.Name))
-		line, _ := bufio.NewReader(t.in).ReadString('\n') // the end of input means no
-		if !strings.EqualFold(strings.TrimSpace(line), "y") {
+	if !f.yes && t.asks() {
+		fmt.Fprintln(t.out)
+		if !answered(t, "Import "+would.Project.Name+"? [y/N] ", "y") {
 			_, err := fmt.Fprintln(t.out, "Nothing was imported.")
 			return err
 		}
@@ -118,7 +115,7 @@ func (f importFlags) run(ctx context.Context, t terminal, by *caller, name strin
 
 func printImport(w io.Writer, i client.Import) error {
 	fmt.Fprintf(w, "%s is imported with:\n\n", printable(i.Project.Name))
-	err := table(w, func(row func(...string)) {
+	err := details(w, func(row func(...string)) {
 		for _, line := range []struct {
 			noun string
 			n    int64
@@ -152,7 +149,7 @@ func printImport(w io.Writer, i client.Import) error {
 
 func printImported(w io.Writer, i client.Import) error {
 	fmt.Fprintf(w, "\nImported %s, %s.\n\n", printable(i.Project.Name), printable(i.Project.ID))
-	return table(w, func(row func(...string)) {
+	return details(w, func(row func(...string)) {
 		for _, v := range i.Project.Versions {
 			for _, e := range v.Environments {
 				row("  "+v.Name+" "+e.Name, e.URL)

@@ -24,10 +24,7 @@ func newKeys(t terminal) *cobra.Command {
 			(*client.Client).FreezeKey,
 		),
 		newKeysChange(t, "unfreeze", "Unfreeze a key", "works again", (*client.Client).UnfreezeKey),
-		newKeysChange(
-			t, "revoke", "Revoke a key for good", "is revoked for good: calls with it get 401",
-			(*client.Client).RevokeKey,
-		),
+		newKeysRevoke(t),
 	)
 }
 
@@ -58,11 +55,11 @@ func newKeysList(t terminal) *cobra.Command {
 				return printJSONList(t.out, list)
 			}
 			return table(t.out, func(row func(...string)) {
-				row("ID", "KEY", "STATE", "TYPE", "ENVIRONMENT", "OWNER", "EXPIRES", "LAST USED", "DESCRIPTION")
+				row("ID", "KEY", "STATE", "OWNER", "TYPE", "ENVIRONMENT", "LAST USED", "EXPIRES", "DESCRIPTION")
 				for _, k := range list {
 					row(
-						k.ID, k.Prefix+"…"+k.Last4, k.State, k.KeyType, environmentOf(k), k.Owner,
-						orNever(k.ExpiresAt), orNever(k.LastUsedAt), k.Description,
+						k.ID, k.Prefix+"…"+k.Last4, k.State, k.Owner, k.KeyType, environmentOf(k),
+						orNever(k.LastUsedAt), orNever(k.ExpiresAt), k.Description,
 					)
 				}
 			})
@@ -151,7 +148,7 @@ func printMinted(t terminal, c *cobra.Command, k client.Key) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, k)
 	}
-	return table(t.out, func(row func(...string)) {
+	return details(t.out, func(row func(...string)) {
 		row("Key", k.Key)
 		row("", "Write it down: it is not shown again.")
 		row("Id", k.ID)
@@ -205,6 +202,31 @@ func newKeysRotate(t terminal) *cobra.Command {
 		"by default); any older secret stops working at once")
 	addJSONFlag(command)
 	addServerFlag(command)
+	return command
+}
+
+// newKeysRevoke asks first: a revoked key cannot be made valid again.
+func newKeysRevoke(t terminal) *cobra.Command {
+	var yes bool
+	command := newKeysChange(
+		t, "revoke", "Revoke a key for good", "is revoked for good: calls with it get 401", (*client.Client).RevokeKey,
+	)
+	command.Use += " [--yes]"
+	command.Long = `Revoke a key for good: calls with it get 401 at once, and it cannot be made valid again.
+To stop a key for a while, freeze it: postern keys freeze KEY.
+
+The command asks first. Without a terminal it needs --yes.`
+	command.Example = `  postern keys revoke key_01jd8x5v6g7h
+  postern keys revoke key_01jd8x5v6g7h --yes`
+	addYesFlag(command, &yes)
+	revoke := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		err := confirm(t, "Revoke "+args[0]+" for good? Calls with it get 401 at once.", "revoke "+args[0], yes)
+		if err != nil {
+			return err
+		}
+		return revoke(c, args)
+	}
 	return command
 }
 

@@ -219,7 +219,7 @@ func newWhoami(t terminal) *cobra.Command {
 }
 
 func printWhoami(t terminal, server string, who client.Whoami) error {
-	return table(t.out, func(row func(...string)) {
+	return details(t.out, func(row func(...string)) {
 		row("Server", server)
 		if who.Account != nil {
 			row("Account", who.Account.Name+" <"+who.Account.Email+">")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -33,18 +32,6 @@ func printJSONList[T any](w io.Writer, items []T) error {
 		items = []T{}
 	}
 	return printJSON(w, listed[T]{Items: items})
-}
-
-// table aligns rows of cells that are separated by tabs.
-func table(w io.Writer, fill func(row func(cells ...string))) error {
-	out := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fill(func(cells ...string) {
-		for i, cell := range cells {
-			cells[i] = printable(cell)
-		}
-		fmt.Fprintln(out, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
-	})
-	return out.Flush()
 }
 
 // printable removes control characters from text that others have written, such as a

@@ -163,7 +163,7 @@ func newProjectsShow(t terminal) *cobra.Command {
 }
 
 func printProject(t terminal, p client.Project) error {
-	return table(t.out, func(row func(...string)) {
+	return details(t.out, func(row func(...string)) {
 		row("Name", p.Name)
 		if p.DisplayName != "" && p.DisplayName != p.Name {
 			row("Display name", p.DisplayName)

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -93,16 +91,14 @@ func confirmDelete(t terminal, p client.Project, now, yes bool) error {
 	if yes {
 		return nil
 	}
-	if !isTerminal(t.out) || !readsTerminal(t.in) {
+	if !t.asks() {
 		return usageError{"give --yes to delete a project without being asked"}
 	}
 	question, want := "Delete "+p.Name+"? [y/N] ", "y"
 	if now {
 		question, want = "This cannot be undone. Type the project's name, "+p.Name+", to delete it for good: ", p.Name
 	}
-	fmt.Fprint(t.out, printable(question))
-	line, _ := bufio.NewReader(t.in).ReadString('\n') // the end of input means no
-	if !strings.EqualFold(strings.TrimSpace(line), want) {
+	if !answered(t, question, want) {
 		return usageError{"nothing was deleted"}
 	}
 	return nil

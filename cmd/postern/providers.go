@@ -198,7 +198,7 @@ func printProvider(t terminal, c *cobra.Command, p client.Provider) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, p)
 	}
-	return table(t.out, func(row func(...string)) {
+	return details(t.out, func(row func(...string)) {
 		row("Provider", p.ID)
 		row("Type", p.Type)
 		row("State", providerState(p))

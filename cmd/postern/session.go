@@ -203,6 +203,10 @@ func first[T any](ctx context.Context, callers []caller, call func(context.Conte
 	return none, refused
 }
 
+// claimHint is how a project gets into reach that another program created without an account.
+const claimHint = "if you made it without an account, say with curl: `postern login`, then `postern claim URL` with " +
+	"the claim url of the answer; or set POSTERN_TOKEN to its workspace_key"
+
 // onProject tries a call with each credential that may be valid for a project.
 func onProject[T any](
 	ctx context.Context, s session, project string, call func(context.Context, caller) (T, error),
@@ -215,7 +219,7 @@ func onProject[T any](
 	out, err := first(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
 		return out, fault.New(fault.NotFound, "not_found", "there is no project %q at %s, or none that the "+
-			"credentials stored on this machine can access", project, s.server).Because(err)
+			"credentials stored on this machine can access\n%s", project, s.server, claimHint).Because(err)
 	}
 	return out, err
 }

@@ -259,7 +259,7 @@ func one[T any](
 			if wantsJSON(c) {
 				return printJSON(t.out, got)
 			}
-			return table(t.out, func(row func(...string)) {
+			return details(t.out, func(row func(...string)) {
 				for _, line := range lines(got) {
 					row(line[0], line[1])
 				}

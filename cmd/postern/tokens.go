@@ -82,7 +82,7 @@ func newTokensCreate(t terminal) *cobra.Command {
 			if wantsJSON(c) {
 				return printJSON(t.out, made)
 			}
-			return table(t.out, func(row func(...string)) {
+			return details(t.out, func(row func(...string)) {
 				row("Token", made.Token)
 				row("", "Write it down: it is not shown again.")
 				row("Id", made.ID)

@@ -179,7 +179,7 @@ var signatureTexts = map[string]string{
 
 func printVerified(t terminal, v verified) error {
 	fmt.Fprintf(t.out, "%s is whole.\n\n", v.File)
-	return table(t.out, func(row func(...string)) {
+	return details(t.out, func(row func(...string)) {
 		row("  project", fmt.Sprintf("%s, revision %d, as %s", v.Project, v.Revision, v.Format))
 		row("  exported", fmt.Sprintf("%s by %s", v.ExportedAt, v.Generator))
 		row("  sha256", v.SHA256)

@@ -92,7 +92,7 @@ ranges and its environments. From then on each version has policies of its own.`
 }
 
 func printVersion(t terminal, v client.Version) error {
-	return table(t.out, func(row func(...string)) {
+	return details(t.out, func(row func(...string)) {
 		row("Version", v.Name)
 		row("Access", accessOf(v.RequestsAuth))
 		for _, e := range v.Environments {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -186,12 +185,10 @@ func confirmRemoval(
 	if err := printCallers(t, found); err != nil || yes {
 		return yes, err
 	}
-	if !isTerminal(t.out) || !readsTerminal(t.in) {
+	if !t.asks() {
 		return false, fault.New(fault.Conflict, "still_called", "not removed: send --yes to remove it anyway")
 	}
-	fmt.Fprint(t.out, "Remove it? [y/N] ")
-	line, _ := bufio.NewReader(t.in).ReadString('\n') // an error means no
-	if !strings.EqualFold(strings.TrimSpace(line), "y") {
+	if !answered(t, "Remove it? [y/N] ", "y") {
 		return false, fault.New(fault.Conflict, "still_called", "not removed")
 	}
 	return true, nil

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// columnGap is the number of blanks between two columns.
+const columnGap = 3
+
+// shortestCell is the length below which no cell is cut. A time has this length.
+const shortestCell = 16
+
+// table prints rows in aligned columns, the first row as their headings. In a terminal they fit
+// its width: long cells end in … and the last columns may be left out, which a last line says.
+// Output to a file or a pipe is never cut. The first column, which names the row for other
+// commands, always stays whole.
+func table(w io.Writer, fill func(row func(cells ...string))) error {
+	rows := rowsOf(fill)
+	hidden := fit(rows, widthOf(w))
+	if err := align(w, rows); err != nil || len(hidden) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nNo room for %s: widen the terminal, or add --json.\n", strings.Join(hidden, ", "))
+	return err //nolint:wrapcheck // of the terminal
+}
+
+// details prints aligned rows that are never cut, such as names with their values.
+func details(w io.Writer, fill func(row func(cells ...string))) error { return align(w, rowsOf(fill)) }
+
+func rowsOf(fill func(row func(cells ...string))) [][]string {
+	var rows [][]string
+	fill(func(cells ...string) {
+		row := make([]string, len(cells))
+		for i, cell := range cells {
+			row[i] = printable(cell)
+		}
+		rows = append(rows, row)
+	})
+	return rows
+}
+
+func align(w io.Writer, rows [][]string) error {
+	out := tabwriter.NewWriter(w, 0, 0, columnGap, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(out, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+	}
+	return out.Flush()
+}
+
+// widthOf returns the number of columns of a terminal, 0 if w is none.
+func widthOf(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// fit shortens rows to a width, 0 for any, and returns the headings of columns that have no room.
+func fit(rows [][]string, width int) (hidden []string) {
+	if width <= 0 || len(rows) == 0 {
+		return nil
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i := range min(len(row), len(widths)) {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	shown := columnsThatFit(widths, width)
+	for _, heading := range rows[0][shown:] {
+		if heading != "" {
+			hidden = append(hidden, heading)
+		}
+	}
+	narrow(widths[:shown], width)
+	for r, row := range rows {
+		rows[r] = row[:min(len(row), shown)]
+		for i, cell := range rows[r] {
+			rows[r][i] = cut(cell, widths[i])
+		}
+	}
+	return hidden
+}
+
+// columnsThatFit returns how many columns fit if their cells are cut, at least one.
+func columnsThatFit(widths []int, width int) int {
+	total := 0
+	for i, w := range widths {
+		if i > 0 {
+			w = columnGap + min(w, shortestCell)
+		}
+		if total += w; total > width && i > 0 {
+			return i
+		}
+	}
+	return len(widths)
+}
+
+// narrow reduces the widest columns until all fit, but not the first one.
+func narrow(widths []int, width int) {
+	total := columnGap * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for ; total > width; total-- {
+		widest := 0
+		for i := 1; i < len(widths); i++ {
+			if widths[i] > shortestCell && (widest == 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest == 0 {
+			return
+		}
+		widths[widest]--
+	}
+}
+
+// cut shortens a text to a number of characters, the last of which is then an ellipsis.
+func cut(s string, length int) string {
+	runes := []rune(s)
+	if len(runes) <= length {
+		return s
+	}
+	return strings.TrimRight(string(runes[:length-1]), " ") + "…"
+}
