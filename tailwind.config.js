@@ -23,11 +23,20 @@ module.exports = {
         cold: "var(--cold)",
       },
       fontFamily: {
-        // system-ui comes last: on many a Linux it is a face meant for terminals.
-        sans: ["-apple-system", "BlinkMacSystemFont", "Segoe UI", "Roboto", "Noto Sans", "Cantarell", "Ubuntu", "Liberation Sans", "system-ui", "sans-serif"],
+        // Geist has the characters of Latin-1. system-ui comes last: on many a Linux it
+        // is a face meant for terminals.
+        sans: ["Geist", "-apple-system", "BlinkMacSystemFont", "Segoe UI", "Roboto", "Noto Sans", "Cantarell", "Ubuntu", "Liberation Sans", "system-ui", "sans-serif"],
         mono: ["ui-monospace", "SF Mono", "Cascadia Mono", "Menlo", "Consolas", "Liberation Mono", "monospace"],
       },
-      maxWidth: { page: "69rem" },
+      // The one type scale. Body text is base, h1 xl, h2 lg.
+      fontSize: {
+        xs: ["0.75rem", "1.125rem"],
+        sm: ["0.8125rem", "1.25rem"],
+        base: ["0.9375rem", "1.4375rem"],
+        lg: ["1.0625rem", "1.5rem"],
+        xl: ["1.375rem", "1.75rem"],
+      },
+      maxWidth: { page: "64rem", form: "44rem" },
     },
   },
 };

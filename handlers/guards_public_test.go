@@ -16,6 +16,7 @@ var publicGuards = map[string]guard{
 	"POST /signin":                        {open: true},
 	"POST /signout":                       {open: true},
 	"POST /theme":                         {open: true},
+	"POST /sidebar":                       {open: true},
 	"GET /welcome/:code":                  {open: true},
 	"POST /welcome/:code":                 {open: true},
 	"GET /recover/:code":                  {open: true},

@@ -30,6 +30,7 @@ var anonymous = merge(anonymousLife, anonymousExports, anonymousLogin, projectAn
 		"POST /signin":        "401",
 		"POST /signout":       "/signin",
 		"POST /theme":         "/",
+		"POST /sidebar":       "/",
 		"GET /welcome/:code":  "410",
 		"POST /welcome/:code": "422",
 		"GET /recover/:code":  "410",

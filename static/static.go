@@ -1,10 +1,10 @@
 // Package static holds the files a browser fetches beside the pages: the built
-// style sheet, the scripts, the icon and the licences of what others made.
+// style sheet, the scripts, the font, the icon and the licences of what others made.
 //
-// It owns embedding them, their content-hashed addresses and their caching
-// (RFC 9111, and the immutable directive of RFC 8246). It does not own what they
+// It owns embedding them, their content-hashed addresses, their compression and their
+// caching (RFC 9111, and the immutable directive of RFC 8246). It does not own what they
 // look like (static/src and tailwind.config.js; `npm run build` writes css,
-// and htmx in vendor) nor which page uses which (views).
+// and htmx and the font in vendor) nor which page uses which (views).
 package static
 
 import (
@@ -26,37 +26,49 @@ const Prefix = "/static/"
 
 const hashDigits = 12
 
-//go:embed css/app.css js/app.js vendor/htmx.js vendor/htmx.LICENSE.txt vendor/lucide.LICENSE.txt img/icon.svg
+//go:embed css/app.css js/app.js img/icon.svg vendor
 var files embed.FS
 
 type asset struct {
-	hashed  string // name with the content hash before its ending
+	hashed  string // its name in addresses
 	content []byte
+	encoded func() map[string][]byte // by content coding, empty for what is compressed already
 }
 
 // assets maps base names to contents; base names are unique across the folders.
 var assets = sync.OnceValue(func() map[string]asset {
-	found := map[string]asset{}
+	contents := map[string][]byte{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := files.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		base := path.Base(name)
-		sum := sha256.Sum256(content)
-		ending := path.Ext(base)
-		hash := hex.EncodeToString(sum[:])[:hashDigits]
-		found[base] = asset{hashed: strings.TrimSuffix(base, ending) + "." + hash + ending, content: content}
-		return nil
+		contents[path.Base(name)], err = files.ReadFile(name)
+		return err
 	})
 	if err != nil {
 		panic(fmt.Sprintf("static: read embedded files: %v", err)) // the files are part of the binary
 	}
+	// The style sheet names the font, whose address is immutable like its own.
+	contents["app.css"] = bytes.ReplaceAll(contents["app.css"], []byte(font), []byte(hashed(font, contents[font])))
+	found := map[string]asset{}
+	for name, content := range contents {
+		found[name] = asset{
+			hashed:  hashed(name, content),
+			content: content,
+			encoded: sync.OnceValue(func() map[string][]byte { return encode(name, content) }),
+		}
+	}
 	return found
 })
+
+const font = "geist.woff2"
+
+// hashed returns a name with the content's hash before its ending.
+func hashed(name string, content []byte) string {
+	sum := sha256.Sum256(content)
+	ending := path.Ext(name)
+	return strings.TrimSuffix(name, ending) + "." + hex.EncodeToString(sum[:])[:hashDigits] + ending
+}
 
 // Path is the address of the file with that base name, such as "app.css". It
 // changes whenever the file's content does. An unknown name is a mistake in a
@@ -87,7 +99,13 @@ func Handler() http.Handler {
 		}
 		w.Header().Set("Cache-Control", caching)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		http.ServeContent(w, r, a.hashed, time.Time{}, bytes.NewReader(a.content))
+		w.Header().Set("Vary", "Accept-Encoding")
+		content := a.content
+		if coding, encoded := a.preferred(r.Header.Values("Accept-Encoding")); coding != "" {
+			w.Header().Set("Content-Encoding", coding)
+			content = encoded
+		}
+		http.ServeContent(w, r, a.hashed, time.Time{}, bytes.NewReader(content))
 	})
 }
 

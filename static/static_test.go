@@ -1,13 +1,18 @@
 package static
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math"
 	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/andybalholm/brotli"
 )
 
 func get(t *testing.T, path string) *httptest.ResponseRecorder {
@@ -25,6 +30,8 @@ func TestHashedAddressIsImmutable(t *testing.T) {
 		"icon.svg":           "image/svg+xml",
 		"htmx.LICENSE.txt":   "text/plain",
 		"lucide.LICENSE.txt": "text/plain",
+		"geist.LICENSE.txt":  "text/plain",
+		"geist.woff2":        "font/woff2",
 	} {
 		path := Path(name)
 		answer := get(t, path)
@@ -37,6 +44,12 @@ func TestHashedAddressIsImmutable(t *testing.T) {
 		if got := answer.Header().Get("Cache-Control"); !strings.Contains(got, "immutable") {
 			t.Errorf("%s: cache control %q, want immutable", path, got)
 		}
+	}
+}
+
+func TestStyleSheetNamesTheFont(t *testing.T) {
+	if !strings.Contains(get(t, Path("app.css")).Body.String(), strings.TrimPrefix(Path("geist.woff2"), Prefix)) {
+		t.Error("the style sheet does not name the font by its immutable address")
 	}
 }
 
@@ -134,4 +147,44 @@ func luminance(hex string) float64 {
 		return math.Pow((c+0.055)/1.055, 2.4)
 	}
 	return 0.2126*linear(rgb[0]) + 0.7152*linear(rgb[1]) + 0.0722*linear(rgb[2])
+}
+
+func TestHandler_encodings(t *testing.T) {
+	for _, tt := range []struct{ name, file, accept, want string }{
+		{"browser", "app.css", "gzip, deflate, br, zstd", "br"},
+		{"without brotli", "app.css", "gzip, deflate", "gzip"},
+		{"nothing", "app.css", "", ""},
+		{"refused", "app.css", "br;q=0, gzip; q=0.5", "gzip"},
+		{"all refused", "app.css", "br;q=0.000, gzip;q=0", ""},
+		{"other word", "app.css", "brotli, xgzip", ""},
+		{"compressed already", "geist.woff2", "gzip, br", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := httptest.NewRequest("GET", Path(tt.file), nil)
+			r.Header.Set("Accept-Encoding", tt.accept)
+			answer := httptest.NewRecorder()
+			Handler().ServeHTTP(answer, r)
+			if got := answer.Header().Get("Content-Encoding"); answer.Code != 200 || got != tt.want {
+				t.Fatalf("%d in coding %q, want 200 in %q", answer.Code, got, tt.want)
+			}
+			var body io.Reader = answer.Body
+			switch tt.want {
+			case "br":
+				body = brotli.NewReader(body)
+			case "gzip":
+				unzip, err := gzip.NewReader(body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body = unzip
+			}
+			content, err := io.ReadAll(body)
+			if err != nil || !bytes.Equal(content, assets()[tt.file].content) {
+				t.Errorf("%d bytes, %v, want the file's %d", len(content), err, len(assets()[tt.file].content))
+			}
+			if answer.Header().Get("Vary") != "Accept-Encoding" {
+				t.Error("a cache may answer one coding for another")
+			}
+		})
+	}
 }

@@ -23,7 +23,7 @@ const longHost = "the-api-of-the-northern-branches.of-a-company-with-a-very-long
 func domains() projects.Domains {
 	const path = "/projects/shop/domains"
 	head := configure().Head
-	head.Frozen, head.Current = "", projects.TabDomains
+	head.Frozen = ""
 	return projects.Domains{
 		Page:    in("Host names", path, "Shop", "Host names"),
 		Head:    head,

@@ -96,7 +96,7 @@ func testLogin() projects.TestLogin {
 
 func loginTab() projects.Login {
 	head := configure().Head
-	head.Frozen, head.Current = "", projects.TabLogin
+	head.Frozen = ""
 	return projects.Login{
 		Page:   in("Login", "/projects/shop/login", "Shop", "Login"),
 		Head:   head,

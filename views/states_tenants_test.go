@@ -36,7 +36,6 @@ func tenantStates() []state {
 		{"tenants", tenants.ListPage(tenantList())},
 		{"tenants-empty", tenants.ListPage(tenants.List{
 			Page:   in("Tenants", "/tenants", "Tenants"),
-			Tabs:   teamTabs(2),
 			Create: &tenants.Create{Action: "/tenants", Team: "team_1"},
 		})},
 		{"tenant", tenants.SettingsPage(tenantSettings())},
@@ -44,22 +43,12 @@ func tenantStates() []state {
 		{"products", products.ListPage(productList())},
 		{"products-empty", products.ListPage(products.List{
 			Page: in("Products", "/products", "Products"),
-			Tabs: teamTabs(1),
 			Create: &products.Create{Open: true, Action: "/products", Team: "team_1",
 				Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lower-case letters, digits and hyphens."}},
 		})},
 		{"product", products.ProductPage(product())},
 		{"product-empty", products.ProductPage(productEmpty())},
 	}
-}
-
-func teamTabs(current int) []ui.Tab {
-	tabs := []ui.Tab{{
-		URL:  "/projects",
-		Text: "Projects",
-	}, {URL: "/products", Text: "Products"}, {URL: "/tenants", Text: "Tenants"}}
-	tabs[current].Current = true
-	return tabs
 }
 
 func projectTenants() projects.Tenants {
@@ -97,7 +86,6 @@ func projectTenants() projects.Tenants {
 
 func tenantsHead() projects.Head {
 	head := configure().Head
-	head.Current, head.TenantsURL = projects.TabTenants, "/projects/shop/tenants"
 	return head
 }
 
@@ -121,7 +109,6 @@ func projectTenantsWrong() projects.Tenants {
 func tenantList() tenants.List {
 	return tenants.List{
 		Page:    in("Tenants", "/tenants", "Tenants"),
-		Tabs:    teamTabs(2),
 		MoreURL: "/tenants?after=tnt_9",
 		Create:  &tenants.Create{Action: "/tenants", Team: "team_1"},
 		Rows: []tenants.Row{
@@ -200,7 +187,6 @@ func tenantViewer() tenants.Settings {
 func productList() products.List {
 	return products.List{
 		Page:    in("Products", "/products", "Products"),
-		Tabs:    teamTabs(1),
 		MoreURL: "/products?after=prd_9",
 		Create:  &products.Create{Action: "/products", Team: "team_1"},
 		Rows: []products.Row{

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -90,7 +91,7 @@ func entryStates() []state {
 func projectStates() []state {
 	return []state{
 		{"projects", projects.ListPage(list())},
-		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects"), Tabs: teamTabs(0)})},
+		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects")})},
 		{"project-new", projects.NewPage(projects.New{
 			Page:        in("New project", "/projects/new", "New"),
 			RequireKeys: true,
@@ -200,13 +201,29 @@ func logStates() []state {
 func out(title, here string) ui.Page { return ui.Page{Title: title, Here: here} }
 
 func in(title, here string, crumbs ...string) ui.Page {
-	page := ui.Page{Title: title, Here: here, Account: &ui.Account{Name: "Ana Ferreira", Email: "ana@example.com"}}
+	page := ui.Page{Title: title, Here: here, Account: &ui.Account{
+		Name:  "Ana Ferreira",
+		Email: "ana@example.com",
+		Team:  "Storefronts",
+		Audit: true,
+		Teams: []ui.Option{
+			{Value: "team_1", Title: "Storefronts", Note: "owner", Chosen: true},
+			{Value: "team_2", Title: "Payments", Note: "viewer"},
+		},
+	}}
 	if len(crumbs) == 0 {
 		return page
 	}
 	page.Crumbs = []ui.Crumb{{Text: "Projects", URL: "/projects"}}
 	for _, text := range crumbs {
 		page.Crumbs = append(page.Crumbs, ui.Crumb{Text: text, URL: "/projects/shop"})
+	}
+	if strings.HasPrefix(here, "/projects/") && here != "/projects/new" {
+		page.Crumbs[1].Project = &ui.Project{
+			Name:        "shop",
+			DisplayName: "Storefront API",
+			Versions:    []ui.Link{{Text: "1.0.0", URL: "ver_0"}, {Text: "2.1.0", URL: "ver_1"}},
+		}
 	}
 	return page
 }
@@ -218,7 +235,6 @@ func list() projects.List {
 	page.Flash = &ui.Notice{Tone: ui.Good, Text: "Storefront API was saved."}
 	return projects.List{
 		Page:    page,
-		Tabs:    teamTabs(0),
 		MoreURL: "/projects?after=weather",
 		Projects: []projects.Card{
 			{

@@ -50,7 +50,6 @@ func usage() projects.Usage {
 
 func usageEmpty() projects.Usage {
 	head := configure().Head
-	head.Current = projects.TabUsage
 	m := projects.Usage{
 		Page:   in("Usage", "/projects/shop/usage", "Storefront API", "Usage"),
 		Head:   head,
@@ -118,7 +117,6 @@ func requests() projects.Requests {
 
 func requestsEmpty() projects.Requests {
 	head := configure().Head
-	head.Current = projects.TabRequests
 	return projects.Requests{
 		Page: in("Requests", "/projects/shop/requests", "Storefront API", "Requests"), Head: head,
 		LiveURL: "/projects/shop/requests", LiveFrom: "none", Here: "/projects/shop/requests",

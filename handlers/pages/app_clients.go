@@ -47,7 +47,7 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) 
 	m := projects.Login{
 		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Login"}),
-		Head: v.headOf(p, projects.TabLogin),
+		Head: v.headOf(p),
 		API: projects.LoginAPI{
 			URL:      apiScopesPath(p),
 			Scopes:   scopeCount(len(p.API.Scopes)),

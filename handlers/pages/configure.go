@@ -33,7 +33,7 @@ func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure
 	path := projectPath(p.Name)
 	m = projects.Configure{
 		Page: v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
-		Head: v.headOf(p, projects.TabConfigure),
+		Head: v.headOf(p),
 		General: projects.General{
 			Action:      path + "/settings",
 			Revision:    p.SettingsETag,
@@ -61,24 +61,15 @@ func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure
 	return m, err
 }
 
-func (v *visit) headOf(p rules.Project, current projects.Tab) projects.Head {
-	path := projectPath(p.Name)
+func (v *visit) headOf(p rules.Project) projects.Head {
 	return projects.Head{
-		Name:         p.Name,
-		DisplayName:  p.DisplayName,
-		Access:       accessBadge(p.Versions),
-		Current:      current,
-		ConfigureURL: path,
-		LoginURL:     path + "/login",
-		TenantsURL:   path + "/tenants",
-		DomainsURL:   domainsPath(p),
-		UsageURL:     usagePath(p),
-		RequestsURL:  requestsPath(p),
-		ExportURL:    path + "/export",
-		HistoryURL:   v.historyOf(p, ""),
-		Frozen:       frozenText(p),
-		Deleted:      deletedText(p),
-		DeleteURL:    path + "/delete",
+		Name:        p.Name,
+		DisplayName: p.DisplayName,
+		Access:      accessBadge(p.Versions),
+		HistoryURL:  v.historyOf(p, ""),
+		Frozen:      frozenText(p),
+		Deleted:     deletedText(p),
+		DeleteURL:   deletePath(p),
 	}
 }
 

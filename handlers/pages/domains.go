@@ -38,7 +38,7 @@ func (h *Handler) domainsWith(v *visit, typed domains.Input, wrong *formErrors) 
 	}
 	m := projects.Domains{
 		Page: v.shell("Host names", domainsPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Host names"}),
-		Head: v.headOf(p, projects.TabDomains),
+		Head: v.headOf(p),
 	}
 	if found.Next != "" {
 		m.MoreURL = domainsPath(p) + "?after=" + url.QueryEscape(found.Next)

@@ -26,11 +26,11 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
-		tenant := s.Get(tab).Shows(200, "shop").Find("select[name=tenant] option").AttrOr("value", "")
+		tenant := s.Get(tab).Shows(200, "Login").Find("select[name=tenant] option").AttrOr("value", "")
 		s.Post(tab,
 			"tenant", tenant, "name", "web",
 			"redirect_uris", "https://app.example.com/cb\n\nhttp://app.example.com/cb",
-		).Shows(422, "shop").
+		).Shows(422, "Login").
 			Says("#client-redirects-error", "http://app.example.com/cb: Use https").
 			Holds("name", "web")
 		path := s.Post(tab, "tenant", tenant, "name", "web", "redirect_uris", "https://app.example.com/cb\n").Location()

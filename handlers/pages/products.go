@@ -32,7 +32,6 @@ func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *for
 	}
 	m := products.List{
 		Page: v.shell("Products", productsPath, projectsCrumb(), ui.Crumb{Text: "Products"}),
-		Tabs: teamTabs(productsPath),
 	}
 	if found.Next != "" {
 		m.MoreURL = productsPath + "?after=" + url.QueryEscape(found.Next)

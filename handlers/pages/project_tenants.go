@@ -33,7 +33,7 @@ func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *f
 	}
 	m := projects.Tenants{
 		Page: v.shell("Tenants", tenantsOf(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants"}),
-		Head: v.headOf(p, projects.TabTenants),
+		Head: v.headOf(p),
 	}
 	if served.Next != "" {
 		m.MoreURL = tenantsOf(p) + "?after=" + url.QueryEscape(served.Next)

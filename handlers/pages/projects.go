@@ -28,8 +28,13 @@ func projectPath(name string) string { return "/projects/" + name }
 
 func projectsCrumb() ui.Crumb { return ui.Crumb{Text: "Projects", URL: "/projects"} }
 
+// projectCrumb leads to the project. The sidebar shows its pages.
 func projectCrumb(p rules.Project) ui.Crumb {
-	return ui.Crumb{Text: p.DisplayName, URL: projectPath(p.Name)}
+	nav := ui.Project{Name: p.Name, DisplayName: p.DisplayName}
+	for _, version := range p.Versions {
+		nav.Versions = append(nav.Versions, ui.Link{Text: version.Name, URL: version.ID})
+	}
+	return ui.Crumb{Text: p.DisplayName, URL: projectPath(p.Name), Project: &nav}
 }
 
 func (h *Handler) showProjects(v *visit) (web.Answer, error) {
@@ -52,7 +57,7 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := projects.List{Page: v.shell("Projects", "/projects"), Tabs: teamTabs("/projects"), ReadOnly: readsOnly(v)}
+	m := projects.List{Page: v.shell("Projects", "/projects"), ReadOnly: readsOnly(v)}
 	if m.Claims, err = h.claimOffers(v); err != nil {
 		return web.Answer{}, err
 	}

@@ -45,7 +45,7 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 	path := requestsPath(p)
 	m := projects.Requests{
 		Page: v.shell("Requests to "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Requests"}),
-		Head: v.headOf(p, projects.TabRequests), Here: path, LiveFrom: fromOldest,
+		Head: v.headOf(p), Here: path, LiveFrom: fromOldest,
 	}
 	if cursor == "" {
 		m.LiveURL = path // an older page does not change

@@ -41,6 +41,7 @@ func (h *Handler) signInPages(p pageRouter) {
 	p.open("GET", "/brand/:color", h.showBrand)
 	p.openOnce("/oauth/:client/tested", h.showTestLogin) // uses up the code of a test login, which HEAD must not
 	p.open("POST", "/theme", h.chooseTheme)
+	p.open("POST", "/sidebar", h.chooseSidebar)
 	p.open("POST", "/team", h.chooseTeam)
 }
 

@@ -20,19 +20,6 @@ func tenantPath(id string) string { return tenantsPath + "/" + url.PathEscape(id
 
 func tenantsCrumb() ui.Crumb { return ui.Crumb{Text: "Tenants", URL: tenantsPath} }
 
-// teamTabs are the tabs of a team's objects.
-func teamTabs(current string) []ui.Tab {
-	tabs := []ui.Tab{
-		{URL: "/projects", Text: "Projects"},
-		{URL: productsPath, Text: "Products"},
-		{URL: tenantsPath, Text: "Tenants"},
-	}
-	for i := range tabs {
-		tabs[i].Current = tabs[i].URL == current
-	}
-	return tabs
-}
-
 func (h *Handler) showTenants(v *visit) (web.Answer, error) {
 	return h.tenantListWith(v, rules.TenantInput{}, &formErrors{})
 }
@@ -46,7 +33,6 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formE
 	}
 	m := tenants.List{
 		Page: v.shell("Tenants", tenantsPath, projectsCrumb(), ui.Crumb{Text: "Tenants"}),
-		Tabs: teamTabs(tenantsPath),
 	}
 	if found.Next != "" {
 		m.MoreURL = tenantsPath + "?after=" + url.QueryEscape(found.Next)

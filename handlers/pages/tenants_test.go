@@ -15,26 +15,26 @@ func TestTenantsOnTheirPages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const list = "/projects/shop/tenants"
-		s.Get("/projects/shop").Says("nav.tabs a[href='"+list+"']", "Tenants")
+		s.Get("/projects/shop").Says("nav[aria-label=Project] a[href='"+list+"']", "Users and groups")
 		s.Get(list).
-			Shows(200, "shop").
-			Says("nav.tabs [aria-current]", "Tenants").
+			Shows(200, "Tenants").
+			Says("nav[aria-label=Project] [aria-current]", "Users and groups").
 			Says("tbody", "own tenant of this project").
 			Says("main", "So far there is only default").Lacks("a[href$='detach']").Lacks("#tenant-attach")
 
-		s.Post(list, "name", "Acme", "display_name", "Acme Ltd", "fallback_owner", " ").Shows(422, "shop").
+		s.Post(list, "name", "Acme", "display_name", "Acme Ltd", "fallback_owner", " ").Shows(422, "Tenants").
 			Holds("name", "Acme").
 			Holds("display_name", "Acme Ltd").
 			Says("#tenant-name-error", "lower-case").
 			Says("details[open]", "Add a tenant")
-		s.Post(list, "name", "default").Shows(422, "shop").Says("#tenant-name-error", "of its own")
+		s.Post(list, "name", "default").Shows(422, "Tenants").Says("#tenant-name-error", "of its own")
 		s.Post(list, "name", "acme", "display_name", "Acme Ltd", "fallback_owner", "acme-app").LeadsTo(list)
 		page := s.Get(list).
 			Says("[data-flash]", "is attached").
 			Says("tbody", "Acme Ltd").
 			Says("tbody", "acme-app").Lacks("#tenant-attach")
 		tenant := page.Find("tbody a[href^='/tenants/']").First().AttrOr("href", "")
-		s.Post(list, "name", "acme").Shows(409, "shop").Says("#tenant-name-error", `"acme" already`)
+		s.Post(list, "name", "acme").Shows(409, "Tenants").Says("#tenant-name-error", `"acme" already`)
 
 		detach := page.Find("a[data-dialog='Detach Acme Ltd']").AttrOr("href", "")
 		s.Get(detach).
@@ -87,7 +87,7 @@ func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
-		s.Get("/projects").Says("nav.tabs a[href='/tenants']", "Tenants")
+		s.Get("/projects").Says("nav[aria-label=Team] a[href='/tenants']", "Tenants")
 		page := s.Get("/tenants").Shows(200, "Tenants").Says("main", "No tenants yet").Lacks("table")
 		team := page.Value("[name=team]")
 		s.Post("/tenants", "team", team, "name", "a", "display_name", "A").
@@ -121,7 +121,7 @@ func TestProductsOnTheirPages(t *testing.T) {
 		page := s.Get("/products").
 			Shows(200, "Products").
 			Says("main", "No products yet").
-			Says("nav.tabs [aria-current]", "Products")
+			Says("nav[aria-label=Team] [aria-current]", "Products")
 		team := page.Value("[name=team]")
 		s.Post("/products", "team", team, "name", "Store", "display_name", "The store").Shows(422, "Products").
 			Holds("name", "Store").Holds("display_name", "The store").Says("#product-name-error", "lower-case")

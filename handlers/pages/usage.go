@@ -78,7 +78,7 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 			"Usage of "+p.DisplayName, here(shown.name, by.name), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Usage"},
 		),
-		Head:   v.headOf(p, projects.TabUsage),
+		Head:   v.headOf(p),
 		Chart:  chartOf(shown, from, series),
 		Facts:  usageFacts(series.Total),
 		Column: by.text,

@@ -60,14 +60,14 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Get("/projects/shop/usage").
-			Shows(200, "shop").
+			Shows(200, "Usage").
 			Says("main", "No calls in this period").
 			Lacks("rect[class^='bar-'][x]")
 		id := callsOn(s, 1233)
 		configure := s.Get("/projects/shop")
-		page := s.Get(configure.Find("nav.tabs a:contains(Usage)").AttrOr("href", "")).
-			Shows(200, "shop").
-			Says("nav.tabs [aria-current]", "Usage").
+		page := s.Get(configure.Find("nav[aria-label=Project] a:contains(Usage)").AttrOr("href", "")).
+			Shows(200, "Usage").
+			Says("nav[aria-label=Project] [aria-current]", "Usage").
 			Says("#calls-title", "Calls by the hour").
 			Says("dl", "1,234").
 			Says("dl", "1.2 MB")
@@ -97,7 +97,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 			"nonsense":    "without a valid key",
 		} {
 			s.Get("/projects/shop/usage?period=30d&by="+by).
-				Shows(200, "shop").
+				Shows(200, "Usage").
 				Says("#calls-title", "Calls by the day").
 				Says("section[aria-labelledby=by-title] tbody", want)
 		}
@@ -110,14 +110,14 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, key := controlplane.NewOwnerWithShop(t, db)
 		t.Cleanup(s.Server.Usage.Recorder.EndFollowers)
-		empty := s.Get("/projects/shop/requests").Shows(200, "shop").Says("tbody", "No calls yet")
+		empty := s.Get("/projects/shop/requests").Shows(200, "Requests").Says("tbody", "No calls yet")
 		if from := empty.Find("tbody").AttrOr("data-live-from", ""); from != "none" {
 			t.Errorf("an empty list is followed from %q", from)
 		}
 		callsOn(s, 50)
 		page := s.Get("/projects/shop/requests").
-			Shows(200, "shop").
-			Says("nav.tabs [aria-current]", "Requests").
+			Shows(200, "Requests").
+			Says("nav[aria-label=Project] [aria-current]", "Requests").
 			Says("tbody tr:first-child", "GET /orders/49").
 			Says("tbody tr:first-child", "200").
 			Says("tbody tr:first-child", "192.0.2.7").

@@ -33,7 +33,7 @@ func TestVersions_add(t *testing.T) {
 		}
 		s.Get(shopPage).
 			Says("[data-flash]", "version is added").
-			Says("nav[aria-label=Sections]", "Version 2.0.0").
+			Says("main", "Version 2.0.0").
 			Says("#new-version option[selected]", "2.0.0")
 	})
 }

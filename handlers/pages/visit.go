@@ -162,6 +162,7 @@ func (v *visit) shell(title, here string, crumbs ...ui.Crumb) ui.Page {
 		Theme:   v.server.Web.Theme(v.c.Request),
 		Here:    here,
 		Crumbs:  crumbs,
+		Rail:    v.server.Web.Cookie(v.c.Request, web.RailCookie) == "true",
 	}
 	if v.account != nil && v.c.Request.Method != http.MethodHead {
 		page.Flash = v.takeFlash()

@@ -18,7 +18,7 @@ func TestConfigure_Warnings(t *testing.T) {
 		s.Get("/projects/closed").Shows(200, "closed").Lacks("[data-warning]")
 
 		tab := "/projects/closed/login"
-		tenant := s.Get(tab).Shows(200, "closed").Find("select[name=tenant] option").AttrOr("value", "")
+		tenant := s.Get(tab).Shows(200, "Login").Find("select[name=tenant] option").AttrOr("value", "")
 		s.Post(tab, "tenant", tenant, "name", "web", "redirect_uris", "")
 		s.Get(tab).Says("[data-warning]", "no redirect URI")
 		s.Get("/projects/closed").Says("[data-warning]", "Add JWT to its methods")

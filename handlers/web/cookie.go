@@ -8,6 +8,7 @@ import (
 // Cookies of pages. They hold no secret and nothing that is trusted.
 const (
 	ThemeCookie = "theme" // light or dark
+	RailCookie  = "rail"  // true where the sidebar shows icons only
 	FlashCookie = "done"  // key of the message to show on the next page
 	NextCookie  = "next"  // path to go to after a federated sign-in
 	TeamCookie  = "team"  // id of the chosen team; ignored unless the account is a member

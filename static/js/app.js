@@ -49,6 +49,17 @@
     });
   };
 
+  // The sidebar narrows at once; the server keeps the choice for the next page.
+  const chooseRail = async (form, button) => {
+    const body = new URLSearchParams(new FormData(form));
+    const rail = button.value === "true";
+    body.set(button.name, button.value);
+    document.querySelector(".frame").toggleAttribute("data-rail", rail);
+    button.setAttribute("aria-pressed", String(rail));
+    button.value = String(!rail);
+    await fetch(form.action, { method: "POST", body, redirect: "manual" });
+  };
+
   // A table body with data-live grows at its top with the rows that come. What
   // changes by itself can be stopped (WCAG 2.2, 2.2.2), and goes on where it was.
   const follow = (rows, toggle) => {
@@ -123,7 +134,7 @@
   document.addEventListener("submit", (event) => {
     const form = event.target;
     // By attributes: a field named target would stand in for the form's own.
-    if (!form.matches("form[method=post]:not([target], [data-theme-form])")) return;
+    if (!form.matches("form[method=post]:not([target], [data-theme-form], [data-rail-form])")) return;
     if (event.timeStamp - (sentAt.get(form) ?? -doubleClick) < doubleClick) {
       event.preventDefault();
       return;
@@ -136,6 +147,12 @@
     if (!event.target.matches("form[data-theme-form]") || !event.submitter) return;
     event.preventDefault();
     chooseTheme(event.target, event.submitter.value).catch(() => announce("The theme could not be saved"));
+  });
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("form[data-rail-form]") || !event.submitter) return;
+    event.preventDefault();
+    chooseRail(event.target, event.submitter).catch(() => announce("The sidebar's width could not be saved"));
   });
 
   document.addEventListener("htmx:afterSwap", (event) => {

@@ -44,7 +44,7 @@ func PreviewPage(m Preview) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"mx-auto max-w-3xl\"><div class=\"flex flex-wrap items-end justify-between gap-4\"><div><h1>What leaves, and how</h1><p class=\"text-muted mt-1 max-w-xl\">What an export of ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><div class=\"flex flex-wrap items-end justify-between gap-4\"><div><h1>What leaves, and how</h1><p class=\"text-muted mt-1 max-w-xl\">What an export of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -9,7 +9,6 @@ import "postern/views/ui"
 // List is every product of a team.
 type List struct {
 	Page    ui.Page
-	Tabs    []ui.Tab // of the team's pages
 	Rows    []Row
 	MoreURL string
 	Create  *Create // nil for who may not

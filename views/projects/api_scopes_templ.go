@@ -44,7 +44,7 @@ func APIScopesPage(m APIScopes) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"mx-auto max-w-3xl\"><h1 id=\"api-scopes-title\">API scopes</h1><p class=\"text-muted mt-1 max-w-2xl\">What applications may ask for at this API, in all of its versions. Users agree to it on the consent page, and your upstream gets it in <span class=\"font-mono text-[0.8125rem]\">X-Authenticated-Scope</span>. Allow each app client the scopes that it may ask for.</p><div class=\"card mt-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"api-scopes-title\">API scopes</h1><p class=\"text-muted mt-1 max-w-2xl\">What applications may ask for at this API, in all of its versions. Users agree to it on the consent page, and your upstream gets it in <span class=\"font-mono text-[0.8125rem]\">X-Authenticated-Scope</span>. Allow each app client the scopes that it may ask for.</p><div class=\"card mt-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -311,7 +311,7 @@ func apiScopeTable(m APIScopes) templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"table-frame not-first:border-t\" role=\"region\" aria-labelledby=\"api-scopes-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Scope</th><th scope=\"col\" class=\"max-sm:hidden\">The application may</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"table-frame not-first:border-t\" role=\"group\" aria-labelledby=\"api-scopes-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Scope</th><th scope=\"col\" class=\"max-sm:hidden\">The application may</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -458,7 +458,7 @@ func APIScopePage(m APIScope) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<div class=\"mx-auto max-w-2xl\"><h1 class=\"break-words\">API scope <span class=\"font-mono break-all\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<div class=\"max-w-form\"><h1 class=\"break-words\">API scope <span class=\"font-mono break-all\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

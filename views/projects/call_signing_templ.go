@@ -44,7 +44,7 @@ func CallSigningPage(m CallSigning) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"mx-auto max-w-2xl\"><h1 id=\"call-signing-title\">Signed calls</h1><p class=\"text-muted mt-1\">Calls to the upstreams carry a signature (RFC 9421) of method, path, query, identity headers and time. With the public keys, an upstream sees that a call comes from this project and was not changed. It needs no secret.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"call-signing-title\">Signed calls</h1><p class=\"text-muted mt-1\">Calls to the upstreams carry a signature (RFC 9421) of method, path, query, identity headers and time. With the public keys, an upstream sees that a call comes from this project and was not changed. It needs no secret.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -162,7 +162,7 @@ func signingKeys(m CallSigning) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</div><div class=\"table-frame border-t\" role=\"region\" aria-labelledby=\"signing-keys-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Key</th><th scope=\"col\">State</th><th scope=\"col\">Signs from</th><th scope=\"col\">Published until</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</div><div class=\"table-frame border-t\" role=\"group\" aria-labelledby=\"signing-keys-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Key</th><th scope=\"col\">State</th><th scope=\"col\">Signs from</th><th scope=\"col\">Published until</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -4,35 +4,14 @@ import "postern/views/ui"
 
 // Head names the project above its pages.
 type Head struct {
-	Name         string
-	DisplayName  string
-	Access       ui.Badge
-	Current      Tab
-	ConfigureURL string
-	TenantsURL   string
-	DomainsURL   string
-	LoginURL     string
-	UsageURL     string
-	RequestsURL  string
-	ExportURL    string
-	HistoryURL   string // of the audit log; "" for viewers
-	Frozen       string // says that the project is taken down and why, "" while it is served
-	Deleted      string // when it was deleted, and what follows; "" unless it is in the bin
-	DeleteURL    string
+	Name        string
+	DisplayName string
+	Access      ui.Badge
+	HistoryURL  string // of the audit log; "" for viewers
+	Frozen      string // says that the project is taken down and why, "" while it is served
+	Deleted     string // when it was deleted, and what follows; "" unless it is in the bin
+	DeleteURL   string
 }
-
-// Tab is one of a project's pages.
-type Tab int
-
-// The tabs under a head.
-const (
-	TabConfigure Tab = iota
-	TabLogin
-	TabTenants
-	TabDomains
-	TabUsage
-	TabRequests
-)
 
 // Configure is everything that can be set in a project.
 type Configure struct {

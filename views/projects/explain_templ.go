@@ -44,7 +44,7 @@ func ExplainPage(m Explain) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"mx-auto max-w-2xl\"><h1>Explain a call</h1><p class=\"text-muted mt-1\">What the gateway answers to a call, step by step, and what the exported one would. Nothing is forwarded or counted.</p><div class=\"card mt-6 p-5 sm:p-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1>Explain a call</h1><p class=\"text-muted mt-1\">What the gateway answers to a call, step by step, and what the exported one would. Nothing is forwarded or counted.</p><div class=\"card mt-6 p-5 sm:p-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

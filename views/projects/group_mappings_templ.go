@@ -44,7 +44,7 @@ func GroupMappingsPage(m GroupMappings) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"mx-auto max-w-3xl\"><h1 id=\"group-mappings-title\">Group mappings</h1><p class=\"text-muted mt-1 max-w-2xl\">What ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"group-mappings-title\">Group mappings</h1><p class=\"text-muted mt-1 max-w-2xl\">What ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -162,7 +162,7 @@ func groupMappingTable(rows []GroupMappingRow) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"table-frame\" role=\"region\" aria-labelledby=\"group-mappings-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">If the claim</th><th scope=\"col\">The user is in</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"table-frame\" role=\"group\" aria-labelledby=\"group-mappings-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">If the claim</th><th scope=\"col\">The user is in</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -391,7 +391,7 @@ func GroupMappingRemovalPage(m GroupMappingRemoval) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<div class=\"mx-auto max-w-2xl\"><h1>Remove a group mapping</h1><div class=\"card mt-6 p-5 sm:p-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<div class=\"max-w-form\"><h1>Remove a group mapping</h1><div class=\"card mt-6 p-5 sm:p-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

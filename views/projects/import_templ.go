@@ -45,7 +45,7 @@ func ImportPage(m Import) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"mx-auto max-w-2xl\"><h1>Import a project</h1><p class=\"text-muted mt-1\">A zip that this or another Postern exported becomes a project of ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1>Import a project</h1><p class=\"text-muted mt-1\">A zip that this or another Postern exported becomes a project of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -5,7 +5,6 @@ import "postern/views/ui"
 // List is every project the account may see.
 type List struct {
 	Page     ui.Page
-	Tabs     []ui.Tab // of the team's pages
 	Projects []Card
 	ReadOnly bool   // for viewers, who cannot create one
 	BinURL   string // "" while the bin is empty

@@ -44,7 +44,7 @@ func OpenAPIPage(m OpenAPI) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"mx-auto max-w-3xl\"><h1 id=\"openapi-title\">OpenAPI document of version ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"openapi-title\">OpenAPI document of version ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -203,7 +203,7 @@ func operationTable(rows []OperationRow) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<div class=\"table-frame border-t\" role=\"region\" aria-labelledby=\"openapi-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Operation</th><th scope=\"col\" class=\"max-sm:hidden\">Summary</th><th scope=\"col\">Scopes</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<div class=\"table-frame border-t\" role=\"group\" aria-labelledby=\"openapi-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Operation</th><th scope=\"col\" class=\"max-sm:hidden\">Summary</th><th scope=\"col\">Scopes</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -45,11 +45,11 @@ func RequestsPage(m Requests) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = head(m.Head).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = head(m.Head, "requests-title", "Requests").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <section class=\"mt-8\" aria-labelledby=\"requests-title\"><div class=\"mb-3 flex flex-wrap items-center justify-between gap-3\"><h2 id=\"requests-title\">Latest requests</h2><div class=\"flex items-center gap-3\"><p id=\"live-state\" class=\"text-muted text-[0.8125rem]\" role=\"status\"></p><button type=\"button\" class=\"btn btn-small\" data-live-toggle hidden>Pause</button> <a class=\"btn btn-small\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <section class=\"mt-3\" aria-labelledby=\"requests-title\"><div class=\"mb-3 flex flex-wrap items-center justify-between gap-3\"><p class=\"text-muted\">The latest calls, newest first.</p><div class=\"flex items-center gap-3\"><p id=\"live-state\" class=\"text-muted text-[0.8125rem]\" role=\"status\"></p><button type=\"button\" class=\"btn btn-small\" data-live-toggle hidden>Pause</button> <a class=\"btn btn-small\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -88,7 +88,7 @@ func RequestsPage(m Requests) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"card\"><div class=\"table-frame\" role=\"region\" aria-labelledby=\"requests-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\">Status</th><th scope=\"col\">Request</th><th scope=\"col\" class=\"max-md:hidden\">Owner</th><th scope=\"col\" class=\"max-md:hidden\">Environment</th><th scope=\"col\" class=\"text-right max-lg:hidden\">Took</th><th scope=\"col\" class=\"text-right max-lg:hidden\">In / out</th><th scope=\"col\" class=\"max-lg:hidden\">Address</th></tr></thead> <tbody")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"card\"><div class=\"table-frame\" role=\"group\" aria-labelledby=\"requests-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\">Status</th><th scope=\"col\">Request</th><th scope=\"col\" class=\"max-md:hidden\">Owner</th><th scope=\"col\" class=\"max-md:hidden\">Environment</th><th scope=\"col\" class=\"text-right max-lg:hidden\">Took</th><th scope=\"col\" class=\"text-right max-lg:hidden\">In / out</th><th scope=\"col\" class=\"max-lg:hidden\">Address</th></tr></thead> <tbody")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

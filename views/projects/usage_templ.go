@@ -47,7 +47,7 @@ func UsagePage(m Usage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = head(m.Head).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = head(m.Head, "usage-title", "Usage").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -448,7 +448,7 @@ func chart(c Chart) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</ul><details class=\"mt-3\"><summary class=\"link w-fit text-[0.8125rem]\">Show as a table</summary><div class=\"table-frame mt-2\" role=\"region\" aria-labelledby=\"calls-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\" class=\"text-right\">Answered</th><th scope=\"col\" class=\"text-right\">4xx</th><th scope=\"col\" class=\"text-right\">5xx</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</ul><details class=\"mt-3\"><summary class=\"link w-fit text-[0.8125rem]\">Show as a table</summary><div class=\"table-frame mt-2\" role=\"group\" aria-labelledby=\"calls-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\" class=\"text-right\">Answered</th><th scope=\"col\" class=\"text-right\">4xx</th><th scope=\"col\" class=\"text-right\">5xx</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -603,7 +603,7 @@ func usageTable(column string, rows []UsageRow) templ.Component {
 			templ_7745c5c3_Var32 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<div class=\"table-frame\" role=\"region\" aria-labelledby=\"by-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<div class=\"table-frame\" role=\"group\" aria-labelledby=\"by-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -621,7 +621,7 @@ func usageTable(column string, rows []UsageRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, r := range rows {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<tr><th scope=\"row\" class=\"text-ink border-t text-sm font-normal\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<tr><th scope=\"row\" class=\"text-ink border-t text-base font-normal\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -10,7 +10,6 @@ import "postern/views/ui"
 // List is every tenant of a team and of its projects.
 type List struct {
 	Page    ui.Page
-	Tabs    []ui.Tab // of the team's pages
 	Rows    []Row
 	MoreURL string
 	Create  *Create // nil for who may not

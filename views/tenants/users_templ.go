@@ -409,12 +409,12 @@ func userTable(rows []UserRow) templ.Component {
 			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<div class=\"table-frame\" role=\"region\" aria-labelledby=\"users-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">User</th><th scope=\"col\">State</th><th scope=\"col\" class=\"max-sm:hidden\">Last sign-in</th><th scope=\"col\" class=\"max-md:hidden\">Last active</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<div class=\"table-frame\" role=\"group\" aria-labelledby=\"users-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">User</th><th scope=\"col\">State</th><th scope=\"col\" class=\"max-sm:hidden\">Last sign-in</th><th scope=\"col\" class=\"max-md:hidden\">Last active</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		for _, u := range rows {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<tr><th scope=\"row\" class=\"border-t py-2 font-normal\"><a class=\"text-ink block max-w-48 truncate text-sm font-medium hover:underline sm:max-w-72\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<tr><th scope=\"row\" class=\"border-t py-2 font-normal\"><a class=\"text-ink block max-w-48 truncate text-base font-medium hover:underline sm:max-w-72\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -544,7 +544,7 @@ func UserPage(m User) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<div class=\"mx-auto max-w-2xl\"><div class=\"flex flex-wrap items-center gap-3\"><h1 class=\"min-w-0 break-words\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<div class=\"max-w-form\"><div class=\"flex flex-wrap items-center gap-3\"><h1 class=\"min-w-0 break-words\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -7,6 +7,7 @@ type Page struct {
 	Title   string   // of the document, without the product's name
 	Account *Account // nil while signed out
 	Crumbs  []Crumb  // the way from the projects list to here; the last one is this page
+	Rail    bool     // the sidebar shows icons only
 	Flash   *Notice  // what the last action did, shown once
 	Theme   string   // "light", "dark", or "" for the system's
 	Here    string   // path to come back to after the theme form
@@ -30,10 +31,28 @@ func (a Account) Initial() string {
 	return "?"
 }
 
+// teamID is the id of the chosen team, "" without any.
+func (a Account) teamID() string {
+	for _, t := range a.Teams {
+		if t.Chosen {
+			return t.Value
+		}
+	}
+	return ""
+}
+
 // Crumb is one step of the way to a page.
 type Crumb struct {
-	Text string
-	URL  string // ignored for the last one
+	Text    string
+	URL     string   // ignored for the last one
+	Project *Project // that the step leads to; its pages are in the sidebar
+}
+
+// Project is what the sidebar shows of a project.
+type Project struct {
+	Name        string // in addresses
+	DisplayName string
+	Versions    []Link // text and id of each; the last one is the newest
 }
 
 // Tab is one of several pages side by side.
