@@ -39,6 +39,8 @@ var (
 	tuplesFileDoc string
 	//go:embed docs/store.fga.yaml.md
 	storeFileDoc string
+	//go:embed docs/load.sh.md
+	loadFileDoc string
 	//go:embed docs/transforms.json.md
 	transformsFileDoc string
 	//go:embed docs/refused.json.md

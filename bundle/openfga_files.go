@@ -16,6 +16,7 @@ const (
 	modelJSONFile = authzFolder + "model.json"
 	tuplesFile    = authzFolder + openfga.TuplesFile
 	storeFile     = authzFolder + "store.fga.yaml"
+	loadFile      = authzFolder + "load.sh"
 )
 
 // openFGA returns the files for OpenFGA of a project with rules.
@@ -39,5 +40,9 @@ func (b *Build) openFGA() []Part {
 		{Name: modelJSONFile, Doc: modelJSONDoc, Write: whole(source.WriteJSON)},
 		{Name: storeFile, Doc: storeFileDoc, Write: whole(source.WriteStore)},
 		{Name: tuplesFile, Doc: tuplesFileDoc, Write: source.WriteTuples},
+		{Name: loadFile, Doc: loadFileDoc, Write: whole(func(w io.Writer) error {
+			_, err := io.WriteString(w, openfga.LoadScript)
+			return err
+		})},
 	}
 }

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"postern/core/snapshot"
@@ -55,6 +56,11 @@ func (b *Build) rules() []Part {
 		doc.KeyOwners = append(doc.KeyOwners, keyOwnerDoc{m.User, list(m.In), list(m.Admin)})
 	}
 	return append([]Part{document(RulesFile, rulesFileDoc, doc)}, b.openFGA()...)
+}
+
+// HasRules reports whether the export has rules, and files for OpenFGA.
+func (b *Build) HasRules() bool {
+	return slices.ContainsFunc(b.Project.Versions, func(v snapshot.Version) bool { return !v.Rules.None() })
 }
 
 // Members returns the owners of keys who are in groups that rules name; none without keys.

@@ -50,6 +50,7 @@ cp "$0" "$GOBIN/${module##*/}"`)
 	m.write("project/testkit/messagesignatures/requirements.txt", "http-message-signatures==1\n")
 	m.write("project/testkit/pebble/pinned", "version=v1.2.3\n")
 	m.write("project/testkit/versitygw/pinned", "version=v4.5.6\n")
+	m.write("project/testkit/openfga/pinned", "version=v7.8.9\n")
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
 	m.keycloak()
 	return m
@@ -190,6 +191,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 		"kc.sh build --db=dev-mem\n",
 		"go install github.com/letsencrypt/pebble/v2/cmd/pebble@v1.2.3\n",
 		"go install github.com/versity/versitygw/cmd/versitygw@v4.5.6\n",
+		"go install github.com/openfga/openfga/cmd/openfga@v7.8.9\n",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q was not done:\n%s", want, log)

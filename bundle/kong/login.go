@@ -92,9 +92,6 @@ const (
 // loginService returns the service of docker-compose.yaml that people sign in at. It is
 // started by start.sh --with-login alone.
 func loginService(b *bundle.Build) string {
-	if !hasRealm(b) {
-		return ""
-	}
 	name := realmName(b)
 	var out strings.Builder
 	fmt.Fprintf(&out, `
@@ -131,6 +128,5 @@ func loginService(b *bundle.Build) string {
 	for n := range b.Realm(context.Background(), "").UserFiles() {
 		mount(bundle.RealmUsersFile(n), fmt.Sprintf("users-%d", n))
 	}
-	out.WriteString("\n\nvolumes:\n  login:")
 	return out.String()
 }

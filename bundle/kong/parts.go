@@ -125,7 +125,8 @@ func marks(b *bundle.Build) map[string]string {
 		"CONSUMER":        policy.ConsumerID(b.Project.ID, "mine"),
 		"REALM":           realmName(b),
 		"REALM_SETTINGS":  realmSettings(b),
-		"LOGIN":           loginService(b),
+		"OPTIONAL":        optionalServices(b),
+		"AUTHZ":           authzMark(b),
 		"LOGIN_SECRETS":   strings.Join(loginSecrets(b), " "),
 	}
 }

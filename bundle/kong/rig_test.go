@@ -87,7 +87,7 @@ func newRigFor(t *testing.T, in bundle.Input, key string, runtimes ...string) *r
 		}
 	}
 	for _, tool := range []string{"sh", "curl", "sed", "grep", "tr", "sort", "head", "tail", "wc", "sleep",
-		"dirname", "basename", "cat", "awk", "od"} {
+		"dirname", "basename", "cat", "awk", "od", "mktemp", "rm", "cut"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatalf("%s is missing: %v", tool, err)

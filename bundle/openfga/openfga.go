@@ -7,10 +7,12 @@ package openfga
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed" // load.sh
 	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"postern/core/policy"
@@ -23,6 +25,18 @@ type Source struct {
 	Tenants []snapshot.Tenant // whose people are exported; each has a Directory
 	// Users streams the users of a tenant in ascending order of ids.
 	Users func(context.Context, snapshot.Tenant) iter.Seq2[*snapshot.User, error]
+}
+
+// LoadScript is load.sh, which loads the files into a server. It depends on their names and on the
+// shape of their lines.
+//
+//go:embed load.sh
+var LoadScript string
+
+// StoreName returns the name of the store: another one for each state of the project, because a store
+// that is loaded is never loaded again.
+func (s Source) StoreName() string {
+	return s.Project.Name + "." + strconv.FormatInt(s.Project.Revision, 10)
 }
 
 // Tuple is a relationship: user has the relation to object.

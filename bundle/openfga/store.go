@@ -30,7 +30,7 @@ const (
 func (s Source) WriteStore(w io.Writer) error {
 	out := jsonfile.NewStream(w)
 	out.Raw("name: ")
-	out.Value(s.Project.Name)
+	out.Value(s.StoreName())
 	out.Raw("\nmodel_file: ./" + ModelFile + "\ntuple_file: ./" + TuplesFile + "\ntests:\n")
 	named := s.groupsNamed()
 	for v := range s.versions() {

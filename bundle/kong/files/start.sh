@@ -15,6 +15,7 @@ environments='@ENVIRONMENTS@' # in the order of their services in gateway.yaml
 credentials='@CREDENTIALS@' # variables with secrets that are not in the export
 realm='@REALM@' # where people sign in; empty: nowhere
 login_secrets='@LOGIN_SECRETS@' # variables with the secrets of that
+rules='@AUTHZ@' # whether there are files for OpenFGA
 unknown_key='@UNKNOWN_KEY@' # well-formed, and opens nothing
 
 key=${POSTERN_KEY:-}
@@ -22,17 +23,19 @@ token=${POSTERN_TOKEN:-}
 path=
 stop=no
 with_login=no
+authz=no
 proxy="http://127.0.0.1:${KONG_PROXY_PORT:-8000}"
 admin="http://127.0.0.1:${KONG_ADMIN_PORT:-8001}"
 status="http://127.0.0.1:${KONG_STATUS_PORT:-8100}"
 login="http://localhost:${LOGIN_PORT:-8180}"
+openfga="http://127.0.0.1:${OPENFGA_PORT:-8280}"
 wait_seconds=${START_TIMEOUT:-120}
 failures=0
 
 usage() {
   cat <<'TEXT'
 usage: ./start.sh [--key KEY | --key-file FILE] [--token TOKEN | --token-file FILE]
-                  [--path PATH] [--with-login] [--stop]
+                  [--path PATH] [--with-login] [--authz] [--stop]
 
   --key-file FILE    also check that a key opens the gateway: the first line of FILE
   --key -            the same with the first line of the standard input
@@ -40,14 +43,15 @@ usage: ./start.sh [--key KEY | --key-file FILE] [--token TOKEN | --token-file FI
   --token-file FILE  also check that a token opens the gateway; --token as --key
   --path PATH        where to try the key and the token, such as /1.0.0/prod/status
   --with-login       also start Keycloak with the exported realm, where people sign in
+  --authz            also start OpenFGA with the exported rules and groups
   --stop             stop what was started and remove its containers; users of Keycloak
-                     are kept in a volume
+                     and what is in OpenFGA are kept in volumes
 
 A key in the environment variable POSTERN_KEY is used too, and a token in POSTERN_TOKEN.
 
 Ports, from the environment: KONG_PROXY_PORT (8000), KONG_ADMIN_PORT (8001),
 KONG_STATUS_PORT (8100); the last two are published on 127.0.0.1 only, and so is
-LOGIN_PORT (8180). START_TIMEOUT is how many seconds to wait for the gateway (120).
+LOGIN_PORT (8180) and OPENFGA_PORT (8280). START_TIMEOUT is how many seconds to wait for the gateway (120).
 
 Exit status: 0 the gateway serves and every check is well, 1 it does not start,
 an upstream does not answer or a check fails, 2 wrong usage.
@@ -115,6 +119,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --with-login) with_login=yes ;;
+    --authz) authz=yes ;;
     --stop) stop=yes ;;
     -h | --help)
       usage
@@ -133,6 +138,9 @@ case $token in
 esac
 if [ "$with_login" = yes ] && [ -z "$realm" ]; then
   wrong_usage '--with-login: no route of this export takes tokens, so that nobody has to sign in'
+fi
+if [ "$authz" = yes ] && [ -z "$rules" ]; then
+  wrong_usage '--authz: no version of this export has rules'
 fi
 case $path in
   *[!A-Za-z0-9/._~%-]*) wrong_usage '--path: write other characters than letters, digits and / . _ ~ - as %XX' ;;
@@ -200,6 +208,20 @@ wait_for_login() {
   printf 'ok    people sign in at %s\n' "$LOGIN_ISSUER"
 }
 
+# The container openfga-load loads the store.
+wait_for_authz() {
+  waited=0
+  until found=$(OPENFGA_TOKEN='' sh ../authz/load.sh --check --wait 0 "$openfga" 2>&1); do
+    if [ "$waited" -ge "$wait_seconds" ]; then
+      compose logs --no-color openfga-migrate openfga openfga-load 2>/dev/null | tail -n 20 >&2 || :
+      die "OpenFGA does not have the rules after $wait_seconds seconds ($found); above is the end of its log."
+    fi
+    sleep 1
+    waited=$((waited + 1))
+  done
+  printf '%s, at %s\n' "$found" "$openfga"
+}
+
 # Which compose there is: a plugin of docker, the old separate program, or
 # podman's counterparts of both.
 find_compose() {
@@ -219,6 +241,8 @@ find_compose() {
 }
 
 compose() {
+  [ "$with_login" = no ] || set -- --profile login "$@"
+  [ "$authz" = no ] || set -- --profile authz "$@"
   case $flavour in
     'docker compose') docker compose "$@" ;;
     'docker-compose') docker-compose "$@" ;;
@@ -499,11 +523,10 @@ smoke_test() {
 
 find_compose
 if [ "$stop" = yes ]; then
-  if [ -n "$realm" ]; then
-    compose --profile login down
-  else
-    compose down
-  fi
+  # Also what other runs have started.
+  [ -z "$realm" ] || with_login=yes
+  [ -z "$rules" ] || authz=yes
+  compose down
   exit 0
 fi
 command -v curl >/dev/null 2>&1 || die 'curl is missing: install it, and try again.'
@@ -512,13 +535,14 @@ check_credentials
 if [ "$with_login" = yes ]; then
   check_login_secrets
   trust_login
-  compose --profile login up -d || die "the containers could not be started by $flavour; above is why."
-else
-  compose up -d || die "the container could not be started by $flavour; above is why."
 fi
+compose up -d || die "the containers could not be started by $flavour; above is why."
 wait_until_ready
 if [ "$with_login" = yes ]; then
   wait_for_login
+fi
+if [ "$authz" = yes ]; then
+  wait_for_authz
 fi
 print_loaded
 ask_upstreams
