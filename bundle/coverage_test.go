@@ -319,6 +319,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 			case "Project.DataKeys", "UpstreamHeader.Sealed", "CallSigningKey.Sealed",
 				"ClientCertificate.Sealed": // secrets, not exported
 				continue
+			case "Version.Routes": // follows from Version.OpenAPI
+				continue
 			case "Environment.Former": // for a moment of a rename, on the gateway that serves it
 				continue
 			case "Key.FoundIn": // says nothing of the key

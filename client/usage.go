@@ -72,6 +72,7 @@ type Request struct {
 	DurationMS  float64   `json:"duration_ms"`
 	Method      string    `json:"method"`
 	Path        string    `json:"path"`
+	Route       string    `json:"route"` // path template
 	Status      int       `json:"status"`
 	Code        *string   `json:"code"` // of the gateway's own response
 	Step        string    `json:"step"` // the step that answered

@@ -63,8 +63,8 @@ const (
 	StepForward = "forward" // the upstream, or the connection to it
 )
 
-// CatchAll is the route of every call to an environment.
-const CatchAll = "/*"
+// CatchAll is the route of all calls of a version without templates.
+const CatchAll = policy.AnyRoute
 
 // Options configure a Gateway. Only Keys is required.
 type Options struct {

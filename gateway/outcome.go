@@ -26,7 +26,7 @@ type Outcome struct {
 	RemoteIP     string // the caller's address, without port
 	Method       string
 	Path         string // normalized, as it was matched; without the query, which can hold secrets
-	Route        string // pattern that the path matched: CatchAll
+	Route        string // template that the path matched, policy.OtherRoute or CatchAll
 	Status       int    // that the caller got; 499 if the caller left before the response
 	Code         string // of the denial, or of why the gateway cut the call off; "" if the upstream answered
 	Step         string // that produced the response: one of the Step constants
@@ -45,7 +45,7 @@ func (c *call) observe() {
 	c.cache.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
-		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
+		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status, Code: c.code, Step: c.step,
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, Duration: c.gateway.since(c.start),

@@ -155,6 +155,30 @@ func (o outcomes) Observe(out gateway.Outcome) {
 
 func (o outcomes) ForConnection() gateway.CallObserver { return o }
 
+func TestTheObserverLearnsTheRoute(t *testing.T) {
+	routed := withProject(func(p *snapshot.Project) {
+		p.Versions[0].Routes = []string{"/orders", "/orders/{id}"}
+		p.Versions[0].Rules.List = []snapshot.Rule{{ID: "rul_1", Methods: []string{"GET"}, Path: "/staff/{name}"}}
+	})
+	for path, options := range map[string][]rigOption{"engine": {routed}, "net/http": {routed, onNetHTTP}} {
+		t.Run(path, func(t *testing.T) {
+			o := outcomes{make(chan gateway.Outcome, 1)}
+			r := newRig(t, nil, append(options, func(_ *rig, options *gateway.Options) { options.Observer = o })...)
+			for rest, want := range map[string]string{
+				"/orders/7":   "/orders/{id}",
+				"//orders/":   "/orders",
+				"/staff/%61n": "/staff/{name}",
+				"/x/../admin": policy.OtherRoute,
+			} {
+				r.get("/shop/1.0.0/prod"+rest, noKey) // refused calls have a route too
+				if out := within(t, "the outcome", o.got); out.Route != want {
+					t.Errorf("%s: route %q, want %q", rest, out.Route, want)
+				}
+			}
+		})
+	}
+}
+
 func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
 	o := outcomes{make(chan gateway.Outcome, 4)}
 	r := newRig(t, nil, func(_ *rig, options *gateway.Options) { options.Observer = o })

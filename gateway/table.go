@@ -65,6 +65,7 @@ type version struct {
 	id, name     string
 	access       snapshot.Access
 	rules        *policy.Rules         // nil: none
+	routes       *policy.Routes        // nil: all calls have one route
 	asked        *policy.Introspectors // that its tokens are checked with; nil: none
 	answers      *headerChanges        // nil: responses are not transformed
 	query        *queryChanges         // nil: queries are not transformed
@@ -281,7 +282,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		if err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
-		out := version{id: v.ID, name: v.Name, access: v.Access, rules: rules}
+		out := version{id: v.ID, name: v.Name, access: v.Access, rules: rules, routes: policy.CompileRoutes(&v)}
 		out.answers, out.query = compileChanges(v.Transforms.Response), compileQueryChanges(v.Transforms.Query)
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)

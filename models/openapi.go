@@ -3,6 +3,7 @@ package models
 import (
 	"time"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
@@ -30,6 +31,21 @@ func (t *Tx) OpenAPISummaryOf(versionID string) (OpenAPIDocument, error) {
 	return row, t.db.Omit("Document").Where("version_id = ?", versionID).Take(&row).Error
 }
 
+// OpenAPISummaries returns the summaries of the documents of a project, by version.
+func (t *Tx) OpenAPISummaries(projectID string) (map[string]string, error) {
+	var rows []OpenAPIDocument
+	err := t.openAPIOfProject(projectID).Select("version_id", "summary").Find(&rows).Error
+	out := make(map[string]string, len(rows))
+	for _, row := range rows {
+		out[row.VersionID] = row.Summary
+	}
+	return out, err
+}
+
+func (t *Tx) openAPIOfProject(projectID string) *gorm.DB {
+	return t.db.Where("version_id IN (?)", t.db.Model(&Version{}).Select("id").Where("project_id = ?", projectID))
+}
+
 // SetOpenAPI inserts a document, or replaces that of its version.
 func (t *Tx) SetOpenAPI(row OpenAPIDocument) error {
 	return t.db.Clauses(clause.OnConflict{
@@ -47,9 +63,7 @@ func (t *Tx) DeleteOpenAPI(versionID string) (bool, error) {
 // OpenAPISums returns the SHA-256 sums of the documents of a project, by version.
 func (t *Tx) OpenAPISums(projectID string) (map[string][]byte, error) {
 	var rows []OpenAPIDocument
-	err := t.db.Select("version_id", "sha256").
-		Where("version_id IN (?)", t.db.Model(&Version{}).Select("id").Where("project_id = ?", projectID)).
-		Find(&rows).Error
+	err := t.openAPIOfProject(projectID).Select("version_id", "sha256").Find(&rows).Error
 	sums := make(map[string][]byte, len(rows))
 	for _, row := range rows {
 		sums[row.VersionID] = row.SHA256

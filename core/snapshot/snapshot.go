@@ -139,7 +139,8 @@ type Version struct {
 	Transforms   Transforms
 	Environments []Environment // sorted by name
 
-	OpenAPI []byte // the imported document, JSON; nil: none, or not for an export
+	OpenAPI []byte   // the imported document, JSON; nil: none, or not for an export
+	Routes  []string `json:",omitempty"` // the document's paths, such as /orders/{id}; they name the routes of usage
 }
 
 // Environment is one upstream of a version.

@@ -21,9 +21,10 @@ type requestOutput struct {
 	DurationMS  float64   `json:"duration_ms"`
 	Method      string    `json:"method"`
 	Path        string    `json:"path" doc:"Normalized, without the query, at most 256 bytes"`
+	Route       string    `json:"route" doc:"Path template of the OpenAPI document or of a rule; (other) if none matches, /* if the version has none"`
 	Status      int       `json:"status" doc:"499 if the caller closed the connection first"`
 	Code        *string   `json:"code" doc:"Error code of the gateway; null if the upstream answered"`
-	Step        string    `json:"step" enum:"route,access,limit,forward" doc:"Step that answered"`
+	Step        string    `json:"step" enum:"route,cors,access,limits,forward" doc:"Step that answered"`
 	Version     string    `json:"version"`
 	Environment string    `json:"environment"`
 	Owner       *string   `json:"owner" doc:"Owner of the call; null: none"`
@@ -40,6 +41,7 @@ func showRequest(r usage.Request) requestOutput {
 		DurationMS:  float64(r.Duration.Microseconds()) / 1000,
 		Method:      r.Method,
 		Path:        r.Path,
+		Route:       r.Route,
 		Status:      r.Status,
 		Code:        orNull(r.Code),
 		Step:        r.Step,

@@ -23,7 +23,7 @@ type usageItem struct {
 	Environment *usageEnvironment `json:"environment,omitempty"`
 	Owner       *string           `json:"owner,omitempty" doc:"Empty for calls without an owner"`
 	Key         *string           `json:"key,omitempty" doc:"Id of the key; empty for calls without a valid key"`
-	Route       *string           `json:"route,omitempty" doc:"Route pattern; /* for all calls of an environment"`
+	Route       *string           `json:"route,omitempty" doc:"Path template of the OpenAPI document or of a rule, such as /orders/{id}; (other) if none matches, /* if the version has none"`
 	StatusClass *string           `json:"status_class,omitempty" doc:"For example 2xx; empty for calls without a status"`
 	UsageSums
 }

@@ -24,7 +24,7 @@ var fates = map[string]string{
 		RedirectURIs, RefreshFor, Role, Rules, Scope, Scopes, SecretHash, Settings, SignInDomains, State, Subject,
 		Target, Tenant,
 		TenantID, Tenants, Title, TokenClient, TokenUpstream, Type, UpdatedAt, UserName, Value, Versions, Welcome`,
-	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, FromApps, Machine, Members, OwnerFrozen,
+	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, FromApps, Machine, Members, OwnerFrozen, Routes,
 		ProjectID, RevisedAt, Revision, TakenDown, Users`,
 	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, HasSecret, Headers, Hosts, Keys, Webhooks`,
 	"never in a zip":       `DataKeys`,

@@ -40,6 +40,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		readProduct,
 		readRevision,
 		readVersions,
+		readRoutes,
 		readMembers,
 		readUpstreamHeaders,
 		readClientCertificates,

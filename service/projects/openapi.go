@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"postern/core/openapi"
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -257,6 +258,30 @@ func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer,
 			"send the document itself.").Because(err)
 	}
 	return document, nil
+}
+
+// readRoutes adds the paths of the OpenAPI documents, as many as the gateway tells apart.
+func readRoutes(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	summaries, err := tx.OpenAPISummaries(row.ID)
+	if err != nil {
+		return err
+	}
+	for i := range out.Versions {
+		v := &out.Versions[i]
+		if summaries[v.ID] == "" {
+			continue
+		}
+		var of openapi.Summary
+		if err := json.Unmarshal([]byte(summaries[v.ID]), &of); err != nil {
+			return fmt.Errorf("OpenAPI document of %s: %w", v.ID, err)
+		}
+		for _, op := range of.Operations { // by path
+			if n := len(v.Routes); n < policy.MaxRoutes && (n == 0 || v.Routes[n-1] != op.Path) {
+				v.Routes = append(v.Routes, op.Path)
+			}
+		}
+	}
+	return nil
 }
 
 // readDocuments adds the OpenAPI documents of the versions.
