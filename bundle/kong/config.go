@@ -52,6 +52,8 @@ type routeDoc struct {
 	PreserveHost      bool     `json:"preserve_host"`
 	RequestBuffering  bool     `json:"request_buffering"`
 	ResponseBuffering bool     `json:"response_buffering"`
+
+	Plugins []pluginDoc `json:"plugins,omitempty"`
 }
 
 type consumerDoc struct {
@@ -217,7 +219,7 @@ func serviceOf(pl place, up upstream) serviceDoc {
 	for _, r := range pl.routes {
 		one := routeDoc{
 			ID: r.id, Name: r.name, Protocols: []string{"http", "https"}, Paths: []string{r.regex},
-			RegexPriority: r.priority, StripPath: true,
+			RegexPriority: r.priority, StripPath: true, Plugins: aclOf(pl.version),
 		}
 		if r.host != "" {
 			one.Hosts, one.Paths, one.StripPath = []string{r.host}, []string{"/"}, false

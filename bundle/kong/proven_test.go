@@ -21,6 +21,7 @@ var unproven = map[string]string{
 	"kong.owner_fallback.unused":                       "nothing to ask for",
 	"kong.ip_rules.plugin":                             "a rule for other addresses than the gateway's own machine has",
 	"kong.rule.plugin":                                 "needs keys with and without the scopes and groups",
+	"kong.rule.acl":                                    "needs keys with and without the groups",
 	"kong.rule.off":                                    "nothing to ask for",
 	"kong.rule_default.plugin":                         "needs a key without the scopes, or a route that has no rule",
 	"kong.rule_default.open":                           "nothing to ask for",

@@ -93,11 +93,17 @@ func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	}
 	place := slices.IndexFunc(doc.List, func(one ruleDoc) bool { return one.ID == rule.ID })
 	v := bundle.Verdict{Target: bundle.At(gatewayFile, "%s/list/%d", here, place)}
+	if len(closedTo(s.Version)) > 0 {
+		v.Reason = "acl"
+	}
 	if rule.Role == snapshot.RoleAdmin && hasRealm(b) {
 		v.Reason = "no_roles"
 	}
 	return v
 }
+
+const editMembers = "To change the groups of an owner of keys, edit members in gateway/gateway.yaml and start the " +
+	"gateway again."
 
 func ruleFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -107,8 +113,16 @@ func ruleFates() []bundle.Fate {
 			How:    "plugin postern-auth, `rules`",
 			Note: "The same calls are refused with the same answers, by the plugin: Kong's acl knows neither paths nor " +
 				"scopes, and its refusals have no code. Owners of keys are in the groups that they were in at the export.",
-			Remedy: "To change the groups of an owner of keys, edit members in gateway/gateway.yaml and start the gateway " +
-				"again.",
+			Remedy: editMembers,
+		},
+		{
+			Reason: "acl",
+			Status: bundle.Exact,
+			How:    "plugin postern-auth, `rules`, and behind it plugin acl of each route",
+			Note: "The same calls are refused with the same answers, by the plugin. Every route of the version asks for " +
+				"groups, so that Kong's acl lets nobody else through either. Owners of keys are in the groups that they were " +
+				"in at the export.",
+			Remedy: editMembers + " To ask for another group, add it to allow of acl too.",
 		},
 		{
 			Reason: "no_roles",

@@ -6,7 +6,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// pluginDoc is one of Kong's own plugins at a service.
+// pluginDoc is one of Kong's own plugins at a service or a route.
 type pluginDoc struct {
 	Name   string `json:"name"`
 	Config any    `json:"config"`

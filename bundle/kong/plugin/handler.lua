@@ -277,9 +277,6 @@ local function let_through(whose, credentials, signer, tag)
   if whose.kong_consumer then
     kong.client.authenticate(whose.kong_consumer, whose.kong_credential)
   end
-  if whose.groups then
-    kong.ctx.shared.authenticated_groups = whose.groups -- for Kong's acl
-  end
   if whose.dropped then
     kong.service.request.clear_header(TOKEN_HEADER)
   end
@@ -348,6 +345,7 @@ function PosternAuth:access(config)
     end
     ngx.ctx.postern_standing = standing
   end
+  kong.ctx.shared.authenticated_groups = rules.groups(state.members, whose) -- for Kong's acl
   if not let_through(whose, credentials, signer, policy.tag) then
     return answers.refuse("upstream_credentials_missing")
   end

@@ -223,6 +223,27 @@ function rules.refusal(store, method, path, caller)
 end
 
 
+-- The groups of a caller for Kong's acl, which stands behind the rules of some routes: all
+-- by which a rule may have let the caller in. nil for none.
+function rules.groups(members, whose)
+  local member = whose.owner and members[whose.owner] or {}
+  local groups, admin = member.groups, member.admin
+  if whose.groups then
+    groups, admin = whose.groups, whose.admin_of
+  end
+  if not admin or not admin[1] then
+    return groups
+  end
+  local all = {}
+  for _, list in ipairs({ groups or {}, admin }) do
+    for _, group in ipairs(list) do
+      all[#all + 1] = group
+    end
+  end
+  return all
+end
+
+
 -- What rules ask of a caller: the user of the token, or, for a call with a key alone, the
 -- user who owns the key. A call without a credential has neither scopes nor groups.
 local function asked_of(members, whose)

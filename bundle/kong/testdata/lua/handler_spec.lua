@@ -281,6 +281,25 @@ check("a route's rules hold for every caller, after the key", function()
   refused(call("ruled", { { "X-API-Key", "bad" } }, nil, { address = "192.0.2.1" }), 401, "invalid_key")
 end)
 
+check("Kong's acl learns the groups of the owner of a key", function()
+  for name, case in pairs({
+    members = { { groups = { "ops", "staff" } }, "ops;staff" },
+    admins = { { groups = { "ops" }, admin = { "staff" } }, "ops;staff" },
+    admin = { { admin = { "staff" } }, "staff" },
+  }) do
+    local with = config()
+    with.members = { ["ana & co"] = case[1] }
+    local seen = call("guarded", { { "X-API-Key", good } }, with)
+    passed(seen)
+    equal(table.concat(seen.shared.authenticated_groups, ";"), case[2], name)
+    equal(value(seen, "X-Consumer-Groups"), nil, name)
+  end
+  equal(call("guarded", { { "X-API-Key", good } }).shared.authenticated_groups, nil)
+  local with = config()
+  with.members = { desk = { groups = { "staff" } } }
+  equal(call("fallback", {}, with).shared.authenticated_groups, nil, "a fallback owner")
+end)
+
 local function limited(change, limits)
   change = change or {}
   change.project_limits = limits
