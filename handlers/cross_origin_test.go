@@ -17,6 +17,9 @@ var allowedCrossOrigin = map[string]bool{
 	"POST /oauth/:client/userinfo":  true,
 	"POST /oauth/:client/logout":    true,
 	"POST /oauth/:client/authorize": true,
+
+	"PUT /oauth/:client/groups/:group/members/:user":    true,
+	"DELETE /oauth/:client/groups/:group/members/:user": true,
 }
 
 // crossOrigin has the headers that browsers send with a write from another site: current

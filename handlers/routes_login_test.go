@@ -2,6 +2,14 @@ package handlers_test
 
 // anonymousLogin is the part of anonymous about app clients and API scopes.
 var anonymousLogin = map[string]string{
+	"GET /oauth/:client/groups":                          "401",
+	"OPTIONS /oauth/:client/groups":                      "204",
+	"GET /oauth/:client/groups/:group/members":           "401",
+	"OPTIONS /oauth/:client/groups/:group/members":       "204",
+	"PUT /oauth/:client/groups/:group/members/:user":     "401",
+	"DELETE /oauth/:client/groups/:group/members/:user":  "401",
+	"OPTIONS /oauth/:client/groups/:group/members/:user": "204",
+
 	"GET /projects/:project/login":                                     "in",
 	"POST /projects/:project/login":                                    "in",
 	"GET /projects/:project/login/:client":                             "in",

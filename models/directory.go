@@ -76,6 +76,13 @@ func (t *Tx) EndUsersWithin(tenantID string, ids []string) ([]EndUser, error) {
 	return list, t.db.Where("tenant_id = ? AND id IN ?", tenantID, ids).Order("id").Find(&list).Error
 }
 
+// EndUsersByEmail returns at most two end users of a tenant who have proven a lower-case address.
+func (t *Tx) EndUsersByEmail(tenantID, email string) ([]EndUser, error) {
+	var list []EndUser
+	return list, t.db.Where("tenant_id = ? AND email = ? AND email_verified", tenantID, email).Order("id").Limit(2).
+		Find(&list).Error
+}
+
 // IdentitiesOf lists the identities of an end user at providers, oldest first.
 func (t *Tx) IdentitiesOf(userID string) ([]Identity, error) {
 	var list []Identity

@@ -155,8 +155,8 @@ func loginFates() []bundle.Fate {
 			How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
 			Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same groups, " +
 				"and its tokens are accepted. At worst all of them sign in once more, at a page that offers the providers " +
-				"of all app clients, stay signed in there as long as the longest refresh token lasts, and a client " +
-				"secret is a new one.",
+				"of all app clients, stay signed in there as long as the longest refresh token lasts, a client secret " +
+				"is a new one, and admins of groups cannot manage members through the application.",
 			Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER in " +
 				"gateway/.env; then change the issuer in your application, its client ID stays.",
 		},

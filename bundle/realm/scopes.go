@@ -28,12 +28,16 @@ type scopeMapping struct {
 var (
 	alwaysScopes   = []string{"basic", "acr", "web-origins"}
 	keycloakScopes = []string{"roles", "profile", "email"}
-	askedScopes    = []string{"groups", offlineAccess, "address", "phone"}
+	askedScopes    = []string{"groups", managesGroups, offlineAccess, "address", "phone"}
 	openIDScopes   = append([]string{"profile", "email"}, askedScopes...)
 )
 
 // offlineAccess is the scope, and the role that users need for it.
 const offlineAccess = "offline_access"
+
+// managesGroups is the scope by which applications manage groups at Postern. In the realm it only keeps
+// Keycloak from refusing sign-ins that ask for it.
+const managesGroups = "groups:manage"
 
 // HasScope reports whether the realm can have an API scope of that name: some names are of
 // Keycloak's own scopes.
@@ -138,6 +142,7 @@ func builtInScopes() []clientScope {
 					"claim.name": ClaimGroups, "full.path": "false",
 					"id.token.claim": "true", "userinfo.token.claim": "true", "access.token.claim": "false",
 				}}),
+		unlisted(newScope(managesGroups, "")),
 		newScope(offlineAccess, "access while you are away, until you sign out"),
 		unlisted(newScope("address", "")),
 		unlisted(newScope("phone", "")),

@@ -58,7 +58,7 @@ func written(t *testing.T, s realm.Source) realmFile {
 // App clients can ask for the API scopes that they could ask for, and machines get them all.
 func TestAPIScopesOfClients(t *testing.T) {
 	always, openID := []string{"basic", "acr", "web-origins"},
-		[]string{"profile", "email", "groups", "offline_access", "address", "phone"}
+		[]string{"profile", "email", "groups", "groups:manage", "offline_access", "address", "phone"}
 	people := []string{"https://app.example/back"}
 	for name, tt := range map[string]struct {
 		listed, redirects []string

@@ -14,13 +14,19 @@ import (
 	"fmt"
 
 	"postern/handlers/web"
+	"postern/models"
+	"postern/service/directory"
 	"postern/service/login"
 	pages "postern/views/login"
 )
 
-// Users deletes end users who ask for it (directory.Service).
+// Users does what end users may do in their tenant (directory.Service).
 type Users interface {
 	DeleteSelf(ctx context.Context, user string) error
+	ManagedGroups(ctx context.Context, admin string) ([]directory.Membership, error)
+	ManagedMembers(ctx context.Context, admin, group string, page models.Page) (models.List[directory.Member], error)
+	SetManagedMember(ctx context.Context, admin, group, member, role string) (directory.Member, error)
+	RemoveManagedMember(ctx context.Context, admin, group, user string) error
 }
 
 // Handler serves the issuers of all app clients.

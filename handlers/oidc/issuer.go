@@ -176,7 +176,7 @@ func (h *Handler) allowOrigin(c *gin.Context) {
 
 func (h *Handler) preflight(c *gin.Context) {
 	h.allowOrigin(c)
-	c.Header("Access-Control-Allow-Methods", "GET, POST")
+	c.Header("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
 	c.Header("Access-Control-Allow-Headers", "Authorization, Content-Type")
 	c.Status(http.StatusNoContent)
 }

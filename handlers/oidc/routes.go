@@ -20,6 +20,14 @@ func (h *Handler) Mount(r *gin.Engine) {
 	r.POST("/oauth/:client/userinfo", h.userInfo)
 	r.OPTIONS("/oauth/:client/userinfo", h.preflight)
 
+	r.GET("/oauth/:client/groups", h.managedGroups)
+	r.OPTIONS("/oauth/:client/groups", h.preflight)
+	r.GET("/oauth/:client/groups/:group/members", h.managedMembers)
+	r.OPTIONS("/oauth/:client/groups/:group/members", h.preflight)
+	r.PUT("/oauth/:client/groups/:group/members/:user", h.setManagedMember)
+	r.DELETE("/oauth/:client/groups/:group/members/:user", h.removeManagedMember)
+	r.OPTIONS("/oauth/:client/groups/:group/members/:user", h.preflight)
+
 	open := func(method, path string, page web.PageFunc) { r.Handle(method, path, h.Web.Page(page)) }
 	open("GET", "/oauth/:client/authorize", h.authorize)
 	open("POST", "/oauth/:client/authorize", h.authorize)
@@ -43,12 +51,14 @@ func (h *Handler) Mount(r *gin.Engine) {
 }
 
 // CrossOriginRoutes lists the routes that other sites may post to. None of them changes
-// anything for a cookie alone: authorize sends its answer to the client, and logout needs
-// an ID token.
+// anything for a cookie alone: authorize sends its answer to the client, logout needs an ID
+// token, and the members of groups an access token.
 var CrossOriginRoutes = []string{
 	"POST /oauth/{client}/token",
 	"POST /oauth/{client}/revoke",
 	"POST /oauth/{client}/userinfo",
 	"POST /oauth/{client}/logout",
 	"POST /oauth/{client}/authorize",
+	"PUT /oauth/{client}/groups/{group}/members/{user}",
+	"DELETE /oauth/{client}/groups/{group}/members/{user}",
 }

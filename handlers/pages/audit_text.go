@@ -20,6 +20,8 @@ func actorText(e audit.Entry) string {
 	case (e.Action == string(access.ProjectTakedown) || e.Action == string(access.DomainApprove)) &&
 		e.Outcome == models.OutcomeDone:
 		return "An operator"
+	case strings.HasPrefix(e.Actor, "usr_"):
+		return "A user"
 	case e.Actor == access.ActorCommandLine:
 		return "The server's command line"
 	case e.Actor == access.ActorWorkspaceKey+":"+e.TeamID:

@@ -287,12 +287,17 @@ type Principal struct {
 	RemoteAddr  string
 	RequestID   string
 
-	system bool // Postern itself
+	system bool   // Postern itself
+	user   string // usr_…, an end user of a tenant
 }
 
 // System is Postern itself, for scheduled work. It has no role and passes no
 // permission check.
 func System() Principal { return Principal{system: true} }
+
+// EndUser is a user of a tenant, authenticated by hosted login, in the audit log. It has no role and
+// passes no permission check: the caller has checked what the user may do.
+func EndUser(id string) Principal { return Principal{user: id} }
 
 // Anonymous reports whether no credential was presented.
 func (p Principal) Anonymous() bool { return len(p.Roles) == 0 && p.Account == "" }

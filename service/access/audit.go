@@ -74,13 +74,15 @@ const (
 	ActorWorkspaceKey = "workspace_key" // followed by : and the team's id
 )
 
-// Actor returns who acts: the id of an account, or one of the actors that are none.
+// Actor returns who acts: the id of an account or of an end user, or one of the actors that are neither.
 func (p Principal) Actor() string {
 	switch {
 	case p.system:
 		return ActorSystem
 	case p.Account != "":
 		return p.Account
+	case p.user != "":
+		return p.user
 	case p.CommandLine:
 		return ActorCommandLine
 	}

@@ -131,8 +131,16 @@ func (s *Service) changeGroup(
 	ctx context.Context, p access.Principal, id string,
 	fn func(*models.Tx, *models.UserGroup, *groupChange) error,
 ) (GroupDetail, error) {
+	return s.changeGroupAt(ctx, p, ofGroup(p, id), id, fn)
+}
+
+// changeGroupAt is changeGroup with a function that finds the tenant and checks the permission.
+func (s *Service) changeGroupAt(
+	ctx context.Context, p access.Principal, find func(*models.Tx) (place, error), id string,
+	fn func(*models.Tx, *models.UserGroup, *groupChange) error,
+) (GroupDetail, error) {
 	var out GroupDetail
-	err := s.change(ctx, p, ofGroup(p, id), func(tx *models.Tx, _ place) (outcome, error) {
+	err := s.change(ctx, p, find, func(tx *models.Tx, _ place) (outcome, error) {
 		row, err := tx.UserGroupByID(id)
 		if err != nil {
 			return outcome{}, absent(err)

@@ -19,7 +19,7 @@ func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string)
 
 // DeleteSelf is DeleteUser for the end user themselves. The caller has authenticated them.
 func (s *Service) DeleteSelf(ctx context.Context, id string) error {
-	return s.deleteUser(ctx, access.Principal{}, id, func(tx *models.Tx) (place, error) {
+	return s.deleteUser(ctx, access.EndUser(id), id, func(tx *models.Tx) (place, error) {
 		row, err := tx.EndUserByID(id)
 		if err != nil {
 			return place{}, absent(err)

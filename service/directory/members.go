@@ -39,9 +39,20 @@ func viewMember(row models.MemberRow) Member {
 	}
 }
 
-// SetMember puts an end user into a group with a role. Rules of projects can ask for RoleAdmin.
+// SetMember puts an end user into a group with a role. Rules of projects can ask for RoleAdmin, and
+// admins manage the members themselves; see SetManagedMember.
 func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user, role string) (GroupDetail, error) {
-	return s.changeGroup(ctx, p, group, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
+	return s.changeGroup(ctx, p, group, setMember(user, role))
+}
+
+// RemoveMember takes an end user out of a group.
+func (s *Service) RemoveMember(ctx context.Context, p access.Principal, group, user string) error {
+	_, err := s.changeGroup(ctx, p, group, removeMember(user))
+	return err
+}
+
+func setMember(user, role string) func(*models.Tx, *models.UserGroup, *groupChange) error {
+	return func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
 		switch role {
 		case RoleMember, RoleAdmin:
 		default:
@@ -57,20 +68,18 @@ func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user
 			Role:      role,
 			CreatedAt: models.Now(),
 		}})
-	})
+	}
 }
 
-// RemoveMember takes an end user out of a group.
-func (s *Service) RemoveMember(ctx context.Context, p access.Principal, group, user string) error {
-	_, err := s.changeGroup(ctx, p, group, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
+func removeMember(user string) func(*models.Tx, *models.UserGroup, *groupChange) error {
+	return func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
 		gone, err := tx.DeleteGroupMembers(row.ID, user)
 		if err == nil && gone == 0 {
 			return access.NotFound()
 		}
 		after.Removed = []string{user}
 		return err
-	})
-	return err
+	}
 }
 
 // Nest puts a group into another of its tenant: members of the inner one are

@@ -24,7 +24,7 @@ const (
 )
 
 // scopes are those of OpenID Connect that are supported.
-var scopes = []string{"openid", "profile", "email", "groups", "offline_access"}
+var scopes = []string{"openid", "profile", "email", "groups", ManagesGroups, "offline_access"}
 
 // AuthorizationRequest is an authorization request (RFC 6749, 4.1.1; OpenID Connect Core
 // 1.0, 3.1.2.1).

@@ -108,7 +108,7 @@ type Share struct {
 	Scope      string // or the pseudo scope provider_token
 	Text       string
 	New        bool // the user consented to others before, and not to this
-	Permission bool // the client may act at an API
+	Permission bool // the client may act at an API, or manage groups
 	Described  bool // Text is the project's own description, in its language
 }
 
@@ -118,6 +118,7 @@ var shareTexts = map[string]string{
 	"profile":        "your name",
 	"email":          "your e-mail address",
 	"groups":         "the groups you are in",
+	ManagesGroups:    "manage the members of groups that you are an admin of",
 	"offline_access": "access while you are away, until you sign out",
 	providerScope:    "a token that acts for you at your provider",
 }
@@ -127,7 +128,10 @@ func shares(scope, before string) []Share {
 	var list []Share
 	for _, one := range strings.Fields(scope) {
 		share := Share{Scope: one, Text: shareTexts[one], New: before != "" && !granted(before, one)}
-		if isPermission(one) {
+		switch {
+		case one == ManagesGroups:
+			share.Permission = true
+		case isPermission(one):
 			share.Permission, share.Text = true, "use its API with the permission "+one
 		}
 		list = append(list, share)

@@ -18,30 +18,57 @@ var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access to
 // UserInfo returns the user's claims to the bearer of an access token (OpenID Connect
 // Core 1.0, 5.3).
 func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject string, claims UserClaims, err error) {
-	client, err := s.client(ctx, clientID)
-	if err != nil {
-		return "", UserClaims{}, err
-	}
-	var access AccessClaims
-	if err := s.verify(ctx, client.ID, accessType, token, &access); err != nil {
-		if errors.Is(err, errToken) {
-			return "", UserClaims{}, errBearer
-		}
-		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
-	}
-	if !s.holds(client, access) {
-		return "", UserClaims{}, errBearer
-	}
 	tx := s.DB.Read(ctx)
-	_, user, live, err := liveSession(tx, client.ID, access.Session)
+	user, scope, err := s.bearer(ctx, tx, clientID, token)
 	if err != nil {
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
-	}
-	if !live {
-		return "", UserClaims{}, errBearer
 	}
 	groups, err := directory.GroupsOf(tx, user.ID)
-	return user.ID, claimsOf(user, groups, access.Scope), err
+	return user.ID, claimsOf(user, groups, scope), err
+}
+
+// ManagesGroups is the scope by which an application may act for a user who manages the members of groups
+// (directory.SetManagedMember).
+const ManagesGroups = "groups:manage"
+
+// GroupAdmin returns the id of the user whose access token, with the scope ManagesGroups, a caller
+// presents. Whether they are an admin of a group is for service/directory to check.
+func (s *Service) GroupAdmin(ctx context.Context, clientID, token string) (string, error) {
+	user, scope, err := s.bearer(ctx, s.DB.Read(ctx), clientID, token)
+	if err != nil {
+		return "", fmt.Errorf("login: groups of an admin: %w", err)
+	}
+	if !granted(scope, ManagesGroups) {
+		return "", fault.New(fault.Forbidden, "insufficient_scope", "The access token does not have the scope %s. "+
+			"Ask for it at sign-in.", ManagesGroups)
+	}
+	return user.ID, nil
+}
+
+// bearer returns the user and the scope of an access token that a client issued. The user is active and
+// their session has not ended.
+func (s *Service) bearer(
+	ctx context.Context, tx *models.Tx, clientID, token string,
+) (user models.EndUser, scope string, err error) {
+	client, err := s.client(ctx, clientID)
+	if err != nil {
+		return user, "", err
+	}
+	var access AccessClaims
+	switch err := s.verify(ctx, client.ID, accessType, token, &access); {
+	case errors.Is(err, errToken):
+		return user, "", errBearer
+	case err != nil:
+		return user, "", err
+	}
+	if !s.holds(client, access) {
+		return user, "", errBearer
+	}
+	_, user, live, err := liveSession(tx, client.ID, access.Session)
+	if err == nil && !live {
+		err = errBearer
+	}
+	return user, access.Scope, err
 }
 
 // LogoutInput is a request to sign out (OpenID Connect RP-Initiated Logout 1.0, 2).

@@ -101,7 +101,9 @@ func (s *Service) changeAPI(
 
 // ReservedScopes are the scopes of OpenID Connect Core 1.0 (5.4 and 11), and groups, which
 // mean the same at every app client.
-var ReservedScopes = []string{"openid", "profile", "email", "address", "phone", "groups", "offline_access"}
+var ReservedScopes = []string{
+	"openid", "profile", "email", "address", "phone", "groups", "groups:manage", "offline_access",
+}
 
 func (a API) check() []fault.Field {
 	wrong := checkAudience(a.Audience)

@@ -87,8 +87,10 @@ func TestLanguages_used(t *testing.T) {
 // noPage has the errors of the login that no page shows: clients, teams and gateways get them
 // as JSON.
 var noPage = []string{
-	"invalid_client", "invalid_grant", "invalid_scope", "invalid_target", "invalid_token", "token_type_ambiguous",
-	"too_many_app_clients", "too_many_approvals", "too_many_providers", "unauthorized_client", "unsupported_grant_type",
+	"credentials_required", "insufficient_scope", "invalid_client", "invalid_grant", "invalid_json", "invalid_scope",
+	"invalid_target", "invalid_token", "token_type_ambiguous", "too_large",
+	"too_many_app_clients", "too_many_approvals", "too_many_providers", "unauthorized_client",
+	"unsupported_grant_type",
 }
 
 // TestLanguages_errors checks that every error that a page can show has a German text.

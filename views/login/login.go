@@ -85,13 +85,16 @@ func (c Consent) may() []Share {
 	return slices.DeleteFunc(slices.Clone(c.Shares), func(s Share) bool { return !s.Permission })
 }
 
+// managesGroups is the permission that is at no project's API (login.ManagesGroups).
+const managesGroups = "groups:manage"
+
 // share returns what the application learns, or may do: a project's own description as it
 // is, all else in the page's language.
 func (s Shell) share(one Share) string {
 	if one.Described {
 		return one.Text
 	}
-	if one.Permission {
+	if one.Permission && one.Scope != managesGroups {
 		return s.Words.T("share_permission", "permission", one.Scope)
 	}
 	if text := s.Words.T("share_" + one.Scope); text != "" {

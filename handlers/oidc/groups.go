@@ -1,0 +1,173 @@
+package oidc
+
+import (
+	"cmp"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/directory"
+	"postern/service/login"
+)
+
+// maxMemberBody bounds the body that sets a member, which holds a role.
+const maxMemberBody = 4 << 10
+
+type managedGroup struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	DisplayName string `json:"display_name"`
+}
+
+type managedMember struct {
+	User  string     `json:"user"`
+	Email string     `json:"email,omitempty"`
+	Name  string     `json:"name,omitempty"`
+	State string     `json:"state"`
+	Role  string     `json:"role"`
+	Since *time.Time `json:"since,omitempty"` // not in the answer to PUT
+}
+
+type page[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// managedGroups lists the groups that the user of the access token is an admin of.
+func (h *Handler) managedGroups(c *gin.Context) {
+	admin, ok := h.groupAdmin(c)
+	if !ok {
+		return
+	}
+	found, err := h.Users.ManagedGroups(c.Request.Context(), admin)
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	out := page[managedGroup]{Items: []managedGroup{}}
+	for _, one := range found {
+		out.Items = append(out.Items, managedGroup{ID: one.Group, Name: one.Name, DisplayName: one.DisplayName})
+	}
+	writeJSON(c.Writer, out)
+}
+
+func (h *Handler) managedMembers(c *gin.Context) {
+	admin, ok := h.groupAdmin(c)
+	if !ok {
+		return
+	}
+	limit, err := strconv.Atoi(c.DefaultQuery("limit", strconv.Itoa(models.DefaultLimit)))
+	if err != nil || limit < 1 || limit > models.MaxLimit {
+		h.Web.Refuse(c, fault.InvalidField("/limit", "invalid", "Use a number from 1 to %d.", models.MaxLimit))
+		return
+	}
+	found, err := h.Users.ManagedMembers(c.Request.Context(), admin, c.Param("group"),
+		models.Page{Cursor: c.Query("cursor"), Limit: limit})
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	out := page[managedMember]{Items: []managedMember{}}
+	for _, one := range found.Items {
+		out.Items = append(out.Items, showMember(one))
+	}
+	if found.Next != "" {
+		out.NextCursor = &found.Next
+	}
+	writeJSON(c.Writer, out)
+}
+
+// setManagedMember puts a user, named by id or verified e-mail address, into a group.
+func (h *Handler) setManagedMember(c *gin.Context) {
+	admin, ok := h.groupAdmin(c)
+	if !ok {
+		return
+	}
+	role, err := roleOf(c)
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	member, err := h.Users.SetManagedMember(c.Request.Context(), admin, c.Param("group"), c.Param("user"), role)
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	writeJSON(c.Writer, showMember(member))
+}
+
+// roleOf returns the role of the body {"role": …}; member without a body.
+func roleOf(c *gin.Context) (string, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxMemberBody))
+	if err != nil {
+		return "", fault.New(fault.TooLarge, "too_large", "The body has more than %d bytes.", maxMemberBody).Because(err)
+	}
+	if len(raw) == 0 {
+		return directory.RoleMember, nil
+	}
+	in := map[string]string{}
+	if err := web.UnmarshalStrict(raw, &in); err != nil {
+		return "", fault.New(fault.Malformed, "invalid_json", `Send {"role": "member"} or {"role": "admin"}.`).Because(err)
+	}
+	for name := range in {
+		if name != "role" {
+			return "", fault.InvalidField("/"+name, "unknown_field", "The body has role alone.")
+		}
+	}
+	return cmp.Or(in["role"], directory.RoleMember), nil
+}
+
+func (h *Handler) removeManagedMember(c *gin.Context) {
+	admin, ok := h.groupAdmin(c)
+	if !ok {
+		return
+	}
+	err := h.Users.RemoveManagedMember(c.Request.Context(), admin, c.Param("group"), c.Param("user"))
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	c.Status(http.StatusNoContent)
+}
+
+func showMember(one directory.Member) managedMember {
+	out := managedMember{User: one.User, Email: one.Email, Name: one.Name, State: one.State, Role: one.Role}
+	if !one.Since.IsZero() {
+		since := one.Since.UTC()
+		out.Since = &since
+	}
+	return out
+}
+
+// groupAdmin returns the id of the user whose access token manages groups, or answers with a challenge
+// (RFC 6750, 3.1).
+func (h *Handler) groupAdmin(c *gin.Context) (string, bool) {
+	h.allowOrigin(c)
+	c.Header("Cache-Control", "no-store")
+	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		c.Header("WWW-Authenticate", "Bearer")
+		h.Web.Refuse(c, fault.New(fault.Unauthenticated, "credentials_required", "Send the access token of a user: "+
+			"Authorization: Bearer …"))
+		return "", false
+	}
+	admin, err := h.Login.GroupAdmin(c.Request.Context(), c.Param("client"), token)
+	if err == nil {
+		return admin, true
+	}
+	switch fault.KindOf(err) {
+	case fault.Unauthenticated:
+		c.Header("WWW-Authenticate", `Bearer error="invalid_token"`)
+	case fault.Forbidden:
+		c.Header("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+login.ManagesGroups+`"`)
+	}
+	h.Web.Refuse(c, err)
+	return "", false
+}
