@@ -97,10 +97,11 @@ func shorten(s string) string {
 	return s
 }
 
-// run sends the whole corpus to both, case by case.
-func run(t *testing.T, cases []Case, declared map[string]bool, postern, other *peer) {
+// run sends the whole corpus to both, case by case. It returns how many were equal in everything, by
+// status.
+func run(t *testing.T, cases []Case, declared map[string]bool, postern, other *peer) map[int]int {
 	t.Helper()
-	exact, differing := 0, 0
+	exact, differing, statuses := 0, 0, map[int]int{}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			for _, item := range c.Differs {
@@ -108,11 +109,13 @@ func run(t *testing.T, cases []Case, declared map[string]bool, postern, other *p
 					t.Errorf("the exported ledger has no item %s that declares a difference", item)
 				}
 			}
-			if !compare(t, c, postern, other, postern.send(c), other.send(c)) {
+			want := postern.send(c)
+			if !compare(t, c, postern, other, want, other.send(c)) {
 				return
 			}
 			if len(c.Differs) == 0 {
 				exact++
+				statuses[want.Status]++
 			} else {
 				differing++
 			}
@@ -120,6 +123,7 @@ func run(t *testing.T, cases []Case, declared map[string]bool, postern, other *p
 	}
 	t.Logf("%s: of %d cases %d are equal and %d show exactly the difference that the ledger declares", other.name,
 		len(cases), exact, differing)
+	return statuses
 }
 
 // declarations returns the items of an export's ledger that declare a difference.

@@ -62,18 +62,7 @@ func rulesProject(t *testing.T, up *upstream, of *tokenissuer.Issuer) (*snapshot
 
 // ruleCallers are the credentials of callers with different scopes and groups, by name.
 func ruleCallers(t *testing.T, keys map[string]sample.Plain) map[string][]string {
-	now := time.Now()
-	token := func(edits ...func(map[string]any)) string {
-		claims := map[string]any{
-			"iss": "https://postern.example/oauth/cli_1", "aud": "cli_1", "sub": "usr_1", "client_id": "cli_1",
-			"tenant": "tnt_1", "sid": "ses_1", "jti": "tok_1", "provider": "idp_1", "iat": now.Unix(),
-			"exp": now.Add(time.Hour).Unix(), "scope": "openid orders:read", "groups": []string{"staff"},
-		}
-		for _, edit := range edits {
-			edit(claims)
-		}
-		return "Authorization: Bearer " + ownKeys["sig_1"].Sign(t, nil, claims)
-	}
+	token := func(edits ...func(map[string]any)) string { return bearing(t, edits...) }
 	with := tokenissuer.With
 	out := map[string][]string{
 		"nobody":                 nil,
@@ -94,6 +83,20 @@ func ruleCallers(t *testing.T, keys map[string]sample.Plain) map[string][]string
 		}
 	}
 	return out
+}
+
+// bearing returns the header with a token of the app client for a user, who is in the group staff.
+func bearing(t *testing.T, edits ...func(map[string]any)) string {
+	now := time.Now()
+	claims := map[string]any{
+		"iss": "https://postern.example/oauth/cli_1", "aud": "cli_1", "sub": "usr_1", "client_id": "cli_1",
+		"tenant": "tnt_1", "sid": "ses_1", "jti": "tok_1", "provider": "idp_1", "iat": now.Unix(),
+		"exp": now.Add(time.Hour).Unix(), "scope": "openid orders:read", "groups": []string{"staff"},
+	}
+	for _, edit := range edits {
+		edit(claims)
+	}
+	return "Authorization: Bearer " + ownKeys["sig_1"].Sign(t, nil, claims)
 }
 
 // What rules refuse is refused by the exported gateway, with the same answers, however the path is
