@@ -9,6 +9,7 @@ import (
 	"postern/platform/certs"
 	"postern/platform/config"
 	"postern/platform/egress"
+	"postern/platform/mail"
 	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/accounts"
@@ -58,6 +59,7 @@ type serviceDeps struct {
 	recorder    *usage.Recorder
 	names       *certs.Directory // of certificates of custom host names, nil for none
 	provesEmail bool             // by signing in with a provider
+	mail        *mail.Sender     // nil: no mail is sent
 	log         *slog.Logger
 }
 
@@ -70,6 +72,9 @@ func newServices(d serviceDeps) services {
 		Policy:      d.config.SignUp,
 		Events:      hooks,
 		ProvesEmail: d.provesEmail,
+	}
+	if d.mail != nil {
+		people.Mail = &accounts.Mail{Sender: d.mail, Jobs: d.queue, PublicURL: d.config.PublicURL}
 	}
 	made := newProjects(d, hooks, hosted)
 	return services{
@@ -192,5 +197,6 @@ func newWorkers(db *models.DB, s services, log *slog.Logger) (*jobs.Workers, err
 		jobs.LoginJobs(s.login),
 		jobs.LogoutJobs(s.login),
 		jobs.DomainJobs(s.domains),
+		jobs.MailJobs(s.accounts),
 	)
 }

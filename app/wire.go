@@ -45,6 +45,10 @@ func (a *App) wire(ctx context.Context, version string) error {
 	a.usage = usage.NewRecorder(a.state.db, a.log)
 	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
 	signIns := federated.FromConfig(a.Config.SignIn)
+	sender, err := newSender(a.Config.Mail)
+	if err != nil {
+		return err
+	}
 	a.services = newServices(serviceDeps{
 		config:      a.Config,
 		version:     version,
@@ -57,6 +61,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		recorder:    a.usage,
 		names:       certificates.names,
 		provesEmail: len(signIns) > 0,
+		mail:        sender,
 		log:         a.log,
 	})
 	if a.workers, err = newWorkers(a.state.db, a.services, a.log); err != nil {

@@ -38,6 +38,9 @@ type Invitation struct {
 	ExpiresAt time.Time `json:"expires_at"`
 	URL       string    `json:"url,omitempty"`
 	Code      string    `json:"code,omitempty"`
+
+	ByMail   bool       `json:"by_mail"` // the link is mailed to Email
+	MailedAt *time.Time `json:"mailed_at"`
 }
 
 // Teams iterates over the caller's teams, oldest first. It ends after the first error.

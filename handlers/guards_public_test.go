@@ -19,6 +19,8 @@ var publicGuards = map[string]guard{
 	"POST /sidebar":                       {open: true},
 	"GET /welcome/:code":                  {open: true},
 	"POST /welcome/:code":                 {open: true},
+	"GET /recover":                        {open: true},
+	"POST /recover":                       {open: true},
 	"GET /recover/:code":                  {open: true},
 	"POST /recover/:code":                 {open: true},
 	"GET /signup":                         {open: true},

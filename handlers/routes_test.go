@@ -33,6 +33,8 @@ var anonymous = merge(anonymousLife, anonymousExports, anonymousLogin, projectAn
 		"POST /sidebar":       "/",
 		"GET /welcome/:code":  "410",
 		"POST /welcome/:code": "422",
+		"GET /recover":        "200",
+		"POST /recover":       "404",
 		"GET /recover/:code":  "410",
 		"POST /recover/:code": "410",
 		"GET /claim/:code":    "in",

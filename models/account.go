@@ -95,6 +95,14 @@ func (t *Tx) DeleteTokensExcept(kind, accountID, keep string) (int64, error) {
 	return res.RowsAffected, res.Error
 }
 
+// HasTokenSince reports whether an account has a token of a kind that was created after a time.
+func (t *Tx) HasTokenSince(kind, accountID string, after time.Time) (bool, error) {
+	var n int64
+	err := t.db.Model(&Token{}).
+		Where("kind = ? AND account_id = ? AND created_at > ?", kind, accountID, after).Count(&n).Error
+	return n > 0, err
+}
+
 // SetTokenHash gives a token a new secret. It returns false if the token does not
 // exist.
 func (t *Tx) SetTokenHash(id string, hash []byte) (bool, error) {

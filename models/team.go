@@ -50,6 +50,9 @@ type Invitation struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	UsedAt    *time.Time
+
+	ByMail   bool       // only the mailbox of Email gets the code
+	MailedAt *time.Time // nil: not yet, or not by mail
 }
 
 // TeamByID finds a team.
@@ -202,6 +205,14 @@ func (t *Tx) OpenInvitationsBy(teamID, accountID string, now time.Time) ([]Invit
 // was revoked.
 func (t *Tx) UseInvitation(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Invitation{}).Where("id = ? AND used_at IS NULL", id).UpdateColumn("used_at", now)
+	return res.RowsAffected == 1, res.Error
+}
+
+// SetInvitationCode gives an unused invitation a new code, and notes when it was mailed; nil for not
+// yet. It returns false if there is none.
+func (t *Tx) SetInvitationCode(id string, hash []byte, mailedAt *time.Time) (bool, error) {
+	res := t.db.Model(&Invitation{}).Where("id = ? AND used_at IS NULL", id).
+		UpdateColumns(map[string]any{"code_hash": hash, "mailed_at": mailedAt})
 	return res.RowsAffected == 1, res.Error
 }
 

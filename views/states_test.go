@@ -62,7 +62,20 @@ func entryStates() []state {
 			MinPasswordLength: 12,
 			Password:          "The password has 5 characters; 12 are the least.",
 		})},
-		{"recovery-over", signin.RecoveryOverPage(out("This link is over", "/signin"))},
+		{"recovery-over", signin.RecoveryOverPage(out("This link is over", "/signin"), false)},
+		{"recovery-over-mail", signin.RecoveryOverPage(out("This link is over", "/signin"), true)},
+		{"forgotten", signin.ForgottenPage(signin.Forgotten{
+			Page:  out("Password forgotten", "/recover"),
+			Mails: true,
+			Email: ui.Value{Text: "ana", Error: "This is not an e-mail address."},
+			Error: "Too many attempts to ask for a link.",
+		})},
+		{"forgotten-sent", signin.ForgottenPage(signin.Forgotten{
+			Page:  out("Password forgotten", "/recover"),
+			Mails: true,
+			Sent:  true,
+		})},
+		{"forgotten-operator", signin.ForgottenPage(signin.Forgotten{Page: out("Password forgotten", "/recover")})},
 		{"link-used", signin.LinkOverPage(signin.LinkOver{Page: out("Link used", "/welcome/abc"), Used: true})},
 		{"link-expired", signin.LinkOverPage(signin.LinkOver{Page: out("Link expired", "/welcome/abc")})},
 		{"claim", claim.ClaimPage(claim.Claim{

@@ -117,23 +117,25 @@ func newInvitations(t terminal) *cobra.Command {
 		t,
 		asPerson,
 		"create",
-		"Create an invitation link for one person, and show it once",
+		"Create an invitation for one person: mail its link, or show it once",
 		[]string{"TEAM", "ROLE"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Invitation, error) {
 			return api.CreateInvitation(ctx, args[0], args[1], email)
 		},
 		func(i client.Invitation) [][2]string {
-			return [][2]string{
+			lines := [][2]string{
 				{"Link", i.URL},
 				{"", "Send it: it works once, and is not shown again."},
-				{"Id", i.ID},
-				{"Role", i.Role},
-				{"Until", when(&i.ExpiresAt)},
 			}
+			if i.ByMail {
+				lines = [][2]string{{"Link", "mailed to " + i.Email}}
+			}
+			return append(lines, [][2]string{{"Id", i.ID}, {"Role", i.Role}, {"Until", when(&i.ExpiresAt)}}...)
 		},
 	)
 	create.Example = "  postern invitations create team_… viewer --email vic@example.com"
-	create.Flags().StringVar(&email, "email", "", "address that the account must have (default: any)")
+	create.Flags().StringVar(&email, "email", "", "address that the link is mailed to; "+
+		"where the server sends no mail, the address that the account must have (default: any)")
 	return family(
 		"invitations",
 		"List, create, revoke and accept invitations to teams",

@@ -18,8 +18,11 @@ type invitationOutput struct {
 	CreatedBy string    `json:"created_by" doc:"Id of the inviting account"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
-	URL       string    `json:"url,omitempty" doc:"Link to send; returned only once"`
-	Code      string    `json:"code,omitempty" doc:"Code at the end of the link; returned only once"`
+	URL       string    `json:"url,omitempty" doc:"Link to send; returned only once, and not if it is mailed"`
+	Code      string    `json:"code,omitempty" doc:"Code at the end of the link; returned only once, like url"`
+
+	ByMail   bool       `json:"by_mail" doc:"The link is mailed to email, by an installation that sends mail"`
+	MailedAt *time.Time `json:"mailed_at" doc:"null: not yet, or not by mail"`
 }
 
 func (h *Handler) showInvitation(i accounts.Invitation) invitationOutput {
@@ -32,6 +35,8 @@ func (h *Handler) showInvitation(i accounts.Invitation) invitationOutput {
 		Code:      i.Code,
 		CreatedAt: i.CreatedAt.UTC(),
 		ExpiresAt: i.ExpiresAt.UTC(),
+		ByMail:    i.ByMail,
+		MailedAt:  utc(i.MailedAt),
 	}
 	if i.Code != "" {
 		out.URL = h.Web.InviteURL(i.Code)
@@ -51,7 +56,7 @@ func (h *Handler) createInvitation(ctx context.Context, in *struct {
 	TeamRef
 	Body struct {
 		Role  string `json:"role" doc:"owner, member or viewer"`
-		Email string `json:"email,omitempty" doc:"Required e-mail address of the account; default: any account with the link"`
+		Email string `json:"email,omitempty" doc:"Address that the link is mailed to, or, where no mail is sent, that the account must have; default: any account with the link"`
 	}
 }) (*body[invitationOutput], error) {
 	invitation, err := h.Accounts.Invite(ctx, web.Principal(ctx), in.Team, access.Role(in.Body.Role), in.Body.Email)

@@ -32,7 +32,7 @@ func recoveryForm(v *visit, email string) signin.Recovery {
 }
 
 func (h *Handler) recoveryOver(v *visit) web.Answer {
-	page := signin.RecoveryOverPage(v.shell("This link is over", "/signin"))
+	page := signin.RecoveryOverPage(v.shell("This link is over", "/signin"), h.Accounts.SendsMail())
 	return web.Answer{Status: http.StatusGone, Page: page}
 }
 
@@ -59,4 +59,35 @@ func (h *Handler) saveRecovered(v *visit) (web.Answer, error) {
 	m.Password = wrong.take("/password")
 	m.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: signin.RecoveryPage(m)}, nil
+}
+
+// showForgotten asks for the address that a link for a new password is mailed to.
+func (h *Handler) showForgotten(v *visit) (web.Answer, error) {
+	m := signin.Forgotten{Page: v.shell("Password forgotten", "/recover"), Mails: h.Accounts.SendsMail()}
+	m.Sent = m.Mails && v.c.Query("sent") != ""
+	return web.Show(signin.ForgottenPage(m)), nil
+}
+
+// mailRecovery answers the same whether or not there is an account.
+func (h *Handler) mailRecovery(v *visit) (web.Answer, error) {
+	email := v.posted("email")
+	err := h.Accounts.RequestRecovery(v.ctx(), email, v.from())
+	if err == nil {
+		return web.Redirect("/recover?sent=1"), nil
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok && fault.KindOf(err) == fault.TooMany {
+		wrong, ok = &formErrors{status: http.StatusTooManyRequests, public: web.ProblemOf(err, "").Detail}, true
+		web.SetRetryAfter(v.c.Writer.Header(), err)
+	}
+	if !ok {
+		return web.Answer{}, err
+	}
+	m := signin.Forgotten{
+		Page:  v.shell("Password forgotten", "/recover"),
+		Mails: true,
+		Email: wrong.value("/email", email),
+		Error: wrong.rest(),
+	}
+	return web.Answer{Status: wrong.status, Page: signin.ForgottenPage(m)}, nil
 }

@@ -17,7 +17,8 @@ func TestRecovery(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.ClearCookies()
-		s.Get("/signin").Says("main", "postern recover")
+		s.Get("/signin").Says("main", "Password forgotten?")
+		s.Get("/recover").Shows(200, "Password forgotten").Says("main", "postern recover")
 		s.Get("/recover/nothing").Shows(410, "This link does not work").Says("main", "postern recover")
 		link := "/recover/" + code
 		s.Get(link).Shows(200, "Choose a new password").Says("main", "ana@example.com")

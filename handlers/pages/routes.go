@@ -36,6 +36,8 @@ func (h *Handler) signInPages(p pageRouter) {
 	p.open("GET", "/invite/:code", h.showInvite)
 	p.open("GET", "/welcome/:code", h.showWelcome)
 	p.open("POST", "/welcome/:code", h.welcome)
+	p.open("GET", "/recover", h.showForgotten)
+	p.open("POST", "/recover", h.mailRecovery)
 	p.open("GET", "/recover/:code", h.showRecovery)
 	p.open("POST", "/recover/:code", h.saveRecovered)
 	p.open("GET", "/brand/:color", h.showBrand)

@@ -95,7 +95,7 @@ func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
 	}
 	invitation, err := h.Accounts.PreviewInvitation(v.ctx(), ticket.Invitation)
 	m.Intro = "You join " + invitation.TeamName + " as " + string(invitation.Role) + "."
-	if invitation.Email != "" {
+	if invitation.Email != "" && !invitation.ByMail {
 		m.Intro += " The invitation is for " + invitation.Email + ": continue with a provider below that confirms " +
 			"this address."
 	}

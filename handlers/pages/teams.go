@@ -159,6 +159,7 @@ func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitation
 		Action:      path + "/invitations",
 		Roles:       roleOptions(access.Member),
 		ProvesEmail: h.Accounts.ProvesEmail,
+		Mails:       h.Accounts.SendsMail(),
 	}
 	for _, i := range found.Items {
 		row := team.Invitation{
@@ -170,6 +171,12 @@ func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitation
 		}
 		if row.For == "" {
 			row.For = "Link of " + i.CreatedAt.UTC().Format("2 January 15:04")
+		}
+		switch {
+		case i.MailedAt != nil:
+			row.For += ", mailed"
+		case i.ByMail:
+			row.For += ", not mailed yet"
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -245,6 +252,9 @@ func (h *Handler) createInvitation(v *visit) (web.Answer, error) {
 			m.Invitations.Email = wrong.value("/email", email)
 			m.Invitations.Error = wrong.rest()
 		})
+	}
+	if made.ByMail {
+		return v.done("mailed", teamPath(v.param("team")))
 	}
 	return h.disclose(v, invitationPath(v.param("team"), made.ID), disclosed{Secret: h.Web.InviteURL(made.Code)})
 }

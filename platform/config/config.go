@@ -54,6 +54,7 @@ type Config struct {
 	Anonymous           Anonymous
 	SignUp              SignUpPolicy
 	SignIn              SignIn
+	Mail                Mail
 	KeyPrefix           string
 	UnclaimedTTL        time.Duration // how long an unclaimed workspace lives
 	ExportTTL           time.Duration // how long an export can be downloaded
@@ -244,6 +245,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	checkURL("--public-url", &c.PublicURL)
 	checkURL("--gateway-url", &c.GatewayURL)
 	c.checkSignIn(report)
+	c.Mail.parse(report)
 	checkPair := func(setting string, p KeyPair) {
 		if (p.CertFile == "") != (p.KeyFile == "") {
 			report(setting+"-cert", "it and %s-key go together: set both, or neither", setting)

@@ -66,6 +66,7 @@ func settings() []setting {
 		limitSettings(),
 		unclaimedSettings(),
 		signInSettings(),
+		mailSettings(),
 		generalSettings(),
 	)
 }

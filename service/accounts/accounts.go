@@ -48,6 +48,7 @@ type Service struct {
 	Changed  func(context.Context)
 	Policy   config.SignUpPolicy // zero is by invitation
 	Events   Events              // nil: no events are sent
+	Mail     *Mail               // nil: no mail is sent
 	throttle throttle
 
 	ProvesEmail  bool         // a configured provider verifies e-mail addresses

@@ -23,6 +23,9 @@ type Invitation struct {
 	CreatedBy string // account
 	CreatedAt time.Time
 	ExpiresAt time.Time
+
+	ByMail   bool       // the link is mailed to Email, and shown to nobody else
+	MailedAt *time.Time // nil: not yet
 }
 
 func viewInvitation(row models.Invitation) Invitation {
@@ -34,6 +37,8 @@ func viewInvitation(row models.Invitation) Invitation {
 		CreatedBy: row.CreatedBy,
 		CreatedAt: row.CreatedAt,
 		ExpiresAt: row.ExpiresAt,
+		ByMail:    row.ByMail,
+		MailedAt:  row.MailedAt,
 	}
 }
 
@@ -41,7 +46,8 @@ func viewInvitation(row models.Invitation) Invitation {
 const maxInvitations = models.MaxLimit
 
 // Invite creates a link by which one person can join a team within a week. With an e-mail
-// address, a provider must confirm that it is the account's.
+// address it is mailed there, which proves the address of who opens it. Where no mail is sent, it is
+// returned, and a provider must confirm that the address is the account's.
 func (s *Service) Invite(
 	ctx context.Context,
 	p access.Principal,
@@ -60,10 +66,14 @@ func (s *Service) Invite(
 		return Invitation{}, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it "+
 			"out for a link that anyone can use.")
 	}
-	if email != "" && !s.ProvesEmail {
+	byMail := email != "" && s.SendsMail()
+	if byMail && !s.throttle.counts().Take(models.Now(), Bound{"invite\x00" + p.Account, maxInvitationMails}) {
+		return Invitation{}, tooMany("mail an invitation")
+	}
+	if email != "" && !byMail && !s.ProvesEmail {
 		return Invitation{}, fault.InvalidField("/email", "email_not_provable",
-			"This address cannot be verified: that takes a sign-in provider, and this installation has none. Leave "+
-				"it out for a link that anyone can use.")
+			"This address cannot be verified: that takes a mail server or a sign-in provider, and this installation has "+
+				"neither. Leave it out for a link that anyone can use.")
 	}
 	code, now := newSecret(), models.Now()
 	row := models.Invitation{
@@ -75,9 +85,12 @@ func (s *Service) Invite(
 		CreatedBy: p.Account,
 		CreatedAt: now,
 		ExpiresAt: now.Add(InvitationTTL),
+		ByMail:    byMail,
 	}
 	out := viewInvitation(row)
-	out.Code = code
+	if !byMail {
+		out.Code = code
+	}
 	err := s.withLockedTeam(ctx, p, team, access.InvitationCreate, func(tx *models.Tx, holder models.Team) error {
 		open, err := tx.OpenInvitations(team, models.Page{Limit: maxInvitations}, now)
 		if err != nil {
@@ -92,6 +105,11 @@ func (s *Service) Invite(
 		out.TeamName = holder.Name
 		if err := tx.Insert(&row); err != nil {
 			return err
+		}
+		if byMail {
+			if err := s.Mail.Jobs.EnqueueInvitation(ctx, tx, row.ID); err != nil {
+				return err
+			}
 		}
 		return access.Record(tx, p, access.Entry{
 			Action: access.InvitationCreate,
@@ -251,7 +269,7 @@ func (s *Service) checkInvited(
 	invitation models.Invitation,
 	proven string,
 ) error {
-	if invitation.Email == "" || proven == invitation.Email {
+	if invitation.Email == "" || invitation.ByMail || proven == invitation.Email {
 		return nil
 	}
 	linked, err := tx.LinkedTo(account.ID)

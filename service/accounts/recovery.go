@@ -31,36 +31,42 @@ func (s *Service) RecoveryCode(ctx context.Context, email string) (code string, 
 		if err != nil {
 			return err
 		}
-		if _, err := tx.DeleteTokensExcept(kindRecovery, account.ID, ""); err != nil {
-			return err
-		}
-		code = newSecret()
-		now := models.Now()
-		until := now.Add(RecoveryTTL)
-		err = tx.Insert(&models.Token{
-			ID:        models.NewID("tok"),
-			Kind:      kindRecovery,
-			AccountID: &account.ID,
-			Hash:      hash(code),
-			CreatedAt: now,
-			ExpiresAt: &until,
-		})
-		if err != nil {
-			return err
-		}
-		type link struct{ RecoveryLinkUntil string }
-		return access.Record(tx, access.Principal{CommandLine: true}, access.Entry{
-			Action: access.AccountUpdate,
-			Object: account.ID,
-			Detail: map[string]string{"email": account.Email},
-			Before: link{},
-			After:  link{until.UTC().Format(time.RFC3339)},
-		})
+		code, err = newRecovery(tx, access.Principal{CommandLine: true}, account)
+		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("accounts: create a recovery link: %w", err)
 	}
 	return code, nil
+}
+
+// newRecovery replaces the recovery links of an account by one, and returns its code.
+func newRecovery(tx *models.Tx, by access.Principal, account models.Account) (code string, err error) {
+	if _, err := tx.DeleteTokensExcept(kindRecovery, account.ID, ""); err != nil {
+		return "", err
+	}
+	code = newSecret()
+	now := models.Now()
+	until := now.Add(RecoveryTTL)
+	err = tx.Insert(&models.Token{
+		ID:        models.NewID("tok"),
+		Kind:      kindRecovery,
+		AccountID: &account.ID,
+		Hash:      hash(code),
+		CreatedAt: now,
+		ExpiresAt: &until,
+	})
+	if err != nil {
+		return "", err
+	}
+	type link struct{ RecoveryLinkUntil string }
+	return code, access.Record(tx, by, access.Entry{
+		Action: access.AccountUpdate,
+		Object: account.ID,
+		Detail: map[string]string{"email": account.Email},
+		Before: link{},
+		After:  link{until.UTC().Format(time.RFC3339)},
+	})
 }
 
 // RecoveryEmail returns the e-mail address of the account that a recovery link is for, "" if the link

@@ -100,7 +100,7 @@ var columns = map[string]map[string]string{
 		"snapshot User.Identities": "user_id",
 		"snapshot Tenant.ID":       "tenant_id",
 	},
-	"invitations":  {team: "id team_id role email code_hash created_by created_at expires_at used_at"},
+	"invitations":  {team: "id team_id role email code_hash created_by created_at expires_at used_at by_mail mailed_at"},
 	"key_types":    {"snapshot KeyType.*": "id name scopes expires_in built_in limits", "snapshot Project.KeyTypes": "project_id"},
 	"limit_counts": {"ledger rate_limits: counted": "project_id dimension subject period starts_at ends_at calls"},
 	"linked_accounts": {

@@ -104,6 +104,16 @@ type Recovery struct {
 
 func (r Recovery) minLength() string { return strconv.Itoa(r.MinPasswordLength) }
 
+// Forgotten asks for the address that a link for a new password is mailed to. It posts email to
+// /recover.
+type Forgotten struct {
+	Page  ui.Page
+	Mails bool // this installation sends mail; without it, an operator prints the link
+	Sent  bool
+	Email ui.Value
+	Error string
+}
+
 // LinkOver says that a one-time link was used or has expired.
 type LinkOver struct {
 	Page ui.Page

@@ -64,6 +64,7 @@ type Invitations struct {
 	Action      string
 	Roles       []ui.Option
 	ProvesEmail bool // whether an invitation can be bound to an address
+	Mails       bool // one with an address is mailed there
 	Email       ui.Value
 	Error       string
 	Link        string // of the invitation that was just created, shown this once

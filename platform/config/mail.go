@@ -1,0 +1,89 @@
+package config
+
+import (
+	"cmp"
+	"net"
+	"net/mail"
+	"net/url"
+	"strings"
+)
+
+// Mail is the SMTP server that mail is sent by. Without a Host, no mail is sent.
+type Mail struct {
+	URL      Secret // as configured; it may have a password
+	Host     string
+	Port     string
+	Username string
+	Password Secret
+	TLS      MailTLS
+	From     string // RFC 5322 address, with or without a name
+}
+
+// MailTLS is how a connection to the SMTP server is encrypted.
+type MailTLS int
+
+const (
+	MailStartTLS    MailTLS = iota // upgraded before anything is sent (RFC 3207)
+	MailImplicitTLS                // from the first byte (RFC 8314)
+	MailPlain                      // not at all, since it does not leave this machine
+)
+
+// Enabled reports whether mail is sent.
+func (m Mail) Enabled() bool { return m.Host != "" }
+
+func mailSettings() []setting {
+	return []setting{
+		{
+			"smtp-url",
+			"",
+			"SMTP server that mails links for forgotten passwords and invitations, such as " +
+				"smtps://user:password@mail.example.com (TLS) or smtp://mail.example.com:587 (STARTTLS, required except " +
+				"on this machine); empty means that no mail is sent",
+			secret(func(c *Config) *Secret { return &c.Mail.URL }),
+		},
+		{
+			"smtp-from",
+			"",
+			"sender of that mail, such as Postern <postern@example.com>",
+			text(func(c *Config) *string { return &c.Mail.From }),
+		},
+	}
+}
+
+// parse reads the URL. Its problems do not quote it, since it may have a password.
+func (m *Mail) parse(report func(setting, format string, args ...any)) {
+	if m.URL == "" {
+		if m.From != "" {
+			report("--smtp-from", "needs --smtp-url, the server that sends the mail")
+		}
+		return
+	}
+	u, err := url.Parse(m.URL.Reveal())
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		report("--smtp-url", "this is not an address such as smtps://user:password@mail.example.com; escape special "+
+			"characters of the password, such as @ as %%40")
+		return
+	}
+	m.Host, m.Port = u.Hostname(), u.Port()
+	switch {
+	case u.Scheme == "smtps":
+		m.TLS = MailImplicitTLS
+		m.Port = cmp.Or(m.Port, "465")
+	default:
+		if onThisMachine(m.Host) {
+			m.TLS = MailPlain
+		}
+		m.Port = cmp.Or(m.Port, "587")
+	}
+	if _, err := net.LookupPort("tcp", m.Port); err != nil {
+		report("--smtp-url", "its port is not a number from 1 to 65535")
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		m.Username, m.Password = u.User.Username(), Secret(password)
+	}
+	if _, err := mail.ParseAddress(m.From); err != nil {
+		report("--smtp-from", "give the sender that --smtp-url sends mail as, such as Postern <postern@example.com>")
+	}
+}
