@@ -29,7 +29,28 @@ type UsageGroup struct {
 	Key         *string           `json:"key,omitempty"`
 	Route       *string           `json:"route,omitempty"`
 	StatusClass *string           `json:"status_class,omitempty"`
+	Tenant      *UsageTenant      `json:"tenant,omitempty"`
 	UsageSums
+
+	Latency *UsageLatency `json:"latency,omitempty"`
+}
+
+// UsageTenant names a tenant. Both are empty for calls of none.
+type UsageTenant struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// UsageLatency says how long forwarded calls took.
+type UsageLatency struct {
+	FirstByte *UsageQuantiles `json:"first_byte,omitempty"` // nil: no upstream answered
+	Total     UsageQuantiles  `json:"total"`
+}
+
+// UsageQuantiles are milliseconds that half and 95 of 100 calls did not exceed.
+type UsageQuantiles struct {
+	P50 float64 `json:"p50_ms"`
+	P95 float64 `json:"p95_ms"`
 }
 
 // UsageEnvironment names an environment.
@@ -49,7 +70,7 @@ type UsageSums struct {
 // UsageQuery selects what is summed up. Zero times leave the range to the server.
 type UsageQuery struct {
 	From, To time.Time
-	GroupBy  []string // any of hour or day, environment, owner, key, route, status_class
+	GroupBy  []string // any of hour or day, environment, owner, key, route, status_class, tenant
 }
 
 // Usage sums up the calls of a project.

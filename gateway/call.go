@@ -46,6 +46,8 @@ type call struct {
 	code     string
 	bytesIn  int64
 	bytesOut int64
+
+	firstByte time.Duration // from start until the upstream's response began to be sent; 0: it was not
 }
 
 // connCache caches lookups of the last call of a connection, because the next call mostly has

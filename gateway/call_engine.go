@@ -137,7 +137,7 @@ func (c *engineCall) forward(upstream upstreamCredentials) {
 	c.upstream, x.MaxResponse = upstream, c.responseLimit()
 	c.target.query = c.route.version.query.apply(c.target.query)
 	status, err := x.Forward(c.route.environment.upstream, c)
-	c.status, c.bytesIn, c.bytesOut = status, x.BytesIn, x.BytesOut
+	c.status, c.bytesIn, c.bytesOut, c.firstByte = status, x.BytesIn, x.BytesOut, x.FirstByte
 	switch {
 	case err == nil:
 	case errors.Is(err, engine.ErrBrokenOff):

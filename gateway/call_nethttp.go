@@ -165,7 +165,7 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 		c.refuse(c.responseTooLarge())
 		return
 	}
-	c.status = from.StatusCode
+	c.status, c.firstByte = from.StatusCode, c.gateway.since(c.start)
 	to := c.w.Header()
 	c.withhold(from.Header)
 	rewriteResponse(to, from.Header)

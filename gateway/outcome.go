@@ -35,6 +35,7 @@ type Outcome struct {
 	BytesIn      int64  // of the request's body that were read for the upstream
 	BytesOut     int64  // of the response's body that the caller took
 	Start        time.Time
+	FirstByte    time.Duration // until the upstream's response began to be sent; 0: it was not
 	Duration     time.Duration
 }
 
@@ -48,6 +49,6 @@ func (c *call) observe() {
 		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status, Code: c.code, Step: c.step,
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
-		Start: c.start, Duration: c.gateway.since(c.start),
+		Start: c.start, FirstByte: c.firstByte, Duration: c.gateway.since(c.start),
 	})
 }

@@ -43,6 +43,9 @@ func logins(owner string) []holding {
 // deleted with the project's row.
 var ofProject = append(logins("project_id"), []holding{
 	{"usage_hours", "hour", "project_id = ?"},
+	{"usage_days", "day", "project_id = ?"},
+	{"usage_traffic", "since", "project_id = ?"},
+	{"usage_folds", "through_day", "project_id = ?"},
 	{"shadow_refusals", "rule", "project_id = ?"},
 	{"limit_counts", "subject", "project_id = ?"},
 	{"api_keys", "id", "project_id = ?"},

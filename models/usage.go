@@ -3,9 +3,6 @@ package models
 import (
 	"time"
 
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
-
 	"postern/migrations"
 )
 
@@ -33,20 +30,15 @@ const (
 	UsageByKey         = "key_id"
 	UsageByRoute       = "route"
 	UsageByStatusClass = "status_class"
+	UsageByTenant      = "tenant_id" // of the key, else of the user
 )
-
-// usageColumns are the expressions of what can be grouped by; nothing else
-// reaches the statement.
-var usageColumns = map[string]string{
-	UsageByHour: "hour", UsageByDay: "hour / 24 AS day", UsageByEnvironment: "environment_id", UsageByOwner: "owner",
-	UsageByKey: "key_id", UsageByRoute: "route", UsageByStatusClass: "status_class",
-}
 
 // UsageSum is the sum over the rows of one group; fields that are not grouped by
 // are zero.
 type UsageSum struct {
 	UsageHour
-	Day int64
+	Day      int64
+	TenantID string
 }
 
 // usageLock is the PostgreSQL advisory lock that lets replicas add to the same
@@ -62,18 +54,10 @@ func (t *Tx) AddUsage(rows []UsageHour) error {
 	if err := t.lockUsage(); err != nil {
 		return err
 	}
-	add := func(column string) clause.Assignment {
-		return clause.Assignment{
-			Column: clause.Column{Name: column},
-			Value:  gorm.Expr("usage_hours." + column + " + excluded." + column),
-		}
+	if err := t.db.Clauses(addingTo("usage_hours", "hour")).CreateInBatches(rows, batchSize).Error; err != nil {
+		return err
 	}
-	upsert := clause.OnConflict{
-		Columns: []clause.Column{{Name: "project_id"}, {Name: "hour"}, {Name: "environment_id"}, {Name: "owner"},
-			{Name: "key_id"}, {Name: "route"}, {Name: "status_class"}},
-		DoUpdates: clause.Set{add("calls"), add("bytes_in"), add("bytes_out")},
-	}
-	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
+	return t.addLate(rows)
 }
 
 // TouchKeys writes when keys were last used. A later time that is there already
@@ -102,29 +86,6 @@ func (t *Tx) lockUsage() error {
 		return nil
 	}
 	return t.db.Exec("SELECT pg_advisory_xact_lock(?)", usageLock).Error
-}
-
-// UsageOf sums a project's rows of the hours from (inclusive) to (exclusive) by
-// the columns given: at most limit groups, those with the most calls. Without a
-// column there is one.
-func (t *Tx) UsageOf(projectID string, from, to int64, by []string, limit int) ([]UsageSum, error) {
-	columns := ""
-	for _, column := range by {
-		columns += usageColumns[column] + ", "
-	}
-	// PostgreSQL's sum of BIGINT is NUMERIC.
-	const sums = "CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls, CAST(coalesce(sum(bytes_in), 0) AS BIGINT) AS " +
-		"bytes_in, " +
-		"CAST(coalesce(sum(bytes_out), 0) AS BIGINT) AS bytes_out"
-	q := t.db.
-		Model(&UsageHour{}).
-		Select(columns+sums).
-		Where("project_id = ? AND hour >= ? AND hour < ?", projectID, from, to)
-	for _, column := range by {
-		q = q.Group(column)
-	}
-	var list []UsageSum
-	return list, q.Order("sum(calls) DESC").Limit(limit).Scan(&list).Error
 }
 
 // LastHours lists the latest hour since the one given in which each of the owners

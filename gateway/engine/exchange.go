@@ -15,6 +15,8 @@ type Exchange struct {
 	BytesOut int64     // of the upstream's body that the caller took
 	Began    time.Time // when the head had been read
 
+	FirstByte time.Duration // from Began until the upstream's response began to be sent; 0: it was not
+
 	MaxResponse int64 // limit on the response's body in bytes; 0: none
 
 	conn     *conn
@@ -26,6 +28,7 @@ type Exchange struct {
 	taken bool      // the head was dropped: the fallback cannot serve the request any more
 	now   time.Time // when the clock was read last: Began, or later
 
+	relaying     bool // the upstream's response is being sent
 	bodyFailed   bool // the caller did not send all of the body
 	lastResponse bool // the connection is closed after this response
 	broken       bool // the connection is unusable: a response was begun and not completed
@@ -124,6 +127,9 @@ func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 func (x *Exchange) send(p []byte) bool {
 	c := x.conn
 	x.readClock()
+	if x.relaying && x.FirstByte == 0 {
+		x.FirstByte = x.now.Sub(x.Began)
+	}
 	c.writeWithin(x.now, c.server.Limits.Idle)
 	if c.write(p) != nil {
 		x.broken = true

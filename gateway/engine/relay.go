@@ -16,6 +16,7 @@ import (
 func (x *Exchange) relay(b *backend, rw Rewriter) error {
 	out := x.appendAnswer(x.page.out[:0], rw)
 	x.page.out = out
+	x.relaying = true
 	switch x.response.framing {
 	case lengthKnown:
 		return x.relayLength(b, out)

@@ -39,7 +39,7 @@ func observed(t *testing.T, server *handlers.Server, m controlplane.Shop, n int)
 	}
 	server.Usage.Recorder.Observe(call)
 	call.Owner, call.CredentialID, call.Status, call.Code = "shop", m.KeyID, 200, ""
-	call.Step, call.BytesIn = "forward", 3
+	call.Step, call.BytesIn, call.FirstByte = "forward", 3, time.Millisecond
 	for range n {
 		call.Start = call.Start.Add(time.Microsecond) // or the log has them in any order
 		server.Usage.Recorder.Observe(call)
@@ -65,6 +65,11 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 			return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/usage"+query, m.Token, "")
 		}
 		all := get("")
+		latency, _ := items(all)[0]["latency"].(map[string]any)
+		if total, _ := latency["total"].(map[string]any); total["p95_ms"] == nil || latency["first_byte"] == nil {
+			t.Errorf("no latency: %s", all.Raw)
+		}
+		delete(items(all)[0], "latency")
 		if all.Status != 200 || len(items(all)) != 1 ||
 			fmt.Sprint(all.Body["total"]) != "map[bytes_in:12 bytes_out:35 calls:5]" ||
 			fmt.Sprint(items(all)[0]) != fmt.Sprint(all.Body["total"]) {
@@ -93,7 +98,12 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 			"status_class": "2xx",
 			"environment":  map[string]any{"id": m.EnvironmentID, "name": "prod", "version": "1.0.0"},
 			"day":          nil,
+			"latency":      nil,
 		})
+		tenant := items(get("?group_by=tenant&group_by=route"))[0]
+		if named, _ := tenant["tenant"].(map[string]any); named["name"] != "default" || tenant["latency"] != nil {
+			t.Errorf("by tenant: %v", tenant)
+		}
 		if bad := items(grouped)[1]; bad["owner"] != "" || bad["key"] != "" || bad["status_class"] != "4xx" {
 			t.Errorf("%v", bad)
 		}

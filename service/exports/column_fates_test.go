@@ -198,6 +198,14 @@ var columns = map[string]map[string]string{
 		sealed:                         "value",
 		modified:                       "created_at updated_at",
 	},
+	"usage_days": {
+		"ledger usage_analytics": "project_id day environment_id owner key_id route status_class calls bytes_in bytes_out",
+	},
+	"usage_folds": {internal: "project_id through_day"},
+	"usage_traffic": {
+		"ledger usage_analytics": "project_id level period since environment_id route answered rejected failed bytes_in " +
+			"bytes_out first_byte total",
+	},
 	"usage_hours": {
 		"ledger usage_analytics": "project_id hour environment_id owner key_id route status_class calls bytes_in " +
 			"bytes_out",

@@ -34,46 +34,56 @@ func (s *shard) count(c *Call, cached *last) {
 		route:       c.Route,
 		class:       int64(c.Status / 100),
 	}
+	one := sums{1, c.BytesIn, c.BytesOut, began}
 	if cached != nil {
-		cached.sums(s, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
-	} else {
-		s.tally.at(at).add(sums{1, c.BytesIn, c.BytesOut, began})
+		cached.sums.of(s, s.tally, &at).add(one)
+		s.countTraffic(c, &cached.traffic)
+		return
 	}
+	held(s.tally, &at).add(one)
+	s.countTraffic(c, nil)
 }
 
-// last caches the counter of a connection's last call: mostly the next call has the same.
+// last caches the counters of a connection's last call: mostly the next call has the same.
 type last struct {
-	at   counter
-	here []shardSums // by the shard's place
+	sums    cache[counter, sums]
+	traffic cache[minuteCounter, traffic]
 }
 
-type shardSums struct {
-	taken uint64 // of the shard when sums was cached; sums is stale if it has changed
-	sums  *sums
+// cache caches the entry of a key in the table of each shard.
+type cache[K comparable, V any] struct {
+	at   K
+	here []cached[V] // by the shard's place
 }
 
-func (l *last) sums(d *shard, at *counter) *sums {
+type cached[V any] struct {
+	taken uint64 // of the shard when value was cached; value is stale if it has changed
+	value *V
+}
+
+func (l *cache[K, V]) of(d *shard, table map[K]*V, at *K) *V {
 	if l.at != *at {
 		l.at = *at
 		clear(l.here)
 	}
 	for len(l.here) <= d.place {
-		l.here = append(l.here, shardSums{})
+		l.here = append(l.here, cached[V]{})
 	}
 	here := &l.here[d.place]
-	if here.sums == nil || here.taken != d.taken {
-		here.taken, here.sums = d.taken, d.tally.at(*at)
+	if here.value == nil || here.taken != d.taken {
+		here.taken, here.value = d.taken, held(table, at)
 	}
-	return here.sums
+	return here.value
 }
 
-func (t tally) at(at counter) *sums {
-	s := t[at]
-	if s == nil {
-		s = &sums{}
-		t[at] = s
+// held returns the entry of a key, which it adds if it is missing.
+func held[K comparable, V any, M ~map[K]*V](table M, at *K) *V {
+	value := table[*at]
+	if value == nil {
+		value = new(V)
+		table[*at] = value
 	}
-	return s
+	return value
 }
 
 func (s *sums) add(other sums) {
@@ -85,7 +95,7 @@ func (s *sums) add(other sums) {
 
 func (t tally) merge(other tally) {
 	for at, s := range other {
-		t.at(at).add(*s)
+		held(t, &at).add(*s)
 	}
 }
 

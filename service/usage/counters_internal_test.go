@@ -35,7 +35,7 @@ func TestConnectionCacheCountsRight(t *testing.T) {
 		}
 		counters.record(&call, cached)
 		began := call.Start.Unix()
-		want.at(counter{
+		held(want, &counter{
 			hour:        began / 3600,
 			project:     "prj_1",
 			environment: "env_1",

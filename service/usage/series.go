@@ -3,6 +3,7 @@ package usage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,6 +22,7 @@ const (
 	ByKey         = "key"
 	ByRoute       = "route"
 	ByStatusClass = "status_class"
+	ByTenant      = "tenant"
 )
 
 var columns = map[string]string{
@@ -31,6 +33,7 @@ var columns = map[string]string{
 	ByKey:         models.UsageByKey,
 	ByRoute:       models.UsageByRoute,
 	ByStatusClass: models.UsageByStatusClass,
+	ByTenant:      models.UsageByTenant,
 }
 
 // Bounds on one query.
@@ -64,7 +67,10 @@ type Group struct {
 	Key         string // id, "" for calls without a key
 	Route       string
 	StatusClass string // such as 2xx; "" for calls that ended without a status
+	TenantID    string // of the key, else of the user; "" for other calls
+	Tenant      string // its name; its id if it was deleted
 	Sums
+	Latency *Latency // nil: not measured by what is grouped by, or no call was forwarded
 }
 
 // Usage is the result of a Query. Groups are sorted by time if they have one, then by
@@ -91,7 +97,11 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 		return Usage{}, err
 	}
 	// A reader that disconnects must not interrupt a write that others wait for.
-	if err := s.Recorder.Flush(context.WithoutCancel(ctx)); err != nil {
+	err = s.Recorder.Flush(context.WithoutCancel(ctx))
+	if err == nil {
+		err = s.Recorder.flushTraffic(context.WithoutCancel(ctx), parent.ID)
+	}
+	if err != nil {
 		return Usage{}, err
 	}
 	by := make([]string, 0, len(q.GroupBy))
@@ -116,7 +126,29 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 	}
 	out := q.answer(rows, places)
 	out.More = more
+	if err := errors.Join(nameTenants(tx, out.Groups), q.withLatency(tx, parent.ID, &out)); err != nil {
+		return Usage{}, fmt.Errorf("usage: of %s: %w", project, err)
+	}
 	return out, nil
+}
+
+func nameTenants(tx *models.Tx, groups []Group) error {
+	names := map[string]string{}
+	for i := range groups {
+		g := &groups[i]
+		if g.TenantID == "" {
+			continue
+		}
+		if names[g.TenantID] == "" {
+			tenant, err := tx.TenantByID(g.TenantID)
+			if err != nil && !errors.Is(err, models.ErrNotFound) {
+				return err
+			}
+			names[g.TenantID] = cmp.Or(tenant.Name, g.TenantID)
+		}
+		g.Tenant = names[g.TenantID]
+	}
+	return nil
 }
 
 func (q Query) normalized(now time.Time) (Query, error) {
@@ -145,7 +177,7 @@ func (q Query) normalized(now time.Time) (Query, error) {
 			wrong = append(wrong, fault.Field{
 				Pointer: "/group_by",
 				Code:    "invalid_group_by",
-				Detail:  "Group by any of hour, day, environment, owner, key, route and status_class, each once.",
+				Detail:  "Group by any of hour, day, environment, owner, key, route, status_class and tenant, each once.",
 			})
 		}
 		seen[name] = true
@@ -163,7 +195,13 @@ func (q Query) normalized(now time.Time) (Query, error) {
 func (q Query) answer(rows []models.UsageSum, places places) Usage {
 	out := Usage{From: q.From, To: q.To, GroupBy: q.GroupBy, Groups: make([]Group, 0, len(rows))}
 	for _, row := range rows {
-		g := Group{Owner: row.Owner, Key: row.KeyID, Route: row.Route, Sums: Sums{row.Calls, row.BytesIn, row.BytesOut}}
+		g := Group{
+			Owner:    row.Owner,
+			Key:      row.KeyID,
+			Route:    row.Route,
+			TenantID: row.TenantID,
+			Sums:     Sums{row.Calls, row.BytesIn, row.BytesOut},
+		}
 		for _, name := range q.GroupBy {
 			switch name {
 			case ByHour:
@@ -196,6 +234,7 @@ func compare(a, b Group) int {
 		cmp.Compare(a.Key, b.Key),
 		cmp.Compare(a.Route, b.Route),
 		cmp.Compare(a.StatusClass, b.StatusClass),
+		cmp.Compare(a.TenantID, b.TenantID),
 	)
 }
 

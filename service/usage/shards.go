@@ -20,10 +20,13 @@ type shard struct {
 	mu    sync.Mutex
 	place int // in shards.all
 	tally tally
-	taken uint64 // how often tally was taken
+	taken uint64 // how often tally or minutes was taken
 	calls []slot // not in the live log yet
 	spare []slot // replaces calls when they are taken
-	_     [128]byte
+
+	minutes minutes
+
+	_ [128]byte
 }
 
 type shards struct {
@@ -38,7 +41,7 @@ type shards struct {
 func newShards(n int) *shards {
 	d := &shards{all: make([]shard, min(n, maxShards))}
 	for i := range d.all {
-		d.all[i].place, d.all[i].tally = i, tally{}
+		d.all[i].place, d.all[i].tally, d.all[i].minutes = i, tally{}, minutes{}
 	}
 	d.near.New = func() any { return &d.all[d.next.Add(1)%uint32(len(d.all))] }
 	return d

@@ -1,7 +1,7 @@
 // Package usage counts proxied calls and shows them: sums by the hour, when a key was
 // last used, and the latest calls one by one (the live log).
 //
-// It owns the counters, their hourly rows, the live log and its bounds, and who may read
+// It owns the counters, their hourly and daily rows, traffic and latencies by time and route, the live log and its bounds, and who may read
 // them. What a call is belongs to the gateway, which reports calls to a Recorder.
 // Counters are added to the rows every second: a kill loses at most one second, and the
 // counts of replicas add up. The live log is in memory only, of one process.
@@ -43,6 +43,7 @@ type Call struct {
 	BytesIn      int64
 	BytesOut     int64
 	Start        time.Time
+	FirstByte    time.Duration // until the response began; 0: there was none, or the gateway's own
 	Duration     time.Duration
 }
 
@@ -57,6 +58,8 @@ type Recorder struct {
 
 	flushing sync.Mutex // held while counters are written to rows
 	used     usedKeys
+	traffic  minutes // taken from the shards and not written
+	folder   folder
 	failing  bool
 }
 
@@ -68,6 +71,8 @@ func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
 		shards: newShards(runtime.GOMAXPROCS(0)),
 		live:   newLiveLog(maxEntries, maxOfProject),
 		used:   usedKeys{},
+
+		traffic: minutes{},
 	}
 }
 
@@ -107,8 +112,9 @@ func (r *Recorder) observe(c *Call, cached *last) {
 // Run writes the counters every second until ctx ends. Call Close after it, once no more
 // calls are observed.
 func (r *Recorder) Run(ctx context.Context) {
-	tick := time.NewTicker(FlushEvery)
+	tick, slow := time.NewTicker(FlushEvery), time.NewTicker(trafficEvery)
 	defer tick.Stop()
+	defer slow.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -117,6 +123,11 @@ func (r *Recorder) Run(ctx context.Context) {
 			// A stop must not interrupt a write: Close would not know if it was committed.
 			err := r.Flush(context.WithoutCancel(ctx))
 			r.logFailure(err)
+			r.foldSome(ctx)
+		case <-slow.C:
+			if err := r.flushTraffic(context.WithoutCancel(ctx), ""); err != nil && !r.failing {
+				r.log.Error("sums of traffic cannot be written and are kept in memory", "error", err)
+			}
 		}
 	}
 }
@@ -142,6 +153,9 @@ func (r *Recorder) Close(ctx context.Context) error {
 	r.EndFollowers()
 	for {
 		err := r.flush(ctx, true)
+		if err == nil {
+			err = r.flushTraffic(ctx, "")
+		}
 		if err == nil {
 			return nil
 		}

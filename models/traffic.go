@@ -1,0 +1,110 @@
+package models
+
+import (
+	"slices"
+
+	"gorm.io/gorm/clause"
+)
+
+// Periods of traffic rows, in seconds.
+const (
+	TrafficMinute int64 = 60
+	TrafficHour   int64 = 3600
+	TrafficDay    int64 = 24 * 3600
+)
+
+// Levels of traffic rows.
+const (
+	TrafficOfProject = "project"
+	TrafficOfRoute   = "route"
+)
+
+// TrafficSlot is the primary key of a row of usage_traffic. The rows of a project as a whole have no environment and
+// no route.
+type TrafficSlot struct {
+	ProjectID     string `gorm:"primaryKey"`
+	Level         string `gorm:"primaryKey"`
+	Period        int64  `gorm:"primaryKey;autoIncrement:false"`
+	Since         int64  `gorm:"primaryKey;autoIncrement:false"` // in whole periods since 1970-01-01T00:00Z
+	EnvironmentID string `gorm:"primaryKey"`
+	Route         string `gorm:"primaryKey"`
+}
+
+// Traffic is a row of usage_traffic: calls in a period by what became of them, and how long they took.
+type Traffic struct {
+	TrafficSlot
+
+	Answered  int64
+	Rejected  int64 // 4xx
+	Failed    int64 // 5xx
+	BytesIn   int64
+	BytesOut  int64
+	FirstByte []byte // histogram of the time to the first byte of the response
+	Total     []byte // histogram of the time to its end
+}
+
+// TableName implements schema.Tabler.
+func (Traffic) TableName() string { return "usage_traffic" }
+
+// projectsAtOnce bounds the projects in one statement.
+const projectsAtOnce = 200
+
+// TrafficForUpdate returns the rows of the projects and periods of slots, and lets no other transaction change rows of
+// usage before this one has ended.
+func (t *Tx) TrafficForUpdate(slots []TrafficSlot) ([]Traffic, error) {
+	if err := t.lockUsage(); err != nil {
+		return nil, err
+	}
+	projects := map[TrafficSlot][]string{}
+	for _, slot := range slots {
+		at := TrafficSlot{Level: slot.Level, Period: slot.Period, Since: slot.Since}
+		projects[at] = append(projects[at], slot.ProjectID)
+	}
+	var all []Traffic
+	for at, ids := range projects {
+		slices.Sort(ids)
+		for ids := range slices.Chunk(slices.Compact(ids), projectsAtOnce) {
+			var rows []Traffic
+			err := t.db.
+				Where("project_id IN ? AND level = ? AND period = ? AND since = ?", ids, at.Level, at.Period, at.Since).
+				Find(&rows).Error
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, rows...)
+		}
+	}
+	return all, nil
+}
+
+// SetTraffic writes rows in place of those with the same key.
+func (t *Tx) SetTraffic(rows []Traffic) error {
+	return t.db.Clauses(clause.OnConflict{
+		Columns: []clause.Column{{Name: "project_id"}, {Name: "level"}, {Name: "period"}, {Name: "since"},
+			{Name: "environment_id"}, {Name: "route"}},
+		DoUpdates: clause.AssignmentColumns([]string{"answered", "rejected", "failed", "bytes_in", "bytes_out",
+			"first_byte", "total"}),
+	}).CreateInBatches(rows, batchSize).Error
+}
+
+// TrafficOf returns the rows of projects in the periods from (inclusive) to (exclusive).
+func (t *Tx) TrafficOf(projectIDs []string, level string, period, from, to int64) ([]Traffic, error) {
+	var rows []Traffic
+	return rows, t.db.
+		Where("project_id IN ? AND level = ? AND period = ? AND since >= ? AND since < ?",
+			projectIDs, level, period, from, to).
+		Order("project_id, since").
+		Find(&rows).Error
+}
+
+// DeleteTraffic removes the rows of a project, level and period from before since.
+func (t *Tx) DeleteTraffic(projectID, level string, period, since int64) error {
+	return t.db.
+		Where("project_id = ? AND level = ? AND period = ? AND since < ?", projectID, level, period, since).
+		Delete(&Traffic{}).Error
+}
+
+// DeleteMinutes removes the rows of minutes from before since, of all projects.
+func (t *Tx) DeleteMinutes(since int64) error {
+	return t.db.Where("period = 60 AND since < ?", since).Delete(&Traffic{}).Error // as in the index
+}

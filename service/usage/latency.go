@@ -1,0 +1,174 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"postern/models"
+	"postern/service/access"
+)
+
+// Quantiles are durations that half and 95 of 100 forwarded calls did not exceed; 0 without calls.
+type Quantiles struct{ P50, P95 time.Duration }
+
+// Latency says how long forwarded calls took, but for tunnels.
+type Latency struct {
+	FirstByte Quantiles // until the response began
+	Total     Quantiles // until it ended
+}
+
+func (t *traffic) latency() Latency {
+	of := func(h *histogram) Quantiles { return Quantiles{h.quantile(0.5), h.quantile(0.95)} }
+	return Latency{of(&t.firstByte), of(&t.total)}
+}
+
+// Traffic is what became of the calls of a period.
+type Traffic struct {
+	Since                      time.Time
+	Answered, Rejected, Failed int64 // Rejected: 4xx; Failed: 5xx
+	BytesIn, BytesOut          int64
+	Latency
+}
+
+// Calls returns the number of calls.
+func (t Traffic) Calls() int64 { return t.Answered + t.Rejected + t.Failed }
+
+func (t *traffic) show(since time.Time) Traffic {
+	return Traffic{since, t.answered, t.rejected, t.failed, t.in, t.out, t.latency()}
+}
+
+// Series is a project's traffic by time: a point for each period in which there were calls.
+type Series struct {
+	Points []Traffic
+	Sum    Traffic
+}
+
+// Traffic returns a project's traffic since from by periods of a minute, an hour or a day; minutes of the last three
+// hours only. It includes all calls of this process; those of other replicas are up to 15 seconds late.
+func (s *Service) Traffic(
+	ctx context.Context, p access.Principal, project string, period time.Duration, from time.Time,
+) (Series, error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Project(tx, p, project, access.UsageRead)
+	if err == nil {
+		err = s.Recorder.flushTraffic(context.WithoutCancel(ctx), row.ID)
+	}
+	if err != nil {
+		return Series{}, fmt.Errorf("usage: traffic of %s: %w", project, err)
+	}
+	series, err := readSeries(tx, []string{row.ID}, period, from)
+	if err != nil {
+		return Series{}, fmt.Errorf("usage: traffic of %s: %w", project, err)
+	}
+	return series[row.ID], nil
+}
+
+// Overviews returns the traffic of projects since from by the hour. Projects without calls are absent. What this process
+// has counted in the last 15 seconds may be missing.
+func (s *Service) Overviews(
+	ctx context.Context, p access.Principal, projects []string, from time.Time,
+) (map[string]Series, error) {
+	tx := s.DB.Read(ctx)
+	var ids []string
+	for _, ref := range projects {
+		row, err := access.Project(tx, p, ref, access.UsageRead)
+		if err != nil {
+			return nil, fmt.Errorf("usage: traffic of %s: %w", ref, err)
+		}
+		ids = append(ids, row.ID)
+	}
+	series, err := readSeries(tx, ids, time.Hour, from)
+	if err != nil {
+		return nil, fmt.Errorf("usage: traffic of %d projects: %w", len(ids), err)
+	}
+	return series, nil
+}
+
+func readSeries(tx *models.Tx, projects []string, period time.Duration, from time.Time) (map[string]Series, error) {
+	seconds := int64(period / time.Second)
+	rows, err := tx.TrafficOf(projects, models.TrafficOfProject, seconds, from.Unix()/seconds, 1<<40)
+	if err != nil {
+		return nil, err
+	}
+	out, sums := map[string]Series{}, map[string]*traffic{}
+	for i := range rows {
+		var t traffic
+		if err := t.read(&rows[i]); err != nil {
+			return nil, err
+		}
+		id := rows[i].ProjectID
+		series := out[id]
+		series.Points = append(series.Points, t.show(time.Unix(rows[i].Since*seconds, 0).UTC()))
+		out[id] = series
+		held(sums, &id).merge(&t)
+	}
+	for id, sum := range sums {
+		series := out[id]
+		series.Sum = sum.show(series.Points[0].Since)
+		out[id] = series
+	}
+	return out, nil
+}
+
+// groupKey identifies a group that latencies are measured for.
+type groupKey struct {
+	since              int64
+	environment, route string
+}
+
+// withLatency adds the latencies of the groups, which are measured by time, environment and route alone.
+func (q Query) withLatency(tx *models.Tx, project string, out *Usage) error {
+	has := func(by string) bool { return slices.Contains(q.GroupBy, by) }
+	if has(ByOwner) || has(ByKey) || has(ByTenant) || has(ByStatusClass) {
+		return nil
+	}
+	sums := map[groupKey]*traffic{}
+	read := func(period, from, to int64) error {
+		rows, err := tx.TrafficOf([]string{project}, models.TrafficOfRoute, period, from, to)
+		for i := range rows {
+			row, key := &rows[i], groupKey{}
+			switch {
+			case has(ByHour):
+				key.since = row.Since * models.TrafficHour
+			case has(ByDay):
+				key.since = row.Since * period / models.TrafficDay * models.TrafficDay
+			}
+			if has(ByEnvironment) {
+				key.environment = row.EnvironmentID
+			}
+			if has(ByRoute) {
+				key.route = row.Route
+			}
+			if err := held(sums, &key).read(row); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	from, to := q.From.Unix()/models.TrafficHour, q.To.Unix()/models.TrafficHour
+	var err error
+	if first, last := (from+23)/24, to/24; has(ByHour) || first >= last {
+		err = read(models.TrafficHour, from, to)
+	} else {
+		err = errors.Join(
+			read(models.TrafficHour, from, first*24),
+			read(models.TrafficDay, first, last),
+			read(models.TrafficHour, last*24, to),
+		)
+	}
+	for i := range out.Groups {
+		g := &out.Groups[i]
+		key := groupKey{environment: g.Environment.ID, route: g.Route}
+		if !g.Since.IsZero() {
+			key.since = g.Since.Unix()
+		}
+		if t := sums[key]; t != nil {
+			latency := t.latency()
+			g.Latency = &latency
+		}
+	}
+	return err
+}
