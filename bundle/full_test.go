@@ -124,6 +124,10 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 					Groups:  []string{"ru-group"},
 					Role:    snapshot.RoleAdmin,
 					Mode:    snapshot.RulesEnforce,
+
+					Owner:    "ru-owner:{path}",
+					Remember: "ru-remember:{response.id}",
+					Forget:   "ru-forget:{path}",
 				}},
 			},
 			Access: snapshot.Access{

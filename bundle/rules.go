@@ -33,6 +33,10 @@ type ruleDoc struct {
 	Groups  []string `json:"groups"`
 	Role    *string  `json:"role"`
 	Mode    *string  `json:"mode"`
+
+	Owner    string `json:"owner,omitempty"`
+	Remember string `json:"remember,omitempty"`
+	Forget   string `json:"forget,omitempty"`
 }
 
 type keyOwnerDoc struct {
@@ -93,6 +97,10 @@ func versionRulesDocOf(v *snapshot.Version) versionRulesDoc {
 			Groups:  list(rule.Groups),
 			Role:    optional(rule.Role),
 			Mode:    optional(string(rule.Mode)),
+
+			Owner:    rule.Owner,
+			Remember: rule.Remember,
+			Forget:   rule.Forget,
 		})
 	}
 	return doc
@@ -109,6 +117,10 @@ func (d versionRulesDoc) rules() snapshot.Rules {
 			Groups:  rule.Groups,
 			Role:    valueOf(rule.Role),
 			Mode:    snapshot.RuleMode(valueOf(rule.Mode)),
+
+			Owner:    rule.Owner,
+			Remember: rule.Remember,
+			Forget:   rule.Forget,
 		})
 	}
 	return out

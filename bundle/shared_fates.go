@@ -127,9 +127,14 @@ var (
 		Note: "The shared managed GitHub login belongs to the Postern installation; this project's zip cannot " +
 			"carry it.",
 		Remedy: "Where sign-in with GitHub is wanted, register a GitHub OAuth app of your own."}
-	Ownership = Fate{Reason: "not_recorded", Status: Skipped, How: "nothing recorded",
-		Note: "Postern does not record who owns an object: its rules decide by scopes and groups, and only your " +
-			"upstream knows its objects. There is nothing to export."}
+	Ownership = Fate{
+		Reason: "left_out",
+		Status: Skipped,
+		How:    "left out",
+		Note: "Which user owns which object is not in this zip. The rules that ask for owners are; your upstream knows " +
+			"its objects.",
+		Remedy: "List them with postern relations list before you close the account, if your upstream does not know them.",
+	}
 	// Usage covers the counters and a key's last use.
 	Usage = Fate{Reason: "left_out", Status: Skipped, How: "left out",
 		Note: "Usage figures, the last use of each key and the last sign-in of each user among them, stay with the " +

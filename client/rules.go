@@ -24,6 +24,10 @@ type Rule struct {
 	Groups  []string `json:"groups,omitempty"`
 	Role    string   `json:"role,omitempty"`
 	Mode    string   `json:"mode,omitempty"` // empty: that of the list
+
+	Owner    string `json:"owner,omitempty"`    // the caller owns this object, such as order:{id}
+	Remember string `json:"remember,omitempty"` // the caller owns it after a 2xx answer, such as order:{response.id}
+	Forget   string `json:"forget,omitempty"`   // nobody owns it after a 2xx answer
 }
 
 // ShadowRefusal counts the calls of the last 30 days that a rule in shadow would have refused.

@@ -89,8 +89,8 @@ func (t *Tx) IdentitiesOf(userID string) ([]Identity, error) {
 	return list, t.db.Where("user_id = ?", userID).Order("created_at, issuer").Find(&list).Error
 }
 
-// DeleteEndUser removes an end user with their sessions, consents, memberships and
-// identities.
+// DeleteEndUser removes an end user with their sessions, consents, memberships,
+// identities and relations.
 func (t *Tx) DeleteEndUser(id string) error {
 	if err := t.noteLogouts(t.db.Where("user_id = ?", id), Now()); err != nil {
 		return err
@@ -103,6 +103,9 @@ func (t *Tx) DeleteEndUser(id string) error {
 		if err := t.db.Where("user_id = ?", id).Delete(row).Error; err != nil {
 			return err
 		}
+	}
+	if err := t.removeRelationsOfUser(id, Now()); err != nil {
+		return err
 	}
 	return t.db.Where("id = ?", id).Delete(&EndUser{}).Error
 }

@@ -36,7 +36,7 @@ var rows = []any{
 	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},
 	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{}, &models.CallSigningKey{},
 	&models.UpstreamCertificate{},
-	&models.ShadowRefusal{}, &models.OpenAPIDocument{},
+	&models.ShadowRefusal{}, &models.OpenAPIDocument{}, &models.Relation{}, &models.RelationMiss{},
 	&models.GroupMapping{}, &models.MappedMember{}, &models.UnstatedClaims{},
 }
 

@@ -41,6 +41,7 @@ func (t *Tx) ContentsOfTenant(id string, now time.Time) (out TenantContents, err
 
 // ofTenant lists what belongs to one tenant, what refers to other rows before those.
 var ofTenant = append(logins("id"), []holding{
+	{"relations", "object", "tenant_id = ?"},
 	{"api_keys", "id", "tenant_id = ?"},
 	{"project_tenants", "project_id", "tenant_id = ?"},
 	{"tenants", "id", "id = ?"},
@@ -49,6 +50,9 @@ var ofTenant = append(logins("id"), []holding{
 // EraseTenant deletes a tenant's row with everything that belongs to it. It returns
 // ErrReferenced if another transaction adds something to it at the same time.
 func (t *Tx) EraseTenant(id string) error {
+	if err := t.addTenantRelationRevisions(id, Now()); err != nil {
+		return err
+	}
 	for more := true; more; {
 		var err error
 		if more, err = t.deleteSome(ofTenant, id, 5000); err != nil {

@@ -47,6 +47,8 @@ var ofProject = append(logins("project_id"), []holding{
 	{"usage_traffic", "since", "project_id = ?"},
 	{"usage_folds", "through_day", "project_id = ?"},
 	{"shadow_refusals", "rule", "project_id = ?"},
+	{"relation_misses", "rule", "project_id = ?"},
+	{"relations", "object", "project_id = ?"},
 	{"limit_counts", "subject", "project_id = ?"},
 	{"api_keys", "id", "project_id = ?"},
 	{"domains", "id", "project_id = ?"},
@@ -62,6 +64,7 @@ var ofProject = append(logins("project_id"), []holding{
 
 // ofTeam lists what belongs to a team beside its projects.
 var ofTeam = append(logins("team_id"), []holding{
+	{"relations", "object", "tenant_id IN (SELECT id FROM tenants WHERE team_id = ?)"},
 	{"tokens", "id", "team_id = ?"},
 	{"webhook_deliveries", "id", "webhook_id IN (SELECT id FROM webhooks WHERE team_id = ?)"},
 	{"webhooks", "id", "team_id = ?"},

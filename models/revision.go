@@ -9,11 +9,12 @@ import (
 )
 
 // Revision is a row of revisions, the change feed that gateways follow. KeyID
-// is set when just that key changed.
+// is set when just that key changed, Relations when just those relations did.
 type Revision struct {
 	ID        int64 `gorm:"primaryKey;autoIncrement"`
 	ProjectID string
 	KeyID     string
+	Relations RelationChanges
 	CreatedAt time.Time
 }
 

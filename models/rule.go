@@ -25,6 +25,10 @@ type Rule struct {
 	Groups  []string `json:"groups,omitempty"`
 	Role    string   `json:"role,omitempty"`
 	Mode    string   `json:"mode,omitempty"` // "": that of the list
+
+	Owner    string `json:"owner,omitempty"` // objects; "": none
+	Remember string `json:"remember,omitempty"`
+	Forget   string `json:"forget,omitempty"`
 }
 
 // Value implements driver.Valuer.

@@ -20,6 +20,7 @@ type ruleDoc struct {
 	Scopes  []string `json:"scopes,omitempty"`
 	Groups  []string `json:"groups,omitempty"`
 	Role    string   `json:"role,omitempty"`
+	Owner   string   `json:"owner,omitempty"`
 }
 
 type memberDoc struct {
@@ -37,7 +38,9 @@ func enforcedRules(v *snapshot.Version) (versionRulesDoc, bool) {
 	for i := range v.Rules.List {
 		rule := &v.Rules.List[i]
 		if v.Rules.ModeOf(rule) == snapshot.RulesEnforce {
-			doc.List = append(doc.List, ruleDoc{rule.ID, rule.Methods, rule.Path, rule.Scopes, rule.Groups, rule.Role})
+			doc.List = append(doc.List, ruleDoc{
+				rule.ID, rule.Methods, rule.Path, rule.Scopes, rule.Groups, rule.Role, rule.Owner,
+			})
 		}
 	}
 	return doc, doc.Deny || doc.ReadWrite || len(doc.List) > 0
@@ -93,11 +96,15 @@ func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	}
 	place := slices.IndexFunc(doc.List, func(one ruleDoc) bool { return one.ID == rule.ID })
 	v := bundle.Verdict{Target: bundle.At(gatewayFile, "%s/list/%d", here, place)}
-	if len(closedTo(s.Version)) > 0 {
-		v.Reason = "acl"
-	}
-	if rule.Role == snapshot.RoleAdmin && hasRealm(b) {
+	switch {
+	case rule.Owner != "":
+		v.Reason = "owner"
+	case rule.Remember != "" || rule.Forget != "":
+		v.Reason = "relations"
+	case rule.Role == snapshot.RoleAdmin && hasRealm(b):
 		v.Reason = "no_roles"
+	case len(closedTo(s.Version)) > 0:
+		v.Reason = "acl"
 	}
 	return v
 }
@@ -131,6 +138,21 @@ func ruleFates() []bundle.Fate {
 			Note: "The same calls with keys, and with tokens from before the export, are refused. Memberships of the " +
 				"exported realm have no roles: at worst an admin of the group who signs in there is refused.",
 			Remedy: "Put admins into a group of their own before the export, and ask for that group.",
+		},
+		{
+			Reason: "owner",
+			Status: bundle.Lossy,
+			How:    "plugin postern-auth, `rules`: every call is refused",
+			Note: "The exported gateway does not know who owns an object, and refuses every call to this route with " +
+				"not_owner.",
+			Remedy: "Have your upstream decide who owns an object, and remove owner from the rule in gateway/gateway.yaml.",
+		},
+		{
+			Reason: "relations",
+			Status: bundle.Lossy,
+			How:    "plugin postern-auth, `rules`, without remember and forget",
+			Note: "Scopes and groups are asked for alike. The exported gateway does not record who owns an object, nor " +
+				"forget it.",
 		},
 		shadowRule(), offRule(),
 	}

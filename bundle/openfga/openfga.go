@@ -143,6 +143,9 @@ func (s Source) groupsNamed() map[string][]string {
 
 // groupsOf returns the sets of users that satisfy the groups of a rule.
 func groupsOf(rule *snapshot.Rule, named map[string][]string) []string {
+	if rule.Owner != "" {
+		return nil // relations are not exported: nobody owns the object
+	}
 	if len(rule.Groups) == 0 {
 		return []string{anyUser}
 	}

@@ -67,7 +67,7 @@ func ruleTest(v *snapshot.Version, rule *snapshot.Rule, groups []string) *storeT
 		name:      strings.Join(rule.Methods, ",") + " " + rule.Path + " of " + v.Name + " (" + rule.ID + ")",
 		object:    Rule(v.ID, rule.ID),
 		relations: relationsOf(rule),
-		checks:    []check{{allowed, true}, {notAdmitted, false}},
+		checks:    []check{{allowed, len(groups) > 0}, {notAdmitted, false}},
 	}
 	scopes := slices.Compact(slices.Sorted(slices.Values(rule.Scopes)))
 	if readWriteApplies(&v.Rules, rule) {
@@ -91,7 +91,10 @@ func ruleTest(v *snapshot.Version, rule *snapshot.Rule, groups []string) *storeT
 				t.add(user, "holder", Scope(scope))
 			}
 		}
-		if group, relation, set := strings.Cut(groups[0], "#"); set && user != outOfGroups {
+		if len(groups) == 0 || user == outOfGroups {
+			continue
+		}
+		if group, relation, set := strings.Cut(groups[0], "#"); set {
 			t.add(user, relation, group)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func newRules(t terminal) *cobra.Command {
-	return family("rules", "Show and change which scopes and groups the routes of a version require",
+	return family("rules", "Show and change which scopes, groups and owners the routes of a version require",
 		newRulesShow(t), newRulesSet(t), newRulesAdd(t), newRulesRemove(t), newRulesShadow(t))
 }
 
@@ -85,29 +85,28 @@ func readRules(c *cobra.Command, file string) (client.Rules, error) {
 }
 
 func newRulesAdd(t terminal) *cobra.Command {
-	var scopes, groups []string
-	var role, mode string
+	var one client.Rule
 	command := &cobra.Command{
 		Use:   "add PROJECT VERSION METHODS PATH",
 		Short: "Add a rule; the most specific path decides",
 		Example: "  postern rules add shop 1.0.0 GET '/orders/{id}' --scope orders:read\n" +
-			"  postern rules add shop 1.0.0 POST,DELETE /staff --group staff --role admin --mode shadow",
+			"  postern rules add shop 1.0.0 POST,DELETE /staff --group staff --role admin --mode shadow\n" +
+			"  postern rules add shop 1.0.0 POST /orders --remember 'order:{response.id}'\n" +
+			"  postern rules add shop 1.0.0 GET,PUT '/orders/{id}' --owner 'order:{id}'",
 		Args: exactly("PROJECT", "VERSION", "METHODS", "PATH"),
 	}
 	flags := command.Flags()
-	flags.StringSliceVar(&scopes, "scope", nil, "the caller has this scope, repeatable: all of them")
-	flags.StringSliceVar(&groups, "group", nil, "the caller is in this group, repeatable: one of them")
-	flags.StringVar(&role, "role", "", "admin: as an admin of that group")
-	flags.StringVar(&mode, "mode", "", "off, shadow or enforce; without it that of the list")
+	flags.StringSliceVar(&one.Scopes, "scope", nil, "the caller has this scope, repeatable: all of them")
+	flags.StringSliceVar(&one.Groups, "group", nil, "the caller is in this group, repeatable: one of them")
+	flags.StringVar(&one.Role, "role", "", "admin: as an admin of that group")
+	flags.StringVar(&one.Owner, "owner", "", "the caller owns this object, such as order:{id}")
+	flags.StringVar(&one.Remember, "remember", "", "after a 2xx answer the caller owns this object, such as "+
+		"order:{response.id}")
+	flags.StringVar(&one.Forget, "forget", "", "after a 2xx answer nobody owns this object any more")
+	flags.StringVar(&one.Mode, "mode", "", "off, shadow or enforce; without it that of the list")
 	return onRules(t, command, func(_ *cobra.Command, now client.Rules, args []string) (client.Rules, error) {
-		now.Rules = append(now.Rules, client.Rule{
-			Methods: strings.Split(args[2], ","),
-			Path:    args[3],
-			Scopes:  scopes,
-			Groups:  groups,
-			Role:    role,
-			Mode:    mode,
-		})
+		one.Methods, one.Path = strings.Split(args[2], ","), args[3]
+		now.Rules = append(now.Rules, one)
 		return now, nil
 	})
 }
@@ -174,16 +173,29 @@ func printRules(t terminal, c *cobra.Command, found client.Rules) error {
 		return err
 	}
 	return table(t.out, func(row func(...string)) {
-		row("RULE", "METHODS", "PATH", "SCOPES", "GROUPS", "MODE")
+		row("RULE", "METHODS", "PATH", "SCOPES", "GROUPS", "OBJECTS", "MODE")
 		for _, one := range found.Rules {
 			groups := strings.Join(one.Groups, ",")
 			if one.Role != "" {
 				groups += " (" + one.Role + ")"
 			}
 			row(one.ID, strings.Join(one.Methods, ","), one.Path, strings.Join(one.Scopes, ","), groups,
-				cmp.Or(one.Mode, found.Mode))
+				objectsOf(one), cmp.Or(one.Mode, found.Mode))
 		}
 	})
+}
+
+// objectsOf says what a rule does with owners of objects.
+func objectsOf(one client.Rule) string {
+	var out []string
+	for _, object := range []struct{ name, text string }{
+		{"owner", one.Owner}, {"remember", one.Remember}, {"forget", one.Forget},
+	} {
+		if object.text != "" {
+			out = append(out, object.name+"="+object.text)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 func newRulesShadow(t terminal) *cobra.Command {

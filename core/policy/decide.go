@@ -33,6 +33,7 @@ var (
 	InsufficientScope = Denial{403, "insufficient_scope", "This route requires a scope that the caller does not have."}
 	TokenScope        = Denial{403, "insufficient_scope", "This route requires a scope that the token does not have."}
 	NotInGroup        = Denial{403, "not_in_group", "This route requires a group that the caller is not in."}
+	NotOwner          = Denial{403, "not_owner", "This route requires the owner of its object, who the caller is not."}
 	NoRule            = Denial{403, "no_rule", "No rule of this API allows this route."}
 	IPDenied          = Denial{403, "ip_denied", "Calls from this address are not allowed."}
 	RateLimited       = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
@@ -71,7 +72,7 @@ func Denials() []Denial {
 		BadRequest, BadPath,
 		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
 		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, ClientFrozen, IPDenied, ProjectFrozen, ClaimRequired,
-		InsufficientScope, TokenScope, NotInGroup, NoRule,
+		InsufficientScope, TokenScope, NotInGroup, NotOwner, NoRule,
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, RateLimited, QuotaExceeded,
 		UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed,
 		UpstreamTimeout, LoopDetected,
@@ -117,6 +118,7 @@ type Call struct {
 	Rules       *Rules        // of the version; nil: none
 	Method      string        // of the call; for Rules
 	Path        string        // normalized, below the environment's prefix; for Rules
+	Relations   Relations     // for Rules; nil: nobody owns anything
 	Consumers   *Consumers    // cache; may be nil
 	Now         time.Time
 }
@@ -169,6 +171,10 @@ type Decision struct {
 
 	By     string      // what of the rules decided; see RuleOutcome
 	Shadow RuleOutcome // what the rules in shadow would have refused; the zero RuleOutcome: nothing
+
+	// Tracking is what becomes of relations of RelationUser after an answer with 2xx; nil: nothing.
+	Tracking     *Tracking
+	RelationUser string // set with Tracking; never ""
 }
 
 // Decide applies a version's access policy and its rules to one call. It fails closed: an unknown
@@ -186,6 +192,11 @@ func Decide(c *Call) Decision {
 		return Decision{Denial: enforced.Denial, StripKey: true, By: enforced.By}
 	}
 	d.By, d.Shadow = enforced.By, shadow
+	if track := c.Rules.tracking(c); track != nil && d.Identity.TenantID != "" {
+		if d.RelationUser = c.RelationUser(&d.Identity); d.RelationUser != "" {
+			d.Tracking = track
+		}
+	}
 	return d
 }
 

@@ -25,14 +25,14 @@ type ruleNode struct {
 type methodRule struct {
 	method  string // AnyMethod for all
 	implied bool   // HEAD by a rule for GET
-	rule    *snapshot.Rule
+	rule    *rule
 }
 
 // AnyMethod stands for all methods in a rule.
 const AnyMethod = "*"
 
 // add adds a rule whose path was checked.
-func (n *ruleNode) add(rule *snapshot.Rule) {
+func (n *ruleNode) add(rule *rule) {
 	for segment := range ruleSegments(rule.Path) {
 		if isTemplate(segment) {
 			if n.template == nil {
@@ -60,8 +60,8 @@ func (n *ruleNode) add(rule *snapshot.Rule) {
 
 // of returns the rule for a method: that which names it, else that for GET if it is HEAD, else that
 // for all methods; nil if there is none.
-func (n *ruleNode) of(method string) *snapshot.Rule {
-	var implied, all *snapshot.Rule
+func (n *ruleNode) of(method string) *rule {
+	var implied, all *rule
 	for i := range n.methods {
 		switch m := &n.methods[i]; {
 		case m.method == AnyMethod:
@@ -82,7 +82,7 @@ func (n *ruleNode) of(method string) *snapshot.Rule {
 // find returns the most specific rule for a normalized path, nil if there is none. The first segment
 // in which the paths of two rules differ decides: a literal is more specific than a template. A slash
 // at the end does not count. With escaped the segments are decoded once.
-func (n *ruleNode) find(path, method string, escaped bool) *snapshot.Rule {
+func (n *ruleNode) find(path, method string, escaped bool) *rule {
 	if path == "" || path == "/" {
 		return n.of(method)
 	}
@@ -102,7 +102,7 @@ func (n *ruleNode) find(path, method string, escaped bool) *snapshot.Rule {
 }
 
 // findBytes is find for a path that is decoded already.
-func (n *ruleNode) findBytes(path []byte, method string) *snapshot.Rule {
+func (n *ruleNode) findBytes(path []byte, method string) *rule {
 	return n.find(unsafe.String(unsafe.SliceData(path), len(path)), method, false) //nolint:gosec // it is only read
 }
 

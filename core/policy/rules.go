@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"postern/core/snapshot"
 )
@@ -30,6 +31,7 @@ type Rules struct {
 type ruleSet struct {
 	root      ruleNode
 	deny      bool // routes without a rule are refused
+	tracks    bool // a rule remembers or forgets relations
 	readWrite bool // see snapshot.Rules
 }
 
@@ -74,6 +76,9 @@ func checkRules(of *snapshot.Rules) error {
 		if err := CheckRulePath(rule.Path); err != nil {
 			return fmt.Errorf("rule %s: path %q: %w", rule.ID, rule.Path, err)
 		}
+		if _, err := compileRule(rule); err != nil {
+			return fmt.Errorf("rule %s: object: %w", rule.ID, err)
+		}
 	}
 	for _, mode := range modes {
 		switch mode {
@@ -102,8 +107,10 @@ func compileRuleSet(of *snapshot.Rules, has func(snapshot.RuleMode) bool) *ruleS
 		out.deny, out.readWrite = of.Default == snapshot.RulesDeny, of.ReadWriteScopes
 	}
 	for i := range of.List {
-		if rule := &of.List[i]; has(of.ModeOf(rule)) {
-			out.root.add(rule)
+		if one := &of.List[i]; has(of.ModeOf(one)) {
+			compiled, _ := compileRule(one) // it was checked
+			out.root.add(compiled)
+			out.tracks = out.tracks || compiled.tracking != nil
 		}
 	}
 	return out
@@ -132,7 +139,7 @@ func (r *Rules) decide(c *Call, id *Identity) (enforced, shadow RuleOutcome) {
 // is refused.
 func (s *ruleSet) decide(c *Call, id *Identity) RuleOutcome {
 	rule := s.root.find(c.Path, c.Method, true)
-	out := s.judge(c, id, rule)
+	out := s.judge(c, id, rule, c.Path, true)
 	if out.Denial != (Denial{}) || !hasReadings(c.Path) {
 		return out
 	}
@@ -140,18 +147,20 @@ func (s *ruleSet) decide(c *Call, id *Identity) RuleOutcome {
 	for as := range readings {
 		path := as.of(scratch[:0], c.Path)
 		other := s.root.findBytes(path, c.Method)
-		if other == rule {
+		if other == rule && (rule == nil || rule.owner == nil) {
 			continue
 		}
-		if refused := s.judge(c, id, other); refused.Denial != (Denial{}) {
+		read := unsafe.String(unsafe.SliceData(path), len(path)) //nolint:gosec // it is only read
+		if refused := s.judge(c, id, other, read, false); refused.Denial != (Denial{}) {
 			return refused
 		}
 	}
 	return out
 }
 
-// judge applies the rule of a call's route, nil for none.
-func (s *ruleSet) judge(c *Call, id *Identity, rule *snapshot.Rule) RuleOutcome {
+// judge applies the rule of a call's route, nil for none, to a reading of its path, whose segments are
+// decoded unless it is escaped.
+func (s *ruleSet) judge(c *Call, id *Identity, rule *rule, path string, escaped bool) RuleOutcome {
 	switch {
 	case rule == nil && s.deny:
 		return RuleOutcome{NoRule, ByDefault}
@@ -168,6 +177,9 @@ func (s *ruleSet) judge(c *Call, id *Identity, rule *snapshot.Rule) RuleOutcome 
 	}
 	if len(rule.Groups) > 0 && !c.isIn(id, rule.Groups, rule.Role == snapshot.RoleAdmin) {
 		return RuleOutcome{NotInGroup, rule.ID}
+	}
+	if rule.owner != nil && !c.owns(id, rule.owner, path, escaped) {
+		return RuleOutcome{NotOwner, rule.ID}
 	}
 	return RuleOutcome{By: rule.ID}
 }

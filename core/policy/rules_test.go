@@ -305,7 +305,7 @@ func FuzzRules(f *testing.F) {
 		list := randomRules(rand.New(rand.NewPCG(seed, 1)), path) //nolint:gosec // test data
 		var root ruleNode
 		for i := range list {
-			root.add(&list[i])
+			root.add(&rule{Rule: &list[i]})
 		}
 		got := ""
 		if rule := root.find(path, method, true); rule != nil {

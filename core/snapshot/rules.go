@@ -64,6 +64,17 @@ func (r *Rules) NamesGroups() bool {
 	return false
 }
 
+// NamesObjects reports whether a rule asks for, remembers or forgets owners of objects, and is not off.
+func (r *Rules) NamesObjects() bool {
+	for i := range r.List {
+		rule := &r.List[i]
+		if (rule.Owner != "" || rule.Remember != "" || rule.Forget != "") && r.ModeOf(rule) != RulesOff {
+			return true
+		}
+	}
+	return false
+}
+
 // Rule is what one route requires.
 type Rule struct {
 	ID      string   // rul_…
@@ -73,6 +84,11 @@ type Rule struct {
 	Groups  []string `json:",omitempty"` // names; the caller is in one of them
 	Role    string   `json:",omitempty"` // in that group; "": any
 	Mode    RuleMode `json:",omitempty"` // "": that of the list
+
+	// Objects, whose names in braces are parameters of Path; see policy.CheckObject.
+	Owner    string `json:",omitempty"` // such as order:{id}: the caller owns it
+	Remember string `json:",omitempty"` // such as order:{response.id}: after a 2xx answer the caller owns it
+	Forget   string `json:",omitempty"` // such as order:{id}: after a 2xx answer nobody owns it
 }
 
 // Member is an owner of keys who is in groups that rules name.
@@ -80,4 +96,13 @@ type Member struct {
 	User  string   // usr_…
 	In    []string // names of groups, nested ones included; sorted
 	Admin []string `json:",omitempty"` // names of groups that they are an admin of themselves; sorted
+}
+
+// Relation is a fact that rules decide by: the user owns the object.
+type Relation struct {
+	TenantID string // tnt_…
+	Tenant   string // name
+	User     string // usr_…, or the name of an app that owns keys, or subject and issuer of a token
+	Relation string // owner
+	Object   string // in its canonical form, such as order:42
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,20 +19,23 @@ type ruleOutput struct {
 	Groups  []string `json:"groups,omitempty" doc:"The caller is in one of them; nested groups count"`
 	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"In that group; without it any"`
 	Mode    string   `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Without it that of the list"`
+
+	Owner    string `json:"owner,omitempty" doc:"The caller owns this object" example:"order:{id}"`
+	Remember string `json:"remember,omitempty" doc:"After a 2xx answer the caller owns this object" example:"order:{response.id}"`
+	Forget   string `json:"forget,omitempty" doc:"After a 2xx answer nobody owns this object any more" example:"order:{id}"`
 }
 
-// ruleInput has what ruleOutput has, and what is not available yet.
 type ruleInput struct {
-	ID       string      `json:"id,omitempty" doc:"Of a rule that exists; without it the rule gets one"`
-	Methods  []string    `json:"methods" doc:"GET includes HEAD; * is all" example:"[\"GET\"]"`
-	Path     string      `json:"path" doc:"Below the environment's address; a name in braces is any one segment" example:"/orders/{id}"`
-	Scopes   []string    `json:"scopes,omitempty" doc:"The caller has all of them; * and orders:* of callers count"`
-	Groups   []string    `json:"groups,omitempty" doc:"Names; the caller is in one of them, nested groups count"`
-	Role     string      `json:"role,omitempty" doc:"admin: as an admin of that group; without it any member"`
-	Mode     string      `json:"mode,omitempty" doc:"off, shadow or enforce; without it that of the list"`
-	Owner    unavailable `json:"owner,omitempty"`
-	Remember unavailable `json:"remember,omitempty"`
-	Forget   unavailable `json:"forget,omitempty"`
+	ID       string   `json:"id,omitempty" doc:"Of a rule that exists; without it the rule gets one"`
+	Methods  []string `json:"methods" doc:"GET includes HEAD; * is all" example:"[\"GET\"]"`
+	Path     string   `json:"path" doc:"Below the environment's address; a name in braces is any one segment" example:"/orders/{id}"`
+	Scopes   []string `json:"scopes,omitempty" doc:"The caller has all of them; * and orders:* of callers count"`
+	Groups   []string `json:"groups,omitempty" doc:"Names; the caller is in one of them, nested groups count"`
+	Role     string   `json:"role,omitempty" doc:"admin: as an admin of that group; without it any member"`
+	Mode     string   `json:"mode,omitempty" doc:"off, shadow or enforce; without it that of the list"`
+	Owner    string   `json:"owner,omitempty" doc:"The caller owns this object; names in braces are parameters of the path" example:"order:{id}"`
+	Remember string   `json:"remember,omitempty" doc:"With POST or PUT: after a 2xx answer the caller owns this object; response. begins a path into the answer's JSON" example:"order:{response.id}"`
+	Forget   string   `json:"forget,omitempty" doc:"With DELETE or POST: after a 2xx answer nobody owns this object any more" example:"order:{id}"`
 }
 
 type rulesOutput struct {
@@ -72,6 +74,10 @@ func taggedRules(found projects.Rules, err error) (*tagged[rulesOutput], error) 
 			Groups:  rule.Groups,
 			Role:    rule.Role,
 			Mode:    string(rule.Mode),
+
+			Owner:    rule.Owner,
+			Remember: rule.Remember,
+			Forget:   rule.Forget,
 		})
 	}
 	return &tagged[rulesOutput]{out.ETag, out}, nil
@@ -96,10 +102,7 @@ func (h *Handler) setRules(ctx context.Context, in *struct {
 		Mode:            snapshot.RuleMode(in.Body.Mode),
 		ReadWriteScopes: in.Body.ReadWriteScopes,
 	}
-	later := map[string]unavailable{}
-	for i, rule := range in.Body.Rules {
-		at := fmt.Sprintf("/rules/%d/", i)
-		later[at+"owner"], later[at+"remember"], later[at+"forget"] = rule.Owner, rule.Remember, rule.Forget
+	for _, rule := range in.Body.Rules {
 		change.List = append(change.List, snapshot.Rule{
 			ID:      rule.ID,
 			Methods: rule.Methods,
@@ -108,10 +111,11 @@ func (h *Handler) setRules(ctx context.Context, in *struct {
 			Groups:  rule.Groups,
 			Role:    rule.Role,
 			Mode:    snapshot.RuleMode(rule.Mode),
+
+			Owner:    rule.Owner,
+			Remember: rule.Remember,
+			Forget:   rule.Forget,
 		})
-	}
-	if err := refuseUnavailable(later); err != nil {
-		return nil, err
 	}
 	etag := web.ParseIfMatch(in.IfMatch)
 	return taggedRules(h.Projects.SetRules(ctx, web.Principal(ctx), in.Project, in.Version, etag, change))
@@ -119,7 +123,7 @@ func (h *Handler) setRules(ctx context.Context, in *struct {
 
 type shadowRefusalOutput struct {
 	Rule   string    `json:"rule" doc:"Id of the rule; default: the route has no rule; read_write_scopes: that switch"`
-	Code   string    `json:"code" enum:"insufficient_scope,not_in_group,no_rule"`
+	Code   string    `json:"code" enum:"insufficient_scope,not_in_group,not_owner,no_rule"`
 	Calls  int64     `json:"calls"`
 	LastAt time.Time `json:"last_at"`
 }

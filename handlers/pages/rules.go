@@ -155,8 +155,17 @@ func needsOf(rule *snapshot.Rule) string {
 		}
 		needs = append(needs, of+english.WordSeries(rule.Groups, "or"))
 	}
+	if rule.Owner != "" {
+		needs = append(needs, "owner of "+rule.Owner)
+	}
 	if len(needs) == 0 {
-		return "nothing more"
+		needs = append(needs, "nothing more")
+	}
+	if rule.Remember != "" {
+		needs = append(needs, "remembers "+rule.Remember)
+	}
+	if rule.Forget != "" {
+		needs = append(needs, "forgets "+rule.Forget)
 	}
 	return strings.Join(needs, "; ")
 }
@@ -201,6 +210,9 @@ func ruleLines(list []snapshot.Rule) string {
 		add("scopes", strings.Join(rule.Scopes, ","))
 		add("groups", strings.Join(rule.Groups, ","))
 		add("role", rule.Role)
+		add("owner", rule.Owner)
+		add("remember", rule.Remember)
+		add("forget", rule.Forget)
 		add("mode", string(rule.Mode))
 		out = append(out, line)
 	}
@@ -227,8 +239,15 @@ func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wron
 				rule.Role = value
 			case "mode":
 				rule.Mode = snapshot.RuleMode(value)
+			case "owner":
+				rule.Owner = value
+			case "remember":
+				rule.Remember = value
+			case "forget":
+				rule.Forget = value
 			default:
-				return nil, fmt.Sprintf("Line %d: %s is none of scopes=, groups=, role= and mode=.", n+1, word)
+				return nil, fmt.Sprintf("Line %d: %s is none of scopes=, groups=, role=, owner=, remember=, forget= and "+
+					"mode=.", n+1, word)
 			}
 		}
 		same := func(have snapshot.Rule) bool {

@@ -153,7 +153,11 @@ var columns = map[string]map[string]string{
 		"snapshot AppClient.Providers":        "client_id",
 		modified:                              "updated_at",
 	},
-	"revisions": {"snapshot Project.Revision": "id project_id key_id", "snapshot Project.RevisedAt": "created_at"},
+	"revisions": {"snapshot Project.Revision": "id project_id key_id relations", "snapshot Project.RevisedAt": "created_at"},
+	"relations": {"ledger object_ownership": "project_id tenant_id object relation user created_at"},
+	"relation_misses": {
+		"ledger usage_analytics": "project_id version_id rule reason day calls last_at",
+	},
 	"shadow_refusals": {
 		"ledger usage_analytics": "project_id version_id rule code day calls last_at",
 	},

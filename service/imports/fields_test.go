@@ -15,7 +15,7 @@ var fates = map[string]string{
 	"written": `Add, API, Append, Query, Remove, Rename, Replace, Request, Response, Transforms,
 		APIScopes, Access, AccessFor, Algorithm, Allow, AllowHeaders, AllowedIPs, AppID,
 		AppOrigins, Approvals, Audience, BackchannelURI, BuiltIn, CORS, Claim, ClientID, Clients, Color, Consents,
-		CreatedAt, Credentials, Default, Deny, Description, Directory, DisplayName, Domains, Email, EmailVerified,
+		CreatedAt, Credentials, Default, Deny, Description, Forget, Remember, Directory, DisplayName, Domains, Email, EmailVerified,
 		Enabled, Endpoint, Environment, Environments, ExpiresAt, ExpiresIn, ExposedHeaders, ExternalID, FallbackOwner,
 		Frozen, GraceEndsAt, GrantTypes, Group, GroupID, Groups, Hash, ID, IP, Identities, InviteOnly, Issuer, Issuers,
 		JWKSURL, Key, KeyType, KeyTypes, Keyless, Kind, Label, Last4, Limits, List, LogoURL, LogoutURIs, Managed,

@@ -141,12 +141,37 @@ func (m *maker) versions(p *snapshot.Project) {
 	for i := range 1 + m.IntN(3) {
 		v := snapshot.Version{ID: m.id("ver"), Name: fmt.Sprintf("%d.%s", i, m.pick("0", "1-rc", "2_x")), Access: m.access()}
 		v.Transforms = m.transforms()
+		v.Rules = m.rules()
 		for j := range 1 + m.IntN(3) {
 			v.Environments = append(v.Environments, m.environment(j))
 		}
 		slices.SortFunc(v.Environments, func(a, b snapshot.Environment) int { return strings.Compare(a.Name, b.Name) })
 		p.Versions = append(p.Versions, v)
 	}
+}
+
+// rules of different methods, so that none are tied.
+func (m *maker) rules() snapshot.Rules {
+	out := snapshot.Rules{
+		Default:         snapshot.RuleDefault(m.pick("allow", "deny")),
+		Mode:            snapshot.RuleMode(m.pick("off", "shadow", "enforce")),
+		ReadWriteScopes: m.maybe(),
+	}
+	for _, method := range []string{"GET", "POST", "DELETE", "PATCH"}[:m.IntN(5)] {
+		rule := snapshot.Rule{ID: m.id("rul"), Methods: []string{method}, Path: "/orders/{id}/%C3%BC"}
+		switch {
+		case method == "POST" && m.maybe():
+			rule.Remember = "order:{id}/{response.data.0.id}"
+		case method == "DELETE" && m.maybe():
+			rule.Forget = "order:{id}"
+		case m.maybe():
+			rule.Owner = "order:{id}"
+		default:
+			rule.Scopes, rule.Mode = []string{"orders:read"}, snapshot.RuleMode(m.pick("off", "shadow", "enforce"))
+		}
+		out.List = append(out.List, rule)
+	}
+	return out
 }
 
 func (m *maker) environment(n int) snapshot.Environment {

@@ -58,6 +58,10 @@ func compileRules(row models.Rules) snapshot.Rules {
 			Groups:  rule.Groups,
 			Role:    rule.Role,
 			Mode:    snapshot.RuleMode(rule.Mode),
+
+			Owner:    rule.Owner,
+			Remember: rule.Remember,
+			Forget:   rule.Forget,
 		})
 	}
 	return out
@@ -79,6 +83,10 @@ func RuleRows(of snapshot.Rules) models.Rules {
 			Groups:  rule.Groups,
 			Role:    rule.Role,
 			Mode:    string(rule.Mode),
+
+			Owner:    rule.Owner,
+			Remember: rule.Remember,
+			Forget:   rule.Forget,
 		})
 	}
 	return out
@@ -230,7 +238,45 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 			refuse(at, "duplicate", "This scope stands twice.")
 		}
 	}
-	return append(wrong, checkRuleGroups(rule)...)
+	wrong = append(wrong, checkRuleGroups(rule)...)
+	return append(wrong, checkRuleObjects(rule)...)
+}
+
+// checkRuleObjects returns what is wrong with the objects of a rule.
+func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
+	refuse := func(pointer, code, detail string) {
+		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
+	}
+	if policy.CheckRulePath(rule.Path) != nil {
+		return nil // its parameters are not known
+	}
+	for _, one := range []struct {
+		pointer, text, example string
+		answer                 bool
+		methods                []string
+	}{
+		{"/owner", rule.Owner, "order:{id}, with parameters of the rule's path", false, nil},
+		{"/remember", rule.Remember, "order:{response.id}, with values of the answer", true, []string{"POST", "PUT"}},
+		{"/forget", rule.Forget, "order:{id}, with parameters of the rule's path", false, []string{"DELETE", "POST"}},
+	} {
+		if one.text == "" {
+			continue
+		}
+		if err := policy.CheckObject(one.text, rule.Path, one.answer); err != nil {
+			refuse(one.pointer, "invalid_object", "Use an object such as "+one.example+": "+err.Error()+".")
+		}
+		for _, method := range rule.Methods {
+			if one.methods != nil && !slices.Contains(one.methods, method) {
+				refuse(one.pointer, "wrong_method", "Only calls with "+strings.Join(one.methods, " or ")+" can "+
+					one.pointer[1:]+" an object, and this rule is for "+method+" too. Give that method a rule of its own.")
+				break
+			}
+		}
+	}
+	if rule.Remember != "" && rule.Forget != "" {
+		refuse("/forget", "remember_and_forget", "A rule remembers or forgets an object, but not both.")
+	}
+	return wrong
 }
 
 func checkRuleGroups(rule *snapshot.Rule) (wrong []fault.Field) {

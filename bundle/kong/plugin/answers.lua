@@ -33,6 +33,7 @@ local ANSWERS = {
     challenge = 'Bearer error="insufficient_scope"',
   },
   not_in_group = { 403, "This route requires a group that the caller is not in." },
+  not_owner = { 403, "This route requires the owner of its object, who the caller is not." },
   no_rule = { 403, "No rule of this API allows this route." },
   ip_denied = { 403, "Calls from this address are not allowed." },
   rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },

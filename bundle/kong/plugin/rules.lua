@@ -199,6 +199,9 @@ local function judge(store, method, caller, rule)
   if rule and rule.groups and rule.groups[1] and not is_in(caller, rule) then
     return "not_in_group"
   end
+  if rule and rule.owner then
+    return "not_owner"
+  end
   return nil
 end
 

@@ -217,6 +217,8 @@ local rule = {
     { scopes = texts },
     { groups = texts },
     { role = { type = "string", required = false, one_of = { "member", "admin" } } },
+    -- the object that the caller owns: relations are not here, so that nobody does
+    { owner = { type = "string", required = false } },
   },
 }
 

@@ -1,0 +1,245 @@
+package policy
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Bounds on objects of relations.
+const (
+	MaxObject         = 512 // bytes of an object's canonical form
+	maxObjectTemplate = 512
+	maxAnswerDepth    = 16 // names in the path to a value of an answer
+)
+
+// answerPrefix begins the names of placeholders for values of an answer.
+const answerPrefix = "response."
+
+// object is a pattern such as order:{id}, compiled: its parts in their order. nil: no object.
+type object []objectPart
+
+// objectPart is one of the three that its fields stand for.
+type objectPart struct {
+	text    string
+	answer  []string // names on the way to a value of the answer
+	segment int      // which segment of the path, from 0, if the other two are empty
+}
+
+// Errors of CheckObject.
+var (
+	ErrObjectType = errors.New("it does not begin with a type of lower-case letters, digits, hyphens and underscores, " +
+		"and a colon, such as order:{id}")
+	ErrObjectLength    = errors.New("it is longer than 512 bytes, or nothing follows its type")
+	ErrObjectCharacter = errors.New("besides names in braces it has other characters than letters, digits and -._~/:@")
+	ErrObjectBraces    = errors.New("a brace is not closed, or there is no name between two")
+	ErrObjectParameter = errors.New("a name in braces is no parameter of the path")
+	ErrObjectAnswer    = errors.New("what follows response. is not names or places in lists, separated by dots")
+	ErrObjectEmpty     = errors.New("it has nothing before, between or after slashes")
+	ErrObjectSlash     = errors.New("two names in braces have no slash between them, so that two objects could be " +
+		"written alike")
+)
+
+// CheckObject returns an error for what cannot be the object of a rule with that path, which was
+// checked. With answer its placeholders may name values of an answer, such as {response.id}.
+func CheckObject(text, path string, answer bool) error {
+	_, err := compileObject(text, path, answer)
+	return err
+}
+
+// compileObject compiles a pattern; "" is nil.
+func compileObject(text, path string, answer bool) (object, error) {
+	if text == "" {
+		return nil, nil
+	}
+	kind, rest, found := strings.Cut(text, ":")
+	switch {
+	case !found || !isObjectType(kind):
+		return nil, ErrObjectType
+	case rest == "" || len(text) > maxObjectTemplate:
+		return nil, ErrObjectLength
+	case rest[0] == '/' || strings.HasSuffix(rest, "/") || strings.Contains(rest, "//"):
+		return nil, ErrObjectEmpty
+	}
+	out := object{}
+	literal, separated := kind+":", true
+	for rest != "" {
+		name, after, braced := cutPlaceholder(rest)
+		if !braced {
+			if name == "" {
+				return nil, ErrObjectBraces
+			}
+			if strings.IndexFunc(name, func(r rune) bool { return !isObjectLiteral(r) }) >= 0 {
+				return nil, ErrObjectCharacter
+			}
+			literal, separated = literal+name, separated || strings.Contains(name, "/")
+			rest = after
+			continue
+		}
+		if !separated {
+			return nil, ErrObjectSlash
+		}
+		part, err := placeholder(name, path, answer)
+		if err != nil {
+			return nil, err
+		}
+		if literal != "" {
+			out = append(out, objectPart{text: literal})
+		}
+		out = append(out, part)
+		literal, separated, rest = "", false, after
+	}
+	if literal != "" {
+		out = append(out, objectPart{text: literal})
+	}
+	return out, nil
+}
+
+// cutPlaceholder returns the literal or the name in braces that text begins with. A broken brace is an
+// empty literal.
+func cutPlaceholder(text string) (name, rest string, braced bool) {
+	if text[0] != '{' {
+		end := strings.IndexAny(text, "{}")
+		if end < 0 {
+			end = len(text)
+		}
+		return text[:end], text[end:], false
+	}
+	name, rest, closed := strings.Cut(text[1:], "}")
+	if !closed || name == "" || strings.Contains(name, "{") {
+		return "", "", false
+	}
+	return name, rest, true
+}
+
+func placeholder(name, path string, answer bool) (objectPart, error) {
+	if names, of := strings.CutPrefix(name, answerPrefix); of && answer {
+		way := strings.Split(names, ".")
+		if len(way) > maxAnswerDepth || slices.ContainsFunc(way, func(one string) bool { return !isAnswerName(one) }) {
+			return objectPart{}, ErrObjectAnswer
+		}
+		return objectPart{answer: way}, nil
+	}
+	at := 0
+	for segment := range ruleSegments(path) {
+		if isTemplate(segment) && segment[1:len(segment)-1] == name {
+			return objectPart{segment: at}, nil
+		}
+		at++
+	}
+	return objectPart{}, ErrObjectParameter
+}
+
+func isObjectType(kind string) bool {
+	if kind == "" || len(kind) > 32 || kind[0] < 'a' || kind[0] > 'z' {
+		return false
+	}
+	return strings.IndexFunc(kind, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}) < 0
+}
+
+func isObjectLiteral(r rune) bool {
+	return r < 0x80 && (isUnreserved(byte(r)) || strings.ContainsRune("/:@", r))
+}
+
+// isUnreserved reports whether c is an unreserved character (RFC 3986, 2.3).
+func isUnreserved(c byte) bool {
+	return isDigit(c) || (c|0x20 >= 'a' && c|0x20 <= 'z') || strings.IndexByte("-._~", c) >= 0
+}
+
+func isAnswerName(name string) bool {
+	return name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return r >= 0x80 || (!isUnreserved(byte(r)) && r != '$' && r != '@')
+	}) < 0
+}
+
+// fromPath appends the object of a call to dst. With escaped the segments of the path are decoded
+// once. It returns false if the path has no such object.
+func (o object) fromPath(dst []byte, path string, escaped bool) ([]byte, bool) {
+	for i := range o {
+		part := &o[i]
+		if part.text != "" {
+			dst = append(dst, part.text...)
+			continue
+		}
+		value := segmentOf(path, part.segment)
+		if value == "" {
+			return dst, false
+		}
+		if dst = appendValue(dst, value, escaped); len(dst) > MaxObject {
+			return dst, false
+		}
+	}
+	return dst, true
+}
+
+// segmentOf returns a segment of a path, from 0; "" if there is none.
+func segmentOf(path string, n int) string {
+	for len(path) > 0 {
+		path = path[1:]
+		end := strings.IndexByte(path, '/')
+		if end < 0 {
+			end = len(path)
+		}
+		if n == 0 {
+			return path[:end]
+		}
+		path = path[end:]
+		n--
+	}
+	return ""
+}
+
+// appendValue appends a value of an object in its canonical form: decoded once if it is escaped, then
+// with every byte escaped that is not allowed in a segment (RFC 3986, 3.3), and semicolons, in upper
+// case. So each value has one form, which contains no slash.
+func appendValue(dst []byte, value string, escaped bool) []byte {
+	for i := 0; i < len(value); i++ {
+		c := value[i]
+		if escaped && c == '%' && i+2 < len(value) {
+			high, okHigh := unhex(value[i+1])
+			low, okLow := unhex(value[i+2])
+			if okHigh && okLow {
+				c, i = high<<4|low, i+2
+			}
+		}
+		if isUnreserved(c) || strings.IndexByte("!$&'()*+,=:@", c) >= 0 {
+			dst = append(dst, c)
+			continue
+		}
+		const digits = "0123456789ABCDEF"
+		dst = append(dst, '%', digits[c>>4], digits[c&15])
+	}
+	return dst
+}
+
+// Errors of CanonicalObject.
+var (
+	ErrObjectText = errors.New("it is not a type, a colon and an id, such as order:42")
+	ErrObjectLong = errors.New("it is longer than 512 bytes")
+)
+
+// CanonicalObject returns the form in which an object that is written as in a path is compared:
+// order:a%2fb is order:a%2Fb, and order:%41 is order:A.
+func CanonicalObject(text string) (string, error) {
+	kind, id, found := strings.Cut(text, ":")
+	if !found || !isObjectType(kind) || id == "" || len(text) > 3*MaxObject {
+		return "", ErrObjectText
+	}
+	out := append(make([]byte, 0, len(text)), kind...)
+	out = append(out, ':')
+	for n, value := range strings.Split(id, "/") {
+		if n > 0 {
+			out = append(out, '/')
+		}
+		if value == "" {
+			return "", ErrObjectText
+		}
+		out = appendValue(out, value, true)
+	}
+	if len(out) > MaxObject {
+		return "", ErrObjectLong
+	}
+	return string(out), nil
+}

@@ -1,0 +1,308 @@
+package models
+
+import (
+	"database/sql/driver"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// Relation is a row of relations: a user of a tenant has a relation to an object of a project.
+type Relation struct {
+	ProjectID string `gorm:"primaryKey"`
+	TenantID  string `gorm:"primaryKey"`
+	Object    string `gorm:"primaryKey"`
+	Relation  string `gorm:"primaryKey"`
+	User      string `gorm:"primaryKey"`
+	CreatedAt time.Time
+}
+
+// RelationChange is a relation that was added or removed.
+type RelationChange struct {
+	TenantID string `json:"t"`
+	Object   string `json:"o"`
+	Relation string `json:"r"`
+	User     string `json:"u"`
+	Removed  bool   `json:"x,omitempty"`
+}
+
+// RelationChanges is a column: what of a project's relations a revision has changed. The zero value is
+// nothing.
+type RelationChanges struct {
+	All  bool             `json:"all,omitempty"` // any of them: they have to be read again
+	List []RelationChange `json:"list,omitempty"`
+}
+
+// None reports whether nothing has changed.
+func (c RelationChanges) None() bool { return !c.All && len(c.List) == 0 }
+
+// Value implements driver.Valuer.
+func (c RelationChanges) Value() (driver.Value, error) {
+	if c.None() {
+		return "", nil
+	}
+	return document(c)
+}
+
+// Scan implements sql.Scanner.
+func (c *RelationChanges) Scan(value any) error {
+	*c = RelationChanges{}
+	if value == "" || value == nil {
+		return nil
+	}
+	if text, ok := value.([]byte); ok && len(text) == 0 {
+		return nil
+	}
+	type plain RelationChanges
+	return readDocument(value, (*plain)(c))
+}
+
+// listedChanges is how many changes a revision lists.
+const listedChanges = 256
+
+// AddRelations inserts the relations that do not exist yet, and records in the change feed that they
+// exist. It returns how many it has inserted. The object is in its canonical form.
+func (t *Tx) AddRelations(rows []Relation, at time.Time) (added int64, err error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(rows, batchSize)
+	if res.Error != nil {
+		return 0, res.Error
+	}
+	return res.RowsAffected, t.addRelationRevisions(rows, false, at)
+}
+
+// RelationFilter selects relations of a project; an empty field selects all.
+type RelationFilter struct{ TenantID, User, Relation, Object string }
+
+func (t *Tx) relations(projectID string, f RelationFilter) *gorm.DB {
+	q := t.db.Where("project_id = ?", projectID)
+	for _, one := range []struct{ column, value string }{
+		{"tenant_id", f.TenantID}, {"object", f.Object}, {"relation", f.Relation}, {"user", f.User},
+	} {
+		if one.value != "" {
+			q = q.Where(clause.Eq{Column: one.column, Value: one.value})
+		}
+	}
+	return q
+}
+
+// RemoveRelations removes the relations that the filter selects, and returns how many.
+func (t *Tx) RemoveRelations(projectID string, f RelationFilter, at time.Time) (int, error) {
+	return t.removeRelations(t.relations(projectID, f), at)
+}
+
+// removeRelationsOfUser removes the relations of an end user to objects of all projects.
+func (t *Tx) removeRelationsOfUser(userID string, at time.Time) error {
+	_, err := t.removeRelations(t.db.Where(`"user" = ?`, userID), at)
+	return err
+}
+
+// addTenantRelationRevisions records that all relations of a tenant are removed.
+func (t *Tx) addTenantRelationRevisions(tenantID string, at time.Time) error {
+	var projects []string
+	err := t.db.
+		Model(&Relation{}).
+		Distinct("project_id").
+		Where("tenant_id = ?", tenantID).
+		Order("project_id").
+		Pluck("project_id", &projects).Error
+	if err != nil {
+		return err
+	}
+	for _, id := range projects {
+		if err := t.db.Create(&Revision{ProjectID: id, Relations: RelationChanges{All: true}, CreatedAt: at}).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) removeRelations(of *gorm.DB, at time.Time) (int, error) {
+	var gone []Relation
+	if err := of.Clauses(clause.Returning{}).Delete(&gone).Error; err != nil {
+		return 0, err
+	}
+	return len(gone), t.addRelationRevisions(gone, true, at)
+}
+
+// addRelationRevisions adds a revision for each project of the rows.
+func (t *Tx) addRelationRevisions(rows []Relation, removed bool, at time.Time) error {
+	order := []string{}
+	changes := map[string]*RelationChanges{}
+	for _, row := range rows {
+		c := changes[row.ProjectID]
+		if c == nil {
+			c = &RelationChanges{}
+			changes[row.ProjectID], order = c, append(order, row.ProjectID)
+		}
+		if len(c.List) == listedChanges {
+			c.All, c.List = true, nil
+		}
+		if !c.All {
+			c.List = append(c.List, RelationChange{row.TenantID, row.Object, row.Relation, row.User, removed})
+		}
+	}
+	for _, id := range order {
+		if err := t.db.Create(&Revision{ProjectID: id, Relations: *changes[id], CreatedAt: at}).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RelationsOf lists relations of a project by tenant, object, relation and user.
+func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Relation], error) {
+	q := t.relations(projectID, f)
+	if page.Cursor != "" {
+		after, err := readRelationCursor(page.Cursor)
+		if err != nil {
+			return List[Relation]{}, err
+		}
+		q = afterRelation(q, after)
+	}
+	return fetchPage(q.Order(relationOrder), page, relationCursor)
+}
+
+const relationOrder = `tenant_id, object, relation, "user"`
+
+func afterRelation(q *gorm.DB, row Relation) *gorm.DB {
+	return q.Where(`(tenant_id, object, relation, "user") > (?, ?, ?, ?)`, row.TenantID, row.Object, row.Relation, row.User)
+}
+
+func relationCursor(row Relation) string {
+	text, _ := json.Marshal([]string{row.TenantID, row.Object, row.Relation, row.User})
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// ErrCursor means that a cursor is none of the list.
+var ErrCursor = fmt.Errorf("models: the cursor is none of this list")
+
+func readRelationCursor(cursor string) (Relation, error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	var fields []string
+	if err != nil || json.Unmarshal(text, &fields) != nil || len(fields) != 4 {
+		return Relation{}, ErrCursor
+	}
+	return Relation{TenantID: fields[0], Object: fields[1], Relation: fields[2], User: fields[3]}, nil
+}
+
+// relationsAtOnce keeps each query of ScanRelations far below the deadline of a statement.
+const relationsAtOnce = 20_000
+
+// ScanRelations calls fn with every relation of a project by tenant, object, relation and user, holding
+// one row at a time. A million rows go through here, so the columns are scanned without GORM's
+// reflection, and page by page, each in a query of its own.
+func (t *Tx) ScanRelations(projectID string, fn func(*Relation) error) error {
+	row := Relation{ProjectID: projectID}
+	for {
+		read := 0
+		q := afterRelation(t.db.Model(&Relation{}).Where("project_id = ?", projectID), row)
+		err := scanRelations(q.Limit(relationsAtOnce), &row, func() error {
+			read++
+			return fn(&row)
+		})
+		if err != nil || read < relationsAtOnce {
+			return err
+		}
+	}
+}
+
+func scanRelations(of *gorm.DB, row *Relation, fn func() error) (err error) {
+	rows, err := of.Select("tenant_id", "object", "relation", `"user"`, "created_at").Order(relationOrder).Rows()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		if err := rows.Scan(&row.TenantID, &row.Object, &row.Relation, &row.User, &row.CreatedAt); err != nil {
+			return err
+		}
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// CountRelations counts the relations of a project.
+func (t *Tx) CountRelations(projectID string) (int64, error) {
+	var n int64
+	return n, t.db.Model(&Relation{}).Where("project_id = ?", projectID).Count(&n).Error
+}
+
+// PruneRelationRevisions removes revisions of relations from before a time. Revisions that replicas may
+// still have as their position stay, and so does the newest of each project.
+func (t *Tx) PruneRelationRevisions(before time.Time) error {
+	return t.db.Exec(`DELETE FROM revisions WHERE relations <> '' AND created_at < ?
+		AND id < (SELECT max(id) FROM revisions) - 1000
+		AND id NOT IN (SELECT max(id) FROM revisions GROUP BY project_id)`, before).Error
+}
+
+// RelationMiss is a row of relation_misses: answers of one day of which a rule could not remember an
+// object, for one reason.
+type RelationMiss struct {
+	ProjectID string `gorm:"primaryKey"`
+	VersionID string `gorm:"primaryKey"`
+	Rule      string `gorm:"primaryKey"`
+	Reason    string `gorm:"primaryKey"`
+	Day       int64  `gorm:"primaryKey;autoIncrement:false"`
+	Calls     int64
+	LastAt    time.Time
+}
+
+// TableName implements schema.Tabler.
+func (RelationMiss) TableName() string { return "relation_misses" }
+
+// AddRelationMisses adds to the rows of a day, which are made where they are missing.
+func (t *Tx) AddRelationMisses(rows []RelationMiss) error {
+	if err := t.lockUsage(); err != nil {
+		return err
+	}
+	upsert := clause.OnConflict{
+		Columns: []clause.Column{{Name: "project_id"}, {Name: "version_id"}, {Name: "rule"}, {Name: "reason"}, {Name: "day"}},
+		DoUpdates: clause.Set{
+			{Column: clause.Column{Name: "calls"}, Value: gorm.Expr("relation_misses.calls + excluded.calls")},
+			{Column: clause.Column{Name: "last_at"}, Value: gorm.Expr("excluded.last_at")},
+		},
+	}
+	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
+}
+
+// RelationMissesOf lists what rules of a version could not remember since a day, by rule and reason;
+// Day is 0 in it.
+func (t *Tx) RelationMissesOf(projectID, versionID string, since int64) ([]RelationMiss, error) {
+	var rows []RelationMiss
+	err := t.db.
+		Where("project_id = ? AND version_id = ? AND day >= ?", projectID, versionID, since).
+		Order("rule, reason, day").
+		Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
+	var list []RelationMiss
+	for _, row := range rows {
+		row.Day = 0
+		if n := len(list); n > 0 && list[n-1].Rule == row.Rule && list[n-1].Reason == row.Reason {
+			list[n-1].Calls += row.Calls
+			list[n-1].LastAt = row.LastAt
+			continue
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
+
+// DeleteRelationMisses removes what was counted before a day.
+func (t *Tx) DeleteRelationMisses(before int64) error {
+	return t.db.Where("day < ?", before).Delete(&RelationMiss{}).Error
+}
