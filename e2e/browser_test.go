@@ -69,6 +69,8 @@ func fromFirstStartToExport(t *testing.T, databaseURL string) {
 	if strings.Contains(p.reads("html"), key) {
 		t.Error("the key is shown a second time")
 	}
+	p.follows("Keys")
+	p.sees("Keys")
 	p.follows("Manage key")
 	p.waits("#dialog[open] [data-panel]")
 	p.presses("Freeze")

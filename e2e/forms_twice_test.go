@@ -68,7 +68,7 @@ func (p formsTwice) createsProject(t *testing.T) {
 }
 
 func (p formsTwice) rotatesKey(t *testing.T) {
-	p.at("/projects/shop")
+	p.at("/projects/shop/keys")
 	p.follows("Manage key")
 	p.waits("#dialog[open] [data-panel]")
 	p.fills("grace_seconds", "0")
@@ -81,14 +81,14 @@ func (p formsTwice) rotatesKey(t *testing.T) {
 	p.lacks("#new-key")
 	callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 	p.goesBack()
-	p.sees("shop")
+	p.sees("Keys")
 	p.goesForward()
 	p.sees("Key of bootstrap")
 	callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 }
 
 func (p formsTwice) rotatesKeyOnItsPage(t *testing.T) {
-	p.at("/projects/shop")
+	p.at("/projects/shop/keys")
 	p.does("open the key's page", chromedp.Navigate(p.evaluates("document.querySelector('#keys tbody a').href")))
 	p.sees("Key of bootstrap")
 	p.presses("Rotate")
@@ -104,7 +104,7 @@ func (p formsTwice) rotatesKeyOnItsPage(t *testing.T) {
 }
 
 func (p formsTwice) createsKey(_ *testing.T) {
-	p.at("/projects/shop")
+	p.at("/projects/shop/keys")
 	p.clicks("#keys summary")
 	p.types("owner", "billing")
 	p.presses("Create key")
@@ -113,8 +113,8 @@ func (p formsTwice) createsKey(_ *testing.T) {
 	p.sees("Key of billing")
 	p.lacks("#new-key")
 	p.goesBack()
-	p.sees("shop")
-	p.counts(p.server, "/projects/shop", "#keys tbody tr", 2)
+	p.sees("Keys")
+	p.counts(p.server, "/projects/shop/keys", "#keys tbody tr", 2)
 }
 
 func (p formsTwice) doubleClicks(t *testing.T) {

@@ -5,6 +5,7 @@ import "postern/service/access"
 // keyGuards are the routes of API keys and key types.
 var keyGuards = map[string]guard{
 	"GET /projects/:project/keys/:key/secret":    {action: access.KeyRead},
+	"GET /projects/:project/keys":                {action: access.ProjectRead},
 	"POST /projects/:project/keys":               {action: access.KeyCreate, body: "owner=billing"},
 	"GET /projects/:project/keys/:key":           {action: access.KeyRead},
 	"POST /projects/:project/keys/:key":          {action: access.KeyChange, body: "description=For+the+invoices"},

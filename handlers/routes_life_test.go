@@ -19,3 +19,11 @@ var anonymousLife = map[string]string{
 	"POST /api/v1/projects/:project/restore": "401",
 	"POST /api/v1/projects/:project/move":    "401",
 }
+
+// anonymousSettings is the part of anonymous about pages of a project's settings.
+var anonymousSettings = map[string]string{
+	"GET /projects/:project/keys":                     "in",
+	"GET /projects/:project/settings":                 "in",
+	"GET /projects/:project/limits":                   "in",
+	"GET /projects/:project/versions/:version/access": "in",
+}

@@ -12,7 +12,7 @@ import (
 
 // anonymous has the answer of every route to a caller without a credential: a status, a
 // path that it redirects to, or "in" for the sign-in page.
-var anonymous = merge(anonymousLife, anonymousExports, anonymousLogin, projectAnonymous, domainAnonymous, ruleAnonymous,
+var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonymousLogin, projectAnonymous, domainAnonymous, ruleAnonymous,
 	openAPIAnonymous, transformAnonymous,
 	map[string]string{
 		"GET /healthz":                        "200",

@@ -36,9 +36,18 @@ func configure() projects.Configure {
 			Revision: "41",
 			Choices:  []ui.Option{{Title: "None"}, {Value: "storefront", Title: "storefront", Chosen: true}},
 		},
-		Versions: versions(),
-		Keys:     keyList(),
+		Versions:   versions(),
+		Keys:       keyList(),
+		NewKeyURL:  "/projects/shop/keys?create=true",
+		SigningURL: "/projects/shop/call-signing",
 	}
+}
+
+// configureAt is configure at one of the pages below the project.
+func configureAt(page, title string) projects.Configure {
+	m := configure()
+	m.Page = in(title, "/projects/shop/"+page, "Storefront API", title)
+	return m
 }
 
 func versions() []projects.Version {
@@ -47,10 +56,8 @@ func versions() []projects.Version {
 			ID:   "ver_1",
 			Name: "2.1.0",
 
-			RulesURL:      "/projects/shop/versions/ver_1/rules",
-			TransformsURL: "/projects/shop/versions/ver_1/transforms",
-			OpenAPIURL:    "/projects/shop/versions/ver_1/openapi",
-			ExplainURL:    "/projects/shop/explain?version=2.1.0",
+			AccessURL:  "/projects/shop/versions/ver_1/access",
+			ExplainURL: "/projects/shop/explain?version=2.1.0",
 			Access: projects.Access{
 				Action:   "/projects/shop/versions/2.1.0/access",
 				Revision: "41",
@@ -72,7 +79,6 @@ func versions() []projects.Version {
 					Action:         "/projects/shop/environments/env_1",
 					HeadersURL:     "/projects/shop/environments/env_1/upstream-headers",
 					CertificateURL: "/projects/shop/environments/env_1/client-certificate",
-					SigningURL:     "/projects/shop/call-signing",
 					Revision:       "41",
 					Target:         ui.Value{Text: "https://dev.storefront.example/api"},
 				},
@@ -83,7 +89,6 @@ func versions() []projects.Version {
 					Action:         "/projects/shop/environments/env_2",
 					HeadersURL:     "/projects/shop/environments/env_2/upstream-headers",
 					CertificateURL: "/projects/shop/environments/env_2/client-certificate",
-					SigningURL:     "/projects/shop/call-signing",
 					Revision:       "41",
 					Target:         ui.Value{Text: "https://api.storefront.example"},
 				},
@@ -99,8 +104,8 @@ func keyList() projects.Keys {
 		Total:     "4 keys",
 		Create:    keyForm(),
 		Filter:    keyFilter(),
-		NewestURL: "/projects/shop#keys",
-		OlderURL:  "/projects/shop?keys_before=key_4#keys",
+		NewestURL: "/projects/shop/keys",
+		OlderURL:  "/projects/shop/keys?keys_before=key_4",
 		Rows: []projects.KeyRow{
 			{
 				ID:          "key_1",
@@ -197,7 +202,7 @@ func keyForm() projects.KeyForm {
 
 func keyFilter() projects.KeyFilter {
 	return projects.KeyFilter{
-		Action:       "/projects/shop#keys",
+		Action:       "/projects/shop/keys",
 		States:       []ui.Option{{Title: "Every state"}},
 		Types:        []ui.Option{{Title: "Every type"}},
 		Environments: []ui.Option{{Title: "Every environment"}},
@@ -251,7 +256,7 @@ func configureWrong() projects.Configure {
 	m.Keys.Create.TenantError = "This project serves no tenant \"acme\"."
 	m.Keys.Create.ProductError = "This project is in no product."
 	m.Keys.Create.Bounds = keyWrong().Edit.Bounds
-	m.Keys.Filter.ClearURL = "/projects/shop#keys"
+	m.Keys.Filter.ClearURL = "/projects/shop/keys"
 	m.Keys.Create.Expires = ui.Value{Text: "2020-01-01", Error: "This day has passed."}
 	m.Keys.Rows = nil
 	return m
@@ -283,7 +288,7 @@ func key() projects.Key {
 		Owner:      "billing-service",
 		Display:    "pst_prod_…9dQx",
 		State:      ui.Badge{Tone: ui.Good, Text: "Active"},
-		BackURL:    "/projects/shop#keys",
+		BackURL:    "/projects/shop/keys",
 		HistoryURL: "/audit?object=key_1",
 		Facts: []ui.Fact{
 			{Label: "ID", Value: "key_01JCZ8Q4M2N7", Mono: true},
@@ -340,7 +345,7 @@ func shown() projects.Shown {
 			{Label: "Environment", Value: "prod"},
 		},
 		Curl:    "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/2.1.0/prod/",
-		BackURL: "/projects/shop#keys",
+		BackURL: "/projects/shop/keys",
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 func keyTypes() projects.KeyTypes {
 	return projects.KeyTypes{
 		Page:    in("Key types", "/projects/shop/key-types", "Shop", "Key types"),
-		BackURL: "/projects/shop#keys",
+		BackURL: "/projects/shop/keys",
 		Create:  &projects.KeyTypeForm{Action: "/projects/shop/key-types", Windows: typeWindows()},
 		Rows: []projects.KeyTypeRow{
 			{
 				Name:     "full",
 				URL:      "/projects/shop/key-types/full",
-				KeysURL:  "/projects/shop?keys_type=full#keys",
+				KeysURL:  "/projects/shop/keys?keys_type=full",
 				Scopes:   "*",
 				Lifetime: "unlimited",
 				Limits:   "none",
@@ -23,7 +23,7 @@ func keyTypes() projects.KeyTypes {
 			{
 				Name:     "partner",
 				URL:      "/projects/shop/key-types/partner",
-				KeysURL:  "/projects/shop?keys_type=partner#keys",
+				KeysURL:  "/projects/shop/keys?keys_type=partner",
 				Scopes:   "orders:read orders:write stock:read",
 				Lifetime: "90 days",
 				Limits:   "60 a minute, 1,000 a day",
@@ -55,7 +55,7 @@ func keyType() projects.KeyType {
 		Page:    in("Key type partner", "/projects/shop/key-types/partner", "Shop", "Key types", "partner"),
 		Name:    "partner",
 		Facts:   []ui.Fact{{Label: "Keys", Value: "3"}},
-		KeysURL: "/projects/shop?keys_type=partner#keys",
+		KeysURL: "/projects/shop/keys?keys_type=partner",
 		BackURL: "/projects/shop/key-types",
 		Edit: &projects.KeyTypeForm{
 			Action:   "/projects/shop/key-types/partner",

@@ -136,7 +136,7 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop")
+		page := s.Get("/projects/shop/versions/1.0.0/access")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
 		send := func(revision, line, secret string) *controlplane.Page {
 			return s.Post(
@@ -144,40 +144,40 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 				"reject", "introspection", line, "introspection_secret", secret,
 			)
 		}
-		send(revision, "", "").Shows(422, "shop").Says("section[id^=ver_]", "ENDPOINT")
+		send(revision, "", "").Shows(422, "Access of version 1.0.0").Says("main", "ENDPOINT")
 		send(
 			revision,
 			"http://127.0.0.1:9/a color=red",
 			"",
 		).Shows(
-			422, "shop",
+			422, "Access of version 1.0.0",
 		).Says(
-			"section[id^=ver_]", "not color",
+			"main", "not color",
 		)
-		send(revision, "http://i.example/a", "").Shows(422, "shop").Says("section[id^=ver_]", "Give the https address")
+		send(revision, "http://i.example/a", "").Shows(422, "Access of version 1.0.0").Says("main", "Give the https address")
 		const line = "http://127.0.0.1:9/a client=api iss=https://i.example aud=shop method=client_secret_post"
-		send(revision, line, "canary-secret").LeadsTo("/projects/shop")
-		saved := s.Get("/projects/shop")
+		send(revision, line, "canary-secret").LeadsTo(action)
+		saved := s.Get("/projects/shop/versions/1.0.0/access")
 		if got := saved.Value("[name=introspection]"); got != line {
 			t.Errorf("the page shows %q", got)
 		}
 		if strings.Contains(saved.Raw, "canary") || saved.Value("[name=methods][checked]") != "opaque" {
 			t.Error("the page holds the secret, or not the method")
 		}
-		saved.Says("section[id^=ver_]", "keep the one that is saved")
+		saved.Says("main", "keep the one that is saved")
 		revision = saved.Value("form:has([name=mode]) [name=revision]")
 		send(
 			revision,
 			"http://127.0.0.1:9/evil client=api",
 			"",
 		).Shows(
-			422, "shop",
+			422, "Access of version 1.0.0",
 		).Says(
-			"section[id^=ver_]", "send the secret again",
+			"main", "send the secret again",
 		)
-		send(revision, "http://127.0.0.1:9/a client=api", "").LeadsTo("/projects/shop")
-		revision = s.Get("/projects/shop").Value("form:has([name=mode]) [name=revision]")
-		send(revision, "http://127.0.0.1:9/open", "").LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Says("section[id^=ver_]", "Where the endpoint asks for one")
+		send(revision, "http://127.0.0.1:9/a client=api", "").LeadsTo(action)
+		revision = s.Get("/projects/shop/versions/1.0.0/access").Value("form:has([name=mode]) [name=revision]")
+		send(revision, "http://127.0.0.1:9/open", "").LeadsTo(action)
+		s.Get("/projects/shop/versions/1.0.0/access").Says("main", "Where the endpoint asks for one")
 	})
 }

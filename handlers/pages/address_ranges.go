@@ -49,6 +49,8 @@ func (h *Handler) saveRanges(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "addresses", form)
 }
 
+func (rangesForm) page() *configuredPage { return accessPage }
+
 func (f rangesForm) mark(m *projects.Configure, wrong *formErrors) {
 	for i := range m.Versions {
 		if m.Versions[i].ID != f.version {

@@ -17,7 +17,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		s.Get("/audit?project=&from=2030-01-31").Shows(200, "Audit log").Says("#audit-list", "No entries found")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
 			Shows(200, "shop is up")
-		key := s.Get("/projects/shop").Find("a[href*='/keys/key_']").First().AttrOr("href", "")
+		key := s.Get("/projects/shop/keys").Find("a[href*='/keys/key_']").First().AttrOr("href", "")
 		s.Post(key + "/freeze").LeadsTo(key)
 		history := s.Get(key).Find("a:contains('History of this key')").AttrOr("href", "")
 		page := s.Get(history).Shows(200, "Audit log")
@@ -31,7 +31,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		if link != key {
 			t.Errorf("the entry leads to %q, want %s", link, key)
 		}
-		page = s.Get(s.Get("/projects/shop").Find("a:contains('History of this project')").AttrOr("href", ""))
+		page = s.Get(s.Get("/projects/shop/settings").Find("a:contains('History of this project')").AttrOr("href", ""))
 		page.Shows(200, "Audit log").
 			Says("#audit-list", "ana@example.com created project shop").
 			Says("#audit-list", "froze key")

@@ -15,7 +15,7 @@ func TestBin(t *testing.T) {
 		const page = "/projects/shop/delete"
 		s.Get("/projects").Lacks("a[href='/bin']")
 		s.Get("/bin").Shows(200, "Bin").Says("main", "The bin is empty")
-		s.Get("/projects/shop").Says("a[href='"+page+"']", "Delete project")
+		s.Get("/projects/shop/settings").Says("a[href='"+page+"']", "Delete project")
 		s.Get(page).
 			Says("dl", "API keys").
 			Says("main", "never exported").

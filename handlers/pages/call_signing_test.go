@@ -13,7 +13,7 @@ func TestCallSigning(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const page = "/projects/shop/call-signing"
-		s.Get("/projects/shop").Says("a[href='"+page+"']", "Signed calls")
+		s.Get("/projects/shop/settings").Says("a[href='"+page+"']", "Signed calls")
 		s.Get(page).Shows(200, "Signed calls").Says("main", "Calls are not signed.").Lacks("table")
 		s.Post(page+"/rotate").Shows(409, "Signed calls").Says("main", "Enable call signing first")
 		s.Post(page).LeadsTo(page)

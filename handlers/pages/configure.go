@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
 
 	"postern/core/snapshot"
 	"postern/handlers/web"
@@ -14,51 +17,130 @@ import (
 	"postern/views/ui"
 )
 
-// configure shows a project's settings.
-func (h *Handler) configure(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
-	if err != nil {
-		return web.Answer{}, err
-	}
-	m, err := h.configuration(v, p)
-	if err != nil {
-		return web.Answer{}, err
-	}
-	return web.Show(projects.ConfigurePage(m)), nil
+// configuredPage is one of the pages that show and change the settings of a project.
+type configuredPage struct {
+	title string // "" is the project's name
+	path  func(v *visit) string
+	fill  func(h *Handler, v *visit, p rules.Project, m *projects.Configure) error
+	show  func(projects.Configure) templ.Component
 }
 
-// configuration is the settings page of a project.
-func (h *Handler) configuration(v *visit, p rules.Project) (m projects.Configure, err error) {
+// The pages of a project's settings.
+var (
+	overviewPage = &configuredPage{"", projectHere, (*Handler).fillOverview, projects.OverviewPage}
+	keysPage     = &configuredPage{"Keys", projectPage("/keys"), (*Handler).fillKeys, projects.KeysPage}
+	accessPage   = &configuredPage{"Access", accessHere, (*Handler).fillAccess, projects.AccessPage}
+	limitsPage   = &configuredPage{"Limits and CORS", projectPage("/limits"), (*Handler).fillLimits, projects.LimitsPage}
+	settingsPage = &configuredPage{"Settings", projectPage("/settings"), (*Handler).fillSettings, projects.SettingsPage}
+)
+
+func projectHere(v *visit) string { return projectPath(v.param("project")) }
+
+func projectPage(page string) func(*visit) string {
+	return func(v *visit) string { return projectHere(v) + page }
+}
+
+// accessHere returns the path of the access page of the version in the address.
+func accessHere(v *visit) string {
+	return projectHere(v) + "/versions/" + url.PathEscape(v.param("version")) + "/access"
+}
+
+// handler serves the page.
+func (on *configuredPage) handler(h *Handler) pageHandler {
+	return func(v *visit) (web.Answer, error) {
+		p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+		if err != nil {
+			return web.Answer{}, err
+		}
+		m, err := h.configuration(v, p, on)
+		if err != nil {
+			return web.Answer{}, err
+		}
+		return web.Show(on.show(m)), nil
+	}
+}
+
+// showOverview shows a project's addresses and targets. Its page had all settings before;
+// addresses of its list of keys lead to the page of keys.
+func (h *Handler) showOverview(v *visit) (web.Answer, error) {
+	for name := range v.c.Request.URL.Query() {
+		if strings.HasPrefix(name, "keys_") {
+			to := keysPage.path(v) + "?" + v.c.Request.URL.RawQuery
+			return web.Answer{Status: http.StatusMovedPermanently, To: to}, nil
+		}
+	}
+	return overviewPage.handler(h)(v)
+}
+
+// configuration is what one of the settings pages shows.
+func (h *Handler) configuration(v *visit, p rules.Project, on *configuredPage) (projects.Configure, error) {
 	v.selectTeam(p.Team)
-	path := projectPath(p.Name)
-	m = projects.Configure{
-		Page: v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
-		Head: v.headOf(p),
-		General: projects.General{
-			Action:      path + "/settings",
-			Revision:    p.SettingsETag,
-			DisplayName: ui.Value{Text: p.DisplayName},
-		},
+	crumbs := []ui.Crumb{projectsCrumb(), projectCrumb(p)}
+	title := p.DisplayName
+	if on.title != "" {
+		crumbs = append(crumbs, ui.Crumb{Text: on.title})
+		title = on.title + " of " + p.DisplayName
 	}
+	m := projects.Configure{
+		Page:     v.shell(title, on.path(v), crumbs...),
+		Head:     v.headOf(p),
+		ReadOnly: p.Deleted == nil && !v.mayChange(p, access.ProjectUpdate),
+	}
+	if err := on.fill(h, v, p, &m); err != nil {
+		return m, err
+	}
+	if !v.mayChange(p, access.ProjectUpdate) {
+		m.RemoveActions()
+	}
+	return m, nil
+}
+
+func (h *Handler) fillOverview(v *visit, p rules.Project, m *projects.Configure) (err error) {
 	if m.Warnings, err = warningTexts(h.Projects.Warnings(v.ctx(), v.who, p.ID)); err != nil {
-		return m, err
-	}
-	m.Limits, m.CORS = limitsSection(p), corsSection(p)
-	if m.Product, err = h.productSection(v, p); err != nil {
-		return m, err
+		return err
 	}
 	for _, version := range p.Versions {
 		m.Versions = append(m.Versions, h.versionSection(p, version))
 	}
+	if v.mayChange(p, access.KeyCreate) {
+		m.NewKeyURL = keysPath(p) + "?" + createOpen + "=true"
+	}
 	m.AddVersion = versionForm{}.view(p, &formErrors{})
-	if !v.mayChange(p, access.ProjectUpdate) {
-		m.ReadOnly()
-	}
-	if m.Move, err = h.moveSection(v, p); err != nil {
-		return m, err
-	}
+	return nil
+}
+
+func (h *Handler) fillKeys(v *visit, p rules.Project, m *projects.Configure) (err error) {
 	m.Keys, err = h.keySection(v, p)
-	return m, err
+	return err
+}
+
+func (h *Handler) fillAccess(v *visit, p rules.Project, m *projects.Configure) error {
+	for _, version := range p.Versions {
+		if ref := v.param("version"); version.ID == ref || version.Name == ref {
+			m.Versions = []projects.Version{h.versionSection(p, version)}
+			return nil
+		}
+	}
+	return web.NotFound()
+}
+
+func (h *Handler) fillLimits(_ *visit, p rules.Project, m *projects.Configure) error {
+	m.Limits, m.CORS = limitsSection(p), corsSection(p)
+	return nil
+}
+
+func (h *Handler) fillSettings(v *visit, p rules.Project, m *projects.Configure) (err error) {
+	m.General = projects.General{
+		Action:      projectPath(p.Name) + "/settings",
+		Revision:    p.SettingsETag,
+		DisplayName: ui.Value{Text: p.DisplayName},
+	}
+	if m.Product, err = h.productSection(v, p); err != nil {
+		return err
+	}
+	m.SigningURL = callSigningPath(p)
+	m.Move, err = h.moveSection(v, p)
+	return err
 }
 
 func (v *visit) headOf(p rules.Project) projects.Head {
@@ -91,13 +173,10 @@ func deletedText(p rules.Project) string {
 
 func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {
 	out := projects.Version{
-		ID:       version.ID,
-		Name:     version.Name,
-		RulesURL: rulesPath(p, version.ID),
-
-		TransformsURL: transformsPath(p, version.ID),
-		OpenAPIURL:    openAPIPath(p, version.ID),
-		ExplainURL:    explainPath(p) + "?version=" + url.QueryEscape(version.Name),
+		ID:         version.ID,
+		Name:       version.Name,
+		AccessURL:  accessAction(p, version),
+		ExplainURL: explainPath(p) + "?version=" + url.QueryEscape(version.Name),
 		Access: projects.Access{
 			Action:        accessAction(p, version),
 			Revision:      version.ETag,
@@ -128,7 +207,6 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			ManageURL:      environmentPath(p, version, e),
 			HeadersURL:     upstreamHeadersPath(p, e),
 			CertificateURL: clientCertificatePath(p, e),
-			SigningURL:     callSigningPath(p),
 		})
 	}
 	return out
@@ -142,18 +220,19 @@ func targetAction(p rules.Project, e rules.Environment) string {
 	return projectPath(p.Name) + "/environments/" + e.ID
 }
 
-// configurationForm is one of the forms on the page: how the page looks when it is
-// refused, and how it compares with what was saved meanwhile.
+// configurationForm is one of the forms on these pages: which page it is on, how the page
+// looks when it is refused, and how it compares with what was saved meanwhile.
 type configurationForm interface {
+	page() *configuredPage
 	mark(*projects.Configure, *formErrors)
 	compare(*projects.Conflict, rules.Project) error
 }
 
-// saved answers a form. Success redirects to the page, a mistake shows the page again with
-// what was typed, and a lost update shows both states.
+// saved answers a form. Success redirects to the form's page, a mistake shows the page again
+// with what was typed, and a lost update shows both states.
 func (h *Handler) saved(v *visit, err error, flash string, form configurationForm) (web.Answer, error) {
 	if err == nil {
-		return v.done(flash, projectPath(v.param("project")))
+		return v.done(flash, form.page().path(v))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.conflict(v, form)
@@ -169,12 +248,12 @@ func (h *Handler) saved(v *visit, err error, flash string, form configurationFor
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m, err := h.configuration(v, p)
+	m, err := h.configuration(v, p, form.page())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	form.mark(&m, wrong)
-	return web.Answer{Status: wrong.status, Page: projects.ConfigurePage(m)}, nil
+	return web.Answer{Status: wrong.status, Page: form.page().show(m)}, nil
 }
 
 func (h *Handler) conflict(v *visit, form configurationForm) (web.Answer, error) {
@@ -182,7 +261,7 @@ func (h *Handler) conflict(v *visit, form configurationForm) (web.Answer, error)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path := projectPath(p.Name)
+	path := form.page().path(v)
 	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p)), BackURL: path}
 	if err := form.compare(&m, p); err != nil {
 		return web.Answer{}, err

@@ -95,6 +95,8 @@ func (f corsForm) read() rules.CORS {
 	return c
 }
 
+func (corsForm) page() *configuredPage { return limitsPage }
+
 func (f corsForm) mark(m *projects.Configure, wrong *formErrors) {
 	action, fromApps := m.CORS.Action, m.CORS.FromApps
 	m.CORS = f.section(wrong)

@@ -14,11 +14,11 @@ func TestCORSOfAProject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const action = "/projects/shop/cors"
-		page := s.Get("/projects/shop").Says("#cors", "left to the upstreams")
+		page := s.Get("/projects/shop/limits").Says("#cors", "left to the upstreams")
 		opened := page.Revision("cors_origins")
 		s.Post(action, "revision", opened, "cors_origins", "https://app.example\r\nhttps://App.example/x",
 			"cors_methods", "GET", "cors_headers", "a b", "max_age", "soon", "credentials", "true").
-			Shows(422, "shop").
+			Shows(422, "Limits and CORS").
 			Says("[name=cors_origins]", "https://App.example/x").
 			Says("#cors-origins-error", "here: https://app.example").
 			Says("#cors-headers-error", "a b: Use the name of a header").
@@ -28,8 +28,8 @@ func TestCORSOfAProject(t *testing.T) {
 		s.Post(action, "revision", opened, "cors_origins", "https://app.example\r\nhttp://localhost:3000",
 			"cors_methods", "GET", "cors_methods", "POST", "cors_headers", "Content-Type", "max_age", "600",
 			"credentials", "true").
-			LeadsTo("/projects/shop")
-		now := s.Get("/projects/shop").
+			LeadsTo("/projects/shop/limits")
+		now := s.Get("/projects/shop/limits").
 			Says("[data-flash]", "Cross-origin calls are saved").
 			Holds("max_age", "600").
 			Says("[name=cors_headers]", "Content-Type")
@@ -48,10 +48,10 @@ func TestCORSOfAProject(t *testing.T) {
 			"cors_origins", conflict.Value("[name=cors_origins]"),
 			"cors_methods", conflict.Value("[name=cors_methods]"),
 			"credentials", conflict.Value("[name=credentials]"),
-		).LeadsTo("/projects/shop")
-		last := s.Get("/projects/shop").Says("[name=cors_origins]", "*").Revision("cors_origins")
-		s.Post(action, "revision", last, "cors_origins", "", "cors_methods", "GET").LeadsTo("/projects/shop")
-		if got := strings.TrimSpace(s.Get("/projects/shop").Find("[name=cors_origins]").Text()); got != "" {
+		).LeadsTo("/projects/shop/limits")
+		last := s.Get("/projects/shop/limits").Says("[name=cors_origins]", "*").Revision("cors_origins")
+		s.Post(action, "revision", last, "cors_origins", "", "cors_methods", "GET").LeadsTo("/projects/shop/limits")
+		if got := strings.TrimSpace(s.Get("/projects/shop/limits").Find("[name=cors_origins]").Text()); got != "" {
 			t.Errorf("origins after the removal: %q", got)
 		}
 	})

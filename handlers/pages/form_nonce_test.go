@@ -31,7 +31,7 @@ type secretForm struct {
 // secretForms is every one of them, in a team with the project shop, an app client
 // and a webhook.
 func secretForms(s *controlplane.Browser) map[string]secretForm {
-	keyPage := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
+	keyPage := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
 	clientPage := s.Get("/projects/shop/login").
 		Find("main tbody a, main li a").
 		FilterFunction(func(_ int, a *goquery.Selection) bool {
@@ -53,11 +53,11 @@ func secretForms(s *controlplane.Browser) map[string]secretForm {
 			rows("/projects", "main li h2"),
 		},
 		"create a key": {
-			"/projects/shop",
+			"/projects/shop/keys",
 			"owner",
 			[]string{"owner", "billing", "key_type", "full"},
 			"#new-key",
-			rows("/projects/shop", "#keys tbody tr"),
+			rows("/projects/shop/keys", "#keys tbody tr"),
 		},
 		"rotate a key": {keyPage, "grace_seconds", []string{"grace_seconds", "0"}, "#new-key", audited},
 		"create an access token": {
@@ -252,7 +252,7 @@ func TestSecretForm_doubleClick(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
-			page:  "/projects/shop",
+			page:  "/projects/shop/keys",
 			field: "owner",
 			typed: []string{"owner", "billing"},
 		})
@@ -270,7 +270,7 @@ func TestSecretForm_doubleClick(t *testing.T) {
 			t.Fatalf("several answers: %v", places)
 		}
 		s.FollowRedirect(answers[4]).Shows(200, "Key created").Says("main", "Copy it now")
-		s.Get("/projects/shop").Says("#keys", "2 keys")
+		s.Get("/projects/shop/keys").Says("#keys", "2 keys")
 	})
 }
 
@@ -280,7 +280,7 @@ func TestSecretForm_atRest(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
-			page:  "/projects/shop",
+			page:  "/projects/shop/keys",
 			field: "owner",
 			typed: []string{"owner", "billing"},
 		})

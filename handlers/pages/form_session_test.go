@@ -18,7 +18,7 @@ func TestSecretForm_anotherSession(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
-			page:  "/projects/shop",
+			page:  "/projects/shop/keys",
 			field: "owner",
 			typed: []string{"owner", "billing"},
 		})
@@ -40,11 +40,11 @@ func TestForm_signedInAgain(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		for name, f := range map[string]secretForm{
 			"a form that shows a secret": {
-				page:  "/projects/shop",
+				page:  "/projects/shop/keys",
 				field: "owner",
 				typed: []string{"owner", "billing", "description", "Nightly run"},
 				count: func(s *controlplane.Browser) int {
-					return s.Get("/projects/shop").Find("#keys tbody tr").Length()
+					return s.Get("/projects/shop/keys").Find("#keys tbody tr").Length()
 				},
 			},
 			"a form that shows none": {
@@ -89,7 +89,7 @@ func TestRotate_twoTabs(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
+		path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
 		f := secretForm{page: path, field: "grace_seconds", typed: []string{"grace_seconds", "0"}}
 		action, one := secretFormOn(s, f)
 		_, two := secretFormOn(s, f)
@@ -120,7 +120,7 @@ func TestRotate_signedInAgain(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
+		path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
 		rotate := func(nonce string) *controlplane.Page {
 			return s.Do(http.MethodPost, path+"/rotate", url.Values{
 				"grace_seconds": {"0"},

@@ -22,7 +22,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 		Display:    displayKey(k),
 		State:      keyBadge(k),
 		Facts:      keyFacts(k),
-		BackURL:    projectPath(p.Name) + "#keys",
+		BackURL:    keysPath(p),
 		HistoryURL: v.historyOf(p, k.ID),
 		Edit:       keyEditOf(p, k),
 	}

@@ -15,11 +15,11 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		action := s.Get("/projects/shop").Says("#keys", "1 key").Action("owner")
+		action := s.Get("/projects/shop/keys").Says("#keys", "1 key").Action("owner")
 		wrong := s.Post(action,
 			"owner", "ä", "key_type", "read-only", "environment", "moon",
 			"expires_on", "2020-01-01", "description", "for tests",
-		).Shows(422, "shop").
+		).Shows(422, "Keys").
 			Holds("owner", "ä").
 			Holds("expires_on", "2020-01-01").
 			Holds("description", "for tests").
@@ -30,7 +30,7 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 			t.Error("the refused form is closed or forgot the type")
 		}
 		s.Post(action, "owner", "billing", "key_type", "full", "expires_on", "tomorrow").
-			Shows(422, "shop").
+			Shows(422, "Keys").
 			Says("#key-expires-error", "2030-12-31")
 
 		minted := s.Submit(action,
@@ -43,7 +43,7 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 		}
 		minted.Says("dl", "31 Dec 2090, 23:59 UTC").Says("#try-curl", key)
 
-		list := s.Get("/projects/shop").
+		list := s.Get("/projects/shop/keys").
 			Says("#keys", "2 keys").
 			Says("tbody tr:first-child", "billing").
 			Says("tbody tr:first-child", "read-only")
@@ -87,11 +87,11 @@ func TestALongListOfKeysHasPages(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		action := s.Get("/projects/shop").Action("owner")
+		action := s.Get("/projects/shop/keys").Action("owner")
 		for range 50 {
 			s.Submit(action, "owner", "billing", "key_type", "full").Shows(200, "Key created")
 		}
-		first := s.Get("/projects/shop").Says("#keys", "51 keys")
+		first := s.Get("/projects/shop/keys").Says("#keys", "51 keys")
 		older, _, _ := strings.Cut(first.Find("a:contains('Older keys')").AttrOr("href", ""), "#")
 		if rows := first.Find("tbody tr:contains('Manage')").Length(); rows != 50 || older == "" {
 			t.Fatalf("%d rows and the next page at %q, want 50 and an address", rows, older)
@@ -108,7 +108,7 @@ func TestKeysOfAnotherProjectAreNotFound(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		path := s.Get("/projects/shop").Find("tbody a").AttrOr("href", "")
+		path := s.Get("/projects/shop/keys").Find("tbody a").AttrOr("href", "")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "other").Shows(200, "other is up")
 		elsewhere := strings.Replace(path, "/shop/", "/other/", 1)
 		s.Get(elsewhere).Shows(404, "There is nothing here")

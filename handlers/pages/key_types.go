@@ -26,7 +26,7 @@ func keyTypesPath(p rules.Project) string { return projectPath(p.Name) + "/key-t
 func keyTypePath(p rules.Project, t rules.KeyType) string { return keyTypesPath(p) + "/" + t.Name }
 
 func keysOfType(p rules.Project, t rules.KeyType) string {
-	return projectPath(p.Name) + "?keys_type=" + t.Name + "#keys"
+	return keysPath(p) + "?keys_type=" + t.Name
 }
 
 // keyTypeForm holds the fields of a key type's form, as typed.
@@ -109,7 +109,7 @@ func (h *Handler) keyTypesWith(v *visit, form keyTypeForm, wrong *formErrors) (w
 	v.selectTeam(p.Team)
 	m := projects.KeyTypes{
 		Page:    v.shell("Key types", keyTypesPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types"}),
-		BackURL: projectPath(p.Name) + "#keys",
+		BackURL: keysPath(p),
 	}
 	if v.mayChange(p, access.ProjectUpdate) {
 		create := form.view(keyTypesPath(p), wrong)

@@ -24,7 +24,7 @@ func TestKeyTypes_builtIn(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get("/projects/shop").Says("#keys a[href='"+keyTypesPage+"']", "Key types")
+		s.Get("/projects/shop/keys").Says("#keys a[href='"+keyTypesPage+"']", "Key types")
 		s.Get(keyTypesPage).
 			Shows(200, "Key types").
 			Says("tbody", "full").
@@ -131,7 +131,7 @@ func TestKeyTypes_delete(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		createPartner(s)
 		s.Post(partnerPage+"/delete").Shows(422, "Key type partner").Says("[role=alert]", "Tick the box")
-		s.Submit(s.Get("/projects/shop").Action("owner"), "owner", "billing", "key_type", "partner").
+		s.Submit(s.Get("/projects/shop/keys").Action("owner"), "owner", "billing", "key_type", "partner").
 			Shows(200, "Key created")
 		s.Post(partnerPage+"/delete", "confirm", "true").
 			Shows(409, "Key type partner").

@@ -21,6 +21,9 @@ import (
 	"postern/views/ui"
 )
 
+// createOpen is the part of the query that opens the form of a new key.
+const createOpen = "create"
+
 func keysPath(p rules.Project) string { return projectPath(p.Name) + "/keys" }
 
 func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id }
@@ -37,6 +40,8 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p), Filter: query.form(p)}
 	if v.mayChange(p, access.KeyCreate) {
 		m.Action = keysPath(p)
+		m.Create.Focus = v.c.Query(createOpen) == "true"
+		m.Create.Open = m.Create.Focus
 	}
 	cursor := v.c.Query(keysBefore)
 	found, err := h.Keys.List(v.ctx(), v.who, p.ID, query.filter(), models.Page{Cursor: cursor})
@@ -178,14 +183,14 @@ func (h *Handler) createKey(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m, err := h.configuration(v, p)
+	m, err := h.configuration(v, p, keysPage)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	markKeyForm(&m.Keys.Create, in, v.posted("expires_on"), wrong)
 	m.Keys.Create.Bounds = bounds.form(inheritedByChoice(p), wrong)
 	m.Keys.Create.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: projects.ConfigurePage(m)}, nil
+	return web.Answer{Status: wrong.status, Page: projects.KeysPage(m)}, nil
 }
 
 func markKeyForm(form *projects.KeyForm, in keys.CreateInput, expiresOn string, wrong *formErrors) {
@@ -244,7 +249,7 @@ func (h *Handler) shown(v *visit, p rules.Project, k keys.Key, found *disclosed)
 		Text:    found.Text,
 		Key:     found.Secret,
 		KeyURL:  keyPath(p, k.ID),
-		BackURL: projectPath(p.Name) + "#keys",
+		BackURL: keysPath(p),
 		Facts: []ui.Fact{
 			{Label: "Owner", Value: k.Owner},
 			{Label: "Type", Value: k.KeyType},

@@ -51,16 +51,16 @@ func (q keyQuery) page(p rules.Project, cursor string) string {
 	if cursor != "" {
 		query.Set(keysBefore, cursor)
 	}
-	path := projectPath(p.Name)
+	path := keysPath(p)
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	return path + "#keys"
+	return path
 }
 
 func (q keyQuery) form(p rules.Project) projects.KeyFilter {
 	m := projects.KeyFilter{
-		Action: projectPath(p.Name) + "#keys",
+		Action: keysPath(p),
 		Owner:  q.get("keys_owner"),
 		Text:   q.get("keys_text"),
 		States: []ui.Option{
@@ -87,7 +87,7 @@ func (q keyQuery) form(p rules.Project) projects.KeyFilter {
 	choose(m.Environments, q.get("keys_environment"))
 	choose(m.Tenants, q.get("keys_tenant"))
 	if len(q) > 0 {
-		m.ClearURL = projectPath(p.Name) + "#keys"
+		m.ClearURL = keysPath(p)
 	}
 	return m
 }

@@ -32,9 +32,9 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get("/projects/shop").Lacks("#key-tenant").Lacks("[name=product]").Lacks("#filter-tenant")
+		s.Get("/projects/shop/keys").Lacks("#key-tenant").Lacks("[name=product]").Lacks("#filter-tenant")
 		serveTenant(s, "acme", "storefront")
-		page := s.Get("/projects/shop").Says("form:has(#key-owner)", "Opens every project of storefront")
+		page := s.Get("/projects/shop/keys").Says("form:has(#key-owner)", "Opens every project of storefront")
 		if got := page.Value("#key-tenant option[selected]"); got != "default" {
 			t.Errorf("the form begins with tenant %s", got)
 		}
@@ -58,7 +58,7 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 
 		ranges := "10.0.0.0/8\r\n\r\nlocalhost"
 		wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed", ranges)...).
-			Shows(422, "shop").
+			Shows(422, "Keys").
 			Says("#key-limit-hour-error", "Give 60 or more").
 			Says("#key-limit-year-error", "1 or more").
 			Says("#key-allowed-error", "localhost: Give an address range").
@@ -81,8 +81,8 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 		s.Submit(action, append(form, "allowed", "10.0.0.0/8\n 192.0.2.1 ")...).Shows(200, "Key created").
 			Says("dl", "every project of storefront").
 			Says("dl", "60 a minute, 1,000 a day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
-		s.Get("/projects/shop").Says("#keys tbody tr:first-child", "Opens every project of storefront")
-		s.Post(action, "owner", "billing", "tenant", "nobody", "product", "another").Shows(422, "shop").
+		s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Opens every project of storefront")
+		s.Post(action, "owner", "billing", "tenant", "nobody", "product", "another").Shows(422, "Keys").
 			Says("#key-tenant-error", "serves no tenant").Says("#key-product-error", "storefront")
 	})
 }
@@ -91,7 +91,7 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
+		path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
 		opened := s.Get(path).
 			Shows(200, "Key of bootstrap").
 			Says("dl", "anywhere").
@@ -154,7 +154,7 @@ func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
+		path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
 		id := path[strings.LastIndex(path, "/")+1:]
 		callAPI(s, "PATCH", "/api/v1/keys/"+id, `{"expires_at":"2090-01-02T03:04:00Z"}`)
 		revision := s.Get(path).Value("[name=revision]")
@@ -169,7 +169,7 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		action := s.Get("/projects/shop").Action("owner")
+		action := s.Get("/projects/shop/keys").Action("owner")
 		for range 51 {
 			s.Submit(
 				action,
@@ -181,7 +181,7 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 		}
 		const filter = "keys_owner=billing&keys_type=read-only&keys_environment=prod" +
 			"&keys_state=active&keys_text=nightly"
-		first := s.Get("/projects/shop?"+filter).
+		first := s.Get("/projects/shop/keys?"+filter).
 			Says("#keys", "51 keys").
 			Holds("keys_owner", "billing").
 			Holds("keys_text", "nightly")
@@ -203,8 +203,8 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 			t.Errorf("the newest keys are at %v (%v)", newest, err)
 		}
 		s.Submit(action, "owner", "everywhere", "key_type", "full").Shows(200, "Key created")
-		s.Get("/projects/shop?keys_environment=all").Says("#keys", "1 key").Says("#keys tbody", "everywhere")
-		s.Get("/projects/shop?keys_state=frozen").
+		s.Get("/projects/shop/keys?keys_environment=all").Says("#keys", "1 key").Says("#keys tbody", "everywhere")
+		s.Get("/projects/shop/keys?keys_state=frozen").
 			Says("#keys", "No key matches all of the filters").
 			Lacks("#keys tbody").
 			Says("form[role=search] a", "Clear")
@@ -217,11 +217,11 @@ func TestAKeyOfAProductLeadsHome(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		serveTenant(s, "acme", "storefront")
-		s.Submit(s.Get("/projects/shop").Action("owner"), "owner", "wide", "product", "storefront").
+		s.Submit(s.Get("/projects/shop/keys").Action("owner"), "owner", "wide", "product", "storefront").
 			Shows(200, "Key created")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books").Shows(200, "books is up")
 		callAPI(s, "PATCH", "/api/v1/projects/books", `{"product":"storefront"}`)
-		list := s.Get("/projects/books").Says("#keys tbody", "wide")
+		list := s.Get("/projects/books/keys").Says("#keys tbody", "wide")
 		s.Get(list.Find("#keys tbody a").AttrOr("href", "")).
 			Shows(200, "Key of wide").
 			Says("dl", "every project of storefront")

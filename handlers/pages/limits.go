@@ -147,6 +147,8 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "limits", form)
 }
 
+func (limitsForm) page() *configuredPage { return limitsPage }
+
 func (f limitsForm) mark(m *projects.Configure, wrong *formErrors) {
 	m.Limits.Revision = f.revision
 	for i, c := range countedRows {

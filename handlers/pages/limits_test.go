@@ -13,7 +13,7 @@ func TestLimitsOfAProject(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop").Shows(200, "shop").Says("#limits", "UTC")
+		page := s.Get("/projects/shop/limits").Shows(200, "Limits and CORS").Says("#limits", "UTC")
 		opened := page.Revision("key.minute")
 		if n := page.Find("#limits input[name*='.']").Length(); n != 4*6 {
 			t.Fatalf("%d fields for limits, want one for each of four rows and six windows", n)
@@ -21,7 +21,7 @@ func TestLimitsOfAProject(t *testing.T) {
 		wrong := s.Post("/projects/shop/limits",
 			"revision", opened, "key.minute", "1e3", "key.hour", "10", "ip.second", "5",
 			"project.day", "100", "project.hour", "200",
-		).Shows(422, "shop").
+		).Shows(422, "Limits and CORS").
 			Holds("key.minute", "1e3").
 			Holds("key.hour", "10").
 			Holds("ip.second", "5").
@@ -32,13 +32,13 @@ func TestLimitsOfAProject(t *testing.T) {
 		if wrong.Revision("key.minute") != opened {
 			t.Error("the refused form has another revision than it was opened with")
 		}
-		s.Get("/projects/shop").Holds("ip.second", "")
+		s.Get("/projects/shop/limits").Holds("ip.second", "")
 
 		s.Post("/projects/shop/limits",
 			"revision", opened, "key.minute", "60", "key.hour", " 1000 ", "owner.day", "5000",
 			"ip.second", "5", "project.year", "9007199254740991",
-		).LeadsTo("/projects/shop")
-		now := s.Get("/projects/shop").Says("[data-flash]", "limits are saved")
+		).LeadsTo("/projects/shop/limits")
+		now := s.Get("/projects/shop/limits").Says("[data-flash]", "limits are saved")
 		for name, want := range map[string]string{
 			"key.minute":   "60",
 			"key.hour":     "1000",
@@ -56,8 +56,8 @@ func TestLimitsOfAProject(t *testing.T) {
 		s.Post("/projects/shop/limits",
 			"revision", conflict.Value("[name=revision]"),
 			"key.minute", conflict.Value("[name='key.minute']"),
-		).LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Holds("key.minute", "7").Holds("key.hour", "").Holds("owner.day", "")
+		).LeadsTo("/projects/shop/limits")
+		s.Get("/projects/shop/limits").Holds("key.minute", "7").Holds("key.hour", "").Holds("owner.day", "")
 	})
 }
 
@@ -65,16 +65,16 @@ func TestAddressesOfAVersion(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop")
+		page := s.Get("/projects/shop/versions/1.0.0/access")
 		action, opened := page.Action("ip_allow"), page.Revision("ip_allow")
 		s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n\r\nthe office", "ip_deny", "203.0.113.9").
-			Shows(422, "shop").
+			Shows(422, "Access of version 1.0.0").
 			Says("[name=ip_allow]", "the office").
 			Says("[name=ip_deny]", "203.0.113.9").
 			Says("p[id$=ip-allow-error]", "the office: Give an address range").Lacks("p[id$=ip-deny-error]")
 		s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n2001:db8::/32", "ip_deny", "203.0.113.9").
-			LeadsTo("/projects/shop")
-		now := s.Get("/projects/shop").
+			LeadsTo(accessOf(action))
+		now := s.Get("/projects/shop/versions/1.0.0/access").
 			Says("[data-flash]", "addresses are saved").
 			Says("[name=ip_deny]", "203.0.113.9/32")
 		if got := now.Find("[name=ip_allow]").Text(); strings.TrimSpace(got) != "203.0.113.0/24\n2001:db8::/32" {
@@ -92,39 +92,42 @@ func TestAddressesOfAVersion(t *testing.T) {
 			"revision", conflict.Value("[name=revision]"),
 			"ip_allow", conflict.Value("[name=ip_allow]"),
 			"ip_deny", conflict.Value("[name=ip_deny]"),
-		).LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Says("[name=ip_deny]", "192.0.2.1/32")
+		).LeadsTo(accessOf(action))
+		s.Get("/projects/shop/versions/1.0.0/access").Says("[name=ip_deny]", "192.0.2.1/32")
 	})
 }
+
+// accessOf returns the page of the form that posts addresses to action.
+func accessOf(action string) string { return strings.TrimSuffix(action, "/addresses") + "/access" }
 
 func TestAProjectMovesIntoAProduct(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop").Says("#product", "stop opening it")
+		page := s.Get("/projects/shop/settings").Says("#product", "stop opening it")
 		opened := page.Revision("new_product")
 		s.Post("/projects/shop/product", "revision", opened, "new_product", "No Name").
-			Shows(422, "shop").
+			Shows(422, "Settings").
 			Holds("new_product", "No Name").
 			Says("#product-new-error", "lower-case")
 		s.Post("/projects/shop/product", "revision", opened, "in_product", "nowhere").
-			Shows(422, "shop").
+			Shows(422, "Settings").
 			Says("#product-choice-error", "no product \"nowhere\"")
-		s.Post("/projects/shop/product", "revision", opened, "new_product", "suite").LeadsTo("/projects/shop")
-		now := s.Get("/projects/shop").Says("[data-flash]", "product is saved").Holds("new_product", "")
+		s.Post("/projects/shop/product", "revision", opened, "new_product", "suite").LeadsTo("/projects/shop/settings")
+		now := s.Get("/projects/shop/settings").Says("[data-flash]", "product is saved").Holds("new_product", "")
 		if got := now.Value("#product-choice option[selected]"); got != "suite" {
 			t.Errorf("the project is in %q, want suite", got)
 		}
 		s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "new_product", "suite").
-			Shows(409, "shop").
+			Shows(409, "Settings").
 			Says("#product-new-error", `"suite" already`)
 		s.Post("/projects/shop/product", "revision", opened, "in_product", "").
 			Shows(412, "Changed since you opened it").
 			Says("tbody", "suite").
 			Says("tbody", "none")
 		s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "in_product", "").
-			LeadsTo("/projects/shop")
-		if got := s.Get("/projects/shop").Value("#product-choice option[selected]"); got != "" {
+			LeadsTo("/projects/shop/settings")
+		if got := s.Get("/projects/shop/settings").Value("#product-choice option[selected]"); got != "" {
 			t.Errorf("the project is in %q, want none", got)
 		}
 	})

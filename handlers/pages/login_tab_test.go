@@ -150,11 +150,11 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		s.Post(google, append(form, "label", strings.Repeat("x", 61))...).
 			Shows(422, "Google").
 			Says("#provider-label-error", "at most 60 characters")
-		access := s.Get("/projects/shop").Find("form[action$='/access']").AttrOr("action", "")
-		s.Post(access, "mode", "authenticate", "methods", "jwt", "keyless", "reject").LeadsTo("/projects/shop")
+		access := s.Get("/projects/shop/versions/1.0.0/access").Action("mode")
+		s.Post(access, "mode", "authenticate", "methods", "jwt", "keyless", "reject").LeadsTo(access)
 		s.Post(google, form...).LeadsTo(path + "#providers")
 		s.Post(access, "mode", "authenticate", "methods", "api_key", "keyless", "reject").
-			Shows(422, "shop").
+			Shows(422, "Access of version 1.0.0").
 			Says("main", "does not verify tokens")
 		s.Get(path).
 			Says("#providers li", "App app-1").

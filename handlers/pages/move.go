@@ -45,13 +45,13 @@ func (h *Handler) moveProject(v *visit) (web.Answer, error) {
 		_, err = h.Projects.Move(v.ctx(), v.who, p.ID, team)
 	}
 	if err == nil {
-		return v.done("moved", projectPath(p.Name))
+		return v.done("moved", settingsPage.path(v))
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	m, err := h.configuration(v, p)
+	m, err := h.configuration(v, p, settingsPage)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -62,5 +62,5 @@ func (h *Handler) moveProject(v *visit) (web.Answer, error) {
 		m.Move.Teams[i].Chosen = m.Move.Teams[i].Value == team
 	}
 	m.Move.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: projects.ConfigurePage(m)}, nil
+	return web.Answer{Status: wrong.status, Page: projects.SettingsPage(m)}, nil
 }

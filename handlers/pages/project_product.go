@@ -61,6 +61,8 @@ func (h *Handler) saveProduct(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "product", form)
 }
 
+func (productForm) page() *configuredPage { return settingsPage }
+
 func (f productForm) mark(m *projects.Configure, wrong *formErrors) {
 	m.Product.Revision = f.revision
 	for i := range m.Product.Choices {

@@ -48,7 +48,7 @@ func TestMakeAProject(t *testing.T) {
 		list.Says("li:nth-child(1)", "Passthrough").Says("li:nth-child(1)", "no active keys").
 			Says("li:nth-child(2)", address).
 			Says("li:nth-child(2)", "API keys").Says("li:nth-child(2)", "1 active key · never exported")
-		s.Get(list.Find("li:nth-child(2) a:contains(Configure)").AttrOr("href", "")).Shows(200, "shop")
+		s.Get(list.Find("li:nth-child(2) a:contains(Open)").AttrOr("href", "")).Shows(200, "shop")
 		s.Get(list.Find("li:nth-child(2) a:contains(Export)").AttrOr("href", "")).Shows(200, "Export shop")
 	})
 }
@@ -92,6 +92,42 @@ func TestAccessBadge(t *testing.T) {
 					t.Errorf("the badge says %q, want %q", got, tt.want)
 				}
 			})
+		}
+	})
+}
+
+func TestOverview_oldAddresses(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		got := s.Get("/projects/shop?keys_owner=billing&keys_before=key_1")
+		to := got.Header.Get("Location")
+		if want := "/projects/shop/keys?keys_owner=billing&keys_before=key_1"; got.Status != 301 || to != want {
+			t.Errorf("the old list of keys: %d to %q, want 301 to %q", got.Status, to, want)
+		}
+		s.Get("/projects/shop?other=x").Shows(200, "shop").
+			Says("main a[href='/projects/shop/keys?create=true']", "Create a key")
+		s.Get("/projects/shop/keys?create=true").Says("details[open]", "Create a key").Says("form:has([autofocus])", "Owner")
+		s.Get("/projects/shop/versions/9.9.9/access").Shows(404, "There is nothing here")
+	})
+}
+
+func TestVersionPages_choice(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		s.Get("/projects/shop/versions/1.0.0/access").Lacks("nav[aria-label=Version]")
+		s.Post("/projects/shop/versions", "version", "2.0.0", "copy_from", "1.0.0").LeadsTo("/projects/shop")
+		for _, page := range []string{"access", "rules", "transforms", "openapi"} {
+			old := s.Get("/projects/shop/versions/1.0.0/"+page).
+				Says("nav[aria-label=Version] [aria-current]", "1.0.0").
+				Says("nav[aria-label=Project] [aria-current]", "")
+			newer := old.Find("nav[aria-label=Version] a:contains('2.0.0')").AttrOr("href", "")
+			s.Get(newer).Says("h1", "2.0.0").Says("nav[aria-label=Version] [aria-current]", "2.0.0")
+			// The sidebar stays with the version.
+			if n := old.Find("nav[aria-label=Project] a[href='" + newer + "']").Length(); n != 0 {
+				t.Errorf("%s: the sidebar leads away from the version", page)
+			}
 		}
 	})
 }

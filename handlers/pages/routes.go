@@ -113,12 +113,13 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/imports", h.importProject)
 	p.signedIn("POST", "/imports/preview", h.previewImport)
 	p.signedIn("GET", "/projects/:project/created", h.showCreatedProject)
-	p.signedIn("GET", "/projects/:project", h.configure)
+	p.signedIn("GET", "/projects/:project", h.showOverview)
 	p.signedIn("GET", binPath, h.showBin)
 	p.signedIn("GET", "/projects/:project/delete", h.showDeleteProject)
 	p.signedIn("POST", "/projects/:project/delete", h.deleteProject)
 	p.signedIn("POST", "/projects/:project/move", h.moveProject)
 	p.signedIn("POST", "/projects/:project/restore", h.restoreProject)
+	p.signedIn("GET", "/projects/:project/settings", settingsPage.handler(h))
 	p.signedIn("POST", "/projects/:project/settings", h.saveSettings)
 	p.signedIn("POST", "/projects/:project/versions", h.createVersion)
 	p.signedIn("GET", "/projects/:project/versions/:version", h.showPlace)
@@ -128,7 +129,9 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/versions/:version/environments/:environment", h.showPlace)
 	p.signedIn("POST", "/projects/:project/versions/:version/environments/:environment", h.renamePlace)
 	p.signedIn("POST", "/projects/:project/versions/:version/environments/:environment/delete", h.removePlace)
+	p.signedIn("GET", "/projects/:project/versions/:version/access", accessPage.handler(h))
 	p.signedIn("POST", "/projects/:project/versions/:version/access", h.saveAccess)
+	p.signedIn("GET", "/projects/:project/limits", limitsPage.handler(h))
 	p.signedIn("POST", "/projects/:project/limits", h.saveLimits)
 	p.signedIn("POST", "/projects/:project/cors", h.saveCORS)
 	p.signedIn("POST", "/projects/:project/product", h.saveProduct)
@@ -190,6 +193,7 @@ func (h *Handler) projectPages(p pageRouter) {
 
 // keyPages are API keys and key types.
 func (h *Handler) keyPages(p pageRouter) {
+	p.signedIn("GET", "/projects/:project/keys", keysPage.handler(h))
 	p.secretForm("/projects/:project/keys", h.createKey)
 	p.signedIn("GET", "/projects/:project/keys/:key", h.showKey)
 	p.signedIn("POST", "/projects/:project/keys/:key", h.saveKey)

@@ -25,6 +25,8 @@ func (h *Handler) saveSettings(v *visit) (web.Answer, error) {
 	return h.saved(v, err, "settings", form)
 }
 
+func (settingsForm) page() *configuredPage { return settingsPage }
+
 func (f settingsForm) mark(m *projects.Configure, wrong *formErrors) {
 	m.General.Revision = f.revision
 	m.General.DisplayName = wrong.value("/display_name", f.displayName)
@@ -109,6 +111,8 @@ func issuerLines(issuers []snapshot.TokenIssuer) string {
 }
 
 func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFallback) }
+
+func (accessForm) page() *configuredPage { return accessPage }
 
 func (f accessForm) mark(m *projects.Configure, wrong *formErrors) {
 	for i := range m.Versions {
@@ -195,6 +199,8 @@ func (h *Handler) saveTarget(v *visit) (web.Answer, error) {
 	)
 	return h.saved(v, err, "target", form)
 }
+
+func (targetForm) page() *configuredPage { return overviewPage }
 
 func (f targetForm) mark(m *projects.Configure, wrong *formErrors) {
 	for i := range m.Versions {

@@ -13,15 +13,15 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop").Shows(200, "shop")
+		page := s.Get("/projects/shop/settings").Shows(200, "Settings")
 		settings, revision := page.Action("display_name"), page.Value("form:has([name=display_name]) [name=revision]")
-		s.Post(settings, "revision", revision, "display_name", "Storefront API").LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Shows(200, "Storefront API").Says("[data-flash]", "The settings are saved.")
-		s.Get("/projects/shop").Lacks("[data-flash]")
+		s.Post(settings, "revision", revision, "display_name", "Storefront API").LeadsTo(settings)
+		s.Get(settings).Shows(200, "Settings").Holds("display_name", "Storefront API").Says("[data-flash]", "The settings are saved.")
+		s.Get(settings).Lacks("[data-flash]")
 		long := strings.Repeat("x", 81)
-		fresh := s.Get("/projects/shop").Value("form:has([name=display_name]) [name=revision]")
+		fresh := s.Get(settings).Value("form:has([name=display_name]) [name=revision]")
 		s.Post(settings, "revision", fresh, "display_name", long).
-			Shows(422, "Storefront API").
+			Shows(422, "Settings").
 			Holds("display_name", long).
 			Says("#display-name-error", "80 characters")
 
@@ -33,8 +33,8 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 		s.Post(conflict.Action("display_name"),
 			"revision", conflict.Value("[name=revision]"),
 			"display_name", conflict.Value("[name=display_name]"),
-		).LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Shows(200, "Mine")
+		).LeadsTo(settings)
+		s.Get(settings).Holds("display_name", "Mine")
 	})
 }
 
@@ -59,28 +59,28 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop")
+		page := s.Get("/projects/shop/versions/1.0.0/access")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
-		s.Post(action, "revision", revision, "mode", "authenticate", "keyless", "reject").Shows(422, "shop").
-			Says("section[id^=ver_] fieldset:has([name=methods])", "at least one method").
+		s.Post(action, "revision", revision, "mode", "authenticate", "keyless", "reject").Shows(422, "Access of version 1.0.0").
+			Says("main fieldset:has([name=methods])", "at least one method").
 			Lacks("[name=methods][checked]")
 		s.Post(action,
 			"revision", revision, "mode", "passthrough", "methods", "api_key",
 			"keyless", "owner_fallback", "fallback_owner", "ä",
-		).Shows(422, "shop").
+		).Shows(422, "Access of version 1.0.0").
 			Holds("fallback_owner", "ä").
-			Says("section[id^=ver_]", "printable ASCII")
-		if got := s.Get("/projects/shop").Value("[name=mode][checked]"); got != "authenticate" {
+			Says("main", "printable ASCII")
+		if got := s.Get("/projects/shop/versions/1.0.0/access").Value("[name=mode][checked]"); got != "authenticate" {
 			t.Errorf("a refused form changed the mode to %s", got)
 		}
 		s.Post(action,
 			"revision", revision, "mode", "passthrough", "methods", "api_key",
 			"keyless", "owner_fallback", "fallback_owner", "billing",
-		).LeadsTo("/projects/shop")
-		now := s.Get("/projects/shop").
+		).LeadsTo(action)
+		now := s.Get(action).
 			Holds("fallback_owner", "billing").
-			Says("[data-flash]", "access policy is saved").
-			Says("main", "Keys optional")
+			Says("[data-flash]", "access policy is saved")
+		s.Get("/projects/shop").Says("main", "Keys optional")
 		for name, want := range map[string]string{
 			"mode":    "passthrough",
 			"methods": "api_key",
@@ -102,8 +102,8 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 			"methods", conflict.Value("[name=methods]"),
 			"keyless", conflict.Value("[name=keyless]"),
 			"fallback_owner", conflict.Value("[name=fallback_owner]"),
-		).LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Holds("fallback_owner", "mine").Says("main", "API keys")
+		).LeadsTo(action)
+		s.Get(action).Holds("fallback_owner", "mine")
 	})
 }
 
@@ -128,25 +128,25 @@ func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop")
+		page := s.Get("/projects/shop/versions/1.0.0/access")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
 		s.Post(action,
 			"revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
 			"token_issuers", "https://8.8.8.8",
-		).Shows(422, "shop").
+		).Shows(422, "Access of version 1.0.0").
 			Says("textarea[name=token_issuers]", "https://8.8.8.8").
-			Says("section[id^=ver_]", "ISSUER AUDIENCE")
+			Says("main", "ISSUER AUDIENCE")
 		s.Post(action,
 			"revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
 			"token_issuers", "http://8.8.8.8 shop",
-		).Shows(422, "shop").
-			Says("section[id^=ver_]", "Give the https address")
+		).Shows(422, "Access of version 1.0.0").
+			Says("main", "Give the https address")
 		const pairs = "https://8.8.8.8 shop\nhttps://1.1.1.1 shop tenant=default"
 		s.Post(action,
 			"revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
 			"token_issuers", pairs,
-		).LeadsTo("/projects/shop")
-		saved := s.Get("/projects/shop")
+		).LeadsTo(action)
+		saved := s.Get(action)
 		if got := saved.Find("textarea[name=token_issuers]").Text(); got != pairs {
 			t.Errorf("the page shows the issuers %q, want %q", got, pairs)
 		}

@@ -43,7 +43,7 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get("/projects/shop").Lacks("#move")
+		s.Get("/projects/shop/settings").Lacks("#move")
 		first := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
 		s.Get(first).Says("section[aria-labelledby=delete]", "cannot be deleted").
 			Says("section[aria-labelledby=delete]", "shop").Lacks("#erase-confirm")
@@ -57,13 +57,13 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 			}
 		}
 		id := second[len("/teams/"):]
-		s.Post("/projects/shop/move", "team", id).Shows(422, "shop").Says("#move [role=alert]", "Tick the box")
-		s.Post("/projects/shop/move", "team", "team_none", "confirm", "true").Shows(422, "shop").
+		s.Post("/projects/shop/move", "team", id).Shows(422, "Settings").Says("#move [role=alert]", "Tick the box")
+		s.Post("/projects/shop/move", "team", "team_none", "confirm", "true").Shows(422, "Settings").
 			Says("#move [role=alert]", "team of which you are an owner")
-		s.Get("/projects/shop").Says("#move option", "Payments")
-		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Says("[data-flash]", "belongs to the other team").Lacks("#move option[value='" + id + "']")
-		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop")
+		s.Get("/projects/shop/settings").Says("#move option", "Payments")
+		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
+		s.Get("/projects/shop/settings").Says("[data-flash]", "belongs to the other team").Lacks("#move option[value='" + id + "']")
+		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
 
 		s.Get(first).Says("section[aria-labelledby=delete]", "Members").Lacks("[role=alert]")
 		s.Post(first+"/delete", "typed_name", "an").Shows(422, "Ana").Says("#erase-confirm-error", "Type the team's name")

@@ -133,7 +133,7 @@ func TestProductsOnTheirPages(t *testing.T) {
 			Says("#product-name-error", `"store" already`)
 		opened := s.Get(path).Shows(200, "store").Says("main", "No projects yet").Revision("display_name")
 
-		s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop")
+		s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop/settings")
 		s.Get("/products").Says("tbody a[href='/projects/shop']", "shop")
 		s.Get(path).Says("ul a[href='/projects/shop']", "shop")
 

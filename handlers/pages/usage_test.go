@@ -85,7 +85,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 			t.Errorf("the key's row leads to %q", href)
 		}
 		page.Says("section[aria-labelledby=by-title] tbody", id) // an owner may have several
-		s.Get("/projects/shop").
+		s.Get("/projects/shop/keys").
 			Says("#keys thead", "Last used").
 			Says("#keys tbody td:nth-last-child(2)", time.Now().UTC().Format("2 Jan 2006"))
 		s.Get("/projects/shop/keys/"+id).Says("dl", "Last used").Says("dl", time.Now().UTC().Format("2 Jan 2006, "))

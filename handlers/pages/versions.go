@@ -52,6 +52,8 @@ func (f versionForm) view(p rules.Project, wrong *formErrors) *projects.VersionF
 	return m
 }
 
+func (versionForm) page() *configuredPage { return overviewPage }
+
 func (f versionForm) mark(m *projects.Configure, wrong *formErrors) {
 	open := *m.AddVersion
 	open.Open, open.Name = true, wrong.value("/version", f.name)
@@ -88,6 +90,8 @@ func (f environmentForm) view(p rules.Project, version rules.Version, wrong *for
 		Error:  wrong.rest(),
 	}
 }
+
+func (environmentForm) page() *configuredPage { return overviewPage }
 
 func (f environmentForm) mark(m *projects.Configure, wrong *formErrors) {
 	for i := range m.Versions {

@@ -88,7 +88,8 @@ func TestEnvironments_remove(t *testing.T) {
 			Shows(409, "Environment prod").
 			Says("[role=alert]", "1 API key opens nothing else")
 		s.Post(prod+"/delete", "confirm", "true", "seen", "true").LeadsTo(shopPage)
-		s.Get(shopPage).Says("[data-flash]", "Removed").Says("#keys", "Revoked")
+		s.Get(shopPage).Says("[data-flash]", "Removed")
+		s.Get(shopPage+"/keys").Says("#keys", "Revoked")
 		s.Get(prod).Shows(404, "There is nothing here")
 	})
 }

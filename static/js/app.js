@@ -265,6 +265,11 @@
   document.addEventListener("htmx:afterSwap", followNeeds);
   window.addEventListener("pageshow", followNeeds); // a browser that goes back restores boxes after the scripts
 
+  // Sections of a project's page that have pages of their own now; a server sees no fragment.
+  const moved = { "#keys": "/keys", "#limits": "/limits", "#cors": "/limits", "#product": "/settings" };
+  const page = window.location;
+  if (/^\/projects\/[^/]+$/.test(page.pathname) && moved[page.hash]) page.replace(page.pathname + moved[page.hash]);
+
   revealCopyButtons(document);
   keepNonces();
   noteExport();

@@ -13,20 +13,26 @@ type Head struct {
 	DeleteURL   string
 }
 
-// Configure is everything that can be set in a project.
+// Configure is what can be set in a project. Each page has the parts that it shows.
 type Configure struct {
 	Page     ui.Page
 	Head     Head
-	Warnings []string // about what is allowed but may surprise
-	General  General
-	Limits   Limits
-	CORS     CORS
-	Product  Product
-	Versions []Version
-	Keys     Keys
+	ReadOnly bool // for viewers
 
+	Warnings   []string // about what is allowed but may surprise
+	NewKeyURL  string   // of the form of a new key; "" for viewers
+	Versions   []Version
 	AddVersion *VersionForm // nil for viewers
-	Move       *Move        // nil where there is no team to move it to
+
+	Keys Keys
+
+	Limits Limits
+	CORS   CORS
+
+	General    General
+	Product    Product
+	SigningURL string // of the signatures of the project's calls
+	Move       *Move  // nil where there is no team to move it to
 }
 
 // Move posts team and confirm to Action.
@@ -52,12 +58,9 @@ type Version struct {
 	Ranges       Ranges
 	Environments []Environment
 
-	RulesURL string // what its routes require
-
-	TransformsURL string // which headers it changes
-	OpenAPIURL    string // its OpenAPI document
-	ExplainURL    string // explains how the gateway decides a call
-	ManageURL     string // renames and removes it; "" for viewers
+	AccessURL  string // of the page of its access policy
+	ExplainURL string // explains how the gateway decides a call
+	ManageURL  string // renames and removes it; "" for viewers
 
 	AddEnvironment *EnvironmentForm // nil for viewers
 }
@@ -198,7 +201,6 @@ type Environment struct {
 	ManageURL      string // renames and removes it; "" for viewers
 	HeadersURL     string // of the headers that calls carry to the upstream
 	CertificateURL string // of the certificate that it presents to the upstream
-	SigningURL     string // of the signatures of the project's calls
 }
 
 // Conflict is a form whose values were changed by another request after it was
@@ -222,8 +224,8 @@ type Difference struct {
 // Pair is a hidden form field.
 type Pair struct{ Name, Value string }
 
-// ReadOnly takes the actions of the forms away: what is set can be read, not changed.
-func (m *Configure) ReadOnly() {
+// RemoveActions takes the actions of the forms away: what is set can be read, not changed.
+func (m *Configure) RemoveActions() {
 	m.General.Action, m.Limits.Action, m.CORS.Action, m.Product.Action = "", "", "", ""
 	m.AddVersion = nil
 	for i := range m.Versions {

@@ -21,6 +21,7 @@ type Keys struct {
 // KeyForm is what the form holds.
 type KeyForm struct {
 	Open         bool // shown at once, such as when a value is wrong
+	Focus        bool // the visitor has asked for it
 	Owner        ui.Value
 	Types        []ui.Option
 	Environments []ui.Option

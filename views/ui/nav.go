@@ -76,19 +76,19 @@ func (p Page) projectNav(project Project) []navItem {
 	}
 	overview := navItem{url: base, text: "Overview", icon: IconOverview()}
 	items := []navItem{
-		item(base+"#keys", "Keys", IconKey(), base+"/keys", base+"/key-types"),
-		item(base+"#"+p.version(project).URL, "Access", IconLock()),
+		item(base+"/keys", "Keys", IconKey(), base+"/key-types"),
+		item(version+"/access", "Access", IconLock()),
 		item(base+"/login", "Login", IconSignIn(), base+"/api-scopes"),
 		item(version+"/rules", "Rules", IconRules()),
-		item(base+"#limits", "Limits and CORS", IconLimits()),
+		item(base+"/limits", "Limits and CORS", IconLimits()),
 		item(version+"/transforms", "Transforms", IconTransforms()),
 		item(version+"/openapi", "OpenAPI", IconDocument()),
 		item(base+"/domains", "Host names", IconGlobe()),
-		item(base+"/tenants", "Users and groups", IconTenants()),
+		item(base+"/tenants", "Users and groups", IconUser()),
 		item(base+"/usage", "Usage", IconChart()),
 		item(base+"/requests", "Requests", IconActivity(), base+"/explain"),
 		item(base+"/export", "Export", IconPackage(), "/exports"),
-		item(base+"#general", "Settings", IconSettings(), base+"/delete", base+"/move"),
+		item(base+"/settings", "Settings", IconSettings(), base+"/delete", base+"/move"),
 	}
 	overview.current = true
 	for _, i := range items {
