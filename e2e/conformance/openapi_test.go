@@ -1,0 +1,217 @@
+//go:build conformance
+
+package conformance
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/app"
+	"postern/client"
+	"postern/platform/config"
+)
+
+// The rules that follow from documents of real services, enforced and exported by the product itself,
+// refuse the same calls on Kong.
+func TestConformanceOpenAPI(t *testing.T) {
+	files, err := filepath.Glob("../../core/openapi/testdata/*.gz")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d documents: %v", len(files), err)
+	}
+	total := map[int]int{}
+	for _, file := range files {
+		name, _, _ := strings.Cut(filepath.Base(file), ".")
+		t.Run(name, func(t *testing.T) {
+			up := newUpstream(t)
+			service := enforceDocument(t, up, file)
+			kong, _ := startKong(t, service.export, up)
+			equal := run(t, service.calls(), declarations(t, service.export), service.postern, kong)
+			for status, calls := range equal {
+				total[status] += calls
+			}
+			if equal[http.StatusOK] == 0 || equal[http.StatusForbidden] == 0 || equal[http.StatusUnauthorized] == 0 {
+				t.Errorf("these calls show too little: %v", equal)
+			}
+		})
+	}
+	t.Logf("equal by status: %v", total)
+}
+
+// documented is a project that was made of a document, and its exported gateway.
+type documented struct {
+	postern *peer
+	export  string
+	rules   []client.Rule
+	callers map[string][]string
+}
+
+// maxDocumentedRules bounds the rules of a document that are called.
+const maxDocumentedRules = 30
+
+// enforceDocument makes a project of a document, enforces the rules that follow from it, and exports it.
+func enforceDocument(t *testing.T, up *upstream, file string) documented {
+	server := startProduct(t)
+	api := apiOf(t, server, "")
+	made, err := api.CreateProxy(t.Context(), client.NewProxy{
+		Target:       up.url,
+		Name:         "shop",
+		Version:      "1.0.0",
+		OpenAPI:      gunzipped(t, file),
+		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api = apiOf(t, server, made.WorkspaceKey)
+	proposed, err := api.ProposedRules(t.Context(), "shop", "1.0.0")
+	if err != nil || len(proposed.Rules) == 0 {
+		t.Fatalf("%d rules, %v", len(proposed.Rules), err)
+	}
+	for i := range proposed.Rules {
+		proposed.Rules[i].Mode = "" // shadow
+	}
+	rules := client.Rules{Mode: "enforce", Default: "deny", Rules: proposed.Rules}
+	if rules, err = api.SetRules(t.Context(), "shop", "1.0.0", rules); err != nil {
+		t.Fatal(err)
+	}
+	out := documented{rules: rules.Rules, callers: map[string][]string{
+		"nobody": nil, "full": {"X-API-Key: " + made.APIKeys["prod"].Key},
+		"read-only": {"X-API-Key: " + mint(t, api, "read-only")},
+	}}
+	// Scopes that no key type can have, such as addresses, are open to the key with all scopes alone.
+	for n, rule := range []client.Rule{rules.Rules[0], rules.Rules[len(rules.Rules)/2]} {
+		name := fmt.Sprintf("of-rule-%d", n)
+		if _, err := api.CreateKeyType(t.Context(), "shop", client.NewKeyType{Name: name, Scopes: rule.Scopes}); err != nil {
+			t.Logf("no key type can have the scopes %v: %v", rule.Scopes, err)
+			continue
+		}
+		out.callers[name] = []string{"X-API-Key: " + mint(t, api, name)}
+	}
+	address, err := url.Parse(server.Config.GatewayURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.postern = &peer{name: "postern", addr: "127.0.0.1:" + address.Port(), up: up, unclaimed: true}
+	out.export = exported(t, api)
+	return out
+}
+
+func mint(t *testing.T, api *client.Client, keyType string) string {
+	t.Helper()
+	k, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: "ana", KeyType: keyType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k.Key
+}
+
+// exported exports the project, and returns the folder that it is unpacked to.
+func exported(t *testing.T, api *client.Client) string {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	queued, err := api.CreateExport(ctx, "shop", client.NewExport{Format: "gateway"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, err := api.WaitExport(ctx, queued.ID, func(client.Export) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := api.Download(ctx, ready, &archive); err != nil {
+		t.Fatal(err)
+	}
+	files, err := zip.NewReader(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for _, f := range files.File {
+		unpack(t, f, filepath.Join(folder, filepath.FromSlash(f.Name)))
+	}
+	return folder
+}
+
+var parameter = regexp.MustCompile(`\{[^}]*\}`)
+
+// calls are on the routes of some rules and beside them.
+func (d *documented) calls() (out []Case) {
+	step := max(1, len(d.rules)/maxDocumentedRules)
+	for _, name := range slices.Sorted(maps.Keys(d.callers)) {
+		for i := 0; i < len(d.rules); i += step {
+			path := parameter.ReplaceAllString(d.rules[i].Path, "a%20b-1")
+			for _, method := range append(slices.Clone(d.rules[i].Methods), "HEAD", "PURGE") {
+				for _, at := range []string{path, path + "/", path + "/x", strings.ToUpper(path)} {
+					at = prod + at + "?page=1"
+					out = append(out, one(name+" "+method+" "+at, method, projectHost, at, d.callers[name]...))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// startProduct starts the whole product on SQLite.
+func startProduct(t *testing.T) *app.App {
+	t.Helper()
+	settings := config.Default()
+	settings.ControlAddr, settings.GatewayAddr, settings.DataDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
+	settings.Drain = 0
+	server, err := app.New(t.Context(), settings, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("stop the server: %v", err)
+		}
+	})
+	return server
+}
+
+func apiOf(t *testing.T, server *app.App, token string) *client.Client {
+	t.Helper()
+	api, err := client.New(server.Config.PublicURL, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+func gunzipped(t *testing.T, file string) string {
+	t.Helper()
+	packed, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	reader, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
