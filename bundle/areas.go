@@ -59,6 +59,9 @@ var topics = map[snapshot.Feature]topic{
 	snapshot.FeatureOpenAPI: {AreaProject, "API descriptions"},
 	snapshot.FeatureProduct: {AreaProject, "Product"},
 
+	snapshot.FeatureValidation:  {AreaUpstream, "Request validation"},
+	snapshot.FeaturePublication: {AreaUpstream, "Published API descriptions"},
+
 	snapshot.FeatureEnvironment:    {AreaUpstream, "Environments"},
 	snapshot.FeatureRoute:          {AreaUpstream, "Routes"},
 	snapshot.FeatureUpstreamHeader: {AreaUpstream, "Upstream headers"},

@@ -121,6 +121,8 @@ var fields = map[string]shown{
 	"Member.In":             {snapshot.FeatureRule, "me-group"},
 	"Member.Admin":          {snapshot.FeatureRule, "me-admin"},
 
+	"Version.Validation":   {snapshot.FeatureValidation, `"request_validation": "enforce"`},
+	"Version.Publication":  {snapshot.FeaturePublication, `"openapi_publication": "callers"`},
 	"Version.OpenAPI":      {snapshot.FeatureOpenAPI, "OA-title"},
 	"Version.ID":           {snapshot.FeatureVersion, "ver_full"},
 	"Version.Name":         {snapshot.FeatureVersion, "7.8.9-vname"},

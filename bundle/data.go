@@ -182,6 +182,11 @@ var dataTable = Table{
 	snapshot.FeatureOpenAPI: {{Reason: "document", Status: Exact, How: "OpenAPI document",
 		Note: "The API specification is exported as an OpenAPI document: the imported one, or one generated from the " +
 			"configuration."}},
+	snapshot.FeatureValidation: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "Whether requests are validated stands in project-config.json, and what they are validated against in the " +
+			"OpenAPI document."}},
+	snapshot.FeaturePublication: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "Who can read the OpenAPI document at the gateway stands in project-config.json."}},
 	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Status: Skipped, How: "not part of the data",
 		Note:   "The hosted gateway's own bounds on time and size belong to the gateway, not to the project.",
 		Remedy: "Set timeouts and size limits on the gateway you move to, or export with format gateway."}},

@@ -100,7 +100,9 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 		Members:  []snapshot.Member{{User: "usr_member", In: []string{"me-group"}, Admin: []string{"me-admin"}}},
 		Versions: []snapshot.Version{{
 			ID: "ver_full", Name: "7.8.9-vname",
-			OpenAPI: []byte(`{"openapi":"3.1.0","info":{"title":"OA-title","version":"1"},"paths":{}}`),
+			OpenAPI:     []byte(`{"openapi":"3.1.0","info":{"title":"OA-title","version":"1"},"paths":{}}`),
+			Validation:  snapshot.ValidationEnforce,
+			Publication: snapshot.PublicationCallers,
 			Transforms: snapshot.Transforms{
 				Request: snapshot.Changes{
 					Remove:  []string{"Tr-Remove"},

@@ -287,6 +287,9 @@ func (b *Build) versionSubjects() []Subject {
 			Source:  At(b.openAPIFile(v), ""),
 			Version: v,
 		})
+		for _, one := range descriptionSubjects(v, here) {
+			add(one)
+		}
 		for _, one := range b.environmentSubjects(v, here) {
 			add(one)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"postern/bundle/jsonfile"
-	"postern/core/policy"
+	"postern/core/openapi/publish"
 	"postern/core/snapshot"
 )
 
@@ -51,71 +51,35 @@ func (b *Build) openAPIFile(v *snapshot.Version) string {
 	return name
 }
 
-type object = map[string]any
-
-func (b *Build) openAPIFor(v *snapshot.Version) object {
-	title := b.Project.DisplayName
-	if title == "" {
-		title = b.Project.Name
-	}
-	servers := []object{}
+func (b *Build) openAPIFor(v *snapshot.Version) map[string]any {
+	var servers []publish.Server
 	for _, e := range v.Environments {
-		servers = append(servers, object{"url": b.AddressOf(v.Name, e.Name), "description": e.Name})
+		servers = append(servers, publish.Server{URL: b.AddressOf(v.Name, e.Name), Description: e.Name})
 	}
-	path := object{"parameters": []object{{
-		"name": "path", "in": "path", "required": true, "schema": object{"type": "string"},
-		"description": "Any path of the upstream; it may contain slashes.",
-	}}}
-	for _, method := range []string{"get", "put", "post", "delete", "options", "head", "patch"} {
-		path[method] = operation(v, method)
-	}
-	doc := object{
-		"openapi": "3.0.3",
-		"info":    object{"title": title, "version": v.Name},
-		"servers": servers,
-		"paths":   object{"/{path}": path},
-	}
-	schemes := object{}
-	if v.Access.Allows(snapshot.APIKey) {
-		schemes["api_key"] = object{"type": "apiKey", "in": "header", "name": "X-API-Key"}
-	}
-	if v.Access.Allows(snapshot.JWT) {
-		schemes["jwt"] = object{"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
-	}
-	if v.Access.Allows(snapshot.Opaque) {
-		schemes["opaque"] = object{"type": "http", "scheme": "bearer"}
-	}
-	if len(schemes) > 0 {
-		doc["components"] = object{"securitySchemes": schemes}
-	}
-	return doc
+	return publish.Generated(b.Project, v, servers...)
 }
 
-func operation(v *snapshot.Version, method string) object {
-	responses := object{"default": object{"description": "The answer of the upstream."}}
-	op := object{"operationId": method + "_any", "responses": responses}
-	var security []object
-	refused, forbidden := policy.TokenRequired.Message, policy.TokenTenant.Message
-	if v.Access.Allows(snapshot.JWT) {
-		security = append(security, object{"jwt": []string{}})
+// descriptionSubjects lists what the hosted gateway does with the document of a version.
+func descriptionSubjects(v *snapshot.Version, here string) (out []Subject) {
+	if v.Validation != snapshot.ValidationOff {
+		out = append(out, Subject{
+			Feature: snapshot.FeatureValidation,
+			ID:      v.ID,
+			Name:    v.Name + " " + string(v.Validation),
+			Source:  At(configFile, "%s/request_validation", here),
+			Version: v,
+		})
 	}
-	if v.Access.Allows(snapshot.Opaque) {
-		security = append(security, object{"opaque": []string{}})
+	if v.Publication != snapshot.PublicationOff {
+		out = append(out, Subject{
+			Feature: snapshot.FeaturePublication,
+			ID:      v.ID,
+			Name:    v.Name + " " + string(v.Publication),
+			Source:  At(configFile, "%s/openapi_publication", here),
+			Version: v,
+		})
 	}
-	if v.Access.Allows(snapshot.APIKey) {
-		security = append([]object{{"api_key": []string{}}}, security...)
-		refused, forbidden = policy.CredentialsRequired.Message+" "+policy.InvalidKey.Message, policy.KeyFrozen.Message
-	}
-	if len(security) == 0 {
-		return op
-	}
-	if v.Access.Mode == snapshot.Passthrough || v.Access.Keyless == snapshot.OwnerFallback {
-		security = append(security, object{}) // the key is optional
-	}
-	op["security"] = security
-	responses["401"] = object{"description": refused}
-	responses["403"] = object{"description": forbidden}
-	return op
+	return out
 }
 
 // readDocuments reads the documents that were imported.

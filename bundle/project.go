@@ -83,6 +83,9 @@ type versionDoc struct {
 	IP           ipDoc            `json:"ip"`
 	Environments []environmentDoc `json:"environments"`
 	OpenAPI      string           `json:"openapi,omitempty"` // openAPIImported, or "" for a generated document
+
+	Validation  snapshot.Validation  `json:"request_validation,omitempty"`
+	Publication snapshot.Publication `json:"openapi_publication,omitempty"`
 }
 
 // openAPIImported says that the document of a version was imported, and not generated.
@@ -200,6 +203,8 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 		},
 		IP:           ipDoc{Allow: list(v.Access.IP.Allow), Deny: list(v.Access.IP.Deny)},
 		Environments: []environmentDoc{},
+		Validation:   v.Validation,
+		Publication:  v.Publication,
 	}
 	if v.OpenAPI != nil {
 		doc.OpenAPI = openAPIImported

@@ -124,6 +124,12 @@ func expectedItems(config projectDoc, edition int) []string {
 		add(snapshot.FeatureVersion, v.ID)
 		add(snapshot.FeatureAccess, v.ID)
 		add(snapshot.FeatureOpenAPI, v.ID)
+		if v.Validation != snapshot.ValidationOff {
+			add(snapshot.FeatureValidation, v.ID)
+		}
+		if v.Publication != snapshot.PublicationOff {
+			add(snapshot.FeaturePublication, v.ID)
+		}
 		if v.RequestsAuth.Keyless == snapshot.OwnerFallback {
 			add(snapshot.FeatureOwnerFallback, v.ID)
 		}

@@ -37,6 +37,7 @@ type requestBody struct {
 	waited  time.Duration // for the caller, in all
 	left    int64         // bytes until the limit; -1: no limit
 	trailer http.Header   // for the upstream; filled at the end of the body
+	early   []byte        // was read before, and is returned first
 	read    atomic.Int64
 	reading sync.Mutex // held by Read
 
@@ -69,6 +70,14 @@ func newRequestBody(
 func (b *requestBody) Read(p []byte) (int, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
+	if len(b.early) > 0 {
+		n := copy(p, b.early)
+		b.early = b.early[n:]
+		return n, nil
+	}
+	if b.hasEnded() {
+		return 0, io.EOF // a deadline would disturb net/http, which reads from the connection
+	}
 	patience, began := b.limits.BodyWait(b.read.Load(), b.waited), time.Now() // began is not after the deadline is set
 	if !b.armed(patience) {
 		return 0, errBodyOver
@@ -105,6 +114,12 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		b.mu.Unlock()
 	}
 	return n, err
+}
+
+func (b *requestBody) hasEnded() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ended
 }
 
 // armed sets the deadline of the next read and reports true, unless the call is over.

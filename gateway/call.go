@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"postern/core/openapi/validate"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/platform/egress"
@@ -27,6 +28,8 @@ type call struct {
 	// Set by decide.
 	step       string
 	identity   policy.Identity
+	problems   []validate.Problem // of the request that is refused
+	reported   reported           // of the request that is forwarded all the same
 	shadow     policy.RuleOutcome // what the rules in shadow would have refused
 	upstream   upstreamCredentials
 	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
@@ -69,6 +72,7 @@ type connCache struct {
 type verdict struct {
 	admitted  bool
 	preflight bool // that the gateway answers itself
+	document  bool // likewise, with the OpenAPI document
 	denial    policy.Denial
 	upstream  upstreamCredentials
 }
@@ -77,7 +81,8 @@ func denied(d policy.Denial) verdict { return verdict{denial: d} }
 
 // decide checks a call in this order: expiry, takedown, preflight, hidden dot segments,
 // authentication, limits, size of the body, loop guard, credentials for the upstream. It
-// reserves a slot and bytes of the allowance; finish releases them.
+// reserves a slot and bytes of the allowance; finish releases them. The published document is
+// not authenticated if it is public, and not forwarded.
 func (c *call) decide(r *request) verdict {
 	c.step = StepRoute
 	preflight := c.route.project.cors != nil && c.isPreflight(r)
@@ -97,7 +102,13 @@ func (c *call) decide(r *request) verdict {
 			return denied(denial)
 		}
 	}
-	decision := c.authenticate(r)
+	document := c.route.isDocument(c.method)
+	var decision policy.Decision
+	if document && c.route.version.description.publication == snapshot.PublicationPublic {
+		decision = c.admitReader()
+	} else {
+		decision = c.authenticate(r)
+	}
 	c.route.table = nil // a tunnel may last for days, and must not keep a replaced table in memory
 	if !decision.Allow {
 		return denied(decision.Denial)
@@ -111,6 +122,10 @@ func (c *call) decide(r *request) verdict {
 		if denial, ok := c.reserveBytes(r.length); !ok {
 			return denied(denial)
 		}
+	}
+	if document {
+		c.step = StepDocument
+		return verdict{document: true}
 	}
 	c.step = StepForward
 	if denial, ok := c.checkForwardable(r); !ok {

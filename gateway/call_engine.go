@@ -40,8 +40,8 @@ func (c *engineCall) End() {
 	c.gateway.running.Done()
 }
 
-// Serve implements engine.Session. Requests with an invalid target, probes and requests
-// for public keys are left to net/http.
+// Serve implements engine.Session. Requests with an invalid target, probes, requests for public
+// keys and OpenAPI documents, and those whose body is validated are left to net/http.
 func (c *engineCall) Serve(x *engine.Exchange) bool {
 	target, err := readTarget(x.Request.Target)
 	if err != nil {
@@ -57,6 +57,9 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 		c.answer(c.gateway.unrouted(route))
 		return true
 	}
+	if route.needsHTTP(x.Request.Method, x.Request.Length) {
+		return false
+	}
 	if conn.trusted {
 		conn = c.gateway.onBehalf(conn, c.values)
 	}
@@ -68,7 +71,11 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 	r := requestOfEngine(&x.Request)
 	switch v := c.decide(&r); {
 	case v.admitted:
-		c.forward(v.upstream)
+		if !c.refusesHead(r.length, c.values) {
+			c.forward(v.upstream)
+			break
+		}
+		c.refuse(policy.InvalidRequest)
 	case v.preflight:
 		c.answerPreflight(&r)
 	default:
@@ -128,7 +135,7 @@ func (c *engineCall) refuse(d policy.Denial) {
 // answer answers with a denial, and returns how many bytes of its body were sent.
 func (c *engineCall) answer(d policy.Denial) int64 {
 	fields := c.changesOwnAnswers().response(c.withOwnLines(denialFields[d]))
-	return c.exchange.Answer(d.Status, fields, bodies[d])
+	return c.exchange.Answer(d.Status, fields, c.bodyOf(d))
 }
 
 // forward sends the call to its upstream and the response to the caller.

@@ -65,6 +65,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer c.end()
 	in := requestOfHTTP(r)
 	switch v := c.decide(&in); {
+	case v.document:
+		c.serveDocument()
 	case v.admitted:
 		c.forward(v.upstream) //nolint:contextcheck // a call carries its request, and the context with it
 	case v.preflight:
@@ -96,16 +98,19 @@ func (c *httpCall) refuse(d policy.Denial) {
 	c.corsLines(func(name, value string) { h[name] = []string{value} })
 	c.limitLines(func(name, value string) { h[name] = []string{value} })
 	c.changesOwnAnswers().responseHeader(h)
-	c.bytesOut += refuse(c.w, c.r, d)
+	c.bytesOut += refuseWith(c.w, c.r, d, c.bodyOf(d))
 }
 
 // forward sends the call to its upstream and the response to the caller.
 func (c *httpCall) forward(upstream upstreamCredentials) {
 	c.upstream = upstream
+	body := newRequestBody(c.w, c.r, &c.gateway.engineLimits, c.bodyLimit(), c.route.environment.proof)
+	if !c.admitsRequest(body) {
+		return
+	}
 	c.target.query = c.route.version.query.apply(c.target.query)
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(upgrade)
-	body := newRequestBody(c.w, c.r, &c.gateway.engineLimits, c.bodyLimit(), c.route.environment.proof)
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	watched := c.watchOver(func() { c.cutOff(cancel) })

@@ -62,6 +62,13 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 		}
 	}
 	out.Explain(&call)
+	if at.isDocument(q.Method) {
+		explainDocument(&out, at)
+		return out
+	}
+	if out.Denial == (policy.Denial{}) {
+		explainValidation(&out, at, q.Method)
+	}
 	if out.Denial == (policy.Denial{}) {
 		out.Pass(policy.ExplainForward, "To "+at.environment.scheme+"://"+at.environment.host+
 			policy.JoinTarget(at.environment.path, at.rest)+".")

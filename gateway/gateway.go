@@ -56,11 +56,13 @@ type Limiter interface {
 
 // The steps that can end a call, in their order.
 const (
-	StepRoute   = "route"   // the project is expired or taken down, or the path is refused
-	StepCORS    = "cors"    // a preflight, which the gateway answers itself
-	StepAccess  = "access"  // credentials, addresses, what unclaimed projects carry
-	StepLimits  = "limits"  // rate limits and quotas
-	StepForward = "forward" // the upstream, or the connection to it
+	StepRoute    = "route"    // the project is expired or taken down, or the path is refused
+	StepCORS     = "cors"     // a preflight, which the gateway answers itself
+	StepAccess   = "access"   // credentials, addresses, what unclaimed projects carry
+	StepLimits   = "limits"   // rate limits and quotas
+	StepDocument = "document" // the OpenAPI document, which the gateway answers with itself
+	StepValidate = "validate" // the request does not match the OpenAPI document
+	StepForward  = "forward"  // the upstream, or the connection to it
 )
 
 // CatchAll is the route of all calls of a version without templates.

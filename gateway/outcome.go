@@ -32,6 +32,8 @@ type Outcome struct {
 	Step         string // that produced the response: one of the Step constants
 	ShadowRule   string // what of the rules in shadow would have refused the call, see policy.RuleOutcome; "": nothing
 	ShadowCode   string // of that refusal
+	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, does not match; "": none
+	InvalidWhy   string // what about it, without a value of the call
 	BytesIn      int64  // of the request's body that were read for the upstream
 	BytesOut     int64  // of the response's body that the caller took
 	Start        time.Time
@@ -48,6 +50,7 @@ func (c *call) observe() {
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status, Code: c.code, Step: c.step,
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
+		InvalidAt: c.reported.operation, InvalidWhy: c.reported.problem,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, FirstByte: c.firstByte, Duration: c.gateway.since(c.start),
 	})

@@ -30,6 +30,10 @@ const drainTimeout = 5 * time.Second
 
 // refuse answers with a denial, and returns how many bytes of its body were sent.
 func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
+	return refuseWith(w, r, d, bodies[d])
+}
+
+func refuseWith(w http.ResponseWriter, r *http.Request, d policy.Denial, body []byte) int64 {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	if d.Challenge() != "" {
@@ -39,7 +43,7 @@ func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
 		setReadDeadline(w, drainTimeout)
 	}
 	w.WriteHeader(d.Status)
-	n, _ := w.Write(bodies[d]) // an error means that the caller is gone
+	n, _ := w.Write(body) // an error means that the caller is gone
 	if r.Method == http.MethodHead {
 		return 0 // net/http accepts the body and does not send it
 	}

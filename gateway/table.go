@@ -25,6 +25,7 @@ type table struct {
 	carried   map[string]*allowance          // by project id
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
 	hosts     map[string]hosted              // host names of customers, in lower case
+	described map[describedAs]*description
 }
 
 // upstreamKey identifies the calls that share connections to an upstream. Projects share no
@@ -69,6 +70,7 @@ type version struct {
 	asked        *policy.Introspectors // that its tokens are checked with; nil: none
 	answers      *headerChanges        // nil: responses are not transformed
 	query        *queryChanges         // nil: queries are not transformed
+	description  *description          // nil: the gateway does nothing with its document
 	environments []environment
 }
 
@@ -219,6 +221,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		carried:   make(map[string]*allowance, len(last.carried)),
 		clients:   make(map[string]*snapshot.AppClient, len(last.clients)),
 		hosts:     make(map[string]hosted, len(last.hosts)),
+		described: make(map[describedAs]*description, len(last.described)),
 	}
 	for _, s := range projects {
 		p := last.compiled[s]
@@ -240,6 +243,9 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 			next.clients[s.Clients[i].Issuer] = &s.Clients[i]
 		}
 		for i := range p.versions {
+			if d := p.versions[i].description; d != nil {
+				next.described[d.as] = d
+			}
 			for j := range p.versions[i].environments {
 				e := &p.versions[i].environments[j]
 				next.upstreams[keyOf(p.id, e)], next.health[e.id] = e.upstream, e.health
@@ -284,6 +290,9 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		}
 		out := version{id: v.ID, name: v.Name, access: v.Access, rules: rules, routes: policy.CompileRoutes(&v)}
 		out.answers, out.query = compileChanges(v.Transforms.Response), compileQueryChanges(v.Transforms.Query)
+		if out.description, err = compileDescription(s, &v, next, last); err != nil {
+			return nil, fmt.Errorf("version %s: %w", v.Name, err)
+		}
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {

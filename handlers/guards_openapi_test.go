@@ -19,6 +19,12 @@ var openAPIGuards = map[string]guard{
 	"DELETE /api/v1/projects/:project/versions/:version/openapi":         {action: access.ProjectUpdate, owner: 204},
 	"GET /api/v1/projects/:project/versions/:version/openapi/operations": {action: access.ProjectRead},
 	"GET /api/v1/projects/:project/versions/:version/openapi/rules":      {action: access.ProjectRead},
+	"GET /api/v1/projects/:project/versions/:version/openapi/settings":   {action: access.ProjectRead},
+	"PUT /api/v1/projects/:project/versions/:version/openapi/settings": {
+		action: access.ProjectUpdate,
+		body:   `{"publication":"public"}`,
+	},
+	"GET /api/v1/projects/:project/versions/:version/openapi/invalid-requests": {action: access.UsageRead},
 }
 
 // openAPIAnonymous is what a caller without a credential gets.
@@ -31,4 +37,8 @@ var openAPIAnonymous = map[string]string{
 	"DELETE /api/v1/projects/:project/versions/:version/openapi":         "401",
 	"GET /api/v1/projects/:project/versions/:version/openapi/operations": "401",
 	"GET /api/v1/projects/:project/versions/:version/openapi/rules":      "401",
+
+	"GET /api/v1/projects/:project/versions/:version/openapi/settings":         "401",
+	"PUT /api/v1/projects/:project/versions/:version/openapi/settings":         "401",
+	"GET /api/v1/projects/:project/versions/:version/openapi/invalid-requests": "401",
 }

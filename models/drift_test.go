@@ -37,6 +37,7 @@ var rows = []any{
 	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{}, &models.CallSigningKey{},
 	&models.UpstreamCertificate{},
 	&models.ShadowRefusal{}, &models.OpenAPIDocument{}, &models.Relation{}, &models.RelationMiss{},
+	&models.InvalidRequest{},
 	&models.GroupMapping{}, &models.MappedMember{}, &models.UnstatedClaims{},
 }
 

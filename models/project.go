@@ -43,8 +43,11 @@ type Version struct {
 	IPDeny     Prefixes
 	Rules      Rules // what its routes require
 	Transforms Transforms
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+
+	OpenAPISettings OpenAPISettings `gorm:"column:openapi_settings"`
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // TokenIssuer is a pair of issuer and audience whose tokens a version takes.

@@ -49,6 +49,7 @@ var ofProject = append(logins("project_id"), []holding{
 	{"shadow_refusals", "rule", "project_id = ?"},
 	{"relation_misses", "rule", "project_id = ?"},
 	{"relations", "object", "project_id = ?"},
+	{"invalid_requests", "operation", "project_id = ?"},
 	{"limit_counts", "subject", "project_id = ?"},
 	{"api_keys", "id", "project_id = ?"},
 	{"domains", "id", "project_id = ?"},

@@ -179,6 +179,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	case snapshot.FeatureCORS:
 		return judgeCORS(b.Project)
+	case snapshot.FeatureValidation:
+		return judgeValidation(s)
 	case snapshot.FeatureKeyType:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s", s.ID)}
 	case snapshot.FeatureTenant:

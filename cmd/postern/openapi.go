@@ -13,8 +13,9 @@ import (
 )
 
 func newOpenAPI(t terminal) *cobra.Command {
-	return family("openapi", "Import an OpenAPI document for a version, and propose rules from it",
-		newOpenAPIShow(t), newOpenAPISet(t), newOpenAPIRemove(t), newOpenAPIRules(t))
+	return family("openapi", "Import an OpenAPI document for a version, validate requests, publish it, propose rules",
+		newOpenAPIShow(t), newOpenAPISet(t), newOpenAPIRemove(t), newOpenAPIRules(t),
+		newOpenAPISettings(t), newOpenAPIInvalid(t))
 }
 
 // onDocument completes a command on the OpenAPI document of a version.

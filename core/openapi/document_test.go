@@ -101,6 +101,9 @@ func TestParse_refusals(t *testing.T) {
 			"not valid"},
 		"only a cycle": {head + `"paths":{},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},` +
 			`"B":{"$ref":"#/components/schemas/A"}}}}`, "not valid"},
+		"two paths alike": {head + `"paths":{"/a/{b}":{"get":{"parameters":[{"name":"b","in":"path","required":true,` +
+			`"schema":{}}],"responses":{"200":{"description":"x"}}}},"/a/{c}":{"get":{"parameters":[{"name":"c","in":"path",` +
+			`"required":true,"schema":{}}],"responses":{"200":{"description":"x"}}}}}}`, "/a/{"},
 		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "stands twice"},
 		"merge key": {"openapi: 3.0.0\ninfo: {<<: {title: t}, version: '1'}\npaths: {}\n", "merge keys"},
 		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "no JSON form"},

@@ -63,6 +63,7 @@ var (
 		"encoded slash, a backslash or a semicolon."}
 	MethodNotAllowed = Denial{405, "method_not_allowed", "This method is not forwarded."}
 	RequestTimeout   = Denial{408, "request_timeout", "The request body comes too slowly."}
+	InvalidRequest   = Denial{422, "invalid_request", "The request does not match the OpenAPI document of this API."}
 	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
 )
 
@@ -73,7 +74,8 @@ func Denials() []Denial {
 		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
 		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, ClientFrozen, IPDenied, ProjectFrozen, ClaimRequired,
 		InsufficientScope, TokenScope, NotInGroup, NotOwner, NoRule,
-		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, RateLimited, QuotaExceeded,
+		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, InvalidRequest,
+		RateLimited, QuotaExceeded,
 		UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed,
 		UpstreamTimeout, LoopDetected,
 	}
@@ -176,6 +178,9 @@ type Decision struct {
 	Tracking     *Tracking
 	RelationUser string // set with Tracking; never ""
 }
+
+// AdmitsAddress reports whether a version's address rules let calls come from an address.
+func AdmitsAddress(rules *snapshot.IPRules, from netip.Addr) bool { return admits(rules, from) }
 
 // Decide applies a version's access policy and its rules to one call. It fails closed: an unknown
 // mode, or one that requires credentials without naming a method, refuses every call.

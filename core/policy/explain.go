@@ -32,6 +32,8 @@ const (
 	ExplainAuthorize    = "authorize"
 	ExplainShadow       = "shadow"
 	ExplainLimits       = "limits"
+	ExplainDocument     = "document"
+	ExplainValidate     = "validate"
 	ExplainForward      = "forward"
 )
 
@@ -40,7 +42,7 @@ const (
 	OutcomePass   = "pass"
 	OutcomeDeny   = "deny"
 	OutcomeSkip   = "skip"         // the step does not apply, or needs what a question does not have
-	OutcomeRefuse = "would_refuse" // by rules in shadow
+	OutcomeRefuse = "would_refuse" // by rules in shadow, or a validation that only reports
 )
 
 // Step is one step of a decision.
@@ -53,6 +55,12 @@ type Explanation struct {
 	DecidedBy string // the step, or what of the rules decided; see RuleOutcome
 	Exported  Denial // of the exported gateway; zero: it forwards the call
 }
+
+// Skip adds a step that is not decided.
+func (e *Explanation) Skip(step, detail string) { e.add(step, OutcomeSkip, detail) }
+
+// Report adds a step that would refuse the call, if it were enforced.
+func (e *Explanation) Report(step, detail string) { e.add(step, OutcomeRefuse, detail) }
 
 // add appends a step, and ends the explanation with a denial.
 func (e *Explanation) add(step, outcome, detail string) {

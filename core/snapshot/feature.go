@@ -44,7 +44,9 @@ const (
 	FeatureRuleDefault    Feature = "rule_default" // what routes of a version without a rule get
 	FeatureKeyIPs         Feature = "key_ip_ranges"
 	FeatureOpenAPI        Feature = "openapi_document"
-	FeatureRequestLimits  Feature = "request_limits" // the gateway's own bounds on time and size
+	FeatureValidation     Feature = "request_validation"  // of a version's requests against its document
+	FeaturePublication    Feature = "openapi_publication" // of a version's document at the gateway
+	FeatureRequestLimits  Feature = "request_limits"      // the gateway's own bounds on time and size
 )
 
 // The features that a project has besides its configuration. Every ledger has an item
@@ -69,7 +71,8 @@ func Features() []Feature {
 		FeatureBranding, FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook,
 		FeatureUnclaimed, FeatureAPIScope, FeatureCORS,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
-		FeatureIPRules, FeatureRule, FeatureRuleDefault, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
+		FeatureIPRules, FeatureRule, FeatureRuleDefault, FeatureKeyIPs, FeatureOpenAPI, FeatureValidation,
+		FeaturePublication, FeatureRequestLimits,
 	}, AlwaysReported()...)
 }
 

@@ -139,8 +139,10 @@ type Version struct {
 	Transforms   Transforms
 	Environments []Environment // sorted by name
 
-	OpenAPI []byte   // the imported document, JSON; nil: none, or not for an export
-	Routes  []string `json:",omitempty"` // the document's paths, such as /orders/{id}; they name the routes of usage
+	OpenAPI     []byte      // the imported document, JSON; nil: none, or neither an export nor the gateway needs it
+	Validation  Validation  `json:",omitempty"` // of requests against OpenAPI; "": off
+	Publication Publication `json:",omitempty"` // of OpenAPI at the gateway; "": off
+	Routes      []string    `json:",omitempty"` // the document's paths, such as /orders/{id}; they name the routes of usage
 }
 
 // Environment is one upstream of a version.

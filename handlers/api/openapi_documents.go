@@ -76,6 +76,7 @@ func (h *Handler) openAPIRoutes(api huma.API, at string) {
 		"List the operations of a version's OpenAPI document", h.listOperations)
 	route(h, api, "propose-rules", "GET", at+"/rules", 200,
 		"Propose rules that follow from the OpenAPI document of a version", h.proposeRules)
+	h.openAPISettingsRoutes(api, at)
 }
 
 func openAPIOf(found projects.OpenAPI) openAPIOutput {

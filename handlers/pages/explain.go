@@ -136,6 +136,8 @@ var stepNames = map[string]string{
 	policy.ExplainAuthorize:    "Rules",
 	policy.ExplainShadow:       "Shadow rules",
 	policy.ExplainLimits:       "Limits",
+	policy.ExplainDocument:     "OpenAPI document",
+	policy.ExplainValidate:     "Validation",
 	policy.ExplainForward:      "Forward",
 }
 

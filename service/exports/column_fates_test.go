@@ -161,6 +161,9 @@ var columns = map[string]map[string]string{
 	"shadow_refusals": {
 		"ledger usage_analytics": "project_id version_id rule code day calls last_at",
 	},
+	"invalid_requests": {
+		"ledger usage_analytics": "project_id version_id operation day calls problem last_at",
+	},
 	"signing_keys": {
 		"snapshot SigningKey.*":   "id algorithm expires_at",
 		"snapshot AppClient.Keys": "client_id",
@@ -230,6 +233,7 @@ var columns = map[string]map[string]string{
 		"snapshot Access.Opaque":      "introspection",
 		"snapshot Version.Rules":      "rules",
 		"snapshot Version.Transforms": "transforms",
+		"snapshot Version.Validation": "openapi_settings",
 		sealed:                        "introspection_secret",
 		modified:                      "created_at updated_at",
 	},

@@ -21,6 +21,7 @@ var fates = map[string]string{
 		JWKSURL, Key, KeyType, KeyTypes, Keyless, Kind, Label, Last4, Limits, List, LogoURL, LogoutURIs, Managed,
 		Mapped, Mappings, Match, MaxAge, Memberships, Method, Methods, Mode, Name, OldHash, Opaque, Origins, Owner,
 		Parents, Path, Prefix, Product, ProductID, ProductTitle, Project, ProviderID, Providers, ReadWriteScopes, OpenAPI,
+		Publication, Validation,
 		RedirectURIs, RefreshFor, Role, Rules, Scope, Scopes, SecretHash, Settings, SignInDomains, State, Subject,
 		Target, Tenant,
 		TenantID, Tenants, Title, TokenClient, TokenUpstream, Type, UpdatedAt, UserName, Value, Versions, Welcome`,

@@ -105,8 +105,11 @@ func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
 			IPDeny:       v.Access.IP.Deny,
 			Rules:        projects.RuleRows(v.Rules),
 			Transforms:   projects.TransformRows(v.Transforms),
-			CreatedAt:    w.now,
-			UpdatedAt:    w.now,
+
+			OpenAPISettings: projects.OpenAPISettingsRow(&v),
+
+			CreatedAt: w.now,
+			UpdatedAt: w.now,
 		}
 		for _, method := range v.Access.Methods {
 			row.AuthMethods = append(row.AuthMethods, string(method))

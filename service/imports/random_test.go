@@ -142,6 +142,11 @@ func (m *maker) versions(p *snapshot.Project) {
 		v := snapshot.Version{ID: m.id("ver"), Name: fmt.Sprintf("%d.%s", i, m.pick("0", "1-rc", "2_x")), Access: m.access()}
 		v.Transforms = m.transforms()
 		v.Rules = m.rules()
+		v.Publication = snapshot.Publication(m.pick("", "callers", "public"))
+		if m.maybe() {
+			v.OpenAPI = []byte(`{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}`)
+			v.Validation = snapshot.Validation(m.pick("", "report", "enforce"))
+		}
 		for j := range 1 + m.IntN(3) {
 			v.Environments = append(v.Environments, m.environment(j))
 		}

@@ -41,6 +41,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		readRevision,
 		readVersions,
 		readRoutes,
+		readServedDocuments,
 		readMembers,
 		readUpstreamHeaders,
 		readClientCertificates,
@@ -72,7 +73,7 @@ func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project
 	if err != nil {
 		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 	}
-	if err := errors.Join(readPeople(tx, row, out), readDocuments(tx, out)); err != nil {
+	if err := errors.Join(readPeople(tx, row, out), readDocuments(tx, out, func(v *snapshot.Version) bool { return v.OpenAPI == nil })); err != nil {
 		return nil, err
 	}
 	if err := readDetached(tx, row, out); err != nil {
@@ -192,6 +193,8 @@ func compileVersion(
 		},
 	}
 	out.Transforms = compileTransforms(v.Transforms)
+	out.Validation = snapshot.Validation(v.OpenAPISettings.Validation)
+	out.Publication = snapshot.Publication(v.OpenAPISettings.Publication)
 	if out.Rules = compileRules(v.Rules); out.Rules.None() {
 		out.Rules = snapshot.Rules{}
 	}

@@ -138,9 +138,9 @@ func (s *Service) SetOpenAPI(
 	return out, change, s.changeOpenAPI(ctx, p, ref, versionRef, "set", set)
 }
 
-// RemoveOpenAPI removes the document of a version.
+// RemoveOpenAPI removes the document of a version, whose requests are not validated any more.
 func (s *Service) RemoveOpenAPI(ctx context.Context, p access.Principal, ref, versionRef, ifMatch string) error {
-	remove := func(tx *models.Tx, version models.Version, _ time.Time) error {
+	remove := func(tx *models.Tx, version models.Version, now time.Time) error {
 		row, err := tx.OpenAPISummaryOf(version.ID)
 		if errors.Is(err, models.ErrNotFound) {
 			return errNoOpenAPI()
@@ -155,8 +155,10 @@ func (s *Service) RemoveOpenAPI(ctx context.Context, p access.Principal, ref, ve
 		if err := access.Unchanged(ifMatch, was.ETag); err != nil {
 			return err
 		}
-		_, err = tx.DeleteOpenAPI(version.ID)
-		return err
+		if _, err = tx.DeleteOpenAPI(version.ID); err != nil {
+			return err
+		}
+		return stopValidating(tx, version, now)
 	}
 	return s.changeOpenAPI(ctx, p, ref, versionRef, "remove", remove)
 }
@@ -284,9 +286,19 @@ func readRoutes(tx *models.Tx, row models.Project, out *snapshot.Project) error 
 	return nil
 }
 
-// readDocuments adds the OpenAPI documents of the versions.
-func readDocuments(tx *models.Tx, out *snapshot.Project) error {
+// readServedDocuments adds the OpenAPI documents that gateways use.
+func readServedDocuments(tx *models.Tx, _ models.Project, out *snapshot.Project) error {
+	return readDocuments(tx, out, func(v *snapshot.Version) bool {
+		return v.Validation != snapshot.ValidationOff || v.Publication != snapshot.PublicationOff
+	})
+}
+
+// readDocuments adds the OpenAPI documents of the versions that need them.
+func readDocuments(tx *models.Tx, out *snapshot.Project, needs func(*snapshot.Version) bool) error {
 	for i := range out.Versions {
+		if !needs(&out.Versions[i]) {
+			continue
+		}
 		row, err := tx.OpenAPIOf(out.Versions[i].ID)
 		if errors.Is(err, models.ErrNotFound) {
 			continue

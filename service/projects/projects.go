@@ -93,8 +93,10 @@ type Version struct {
 	IPDeny       []string                // CIDRs; takes precedence over IPAllow
 	Rules        snapshot.Rules
 	Transforms   snapshot.Transforms
-	OpenAPI      string // SHA-256 of its OpenAPI document, hexadecimal; "": none
-	ETag         string `audit:"-"`
+	Validation   snapshot.Validation  // of requests against the OpenAPI document
+	Publication  snapshot.Publication // of that document
+	OpenAPI      string               // SHA-256 of its OpenAPI document, hexadecimal; "": none
+	ETag         string               `audit:"-"`
 	Environments []Environment
 	Warnings     []fault.Warning `audit:"-"` // set by UpdateAccess
 }
@@ -253,18 +255,20 @@ func later(a, b time.Time) time.Time {
 
 func viewVersion(project string, v models.Version, environments []models.Environment) Version {
 	out := Version{
-		ID:         v.ID,
-		Project:    project,
-		Name:       v.Name,
-		Mode:       v.AuthMode,
-		Methods:    v.AuthMethods,
-		Keyless:    v.Keyless,
-		IPAllow:    keys.Texts(v.IPAllow),
-		IPDeny:     keys.Texts(v.IPDeny),
-		Rules:      compileRules(v.Rules),
-		Transforms: compileTransforms(v.Transforms),
-		Issuers:    issuersOf(v.TokenIssuers),
-		ETag:       access.ETag(v.UpdatedAt),
+		ID:          v.ID,
+		Project:     project,
+		Name:        v.Name,
+		Mode:        v.AuthMode,
+		Methods:     v.AuthMethods,
+		Keyless:     v.Keyless,
+		IPAllow:     keys.Texts(v.IPAllow),
+		IPDeny:      keys.Texts(v.IPDeny),
+		Rules:       compileRules(v.Rules),
+		Transforms:  compileTransforms(v.Transforms),
+		Validation:  snapshot.Validation(v.OpenAPISettings.Validation),
+		Publication: snapshot.Publication(v.OpenAPISettings.Publication),
+		Issuers:     issuersOf(v.TokenIssuers),
+		ETag:        access.ETag(v.UpdatedAt),
 	}
 	if v.Introspection.Endpoint != "" {
 		opaque := introspectionOf(v)

@@ -26,6 +26,7 @@ type slot struct {
 	owner, credential             string
 	route, code, step             string
 	shadowRule, shadowCode        string
+	invalidAt, invalidWhy         string
 
 	in, out, start, took int64 // start in ns since 1970, took in ns
 	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
@@ -51,6 +52,7 @@ func (s *slot) set(c *Call) {
 	s.owner, s.credential = c.Owner, c.CredentialID
 	s.route, s.code, s.step = c.Route, c.Code, c.Step
 	s.shadowRule, s.shadowCode = c.ShadowRule, c.ShadowCode
+	s.invalidAt, s.invalidWhy = c.InvalidAt, c.InvalidWhy
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
 	s.status, s.path, s.ip, s.text = int16(c.Status), int16(path), int16(ip), text
 }
@@ -68,6 +70,8 @@ func (s *slot) read() Call {
 		Step:          s.step,
 		ShadowRule:    s.shadowRule,
 		ShadowCode:    s.shadowCode,
+		InvalidAt:     s.invalidAt,
+		InvalidWhy:    s.invalidWhy,
 		Method:        text[:s.path],
 		Path:          text[s.path:s.ip],
 		RemoteIP:      text[s.ip:],

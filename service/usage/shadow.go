@@ -116,23 +116,17 @@ func (s *Service) ShadowRefusals(
 	if err != nil {
 		return nil, fmt.Errorf("usage: refusals in shadow of %s: %w", project, err)
 	}
-	versions, err := tx.VersionsOf(row.ID)
+	id, err := versionID(tx, row.ID, version)
 	if err != nil {
 		return nil, fmt.Errorf("usage: refusals in shadow of %s: %w", project, err)
 	}
-	for _, v := range versions {
-		if v.ID != version && v.Name != version {
-			continue
-		}
-		rows, err := tx.ShadowRefusalsOf(row.ID, v.ID, dayOf(time.Now())-ShadowDays)
-		if err != nil {
-			return nil, fmt.Errorf("usage: refusals in shadow of %s: %w", project, err)
-		}
-		out := make([]ShadowRefusal, 0, len(rows))
-		for _, one := range rows {
-			out = append(out, ShadowRefusal{one.Rule, one.Code, one.Calls, one.LastAt.UTC()})
-		}
-		return out, nil
+	rows, err := tx.ShadowRefusalsOf(row.ID, id, dayOf(time.Now())-ShadowDays)
+	if err != nil {
+		return nil, fmt.Errorf("usage: refusals in shadow of %s: %w", project, err)
 	}
-	return nil, fmt.Errorf("usage: refusals in shadow of %s: %w", project, access.NotFound())
+	out := make([]ShadowRefusal, 0, len(rows))
+	for _, one := range rows {
+		out = append(out, ShadowRefusal{one.Rule, one.Code, one.Calls, one.LastAt.UTC()})
+	}
+	return out, nil
 }

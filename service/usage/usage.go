@@ -40,6 +40,8 @@ type Call struct {
 	Step         string // the gateway's step that answered
 	ShadowRule   string // what of the rules in shadow would have refused the call; "": nothing
 	ShadowCode   string // of that refusal
+	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, did not match; "": none
+	InvalidWhy   string // what about it
 	BytesIn      int64
 	BytesOut     int64
 	Start        time.Time
@@ -50,11 +52,12 @@ type Call struct {
 // Recorder records the calls of one process. Create one with NewRecorder. It is safe for
 // concurrent use.
 type Recorder struct {
-	db     *models.DB
-	log    *slog.Logger
-	shards *shards
-	shadow shadowCounts
-	live   *liveLog
+	db      *models.DB
+	log     *slog.Logger
+	shards  *shards
+	shadow  shadowCounts
+	invalid invalidCounts
+	live    *liveLog
 
 	flushing sync.Mutex // held while counters are written to rows
 	used     usedKeys
@@ -95,6 +98,9 @@ func (r *ConnRecorder) Observe(c Call) { r.recorder.observe(&c, &r.last) }
 
 // observe records a call. cached is the counter that its connection used last, nil without one.
 func (r *Recorder) observe(c *Call, cached *last) {
+	if c.InvalidAt != "" {
+		r.invalid.count(c)
+	}
 	if c.ShadowRule != "" {
 		r.shadow.count(c)
 	}
@@ -192,6 +198,9 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 		}
 	}
 	if err := r.flushShadows(ctx); err != nil {
+		return err
+	}
+	if err := r.flushInvalid(ctx); err != nil {
 		return err
 	}
 	due := r.used.due(models.Now(), last)

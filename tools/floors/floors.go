@@ -76,7 +76,7 @@ var folders = []folder{
 
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 
-	{path: "core/openapi", floor: core, only: []string{}},
+	{path: "core/openapi", floor: core, only: []string{"core/policy", "core/snapshot"}},
 	{path: "core/policy", floor: core, only: []string{"core/snapshot"}},
 	{path: "core/snapshot", floor: core, only: []string{}},
 

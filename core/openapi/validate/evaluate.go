@@ -1,0 +1,385 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds on the evaluation of one request, whatever the document asks for.
+const (
+	maxSteps    = 4_000_000 // about 200 ms
+	maxDepth    = 400       // of schemas within each other and of values within each other, together
+	maxProblems = 20
+	patternCost = 16 // instructions of a pattern, for a byte, that count as a step
+)
+
+// run evaluates values by schemas. Problems name members as the document does, and never have a value
+// of the request or a name that only the request has.
+type run struct {
+	steps, depth int
+	quiet        int // > 0: what does not match is no problem yet
+	stopped      bool
+	in           string
+	at           []string // reference tokens
+	problems     []Problem
+}
+
+func (r *run) problem(format string, args ...any) bool {
+	if r.quiet == 0 && len(r.problems) < maxProblems {
+		r.problems = append(r.problems, Problem{r.in, r.name(), fmt.Sprintf(format, args...)})
+	}
+	return false
+}
+
+func (r *run) name() string {
+	if r.in != InBody {
+		return strings.Join(r.at, ".")
+	}
+	var out strings.Builder
+	for _, token := range r.at {
+		out.WriteByte('/')
+		out.WriteString(strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1"))
+	}
+	return out.String()
+}
+
+// spend counts steps. It returns false when there have been too many.
+func (r *run) spend(steps int) bool {
+	if r.steps += steps; r.steps > maxSteps || r.depth > maxDepth {
+		r.stopped = true
+	}
+	return !r.stopped
+}
+
+// within checks a member or an item.
+func (r *run) within(token string, s *schema, value any) bool {
+	r.at = append(r.at, token)
+	ok := r.check(s, value)
+	r.at = r.at[:len(r.at)-1]
+	return ok
+}
+
+// matches reports whether a value matches a schema, without a problem if it does not.
+func (r *run) matches(s *schema, value any) bool {
+	r.quiet++
+	ok := r.check(s, value)
+	r.quiet--
+	return ok
+}
+
+// check reports whether a value matches a schema, and adds the problems that it has. Of a run that was
+// stopped the result means nothing.
+func (r *run) check(s *schema, value any) bool {
+	r.depth++
+	defer func() { r.depth-- }()
+	switch {
+	case !r.spend(1):
+		return false
+	case s == nil, s.nullable && value == nil:
+		return true
+	case s.never:
+		return r.problem("is not allowed")
+	}
+	kind := kindOf(value)
+	if s.kinds != 0 && s.kinds&kind == 0 {
+		return r.problem("must be %s", s.kinds.names())
+	}
+	ok := true
+	if s.enum != nil {
+		ok = r.isListed(s, kind, value)
+	}
+	switch value := value.(type) {
+	case json.Number:
+		ok = r.number(s, value) && ok
+	case string:
+		ok = r.text(s, value) && ok
+	case []any:
+		ok = r.array(s, value) && ok
+	case map[string]any:
+		ok = r.members(s, value) && ok
+	}
+	return r.combined(s, value) && ok
+}
+
+// compareCost is how many steps count for each part of a value that is compared as a whole.
+const compareCost = 8
+
+func (r *run) isListed(s *schema, kind kinds, value any) bool {
+	if kind&(kindArray|kindObject) == 0 || s.composite {
+		if !r.spend(compareCost * sizeOf(value)) {
+			return false
+		}
+		if s.enum[canonical(value)] {
+			return true
+		}
+	}
+	if s.enumTexts == "" {
+		return r.problem("must be one of the values that the document lists")
+	}
+	return r.problem("must be one of %s", s.enumTexts)
+}
+
+// names says which types are in the set.
+func (k kinds) names() string {
+	var out []string
+	for _, one := range kindNames {
+		if k&one.kind == 0 || one.kind == kindInteger && k&kindNumber != 0 {
+			continue
+		}
+		article := "a "
+		switch one.kind {
+		case kindInteger, kindArray, kindObject:
+			article = "an "
+		case kindNull:
+			article = ""
+		}
+		out = append(out, article+one.name)
+	}
+	return strings.Join(out, " or ")
+}
+
+func kindOf(value any) kinds {
+	switch value := value.(type) {
+	case nil:
+		return kindNull
+	case bool:
+		return kindBoolean
+	case json.Number:
+		if isWhole(value) {
+			return kindInteger
+		}
+		return kindNumber
+	case string:
+		return kindString
+	case []any:
+		return kindArray
+	}
+	return kindObject
+}
+
+// isWhole reports whether a number is an integer, such as 1, 1.0 and 1e2.
+func isWhole(n json.Number) bool {
+	if strings.IndexAny(n.String(), ".eE") < 0 {
+		return true
+	}
+	f, _ := strconv.ParseFloat(n.String(), 64)
+	return f == math.Trunc(f) && !math.IsInf(f, 0)
+}
+
+func (r *run) number(s *schema, n json.Number) bool {
+	f, _ := strconv.ParseFloat(n.String(), 64) // out of range it is infinite
+	ok := true
+	fail := func(format string, args ...any) { ok = r.problem(format, args...) }
+	if s.minimum != nil && f < *s.minimum {
+		fail("must be at least %v", *s.minimum)
+	}
+	if s.above != nil && f <= *s.above {
+		fail("must be more than %v", *s.above)
+	}
+	if s.maximum != nil && f > *s.maximum {
+		fail("must be at most %v", *s.maximum)
+	}
+	if s.below != nil && f >= *s.below {
+		fail("must be less than %v", *s.below)
+	}
+	if s.multipleOf > 0 {
+		quotient := f / s.multipleOf
+		if math.IsInf(quotient, 0) || math.Abs(quotient-math.Round(quotient)) > 1e-9*math.Max(1, math.Abs(quotient)) {
+			fail("must be a multiple of %v", s.multipleOf)
+		}
+	}
+	switch {
+	case s.format == "int32" && (f < math.MinInt32 || f > math.MaxInt32):
+		fail("must fit into 32 bits")
+	case s.format == "int64" && (f < math.MinInt64 || f >= math.MaxInt64) && !isInt64(n):
+		fail("must fit into 64 bits")
+	}
+	return ok
+}
+
+func isInt64(n json.Number) bool {
+	_, err := strconv.ParseInt(n.String(), 10, 64)
+	return err == nil
+}
+
+func (r *run) text(s *schema, value string) bool {
+	ok := true
+	if s.minLength > 0 || s.maxLength >= 0 {
+		length := utf8.RuneCountInString(value)
+		if length < s.minLength {
+			ok = r.problem("must have at least %s", counted(s.minLength, "character"))
+		}
+		if s.maxLength >= 0 && length > s.maxLength {
+			ok = r.problem("must have at most %s", counted(s.maxLength, "character"))
+		}
+	}
+	if s.pattern != nil {
+		if !r.spend(1 + len(value)*s.pattern.size/patternCost) {
+			return false
+		}
+		if !s.pattern.expression.MatchString(value) {
+			ok = r.problem("must match the pattern of the document")
+		}
+	}
+	if !hasFormat(s.format, value) {
+		ok = r.problem("must be in the format %s", s.format)
+	}
+	return ok
+}
+
+func (r *run) array(s *schema, list []any) bool {
+	ok := true
+	if len(list) < s.minItems {
+		ok = r.problem("must have at least %s", counted(s.minItems, "item"))
+	}
+	if s.maxItems >= 0 && len(list) > s.maxItems {
+		return r.problem("must have at most %s", counted(s.maxItems, "item"))
+	}
+	if s.unique {
+		seen := make(map[string]bool, len(list))
+		for _, item := range list {
+			key := canonical(item)
+			if r.spend(1 + len(key)/16); seen[key] {
+				ok = r.problem("must not have an item twice")
+				break
+			}
+			seen[key] = true
+		}
+	}
+	contains := s.contains == nil
+	for i, item := range list {
+		of := s.items
+		if i < len(s.prefix) {
+			of = s.prefix[i]
+		}
+		if of != nil {
+			ok = r.within(strconv.Itoa(i), of, item) && ok
+		}
+		contains = contains || r.matches(s.contains, item)
+		if r.stopped {
+			return false
+		}
+	}
+	if !contains {
+		ok = r.problem("must have an item as the document describes it")
+	}
+	return ok
+}
+
+func (r *run) members(s *schema, object map[string]any) bool {
+	ok := true
+	for _, name := range s.required {
+		if _, there := object[name]; !there {
+			r.at = append(r.at, name)
+			ok = r.problem("is required")
+			r.at = r.at[:len(r.at)-1]
+		}
+	}
+	if len(object) < s.minMembers {
+		ok = r.problem("must have at least %s", counted(s.minMembers, "member"))
+	}
+	if s.maxMem >= 0 && len(object) > s.maxMem {
+		ok = r.problem("must have at most %s", counted(s.maxMem, "member"))
+	}
+	for _, name := range sortedKeys(object) {
+		ok = r.member(s, name, object[name]) && ok
+		if r.stopped {
+			return false
+		}
+	}
+	for name, others := range s.dependent {
+		if _, there := object[name]; !there {
+			continue
+		}
+		for _, other := range others {
+			if _, there := object[other]; !there {
+				ok = r.problem("must have %s, because it has %s", other, name)
+			}
+		}
+	}
+	return ok
+}
+
+// unknownMember stands for a member that the document does not name.
+const unknownMember = "*"
+
+func (r *run) member(s *schema, name string, value any) bool {
+	ok, described := true, false
+	if property, there := s.properties[name]; there {
+		described = true
+		ok = r.within(name, property, value)
+	}
+	for _, p := range s.patterned {
+		if !r.spend(1 + len(name)*p.pattern.size/patternCost) {
+			return false
+		}
+		if p.pattern.expression.MatchString(name) {
+			described = true
+			ok = r.within(unknownMember, p.schema, value) && ok
+		}
+	}
+	switch {
+	case described || s.additional == nil:
+	case s.additional.never:
+		ok = r.problem("has a member that the document does not allow")
+	default:
+		ok = r.within(unknownMember, s.additional, value) && ok
+	}
+	if s.names != nil && !r.matches(s.names, name) {
+		ok = r.problem("has a member whose name the document does not allow")
+	}
+	return ok
+}
+
+func (r *run) combined(s *schema, value any) bool {
+	ok := true
+	for _, one := range s.allOf {
+		ok = r.check(one, value) && ok
+	}
+	if len(s.anyOf) == 1 {
+		ok = r.check(s.anyOf[0], value) && ok
+	} else if len(s.anyOf) > 0 && !slices.ContainsFunc(s.anyOf, func(one *schema) bool { return r.matches(one, value) }) {
+		ok = r.problem("must match one of the %d descriptions in the document", len(s.anyOf))
+	}
+	if len(s.oneOf) > 0 {
+		matching := 0
+		for _, one := range s.oneOf {
+			if r.matches(one, value) {
+				matching++
+			}
+			if r.stopped {
+				return false
+			}
+		}
+		switch {
+		case matching == 0 && len(s.oneOf) == 1:
+			ok = r.check(s.oneOf[0], value) && ok
+		case matching == 0:
+			ok = r.problem("must match one of the %d descriptions in the document", len(s.oneOf))
+		case matching > 1:
+			ok = r.problem("must match only one of the %d descriptions in the document", len(s.oneOf))
+		}
+	}
+	if s.not != nil && r.matches(s.not, value) && !r.stopped {
+		ok = r.problem("must not be what the document excludes")
+	}
+	if s.condition == nil {
+		return ok
+	}
+	if r.matches(s.condition, value) {
+		return r.check(s.then, value) && ok
+	}
+	return r.check(s.other, value) && ok
+}
+
+func counted(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return strconv.Itoa(n) + " " + of + "s"
+}

@@ -1,0 +1,164 @@
+package validate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxNesting bounds the arrays and objects of a body within each other.
+const maxNesting = 200
+
+// Errors of readJSON, for callers.
+var (
+	errNoJSON   = errors.New("must be JSON")
+	errNotUTF8  = errors.New("must be JSON in UTF-8")
+	errTwice    = errors.New("has a member twice")
+	errTooDeep  = fmt.Errorf("must not be nested more than %d deep", maxNesting)
+	errSurplus  = errors.New("must be one JSON value")
+	jsonSpacing = " \t\r\n"
+)
+
+// readJSON reads one JSON value. A member that an object has twice is an error: the upstream may read
+// the other one.
+func readJSON(data []byte) (any, error) {
+	if !utf8.Valid(data) {
+		return nil, errNotUTF8
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	value, err := readValue(decoder, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errSurplus
+	}
+	return value, nil
+}
+
+func readValue(from *json.Decoder, depth int) (any, error) {
+	token, err := from.Token()
+	if err != nil {
+		return nil, errNoJSON
+	}
+	delimiter, composite := token.(json.Delim)
+	switch {
+	case !composite:
+		return token, nil
+	case depth == maxNesting:
+		return nil, errTooDeep
+	case delimiter == '[':
+		return readArray(from, depth+1)
+	}
+	return readObject(from, depth+1)
+}
+
+func readArray(from *json.Decoder, depth int) (any, error) {
+	list := []any{}
+	for from.More() {
+		item, err := readValue(from, depth)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	return list, readEnd(from)
+}
+
+func readObject(from *json.Decoder, depth int) (any, error) {
+	object := map[string]any{}
+	for from.More() {
+		token, err := from.Token()
+		name, ok := token.(string)
+		if err != nil || !ok {
+			return nil, errNoJSON
+		}
+		if _, there := object[name]; there {
+			return nil, errTwice
+		}
+		if object[name], err = readValue(from, depth); err != nil {
+			return nil, err
+		}
+	}
+	return object, readEnd(from)
+}
+
+func readEnd(from *json.Decoder) error {
+	if _, err := from.Token(); err != nil {
+		return errNoJSON
+	}
+	return nil
+}
+
+// canonical returns a text that is the same for equal values.
+func canonical(value any) string {
+	if s, ok := value.(string); ok {
+		return `"` + s
+	}
+	var out strings.Builder
+	writeCanonical(&out, value)
+	return out.String()
+}
+
+func writeCanonical(to *strings.Builder, value any) {
+	switch value := value.(type) {
+	case string:
+		to.WriteString(strconv.Quote(value))
+	case json.Number:
+		to.WriteString(canonicalNumber(value))
+	case []any:
+		to.WriteByte('[')
+		for _, item := range value {
+			writeCanonical(to, item)
+			to.WriteByte(',')
+		}
+		to.WriteByte(']')
+	case map[string]any:
+		to.WriteByte('{')
+		for _, name := range sortedKeys(value) {
+			to.WriteString(strconv.Quote(name))
+			to.WriteByte(':')
+			writeCanonical(to, value[name])
+			to.WriteByte(',')
+		}
+		to.WriteByte('}')
+	default:
+		fmt.Fprint(to, value)
+	}
+}
+
+// canonicalNumber is the same for 1, 1.0 and 1e0, and keeps integers of any size apart.
+func canonicalNumber(n json.Number) string {
+	if digits := n.String(); strings.IndexAny(digits, ".eE") < 0 && digits != "-0" {
+		return digits
+	}
+	f, _ := strconv.ParseFloat(n.String(), 64)
+	if f == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// sizeOf is about how many steps it takes to compare a value.
+func sizeOf(value any) int {
+	size := 1
+	switch value := value.(type) {
+	case string:
+		return 1 + len(value)/16
+	case []any:
+		for _, item := range value {
+			size += sizeOf(item)
+		}
+	case map[string]any:
+		for _, item := range value {
+			size += 1 + sizeOf(item)
+		}
+	}
+	return size
+}

@@ -1,0 +1,318 @@
+package validate
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// The places of a Problem.
+const (
+	InPath   = "path"
+	InQuery  = "query"
+	InHeader = "header"
+	InBody   = "body"
+)
+
+// parameter is a parameter of an operation.
+type parameter struct {
+	name, in string
+	required bool
+	empty    bool   // may be there without a value
+	list     string // what separates the items of a list in one value; "": items have values of their own
+	deep     bool   // an object as name[member]=value
+	json     bool   // the value is JSON
+	schema   *schema
+}
+
+// parameter adds a parameter to an operation.
+func (c *compiler) parameter(op *Operation, node map[string]any) {
+	p := parameter{name: text(node["name"]), in: text(node["in"])}
+	p.required, _ = node["required"].(bool)
+	p.empty, _ = node["allowEmptyValue"].(bool)
+	style, explode := text(node["style"]), node["explode"]
+	switch p.in {
+	case InPath:
+		if style != "" && style != "simple" {
+			c.note("The path parameter %s is not checked: its style is %s.", p.name, style)
+			return
+		}
+		p.list = ","
+	case InQuery:
+		p.list = map[string]string{"spaceDelimited": " ", "pipeDelimited": "|"}[style]
+		if style == "" || style == "form" {
+			if explode == false {
+				p.list = ","
+			}
+		}
+		p.deep = style == "deepObject"
+	case InHeader:
+		if ignored := []string{"accept", "content-type", "authorization"}; slices.Contains(ignored, strings.ToLower(p.name)) {
+			return // OpenAPI says so
+		}
+		p.list = ","
+	default:
+		return // cookies
+	}
+	content, _ := node["content"].(map[string]any)
+	for media, of := range content {
+		if p.json = isJSON(media); p.json {
+			p.schema = c.schema(c.resolve(of)["schema"])
+		}
+	}
+	if len(content) == 0 {
+		p.schema = c.schema(node["schema"])
+	}
+	p.schema.settle()
+	if isObject := p.schema.may()&^kindNull == kindObject; isObject && !p.deep && !p.json {
+		c.note("The %s parameter %s is not checked: it is an object in the style %s.", p.in, p.name, orForm(style))
+		return
+	}
+	op.parameters = append(op.parameters, p)
+}
+
+func orForm(style string) string {
+	if style == "" {
+		return "of its place"
+	}
+	return style
+}
+
+// check checks the values that a request has of a parameter; none if it does not have it.
+func (p *parameter) check(r *run, values []string) {
+	r.in, r.at = p.in, append(r.at[:0], p.name)
+	switch {
+	case len(values) == 0 && p.required:
+		r.problem("is required")
+	case len(values) == 0:
+	case p.empty && len(values) == 1 && values[0] == "":
+	case p.json:
+		value, err := readJSON([]byte(values[0]))
+		if len(values) > 1 {
+			r.problem("must be there once")
+		} else if err != nil {
+			r.problem("%s", err)
+		} else {
+			r.check(p.schema, value)
+		}
+	case p.isList():
+		p.checkList(r, values)
+	case len(values) > 1:
+		r.problem("must be there once")
+	default:
+		p.schema.checkText(r, values[0])
+	}
+}
+
+func (p *parameter) isList() bool {
+	may := p.schema.may()
+	return may&kindArray != 0 && may&^(kindArray|kindNull) == 0
+}
+
+func (p *parameter) checkList(r *run, values []string) {
+	if p.list != "" {
+		if len(values) > 1 {
+			r.problem("must be there once")
+			return
+		}
+		values = strings.Split(values[0], p.list)
+	}
+	items := p.schema.itemSchema()
+	list := make([]any, len(values))
+	for i, value := range values {
+		if p.in == InHeader {
+			value = strings.TrimSpace(value)
+		}
+		list[i] = items.valueOf(r, value)
+	}
+	r.check(p.schema, list)
+}
+
+// may returns the types that a schema may accept.
+func (s *schema) may() kinds {
+	if s == nil {
+		return kindAny
+	}
+	return s.mayBe
+}
+
+// itemSchema returns the schema of the items of a list; nil if they can be anything.
+func (s *schema) itemSchema() *schema {
+	if s == nil {
+		return nil
+	}
+	return s.itemsMayBe
+}
+
+// settle sets what follows from the schemas that a schema combines: mayBe and itemsMayBe.
+func (s *schema) settle() {
+	if s == nil || s.settled {
+		return
+	}
+	s.settled = true // a schema within itself can be anything
+	s.mayBe, s.itemsMayBe = kindAny, s.items
+	may := kindAny
+	if s.kinds != 0 {
+		may = s.kinds
+	}
+	for _, one := range s.allOf {
+		one.settle()
+		may &= one.may()
+	}
+	for _, list := range [][]*schema{s.anyOf, s.oneOf} {
+		union := kinds(0)
+		for _, one := range list {
+			one.settle()
+			union |= one.may()
+		}
+		if len(list) > 0 {
+			may &= union
+		}
+	}
+	s.mayBe = may
+	for _, one := range slices.Concat(s.allOf, s.anyOf, s.oneOf) {
+		if s.itemsMayBe == nil {
+			s.itemsMayBe = one.itemSchema()
+		}
+	}
+}
+
+// readings returns what a text can stand for, the most specific first.
+func (s *schema) readings(value string) []any {
+	may := s.may()
+	var out []any
+	if may&(kindNumber|kindInteger) != 0 && isNumber(value) {
+		out = append(out, json.Number(value))
+	}
+	if may&kindBoolean != 0 && (value == "true" || value == "false") {
+		out = append(out, value == "true")
+	}
+	if may&kindString != 0 || len(out) == 0 {
+		out = append(out, value)
+	}
+	return out
+}
+
+// isNumber reports whether a text is a number of JSON.
+func isNumber(value string) bool {
+	return value != "" && len(value) <= 400 && strings.IndexByte("-0123456789", value[0]) >= 0 && json.Valid([]byte(value))
+}
+
+// valueOf returns what a text stands for: the first reading that matches, or else the first one.
+func (s *schema) valueOf(r *run, value string) any {
+	readings := s.readings(value)
+	for _, one := range readings[:len(readings)-1] {
+		if r.matches(s, one) {
+			return one
+		}
+	}
+	if len(readings) > 1 && !r.matches(s, readings[len(readings)-1]) {
+		return readings[0]
+	}
+	return readings[len(readings)-1]
+}
+
+func (s *schema) checkText(r *run, value string) { r.check(s, s.valueOf(r, value)) }
+
+// argument is an argument of a query or a form.
+type argument struct{ name, value string }
+
+// readArguments reads a query, without its question mark. An argument that is not escaped as it should
+// be stays as it is written.
+func readArguments(query string) (out []argument) {
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		out = append(out, argument{unescapeArgument(name), unescapeArgument(value)})
+	}
+	return out
+}
+
+func unescapeArgument(value string) string {
+	if strings.IndexByte(value, '%') < 0 && strings.IndexByte(value, '+') < 0 {
+		return value
+	}
+	if plain, err := url.QueryUnescape(value); err == nil {
+		return plain
+	}
+	return value
+}
+
+// valuesOf returns the values of the arguments of a name.
+func valuesOf(arguments []argument, name string) (out []string) {
+	for _, one := range arguments {
+		if one.name == name {
+			out = append(out, one.value)
+		}
+	}
+	return out
+}
+
+// checkDeep checks an object that a query has as name[member]=value. Objects within it are not checked.
+func (p *parameter) checkDeep(r *run, arguments []argument) {
+	r.in, r.at = p.in, append(r.at[:0], p.name)
+	var own []argument
+	for _, one := range arguments {
+		member, ok := strings.CutPrefix(one.name, p.name+"[")
+		if !ok {
+			continue
+		}
+		if member, ok = strings.CutSuffix(member, "]"); !ok || strings.Contains(member, "[") {
+			return
+		}
+		own = append(own, argument{member, one.value})
+	}
+	switch {
+	case len(own) > 0:
+		p.schema.checkForm(r, own)
+	case p.required:
+		r.problem("is required")
+	}
+}
+
+// checkForm checks an object whose members are arguments.
+func (s *schema) checkForm(r *run, arguments []argument) {
+	object := map[string]any{}
+	for _, one := range arguments {
+		if _, there := object[one.name]; there {
+			continue
+		}
+		searched := 0
+		property := s.property(one.name, &searched)
+		values := valuesOf(arguments, one.name)
+		if may := property.may(); len(values) > 1 || may&kindArray != 0 && may&(kindString|kindNumber) == 0 {
+			items, list := property.itemSchema(), []any{}
+			for _, value := range values {
+				list = append(list, items.valueOf(r, value))
+			}
+			object[one.name] = list
+			continue
+		}
+		object[one.name] = property.valueOf(r, one.value)
+	}
+	r.check(s, object)
+}
+
+// maxSearched bounds in how many combined schemas a member is looked for.
+const maxSearched = 100
+
+// property returns the schema of a member; nil if it can be anything.
+func (s *schema) property(name string, searched *int) *schema {
+	if *searched++; s == nil || *searched > maxSearched {
+		return nil
+	}
+	if property := s.properties[name]; property != nil {
+		return property
+	}
+	for _, list := range [][]*schema{s.allOf, s.anyOf, s.oneOf} {
+		for _, one := range list {
+			if property := one.property(name, searched); property != nil {
+				return property
+			}
+		}
+	}
+	return s.additional
+}

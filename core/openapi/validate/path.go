@@ -1,0 +1,165 @@
+package validate
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// pathNode is a node of the tree of path templates. Its depth is that of the segment it stands for.
+type pathNode struct {
+	literals   map[string]*pathNode
+	templated  []templatedEdge // the most specific first
+	operations map[string]*Operation
+}
+
+// templatedEdge is a segment with parameters, such as {id} or {id}.json.
+type templatedEdge struct {
+	text   string
+	pieces []piece
+	node   *pathNode
+}
+
+// piece is a literal text, or a parameter between two of them.
+type piece struct {
+	text      string // of a parameter its name
+	parameter bool
+}
+
+// add adds a template. It returns false if a segment has two parameters with nothing between them.
+func (n *pathNode) add(template string, operations map[string]*Operation) bool {
+	for segment := range strings.SplitSeq(strings.TrimPrefix(template, "/"), "/") {
+		pieces, ok := piecesOf(segment)
+		if !ok {
+			return false
+		}
+		n = n.child(segment, pieces)
+	}
+	if n.operations == nil {
+		n.operations = operations
+	}
+	return true
+}
+
+func (n *pathNode) child(segment string, pieces []piece) *pathNode {
+	if len(pieces) == 0 || len(pieces) == 1 && !pieces[0].parameter {
+		literal := unescape(segment)
+		if n.literals[literal] == nil {
+			if n.literals == nil {
+				n.literals = map[string]*pathNode{}
+			}
+			n.literals[literal] = &pathNode{}
+		}
+		return n.literals[literal]
+	}
+	for i := range n.templated {
+		if n.templated[i].text == segment {
+			return n.templated[i].node
+		}
+	}
+	edge := templatedEdge{segment, pieces, &pathNode{}}
+	n.templated = append(n.templated, edge)
+	slices.SortStableFunc(n.templated, func(a, b templatedEdge) int { return literalSize(b.pieces) - literalSize(a.pieces) })
+	return edge.node
+}
+
+// literalSize is how many bytes of a segment are fixed.
+func literalSize(pieces []piece) (size int) {
+	for _, p := range pieces {
+		if !p.parameter {
+			size += len(p.text)
+		}
+	}
+	return size
+}
+
+func piecesOf(segment string) (out []piece, ok bool) {
+	for segment != "" {
+		open := strings.IndexByte(segment, '{')
+		end := strings.IndexByte(segment, '}')
+		switch {
+		case open < 0 || end < open:
+			return append(out, piece{text: unescape(segment)}), true
+		case open > 0:
+			out = append(out, piece{text: unescape(segment[:open])})
+		case len(out) > 0 && out[len(out)-1].parameter:
+			return nil, false
+		}
+		out = append(out, piece{segment[open+1 : end], true})
+		segment = segment[end+1:]
+	}
+	return out, true
+}
+
+// pathValue is the value of a parameter in a path.
+type pathValue struct{ name, value string }
+
+// find returns the operations of a path, which has no leading slash, and the values of its parameters.
+// Each node is visited once at most: its depth is that of a segment.
+func (n *pathNode) find(path string, values []pathValue) (map[string]*Operation, []pathValue) {
+	segment, rest, more := strings.Cut(path, "/")
+	segment = unescape(segment)
+	next := func(child *pathNode, values []pathValue) (map[string]*Operation, []pathValue) {
+		if more {
+			return child.find(rest, values)
+		}
+		return child.operations, values
+	}
+	if child := n.literals[segment]; child != nil {
+		if found, with := next(child, values); found != nil {
+			return found, with
+		}
+	}
+	for i := range n.templated {
+		edge := &n.templated[i]
+		mine, ok := match(edge.pieces, segment, values[:len(values):len(values)])
+		if !ok {
+			continue
+		}
+		if found, with := next(edge.node, mine); found != nil {
+			return found, with
+		}
+	}
+	return nil, nil
+}
+
+// match cuts a segment at the fixed texts between its parameters, each of which has at least one byte.
+func match(pieces []piece, segment string, values []pathValue) ([]pathValue, bool) {
+	for i, p := range pieces {
+		if !p.parameter {
+			rest, ok := strings.CutPrefix(segment, p.text)
+			if !ok {
+				return nil, false
+			}
+			segment = rest
+			continue
+		}
+		size := len(segment)
+		switch {
+		case i == len(pieces)-1:
+		case i == len(pieces)-2: // the last text is at the end
+			size = max(0, size-len(pieces[i+1].text))
+		default:
+			if size = strings.Index(segment, pieces[i+1].text); size < 0 {
+				return nil, false
+			}
+		}
+		if size == 0 {
+			return nil, false
+		}
+		values = append(values, pathValue{p.text, segment[:size]})
+		segment = segment[size:]
+	}
+	return values, segment == ""
+}
+
+// unescape decodes a segment. An escape that is none stays.
+func unescape(segment string) string {
+	if strings.IndexByte(segment, '%') < 0 {
+		return segment
+	}
+	if plain, err := url.PathUnescape(segment); err == nil {
+		return plain
+	}
+	return segment
+}

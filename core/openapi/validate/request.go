@@ -1,0 +1,285 @@
+package validate
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"slices"
+	"strings"
+)
+
+// MaxBody is how many bytes a body that is checked may have, also unpacked.
+const MaxBody = 1 << 20
+
+// Problem says what about a request does not match the document. It has no value of the request.
+type Problem struct {
+	In     string `json:"in"`             // InPath, InQuery, InHeader or InBody
+	Name   string `json:"name,omitempty"` // of the parameter; of InBody a JSON pointer
+	Detail string `json:"detail"`         // follows In and Name in a sentence: must be an integer
+}
+
+// String returns the problem as a phrase: query limit must be an integer.
+func (p Problem) String() string {
+	if p.Name == "" {
+		return p.In + " " + p.Detail
+	}
+	return p.In + " " + p.Name + " " + p.Detail
+}
+
+// Operation is what a document says of a method of a path.
+type Operation struct {
+	Name string // method and path template, such as GET /orders/{id}
+
+	parameters []parameter
+	body       *requestBody // nil: the document describes none
+}
+
+// Match is an operation that a request is for.
+type Match struct {
+	*Operation
+	values []pathValue
+}
+
+// Find returns the operation that a request is for. ok is false if the document describes none. path
+// is below the environment's prefix, normalized and escaped. A slash at its end makes no difference
+// where the document says nothing else of it.
+func (v *Validator) Find(method, path string) (m Match, ok bool) {
+	path = strings.TrimPrefix(path, "/")
+	operations, values := v.root.find(path, nil)
+	if operations == nil && strings.HasSuffix(path, "/") {
+		operations, values = v.root.find(path[:len(path)-1], nil)
+	} else if operations == nil {
+		operations, values = v.root.find(path+"/", nil)
+	}
+	op := operations[method]
+	return Match{op, values}, op != nil
+}
+
+// Path checks the parameters in the path.
+func (m Match) Path() []Problem {
+	r := &run{}
+	m.checkPath(r)
+	return r.result()
+}
+
+func (m Match) checkPath(r *run) {
+	for i := range m.parameters {
+		p := &m.parameters[i]
+		if p.in != InPath {
+			continue
+		}
+		for _, value := range m.values {
+			if value.name == p.name {
+				p.check(r, []string{value.value})
+			}
+		}
+	}
+}
+
+// Head checks the parameters in path, query and header, and the body's content type. query is as it
+// was sent; length is that of the body, -1 for one that is not known yet.
+func (m Match) Head(query string, length int64, header func(name string) []string) []Problem {
+	r := &run{}
+	m.checkPath(r)
+	var arguments []argument
+	if query = strings.TrimPrefix(query, "?"); query != "" {
+		arguments = readArguments(query)
+	}
+	for i := range m.parameters {
+		switch p := &m.parameters[i]; {
+		case p.in == InQuery && p.deep:
+			p.checkDeep(r, arguments)
+		case p.in == InQuery:
+			p.check(r, valuesOf(arguments, p.name))
+		case p.in == InHeader:
+			lines := header(p.name)
+			if len(lines) > 1 { // lines of a list are one (RFC 9110, 5.3)
+				lines = []string{strings.Join(lines, ",")}
+			}
+			p.check(r, lines)
+		}
+	}
+	r.in, r.at = InBody, r.at[:0]
+	switch {
+	case m.body == nil:
+	case length == 0 && m.body.required:
+		r.problem("is required")
+	case length != 0:
+		m.body.checkType(r, header)
+	}
+	return r.result()
+}
+
+// requestBody is what a document says of the body of an operation.
+type requestBody struct {
+	required bool
+	media    []media
+}
+
+// media is a content type of a body.
+type media struct {
+	name   string // lower case; with * for any
+	schema *schema
+}
+
+func (c *compiler) body(node map[string]any) *requestBody {
+	out := &requestBody{}
+	out.required, _ = node["required"].(bool)
+	content, _ := node["content"].(map[string]any)
+	for _, name := range sortedKeys(content) {
+		one := media{name: mediaType(name)}
+		if isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*") {
+			one.schema = c.schema(c.resolve(content[name])["schema"])
+		} else {
+			c.note("Bodies of the type %s are not checked.", one.name)
+		}
+		out.media = append(out.media, one)
+	}
+	return out
+}
+
+const formType = "application/x-www-form-urlencoded"
+
+func mediaType(line string) string {
+	name, _, err := mime.ParseMediaType(line)
+	if err != nil {
+		name, _, _ = strings.Cut(line, ";")
+	}
+	return strings.ToLower(strings.TrimSpace(name))
+}
+
+func isJSON(media string) bool {
+	media = mediaType(media)
+	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
+}
+
+// of returns what the document says of a content type: by its name, or else by a range.
+func (b *requestBody) of(contentType string) *media {
+	kind, _, _ := strings.Cut(contentType, "/")
+	for _, name := range []string{contentType, kind + "/*", "*/*"} {
+		for i := range b.media {
+			if b.media[i].name == name {
+				return &b.media[i]
+			}
+		}
+	}
+	return nil
+}
+
+func (b *requestBody) checkType(r *run, header func(string) []string) {
+	if len(b.media) == 0 {
+		return
+	}
+	lines := header("Content-Type")
+	if len(lines) == 1 && b.of(mediaType(lines[0])) != nil {
+		return
+	}
+	var names []string
+	for _, one := range b.media {
+		names = append(names, one.name)
+	}
+	r.in, r.at = InHeader, append(r.at[:0], "Content-Type")
+	r.problem("must be one of %s", strings.Join(names, ", "))
+	r.in, r.at = InBody, r.at[:0]
+}
+
+// ReadsBody reports whether bodies of a content type are checked, so that they must be read.
+func (m Match) ReadsBody(contentType string) bool {
+	if m.body == nil {
+		return false
+	}
+	name := mediaType(contentType)
+	of := m.body.of(name)
+	return of != nil && (isJSON(name) || name == formType)
+}
+
+// Body checks a body that ReadsBody reports. encoding is the Content-Encoding: gzip is unpacked.
+func (m Match) Body(contentType, encoding string, body []byte) []Problem {
+	r := &run{in: InBody}
+	if len(body) == 0 {
+		if m.body.required {
+			r.problem("is required")
+		}
+		return r.result()
+	}
+	body, err := unpack(encoding, body)
+	if err != nil {
+		r.problem("%s", err)
+		return r.result()
+	}
+	name := mediaType(contentType)
+	of := m.body.of(name)
+	if name == formType {
+		of.schema.checkForm(r, readArguments(string(body)))
+		return r.result()
+	}
+	value, err := readJSON(body)
+	if err != nil {
+		r.problem("%s", err)
+		return r.result()
+	}
+	r.check(of.schema, value)
+	return r.result()
+}
+
+// Errors of unpack, for callers.
+var (
+	errEncoding = errors.New("must not be compressed otherwise than by gzip")
+	errGzip     = errors.New("must be compressed by gzip, as Content-Encoding says")
+	errTooLarge = errors.New("must have at most 1 MB unpacked")
+)
+
+// TooLarge is the problem of a body with more than MaxBody bytes.
+func TooLarge() Problem { return Problem{In: InBody, Detail: "must have at most 1 MB to be checked"} }
+
+func unpack(encoding string, body []byte) ([]byte, error) {
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "", "identity":
+		return body, nil
+	case "gzip", "x-gzip":
+	default:
+		return nil, errEncoding
+	}
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, errGzip
+	}
+	plain, err := io.ReadAll(io.LimitReader(z, MaxBody+1))
+	switch {
+	case err != nil:
+		return nil, errGzip
+	case len(plain) > MaxBody:
+		return nil, errTooLarge
+	}
+	return plain, nil
+}
+
+// result returns the problems of a run, each once.
+func (r *run) result() []Problem {
+	if r.stopped {
+		return []Problem{{In: r.in, Detail: "is too large or nested too deep to be checked against the document"}}
+	}
+	var out []Problem
+	for _, p := range r.problems {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Answer returns the JSON body of a refusal.
+func Answer(message, code string, problems []Problem) []byte {
+	out, err := json.Marshal(struct {
+		Message string    `json:"message"`
+		Code    string    `json:"code"`
+		Errors  []Problem `json:"errors"`
+	}{message, code, problems})
+	if err != nil {
+		panic(err) // strings only
+	}
+	return out
+}

@@ -1,0 +1,362 @@
+package validate
+
+import (
+	"encoding/json"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kinds is a set of JSON types.
+type kinds uint8
+
+const (
+	kindNull kinds = 1 << iota
+	kindBoolean
+	kindInteger
+	kindNumber // has kindInteger too
+	kindString
+	kindArray
+	kindObject
+
+	kindAny kinds = 1<<iota - 1
+)
+
+var kindNames = []struct {
+	kind kinds
+	name string
+}{
+	{kindString, "string"}, {kindNumber, "number"}, {kindInteger, "integer"}, {kindBoolean, "boolean"},
+	{kindArray, "array"}, {kindObject, "object"}, {kindNull, "null"},
+}
+
+// schema is a compiled schema. A nil schema accepts every value.
+type schema struct {
+	never    bool  // accepts no value
+	nullable bool  // of OpenAPI 3.0: accepts null whatever else it says
+	kinds    kinds // 0: all
+
+	enum      map[string]bool // canonical values; nil: all
+	composite bool            // enum has arrays or objects
+	enumTexts string          // for who is refused; "": too many
+
+	minimum, maximum, above, below *float64
+	multipleOf                     float64 // 0: none
+	minLength, maxLength           int     // -1: none
+	pattern                        *pattern
+	format                         string
+
+	minItems, maxItems int // -1: none
+	unique             bool
+	items              *schema
+	prefix             []*schema
+	contains           *schema
+
+	properties         map[string]*schema
+	required           []string
+	additional         *schema // of members that are not in properties and match no pattern
+	patterned          []patternedProperty
+	names              *schema
+	dependent          map[string][]string
+	minMembers, maxMem int // -1: none
+
+	allOf, anyOf, oneOf    []*schema
+	not                    *schema
+	condition, then, other *schema
+
+	// Set by settle.
+	settled    bool
+	mayBe      kinds
+	itemsMayBe *schema
+}
+
+type patternedProperty struct {
+	pattern *pattern
+	schema  *schema
+}
+
+// pattern is a regular expression, with the size of its program.
+type pattern struct {
+	expression *regexp.Regexp
+	size       int
+}
+
+// Bounds on what is compiled. What is larger is not checked.
+const (
+	maxPattern        = 2000 // bytes
+	maxPatternProgram = 5000 // instructions
+	maxEnumTexts      = 20
+)
+
+// schema compiles a schema; nil for one that accepts everything. Those that are referred to are compiled
+// once.
+func (c *compiler) schema(node any) *schema {
+	switch s := node.(type) {
+	case bool:
+		if s {
+			return nil
+		}
+		return &schema{never: true}
+	case map[string]any:
+		ref, refers := s["$ref"].(string)
+		if !refers {
+			return c.object(s)
+		}
+		referred := c.referred(ref)
+		if !c.modern || len(s) == 1 {
+			return referred
+		}
+		siblings := c.object(s)
+		if siblings == nil {
+			return referred
+		}
+		if referred != nil {
+			siblings.allOf = append(siblings.allOf, referred)
+		}
+		return siblings
+	}
+	return nil
+}
+
+func (c *compiler) referred(ref string) *schema {
+	if known, there := c.schemas[ref]; there {
+		return known
+	}
+	target := c.lookUp(ref)
+	if target == nil {
+		c.note("The reference %.100q leads to nothing that is read.", ref)
+		return nil
+	}
+	made := &schema{} // first, so that a schema can contain itself
+	c.made = append(c.made, made)
+	c.schemas[ref] = made
+	if compiled := c.schema(target); compiled == made {
+		return made // refers to itself alone
+	} else if compiled != nil {
+		*made = *compiled
+	} else {
+		*made = *emptySchema()
+	}
+	return made
+}
+
+func emptySchema() *schema {
+	return &schema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1}
+}
+
+// notChecked are keywords that change what is valid, and are not implemented.
+var notChecked = []string{
+	"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "dependentSchemas", "minContains", "maxContains",
+}
+
+func (c *compiler) object(s map[string]any) *schema {
+	out := emptySchema()
+	c.made = append(c.made, out)
+	out.kinds = c.kindsOf(s["type"])
+	if nullable, _ := s["nullable"].(bool); nullable && !c.modern {
+		out.nullable = true
+	}
+	c.values(out, s)
+	c.numbers(out, s)
+	out.minLength, out.maxLength = count(s["minLength"]), count(s["maxLength"])
+	if expression, ok := s["pattern"].(string); ok {
+		out.pattern = c.pattern(expression)
+	}
+	out.format = text(s["format"])
+	out.minItems, out.maxItems = count(s["minItems"]), count(s["maxItems"])
+	out.unique, _ = s["uniqueItems"].(bool)
+	out.items, out.contains = c.schema(s["items"]), c.schema(s["contains"])
+	if prefix, ok := s["prefixItems"].([]any); ok && c.modern {
+		out.prefix = c.all(prefix)
+	}
+	c.members(out, s)
+	for _, list := range []struct {
+		name string
+		to   *[]*schema
+	}{{"allOf", &out.allOf}, {"anyOf", &out.anyOf}, {"oneOf", &out.oneOf}} {
+		if of, ok := s[list.name].([]any); ok {
+			*list.to = c.all(of)
+		}
+	}
+	if not, there := s["not"]; there {
+		if out.not = c.schema(not); out.not == nil {
+			out.never = true
+		}
+	}
+	if c.modern && s["if"] != nil {
+		out.condition, out.then, out.other = c.schema(s["if"]), c.schema(s["then"]), c.schema(s["else"])
+	}
+	for _, keyword := range notChecked {
+		if _, there := s[keyword]; there {
+			c.note("%s is not checked.", keyword)
+		}
+	}
+	return out
+}
+
+func (c *compiler) all(list []any) []*schema {
+	out := make([]*schema, 0, len(list))
+	for _, one := range list {
+		out = append(out, c.schema(one))
+	}
+	return out
+}
+
+func (c *compiler) kindsOf(of any) (out kinds) {
+	names, _ := of.([]any)
+	if name, ok := of.(string); ok {
+		names = []any{name}
+	}
+	for _, name := range names {
+		for _, known := range kindNames {
+			if known.name == name {
+				out |= known.kind
+			}
+		}
+	}
+	if out&kindNumber != 0 {
+		out |= kindInteger
+	}
+	return out
+}
+
+func (c *compiler) values(out *schema, s map[string]any) {
+	list, _ := s["enum"].([]any)
+	if one, there := s["const"]; there && c.modern {
+		list = []any{one}
+	}
+	if list == nil {
+		return
+	}
+	out.enum = make(map[string]bool, len(list))
+	var texts []string
+	for _, value := range list {
+		out.enum[canonical(value)] = true
+		out.composite = out.composite || kindOf(value)&(kindArray|kindObject) != 0
+		if said, err := json.Marshal(value); err == nil {
+			texts = append(texts, string(said))
+		}
+	}
+	if len(texts) <= maxEnumTexts {
+		out.enumTexts = strings.Join(texts, ", ")
+	}
+	if len(out.enumTexts) > 500 {
+		out.enumTexts = ""
+	}
+}
+
+func (c *compiler) numbers(out *schema, s map[string]any) {
+	out.minimum, out.maximum = number(s["minimum"]), number(s["maximum"])
+	if exclusive, _ := s["exclusiveMinimum"].(bool); exclusive {
+		out.minimum, out.above = nil, out.minimum
+	}
+	if exclusive, _ := s["exclusiveMaximum"].(bool); exclusive {
+		out.maximum, out.below = nil, out.maximum
+	}
+	if c.modern {
+		out.above, out.below = number(s["exclusiveMinimum"]), number(s["exclusiveMaximum"])
+	}
+	if of := number(s["multipleOf"]); of != nil && *of > 0 {
+		out.multipleOf = *of
+	}
+}
+
+func (c *compiler) members(out *schema, s map[string]any) {
+	properties, _ := s["properties"].(map[string]any)
+	if len(properties) > 0 {
+		out.properties = make(map[string]*schema, len(properties))
+	}
+	readOnly := map[string]bool{}
+	for name, property := range properties {
+		out.properties[name] = c.schema(property)
+		if only, _ := c.resolve(property)["readOnly"].(bool); only {
+			readOnly[name] = true
+		}
+	}
+	required, _ := s["required"].([]any)
+	for _, name := range required {
+		// Of a member that is only in responses, required is about responses.
+		if name, ok := name.(string); ok && !readOnly[name] {
+			out.required = append(out.required, name)
+		}
+	}
+	slices.Sort(out.required)
+	out.additional, out.names = c.schema(s["additionalProperties"]), c.schema(s["propertyNames"])
+	patterned, _ := s["patternProperties"].(map[string]any)
+	for _, expression := range sortedKeys(patterned) {
+		if p := c.pattern(expression); p != nil {
+			out.patterned = append(out.patterned, patternedProperty{p, c.schema(patterned[expression])})
+		}
+	}
+	out.minMembers, out.maxMem = count(s["minProperties"]), count(s["maxProperties"])
+	dependent, _ := s["dependentRequired"].(map[string]any)
+	for name, list := range dependent {
+		names, _ := list.([]any)
+		for _, other := range names {
+			if out.dependent == nil {
+				out.dependent = map[string][]string{}
+			}
+			out.dependent[name] = append(out.dependent[name], text(other))
+		}
+	}
+}
+
+var unicodeEscape = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
+
+// pattern compiles a regular expression of ECMA-262 as one of Go's; nil if that is not possible, as
+// with look-arounds and back references.
+func (c *compiler) pattern(expression string) *pattern {
+	if known, there := c.patterns[expression]; there {
+		return known
+	}
+	made := compilePattern(expression)
+	if made == nil {
+		c.note("The pattern %.60q is not checked: it is too large, or has what regular expressions of RE2 do not have, "+
+			"such as a look-ahead.", expression)
+	}
+	c.patterns[expression] = made
+	return made
+}
+
+func compilePattern(expression string) *pattern {
+	if len(expression) > maxPattern {
+		return nil
+	}
+	expression = unicodeEscape.ReplaceAllString(expression, `\x{$1}`)
+	parsed, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil || len(program.Inst) > maxPatternProgram {
+		return nil
+	}
+	compiled, err := regexp.Compile(expression)
+	if err != nil {
+		return nil
+	}
+	return &pattern{compiled, len(program.Inst)}
+}
+
+func number(of any) *float64 {
+	n, ok := of.(json.Number)
+	if !ok {
+		return nil
+	}
+	f, err := strconv.ParseFloat(n.String(), 64)
+	if err != nil {
+		return nil
+	}
+	return &f
+}
+
+// count returns a number of characters, items or members; -1 for none.
+func count(of any) int {
+	f := number(of)
+	if f == nil || *f < 0 || *f > 1<<31 {
+		return -1
+	}
+	return int(*f)
+}

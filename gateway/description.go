@@ -1,0 +1,178 @@
+package gateway
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"postern/core/openapi/publish"
+	"postern/core/openapi/validate"
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// description is what the gateway does with the OpenAPI document of a version.
+type description struct {
+	as          describedAs
+	requests    *validate.Validator // nil: requests are not validated
+	enforce     bool                // requests that do not match are refused; else they are only reported
+	publication snapshot.Publication
+	document    publish.Document // without a publication the zero value
+}
+
+// describedAs is what a description was compiled from.
+type describedAs struct {
+	document    [sha256.Size]byte
+	validation  snapshot.Validation
+	publication snapshot.Publication
+}
+
+// documentPath is where the document is published, below the address of an environment.
+const documentPath = "/openapi.json"
+
+// compileDescription compiles the document of a version, or takes the compiled one of the last table:
+// large documents take hundreds of milliseconds. It returns nil if there is nothing to do with it.
+func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *table) (*description, error) {
+	switch v.Validation {
+	case snapshot.ValidationOff, snapshot.ValidationReport, snapshot.ValidationEnforce:
+	default:
+		return nil, fmt.Errorf("validation %q is not known", v.Validation)
+	}
+	switch v.Publication {
+	case snapshot.PublicationOff, snapshot.PublicationCallers, snapshot.PublicationPublic:
+	default:
+		return nil, fmt.Errorf("publication %q is not known", v.Publication)
+	}
+	document, validates := v.OpenAPI, v.Validation != snapshot.ValidationOff && v.OpenAPI != nil
+	if !validates && v.Publication == snapshot.PublicationOff {
+		return nil, nil //nolint:nilnil // there is nothing to do
+	}
+	if document == nil {
+		var err error
+		if document, err = json.Marshal(publish.Generated(s, v)); err != nil {
+			return nil, err
+		}
+	}
+	as := describedAs{sha256.Sum256(document), v.Validation, v.Publication}
+	if known := cmp.Or(next.described[as], last.described[as]); known != nil {
+		return known, nil
+	}
+	out := &description{as: as, enforce: v.Validation == snapshot.ValidationEnforce, publication: v.Publication}
+	var err error
+	if validates {
+		if out.requests, err = validate.Compile(document); err != nil {
+			return nil, err
+		}
+	}
+	if v.Publication != snapshot.PublicationOff {
+		if out.document, err = publish.New(document); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// isDocument reports whether a call reads the published document.
+func (r *route) isDocument(method string) bool {
+	d := r.version.description
+	return d != nil && d.publication != snapshot.PublicationOff && r.rest == documentPath &&
+		(method == http.MethodGet || method == http.MethodHead)
+}
+
+// admitReader decides who may read a document that is public: everyone whose address may call.
+func (c *call) admitReader() policy.Decision {
+	if !policy.AdmitsAddress(&c.route.version.access.IP, c.conn.addr) {
+		return policy.Decision{Denial: policy.IPDenied}
+	}
+	return policy.Decision{Allow: true}
+}
+
+// needsHTTP reports whether net/http must serve a call: the gateway answers with a document, or reads
+// the body before it forwards it.
+func (r *route) needsHTTP(method string, length int64) bool {
+	d := r.version.description
+	if d == nil {
+		return false
+	}
+	return r.isDocument(method) || length != 0 && d.requests != nil && r.isDescribed(method)
+}
+
+func (r *route) isDescribed(method string) bool {
+	_, described := r.version.description.requests.Find(method, r.rest)
+	return described
+}
+
+// serveDocument answers with the document, whose server is the address that the caller has used.
+func (c *httpCall) serveDocument() {
+	server := c.forwardedOr("X-Forwarded-Proto", c.conn.scheme) + "://" + c.addressed() +
+		strings.TrimSuffix(c.route.prefix, "/")
+	document := c.route.version.description.document.With(publish.Server{
+		Description: c.route.environment.name,
+		URL:         server,
+	})
+	if limit := c.responseLimit(); limit > 0 && int64(len(document)) > limit {
+		c.refuse(c.responseTooLarge())
+		return
+	}
+	sum := sha256.Sum256(document)
+	etag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	h := c.w.Header()
+	h["Content-Type"] = jsonType
+	h["Etag"] = []string{etag}
+	h["Cache-Control"] = []string{"no-cache"}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
+	c.setOwnLines(h, http.StatusOK)
+	c.changesOwnAnswers().responseHeader(h)
+	setWriteDeadline(c.w, c.gateway.limits.Idle)
+	if matchesETag(c.r.Header["If-None-Match"], etag) {
+		c.status = http.StatusNotModified
+		c.w.WriteHeader(c.status)
+		return
+	}
+	c.status = http.StatusOK
+	h["Content-Length"] = []string{strconv.Itoa(len(document))}
+	c.w.WriteHeader(c.status)
+	if c.method == http.MethodHead {
+		return
+	}
+	sent, err := copyBody(c.w, strings.NewReader(string(document)), false, c.gateway.limits.Idle)
+	if c.bytesOut += sent; err != nil {
+		c.abort()
+	}
+}
+
+// addressed returns the host that the caller addressed, with its port.
+func (c *httpCall) addressed() string {
+	if c.r.Host == "" {
+		return c.host // HTTP/1.0 needs no Host
+	}
+	return c.forwardedOr("X-Forwarded-Host", c.r.Host)
+}
+
+// matchesETag reports whether If-None-Match has an ETag (RFC 9110, section 13.1.2).
+func matchesETag(lines []string, etag string) bool {
+	for _, line := range lines {
+		for one := range strings.SplitSeq(line, ",") {
+			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == etag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// explainDocument explains a call that reads the published document. The exported gateway forwards it.
+func explainDocument(out *policy.Explanation, at route) {
+	if at.version.description.publication == snapshot.PublicationPublic {
+		*out = policy.Explanation{Steps: out.Steps[:1], Exported: out.Exported}
+	}
+	if out.Denial == (policy.Denial{}) {
+		out.Pass(policy.ExplainDocument, "The gateway answers with the OpenAPI document itself.")
+		out.DecidedBy = policy.ExplainDocument
+	}
+}

@@ -1,0 +1,89 @@
+package models
+
+import (
+	"database/sql/driver"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// OpenAPISettings is a column: what the gateway does with the OpenAPI document of a version.
+type OpenAPISettings struct {
+	Validation  string `json:"validation,omitempty"`  // "": off
+	Publication string `json:"publication,omitempty"` // "": off
+}
+
+// Value implements driver.Valuer.
+func (s OpenAPISettings) Value() (driver.Value, error) { return document(s) }
+
+// Scan implements sql.Scanner.
+func (s *OpenAPISettings) Scan(value any) error {
+	type plain OpenAPISettings
+	return readDocument(value, (*plain)(s))
+}
+
+// UpdateVersionOpenAPI writes the OpenAPI settings of a version if the row still has the UpdatedAt that
+// the caller saw. It returns false if another change came first.
+func (t *Tx) UpdateVersionOpenAPI(v Version, seen time.Time) (bool, error) {
+	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
+		Select("OpenAPISettings", "UpdatedAt").
+		UpdateColumns(&v)
+	return res.RowsAffected == 1, res.Error
+}
+
+// InvalidRequest is a row of invalid_requests: calls of one day to an operation that did not match the
+// OpenAPI document, and were forwarded all the same.
+type InvalidRequest struct {
+	ProjectID string `gorm:"primaryKey"`
+	VersionID string `gorm:"primaryKey"`
+	Operation string `gorm:"primaryKey"`
+	Day       int64  `gorm:"primaryKey;autoIncrement:false"`
+	Calls     int64
+	Problem   string // of the last one
+	LastAt    time.Time
+}
+
+// AddInvalidRequests adds to the rows of a day, which are made where they are missing.
+func (t *Tx) AddInvalidRequests(rows []InvalidRequest) error {
+	if err := t.lockUsage(); err != nil {
+		return err
+	}
+	upsert := clause.OnConflict{
+		Columns: []clause.Column{{Name: "project_id"}, {Name: "version_id"}, {Name: "operation"}, {Name: "day"}},
+		DoUpdates: clause.Set{
+			{Column: clause.Column{Name: "calls"}, Value: gorm.Expr("invalid_requests.calls + excluded.calls")},
+			{Column: clause.Column{Name: "problem"}, Value: gorm.Expr("excluded.problem")},
+			{Column: clause.Column{Name: "last_at"}, Value: gorm.Expr("excluded.last_at")},
+		},
+	}
+	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
+}
+
+// InvalidRequestsOf lists what was counted of a version since a day, by operation; Day is 0 in it.
+func (t *Tx) InvalidRequestsOf(projectID, versionID string, since int64) ([]InvalidRequest, error) {
+	var rows []InvalidRequest
+	err := t.db.
+		Where("project_id = ? AND version_id = ? AND day >= ?", projectID, versionID, since).
+		Order("operation, day").
+		Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
+	var list []InvalidRequest
+	for _, row := range rows {
+		row.Day = 0
+		if n := len(list); n > 0 && list[n-1].Operation == row.Operation {
+			row.Calls += list[n-1].Calls
+			list[n-1] = row
+			continue
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
+
+// DeleteInvalidRequests forgets what was counted before a day.
+func (t *Tx) DeleteInvalidRequests(before int64) error {
+	return t.db.Where("day < ?", before).Delete(&InvalidRequest{}).Error
+}
