@@ -56,6 +56,8 @@ require (
 	gorm.io/gorm v1.31.2
 )
 
+require github.com/yuin/goldmark v1.8.7
+
 require (
 	filippo.io/hpke v0.4.0 // indirect
 	github.com/a-h/parse v0.0.0-20250122154542-74294addb73e // indirect

@@ -33,7 +33,7 @@ func (s *Server) mount(r *gin.Engine) {
 	}
 	r.GET("/metrics", gin.WrapF(s.showMetrics))
 
-	(&api.Handler{
+	document := (&api.Handler{
 		Web:         s.Site,
 		Version:     s.Version,
 		Accounts:    s.Accounts,
@@ -66,6 +66,7 @@ func (s *Server) mount(r *gin.Engine) {
 		Tokens:      s.Tokens,
 		Usage:       s.Usage,
 		Webhooks:    s.Webhooks,
+		Document:    document,
 	}).Mount(r)
 	(&oidc.Handler{Web: s.Site, Login: s.Login, Users: s.Directory, Languages: s.Languages}).Mount(r)
 	users.Mount(r)

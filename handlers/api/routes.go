@@ -7,7 +7,7 @@ import (
 
 // Mount adds the routes of the JSON API. All of them are in this file, or in a
 // function that it calls with r.
-func (h *Handler) Mount(r *gin.Engine) {
+func (h *Handler) Mount(r *gin.Engine) (document func() ([]byte, error)) {
 	r.GET("/.well-known/postern-export-key", h.showExportKeys)
 	r.POST("/oauth/device_authorization", h.authorizeDevice)
 	r.POST("/oauth/token", h.exchangeDevice)
@@ -25,6 +25,8 @@ func (h *Handler) Mount(r *gin.Engine) {
 	h.importRoutes(r, api)
 	h.exportFiles(r, api)
 	describeUsage(api.OpenAPI())
+	describeTags(api.OpenAPI())
+	return api.OpenAPI().MarshalJSON
 }
 
 // accountRoutes adds teams, sessions and credentials of accounts.

@@ -42,4 +42,7 @@ type Handler struct {
 	Tokens      *tokens.Service
 	Usage       *usage.Service
 	Webhooks    *webhooks.Service
+	Document    func() ([]byte, error) // returns the OpenAPI document of the JSON API
+
+	manual manual
 }

@@ -40,6 +40,9 @@ func (h *Handler) signInPages(p pageRouter) {
 	p.open("POST", "/recover", h.mailRecovery)
 	p.open("GET", "/recover/:code", h.showRecovery)
 	p.open("POST", "/recover/:code", h.saveRecovered)
+	p.open("GET", "/docs", h.showDocs)
+	p.open("GET", "/docs/:page", h.showDocsPage)
+	p.open("GET", "/docs/reference/:tag", h.showReference)
 	p.open("GET", "/brand/:color", h.showBrand)
 	p.openOnce("/oauth/:client/tested", h.showTestLogin) // uses up the code of a test login, which HEAD must not
 	p.open("POST", "/theme", h.chooseTheme)

@@ -38,12 +38,13 @@ var folders = []folder{
 
 	{path: "handlers", floor: edges, beside: []string{"handlers"}},
 	{path: "handlers/api", floor: edges, beside: []string{"handlers/web"}},
-	{path: "handlers/pages", floor: edges, beside: []string{"handlers/web", "views", "static"}},
+	{path: "handlers/pages", floor: edges, beside: []string{"handlers/web", "views", "static", "docs"}},
 	{path: "handlers/oidc", floor: edges, beside: []string{"handlers/web", "views"}},
 	{path: "handlers/scim", floor: edges, beside: []string{"handlers/web"}},
 	{path: "handlers/web", floor: edges, beside: []string{"views"}},
 	{path: "views", floor: edges, only: []string{"views/ui", "static"}},
 	{path: "static", floor: edges, only: []string{}},
+	{path: "docs", floor: edges, only: []string{}},
 	{path: "jobs", floor: edges},
 	{path: "client", floor: edges, only: []string{"platform/fault"}},
 	{path: "gateway", floor: edges, only: []string{
@@ -119,6 +120,7 @@ var libraries = []library{
 	{"github.com/a-h/templ", []string{"views", "handlers"}},
 	{"github.com/spf13/cobra", []string{"cmd"}},
 	{"github.com/prometheus", []string{"platform/metrics"}},
+	{"github.com/yuin/goldmark", []string{"docs"}},
 	{"github.com/wneessen/go-mail", []string{"platform/mail"}},
 	{"code.dny.dev/ssrf", []string{"platform/egress"}},
 	{"github.com/go-jose", []string{"platform/federation", "service/login", "gateway/bearer"}},

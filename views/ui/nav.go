@@ -48,7 +48,7 @@ func (p Page) teamNav() []navItem {
 	if p.Account.Audit {
 		items = append(items, navItem{url: "/audit", text: "Audit", icon: IconAudit(), current: p.below("/audit")})
 	}
-	return items
+	return append(items, navItem{url: "/docs", text: "Docs", icon: IconDocument(), current: p.below("/docs")})
 }
 
 // below reports whether the page has one of the paths or is below it.

@@ -1,0 +1,27 @@
+package docs
+
+// Chapter is a group of pages.
+type Chapter struct {
+	Title string
+	Slugs []string
+}
+
+// Contents are all pages, in reading order. A test compares them with the files.
+var Contents = []Chapter{
+	{"Start", []string{"quick-start", "projects", "versions", "openapi", "unclaimed"}},
+	{"Calls", []string{"limits", "rules", "cors", "transforms", "upstreams", "usage", "domains"}},
+	{"Login", []string{"login", "apps", "tokens", "sessions", "group-mappings", "api-scopes", "machines"}},
+	{"Leaving", []string{"leaving", "portability", "openfga", "import"}},
+	{"Team", []string{"accounts", "audit", "webhooks", "api"}},
+	{"Operation", []string{
+		"self-hosting", "replicas", "configuration", "network", "database", "storage", "versioning",
+	}},
+}
+
+func slugs() []string {
+	var all []string
+	for _, c := range Contents {
+		all = append(all, c.Slugs...)
+	}
+	return all
+}
