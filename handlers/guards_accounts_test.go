@@ -8,6 +8,9 @@ var accountGuards = map[string]guard{
 	"GET /claim/:code":   {action: access.WorkspaceClaim, outsider: 200},
 	"POST /claim/:code":  {action: access.WorkspaceClaim, outsider: 404, body: "team={team}"},
 	"POST /invite/:code": {action: access.InvitationAccept},
+	"GET /search":        {action: access.AccountRead, outsider: 200},
+	"POST /search":       {action: access.AccountRead, outsider: 200, body: "q=shop"},
+	"GET /shortcuts":     {action: access.AccountRead, outsider: 200},
 	"GET /account":       {action: access.AccountRead, outsider: 200},
 	"POST /account/password": {
 		action: access.AccountUpdate,

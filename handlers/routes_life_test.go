@@ -22,6 +22,9 @@ var anonymousLife = map[string]string{
 
 // anonymousSettings is the part of anonymous about pages of a project's settings.
 var anonymousSettings = map[string]string{
+	"GET /search":                                     "in",
+	"POST /search":                                    "in",
+	"GET /shortcuts":                                  "in",
 	"GET /projects/:project/keys":                     "in",
 	"GET /projects/:project/settings":                 "in",
 	"GET /projects/:project/limits":                   "in",

@@ -81,7 +81,7 @@ func (f KeyFilter) choose(db, q *gorm.DB) *gorm.DB {
 		q = q.Where("environment = ?", f.Environment)
 	}
 	if f.Text != "" {
-		literal := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Text))
+		literal := escapeLike(strings.ToLower(f.Text))
 		q = q.Where(`lower(prefix || '…' || last4 || ' ' || description) LIKE ? ESCAPE '\'`, "%"+literal+"%")
 	}
 	return q

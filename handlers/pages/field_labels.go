@@ -5,6 +5,7 @@ import "strings"
 // fieldLabels are the labels of form fields that differ from the field's name in words. A
 // field that several pages have gets one that fits all of them.
 var fieldLabels = map[string]string{
+	"q":                      "Search",
 	"access_minutes":         "Tokens last, in minutes",
 	"algorithm":              "Signature of tokens",
 	"allowed":                "Allowed addresses",

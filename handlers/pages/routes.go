@@ -105,6 +105,10 @@ func (h *Handler) settingsPages(p pageRouter) {
 	p.signedIn("GET", deviceApproved, h.showDecided)
 	p.signedIn("GET", deviceDenied, h.showDecided)
 	p.signedIn("GET", auditPath, h.showAudit)
+
+	p.signedIn("GET", searchPath, h.showSearch)
+	p.signedIn("POST", searchPath, h.showSearch)
+	p.signedIn("GET", "/shortcuts", h.showShortcuts)
 }
 
 // projectPages are projects, their settings, calls and exports.

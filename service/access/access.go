@@ -311,6 +311,17 @@ func (p Principal) Teams() []string {
 	return ids
 }
 
+// TeamsFor lists the ids of the teams in which the principal may do action.
+func (p Principal) TeamsFor(action Action) []string {
+	ids := []string{}
+	for id := range p.Roles {
+		if p.May(id, action) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // May reports whether Check allows the principal action in the team.
 func (p Principal) May(team string, action Action) bool { return Check(p, team, action) == nil }
 

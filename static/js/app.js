@@ -49,6 +49,46 @@
     });
   };
 
+  // Keys are left to fields and to what others do with them.
+  const typing = (element) => element.closest("input, select, textarea, [contenteditable]");
+  const opens = (event, key) => event.key === key && !event.ctrlKey && !event.metaKey && !event.altKey;
+  const clickOn = (event, selector) => {
+    const link = document.querySelector(selector);
+    if (!link || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    link.click();
+  };
+
+  // The arrow keys go through the results of the search, and through open menus.
+  const move = (event) => {
+    const results = event.target.closest("[data-panel], main")?.querySelector("#search-results");
+    const menu = event.target.closest(".menu") ?? document.querySelector(".menu:popover-open");
+    const field = results && document.getElementById("search-q");
+    let stops = [];
+    if (menu) stops = [...menu.querySelectorAll("a, button")];
+    else if (event.target === field || event.target.matches("[data-found]")) {
+      stops = [field, ...results.querySelectorAll("[data-found]")];
+    }
+    if (!stops.length) return;
+    event.preventDefault();
+    const step = event.key === "ArrowDown" ? 1 : -1;
+    const at = stops.indexOf(event.target);
+    stops[at < 0 ? 0 : (at + step + stops.length) % stops.length].focus();
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) clickOn(event, ".search-link");
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") move(event);
+    else if (event.target.id === "search-q" && event.key === "Enter") {
+      const first = document.querySelector("#search-results [data-found]");
+      if (!first) return;
+      event.preventDefault();
+      first.click();
+    } else if (typing(event.target)) return;
+    else if (opens(event, "/")) clickOn(event, ".search-link");
+    else if (opens(event, "?")) clickOn(event, 'a[href="/shortcuts"]');
+  });
+
   // The sidebar narrows at once; the server keeps the choice for the next page.
   const chooseRail = async (form, button) => {
     const body = new URLSearchParams(new FormData(form));

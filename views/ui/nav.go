@@ -51,6 +51,28 @@ func (p Page) teamNav() []navItem {
 	return append(items, navItem{url: "/docs", text: "Docs", icon: IconDocument(), current: p.below("/docs")})
 }
 
+// Places lists what the sidebar leads to.
+func (p Page) Places() []Link {
+	var links []Link
+	for _, i := range p.teamNav() {
+		links = append(links, Link{URL: i.url, Text: i.text})
+	}
+	if project := p.project(); project != nil {
+		for _, i := range p.projectNav(*project) {
+			links = append(links, Link{URL: i.url, Text: i.text + " of " + project.DisplayName})
+		}
+	}
+	return links
+}
+
+// searchURL is the address of the search, from within the page's project.
+func (p Page) searchURL() string {
+	if project := p.project(); project != nil {
+		return "/search?project=" + url.QueryEscape(project.Name)
+	}
+	return "/search"
+}
+
 // below reports whether the page has one of the paths or is below it.
 func (p Page) below(paths ...string) bool {
 	for _, path := range paths {
