@@ -9,7 +9,7 @@ var accountGuards = map[string]guard{
 	"POST /claim/:code":  {action: access.WorkspaceClaim, outsider: 404, body: "team={team}"},
 	"POST /invite/:code": {action: access.InvitationAccept},
 	"GET /search":        {action: access.AccountRead, outsider: 200},
-	"POST /search":       {action: access.AccountRead, outsider: 200, body: "q=shop"},
+	"POST /search":       {action: access.AccountRead, owner: 200, outsider: 200, body: "q=shop", silent: true},
 	"GET /shortcuts":     {action: access.AccountRead, outsider: 200},
 	"GET /account":       {action: access.AccountRead, outsider: 200},
 	"POST /account/password": {
@@ -26,6 +26,7 @@ var accountGuards = map[string]guard{
 	"POST /account/signins/:identity/unlink":           {action: access.AccountUpdate, outsider: 404},
 	"GET /teams":                                       {action: access.TeamRead, outsider: 200},
 	"POST /teams":                                      {action: access.TeamCreate, body: "name=Payments"},
+	"GET /teams/:team/settings":                        {action: access.TeamRead},
 	"GET /teams/:team":                                 {action: access.TeamRead},
 	"POST /teams/:team/rename":                         {action: access.TeamUpdate, body: "name=Renamed"},
 	"POST /teams/:team/delete":                         {action: access.TeamDelete, body: "typed_name=Team"},

@@ -24,6 +24,7 @@ var anonymousLife = map[string]string{
 var anonymousSettings = map[string]string{
 	"GET /search":                                     "in",
 	"POST /search":                                    "in",
+	"GET /teams/:team/settings":                       "in",
 	"GET /shortcuts":                                  "in",
 	"GET /projects/:project/keys":                     "in",
 	"GET /projects/:project/settings":                 "in",

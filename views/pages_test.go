@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ var preview = flag.String("preview", "", "folder to write every page and its fil
 
 // TestEveryPage holds every state of every page to what all pages promise.
 func TestEveryPage(t *testing.T) {
-	for _, s := range append(states(), peopleStates()...) {
+	for _, s := range slices.Concat(states(), peopleStates(), searchStates()) {
 		t.Run(s.name, func(t *testing.T) {
 			var buf bytes.Buffer
 			if err := s.page.Render(context.Background(), &buf); err != nil {

@@ -92,6 +92,7 @@ func teamStates() []state {
 			Error: "You are in 100 teams. Leave one to create another.",
 		})},
 		{"team", team.TeamPage(ownTeam())},
+		{"team-settings", team.SettingsPage(ownTeam())},
 		{"team-viewer", team.TeamPage(team.Team{
 			Page:  of("Payments"),
 			Name:  "Payments",

@@ -72,6 +72,7 @@ func (h *Handler) accountPages(p pageRouter) {
 	p.signedIn("GET", "/teams", h.showTeams)
 	p.signedIn("POST", "/teams", h.createTeam)
 	p.signedIn("GET", "/teams/:team", h.showTeam)
+	p.signedIn("GET", "/teams/:team/settings", h.showTeamSettings)
 	p.signedIn("POST", "/teams/:team/rename", h.saveTeamName)
 	p.signedIn("POST", "/teams/:team/leave", h.leaveTeam)
 	p.signedIn("POST", "/teams/:team/delete", h.deleteTeam)

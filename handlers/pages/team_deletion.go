@@ -50,7 +50,7 @@ func (h *Handler) deleteTeam(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("team_gone", "/teams")
 	}
-	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) {
+	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) {
 		if m.Erase != nil {
 			m.Erase.Typed = wrong.value("/confirm", typed)
 			m.Erase.Error = wrong.rest()

@@ -95,6 +95,53 @@ func (h *Handler) showTeam(v *visit) (web.Answer, error) {
 	return web.Show(team.TeamPage(m)), err
 }
 
+func (h *Handler) showTeamSettings(v *visit) (web.Answer, error) {
+	m, err := h.teamSettings(v)
+	return web.Show(team.SettingsPage(m)), err
+}
+
+func teamSettingsPath(id string) string { return teamPath(id) + "/settings" }
+
+// teamSettings is the page of a team's settings, with what the visitor may change.
+func (h *Handler) teamSettings(v *visit) (team.Team, error) {
+	found, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	if err != nil {
+		return team.Team{}, err
+	}
+	v.selectTeam(found.ID)
+	m := team.Team{
+		Page: v.shell("Settings of "+found.Name, teamSettingsPath(found.ID), teamsCrumb(),
+			ui.Crumb{Text: found.Name, URL: teamPath(found.ID)}, ui.Crumb{Text: "Settings"}),
+		Name:  found.Name,
+		Role:  roleBadge(found.Role),
+		Leave: team.Leave{Action: teamPath(found.ID) + "/leave"},
+	}
+	if access.Can(found.Role, access.TeamUpdate) {
+		m.Rename = &team.Rename{
+			Action:   teamPath(found.ID) + "/rename",
+			Revision: found.ETag,
+			Name:     ui.Value{Text: found.Name},
+		}
+	}
+	return m, h.offerDeletion(v, found.ID, &m)
+}
+
+// refusedTeamSettings shows the page of a team's settings with what mark adds to it.
+func (h *Handler) refusedTeamSettings(
+	v *visit, err error, mark func(*team.Team, *formErrors),
+) (web.Answer, error) {
+	wrong, ok := teamErrors(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.teamSettings(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	mark(&m, wrong)
+	return web.Answer{Status: wrong.status, Page: team.SettingsPage(m)}, nil
+}
+
 // teamPage is the page of a team, with what the visitor may see and change.
 func (h *Handler) teamPage(v *visit) (team.Team, error) {
 	found, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
@@ -110,10 +157,9 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 		return team.Team{}, err
 	}
 	m := team.Team{
-		Page:  v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}),
-		Name:  found.Name,
-		Role:  roleBadge(found.Role),
-		Leave: team.Leave{Action: path + "/leave"},
+		Page: v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}),
+		Name: found.Name,
+		Role: roleBadge(found.Role),
 	}
 	if members.Next != "" {
 		m.MoreURL = path + "?after=" + url.QueryEscape(members.Next)
@@ -121,12 +167,6 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 	mayChange := access.Can(found.Role, access.MemberChange)
 	for _, member := range members.Items {
 		m.Members = append(m.Members, v.memberRow(path, member, mayChange))
-	}
-	if access.Can(found.Role, access.TeamUpdate) {
-		m.Rename = &team.Rename{Action: path + "/rename", Revision: found.ETag, Name: ui.Value{Text: found.Name}}
-	}
-	if err := h.offerDeletion(v, found.ID, &m); err != nil {
-		return m, err
 	}
 	if access.Can(found.Role, access.InvitationRead) {
 		m.Invitations, err = h.invitationSection(v, path, found.ID)
@@ -185,10 +225,7 @@ func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitation
 
 // refusedTeam shows the team's page with what mark adds to it.
 func (h *Handler) refusedTeam(v *visit, err error, mark func(*team.Team, *formErrors)) (web.Answer, error) {
-	wrong, ok := formErrorsIn(err)
-	if !ok && fault.KindOf(err) == fault.Stale {
-		wrong, ok = &formErrors{status: http.StatusPreconditionFailed, public: web.ProblemOf(err, "").Detail}, true
-	}
+	wrong, ok := teamErrors(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -200,13 +237,22 @@ func (h *Handler) refusedTeam(v *visit, err error, mark func(*team.Team, *formEr
 	return web.Answer{Status: wrong.status, Page: team.TeamPage(m)}, nil
 }
 
+// teamErrors are the mistakes in err that the visitor can correct, or that the team was
+// changed meanwhile.
+func teamErrors(err error) (m *formErrors, ok bool) {
+	if fault.KindOf(err) == fault.Stale {
+		return &formErrors{status: http.StatusPreconditionFailed, public: web.ProblemOf(err, "").Detail}, true
+	}
+	return formErrorsIn(err)
+}
+
 func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
 	name := v.posted("name")
 	renamed, err := h.Accounts.RenameTeam(v.ctx(), v.who, v.param("team"), v.posted("revision"), name)
 	if err == nil {
-		return v.done("settings", teamPath(renamed.ID))
+		return v.done("settings", teamSettingsPath(renamed.ID))
 	}
-	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) {
+	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) {
 		m.Rename.Name = wrong.value("/name", name)
 		m.Rename.Error = wrong.rest()
 	})
@@ -238,7 +284,7 @@ func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
 		err = h.Accounts.Leave(v.ctx(), v.who, v.param("team"))
 	}
 	if err != nil {
-		return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) { m.Leave.Error = wrong.rest() })
+		return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) { m.Leave.Error = wrong.rest() })
 	}
 	return v.done("left", "/teams")
 }

@@ -45,9 +45,9 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Get("/projects/shop/settings").Lacks("#move")
 		first := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
-		s.Get(first).Says("section[aria-labelledby=delete]", "cannot be deleted").
+		s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "cannot be deleted").
 			Says("section[aria-labelledby=delete]", "shop").Lacks("#erase-confirm")
-		s.Post(first+"/delete", "typed_name", "x").Shows(409, "Ana").Says("[role=alert]", "The team has projects: shop")
+		s.Post(first+"/delete", "typed_name", "x").Shows(409, "Settings").Says("[role=alert]", "The team has projects: shop")
 
 		s.Submit("/teams", "name", "Payments")
 		second := ""
@@ -65,8 +65,8 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 		s.Get("/projects/shop/settings").Says("[data-flash]", "belongs to the other team").Lacks("#move option[value='" + id + "']")
 		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
 
-		s.Get(first).Says("section[aria-labelledby=delete]", "Members").Lacks("[role=alert]")
-		s.Post(first+"/delete", "typed_name", "an").Shows(422, "Ana").Says("#erase-confirm-error", "Type the team's name")
+		s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "Members").Lacks("[role=alert]")
+		s.Post(first+"/delete", "typed_name", "an").Shows(422, "Settings").Says("#erase-confirm-error", "Type the team's name")
 		s.Post(first+"/delete", "typed_name", "Ana").LeadsTo("/teams")
 		s.Get("/teams").Says("[data-flash]", "The team is deleted").Says("main", "Payments").Lacks("a[href='" + first + "']")
 		s.Post(first+"/delete", "typed_name", "Ana").Shows(404, "There is nothing here")

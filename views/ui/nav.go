@@ -48,6 +48,10 @@ func (p Page) teamNav() []navItem {
 	if p.Account.Audit {
 		items = append(items, navItem{url: "/audit", text: "Audit", icon: IconAudit(), current: p.below("/audit")})
 	}
+	if team != "/teams" {
+		settings := team + "/settings"
+		items = append(items, navItem{url: settings, text: "Settings", icon: IconSettings(), current: p.below(settings)})
+	}
 	return append(items, navItem{url: "/docs", text: "Docs", icon: IconDocument(), current: p.below("/docs")})
 }
 
