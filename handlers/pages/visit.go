@@ -161,6 +161,7 @@ func (v *visit) shell(title, here string, crumbs ...ui.Crumb) ui.Page {
 		Account: v.account,
 		Theme:   v.server.Web.Theme(v.c.Request),
 		Here:    here,
+		Control: v.server.Web.Config.PublicURL,
 		Crumbs:  crumbs,
 		Rail:    v.server.Web.Cookie(v.c.Request, web.RailCookie) == "true",
 	}

@@ -10,6 +10,7 @@ type Keys struct {
 	Action   string
 	TypesURL string // of the page of key types
 	Rows     []KeyRow
+	Curl     string // creates a key, "" for who may not
 	Total    string // such as "12,480 keys", "" while there are none
 	Create   KeyForm
 	Filter   KeyFilter

@@ -10,6 +10,7 @@ type Page struct {
 	Rail    bool     // the sidebar shows icons only
 	Flash   *Notice  // what the last action did, shown once
 	Theme   string   // "light", "dark", or "" for the system's
+	Control string   // address of the control plane, for commands
 	Here    string   // path to come back to after the theme form
 	Refresh int      // seconds until a browser without script loads the page again; 0: never
 }
