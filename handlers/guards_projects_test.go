@@ -98,6 +98,7 @@ var projectGuards = map[string]guard{
 	"GET /projects/:project/export":         {action: access.ExportRead},
 	"GET /projects/:project/export/preview": {action: access.ExportRead},
 	"GET /projects/:project/usage":          {action: access.UsageRead},
+	"GET /projects/:project/usage.csv":      {action: access.UsageRead},
 	"GET /projects/:project/requests":       {action: access.UsageRead},
 	"POST /projects/:project/export":        {action: access.ExportCreate, body: "format=data"},
 	"GET /exports/:export/download":         {action: access.ExportDownload, needs: "ready", audited: true},

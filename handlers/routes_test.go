@@ -163,6 +163,7 @@ var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonym
 		"POST /groups/:group/children/:child/remove":    "in",
 		"GET /audit":                                    "in",
 		"GET /projects/:project/usage":                  "in",
+		"GET /projects/:project/usage.csv":              "in",
 		"GET /projects/:project/requests":               "in",
 
 		"GET /oauth/:client/tested":                "in",

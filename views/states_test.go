@@ -265,6 +265,7 @@ func list() projects.List {
 				Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
 				ActiveKeys:   "128 active keys",
 				LastExport:   "exported yesterday",
+				Overview:     overview(),
 				ConfigureURL: "/projects/shop",
 				ExportURL:    "/projects/shop/export",
 				PreviewURL:   "/projects/shop/export/preview",

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"strconv"
+	"time"
 
 	"postern/views/projects"
 	"postern/views/ui"
@@ -15,10 +16,15 @@ func usage() projects.Usage {
 		if i%7 == 3 {
 			m.Chart.Bars[i].Server = 120
 		}
+		m.Chart.Bars[i].P50 = time.Duration(8+i%5) * time.Millisecond
+		m.Chart.Bars[i].P95 = time.Duration(40+i*i*7%90) * time.Millisecond
 	}
-	m.Chart.Most = "Up to 4,012"
+	m.Timed, m.Since = true, "13:00"
 	m.Facts = []ui.Fact{
 		{Label: "Calls", Value: "48,210"},
+		{Label: "Rejected", Value: "1.2 %"},
+		{Label: "Failed", Value: "0.04 %"},
+		{Label: "Latency p95", Value: "112 ms"},
 		{Label: "Bytes in", Value: "12 MB"},
 		{Label: "Bytes out", Value: "1.4 GB"},
 	}
@@ -31,6 +37,8 @@ func usage() projects.Usage {
 			BytesIn:  "11 MB",
 			BytesOut: "1.3 GB",
 			Share:    86,
+			P50:      "9.2 ms",
+			P95:      "112 ms",
 		},
 		{
 			Label:    "a partner with a very long name that goes on and on and on",
@@ -46,6 +54,26 @@ func usage() projects.Usage {
 	}
 	m.More = "Only the 50 with the most calls are shown. The API and the command line list all."
 	return m
+}
+
+func overview() projects.Overview {
+	return projects.Overview{
+		Calls:      "48,210",
+		Errors:     "0.04 %",
+		Rejected:   "and 1.2 % rejected",
+		P50:        "9.2 ms",
+		P95:        "112 ms",
+		FirstByte:  "first byte 7.1 ms / 98 ms",
+		Spark:      usage().Chart,
+		UsageURL:   "/projects/shop/usage",
+		LastExport: "exported yesterday",
+		ExportURL:  "/projects/shop/export",
+		Leaves: projects.Portability{
+			Badge: ui.Badge{Tone: ui.Good, Text: "96 % portable"},
+			Note:  "39 of 43 items exact",
+			URL:   "/exports/exp_1/ledger",
+		},
+	}
 }
 
 func usageEmpty() projects.Usage {
@@ -69,15 +97,14 @@ func usageEmpty() projects.Usage {
 			{Label: "Bytes in", Value: "0 B"},
 			{Label: "Bytes out", Value: "0 B"},
 		},
-		Chart: projects.Chart{
-			Title: "Calls by the hour",
-			Most:  "Up to 0",
-			First: "19 Nov, 15:00",
-			Last:  "20 Nov, 14:00",
-		},
+		Chart:  projects.Chart{Title: "Calls by the hour"},
+		CSVURL: "/projects/shop/usage.csv?by=key",
 	}
 	for i := range 24 {
-		m.Chart.Bars = append(m.Chart.Bars, projects.Bar{Label: "20 Nov, " + strconv.Itoa(i) + ":00"})
+		m.Chart.Bars = append(m.Chart.Bars, projects.Bar{
+			Label: "20 Nov, " + strconv.Itoa(i) + ":00",
+			Tick:  strconv.Itoa(i) + ":00",
+		})
 	}
 	return m
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -14,6 +15,7 @@ import (
 	"postern/service/access"
 	"postern/service/exports"
 	rules "postern/service/projects"
+	"postern/service/usage"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -57,6 +59,10 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	traffic, err := h.Usage.Overviews(v.ctx(), v.who, ids, lastDay.from(time.Now()))
+	if err != nil {
+		return web.Answer{}, err
+	}
 	m := projects.List{Page: v.shell("Projects", "/projects"), ReadOnly: readsOnly(v)}
 	if m.Claims, err = h.claimOffers(v); err != nil {
 		return web.Answer{}, err
@@ -72,17 +78,17 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 		m.MoreURL = "/projects?after=" + found.Next
 	}
 	for _, p := range found.Items {
-		m.Projects = append(m.Projects, h.card(p, active[p.ID], latest[p.ID]))
+		m.Projects = append(m.Projects, h.card(p, active[p.ID], latest[p.ID], traffic[p.ID]))
 	}
 	return web.Show(projects.ListPage(m)), nil
 }
 
-func (h *Handler) card(p rules.Project, activeKeys int64, latest exports.Export) projects.Card {
+func (h *Handler) card(p rules.Project, activeKeys int64, latest exports.Export, traffic usage.Series) projects.Card {
 	m := projects.Card{
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
 		Access: accessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
 		ConfigureURL: projectPath(p.Name), ExportURL: projectPath(p.Name) + "/export",
-		PreviewURL: projectPath(p.Name) + "/export/preview",
+		PreviewURL: projectPath(p.Name) + "/export/preview", Overview: overviewOf(p, traffic, latest),
 	}
 	if activeKeys > 0 {
 		m.ActiveKeys = humanize.Comma(activeKeys) + " active " + english.PluralWord(int(activeKeys), "key", "")

@@ -186,6 +186,7 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/api-audience", h.saveAPIAudience)
 
 	p.signedIn("GET", "/projects/:project/usage", h.showUsage)
+	p.signedIn("GET", "/projects/:project/usage.csv", h.downloadUsage)
 	p.signedIn("GET", "/projects/:project/requests", h.showRequests)
 	p.signedIn("GET", "/projects/:project/explain", h.showExplain)
 

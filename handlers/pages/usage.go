@@ -1,7 +1,9 @@
 package pages
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -18,18 +20,19 @@ const rowsPerUsage = 50
 
 func usagePath(p rules.Project) string { return projectPath(p.Name) + "/usage" }
 
-// period is a period of the chart, with one bar for each step.
+// period is a period of the charts, with one bar for each step.
 type period struct {
 	name, text, title string
-	by                string
 	step              time.Duration
 	steps             int
-	layout            string // of a bar's time
+	layout, tick      string // of a bar's time, in full and on the axis
 }
 
 var periods = []period{
-	{"24h", "24 hours", "Calls by the hour", usage.ByHour, time.Hour, 24, "2 Jan, 15:04"},
-	{"30d", "30 days", "Calls by the day", usage.ByDay, 24 * time.Hour, 30, "2 Jan 2006"},
+	{"24h", "24 hours", "Calls by the hour", time.Hour, 24, "2 Jan, 15:04", "15:04"},
+	{"1h", "1 hour", "Calls by the minute", time.Minute, 60, "2 Jan, 15:04", "15:04"},
+	{"7d", "7 days", "Calls by the hour", time.Hour, 7 * 24, "2 Jan, 15:04", "2 Jan"},
+	{"30d", "30 days", "Calls by the day", 24 * time.Hour, 30, "2 Jan 2006", "2 Jan"},
 }
 
 // from returns the start of the first bar, so that the last bar includes now.
@@ -46,25 +49,31 @@ type grouping struct {
 var groupings = []grouping{
 	{"key", "Key", []string{usage.ByKey, usage.ByOwner}},
 	{"owner", "Owner", []string{usage.ByOwner}},
+	{"tenant", "Tenant", []string{usage.ByTenant}},
 	{"environment", "Environment", []string{usage.ByEnvironment}},
-	{"status", "Status", []string{usage.ByStatusClass}},
 	{"route", "Route", []string{usage.ByRoute}},
+	{"status", "Status", []string{usage.ByStatusClass}},
 }
 
-// showUsage shows the first period and grouping if the query names others that are
-// unknown.
+// isTimed reports whether latencies are measured by what is grouped by.
+func (g grouping) isTimed() bool { return g.name == "route" || g.name == "environment" }
+
+// chosenUsage returns the period and grouping that the query names, the first ones if it names others.
+func chosenUsage(v *visit) (period, grouping) {
+	shown := slices.IndexFunc(periods, func(p period) bool { return p.name == v.c.Query("period") })
+	by := slices.IndexFunc(groupings, func(g grouping) bool { return g.name == v.c.Query("by") })
+	return periods[max(0, shown)], groupings[max(0, by)]
+}
+
+// showUsage shows a project's calls and latencies over time, and by something.
 func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	shown := periods[max(0, slices.IndexFunc(periods, func(p period) bool { return p.name == v.c.Query("period") }))]
-	by := groupings[max(0, slices.IndexFunc(groupings, func(g grouping) bool { return g.name == v.c.Query("by") }))]
+	shown, by := chosenUsage(v)
 	from := shown.from(time.Now())
-	series, err := h.Usage.Usage(v.ctx(), v.who, p.ID, usage.Query{
-		From:    from,
-		GroupBy: []string{shown.by, usage.ByStatusClass},
-	})
+	series, err := h.Usage.Traffic(v.ctx(), v.who, p.ID, shown.step, from)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -72,81 +81,93 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	here := func(period, by string) string { return usagePath(p) + "?period=" + period + "&by=" + by }
+	here := func(page, period, by string) string { return usagePath(p) + page + "?period=" + period + "&by=" + by }
 	m := projects.Usage{
-		Page: v.shell(
-			"Usage of "+p.DisplayName, here(shown.name, by.name), projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Usage"},
-		),
+		Page: v.shell("Usage of "+p.DisplayName, here("", shown.name, by.name), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Usage"}),
 		Head:   v.headOf(p),
 		Chart:  chartOf(shown, from, series),
-		Facts:  usageFacts(series.Total),
+		Facts:  usageFacts(series.Sum),
 		Column: by.text,
+		Timed:  by.isTimed(),
+		CSVURL: here(".csv", shown.name, by.name),
 	}
-	for _, other := range periods {
+	if !groups.From.Equal(from) {
+		m.Since = groups.From.Format("15:04")
+	}
+	for _, name := range []string{"1h", "24h", "7d", "30d"} {
+		i := slices.IndexFunc(periods, func(p period) bool { return p.name == name })
 		m.Periods = append(m.Periods, projects.Choice{
-			Text:    other.text,
-			URL:     here(other.name, by.name),
-			Current: other.name == shown.name,
+			Text:    periods[i].text,
+			URL:     here("", name, by.name),
+			Current: name == shown.name,
 		})
 	}
 	for _, other := range groupings {
 		m.By = append(m.By, projects.Choice{
 			Text:    other.text,
-			URL:     here(shown.name, other.name),
+			URL:     here("", shown.name, other.name),
 			Current: other.name == by.name,
 		})
 	}
 	for _, g := range groups.Groups {
-		m.Rows = append(m.Rows, usageRow(p, by.name, g, series.Total.Calls))
+		m.Rows = append(m.Rows, usageRow(p, by.name, g, series.Sum.Calls()))
 	}
 	if groups.More {
-		m.More = "Only the " + humanize.Comma(rowsPerUsage) + " with the most calls are shown. The API and the " +
-			"command line have all."
+		m.More = "Only the " + humanize.Comma(rowsPerUsage) + " with the most calls are shown. The CSV file has all."
 	}
 	return web.Show(projects.UsagePage(m)), nil
 }
 
-func usageFacts(total usage.Sums) []ui.Fact {
+func usageFacts(sum usage.Traffic) []ui.Fact {
 	return []ui.Fact{
-		{Label: "Calls", Value: humanize.Comma(total.Calls)},
-		{Label: "Bytes in", Value: bytesText(total.BytesIn)},
-		{Label: "Bytes out", Value: bytesText(total.BytesOut)},
+		{Label: "Calls", Value: humanize.Comma(sum.Calls())},
+		{Label: "Rejected", Value: shareText(sum.Rejected, sum.Calls())},
+		{Label: "Failed", Value: shareText(sum.Failed, sum.Calls())},
+		{Label: "Latency p50", Value: projects.LatencyText(sum.Total.P50)},
+		{Label: "Latency p95", Value: projects.LatencyText(sum.Total.P95)},
+		{Label: "First byte p95", Value: projects.LatencyText(sum.FirstByte.P95)},
+		{Label: "Bytes in", Value: bytesText(sum.BytesIn)},
+		{Label: "Bytes out", Value: bytesText(sum.BytesOut)},
 	}
 }
 
 func bytesText(n int64) string { return humanize.Bytes(uint64(n)) }
 
+// shareText returns a part of calls in percent, so that 0 % is none and 100 % is all.
+func shareText(part, all int64) string {
+	if part == 0 || all == 0 {
+		return "0 %"
+	}
+	percent := float64(part) * 100 / float64(all)
+	switch {
+	case percent < 0.01:
+		return "< 0.01 %"
+	case percent > 99.9 && part < all:
+		return "> 99.9 %"
+	case percent < 1:
+		return strconv.FormatFloat(percent, 'f', 2, 64) + " %"
+	}
+	return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
+}
+
 // chartOf has a bar for every step, including steps without a call.
-func chartOf(shown period, from time.Time, series usage.Usage) projects.Chart {
+func chartOf(shown period, from time.Time, series usage.Series) projects.Chart {
 	bars := make([]projects.Bar, shown.steps)
 	for i := range bars {
-		bars[i].Label = from.Add(shown.step * time.Duration(i)).Format(shown.layout)
+		at := from.Add(shown.step * time.Duration(i))
+		bars[i].Label, bars[i].Tick = at.Format(shown.layout), at.Format(shown.tick)
 	}
-	most := int64(0)
-	for _, g := range series.Groups {
-		i := int(g.Since.Sub(from) / shown.step)
+	for _, t := range series.Points {
+		i := int(t.Since.Sub(from) / shown.step)
 		if i < 0 || i >= len(bars) {
 			continue // the clock went on to the next step meanwhile
 		}
 		bar := &bars[i]
-		switch g.StatusClass {
-		case "4xx":
-			bar.Client += g.Calls
-		case "5xx":
-			bar.Server += g.Calls
-		default:
-			bar.Good += g.Calls
-		}
-		most = max(most, bar.Good+bar.Client+bar.Server)
+		bar.Good, bar.Client, bar.Server = t.Answered, t.Rejected, t.Failed
+		bar.P50, bar.P95 = t.Total.P50, t.Total.P95
 	}
-	return projects.Chart{
-		Title: shown.title,
-		Most:  "Up to " + humanize.Comma(most),
-		First: bars[0].Label,
-		Last:  bars[len(bars)-1].Label,
-		Bars:  bars,
-	}
+	return projects.Chart{Title: shown.title, Bars: bars}
 }
 
 func usageRow(p rules.Project, by string, g usage.Group, total int64) projects.UsageRow {
@@ -155,6 +176,8 @@ func usageRow(p rules.Project, by string, g usage.Group, total int64) projects.U
 		BytesIn:  bytesText(g.BytesIn),
 		BytesOut: bytesText(g.BytesOut),
 	}
+	latency := cmp.Or(g.Latency, &usage.Latency{})
+	row.P50, row.P95 = projects.LatencyText(latency.Total.P50), projects.LatencyText(latency.Total.P95)
 	if total > 0 {
 		row.Share = min(100, (g.Calls*100+total-1)/total)
 	}
@@ -166,17 +189,15 @@ func usageRow(p rules.Project, by string, g usage.Group, total int64) projects.U
 		if g.Owner != "" {
 			row.Label = g.Owner + ", without a key"
 		}
-	case by == "owner" && g.Owner == "":
-		row.Label = "none"
 	case by == "owner":
-		row.Label = g.Owner
+		row.Label = cmp.Or(g.Owner, "none")
+	case by == "tenant":
+		row.Label = cmp.Or(g.Tenant, "none")
 	case by == "environment":
 		row.Label = g.Environment.Version + " " + g.Environment.Name
-	case by == "status" && g.StatusClass == "":
-		row.Label = "broken off"
 	case by == "status":
-		row.Label = g.StatusClass
-	default:
+		row.Label = cmp.Or(g.StatusClass, "broken off")
+	case by == "route":
 		row.Label, row.Mono = g.Route, true
 	}
 	return row

@@ -70,7 +70,9 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 			Says("nav[aria-label=Project] [aria-current]", "Usage").
 			Says("#calls-title", "Calls by the hour").
 			Says("dl", "1,234").
-			Says("dl", "1.2 MB")
+			Says("dl", "1.2 MB").
+			Says("dl", "Latency p95").
+			Says("rect.chart-place:last-of-type title", "1234 calls, 1 rejected p50")
 		if bars := page.Find("rect[class^='bar-'][x]").Length(); bars != 2 {
 			t.Errorf("%d parts of bars, want 2", bars)
 		}
@@ -94,6 +96,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 			"environment": "1.0.0 prod",
 			"status":      "4xx",
 			"route":       "/*",
+			"tenant":      "default",
 			"nonsense":    "without a valid key",
 		} {
 			s.Get("/projects/shop/usage?period=30d&by="+by).
@@ -101,7 +104,47 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 				Says("#calls-title", "Calls by the day").
 				Says("section[aria-labelledby=by-title] tbody", want)
 		}
+		for period, steps := range map[string]int{"1h": 60, "24h": 24, "7d": 168, "30d": 30} {
+			page := s.Get("/projects/shop/usage?period="+period).Says("dl", "1,234").Says("nav [aria-current=true]", "")
+			if rows := page.Find("details tbody tr").Length(); rows != steps {
+				t.Errorf("%s: %d rows, want %d", period, rows, steps)
+			}
+		}
+		s.Get("/projects").Says("main dl", "1,234")
 		s.Get("/projects/none/usage").Shows(404, "There is nothing here")
+	})
+}
+
+func TestUsageAsCSV(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		id := callsOn(s, 3)
+		formula := usage.Call{Owner: "=1+1", Status: 200, Start: time.Now()}
+		project, err := s.Server.Keys.DB.Read(t.Context()).ProjectByName("shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		formula.ProjectID = project.ID
+		s.Server.Usage.Recorder.Observe(formula)
+		file := s.Get("/projects/shop/usage.csv?by=key&period=7d")
+		if file.Header.Get("Content-Disposition") != `attachment; filename="shop-usage-7d-key.csv"` {
+			t.Errorf("%d %v", file.Status, file.Header)
+		}
+		lines := strings.Split(strings.TrimSpace(file.Raw), "\n")
+		if lines[0] != "from,to,key,owner,calls,bytes_in,bytes_out" || len(lines) != 4 {
+			t.Fatalf("%s", file.Raw)
+		}
+		if !strings.HasSuffix(lines[1], ","+id+",bootstrap,3,0,3000") {
+			t.Errorf("the key's row is %s", lines[1])
+		}
+		if !strings.Contains(file.Raw, ",'=1+1,") {
+			t.Errorf("a spreadsheet would calculate an owner:\n%s", file.Raw)
+		}
+		routes := s.Get("/projects/shop/usage.csv?by=route")
+		if !strings.Contains(routes.Raw, ",first_byte_p95_ms\n") || !strings.Contains(routes.Raw, ",/*,4,0,3000,") {
+			t.Errorf("by route:\n%s", routes.Raw)
+		}
 	})
 }
 

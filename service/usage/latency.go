@@ -66,23 +66,18 @@ func (s *Service) Traffic(
 	return series[row.ID], nil
 }
 
-// Overviews returns the traffic of projects since from by the hour. Projects without calls are absent. What this process
-// has counted in the last 15 seconds may be missing.
+// Overviews returns the traffic of projects since from by the hour, by their ids. Projects without calls are absent. What
+// was counted in the last 15 seconds may be missing. It fails if the principal may not read one of them.
 func (s *Service) Overviews(
-	ctx context.Context, p access.Principal, projects []string, from time.Time,
+	ctx context.Context, p access.Principal, projectIDs []string, from time.Time,
 ) (map[string]Series, error) {
 	tx := s.DB.Read(ctx)
-	var ids []string
-	for _, ref := range projects {
-		row, err := access.Project(tx, p, ref, access.UsageRead)
-		if err != nil {
-			return nil, fmt.Errorf("usage: traffic of %s: %w", ref, err)
-		}
-		ids = append(ids, row.ID)
+	if err := access.Projects(tx, p, projectIDs, access.UsageRead); err != nil {
+		return nil, fmt.Errorf("usage: traffic of projects: %w", err)
 	}
-	series, err := readSeries(tx, ids, time.Hour, from)
+	series, err := readSeries(tx, projectIDs, time.Hour, from)
 	if err != nil {
-		return nil, fmt.Errorf("usage: traffic of %d projects: %w", len(ids), err)
+		return nil, fmt.Errorf("usage: traffic of %d projects: %w", len(projectIDs), err)
 	}
 	return series, nil
 }

@@ -80,7 +80,7 @@ func TestTraffic_ofReplicasAddsUp(t *testing.T) {
 		if got := w.traffic(time.Hour, now.Add(-time.Hour)).Sum.Calls(); got != 7 {
 			t.Errorf("%d calls, want 7", got)
 		}
-		overviews, err := w.Overviews(t.Context(), w.owner, []string{"shop"}, now.Add(-time.Hour))
+		overviews, err := w.Overviews(t.Context(), w.owner, []string{w.project.ID}, now.Add(-time.Hour))
 		if err != nil || overviews[w.project.ID].Sum.Calls() != 7 {
 			t.Errorf("overview %+v, %v", overviews, err)
 		}

@@ -28,7 +28,8 @@ type Card struct {
 	ActiveKeys   string    // such as "2 active keys"
 	LastExport   string    // such as "Exported yesterday"
 	Addresses    []Address // the first few
-	More         string    // such as "17 more environments", "" where all are shown
+	Overview     Overview
+	More         string // such as "17 more environments", "" where all are shown
 	ConfigureURL string
 	ExportURL    string
 	PreviewURL   string // of what an export would move

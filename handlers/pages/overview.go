@@ -1,0 +1,63 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"postern/service/exports"
+	rules "postern/service/projects"
+	"postern/service/usage"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// lastDay is the period of overviews.
+var lastDay = periods[0]
+
+// overviewOf sums up a project: its traffic of the last day, and what its latest export moved.
+func overviewOf(p rules.Project, traffic usage.Series, latest exports.Export) projects.Overview {
+	sum := traffic.Sum
+	m := projects.Overview{
+		Calls:      humanize.Comma(sum.Calls()),
+		Errors:     shareText(sum.Failed, sum.Calls()),
+		P50:        projects.LatencyText(sum.Total.P50),
+		P95:        projects.LatencyText(sum.Total.P95),
+		Spark:      chartOf(lastDay, lastDay.from(time.Now()), traffic),
+		UsageURL:   usagePath(p),
+		LastExport: lastExportText(latest),
+		ExportURL:  projectPath(p.Name) + "/export",
+		Leaves:     portability(p, latest),
+	}
+	if sum.Rejected > 0 {
+		m.Rejected = "and " + shareText(sum.Rejected, sum.Calls()) + " rejected"
+	}
+	if sum.FirstByte.P95 > 0 {
+		m.FirstByte = "first byte " + projects.LatencyText(sum.FirstByte.P50) + " / " +
+			projects.LatencyText(sum.FirstByte.P95)
+	}
+	return m
+}
+
+// portability says how much of a project its latest export moved exactly or approximately.
+func portability(p rules.Project, latest exports.Export) projects.Portability {
+	out := projects.Portability{
+		Badge: ui.Badge{Text: "not tried yet"},
+		Note:  "See what leaves",
+		URL:   projectPath(p.Name) + "/export/preview",
+	}
+	of := latest.Summary
+	all := of.Exact + of.Approximate + of.Lossy + of.Skipped
+	if all == 0 {
+		return out
+	}
+	moved := of.Exact + of.Approximate
+	out.Badge = ui.Badge{Text: strconv.FormatInt(moved*100/all, 10) + " % portable", Tone: ui.Good}
+	if of.Lossy > 0 {
+		out.Badge.Tone = ui.Warn
+	}
+	out.Note = humanize.Comma(of.Exact) + " of " + humanize.Comma(all) + " items exact"
+	out.URL = ledgerPath(latest.ID)
+	return out
+}

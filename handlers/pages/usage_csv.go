@@ -1,0 +1,96 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/csv"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/handlers/web"
+	"postern/service/usage"
+)
+
+// downloadUsage answers with the breakdown of the page as a file (RFC 4180), all rows of it.
+func (h *Handler) downloadUsage(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	shown, by := chosenUsage(v)
+	found, err := h.Usage.Usage(v.ctx(), v.who, p.ID, usage.Query{From: shown.from(time.Now()), GroupBy: by.by})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	var file bytes.Buffer
+	out := csv.NewWriter(&file)
+	head := []string{"from", "to"}
+	for _, name := range by.by {
+		head = append(head, csvColumns[name].head...)
+	}
+	head = append(head, "calls", "bytes_in", "bytes_out")
+	if by.isTimed() {
+		head = append(head, "p50_ms", "p95_ms", "first_byte_p50_ms", "first_byte_p95_ms")
+	}
+	rows := [][]string{head}
+	for _, g := range found.Groups {
+		rows = append(rows, csvRow(by, found, g))
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return web.Answer{}, err
+	}
+	v.c.Header("Content-Disposition", `attachment; filename="`+p.Name+"-usage-"+shown.name+"-"+by.name+`.csv"`)
+	v.c.Data(http.StatusOK, "text/csv; charset=utf-8; header=present", file.Bytes())
+	return web.Answer{}, nil
+}
+
+// csvColumn is what the file has of a criterion.
+type csvColumn struct {
+	head  []string
+	cells func(usage.Group) []string
+}
+
+var csvColumns = map[string]csvColumn{
+	usage.ByKey:         {[]string{"key"}, func(g usage.Group) []string { return []string{g.Key} }},
+	usage.ByOwner:       {[]string{"owner"}, func(g usage.Group) []string { return []string{g.Owner} }},
+	usage.ByTenant:      {[]string{"tenant"}, func(g usage.Group) []string { return []string{g.Tenant} }},
+	usage.ByRoute:       {[]string{"route"}, func(g usage.Group) []string { return []string{g.Route} }},
+	usage.ByStatusClass: {[]string{"status_class"}, func(g usage.Group) []string { return []string{g.StatusClass} }},
+	usage.ByEnvironment: {[]string{"version", "environment"}, func(g usage.Group) []string {
+		return []string{g.Environment.Version, g.Environment.Name}
+	}},
+}
+
+func csvRow(by grouping, of usage.Usage, g usage.Group) []string {
+	row := []string{of.From.Format(time.RFC3339), of.To.Format(time.RFC3339)}
+	for _, name := range by.by {
+		for _, cell := range csvColumns[name].cells(g) {
+			row = append(row, csvText(cell))
+		}
+	}
+	for _, n := range []int64{g.Calls, g.BytesIn, g.BytesOut} {
+		row = append(row, strconv.FormatInt(n, 10))
+	}
+	if !by.isTimed() {
+		return row
+	}
+	if g.Latency == nil {
+		return append(row, "", "", "", "")
+	}
+	for _, q := range []usage.Quantiles{g.Latency.Total, g.Latency.FirstByte} {
+		for _, d := range []time.Duration{q.P50, q.P95} {
+			row = append(row, strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64))
+		}
+	}
+	return row
+}
+
+// csvText returns a text as a cell that no spreadsheet takes for a formula (CWE-1236): owners and routes are texts of
+// customers.
+func csvText(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
