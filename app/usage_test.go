@@ -293,7 +293,7 @@ func (r *running) awaitLog(t *testing.T, calls int64) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		log, err := r.api.RecentRequests(t.Context(), "shop", "", 1)
+		log, err := r.api.RecentRequests(t.Context(), "shop", client.RequestFilter{}, "", 1)
 		if err != nil {
 			t.Fatal(err)
 		}

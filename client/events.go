@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"postern/platform/fault"
@@ -20,12 +21,18 @@ var errNoStream = errors.New("the answer is no stream of events")
 
 // stream opens a stream of server-sent events (WHATWG HTML, 9.2) after the event with the id
 // after, "" for its beginning. The caller closes the body.
-func (c *Client) stream(ctx context.Context, after string, segments ...string) (*http.Response, error) {
+func (c *Client) stream(
+	ctx context.Context, after string, query url.Values, segments ...string,
+) (*http.Response, error) {
+	suffix := ""
+	if len(query) > 0 {
+		suffix = "?" + query.Encode()
+	}
 	header := http.Header{"Accept": {"text/event-stream, application/problem+json"}}
 	if after != "" {
 		header.Set("Last-Event-ID", after)
 	}
-	response, err := c.sendWith(ctx, http.MethodGet, nil, "", segments, header)
+	response, err := c.sendWith(ctx, http.MethodGet, nil, suffix, segments, header)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func (c *Client) followExportOnce(ctx context.Context, id string, progress func(
 	defer stop()
 	silence := time.AfterFunc(c.firstEvent, stop)
 	defer silence.Stop()
-	response, err := c.stream(ctx, "", "api", "v1", "exports", id, "events")
+	response, err := c.stream(ctx, "", nil, "api", "v1", "exports", id, "events")
 	if err != nil {
 		return e, false
 	}

@@ -91,6 +91,7 @@ type Request struct {
 	ID          string    `json:"id"`
 	Time        time.Time `json:"time"`
 	DurationMS  float64   `json:"duration_ms"`
+	FirstByteMS *float64  `json:"first_byte_ms"`
 	Method      string    `json:"method"`
 	Path        string    `json:"path"`
 	Route       string    `json:"route"` // path template
@@ -113,10 +114,33 @@ type Requests struct {
 	Dropped    int64     `json:"dropped"` // calls that the log dropped under load
 }
 
-// RecentRequests returns the latest calls of a project, at most limit, from the cursor
+// RequestFilter selects calls. Its zero value selects all.
+type RequestFilter struct {
+	Status string // such as 404 or 4xx
+	Owner  string
+	Path   string // a part of it
+	Code   string
+}
+
+func (f RequestFilter) query() url.Values {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"status": f.Status, "owner": f.Owner, "path": f.Path, "code": f.Code,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// RecentRequests returns the latest calls of a project that filter selects, at most limit, from the cursor
 // on.
-func (c *Client) RecentRequests(ctx context.Context, project, cursor string, limit int) (Requests, error) {
-	query := url.Values{"limit": {strconv.Itoa(limit)}}
+func (c *Client) RecentRequests(
+	ctx context.Context, project string, filter RequestFilter, cursor string, limit int,
+) (Requests, error) {
+	query := filter.query()
+	query.Set("limit", strconv.Itoa(limit))
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}
@@ -132,14 +156,16 @@ type Followed struct {
 	Missed  int64
 }
 
-// FollowRequests iterates over the calls of a project as they happen. It starts after
+// FollowRequests iterates over the calls of a project that filter selects, as they happen. It starts after
 // the call with the given id, now if the id is "", or at the oldest call in the log if the id
 // is not in the log. It opens a new stream when the server ends one, and ends
 // after the first error or with the context.
-func (c *Client) FollowRequests(ctx context.Context, project, after string) iter.Seq2[Followed, error] {
+func (c *Client) FollowRequests(
+	ctx context.Context, project string, filter RequestFilter, after string,
+) iter.Seq2[Followed, error] {
 	return func(yield func(Followed, error) bool) {
 		for ctx.Err() == nil {
-			goOn, err := c.followOnce(ctx, project, &after, yield)
+			goOn, err := c.followOnce(ctx, project, filter, &after, yield)
 			if err != nil && ctx.Err() == nil {
 				yield(Followed{}, err)
 				return
@@ -160,9 +186,9 @@ const askAgain = time.Second
 
 // followOnce reads one stream to its end and stores the last id in after.
 func (c *Client) followOnce(
-	ctx context.Context, project string, after *string, yield func(Followed, error) bool,
+	ctx context.Context, project string, filter RequestFilter, after *string, yield func(Followed, error) bool,
 ) (goOn bool, err error) {
-	response, err := c.stream(ctx, *after, "api", "v1", "projects", project, "requests")
+	response, err := c.stream(ctx, *after, filter.query(), "api", "v1", "projects", project, "requests")
 	if err != nil {
 		return false, err
 	}

@@ -77,7 +77,7 @@ func TestFollowRequests(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
 	last := ""
-	for next, err := range api.FollowRequests(ctx, "shop", "none") {
+	for next, err := range api.FollowRequests(ctx, "shop", client.RequestFilter{}, "none") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,20 +85,20 @@ func TestFollowRequests(t *testing.T) {
 		break
 	}
 	through(t, proxy, "/late")
-	for next, err := range api.FollowRequests(ctx, "shop", last) {
+	for next, err := range api.FollowRequests(ctx, "shop", client.RequestFilter{}, last) {
 		if err != nil || next.Request.Path != "/shop/1.0.0/prod/late" {
 			t.Errorf("after the first: %+v, %v", next.Request, err)
 		}
 		break
 	}
-	for _, err := range api.FollowRequests(ctx, "nope", "") {
+	for _, err := range api.FollowRequests(ctx, "nope", client.RequestFilter{}, "") {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("of no project: %v", err)
 		}
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	for next, err := range api.FollowRequests(over, "shop", "") {
+	for next, err := range api.FollowRequests(over, "shop", client.RequestFilter{}, "") {
 		t.Errorf("with an ended context: %+v, %v", next, err)
 	}
 }

@@ -54,6 +54,7 @@ var guards = merge(
 	publicGuards,
 	accountGuards,
 	projectGuards,
+	usageGuards,
 	domainGuards,
 	ruleGuards,
 	transformGuards,

@@ -13,7 +13,7 @@ import (
 // anonymous has the answer of every route to a caller without a credential: a status, a
 // path that it redirects to, or "in" for the sign-in page.
 var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonymousLogin, projectAnonymous, domainAnonymous, ruleAnonymous,
-	openAPIAnonymous, transformAnonymous,
+	openAPIAnonymous, transformAnonymous, usageAnonymous,
 	map[string]string{
 		"GET /healthz":                        "200",
 		"GET /readyz":                         "200",
@@ -162,9 +162,6 @@ var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonym
 		"POST /groups/:group/children":                  "in",
 		"POST /groups/:group/children/:child/remove":    "in",
 		"GET /audit":                                    "in",
-		"GET /projects/:project/usage":                  "in",
-		"GET /projects/:project/usage.csv":              "in",
-		"GET /projects/:project/requests":               "in",
 
 		"GET /oauth/:client/tested":                "in",
 		"GET /oauth/:client/login/:attempt":        "403",
@@ -328,8 +325,6 @@ var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonym
 		"POST /api/v1/keys/:key/revoke":                                                     "401",
 		"GET /api/v1/audit":                                                                 "401",
 		"GET /api/v1/audit/verify":                                                          "401",
-		"GET /api/v1/projects/:project/usage":                                               "401",
-		"GET /api/v1/projects/:project/requests":                                            "401",
 		"GET /api/v1/webhooks":                                                              "401",
 		"POST /api/v1/webhooks":                                                             "401",
 		"GET /api/v1/webhooks/:webhook":                                                     "401",

@@ -9,6 +9,7 @@ import (
 
 func configure() projects.Configure {
 	return projects.Configure{
+		Overview: overview(),
 		Move: &projects.Move{
 			Action: "/projects/shop/move",
 			Teams:  []ui.Option{{Value: "team_2", Title: "Payments"}, {Value: "team_3", Title: "A team with a long name", Chosen: true}},

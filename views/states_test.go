@@ -167,6 +167,7 @@ func projectStates() []state {
 		{"usage", projects.UsagePage(usage())},
 		{"usage-empty", projects.UsagePage(usageEmpty())},
 		{"requests", projects.RequestsPage(requests())},
+		{"request", projects.RequestPage(request())},
 		{"requests-empty", projects.RequestsPage(requestsEmpty())},
 	}
 }

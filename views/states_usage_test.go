@@ -10,15 +10,7 @@ import (
 
 func usage() projects.Usage {
 	m := usageEmpty()
-	for i := range m.Chart.Bars {
-		n := int64(i)
-		m.Chart.Bars[i].Good, m.Chart.Bars[i].Client = n*n*37%4000, n*13%300
-		if i%7 == 3 {
-			m.Chart.Bars[i].Server = 120
-		}
-		m.Chart.Bars[i].P50 = time.Duration(8+i%5) * time.Millisecond
-		m.Chart.Bars[i].P95 = time.Duration(40+i*i*7%90) * time.Millisecond
-	}
+	m.Chart = chart()
 	m.Timed, m.Since = true, "13:00"
 	m.Facts = []ui.Fact{
 		{Label: "Calls", Value: "48,210"},
@@ -56,6 +48,26 @@ func usage() projects.Usage {
 	return m
 }
 
+func chart() projects.Chart {
+	m := projects.Chart{Title: "Calls by the hour"}
+	for i := range 24 {
+		n := int64(i)
+		b := projects.Bar{
+			Label:  "20 Nov, " + strconv.Itoa(i) + ":00",
+			Tick:   strconv.Itoa(i) + ":00",
+			Good:   n * n * 37 % 4000,
+			Client: n * 13 % 300,
+			P50:    time.Duration(8+i%5) * time.Millisecond,
+			P95:    time.Duration(40+i*i*7%90) * time.Millisecond,
+		}
+		if i%7 == 3 {
+			b.Server = 120
+		}
+		m.Bars = append(m.Bars, b)
+	}
+	return m
+}
+
 func overview() projects.Overview {
 	return projects.Overview{
 		Calls:      "48,210",
@@ -64,7 +76,7 @@ func overview() projects.Overview {
 		P50:        "9.2 ms",
 		P95:        "112 ms",
 		FirstByte:  "first byte 7.1 ms / 98 ms",
-		Spark:      usage().Chart,
+		Spark:      chart(),
 		UsageURL:   "/projects/shop/usage",
 		LastExport: "exported yesterday",
 		ExportURL:  "/projects/shop/export",
@@ -100,13 +112,40 @@ func usageEmpty() projects.Usage {
 		Chart:  projects.Chart{Title: "Calls by the hour"},
 		CSVURL: "/projects/shop/usage.csv?by=key",
 	}
-	for i := range 24 {
-		m.Chart.Bars = append(m.Chart.Bars, projects.Bar{
-			Label: "20 Nov, " + strconv.Itoa(i) + ":00",
-			Tick:  strconv.Itoa(i) + ":00",
-		})
+	for _, b := range chart().Bars {
+		m.Chart.Bars = append(m.Chart.Bars, projects.Bar{Label: b.Label, Tick: b.Tick})
 	}
 	return m
+}
+
+func request() projects.RequestDetail {
+	row := requests().Rows[0]
+	return projects.RequestDetail{
+		Page:    in("Request", "/projects/shop/requests/ab12-9", "Storefront API", "Requests"),
+		Request: row,
+		Facts: []ui.Fact{
+			{Label: "Time", Value: "20 Nov 2026, 14:03:22.118 UTC"},
+			{Label: "Took", Value: "12.4 ms"},
+			{Label: "First byte", Value: "9.1 ms"},
+			{Label: "Route", Value: "/orders/{id}", Mono: true},
+			{Label: "Environment", Value: "2.1.0 prod"},
+			{Label: "Address", Value: "192.0.2.7", Mono: true},
+			{Label: "Body in, out", Value: "0 B, 1.2 kB"},
+		},
+		Steps: []projects.ExplainedStep{
+			{Name: "Route", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}},
+			{Name: "Access", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}},
+			{Name: "Limits", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}},
+			{Name: "Forward", Outcome: ui.Badge{Tone: ui.Good, Text: "200"}, Detail: "the upstream answered"},
+		},
+		Upstream: []ui.Fact{
+			{Label: "X-Real-IP", Value: "192.0.2.7", Mono: true},
+			{Label: "X-Consumer-Username", Value: "billing-service", Mono: true},
+			{Label: "X-Internal-Token", Value: "***", Mono: true},
+		},
+		Curl:    `curl -i -H "X-API-Key: $API_KEY" 'http://localhost:8090/shop/2.1.0/prod/orders/42'`,
+		BackURL: "/projects/shop/requests",
+	}
 }
 
 func requests() projects.Requests {
@@ -114,6 +153,7 @@ func requests() projects.Requests {
 	m.LiveFrom, m.OlderURL = "ab12-9", "/projects/shop/requests?before=ab12-1"
 	m.Dropped = "The log was too busy for 12 calls. They were served and counted all the same."
 	row := projects.Request{
+		URL:         "/projects/shop/requests/ab12-9",
 		ExplainURL:  "/projects/shop/explain?method=GET&path=%2Forders",
 		Time:        "14:03:22.118",
 		Stamp:       "2026-11-20T14:03:22.118Z",
@@ -147,5 +187,6 @@ func requestsEmpty() projects.Requests {
 	return projects.Requests{
 		Page: in("Requests", "/projects/shop/requests", "Storefront API", "Requests"), Head: head,
 		LiveURL: "/projects/shop/requests", LiveFrom: "none", Here: "/projects/shop/requests",
+		Path: "/projects/shop/requests", Statuses: []ui.Option{{Title: "All"}, {Value: "4xx", Title: "4xx"}},
 	}
 }

@@ -18,6 +18,7 @@ const maxRequests = 200
 func newRequests(t terminal) *cobra.Command {
 	var limit int
 	var follow bool
+	var filter client.RequestFilter
 	command := &cobra.Command{
 		Use:   "requests PROJECT",
 		Short: "Show the latest calls of a project, or follow them",
@@ -27,8 +28,9 @@ answers.
 
 With --follow, new calls are shown as they arrive until you press Ctrl-C; with
 --json too, as one JSON object per line.`,
-		Example: `  postern requests shop --follow`,
-		Args:    exactly("PROJECT"),
+		Example: `  postern requests shop --follow
+  postern requests shop --status 4xx --path /orders`,
+		Args: exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if limit < 1 || limit > maxRequests {
 				return usageError{fmt.Sprintf("--limit is 1 to %d", maxRequests)}
@@ -38,14 +40,14 @@ With --follow, new calls are shown as they arrive until you press Ctrl-C; with
 				return err
 			}
 			found, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (seen, error) {
-				list, err := api.RecentRequests(ctx, args[0], "", limit)
+				list, err := api.RecentRequests(ctx, args[0], filter, "", limit)
 				return seen{list, api}, err
 			})
 			switch {
 			case err != nil:
 				return err
 			case follow:
-				return followRequests(c.Context(), t, found, args[0], wantsJSON(c))
+				return followRequests(c.Context(), t, found, args[0], filter, wantsJSON(c))
 			case wantsJSON(c):
 				return printJSON(t.out, found.Requests)
 			}
@@ -61,6 +63,10 @@ With --follow, new calls are shown as they arrive until you press Ctrl-C; with
 	flags.SortFlags = false
 	flags.BoolVarP(&follow, "follow", "f", false, "show new calls as they arrive")
 	flags.IntVar(&limit, "limit", 50, "number of calls to show")
+	flags.StringVar(&filter.Status, "status", "", "only calls with this status, such as 404, or class, such as 4xx")
+	flags.StringVar(&filter.Owner, "owner", "", "only calls of this owner")
+	flags.StringVar(&filter.Path, "path", "", "only calls whose path contains this")
+	flags.StringVar(&filter.Code, "code", "", "only calls that the gateway answered with this code")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -87,7 +93,9 @@ func requestCells(r client.Request) []string {
 	}
 }
 
-func followRequests(ctx context.Context, t terminal, from seen, project string, asJSON bool) error {
+func followRequests(
+	ctx context.Context, t terminal, from seen, project string, filter client.RequestFilter, asJSON bool,
+) error {
 	show := func(r client.Request) error {
 		if asJSON {
 			out := json.NewEncoder(t.out)
@@ -104,7 +112,7 @@ func followRequests(ctx context.Context, t terminal, from seen, project string, 
 		}
 		after = r.ID
 	}
-	for next, err := range from.by.FollowRequests(ctx, project, after) {
+	for next, err := range from.by.FollowRequests(ctx, project, filter, after) {
 		if err != nil {
 			return err
 		}

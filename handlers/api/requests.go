@@ -19,12 +19,13 @@ type requestOutput struct {
 	ID          string    `json:"id" doc:"Can be sent as Last-Event-ID"`
 	Time        time.Time `json:"time" doc:"Start of the request"`
 	DurationMS  float64   `json:"duration_ms"`
+	FirstByteMS *float64  `json:"first_byte_ms" doc:"Until the upstream's response began; null if it did not"`
 	Method      string    `json:"method"`
 	Path        string    `json:"path" doc:"Normalized, without the query, at most 256 bytes"`
 	Route       string    `json:"route" doc:"Path template of the OpenAPI document or of a rule; (other) if none matches, /* if the version has none"`
 	Status      int       `json:"status" doc:"499 if the caller closed the connection first"`
 	Code        *string   `json:"code" doc:"Error code of the gateway; null if the upstream answered"`
-	Step        string    `json:"step" enum:"route,cors,access,limits,forward" doc:"Step that answered"`
+	Step        string    `json:"step" enum:"route,cors,access,limits,document,validate,forward" doc:"Step that answered"`
 	Version     string    `json:"version"`
 	Environment string    `json:"environment"`
 	Owner       *string   `json:"owner" doc:"Owner of the call; null: none"`
@@ -39,6 +40,7 @@ func showRequest(r usage.Request) requestOutput {
 		ID:          r.ID,
 		Time:        r.Start.UTC(),
 		DurationMS:  float64(r.Duration.Microseconds()) / 1000,
+		FirstByteMS: milliseconds(r.FirstByte),
 		Method:      r.Method,
 		Path:        r.Path,
 		Route:       r.Route,
@@ -53,6 +55,14 @@ func showRequest(r usage.Request) requestOutput {
 		BytesIn:     r.BytesIn,
 		BytesOut:    r.BytesOut,
 	}
+}
+
+func milliseconds(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
+	}
+	ms := float64(d.Microseconds()) / 1000
+	return &ms
 }
 
 func orNull(s string) *string {
@@ -71,8 +81,13 @@ type requestsOutput struct {
 func (h *Handler) listRequests(ctx context.Context, in *struct {
 	ProjectRef
 	Page
+	Status string `query:"status" doc:"A status such as 404, or a class such as 4xx"`
+	Owner  string `query:"owner"`
+	Path   string `query:"path" doc:"A part of the path"`
+	Code   string `query:"code" doc:"Error code of the gateway"`
 }) (*body[requestsOutput], error) {
-	found, err := h.Usage.Requests(ctx, web.Principal(ctx), in.Project, models.Page(in.Page))
+	filter := usage.RequestFilter{Status: in.Status, Owner: in.Owner, Path: in.Path, Code: in.Code}
+	found, err := h.Usage.Requests(ctx, web.Principal(ctx), in.Project, filter, models.Page(in.Page))
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +97,47 @@ func (h *Handler) listRequests(ctx context.Context, in *struct {
 	}
 	page := listOf(items, found.Next)
 	return &body[requestsOutput]{requestsOutput{page.Items, page.NextCursor, found.Dropped}}, nil
+}
+
+// RequestFields is exported because huma ignores embedded types that are not.
+type RequestFields requestOutput
+
+type requestDetailOutput struct {
+	RequestFields
+	Steps           []requestStep   `json:"steps" doc:"What each step did, in order"`
+	UpstreamHeaders []requestHeader `json:"upstream_headers" doc:"About the caller; empty if the upstream did not answer"`
+}
+
+type requestStep struct {
+	Step    string `json:"step" enum:"route,cors,access,limits,document,validate,forward"`
+	Outcome string `json:"outcome" enum:"passed,answered,not_reached"`
+}
+
+type requestHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func (h *Handler) getRequest(ctx context.Context, in *struct {
+	ProjectRef
+	Request string `path:"request" doc:"Id in the list of requests"`
+}) (*body[requestDetailOutput], error) {
+	found, err := h.Usage.RequestByID(ctx, web.Principal(ctx), in.Project, in.Request)
+	if err != nil {
+		return nil, err
+	}
+	out := requestDetailOutput{
+		RequestFields:   RequestFields(showRequest(found.Request)),
+		Steps:           []requestStep{},
+		UpstreamHeaders: []requestHeader{},
+	}
+	for _, step := range found.Steps {
+		out.Steps = append(out.Steps, requestStep{step.Step, step.Outcome})
+	}
+	for _, line := range found.Upstream {
+		out.UpstreamHeaders = append(out.UpstreamHeaders, requestHeader{line.Name, line.Value})
+	}
+	return &body[requestDetailOutput]{out}, nil
 }
 
 // requestsRoute returns the latest requests, or streams new ones to clients that accept

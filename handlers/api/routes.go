@@ -217,6 +217,7 @@ func (h *Handler) keyRoutes(api huma.API) {
 
 	route(h, api, "list-requests", "GET", requestsRoute, 200,
 		"List or stream requests", h.listRequests)
+	route(h, api, "get-request", "GET", requestsRoute+"/{request}", 200, "Get a request", h.getRequest)
 }
 
 // exportRoutes adds exports, webhooks and the audit log.

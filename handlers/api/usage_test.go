@@ -143,6 +143,21 @@ func TestTheLatestRequestsAreListed(t *testing.T) {
 			t.Errorf("%d %s", none.Status, none.Raw)
 		}
 		observed(t, server, m, 2)
+		refused := items(get("?status=4xx&code=invalid_key"))
+		if len(refused) != 1 || refused[0]["status"] != 401.0 {
+			t.Errorf("filtered: %v", refused)
+		}
+		if bad := get("?status=nope"); bad.Status != 422 || fmt.Sprint(bad.Pointers()) != "[/status]" {
+			t.Errorf("%d %s", bad.Status, bad.Raw)
+		}
+		one := get(fmt.Sprint("/", refused[0]["id"]))
+		if steps := fmt.Sprint(one.Body["steps"]); one.Status != 200 || one.Body["path"] != "/shop/1.0.0/prod/<b>" ||
+			!strings.Contains(steps, "map[outcome:answered step:access]") {
+			t.Errorf("%d %s", one.Status, one.Raw)
+		}
+		if gone := get("/none-1"); gone.Status != 404 || gone.Body["code"] != "request_not_kept" {
+			t.Errorf("%d %s", gone.Status, gone.Raw)
+		}
 		first := get("?limit=2")
 		cursor, _ := first.Body["next_cursor"].(string)
 		good := items(first)[0]

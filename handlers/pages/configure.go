@@ -102,6 +102,9 @@ func (h *Handler) fillOverview(v *visit, p rules.Project, m *projects.Configure)
 	for _, version := range p.Versions {
 		m.Versions = append(m.Versions, h.versionSection(p, version))
 	}
+	if m.Overview, err = h.overview(v, p); err != nil {
+		return err
+	}
 	if v.mayChange(p, access.KeyCreate) {
 		m.NewKeyURL = keysPath(p) + "?" + createOpen + "=true"
 	}

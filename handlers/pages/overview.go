@@ -16,6 +16,19 @@ import (
 // lastDay is the period of overviews.
 var lastDay = periods[0]
 
+// overview sums up a project for its first page.
+func (h *Handler) overview(v *visit, p rules.Project) (m projects.Overview, err error) {
+	traffic, err := h.Usage.Traffic(v.ctx(), v.who, p.ID, lastDay.step, lastDay.from(time.Now()))
+	if err != nil {
+		return m, err
+	}
+	latest, err := h.Exports.Latest(v.ctx(), v.who, []string{p.ID})
+	if err != nil {
+		return m, err
+	}
+	return overviewOf(p, traffic, latest[p.ID]), nil
+}
+
 // overviewOf sums up a project: its traffic of the last day, and what its latest export moved.
 func overviewOf(p rules.Project, traffic usage.Series, latest exports.Export) projects.Overview {
 	sum := traffic.Sum

@@ -3,6 +3,9 @@ package pages
 import (
 	"bytes"
 	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,32 +41,61 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 		return web.Answer{}, nil
 	}
 	cursor := v.c.Query("before")
-	found, err := h.Usage.Requests(v.ctx(), v.who, p.ID, models.Page{Cursor: cursor, Limit: requestsPerPage})
-	if err != nil {
+	filter, query := filterOf(v)
+	status, wrong := http.StatusOK, &formErrors{}
+	found, err := h.Usage.Requests(v.ctx(), v.who, p.ID, filter, models.Page{Cursor: cursor, Limit: requestsPerPage})
+	if mistakes, ok := formErrorsIn(err); ok {
+		status, wrong = mistakes.status, mistakes
+	} else if err != nil {
 		return web.Answer{}, err
 	}
 	path := requestsPath(p)
+	here := path
+	if len(query) > 0 {
+		here += "?" + query.Encode()
+	}
 	m := projects.Requests{
 		Page: v.shell("Requests to "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Requests"}),
-		Head: v.headOf(p), Here: path, LiveFrom: fromOldest,
+		Head: v.headOf(p), Here: here, LiveFrom: fromOldest,
+		Path: path, Filtered: len(query) > 0, Status: wrong.value("/status", filter.Status),
+		Owner: ui.Value{Text: filter.Owner}, Contains: ui.Value{Text: filter.Path}, Code: ui.Value{Text: filter.Code},
 	}
-	if cursor == "" {
-		m.LiveURL = path // an older page does not change
+	m.Statuses = statusOptions(filter.Status)
+	if cursor == "" && err == nil {
+		m.LiveURL = here // an older page does not change
 	}
 	if found.Next != "" {
-		m.OlderURL = path + "?before=" + found.Next
+		query.Set("before", found.Next)
+		m.OlderURL = path + "?" + query.Encode()
 	}
 	if found.Dropped > 0 {
 		m.Dropped = "The log was too busy for " + humanize.Comma(found.Dropped) + " " +
 			english.PluralWord(int(found.Dropped), "call", "") + ". They were served and counted all the same."
 	}
-	for i, r := range found.Items {
-		if i == 0 {
-			m.LiveFrom = r.ID
-		}
+	if len(found.Items) > 0 {
+		m.LiveFrom = found.Items[0].ID
+	}
+	// The log has calls in the order in which they ended.
+	slices.SortStableFunc(found.Items, func(a, b usage.Request) int { return b.Start.Compare(a.Start) })
+	for _, r := range found.Items {
 		m.Rows = append(m.Rows, requestRow(p, r))
 	}
-	return web.Show(projects.RequestsPage(m)), nil
+	return web.Answer{Status: status, Page: projects.RequestsPage(m)}, nil
+}
+
+// statusOptions are the classes, and the status that was asked for if it is none of them.
+func statusOptions(chosen string) []ui.Option {
+	list := []ui.Option{{Value: "", Title: "All"}}
+	for _, class := range []string{"2xx", "3xx", "4xx", "5xx"} {
+		list = append(list, ui.Option{Value: class, Title: class})
+	}
+	if !slices.ContainsFunc(list, func(o ui.Option) bool { return o.Value == chosen }) {
+		list = append(list, ui.Option{Value: chosen, Title: chosen})
+	}
+	for i := range list {
+		list[i].Chosen = list[i].Value == chosen
+	}
+	return list
 }
 
 func (h *Handler) followRows(v *visit, p rules.Project) {
@@ -78,6 +110,9 @@ func (h *Handler) followRows(v *visit, p rules.Project) {
 func requestRow(p rules.Project, r usage.Request) projects.Request {
 	row := projects.Request{
 		Time:        r.Start.UTC().Format("15:04:05.000"),
+		URL:         requestsPath(p) + "/" + url.PathEscape(r.ID),
+		Arrival:     arrival(r.Start),
+		Route:       r.Route,
 		Stamp:       r.Start.UTC().Format(time.RFC3339Nano),
 		Method:      r.Method,
 		Path:        r.Path,

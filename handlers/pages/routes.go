@@ -188,6 +188,7 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/usage", h.showUsage)
 	p.signedIn("GET", "/projects/:project/usage.csv", h.downloadUsage)
 	p.signedIn("GET", "/projects/:project/requests", h.showRequests)
+	p.signedIn("GET", "/projects/:project/requests/:request", h.showRequest)
 	p.signedIn("GET", "/projects/:project/explain", h.showExplain)
 
 	p.signedIn("GET", "/projects/:project/export", h.showExportForm)

@@ -168,6 +168,25 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		if rows := page.Find("tbody tr").Length(); rows != 50 {
 			t.Errorf("%d rows", rows)
 		}
+		refused := s.Get("/projects/shop/requests?status=4xx&code=invalid_key").
+			Says("tbody", "<b>").
+			Lacks("tbody tr:nth-child(2)")
+		if live := refused.Find("tbody").AttrOr("data-live", ""); live != "/projects/shop/requests?code=invalid_key&status=4xx" {
+			t.Errorf("a filtered list is followed at %q", live)
+		}
+		refused.Says("#filter-status option[selected]", "4xx")
+		s.Get("/projects/shop/requests?path=nothing").Says("tbody", "No call in the log has all of this")
+		s.Get("/projects/shop/requests?status=x").Shows(422, "Requests").Says("form", "Use a status such as 404")
+		s.Get(refused.Find("tbody th a").First().AttrOr("href", "")).
+			Shows(200, "Request").
+			Says("[data-panel] ol li:nth-child(2)", "Access 401 invalid_key").
+			Says("[data-panel] ol li:last-child", "not reached").
+			Lacks("#main b")
+		s.Get(page.Find("tbody tr:first-child th a").First().AttrOr("href", "")).
+			Says("[data-panel] ol li:last-child", "the upstream answered").
+			Says("dl", "X-Credential-Identifier").
+			Says("#request-curl", "/shop/1.0.0/prod/orders/49'")
+		s.Get("/projects/shop/requests/none-1").Shows(404, "There is nothing here")
 		if strings.Contains(page.Raw, key) {
 			t.Error("the key is on the page")
 		}
@@ -181,7 +200,7 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		stream := openStream(s, rows.AttrOr("data-live", "")+"?after="+rows.AttrOr("data-live-from", ""))
 		callsOn(s, 1)
 		id, data := stream.Next()
-		for _, text := range []string{"<tr>", "GET /&lt;b&gt;", "none"} {
+		for _, text := range []string{"<tr data-arrival=", "GET /&lt;b&gt;", "none"} {
 			if id == "" || !strings.Contains(data, text) {
 				t.Errorf("followed %s %s, want %q in it", id, data, text)
 			}

@@ -22,7 +22,7 @@ func WantsEvents(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// StreamRequests answers with the project's requests as server-sent events until the
+// StreamRequests answers with the project's requests that the query selects as server-sent events until the
 // client is gone. It begins after the request with the id after. data encodes a request.
 func (s *Site) StreamRequests(
 	c *gin.Context, calls *usage.Service, after string, data func(usage.Request) ([]byte, error),
@@ -30,7 +30,13 @@ func (s *Site) StreamRequests(
 	ctx := c.Request.Context()
 	out := &eventStream{w: c.Writer, connection: http.NewResponseController(c.Writer)}
 	send := func(b usage.Batch) error { return out.send(b, data) }
-	err := calls.Follow(ctx, Principal(ctx), c.Param("project"), after, send)
+	filter := usage.RequestFilter{
+		Status: c.Query("status"),
+		Owner:  c.Query("owner"),
+		Path:   c.Query("path"),
+		Code:   c.Query("code"),
+	}
+	err := calls.Follow(ctx, Principal(ctx), c.Param("project"), filter, after, send)
 	switch {
 	case err != nil && !out.begun:
 		s.Refuse(c, err)

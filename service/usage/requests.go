@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"postern/core/policy"
@@ -36,11 +37,14 @@ type Requests struct {
 	Dropped int64
 }
 
-// Requests lists a project's latest calls through this process, newest first.
+// Requests lists a project's latest calls through this process that filter selects, newest first.
 // If the cursor's request is no longer in the log, it returns the first page.
 func (s *Service) Requests(
-	ctx context.Context, p access.Principal, project string, page models.Page,
+	ctx context.Context, p access.Principal, project string, filter RequestFilter, page models.Page,
 ) (Requests, error) {
+	if err := filter.check(); err != nil {
+		return Requests{}, err
+	}
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.UsageRead)
 	if err != nil {
@@ -54,7 +58,7 @@ func (s *Service) Requests(
 	if !ok || before == 0 {
 		before = math.MaxUint64
 	}
-	found := models.Cut(r.before(before, page.Size()+1), page, func(one entry) string { return r.id(one.number) })
+	found := models.Cut(filter.before(r, before, page.Size()+1), page, func(one entry) string { return r.id(one.number) })
 	items, err := s.named(tx, parent.ID, r, found.Items)
 	if err != nil {
 		return Requests{}, err
@@ -69,12 +73,17 @@ type Batch struct {
 	Missed   uint64
 }
 
-// Follow calls send with the requests after the one with the id after, or with new
+// Follow calls send with the requests that filter selects after the one with the id after, or with new
 // requests if that is "". It sends an empty batch if there are none for a Heartbeat. An
 // id that is not in the log starts with the oldest request. Follow ends with ctx, with
 // the process, after ten minutes, or with the error of send. A slow send delays no other
 // reader. Too many readers are refused as TooMany.
-func (s *Service) Follow(ctx context.Context, p access.Principal, project, after string, send func(Batch) error) error {
+func (s *Service) Follow(
+	ctx context.Context, p access.Principal, project string, filter RequestFilter, after string, send func(Batch) error,
+) error {
+	if err := filter.check(); err != nil {
+		return err
+	}
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.UsageRead)
 	if err != nil {
@@ -86,7 +95,7 @@ func (s *Service) Follow(ctx context.Context, p access.Principal, project, after
 		return fault.New(fault.TooMany, "too_many_followers", "%d readers follow this project already.", maxFollowers)
 	}
 	defer leave()
-	f := follower{service: s, tx: tx, project: parent.ID, after: after}
+	f := follower{service: s, tx: tx, project: parent.ID, filter: filter, after: after}
 	if r := s.Recorder.ring(parent.ID); after == "" && r != nil {
 		f.after = r.id(r.newest())
 	}
@@ -97,7 +106,8 @@ type follower struct {
 	service *Service
 	tx      *models.Tx
 	project string
-	after   string // id of the last request that was sent
+	filter  RequestFilter
+	after   string // id of the last request that was looked at
 }
 
 func (f *follower) run(ctx context.Context, ended <-chan struct{}, send func(Batch) error) error {
@@ -121,7 +131,7 @@ func (f *follower) run(ctx context.Context, ended <-chan struct{}, send func(Bat
 		if err != nil {
 			return err
 		}
-		if len(next.Requests) == 0 && time.Since(sentAt) < Heartbeat {
+		if len(next.Requests) == 0 && next.Missed == 0 && time.Since(sentAt) < Heartbeat {
 			continue
 		}
 		if err := send(next); err != nil {
@@ -148,6 +158,10 @@ func (f *follower) next() (Batch, error) {
 		return Batch{}, nil
 	}
 	f.after = r.id(found[len(found)-1].number)
+	found = slices.DeleteFunc(found, func(e entry) bool { return !f.filter.matches(&e.call) })
+	if len(found) == 0 {
+		return Batch{Missed: missed}, nil
+	}
 	requests, err := f.service.named(f.tx, f.project, r, found)
 	return Batch{requests, missed}, err
 }

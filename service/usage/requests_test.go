@@ -25,14 +25,15 @@ func (w *world) observe(n int) {
 func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		if got, err := w.Requests(t.Context(), w.owner, "shop", models.Page{}); err != nil || len(got.Items) != 0 {
+		none, err := w.Requests(t.Context(), w.owner, "shop", usage.RequestFilter{}, models.Page{})
+		if got := none; err != nil || len(got.Items) != 0 {
 			t.Errorf("before the first call: %+v, %v", got, err)
 		}
 		w.observe(7)
 		w.Recorder.Observe(usage.Call{ProjectID: "prj_other", Path: "/secret"})
 		cursor, seen := "", ""
 		for page := range 3 {
-			got, err := w.Requests(t.Context(), w.owner, "shop", models.Page{Cursor: cursor, Limit: 3})
+			got, err := w.Requests(t.Context(), w.owner, "shop", usage.RequestFilter{}, models.Page{Cursor: cursor, Limit: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +66,8 @@ func (w *world) follow(after string) *reader {
 	ctx, stop := context.WithCancel(w.t.Context())
 	r := &reader{batches: make(chan usage.Batch, 100), ended: make(chan error, 1), stop: stop}
 	go func() {
-		r.ended <- w.Follow(ctx, w.owner, "shop", after, func(b usage.Batch) error { r.batches <- b; return nil })
+		send := func(b usage.Batch) error { r.batches <- b; return nil }
+		r.ended <- w.Follow(ctx, w.owner, "shop", w.filter, after, send)
 	}()
 	if first := r.next(w.t); len(first.Requests) != 0 {
 		w.t.Errorf("the first batch has %d requests, want none", len(first.Requests))
@@ -138,7 +140,7 @@ func TestASlowReaderDelaysNobody(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var following sync.WaitGroup
 		following.Go(func() {
-			err := w.Follow(ctx, w.owner, "shop", "", func(b usage.Batch) error {
+			err := w.Follow(ctx, w.owner, "shop", usage.RequestFilter{}, "", func(b usage.Batch) error {
 				if got == 0 && len(b.Requests) == 0 {
 					follows <- true
 					return nil
@@ -178,7 +180,7 @@ func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
 			readers = append(readers, w.follow(""))
 		}
 		nobody := func(usage.Batch) error { t.Error("one too many follows"); return nil }
-		if err := w.Follow(t.Context(), w.owner, "shop", "", nobody); fault.CodeOf(err) != "too_many_followers" {
+		if err := w.Follow(t.Context(), w.owner, "shop", usage.RequestFilter{}, "", nobody); fault.CodeOf(err) != "too_many_followers" {
 			t.Errorf("got %v", err)
 		}
 		readers[0].stop()
@@ -194,7 +196,7 @@ func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
 			}
 		}
 		gone := errors.New("gone")
-		err := w.Follow(t.Context(), w.owner, "shop", "", func(usage.Batch) error { return gone })
+		err := w.Follow(t.Context(), w.owner, "shop", usage.RequestFilter{}, "", func(usage.Batch) error { return gone })
 		if !errors.Is(err, gone) {
 			t.Errorf("got %v", err)
 		}

@@ -29,6 +29,7 @@ type slot struct {
 	invalidAt, invalidWhy         string
 
 	in, out, start, took int64 // start in ns since 1970, took in ns
+	firstByte            int64 // in ns
 	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
 
 	text []byte // Method, Path and RemoteIP
@@ -54,6 +55,7 @@ func (s *slot) set(c *Call) {
 	s.shadowRule, s.shadowCode = c.ShadowRule, c.ShadowCode
 	s.invalidAt, s.invalidWhy = c.InvalidAt, c.InvalidWhy
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
+	s.firstByte = int64(c.FirstByte)
 	s.status, s.path, s.ip, s.text = int16(c.Status), int16(path), int16(ip), text
 }
 
@@ -79,6 +81,7 @@ func (s *slot) read() Call {
 		BytesIn:       s.in,
 		BytesOut:      s.out,
 		Start:         time.Unix(0, s.start),
+		FirstByte:     time.Duration(s.firstByte),
 		Duration:      time.Duration(s.took),
 	}
 }

@@ -109,9 +109,12 @@ func TestSlotKeepsEveryField(t *testing.T) {
 		Step:          "access",
 		ShadowRule:    "rul_1",
 		ShadowCode:    "not_in_group",
+		InvalidAt:     "GET /a",
+		InvalidWhy:    "query parameter x",
 		BytesIn:       3,
 		BytesOut:      7,
 		Start:         time.Unix(1_900_000_000, 123_456_789),
+		FirstByte:     500 * time.Microsecond,
 		Duration:      1500 * time.Microsecond,
 	}
 	fields := reflect.ValueOf(c)

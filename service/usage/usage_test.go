@@ -24,6 +24,7 @@ type world struct {
 	owner   access.Principal
 	project models.Project
 	key     models.APIKey
+	filter  usage.RequestFilter // of readers that follow
 }
 
 func newWorld(t *testing.T, db *models.DB) *world {
@@ -247,11 +248,11 @@ func TestWhoMaySeeUsage(t *testing.T) {
 			if fault.KindOf(err) != want {
 				t.Errorf("usage: %v", err)
 			}
-			if _, err = w.Requests(t.Context(), who, "shop", models.Page{}); fault.KindOf(err) != want {
+			if _, err = w.Requests(t.Context(), who, "shop", usage.RequestFilter{}, models.Page{}); fault.KindOf(err) != want {
 				t.Errorf("requests: %v", err)
 			}
 			err = w.Follow(
-				t.Context(), who, "shop", "",
+				t.Context(), who, "shop", usage.RequestFilter{}, "",
 				func(usage.Batch) error { t.Error("a stranger follows"); return nil },
 			)
 			if fault.KindOf(err) != want {

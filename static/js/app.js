@@ -116,7 +116,9 @@
       say(text);
     };
     const go = () => {
-      source = new EventSource(`${rows.dataset.live}?after=${encodeURIComponent(last)}`);
+      const address = rows.dataset.live;
+      const more = address.includes("?") ? "&" : "?";
+      source = new EventSource(`${address}${more}after=${encodeURIComponent(last)}`);
       toggle.textContent = "Pause";
       source.addEventListener("open", () => say("Live"));
       source.addEventListener("error", () => {
@@ -131,7 +133,13 @@
       source.addEventListener("message", (event) => {
         last = event.lastEventId;
         rows.querySelector("[data-live-none]")?.remove();
-        rows.insertAdjacentHTML("afterbegin", event.data);
+        const arrived = document.createElement("template");
+        arrived.innerHTML = event.data;
+        const row = arrived.content.firstElementChild;
+        // Calls are sent when they end; their place is by when they arrived.
+        const below = [...rows.rows].find((other) => other.dataset.arrival <= row.dataset.arrival);
+        rows.insertBefore(row, below ?? null);
+        window.htmx?.process(row);
         while (rows.rows.length > most) rows.deleteRow(-1);
       });
     };

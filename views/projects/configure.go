@@ -19,6 +19,7 @@ type Configure struct {
 	Head     Head
 	ReadOnly bool // for viewers
 
+	Overview   Overview
 	Warnings   []string // about what is allowed but may surprise
 	NewKeyURL  string   // of the form of a new key; "" for viewers
 	Versions   []Version

@@ -13,11 +13,21 @@ type Requests struct {
 	LiveFrom string // id of the newest row; an id that no request has when there is none
 	Here     string // this page's URL, to load it again
 	OlderURL string // next page of the list, "" on the last
+	Path     string // of the page without filters
+	Filtered bool
+	Status   ui.Value
+	Statuses []ui.Option
+	Owner    ui.Value
+	Contains ui.Value // part of the path
+	Code     ui.Value
 	Dropped  string // notice that calls are missing from the log, "" when none are
 }
 
 // Request is one call.
 type Request struct {
+	URL         string // of the call's own page
+	Arrival     string // sorts calls by when they arrived
+	Route       string // path template
 	Time        string // of day, UTC
 	Stamp       string // RFC 3339
 	Method      string
@@ -33,4 +43,15 @@ type Request struct {
 	Duration    string
 	Bytes       string
 	Address     string
+}
+
+// RequestDetail is one call with what the gateway did with it.
+type RequestDetail struct {
+	Page     ui.Page
+	Request  Request
+	Facts    []ui.Fact
+	Steps    []ExplainedStep
+	Upstream []ui.Fact // headers about the caller; none if the upstream did not answer
+	Curl     string    // "" for calls to a customer's host name
+	BackURL  string
 }

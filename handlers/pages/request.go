@@ -1,0 +1,141 @@
+package pages
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"postern/handlers/web"
+	rules "postern/service/projects"
+	"postern/service/usage"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// showRequest shows one call of the live log: what each step did, and what the upstream learned of the caller.
+func (h *Handler) showRequest(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	r, err := h.Usage.RequestByID(v.ctx(), v.who, p.ID, v.param("request"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.selectTeam(p.Team)
+	path := requestsPath(p) + "/" + url.PathEscape(r.ID)
+	m := projects.RequestDetail{
+		Page: v.shell("Request to "+p.DisplayName, path, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Requests", URL: requestsPath(p)}, ui.Crumb{Text: r.Start.UTC().Format("15:04:05.000")}),
+		Request: requestRow(p, r.Request),
+		Facts: []ui.Fact{
+			{Label: "Time", Value: r.Start.UTC().Format("2 Jan 2006, 15:04:05.000 UTC")},
+			{Label: "Took", Value: durationText(r.Duration)},
+			{Label: "Route", Value: r.Route, Mono: true},
+			{Label: "Environment", Value: r.Version + " " + r.Environment},
+			{Label: "Address", Value: r.RemoteIP, Mono: true},
+			{Label: "Body in, out", Value: bytesText(r.BytesIn) + ", " + bytesText(r.BytesOut)},
+		},
+		Curl:    h.curlOf(p, r.Request),
+		BackURL: requestsPath(p),
+	}
+	if r.FirstByte > 0 {
+		m.Facts = append(m.Facts[:2:2], append([]ui.Fact{{Label: "First byte", Value: durationText(r.FirstByte)}},
+			m.Facts[2:]...)...)
+	}
+	if r.ShadowRule != "" {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Refused by rules in shadow", Value: r.ShadowCode, Mono: true})
+	}
+	if r.InvalidAt != "" {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Not as in the OpenAPI document", Value: r.InvalidWhy})
+	}
+	for _, step := range r.Steps {
+		m.Steps = append(m.Steps, requestStep(step, r.Request))
+	}
+	for _, line := range r.Upstream {
+		m.Upstream = append(m.Upstream, ui.Fact{Label: line.Name, Value: line.Value, Mono: true})
+	}
+	if len(r.Upstream) > 0 {
+		m.Upstream = append(m.Upstream, h.secretLines(v, p, r.EnvironmentID)...)
+	}
+	return web.Show(projects.RequestPage(m)), nil
+}
+
+var requestStepNames = map[string]string{
+	"route":    "Route",
+	"cors":     "CORS",
+	"access":   "Access",
+	"limits":   "Limits",
+	"document": "OpenAPI document",
+	"validate": "Validation",
+	"forward":  "Forward",
+}
+
+func requestStep(step usage.RequestStep, r usage.Request) projects.ExplainedStep {
+	out := projects.ExplainedStep{Name: requestStepNames[step.Step], Outcome: ui.Badge{Text: "not reached"}}
+	switch {
+	case step.Outcome == usage.StepPassed:
+		out.Outcome = ui.Badge{Tone: ui.Good, Text: "passed"}
+	case step.Outcome == usage.StepAnswered:
+		out.Outcome = statusBadge(r.Status)
+		switch {
+		case r.Code != "":
+			out.Detail = r.Code
+		case step.Step == "forward":
+			out.Detail = "the upstream answered"
+		}
+		if r.Status == 499 {
+			out.Detail = "the caller left before the response"
+		}
+	}
+	return out
+}
+
+// secretLines names the headers that the environment adds. Their values are secrets.
+func (h *Handler) secretLines(v *visit, p rules.Project, environment string) (lines []ui.Fact) {
+	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, p.ID, environment)
+	if err != nil {
+		return nil // the environment was deleted
+	}
+	for _, header := range headers {
+		lines = append(lines, ui.Fact{Label: header.Name, Value: "***", Mono: true})
+	}
+	return lines
+}
+
+// curlOf returns a command that makes the same call. Query, headers and body are not in the log.
+func (h *Handler) curlOf(p rules.Project, r usage.Request) string {
+	rest := below(r)
+	if rest == r.Path { // by a host name of the customer's
+		return ""
+	}
+	command := "curl -i"
+	if r.Method != "GET" {
+		command += " -X " + shellQuoted(r.Method)
+	}
+	if r.CredentialID != "" {
+		command += ` -H "X-API-Key: $API_KEY"`
+	}
+	return command + " " + shellQuoted(h.Web.Config.Address(p.Name, r.Version, r.Environment)+strings.TrimSuffix(rest, "…"))
+}
+
+// shellQuoted returns a text as one word of a shell: the method and the path are a caller's.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// filterOf returns the filter of the query, and the query without anything else.
+func filterOf(v *visit) (usage.RequestFilter, url.Values) {
+	of := func(name string) string { return strings.TrimSpace(v.c.Query(name)) }
+	filter := usage.RequestFilter{Status: of("status"), Owner: of("owner"), Path: of("path"), Code: of("code")}
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"status": filter.Status, "owner": filter.Owner, "path": filter.Path, "code": filter.Code,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return filter, query
+}
+
+// arrival is the order in which calls arrived, as text of equal length.
+func arrival(at time.Time) string { return at.UTC().Format("20060102150405.000000000") }
