@@ -126,6 +126,7 @@ func newRoot(t terminal) *cobra.Command {
 		newImport(t),
 		newVerify(t),
 		newVersion(t),
+		newManual(t),
 	)
 	root.InitDefaultCompletionCmd() // cobra would add it too late for suggestCommands
 	suggestCommands(root)

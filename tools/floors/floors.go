@@ -94,6 +94,7 @@ var folders = []folder{
 	{path: "platform/secrets", floor: platform, beside: []string{"platform/syncmap"}},
 	{path: "platform/syncmap", floor: platform},
 
+	{path: "deploy", floor: testOnly}, // no Go
 	{path: "e2e", floor: testOnly},
 	{path: "testkit", floor: testOnly},
 	{path: "tools", floor: testOnly},
