@@ -23,6 +23,7 @@ import (
 	"postern/service/exports"
 	"postern/service/projects"
 	"postern/service/ratelimit"
+	"postern/service/relations"
 	"postern/service/usage"
 )
 
@@ -42,6 +43,7 @@ type App struct {
 	services  services
 	workers   *jobs.Workers
 	usage     *usage.Recorder
+	owners    *relations.Recorder
 	refusals  *audit.Refusals
 	limiter   limiter
 	keeper    *ratelimit.Keeper // nil: the counts are in Redis

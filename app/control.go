@@ -38,6 +38,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 		Exports:      s.exports,
 		Keys:         s.keys,
 		Projects:     s.projects,
+		Relations:    s.relations,
 		Usage:        s.usage,
 		Idempotency:  s.idempotency,
 		Imports:      s.imports,

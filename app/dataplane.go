@@ -18,6 +18,7 @@ import (
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/projects"
+	"postern/service/relations"
 )
 
 type gatewayDeps struct {
@@ -29,6 +30,7 @@ type gatewayDeps struct {
 	unsealer projects.Unsealer
 	observer observer
 	limiter  gateway.Limiter
+	owners   ownership
 	guard    *egress.Guard
 	tls      *tls.Config // nil: callers do not use TLS
 	probes   http.Handler
@@ -46,6 +48,7 @@ func newGateway(d gatewayDeps) *gateway.Gateway {
 		Unsealer:  d.unsealer,
 		Observer:  d.observer,
 		Limiter:   d.limiter,
+		Ownership: d.owners,
 		Dial:      d.guard.DialContext,
 		Caps:      caps(d.config),
 		Logger:    d.log,
@@ -67,10 +70,11 @@ func caps(c config.Config) *gateway.Caps {
 // newFeed creates the feed that keeps the gateway and its table of keys up to date. It
 // publishes only after wire: services are created with the feed, and the gateway is
 // created with services.
-func (a *App) newFeed(table *keys.Table) *projects.Feed {
+func (a *App) newFeed(table *keys.Table, owners *relations.Table) *projects.Feed {
 	return &projects.Feed{
 		DB:        a.state.db,
 		Keys:      table,
+		Relations: owners,
 		PublicURL: a.Config.PublicURL,
 		Publish:   func(all []*snapshot.Project) error { return a.plane.Publish(all) },
 		Log:       a.log,
@@ -98,6 +102,24 @@ func newAsker(
 		transport.MaxIdleConnsPerHost = introspection.MaxInside
 	}
 	return &introspection.Asker{Login: hosted, DB: db, Vault: vault, Client: client, Log: log}
+}
+
+// ownership is who owns what, for the gateway.
+type ownership struct {
+	*relations.Table
+
+	recorder *relations.Recorder
+}
+
+// Record implements gateway.Ownership.
+func (o ownership) Record(c gateway.OwnerChange) bool {
+	return o.recorder.Record(relations.Change{
+		ProjectID: c.ProjectID,
+		TenantID:  c.TenantID,
+		Object:    c.Object,
+		User:      c.User,
+		Forget:    c.User == "",
+	})
 }
 
 // opener opens providers' tokens for upstreams, for the gateway.

@@ -48,7 +48,7 @@ func (a *App) startWork(current context.Context, running *sync.WaitGroup) {
 	if a.stopping.Load() {
 		return
 	}
-	works := []func(context.Context){a.feed.Run, a.usage.Run, a.keepCounts, a.keepState}
+	works := []func(context.Context){a.feed.Run, a.usage.Run, a.owners.Run, a.keepCounts, a.keepState}
 	if a.acme != nil {
 		works = append(works, a.acme.Run)
 	}

@@ -23,6 +23,7 @@ import (
 	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
+	"postern/service/relations"
 	"postern/service/retention"
 	"postern/service/tokens"
 	"postern/service/usage"
@@ -41,6 +42,7 @@ type services struct {
 	keys        *keys.Service
 	login       *login.Service
 	projects    *projects.Service
+	relations   *relations.Service
 	retention   *retention.Service
 	tokens      *tokens.Service
 	usage       *usage.Service
@@ -88,6 +90,7 @@ func newServices(d serviceDeps) services {
 		keys:        &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks},
 		login:       hosted,
 		projects:    made,
+		relations:   &relations.Service{DB: d.db, Changed: d.changed},
 		retention: &retention.Service{
 			DB:      d.db,
 			Files:   d.zips,

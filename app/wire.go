@@ -10,6 +10,7 @@ import (
 	"postern/service/audit"
 	"postern/service/keys"
 	"postern/service/projects"
+	"postern/service/relations"
 	"postern/service/usage"
 )
 
@@ -41,7 +42,9 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	table := keys.NewTable()
-	a.feed = a.newFeed(table)
+	owners := relations.NewTable()
+	a.feed = a.newFeed(table, owners)
+	a.owners = &relations.Recorder{DB: a.state.db, Table: owners, Changed: a.feed.Changed, Log: a.log}
 	a.usage = usage.NewRecorder(a.state.db, a.log)
 	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
 	signIns := federated.FromConfig(a.Config.SignIn)
@@ -87,6 +90,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		unsealer: projects.Unsealer{Vault: a.vault},
 		observer: observer{a.usage, metrics},
 		limiter:  a.limiter,
+		owners:   ownership{owners, a.owners},
 		guard:    guard,
 		tls:      certificates.gatewayTLS(),
 		probes:   control.Probes(),

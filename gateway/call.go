@@ -31,6 +31,8 @@ type call struct {
 	problems   []validate.Problem // of the request that is refused
 	reported   reported           // of the request that is forwarded all the same
 	shadow     policy.RuleOutcome // what the rules in shadow would have refused
+	tracker    *tracker           // nil: the rule of the route remembers and forgets nothing
+	tracked    tracked
 	upstream   upstreamCredentials
 	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
 	slot       *share        // of cache, while the call is under way; nil before
@@ -113,7 +115,7 @@ func (c *call) decide(r *request) verdict {
 	if !decision.Allow {
 		return denied(decision.Denial)
 	}
-	c.identity, c.shadow = decision.Identity, decision.Shadow
+	c.identity, c.shadow, c.tracker = decision.Identity, decision.Shadow, c.newTracker(&decision)
 	c.step = StepLimits
 	if denial, ok := c.withinLimits(); !ok {
 		return denied(denial)
@@ -165,6 +167,7 @@ func (c *call) checkForwardable(r *request) (policy.Denial, bool) {
 
 // finish releases what decide reserved for the call, and reports the call to the observer.
 func (c *call) finish() {
+	c.tracker.finish()
 	c.releaseSlot()
 	c.settleBytes()
 	c.observe()

@@ -231,12 +231,32 @@ func (c *engineCall) ResponseHead(dst []byte, r *engine.Response) []byte {
 	if interim {
 		return dst
 	}
+	c.tapAnswer(r)
 	if edits {
 		dst = c.appendOwnLines(dst, r.Status)
 	}
 	dst = append(dst, "Via: "...)
 	dst = append(dst, via...)
 	return append(dst, "1.1 "+pseudonym+"\r\n"...)
+}
+
+// tapAnswer shows the final answer to the tracker, if it has one and the status is 2xx.
+func (c *engineCall) tapAnswer(r *engine.Response) {
+	if c.tracker == nil {
+		return
+	}
+	var kind, encoding string
+	for i := range r.Fields {
+		switch f := &r.Fields[i]; {
+		case kind == "" && strings.EqualFold(f.Name, "Content-Type"):
+			kind = f.Value
+		case strings.EqualFold(f.Name, "Content-Encoding"):
+			encoding = joinLines(encoding, f.Value)
+		}
+	}
+	if c.tracker.answered(r.Status, kind, encoding) {
+		c.exchange.Tap = c.tracker
+	}
 }
 
 // MayTrail implements engine.Rewriter.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"postern/core/policy"
 	"postern/gateway/engine"
@@ -171,6 +172,7 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 		return
 	}
 	c.status, c.firstByte = from.StatusCode, c.gateway.since(c.start)
+	c.trackAnswer(from)
 	to := c.w.Header()
 	c.withhold(from.Header)
 	rewriteResponse(to, from.Header)
@@ -197,6 +199,20 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 		c.abort()
 	}
 	sendTrailers(to, from.Trailer, announced)
+}
+
+// trackAnswer shows the answer to the tracker, if it has one and the status is 2xx.
+func (c *httpCall) trackAnswer(from *http.Response) {
+	h := from.Header
+	if c.tracker == nil ||
+		!c.tracker.answered(from.StatusCode, h.Get("Content-Type"), strings.Join(h["Content-Encoding"], ", ")) {
+		return
+	}
+	if c.method == http.MethodHead || from.ContentLength == 0 || from.Body == http.NoBody {
+		c.tracker.End()
+		return
+	}
+	from.Body = &trackedBody{from: from.Body, track: c.tracker, left: from.ContentLength}
 }
 
 // failed answers a call whose upstream did not respond.

@@ -28,6 +28,7 @@ func (c *call) authenticate(r *request) policy.Decision {
 		Rules:       c.route.version.rules,
 		Method:      c.method,
 		Path:        c.route.rest,
+		Relations:   c.gateway.relations(),
 		Consumers:   &c.cache.consumers,
 		Now:         c.start,
 	}

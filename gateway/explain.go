@@ -46,6 +46,7 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 		Rules:       at.version.rules,
 		Method:      q.Method,
 		Path:        at.rest,
+		Relations:   g.relations(),
 		Now:         g.now(),
 	}
 	if q.KeyHash != nil && call.Access.Allows(snapshot.APIKey) {

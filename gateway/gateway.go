@@ -73,16 +73,20 @@ type Options struct {
 	Domain   string // bare domain: <project>.<domain> addresses a project; "" is localhost
 	Host     string // of the URL that callers are shown, without port; "" for Domain
 	Keys     Keys
-	Verifier Verifier         // nil: every token is answered 503
-	Asker    Asker            // nil: every token of a version with introspection is answered 503
-	Unsealer Unsealer         // nil: projects with upstream credentials are not served
-	Opener   Opener           // nil: calls whose upstream gets a provider's token are answered 503
-	Observer Observer         // nil: calls are not recorded
-	Limiter  Limiter          // nil: calls that have limits are refused
-	Clock    func() time.Time // nil: time.Now
-	Logger   *slog.Logger     // nil: slog.Default()
-	Limits   Limits
-	Caps     *Caps // on unclaimed projects; nil: they are served as any other
+	Verifier Verifier // nil: every token is answered 503
+	Asker    Asker    // nil: every token of a version with introspection is answered 503
+	Unsealer Unsealer // nil: projects with upstream credentials are not served
+	Opener   Opener   // nil: calls whose upstream gets a provider's token are answered 503
+	Observer Observer // nil: calls are not recorded
+	Limiter  Limiter  // nil: calls that have limits are refused
+
+	// Ownership decides who owns what for rules that ask for owners. nil: nobody owns anything.
+	Ownership Ownership
+
+	Clock  func() time.Time // nil: time.Now
+	Logger *slog.Logger     // nil: slog.Default()
+	Limits Limits
+	Caps   *Caps // on unclaimed projects; nil: they are served as any other
 
 	// Dial connects to upstreams: the egress guard's DialContext. nil: a guard that permits
 	// public addresses only.
@@ -115,12 +119,15 @@ type Gateway struct {
 	unsealer Unsealer
 	limiter  Limiter
 	observer Observer
-	clock    func() time.Time // nil: time.Now
-	log      *slog.Logger
-	limits   Limits
-	caps     *Caps
-	dial     func(context.Context, string, string) (net.Conn, error)
-	secure   *tls.Config // to upstreams
+
+	ownership Ownership // nil: nobody owns anything
+
+	clock  func() time.Time // nil: time.Now
+	log    *slog.Logger
+	limits Limits
+	caps   *Caps
+	dial   func(context.Context, string, string) (net.Conn, error)
+	secure *tls.Config // to upstreams
 
 	engineLimits engine.Limits // derived from limits
 	callerTLS    *tls.Config   // nil: no TLS
@@ -147,6 +154,9 @@ func New(o Options) *Gateway {
 		opener:   o.Opener,
 		unsealer: o.Unsealer,
 		limiter:  o.Limiter,
+
+		ownership: o.Ownership,
+
 		observer: o.Observer,
 		clock:    o.Clock,
 		log:      o.Logger,

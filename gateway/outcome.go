@@ -34,6 +34,10 @@ type Outcome struct {
 	ShadowCode   string // of that refusal
 	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, does not match; "": none
 	InvalidWhy   string // what about it, without a value of the call
+	TrackedRule  string // id of the rule that remembers or forgets an object; "": none
+	Tracked      string // what became of the object: one of the Tracked constants
+	TrackedThing string // the object; "" if it was missed
+	MissReason   string // why it was missed, see policy.MissReason
 	BytesIn      int64  // of the request's body that were read for the upstream
 	BytesOut     int64  // of the response's body that the caller took
 	Start        time.Time
@@ -51,6 +55,7 @@ func (c *call) observe() {
 		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status, Code: c.code, Step: c.step,
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		InvalidAt: c.reported.operation, InvalidWhy: c.reported.problem,
+		TrackedRule: c.tracked.rule, Tracked: c.tracked.did, TrackedThing: c.tracked.object, MissReason: c.tracked.reason,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, FirstByte: c.firstByte, Duration: c.gateway.since(c.start),
 	})

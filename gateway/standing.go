@@ -41,6 +41,7 @@ func (c *call) standing() (policy.Denial, bool) {
 		Rules:       at.version.rules,
 		Method:      c.method,
 		Path:        at.rest,
+		Relations:   c.gateway.relations(),
 		Now:         now,
 	}
 	if c.presentedKey {

@@ -23,6 +23,7 @@ import (
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/projects"
+	"postern/service/relations"
 	"postern/service/usage"
 	"postern/service/webhooks"
 )
@@ -33,6 +34,7 @@ type Server struct {
 	Version     string
 	Providers   []federated.Provider // of federated sign-in to the dashboard
 	Projects    *projects.Service
+	Relations   *relations.Service
 	Keys        *keys.Service
 	Exports     *exports.Service
 	Usage       *usage.Service

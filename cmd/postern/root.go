@@ -93,6 +93,7 @@ func newRoot(t terminal) *cobra.Command {
 		newProducts(t),
 		newAppClients(t),
 		newRules(t),
+		newRelations(t),
 		newTransforms(t),
 		newOpenAPI(t),
 		newExplain(t),

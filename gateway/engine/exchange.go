@@ -8,6 +8,13 @@ import (
 	"unsafe"
 )
 
+// Tap sees the body of a response while it is relayed.
+type Tap interface {
+	Data(part []byte) // that is sent next
+	// End is called before the last bytes of a complete response are sent, its head if it has no body.
+	End()
+}
+
 // Exchange is one request and its response. Its methods are for the goroutine of Serve.
 type Exchange struct {
 	Request  Request
@@ -18,6 +25,8 @@ type Exchange struct {
 	FirstByte time.Duration // from Began until the upstream's response began to be sent; 0: it was not
 
 	MaxResponse int64 // limit on the response's body in bytes; 0: none
+
+	Tap Tap // of the response that Forward relays; nil: none
 
 	conn     *conn
 	page     *page

@@ -25,10 +25,24 @@ func (x *Exchange) relay(b *backend, rw Rewriter) error {
 	case untilClose:
 		return x.relayUntilClose(b, out)
 	}
+	x.tap(nil, true)
 	if !x.send(out) {
 		return ErrCaller
 	}
 	return nil
+}
+
+// tap shows a part of the body to Tap, before it is sent, and whether it is the last.
+func (x *Exchange) tap(data []byte, last bool) {
+	if x.Tap == nil {
+		return
+	}
+	if len(data) > 0 {
+		x.Tap.Data(data)
+	}
+	if last {
+		x.Tap.End()
+	}
 }
 
 func (x *Exchange) appendAnswer(out []byte, rw Rewriter) []byte {
@@ -114,6 +128,7 @@ func (x *Exchange) relayLength(b *backend, out []byte) error {
 	out = append(out, b.in.held()[:n]...)
 	x.page.out = out
 	for piece := out; ; {
+		x.tap(b.in.held()[:n], n == left)
 		if !x.send(piece) {
 			return ErrCaller
 		}
@@ -176,6 +191,7 @@ func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byt
 		trailer, err = x.appendTrailer(nil, body, rw)
 	}
 	start, stop := b.in.r, b.in.r+data
+	x.tap(b.in.data[start:stop], err == nil && body.at == atEnd)
 	surplus := len(held) - used
 	if data > 0 {
 		start = frameChunk(b.in.data, start, data)
@@ -229,6 +245,7 @@ func (x *Exchange) relayUntilClose(b *backend, out []byte) error {
 			out = append(out, '\r', '\n')
 			out = append(out, b.in.held()...)
 			out = append(out, '\r', '\n')
+			x.tap(b.in.held(), false)
 			b.in.use(n)
 		}
 		if !x.send(out) {
@@ -237,6 +254,7 @@ func (x *Exchange) relayUntilClose(b *backend, out []byte) error {
 		x.BytesOut += int64(n)
 		err := x.more(b)
 		if errors.Is(err, io.EOF) {
+			x.tap(nil, true)
 			if !x.send([]byte("0\r\n\r\n")) {
 				return ErrCaller
 			}

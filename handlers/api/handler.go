@@ -18,6 +18,7 @@ import (
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/projects"
+	"postern/service/relations"
 	"postern/service/tokens"
 	"postern/service/usage"
 	"postern/service/webhooks"
@@ -37,6 +38,7 @@ type Handler struct {
 	Keys        *keys.Service
 	Login       *login.Service
 	Projects    *projects.Service
+	Relations   *relations.Service
 	Tokens      *tokens.Service
 	Usage       *usage.Service
 	Webhooks    *webhooks.Service

@@ -99,6 +99,7 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"Remove a version", h.deleteVersion)
 	route(h, api, "explain", "GET", project+"/explain", 200, "Explain what the gateway answers to a call", h.explain)
 	h.ruleRoutes(api, project+"/versions/{version}/rules")
+	h.relationRoutes(api, project+"/relations")
 	h.transformRoutes(api, project+"/versions/{version}/transforms")
 	h.openAPIRoutes(api, project+"/versions/{version}/openapi")
 	route(h, api, "get-environment-callers", "GET",

@@ -14,6 +14,7 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
+	"postern/service/relations"
 )
 
 // PollEvery is how often a replica polls for changes of other replicas that the database
@@ -24,6 +25,7 @@ const PollEvery = 500 * time.Millisecond
 type Feed struct {
 	DB        *models.DB
 	Keys      *keys.Table
+	Relations *relations.Table                // nil: none are served
 	PublicURL string                          // of the control plane, where app clients are issuers
 	Publish   func([]*snapshot.Project) error // to the gateway; on an error the gateway serves what it had
 	Log       *slog.Logger
@@ -78,11 +80,17 @@ func (f *Feed) reload(ctx context.Context, tx *models.Tx) error {
 // state is served until then.
 func (f *Feed) load(ctx context.Context) error {
 	fresh := &Feed{DB: f.DB, Keys: keys.NewTable(), PublicURL: f.PublicURL, Log: f.Log}
+	if f.Relations != nil {
+		fresh.Relations = relations.NewTable()
+	}
 	if err := fresh.readAll(ctx); err != nil {
 		return err
 	}
 	f.last, f.projects, f.unreadable = fresh.last, fresh.projects, fresh.unreadable
 	f.Keys.Replace(fresh.Keys)
+	if f.Relations != nil {
+		f.Relations.Replace(fresh.Relations)
+	}
 	return f.publish()
 }
 
@@ -166,6 +174,9 @@ func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revisio
 			}
 			return f.Keys.LoadKey(tx, revision.KeyID)
 		}
+		if !revision.Relations.None() {
+			return f.applyRelations(tx, revision)
+		}
 		whole, err = f.readProject(tx, revision.ProjectID)
 		return err
 	}
@@ -192,6 +203,7 @@ func (f *Feed) readProject(tx *models.Tx, id string) (whole bool, err error) {
 		delete(f.projects, id)
 		delete(f.unreadable, id)
 		f.Keys.RemoveProject(id)
+		f.dropRelations(id)
 		return true, nil
 	}
 	if err != nil {
@@ -201,8 +213,12 @@ func (f *Feed) readProject(tx *models.Tx, id string) (whole bool, err error) {
 	f.projects[id] = project
 	if project.Deleted {
 		f.Keys.RemoveProject(id) // also keys of its product, which open other projects
+		f.dropRelations(id)
 		f.release(id)
 		return true, nil
+	}
+	if err := f.readRelations(tx, project); err != nil { // before rules that ask for them are served
+		return true, err
 	}
 	moving := renaming(was, project)
 	if moving != nil {

@@ -28,6 +28,8 @@ type slot struct {
 	shadowRule, shadowCode        string
 	invalidAt, invalidWhy         string
 
+	trackedRule, tracked, trackedThing, missReason string
+
 	in, out, start, took int64 // start in ns since 1970, took in ns
 	firstByte            int64 // in ns
 	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
@@ -54,6 +56,7 @@ func (s *slot) set(c *Call) {
 	s.route, s.code, s.step = c.Route, c.Code, c.Step
 	s.shadowRule, s.shadowCode = c.ShadowRule, c.ShadowCode
 	s.invalidAt, s.invalidWhy = c.InvalidAt, c.InvalidWhy
+	s.trackedRule, s.tracked, s.trackedThing, s.missReason = c.TrackedRule, c.Tracked, c.TrackedThing, c.MissReason
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
 	s.firstByte = int64(c.FirstByte)
 	s.status, s.path, s.ip, s.text = int16(c.Status), int16(path), int16(ip), text
@@ -74,6 +77,10 @@ func (s *slot) read() Call {
 		ShadowCode:    s.shadowCode,
 		InvalidAt:     s.invalidAt,
 		InvalidWhy:    s.invalidWhy,
+		TrackedRule:   s.trackedRule,
+		Tracked:       s.tracked,
+		TrackedThing:  s.trackedThing,
+		MissReason:    s.missReason,
 		Method:        text[:s.path],
 		Path:          text[s.path:s.ip],
 		RemoteIP:      text[s.ip:],

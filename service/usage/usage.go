@@ -42,6 +42,10 @@ type Call struct {
 	ShadowCode   string // of that refusal
 	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, did not match; "": none
 	InvalidWhy   string // what about it
+	TrackedRule  string // id of the rule that remembers or forgets an object; "": none
+	Tracked      string // remembered, forgotten or missed
+	TrackedThing string // the object; "" if it was missed
+	MissReason   string // why it was missed, see policy.MissReason
 	BytesIn      int64
 	BytesOut     int64
 	Start        time.Time
@@ -57,6 +61,7 @@ type Recorder struct {
 	shards  *shards
 	shadow  shadowCounts
 	invalid invalidCounts
+	misses  missCounts
 	live    *liveLog
 
 	flushing sync.Mutex // held while counters are written to rows
@@ -103,6 +108,9 @@ func (r *Recorder) observe(c *Call, cached *last) {
 	}
 	if c.ShadowRule != "" {
 		r.shadow.count(c)
+	}
+	if c.MissReason != "" {
+		r.misses.count(c)
 	}
 	kept, due := r.shards.record(c, cached)
 	if !kept { // the shard is full, perhaps with the calls of other projects
@@ -196,6 +204,9 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 			r.shards.giveBack(taken)
 			return fmt.Errorf("usage: write %d rows: %w", len(rows), err)
 		}
+	}
+	if err := r.flushMisses(ctx); err != nil {
+		return err
 	}
 	if err := r.flushShadows(ctx); err != nil {
 		return err

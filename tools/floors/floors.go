@@ -65,9 +65,10 @@ var folders = []folder{
 	}},
 	{path: "service/introspection", floor: service, beside: []string{"service/login", "service/projects"}},
 	{path: "service/keys", floor: service, beside: []string{"service/access"}},
+	{path: "service/relations", floor: service, beside: []string{"service/access"}},
 	{path: "service/login", floor: service, beside: []string{"service/access", "service/directory"}},
 	{path: "service/projects", floor: service, beside: []string{
-		"service/access", "service/accounts", "service/keys",
+		"service/access", "service/accounts", "service/keys", "service/relations",
 	}},
 	{path: "service/ratelimit", floor: service},
 	{path: "service/retention", floor: service, beside: []string{"service/access"}},

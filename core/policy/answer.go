@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxAnswer is how much of an answer's JSON is read to remember an object, in bytes.
+const MaxAnswer = 1 << 20
+
+// maxAnswerValue bounds a value that becomes part of an object, in bytes.
+const maxAnswerValue = 256
+
+// MissReason says why no object is remembered of an answer.
+type MissReason string
+
+// The reasons.
+const (
+	MissNotJSON    MissReason = "not_json"      // its type is another, or it is no valid JSON
+	MissEncoded    MissReason = "encoded"       // it is compressed in another way than gzip
+	MissTooLarge   MissReason = "too_large"     // it is over MaxAnswer
+	MissNoBody     MissReason = "no_body"       // it has none
+	MissIncomplete MissReason = "incomplete"    // the upstream or the caller broke it off
+	MissNoValue    MissReason = "no_value"      // there is nothing at the place that the rule names
+	MissUnusable   MissReason = "unusable"      // what is there is no text and no whole number, or too long
+	MissOverloaded MissReason = "too_many_wait" // for the database
+)
+
+// Remembered returns the object that the caller owns after an answer with this body, for a normalized
+// path below the environment; or the reason why there is none.
+func (t *Tracking) Remembered(path string, body []byte) (string, MissReason) {
+	if !json.Valid(body) {
+		return "", MissNotJSON
+	}
+	var out []byte
+	for i := range t.remember {
+		part := &t.remember[i]
+		switch {
+		case part.text != "":
+			out = append(out, part.text...)
+		case part.answer == nil:
+			out = appendValue(out, segmentOf(path, part.segment), true)
+		default:
+			value, miss := valueAt(body, part.answer)
+			if miss != "" {
+				return "", miss
+			}
+			out = appendValue(out, value, false)
+		}
+		if len(out) > MaxObject {
+			return "", MissUnusable
+		}
+	}
+	return string(out), ""
+}
+
+// valueAt returns the text or whole number at a place of a JSON document. Of a name that stands twice
+// in an object the last counts, as for most readers of JSON.
+func valueAt(body []byte, way []string) (string, MissReason) {
+	for _, name := range way {
+		var found json.RawMessage
+		switch first := bytes.TrimLeft(body, " \t\r\n"); {
+		case len(first) > 0 && first[0] == '{':
+			found = member(first, name)
+		case len(first) > 0 && first[0] == '[':
+			found = element(first, name)
+		}
+		if found == nil {
+			return "", MissNoValue
+		}
+		body = found
+	}
+	body = bytes.Trim(body, " \t\r\n")
+	switch {
+	case len(body) == 0 || bytes.Equal(body, []byte("null")):
+		return "", MissNoValue
+	case body[0] == '"':
+		var text string
+		if json.Unmarshal(body, &text) != nil || text == "" || len(text) > maxAnswerValue ||
+			strings.ContainsRune(text, utf8.RuneError) { // what is broken in different ways would become alike
+			return "", MissUnusable
+		}
+		return text, ""
+	case isWholeNumber(body):
+		return string(body), ""
+	}
+	return "", MissUnusable
+}
+
+// isWholeNumber reports whether JSON is a number without fraction and exponent: 42.0 and 4.2e1 have no
+// one spelling in a path.
+func isWholeNumber(body []byte) bool {
+	digits := bytes.TrimPrefix(body, []byte("-"))
+	for _, c := range digits {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return len(digits) > 0 && len(digits) <= maxAnswerValue
+}
+
+func member(object []byte, name string) (found json.RawMessage) {
+	in := json.NewDecoder(bytes.NewReader(object))
+	if _, err := in.Token(); err != nil {
+		return nil
+	}
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return nil
+		}
+		var value json.RawMessage
+		if err := in.Decode(&value); err != nil {
+			return nil
+		}
+		if key == name {
+			found = value
+		}
+	}
+	return found
+}
+
+func element(array []byte, place string) json.RawMessage {
+	n, err := strconv.ParseUint(place, 10, 31)
+	if err != nil {
+		return nil
+	}
+	in := json.NewDecoder(bytes.NewReader(array))
+	if _, err := in.Token(); err != nil {
+		return nil
+	}
+	for ; in.More(); n-- {
+		var value json.RawMessage
+		if err := in.Decode(&value); err != nil && err != io.EOF { //nolint:errorlint // as the decoder documents it
+			return nil
+		}
+		if n == 0 {
+			return value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package gateway
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"mime"
+	"strings"
+
+	"postern/core/policy"
+)
+
+// Ownership has the relations of projects, and records what calls change about them.
+type Ownership interface {
+	policy.Relations
+	// Record records a change. It waits for a short time until the change is written, and returns false
+	// if it is lost.
+	Record(OwnerChange) bool
+}
+
+// relations returns what rules with owner decide by; nil without Ownership.
+func (g *Gateway) relations() policy.Relations {
+	if g.ownership == nil {
+		return nil
+	}
+	return g.ownership
+}
+
+// OwnerChange says that the user owns an object from now on; without a user that nobody of the tenant
+// does.
+type OwnerChange struct{ ProjectID, TenantID, User, Object string }
+
+// tracker finds in an answer which object a rule remembers or forgets, while the answer is relayed. It
+// implements engine.Tap.
+type tracker struct {
+	call  *call
+	track *policy.Tracking
+	user  string
+
+	gzip    bool
+	body    []byte // a copy of what was relayed
+	miss    policy.MissReason
+	began   bool // it has a body
+	tracked bool // the answer has 2xx
+	ended   bool
+}
+
+// newTracker returns nil if the rule of the call's route remembers and forgets nothing.
+func (c *call) newTracker(d *policy.Decision) *tracker {
+	if d.Tracking == nil || c.gateway.ownership == nil {
+		return nil
+	}
+	return &tracker{call: c, track: d.Tracking, user: strings.Clone(d.RelationUser)}
+}
+
+// answered begins with the head of the final answer, and reports whether its body matters.
+func (t *tracker) answered(status int, contentType, encoding string) bool {
+	t.tracked = status >= 200 && status < 300
+	if !t.tracked || !t.track.Remembers() {
+		return t.tracked
+	}
+	switch encoding = strings.ToLower(strings.TrimSpace(encoding)); encoding {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		t.gzip = true
+	default:
+		t.miss = policy.MissEncoded
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	if t.miss == "" && (err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json"))) {
+		t.miss = policy.MissNotJSON
+	}
+	return true
+}
+
+// joinLines joins the values of two lines of one field (RFC 9110, 5.3).
+func joinLines(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first + ", " + second
+}
+
+// Data implements engine.Tap.
+func (t *tracker) Data(p []byte) {
+	t.began = t.began || len(p) > 0
+	switch {
+	case t.miss != "" || !t.track.Remembers():
+	case len(t.body)+len(p) > policy.MaxAnswer:
+		t.miss, t.body = policy.MissTooLarge, nil
+	default:
+		t.body = append(t.body, p...)
+	}
+}
+
+// End implements engine.Tap.
+func (t *tracker) End() {
+	if t.ended || !t.tracked {
+		return
+	}
+	t.ended = true
+	c := t.call
+	change := OwnerChange{ProjectID: c.route.project.id, TenantID: c.identity.TenantID}
+	if t.track.Forgets() {
+		object, ok := t.track.Forgotten(c.route.rest)
+		if change.Object = object; ok && c.gateway.ownership.Record(change) {
+			c.tracked.did, c.tracked.object = TrackedForgotten, object
+			return
+		}
+		t.missed(policy.MissOverloaded)
+		return
+	}
+	object, miss := t.object()
+	if miss != "" {
+		t.missed(miss)
+		return
+	}
+	change.User, change.Object = t.user, object
+	if !c.gateway.ownership.Record(change) {
+		t.missed(policy.MissOverloaded)
+		return
+	}
+	c.tracked.did, c.tracked.object = TrackedRemembered, object
+}
+
+func (t *tracker) object() (string, policy.MissReason) {
+	switch {
+	case !t.began:
+		return "", policy.MissNoBody
+	case t.miss != "":
+		return "", t.miss
+	case !t.gzip:
+		return t.track.Remembered(t.call.route.rest, t.body)
+	}
+	zipped, err := gzip.NewReader(bytes.NewReader(t.body))
+	if err != nil {
+		return "", policy.MissEncoded
+	}
+	body, err := io.ReadAll(io.LimitReader(zipped, policy.MaxAnswer+1))
+	switch {
+	case err != nil:
+		return "", policy.MissEncoded
+	case len(body) > policy.MaxAnswer:
+		return "", policy.MissTooLarge
+	}
+	return t.track.Remembered(t.call.route.rest, body)
+}
+
+func (t *tracker) missed(reason policy.MissReason) {
+	t.call.tracked.did, t.call.tracked.reason = TrackedMissed, string(reason)
+}
+
+// finish notes an answer that was broken off.
+func (t *tracker) finish() {
+	if t == nil || !t.tracked {
+		return
+	}
+	t.call.tracked.rule = t.track.Rule
+	if !t.ended {
+		t.missed(policy.MissIncomplete)
+	}
+}
+
+// What became of an object that a rule remembers or forgets: the values of Outcome.Tracked.
+const (
+	TrackedRemembered = "remembered"
+	TrackedForgotten  = "forgotten"
+	TrackedMissed     = "missed"
+)
+
+// tracked says what a call has changed about the owner of an object; see Outcome.
+type tracked struct{ rule, did, object, reason string }
+
+// trackedBody is the body of a response that net/http relays, with its tracker. The answer's end is
+// released by Read, once the tracker has seen it.
+type trackedBody struct {
+	from  io.ReadCloser
+	track *tracker
+	left  int64 // bytes that are to come; negative: not known
+}
+
+func (b *trackedBody) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	b.track.Data(p[:n])
+	if b.left >= 0 {
+		b.left -= int64(n)
+	}
+	if err == io.EOF || b.left == 0 { //nolint:errorlint // the body returns it as it is
+		b.track.End()
+	}
+	return n, err //nolint:wrapcheck // as it is
+}
+
+func (b *trackedBody) Close() error { return b.from.Close() } //nolint:wrapcheck // as it is

@@ -1,0 +1,229 @@
+package relations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"postern/core/policy"
+	"postern/models"
+)
+
+// Bounds of the Recorder.
+const (
+	maxQueued  = 10_000
+	maxBatch   = 200
+	WriteWait  = 500 * time.Millisecond // how long Record waits until a change is written
+	retryEvery = 500 * time.Millisecond
+	retryFor   = 10 * time.Minute // then a change is given up
+)
+
+// Change is what the gateway found in an answer: the user owns the object from now on, or nobody of the
+// tenant does.
+type Change struct {
+	ProjectID, TenantID, Object string
+
+	User   string // not with Forget
+	Forget bool
+}
+
+// Recorder writes changes to the database in the order in which they were recorded, many in one
+// transaction if there are many. It is safe for concurrent use.
+type Recorder struct {
+	DB      *models.DB
+	Table   *Table
+	Changed func(context.Context) // serves what was committed, see projects.Feed
+	Log     *slog.Logger
+
+	mu      sync.Mutex
+	queue   []*entry
+	woken   chan struct{}
+	stopped bool
+	once    sync.Once
+}
+
+type entry struct {
+	Change
+
+	at   time.Time
+	done chan struct{} // closed when it is written and served, or given up
+}
+
+func (r *Recorder) wake() chan struct{} {
+	r.once.Do(func() { r.woken = make(chan struct{}, 1) })
+	return r.woken
+}
+
+// Record queues a change, and waits until it is written, at most WriteWait. From then on this process
+// decides by what is remembered, even if the database is away; other replicas follow when it is
+// written. It returns false if the queue is full.
+func (r *Recorder) Record(c Change) bool {
+	e := &entry{Change: c, at: time.Now(), done: make(chan struct{})}
+	r.mu.Lock()
+	if r.stopped || len(r.queue) >= maxQueued {
+		r.mu.Unlock()
+		r.Log.Error("a relation is not recorded: too many wait for the database", "project", c.ProjectID)
+		return false
+	}
+	if !c.Forget {
+		r.Table.expect(c.ProjectID, e.key())
+	}
+	r.queue = append(r.queue, e)
+	r.mu.Unlock()
+	select {
+	case r.wake() <- struct{}{}:
+	default:
+	}
+	patience := time.NewTimer(WriteWait)
+	defer patience.Stop()
+	select {
+	case <-e.done:
+	case <-patience.C:
+	}
+	return true
+}
+
+func (e *entry) key() policy.RelationKey {
+	return policy.KeyOf(e.TenantID, e.User, policy.OwnerRelation, e.Object)
+}
+
+// Run writes what is recorded until ctx ends, and then what is left.
+func (r *Recorder) Run(ctx context.Context) {
+	var pruned time.Time
+	for {
+		if r.flush(ctx) {
+			continue
+		}
+		if time.Since(pruned) >= time.Hour {
+			pruned = time.Now()
+			r.prune(ctx)
+		}
+		wait := time.NewTimer(retryEvery)
+		if r.idle() {
+			wait.Reset(time.Hour)
+		}
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			r.stop(ctx)
+			return
+		case <-r.wake():
+		case <-wait.C:
+		}
+		wait.Stop()
+	}
+}
+
+// keepRevisions is how long revisions of relations are kept. A replica that is further behind reads
+// everything again.
+const keepRevisions = 24 * time.Hour
+
+func (r *Recorder) prune(ctx context.Context) {
+	before := models.Now().Add(-keepRevisions)
+	err := r.DB.Write(ctx, func(tx *models.Tx) error { return tx.PruneRelationRevisions(before) })
+	if err != nil && ctx.Err() == nil {
+		r.Log.Warn("old revisions of relations are not removed, trying again in an hour", "error", err)
+	}
+}
+
+// stop writes what is left, for a few seconds at most.
+func (r *Recorder) stop(ctx context.Context) {
+	last, end := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer end()
+	for r.flush(last) {
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
+	if n := len(r.queue); n > 0 {
+		r.Log.Error("relations are lost, since the database cannot be reached", "count", n)
+	}
+}
+
+func (r *Recorder) idle() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.queue) == 0
+}
+
+// flush writes the oldest entries, and reports whether it is worth calling it again at once.
+func (r *Recorder) flush(ctx context.Context) bool {
+	r.mu.Lock()
+	batch := r.queue[:min(len(r.queue), maxBatch)]
+	r.mu.Unlock()
+	if len(batch) == 0 {
+		return false
+	}
+	err := r.write(ctx, batch)
+	if err != nil && !models.Unavailable(err) && len(batch) > 1 {
+		batch = batch[:1] // one of them is the cause: a project or tenant that is no more
+		err = r.write(ctx, batch)
+	}
+	switch {
+	case err == nil:
+		r.Changed(ctx)
+	case !lost(batch[0], err):
+		r.Log.Warn("relations cannot be written, trying again", "error", err)
+		return false
+	default:
+		batch = batch[:1]
+		r.Log.Error("a relation is given up", "project", batch[0].ProjectID, "error", err)
+	}
+	r.mu.Lock()
+	r.queue = append([]*entry(nil), r.queue[len(batch):]...)
+	r.mu.Unlock()
+	for _, e := range batch {
+		if !e.Forget {
+			r.Table.release(e.ProjectID, e.key())
+		}
+		close(e.done)
+	}
+	return true
+}
+
+// lost reports whether it is no use to try again.
+func lost(e *entry, err error) bool {
+	if models.Unavailable(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return time.Since(e.at) > retryFor
+	}
+	return true
+}
+
+// write writes entries in one transaction, in their order.
+func (r *Recorder) write(ctx context.Context, batch []*entry) error {
+	now := models.Now()
+	return r.DB.Write(ctx, func(tx *models.Tx) error {
+		for rest := batch; len(rest) > 0; {
+			if rest[0].Forget {
+				gone := models.RelationFilter{TenantID: rest[0].TenantID, Object: rest[0].Object}
+				if _, err := tx.RemoveRelations(rest[0].ProjectID, gone, now); err != nil {
+					return err
+				}
+				rest = rest[1:]
+				continue
+			}
+			var rows []models.Relation
+			for len(rest) > 0 && !rest[0].Forget {
+				rows = append(rows, rest[0].row(now))
+				rest = rest[1:]
+			}
+			if _, err := tx.AddRelations(rows, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (e *entry) row(now time.Time) models.Relation {
+	return models.Relation{
+		ProjectID: e.ProjectID,
+		TenantID:  e.TenantID,
+		Object:    e.Object,
+		Relation:  policy.OwnerRelation,
+		User:      e.User,
+		CreatedAt: now,
+	}
+}

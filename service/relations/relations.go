@@ -1,0 +1,256 @@
+// Package relations keeps who owns which object of a project: the facts that rules with owner decide by. It owns the
+// table in memory that the gateway asks, the recorder of what the gateway finds in answers, and reading and changing
+// relations by hand. It leaves decisions to core/policy, and serving changes of other replicas to the feed of
+// service/projects.
+package relations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"postern/core/policy"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// MaxImport is how many relations one request may add.
+const MaxImport = 10_000
+
+// maxUser bounds the user of a relation, in bytes.
+const maxUser = 1024
+
+// Relation is a fact: the user owns the object.
+type Relation struct {
+	Tenant    string // name; "" is the project's own in input
+	User      string // usr_…, an app that owns keys, or "subject (issuer)" of a token
+	Relation  string // owner; "" is that in input
+	Object    string // such as order:42, as in a path
+	CreatedAt time.Time
+}
+
+// Service reads and changes relations.
+type Service struct {
+	DB      *models.DB
+	Changed func(context.Context) // brings a committed change to the gateway
+}
+
+// Filter selects relations; an empty field selects all.
+type Filter struct{ Tenant, User, Relation, Object string }
+
+// List returns relations of a project by tenant, object, relation and user.
+func (s *Service) List(
+	ctx context.Context, p access.Principal, project string, f Filter, page models.Page,
+) (models.List[Relation], error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Project(tx, p, project, access.ProjectRead)
+	if err != nil {
+		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
+	}
+	names, err := tenantsOf(tx, row.ID)
+	if err != nil {
+		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
+	}
+	rows, wrong := names.filter(f)
+	if err := fault.InvalidFields(wrong); err != nil {
+		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
+	}
+	list, err := tx.RelationsOf(row.ID, rows, page)
+	if errors.Is(err, models.ErrCursor) {
+		err = fault.InvalidField("/cursor", "invalid_cursor", "Use next_cursor of the page before.")
+	}
+	if err != nil {
+		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
+	}
+	return models.MapList(list, names.view), nil
+}
+
+// Add adds relations, all or none. Those that exist already stay as they are. It returns how many are new.
+func (s *Service) Add(ctx context.Context, p access.Principal, project string, in []Relation) (int64, error) {
+	var added int64
+	err := s.change(ctx, p, project, func(tx *models.Tx, row models.Project, names tenants, now time.Time) (string, error) {
+		rows, wrong := names.rows(row.ID, in, now)
+		if err := fault.InvalidFields(wrong); err != nil {
+			return "", err
+		}
+		var err error
+		added, err = tx.AddRelations(rows, now)
+		return fmt.Sprintf("%d added", added), err
+	})
+	return added, err
+}
+
+// Remove removes the relations that the filter selects, and returns how many there were. It has to name a user or an
+// object.
+func (s *Service) Remove(ctx context.Context, p access.Principal, project string, f Filter) (int, error) {
+	removed := 0
+	err := s.change(ctx, p, project, func(tx *models.Tx, row models.Project, names tenants, now time.Time) (string, error) {
+		rows, wrong := names.filter(f)
+		if f.User == "" && f.Object == "" {
+			wrong = append(wrong, fault.Field{
+				Pointer: "/object",
+				Code:    "required",
+				Detail:  "Name a user, an object or both.",
+			})
+		}
+		if err := fault.InvalidFields(wrong); err != nil {
+			return "", err
+		}
+		var err error
+		removed, err = tx.RemoveRelations(row.ID, rows, now)
+		return fmt.Sprintf("%d removed", removed), err
+	})
+	return removed, err
+}
+
+func (s *Service) change(
+	ctx context.Context, p access.Principal, project string,
+	fn func(tx *models.Tx, row models.Project, names tenants, now time.Time) (said string, err error),
+) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := access.Project(tx, p, project, access.ProjectUpdate)
+		if err != nil {
+			return err
+		}
+		names, err := tenantsOf(tx, row.ID)
+		if err != nil {
+			return err
+		}
+		said, err := fn(tx, row, names, models.Now())
+		if err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{
+			Action: access.ProjectUpdate,
+			Object: row.ID,
+			Team:   row.TeamID,
+			Detail: map[string]string{"change": "relations", "object": said, "name": row.Name},
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("relations: change those of %s: %w", project, err)
+	}
+	s.Changed(ctx)
+	return nil
+}
+
+// tenants are those that a project serves.
+type tenants struct {
+	own  string            // id of the project's own
+	ids  map[string]string // by name
+	name map[string]string // by id
+}
+
+func tenantsOf(tx *models.Tx, projectID string) (tenants, error) {
+	out := tenants{ids: map[string]string{}, name: map[string]string{}}
+	list, err := tx.TenantsOf(projectID)
+	for _, one := range list {
+		if one.ProjectID != nil {
+			out.own = one.ID
+		}
+		out.ids[one.Name], out.name[one.ID] = one.ID, one.Name
+	}
+	return out, err
+}
+
+func (t tenants) view(row models.Relation) Relation {
+	name := t.name[row.TenantID]
+	if name == "" {
+		name = row.TenantID // it was detached from the project
+	}
+	return Relation{name, row.User, row.Relation, row.Object, row.CreatedAt}
+}
+
+// filter returns the row filter. Of an object in another spelling it selects the canonical form.
+func (t tenants) filter(f Filter) (out models.RelationFilter, wrong []fault.Field) {
+	out = models.RelationFilter{User: f.User, Relation: f.Relation}
+	if f.Tenant != "" {
+		if out.TenantID = t.ids[f.Tenant]; out.TenantID == "" {
+			wrong = append(wrong, unknownTenant("/tenant", f.Tenant))
+		}
+	}
+	if f.Object != "" {
+		var err error
+		if out.Object, err = policy.CanonicalObject(f.Object); err != nil {
+			wrong = append(wrong, invalidObject("/object", err))
+		}
+	}
+	return out, wrong
+}
+
+func unknownTenant(pointer, name string) fault.Field {
+	return fault.Field{
+		Pointer: pointer,
+		Code:    "unknown_tenant",
+		Detail:  fmt.Sprintf("This project serves no tenant %q. Attach the tenant to the project first.", name),
+	}
+}
+
+func invalidObject(pointer string, err error) fault.Field {
+	return fault.Field{
+		Pointer: pointer,
+		Code:    "invalid_object",
+		Detail:  "Use a type and an id as in a path, such as order:42: " + err.Error() + ".",
+	}
+}
+
+// rows returns the rows of relations, or what is wrong with them.
+func (t tenants) rows(projectID string, in []Relation, now time.Time) (rows []models.Relation, wrong []fault.Field) {
+	switch {
+	case len(in) == 0:
+		return nil, []fault.Field{{Pointer: "", Code: "required", Detail: "Send at least one relation."}}
+	case len(in) > MaxImport:
+		return nil, []fault.Field{{
+			Pointer: "",
+			Code:    "too_many",
+			Detail:  fmt.Sprintf("Send at most %d relations in one request.", MaxImport),
+		}}
+	}
+	for i, one := range in {
+		at := ""
+		if len(in) > 1 {
+			at = fmt.Sprintf("/%d", i)
+		}
+		row := models.Relation{
+			ProjectID: projectID,
+			TenantID:  t.own,
+			Relation:  policy.OwnerRelation,
+			User:      one.User,
+			CreatedAt: now,
+		}
+		if one.Tenant != "" {
+			if row.TenantID = t.ids[one.Tenant]; row.TenantID == "" {
+				wrong = append(wrong, unknownTenant(at+"/tenant", one.Tenant))
+			}
+		}
+		if one.Relation != "" && one.Relation != policy.OwnerRelation {
+			wrong = append(wrong, fault.Field{
+				Pointer: at + "/relation",
+				Code:    "invalid_relation",
+				Detail:  "Use owner, or leave it out: rules ask for no other relation.",
+			})
+		}
+		if !validUser(one.User) {
+			wrong = append(wrong, fault.Field{
+				Pointer: at + "/user",
+				Code:    "invalid_user",
+				Detail: fmt.Sprintf("Use the id of a user, the owner of keys, or subject and issuer of a token as in "+
+					"\"sub (https://issuer.example)\": up to %d characters without spaces at the ends.", maxUser),
+			})
+		}
+		var err error
+		if row.Object, err = policy.CanonicalObject(one.Object); err != nil {
+			wrong = append(wrong, invalidObject(at+"/object", err))
+		}
+		rows = append(rows, row)
+	}
+	return rows, wrong
+}
+
+func validUser(user string) bool {
+	return user != "" && len(user) <= maxUser && strings.TrimSpace(user) == user &&
+		!strings.ContainsFunc(user, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd })
+}
