@@ -221,3 +221,19 @@ func TestOpenAPI_settings(t *testing.T) {
 		wants("audit", call("GET", "/api/v1/audit", ""), 200, "OpenAPI settings of version 1.0.0")
 	})
 }
+
+// Documents of real services have more values than other bodies may have.
+func TestCreateProxy_largeOpenAPI(t *testing.T) {
+	t.Parallel()
+	h := controlplane.NewServer(t, state.OpenSQLite(t)).Handler()
+	many := "[" + strings.Repeat("1,", 30_000) + "1]"
+	body := `{"target":"http://127.0.0.1:9","openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{},` +
+		`"x-many":` + many + `}}`
+	if got := controlplane.Call(t, h, "POST", "/proxy", "", body); got.Status != 201 {
+		t.Errorf("in the document: %d %.300s", got.Status, got.Raw)
+	}
+	body = `{"openapi":{},"target":` + many + `}`
+	if got := controlplane.Call(t, h, "POST", "/proxy", "", body); got.Status != 422 || got.Body["code"] != "too_many_values" {
+		t.Errorf("beside it: %d %.300s", got.Status, got.Raw)
+	}
+}

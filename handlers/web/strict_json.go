@@ -34,17 +34,43 @@ func UnmarshalBody(data []byte, into any) error {
 	return UnmarshalStrict(data, into)
 }
 
+// documentMember is the member of a body that may be an OpenAPI document. Its values are not counted: no
+// schema describes them, so that the validator does not look at them, and the body's size bounds them.
+const documentMember = "openapi"
+
 // countValues estimates the number of values in a JSON text by the characters that open
 // or separate them, without parsing. For valid JSON it is off by one at most.
 func countValues(data []byte) int {
-	count, quoted := 0, false
+	count, depth, began := 0, 0, 0
+	quoted, document := false, false
+	var last []byte // string at depth 1
 	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
+		c := data[i]
+		switch {
 		case quoted && c == '\\':
 			i++
+			continue
 		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == '[' || c == '{'):
+			if quoted = !quoted; quoted {
+				began = i + 1
+			} else if depth == 1 {
+				last = data[began:i]
+			}
+			continue
+		case quoted:
+			continue
+		}
+		switch c {
+		case ':':
+			document = document || depth == 1 && string(last) == documentMember
+		case ',':
+			document = document && depth > 1
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		}
+		if !document && (c == ',' || c == '[' || c == '{') {
 			count++
 		}
 	}
@@ -117,6 +143,13 @@ func (r *strictReader) members() error {
 		seen[name] = true
 		if err := r.checkNUL(name); err != nil {
 			return err
+		}
+		if len(r.path) == 0 && name == documentMember {
+			var skipped json.RawMessage // package openapi reads it
+			if err := r.decoder.Decode(&skipped); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := r.below(name); err != nil {
 			return err

@@ -155,7 +155,7 @@ func (o *Fixture) insert(t *testing.T, rows ...any) {
 	must(t, o.DB.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(rows...) }))
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ import (
 
 // NewServer returns a control plane with default settings on db. It has no listener, and
 // no worker takes jobs off its queue.
-func NewServer(t *testing.T, db *models.DB) *handlers.Server {
+func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	settings := config.Default().Derived()
@@ -157,7 +157,7 @@ func unreachableGitHub() []federated.Provider {
 	}})
 }
 
-func newVault(t *testing.T) *secrets.Vault {
+func newVault(t testing.TB) *secrets.Vault {
 	t.Helper()
 	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
 	must(t, err)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"postern/core/openapi/tree"
 )
 
 // Bounds on the evaluation of one request, whatever the document asks for.
@@ -286,7 +288,7 @@ func (r *run) members(s *schema, object map[string]any) bool {
 	if s.maxMem >= 0 && len(object) > s.maxMem {
 		ok = r.problem("must have at most %s", counted(s.maxMem, "member"))
 	}
-	for _, name := range sortedKeys(object) {
+	for _, name := range tree.Keys(object) {
 		ok = r.member(s, name, object[name]) && ok
 		if r.stopped {
 			return false

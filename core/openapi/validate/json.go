@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"postern/core/openapi/tree"
 )
 
 // maxNesting bounds the arrays and objects of a body within each other.
@@ -121,7 +123,7 @@ func writeCanonical(to *strings.Builder, value any) {
 		to.WriteByte(']')
 	case map[string]any:
 		to.WriteByte('{')
-		for _, name := range sortedKeys(value) {
+		for _, name := range tree.Keys(value) {
 			to.WriteString(strconv.Quote(name))
 			to.WriteByte(':')
 			writeCanonical(to, value[name])

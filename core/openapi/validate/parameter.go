@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"postern/core/openapi/tree"
 )
 
 // The places of a Problem.
@@ -28,10 +30,10 @@ type parameter struct {
 
 // parameter adds a parameter to an operation.
 func (c *compiler) parameter(op *Operation, node map[string]any) {
-	p := parameter{name: text(node["name"]), in: text(node["in"])}
+	p := parameter{name: tree.Text(node["name"]), in: tree.Text(node["in"])}
 	p.required, _ = node["required"].(bool)
 	p.empty, _ = node["allowEmptyValue"].(bool)
-	style, explode := text(node["style"]), node["explode"]
+	style, explode := tree.Text(node["style"]), node["explode"]
 	switch p.in {
 	case InPath:
 		if style != "" && style != "simple" {
@@ -58,7 +60,7 @@ func (c *compiler) parameter(op *Operation, node map[string]any) {
 	content, _ := node["content"].(map[string]any)
 	for media, of := range content {
 		if p.json = isJSON(media); p.json {
-			p.schema = c.schema(c.resolve(of)["schema"])
+			p.schema = c.schema(c.document.Resolve(of)["schema"])
 		}
 	}
 	if len(content) == 0 {

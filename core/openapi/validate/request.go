@@ -9,6 +9,8 @@ import (
 	"mime"
 	"slices"
 	"strings"
+
+	"postern/core/openapi/tree"
 )
 
 // MaxBody is how many bytes a body that is checked may have, also unpacked.
@@ -129,10 +131,10 @@ func (c *compiler) body(node map[string]any) *requestBody {
 	out := &requestBody{}
 	out.required, _ = node["required"].(bool)
 	content, _ := node["content"].(map[string]any)
-	for _, name := range sortedKeys(content) {
+	for _, name := range tree.Keys(content) {
 		one := media{name: mediaType(name)}
 		if isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*") {
-			one.schema = c.schema(c.resolve(content[name])["schema"])
+			one.schema = c.schema(c.document.Resolve(content[name])["schema"])
 		} else {
 			c.note("Bodies of the type %s are not checked.", one.name)
 		}

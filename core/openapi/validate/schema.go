@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"postern/core/openapi/tree"
 )
 
 // kinds is a set of JSON types.
@@ -124,7 +126,7 @@ func (c *compiler) referred(ref string) *schema {
 	if known, there := c.schemas[ref]; there {
 		return known
 	}
-	target := c.lookUp(ref)
+	target := c.document.LookUp(ref)
 	if target == nil {
 		c.note("The reference %.100q leads to nothing that is read.", ref)
 		return nil
@@ -164,7 +166,7 @@ func (c *compiler) object(s map[string]any) *schema {
 	if expression, ok := s["pattern"].(string); ok {
 		out.pattern = c.pattern(expression)
 	}
-	out.format = text(s["format"])
+	out.format = tree.Text(s["format"])
 	out.minItems, out.maxItems = count(s["minItems"]), count(s["maxItems"])
 	out.unique, _ = s["uniqueItems"].(bool)
 	out.items, out.contains = c.schema(s["items"]), c.schema(s["contains"])
@@ -271,7 +273,7 @@ func (c *compiler) members(out *schema, s map[string]any) {
 	readOnly := map[string]bool{}
 	for name, property := range properties {
 		out.properties[name] = c.schema(property)
-		if only, _ := c.resolve(property)["readOnly"].(bool); only {
+		if only, _ := c.document.Resolve(property)["readOnly"].(bool); only {
 			readOnly[name] = true
 		}
 	}
@@ -285,7 +287,7 @@ func (c *compiler) members(out *schema, s map[string]any) {
 	slices.Sort(out.required)
 	out.additional, out.names = c.schema(s["additionalProperties"]), c.schema(s["propertyNames"])
 	patterned, _ := s["patternProperties"].(map[string]any)
-	for _, expression := range sortedKeys(patterned) {
+	for _, expression := range tree.Keys(patterned) {
 		if p := c.pattern(expression); p != nil {
 			out.patterned = append(out.patterned, patternedProperty{p, c.schema(patterned[expression])})
 		}
@@ -298,7 +300,7 @@ func (c *compiler) members(out *schema, s map[string]any) {
 			if out.dependent == nil {
 				out.dependent = map[string][]string{}
 			}
-			out.dependent[name] = append(out.dependent[name], text(other))
+			out.dependent[name] = append(out.dependent[name], tree.Text(other))
 		}
 	}
 }
