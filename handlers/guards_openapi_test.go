@@ -11,7 +11,12 @@ var openAPIGuards = map[string]guard{
 			"%22version%22%3A%221%22%7D%2C%22paths%22%3A%7B%7D%7D",
 	},
 	"POST /projects/:project/versions/:version/openapi/remove": {action: access.ProjectUpdate, body: "confirm=true"},
-	"GET /api/v1/projects/:project/versions/:version/openapi":  {action: access.ProjectRead},
+	"POST /projects/:project/versions/:version/openapi/settings": {
+		action: access.ProjectUpdate,
+		body:   "validation=off&publication=public",
+	},
+	"GET /projects/:project/versions/:version/openapi/operation": {action: access.ProjectRead},
+	"GET /api/v1/projects/:project/versions/:version/openapi":    {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/versions/:version/openapi": {
 		action: access.ProjectUpdate,
 		body:   `{"openapi":"3.1.0","info":{"title":"Guarded","version":"1"},"paths":{}}`,
@@ -32,6 +37,8 @@ var openAPIAnonymous = map[string]string{
 	"GET /projects/:project/versions/:version/openapi":                   "in",
 	"POST /projects/:project/versions/:version/openapi":                  "in",
 	"POST /projects/:project/versions/:version/openapi/remove":           "in",
+	"POST /projects/:project/versions/:version/openapi/settings":         "in",
+	"GET /projects/:project/versions/:version/openapi/operation":         "in",
 	"GET /api/v1/projects/:project/versions/:version/openapi":            "401",
 	"PUT /api/v1/projects/:project/versions/:version/openapi":            "401",
 	"DELETE /api/v1/projects/:project/versions/:version/openapi":         "401",

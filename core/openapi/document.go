@@ -52,6 +52,7 @@ type Operation struct {
 	Path       string   `json:"path"`         // template, such as /orders/{id}
 	ID         string   `json:"id,omitempty"` // operationId; "": none
 	Summary    string   `json:"summary,omitempty"`
+	Tag        string   `json:"tag,omitempty"` // the first one
 	Deprecated bool     `json:"deprecated,omitempty"`
 	Scopes     []string `json:"scopes,omitempty"` // that its security asks for; of alternatives the first that has any
 	Digest     string   `json:"digest"`           // of the operation, with its references unresolved
@@ -158,7 +159,12 @@ func newOperation(read *openapi3.T, method, path string, op *openapi3.Operation)
 	if op.Security != nil {
 		security = *op.Security
 	}
+	tag := ""
+	if len(op.Tags) > 0 {
+		tag = op.Tags[0]
+	}
 	return Operation{
+		Tag:        tag,
 		Method:     method,
 		Path:       path,
 		ID:         op.OperationID,

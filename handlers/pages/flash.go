@@ -62,6 +62,7 @@ var flashes = map[string]ui.Notice{
 	"rules":          {Tone: ui.Good, Text: "The rules are saved and apply from the next call on."},
 	"transforms":     {Tone: ui.Good, Text: "The transforms are saved and apply from the next call on."},
 	"openapi":        {Tone: ui.Good, Text: "The document is imported. Rules and environments stay as they are."},
+	"openapi_used":   {Tone: ui.Good, Text: "Saved. The gateway does so from the next call on."},
 	"openapi_gone":   {Tone: ui.Good, Text: "The document is removed. Exports have a generated one."},
 	"cors":           {Tone: ui.Good, Text: "Cross-origin calls are saved and apply from the next call on."},
 	"limits":         {Tone: ui.Good, Text: "The limits are saved and apply from the next call on."},

@@ -48,7 +48,8 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 	}
 	mayChange := v.mayChange(p, access.ProjectUpdate)
 	if !none {
-		m.Facts, m.Operations = openAPIFacts(found), operationRows(found)
+		m.Facts, m.Search, m.Total = openAPIFacts(found), v.c.Query("q"), len(found.Operations)
+		m.Groups = operationGroups(found, m.Search, path)
 		if mayChange {
 			m.RulesURL = rulesPath(p, v.param("version")) + "?proposed=true#change"
 			m.Remove = &ui.Confirmation{
@@ -58,6 +59,9 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 				Button: "Remove the document",
 			}
 		}
+	}
+	if err := h.addOpenAPISettings(v, p, &m, mayChange, path); err != nil {
+		return web.Answer{}, err
 	}
 	if mayChange {
 		m.Form = &projects.OpenAPIForm{Action: path, Revision: found.ETag}
@@ -76,20 +80,6 @@ func openAPIFacts(found rules.OpenAPI) []ui.Fact {
 		facts = append(facts, ui.Fact{Label: "Server", Value: server.URL, Mono: true})
 	}
 	return facts
-}
-
-func operationRows(found rules.OpenAPI) []projects.OperationRow {
-	rows := make([]projects.OperationRow, 0, len(found.Operations))
-	for _, op := range found.Operations {
-		rows = append(rows, projects.OperationRow{
-			Method:     op.Method,
-			Path:       op.Path,
-			Summary:    op.Summary,
-			Scopes:     strings.Join(op.Scopes, ", "),
-			Deprecated: op.Deprecated,
-		})
-	}
-	return rows
 }
 
 func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {

@@ -35,6 +35,20 @@ func TestOpenAPI_page(t *testing.T) {
 			Says("main", "Shop API 2.1.0").
 			Says("tbody", "One order").
 			Says("tbody", "/orders/{id}")
+		s.Get(page+"?q=one+order").Says("tbody", "One order")
+		s.Get(page+"?q=nothing").Says("main", "No operation is like that")
+		s.Get(page+"/operation?method=GET&path=/orders/%7Bid%7D").
+			Shows(200, "GET /orders/{id}").
+			Says("main", "One order").
+			Says("tbody", "path, string").
+			Says("main", "fine")
+		s.Get(page+"/operation?method=PUT&path=/other").Shows(404, "There is nothing here")
+		s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
+		s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)
+		s.Post(page+"/settings", "validation", "enforce", "publication", "public").LeadsTo(page)
+		s.Get(page).Says("[data-flash]", "Saved").
+			Lacks("#openapi-validation-off[checked]").
+			Lacks("#openapi-publication-off[checked]")
 		s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").
 			Says("main", "2 rules of the OpenAPI document stand below, in shadow").
 			Says("main", "names no scopes").

@@ -151,6 +151,8 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/versions/:version/openapi", h.showOpenAPI)
 	p.signedIn("POST", "/projects/:project/versions/:version/openapi", h.saveOpenAPI)
 	p.signedIn("POST", "/projects/:project/versions/:version/openapi/remove", h.removeOpenAPI)
+	p.signedIn("POST", "/projects/:project/versions/:version/openapi/settings", h.saveOpenAPISettings)
+	p.signedIn("GET", "/projects/:project/versions/:version/openapi/operation", h.showOperation)
 	p.signedIn("POST", "/projects/:project/environments/:environment", h.saveTarget)
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers", h.showUpstreamHeaders)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"postern/core/openapi"
+	"postern/core/openapi/reference"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -46,6 +47,22 @@ func (s *Service) OpenAPIDocument(ctx context.Context, p access.Principal, ref, 
 ) {
 	out, row, err := s.openAPI(ctx, p, ref, versionRef, (*models.Tx).OpenAPIOf)
 	return row.Document, out.ETag, err
+}
+
+// OpenAPIOperation returns what the document of a version says of an operation. It is NotFound if the
+// document does not describe it.
+func (s *Service) OpenAPIOperation(
+	ctx context.Context, p access.Principal, ref, versionRef, method, path string,
+) (OpenAPI, reference.Operation, error) {
+	out, row, err := s.openAPI(ctx, p, ref, versionRef, (*models.Tx).OpenAPIOf)
+	if err != nil {
+		return out, reference.Operation{}, err
+	}
+	found, described, err := reference.Read(row.Document, method, path)
+	if err == nil && !described {
+		err = fault.New(fault.NotFound, "no_operation", "The OpenAPI document does not describe this operation.")
+	}
+	return out, found, err
 }
 
 func (s *Service) openAPI(

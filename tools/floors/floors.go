@@ -78,7 +78,7 @@ var folders = []folder{
 
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 
-	{path: "core/openapi", floor: core, only: []string{"core/policy", "core/snapshot"}},
+	{path: "core/openapi", floor: core, only: []string{"core/openapi", "core/policy", "core/snapshot"}},
 	{path: "core/policy", floor: core, only: []string{"core/snapshot"}},
 	{path: "core/snapshot", floor: core, only: []string{}},
 

@@ -4,21 +4,120 @@ import "postern/views/ui"
 
 // OpenAPI shows the OpenAPI document of a version, and imports another one.
 type OpenAPI struct {
-	Page       ui.Page
-	Version    string // name
-	Facts      []ui.Fact
-	Operations []OperationRow
-	Form       *OpenAPIForm // nil for viewers
-	Remove     *ui.Confirmation
-	RulesURL   string // shows the proposed rules in the form of the version's rules; "": none
-	BackURL    string // of the project
+	Page      ui.Page
+	Version   string // name
+	Facts     []ui.Fact
+	Search    string // what the operations are searched for; "": nothing
+	Total     int    // operations, also those that are not found
+	Groups    []OperationGroup
+	Settings  *OpenAPISettings
+	Invalid   []InvalidRow
+	Unchecked []ui.Fact
+	Form      *OpenAPIForm // nil for viewers
+	Remove    *ui.Confirmation
+	RulesURL  string // shows the proposed rules in the form of the version's rules; "": none
+	BackURL   string // of the project
+}
+
+// OperationGroup are the operations with a tag.
+type OperationGroup struct {
+	Tag  string
+	Rows []OperationRow
 }
 
 // OperationRow is an operation in the list.
 type OperationRow struct {
 	Method, Path, Summary, Scopes string
 	Deprecated                    bool
+	URL                           string // of what the document says of it
 }
+
+// InvalidRow counts the calls to an operation that validation would have refused.
+type InvalidRow struct{ Operation, Calls, Last, Problem string }
+
+// OpenAPISettings posts revision, validation and publication to Action.
+type OpenAPISettings struct {
+	Action      string // "": they are only shown
+	Revision    string
+	Validation  string
+	Publication string
+	Address     string // of the published document; "": none
+	Error       string
+	Wrong       string // of validation
+}
+
+func (f *OpenAPISettings) validations() ui.Group {
+	option := func(value, title, text string) ui.Option {
+		return ui.Option{Value: value, Title: title, Text: text, Chosen: f.Validation == value}
+	}
+	return ui.Group{
+		ID:     "openapi-validation",
+		Name:   "validation",
+		Legend: "Validation of requests",
+		Error:  f.Wrong,
+		Options: []ui.Option{
+			option("off", "Off", "Requests are forwarded as they are."),
+			option("report", "Report", "Requests that do not match the document are forwarded and counted."),
+			option("enforce", "Enforce", "Requests that do not match the document are answered 422 invalid_request."),
+		},
+	}
+}
+
+func (f *OpenAPISettings) publications() ui.Group {
+	option := func(value, title, text string) ui.Option {
+		return ui.Option{Value: value, Title: title, Text: text, Chosen: f.Publication == value}
+	}
+	return ui.Group{
+		ID:     "openapi-publication",
+		Name:   "publication",
+		Legend: "openapi.json at the gateway",
+		Hint:   "Below the address of each environment, with that address as the server.",
+		Options: []ui.Option{
+			option("off", "Not published", "The path leads to the upstream."),
+			option("callers", "For callers", "The gateway answers who may call it, by credentials and rules."),
+			option("public", "Public", "The gateway answers everyone, without a credential."),
+		},
+	}
+}
+
+// Operation shows what a document says of one operation.
+type Operation struct {
+	Page                 ui.Page
+	Method, Path         string
+	Summary, Description string
+	Deprecated           bool
+	Facts                []ui.Fact
+	Parameters           []MemberRow
+	Body                 []ContentView
+	Responses            []ResponseView
+	BackURL              string
+}
+
+// ResponseView is a response of an operation.
+type ResponseView struct {
+	Status, Description string
+	Content             []ContentView
+}
+
+// ContentView is a body in one content type.
+type ContentView struct {
+	Title   string
+	Members []MemberRow
+	Example string
+	Cut     bool
+}
+
+// MemberRow is a parameter, or a member of an object.
+type MemberRow struct {
+	Name, Type, Rules, Note string
+	Required                bool
+	Depth                   int
+}
+
+// indents are the classes of a member by its depth.
+var indents = []string{"", "pl-4", "pl-8", "pl-12", "pl-16", "pl-20", "pl-24"}
+
+func (m MemberRow) indent() string { return indents[min(m.Depth, len(indents)-1)] }
 
 // OpenAPIForm posts revision, openapi_url and openapi_document to Action.
 type OpenAPIForm struct {

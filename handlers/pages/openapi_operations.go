@@ -1,0 +1,185 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"postern/core/openapi/reference"
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// operationGroups returns the operations with a text in their path, summary, scopes or tag, by tag in the
+// order in which the tags come first.
+func operationGroups(found rules.OpenAPI, search, path string) (out []projects.OperationGroup) {
+	at := map[string]int{}
+	for _, op := range found.Operations {
+		row := projects.OperationRow{
+			Method:     op.Method,
+			Path:       op.Path,
+			Summary:    op.Summary,
+			Scopes:     strings.Join(op.Scopes, ", "),
+			Deprecated: op.Deprecated,
+			URL:        path + "/operation?" + url.Values{"method": {op.Method}, "path": {op.Path}}.Encode(),
+		}
+		text := strings.ToLower(op.Method + " " + op.Path + " " + op.Summary + " " + row.Scopes + " " + op.Tag + " " + op.ID)
+		if !strings.Contains(text, strings.ToLower(strings.TrimSpace(search))) {
+			continue
+		}
+		tag := cmp.Or(op.Tag, "Without a tag")
+		if _, known := at[tag]; !known {
+			at[tag] = len(out)
+			out = append(out, projects.OperationGroup{Tag: tag})
+		}
+		out[at[tag]].Rows = append(out[at[tag]].Rows, row)
+	}
+	return out
+}
+
+// addOpenAPISettings adds what the gateway does with the document, and the requests that did not match it.
+func (h *Handler) addOpenAPISettings(
+	v *visit, p rules.Project, m *projects.OpenAPI, mayChange bool, path string,
+) error {
+	settings, err := h.Projects.OpenAPISettings(v.ctx(), v.who, p.ID, v.param("version"))
+	if err != nil {
+		return err
+	}
+	m.Settings = &projects.OpenAPISettings{
+		Revision:    settings.ETag,
+		Validation:  cmp.Or(string(settings.Validation), "off"),
+		Publication: cmp.Or(string(settings.Publication), "off"),
+	}
+	if mayChange {
+		m.Settings.Action = path + "/settings"
+	}
+	for _, one := range settings.Unchecked {
+		m.Unchecked = append(m.Unchecked, ui.Fact{Label: one.At, Value: one.Reason})
+	}
+	invalid, err := h.Usage.InvalidRequests(v.ctx(), v.who, p.ID, v.param("version"))
+	if err != nil && fault.KindOf(err) != fault.Forbidden {
+		return err
+	}
+	for _, one := range invalid {
+		m.Invalid = append(m.Invalid, projects.InvalidRow{
+			Operation: one.Operation,
+			Calls:     strconv.FormatInt(one.Calls, 10),
+			Last:      one.LastAt.Format("2006-01-02 15:04") + " UTC",
+			Problem:   one.Problem,
+		})
+	}
+	return nil
+}
+
+func (h *Handler) saveOpenAPISettings(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	chosen := func(name string) string { return strings.TrimPrefix(v.posted(name), "off") }
+	_, err = h.Projects.SetOpenAPISettings(v.ctx(), v.who, p.ID, v.param("version"), v.posted("revision"), rules.OpenAPISettings{
+		Validation:  snapshot.Validation(chosen("validation")),
+		Publication: snapshot.Publication(chosen("publication")),
+	})
+	if err == nil {
+		return v.done("openapi_used", openAPIPath(p, v.param("version")))
+	}
+	shown := func(problem, wrong string, status int) (web.Answer, error) {
+		return h.openAPIWith(v, func(m *projects.OpenAPI) {
+			f := m.Settings
+			f.Error, f.Wrong, f.Validation, f.Publication = problem, wrong, v.posted("validation"), v.posted("publication")
+		}, status)
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return shown("The settings were changed since you opened this page. Save again to replace them with yours.", "",
+			http.StatusPreconditionFailed)
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	validation := wrong.value("/validation", "").Error
+	return shown(wrong.rest(), validation, wrong.status)
+}
+
+func (h *Handler) showOperation(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	document, found, err := h.Projects.OpenAPIOperation(v.ctx(), v.who, p.ID, v.param("version"), v.c.Query("method"),
+		v.c.Query("path"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.selectTeam(p.Team)
+	back := openAPIPath(p, v.param("version"))
+	title := found.Method + " " + found.Path
+	m := projects.Operation{
+		Page: v.shell(title, back, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "OpenAPI document of version " + document.Of, URL: back}, ui.Crumb{Text: title}),
+		Method:      found.Method,
+		Path:        found.Path,
+		Summary:     found.Summary,
+		Description: found.Description,
+		Deprecated:  found.Deprecated,
+		Parameters:  parameterRows(found.Parameters),
+		Body:        contentViews(found.Body),
+		BackURL:     back,
+	}
+	if found.ID != "" {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Operation", Value: found.ID, Mono: true})
+	}
+	if len(found.Needs) > 0 {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Needs", Value: strings.Join(found.Needs, ", or ")})
+	}
+	for _, one := range found.Responses {
+		m.Responses = append(m.Responses, projects.ResponseView{
+			Status:      one.Status,
+			Description: one.Description,
+			Content:     contentViews(one.Content),
+		})
+	}
+	return web.Answer{Status: http.StatusOK, Page: projects.OperationPage(m)}, nil
+}
+
+func parameterRows(list []reference.Member) (out []projects.MemberRow) {
+	for _, one := range list {
+		row := memberRow(one)
+		row.Type = one.In + ", " + row.Type
+		out = append(out, row)
+	}
+	return out
+}
+
+func memberRow(one reference.Member) projects.MemberRow {
+	return projects.MemberRow{
+		Name:     one.Name,
+		Type:     one.Type,
+		Rules:    one.Rules,
+		Note:     one.Note,
+		Required: one.Required,
+		Depth:    one.Depth,
+	}
+}
+
+func contentViews(list []reference.Content) (out []projects.ContentView) {
+	for _, one := range list {
+		view := projects.ContentView{Title: one.Type + ": " + one.Of, Example: one.Example, Cut: one.Cut}
+		for _, member := range one.Members {
+			view.Members = append(view.Members, memberRow(member))
+		}
+		out = append(out, view)
+	}
+	return out
+}
