@@ -54,8 +54,9 @@ type Operation struct {
 	Summary    string   `json:"summary,omitempty"`
 	Tag        string   `json:"tag,omitempty"` // the first one
 	Deprecated bool     `json:"deprecated,omitempty"`
-	Scopes     []string `json:"scopes,omitempty"` // that its security asks for; of alternatives the first that has any
-	Digest     string   `json:"digest"`           // of the operation, with its references unresolved
+	Scopes     []string `json:"scopes,omitempty"`     // that its security asks for; of alternatives the first that has any
+	AnswersID  bool     `json:"answers_id,omitempty"` // a 2xx answer is a JSON object with the property id
+	Digest     string   `json:"digest"`               // of the operation, with its references unresolved
 }
 
 // Methods are the methods that a path of a document can have, in the order of Operations.
@@ -171,8 +172,41 @@ func newOperation(read *openapi3.T, method, path string, op *openapi3.Operation)
 		Summary:    op.Summary,
 		Deprecated: op.Deprecated,
 		Scopes:     scopesOf(security),
+		AnswersID:  answersID(op),
 		Digest:     hex.EncodeToString(sum[:16]),
 	}, nil
+}
+
+// answersID reports whether a 2xx answer of an operation has the property id, as far as its schema says.
+func answersID(op *openapi3.Operation) bool {
+	if op.Responses == nil {
+		return false
+	}
+	for _, status := range []string{"200", "201", "202", "2XX"} {
+		response := op.Responses.Value(status)
+		if response == nil || response.Value == nil {
+			continue
+		}
+		media := response.Value.Content.Get("application/json")
+		if media != nil && hasProperty(media.Schema, "id", 4) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasProperty reports whether a schema, or one of those that it is composed of, has a text or a whole
+// number as a property.
+func hasProperty(of *openapi3.SchemaRef, name string, depth int) bool {
+	if of == nil || of.Value == nil || depth == 0 {
+		return false
+	}
+	if found := of.Value.Properties[name]; found != nil && found.Value != nil {
+		return found.Value.Type.Is("string") || found.Value.Type.Is("integer")
+	}
+	return slices.ContainsFunc(of.Value.AllOf, func(part *openapi3.SchemaRef) bool {
+		return hasProperty(part, name, depth-1)
+	})
 }
 
 // scopesOf returns the scopes of the first alternative that asks for any; none if one of them is to

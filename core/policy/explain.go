@@ -31,6 +31,7 @@ const (
 	ExplainAddress      = "address"
 	ExplainAuthorize    = "authorize"
 	ExplainShadow       = "shadow"
+	ExplainOwnership    = "ownership"
 	ExplainLimits       = "limits"
 	ExplainDocument     = "document"
 	ExplainValidate     = "validate"
@@ -91,6 +92,9 @@ func (e *Explanation) Explain(c *Call) {
 	enforced, shadow := c.Rules.decide(c, &d.Identity)
 	if enforced.Denial != (Denial{}) {
 		e.Deny(ExplainAuthorize, enforced.Denial, enforced.By)
+		if enforced.Denial == NotOwner {
+			e.Steps[len(e.Steps)-1].Detail += " " + c.ownerDetail(c.Rules.enforced, &d.Identity)
+		}
 		return
 	}
 	e.DecidedBy = enforced.By
@@ -100,10 +104,17 @@ func (e *Explanation) Explain(c *Call) {
 	case enforced.By == "":
 		e.Pass(ExplainAuthorize, "No rule is for this route, and such routes are open.")
 	default:
-		e.Pass(ExplainAuthorize, "The rule "+enforced.By+" allows it.")
+		e.Pass(ExplainAuthorize, strings.TrimSpace("The rule "+enforced.By+" allows it. "+
+			c.ownerDetail(c.Rules.enforced, &d.Identity)))
 	}
 	if shadow.Denial != (Denial{}) {
 		e.add(ExplainShadow, OutcomeRefuse, "In shadow, "+shadow.By+" would answer "+shadow.Denial.Code+".")
+		if shadow.Denial == NotOwner {
+			e.Steps[len(e.Steps)-1].Detail += " " + c.ownerDetail(c.Rules.shadow, &d.Identity)
+		}
+	}
+	if track := c.Rules.tracking(c); track != nil {
+		e.Pass(ExplainOwnership, track.detail(c, &d.Identity))
 	}
 	e.DecidedBy = cmp.Or(e.DecidedBy, ExplainForward)
 	if c.Token != nil && c.Rules.asksForAdmin(c) {
@@ -127,6 +138,41 @@ func whoIs(id *Identity, c *Call) string {
 		return who + ", without scopes."
 	}
 	return who + ", with the scopes " + strings.Join(id.Scopes, " ") + "."
+}
+
+// ownerDetail says which object the rule of a call's route asks for; "" if it asks for none.
+func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
+	if set == nil {
+		return ""
+	}
+	found := set.root.find(c.Path, c.Method, true)
+	if found == nil || found.owner == nil {
+		return ""
+	}
+	object, ok := found.owner.fromPath(nil, c.Path, true)
+	user := c.RelationUser(id)
+	switch {
+	case !ok:
+		return "The path names no object."
+	case user == "":
+		return "It asks for the owner of " + string(object) + ", and a call without a credential owns nothing."
+	case c.owns(id, found.owner, c.Path, true):
+		return user + " owns " + string(object) + "."
+	}
+	return user + " does not own " + string(object) + "."
+}
+
+// detail says what becomes of the object of a call after a 2xx answer.
+func (t *Tracking) detail(c *Call, id *Identity) string {
+	user := c.RelationUser(id)
+	switch {
+	case user == "" || id.TenantID == "":
+		return "The rule " + t.Rule + " remembers and forgets nothing for calls without a credential."
+	case t.Forgets():
+		object, _ := t.Forgotten(c.Path)
+		return "After a 2xx answer the rule " + t.Rule + " forgets who owns " + object + "."
+	}
+	return "After a 2xx answer the rule " + t.Rule + " remembers " + user + " as the owner of the object it names."
 }
 
 // asksForAdmin reports whether the enforced rule of a call's route asks for the role admin.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -222,5 +223,34 @@ func TestTracking(t *testing.T) {
 	object, ok := rules.tracking(&Call{Method: "DELETE", Path: "/orders/%34a%2fb"}).Forgotten("/orders/%34a%2fb")
 	if object != "order:4a%2Fb" || !ok {
 		t.Errorf("%q %v", object, ok)
+	}
+}
+
+func TestExplainOwnership(t *testing.T) {
+	rules, err := CompileRules(&snapshot.Rules{List: []snapshot.Rule{
+		{ID: "one", Methods: []string{"GET"}, Path: "/orders/{id}", Owner: "order:{id}"},
+		{ID: "new", Methods: []string{"POST"}, Path: "/orders", Remember: "order:{response.id}"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct{ method, path, want string }{
+		"owner":    {"GET", "/orders/42", "ana owns order:42."},
+		"not":      {"GET", "/orders/43", "ana does not own order:43."},
+		"remember": {"POST", "/orders", "remembers ana as the owner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call, _ := ownerCall(rules, tc.path, nil)
+			call.Method = tc.method
+			call.Access = &snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}}
+			call.Realm = NewRealm(&snapshot.Project{ID: "prj_1", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: "default"}}})
+			call.KeyLines = 1
+			call.Key = &snapshot.Key{ID: "key_1", ProjectID: "prj_1", Owner: "ana", TenantID: "tnt_1", State: snapshot.KeyActive}
+			var e Explanation
+			e.Explain(call)
+			if text := fmt.Sprint(e.Steps); !strings.Contains(text, tc.want) {
+				t.Errorf("%s lacks %q", text, tc.want)
+			}
+		})
 	}
 }

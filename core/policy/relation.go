@@ -135,6 +135,9 @@ func compileRule(of *snapshot.Rule) (*rule, error) {
 // tracking returns what the rule of a call's route does with relations: the enforced rule, or else the
 // one in shadow; nil for nothing.
 func (r *Rules) tracking(c *Call) *Tracking {
+	if r == nil {
+		return nil
+	}
 	for _, set := range [...]*ruleSet{r.enforced, r.shadow} {
 		if set == nil || !set.tracks {
 			continue

@@ -10,7 +10,7 @@ import (
 )
 
 type explainStep struct {
-	Step    string `json:"step" enum:"route,authenticate,address,authorize,shadow,limits,document,validate,forward"`
+	Step    string `json:"step" enum:"route,authenticate,address,authorize,shadow,ownership,limits,document,validate,forward"`
 	Outcome string `json:"outcome" enum:"pass,deny,skip,would_refuse"`
 	Detail  string `json:"detail"`
 }

@@ -31,6 +31,7 @@ type requestOutput struct {
 	Owner       *string   `json:"owner" doc:"Owner of the call; null: none"`
 	Key         *string   `json:"key" doc:"Id of the key; null without a valid key"`
 	RemoteIP    string    `json:"remote_ip"`
+	Ownership   *string   `json:"ownership" doc:"What a rule remembered or forgot of the answer, or why it could not: remembered order:42, missed no_value; null: nothing"`
 	BytesIn     int64     `json:"bytes_in" doc:"Size of the request body"`
 	BytesOut    int64     `json:"bytes_out" doc:"Size of the response body"`
 }
@@ -52,6 +53,7 @@ func showRequest(r usage.Request) requestOutput {
 		Owner:       orNull(r.Owner),
 		Key:         orNull(r.CredentialID),
 		RemoteIP:    r.RemoteIP,
+		Ownership:   orNull(r.Ownership()),
 		BytesIn:     r.BytesIn,
 		BytesOut:    r.BytesOut,
 	}

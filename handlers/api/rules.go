@@ -52,6 +52,8 @@ func (h *Handler) ruleRoutes(api huma.API, at string) {
 	route(h, api, "set-rules", "PUT", at, 200, "Replace what a version's routes require", h.setRules)
 	route(h, api, "list-shadow-refusals", "GET", at+"/shadow", 200,
 		"List the calls that rules in shadow would have refused", h.listShadowRefusals)
+	route(h, api, "list-relation-misses", "GET", at+"/missed", 200,
+		"List the answers of which rules could not remember or forget an object", h.listRelationMisses)
 }
 
 func taggedRules(found projects.Rules, err error) (*tagged[rulesOutput], error) {
@@ -119,6 +121,25 @@ func (h *Handler) setRules(ctx context.Context, in *struct {
 	}
 	etag := web.ParseIfMatch(in.IfMatch)
 	return taggedRules(h.Projects.SetRules(ctx, web.Principal(ctx), in.Project, in.Version, etag, change))
+}
+
+type relationMissOutput struct {
+	Rule   string    `json:"rule" doc:"Id of the rule with remember or forget"`
+	Reason string    `json:"reason" enum:"not_json,encoded,too_large,no_body,incomplete,no_value,unusable,too_many_wait"`
+	Calls  int64     `json:"calls"`
+	LastAt time.Time `json:"last_at"`
+}
+
+func (h *Handler) listRelationMisses(ctx context.Context, in *VersionRef) (*body[list[relationMissOutput]], error) {
+	found, err := h.Usage.RelationMisses(ctx, web.Principal(ctx), in.Project, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	out := list[relationMissOutput]{Items: []relationMissOutput{}}
+	for _, one := range found {
+		out.Items = append(out.Items, relationMissOutput(one))
+	}
+	return &body[list[relationMissOutput]]{out}, nil
 }
 
 type shadowRefusalOutput struct {

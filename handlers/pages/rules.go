@@ -85,6 +85,10 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 	if err != nil {
 		return web.Answer{}, err
 	}
+	missed, err := h.Usage.RelationMisses(v.ctx(), v.who, p.ID, v.param("version"))
+	if err != nil {
+		return web.Answer{}, err
+	}
 	v.selectTeam(p.Team)
 	path := rulesPath(p, v.param("version"))
 	m := projects.Rules{
@@ -98,7 +102,7 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		ExplainURL: explainPath(p) + "?version=" + url.QueryEscape(found.Version),
 	}
 	for i := range found.List {
-		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[i], counted))
+		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[i], counted, missed))
 	}
 	if v.mayChange(p, access.ProjectUpdate) {
 		m.Form = &projects.RulesForm{
@@ -129,7 +133,9 @@ func ruleFacts(of *snapshot.Rules) []ui.Fact {
 	}
 }
 
-func ruleRow(of *snapshot.Rules, rule *snapshot.Rule, counted []usage.ShadowRefusal) projects.RuleRow {
+func ruleRow(
+	of *snapshot.Rules, rule *snapshot.Rule, counted []usage.ShadowRefusal, missed []usage.RelationMiss,
+) projects.RuleRow {
 	row := projects.RuleRow{
 		Methods: strings.Join(rule.Methods, ", "),
 		Path:    rule.Path,
@@ -139,7 +145,36 @@ func ruleRow(of *snapshot.Rules, rule *snapshot.Rule, counted []usage.ShadowRefu
 	if calls := shadowCalls(counted, rule.ID); calls > 0 {
 		row.Shadow = "would have refused " + english.Plural(calls, "call", "")
 	}
+	for _, one := range missed {
+		if one.Rule == rule.ID {
+			row.Missed = append(row.Missed, "named no object in "+english.Plural(int(one.Calls), "answer", "")+": "+
+				missText(one.Reason))
+		}
+	}
 	return row
+}
+
+// missText says why no object was found in an answer.
+func missText(reason string) string {
+	switch policy.MissReason(reason) {
+	case policy.MissNotJSON:
+		return "it is no JSON"
+	case policy.MissEncoded:
+		return "it is compressed otherwise than by gzip"
+	case policy.MissTooLarge:
+		return "it is over 1 MB"
+	case policy.MissNoBody:
+		return "it has no body"
+	case policy.MissIncomplete:
+		return "it was broken off"
+	case policy.MissNoValue:
+		return "nothing is at the place that the rule names"
+	case policy.MissUnusable:
+		return "the value is no text and no whole number, or too long"
+	case policy.MissOverloaded:
+		return "too many waited for the database"
+	}
+	return reason
 }
 
 func needsOf(rule *snapshot.Rule) string {

@@ -30,7 +30,7 @@ func (s *Service) ProposedRules(ctx context.Context, p access.Principal, ref, ve
 	if err != nil {
 		return RuleProposal{}, err
 	}
-	return proposeRules(&doc.Summary), nil
+	return addOwners(proposeRules(&doc.Summary), &doc.Summary), nil
 }
 
 // proposeRules makes one rule of the operations of a path that ask for the same scopes.

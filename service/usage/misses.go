@@ -90,6 +90,14 @@ func (r *Recorder) flushMisses(ctx context.Context) error {
 	return nil
 }
 
+// Ownership says what a rule remembered or forgot of the answer, or why it could not; "" for nothing.
+func (c *Call) Ownership() string {
+	if c.Tracked == "" {
+		return ""
+	}
+	return c.Tracked + " " + c.TrackedThing + c.MissReason
+}
+
 // RelationMiss is how often a rule could not remember or forget an object, for a reason.
 type RelationMiss struct {
 	Rule   string // id

@@ -22,6 +22,7 @@ type RuleRow struct {
 	Needs   string
 	Mode    string
 	Shadow  string // how many calls it would have refused; "": none
+	Missed  []string
 }
 
 // RulesForm posts revision, default, rules_mode, read_write_scopes and rules, one a line, to Action.
