@@ -49,8 +49,8 @@ func (t *Tx) UnfoldedProjects(day int64, limit int) ([]string, error) {
 		Pluck("projects.id", &ids).Error
 }
 
-// FoldUsage sums up a project's hours through the given day that are not folded yet, of at most limit days, and sets the
-// counts of its traffic to those of the hours.
+// FoldUsage sums up a project's hours through the given day that are not folded yet, of at most limit days, and sets
+// the counts of its traffic to those of the hours.
 func (t *Tx) FoldUsage(projectID string, through, limit int64) error {
 	if err := t.lockUsage(); err != nil {
 		return err
@@ -90,15 +90,17 @@ func (t *Tx) unfoldedFrom(projectID string, through int64) (int64, error) {
 
 // setFolded records how far a project is folded; what another transaction has recorded is not taken back.
 func (t *Tx) setFolded(projectID string, through int64) error {
-	return t.db.Exec("INSERT INTO usage_folds (project_id, through_day) VALUES (?, ?) ON CONFLICT (project_id) DO UPDATE "+
-		"SET through_day = excluded.through_day WHERE usage_folds.through_day < excluded.through_day", projectID, through).Error
+	const statement = `INSERT INTO usage_folds (project_id, through_day) VALUES (?, ?)
+	ON CONFLICT (project_id) DO UPDATE SET through_day = excluded.through_day
+	WHERE usage_folds.through_day < excluded.through_day`
+	return t.db.Exec(statement, projectID, through).Error
 }
 
 const ofHours = " FROM usage_hours WHERE project_id = ? AND hour >= ? AND hour < ? GROUP BY "
 
 var foldStatements = []string{
-	`INSERT INTO usage_days (project_id, day, environment_id, owner, key_id, route, status_class, calls, bytes_in, bytes_out)
-	SELECT project_id, hour / 24, environment_id, owner, key_id, route, status_class, sum(calls), sum(bytes_in),
+	`INSERT INTO usage_days (project_id, day, environment_id, owner, key_id, route, status_class, calls, bytes_in,
+	bytes_out) SELECT project_id, hour / 24, environment_id, owner, key_id, route, status_class, sum(calls), sum(bytes_in),
 	sum(bytes_out)` + ofHours + `project_id, hour / 24, environment_id, owner, key_id, route, status_class
 	ON CONFLICT (project_id, day, environment_id, owner, key_id, route, status_class) DO UPDATE
 	SET calls = excluded.calls, bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out`,

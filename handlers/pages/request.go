@@ -116,7 +116,8 @@ func (h *Handler) curlOf(p rules.Project, r usage.Request) string {
 	if r.CredentialID != "" {
 		command += ` -H "X-API-Key: $API_KEY"`
 	}
-	return command + " " + shellQuoted(h.Web.Config.Address(p.Name, r.Version, r.Environment)+strings.TrimSuffix(rest, "…"))
+	address := h.Web.Config.Address(p.Name, r.Version, r.Environment)
+	return command + " " + shellQuoted(address+strings.TrimSuffix(rest, "…"))
 }
 
 // shellQuoted returns a text as one word of a shell: the method and the path are a caller's.

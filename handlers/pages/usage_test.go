@@ -171,7 +171,8 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		refused := s.Get("/projects/shop/requests?status=4xx&code=invalid_key").
 			Says("tbody", "<b>").
 			Lacks("tbody tr:nth-child(2)")
-		if live := refused.Find("tbody").AttrOr("data-live", ""); live != "/projects/shop/requests?code=invalid_key&status=4xx" {
+		live := refused.Find("tbody").AttrOr("data-live", "")
+		if live != "/projects/shop/requests?code=invalid_key&status=4xx" {
 			t.Errorf("a filtered list is followed at %q", live)
 		}
 		refused.Says("#filter-status option[selected]", "4xx")

@@ -66,8 +66,8 @@ func (s *Service) Traffic(
 	return series[row.ID], nil
 }
 
-// Overviews returns the traffic of projects since from by the hour, by their ids. Projects without calls are absent. What
-// was counted in the last 15 seconds may be missing. It fails if the principal may not read one of them.
+// Overviews returns the traffic of projects since from by the hour, by their ids. Projects without calls are absent.
+// What was counted in the last 15 seconds may be missing. It fails if the principal may not read one of them.
 func (s *Service) Overviews(
 	ctx context.Context, p access.Principal, projectIDs []string, from time.Time,
 ) (map[string]Series, error) {

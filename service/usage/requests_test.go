@@ -180,7 +180,8 @@ func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
 			readers = append(readers, w.follow(""))
 		}
 		nobody := func(usage.Batch) error { t.Error("one too many follows"); return nil }
-		if err := w.Follow(t.Context(), w.owner, "shop", usage.RequestFilter{}, "", nobody); fault.CodeOf(err) != "too_many_followers" {
+		err := w.Follow(t.Context(), w.owner, "shop", usage.RequestFilter{}, "", nobody)
+		if fault.CodeOf(err) != "too_many_followers" {
 			t.Errorf("got %v", err)
 		}
 		readers[0].stop()
@@ -196,7 +197,7 @@ func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
 			}
 		}
 		gone := errors.New("gone")
-		err := w.Follow(t.Context(), w.owner, "shop", usage.RequestFilter{}, "", func(usage.Batch) error { return gone })
+		err = w.Follow(t.Context(), w.owner, "shop", usage.RequestFilter{}, "", func(usage.Batch) error { return gone })
 		if !errors.Is(err, gone) {
 			t.Errorf("got %v", err)
 		}

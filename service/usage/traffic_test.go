@@ -108,7 +108,8 @@ func TestUsage_latency(t *testing.T) {
 		if len(days.Groups) != 2 || days.Groups[0].Latency == nil || days.Groups[1].Latency == nil {
 			t.Errorf("by day: %+v", days.Groups)
 		}
-		if got := w.ask(usage.Query{From: noon, To: noon.Add(time.Hour), GroupBy: []string{"owner"}}); got.Groups[0].Latency != nil {
+		owners := w.ask(usage.Query{From: noon, To: noon.Add(time.Hour), GroupBy: []string{"owner"}})
+		if owners.Groups[0].Latency != nil {
 			t.Error("owners have latencies, which are not measured")
 		}
 	})
@@ -149,7 +150,8 @@ func TestFold(t *testing.T) {
 			StatusClass:   5,
 			Calls:         100,
 		}
-		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.AddUsage([]models.UsageHour{old}) }); err != nil {
+		err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.AddUsage([]models.UsageHour{old}) })
+		if err != nil {
 			t.Fatal(err)
 		}
 		queries := []usage.Query{

@@ -1,10 +1,11 @@
 // Package usage counts proxied calls and shows them: sums by the hour, when a key was
 // last used, and the latest calls one by one (the live log).
 //
-// It owns the counters, their hourly and daily rows, traffic and latencies by time and route, the live log and its bounds, and who may read
-// them. What a call is belongs to the gateway, which reports calls to a Recorder.
-// Counters are added to the rows every second: a kill loses at most one second, and the
-// counts of replicas add up. The live log is in memory only, of one process.
+// It owns the counters, their hourly and daily rows, traffic and latencies by time and
+// route, the live log and its bounds, and who may read them. What a call is belongs to the
+// gateway, which reports calls to a Recorder. Counters are added to the rows every second:
+// a kill loses at most one second, and the counts of replicas add up. The live log is in
+// memory only, of one process.
 package usage
 
 import (
