@@ -116,6 +116,7 @@ func (s *Site) renderPage(slug string, titles map[string]string) (*Page, error) 
 	page.HTML = strings.NewReplacer(
 		"<table>", `<div class="docs-table" tabindex="0" role="group" aria-label="Table"><table>`,
 		"</table>", "</table></div>",
+		"<th></th>", "<td></td>", // of a column without a heading
 	).Replace(out.String()) // in text, < is escaped
 	return page, nil
 }
