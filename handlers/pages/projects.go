@@ -246,6 +246,19 @@ func (h *Handler) created(v *visit, p rules.Project, found *disclosed) projects.
 	return m
 }
 
+// callOf returns a command that calls a project, with the key of the variable KEY if it takes keys.
+func (h *Handler) callOf(p rules.Project) string {
+	if len(p.Versions) == 0 || len(p.Versions[0].Environments) == 0 {
+		return ""
+	}
+	version := p.Versions[0]
+	address := h.addresses(p.Name, version)[0].URL
+	if version.Mode == string(snapshot.Authenticate) {
+		return "curl -H \"X-API-Key: $KEY\" \\\n  " + address + "/"
+	}
+	return curl(address, "")
+}
+
 // curl returns a command that calls the address, with the key if there is one.
 func curl(address, key string) string {
 	if key == "" {

@@ -86,6 +86,7 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 		Page: v.shell("Usage of "+p.DisplayName, here("", shown.name, by.name), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Usage"}),
 		Head:   v.headOf(p),
+		Curl:   h.callOf(p),
 		Chart:  chartOf(shown, from, series),
 		Facts:  usageFacts(series.Sum),
 		Column: by.text,

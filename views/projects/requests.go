@@ -12,6 +12,7 @@ type Requests struct {
 	LiveURL  string
 	LiveFrom string // id of the newest row; an id that no request has when there is none
 	Here     string // this page's URL, to load it again
+	Curl     string // a call that the list will show
 	OlderURL string // next page of the list, "" on the last
 	Path     string // of the page without filters
 	Filtered bool

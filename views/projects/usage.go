@@ -15,6 +15,7 @@ type Usage struct {
 	Since   string // what the rows count from, where that is not the first bar; ""
 	Timed   bool   // the rows have latencies
 	CSVURL  string
+	Curl    string // a call that is counted
 	More    string // says that there are more rows, "" when there are not
 }
 
