@@ -19,7 +19,8 @@ import (
 
 // hostileText is what templates, shells, vaults, Lua and reviewers could take for something else, in
 // what a value of a transform can hold.
-const hostileText = "${HOME} {vault://env/HOME} {{ env }} `id` '\"\\ ]] .. os.getenv(\"HOME\") %{x} %0d%0aX-Evil: 1 # <b>$"
+const hostileText = "${HOME} {vault://env/HOME} {{ env }} `id` '\"\\ ]] .. os.getenv(\"HOME\") %{x} " +
+	"%0d%0aX-Evil: 1 # <b>$"
 
 // hostileRules are rules whose paths and scopes a shell, a template, a pattern or a parser could take
 // for something else.
@@ -32,6 +33,8 @@ func hostileRules() []snapshot.Rule {
 		{ID: "rul_h4", Methods: get, Path: "/%E2%80%AEgnp.exe/{x}", Scopes: []string{"{vault://env/HOME}"}},
 		{ID: "rul_h5", Methods: get, Path: "/a.*[x]|(y)^$", Groups: []string{"staff"}},
 		{ID: "rul_h6", Methods: get, Path: "/.a/-/~b", Groups: []string{"ops"}},
+		// Nobody's: no relations are given to either gateway.
+		{ID: "rul_h8", Methods: get, Path: "/carts/{id}", Owner: "cart:{id}", Scopes: []string{"orders:read"}},
 		{ID: "rul_h7", Methods: []string{"GET", "POST", "PURGE"}, Path: "/scripted/{name}", Scopes: []string{"orders:read"}},
 	}
 }
@@ -42,6 +45,7 @@ func hostilePaths() []string {
 		"/$(id)/`id`", "/%24%28id%29/%60id%60", "/$(id)/id", "/${HOME}/1", "/%24%7BHOME%7D/1", "/root/1",
 		`/it's%20"quoted"`, "/it%27s%20%22quoted%22", "/it's", "/%E2%80%AEgnp.exe/x", "/%e2%80%aegnp.exe/x", "/gnp.exe/x",
 		"/a.*[x]|(y)^$", "/a.*%5Bx%5D%7C(y)%5E%24", "/abx", "/y", "/.a/-/~b", "/.a/-/%7Eb", "/.a/-/b", "/.a/./-/~b",
+		"/carts/1", "/carts/%31", "/carts/$(id)",
 	}
 }
 
@@ -123,7 +127,9 @@ func hostileTokens(t *testing.T) []togetherCaller {
 		{"groups nearly of rules", []string{bearing(t, with("scope", "orders:*"), with("groups", []string{
 			"Staff", "staff ", "\u202estaff", "staff\n", "$(staff)", "{vault://env/HOME}", "staff,ops", "*",
 		}))}},
-		{"groups of other scripts", []string{bearing(t, with("groups", []string{"\u0455taff", "staff\u200b", "${HOME}", "staff"}))}},
+		{"groups of other scripts", []string{bearing(t, with("groups", []string{
+			"\u0455taff", "staff\u200b", "${HOME}", "staff",
+		}))}},
 	}
 }
 
