@@ -9,6 +9,7 @@ var keyGuards = map[string]guard{
 	"POST /projects/:project/keys":               {action: access.KeyCreate, body: "owner=billing"},
 	"GET /projects/:project/keys/:key":           {action: access.KeyRead},
 	"POST /projects/:project/keys/:key":          {action: access.KeyChange, body: "description=For+the+invoices"},
+	"POST /projects/:project/keys/change":        {action: access.KeyChange, body: "do=freeze&confirm=true&key={key}"},
 	"POST /projects/:project/keys/:key/freeze":   {action: access.KeyChange},
 	"POST /projects/:project/keys/:key/unfreeze": {action: access.KeyChange, needs: "frozen"},
 	"POST /projects/:project/keys/:key/revoke":   {action: access.KeyChange, body: "confirm=true"},

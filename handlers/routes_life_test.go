@@ -26,6 +26,7 @@ var anonymousSettings = map[string]string{
 	"POST /search":                                    "in",
 	"GET /teams/:team/settings":                       "in",
 	"GET /shortcuts":                                  "in",
+	"POST /projects/:project/keys/change":             "in",
 	"GET /projects/:project/keys":                     "in",
 	"GET /projects/:project/settings":                 "in",
 	"GET /projects/:project/limits":                   "in",

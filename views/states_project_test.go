@@ -100,13 +100,14 @@ func versions() []projects.Version {
 
 func keyList() projects.Keys {
 	return projects.Keys{
-		Action:    "/projects/shop/keys",
-		TypesURL:  "/projects/shop/key-types",
-		Total:     "4 keys",
-		Create:    keyForm(),
-		Filter:    keyFilter(),
-		NewestURL: "/projects/shop/keys",
-		OlderURL:  "/projects/shop/keys?keys_before=key_4",
+		Action:     "/projects/shop/keys",
+		BulkAction: "/projects/shop/keys/change",
+		TypesURL:   "/projects/shop/key-types",
+		Total:      "4 keys",
+		Create:     keyForm(),
+		Filter:     keyFilter(),
+		NewestURL:  "/projects/shop/keys",
+		OlderURL:   "/projects/shop/keys?keys_before=key_4",
 		Rows: []projects.KeyRow{
 			{
 				ID:          "key_1",

@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"postern/views/projects"
 	"postern/views/search"
 	"postern/views/ui"
 )
@@ -8,6 +9,18 @@ import (
 // searchStates are the search and the list of shortcuts.
 func searchStates() []state {
 	return []state{
+		{"keys-revoke", projects.KeyBulkPage(projects.KeyBulk{
+			Page:    in("Revoke 4 keys", "/projects/shop/keys", "Storefront API", "Revoke 4 keys"),
+			Title:   "Revoke 4 keys",
+			Action:  "/projects/shop/keys/change",
+			Do:      "revoke",
+			Keys:    keyList().Rows,
+			Impact:  "3 owners called with them in the last hour: billing-service, nightly-import and ana@example.com.",
+			Text:    "Refuse these keys for good. This cannot be undone.",
+			Button:  "Revoke 4 keys",
+			Danger:  true,
+			BackURL: "/projects/shop/keys",
+		})},
 		{"search", search.SearchPage(searched())},
 		{"search-nothing", search.SearchPage(search.Search{Page: in("Search", "/search", "Search"), Said: "0 results"})},
 		{"shortcuts", search.ShortcutsPage(search.Shortcuts{

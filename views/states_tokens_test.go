@@ -15,9 +15,10 @@ func tokenStates() []state {
 		})},
 		{"tokens-wrong", tokens.ListPage(tokensWrong())},
 		{"token-shown", tokens.ShownPage(tokens.Shown{
-			Page:  in("Token created", "/settings/tokens", "Access tokens", "New"),
-			Token: "postern_pat_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx",
-			Facts: []ui.Fact{{Label: "Name", Value: "deploy pipeline"}, {Label: "Scopes", Value: "read, export"}},
+			Page:    in("Token created", "/settings/tokens", "Access tokens", "New"),
+			Heading: "Token created",
+			Token:   "postern_pat_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx",
+			Facts:   []ui.Fact{{Label: "Name", Value: "deploy pipeline"}, {Label: "Scopes", Value: "read, export"}},
 		})},
 		{"device", device.EnterPage(device.Enter{Page: in("Sign in a command line", "/device")})},
 		{"device-wrong", device.EnterPage(device.Enter{

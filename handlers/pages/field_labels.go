@@ -6,6 +6,7 @@ import "strings"
 // field that several pages have gets one that fits all of them.
 var fieldLabels = map[string]string{
 	"q":                      "Search",
+	"key":                    "Keys to change",
 	"access_minutes":         "Tokens last, in minutes",
 	"algorithm":              "Signature of tokens",
 	"allowed":                "Allowed addresses",

@@ -136,6 +136,9 @@ var flashes = map[string]ui.Notice{
 	"key_type_gone": {Tone: ui.Good, Text: "The key type is deleted."},
 	"frozen":        {Tone: ui.Good, Text: "The key is frozen. Its calls get 403 until you unfreeze it."},
 	"unfrozen":      {Tone: ui.Good, Text: "The key is unfrozen and works again."},
+	"keys_frozen":   {Tone: ui.Good, Text: "The keys are frozen. Their calls get 403 until you unfreeze them."},
+	"keys_unfrozen": {Tone: ui.Good, Text: "The keys are unfrozen and work again."},
+	"keys_revoked":  {Tone: ui.Good, Text: "The keys are revoked for good."},
 	"revoked":       {Tone: ui.Good, Text: "The key is revoked for good."},
 	"claimed": {
 		Tone: ui.Good,

@@ -41,6 +41,7 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	if v.mayChange(p, access.KeyCreate) {
 		m.Action = keysPath(p)
 		m.Curl = ui.Page{Control: h.Web.Config.PublicURL}.Curl("/api/v1"+keysPath(p), `{"owner": "billing-service"}`)
+		m.BulkAction = keysPath(p) + "/change"
 		m.Create.Focus = v.c.Query(createOpen) == "true"
 		m.Create.Open = m.Create.Focus
 	}

@@ -207,6 +207,7 @@ func (h *Handler) projectPages(p pageRouter) {
 func (h *Handler) keyPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/keys", keysPage.handler(h))
 	p.secretForm("/projects/:project/keys", h.createKey)
+	p.signedIn("POST", "/projects/:project/keys/change", h.changeKeys)
 	p.signedIn("GET", "/projects/:project/keys/:key", h.showKey)
 	p.signedIn("POST", "/projects/:project/keys/:key", h.saveKey)
 	p.signedIn("POST", "/projects/:project/keys/:key/freeze", h.freezeKey)

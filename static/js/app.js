@@ -89,6 +89,12 @@
     else if (opens(event, "?")) clickOn(event, 'a[href="/shortcuts"]');
   });
 
+  // What was typed before htmx had looked at the field is searched for, too.
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const field = document.querySelector("#dialog-body #search-q");
+    if (event.target.id === "dialog-body" && field?.value) field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+
   // The sidebar narrows at once; the server keeps the choice for the next page.
   const chooseRail = async (form, button) => {
     const body = new URLSearchParams(new FormData(form));

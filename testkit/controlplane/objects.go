@@ -314,6 +314,7 @@ func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
 		"{code}", has.code,
 		"{group}", has.group,
 		"{invite}", has.invite,
+		"{key}", has.Key,
 		"{name}", fmt.Sprintf("new-%d", o.number),
 		"{number}", fmt.Sprint(o.number),
 		"{product}", fmt.Sprintf("product-%d", o.number),

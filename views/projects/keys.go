@@ -15,6 +15,9 @@ type Keys struct {
 	Create   KeyForm
 	Filter   KeyFilter
 
+	BulkAction string // changes the chosen rows, see KeyBulk; "" for viewers
+	BulkError  string
+
 	NewestURL string // of the first page, "" on it
 	OlderURL  string // the next page of the table, "" on the last
 }
@@ -90,6 +93,22 @@ type KeyRow struct {
 	LastUsed    string
 	Display     string // prefix, dots, last four characters
 	Note        string // such as that it opens a whole product
+}
+
+// KeyBulk asks before several keys are changed at once. It posts do (freeze, unfreeze or
+// revoke), each key and confirm to Action.
+type KeyBulk struct {
+	Page    ui.Page
+	Title   string // such as "Revoke 2 keys"
+	Action  string
+	Do      string
+	Keys    []KeyRow
+	Impact  string // who called with them lately
+	Text    string // what the tick agrees to
+	Button  string
+	Danger  bool
+	Error   string
+	BackURL string
 }
 
 // Key is one key with what can be done to it.

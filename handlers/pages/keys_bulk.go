@@ -1,0 +1,136 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize/english"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// bulkChange is a change of several keys at once, as its page says it.
+type bulkChange struct {
+	verb, text, flash string
+	danger            bool
+	change            func(*keys.Service, context.Context, access.Principal, string) (keys.Key, error)
+}
+
+var bulkChanges = map[string]bulkChange{
+	"freeze": {
+		"Freeze", "Answer their calls with 403 until they are unfrozen.", "keys_frozen", false, (*keys.Service).Freeze,
+	},
+	"unfreeze": {"Unfreeze", "Let their calls through again at once.", "keys_unfrozen", false, (*keys.Service).Unfreeze},
+	"revoke": {
+		"Revoke", "Refuse these keys for good. This cannot be undone.", "keys_revoked", true, (*keys.Service).Revoke,
+	},
+}
+
+// recentCall is how long ago a call counts for what a change of keys stops.
+const recentCall = time.Hour
+
+// mostNamed bounds how many owners are named.
+const mostNamed = 5
+
+// changeKeys asks before it changes the chosen keys, and changes them once the box is ticked.
+// Each is changed by itself: those before one that cannot be changed stay changed.
+func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.KeyChange)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	do, ok := bulkChanges[v.posted("do")]
+	if !ok {
+		return web.Answer{}, fault.InvalidField("/do", "invalid_action", "Use freeze, unfreeze or revoke.")
+	}
+	chosen, err := h.chosenKeys(v, p)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if len(chosen) == 0 {
+		m, err := h.configuration(v, p, keysPage)
+		m.Keys.BulkError = "Choose at least one key."
+		return web.Answer{Status: http.StatusUnprocessableEntity, Page: projects.KeysPage(m)}, err
+	}
+	m := bulkPage(v, p, do, chosen)
+	if v.posted("confirm") != "true" {
+		return web.Show(projects.KeyBulkPage(m)), nil
+	}
+	for _, k := range chosen {
+		if _, err := do.change(h.Keys.InProject(p.ID), v.ctx(), v.who, k.ID); err != nil {
+			wrong, ok := formErrorsIn(err)
+			if !ok {
+				return web.Answer{}, err
+			}
+			m.Error = "The key of " + k.Owner + ", " + displayKey(k) + ": " + wrong.rest()
+			return web.Answer{Status: wrong.status, Page: projects.KeyBulkPage(m)}, nil
+		}
+	}
+	return v.done(do.flash, keysPath(p))
+}
+
+// chosenKeys returns the keys of the form, at most a page of them.
+func (h *Handler) chosenKeys(v *visit, p rules.Project) ([]keys.Key, error) {
+	ids := slices.Compact(slices.Sorted(slices.Values(v.c.Request.PostForm["key"])))
+	if len(ids) > models.DefaultLimit {
+		return nil, fault.InvalidField("/key", "too_many", "Choose at most %d keys.", models.DefaultLimit)
+	}
+	home := keys.Home{ID: p.ID, Team: p.Team, Limits: p.Limits.Key}
+	var chosen []keys.Key
+	for _, id := range ids {
+		k, err := h.Keys.GetFrom(v.ctx(), v.who, home, id)
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, k)
+	}
+	return chosen, nil
+}
+
+func bulkPage(v *visit, p rules.Project, do bulkChange, chosen []keys.Key) projects.KeyBulk {
+	title := do.verb + " " + english.Plural(len(chosen), "key", "")
+	m := projects.KeyBulk{
+		Page: v.shell(title, keysPath(p), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Keys", URL: keysPath(p)}, ui.Crumb{Text: title}),
+		Title:   title,
+		Action:  keysPath(p) + "/change",
+		Do:      v.posted("do"),
+		Impact:  impactOf(chosen),
+		Text:    do.text,
+		Button:  title,
+		Danger:  do.danger,
+		BackURL: keysPath(p),
+	}
+	for _, k := range chosen {
+		m.Keys = append(m.Keys, keyRow(p, k))
+	}
+	return m
+}
+
+// impactOf says whose calls a change of the keys reaches.
+func impactOf(chosen []keys.Key) string {
+	var owners []string
+	for _, k := range chosen {
+		if k.LastUsedAt != nil && time.Since(*k.LastUsedAt) < recentCall {
+			owners = append(owners, k.Owner)
+		}
+	}
+	owners = slices.Compact(slices.Sorted(slices.Values(owners)))
+	if len(owners) == 0 {
+		return "Nothing called with them in the last hour."
+	}
+	return english.Plural(len(owners), "owner", "") + " called with them in the last hour: " +
+		english.WordSeries(owners[:min(len(owners), mostNamed)], "and") + "."
+}
