@@ -111,8 +111,21 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 					Add:     []string{"Tr-Add:added"},
 					Append:  []string{"Tr-Append:appended"},
 				},
-				Query:    snapshot.Changes{Add: []string{"tr-query:1"}},
-				Response: snapshot.Changes{Remove: []string{"Tr-Response"}},
+				Query:       snapshot.Changes{Add: []string{"tr-query:1"}},
+				RequestBody: snapshot.Changes{Add: []string{"tr-body:1"}},
+				Response:    snapshot.Changes{Remove: []string{"Tr-Response"}},
+				ResponseBody: snapshot.BodyChanges{
+					Changes: snapshot.Changes{
+						Replace: []string{"tr-member:1"},
+						Add:     []string{"tr-added:true"},
+						Append:  []string{"tr-appended:2"},
+					},
+					Types: snapshot.ChangeTypes{
+						Replace: []string{snapshot.JSONNumber},
+						Add:     []string{snapshot.JSONBoolean},
+						Append:  []string{snapshot.JSONNumber},
+					},
+				},
 			},
 			Rules: snapshot.Rules{
 				Default:         snapshot.RulesDeny,

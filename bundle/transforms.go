@@ -32,15 +32,17 @@ type changesDoc struct {
 type headersDoc struct {
 	Headers []string `json:"headers"`
 	Query   []string `json:"query,omitempty"` // of requests
+	Body    []string `json:"body,omitempty"`
+	Types   []string `json:"body_types,omitempty"` // of responses
 }
 
-func changesDocOf(headers, query *snapshot.Changes) changesDoc {
+func changesDocOf(headers, query *snapshot.Changes, body *snapshot.BodyChanges) changesDoc {
 	return changesDoc{
-		Remove:  headersDoc{list(headers.Remove), query.Remove},
-		Rename:  headersDoc{list(headers.Rename), query.Rename},
-		Replace: headersDoc{list(headers.Replace), query.Replace},
-		Add:     headersDoc{list(headers.Add), query.Add},
-		Append:  headersDoc{list(headers.Append), query.Append},
+		Remove:  headersDoc{list(headers.Remove), query.Remove, body.Remove, nil},
+		Rename:  headersDoc{list(headers.Rename), query.Rename, body.Rename, nil},
+		Replace: headersDoc{list(headers.Replace), query.Replace, body.Replace, body.Types.Replace},
+		Add:     headersDoc{list(headers.Add), query.Add, body.Add, body.Types.Add},
+		Append:  headersDoc{list(headers.Append), query.Append, body.Append, body.Types.Append},
 	}
 }
 
@@ -55,9 +57,19 @@ func (d *changesDoc) changes(of func(headersDoc) []string) snapshot.Changes {
 	}
 }
 
+func (d *changesDoc) types() snapshot.ChangeTypes {
+	return snapshot.ChangeTypes{
+		Replace: some(d.Replace.Types),
+		Add:     some(d.Add.Types),
+		Append:  some(d.Append.Types),
+	}
+}
+
 func headersOf(d headersDoc) []string { return d.Headers }
 
 func queryOf(d headersDoc) []string { return d.Query }
+
+func bodyOf(d headersDoc) []string { return d.Body }
 
 // some returns nil for an empty list.
 func some(list []string) []string {
@@ -76,10 +88,11 @@ func (b *Build) transforms() []Part {
 			continue
 		}
 		doc.Versions = append(doc.Versions, versionTransformsDoc{
-			ID:       v.ID,
-			Name:     v.Name,
-			Request:  changesDocOf(&v.Transforms.Request, &v.Transforms.Query),
-			Response: changesDocOf(&v.Transforms.Response, &snapshot.Changes{}),
+			ID:   v.ID,
+			Name: v.Name,
+			Request: changesDocOf(&v.Transforms.Request, &v.Transforms.Query,
+				&snapshot.BodyChanges{Changes: v.Transforms.RequestBody}),
+			Response: changesDocOf(&v.Transforms.Response, &snapshot.Changes{}, &v.Transforms.ResponseBody),
 		})
 	}
 	if len(doc.Versions) == 0 {
@@ -102,9 +115,11 @@ func (v *verifier) readTransforms(p *snapshot.Project) error {
 		for j := range p.Versions {
 			if p.Versions[j].ID == one.ID {
 				p.Versions[j].Transforms = snapshot.Transforms{
-					Request:  one.Request.changes(headersOf),
-					Query:    one.Request.changes(queryOf),
-					Response: one.Response.changes(headersOf),
+					Request:      one.Request.changes(headersOf),
+					Query:        one.Request.changes(queryOf),
+					RequestBody:  one.Request.changes(bodyOf),
+					Response:     one.Response.changes(headersOf),
+					ResponseBody: snapshot.BodyChanges{Changes: one.Response.changes(bodyOf), Types: one.Response.types()},
 				}
 				found = true
 			}
@@ -147,8 +162,9 @@ func (b *Build) transformSubjects(v *snapshot.Version) []Subject {
 			Place:   direction,
 		})
 	}
-	add(TransformRequest, v.Transforms.Request.None() && v.Transforms.Query.None())
-	add(TransformResponse, v.Transforms.Response.None())
+	t := &v.Transforms
+	add(TransformRequest, t.Request.None() && t.Query.None() && t.RequestBody.None())
+	add(TransformResponse, t.Response.None() && t.ResponseBody.None())
 	return out
 }
 

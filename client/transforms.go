@@ -23,8 +23,10 @@ type Changes struct {
 
 // Changed are entries name:value; of Remove names alone, of Rename name:new name.
 type Changed struct {
-	Headers []string `json:"headers"`
-	Query   []string `json:"query,omitempty"` // of requests
+	Headers   []string `json:"headers"`
+	Query     []string `json:"query,omitempty"` // of requests
+	Body      []string `json:"body,omitempty"`
+	BodyTypes []string `json:"body_types,omitempty"` // of responses: of each value in Body; none: all are strings
 }
 
 // Operation returns what an operation changes by its name, nil for a name that is none.

@@ -99,7 +99,8 @@ func (c *httpCall) refuse(d policy.Denial) {
 	c.corsLines(func(name, value string) { h[name] = []string{value} })
 	c.limitLines(func(name, value string) { h[name] = []string{value} })
 	c.changesOwnAnswers().responseHeader(h)
-	c.bytesOut += refuseWith(c.w, c.r, d, c.bodyOf(d))
+	body, changed := c.ownBody(d)
+	c.bytesOut += refuseWith(c.w, c.r, d, body, changed)
 }
 
 // forward sends the call to its upstream and the response to the caller.
@@ -125,7 +126,12 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 		c.bytesIn += body.read.Load()
 	}()
 
-	response, err := c.route.environment.upstream.RoundTrip(c.outgoing(ctx, body), &c.gateway.engineLimits, c.interim)
+	out := c.outgoing(ctx, body)
+	var response *http.Response
+	err := c.changeBody(out, body)
+	if err == nil {
+		response, err = c.route.environment.upstream.RoundTrip(out, &c.gateway.engineLimits, c.interim)
+	}
 	if err != nil && watched.hasEnded() {
 		c.status = statusGone
 		c.abort()
@@ -171,8 +177,13 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 		c.refuse(c.responseTooLarge())
 		return
 	}
-	c.status, c.firstByte = from.StatusCode, c.gateway.since(c.start)
+	c.firstByte = c.gateway.since(c.start)
 	c.trackAnswer(from)
+	limit, ok := c.changeAnswerBody(from, limit)
+	if !ok {
+		return
+	}
+	c.status = from.StatusCode
 	to := c.w.Header()
 	c.withhold(from.Header)
 	rewriteResponse(to, from.Header)
@@ -217,6 +228,10 @@ func (c *httpCall) trackAnswer(from *http.Response) {
 
 // failed answers a call whose upstream did not respond.
 func (c *httpCall) failed(err error, body *requestBody) {
+	if refused, ok := errors.AsType[errBodyRefused](err); ok {
+		c.refuse(refused.Denial)
+		return
+	}
 	left := c.r.Context().Err() != nil
 	switch bodyErr := body.failure(left); {
 	case errors.Is(bodyErr, errBodyTooLarge):

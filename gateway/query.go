@@ -54,24 +54,46 @@ func (q *queryChanges) apply(query string) string {
 	if q == nil {
 		return query
 	}
-	args := parseArguments(strings.TrimPrefix(query, "?"))
+	args, _ := q.change(parseArguments(strings.TrimPrefix(query, "?")))
+	if out := writeArguments(args); out != "" || !strings.HasSuffix(query, "?") {
+		return out
+	}
+	return "?" // as Kong leaves a question mark at the end (kong/runloop/handler.lua, access.after)
+}
+
+// applyToForm returns a changed form (kong/plugins/request-transformer/access.lua,
+// transform_url_encoded_body). One that is not changed stays as it is written, unless something is to be
+// removed.
+func (q *queryChanges) applyToForm(form string) string {
+	args, changed := q.change(parseArguments(form))
+	if !changed && (form == "" || len(q.remove) == 0) {
+		return form
+	}
+	return strings.TrimPrefix(writeArguments(args), "?")
+}
+
+// change applies the operations to arguments, and reports whether one changed them.
+func (q *queryChanges) change(args []argument) (out []argument, changed bool) {
 	for _, name := range q.remove {
-		args = withoutArgument(args, name)
+		if argumentAt(args, name) >= 0 {
+			args, changed = withoutArgument(args, name), true
+		}
 	}
 	for _, pair := range q.rename {
 		if at := argumentAt(args, pair[0]); at >= 0 && pair[0] != pair[1] {
 			values := args[at].values
 			args = append(withoutArgument(withoutArgument(args, pair[0]), pair[1]), argument{pair[1], values})
+			changed = true
 		}
 	}
 	for _, pair := range q.replace {
 		if at := argumentAt(args, pair[0]); at >= 0 {
-			args[at].values = []argumentValue{{text: pair[1]}}
+			args[at].values, changed = []argumentValue{{text: pair[1]}}, true
 		}
 	}
 	for _, pair := range q.add {
 		if argumentAt(args, pair[0]) < 0 {
-			args = append(args, argument{pair[0], []argumentValue{{text: pair[1]}}})
+			args, changed = append(args, argument{pair[0], []argumentValue{{text: pair[1]}}}), true
 		}
 	}
 	for _, pair := range q.appending {
@@ -82,12 +104,9 @@ func (q *queryChanges) apply(query string) string {
 		if values := args[at].values; len(values) == 1 && values[0].flag {
 			args[at].values = nil // append_value drops what is neither text nor a list
 		}
-		args[at].values = append(args[at].values, argumentValue{text: pair[1]})
+		args[at].values, changed = append(args[at].values, argumentValue{text: pair[1]}), true
 	}
-	if out := writeArguments(args); out != "" || !strings.HasSuffix(query, "?") {
-		return out
-	}
-	return "?" // as Kong leaves a question mark at the end (kong/runloop/handler.lua, access.after)
+	return args, changed
 }
 
 func argumentAt(args []argument, name string) int {

@@ -30,10 +30,11 @@ const drainTimeout = 5 * time.Second
 
 // refuse answers with a denial, and returns how many bytes of its body were sent.
 func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
-	return refuseWith(w, r, d, bodies[d])
+	return refuseWith(w, r, d, bodies[d], false)
 }
 
-func refuseWith(w http.ResponseWriter, r *http.Request, d policy.Denial, body []byte) int64 {
+// refuseWith is refuse with another body. A chunked one has no Content-Length.
+func refuseWith(w http.ResponseWriter, r *http.Request, d policy.Denial, body []byte, chunked bool) int64 {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	if d.Challenge() != "" {
@@ -43,6 +44,9 @@ func refuseWith(w http.ResponseWriter, r *http.Request, d policy.Denial, body []
 		setReadDeadline(w, drainTimeout)
 	}
 	w.WriteHeader(d.Status)
+	if chunked {
+		flush(w)
+	}
 	n, _ := w.Write(body) // an error means that the caller is gone
 	if r.Method == http.MethodHead {
 		return 0 // net/http accepts the body and does not send it

@@ -71,6 +71,8 @@ type version struct {
 	answers      *headerChanges        // nil: responses are not transformed
 	query        *queryChanges         // nil: queries are not transformed
 	description  *description          // nil: the gateway does nothing with its document
+	bodies       *bodyChanges          // nil: requests' bodies are not transformed
+	answerBodies *objectChanges        // nil: responses' bodies are not transformed
 	environments []environment
 }
 
@@ -289,10 +291,13 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		out := version{id: v.ID, name: v.Name, access: v.Access, rules: rules, routes: policy.CompileRoutes(&v)}
-		out.answers, out.query = compileChanges(v.Transforms.Response), compileQueryChanges(v.Transforms.Query)
 		if out.description, err = compileDescription(s, &v, next, last); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
+		out.answers = compileChanges(policy.ResponseChanges(&v.Transforms))
+		out.query = compileQueryChanges(v.Transforms.Query)
+		out.bodies = compileBodyChanges(v.Transforms.RequestBody)
+		out.answerBodies = compileAnswerChanges(v.Transforms.ResponseBody)
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {
@@ -300,7 +305,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 			if err != nil {
 				return nil, fmt.Errorf("version %s, environment %s: %w", v.Name, e.Name, err)
 			}
-			env.changes = compileChanges(policy.ChangesBeside(v.Transforms.Request, e.Headers))
+			env.changes = compileChanges(policy.RequestChanges(&v.Transforms, e.Headers))
 			out.environments = append(out.environments, env)
 		}
 		p.versions = append(p.versions, out)

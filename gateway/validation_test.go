@@ -91,8 +91,8 @@ func TestValidation_bodies(t *testing.T) {
 			r := newRig(t, nil, options...)
 			const at = "/shop/1.0.0/prod/orders"
 			key := "X-API-Key: " + r.key
-			packed := zipped(t, `{"price":"secret"}`)
-			good := zipped(t, `{"price":1}`)
+			packed := gzipped(t, `{"price":"secret"}`)
+			good := gzipped(t, `{"price":1}`)
 			large := `{"price":1,"note":"` + strings.Repeat("x", validate.MaxBody) + `"}`
 			chunked := func(body string) string {
 				return request("POST", at, r.addr, key, "Content-Type: application/json", "Transfer-Encoding: chunked",
@@ -137,7 +137,7 @@ func TestValidation_bodies(t *testing.T) {
 	}
 }
 
-func zipped(t *testing.T, text string) string {
+func gzipped(t *testing.T, text string) string {
 	t.Helper()
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)

@@ -24,6 +24,8 @@ func transformsOfShop() projects.Transforms {
 			{Direction: "request", Operation: "remove", Header: "Cookie"},
 			{Direction: "query", Operation: "rename", Header: "q", Value: "query"},
 			{Direction: "request", Operation: "add", Header: "X-Source", Value: "shop"},
+			{Direction: "request-body", Operation: "add", Header: "source", Value: "shop"},
+			{Direction: "response-body", Operation: "replace", Header: "version", Value: "2", Type: "number"},
 			{
 				Direction: "response",
 				Operation: "add",

@@ -59,6 +59,7 @@ var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what " +
 		"happens on a call.\n"},
 	{pluginFolder + "keys.lua", "plugin/keys.lua", "The part of the plugin that looks keys up.\n"},
+	{pluginFolder + "bodies.lua", "plugin/bodies.lua", "The part of the plugin that refuses bodies.\n"},
 	{pluginFolder + "tokens.lua", "plugin/tokens.lua", "The part of the plugin that accepts tokens.\n"},
 	{pluginFolder + "own.lua", "plugin/own.lua",
 		"The part of the plugin that accepts the tokens of the project's app clients.\n"},
@@ -127,6 +128,7 @@ func marks(b *bundle.Build) map[string]string {
 		"REALM_SETTINGS":  realmSettings(b),
 		"OPTIONAL":        optionalServices(b),
 		"AUTHZ":           authzMark(b),
+		"BODY_SETTINGS":   bodySettings(b.Project),
 		"LOGIN_SECRETS":   strings.Join(loginSecrets(b), " "),
 	}
 }

@@ -3,6 +3,7 @@ package kong
 import (
 	"slices"
 
+	"postern/core/policy"
 	"postern/core/snapshot"
 )
 
@@ -17,6 +18,8 @@ type routePolicyDoc struct {
 
 	Rules  string `json:"rules,omitempty"`  // the version's id; "": none
 	Prefix string `json:"prefix,omitempty"` // that the paths of rules begin below
+
+	BodyLimit int `json:"body_limit,omitempty"` // bytes of the bodies that request-transformer changes; 0: it changes none
 
 	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
 
@@ -53,6 +56,9 @@ func (c *configWriter) policies() {
 				IP:          ipDocOf(access.IP),
 				Tag:         signingTag(c.b.Project, pl.environment),
 				Upstream:    variables.of(pl.environment),
+			}
+			if !pl.version.Transforms.RequestBody.None() {
+				doc.BodyLimit = policy.MaxChangedBody
 			}
 			if _, enforced := enforcedRules(pl.version); enforced {
 				doc.Rules, doc.Prefix = pl.version.ID, r.path

@@ -22,7 +22,7 @@ func newTransforms(t terminal) *cobra.Command {
 func newTransformsShow(t terminal) *cobra.Command {
 	return onTransforms(t, &cobra.Command{
 		Use:   "show PROJECT VERSION",
-		Short: "Show the changes to headers and queries",
+		Short: "Show the changes to headers, queries and bodies",
 		Args:  exactly("PROJECT", "VERSION"),
 	}, nil)
 }
@@ -60,23 +60,45 @@ func newTransformsSet(t terminal) *cobra.Command {
 	})
 }
 
-const changeArguments = "PROJECT VERSION request|query|response remove|rename|replace|add|append NAME"
+const changeArguments = "PROJECT VERSION WHAT remove|rename|replace|add|append NAME"
+
+const changeSubjects = "WHAT is request or response for a header, query, request-body or response-body.\n" +
+	"Bodies are JSON objects, of requests also forms; NAME is a member of theirs."
+
+// changePlaces are the places of transforms, as commands name them.
+var changePlaces = []string{"request", "query", "request-body", "response", "response-body"}
 
 func newTransformsAdd(t terminal) *cobra.Command {
-	return onTransforms(t, &cobra.Command{
+	var kind string
+	command := &cobra.Command{
 		Use:   "add " + changeArguments + "[:VALUE]",
-		Short: "Add a change to a header or to the query, to those that are there",
+		Short: "Add a change to those that are there",
+		Long:  "Add a change to those that are there.\n\n" + changeSubjects,
 		Example: "  postern transforms add shop 1.0.0 request add 'X-Source: postern'\n" +
 			"  postern transforms add shop 1.0.0 request rename X-Old:X-New\n" +
 			"  postern transforms add shop 1.0.0 query add page:1\n" +
+			"  postern transforms add shop 1.0.0 request-body add source:shop\n" +
+			"  postern transforms add shop 1.0.0 response-body add version:2 --type number\n" +
 			"  postern transforms add shop 1.0.0 response remove X-Powered-By",
 		Args: exactly("PROJECT", "VERSION", "WHAT", "OPERATION", "NAME"),
-	}, func(_ *cobra.Command, now *client.Transforms, args []string) error {
-		list, err := changesIn(now, args[2], args[3])
-		if err == nil {
-			*list = append(*list, args[4])
+	}
+	command.Flags().StringVar(&kind, "type", "string", "of a value in response-body: string, number or boolean")
+	return onTransforms(t, command, func(_ *cobra.Command, now *client.Transforms, args []string) error {
+		list, types, err := changesIn(now, args[2], args[3])
+		if err != nil {
+			return err
 		}
-		return err
+		if kind != "string" && args[2] != "response-body" {
+			return usageError{"--type is for response-body: values elsewhere are strings"}
+		}
+		if kind != "string" || len(*types) > 0 {
+			for len(*types) < len(*list) {
+				*types = append(*types, "string")
+			}
+			*types = append(*types, kind)
+		}
+		*list = append(*list, args[4])
+		return nil
 	})
 }
 
@@ -86,36 +108,49 @@ func newTransformsRemove(t terminal) *cobra.Command {
 		Short: "Remove the changes to a name from an operation",
 		Args:  exactly("PROJECT", "VERSION", "WHAT", "OPERATION", "NAME"),
 	}, func(_ *cobra.Command, now *client.Transforms, args []string) error {
-		list, err := changesIn(now, args[2], args[3])
+		list, types, err := changesIn(now, args[2], args[3])
 		if err != nil {
 			return err
 		}
-		left := slices.DeleteFunc(slices.Clone(*list), func(entry string) bool {
+		inHeader := args[2] == "request" || args[2] == "response"
+		var left, leftTypes []string
+		for i, entry := range *list {
 			name, _, _ := strings.Cut(entry, ":")
-			return name == args[4] || args[2] != "query" && strings.EqualFold(name, args[4])
-		})
+			if name == args[4] || inHeader && strings.EqualFold(name, args[4]) {
+				continue
+			}
+			left = append(left, entry)
+			if i < len(*types) {
+				leftTypes = append(leftTypes, (*types)[i])
+			}
+		}
 		if len(left) == len(*list) {
 			return fmt.Errorf("the version does not %s %s in a %s: see postern transforms show", args[3], args[4], args[2])
 		}
-		*list = left
+		*list, *types = left, leftTypes
 		return nil
 	})
 }
 
-// changesIn returns the entries of an operation on what.
-func changesIn(now *client.Transforms, what, operation string) (*[]string, error) {
-	changes := map[string]*client.Changes{"request": &now.Request, "query": &now.Request, "response": &now.Response}[what]
-	if changes == nil {
-		return nil, usageError{"WHAT is request, query or response, not " + what}
+// changesIn returns the entries of an operation on what, and the types of their values.
+func changesIn(now *client.Transforms, what, operation string) (entries, types *[]string, err error) {
+	changes := &now.Request
+	if strings.HasPrefix(what, "response") {
+		changes = &now.Response
+	}
+	if !slices.Contains(changePlaces, what) {
+		return nil, nil, usageError{"WHAT is request, query, response, request-body or response-body, not " + what}
 	}
 	changed := changes.Operation(operation)
-	if changed == nil {
-		return nil, usageError{"OPERATION is remove, rename, replace, add or append, not " + operation}
+	switch {
+	case changed == nil:
+		return nil, nil, usageError{"OPERATION is remove, rename, replace, add or append, not " + operation}
+	case what == "query":
+		return &changed.Query, new([]string), nil
+	case strings.HasSuffix(what, "-body"):
+		return &changed.Body, &changed.BodyTypes, nil
 	}
-	if what == "query" {
-		return &changed.Query, nil
-	}
-	return &changed.Headers, nil
+	return &changed.Headers, new([]string), nil
 }
 
 // onTransforms completes a command that shows the transforms of a version, after change has changed
@@ -154,14 +189,17 @@ func printTransforms(t terminal, c *cobra.Command, found client.Transforms) erro
 		return printJSON(t.out, found)
 	}
 	var rows [][]string
-	for _, what := range []string{"request", "query", "response"} {
+	for _, what := range changePlaces {
 		for _, operation := range []string{"remove", "rename", "replace", "add", "append"} {
-			list, err := changesIn(&found, what, operation)
+			list, types, err := changesIn(&found, what, operation)
 			if err != nil {
 				return err
 			}
-			for _, entry := range *list {
+			for i, entry := range *list {
 				name, value, _ := strings.Cut(entry, ":")
+				if i < len(*types) && (*types)[i] != "string" {
+					value += " (" + (*types)[i] + ")"
+				}
 				rows = append(rows, []string{what, operation, name, value})
 			}
 		}

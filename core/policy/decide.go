@@ -65,19 +65,21 @@ var (
 	RequestTimeout   = Denial{408, "request_timeout", "The request body comes too slowly."}
 	InvalidRequest   = Denial{422, "invalid_request", "The request does not match the OpenAPI document of this API."}
 	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
+	BodyNoObject     = Denial{400, "bad_body", "A JSON body must be an object or an array."}
+	ResponseTooLarge = Denial{502, "response_too_large", "The response is too large to be changed."}
 )
 
 // Denials returns every Denial, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, BadPath,
+		BadRequest, BadPath, BodyNoObject,
 		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
 		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, ClientFrozen, IPDenied, ProjectFrozen, ClaimRequired,
 		InsufficientScope, TokenScope, NotInGroup, NotOwner, NoRule,
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, InvalidRequest,
 		RateLimited, QuotaExceeded,
-		UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed,
-		UpstreamTimeout, LoopDetected,
+		UpstreamUnreachable, ResponseTooLarge, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway,
+		TokenSealed, UpstreamTimeout, LoopDetected,
 	}
 }
 

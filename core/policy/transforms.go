@@ -38,6 +38,38 @@ func isAmong(name string, lower ...string) bool {
 	return slices.ContainsFunc(lower, func(one string) bool { return sameHeader(name, one) })
 }
 
+// Bounds on bodies that transforms change. Larger ones are refused.
+const (
+	MaxChangedBody   = 4 << 20 // bytes
+	MaxFormArguments = 1000    // as many as the exported Kong reads
+)
+
+// digestHeaders are about the bytes of a body, and wrong once it is changed (RFC 9530; RFC 1864).
+var digestHeaders = []string{"Content-Digest", "Repr-Digest", "Digest", "Content-MD5"}
+
+// RequestChanges returns the changes to the headers of requests to an environment that sends these headers of
+// its own. Bodies that are changed have no digest, and upstreams whose responses are changed are asked
+// not to compress them.
+func RequestChanges(t *snapshot.Transforms, own []snapshot.UpstreamHeader) snapshot.Changes {
+	changes := ChangesBeside(t.Request, own)
+	if !t.RequestBody.None() {
+		changes.Remove = slices.Concat(changes.Remove, digestHeaders)
+	}
+	if !t.ResponseBody.None() {
+		changes.Replace = slices.Concat([]string{"Accept-Encoding:identity"}, changes.Replace)
+	}
+	return changes
+}
+
+// ResponseChanges returns the changes to the headers of responses.
+func ResponseChanges(t *snapshot.Transforms) snapshot.Changes {
+	changes := t.Response
+	if !t.ResponseBody.None() {
+		changes.Remove = slices.Concat(changes.Remove, digestHeaders)
+	}
+	return changes
+}
+
 // ChangesBeside returns the changes of requests to an environment that sends these headers of its own.
 // Changes that name one of them are left out: the upstream takes the header for the gateway's.
 func ChangesBeside(changes snapshot.Changes, own []snapshot.UpstreamHeader) snapshot.Changes {

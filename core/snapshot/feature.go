@@ -15,7 +15,7 @@ const (
 	FeatureUpstreamHeader Feature = "upstream_header"    // a header with a secret value for the upstream
 	FeatureUpstreamCert   Feature = "client_certificate" // presented to an upstream in the TLS handshake
 	FeatureCallSigning    Feature = "call_signing"       // signatures of calls to upstreams (RFC 9421)
-	FeatureTransform      Feature = "transform"          // changes to the headers of a version's requests or responses
+	FeatureTransform      Feature = "transform"          // changes to a version's requests or responses
 	FeatureAccess         Feature = "access_policy"
 	FeatureOwnerFallback  Feature = "owner_fallback"
 	FeatureTokenIssuer    Feature = "token_issuer"        // an issuer whose JSON Web Tokens a version accepts

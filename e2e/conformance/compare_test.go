@@ -27,6 +27,10 @@ var excluded = map[string]string{
 func compare(t *testing.T, c Case, postern, other *peer, want, got outcome) bool {
 	t.Helper()
 	want, got = comparable(postern, want), comparable(other, got)
+	if c.Values {
+		asValues(&want)
+		asValues(&got)
+	}
 	if !c.ByPlugin { // calls before this one may have been counted by one of them alone
 		uncounted(want.Limits)
 		uncounted(got.Limits)

@@ -24,6 +24,8 @@ type Case struct {
 	From string
 	// ByPlugin: the exported plugin alone decides it, whatever carries it.
 	ByPlugin bool
+	// Values: bodies of JSON and forms are compared by their values.
+	Values bool
 }
 
 // The two hosts of the sample project.

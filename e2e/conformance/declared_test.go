@@ -26,6 +26,8 @@ const (
 	BodyFraming          = "request_limits.body_framing"          // nginx chooses between a length and chunks
 	Trailers             = "request_limits.trailers"              // nginx does not forward trailers
 	SeveralOrigins       = "cors.several"                         // an empty Origin line
+	RequestBodies        = "transform.request_bodies"             // long numbers, and what cjson takes for JSON
+	ResponseBodies       = "transform.response_bodies"            // long numbers, scalars and large answers
 )
 
 // leaveOut removes from an outcome what an item declares, and nothing else.
@@ -38,6 +40,8 @@ var leaveOut = map[string]func(*outcome){
 	RefusedRequests:      everything,
 	InvalidUTF8:          everything,
 	SeveralOrigins:       everything,
+	RequestBodies:        everything,
+	ResponseBodies:       everything,
 
 	ErrorBodies: func(o *outcome) {
 		*o = outcome{Status: o.Status, Limits: o.Limits, Seen: o.Seen, Interim: o.Interim, Answer: crossOrigin(o.Answer)}

@@ -13,9 +13,10 @@ import (
 
 // changed is what an operation of a transform changes.
 type changed struct {
-	Headers []string    `json:"headers,omitempty" doc:"name:value; of remove the name, of rename name:new name" example:"[\"X-A:1\"]"`
-	Query   []string    `json:"query,omitempty" doc:"The same for arguments of a request's query" example:"[\"page:1\"]"`
-	Body    unavailable `json:"body,omitempty"`
+	Headers   []string `json:"headers,omitempty" doc:"name:value; of remove the name, of rename name:new name" example:"[\"X-A:1\"]"`
+	Query     []string `json:"query,omitempty" doc:"The same for arguments of a request's query" example:"[\"page:1\"]"`
+	Body      []string `json:"body,omitempty" doc:"The same for JSON members and form fields" example:"[\"source:shop\"]"`
+	BodyTypes []string `json:"body_types,omitempty" enum:"string,number,boolean" doc:"Of responses: of each value in body; none: strings"`
 }
 
 type changesInput struct {
@@ -41,18 +42,18 @@ func headersOf(c *changed) []string { return c.Headers }
 
 func queryOf(c *changed) []string { return c.Query }
 
-// unavailable returns the members that are not available yet, by their pointers below at.
-func (in *changesInput) unavailable(at string, into map[string]unavailable) {
-	for name, one := range map[string]changed{
-		"remove": in.Remove, "rename": in.Rename, "replace": in.Replace, "add": in.Add, "append": in.Append,
-	} {
-		into[at+name+"/body"] = one.Body
-	}
+func bodyOf(c *changed) []string { return c.Body }
+
+// types returns the types of the values of the operations.
+func (in *changesInput) types() snapshot.ChangeTypes {
+	return snapshot.ChangeTypes{Replace: in.Replace.BodyTypes, Add: in.Add.BodyTypes, Append: in.Append.BodyTypes}
 }
 
 type changedOutput struct {
-	Headers []string `json:"headers"`
-	Query   []string `json:"query,omitempty" doc:"Of requests"`
+	Headers   []string `json:"headers"`
+	Query     []string `json:"query,omitempty" doc:"Of requests"`
+	Body      []string `json:"body,omitempty"`
+	BodyTypes []string `json:"body_types,omitempty" doc:"Of responses, unless all are strings"`
 }
 
 type changesOutput struct {
@@ -63,16 +64,16 @@ type changesOutput struct {
 	Append  changedOutput `json:"append"`
 }
 
-func changesOutputOf(headers, query *snapshot.Changes) changesOutput {
-	both := func(headers, query []string) changedOutput {
-		return changedOutput{append([]string{}, headers...), query}
+func changesOutputOf(headers, query *snapshot.Changes, body *snapshot.BodyChanges) changesOutput {
+	all := func(headers, query, body, types []string) changedOutput {
+		return changedOutput{append([]string{}, headers...), query, body, types}
 	}
 	return changesOutput{
-		Remove:  both(headers.Remove, query.Remove),
-		Rename:  both(headers.Rename, query.Rename),
-		Replace: both(headers.Replace, query.Replace),
-		Add:     both(headers.Add, query.Add),
-		Append:  both(headers.Append, query.Append),
+		Remove:  all(headers.Remove, query.Remove, body.Remove, nil),
+		Rename:  all(headers.Rename, query.Rename, body.Rename, nil),
+		Replace: all(headers.Replace, query.Replace, body.Replace, body.Types.Replace),
+		Add:     all(headers.Add, query.Add, body.Add, body.Types.Add),
+		Append:  all(headers.Append, query.Append, body.Append, body.Types.Append),
 	}
 }
 
@@ -95,8 +96,8 @@ func taggedTransforms(found projects.Transforms, err error) (*tagged[transformsO
 		return nil, err
 	}
 	out := transformsOutput{
-		Request:  changesOutputOf(&found.Request, &found.Query),
-		Response: changesOutputOf(&found.Response, &snapshot.Changes{}),
+		Request:  changesOutputOf(&found.Request, &found.Query, &snapshot.BodyChanges{Changes: found.RequestBody}),
+		Response: changesOutputOf(&found.Response, &snapshot.Changes{}, &found.ResponseBody),
 		ETag:     web.FormatETag(found.ETag),
 	}
 	return &tagged[transformsOutput]{out.ETag, out}, nil
@@ -114,19 +115,22 @@ func (h *Handler) setTransforms(ctx context.Context, in *struct {
 		Response changesInput `json:"response,omitempty" doc:"On the way to the caller, also of refusals"`
 	}
 }) (*tagged[transformsOutput], error) {
-	later := map[string]unavailable{}
-	in.Body.Request.unavailable("/request/", later)
-	in.Body.Response.unavailable("/response/", later)
-	if err := refuseUnavailable(later); err != nil {
-		return nil, err
-	}
 	if query := in.Body.Response.changes(queryOf); !query.None() {
 		return nil, fault.InvalidField("/response", "invalid_argument", "Responses have no query: leave query out.")
 	}
+	if types := in.Body.Request.types(); len(types.Replace)+len(types.Add)+len(types.Append) > 0 {
+		return nil, fault.InvalidField("/request", "invalid_argument",
+			"Values in requests are strings, as Kong writes them: leave body_types out.")
+	}
 	change := snapshot.Transforms{
-		Request:  in.Body.Request.changes(headersOf),
-		Query:    in.Body.Request.changes(queryOf),
-		Response: in.Body.Response.changes(headersOf),
+		Request:     in.Body.Request.changes(headersOf),
+		Query:       in.Body.Request.changes(queryOf),
+		RequestBody: in.Body.Request.changes(bodyOf),
+		Response:    in.Body.Response.changes(headersOf),
+		ResponseBody: snapshot.BodyChanges{
+			Changes: in.Body.Response.changes(bodyOf),
+			Types:   in.Body.Response.types(),
+		},
 	}
 	etag := web.ParseIfMatch(in.IfMatch)
 	return taggedTransforms(h.Projects.SetTransforms(ctx, web.Principal(ctx), in.Project, in.Version, etag, change))

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -42,16 +43,24 @@ func (h *Handler) transformsWith(v *visit, mark func(*projects.TransformsForm), 
 		BackURL: projectPath(p.Name),
 	}
 	var text []string
-	eachChange(&found.Transforms, func(direction, operation string, list *[]string) {
-		for _, entry := range *list {
+	eachChange(&found.Transforms, func(place changePlace) {
+		for i, entry := range *place.list {
 			name, value := policy.SplitChange(entry)
+			kind := ""
+			if place.types != nil {
+				kind = snapshot.TypeAt(*place.types, i)
+			}
+			if kind == snapshot.JSONString {
+				kind = ""
+			}
 			m.Rows = append(m.Rows, projects.TransformRow{
-				Direction: direction,
-				Operation: operation,
+				Direction: place.what,
+				Operation: place.operation,
 				Header:    name,
 				Value:     value,
+				Type:      kind,
 			})
-			text = append(text, changeLine(direction, operation, name, value))
+			text = append(text, changeLine(place, kind, name, value))
 		}
 	})
 	if v.mayChange(p, access.ProjectUpdate) {
@@ -65,46 +74,84 @@ func (h *Handler) transformsWith(v *visit, mark func(*projects.TransformsForm), 
 	return web.Answer{Status: status, Page: projects.TransformsPage(m)}, nil
 }
 
-func changeLine(direction, operation, name, value string) string {
+func changeLine(place changePlace, kind, name, value string) string {
+	if kind != "" {
+		name = kind + " " + name
+	}
 	if value != "" {
 		name += ": " + value
 	}
-	return direction + " " + operation + " " + name
+	return place.what + " " + place.operation + " " + name
 }
 
-// eachChange visits the operations of both directions in the order in which they are applied.
-func eachChange(of *snapshot.Transforms, visit func(direction, operation string, list *[]string)) {
+// changePlace is an operation on a part of a message, with its entries.
+type changePlace struct {
+	what, operation string
+	pointer         string // of the list
+	list            *[]string
+	types           *[]string // of the values; nil: all are strings
+}
+
+// eachChange visits the operations on all parts in the order in which they are applied.
+func eachChange(of *snapshot.Transforms, visit func(changePlace)) {
+	kinds := &of.ResponseBody.Types
 	for _, one := range []struct {
-		direction string
-		changes   *snapshot.Changes
-	}{{"request", &of.Request}, {"query", &of.Query}, {"response", &of.Response}} {
-		visit(one.direction, "remove", &one.changes.Remove)
-		visit(one.direction, "rename", &one.changes.Rename)
-		visit(one.direction, "replace", &one.changes.Replace)
-		visit(one.direction, "add", &one.changes.Add)
-		visit(one.direction, "append", &one.changes.Append)
+		what, direction, list string
+		changes               *snapshot.Changes
+		types                 *snapshot.ChangeTypes
+	}{
+		{"request", "request", "headers", &of.Request, nil},
+		{"query", "request", "query", &of.Query, nil},
+		{"request-body", "request", "body", &of.RequestBody, nil},
+		{"response", "response", "headers", &of.Response, nil},
+		{"response-body", "response", "body", &of.ResponseBody.Changes, kinds},
+	} {
+		at := func(operation string, list, types *[]string) {
+			if one.types == nil {
+				types = nil
+			}
+			visit(changePlace{one.what, operation, "/" + one.direction + "/" + operation + "/" + one.list, list, types})
+		}
+		at("remove", &one.changes.Remove, nil)
+		at("rename", &one.changes.Rename, nil)
+		at("replace", &one.changes.Replace, &kinds.Replace)
+		at("add", &one.changes.Add, &kinds.Add)
+		at("append", &one.changes.Append, &kinds.Append)
 	}
+}
+
+// add adds the entry of a line of the form, which may begin with the type of its value: no name has a
+// space.
+func (p changePlace) add(entry string) (pointer string) {
+	pointer = fmt.Sprintf("%s/%d", p.pointer, len(*p.list))
+	if p.types != nil {
+		kind, rest, _ := strings.Cut(entry, " ")
+		switch kind {
+		case snapshot.JSONNumber, snapshot.JSONBoolean, snapshot.JSONString:
+			entry = rest
+		default:
+			kind = snapshot.JSONString
+		}
+		*p.types = append(*p.types, kind)
+	}
+	*p.list = append(*p.list, entry)
+	return pointer
 }
 
 // readTransformLines reads the changes of the form. at has the pointer of each line's entry.
 func readTransformLines(text string) (out snapshot.Transforms, at []string, wrong string) {
 	for n, line := range lines(text) {
-		direction, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		what, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		operation, entry, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		known := false
-		eachChange(&out, func(d, o string, list *[]string) {
-			if strings.EqualFold(d, direction) && strings.EqualFold(o, operation) && entry != "" {
-				place := d + "/" + o + "/headers"
-				if d == "query" {
-					place = "request/" + o + "/query"
-				}
-				at = append(at, fmt.Sprintf("/%s/%d", place, len(*list)))
-				*list, known = append(*list, entry), true
+		eachChange(&out, func(place changePlace) {
+			if strings.EqualFold(place.what, what) && strings.EqualFold(place.operation, operation) && entry != "" {
+				at, known = append(at, place.add(entry)), true
 			}
 		})
 		if !known {
-			return out, at, fmt.Sprintf("Line %d: begin with request, query or response, then remove, rename, replace, "+
-				"add or append, then the name, such as: request add X-Source: shop.", n+1)
+			return out, at, fmt.Sprintf("Line %d: begin with request, query, request-body, response or response-body, then "+
+				"remove, rename, replace, add or append, then the name, such as: request add X-Source: shop.", n+1)
 		}
 	}
 	return out, at, ""
@@ -147,7 +194,8 @@ func (h *Handler) saveTransforms(v *visit) (web.Answer, error) {
 	}
 	var wrongLines []string
 	for n, pointer := range at {
-		if detail := found.take(pointer); detail != "" {
+		typed := strings.Replace(pointer, "/body/", "/body_types/", 1)
+		if detail := cmp.Or(found.take(pointer), found.take(typed)); detail != "" {
 			wrongLines = append(wrongLines, fmt.Sprintf("Line %d: %s", n+1, detail))
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // fates says what an import does with each field of a project's state. TestRoundTrip holds it to
 // the fields that are written.
 var fates = map[string]string{
-	"written": `Add, API, Append, Query, Remove, Rename, Replace, Request, Response, Transforms,
+	"written": `Add, API, Append, Query, Remove, Rename, Replace, Request, RequestBody, Response, ResponseBody, Transforms,
+		Changes, Types,
 		APIScopes, Access, AccessFor, Algorithm, Allow, AllowHeaders, AllowedIPs, AppID,
 		AppOrigins, Approvals, Audience, BackchannelURI, BuiltIn, CORS, Claim, ClientID, Clients, Color, Consents,
 		CreatedAt, Credentials, Default, Deny, Description, Forget, Remember, Directory, DisplayName, Domains, Email, EmailVerified,

@@ -324,6 +324,15 @@ func (m *maker) transforms() (out snapshot.Transforms) {
 	if m.maybe() {
 		out.Response = snapshot.Changes{Replace: []string{"X-Powered-By:nobody"}, Append: []string{"X-A:1", "X-A:2"}}
 	}
+	if m.maybe() {
+		out.RequestBody = snapshot.Changes{Remove: []string{"gone"}, Add: []string{"source:der Laden \u00e4"}}
+	}
+	if m.maybe() {
+		out.ResponseBody.Changes = snapshot.Changes{Rename: []string{"a:b"}, Add: []string{"n:1", "text:1"}}
+		if m.maybe() {
+			out.ResponseBody.Types.Add = []string{snapshot.JSONNumber, snapshot.JSONString}
+		}
+	}
 	return out
 }
 

@@ -24,6 +24,10 @@ func TestTransforms(t *testing.T) {
 		set, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", before.ETag, snapshot.Transforms{
 			Request:  snapshot.Changes{Add: []string{" X-Source : the shop "}, Rename: []string{"X-Old:X-New"}},
 			Response: snapshot.Changes{Remove: []string{"X-Powered-By"}},
+			ResponseBody: snapshot.BodyChanges{
+				Changes: snapshot.Changes{Add: []string{"n:1"}},
+				Types:   snapshot.ChangeTypes{Add: []string{snapshot.JSONNumber}},
+			},
 		})
 		if err != nil || set.ETag == before.ETag || set.Request.Add[0] != "X-Source:the shop" {
 			t.Fatalf("set: %+v, %v", set, err)
@@ -64,6 +68,15 @@ func TestTransformsRefused(t *testing.T) {
 	request := func(c snapshot.Changes) snapshot.Transforms { return snapshot.Transforms{Request: c} }
 	response := func(c snapshot.Changes) snapshot.Transforms { return snapshot.Transforms{Response: c} }
 	add := func(entry string) snapshot.Transforms { return request(snapshot.Changes{Add: []string{entry}}) }
+	body := func(entries ...string) snapshot.Transforms {
+		return snapshot.Transforms{RequestBody: snapshot.Changes{Add: entries}}
+	}
+	typed := func(entry string, types ...string) snapshot.Transforms {
+		return snapshot.Transforms{ResponseBody: snapshot.BodyChanges{
+			Changes: snapshot.Changes{Add: []string{entry}},
+			Types:   snapshot.ChangeTypes{Add: types},
+		}}
+	}
 	for _, tc := range []struct {
 		in   snapshot.Transforms
 		want string
@@ -112,6 +125,23 @@ func TestTransformsRefused(t *testing.T) {
 			"/response/add/headers/0 fixed_header"},
 		{response(snapshot.Changes{Add: []string{"X-Accel-Redirect:/internal"}}),
 			"/response/add/headers/0 fixed_header"},
+		{body("a:1", "b"), "/request/add/body/1 required"},
+		{body("a b:1"), "/request/add/body/0 invalid_member"},
+		{body("a:1", "a:2"), "/request/add/body/1 duplicate"},
+		{body(`a":1`), "/request/add/body/0 invalid_member"},
+		{body("a:b\tc"), "/request/add/body/0 invalid_value"},
+		{body("a:$(b)"), "/request/add/body/0 invalid_value"},
+		{body("a::b"), "/request/add/body/0 invalid_value"},
+		{body("a:" + strings.Repeat("a", 1001)), "/request/add/body/0 too_long"},
+		{snapshot.Transforms{Request: snapshot.Changes{Rename: []string{"Content-Type:X-A"}},
+			RequestBody: snapshot.Changes{Remove: []string{"a"}}}, "/request/rename/headers/0 fixed_header"},
+		{typed(`a:b\c`, snapshot.JSONString), "/response/add/body/0 invalid_value"},
+		{typed("a:1", "integer"), "/response/add/body_types/0 invalid_type"},
+		{typed("a:1", snapshot.JSONNumber, snapshot.JSONNumber), "/response/add/body_types invalid_type"},
+		{typed("a:yes", snapshot.JSONBoolean), "/response/add/body_types/0 invalid_value"},
+		{typed("a:0x10", snapshot.JSONNumber), "/response/add/body_types/0 invalid_value"},
+		{typed("a:1e999", snapshot.JSONNumber), "/response/add/body_types/0 invalid_value"},
+		{typed("a:123456789012345", snapshot.JSONNumber), "/response/add/body_types/0 invalid_value"},
 	} {
 		wrong := projects.CheckTransforms("", &tc.in)
 		if len(wrong) != 1 || wrong[0].Pointer+" "+wrong[0].Code != tc.want || wrong[0].Detail == "" {
@@ -124,6 +154,14 @@ func TestTransformsRefused(t *testing.T) {
 		Response: snapshot.Changes{
 			Remove: []string{"Set-Cookie", "X-Powered-By"},
 			Add:    []string{"X-Frame-Options:DENY"},
+		},
+		RequestBody: snapshot.Changes{Add: []string{`a:ä "b" \ <c>`}},
+		ResponseBody: snapshot.BodyChanges{
+			Changes: snapshot.Changes{Add: []string{"a: -12.5e3 ", "b:true", "c:1"}, Append: []string{"a:1"}},
+			Types: snapshot.ChangeTypes{
+				Add:    []string{snapshot.JSONNumber, snapshot.JSONBoolean, snapshot.JSONString},
+				Append: []string{snapshot.JSONString},
+			},
 		},
 	}
 	if wrong := projects.CheckTransforms("", &allowed); len(wrong) != 0 {

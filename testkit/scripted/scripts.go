@@ -46,7 +46,8 @@ func Scripts() []Script {
 	var out []Script
 	for _, group := range []func() []Script{
 		Interims, InterimEnds, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies,
-		Fields, HopFields, Statuses, RepeatedFields, CrossOrigins, Transformed,
+		Fields, HopFields, Statuses, RepeatedFields, CrossOrigins, Transformed, JSONAnswers,
+		LongNumbers, JSONScalars,
 		NamedLengths, ProxyConnections, DescribedAbsences,
 		Framings, Trailers, UnannouncedTrailers, Surpluses, Truncations, BadChunks, BadLengths,
 		AmbiguousLengths, BadFields, OddFields, OddStatusLines, LowStatuses, Timings, Absences,
@@ -187,6 +188,74 @@ func Transformed() []Script {
 		{Name: "transformed-304", Head: "HTTP/1.1 304 Not Modified\nX-Known: 1\nETag: \"a\""},
 		sized(Script{Name: "transformed-302", Head: "HTTP/1.1 302 Found\nLocation: /x\nX-Known: 1", Body: []string{"to"}}),
 	}
+}
+
+// JSONAnswers have bodies that transforms change, or leave alone.
+func JSONAnswers() []Script {
+	answer := func(name, status string, fields []string, body ...string) Script {
+		head := append([]string{"HTTP/1.1 " + status}, fields...)
+		return Script{Name: "json-" + name, Head: strings.Join(head, "\n"), Body: body}
+	}
+	typed := func(more ...string) []string { return append([]string{"Content-Type: application/json"}, more...) }
+	out := []Script{
+		{Name: "json-204", Head: "HTTP/1.1 204 No Content\nX-Known: 1"},
+		{Name: "json-chunked", Head: ok + "\nContent-Type: application/json\nTransfer-Encoding: chunked",
+			Body: []string{"8\r\n{\"gone\":\r\n", "8\r\n1,\"a\":2}\r\n0\r\n\r\n"}},
+		{Name: "json-until-close", Head: ok + "\nContent-Type: application/json", Body: []string{`{"gone":1}`}, Ends: true},
+	}
+	for _, s := range []Script{
+		answer("object", "200 OK", typed(), `{"gone":1,"old":{"deep":[1,"x",null]},"known":"1","text":"a/b","list":[1],`+
+			`"object":{"a":1},"number":2,"zero":0,"no":false,"null":null}`),
+		answer("spaced", "200 OK", typed(), " { \"gone\" : 1 ,\n\t\"known\" : [ ] , \"object\" : { } , \"list\": [ ]\r\n} "),
+		answer("escaped", "200 OK", typed(), `{"g\u006fne":1,"old":"\u00e4\ud83d\ude00\"\\\/","known":"ä","text":"\n"}`),
+		answer("repeated", "200 OK", typed(), `{"gone":1,"known":1,"gone":2,"known":2,"a":1,"a":2}`),
+		answer("numbers", "200 OK", typed(), `{"a":1.50,"b":-0.25,"c":1e3,"d":12345678901234,"e":1e-7,"known":0}`),
+		answer("empty-object", "200 OK", typed(), `{}`),
+		answer("array", "200 OK", typed(), `[{"gone":1},2]`),
+		answer("empty-array", "200 OK", typed(), `[]`),
+		answer("empty", "200 OK", typed(), ""),
+		answer("invalid", "200 OK", typed(), `{"gone":1`),
+		answer("two", "200 OK", typed(), `{"gone":1}{"gone":1}`),
+		answer("surrogate", "200 OK", typed(), `{"gone":"\ud800"}`),
+		answer("404", "404 Not Found", typed(), `{"gone":1,"code":"x"}`),
+		answer("500", "500 Internal Server Error", typed(), `{"gone":1}`),
+		answer("etag", "200 OK", typed(`ETag: "a"`, "Content-Digest: sha-256=:x:", "Content-MD5: x"), `{"gone":1}`),
+		answer("part", "206 Partial Content", typed("Content-Range: bytes 0-8/100"), `{"gone":1`),
+		answer("coded", "200 OK", typed("Content-Encoding: gzip"), "\x1f\x8b\x08\x00"),
+		answer("charset", "200 OK", []string{"Content-Type: Application/JSON; Charset=utf-8"}, `{"gone":1}`),
+		answer("problem", "400 Bad Request", []string{"Content-Type: application/problem+json"}, `{"gone":1}`),
+		answer("vendor", "200 OK", []string{"Content-Type: application/vnd.example.v1+json; v=1"}, `{"gone":1}`),
+		answer("several-types", "200 OK", []string{"Content-Type: text/plain, application/json"}, `{"gone":1}`),
+		answer("odd-type", "200 OK", []string{"Content-Type: application/json; charset"}, `{"gone":1}`),
+		answer("semicolon", "200 OK", []string{"Content-Type: application/json;"}, `{"gone":1}`),
+		answer("jsonl", "200 OK", []string{"Content-Type: application/jsonl"}, `{"gone":1}`),
+		answer("text-json", "200 OK", []string{"Content-Type: text/json"}, `{"gone":1}`),
+		answer("text", "200 OK", []string{"Content-Type: text/plain"}, `{"gone":1}`),
+		answer("none", "200 OK", nil, `{"gone":1}`),
+		answer("events", "200 OK", []string{"Content-Type: text/event-stream"}, "data: {\"gone\":1}\n\n"),
+		answer("pieces", "200 OK", typed(), `{"go`, `ne":1,"kn`, `own":2}`),
+		answer("large", "200 OK", typed(), `{"gone":1,"a":"`+strings.Repeat("x", 200<<10)+`"}`),
+	} {
+		out = append(out, sized(s))
+	}
+	return out
+}
+
+// LongNumbers have more digits than Kong writes.
+func LongNumbers() []Script {
+	return []Script{sized(Script{Name: "json-long-number", Head: ok + "\nContent-Type: application/json",
+		Body: []string{`{"gone":1,"id":1234567890123456789}`}})}
+}
+
+// JSONScalars are neither objects nor arrays.
+func JSONScalars() []Script {
+	var out []Script
+	for name, body := range map[string]string{"string": `"a"`, "number": "1", "true": "true", "null": "null"} {
+		out = append(out, sized(Script{Name: "json-scalar-" + name, Head: ok + "\nContent-Type: application/json",
+			Body: []string{body}}))
+	}
+	slices.SortFunc(out, func(a, b Script) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 // ControlCookies are the dashboard's, which no upstream may set.

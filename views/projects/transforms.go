@@ -11,12 +11,13 @@ type Transforms struct {
 	BackURL string          // of the project
 }
 
-// TransformRow is a change to a header or to the query.
+// TransformRow is a change to a header, to the query or to a body.
 type TransformRow struct {
-	Direction string // request, query or response
+	Direction string // request, query, request-body, response or response-body
 	Operation string
 	Header    string
 	Value     string // of a rename the new name; "": none
+	Type      string // of a value in a body; "": string
 }
 
 // TransformsForm posts revision and transforms, one a line, to Action.

@@ -50,6 +50,8 @@ local ANSWERS = {
     400,
     "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash or a semicolon.",
   },
+  bad_body = { 400, "A JSON body must be an object or an array." },
+  body_too_large = { 413, "The request body is too large." },
   malformed_connection = { 400, "The Connection header may not name an identity header." },
   upstream_credentials_missing = { 503, "The gateway has no credential for the upstream." },
   upstream_unreachable = { 502, "The upstream could not be reached." },

@@ -9,6 +9,7 @@
 
 local addresses = require "kong.plugins.postern-auth.addresses"
 local answers = require "kong.plugins.postern-auth.answers"
+local bodies = require "kong.plugins.postern-auth.bodies"
 local headers = require "kong.plugins.postern-auth.headers"
 local keys = require "kong.plugins.postern-auth.keys"
 local limits = require "kong.plugins.postern-auth.limits"
@@ -346,6 +347,10 @@ function PosternAuth:access(config)
     ngx.ctx.postern_standing = standing
   end
   kong.ctx.shared.authenticated_groups = rules.groups(state.members, whose) -- for Kong's acl
+  refusal = policy.body_limit and bodies.refusal(policy.body_limit)
+  if refusal then
+    return answers.refuse(refusal)
+  end
   if not let_through(whose, credentials, signer, policy.tag) then
     return answers.refuse("upstream_credentials_missing")
   end

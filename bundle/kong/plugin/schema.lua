@@ -94,6 +94,8 @@ local policy = {
     -- the id of the version whose rules apply, and what its paths begin below
     { rules = { type = "string", required = false, match = "^[%w_]+$" } },
     { prefix = { type = "string", required = false } },
+    -- bytes of the bodies that request-transformer changes; without it, it changes none
+    { body_limit = { type = "integer", required = false, gt = 0 } },
     -- the environment's id, which signatures of its calls have as their tag
     { tag = { type = "string", required = false, match = "^[%w_]+$" } },
     -- by the name of a header that calls carry to the upstream; the environment

@@ -316,7 +316,7 @@ function strict.request(options)
 end
 
 -- The plugin's modules by the names that Kong has for them.
-for _, part in ipairs({ "addresses", "answers", "fetch", "headers", "introspection", "issuers", "json", "jwks", "jwt",
+for _, part in ipairs({ "addresses", "answers", "bodies", "fetch", "headers", "introspection", "issuers", "json", "jwks", "jwt",
   "keys", "limits", "own", "paths", "realm", "rules", "signature", "tokens", "upstream", }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end

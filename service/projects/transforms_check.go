@@ -1,0 +1,245 @@
+package projects
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/platform/fault"
+)
+
+// CheckTransforms returns what is wrong with transforms, below a pointer. It removes the spaces around
+// names and values, and types that say nothing.
+func CheckTransforms(prefix string, in *snapshot.Transforms) []fault.Field {
+	header := func(fixed func(string) bool) checkEntry {
+		return func(operation, name, value string) (code, detail string) {
+			return wrongChange(operation, name, value, fixed)
+		}
+	}
+	fixedRequest := policy.FixedRequestHeader
+	if !in.RequestBody.None() { // which bodies are changed depends on it
+		fixedRequest = func(name string) bool {
+			return policy.FixedRequestHeader(name) || strings.EqualFold(name, "Content-Type")
+		}
+	}
+	return slices.Concat(
+		checkChanges(prefix+"/request/%s/headers", &in.Request, strings.ToLower, header(fixedRequest)),
+		checkChanges(prefix+"/request/%s/query", &in.Query, strings.Clone, wrongArgument),
+		checkChanges(prefix+"/request/%s/body", &in.RequestBody, strings.Clone, wrongMember),
+		checkChanges(prefix+"/response/%s/headers", &in.Response, strings.ToLower, header(policy.FixedResponseHeader)),
+		checkBody(prefix+"/response/%s/body", &in.ResponseBody),
+	)
+}
+
+// checkBody returns what is wrong with changes of responses' bodies.
+func checkBody(at string, in *snapshot.BodyChanges) []fault.Field {
+	wrong := checkChanges(at, &in.Changes, strings.Clone, func(operation, name, value string) (code, detail string) {
+		code, detail = wrongMember(operation, name, value)
+		if code == "" && strings.Contains(value, `\`) {
+			code, detail = "invalid_value", "Kong would write a backslash twice: use a value without one."
+		}
+		return code, detail
+	})
+	for _, one := range []struct {
+		operation string
+		list      []string
+		types     *[]string
+	}{
+		{"replace", in.Replace, &in.Types.Replace}, {"add", in.Add, &in.Types.Add}, {"append", in.Append, &in.Types.Append},
+	} {
+		at := fmt.Sprintf(at, one.operation)
+		if n := len(*one.types); n > 0 && n != len(one.list) {
+			wrong = append(wrong, fault.Field{Pointer: at + "_types", Code: "invalid_type",
+				Detail: "Name the type of each entry of body, or leave body_types out: all are strings then."})
+			continue
+		}
+		for i, kind := range *one.types {
+			_, value := policy.SplitChange(one.list[i])
+			if code, detail := wrongTyped(kind, value); code != "" {
+				wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s_types/%d", at, i), Code: code, Detail: detail})
+			}
+		}
+		if !slices.ContainsFunc(*one.types, func(kind string) bool { return kind != snapshot.JSONString }) {
+			*one.types = nil
+		}
+	}
+	return wrong
+}
+
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
+
+// mostDigits is the number of digits with which Kong writes numbers.
+const mostDigits = 14
+
+// wrongTyped returns what is wrong with a value of a type.
+func wrongTyped(kind, value string) (code, detail string) {
+	switch kind {
+	case snapshot.JSONString:
+	case snapshot.JSONBoolean:
+		if value != "true" && value != "false" {
+			return "invalid_value", "A boolean is true or false, not " + value + "."
+		}
+	case snapshot.JSONNumber:
+		mantissa, _, _ := strings.Cut(strings.ToLower(value), "e")
+		digits := strings.TrimLeft(strings.NewReplacer(".", "", "-", "").Replace(mantissa), "0")
+		if _, err := strconv.ParseFloat(value, 64); err != nil || !jsonNumber.MatchString(value) ||
+			len(digits) > mostDigits {
+			return "invalid_value", fmt.Sprintf("Use a JSON number of at most %d digits, not %s.", mostDigits, value)
+		}
+	default:
+		return "invalid_type", "Use string, number or boolean, not " + kind + "."
+	}
+	return "", ""
+}
+
+// wrongMember returns what is wrong with an entry for bodies, "" for nothing.
+func wrongMember(operation, name, value string) (code, detail string) {
+	wrongName := func(text string) bool {
+		return text == "" || len(text) > maxChangedHeader || strings.ContainsAny(text, ` :"\`) ||
+			strings.Contains(text, "$(") || !isPlainText(text)
+	}
+	switch {
+	case wrongName(name) || operation == "rename" && value != "" && wrongName(value):
+		return "invalid_member", fmt.Sprintf("Use the name of a member of the object or form, as it is written there "+
+			"without escapes: no spaces, colons, quotes and backslashes, at most %d bytes.", maxChangedHeader)
+	case operation == "remove" && value != "":
+		return "invalid_member", "Name the member alone, such as " + name + "."
+	case operation == "remove":
+		return "", ""
+	case value == "":
+		return "required", "Write the name and a value with a colon between them, such as " + name + ":value."
+	case operation == "rename" && name == value:
+		return "invalid_member", "Use another name, or leave this out."
+	case !isPlainText(value):
+		return "invalid_value", "Use characters that can be printed."
+	}
+	return wrongLiteral(value)
+}
+
+func isPlainText(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// checkEntry returns what is wrong with an entry of an operation, "" for nothing.
+type checkEntry func(operation, name, value string) (code, detail string)
+
+// checkChanges returns what is wrong with changes. at is the pointer of an operation's list; names are
+// the same if what same returns for them is.
+func checkChanges(at string, in *snapshot.Changes, same func(string) string, check checkEntry) (wrong []fault.Field) {
+	for _, operation := range []struct {
+		name string
+		list []string
+	}{
+		{"remove", in.Remove}, {"rename", in.Rename}, {"replace", in.Replace}, {"add", in.Add}, {"append", in.Append},
+	} {
+		at := fmt.Sprintf(at, operation.name)
+		if len(operation.list) > maxHeaderChanges {
+			wrong = append(wrong, fault.Field{Pointer: at, Code: "too_many",
+				Detail: fmt.Sprintf("Use at most %d entries in an operation.", maxHeaderChanges)})
+			continue
+		}
+		seen := map[string]bool{}
+		for i, entry := range operation.list {
+			name, value := policy.SplitChange(entry)
+			code, detail := check(operation.name, name, value)
+			if code == "" && seen[same(name)] && operation.name != "append" {
+				code, detail = "duplicate", "This name stands twice in the operation."
+			}
+			seen[same(name)] = true
+			if code != "" {
+				wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s/%d", at, i), Code: code, Detail: detail})
+			}
+			operation.list[i] = name
+			if value != "" {
+				operation.list[i] += ":" + value
+			}
+		}
+	}
+	return wrong
+}
+
+var changedHeader = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+
+// wrongChange returns what is wrong with an entry of an operation, "" for nothing.
+func wrongChange(operation, name, value string, fixed func(string) bool) (code, detail string) {
+	code, detail = wrongChangedHeader(name, fixed)
+	switch {
+	case code != "":
+		return code, detail
+	case policy.IsCookieHeader(name) && operation != "remove":
+		return "fixed_header", "Cookies can be removed, and not be changed otherwise: leave " + name + " out."
+	case operation == "remove" && value != "":
+		return "invalid_header", "Name the header alone, such as " + name + "."
+	case operation == "remove":
+		return "", ""
+	case value == "":
+		return "required", "Write the header and a value with a colon between them, such as " + name + ":value."
+	case operation != "rename":
+		return wrongHeaderValue(value)
+	case strings.EqualFold(name, value):
+		return "invalid_header", "Case does not count in names of headers. Use another name, or leave this out."
+	case policy.IsCookieHeader(value):
+		return "fixed_header", "Cookies can be removed, and not be changed otherwise: leave " + value + " out."
+	}
+	return wrongChangedHeader(value, fixed)
+}
+
+func wrongChangedHeader(name string, fixed func(string) bool) (code, detail string) {
+	if !changedHeader.MatchString(name) || len(name) > maxChangedHeader {
+		return "invalid_header", fmt.Sprintf("Use the name of a header: letters, digits and hyphens, at most %d.",
+			maxChangedHeader)
+	}
+	if fixed(name) {
+		return "fixed_header", "Transforms cannot change " + name + ": the gateway sets it, or the message depends on it. " +
+			"Credentials for the upstream are headers of its environment."
+	}
+	return "", ""
+}
+
+// wrongArgument returns what is wrong with an entry for the query, "" for nothing.
+func wrongArgument(operation, name, value string) (code, detail string) {
+	wrongName := func(text string) bool {
+		return text == "" || len(text) > maxChangedHeader || strings.Contains(text, "$(") ||
+			strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) >= 0
+	}
+	switch {
+	case wrongName(name) || operation == "rename" && value != "" && wrongName(value):
+		return "invalid_argument", fmt.Sprintf("Use the name of an argument as it is without escapes: printable ASCII "+
+			"characters without spaces and colons, at most %d.", maxChangedHeader)
+	case operation == "remove" && value != "":
+		return "invalid_argument", "Name the argument alone, such as " + name + "."
+	case operation == "remove":
+		return "", ""
+	case value == "":
+		return "required", "Write the name and a value with a colon between them, such as " + name + ":value."
+	case operation == "rename" && name == value:
+		return "invalid_argument", "Use another name, or leave this out."
+	}
+	return wrongHeaderValue(value)
+}
+
+func wrongHeaderValue(value string) (code, detail string) {
+	if strings.IndexFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return "invalid_value", "Use printable ASCII characters."
+	}
+	return wrongLiteral(value)
+}
+
+// wrongLiteral returns what is wrong with a value whose characters are allowed.
+func wrongLiteral(value string) (code, detail string) {
+	switch {
+	case len(value) > maxTransformValue:
+		return "too_long", fmt.Sprintf("Use a value of at most %d bytes.", maxTransformValue)
+	case strings.Contains(value, "$("):
+		return "invalid_value", "Values are literal. Kong would take $( for the beginning of a template: write it otherwise."
+	case value[0] == ':':
+		return "invalid_value", "Kong does not read a colon at the beginning of a value: begin with another character."
+	}
+	return "", ""
+}
