@@ -36,7 +36,8 @@ func route[In, Out any](
 		operation.Security = nil
 	}
 	document := method == http.MethodPut && strings.HasSuffix(path, "/openapi")
-	operation.SkipValidateBody = document // it may be YAML, and has a schema of its own
+	lines := method == http.MethodPost && strings.HasSuffix(path, "/relations")
+	operation.SkipValidateBody = document || lines // YAML or JSON lines, which the handler reads itself
 	if document || path == "/proxy" {
 		operation.MaxBodyBytes = web.MaxDocument
 	}

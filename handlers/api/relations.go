@@ -33,22 +33,22 @@ func (h *Handler) relationRoutes(api huma.API, at string) {
 		h.removeRelations)
 }
 
-// relationQuery selects relations.
-type relationQuery struct {
+// RelationQuery selects relations.
+type RelationQuery struct {
 	Tenant   string `query:"tenant" doc:"Name"`
 	User     string `query:"user"`
 	Relation string `query:"relation" enum:"owner"`
 	Object   string `query:"object" doc:"Such as order:42"`
 }
 
-func (q relationQuery) filter() relations.Filter {
+func (q RelationQuery) filter() relations.Filter {
 	return relations.Filter{Tenant: q.Tenant, User: q.User, Relation: q.Relation, Object: q.Object}
 }
 
 func (h *Handler) listRelations(ctx context.Context, in *struct {
 	ProjectRef
 	Page
-	relationQuery
+	RelationQuery
 }) (*body[list[relationOutput]], error) {
 	found, err := h.Relations.List(ctx, web.Principal(ctx), in.Project, in.filter(), models.Page(in.Page))
 	return answerPage(found, err, func(r relations.Relation) relationOutput {
@@ -70,7 +70,7 @@ type relationsAdded struct {
 
 func (h *Handler) addRelations(ctx context.Context, in *struct {
 	ProjectRef
-	RawBody []byte `contentType:"application/json"`
+	RawBody []byte `contentType:"application/json" doc:"{\"user\": …, \"object\": …}, a list of that, or one a line; each with tenant where it is not the project's own"`
 }) (*body[relationsAdded], error) {
 	all, err := readRelations(in.RawBody)
 	if err != nil {
@@ -142,7 +142,7 @@ type relationsRemoved struct {
 
 func (h *Handler) removeRelations(ctx context.Context, in *struct {
 	ProjectRef
-	relationQuery
+	RelationQuery
 }) (*body[relationsRemoved], error) {
 	removed, err := h.Relations.Remove(ctx, web.Principal(ctx), in.Project, in.filter())
 	if err != nil {
