@@ -114,9 +114,6 @@ type MemberRow struct {
 	Depth                   int
 }
 
-// indents are the classes of a member by its depth.
-var indents = []string{"", "pl-4", "pl-8", "pl-12", "pl-16", "pl-20", "pl-24"}
-
 func (m MemberRow) indent() string { return indents[min(m.Depth, len(indents)-1)] }
 
 // OpenAPIForm posts revision, openapi_url and openapi_document to Action.
