@@ -56,7 +56,7 @@ func (c *Client) RemoveRelations(ctx context.Context, project string, f Relation
 	type answer struct {
 		Removed int `json:"removed"`
 	}
-	out, err := exchange[answer](ctx, c, http.MethodDelete, nil, f.query().Encode(),
+	out, err := exchange[answer](ctx, c, http.MethodDelete, nil, "?"+f.query().Encode(),
 		[]string{"api", "v1", "projects", project, "relations"})
 	return out.Removed, err
 }
