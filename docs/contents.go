@@ -9,12 +9,12 @@ type Chapter struct {
 // Contents are all pages, in reading order. A test compares them with the files.
 var Contents = []Chapter{
 	{"Start", []string{"quick-start", "projects", "versions", "openapi", "unclaimed"}},
-	{"Calls", []string{"limits", "rules", "cors", "transforms", "upstreams", "usage", "domains"}},
+	{"Calls", []string{"limits", "rules", "ownership", "cors", "transforms", "upstreams", "usage", "domains"}},
 	{"Login", []string{"login", "apps", "tokens", "sessions", "group-mappings", "api-scopes", "machines"}},
 	{"Leaving", []string{"leaving", "portability", "openfga", "import"}},
 	{"Team", []string{"accounts", "audit", "webhooks", "api"}},
 	{"Operation", []string{
-		"self-hosting", "replicas", "configuration", "network", "database", "storage", "versioning",
+		"install", "self-hosting", "replicas", "configuration", "network", "database", "storage", "versioning",
 	}},
 }
 
