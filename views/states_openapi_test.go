@@ -33,14 +33,27 @@ func openAPIOfShop() projects.OpenAPI {
 		{Label: "Operations", Value: "2"},
 		{Label: "Server", Value: "https://api.example.com/a/path/that/is/much/longer/than/most/of/them", Mono: true},
 	}
-	m.Operations = []projects.OperationRow{
-		{Method: "GET", Path: "/orders/{id}", Summary: "One order", Scopes: "orders:read"},
-		{
+	m.Total = 2
+	m.Groups = []projects.OperationGroup{
+		{Tag: "Orders", Rows: []projects.OperationRow{{
+			Method:  "GET",
+			Path:    "/orders/{id}",
+			Summary: "One order",
+			Scopes:  "orders:read",
+			URL:     "/projects/shop/versions/ver_1/openapi/operation?method=GET&path=/orders/{id}",
+		}}},
+		{Rows: []projects.OperationRow{{
 			Method:     "DELETE",
 			Path:       "/customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice}",
 			Summary:    "Remove an invoice that was archived, with everything that belongs to it",
 			Deprecated: true,
-		},
+		}}},
+	}
+	m.Settings = &projects.OpenAPISettings{
+		Action:      "/projects/shop/versions/ver_1/openapi/settings",
+		Validation:  "report",
+		Publication: "callers",
+		Address:     "http://127.0.0.1:8090/shop/1.0.0/prod/openapi.json",
 	}
 	m.RulesURL = "/projects/shop/versions/ver_1/rules?proposed=true#change"
 	m.Remove = &ui.Confirmation{

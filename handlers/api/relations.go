@@ -133,7 +133,7 @@ func decodeRelation(from *json.Decoder, into any, alone bool) error {
 
 func badRelations(err error) error {
 	return fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of that, or one a line, "+
-		"each with tenant and relation where needed: "+err.Error()+".")
+		"each with tenant and relation where needed: %v.", err)
 }
 
 type relationsRemoved struct {
