@@ -74,6 +74,9 @@ type Input struct {
 	// Users streams the users of a tenant in ascending order of their ids, as Keys does. nil:
 	// there are none.
 	Users func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error]
+	// Relations streams who owns which object, in ascending order of tenant id, object, relation
+	// and user, as Keys does. nil: nobody owns anything.
+	Relations func(ctx context.Context) iter.Seq2[snapshot.Relation, error]
 	// Secret returns the secret of an item of the ledger; see Build.SecretItems. It is called
 	// if the options ask for secrets.
 	Secret  func(item string) (string, error)
@@ -114,22 +117,23 @@ type Build struct {
 	Generator string
 	Memo      any // what the target computes once for all subjects
 
-	target   Target
-	source   func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error]
-	users    func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.User, error]
-	secret   func(item string) (string, error)
-	total    int64
-	progress func(part string, done, total int64)
-	seed     []byte                                            // of minted keys; nil if none are minted
-	minted   func(k *snapshot.Key) (hash *[32]byte, err error) // of the new key beside k; nil hash: none
-	sign     func(sums []byte) ([]byte, error)
-	counts   keyCounts
-	read     map[string]int64 // keys of each tenant that was read, by its id
-	ordered  map[string]bool  // files whose rows were checked by a pass that came to its end
-	summary  Summary
-	digest   Digest
-	closers  []func()                      // end what parts that are written in pieces hold
-	mappers  func() map[string]map[int]int // see realm.Source.GroupMappers
+	target    Target
+	source    func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error]
+	users     func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.User, error]
+	relations func(ctx context.Context) iter.Seq2[snapshot.Relation, error] // nil: there are none
+	secret    func(item string) (string, error)
+	total     int64
+	progress  func(part string, done, total int64)
+	seed      []byte                                            // of minted keys; nil if none are minted
+	minted    func(k *snapshot.Key) (hash *[32]byte, err error) // of the new key beside k; nil hash: none
+	sign      func(sums []byte) ([]byte, error)
+	counts    keyCounts
+	read      map[string]int64 // keys of each tenant that was read, by its id
+	ordered   map[string]bool  // files whose rows were checked by a pass that came to its end
+	summary   Summary
+	digest    Digest
+	closers   []func()                      // end what parts that are written in pieces hold
+	mappers   func() map[string]map[int]int // see realm.Source.GroupMappers
 }
 
 // Write streams the archive of in to w. Two calls on one state write the same
@@ -184,7 +188,7 @@ func newBuild(in Input) (*Build, error) {
 	if in.KeysOf != nil {
 		b.source, b.read = in.KeysOf, map[string]int64{}
 	}
-	b.minted, b.secret = b.hashOfMinted, in.Secret
+	b.minted, b.secret, b.relations = b.hashOfMinted, in.Secret, in.Relations
 	if b.users = in.Users; b.users == nil {
 		b.users = func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error] {
 			return func(func(snapshot.User, error) bool) {}
@@ -244,6 +248,7 @@ func (b *Build) parts() ([]Part, error) {
 	parts = append(parts, b.people()...)
 	parts = append(parts, b.realm()...)
 	parts = append(parts, b.secrets()...)
+	parts = append(parts, b.relationRows()...)
 	parts = append(parts, b.rules()...)
 	parts = append(parts, b.transforms()...)
 	parts = append(parts, b.projectConfig())

@@ -30,6 +30,9 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureSecrets && b.Options.Secrets {
 		return Verdict{Reason: SomeSecrets.Reason}
 	}
+	if s.Feature == snapshot.FeatureObjectOwnership {
+		return Verdict{Reason: b.OwnershipReason()}
+	}
 	if s.Feature == snapshot.FeatureProvider {
 		return Verdict{Reason: ProviderReason(s.Provider)}
 	}
@@ -190,13 +193,17 @@ var dataTable = Table{
 	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Status: Skipped, How: "not part of the data",
 		Note:   "The hosted gateway's own bounds on time and size belong to the gateway, not to the project.",
 		Remedy: "Set timeouts and size limits on the gateway you move to, or export with format gateway."}},
-	snapshot.FeatureLoginSessions:   {Sessions},
-	snapshot.FeatureManagedGitHub:   {ManagedGitHub},
-	snapshot.FeatureObjectOwnership: {Ownership},
-	snapshot.FeatureUsage:           {Usage},
-	snapshot.FeatureBilling:         {Billing},
-	snapshot.FeatureAudit:           {Audit},
-	snapshot.FeatureSecrets:         {Secrets, SomeSecrets},
+	snapshot.FeatureLoginSessions: {Sessions},
+	snapshot.FeatureManagedGitHub: {ManagedGitHub},
+	snapshot.FeatureObjectOwnership: {
+		{Reason: "document", Status: Exact, How: "`authz/relations.jsonl`; for OpenFGA also in `authz/tuples.json`",
+			Note: "Who owns which object stands in relations.jsonl."},
+		OwnershipLeftOut, NoOwnership,
+	},
+	snapshot.FeatureUsage:   {Usage},
+	snapshot.FeatureBilling: {Billing},
+	snapshot.FeatureAudit:   {Audit},
+	snapshot.FeatureSecrets: {Secrets, SomeSecrets},
 	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS stays with its owner",
 		Note:   "Domain names that point at the hosted proxy are records in your own DNS and are not part of a zip.",
 		Remedy: "Point the names at the gateway you move to."},

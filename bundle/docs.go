@@ -31,6 +31,8 @@ var (
 	providersFileDoc string
 	//go:embed docs/rules.json.md
 	rulesFileDoc string
+	//go:embed docs/relations.jsonl.md
+	relationsDoc string
 	//go:embed docs/model.fga.md
 	modelDSLDoc string
 	//go:embed docs/model.json.md

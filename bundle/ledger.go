@@ -156,6 +156,9 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	}
 	for _, f := range snapshot.AlwaysReported() {
 		of := []Subject{{Feature: f, ID: p.ID, Name: string(f)}}
+		if f == snapshot.FeatureObjectOwnership {
+			of[0] = b.ownershipSubject()
+		}
 		if hosts := b.hostSubjects(); f == snapshot.FeatureCustomDomains && len(hosts) > 0 {
 			of = hosts
 		}

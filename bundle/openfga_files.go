@@ -27,6 +27,11 @@ func (b *Build) openFGA() []Part {
 			return b.UsersOf(ctx, t, tuplesFile)
 		},
 	}
+	if b.HasRelations() {
+		source.Relations = func(ctx context.Context) iter.Seq2[*snapshot.Relation, error] {
+			return b.Relations(ctx, tuplesFile)
+		}
+	}
 	for _, t := range b.Project.Tenants {
 		if b.HasPeople(t) {
 			source.Tenants = append(source.Tenants, t)

@@ -42,8 +42,13 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger 
 	if err != nil {
 		return nil, err
 	}
+	var relations func(context.Context) iter.Seq2[snapshot.Relation, error]
+	if _, have := v.files[RelationsFile]; have {
+		relations = v.readRelations
+	}
 	b, err := newBuild(Input{
 		Secret:    secret,
+		Relations: relations,
 		Project:   project,
 		Target:    target,
 		Options:   Options(m.Options),

@@ -119,7 +119,7 @@ var (
 	// Billing covers credits and invoices.
 	Billing = Fate{Reason: "left_out", Status: Skipped, How: "left out",
 		Note: "Billing belongs to the team and not to a project: credits and invoices are not part of an export."}
-	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
+	// Sessions, ManagedGitHub and those of ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
 		Note:   "Active login sessions end with the hosted service. They are never exported, nor are refresh tokens.",
 		Remedy: "Users sign in again where you move your applications to."}
@@ -127,13 +127,18 @@ var (
 		Note: "The shared managed GitHub login belongs to the Postern installation; this project's zip cannot " +
 			"carry it.",
 		Remedy: "Where sign-in with GitHub is wanted, register a GitHub OAuth app of your own."}
-	Ownership = Fate{
-		Reason: "left_out",
+	OwnershipLeftOut = Fate{
+		Reason: ReasonLeftOut,
 		Status: Skipped,
-		How:    "left out",
-		Note: "Which user owns which object is not in this zip. The rules that ask for owners are; your upstream knows " +
-			"its objects.",
-		Remedy: "List them with postern relations list before you close the account, if your upstream does not know them.",
+		How:    "left out when the options say so",
+		Note:   "Who owns which object was left out because the export was asked to leave consumers out.",
+		Remedy: "Export again with consumers if rules with owner are to go on.",
+	}
+	NoOwnership = Fate{
+		Reason: "none",
+		Status: Skipped,
+		How:    "nothing recorded",
+		Note:   "Nobody is recorded as the owner of an object. There is nothing to export.",
 	}
 	// Usage covers the counters and a key's last use.
 	Usage = Fate{Reason: "left_out", Status: Skipped, How: "left out",

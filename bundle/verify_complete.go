@@ -186,6 +186,7 @@ func (l *ledgerCheck) resolve() error {
 		var err error
 		switch {
 		case strings.HasSuffix(name, ".jsonl"):
+			delete(l.pointers[name], l.hash("")) // the whole file
 			err = l.v.lines(name, func(n int, line []byte) error {
 				return l.walk(name, "/"+strconv.Itoa(n), json.NewDecoder(strings.NewReader(string(line))))
 			})

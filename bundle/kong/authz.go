@@ -1,10 +1,86 @@
 package kong
 
 import (
+	"fmt"
 	"strings"
 
 	"postern/bundle"
+	"postern/bundle/openfga"
+	"postern/core/snapshot"
 )
+
+// The environment variables with the OpenFGA server that knows who owns an object, its store and its preshared key.
+const (
+	openFGAURL   = "OPENFGA_URL"
+	openFGAStore = "OPENFGA_STORE"
+	openFGAToken = "OPENFGA_TOKEN"
+)
+
+// openFGADoc names the variables for the plugin, and the store to which load.sh gives a name.
+type openFGADoc struct {
+	URL   string `json:"url"`
+	Store string `json:"store"`
+	Token string `json:"token"`
+	Name  string `json:"name"`
+}
+
+func openFGAOf(p *snapshot.Project) openFGADoc {
+	return openFGADoc{openFGAURL, openFGAStore, openFGAToken, openfga.Source{Project: p}.StoreName()}
+}
+
+// asksForOwners reports whether an enforced rule asks for, remembers or forgets owners of objects.
+func asksForOwners(p *snapshot.Project) bool {
+	for i := range p.Versions {
+		doc, _ := enforcedRules(&p.Versions[i])
+		for _, rule := range doc.List {
+			if rule.Owner != "" || rule.Remember != "" || rule.Forget != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// openFGASettings returns the lines of docker-compose.yaml that tell Kong where OpenFGA is.
+func openFGASettings(b *bundle.Build) string {
+	if !asksForOwners(b.Project) {
+		return ""
+	}
+	out := "\n      # Who owns an object; start.sh --authz fills the first in."
+	for _, name := range []string{openFGAURL, openFGAStore, openFGAToken} {
+		out += fmt.Sprintf("\n      %[1]s: \"${%[1]s:-}\"", name)
+	}
+	return out
+}
+
+// openFGAExample returns what .env.example says of OpenFGA.
+func openFGAExample(b *bundle.Build) string {
+	if !asksForOwners(b.Project) {
+		return ""
+	}
+	return "\n# An OpenFGA of yours into which ../authz/load.sh has loaded the export, such as\n" +
+		"# https://openfga.example.com. Empty: calls that need the owner of an object are refused;\n" +
+		"# start.sh --authz starts one on this machine.\n" + openFGAURL + "=\n\n" +
+		"# The name or the id of its store, unless it is " + openFGAOf(b.Project).Name + ", and its preshared key, if it\n" +
+		"# asks for one.\n" + openFGAStore + "=\n" + openFGAToken + "=\n"
+}
+
+const ownersLate = "an owner who is recorded after an answer is one a moment later than on the hosted gateway, and is " +
+	"none if OpenFGA does not answer for 15 seconds, if the gateway ends before, or if the answer has over 256 KB."
+
+func ownershipFates() []bundle.Fate {
+	return []bundle.Fate{
+		{
+			Reason: "openfga",
+			Status: bundle.Lossy,
+			How:    "`authz/relations.jsonl`; `authz/tuples.json` for OpenFGA",
+			Note: "Who owns which object stands in relations.jsonl. The gateway goes by it only with OpenFGA, which " +
+				"start.sh --authz starts with these owners; without it, it refuses whoever needs to be an owner.",
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of yours.",
+		},
+		bundle.OwnershipLeftOut, bundle.NoOwnership,
+	}
+}
 
 // The images of the profile authz: the server of the version that the exported model is tested with
 // (testkit/openfga), and what loads the model.

@@ -177,6 +177,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 			Target: bundle.At(gatewayFile, "/plugins/0/config/fallback"),
 			Probes: probesOf(b, s),
 		}
+	case snapshot.FeatureObjectOwnership:
+		return bundle.Verdict{Reason: b.OwnershipReason()}
 	case snapshot.FeatureCORS:
 		return judgeCORS(b.Project)
 	case snapshot.FeatureValidation:

@@ -34,9 +34,9 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 			return writeProbes(ctx, b, w)
 		}},
 	}
-	if variables := credentialVariables(b.Project); len(variables) > 0 || hasRealm(b) {
+	if variables := credentialVariables(b.Project); len(variables) > 0 || hasRealm(b) || asksForOwners(b.Project) {
 		out = append(out, bundle.Part{Name: exampleFile, Doc: exampleDoc, Write: func(_ context.Context, w io.Writer) error {
-			_, err := io.WriteString(w, variables.example()+loginExample(b))
+			_, err := io.WriteString(w, variables.example()+loginExample(b)+openFGAExample(b))
 			return err
 		}})
 	}
@@ -79,7 +79,15 @@ var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "paths.lua", "plugin/paths.lua",
 		"The part of the plugin that finds paths which lead out of an environment.\n"},
 	{pluginFolder + "rules.lua", "plugin/rules.lua",
-		"The part of the plugin that decides what routes require: scopes and groups.\n"},
+		"The part of the plugin that decides what routes require: scopes, groups and owners.\n"},
+	{pluginFolder + "objects.lua", "plugin/objects.lua",
+		"The part of the plugin that names the objects that rules ask for.\n"},
+	{pluginFolder + "openfga.lua", "plugin/openfga.lua",
+		"The part of the plugin that asks OpenFGA who owns an object.\n"},
+	{pluginFolder + "ownership.lua", "plugin/ownership.lua",
+		"The part of the plugin that follows answers which make somebody an owner.\n"},
+	{pluginFolder + "queue.lua", "plugin/queue.lua",
+		"The part of the plugin that bounds the calls which wait for a server.\n"},
 	{pluginFolder + "limits.lua", "plugin/limits.lua", "The part of the plugin that counts calls.\n"},
 	{pluginFolder + "addresses.lua", "plugin/addresses.lua", "The part of the plugin that compares addresses.\n"},
 	{pluginFolder + "upstream.lua", "plugin/upstream.lua",
@@ -125,7 +133,7 @@ func marks(b *bundle.Build) map[string]string {
 		"PASSED_ON":       variables.passedOn(),
 		"CONSUMER":        policy.ConsumerID(b.Project.ID, "mine"),
 		"REALM":           realmName(b),
-		"REALM_SETTINGS":  realmSettings(b),
+		"REALM_SETTINGS":  realmSettings(b) + openFGASettings(b),
 		"OPTIONAL":        optionalServices(b),
 		"AUTHZ":           authzMark(b),
 		"BODY_SETTINGS":   bodySettings(b.Project),

@@ -21,6 +21,9 @@ type ruleDoc struct {
 	Groups  []string `json:"groups,omitempty"`
 	Role    string   `json:"role,omitempty"`
 	Owner   string   `json:"owner,omitempty"`
+
+	Remember string `json:"remember,omitempty"`
+	Forget   string `json:"forget,omitempty"`
 }
 
 type memberDoc struct {
@@ -39,7 +42,15 @@ func enforcedRules(v *snapshot.Version) (versionRulesDoc, bool) {
 		rule := &v.Rules.List[i]
 		if v.Rules.ModeOf(rule) == snapshot.RulesEnforce {
 			doc.List = append(doc.List, ruleDoc{
-				rule.ID, rule.Methods, rule.Path, rule.Scopes, rule.Groups, rule.Role, rule.Owner,
+				ID:       rule.ID,
+				Methods:  rule.Methods,
+				Path:     rule.Path,
+				Scopes:   rule.Scopes,
+				Groups:   rule.Groups,
+				Role:     rule.Role,
+				Owner:    rule.Owner,
+				Remember: rule.Remember,
+				Forget:   rule.Forget,
 			})
 		}
 	}
@@ -59,6 +70,10 @@ func (c *configWriter) rules() {
 	}
 	c.out.Raw(",\n      \"rules\": ")
 	c.out.Value(byVersion)
+	if asksForOwners(c.b.Project) {
+		c.out.Raw(",\n      \"openfga\": ")
+		c.out.Value(openFGAOf(c.b.Project))
+	}
 	members := c.b.Members()
 	if len(members) == 0 {
 		return
@@ -142,17 +157,19 @@ func ruleFates() []bundle.Fate {
 		{
 			Reason: "owner",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, `rules`: every call is refused",
-			Note: "The exported gateway does not know who owns an object, and refuses every call to this route with " +
-				"not_owner.",
-			Remedy: "Have your upstream decide who owns an object, and remove owner from the rule in gateway/gateway.yaml.",
+			How:    "plugin postern-auth, `rules`, by OpenFGA where it runs",
+			Note: "Only OpenFGA, which start.sh --authz starts, says who owns an object. Without it every call to this " +
+				"route is refused with not_owner. With it the same callers are let through; at worst calls are answered " +
+				"503 ownership_unavailable while it does not answer, and " + ownersLate,
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of yours.",
 		},
 		{
 			Reason: "relations",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, `rules`, without remember and forget",
-			Note: "Scopes and groups are asked for alike. The exported gateway does not record who owns an object, nor " +
-				"forget it.",
+			How:    "plugin postern-auth, `rules`; owners at OpenFGA where it runs",
+			Note: "Scopes and groups are asked for alike. Owners are recorded and removed at OpenFGA, which start.sh " +
+				"--authz starts, and nowhere without it. At worst " + ownersLate,
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of yours.",
 		},
 		shadowRule(), offRule(),
 	}

@@ -71,7 +71,7 @@ func table() bundle.Table {
 		snapshot.FeatureCustomDomains:   domainFates(),
 		snapshot.FeatureLoginSessions:   {bundle.Sessions},
 		snapshot.FeatureManagedGitHub:   {bundle.ManagedGitHub},
-		snapshot.FeatureObjectOwnership: {bundle.Ownership},
+		snapshot.FeatureObjectOwnership: ownershipFates(),
 		snapshot.FeatureUsage:           {bundle.Usage},
 		snapshot.FeatureBilling:         {bundle.Billing},
 		snapshot.FeatureAudit:           {bundle.Audit},

@@ -54,10 +54,11 @@ func (s Source) model() []typeDef {
 		{name: "version", direct: []subject{{Type: "version"}}},
 		{name: "admitted", of: [2]string{admits, "version"}},
 		{name: "group", direct: []subject{everyone, member, admin}},
+		{name: owned, direct: []subject{everyone, {Type: "object", Relation: owner}}},
 		{name: readScope, direct: []subject{everyone, holder, keyless}},
 		{name: writeScope, direct: []subject{everyone, holder, keyless}},
 	}}
-	both := []string{"admitted", "group"}
+	both := []string{"admitted", "group", owned}
 	for n := range s.slots() {
 		rule.relations = append(rule.relations, relation{name: slot(n), direct: []subject{everyone, holder}})
 		both = append(both, slot(n))
@@ -75,6 +76,7 @@ func (s Source) model() []typeDef {
 			{name: "admin", direct: []subject{user}},
 			{name: "member", direct: []subject{user, member}, or: "admin"},
 		}},
+		{name: "object", relations: []relation{{name: owner, direct: []subject{user}}}},
 		{name: "version", relations: []relation{{name: admits, direct: []subject{user}}}},
 		rule,
 	}

@@ -25,6 +25,8 @@ type Source struct {
 	Tenants []snapshot.Tenant // whose people are exported; each has a Directory
 	// Users streams the users of a tenant in ascending order of ids.
 	Users func(context.Context, snapshot.Tenant) iter.Seq2[*snapshot.User, error]
+	// Relations streams who owns which object; nil: nobody owns anything.
+	Relations func(context.Context) iter.Seq2[*snapshot.Relation, error]
 }
 
 // LoadScript is load.sh, which loads the files into a server. It depends on their names and on the
@@ -54,6 +56,8 @@ const (
 	admits     = "admits"
 	canRead    = "can_read"  // GET, HEAD and OPTIONS
 	canWrite   = "can_write" // other methods
+	owner      = "owner"     // of an object
+	owned      = "owned"     // what a call is about, for a rule
 	readScope  = "read_scope"
 	writeScope = "write_scope"
 )
@@ -105,6 +109,11 @@ func DefaultRule(versionID string) string { return "rule:" + escape(versionID, m
 // members; one who is added to it is let in.
 func unknownGroup(name string) string { return "group:~." + escape(name, maxID-2) }
 
+// Object returns an object that users of a tenant own. Its form in Lua is in the plugin for Kong (owners.lua).
+func Object(tenantID, object string) string {
+	return "object:" + escape(tenantID, maxID/2) + "." + escape(object, maxID/2-1)
+}
+
 // slot returns the relation of the n-th scope of a rule, counted from 0.
 func slot(n int) string { return fmt.Sprintf("scope_%02d", n+1) }
 
@@ -143,9 +152,6 @@ func (s Source) groupsNamed() map[string][]string {
 
 // groupsOf returns the sets of users that satisfy the groups of a rule.
 func groupsOf(rule *snapshot.Rule, named map[string][]string) []string {
-	if rule.Owner != "" {
-		return nil // relations are not exported: nobody owns the object
-	}
 	if len(rule.Groups) == 0 {
 		return []string{anyUser}
 	}

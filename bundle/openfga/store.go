@@ -22,7 +22,11 @@ const (
 	notAdmitted  = "user:~not-admitted"
 	withoutScope = "user:~without-scope"
 	outOfGroups  = "user:~out-of-groups"
+	notOwner     = "user:~not-owner"
 )
+
+// testObject is the object that calls of the tests are about.
+const testObject = "object:~object"
 
 // WriteStore writes the store file, as `fga store import` and `fga model test` take it: for every rule
 // a caller who is allowed, and one who is refused for each thing that the rule asks for. The callers
@@ -67,7 +71,7 @@ func ruleTest(v *snapshot.Version, rule *snapshot.Rule, groups []string) *storeT
 		name:      strings.Join(rule.Methods, ",") + " " + rule.Path + " of " + v.Name + " (" + rule.ID + ")",
 		object:    Rule(v.ID, rule.ID),
 		relations: relationsOf(rule),
-		checks:    []check{{allowed, len(groups) > 0}, {notAdmitted, false}},
+		checks:    []check{{allowed, true}, {notAdmitted, false}},
 	}
 	scopes := slices.Compact(slices.Sorted(slices.Values(rule.Scopes)))
 	if readWriteApplies(&v.Rules, rule) {
@@ -82,6 +86,10 @@ func ruleTest(v *snapshot.Version, rule *snapshot.Rule, groups []string) *storeT
 		users = append(users, outOfGroups)
 		t.checks = append(t.checks, check{outOfGroups, false})
 	}
+	if rule.Owner != "" {
+		users = append(users, notOwner)
+		t.checks = append(t.checks, check{notOwner, false})
+	}
 	for _, user := range users {
 		if user != notAdmitted {
 			t.add(user, admits, Version(v.ID))
@@ -91,12 +99,15 @@ func ruleTest(v *snapshot.Version, rule *snapshot.Rule, groups []string) *storeT
 				t.add(user, "holder", Scope(scope))
 			}
 		}
-		if len(groups) == 0 || user == outOfGroups {
-			continue
-		}
-		if group, relation, set := strings.Cut(groups[0], "#"); set {
+		if group, relation, set := strings.Cut(groups[0], "#"); set && user != outOfGroups {
 			t.add(user, relation, group)
 		}
+		if rule.Owner != "" && user != notOwner {
+			t.add(user, owner, testObject)
+		}
+	}
+	if rule.Owner != "" {
+		t.add(testObject+"#"+owner, owned, t.object)
 	}
 	return t
 }

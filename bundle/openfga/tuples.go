@@ -9,8 +9,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// WriteTuples writes the tuples as a list, one a line: rules, then groups, then users. Its memory does
-// not grow with the number of users.
+// WriteTuples writes the tuples as a list, one a line: rules, then groups, then users, then who owns
+// what. Its memory does not grow with the numbers of users and of objects.
 func (s Source) WriteTuples(ctx context.Context, w io.Writer) error {
 	out := jsonfile.NewStream(w)
 	out.Open("[")
@@ -39,6 +39,14 @@ func (s Source) WriteTuples(ctx context.Context, w io.Writer) error {
 			}
 		}
 	}
+	if s.Relations != nil {
+		for r, err := range s.Relations(ctx) {
+			if err != nil {
+				return err
+			}
+			add(User(r.User), r.Relation, Object(r.TenantID, r.Object))
+		}
+	}
 	out.Raw("\n]\n")
 	return out.Close()
 }
@@ -52,6 +60,9 @@ func (s Source) ruleTuples(add func(user, relation, object string)) {
 			add(Version(v.ID), "version", object)
 			for _, group := range groups {
 				add(group, "group", object)
+			}
+			if rule == nil || rule.Owner == "" {
+				add(anyUser, owned, object)
 			}
 			if readWriteApplies(&v.Rules, rule) {
 				add(Scope(policy.ScopeRead)+"#holder", readScope, object)

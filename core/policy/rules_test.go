@@ -17,6 +17,7 @@ type ruleCase struct {
 	rules                 *Rules
 	method, path          string
 	scopes, groups, admin []string
+	owns                  []string
 	want                  string
 }
 
@@ -58,6 +59,7 @@ func readRuleTable(t *testing.T) []ruleCase {
 				Groups:  listed(with["groups"]),
 				Role:    with["role"],
 				Mode:    snapshot.RuleMode(with["mode"]),
+				Owner:   with["owner"],
 			})
 		case "call":
 			rules, err := CompileRules(&list)
@@ -72,6 +74,7 @@ func readRuleTable(t *testing.T) []ruleCase {
 				scopes: listed(with["scopes"]),
 				groups: listed(with["groups"]),
 				admin:  listed(with["admin"]),
+				owns:   listed(with["owns"]),
 				want:   want,
 			})
 		default:
@@ -93,9 +96,16 @@ func listed(text string) []string {
 
 // call returns what Decide would be called with for the key of a user.
 func (c *ruleCase) call() (*Call, *Identity) {
-	realm := &Realm{members: map[string]*snapshot.Member{"usr_1": {User: "usr_1", In: c.groups, Admin: c.admin}}}
-	id := &Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: c.scopes}
-	return &Call{Realm: realm, Rules: c.rules, Method: c.method, Path: c.path}, id
+	realm := &Realm{
+		ID:      "prj_1",
+		members: map[string]*snapshot.Member{"usr_1": {User: "usr_1", In: c.groups, Admin: c.admin}},
+	}
+	id := &Identity{Owner: "usr_1", CredentialID: "key_1", TenantID: "tnt_1", Scopes: c.scopes}
+	var objects []string
+	for _, object := range c.owns {
+		objects = append(objects, "tnt_1 usr_1 "+object)
+	}
+	return &Call{Realm: realm, Rules: c.rules, Method: c.method, Path: c.path, Relations: owned(objects...)}, id
 }
 
 // outcome is written as in the table.

@@ -69,8 +69,13 @@ func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) 
 	if err != nil {
 		return bundle.Input{}, err
 	}
+	owners, err := relationsOf(tx, project)
+	if err != nil {
+		return bundle.Input{}, err
+	}
 	return bundle.Input{
-		Project: project,
+		Project:   project,
+		Relations: owners,
 		Keys: func(ctx context.Context) iter.Seq2[snapshot.Key, error] {
 			return keysBy(ctx, project, func(pass func(snapshot.Key) error) error { return keys.Scan(tx, project, pass) })
 		},
@@ -135,4 +140,41 @@ func usersOf(ctx context.Context, tx *models.Tx, tenantID string) iter.Seq2[snap
 			yield(snapshot.User{}, err)
 		}
 	}
+}
+
+// relationsOf returns who owns which object of a project as an iterator; nil if nobody owns anything. A tenant that
+// the project no longer has has no callers either, and is left out.
+func relationsOf(
+	tx *models.Tx, project *snapshot.Project,
+) (func(context.Context) iter.Seq2[snapshot.Relation, error], error) {
+	n, err := tx.CountRelations(project.ID)
+	if n == 0 || err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, t := range project.Tenants {
+		names[t.ID] = t.Name
+	}
+	return func(ctx context.Context) iter.Seq2[snapshot.Relation, error] {
+		return func(yield func(snapshot.Relation, error) bool) {
+			err := tx.ScanRelations(project.ID, func(r *models.Relation) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				name := names[r.TenantID]
+				if name == "" {
+					return nil
+				}
+				if !yield(snapshot.Relation{
+					TenantID: r.TenantID, Tenant: name, User: r.User, Relation: r.Relation, Object: r.Object,
+				}, nil) {
+					return errStopped
+				}
+				return nil
+			})
+			if err != nil && !errors.Is(err, errStopped) {
+				yield(snapshot.Relation{}, err)
+			}
+		}
+	}, nil
 }

@@ -1,6 +1,7 @@
 package openfga_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"postern/bundle"
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
@@ -18,6 +20,20 @@ type randomCase struct {
 	random  *rand.Rand
 	project *snapshot.Project
 	users   map[string][]snapshot.User // by tenant
+	owned   []snapshot.Relation
+}
+
+// Holds implements policy.Relations.
+func (c *randomCase) Holds(projectID string, key policy.RelationKey) bool {
+	return projectID == c.project.ID && slices.ContainsFunc(c.owned, func(r snapshot.Relation) bool {
+		return policy.KeyOf(r.TenantID, r.User, r.Relation, r.Object) == key
+	})
+}
+
+// objectNames are ids of orders as they stand in a path that has one reading, and in the canonical form of an object.
+var objectNames = map[string]string{
+	"42": "42", "43": "43", "a%2Cb": "a,b", "%41": "A", "caf%C3%A9": "caf%C3%A9", "x%20y": "x%20y", "a.b~c": "a.b~c",
+	strings.Repeat("long", 60): strings.Repeat("long", 60),
 }
 
 var (
@@ -37,6 +53,7 @@ func newCase(seed uint64) *randomCase {
 	p := c.project
 	p.Tenants = p.Tenants[:2]
 	p.Members, p.Versions = nil, nil
+	defer c.own()
 	for i := range p.Tenants {
 		c.directory(&p.Tenants[i], i)
 		p.Clients = append(p.Clients, snapshot.AppClient{
@@ -61,6 +78,29 @@ func newCase(seed uint64) *randomCase {
 		})
 	}
 	return c
+}
+
+// own makes owners of keys and users of tokens owners of orders.
+func (c *randomCase) own() {
+	for _, t := range c.project.Tenants {
+		users := []string{"billing app: 7"}
+		for _, u := range c.users[t.ID] {
+			users = append(users, u.ID)
+		}
+		for _, object := range objectNames {
+			for _, user := range users {
+				if c.random.IntN(2) == 0 {
+					c.owned = append(c.owned, snapshot.Relation{
+						TenantID: t.ID, Tenant: t.Name, User: user, Relation: policy.OwnerRelation, Object: "order:" + object,
+					})
+				}
+			}
+		}
+	}
+	slices.SortFunc(c.owned, func(a, b snapshot.Relation) int {
+		return cmp.Or(strings.Compare(a.TenantID, b.TenantID), strings.Compare(a.Object, b.Object),
+			strings.Compare(a.User, b.User))
+	})
 }
 
 func (c *randomCase) provider(n int) snapshot.Provider {
@@ -151,6 +191,9 @@ func (c *randomCase) rules() snapshot.Rules {
 			rule.Groups = c.some(append([]string{"gone"}, groupNames...), 3)
 			rule.Role = []string{"", snapshot.RoleMember, snapshot.RoleAdmin}[c.random.IntN(3)]
 		}
+		if c.random.IntN(2) == 0 {
+			rule.Owner = "order:{id}"
+		}
 		if n == 7 {
 			rule.Mode = snapshot.RulesShadow
 		}
@@ -174,7 +217,16 @@ func (c *randomCase) input() bundle.Input {
 		Keys: func(context.Context) iter.Seq2[snapshot.Key, error] {
 			return func(func(snapshot.Key, error) bool) {}
 		},
-		Users:     sample.Users(c.users),
+		Users: sample.Users(c.users),
+		Relations: func(context.Context) iter.Seq2[snapshot.Relation, error] {
+			return func(yield func(snapshot.Relation, error) bool) {
+				for _, r := range c.owned {
+					if !yield(r, nil) {
+						return
+					}
+				}
+			}
+		},
 		Options:   bundle.Options{Format: bundle.FormatData, Consumers: true},
 		Target:    bundle.Data,
 		AddressOf: sample.AddressOf,

@@ -2,6 +2,7 @@ package openfga_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +15,11 @@ import (
 
 // question is a call, and what OpenFGA is asked about it.
 type question struct {
-	call  policy.Call
-	asked openfga.Tuple
-	with  []openfga.Tuple
+	call   policy.Call
+	asked  openfga.Tuple
+	with   []openfga.Tuple
+	about  string // the object that the rule asks for the owner of; "": none
+	tenant string // of the caller
 }
 
 // question returns a random call that the version admits.
@@ -31,9 +34,10 @@ func (c *randomCase) question(realm *policy.Realm) question {
 		Realm:       realm,
 		Environment: "prod",
 		Rules:       rules,
+		Relations:   c,
 		Now:         time.Now(),
 	}}
-	q.call.Method, q.call.Path, q.asked.Object = c.route(v)
+	q.call.Method, q.call.Path, q.asked.Object, q.about = c.route(v)
 	q.asked.Relation = "can_write"
 	if slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, q.call.Method) {
 		q.asked.Relation = "can_read"
@@ -43,24 +47,34 @@ func (c *randomCase) question(realm *policy.Realm) question {
 	for _, scope := range scopes {
 		q.with = append(q.with, openfga.Tuple{User: q.asked.User, Relation: "holder", Object: openfga.Scope(scope)})
 	}
+	if q.about != "" && q.tenant != "" {
+		q.with = append(q.with, openfga.Tuple{
+			User: openfga.Object(q.tenant, q.about) + "#owner", Relation: "owned", Object: q.asked.Object,
+		})
+	}
 	if q.call.Key == nil {
 		q.with = append(q.with, openfga.Tuple{User: q.asked.User, Relation: "by", Object: "call:without_key"})
 	}
 	return q
 }
 
-// route returns a call to the route of an enforced rule, or to one without.
-func (c *randomCase) route(v *snapshot.Version) (method, path, object string) {
+// route returns a call to the route of an enforced rule, or to one without, and what it is about.
+func (c *randomCase) route(v *snapshot.Version) (method, path, object, about string) {
 	n := c.random.IntN(len(v.Rules.List) + 1)
 	if n == len(v.Rules.List) || v.Rules.List[n].Mode != snapshot.RulesEnforce {
-		return []string{"GET", "POST"}[c.random.IntN(2)], "/none", openfga.DefaultRule(v.ID)
+		return []string{"GET", "POST"}[c.random.IntN(2)], "/none", openfga.DefaultRule(v.ID), ""
 	}
 	rule := &v.Rules.List[n]
 	method = rule.Methods[c.random.IntN(len(rule.Methods))]
 	if method == policy.AnyMethod {
 		method = []string{"GET", "PATCH"}[c.random.IntN(2)]
 	}
-	return method, strings.Replace(rule.Path, "{id}", "42", 1), openfga.Rule(v.ID, rule.ID)
+	names := slices.Sorted(maps.Keys(objectNames))
+	name := names[c.random.IntN(len(names))]
+	if rule.Owner != "" {
+		about = "order:" + objectNames[name]
+	}
+	return method, strings.Replace(rule.Path, "{id}", name, 1), openfga.Rule(v.ID, rule.ID), about
 }
 
 // caller gives the call a key, a token, both or none, and returns the scopes that it has.
@@ -68,13 +82,14 @@ func (c *randomCase) caller(q *question) []string {
 	tenant := &c.project.Tenants[c.random.IntN(len(c.project.Tenants))]
 	users := c.users[tenant.ID]
 	user := &users[c.random.IntN(len(users))]
+	q.tenant = tenant.ID
 	all := append([]string{"*", "orders:*", "orders:items:*", "long:*", ":*", "x:*"}, scopeNames...)
 	scopes := append(c.some(all, 6), c.some(scopeNames, 6)...)
 	slices.Sort(scopes)
 	scopes = slices.Compact(scopes)
 	kind := c.random.IntN(8)
 	if kind == 0 && q.call.Access.Mode == snapshot.Passthrough {
-		q.asked.User = openfga.User("anonymous")
+		q.asked.User, q.tenant = openfga.User("anonymous"), ""
 		return nil
 	}
 	if kind >= 4 {
@@ -122,7 +137,7 @@ func TestVerdictsAreThoseOfExplain(t *testing.T) {
 		}
 	}
 	t.Log(fmt.Sprint(calls, " calls: ", seen))
-	for _, code := range []string{"", policy.InsufficientScope.Code, policy.NotInGroup.Code, policy.NoRule.Code} {
+	for _, code := range []string{"", policy.InsufficientScope.Code, policy.NotInGroup.Code, policy.NotOwner.Code, policy.NoRule.Code} {
 		if seen[code] < 20 {
 			t.Errorf("only %d calls end with %q: %v", seen[code], code, seen)
 		}

@@ -536,6 +536,13 @@ if [ "$with_login" = yes ]; then
   check_login_secrets
   trust_login
 fi
+if [ "$authz" = yes ]; then
+  # The gateway asks it inside compose's network.
+  OPENFGA_URL=http://openfga:8080
+  OPENFGA_STORE=
+  OPENFGA_TOKEN=
+  export OPENFGA_URL OPENFGA_STORE OPENFGA_TOKEN
+fi
 compose up -d || die "the containers could not be started by $flavour; above is why."
 wait_until_ready
 if [ "$with_login" = yes ]; then

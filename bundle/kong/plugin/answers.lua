@@ -34,6 +34,7 @@ local ANSWERS = {
   },
   not_in_group = { 403, "This route requires a group that the caller is not in." },
   not_owner = { 403, "This route requires the owner of its object, who the caller is not." },
+  ownership_unavailable = { 503, "Who owns the object cannot be checked at the moment." },
   no_rule = { 403, "No rule of this API allows this route." },
   ip_denied = { 403, "Calls from this address are not allowed." },
   rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },

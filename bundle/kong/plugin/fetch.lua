@@ -5,6 +5,9 @@
 
 local fetch = {}
 
+-- The problem of a request without an answer in time.
+fetch.TOO_LATE = "there is no answer in time"
+
 -- Idle connections that each worker keeps to one server, and for how long, in milliseconds.
 local MOST_IDLE, IDLE_FOR = 32, 60000
 
@@ -102,7 +105,7 @@ function fetch.send(request)
   if not worked then
     return nil, "it cannot be asked"
   end
-  return answer, problem or (answer == nil and "there is no answer in time" or nil)
+  return answer, problem or (answer == nil and fetch.TOO_LATE or nil)
 end
 
 

@@ -13,6 +13,8 @@ local bodies = require "kong.plugins.postern-auth.bodies"
 local headers = require "kong.plugins.postern-auth.headers"
 local keys = require "kong.plugins.postern-auth.keys"
 local limits = require "kong.plugins.postern-auth.limits"
+local openfga = require "kong.plugins.postern-auth.openfga"
+local ownership = require "kong.plugins.postern-auth.ownership"
 local paths = require "kong.plugins.postern-auth.paths"
 local rules = require "kong.plugins.postern-auth.rules"
 local signature = require "kong.plugins.postern-auth.signature"
@@ -118,7 +120,7 @@ end
 
 local FIELDS = {
   "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key", "clients", "audience",
-  "refused", "realm", "introspection", "rules", "members",
+  "refused", "realm", "introspection", "rules", "members", "openfga",
 }
 
 -- Takes our fields out of a configuration of Kong's. On every call Kong walks through
@@ -158,6 +160,7 @@ local function state_of(config)
       of_token = limits.of_call(settings, { owner = "" }),
       rules = {},
       members = settings.members or {},
+      openfga = openfga.store(settings.openfga),
     }
     for id, of_version in pairs(settings.rules or {}) do
       state.rules[id] = rules.store(of_version)
@@ -346,7 +349,10 @@ function PosternAuth:access(config)
     end
     ngx.ctx.postern_standing = standing
   end
-  kong.ctx.shared.authenticated_groups = rules.groups(state.members, whose) -- for Kong's acl
+  local groups = rules.groups(state.members, whose)
+  if groups then
+    kong.ctx.shared.authenticated_groups = groups -- for Kong's acl
+  end
   refusal = policy.body_limit and bodies.refusal(policy.body_limit)
   if refusal then
     return answers.refuse(refusal)
@@ -354,6 +360,7 @@ function PosternAuth:access(config)
   if not let_through(whose, credentials, signer, policy.tag) then
     return answers.refuse("upstream_credentials_missing")
   end
+  ngx.ctx.postern_tracked = state.openfga and rules.tracked(state, policy, whose)
 end
 
 
@@ -378,6 +385,7 @@ end
 -- where the caller stands is written here, over what the upstream sent.
 function PosternAuth:header_filter()
   refuse_interim_answer()
+  ownership.answered(ngx.ctx.postern_tracked)
   local standing = ngx.ctx.postern_standing
   if not standing then
     return
@@ -389,6 +397,16 @@ function PosternAuth:header_filter()
       kong.response.clear_header(name)
     end
   end
+end
+
+
+function PosternAuth:body_filter()
+  ownership.received(ngx.ctx.postern_tracked)
+end
+
+
+function PosternAuth:log()
+  ownership.ended(ngx.ctx.postern_tracked)
 end
 
 

@@ -6,14 +6,14 @@
 local fetch = require "kong.plugins.postern-auth.fetch"
 local json = require "kong.plugins.postern-auth.json"
 local jwt = require "kong.plugins.postern-auth.jwt"
+local queue = require "kong.plugins.postern-auth.queue"
 
 local introspection = {}
 
 -- The bounds of a question, in seconds, and of an answer and a token, in bytes.
 local TIMEOUT, MAX_ANSWER, MAX_TOKEN = 5, 64 * 1024, 16384
 
--- Calls of a worker that wait for one endpoint: one that does not answer must not hold up
--- calls to the others.
+-- Calls of a worker that wait for one endpoint.
 local MOST_WAITING = 200
 
 -- Seconds between two lines in the log about one endpoint.
@@ -58,36 +58,8 @@ local function question(endpoint, secret, text)
 end
 
 
--- The calls that wait, by endpoint: when each of them began.
+-- The calls that wait, by endpoint.
 local waiting = {}
-
--- Counts a call that waits from now on; nil where too many do. A call that nginx ended
--- while it waited never leaves: it counts until it would have run out of time.
-local function enter(id, now)
-  local line = waiting[id] or { count = 0, since = {} }
-  waiting[id] = line
-  if line.count >= MOST_WAITING then
-    for call, began in pairs(line.since) do
-      if now - began > TIMEOUT + 1 then
-        line.since[call], line.count = nil, line.count - 1
-      end
-    end
-  end
-  if line.count >= MOST_WAITING then
-    return nil
-  end
-  local call = {}
-  line.since[call], line.count = now, line.count + 1
-  return call
-end
-
-
-local function leave(id, call)
-  local line = waiting[id]
-  if line.since[call] then
-    line.since[call], line.count = nil, line.count - 1
-  end
-end
 
 
 local logged = {}
@@ -221,12 +193,14 @@ function introspection.ask(id, endpoint, text)
   if not secret then
     return unjudged(id, endpoint, "provider_unavailable", "the variable " .. endpoint.secret .. " has no value")
   end
-  local call = enter(id, ngx.now())
+  local line = waiting[id] or queue.new(MOST_WAITING, TIMEOUT)
+  waiting[id] = line
+  local call = queue.enter(line, ngx.now())
   if not call then
     return unjudged(id, endpoint, "provider_unavailable", MOST_WAITING .. " calls wait for it")
   end
   local answer, problem = fetch.send(question(endpoint, secret, text))
-  leave(id, call)
+  queue.leave(line, call)
   if not answer then
     return unjudged(id, endpoint, "provider_unavailable", problem)
   end

@@ -1,7 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- What the routes of a version require of callers: scopes and groups. The rules are those
--- that the hosted gateway enforces, and decide as there.
+-- What the routes of a version require of callers: scopes, groups, and owners of objects.
+-- The rules are those that the hosted gateway enforces, and decide as there.
+
+local objects = require "kong.plugins.postern-auth.objects"
+local openfga = require "kong.plugins.postern-auth.openfga"
 
 local rules = {}
 
@@ -93,6 +96,9 @@ local function add(node, rule)
       node = node.literals[literal]
     end
   end
+  rule.object = objects.compile(rule.owner, rule.path)
+  rule.remembered = objects.compile(rule.remember, rule.path, true)
+  rule.forgotten = objects.compile(rule.forget, rule.path)
   node.methods, node.implied = node.methods or {}, node.implied or {}
   for _, method in ipairs(rule.methods) do
     node.methods[method] = rule
@@ -108,11 +114,12 @@ function rules.store(settings)
   if not settings then
     return nil
   end
-  local root = {}
+  local root, tracks = {}, false
   for _, rule in ipairs(settings.list or {}) do
     add(root, rule)
+    tracks = tracks or rule.remembered ~= nil or rule.forgotten ~= nil
   end
-  return { root = root, deny = settings.deny, read_write = settings.read_write }
+  return { root = root, deny = settings.deny, read_write = settings.read_write, tracks = tracks }
 end
 
 
@@ -181,8 +188,22 @@ local function is_in(caller, rule)
 end
 
 
--- The refusal of a caller by the rule of its route, nil for none.
-local function judge(store, method, caller, rule)
+-- The refusal of a caller who does not own an object, nil for none.
+local function judge_owner(caller, object)
+  if not object or not caller.owns then
+    return "not_owner"
+  end
+  local owns = caller.owns(object)
+  if owns == nil then
+    return "ownership_unavailable"
+  end
+  return not owns and "not_owner" or nil
+end
+
+
+-- The refusal of a caller by the rule of its route, nil for none. The segments are those of
+-- a reading of the path.
+local function judge(store, method, caller, rule, segments)
   local refusal = caller.token and "token_scope" or "insufficient_scope"
   if not rule and store.deny then
     return "no_rule"
@@ -199,8 +220,8 @@ local function judge(store, method, caller, rule)
   if rule and rule.groups and rule.groups[1] and not is_in(caller, rule) then
     return "not_in_group"
   end
-  if rule and rule.owner then
-    return "not_owner"
+  if rule and rule.object then
+    return judge_owner(caller, objects.text(rule.object, segments))
   end
   return nil
 end
@@ -208,16 +229,19 @@ end
 
 -- The refusal of a call, nil if it may go on. The path is normalized, and begins below the
 -- prefix of the route. The caller has scopes, separated by blanks, groups, and admin: of its
--- groups, those that it is an admin of; key and token say whose the scopes are.
+-- groups, those that it is an admin of; key and token say whose the scopes are. owns says
+-- whether it owns an object, and nil where that cannot be said; without it, it owns nothing.
 function rules.refusal(store, method, path, caller)
-  local rule = match(store.root, plain_segments(path), 1, method)
-  local refusal = judge(store, method, caller, rule)
+  local segments = plain_segments(path)
+  local rule = match(store.root, segments, 1, method)
+  local refusal = judge(store, method, caller, rule, segments)
   if refusal or not has_readings(path) then
     return refusal
   end
   for _, reading in ipairs(READINGS) do
-    local other = match(store.root, reading(path), 1, method)
-    refusal = other ~= rule and judge(store, method, caller, other)
+    segments = reading(path)
+    local other = match(store.root, segments, 1, method)
+    refusal = (other ~= rule or (rule and rule.object)) and judge(store, method, caller, other, segments)
     if refusal then
       return refusal
     end
@@ -261,14 +285,61 @@ local function asked_of(members, whose)
 end
 
 
+-- Whom relations name as the caller: the user of the token, or else the owner of the key, or
+-- the app client that calls for itself; nil for a call without a credential.
+local function user_of(whose)
+  return whose.subject or whose.owner
+end
+
+
+-- Answers whether the caller owns an object, once for each.
+local function owner_check(server, whose)
+  local tenant, user = whose.headers["X-Tenant-ID"], user_of(whose)
+  if not openfga.ready(server) or not tenant or not user then
+    return nil
+  end
+  local known = {}
+  return function(object)
+    if known[object] == nil then
+      known[object] = openfga.owns(server, tenant, user, object)
+    end
+    return known[object]
+  end
+end
+
+
+-- The path of the call below the environment.
+local function path_below(policy)
+  return sub(kong.request.get_path(), #(policy.prefix or "") + 1)
+end
+
+
 -- The refusal of this call by the rules of its route's version, nil for none.
 function rules.refused(state, policy, whose)
   local store = policy.rules and state.rules[policy.rules]
   if not store then
     return nil
   end
-  local below = sub(kong.request.get_path(), #(policy.prefix or "") + 1)
-  return rules.refusal(store, kong.request.get_method(), below, asked_of(state.members, whose))
+  local asked = asked_of(state.members, whose)
+  asked.owns = state.openfga and owner_check(state.openfga, whose)
+  return rules.refusal(store, kong.request.get_method(), path_below(policy), asked)
+end
+
+
+-- What becomes of owners after an answer with 2xx to this call: {server, user, tenant, rule,
+-- segments}; nil for nothing.
+function rules.tracked(state, policy, whose)
+  local store = policy.rules and state.rules[policy.rules]
+  if not store or not store.tracks or not openfga.ready(state.openfga) then
+    return nil
+  end
+  local segments = plain_segments(path_below(policy))
+  local rule = match(store.root, segments, 1, kong.request.get_method())
+  local tenant, user = whose.headers["X-Tenant-ID"], user_of(whose)
+  if not rule or not tenant or not user or not (rule.remembered or rule.forgotten) then
+    return nil
+  end
+  return { server = state.openfga, user = user, tenant = tenant, rule = rule, segments = segments }
 end
 
 

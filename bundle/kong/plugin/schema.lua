@@ -219,8 +219,10 @@ local rule = {
     { scopes = texts },
     { groups = texts },
     { role = { type = "string", required = false, one_of = { "member", "admin" } } },
-    -- the object that the caller owns: relations are not here, so that nobody does
+    -- the object that the caller owns; that it owns after a 2xx answer; that nobody owns then
     { owner = { type = "string", required = false } },
+    { remember = { type = "string", required = false } },
+    { forget = { type = "string", required = false } },
   },
 }
 
@@ -233,6 +235,20 @@ local version_rules = {
     { deny = { type = "boolean", required = true } },
     { read_write = { type = "boolean", required = true } },
     { list = { type = "array", required = true, elements = rule } },
+  },
+}
+
+-- OpenFGA, which knows who owns what: the environment variables of Kong with its URL, the
+-- name or id of its store, and a preshared key. All may be empty: without a URL nobody owns
+-- anything, and without a store it is that of this name.
+local openfga = {
+  type = "record",
+  required = false,
+  fields = {
+    { url = { type = "string", required = true, match = "^[%u%d_]+$" } },
+    { store = { type = "string", required = true, match = "^[%u%d_]+$" } },
+    { token = { type = "string", required = true, match = "^[%u%d_]+$" } },
+    { name = { type = "string", required = true } },
   },
 }
 
@@ -277,6 +293,7 @@ return {
           { rules = { type = "map", keys = { type = "string" }, values = version_rules } },
           -- by the owner of keys
           { members = { type = "map", keys = { type = "string" }, values = member } },
+          { openfga = openfga },
           -- by the issuer of their tokens; for routes that take tokens
           { clients = { type = "map", keys = { type = "string" }, values = client } },
           -- of the project's API, which their tokens may name instead of the app client

@@ -158,7 +158,7 @@ function tokens.caller(settings, policy, token)
   name_user(headers, token)
   local whose = {
     headers = headers, dropped = token.dropped, of_token = true, groups = not token.machine and token.groups or nil,
-    admin_of = token.admin_of,
+    admin_of = token.admin_of, subject = token.machine and token.client.id or account_of(token),
   }
   if not consumer then
     whose.account = account_of(token)
@@ -184,6 +184,7 @@ function tokens.beside(entry, token)
   return {
     headers = headers, limited = entry.limited, dropped = token.dropped,
     groups = not token.machine and token.groups or nil, admin_of = token.admin_of,
+    subject = token.machine and entry.owner or account_of(token),
     kong_consumer = entry.kong_consumer, kong_credential = entry.kong_credential,
   }
 end

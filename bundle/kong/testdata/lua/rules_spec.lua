@@ -31,7 +31,7 @@ for line in io.lines("../../../../core/policy/testdata/rules.txt") do
   elseif words[1] == "rule" and (with.mode or list.mode or "enforce") == "enforce" then
     table.insert(settings.list, {
       methods = listed(words[3]), path = words[4], scopes = listed(with.scopes), groups = listed(with.groups),
-      role = with.role,
+      role = with.role, owner = with.owner,
     })
   elseif words[1] == "call" then
     local store, number = rules.store(settings), line_number
@@ -39,6 +39,14 @@ for line in io.lines("../../../../core/policy/testdata/rules.txt") do
       local caller = {
         scopes = table.concat(listed(with.scopes), " "), groups = listed(with.groups), admin = listed(with.admin),
         key = true,
+        owns = function(object)
+          for _, one in ipairs(listed(with.owns)) do
+            if one == object then
+              return true
+            end
+          end
+          return false
+        end,
       }
       local path = words[3] == "-" and "" or words[3]
       local refusal = rules.refusal(store, words[2], path, caller)

@@ -302,6 +302,7 @@ function strict.request(options)
       end,
     }),
     shared = options.shared or {},
+    arg = {}, -- a piece of the body in body_filter
     ctx = options.ctx or { cached_request_headers = header_table(lines) },
     exit = function(code)
       want(code, "number", "code")
@@ -316,8 +317,9 @@ function strict.request(options)
 end
 
 -- The plugin's modules by the names that Kong has for them.
-for _, part in ipairs({ "addresses", "answers", "bodies", "fetch", "headers", "introspection", "issuers", "json", "jwks", "jwt",
-  "keys", "limits", "own", "paths", "realm", "rules", "signature", "tokens", "upstream", }) do
+for _, part in ipairs({ "addresses", "answers", "bodies", "fetch", "headers", "introspection", "issuers", "json", "jwks",
+  "jwt", "keys", "limits", "objects", "openfga", "own", "ownership", "paths", "queue", "realm", "rules", "signature",
+  "tokens", "upstream", }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 

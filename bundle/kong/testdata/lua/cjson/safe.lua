@@ -102,6 +102,12 @@ local function write(value)
     return type(value) == "string" and '"' .. value .. '"' or tostring(value)
   end
   local names, members = {}, {}
+  if value[1] ~= nil then
+    for i, one in ipairs(value) do
+      members[i] = write(one)
+    end
+    return "[" .. table.concat(members, ",") .. "]"
+  end
   for name in pairs(value) do
     names[#names + 1] = name
   end

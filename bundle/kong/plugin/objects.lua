@@ -1,0 +1,133 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- The objects whose owners rules ask for, such as order:{id}, and their names at OpenFGA.
+
+local objects = {}
+
+-- Bytes of an object.
+local MOST = 512
+
+local ANSWER = "^response%.(.+)$"
+
+
+-- The places of the parameters of a rule's path, by name.
+local function places_in(path)
+  local places, at = {}, 0
+  for segment in path:gmatch("/([^/]+)") do
+    at = at + 1
+    local name = segment:match("^{(.+)}$")
+    if name and not places[name] then
+      places[name] = at
+    end
+  end
+  return places
+end
+
+
+-- An object of a rule with that path, for objects.text; nil for none. With answer its names
+-- in braces may be those of values of an answer.
+function objects.compile(text, path, answer)
+  if not text or text == "" then
+    return nil
+  end
+  local parts, places, from = {}, places_in(path), 1
+  while true do
+    local first, last, name = text:find("{([^}]*)}", from)
+    local literal = text:sub(from, (first or 0) - 1)
+    if literal ~= "" then
+      parts[#parts + 1] = { text = literal }
+    end
+    if not first then
+      return parts
+    end
+    local way = answer and name:match(ANSWER)
+    if way then
+      local names = {}
+      for one in way:gmatch("[^.]+") do
+        names[#names + 1] = one
+      end
+      parts[#parts + 1], parts.answers = { way = names }, true
+    else
+      parts[#parts + 1] = { place = places[name] or 0 }
+    end
+    from = last + 1
+  end
+end
+
+
+local function escape(c)
+  return ("%%%02X"):format(c:byte())
+end
+
+
+-- The value at the end of a way into a document; nil for none, and for what names nothing.
+local function value_at(document, way)
+  local value = document
+  for _, name in ipairs(way) do
+    if type(value) ~= "table" then
+      return nil
+    end
+    local place = name:match("^%d+$") and tonumber(name)
+    local inside = value[name]
+    if inside == nil and place then
+      inside = value[place + 1]
+    end
+    value = inside
+  end
+  if type(value) == "number" and value % 1 == 0 and math.abs(value) < 2 ^ 53 then
+    return ("%.0f"):format(value)
+  end
+  return type(value) == "string" and value or nil
+end
+
+
+-- The object in its canonical form, with the segments of a path, which are decoded, and the
+-- document of an answer; nil where there is no such object.
+function objects.text(parts, segments, document)
+  local out = {}
+  for i, part in ipairs(parts) do
+    local text = part.text
+    if not text then
+      local value
+      if part.way then
+        value = value_at(document, part.way)
+      else
+        value = segments[part.place]
+      end
+      if not value or value == "" then
+        return nil
+      end
+      text = value:gsub("[^%w%-._~!$&'()*+,=:@]", escape)
+    end
+    out[i] = text
+  end
+  local whole = table.concat(out)
+  return #whole <= MOST and whole or nil
+end
+
+
+-- A text as the id of an object at OpenFGA; see bundle/openfga in the source of Postern.
+local function id(text, most)
+  local escaped = text:gsub("[^%w%-_.]", escape)
+  if #escaped <= most then
+    return escaped
+  end
+  local hasher = require("resty.sha256"):new()
+  hasher:update(text)
+  return "~" .. require("resty.string").to_hex(hasher:final())
+end
+
+
+-- The name of an object of a tenant at OpenFGA.
+function objects.name(tenant, object)
+  return "object:" .. id(tenant, 120) .. "." .. id(object, 119)
+end
+
+
+-- The name of a user at OpenFGA.
+function objects.user(name)
+  return "user:" .. id(name, 240)
+end
+
+
+return objects

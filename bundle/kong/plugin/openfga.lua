@@ -1,0 +1,233 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- Who owns an object, by an OpenFGA server into whose store the export was loaded
+-- (authz/load.sh). Without a server nobody owns anything. Nothing that it answers is kept.
+
+local cjson = require "cjson.safe"
+local fetch = require "kong.plugins.postern-auth.fetch"
+local objects = require "kong.plugins.postern-auth.objects"
+local queue = require "kong.plugins.postern-auth.queue"
+
+local openfga = {}
+
+-- The bounds of a question, in seconds, and of an answer, in bytes.
+local TIMEOUT, MAX_ANSWER = 3, 64 * 1024
+
+-- Calls of a worker that wait for the server.
+local MOST_WAITING = 200
+
+-- Seconds between two lines in the log about questions without an answer.
+local LOG_EVERY = 30
+
+-- How often a relation is written before it is given up, and how many the server takes in
+-- one write.
+local TRIES, MOST_WRITES = 5, 100
+
+local OWNER = "owner"
+
+
+local function setting(variable)
+  local value = kong.vault.get("{vault://env/" .. variable .. "}")
+  return type(value) == "string" and value ~= "" and value or nil
+end
+
+
+-- The server by the configuration; nil where no rule asks for owners.
+function openfga.store(settings)
+  return settings and {
+    variables = { url = settings.url, store = settings.store, token = settings.token }, name = settings.name,
+    line = queue.new(MOST_WAITING, TIMEOUT), logged = 0,
+  } or nil
+end
+
+
+-- Whether there is a server. The settings are read by the first call: Kong has none while it
+-- reads its configuration.
+function openfga.ready(server)
+  if not server then
+    return false
+  end
+  if server.url == nil then
+    local url = setting(server.variables.url)
+    server.url = url and url:gsub("/+$", "") or false
+    server.token = setting(server.variables.token)
+    server.name = setting(server.variables.store) or server.name
+    if server.name:find("^%w+$") and #server.name == 26 and server.name:upper() == server.name then
+      server.id = server.name -- a ULID
+    end
+  end
+  return server.url ~= false
+end
+
+
+local function send(server, method, path, body)
+  local headers = { ["Content-Type"] = "application/json" }
+  if server.token then
+    headers["Authorization"] = "Bearer " .. server.token
+  end
+  return fetch.send({
+    method = method, address = server.url .. path, headers = headers, body = body and cjson.encode(body),
+    within = TIMEOUT, most = MAX_ANSWER, keep = true,
+  })
+end
+
+
+-- The id of the store of that name; nil and the problem where there is not one.
+local function find(server)
+  if server.id then
+    return server.id
+  end
+  if server.name:find("[^%w._-]") then
+    return nil, "the name of the store has other characters than letters, digits and . _ -"
+  end
+  local answer, problem = send(server, "GET", "/stores?page_size=2&name=" .. server.name)
+  if not answer then
+    return nil, problem
+  end
+  local doc = answer.status == 200 and answer.body and cjson.decode(answer.body)
+  local stores = type(doc) == "table" and doc.stores
+  if type(stores) ~= "table" then
+    return nil, "it answers " .. answer.status .. " to the question for its stores"
+  end
+  if #stores ~= 1 or type(stores[1].id) ~= "string" then
+    return nil, "it has " .. (#stores == 0 and "no store " or "several stores ") .. server.name
+  end
+  server.id = stores[1].id
+  return server.id
+end
+
+
+-- Asks about the store, again where a connection that was kept has ended, or where the store
+-- is another one now. Returns what the server answers, or nil and the problem.
+local function ask(server, path, body)
+  local problem
+  for _ = 1, 2 do
+    local id, answer
+    id, problem = find(server)
+    if id then
+      answer, problem = send(server, "POST", "/stores/" .. id .. path, body)
+    end
+    if answer and answer.status == 200 and answer.body then
+      local doc = cjson.decode(answer.body)
+      if type(doc) == "table" then
+        return doc
+      end
+      return nil, "its answer cannot be read"
+    end
+    if answer then
+      problem = "it answers " .. answer.status
+      if answer.status ~= 404 then
+        return nil, problem
+      end
+      server.id = nil
+    elseif problem == fetch.TOO_LATE then
+      return nil, problem
+    end
+  end
+  return nil, problem
+end
+
+
+local function report(_, url, problem)
+  -- A lower level is not printed: see KONG_LOG_LEVEL in docker-compose.yaml.
+  kong.log.crit("OpenFGA at ", url, " cannot say who owns an object: ", problem)
+end
+
+
+local function unjudged(server, problem)
+  local now = ngx.now()
+  if now - server.logged >= LOG_EVERY then
+    server.logged = now
+    -- Not by the call itself: nginx would add its request line, with keys in the query.
+    ngx.timer.at(0, report, server.url, problem)
+  end
+  return nil
+end
+
+
+-- Whether a user of a tenant owns an object; nil where that cannot be said.
+function openfga.owns(server, tenant, user, object)
+  local call = queue.enter(server.line, ngx.now())
+  if not call then
+    return unjudged(server, MOST_WAITING .. " calls wait for it")
+  end
+  local doc, problem = ask(server, "/check", {
+    tuple_key = { user = objects.user(user), relation = OWNER, object = objects.name(tenant, object) },
+    -- A relation may have been written a moment ago.
+    consistency = "HIGHER_CONSISTENCY",
+  })
+  queue.leave(server.line, call)
+  if not doc then
+    return unjudged(server, problem)
+  end
+  if type(doc.allowed) ~= "boolean" then
+    return unjudged(server, "its answer cannot be read")
+  end
+  return doc.allowed
+end
+
+
+local function remember(server, change)
+  return ask(server, "/write", { writes = {
+    on_duplicate = "ignore",
+    tuple_keys = { {
+      user = objects.user(change.user), relation = OWNER, object = objects.name(change.tenant, change.remember),
+    } },
+  } })
+end
+
+
+-- Removes all owners of an object.
+local function forget(server, change)
+  local asked = { relation = OWNER, object = objects.name(change.tenant, change.forget) }
+  while true do
+    local page, problem = ask(server, "/read", { tuple_key = asked, page_size = MOST_WRITES })
+    if not page then
+      return nil, problem
+    end
+    local gone = {}
+    for i, tuple in ipairs(page.tuples or {}) do
+      gone[i] = { user = tuple.key.user, relation = tuple.key.relation, object = tuple.key.object }
+    end
+    if #gone == 0 then
+      return true
+    end
+    local written
+    written, problem = ask(server, "/write", { deletes = { on_missing = "ignore", tuple_keys = gone } })
+    if not written then
+      return nil, problem
+    end
+  end
+end
+
+
+local function write(premature, server, change)
+  local problem
+  for try = 1, premature and 1 or TRIES do
+    local done = true
+    if change.remember then
+      done, problem = remember(server, change)
+    end
+    if done and change.forget then
+      done, problem = forget(server, change)
+      change.remember = nil
+    end
+    if done then
+      return
+    end
+    if try < TRIES and not premature then
+      ngx.sleep(2 ^ (try - 1))
+    end
+  end
+  kong.log.crit("the owner of ", change.remember or change.forget, " was not ",
+    change.remember and "recorded" or "removed", " at OpenFGA: ", problem)
+end
+
+
+-- Records an owner (remember), and removes those of an object (forget), after the call.
+function openfga.change(server, change)
+  ngx.timer.at(0, write, server, change)
+end
+
+
+return openfga
