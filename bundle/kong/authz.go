@@ -66,7 +66,7 @@ func openFGAExample(b *bundle.Build) string {
 }
 
 const ownersLate = "an owner who is recorded after an answer is one a moment later than on the hosted gateway, and is " +
-	"none if OpenFGA does not answer for 15 seconds, if the gateway ends before, or if the answer has over 256 KB."
+	"none if OpenFGA does not answer for 15 seconds, if the gateway ends before, or if the answer names it by a number of more than 15 digits."
 
 func ownershipFates() []bundle.Fate {
 	return []bundle.Fate{

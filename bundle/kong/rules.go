@@ -199,8 +199,8 @@ func shadowRule() bundle.Fate {
 		Reason: "shadow",
 		Status: bundle.Lossy,
 		How:    "`authz/rules.json`",
-		Note: "What is in shadow refuses no call, here as there. The exported gateway does not count the calls that it " +
-			"would have refused.",
+		Note: "What is in shadow refuses no call, here as there. The exported gateway records no owners by it, nor counts " +
+			"the calls that it would have refused.",
 		Remedy: "Enforce the rule before the export, or add it below rules in gateway/gateway.yaml.",
 	}
 }

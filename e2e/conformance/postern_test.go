@@ -132,18 +132,30 @@ func exportWith(
 	users func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error],
 ) string {
 	t.Helper()
+	in := exportInput(project, keys, options)
+	in.Users = users
+	return unpackedExport(t, in)
+}
+
+// exportInput is what an export with a gateway is made of.
+func exportInput(project *snapshot.Project, keys map[string]sample.Plain, options bundle.Options) bundle.Input {
 	options.Format = bundle.FormatGateway
 	keys = maps.Clone(keys)
 	for name, k := range keys {
 		k.OwnerFrozen = project.FrozenOwner(k.Owner) // as package exports reads them
 		keys[name] = k
 	}
-	var out bytes.Buffer
-	_, err := bundle.Write(t.Context(), &out, bundle.Input{
-		Project: project, Keys: sample.Stream(keys), KeyCount: int64(len(keys)),
-		Users: users, Options: options,
+	return bundle.Input{
+		Project: project, Keys: sample.Stream(keys), KeyCount: int64(len(keys)), Options: options,
 		Target: kong.Target, AddressOf: sample.AddressOf, Generator: "postern test",
-	})
+	}
+}
+
+// unpackedExport exports and returns the folder with what is in the zip.
+func unpackedExport(t *testing.T, in bundle.Input) string {
+	t.Helper()
+	var out bytes.Buffer
+	_, err := bundle.Write(t.Context(), &out, in)
 	if err != nil {
 		t.Fatalf("export: %v", err)
 	}

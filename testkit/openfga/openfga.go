@@ -26,8 +26,9 @@ import (
 type Server struct {
 	URL string // of its HTTP API
 
-	t     testing.TB
-	token string
+	t       testing.TB
+	token   string
+	process *exec.Cmd
 }
 
 //go:embed pinned
@@ -61,9 +62,9 @@ func Start(t testing.TB, token string) *Server {
 	if err := command.Start(); err != nil {
 		t.Fatalf("start openfga: %v (run tools/setup)", err)
 	}
+	s.process = command
 	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
+		s.Stop()
 		if t.Failed() {
 			t.Logf("openfga wrote:\n%s", output.String())
 		}
@@ -76,6 +77,16 @@ func Start(t testing.TB, token string) *Server {
 			t.Fatal("openfga does not answer")
 		}
 	}
+}
+
+// Stop ends the server as a crash would.
+func (s *Server) Stop() {
+	if s.process == nil {
+		return
+	}
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+	s.process = nil
 }
 
 func freeAddress(t testing.TB) string {

@@ -70,4 +70,21 @@ function answers.refuse(name, headers)
 end
 
 
+-- nginx takes an interim answer (1xx) for the final one and then neither reads the
+-- caller's next request nor ends its connection; what the upstream sends next would
+-- follow as it is, which a proxy in front takes for the answer to another caller. Lua
+-- cannot end the connection, and "Connection: close" is only a header to nginx. So
+-- nginx is told to answer itself, with a code after which it ends the connection: 501,
+-- unlike 500, has no error_page of Kong's. It runs header_filter once more for that
+-- answer, where ours replaces it.
+function answers.refuse_interim()
+  if ngx.ctx.postern_interim then
+    answers.refuse("upstream_unreachable")
+  elseif ngx.status < 200 and ngx.status ~= 101 then
+    ngx.ctx.postern_interim = true
+    ngx.exit(501)
+  end
+end
+
+
 return answers

@@ -364,27 +364,10 @@ function PosternAuth:access(config)
 end
 
 
--- nginx takes an interim answer (1xx) for the final one and then neither reads the
--- caller's next request nor ends its connection; what the upstream sends next would
--- follow as it is, which a proxy in front takes for the answer to another caller. Lua
--- cannot end the connection, and "Connection: close" is only a header to nginx. So
--- nginx is told to answer itself, with a code after which it ends the connection: 501,
--- unlike 500, has no error_page of Kong's. It runs header_filter once more for that
--- answer, where ours replaces it.
-local function refuse_interim_answer()
-  if ngx.ctx.postern_interim then
-    answers.refuse("upstream_unreachable")
-  elseif ngx.status < 200 and ngx.status ~= 101 then
-    ngx.ctx.postern_interim = true
-    ngx.exit(501)
-  end
-end
-
-
 -- Kong puts what the upstream answers behind headers that are set in access, so
 -- where the caller stands is written here, over what the upstream sent.
 function PosternAuth:header_filter()
-  refuse_interim_answer()
+  answers.refuse_interim()
   ownership.answered(ngx.ctx.postern_tracked)
   local standing = ngx.ctx.postern_standing
   if not standing then

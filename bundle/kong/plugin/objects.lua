@@ -4,8 +4,8 @@
 
 local objects = {}
 
--- Bytes of an object.
-local MOST = 512
+-- Bytes of an object, and of a value of an answer in it.
+local MOST, MOST_OF_VALUE = 512, 256
 
 local ANSWER = "^response%.(.+)$"
 
@@ -46,7 +46,7 @@ function objects.compile(text, path, answer)
       for one in way:gmatch("[^.]+") do
         names[#names + 1] = one
       end
-      parts[#parts + 1], parts.answers = { way = names }, true
+      parts[#parts + 1] = { way = names }
     else
       parts[#parts + 1] = { place = places[name] or 0 }
     end
@@ -77,7 +77,7 @@ local function value_at(document, way)
   if type(value) == "number" and value % 1 == 0 and math.abs(value) < 2 ^ 53 then
     return ("%.0f"):format(value)
   end
-  return type(value) == "string" and value or nil
+  return type(value) == "string" and #value <= MOST_OF_VALUE and value or nil
 end
 
 

@@ -204,13 +204,11 @@ end
 local function write(premature, server, change)
   local problem
   for try = 1, premature and 1 or TRIES do
-    local done = true
-    if change.remember then
-      done, problem = remember(server, change)
-    end
-    if done and change.forget then
+    local done
+    if change.forget then
       done, problem = forget(server, change)
-      change.remember = nil
+    else
+      done, problem = remember(server, change)
     end
     if done then
       return
@@ -224,7 +222,7 @@ local function write(premature, server, change)
 end
 
 
--- Records an owner (remember), and removes those of an object (forget), after the call.
+-- Records an owner (remember), or removes those of an object (forget), after the call.
 function openfga.change(server, change)
   ngx.timer.at(0, write, server, change)
 end

@@ -9,15 +9,41 @@ local openfga = require "kong.plugins.postern-auth.openfga"
 
 local ownership = {}
 
--- Bytes of an answer that an object can be read from.
-local MOST = 256 * 1024
+-- Bytes of an answer's JSON that an object can be read from, as on the hosted gateway.
+local MOST = 1024 * 1024
+
+local TOO_LONG = "the answer has more than " .. MOST .. " bytes"
+
+
+-- Why no object can be read from an answer with this head, nil where one may be. gzip is the
+-- one coding that is read.
+local function unreadable(kind, coding)
+  if coding and coding ~= "identity" and coding ~= "gzip" and coding ~= "x-gzip" then
+    return "the answer is compressed in another way than gzip"
+  end
+  kind = type(kind) == "string" and kind:match("^[^;]*"):gsub("%s+$", ""):lower() or ""
+  if kind ~= "application/json" and kind:sub(-5) ~= "+json" then
+    return "the type of the answer is not that of JSON"
+  end
+  return nil
+end
 
 
 -- Takes note of the head of the upstream's answer.
 function ownership.answered(tracked)
-  if tracked then
-    tracked.accepted = ngx.status >= 200 and ngx.status < 300
-    tracked.parts, tracked.length = {}, 0
+  if not tracked then
+    return
+  end
+  tracked.accepted = ngx.status >= 200 and ngx.status < 300
+  tracked.parts, tracked.length = {}, 0
+  if tracked.accepted and tracked.rule.remembered then
+    local coding = ngx.header["Content-Encoding"]
+    if type(coding) == "table" then
+      coding = table.concat(coding, ", ")
+    end
+    coding = coding and coding:lower() or nil
+    tracked.gzip = coding == "gzip" or coding == "x-gzip"
+    tracked.problem = unreadable(ngx.header["Content-Type"], coding)
   end
 end
 
@@ -25,15 +51,55 @@ end
 -- Takes note of a piece of its body.
 function ownership.received(tracked)
   local piece = tracked and tracked.accepted and ngx.arg[1]
-  if not piece or piece == "" or not (tracked.rule.remembered and tracked.rule.remembered.answers) then
+  if not piece or piece == "" or tracked.problem or not tracked.rule.remembered then
     return
   end
   tracked.length = tracked.length + #piece
   if tracked.length <= MOST then
     tracked.parts[#tracked.parts + 1] = piece
   else
-    tracked.parts = {}
+    tracked.parts, tracked.problem = {}, TOO_LONG
   end
+end
+
+
+-- A text that gzip has compressed (RFC 1952); nil and the problem for what is none, or longer
+-- than it may be.
+local function inflated(text)
+  local at, parts, length = 1, {}, 0
+  local done, problem = require("ffi-zlib").inflateGzip(function(most)
+    local piece = text:sub(at, at + most - 1)
+    at = at + most
+    return piece ~= "" and piece or nil
+  end, function(piece)
+    parts[#parts + 1], length = piece, length + #piece
+    if length > MOST then
+      return nil, TOO_LONG
+    end
+    return true
+  end)
+  if not done then
+    return nil, length > MOST and TOO_LONG or "the answer cannot be decompressed: " .. tostring(problem)
+  end
+  return table.concat(parts)
+end
+
+
+-- The object that the answer names; nil and the problem where it names none.
+local function remembered(tracked)
+  local text, problem = table.concat(tracked.parts), tracked.problem
+  if not problem and tracked.gzip then
+    text, problem = inflated(text)
+  end
+  if problem then
+    return nil, problem
+  end
+  local document = cjson.decode(text)
+  if type(document) ~= "table" then
+    return nil, "the answer is no JSON"
+  end
+  local object = objects.text(tracked.rule.remembered, tracked.segments, document)
+  return object, not object and "the answer does not name it" or nil
 end
 
 
@@ -43,38 +109,20 @@ local function report(_, rule, problem)
 end
 
 
--- The object that the answer names; nil and the problem where it names none.
-local function remembered(tracked)
-  local object, document = tracked.rule.remembered, nil
-  if object.answers then
-    if tracked.length > MOST then
-      return nil, "the answer has more than " .. MOST .. " bytes"
-    end
-    document = cjson.decode(table.concat(tracked.parts))
-    if type(document) ~= "table" then
-      return nil, "the answer is no JSON"
-    end
-  end
-  local text = objects.text(object, tracked.segments, document)
-  return text, not text and "the answer does not name it" or nil
-end
-
-
 -- Acts on the answer, after it was sent.
 function ownership.ended(tracked)
   if not tracked or not tracked.accepted then
     return
   end
   local change, problem = { user = tracked.user, tenant = tracked.tenant }, nil
-  if tracked.rule.remembered then
-    change.remember, problem = remembered(tracked)
-    if problem then
-      -- Not by the call itself: nginx would add its request line, with keys in the query.
-      ngx.timer.at(0, report, tracked.rule.id, problem)
-    end
-  end
   if tracked.rule.forgotten then
     change.forget = objects.text(tracked.rule.forgotten, tracked.segments)
+  else
+    change.remember, problem = remembered(tracked)
+  end
+  if problem then
+    -- Not by the call itself: nginx would add its request line, with keys in the query.
+    ngx.timer.at(0, report, tracked.rule.id, problem)
   end
   if change.remember or change.forget then
     openfga.change(tracked.server, change)

@@ -60,6 +60,7 @@ end
 -- The rest of a call that was let through.
 local function answer(status, ...)
   rawset(ngx, "status", status)
+  rawset(ngx, "header", { ["Content-Type"] = "application/json; charset=utf-8" })
   handler:header_filter()
   for _, piece in ipairs({ ... }) do
     rawset(ngx, "arg", { piece, false })
@@ -156,15 +157,50 @@ check("an answer with 2xx makes the caller an owner", function()
   answer(200, '{"data":[{"id":9007199254740991}]}')
   assert(http.last.body:find("order%%3A9007199254740991"), http.last.body)
   equal(call("PUT", "/orders/7", writes).status, nil)
-  answer(204)
+  answer(200, "{}")
   assert(http.last.body:find("order%%3A7"), http.last.body)
+end)
+
+check("an answer with 2xx ends the relations of an object", function()
+  local owners = '{"tuples":[{"key":{"user":"user:a","relation":"owner","object":"object:x"},"timestamp":""}]}'
+  local answers = { [STORES] = FOUND, [CHECK] = '{"allowed":true}', [READ] = { status = 200, body = owners } }
+  answers[WRITE] = { status = 200, body = "{}" }
+  equal(call("DELETE", "/orders/1", answers).status, nil)
+  local request = http.request
+  http.request = function(self, options)
+    if options.path:find("/write$") then
+      answers[READ].body = '{"tuples":[]}'
+    end
+    return request(self, options)
+  end
+  answer(204)
+  http.request = request
+  equal(http.asked[READ], 2)
+  equal(http.asked[WRITE], 1)
+end)
+
+check("an answer that is not read as JSON names nothing", function()
+  for problem, head in pairs({
+    ["not that of JSON"] = { ["Content-Type"] = "text/html" },
+    ["another way than gzip"] = { ["Content-Type"] = "application/json", ["Content-Encoding"] = { "gzip", "br" } },
+  }) do
+    local seen = call("POST", "/orders", { [STORES] = FOUND, [WRITE] = "{}" })
+    rawset(ngx, "status", 200)
+    rawset(ngx, "header", head)
+    handler:header_filter()
+    rawset(ngx, "arg", { '{"data":[{"id":"1"}]}', true })
+    handler:body_filter()
+    handler:log()
+    equal(http.asked[WRITE], nil, problem)
+    assert(seen.warnings[1]:find(problem, 1, true), seen.warnings[1])
+  end
 end)
 
 check("no other answer does", function()
   for _, case in ipairs({
     { 404, '{"data":[{"id":"1"}]}' }, { 200, "no JSON", "is no JSON" }, { 200, '{"data":[]}', "does not name it" },
     { 200, '{"data":[{"id":{}}]}', "does not name it" }, { 200, '{"data":[{"id":1.5}]}', "does not name it" },
-    { 200, '{"data":[{"id":""}]}', "does not name it" }, { 200, (" "):rep(300000), "more than" },
+    { 200, '{"data":[{"id":""}]}', "does not name it" }, { 200, "", "is no JSON" }, { 200, (" "):rep(1100000), "more than" },
     { 200, '"data"', "is no JSON" },
   }) do
     local seen = call("POST", "/orders", { [STORES] = FOUND, [WRITE] = "{}" })

@@ -303,6 +303,7 @@ function strict.request(options)
     }),
     shared = options.shared or {},
     arg = {}, -- a piece of the body in body_filter
+    header = options.head or {}, -- of the upstream's answer
     ctx = options.ctx or { cached_request_headers = header_table(lines) },
     exit = function(code)
       want(code, "number", "code")

@@ -1,0 +1,134 @@
+//go:build conformance
+
+package conformance
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/bundle"
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/testkit/openfga"
+	"postern/testkit/sample"
+)
+
+// ownersExport is an export with rules that ask for, remember and forget owners, and one order that
+// each of two owners of keys owns.
+func ownersExport(t *testing.T, up *upstream) (folder string, ana, ben []string) {
+	t.Helper()
+	project, keys := sample.Project(up.url), sample.Keys()
+	get := []string{"GET"}
+	for i := range project.Versions {
+		if project.Versions[i].Name != "1.0.0" {
+			continue
+		}
+		project.Versions[i].Rules = snapshot.Rules{List: []snapshot.Rule{
+			{ID: "rul_1", Methods: get, Path: "/orders/{id}", Owner: "order:{id}"},
+			{ID: "rul_2", Methods: []string{"POST"}, Path: "/orders", Remember: "order:{response.answer}"},
+			{ID: "rul_3", Methods: []string{"DELETE"}, Path: "/orders/{id}", Owner: "order:{id}", Forget: "order:{id}"},
+			{ID: "rul_4", Methods: get, Path: "/scoped/{id}", Owner: "order:{id}", Scopes: []string{"no:such"}},
+			{ID: "rul_5", Methods: []string{"PUT"}, Path: "/orders/{id}", Remember: "order:{id}"},
+		}}
+	}
+	one, other := keys["active"], keys["graced"]
+	owned := []snapshot.Relation{
+		{User: one.Owner, Object: "order:a%2Fb"}, {User: one.Owner, Object: "order:1"}, {User: other.Owner, Object: "order:2"},
+	}
+	for i := range owned {
+		owned[i].TenantID, owned[i].Tenant, owned[i].Relation = "tnt_1", "default", policy.OwnerRelation
+	}
+	slices.SortFunc(owned, func(a, b snapshot.Relation) int { return strings.Compare(a.Object, b.Object) })
+	in := exportInput(project, keys, bundle.Options{Consumers: true})
+	in.Relations = func(context.Context) iter.Seq2[snapshot.Relation, error] {
+		return func(yield func(snapshot.Relation, error) bool) {
+			for _, r := range owned {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+	return unpackedExport(t, in), []string{key(one)}, []string{key(other)}
+}
+
+// owns checks the status and code that a call gets. A relation that an answer made is one a moment
+// later, so that calls that differ are repeated.
+func owns(t *testing.T, kong *peer, name, method, path string, headers []string, status int, code string) {
+	t.Helper()
+	var got outcome
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		got = kong.send(one(name, method, projectHost, prod+path, headers...))
+		if got.Status == status && got.Code == code || time.Now().After(deadline) {
+			break
+		}
+	}
+	if got.Status != status || got.Code != code {
+		t.Errorf("%s: %s %s is answered %d %s, want %d %s", name, method, path, got.Status, got.Code, status, code)
+	}
+	if (status == http.StatusOK) != (len(got.Seen) == 1) {
+		t.Errorf("%s: the upstream saw %d calls", name, len(got.Seen))
+	}
+}
+
+// With OpenFGA beside it, which the exported script has loaded, the exported gateway knows owners, and
+// follows answers that change them.
+func TestConformanceOwners(t *testing.T) {
+	up := newUpstream(t)
+	folder, ana, ben := ownersExport(t, up)
+	server := openfga.Start(t, "a-preshared-key")
+	load := exec.CommandContext(t.Context(), "sh", filepath.Join(folder, "authz", "load.sh"), server.URL)
+	load.Env = append(load.Environ(), "OPENFGA_TOKEN=a-preshared-key")
+	if text, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("load.sh: %v\n%s", err, text)
+	}
+	kong, _ := startKong(t, folder, up, "OPENFGA_URL="+server.URL, "OPENFGA_STORE=", "OPENFGA_TOKEN=a-preshared-key")
+
+	const ok, refused = http.StatusOK, http.StatusForbidden
+	owns(t, kong, "an owner", "GET", "/orders/1", ana, ok, "")
+	owns(t, kong, "an owner", "HEAD", "/orders/1", ana, ok, "")
+	owns(t, kong, "an owner, otherwise written", "GET", "//orders/%31/", ana, ok, "")
+	owns(t, kong, "another owner", "GET", "/orders/2", ana, refused, "not_owner")
+	owns(t, kong, "another owner", "GET", "/orders/1", ben, refused, "not_owner")
+	owns(t, kong, "the other owner", "GET", "/orders/2", ben, ok, "")
+	owns(t, kong, "an encoded slash", "GET", "/orders/a%2Fb", ana, ok, "")
+	owns(t, kong, "nobody's", "GET", "/orders/3", ana, refused, "not_owner")
+	owns(t, kong, "no key", "GET", "/orders/1", nil, http.StatusUnauthorized, "credentials_required")
+	owns(t, kong, "parameters that an upstream may cut", "GET", "/orders/1;v=2", ana, refused, "not_owner")
+	owns(t, kong, "scopes come first", "GET", "/scoped/2", ben, refused, "insufficient_scope")
+
+	const made = "/orders/of%20the%20upstream"
+	owns(t, kong, "before it exists", "GET", made, ben, refused, "not_owner")
+	owns(t, kong, "an answer names it", "POST", "/orders", ben, ok, "")
+	owns(t, kong, "its creator", "GET", made, ben, ok, "")
+	owns(t, kong, "not its creator", "GET", made, ana, refused, "not_owner")
+	owns(t, kong, "may not delete it", "DELETE", made, ana, refused, "not_owner")
+	owns(t, kong, "a second owner", "PUT", made, ana, ok, "")
+	owns(t, kong, "the second owner", "GET", made, ana, ok, "")
+	owns(t, kong, "deletes it", "DELETE", made, ben, ok, "")
+	owns(t, kong, "its creator after that", "GET", made, ben, refused, "not_owner")
+	owns(t, kong, "the second owner after that", "GET", made, ana, refused, "not_owner")
+	owns(t, kong, "another object", "GET", "/orders/2", ben, ok, "")
+
+	server.Stop()
+	owns(t, kong, "without an answer", "GET", "/orders/1", ana, http.StatusServiceUnavailable, "ownership_unavailable")
+	owns(t, kong, "what needs no owner", "GET", "/other", ana, ok, "")
+	owns(t, kong, "what is only followed", "POST", "/orders", ana, ok, "")
+}
+
+// Without OpenFGA nobody owns anything.
+func TestConformanceOwnersWithoutOpenFGA(t *testing.T) {
+	up := newUpstream(t)
+	folder, ana, _ := ownersExport(t, up)
+	kong, _ := startKong(t, folder, up, "OPENFGA_URL=", "OPENFGA_STORE=", "OPENFGA_TOKEN=")
+	owns(t, kong, "an owner", "GET", "/orders/1", ana, http.StatusForbidden, "not_owner")
+	owns(t, kong, "what is only followed", "POST", "/orders", ana, http.StatusOK, "")
+	owns(t, kong, "what needs no owner", "GET", "/other", ana, http.StatusOK, "")
+}
