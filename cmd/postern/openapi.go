@@ -192,9 +192,9 @@ func printProposal(t terminal, found client.ProposedRules) error {
 		}
 	}
 	err := table(t.out, func(row func(...string)) {
-		row("METHODS", "PATH", "SCOPES", "MODE")
+		row("METHODS", "PATH", "SCOPES", "OBJECTS", "MODE")
 		for _, one := range found.Rules {
-			row(strings.Join(one.Methods, ","), one.Path, strings.Join(one.Scopes, ","), one.Mode)
+			row(strings.Join(one.Methods, ","), one.Path, strings.Join(one.Scopes, ","), objectsOf(one), one.Mode)
 		}
 	})
 	if err != nil {

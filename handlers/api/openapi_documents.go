@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"postern/core/openapi"
+	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/service/projects"
 )
@@ -174,8 +175,8 @@ func (h *Handler) proposeRules(ctx context.Context, in *VersionRef) (*body[propo
 	}
 	out := proposedRules{Rules: []ruleOutput{}, Derived: found.Derived, LeftOut: []leftOutRoute{}}
 	for _, rule := range found.Rules {
-		out.Rules = append(out.Rules,
-			ruleOutput{Methods: rule.Methods, Path: rule.Path, Scopes: rule.Scopes, Mode: "shadow"})
+		rule.Mode = snapshot.RulesShadow
+		out.Rules = append(out.Rules, showRule(rule))
 	}
 	for _, one := range found.LeftOut {
 		out.LeftOut = append(out.LeftOut, leftOutRoute(one))

@@ -68,21 +68,25 @@ func taggedRules(found projects.Rules, err error) (*tagged[rulesOutput], error) 
 		ETag:            web.FormatETag(found.ETag),
 	}
 	for _, rule := range found.List {
-		out.Rules = append(out.Rules, ruleOutput{
-			ID:      rule.ID,
-			Methods: rule.Methods,
-			Path:    rule.Path,
-			Scopes:  rule.Scopes,
-			Groups:  rule.Groups,
-			Role:    rule.Role,
-			Mode:    string(rule.Mode),
-
-			Owner:    rule.Owner,
-			Remember: rule.Remember,
-			Forget:   rule.Forget,
-		})
+		out.Rules = append(out.Rules, showRule(rule))
 	}
 	return &tagged[rulesOutput]{out.ETag, out}, nil
+}
+
+func showRule(rule snapshot.Rule) ruleOutput {
+	return ruleOutput{
+		ID:      rule.ID,
+		Methods: rule.Methods,
+		Path:    rule.Path,
+		Scopes:  rule.Scopes,
+		Groups:  rule.Groups,
+		Role:    rule.Role,
+		Mode:    string(rule.Mode),
+
+		Owner:    rule.Owner,
+		Remember: rule.Remember,
+		Forget:   rule.Forget,
+	}
 }
 
 func (h *Handler) getRules(ctx context.Context, in *VersionRef) (*tagged[rulesOutput], error) {
