@@ -226,11 +226,13 @@ func (p *person) types(field, text string) {
 	p.does("type into "+field, chromedp.SendKeys(chromedp.CSS("[name="+field+"]"), text))
 }
 
+// presses clicks a button. While a dialog is open only its own can be reached.
 func (p *person) presses(button string) {
 	p.t.Helper()
+	const reachable = "[ancestor::dialog[@open] or not(//dialog[@open])]"
 	p.does(
 		"press "+button,
-		chromedp.Click(chromedp.Search(fmt.Sprintf("//button[starts-with(normalize-space(), %q)]", button))),
+		chromedp.Click(chromedp.Search(fmt.Sprintf("//button[starts-with(normalize-space(), %q)]", button)+reachable)),
 	)
 }
 
