@@ -101,7 +101,8 @@ type Request struct {
 	Version     string    `json:"version"`
 	Environment string    `json:"environment"`
 	Owner       *string   `json:"owner"`
-	Key         *string   `json:"key"` // id
+	Ownership   *string   `json:"ownership"` // what a rule remembered or forgot of the answer
+	Key         *string   `json:"key"`       // id
 	RemoteIP    string    `json:"remote_ip"`
 	BytesIn     int64     `json:"bytes_in"`
 	BytesOut    int64     `json:"bytes_out"`

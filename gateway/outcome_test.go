@@ -187,7 +187,10 @@ func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
 	if out.Start.IsZero() || out.Duration < 0 {
 		t.Errorf("start %v, duration %v", out.Start, out.Duration)
 	}
-	out.Start, out.Duration = time.Time{}, 0
+	if out.FirstByte <= 0 || out.FirstByte > out.Duration {
+		t.Errorf("first byte after %v of %v", out.FirstByte, out.Duration)
+	}
+	out.Start, out.FirstByte, out.Duration = time.Time{}, 0, 0
 	want := gateway.Outcome{
 		ProjectID: "prj_shop", VersionID: "ver_1", EnvironmentID: "env_prod",
 		Owner: "billing", CredentialID: "key_1", RemoteIP: "127.0.0.1", Method: "POST", Path: "/shop/1.0.0/prod/orders",

@@ -15,8 +15,11 @@ var openAPIGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "validation=off&publication=public",
 	},
-	"GET /projects/:project/versions/:version/openapi/operation": {action: access.ProjectRead},
-	"GET /api/v1/projects/:project/versions/:version/openapi":    {action: access.ProjectRead},
+	"GET /projects/:project/versions/:version/openapi/operation": {
+		action: access.ProjectRead,
+		query:  "?method=GET&path=/orders",
+	},
+	"GET /api/v1/projects/:project/versions/:version/openapi": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/versions/:version/openapi": {
 		action: access.ProjectUpdate,
 		body:   `{"openapi":"3.1.0","info":{"title":"Guarded","version":"1"},"paths":{}}`,

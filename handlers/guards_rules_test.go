@@ -17,6 +17,13 @@ var ruleGuards = map[string]guard{
 		body:   `{"default":"allow","rules":[{"methods":["GET"],"path":"/guarded","scopes":["read"]}]}`,
 	},
 	"GET /api/v1/projects/:project/versions/:version/rules/shadow": {action: access.UsageRead},
+	"GET /api/v1/projects/:project/versions/:version/rules/missed": {action: access.UsageRead},
+	"GET /api/v1/projects/:project/relations":                      {action: access.ProjectRead},
+	"POST /api/v1/projects/:project/relations": {
+		action: access.ProjectUpdate,
+		body:   `{"user":"billing","object":"order:42"}`,
+	},
+	"DELETE /api/v1/projects/:project/relations": {action: access.ProjectUpdate, query: "?object=order:42"},
 }
 
 // ruleAnonymous is what a caller without a credential gets.
@@ -28,4 +35,8 @@ var ruleAnonymous = map[string]string{
 	"GET /api/v1/projects/:project/versions/:version/rules":        "401",
 	"PUT /api/v1/projects/:project/versions/:version/rules":        "401",
 	"GET /api/v1/projects/:project/versions/:version/rules/shadow": "401",
+	"GET /api/v1/projects/:project/versions/:version/rules/missed": "401",
+	"GET /api/v1/projects/:project/relations":                      "401",
+	"POST /api/v1/projects/:project/relations":                     "401",
+	"DELETE /api/v1/projects/:project/relations":                   "401",
 }

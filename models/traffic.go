@@ -77,8 +77,15 @@ func (t *Tx) TrafficForUpdate(slots []TrafficSlot) ([]Traffic, error) {
 	return all, nil
 }
 
-// SetTraffic writes rows in place of those with the same key.
+// SetTraffic writes rows in place of those with the same key. It writes histograms that are nil as empty.
 func (t *Tx) SetTraffic(rows []Traffic) error {
+	for i := range rows {
+		for _, histogram := range []*[]byte{&rows[i].FirstByte, &rows[i].Total} {
+			if *histogram == nil {
+				*histogram = []byte{}
+			}
+		}
+	}
 	return t.db.Clauses(clause.OnConflict{
 		Columns: []clause.Column{{Name: "project_id"}, {Name: "level"}, {Name: "period"}, {Name: "since"},
 			{Name: "environment_id"}, {Name: "route"}},

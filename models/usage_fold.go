@@ -117,9 +117,9 @@ func foldTraffic(level, period, since, environment, route string) string {
 		by += ", environment_id, route"
 	}
 	return `INSERT INTO usage_traffic (project_id, level, period, since, environment_id, route, answered, rejected, failed,
-	bytes_in, bytes_out) SELECT ` + strings.Join([]string{"project_id", level, period, since, environment, route}, ", ") + `,
+	bytes_in, bytes_out, first_byte, total) SELECT ` + strings.Join([]string{"project_id", level, period, since, environment, route}, ", ") + `,
 	sum(CASE WHEN status_class IN (4, 5) THEN 0 ELSE calls END), sum(CASE status_class WHEN 4 THEN calls ELSE 0 END),
-	sum(CASE status_class WHEN 5 THEN calls ELSE 0 END), sum(bytes_in), sum(bytes_out)` + ofHours + by + `
+	sum(CASE status_class WHEN 5 THEN calls ELSE 0 END), sum(bytes_in), sum(bytes_out), '', ''` + ofHours + by + `
 	ON CONFLICT (project_id, level, period, since, environment_id, route) DO UPDATE SET answered = excluded.answered,
 	rejected = excluded.rejected, failed = excluded.failed, bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out`
 }

@@ -5,8 +5,6 @@ import "strings"
 // fieldLabels are the labels of form fields that differ from the field's name in words. A
 // field that several pages have gets one that fits all of them.
 var fieldLabels = map[string]string{
-	"q":                      "Search",
-	"key":                    "Keys to change",
 	"access_minutes":         "Tokens last, in minutes",
 	"algorithm":              "Signature of tokens",
 	"allowed":                "Allowed addresses",
@@ -25,8 +23,8 @@ var fieldLabels = map[string]string{
 	"days":                   "Default lifetime in days",
 	"default":                "Routes without a rule",
 	"email":                  "E-mail",
-	"exposed_headers":        "Headers that pages may read",
 	"expires_on":             "Expires",
+	"exposed_headers":        "Headers that pages may read",
 	"grace_seconds":          "Rotate: the old secret works for",
 	"grant_types":            "How it gets tokens",
 	"group":                  "Add to a group",
@@ -36,6 +34,7 @@ var fieldLabels = map[string]string{
 	"invite_only":            "By invitation only",
 	"ip_allow":               "Allowed",
 	"ip_deny":                "Denied",
+	"key":                    "Keys to change",
 	"key_type":               "Type",
 	"keyless":                "A call without an API key",
 	"keys":                   "API keys",
@@ -51,6 +50,8 @@ var fieldLabels = map[string]string{
 	"openapi_document":       "OpenAPI document",
 	"openapi_url":            "Address of the OpenAPI document",
 	"password":               "New password",
+	"publication":            "openapi.json at the gateway",
+	"q":                      "Search",
 	"read_write_scopes":      "Scopes of keys",
 	"recipient":              "Encrypt to",
 	"redirect_uris":          "Redirect URIs",
@@ -58,14 +59,15 @@ var fieldLabels = map[string]string{
 	"require_keys":           "Require API keys",
 	"revoke_tokens":          "Revoke my access tokens too",
 	"rules_mode":             "Mode",
-	"transforms":             "Transforms",
 	"secret_value":           "Value",
 	"sign_in_domains":        "Mail domains that sign in here",
 	"target":                 "Target URL",
 	"tokens":                 "What the application and the upstream get",
+	"transforms":             "Transforms",
 	"typed_name":             "Project name",
 	"url":                    "Address",
 	"user_code":              "Code",
+	"validation":             "Validation of requests",
 	"value":                  "Address or domain",
 }
 

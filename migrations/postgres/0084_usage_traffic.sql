@@ -14,8 +14,8 @@ CREATE TABLE usage_traffic (
     failed         BIGINT NOT NULL, -- status 5xx
     bytes_in       BIGINT NOT NULL,
     bytes_out      BIGINT NOT NULL,
-    first_byte     BYTEA, -- histogram: the first bucket and the counts from it on, as varints
-    total          BYTEA,
+    first_byte     BYTEA NOT NULL, -- histogram: the first bucket and the counts from it on, as varints
+    total          BYTEA NOT NULL,
     PRIMARY KEY (project_id, level, period, since, environment_id, route)
 );
 

@@ -14,8 +14,8 @@ CREATE TABLE usage_traffic (
     failed         BIGINT NOT NULL, -- status 5xx
     bytes_in       BIGINT NOT NULL,
     bytes_out      BIGINT NOT NULL,
-    first_byte     BLOB, -- histogram: the first bucket and the counts from it on, as varints
-    total          BLOB,
+    first_byte     BLOB NOT NULL, -- histogram: the first bucket and the counts from it on, as varints
+    total          BLOB NOT NULL,
     PRIMARY KEY (project_id, level, period, since, environment_id, route)
 ) WITHOUT ROWID;
 

@@ -34,6 +34,7 @@ import (
 	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
+	"postern/service/relations"
 	"postern/service/tokens"
 	"postern/service/usage"
 	"postern/service/webhooks"
@@ -124,6 +125,7 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Webhooks:  hooks,
 		Login:     hosted,
 		Directory: &directory.Service{DB: db, Changed: unserved, Events: hooks},
+		Relations: &relations.Service{DB: db, Changed: unserved},
 	}
 }
 
