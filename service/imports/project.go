@@ -92,6 +92,13 @@ func (w *work) product(tx *models.Tx) (models.Product, error) {
 	})
 }
 
+// renameRules gives the rules of a version new ids: those in the zip are of a version that is here.
+func renameRules(rules *models.Rules) {
+	for i := range rules.List {
+		rules.List[i].ID = models.NewID("rul")
+	}
+}
+
 func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
 	for _, v := range w.project.Versions {
 		row := models.Version{
@@ -129,6 +136,9 @@ func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
 		var err error
 		if row.ID, err = w.keepID(tx, &models.Version{}, "ver", "versions", v.ID); err != nil {
 			return err
+		}
+		if row.ID != v.ID {
+			renameRules(&row.Rules)
 		}
 		if err := tx.Insert(&row); err != nil {
 			return err

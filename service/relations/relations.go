@@ -106,6 +106,9 @@ func (s *Service) Remove(ctx context.Context, p access.Principal, project string
 	return removed, err
 }
 
+// edit is what the audit entry of a change shows.
+type edit struct{ Relations string }
+
 func (s *Service) change(
 	ctx context.Context, p access.Principal, project string,
 	fn func(tx *models.Tx, row models.Project, names tenants, now time.Time) (said string, err error),
@@ -128,6 +131,7 @@ func (s *Service) change(
 			Object: row.ID,
 			Team:   row.TeamID,
 			Detail: map[string]string{"change": "relations", "object": said, "name": row.Name},
+			After:  edit{Relations: said},
 		})
 	})
 	if err != nil {
