@@ -20,6 +20,7 @@ func openAPINone() projects.OpenAPI {
 	return projects.OpenAPI{
 		Page:    in("OpenAPI document of 1.0.0", path, "Shop", "OpenAPI document of 1.0.0"),
 		Version: "1.0.0",
+		URL:     path,
 		Form:    &projects.OpenAPIForm{Action: path},
 		BackURL: "/projects/shop",
 	}
@@ -42,11 +43,12 @@ func openAPIOfShop() projects.OpenAPI {
 			Scopes:  "orders:read",
 			URL:     "/projects/shop/versions/ver_1/openapi/operation?method=GET&path=/orders/{id}",
 		}}},
-		{Rows: []projects.OperationRow{{
+		{Tag: "Without a tag", Rows: []projects.OperationRow{{
 			Method:     "DELETE",
 			Path:       "/customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice}",
 			Summary:    "Remove an invoice that was archived, with everything that belongs to it",
 			Deprecated: true,
+			URL:        "/projects/shop/versions/ver_1/openapi/operation?method=DELETE&path=/customers",
 		}}},
 	}
 	m.Settings = &projects.OpenAPISettings{

@@ -44,6 +44,7 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 	m := projects.OpenAPI{
 		Page:    v.shell(title, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: title}),
 		Version: name,
+		URL:     path,
 		BackURL: projectPath(p.Name),
 	}
 	mayChange := v.mayChange(p, access.ProjectUpdate)

@@ -7,6 +7,7 @@ type OpenAPI struct {
 	Page      ui.Page
 	Version   string // name
 	Facts     []ui.Fact
+	URL       string // of this page
 	Search    string // what the operations are searched for; "": nothing
 	Total     int    // operations, also those that are not found
 	Groups    []OperationGroup
