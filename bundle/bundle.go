@@ -75,7 +75,7 @@ type Input struct {
 	// there are none.
 	Users func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error]
 	// Relations streams who owns which object, in ascending order of tenant id, object, relation
-	// and user, as Keys does. nil: nobody owns anything.
+	// and user, as Keys does. nil: no object has an owner.
 	Relations func(ctx context.Context) iter.Seq2[snapshot.Relation, error]
 	// Secret returns the secret of an item of the ledger; see Build.SecretItems. It is called
 	// if the options ask for secrets.

@@ -27,7 +27,7 @@ type Rule struct {
 
 	Owner    string `json:"owner,omitempty"`    // the caller owns this object, such as order:{id}
 	Remember string `json:"remember,omitempty"` // the caller owns it after a 2xx answer, such as order:{response.id}
-	Forget   string `json:"forget,omitempty"`   // nobody owns it after a 2xx answer
+	Forget   string `json:"forget,omitempty"`   // has no owner after a 2xx answer
 }
 
 // ShadowRefusal counts the calls of the last 30 days that a rule in shadow would have refused.

@@ -160,7 +160,7 @@ func (c *partChanges) apply(contentType string, body []byte) []byte {
 		}
 	}
 	for _, name := range c.remove {
-		parts, changed = withoutPart(parts, name), len(body) > 0 || changed // Kong writes it anew either way
+		parts, changed = withoutPart(parts, name), len(body) > 0 || changed // Kong encodes it again either way
 	}
 	for _, pair := range c.replace {
 		if partAt(parts, pair[0]) >= 0 {

@@ -80,7 +80,7 @@ type Options struct {
 	Observer Observer // nil: calls are not recorded
 	Limiter  Limiter  // nil: calls that have limits are refused
 
-	// Ownership decides who owns what for rules that ask for owners. nil: nobody owns anything.
+	// Ownership decides who owns what for rules that ask for owners. nil: no object has an owner.
 	Ownership Ownership
 
 	Clock  func() time.Time // nil: time.Now
@@ -120,7 +120,7 @@ type Gateway struct {
 	limiter  Limiter
 	observer Observer
 
-	ownership Ownership // nil: nobody owns anything
+	ownership Ownership // nil: no object has an owner
 
 	clock  func() time.Time // nil: time.Now
 	log    *slog.Logger

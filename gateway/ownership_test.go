@@ -280,7 +280,7 @@ func TestObjectsAreForgotten(t *testing.T) {
 	})
 }
 
-// Calls without a credential own nothing, whoever they fall back to.
+// Calls without a credential own nothing, also with a fallback owner.
 func TestFallbackOwnersRememberNothing(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, option rigOption) {
 		o := &owners{}

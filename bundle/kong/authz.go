@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// The environment variables with the OpenFGA server that knows who owns an object, its store and its preshared key.
+// The environment variables with the OpenFGA server that stores the owners of objects, its store and its preshared key.
 const (
 	openFGAURL   = "OPENFGA_URL"
 	openFGAStore = "OPENFGA_STORE"
@@ -89,7 +89,7 @@ const (
 	curlImage    = "curlimages/curl:8.11.1"
 )
 
-// authzMark returns what start.sh knows of OpenFGA: whether there is something to load.
+// authzMark returns what start.sh is told of OpenFGA: whether there is something to load.
 func authzMark(b *bundle.Build) string {
 	if b.HasRules() {
 		return "yes"

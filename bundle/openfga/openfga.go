@@ -25,7 +25,7 @@ type Source struct {
 	Tenants []snapshot.Tenant // whose people are exported; each has a Directory
 	// Users streams the users of a tenant in ascending order of ids.
 	Users func(context.Context, snapshot.Tenant) iter.Seq2[*snapshot.User, error]
-	// Relations streams who owns which object; nil: nobody owns anything.
+	// Relations streams who owns which object; nil: no object has an owner.
 	Relations func(context.Context) iter.Seq2[*snapshot.Relation, error]
 }
 

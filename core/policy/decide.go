@@ -122,7 +122,7 @@ type Call struct {
 	Rules       *Rules        // of the version; nil: none
 	Method      string        // of the call; for Rules
 	Path        string        // normalized, below the environment's prefix; for Rules
-	Relations   Relations     // for Rules; nil: nobody owns anything
+	Relations   Relations     // for Rules; nil: no object has an owner
 	Consumers   *Consumers    // cache; may be nil
 	Now         time.Time
 }

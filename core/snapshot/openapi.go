@@ -17,6 +17,6 @@ type Publication string
 // The values of Publication.
 const (
 	PublicationOff     Publication = ""
-	PublicationCallers Publication = "callers" // whom the access policy and the rules let call it
+	PublicationCallers Publication = "callers" // callers that access policy and rules admit
 	PublicationPublic  Publication = "public"  // everyone, without a credential
 )

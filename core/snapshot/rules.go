@@ -88,7 +88,7 @@ type Rule struct {
 	// Objects, whose names in braces are parameters of Path; see policy.CheckObject.
 	Owner    string `json:",omitempty"` // such as order:{id}: the caller owns it
 	Remember string `json:",omitempty"` // such as order:{response.id}: after a 2xx answer the caller owns it
-	Forget   string `json:",omitempty"` // such as order:{id}: after a 2xx answer nobody owns it
+	Forget   string `json:",omitempty"` // such as order:{id}: it has no owner after a 2xx answer
 }
 
 // Member is an owner of keys who is in groups that rules name.

@@ -24,7 +24,7 @@ type Invitation struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 
-	ByMail   bool       // the link is mailed to Email, and shown to nobody else
+	ByMail   bool       // the link is mailed to Email, and not shown
 	MailedAt *time.Time // nil: not yet
 }
 

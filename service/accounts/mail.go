@@ -94,7 +94,7 @@ func (s *Service) SendRecovery(ctx context.Context, email, remoteAddr string) er
 	if err == nil {
 		return nil
 	}
-	// The link reached nobody. Without it the next attempt is not taken for one too many.
+	// The link was not delivered. Without it the next attempt is not taken for one too many.
 	forget := s.DB.Write(context.WithoutCancel(ctx), func(tx *models.Tx) error {
 		_, err := tx.DeleteTokensExcept(kindRecovery, account.ID, "")
 		return err

@@ -25,7 +25,7 @@ func (s *Service) ManagedGroups(ctx context.Context, user string) ([]Membership,
 	return out, nil
 }
 
-// ManagedMembers is Members for an admin of the group, an end user whom the caller has authenticated.
+// ManagedMembers is Members for an admin of the group, an authenticated end user.
 func (s *Service) ManagedMembers(
 	ctx context.Context, admin, group string, page models.Page,
 ) (models.List[Member], error) {
@@ -40,8 +40,8 @@ func (s *Service) ManagedMembers(
 	return models.MapList(rows, viewMember), nil
 }
 
-// SetManagedMember is SetMember for an admin of the group, an end user whom the caller has
-// authenticated. The member is named by the id or the e-mail address of a user of the tenant.
+// SetManagedMember is SetMember for an admin of the group, an authenticated end user. The member is named
+// by the id or the verified e-mail address of a user of the tenant.
 func (s *Service) SetManagedMember(ctx context.Context, admin, group, member, role string) (Member, error) {
 	var user models.EndUser
 	_, err := s.changeGroupAt(ctx, access.EndUser(admin), ofManaged(admin, group), group,
@@ -57,8 +57,8 @@ func (s *Service) SetManagedMember(ctx context.Context, admin, group, member, ro
 	return Member{User: user.ID, Email: user.Email, Name: user.Name, State: user.State, Role: role}, nil
 }
 
-// RemoveManagedMember is RemoveMember for an admin of the group, an end user whom the caller has
-// authenticated. Admins can remove themselves.
+// RemoveManagedMember is RemoveMember for an admin of the group, an authenticated end user. Admins can
+// remove themselves.
 func (s *Service) RemoveManagedMember(ctx context.Context, admin, group, user string) error {
 	_, err := s.changeGroupAt(ctx, access.EndUser(admin), ofManaged(admin, group), group, removeMember(user))
 	return err

@@ -148,7 +148,7 @@ func emptySchema() *schema {
 	return &schema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1}
 }
 
-// notChecked are keywords that change what is valid, and are not implemented.
+// notChecked are keywords that change what is valid and that the validator ignores; docs/openapi.md lists them.
 var notChecked = []string{
 	"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "dependentSchemas", "minContains", "maxContains",
 }
