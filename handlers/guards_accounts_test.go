@@ -5,13 +5,15 @@ import "postern/service/access"
 // accountGuards are the routes of accounts, teams, sessions, tokens and the audit log.
 var accountGuards = map[string]guard{
 	// The holder of a claim code sees what it claims, and may claim it for their own teams only.
-	"GET /claim/:code":   {action: access.WorkspaceClaim, outsider: 200},
-	"POST /claim/:code":  {action: access.WorkspaceClaim, outsider: 404, body: "team={team}"},
-	"POST /invite/:code": {action: access.InvitationAccept},
-	"GET /search":        {action: access.AccountRead, outsider: 200},
-	"POST /search":       {action: access.AccountRead, owner: 200, outsider: 200, body: "q=shop", silent: true},
-	"GET /shortcuts":     {action: access.AccountRead, outsider: 200},
-	"GET /account":       {action: access.AccountRead, outsider: 200},
+	"GET /claim/:code":      {action: access.WorkspaceClaim, outsider: 200},
+	"POST /claim/:code":     {action: access.WorkspaceClaim, outsider: 404, body: "team={team}"},
+	"POST /invite/:code":    {action: access.InvitationAccept},
+	"GET /search":           {action: access.AccountRead, outsider: 200},
+	"POST /search":          {action: access.AccountRead, owner: 200, outsider: 200, body: "q=shop", silent: true},
+	"GET /shortcuts":        {action: access.AccountRead, outsider: 200},
+	"GET /account":          {action: access.AccountRead, outsider: 200},
+	"POST /account":         {action: access.AccountUpdate, owner: 422, outsider: 422, body: "name=Renamed", silent: true},
+	"GET /account/password": {action: access.AccountRead, outsider: 200},
 	"POST /account/password": {
 		action: access.AccountUpdate,
 		body:   "old_password=four+unrelated+words&password=four+unrelated+words",
@@ -87,6 +89,14 @@ var accountGuards = map[string]guard{
 		action:   access.InvitationAccept,
 		body:     `{"code":"{invite}"}`,
 		otherKey: 403,
+	},
+	"PATCH /api/v1/account": {
+		action:   access.AccountUpdate,
+		body:     `{"name":" "}`,
+		owner:    422,
+		outsider: 422,
+		otherKey: 403,
+		silent:   true,
 	},
 	"GET /api/v1/account/deletion": {action: access.AccountDelete, outsider: 200, otherKey: 403},
 	"POST /api/v1/account/delete": {

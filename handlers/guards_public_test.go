@@ -26,6 +26,8 @@ var publicGuards = map[string]guard{
 	"POST /recover":                       {open: true},
 	"GET /recover/:code":                  {open: true},
 	"POST /recover/:code":                 {open: true},
+	"GET /email/:code":                    {open: true},
+	"POST /email/:code":                   {open: true},
 	"GET /signup":                         {open: true},
 	"POST /signup":                        {open: true},
 	"POST /signin/:provider":              {open: true},

@@ -37,8 +37,9 @@ var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonym
 		"GET /recover": "200", "POST /recover": "404",
 		"GET /recover/:code":  "410",
 		"POST /recover/:code": "410",
-		"GET /claim/:code":    "in",
-		"POST /claim/:code":   "in",
+		"GET /email/:code":    "410", "POST /email/:code": "410",
+		"GET /claim/:code":  "in",
+		"POST /claim/:code": "in",
 
 		"GET /settings/webhooks":                                          "in",
 		"POST /settings/webhooks":                                         "in",

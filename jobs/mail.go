@@ -24,6 +24,8 @@ const (
 type Mail interface {
 	SendRecovery(ctx context.Context, email, remoteAddr string) error
 	SendInvitation(ctx context.Context, invitation string) error
+	SendConfirmation(ctx context.Context, link string) error
+	SendEmailChanged(ctx context.Context, before, after string) error
 }
 
 // MailJobs sends queued mail.
@@ -33,6 +35,8 @@ func MailJobs(mail Mail) Registration {
 			return errors.Join(
 				river.AddWorkerSafely(workers, &recoveryMailWorker{mail: mail}),
 				river.AddWorkerSafely(workers, &invitationMailWorker{mail: mail}),
+				river.AddWorkerSafely(workers, &confirmationMailWorker{mail: mail}),
+				river.AddWorkerSafely(workers, &emailChangedMailWorker{mail: mail}),
 			)
 		},
 		queue:      mailQueue,
@@ -48,6 +52,16 @@ func (q *Queue) EnqueueRecovery(ctx context.Context, tx *models.Tx, email, remot
 // EnqueueInvitation implements accounts.MailQueue.
 func (q *Queue) EnqueueInvitation(ctx context.Context, tx *models.Tx, invitation string) error {
 	return q.enqueueMail(ctx, tx, invitationMailArgs{Invitation: invitation})
+}
+
+// EnqueueConfirmation implements accounts.MailQueue.
+func (q *Queue) EnqueueConfirmation(ctx context.Context, tx *models.Tx, link string) error {
+	return q.enqueueMail(ctx, tx, confirmationMailArgs{Link: link})
+}
+
+// EnqueueEmailChanged implements accounts.MailQueue.
+func (q *Queue) EnqueueEmailChanged(ctx context.Context, tx *models.Tx, before, after string) error {
+	return q.enqueueMail(ctx, tx, emailChangedMailArgs{Before: before, After: after})
 }
 
 func (q *Queue) enqueueMail(ctx context.Context, tx *models.Tx, args river.JobArgs) error {
@@ -108,5 +122,50 @@ func (w *invitationMailWorker) Work(ctx context.Context, job *river.Job[invitati
 
 // NextRetry implements river.Worker.
 func (w *invitationMailWorker) NextRetry(job *river.Job[invitationMailArgs]) time.Time {
+	return mailRetry(job.Attempt)
+}
+
+type confirmationMailArgs struct {
+	Link string `json:"link"`
+}
+
+// Kind implements river.JobArgs.
+func (confirmationMailArgs) Kind() string { return "confirmation_mail" }
+
+type confirmationMailWorker struct {
+	river.WorkerDefaults[confirmationMailArgs]
+	mail Mail
+}
+
+// Work implements river.Worker.
+func (w *confirmationMailWorker) Work(ctx context.Context, job *river.Job[confirmationMailArgs]) error {
+	return w.mail.SendConfirmation(ctx, job.Args.Link)
+}
+
+// NextRetry implements river.Worker.
+func (w *confirmationMailWorker) NextRetry(job *river.Job[confirmationMailArgs]) time.Time {
+	return mailRetry(job.Attempt)
+}
+
+type emailChangedMailArgs struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Kind implements river.JobArgs.
+func (emailChangedMailArgs) Kind() string { return "email_changed_mail" }
+
+type emailChangedMailWorker struct {
+	river.WorkerDefaults[emailChangedMailArgs]
+	mail Mail
+}
+
+// Work implements river.Worker.
+func (w *emailChangedMailWorker) Work(ctx context.Context, job *river.Job[emailChangedMailArgs]) error {
+	return w.mail.SendEmailChanged(ctx, job.Args.Before, job.Args.After)
+}
+
+// NextRetry implements river.Worker.
+func (w *emailChangedMailWorker) NextRetry(job *river.Job[emailChangedMailArgs]) time.Time {
 	return mailRetry(job.Attempt)
 }

@@ -35,6 +35,7 @@ type Token struct {
 	UserAgent  string
 	RemoteAddr string
 	SeenAt     *time.Time
+	Email      string // that a link confirms
 }
 
 // CountAccounts counts all accounts.
@@ -141,6 +142,20 @@ func (t *Tx) HoldAccount(id string) (Account, error) {
 // SetPassword writes an account's password hash.
 func (t *Tx) SetPassword(id, encoded string) error {
 	return t.db.Model(&Account{}).Where("id = ?", id).UpdateColumn("password_hash", encoded).Error
+}
+
+// SetProfile writes an account's name and its lower-case address. ErrDuplicate if another account has the address.
+func (t *Tx) SetProfile(id, name, email string) error {
+	return t.db.Model(&Account{}).Where("id = ?", id).
+		UpdateColumns(map[string]any{"name": name, "email": email}).Error
+}
+
+// TokenByID finds a token of the kind that is neither expired nor used at now.
+func (t *Tx) TokenByID(kind, id string, now time.Time) (Token, error) {
+	var token Token
+	return token, t.db.
+		Where("kind = ? AND id = ? AND used_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", kind, id, now).
+		Take(&token).Error
 }
 
 // held locks the rows that a query reads until the transaction ends.

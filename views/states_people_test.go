@@ -114,6 +114,34 @@ func teamStates() []state {
 // accountStates are the pages of the settings of an account.
 func accountStates() []state {
 	return []state{
+		{"profile", account.ProfilePage(account.Profile{
+			Page:        of("Your account"),
+			Name:        ui.Value{Text: "Ana Lopez"},
+			Email:       ui.Value{Text: "ana@example.com"},
+			Unconfirmed: "ana@lopez.example",
+			Mails:       true,
+			Has:         true,
+		})},
+		{"profile-wrong", account.ProfilePage(account.Profile{
+			Page: of("Your account"),
+			Name: ui.Value{Error: "Give a name of 1 to 80 characters."},
+			Email: ui.Value{
+				Text:  "ben@example.com",
+				Error: "Sign in with it, or use another address.",
+			},
+			Has:           true,
+			PasswordError: "This is not the password you have now.",
+		})},
+		{"confirm-email", account.ConfirmationPage(account.Confirmation{
+			Page:   out("New e-mail address", "/email/code"),
+			Action: "/email/code",
+			Email:  "ana@lopez.example",
+		})},
+		{"confirm-email-over", account.ConfirmationOverPage(out("This link is over", "/account"))},
+		{"confirmed-email", account.ConfirmedPage(account.Confirmation{
+			Page:  out("New e-mail address", "/email/code"),
+			Email: "ana@lopez.example",
+		})},
 		{"account", account.PasswordPage(account.Password{
 			Page:              of("Password"),
 			Has:               true,

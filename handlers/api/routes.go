@@ -61,6 +61,8 @@ func (h *Handler) accountRoutes(api huma.API) {
 	route(h, api, "end-session", "DELETE", "/api/v1/sessions/{session}", 204, "End a session", h.endSession)
 	route(h, api, "end-other-sessions", "POST", "/api/v1/sessions/end-others", 200,
 		"End all other sessions", h.endOtherSessions)
+	route(h, api, "update-account", "PATCH", "/api/v1/account", 200, "Change the account's name or e-mail address",
+		h.updateAccount)
 	route(h, api, "get-account-deletion", "GET", "/api/v1/account/deletion", 200,
 		"Show what deleting the account takes along", h.getAccountDeletion)
 	route(h, api, "delete-account", "POST", "/api/v1/account/delete", 204,

@@ -19,7 +19,7 @@ func (h *Handler) showPassword(v *visit) (web.Answer, error) {
 func (h *Handler) passwordForm(v *visit) (account.Password, error) {
 	ways, err := h.Accounts.SignInMethods(v.ctx(), v.who)
 	return account.Password{
-		Page:              v.shell("Password", "/account"),
+		Page:              v.shell("Password", "/account/password"),
 		Has:               ways.Password,
 		MinPasswordLength: accounts.MinPassword,
 	}, err
@@ -37,7 +37,7 @@ func (h *Handler) savePassword(v *visit) (web.Answer, error) {
 		if err := h.rotateSession(v); err != nil {
 			return web.Answer{}, err
 		}
-		return v.done("password", "/account")
+		return v.done("password", "/account/password")
 	}
 	m, failed := h.passwordForm(v)
 	if failed != nil {

@@ -172,6 +172,7 @@ var flashes = map[string]ui.Notice{
 	"role":          {Tone: ui.Good, Text: "The role is changed, with effect at once."},
 	"removed":       {Tone: ui.Good, Text: "The member is removed from the team."},
 	"left":          {Tone: ui.Good, Text: "You have left the team."},
+	"email_mailed":  {Tone: ui.Good, Text: "A link is on its way to the new address. It works for an hour."},
 	"mailed":        {Tone: ui.Good, Text: "The invitation is on its way by mail. Its link works for 7 days."},
 	"uninvited":     {Tone: ui.Good, Text: "The invitation is revoked. Its link no longer works."},
 	"password":      {Tone: ui.Good, Text: "The password is saved. All other sessions are signed out."},

@@ -40,6 +40,8 @@ func (h *Handler) signInPages(p pageRouter) {
 	p.open("POST", "/recover", h.mailRecovery)
 	p.open("GET", "/recover/:code", h.showRecovery)
 	p.open("POST", "/recover/:code", h.saveRecovered)
+	p.open("GET", "/email/:code", h.showConfirmation)
+	p.open("POST", "/email/:code", h.confirmEmail)
 	p.open("GET", "/docs", h.showDocs)
 	p.open("GET", "/docs/:page", h.showDocsPage)
 	p.open("GET", "/docs/reference/:tag", h.showReference)
@@ -58,7 +60,9 @@ func (h *Handler) accountPages(p pageRouter) {
 
 	p.signedIn("POST", "/invite/:code", h.acceptInvite)
 
-	p.signedIn("GET", "/account", h.showPassword)
+	p.signedIn("GET", "/account", h.showProfile)
+	p.signedIn("POST", "/account", h.saveProfile)
+	p.signedIn("GET", "/account/password", h.showPassword)
 	p.signedIn("POST", "/account/password", h.savePassword)
 	p.signedIn("GET", "/account/delete", h.showDeleteAccount)
 	p.signedIn("POST", "/account/delete", h.deleteAccount)

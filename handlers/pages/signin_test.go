@@ -268,14 +268,14 @@ func TestSavePassword_revokeTokens(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
-		s.Get("/account").Shows(200, "Your account").Says("form", "Revoke my access tokens too")
+		s.Get("/account/password").Shows(200, "Your account").Says("form", "Revoke my access tokens too")
 		created := s.Submit("/settings/tokens", "name", "ci", "scopes", "read")
 		token := controlplane.Clean(created.Find("#new-token").Text())
 		works := func() int {
 			return controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/whoami", token, "").Status
 		}
 		s.Post("/account/password", "old_password", controlplane.Password, "password", "another four words").
-			LeadsTo("/account")
+			LeadsTo("/account/password")
 		if got := works(); got != 200 {
 			t.Errorf("the token answers %d though nothing was asked of it", got)
 		}
@@ -285,7 +285,7 @@ func TestSavePassword_revokeTokens(t *testing.T) {
 			"password", controlplane.Password,
 			"revoke_tokens", "true",
 		).
-			LeadsTo("/account")
+			LeadsTo("/account/password")
 		if got := works(); got != 401 {
 			t.Errorf("the token answers %d after it was revoked", got)
 		}

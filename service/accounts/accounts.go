@@ -37,6 +37,7 @@ const (
 	KindWorkspace = "workspace"
 	kindLink      = "link"
 	kindRecovery  = "recovery"
+	kindEmail     = "email"
 )
 
 const workspaceKeyPrefix = "pstw_"
@@ -155,19 +156,4 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 		Token:    token.ID,
 		HomeTeam: *token.TeamID,
 	}, nil
-}
-
-// Profile is what the dashboard shows of the signed-in account.
-type Profile struct {
-	Name  string
-	Email string
-}
-
-// ProfileOf returns an account's profile.
-func (s *Service) ProfileOf(ctx context.Context, account string) (Profile, error) {
-	a, err := s.DB.Read(ctx).AccountByID(account)
-	if err != nil {
-		return Profile{}, fmt.Errorf("accounts: profile of %s: %w", account, err)
-	}
-	return Profile{Name: a.Name, Email: a.Email}, nil
 }

@@ -30,6 +30,8 @@ type MailSender interface {
 type MailQueue interface {
 	EnqueueRecovery(ctx context.Context, tx *models.Tx, email, remoteAddr string) error
 	EnqueueInvitation(ctx context.Context, tx *models.Tx, invitation string) error
+	EnqueueConfirmation(ctx context.Context, tx *models.Tx, link string) error
+	EnqueueEmailChanged(ctx context.Context, tx *models.Tx, before, after string) error
 }
 
 // recoveryPause is the time within which an account is mailed one recovery link at most.
@@ -164,4 +166,61 @@ Open this link to join. It works once, until %[5]s.
 %[4]s
 
 If you do not expect this invitation, do nothing.
+`
+
+// SendConfirmation mails the link that confirms a new address, with a new code. It does nothing for one that is
+// over.
+func (s *Service) SendConfirmation(ctx context.Context, id string) error {
+	if !s.SendsMail() {
+		return nil
+	}
+	link, err := s.DB.Read(ctx).TokenByID(kindEmail, id, models.Now())
+	if errors.Is(err, models.ErrNotFound) {
+		return nil
+	}
+	code := newSecret()
+	if err == nil {
+		err = s.DB.Write(ctx, func(tx *models.Tx) error {
+			_, err := tx.SetTokenHash(id, hash(code))
+			return err
+		})
+	}
+	if err == nil {
+		err = s.Mail.Sender.Send(ctx, link.Email, "Confirm your new e-mail address",
+			fmt.Sprintf(confirmationText, s.Mail.PublicURL, s.Mail.PublicURL+"/email/"+code))
+	}
+	if err != nil {
+		return fmt.Errorf("accounts: mail a link for a new address: %w", err)
+	}
+	return nil
+}
+
+const confirmationText = `This address was entered as the new one of an account at
+%s
+
+Open this link within an hour to confirm it. It works once.
+
+%s
+
+If you did not enter it, do nothing: the account keeps its address.
+`
+
+// SendEmailChanged mails the old address of an account that it was replaced.
+func (s *Service) SendEmailChanged(ctx context.Context, before, after string) error {
+	if !s.SendsMail() {
+		return nil
+	}
+	err := s.Mail.Sender.Send(ctx, before, "Your e-mail address was changed",
+		fmt.Sprintf(emailChangedText, s.Mail.PublicURL, after))
+	if err != nil {
+		return fmt.Errorf("accounts: mail that an address was changed: %w", err)
+	}
+	return nil
+}
+
+const emailChangedText = `Your account at
+%s
+has a new e-mail address: %s
+
+If you did not change it, ask an operator of that installation for a link that sets a new password.
 `

@@ -36,6 +36,16 @@ func (o *outbox) EnqueueInvitation(_ context.Context, _ *models.Tx, id string) e
 	return nil
 }
 
+func (o *outbox) EnqueueConfirmation(_ context.Context, _ *models.Tx, link string) error {
+	o.queued = append(o.queued, link)
+	return nil
+}
+
+func (o *outbox) EnqueueEmailChanged(_ context.Context, _ *models.Tx, before, after string) error {
+	o.queued = append(o.queued, before+" became "+after)
+	return nil
+}
+
 func TestRequestRecovery(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}

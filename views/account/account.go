@@ -16,11 +16,42 @@ type Tab string
 
 // The tabs.
 const (
+	TabProfile  Tab = "profile"
 	TabPassword Tab = "password"
 	TabSessions Tab = "sessions"
 	TabLinked   Tab = "linked"
 	TabDelete   Tab = "delete"
 )
+
+// Profile changes the name and the e-mail address.
+type Profile struct {
+	Page          ui.Page
+	Name          ui.Value
+	Email         ui.Value
+	Unconfirmed   string // new address whose link has not been opened yet, "" for none
+	Mails         bool   // whether a new address is confirmed by mail
+	Has           bool   // a password, which a new address needs
+	PasswordError string
+	Error         string
+}
+
+func (m Profile) emailHint() string {
+	switch {
+	case m.Unconfirmed != "":
+		return "A link was mailed to " + m.Unconfirmed + ". Open it within an hour to use that address."
+	case m.Mails:
+		return "A new address gets a link by mail, and counts once you have opened it."
+	}
+	return "You sign in with it."
+}
+
+// Confirmation asks whether to use a new e-mail address.
+type Confirmation struct {
+	Page   ui.Page
+	Action string
+	Email  string
+	Error  string
+}
 
 // Deletion asks before the account is deleted.
 type Deletion struct {

@@ -1,0 +1,220 @@
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// EmailConfirmationTTL is the lifetime of a link that confirms a new e-mail address.
+const EmailConfirmationTTL = time.Hour
+
+var errConfirmationOver = fault.New(fault.Gone, "link_used",
+	"This link has been used, was replaced by a newer one, or has expired.")
+
+// Profile is the name and the e-mail address of an account.
+type Profile struct {
+	Name  string
+	Email string
+
+	// Unconfirmed is a new address to which a link was mailed that has not been opened yet, "" for none.
+	Unconfirmed string
+}
+
+// ProfileOf returns an account's profile.
+func (s *Service) ProfileOf(ctx context.Context, account string) (Profile, error) {
+	tx := s.DB.Read(ctx)
+	row, err := tx.AccountByID(account)
+	if err != nil {
+		return Profile{}, fmt.Errorf("accounts: profile of %s: %w", account, err)
+	}
+	out := Profile{Name: row.Name, Email: row.Email}
+	links, err := tx.TokensOf(kindEmail, account, models.Now())
+	if err != nil {
+		return Profile{}, fmt.Errorf("accounts: profile of %s: %w", account, err)
+	}
+	for _, link := range links {
+		out.Unconfirmed = link.Email
+	}
+	return out, nil
+}
+
+// ProfileChange changes an account. Fields that are nil stay as they are.
+type ProfileChange struct {
+	Name  *string
+	Email *string
+
+	// Password is the account's present one. A new address needs it, because links that set a new password
+	// are mailed there; an account without a password needs a session that began within freshFor.
+	Password string
+}
+
+// UpdateProfile changes the caller's account. Where this installation sends mail, a new address counts once the
+// link that is mailed to it has been opened; until then it is Profile.Unconfirmed. Elsewhere it counts at once.
+// Errors: Invalid, Conflict email_taken and sign_in_again, TooMany.
+func (s *Service) UpdateProfile(ctx context.Context, p access.Principal, in ProfileChange) (Profile, error) {
+	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
+		return Profile{}, err
+	}
+	in, err := in.normalized()
+	if err != nil {
+		return Profile{}, err
+	}
+	read := s.DB.Read(ctx)
+	account, err := read.AccountByID(p.Account)
+	if err != nil {
+		return Profile{}, fmt.Errorf("accounts: change %s: %w", p.Account, err)
+	}
+	if in.Email != nil && *in.Email == account.Email {
+		in.Email = nil
+	}
+	if in.Email != nil {
+		if err := s.provesItself(ctx, p, account, in.Password, "change your e-mail address"); err != nil {
+			return Profile{}, err
+		}
+		if _, err := read.AccountByEmail(*in.Email); !errors.Is(err, models.ErrNotFound) {
+			return Profile{}, cmp.Or[error](err, emailTaken())
+		}
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error { return s.changeProfile(ctx, tx, p, in) })
+	if err != nil {
+		return Profile{}, fmt.Errorf("accounts: change %s: %w", p.Account, err)
+	}
+	return s.ProfileOf(ctx, p.Account)
+}
+
+func (in ProfileChange) normalized() (ProfileChange, error) {
+	var wrong []fault.Field
+	if in.Name != nil {
+		name, fields := normalizeName(*in.Name)
+		in.Name, wrong = &name, fields
+	}
+	if in.Email != nil {
+		email := strings.ToLower(strings.TrimSpace(*in.Email))
+		in.Email = &email
+		if !validEmail(email) {
+			wrong = append(wrong, fault.Field{
+				Pointer: "/email",
+				Code:    "invalid_email",
+				Detail:  "This is not an e-mail address.",
+			})
+		}
+	}
+	return in, fault.InvalidFields(wrong)
+}
+
+func (s *Service) changeProfile(ctx context.Context, tx *models.Tx, p access.Principal, in ProfileChange) error {
+	before, err := tx.HoldAccount(p.Account)
+	if err != nil {
+		return err
+	}
+	after := before
+	if in.Name != nil {
+		after.Name = *in.Name
+	}
+	if in.Email != nil && s.SendsMail() {
+		if err := s.mailConfirmation(ctx, tx, p.Account, *in.Email); err != nil {
+			return err
+		}
+	} else if in.Email != nil {
+		after.Email = *in.Email
+	}
+	return saveProfile(tx, p, before, after)
+}
+
+// saveProfile writes the name and the address of an account. Links that were mailed to its old address stop
+// working.
+func saveProfile(tx *models.Tx, p access.Principal, before, after models.Account) error {
+	if before == after {
+		return nil
+	}
+	err := tx.SetProfile(after.ID, after.Name, after.Email)
+	if errors.Is(err, models.ErrDuplicate) {
+		return emailTaken()
+	}
+	if err == nil && before.Email != after.Email {
+		_, err = tx.DeleteTokensExcept(kindRecovery, after.ID, "")
+	}
+	if err != nil {
+		return err
+	}
+	return recordSelf(tx, p, after.ID, before, after)
+}
+
+// mailConfirmation replaces the account's links for a new address by one. Its code is set when it is mailed.
+func (s *Service) mailConfirmation(ctx context.Context, tx *models.Tx, account, email string) error {
+	if _, err := tx.DeleteTokensExcept(kindEmail, account, ""); err != nil {
+		return err
+	}
+	now := models.Now()
+	until := now.Add(EmailConfirmationTTL)
+	link := models.Token{
+		ID:        models.NewID("tok"),
+		Kind:      kindEmail,
+		AccountID: &account,
+		Email:     email,
+		Hash:      hash(newSecret()),
+		CreatedAt: now,
+		ExpiresAt: &until,
+	}
+	if err := tx.Insert(&link); err != nil {
+		return err
+	}
+	return s.Mail.Jobs.EnqueueConfirmation(ctx, tx, link.ID)
+}
+
+// UnconfirmedEmail returns the address that a link confirms, "" if the link does not work.
+func (s *Service) UnconfirmedEmail(ctx context.Context, code string) (string, error) {
+	link, err := s.DB.Read(ctx).TokenByHash(kindEmail, hash(code), models.Now())
+	if errors.Is(err, models.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("accounts: look up a link for a new address: %w", err)
+	}
+	return link.Email, nil
+}
+
+// ConfirmEmail sets the e-mail address of the account that a link is for, and mails its old address that it
+// changed. A link works once. It needs no session: the request for it was made with the password. Errors: Gone
+// link_used, Conflict email_taken.
+func (s *Service) ConfirmEmail(ctx context.Context, code string, from From) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		now := models.Now()
+		link, err := tx.TokenByHash(kindEmail, hash(code), now)
+		if errors.Is(err, models.ErrNotFound) || err == nil && link.AccountID == nil {
+			return errConfirmationOver
+		}
+		if err != nil {
+			return err
+		}
+		won, err := tx.UseToken(link.ID, now)
+		if err == nil && !won {
+			err = errConfirmationOver
+		}
+		if err != nil {
+			return err
+		}
+		before, err := tx.HoldAccount(*link.AccountID)
+		if err != nil {
+			return err
+		}
+		after := before
+		after.Email = link.Email
+		if err := saveProfile(tx, from.as(before.ID), before, after); err != nil || !s.SendsMail() {
+			return err
+		}
+		return s.Mail.Jobs.EnqueueEmailChanged(ctx, tx, before.Email, after.Email)
+	})
+	if err != nil {
+		return fmt.Errorf("accounts: confirm a new address: %w", err)
+	}
+	return nil
+}
