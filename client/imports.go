@@ -28,6 +28,7 @@ type Made struct {
 	Groups       int64 `json:"groups"`
 	Users        int64 `json:"users"`
 	Keys         int64 `json:"keys"`
+	Relations    int64 `json:"relations"`
 }
 
 // LeftOut is something that the new project does not have as the exported one had it.

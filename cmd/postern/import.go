@@ -25,9 +25,9 @@ func newImport(t terminal) *cobra.Command {
 		Short: "Make a project of an exported zip",
 		Long: `Make a project of an exported zip, in this or another Postern. The zip is verified
 first, as postern verify does. Versions, environments, access policies, limits, key
-types, tenants, people, groups and app clients are imported, and API keys by their
-hashes: keys that callers hold open the new project at once. Everything is imported, or
-nothing.
+types, tenants, people, groups, app clients and owners of objects are imported, and API
+keys by their hashes: keys that callers hold open the new project at once. Everything is
+imported, or nothing.
 
 What a zip cannot carry, such as secrets and signing keys, is listed before anything is
 written. With --dry-run, that is all this command does.`,
@@ -129,6 +129,7 @@ func printImport(w io.Writer, i client.Import) error {
 			{"providers", i.Made.Providers},
 			{"groups", i.Made.Groups},
 			{"users", i.Made.Users},
+			{"relations", i.Made.Relations},
 		} {
 			row("  "+line.noun, fmt.Sprint(line.n))
 		}

@@ -41,6 +41,7 @@ type madeOutput struct {
 	Groups       int64 `json:"groups"`
 	Users        int64 `json:"users"`
 	Keys         int64 `json:"keys"`
+	Relations    int64 `json:"relations" doc:"Who owns which object"`
 }
 
 type leftOutItem struct {

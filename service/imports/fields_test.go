@@ -21,7 +21,7 @@ var fates = map[string]string{
 		Frozen, GraceEndsAt, GrantTypes, Group, GroupID, Groups, Hash, ID, IP, Identities, InviteOnly, Issuer, Issuers,
 		JWKSURL, Key, KeyType, KeyTypes, Keyless, Kind, Label, Last4, Limits, List, LogoURL, LogoutURIs, Managed,
 		Mapped, Mappings, Match, MaxAge, Memberships, Method, Methods, Mode, Name, OldHash, Opaque, Origins, Owner,
-		Parents, Path, Prefix, Product, ProductID, ProductTitle, Project, ProviderID, Providers, ReadWriteScopes, OpenAPI,
+		Parents, Path, Prefix, Product, ProductID, ProductTitle, Project, ProviderID, Providers, ReadWriteScopes, OpenAPI, Relation, Object, User,
 		Publication, Validation,
 		RedirectURIs, RefreshFor, Role, Rules, Scope, Scopes, SecretHash, Settings, SignInDomains, State, Subject,
 		Target, Tenant,
@@ -62,6 +62,7 @@ func TestEveryFieldHasAFateInImports(t *testing.T) {
 	walk(reflect.TypeFor[snapshot.Project]())
 	walk(reflect.TypeFor[snapshot.Key]())
 	walk(reflect.TypeFor[snapshot.User]())
+	walk(reflect.TypeFor[snapshot.Relation]())
 	if len(seen) < 20 {
 		t.Errorf("only %d types were looked at", len(seen))
 	}

@@ -26,6 +26,7 @@ import (
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/projects"
+	"postern/service/relations"
 )
 
 // Service implements imports.
@@ -57,7 +58,7 @@ type Outcome struct {
 
 // Counts are the numbers of rows that an import made.
 type Counts struct {
-	Versions, Environments, KeyTypes, Tenants, AppClients, Providers, Groups, Users, Keys int64
+	Versions, Environments, KeyTypes, Tenants, AppClients, Providers, Groups, Users, Keys, Relations int64
 }
 
 // Item is something that the new project does not have as the exported one had it.
@@ -216,7 +217,7 @@ func (s *Service) check(ctx context.Context, p access.Principal, contents *bundl
 	return out, checkRows(ctx, contents, now)
 }
 
-// checkRows checks the people and keys, which are too many to be kept.
+// checkRows checks the people, keys and relations, which are too many to be kept.
 func checkRows(ctx context.Context, contents *bundle.Contents, now time.Time) error {
 	var wrong []fault.Field
 	project := contents.Project
@@ -244,6 +245,14 @@ func checkRows(ctx context.Context, contents *bundle.Contents, now time.Time) er
 			return err
 		}
 		if wrong = append(wrong, keys.CheckImported(k, project.KeyTypes, now)...); len(wrong) >= maxFields {
+			return fault.InvalidFields(wrong)
+		}
+	}
+	for r, err := range contents.Relations(ctx) {
+		if err != nil {
+			return err
+		}
+		if wrong = append(wrong, relations.CheckImported("/"+bundle.RelationsFile, r)...); len(wrong) >= maxFields {
 			break
 		}
 	}

@@ -60,7 +60,7 @@ func (w *work) ofOptions() (out []Item) {
 	case !options.Consumers:
 		out = append(out, Item{
 			Code:   "consumers_left_out",
-			Detail: "The export was made without consumers: it has no users, groups and keys. Export again with them.",
+			Detail: "The export was made without consumers: it has no users, groups, keys and owners of objects. Export again with them.",
 		})
 	case options.Keys == bundle.KeysNone:
 		out = append(out, Item{

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"postern/bundle"
 )
 
 var ofTenant = regexp.MustCompile(`^tenants/[^/]+/`)
 
 // isDocument reports whether a file of a zip is not generated from other files.
 func isDocument(name string) bool {
-	return name == "project-config.json" || name == "auth/refused.json" ||
+	return name == "project-config.json" || name == "auth/refused.json" || name == bundle.RelationsFile ||
 		strings.HasPrefix(name, "tenants/") && (strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".jsonl")) &&
 			!strings.Contains(name, "/scim/")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/service/login/providers"
 )
@@ -51,6 +52,38 @@ func (m *maker) people(to *made, t *snapshot.Tenant) {
 		to.users[t.ID] = append(to.users[t.ID], m.user(to.project.Clients[first:], d))
 	}
 	d.Users = int64(len(to.users[t.ID]))
+}
+
+// relations makes owners of every kind: users, app clients, owners of keys and users of other issuers.
+func (m *maker) relations(to *made) {
+	if m.maybe() {
+		return
+	}
+	for _, t := range to.project.Tenants {
+		owners := []string{"billing-service", " sub (https://idp0.example)", m.id("usr")}
+		for _, u := range to.users[t.ID] {
+			owners = append(owners, u.ID)
+		}
+		for _, c := range to.project.Clients {
+			if c.TenantID == t.ID {
+				owners = append(owners, c.ID)
+			}
+		}
+		for range m.IntN(20) {
+			to.relations = append(to.relations, snapshot.Relation{
+				TenantID: t.ID,
+				Tenant:   t.Name,
+				User:     owners[m.IntN(len(owners))],
+				Relation: policy.OwnerRelation,
+				Object:   fmt.Sprintf("%s:%s%d", m.pick("order", "a_b", "z-9"), m.pick("", "A/", "a%2F", "%C3%BC"), m.IntN(9)),
+			})
+		}
+	}
+	key := func(r snapshot.Relation) string {
+		return strings.Join([]string{r.TenantID, r.Object, r.Relation, r.User}, "\x00")
+	}
+	slices.SortFunc(to.relations, func(a, b snapshot.Relation) int { return strings.Compare(key(a), key(b)) })
+	to.relations = slices.Compact(to.relations)
 }
 
 func (m *maker) client(p *snapshot.Project, t snapshot.Tenant, n int) snapshot.AppClient {

@@ -15,11 +15,13 @@ import (
 	"postern/core/snapshot"
 )
 
-// made is a project that a random source described, with its keys and users.
+// made is a project that a random source described, with its keys, users and relations.
 type made struct {
 	project *snapshot.Project
 	keys    []snapshot.Key
 	users   map[string][]snapshot.User // by tenant id
+
+	relations []snapshot.Relation
 }
 
 // maker makes projects as the database of an installation could hold them: lists are in the
@@ -116,6 +118,7 @@ func (m *maker) build() made {
 	m.tenants(&out)
 	m.makeKeys(&out)
 	m.losses(p)
+	m.relations(&out)
 	slices.SortFunc(p.Clients, func(a, b snapshot.AppClient) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }

@@ -123,6 +123,19 @@ func (w *world) export(t *testing.T, id string, format bundle.Format) ([]byte, *
 				return err
 			}
 		}
+		names := map[string]string{}
+		for _, tenant := range project.Tenants {
+			names[tenant.ID] = tenant.Name
+		}
+		err = tx.ScanRelations(id, func(r *models.Relation) error {
+			of.relations = append(of.relations, snapshot.Relation{
+				TenantID: r.TenantID, Tenant: names[r.TenantID], User: r.User, Relation: r.Relation, Object: r.Object,
+			})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 		out = of.zip(t, format)
 		return nil
 	})
@@ -140,10 +153,15 @@ func (m made) zip(t *testing.T, format bundle.Format) []byte {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
+	var relations func(context.Context) iter.Seq2[snapshot.Relation, error]
+	if len(m.relations) > 0 {
+		relations = func(context.Context) iter.Seq2[snapshot.Relation, error] { return each(m.relations) }
+	}
 	_, err = bundle.Write(t.Context(), &out, bundle.Input{
-		Project:  m.project,
-		KeyCount: int64(len(m.keys)),
-		Keys:     func(context.Context) iter.Seq2[snapshot.Key, error] { return each(m.keys) },
+		Project:   m.project,
+		Relations: relations,
+		KeyCount:  int64(len(m.keys)),
+		Keys:      func(context.Context) iter.Seq2[snapshot.Key, error] { return each(m.keys) },
 		Users: func(_ context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
 			return each(m.users[t.ID])
 		},
@@ -260,6 +278,11 @@ func (m made) renameTenant(t *snapshot.Tenant, name string) {
 	for i := range m.keys {
 		if m.keys[i].TenantID == t.ID {
 			m.keys[i].Tenant = name
+		}
+	}
+	for i := range m.relations {
+		if m.relations[i].TenantID == t.ID {
+			m.relations[i].Tenant = name
 		}
 	}
 	t.Name = name

@@ -75,12 +75,12 @@ func newWork(
 	return w
 }
 
-// write makes everything in tx. In a dry run it writes no users and keys, and returns
+// write makes everything in tx. In a dry run it writes no users, keys and relations, and returns
 // errDryRun with the outcome.
 func write(ctx context.Context, tx *models.Tx, w *work) (Outcome, error) {
 	for _, step := range []func(context.Context, *models.Tx) error{
 		w.writeProject, w.writeVersions, w.writeKeyTypes, w.writeTenants, w.writeLogins, w.writeDirectories,
-		w.writeMappings, w.writeUsers, w.writeKeys, w.finish,
+		w.writeMappings, w.writeUsers, w.writeKeys, w.writeRelations, w.finish,
 	} {
 		if err := step(ctx, tx); err != nil {
 			return Outcome{}, err
@@ -163,10 +163,11 @@ func (w *work) finish(_ context.Context, tx *models.Tx) (err error) {
 		Object: w.row.ID,
 		Team:   w.team,
 		Detail: map[string]string{
-			"name":   w.row.Name,
-			"sha256": fmt.Sprintf("%x", w.out.SHA256),
-			"keys":   strconv.FormatInt(w.out.Made.Keys, 10),
-			"users":  strconv.FormatInt(w.out.Made.Users, 10),
+			"name":      w.row.Name,
+			"sha256":    fmt.Sprintf("%x", w.out.SHA256),
+			"keys":      strconv.FormatInt(w.out.Made.Keys, 10),
+			"users":     strconv.FormatInt(w.out.Made.Users, 10),
+			"relations": strconv.FormatInt(w.out.Made.Relations, 10),
 		},
 		After: w.out.Project,
 	})

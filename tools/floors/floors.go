@@ -61,7 +61,7 @@ var folders = []folder{
 	{path: "service/exports", floor: service, beside: []string{"service/access", "service/keys", "service/projects"}},
 	{path: "service/idempotency", floor: service},
 	{path: "service/imports", floor: service, beside: []string{
-		"service/access", "service/directory", "service/keys", "service/login", "service/projects",
+		"service/access", "service/directory", "service/keys", "service/login", "service/projects", "service/relations",
 	}},
 	{path: "service/introspection", floor: service, beside: []string{"service/login", "service/projects"}},
 	{path: "service/keys", floor: service, beside: []string{"service/access"}},
