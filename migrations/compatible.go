@@ -98,3 +98,12 @@ func recordCompatible(ctx context.Context, db *sql.DB, known int64) error {
 	}
 	return nil
 }
+
+// Applied returns the newest step that was applied to the database, 0 for none.
+func Applied(ctx context.Context, db *sql.DB, dialect Dialect) (int64, error) {
+	s, err := schemaOf(ctx, db, dialect)
+	if err != nil {
+		return 0, fmt.Errorf("migrations: read the schema's version: %w", err)
+	}
+	return s.applied, nil
+}

@@ -79,6 +79,8 @@ func newRoot(t terminal) *cobra.Command {
 	root.AddCommand(
 		newServe(t),
 		newMigrate(t),
+		newBackup(t),
+		newRestore(t),
 		newDemo(t),
 		newEcho(t),
 		newCreate(t),

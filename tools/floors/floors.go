@@ -55,6 +55,7 @@ var folders = []folder{
 	{path: "service/access", floor: service},
 	{path: "service/accounts", floor: service, beside: []string{"service/access"}},
 	{path: "service/audit", floor: service, beside: []string{"service/access"}},
+	{path: "service/backups", floor: service},
 	{path: "service/certificates", floor: service},
 	{path: "service/directory", floor: service, beside: []string{"service/access", "service/keys"}},
 	{path: "service/domains", floor: service, beside: []string{"service/access"}},
@@ -127,7 +128,7 @@ var libraries = []library{
 	{"code.dny.dev/ssrf", []string{"platform/egress"}},
 	{"github.com/go-jose", []string{"platform/federation", "service/login", "gateway/bearer"}},
 	{"filippo.io/bigmod", []string{"gateway/bearer"}},
-	{"filippo.io/age", []string{"bundle", "service/exports"}},
+	{"filippo.io/age", []string{"bundle", "service/backups", "service/exports"}},
 	{"golang.org/x/crypto/acme", []string{"service/certificates", "app"}}, // app: the name of its protocol (ALPN)
 	{"golang.org/x/oauth2", []string{"platform/federation", "service/login"}},
 	{"github.com/coreos/go-oidc", []string{"platform/federation", "service/login"}},

@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"postern/client"
+	"postern/testkit"
+)
+
+// TestBackupOfARunningServer follows docs/backup.md: a server is backed up while keys are
+// created, and what was acknowledged before works where the backup is restored.
+func TestBackupOfARunningServer(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	server := serve(t, data, "")
+	proxy := newProxy(t, server.URL)
+	api := connect(t, server.URL, proxy.WorkspaceKey)
+	before := createKeys(t, api, proxy.Project.ID, 5)
+
+	ctx, stop := context.WithCancel(t.Context())
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for ctx.Err() == nil {
+			_, err := api.CreateKey(ctx, proxy.Project.ID, client.NewKey{Owner: "later"})
+			if err != nil && ctx.Err() == nil {
+				t.Errorf("a key cannot be created during the backup: %v", err)
+				return
+			}
+		}
+	})
+	operator := newDesk(t)
+	operator.runs(t, "backup.md", "backup", dataDir(data))
+	stop()
+	writing.Wait()
+	if _, err := api.RevokeKey(t.Context(), before[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	operator.refused(t, "postern restore postern.age --identity backup.key", "another postern serve", dataDir(data))
+	server.end(t, syscall.SIGTERM)
+	operator.refused(t, "postern restore postern.age --identity backup.key", "is not overwritten", dataDir(data))
+
+	restored := filepath.Join(t.TempDir(), "restored")
+	operator.runs(t, "backup.md", "restore", dataDir(restored))
+	server = serve(t, restored, "")
+	for _, key := range before { // the revoked one as well: it was revoked after the backup
+		waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+	}
+	if _, err := connect(t, server.URL, proxy.WorkspaceKey).Project(t.Context(), proxy.Project.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDumpOfPostgreSQL follows docs/backup.md with the programs of PostgreSQL.
+func TestDumpOfPostgreSQL(t *testing.T) {
+	t.Parallel()
+	database, data := testkit.Postgres(t), t.TempDir() // data has the key of secrets
+	server := serve(t, data, database)
+	proxy := newProxy(t, server.URL)
+	keys := createKeys(t, connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 3)
+	operator := newDesk(t)
+	operator.runs(t, "backup.md", "pg_dump", "POSTERN_DATABASE_URL="+database)
+	server.end(t, syscall.SIGTERM)
+
+	empty := testkit.Postgres(t)
+	operator.runs(t, "backup.md", "pg_restore", "POSTERN_DATABASE_URL="+empty)
+	server = serve(t, data, empty)
+	for _, key := range keys {
+		waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+	}
+}
+
+func createKeys(t *testing.T, api *client.Client, project string, n int) []client.Key {
+	t.Helper()
+	var keys []client.Key
+	for range n {
+		key, err := api.CreateKey(t.Context(), project, client.NewKey{Owner: "billing"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// callAddress is the address of the proxy's first environment on a server, which may be
+// another one than the proxy was created on.
+func callAddress(server *process, proxy client.Proxy) string {
+	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
+	return server.Gateway + "/" + path + "/hello"
+}
