@@ -16,10 +16,18 @@ func TestAccessPolicy_withLogin(t *testing.T) {
 		code    string
 		status  bundle.Status
 	}{
-		"keys":                     {[]snapshot.Method{snapshot.APIKey}, false, "data.access_policy.document", bundle.Exact},
-		"keys beside a login":      {[]snapshot.Method{snapshot.APIKey}, true, "data.access_policy.document", bundle.Exact},
-		"tokens of other issuers":  {[]snapshot.Method{snapshot.JWT}, false, "data.access_policy.document", bundle.Exact},
-		"tokens of the app client": {[]snapshot.Method{snapshot.JWT}, true, "data.access_policy.with_login", bundle.Lossy},
+		"keys": {
+			[]snapshot.Method{snapshot.APIKey}, false, "data.access_policy.document", bundle.Exact,
+		},
+		"keys beside a login": {
+			[]snapshot.Method{snapshot.APIKey}, true, "data.access_policy.document", bundle.Exact,
+		},
+		"tokens of other issuers": {
+			[]snapshot.Method{snapshot.JWT}, false, "data.access_policy.document", bundle.Exact,
+		},
+		"tokens of the app client": {
+			[]snapshot.Method{snapshot.JWT}, true, "data.access_policy.with_login", bundle.Lossy,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := sampleInput()

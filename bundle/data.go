@@ -65,13 +65,14 @@ var dataTable = Table{
 		Note: "The path prefix stands in project-config.json."}},
 	snapshot.FeatureAccess: {
 		{Reason: "document", Status: Exact, How: inConfig,
-			Note: "Who may call stands in project-config.json: with which methods and credentials, and from which issuers."},
+			Note: "Who may call stands in project-config.json: with which methods and credentials, and from which " +
+				"issuers."},
 		{Reason: "with_login", Status: Lossy, How: inConfig + "; `auth/issuers.json` for tokens of app clients",
 			Note: "Who may call stands in project-config.json. Tokens of the project's app clients are accepted too: " +
-				"the public keys that verify those that were issued are in issuers.json, and what issues new ones and " +
-				"ends them before their time stays with the hosted service.",
-			Remedy: "Have the gateway you move to accept the tokens of the OpenID Connect provider that you move your " +
-				"applications to."},
+				"the public keys that verify those that were issued are in issuers.json, and what issues new ones " +
+				"and ends them before their time stays with the hosted service.",
+			Remedy: "Have the gateway you move to accept the tokens of the OpenID Connect provider that you move " +
+				"your applications to."},
 	},
 	snapshot.FeatureOwnerFallback: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The owner that calls without a key count against stands in project-config.json."}},
@@ -170,7 +171,8 @@ var dataTable = Table{
 		Note: "From where calls may come stands in project-config.json."}},
 	snapshot.FeatureTransform: {{Reason: "document", Status: Exact, How: "`transforms.json`",
 		Note: "The changes to requests and responses stand in transforms.json."}},
-	snapshot.FeatureRule: {{Reason: "document", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files beside it",
+	snapshot.FeatureRule: {{Reason: "document", Status: Exact,
+		How:  "`authz/rules.json`; for OpenFGA the files beside it",
 		Note: "What the route requires stands in rules.json, and for OpenFGA in model.fga and tuples.json."}},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,
 		How:  "`authz/rules.json`; for OpenFGA the files beside it",
@@ -186,8 +188,8 @@ var dataTable = Table{
 		Note: "The API specification is exported as an OpenAPI document: the imported one, or one generated from the " +
 			"configuration."}},
 	snapshot.FeatureValidation: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "Whether requests are validated stands in project-config.json, and what they are validated against in the " +
-			"OpenAPI document."}},
+		Note: "Whether requests are validated stands in project-config.json, and what they are validated against in " +
+			"the OpenAPI document."}},
 	snapshot.FeaturePublication: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "Who can read the OpenAPI document at the gateway stands in project-config.json."}},
 	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Status: Skipped, How: "not part of the data",

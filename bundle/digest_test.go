@@ -66,7 +66,13 @@ func TestDigestOfAnExportCountsEveryItem(t *testing.T) {
 
 func TestDigestIsBounded(t *testing.T) {
 	item := func(kind, id, name string) bundle.Item {
-		return bundle.Item{ID: kind + ":" + id, Kind: kind, Name: name, Status: bundle.Exact, Code: "data." + kind + ".row"}
+		return bundle.Item{
+			ID:     kind + ":" + id,
+			Kind:   kind,
+			Name:   name,
+			Status: bundle.Exact,
+			Code:   "data." + kind + ".row",
+		}
 	}
 	t.Run("names of a line", func(t *testing.T) {
 		var d bundle.Digest

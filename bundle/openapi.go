@@ -91,7 +91,8 @@ func (v *verifier) readDocuments(p *snapshot.Project, config projectDoc) error {
 			continue
 		case openAPIImported:
 		default:
-			return problem(configFile, "/versions/%d/openapi is %q, not %s", i, config.Versions[i].OpenAPI, openAPIImported)
+			return problem(configFile, "/versions/%d/openapi is %q, not %s", i, config.Versions[i].OpenAPI,
+				openAPIImported)
 		}
 		name := names.openAPIFile(&p.Versions[i])
 		text, err := v.read(name)

@@ -116,7 +116,8 @@ func (d userDoc) user() (snapshot.User, error) {
 	}
 	for _, c := range d.Consents {
 		u.Consents = append(u.Consents, snapshot.Consent{
-			ClientID: c.ClientID, Scope: c.Scope, CreatedAt: in.moment(&c.CreatedAt), UpdatedAt: in.moment(&c.UpdatedAt),
+			ClientID: c.ClientID, Scope: c.Scope, CreatedAt: in.moment(&c.CreatedAt),
+			UpdatedAt: in.moment(&c.UpdatedAt),
 		})
 	}
 	return u, in.err

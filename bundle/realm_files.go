@@ -81,10 +81,10 @@ func (b *Build) realm() []Part {
 }
 
 const (
-	realmDoc = "The app clients, identity providers, groups and users of the project as a realm that Keycloak imports " +
-		"at its start (`--import-realm`): copy it to `data/import` as `<realm>-realm.json`. User names are the ids of " +
-		"users, which stay the same. Secrets are `${NAME}`: Keycloak takes them from the environment variable of that " +
-		"name.\n"
+	realmDoc = "The app clients, identity providers, groups and users of the project as a realm that Keycloak " +
+		"imports at its start (`--import-realm`): copy it to `data/import` as `<realm>-realm.json`. User names are " +
+		"the ids of users, which stay the same. Secrets are `${NAME}`: Keycloak takes them from the environment " +
+		"variable of that name.\n"
 	realmUsersDoc = "More users of the realm: copy it to `data/import` as `<realm>-users-<number>.json`.\n"
 	callbacksDoc  = "The addresses to register with the app at each identity provider before users sign in at the " +
 		"exported realm.\n"
@@ -102,7 +102,8 @@ func hasProviders(clients []snapshot.AppClient) bool {
 const callbacksHead = `# Callback URLs
 
 An identity provider sends browsers back to addresses that are registered with the app there, and to no others. Before
-users of the tenant @TENANT@ sign in at the exported realm, register these. ` + "`KEYCLOAK`" + ` stands for the address of your
+users of the tenant @TENANT@ sign in at the exported realm, register these. ` +
+	"`KEYCLOAK`" + ` stands for the address of your
 Keycloak, such as https://login.example.com; ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
 
 | App client | Provider | Callback URL | Set in Keycloak's environment |

@@ -27,7 +27,13 @@ type relationDoc struct {
 }
 
 func (d relationDoc) relation() snapshot.Relation {
-	return snapshot.Relation{TenantID: d.TenantID, Tenant: d.Tenant, User: d.User, Relation: d.Relation, Object: d.Object}
+	return snapshot.Relation{
+		TenantID: d.TenantID,
+		Tenant:   d.Tenant,
+		User:     d.User,
+		Relation: d.Relation,
+		Object:   d.Object,
+	}
 }
 
 // HasRelations reports whether this export has who owns which object.

@@ -64,7 +64,8 @@ func TestRelationsLeave(t *testing.T) {
 	for name, text := range map[string]string{
 		bundle.RelationsFile: `{"tenant_id":"tnt_1","tenant":"default","object":"order:42","relation":"owner",` +
 			`"user":"billing-service"}` + "\n",
-		"authz/tuples.json":     `{"user":"user:billing-service","relation":"owner","object":"object:tnt_1.order%3A42"}`,
+		"authz/tuples.json": `{"user":"user:billing-service","relation":"owner",` +
+			`"object":"object:tnt_1.order%3A42"}`,
 		"MIGRATION-REPORT.json": `"code":"data.object_ownership.document"`,
 		"SCHEMA.md":             "## `authz/relations.jsonl`",
 	} {
@@ -114,13 +115,16 @@ func TestWriteRefusesRelationsThatCannotBe(t *testing.T) {
 }
 
 func TestVerifyRefusesChangedRelations(t *testing.T) {
-	data, _ := write(t, withOwners(relation("default", "usr_a01", "order:42"), relation("default", "usr_a02", "order:43")))
+	data, _ := write(t, withOwners(relation("default", "usr_a01", "order:42"),
+		relation("default", "usr_a02", "order:43")))
 	for name, c := range map[string]change{
-		"an owner":     {file: bundle.RelationsFile, old: "usr_a01", new: "usr_a09", entry: "authz/tuples.json"},
-		"a tuple":      {file: "authz/tuples.json", old: "usr_a01", new: "usr_a09", entry: "authz/tuples.json"},
-		"the script":   {file: "authz/load.sh", old: "umask 077", new: "umask 000", entry: "authz/load.sh"},
-		"out of order": {file: bundle.RelationsFile, old: "order:42", new: "order:44", entry: bundle.RelationsFile, says: "out of order"},
-		"a field":      {file: bundle.RelationsFile, old: `"tenant_id"`, new: `"x":1,"tenant_id"`, entry: bundle.RelationsFile, says: "line 1"},
+		"an owner":   {file: bundle.RelationsFile, old: "usr_a01", new: "usr_a09", entry: "authz/tuples.json"},
+		"a tuple":    {file: "authz/tuples.json", old: "usr_a01", new: "usr_a09", entry: "authz/tuples.json"},
+		"the script": {file: "authz/load.sh", old: "umask 077", new: "umask 000", entry: "authz/load.sh"},
+		"out of order": {file: bundle.RelationsFile, old: "order:42", new: "order:44", entry: bundle.RelationsFile,
+			says: "out of order"},
+		"a field": {file: bundle.RelationsFile, old: `"tenant_id"`, new: `"x":1,"tenant_id"`,
+			entry: bundle.RelationsFile, says: "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			names, files := unzip(t, data)

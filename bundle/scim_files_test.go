@@ -38,8 +38,11 @@ func withUsers(n int64) bundle.Input {
 		return func(yield func(snapshot.User, error) bool) {
 			for i := range n {
 				u := snapshot.User{
-					ID: fmt.Sprintf("usr_%09d", i), Name: "A person", State: "active", CreatedAt: sample.Base, UpdatedAt: sample.Base,
-					Memberships: []snapshot.Membership{{GroupID: fmt.Sprint("grp_", i%10), Role: "member", CreatedAt: sample.Base}},
+					ID: fmt.Sprintf("usr_%09d", i), Name: "A person", State: "active", CreatedAt: sample.Base,
+					UpdatedAt: sample.Base,
+					Memberships: []snapshot.Membership{
+						{GroupID: fmt.Sprint("grp_", i%10), Role: "member", CreatedAt: sample.Base},
+					},
 				}
 				if !yield(u, nil) {
 					return

@@ -80,20 +80,21 @@ func (b *Build) secrets() []Part {
 			return b.writeSecrets(w)
 		}}}
 	}
-	return []Part{{Name: sealedFile, Doc: sealedFileDoc, Random: true, Write: func(_ context.Context, w io.Writer) error {
-		recipient, err := ParseRecipient(b.Options.Recipient)
-		if err != nil {
-			return err
-		}
-		sealed, err := age.Encrypt(w, recipient)
-		if err != nil {
-			return fmt.Errorf("bundle: encrypt secrets: %w", err)
-		}
-		if err := b.writeSecrets(sealed); err != nil {
-			return err
-		}
-		return sealed.Close()
-	}}}
+	return []Part{{Name: sealedFile, Doc: sealedFileDoc, Random: true,
+		Write: func(_ context.Context, w io.Writer) error {
+			recipient, err := ParseRecipient(b.Options.Recipient)
+			if err != nil {
+				return err
+			}
+			sealed, err := age.Encrypt(w, recipient)
+			if err != nil {
+				return fmt.Errorf("bundle: encrypt secrets: %w", err)
+			}
+			if err := b.writeSecrets(sealed); err != nil {
+				return err
+			}
+			return sealed.Close()
+		}}}
 }
 
 func (b *Build) writeSecrets(w io.Writer) error {

@@ -34,7 +34,8 @@ func TestSecretsLeaveWhenAskedFor(t *testing.T) {
 	}
 	_, files := unzip(t, data)
 	for _, item := range []string{
-		"upstream_header:env_1:X-Token", "client_certificate:env_1", "call_signing:prj_0000000000sample", "token_introspection:ver_1",
+		"upstream_header:env_1:X-Token", "client_certificate:env_1", "call_signing:prj_0000000000sample",
+		"token_introspection:ver_1",
 		"identity_provider:cli_1:idp_1",
 	} {
 		if !strings.Contains(files["secrets.json"], `"item": "`+item+`"`) {

@@ -60,7 +60,8 @@ var (
 		Reason: "without_secret",
 		Status: Lossy,
 		How:    "`auth/providers.json`, without the secret",
-		Note:   "All settings of the provider stand in providers.json, except the secret of the app registered with it.",
+		Note: "All settings of the provider stand in providers.json, except the secret of the app registered with " +
+			"it.",
 		Remedy: registerCallback,
 	}
 	// PublicProvider is an identity provider without a secret.
@@ -162,9 +163,9 @@ var (
 		Reason: "some_included",
 		Status: Lossy,
 		How:    "`secrets.json`",
-		Note: "The secrets that others gave to the team are in secrets.json, encrypted if a recipient was given. Those " +
-			"of the service are not: keys and secrets of app clients travel as hashes, and workspace keys, claim codes, " +
-			"passwords and the keys that sign tokens not at all.",
+		Note: "The secrets that others gave to the team are in secrets.json, encrypted if a recipient was given. " +
+			"Those of the service are not: keys and secrets of app clients travel as hashes, and workspace keys, " +
+			"claim codes, passwords and the keys that sign tokens not at all.",
 		Remedy: "Delete the file when its secrets are where they are needed.",
 	}
 )

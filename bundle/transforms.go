@@ -115,11 +115,13 @@ func (v *verifier) readTransforms(p *snapshot.Project) error {
 		for j := range p.Versions {
 			if p.Versions[j].ID == one.ID {
 				p.Versions[j].Transforms = snapshot.Transforms{
-					Request:      one.Request.changes(headersOf),
-					Query:        one.Request.changes(queryOf),
-					RequestBody:  one.Request.changes(bodyOf),
-					Response:     one.Response.changes(headersOf),
-					ResponseBody: snapshot.BodyChanges{Changes: one.Response.changes(bodyOf), Types: one.Response.types()},
+					Request:     one.Request.changes(headersOf),
+					Query:       one.Request.changes(queryOf),
+					RequestBody: one.Request.changes(bodyOf),
+					Response:    one.Response.changes(headersOf),
+					ResponseBody: snapshot.BodyChanges{
+						Changes: one.Response.changes(bodyOf), Types: one.Response.types(),
+					},
 				}
 				found = true
 			}

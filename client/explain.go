@@ -40,5 +40,6 @@ func (c *Client) Explain(ctx context.Context, project string, q Question) (Expla
 			query.Set(name, value)
 		}
 	}
-	return exchange[Explanation](ctx, c, http.MethodGet, nil, "?"+query.Encode(), []string{"api", "v1", "projects", project, "explain"})
+	return exchange[Explanation](ctx, c, http.MethodGet, nil, "?"+query.Encode(),
+		[]string{"api", "v1", "projects", project, "explain"})
 }

@@ -53,7 +53,8 @@ func (c *Client) DownloadLedger(ctx context.Context, id string, w io.Writer) err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case from.failed != nil: // also of a response that ended early
-		return fault.New(fault.Unavailable, "download_cut_off", "The download broke off. Try again.").Because(from.failed)
+		return fault.New(fault.Unavailable, "download_cut_off", "The download broke off. Try again.").
+			Because(from.failed)
 	case err != nil:
 		return fmt.Errorf("write the ledger: %w", err)
 	}

@@ -162,8 +162,10 @@ func TestWaitExport_stream(t *testing.T) {
 			polls:  true,
 		},
 		"another answer": {
-			stream: func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, `{"id":"exp_1","state":"building"}`) },
-			polls:  true,
+			stream: func(w http.ResponseWriter, _ *http.Request, _ int) {
+				send(w, `{"id":"exp_1","state":"building"}`)
+			},
+			polls: true,
 		},
 		"cut off, and then refused": {
 			stream: func(w http.ResponseWriter, _ *http.Request, n int) {

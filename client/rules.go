@@ -55,7 +55,7 @@ func (c *Client) ShadowRefusals(ctx context.Context, project, version string) ([
 	type page struct {
 		Items []ShadowRefusal `json:"items"`
 	}
-	found, err := call[page](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project, "versions", version, "rules",
-		"shadow")
+	found, err := call[page](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project, "versions",
+		version, "rules", "shadow")
 	return found.Items, err
 }

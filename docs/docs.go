@@ -102,7 +102,8 @@ func (s *Site) renderPage(slug string, titles map[string]string) (*Page, error) 
 			extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute),
 		)),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(&blocks{site: s, titles: titles}, 100))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(&blocks{site: s, titles: titles},
+			100))),
 	)
 	tree := markdown.Parser().Parse(text.NewReader(source))
 	page := &Page{Slug: slug}

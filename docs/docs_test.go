@@ -130,7 +130,8 @@ func TestSearch(t *testing.T) {
 			}
 		case len(hits) == 0:
 			t.Errorf("%q found nothing", query)
-		case !slices.ContainsFunc(hits[:min(len(hits), 5)], func(h docs.Hit) bool { return strings.HasPrefix(h.URL, want) }):
+		case !slices.ContainsFunc(hits[:min(len(hits), 5)],
+			func(h docs.Hit) bool { return strings.HasPrefix(h.URL, want) }):
 			t.Errorf("%q found first %s, want %s", query, hits[0].URL, want)
 		}
 	}

@@ -98,7 +98,8 @@ func ReadReference(document []byte, control string) (*Reference, error) {
 			if tags[slug] == nil {
 				tags[slug] = &Tag{Slug: slug, Title: title}
 			}
-			tags[slug].Operations = append(tags[slug].Operations, d.operation(strings.ToUpper(method), path, in, control))
+			tags[slug].Operations = append(tags[slug].Operations,
+				d.operation(strings.ToUpper(method), path, in, control))
 		}
 	}
 	r := &Reference{}

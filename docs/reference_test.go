@@ -22,7 +22,8 @@ const document = `{
     "In": {"type": "object", "required": ["mode"], "properties": {
       "mode": {"type": "string", "enum": ["now", "later"]}, "grace": {"type": ["integer", "null"]}}},
     "Out": {"type": "object", "properties": {"keys": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}}}},
-    "Key": {"type": "object", "properties": {"ends": {"type": "string", "format": "date-time", "description": "Its end"}}}
+    "Key": {"type": "object",
+      "properties": {"ends": {"type": "string", "format": "date-time", "description": "Its end"}}}
   }}
 }`
 

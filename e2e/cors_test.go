@@ -118,7 +118,8 @@ func TestSPA_callsAcrossOrigins(t *testing.T) {
 			return []string{app.origin, project} // the browser tells of refused calls
 		})
 		const token = `{headers: {Authorization: "Bearer " +
-			JSON.parse(sessionStorage.getItem(Object.keys(sessionStorage).find((k) => k.startsWith("oidc.user:")))).access_token}}`
+			JSON.parse(sessionStorage.getItem(
+				Object.keys(sessionStorage).find((k) => k.startsWith("oidc.user:")))).access_token}}`
 		if got := p.fetches(project+"/orders", token); got != "kept from the page" {
 			t.Errorf("without CORS: %s", got)
 		}
@@ -134,7 +135,8 @@ func TestSPA_callsAcrossOrigins(t *testing.T) {
 		if got := p.fetches(project+"/orders", token); got != "200 forwarded" {
 			t.Errorf("the first call across origins: %s", got)
 		}
-		if got := p.fetches(project+"/orders", `{headers: {Authorization: "Bearer x.y.z"}}`); got != "401 invalid_token" {
+		if got := p.fetches(project+"/orders",
+			`{headers: {Authorization: "Bearer x.y.z"}}`); got != "401 invalid_token" {
 			t.Errorf("a wrong token: %s", got)
 		}
 	})

@@ -19,7 +19,8 @@ func TestProject_deletedForGood(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, server := testkit.NewUpstream(t), start(t, databaseURL)
-		visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")
+		visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password",
+			"four unrelated words")
 		made := createProxy(t, server.Config.PublicURL, upstream.URL)
 		address, key := made.Project.Environments[0].URL, made.APIKeys["prod"].Key
 

@@ -172,7 +172,8 @@ func TestExport_followedByStream(t *testing.T) {
 			t.Helper()
 			now := time.Now()
 			row := models.Export{
-				ID: id, LeaseID: "try_1", LeaseUntil: &now, Part: "tenants/default/keys/keys.jsonl", RowsDone: done, RowsTotal: 9,
+				ID: id, LeaseID: "try_1", LeaseUntil: &now, Part: "tenants/default/keys/keys.jsonl",
+				RowsDone: done, RowsTotal: 9,
 			}
 			err := db.Write(t.Context(), func(tx *models.Tx) error {
 				if _, err := tx.LeaseExport(id, row.LeaseID, now, now); err != nil {

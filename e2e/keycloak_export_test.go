@@ -125,7 +125,8 @@ func checkClaims(t *testing.T, claims map[string]any, want map[string]string) {
 func offerOrders(t *testing.T, api *client.Client, project, app string) {
 	t.Helper()
 	_, err := api.SetAPIScopes(t.Context(), project, client.APIScopes{
-		Audience: "https://api.books.example", Scopes: []client.APIScope{{Name: "orders:read", Description: "read orders"}},
+		Audience: "https://api.books.example",
+		Scopes:   []client.APIScope{{Name: "orders:read", Description: "read orders"}},
 	})
 	if err == nil {
 		_, err = api.UpdateAppClient(t.Context(), app, client.AppClientChange{APIScopes: &[]string{"orders:*"}})

@@ -137,7 +137,8 @@ func checkScopes(t *testing.T, server *keycloak.Server) {
 	for _, one := range scopes {
 		texts[one.Name] = one.Attributes["consent.screen.text"]
 	}
-	if len(scopes) != 14 || texts["orders:read"] != strings.ToValidUTF8(sample.Nasty, "\ufffd") || texts["basic"] != "" {
+	if len(scopes) != 14 || texts["orders:read"] != strings.ToValidUTF8(sample.Nasty, "\ufffd") ||
+		texts["basic"] != "" {
 		t.Errorf("the client scopes are %q", texts)
 	}
 }

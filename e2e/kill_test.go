@@ -43,7 +43,8 @@ func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 		proxy := newProxy(t, server.URL)
 		addKeys(t, databaseURL, filepath.Join(data, "postern.db"), proxy.Project.ID)
 		queued := killDuringExport(t, server, proxy, exports, func() *process { return serve(t, data, databaseURL) })
-		finished := slices.DeleteFunc(names(t, exports), func(name string) bool { return filepath.Ext(name) == ".part" })
+		finished := slices.DeleteFunc(names(t, exports),
+			func(name string) bool { return filepath.Ext(name) == ".part" })
 
 		server = serve(t, data, databaseURL)
 		api := connect(t, server.URL, proxy.WorkspaceKey)

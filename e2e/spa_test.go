@@ -115,7 +115,8 @@ func TestSPA_signsIn(t *testing.T) {
 			t.Fatalf("%d calls arrived, want 1", len(calls))
 		}
 		subject := p.reads("#subject")
-		if got := calls[0].Headers.Get("X-Authenticated-Userid"); got != subject || !strings.HasPrefix(subject, "usr_") {
+		got := calls[0].Headers.Get("X-Authenticated-Userid")
+		if got != subject || !strings.HasPrefix(subject, "usr_") {
 			t.Errorf("the upstream sees the user %q, want %q", got, subject)
 		}
 		p.presses("Renew")

@@ -43,7 +43,8 @@ func TestWelcomeCode(t *testing.T) {
 func TestRecoveryCode(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		server := start(t, databaseURL)
-		visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")
+		visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password",
+			"four unrelated words")
 		code, err := app.RecoveryCode(t.Context(), server.Config, "ana@example.com")
 		if err != nil {
 			t.Fatal(err)

@@ -359,7 +359,8 @@ func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
 	for _, tc := range modeCases {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig(t, nil, tc.options...)
-			got := r.get("/shop/1.0.0/prod", append(tc.lines, "X-Consumer-ID: forged", "x_tenant_id: forged", "x-project-id: forged")...)
+			got := r.get("/shop/1.0.0/prod", append(tc.lines, "X-Consumer-ID: forged", "x_tenant_id: forged",
+				"x-project-id: forged")...)
 			if got.StatusCode != tc.status {
 				t.Fatalf("%d %s, want %d", got.StatusCode, got.body, tc.status)
 			}

@@ -46,17 +46,20 @@ func TestTransforms_requestBody(t *testing.T) {
 	for _, tc := range []struct{ name, contentType, body, want string }{
 		{"object", "application/json", `{"gone":1,"old":[1.50, {"a":"\u00e4/"}],"known":1,"text":"1","list":[1],` +
 			`"object":{"a":1},"number":12345678901234567890,"null":null,"empty":""}`,
-			`{"new":[1.50,{"a":"ä/"}],"known":"replaced","text":["1","2"],"list":[1,"2","3"],"object":{"a":1,"1":"1"},` +
+			`{"new":[1.50,{"a":"ä/"}],"known":"replaced",` +
+				`"text":["1","2"],"list":[1,"2","3"],"object":{"a":1,"1":"1"},` +
 				`"number":["x"],"empty":"","added":"a/b <c>","more":["1"]}`},
 		{"false", "application/json; charset=utf-8",
 			`{"no":false,"false":false,"known":false,"text":null,"list":{},"object":[]}`,
-			`{"no":false,"false":false,"known":"never","added":"a/b <c>","empty":"added","text":["2"],"list":["2","3"],` +
+			`{"no":false,"false":false,"known":"never","added":"a/b <c>",` +
+				`"empty":"added","text":["2"],"list":["2","3"],` +
 				`"object":["1"],"number":["x"],"more":["1"]}`},
 		{"repeated", "application/json", `{"gone":1,"known":1,"known":2,"gone":2,"a":1,"a":2,"text":"1"}`,
 			`{"known":"replaced","a":2,"text":["1","2"],"added":"a/b <c>","empty":"added","list":["2","3"],` +
 				`"object":["1"],"number":["x"],"more":["1"]}`},
-		{"empty", "application/json", "", `{"known":"never","added":"a/b <c>","empty":"added","text":["2"],"list":["2","3"],` +
-			`"object":["1"],"number":["x"],"more":["1"]}`},
+		{"empty", "application/json", "",
+			`{"known":"never","added":"a/b <c>","empty":"added","text":["2"],"list":["2","3"],` +
+				`"object":["1"],"number":["x"],"more":["1"]}`},
 		{"array", "application/json", `[{"gone":1}]`, `[{"gone":1}]`},
 		{"invalid", "application/json", `{"gone":1`, `{"gone":1`},
 		{"surrogate", "application/json", `{"gone":"\ud800"}`, `{"gone":"\ud800"}`},
@@ -71,15 +74,16 @@ func TestTransforms_requestBody(t *testing.T) {
 				"text=1&text=2&z=%2F"},
 		{"multipart", "multipart/form-data; boundary=b",
 			part("gone", "1") + part("old", "x") + part("known", "1") + file + "--b--\r\n",
-			part("known", "replaced") + file + part("new", "x") + part("added", "a/b <c>") + part("empty", "added") + "--b--\r\n"},
+			part("known", "replaced") + file + part("new", "x") + part("added", "a/b <c>") + part("empty", "added") +
+				"--b--\r\n"},
 		{"no multipart", "multipart/form-data; boundary=b", "gone", "gone"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, path rigOption) {
 				r := newRig(t, nil, path, withTransforms(snapshot.Transforms{RequestBody: bodyTransforms}))
 				for framing, sent := range framedBodies(tc.body) {
-					got := r.raw(request("POST", "/shop/1.0.0/prod/x", r.addr, "X-API-Key: "+r.key, "Content-Digest: sha-256=:x:",
-						"Content-Type: "+tc.contentType, framing) + sent)
+					got := r.raw(request("POST", "/shop/1.0.0/prod/x", r.addr, "X-API-Key: "+r.key,
+						"Content-Digest: sha-256=:x:", "Content-Type: "+tc.contentType, framing) + sent)
 					calls := r.upstreamCalls()
 					if got.StatusCode != 200 || len(calls) == 0 {
 						t.Fatalf("%s: %d %s", framing, got.StatusCode, got.body)
@@ -88,7 +92,8 @@ func TestTransforms_requestBody(t *testing.T) {
 					if !sameJSON(seen.body, tc.want) && !sameParts(seen.body, tc.want) {
 						t.Errorf("%s: the upstream got\n%.500s\nnot\n%.500s", framing, seen.body, tc.want)
 					}
-					if seen.body != tc.body && seen.length != int64(len(seen.body)) || seen.header.Get("Content-Digest") != "" {
+					if seen.body != tc.body && seen.length != int64(len(seen.body)) ||
+						seen.header.Get("Content-Digest") != "" {
 						t.Errorf("%s: length %d of %d bytes, %v", framing, seen.length, len(seen.body), seen.header)
 					}
 				}
@@ -141,8 +146,8 @@ func TestTransforms_requestBodyRefused(t *testing.T) {
 			code                             string
 		}{
 			{"announced", "application/json", "", "Content-Length: 10485760", 413, "body_too_large"},
-			{"announced, expecting 100", "application/json", "", "Content-Length: 10485760\r\nExpect: 100-continue", 413,
-				"body_too_large"},
+			{"announced, expecting 100", "application/json", "", "Content-Length: 10485760\r\nExpect: 100-continue",
+				413, "body_too_large"},
 			{"chunked", "application/json", large, "", 413, "body_too_large"},
 			{"arguments", "application/x-www-form-urlencoded", strings.Repeat("a&", 1000), "", 413, "body_too_large"},
 			{"string", "application/json", ` "a"`, "", 400, "bad_body"},
@@ -216,7 +221,8 @@ func TestTransforms_responseBody(t *testing.T) {
 		more                          http.Header
 	}{
 		{"object", "application/json", `{"gone":1,"old":{"id":12345678901234567890},"known":1,"no":false,"list":[1]}`,
-			`{"new":{"id":12345678901234567890},"known":2,"yes":false,"list":[1,3,"4"],"added":true,"zero":0}`, 200, nil},
+			`{"new":{"id":12345678901234567890},"known":2,"yes":false,"list":[1,3,"4"],"added":true,"zero":0}`, 200,
+			nil},
 		{"suffix", "Application/Problem+JSON; charset=utf-8", `{"code":"x"}`,
 			`{"code":"changed","added":true,"zero":0,"list":[3,"4"]}`, 404, nil},
 		{"array", "application/json", `[1]`, `[1]`, 200, nil},
@@ -264,7 +270,8 @@ func TestTransforms_responseBody(t *testing.T) {
 		onBothPaths(t, func(t *testing.T, path rigOption) {
 			r := newRig(t, upstream, path, withTransforms(snapshot.Transforms{ResponseBody: answerTransforms}))
 			got := r.get("/shop/1.0.0/prod/x", noKey)
-			want := `{"message":"Send an API key in the X-API-Key header.","code":"changed","added":true,"zero":0,"list":[3,"4"]}`
+			want := `{"message":"Send an API key in the X-API-Key header.","code":"changed",` +
+				`"added":true,"zero":0,"list":[3,"4"]}`
 			if got.StatusCode != 401 || !sameJSON(got.body, want) {
 				t.Errorf("%d %s", got.StatusCode, got.body)
 			}
@@ -360,7 +367,8 @@ func TestTransforms_besideBodies(t *testing.T) {
 			}, path, both)
 			conn := r.dial()
 			defer conn.Close()
-			_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod/x", r.addr, "X-API-Key: "+r.key, "Connection: close"))
+			_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod/x", r.addr, "X-API-Key: "+r.key,
+				"Connection: close"))
 			all, _ := io.ReadAll(conn)
 			if hints, rest, _ := strings.Cut(string(all), "\r\n\r\n"); !strings.HasPrefix(hints, "HTTP/1.1 103") ||
 				!strings.Contains(rest, "added") {
@@ -379,8 +387,8 @@ func TestTransforms_besideBodies(t *testing.T) {
 			}
 			post := request("POST", "/shop/1.0.0/prod/x", r.addr, "X-API-Key: "+r.key, "Content-Type: application/json",
 				"Transfer-Encoding: chunked")
-			r.wantCode("a larger body", r.raw(post+framedBodies(`{"a":"0123456789"}`)["Transfer-Encoding: chunked"]), 413,
-				"body_too_large")
+			r.wantCode("a larger body", r.raw(post+framedBodies(`{"a":"0123456789"}`)["Transfer-Encoding: chunked"]),
+				413, "body_too_large")
 			refused := r.get("/shop/1.0.0/prod/x", noKey)
 			r.wantCode("a refusal, unchanged", refused, 401, "credentials_required")
 		})

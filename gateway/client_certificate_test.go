@@ -112,7 +112,8 @@ func TestClientCertificate(t *testing.T) {
 		}
 		t.Run(way+", not asked for", func(t *testing.T) {
 			up := newMutual(t, tls.VersionTLS13, tls.NoClientCert)
-			r := newRig(t, nil, append([]rigOption{presenting(up, nil, newClientCertificate(t, "prod.test"))}, more...)...)
+			r := newRig(t, nil,
+				append([]rigOption{presenting(up, nil, newClientCertificate(t, "prod.test"))}, more...)...)
 			if got := r.get("/shop/1.0.0/prod/a"); got.StatusCode != 200 || got.body != "none" {
 				t.Errorf("%d, the upstream saw %q", got.StatusCode, got.body)
 			}

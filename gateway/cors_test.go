@@ -74,12 +74,13 @@ func TestCORS(t *testing.T) {
 		{"no page", severalOrigins, nil, 200, "Access-Control-Allow-Credentials: true\n" +
 			"Access-Control-Expose-Headers: ETag,Retry-After\nVary: Accept | Origin"},
 		{"refused", severalOrigins, []string{appPage, noKey}, 401, "Access-Control-Allow-Credentials: true\n" +
-			"Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: ETag,Retry-After\nVary: Origin"},
+			"Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: " +
+			"ETag,Retry-After\nVary: Origin"},
 		{"a default port", severalOrigins, []string{appPage + ":443"}, 200, "Access-Control-Allow-Credentials: true\n" +
 			"Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: ETag,Retry-After\n" +
 			"Vary: Accept | Origin"},
-		{"a prefix", severalOrigins, []string{appPage + ".evil.example"}, 200, "Access-Control-Allow-Credentials: true\n" +
-			"Access-Control-Expose-Headers: ETag,Retry-After\nVary: Accept | Origin"},
+		{"a prefix", severalOrigins, []string{appPage + ".evil.example"}, 200, "Access-Control-Allow-Credentials: " +
+			"true\nAccess-Control-Expose-Headers: ETag,Retry-After\nVary: Accept | Origin"},
 		{"one origin", oneOrigin, []string{appPage}, 200, passed +
 			"Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: X-Upstream\n" +
 			"Vary: Accept | Origin"},
@@ -90,7 +91,8 @@ func TestCORS(t *testing.T) {
 			"Access-Control-Allow-Origin: *\nAccess-Control-Expose-Headers: X-Upstream\nVary: Accept"},
 		{"any, refused", anyOrigin, []string{otherPage, noKey}, 401, "Access-Control-Allow-Origin: *"},
 		{"left to the upstream", snapshot.CORS{AppOrigins: true}, []string{otherPage}, 200, passed +
-			"Access-Control-Allow-Origin: https://upstream.example\nAccess-Control-Expose-Headers: X-Upstream\nVary: Accept"},
+			"Access-Control-Allow-Origin: https://upstream.example\nAccess-Control-Expose-Headers: X-Upstream\nVary: " +
+			"Accept"},
 		{"left to the upstream, refused", snapshot.CORS{AppOrigins: true}, []string{otherPage, noKey}, 401, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,11 +116,11 @@ func TestPreflights(t *testing.T) {
 		lines []string
 		want  string // "": it goes to the upstream, or is refused
 	}{
-		{"allowed", severalOrigins, "/orders", []string{appPage, asked, headers}, "Access-Control-Allow-Credentials: true\n" +
-			"Access-Control-Allow-Headers: Content-Type,X-API-Key\nAccess-Control-Allow-Methods: GET,POST\n" +
+		{"allowed", severalOrigins, "/orders", []string{appPage, asked, headers}, "Access-Control-Allow-Credentials: " +
+			"true\nAccess-Control-Allow-Headers: Content-Type,X-API-Key\nAccess-Control-Allow-Methods: GET,POST\n" +
 			"Access-Control-Allow-Origin: https://app.example\nAccess-Control-Max-Age: 600\nVary: Origin"},
-		{"not allowed", severalOrigins, "/orders", []string{otherPage, asked}, "Access-Control-Allow-Credentials: true\n" +
-			"Access-Control-Allow-Headers: Content-Type,X-API-Key\nAccess-Control-Allow-Methods: GET,POST\n" +
+		{"not allowed", severalOrigins, "/orders", []string{otherPage, asked}, "Access-Control-Allow-Credentials: " +
+			"true\nAccess-Control-Allow-Headers: Content-Type,X-API-Key\nAccess-Control-Allow-Methods: GET,POST\n" +
 			"Access-Control-Max-Age: 600\nVary: Origin"},
 		{"one origin", oneOrigin, "/orders", []string{appPage, asked, headers},
 			"Access-Control-Allow-Headers: x-one,x-two\nAccess-Control-Allow-Methods: GET\n" +
@@ -149,7 +151,8 @@ func TestPreflights(t *testing.T) {
 				if len(r.upstreamCalls()) > 0 {
 					t.Error("it reached the upstream")
 				}
-				if outcome.Step != gateway.StepCORS || outcome.Status != 200 || outcome.Owner != "" || outcome.Code != "" {
+				if outcome.Step != gateway.StepCORS || outcome.Status != 200 || outcome.Owner != "" ||
+					outcome.Code != "" {
 					t.Errorf("observed %+v", outcome)
 				}
 			})
@@ -173,7 +176,8 @@ func TestPreflights_emptyHeaders(t *testing.T) {
 		r := newRig(t, nil, withCORS(anyOrigin), path)
 		got := r.call("OPTIONS", "/shop/1.0.0/prod/x", otherPage, "Access-Control-Request-Method: PUT",
 			"Access-Control-Request-Headers:")
-		if lines := got.Header["Access-Control-Allow-Headers"]; got.StatusCode != 200 || len(lines) != 1 || lines[0] != "" {
+		lines := got.Header["Access-Control-Allow-Headers"]
+		if got.StatusCode != 200 || len(lines) != 1 || lines[0] != "" {
 			t.Errorf("%d, headers %q", got.StatusCode, lines)
 		}
 	})

@@ -27,12 +27,14 @@ func TestSigningDirectory(t *testing.T) {
 			}{
 				"below the gateway's address": {r.addr, "/shop" + directory, "GET", 200},
 				"at the project's host":       {"shop.proxy.test", directory, "GET", 200},
-				"normalized":                  {"shop.proxy.test", "/./.well-known//http-message-signatures-directory", "GET", 200},
-				"HEAD":                        {"shop.proxy.test", directory, "HEAD", 200},
-				"POST":                        {"shop.proxy.test", directory, "POST", 404},
-				"another project":             {"other.proxy.test", directory, "GET", 404},
-				"no project":                  {r.addr, directory, "GET", 404},
-				"longer":                      {"shop.proxy.test", directory + "/a", "GET", 404},
+				"normalized": {
+					"shop.proxy.test", "/./.well-known//http-message-signatures-directory", "GET", 200,
+				},
+				"HEAD":            {"shop.proxy.test", directory, "HEAD", 200},
+				"POST":            {"shop.proxy.test", directory, "POST", 404},
+				"another project": {"other.proxy.test", directory, "GET", 404},
+				"no project":      {r.addr, directory, "GET", 404},
+				"longer":          {"shop.proxy.test", directory + "/a", "GET", 404},
 			} {
 				t.Run(name, func(t *testing.T) {
 					got := r.raw(request(tt.method, tt.path, tt.host))
@@ -69,7 +71,8 @@ func TestSigningDirectory(t *testing.T) {
 }
 
 func TestSigningDirectoryOfADeletedProject(t *testing.T) {
-	r := newRig(t, nil, signed(signingKey("a", time.Time{})), withProject(func(p *snapshot.Project) { p.Deleted = true }))
+	r := newRig(t, nil, signed(signingKey("a", time.Time{})),
+		withProject(func(p *snapshot.Project) { p.Deleted = true }))
 	if got := r.get("/shop"+directory, noKey); got.StatusCode != http.StatusGone {
 		t.Errorf("%d %s", got.StatusCode, got.body)
 	}

@@ -32,7 +32,13 @@ func TestExplain(t *testing.T) {
 			"GET /a%2f..%2fb", "GET /../../..",
 		} {
 			method, path, _ := strings.Cut(at, " ")
-			q := policy.Question{ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: method, Path: path}
+			q := policy.Question{
+				ProjectID:   "prj_shop",
+				Version:     "1.0.0",
+				Environment: "prod",
+				Method:      method,
+				Path:        path,
+			}
 			if hash, have := hashes[name]; have {
 				q.KeyHash = &hash
 			}
@@ -42,7 +48,8 @@ func TestExplain(t *testing.T) {
 				if path == "/../../.." {
 					continue // leads to another address, which a question does not have
 				}
-				t.Errorf("%s %s: explained %q, called %d %q", name, at, got.Denial.Code, called.StatusCode, called.code())
+				t.Errorf("%s %s: explained %q, called %d %q", name, at, got.Denial.Code, called.StatusCode,
+					called.code())
 			}
 			if len(got.Steps) == 0 || got.DecidedBy == "" {
 				t.Errorf("%s %s: %+v", name, at, got)

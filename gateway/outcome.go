@@ -52,11 +52,13 @@ func (c *call) observe() {
 	c.cache.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
-		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status, Code: c.code, Step: c.step,
+		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status,
+		Code: c.code, Step: c.step,
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		InvalidAt: c.reported.operation, InvalidWhy: c.reported.problem,
-		TrackedRule: c.tracked.rule, Tracked: c.tracked.did, TrackedThing: c.tracked.object, MissReason: c.tracked.reason,
-		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
+		TrackedRule: c.tracked.rule, Tracked: c.tracked.did, TrackedThing: c.tracked.object,
+		MissReason: c.tracked.reason,
+		BytesIn:    c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, FirstByte: c.firstByte, Duration: c.gateway.since(c.start),
 	})
 }

@@ -103,18 +103,25 @@ func TestAnswersAreRemembered(t *testing.T) {
 	)
 	large := `{"data": {"id": 42, "x": "` + strings.Repeat("x", policy.MaxAnswer) + `"}}`
 	for name, tc := range map[string]struct{ answer, object, miss string }{
-		"length":            {created + lengthBody(order), "order:42", ""},
-		"chunked":           {created + chunked + chunkedBody(order[:9], order[9:]), "order:42", ""},
-		"until close":       {"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n" + order, "order:42", ""},
-		"text":              {created + lengthBody(`{"data": {"id": "a/b ü"}}`), "order:a%2Fb%20%C3%BC", ""},
-		"the last counts":   {created + lengthBody(`{"data": {"id": 1, "id": 2}}`), "order:2", ""},
-		"+json":             {strings.Replace(created, "application/json", "application/vnd.x+json; charset=utf-8", 1) + lengthBody(order), "order:42", ""},
-		"gzip":              {created + "Content-Encoding: gzip\r\n" + lengthBody(zipped(order)), "order:42", ""},
-		"gzip bomb":         {created + "Content-Encoding: gzip\r\n" + lengthBody(zipped(large)), "", "too_large"},
-		"broken gzip":       {created + "Content-Encoding: gzip\r\n" + lengthBody(order), "", "encoded"},
-		"brotli":            {created + "Content-Encoding: br\r\n" + lengthBody(order), "", "encoded"},
-		"twice":             {created + "Content-Encoding: gzip\r\nContent-Encoding: br\r\n" + lengthBody(order), "", "encoded"},
-		"HTML":              {"HTTP/1.1 201 Created\r\nContent-Type: text/html\r\n" + lengthBody(order), "", "not_json"},
+		"length":          {created + lengthBody(order), "order:42", ""},
+		"chunked":         {created + chunked + chunkedBody(order[:9], order[9:]), "order:42", ""},
+		"until close":     {"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n" + order, "order:42", ""},
+		"text":            {created + lengthBody(`{"data": {"id": "a/b ü"}}`), "order:a%2Fb%20%C3%BC", ""},
+		"the last counts": {created + lengthBody(`{"data": {"id": 1, "id": 2}}`), "order:2", ""},
+		"+json": {
+			strings.Replace(created, "application/json", "application/vnd.x+json; charset=utf-8", 1) +
+				lengthBody(order), "order:42", "",
+		},
+		"gzip":        {created + "Content-Encoding: gzip\r\n" + lengthBody(zipped(order)), "order:42", ""},
+		"gzip bomb":   {created + "Content-Encoding: gzip\r\n" + lengthBody(zipped(large)), "", "too_large"},
+		"broken gzip": {created + "Content-Encoding: gzip\r\n" + lengthBody(order), "", "encoded"},
+		"brotli":      {created + "Content-Encoding: br\r\n" + lengthBody(order), "", "encoded"},
+		"twice": {
+			created + "Content-Encoding: gzip\r\nContent-Encoding: br\r\n" + lengthBody(order), "", "encoded",
+		},
+		"HTML": {
+			"HTTP/1.1 201 Created\r\nContent-Type: text/html\r\n" + lengthBody(order), "", "not_json",
+		},
 		"no JSON":           {created + lengthBody(`{"data": `), "", "not_json"},
 		"no member":         {created + lengthBody(`{"data": [{"id": 42}]}`), "", "no_value"},
 		"null":              {created + lengthBody(`{"data": {"id": null}}`), "", "no_value"},
@@ -126,7 +133,9 @@ func TestAnswersAreRemembered(t *testing.T) {
 		"large and chunked": {created + chunked + chunkedBody(large), "", "too_large"},
 		"204":               {"HTTP/1.1 204 No Content\r\n\r\n", "", "no_body"},
 		"empty":             {created + lengthBody(""), "", "no_body"},
-		"400":               {"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n" + lengthBody(order), "", ""},
+		"400": {
+			"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n" + lengthBody(order), "", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, option rigOption) {
@@ -149,7 +158,8 @@ func TestAnswersAreRemembered(t *testing.T) {
 				if o.changes() != want {
 					t.Errorf("recorded %q, want %q", o.changes(), want)
 				}
-				if out := within(t, "the outcome", seen.got); out.MissReason != tc.miss || out.TrackedThing != tc.object {
+				out := within(t, "the outcome", seen.got)
+				if out.MissReason != tc.miss || out.TrackedThing != tc.object {
 					t.Errorf("observed %+v", out)
 				}
 			})
@@ -184,7 +194,8 @@ func TestTheEndOfAnAnswerWaitsForItsOwner(t *testing.T) {
 				}, withOwners(o), option)
 				conn := r.dial()
 				defer func() { _ = conn.Close() }()
-				_, _ = io.WriteString(conn, request("POST", shopOrders, r.addr, "X-API-Key: "+r.key, "Content-Length: 0"))
+				_, _ = io.WriteString(conn, request("POST", shopOrders, r.addr, "X-API-Key: "+r.key,
+					"Content-Length: 0"))
 				early := chunked || !r.netHTTPOnly // net/http buffers what has a length
 				if !early {
 					goOn()
@@ -232,8 +243,9 @@ func TestBrokenAnswersAreNotRemembered(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, option rigOption) {
 		target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 			if _, err := readHead(from); err == nil {
-				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"+
-					`{"data": {"id": 1}}`)
+				_, _ = io.WriteString(conn,
+					"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"+
+						`{"data": {"id": 1}}`)
 			}
 		})
 		o, seen := &owners{}, outcomes{make(chan gateway.Outcome, 10)}

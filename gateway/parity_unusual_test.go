@@ -139,7 +139,10 @@ func hostCases() []exchangeCase {
 			name:  "Host of the customer",
 			bytes: "GET /a?x=1 HTTP/1.1\r\nHost: API.example.com.:80\r\nX-API-Key: KEY\r\n\r\n",
 		},
-		{name: "Host of the customer at its root", bytes: "GET / HTTP/1.1\r\nHost: " + ownHost + "\r\nX-API-Key: KEY\r\n\r\n"},
+		{
+			name:  "Host of the customer at its root",
+			bytes: "GET / HTTP/1.1\r\nHost: " + ownHost + "\r\nX-API-Key: KEY\r\n\r\n",
+		},
 		{name: "Host in IPv6", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: [::1]:80\r\nX-API-Key: KEY\r\n\r\n"},
 	}
 }

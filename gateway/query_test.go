@@ -27,14 +27,16 @@ func TestTransforms_query(t *testing.T) {
 				"?old=2&old=1&new=3&flag":   "?added=1&b=never&flag=1&new=2&new=1&new=last",
 				"?known=1&b=%C3%A4+c&a%2F=": "?a%2F=&added=1&b=%C3%A4%20c&flag=1&known=a%20b%26c&new=last",
 			} {
-				key := "X-API-Key: " + changed.mint("prod", snapshot.Key{ID: "key_1", Owner: "app", Scopes: []string{"*"}})
+				key := "X-API-Key: " +
+					changed.mint("prod", snapshot.Key{ID: "key_1", Owner: "app", Scopes: []string{"*"}})
 				changed.call("GET", "/shop/1.0.0/prod/x"+sent, key)
 				if seen != "/base/x"+want {
 					t.Errorf("%q became %s, not %s", sent, seen, want)
 				}
 			}
 			untouched := newRig(t, upstream, append(more, withTransforms(everyTransform))...)
-			key := "X-API-Key: " + untouched.mint("prod", snapshot.Key{ID: "key_1", Owner: "app", Scopes: []string{"*"}})
+			key := "X-API-Key: " +
+				untouched.mint("prod", snapshot.Key{ID: "key_1", Owner: "app", Scopes: []string{"*"}})
 			if untouched.call("GET", "/shop/1.0.0/prod/x?b=+&a", key); seen != "/base/x?b=+&a" {
 				t.Errorf("without changes: %s", seen)
 			}

@@ -92,7 +92,8 @@ func TestShadowRefusalsAreObserved(t *testing.T) {
 			seen := outcomes{make(chan gateway.Outcome, 10)}
 			r := newRig(t, nil, withRules(shopRules), option, func(_ *rig, o *gateway.Options) { o.Observer = seen })
 			r.wantCode("in shadow", r.get("/shop/1.0.0/prod/shadow"), 200, "")
-			if got := within(t, "the outcome", seen.got); got.ShadowRule != "rul_shadow" || got.ShadowCode != "not_in_group" {
+			if got := within(t, "the outcome", seen.got); got.ShadowRule != "rul_shadow" ||
+				got.ShadowCode != "not_in_group" {
 				t.Errorf("%+v", got)
 			}
 			r.wantCode("no shadow", r.get("/shop/1.0.0/prod/x"), 200, "")

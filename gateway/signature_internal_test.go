@@ -21,7 +21,8 @@ func TestSignature(t *testing.T) {
 	s.cover("@authority", "example.com")
 	s.cover("content-type", " application/json\t") // white space around a value does not count
 	s.cover("content-length", "18")
-	input, value := s.sign(ed25519.NewKeyFromSeed(seed), signatureParams{created: 1618884473, keyID: "test-key-ed25519"})
+	input, value := s.sign(ed25519.NewKeyFromSeed(seed),
+		signatureParams{created: 1618884473, keyID: "test-key-ed25519"})
 	wantInput := `("date" "@method" "@path" "@authority" "content-type" "content-length");created=1618884473;` +
 		`keyid="test-key-ed25519"`
 	if input != wantInput {
@@ -36,7 +37,8 @@ func TestSignature(t *testing.T) {
 func TestSignerAt(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := &signer{keys: []signingKey{
-		{id: "first", from: began}, {id: "second", from: began.Add(time.Hour)}, {id: "third", from: began.Add(2 * time.Hour)},
+		{id: "first", from: began}, {id: "second", from: began.Add(time.Hour)},
+		{id: "third", from: began.Add(2 * time.Hour)},
 	}}
 	for name, tt := range map[string]struct {
 		after time.Duration

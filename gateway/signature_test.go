@@ -131,7 +131,8 @@ func TestCallSigningFindsChanges(t *testing.T) {
 		"another scope": func(s *seen) { s.header.Add("X-Authenticated-Scope", "admin") },
 		"no scope":      func(s *seen) { s.header.Del("X-Authenticated-Scope") },
 		"the time": func(s *seen) {
-			s.header.Set("Signature-Input", strings.Replace(s.header.Get("Signature-Input"), "created=1", "created=2", 1))
+			s.header.Set("Signature-Input", strings.Replace(s.header.Get("Signature-Input"), "created=1",
+				"created=2", 1))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,8 @@ func TestTransforms(t *testing.T) {
 			got := r.call("GET", "/shop/1.0.0/prod/x", key, "X-Gone: 1", "Cookie: a=b", "X-Old: 1", "x-old: 2",
 				"X-New: before", "X-Known: first", "X-Known: second", "X-Kept: kept")
 			wantHeader(t, "request", seen, map[string]string{
-				"X-Gone": "", "Cookie": "", "X-Old": "", "X-New": "both", "X-Kept": "kept", "X-Known": "replaced | appended",
+				"X-Gone": "", "Cookie": "", "X-Old": "", "X-New": "both", "X-Kept": "kept",
+				"X-Known":   "replaced | appended",
 				"X-Unknown": "", "X-Added": "it's: \"literal\" ${x}", "X-More": "1 | 2", "X-Consumer-Username": "app",
 			})
 			changed := map[string]string{
@@ -98,7 +99,9 @@ func TestTransforms_unclaimed(t *testing.T) {
 			Rename: []string{"X-Lure:Refresh"},
 			Add:    []string{"Refresh:0;url=https://evil.example", "X-Content-Type-Options:none", "X-Kept:1"},
 		}
-		upstream := func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Lure", "0;url=https://evil.example") }
+		upstream := func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Lure", "0;url=https://evil.example")
+		}
 		r := newRig(t, upstream, unclaimed, withTransforms(snapshot.Transforms{Response: changes}), path)
 		key := "X-API-Key: " + r.mint("prod", snapshot.Key{ID: "key_1", Owner: "app", Scopes: []string{"*"}})
 		shown := r.call("GET", "/shop/1.0.0/prod/x", key, "Accept: text/html")

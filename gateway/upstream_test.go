@@ -62,7 +62,8 @@ func TestUpstreamHeaders(t *testing.T) {
 				t.Fatalf("the upstream got %d calls", len(calls))
 			}
 			for name, want := range map[string]string{
-				"X-Upstream-Token": "secret", "Authorization": "Bearer key", "X-Api-Key": "other one", "X_upstream_token": "",
+				"X-Upstream-Token": "secret", "Authorization": "Bearer key", "X-Api-Key": "other one",
+				"X_upstream_token": "",
 			} {
 				if got := strings.Join(calls[0].header[name], ","); got != want {
 					t.Errorf("prod got %s %q, want %q", name, got, want)
@@ -138,7 +139,8 @@ func TestUpstreamHeadersThatCannotBeSent(t *testing.T) {
 			p := &snapshot.Project{ID: "prj_1", Name: "shop", Versions: []snapshot.Version{{
 				ID: "ver_1", Name: "1", Access: snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
 				Environments: []snapshot.Environment{{
-					ID: "env_prod", Name: "prod", Target: "http://up.example", Headers: []snapshot.UpstreamHeader{tt.header},
+					ID: "env_prod", Name: "prod", Target: "http://up.example",
+					Headers: []snapshot.UpstreamHeader{tt.header},
 				}},
 			}}}
 			err := g.Publish([]*snapshot.Project{p})

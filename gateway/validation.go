@@ -107,13 +107,14 @@ func explainValidation(out *policy.Explanation, at route, method string) {
 	}
 	m, described := d.requests.Find(method, at.rest)
 	if !described {
-		out.Skip(policy.ExplainValidate, "The OpenAPI document does not describe this route: requests are not validated.")
+		out.Skip(policy.ExplainValidate,
+			"The OpenAPI document does not describe this route: requests are not validated.")
 		return
 	}
 	problems := m.Path()
 	if len(problems) == 0 {
-		out.Skip(policy.ExplainValidate, "The path matches "+m.Name+" of the OpenAPI document. A question has no query, "+
-			"headers and body to validate.")
+		out.Skip(policy.ExplainValidate, "The path matches "+m.Name+" of the OpenAPI document. A question has no "+
+			"query, headers and body to validate.")
 		return
 	}
 	if !d.enforce {

@@ -23,7 +23,8 @@ const ordersDocument = `{"openapi":"3.1.0","info":{"title":"Orders","version":"1
 		"get":{"parameters":[{"name":"limit","in":"query","schema":{"type":"integer"}},
 			{"name":"X-Trace","in":"header","schema":{"type":"string","maxLength":4}}]},
 		"post":{"requestBody":{"required":true,"content":{
-			"application/json":{"schema":{"type":"object","required":["price"],"properties":{"price":{"type":"number"}}}},
+			"application/json":{"schema":{"type":"object","required":["price"],
+				"properties":{"price":{"type":"number"}}}},
 			"application/octet-stream":{}}}}},
 	"/orders/{id}":{"get":{"servers":[{"url":"https://upstream.example/third"}],
 		"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}]}}}}`
@@ -54,7 +55,10 @@ func TestValidation_enforced(t *testing.T) {
 				want       string // of errors; "": forwarded
 			}{
 				{"matches", "/orders?limit=5", nil, ""},
-				{"a query", "/orders?limit=secret", nil, `[{"in":"query","name":"limit","detail":"must be an integer"}]`},
+				{
+					"a query", "/orders?limit=secret", nil,
+					`[{"in":"query","name":"limit","detail":"must be an integer"}]`,
+				},
 				{"a header", "/orders", []string{"x-trace: secret"},
 					`[{"in":"header","name":"X-Trace","detail":"must have at most 4 characters"}]`},
 				{"a path", "/orders/secret", nil, `[{"in":"path","name":"id","detail":"must be an integer"}]`},
@@ -72,7 +76,8 @@ func TestValidation_enforced(t *testing.T) {
 					t.Errorf("%s: %s", tc.name, got.body)
 				}
 			}
-			r.wantCode("credentials first", r.get("/shop/1.0.0/prod/orders?limit=x", noKey), 401, "credentials_required")
+			r.wantCode("credentials first", r.get("/shop/1.0.0/prod/orders?limit=x", noKey), 401,
+				"credentials_required")
 			head := r.call("HEAD", "/shop/1.0.0/prod/orders?limit=x")
 			if head.StatusCode != 422 || head.body != "" {
 				t.Errorf("HEAD: %d %q", head.StatusCode, head.body)
@@ -100,20 +105,27 @@ func TestValidation_bodies(t *testing.T) {
 			}
 			for _, tc := range []struct{ name, bytes, want, body string }{
 				{"matches", jsonRequest(at, r.addr, `{"price":1}`, key), "", `{"price":1}`},
-				{"a member", jsonRequest(at, r.addr, `{"price":"secret"}`, key), `"/price","detail":"must be a number"`, ""},
+				{
+					"a member", jsonRequest(at, r.addr, `{"price":"secret"}`, key),
+					`"/price","detail":"must be a number"`, "",
+				},
 				{"no JSON", jsonRequest(at, r.addr, `{"price":`, key), `"detail":"must be JSON"`, ""},
 				{"none", jsonRequest(at, r.addr, ``, key), `"detail":"is required"`, ""},
-				{"too large", jsonRequest(at, r.addr, large, key), `"detail":"must have at most 1 MB to be checked"`, ""},
+				{
+					"too large", jsonRequest(at, r.addr, large, key), `"detail":"must have at most 1 MB to be checked"`,
+					"",
+				},
 				{"chunked", chunked(`{"price":1}`), "", `{"price":1}`},
 				{"chunked and wrong", chunked(`{"price":"secret"}`), `"/price"`, ""},
 				{"gzip", jsonRequest(at, r.addr, good, key, "Content-Encoding: gzip"), "", good},
 				{"gzip and wrong", jsonRequest(at, r.addr, packed, key, "Content-Encoding: gzip"), `"/price"`, ""},
-				{"another encoding", jsonRequest(at, r.addr, "x", key, "Content-Encoding: gzip", "Content-Encoding: br"),
-					`"detail":"must not be compressed otherwise than by gzip"`, ""},
-				{"a type that is not checked", request("POST", at, r.addr, key, "Content-Type: application/octet-stream",
-					"Content-Length: 3") + "abc", "", "abc"},
-				{"another type", request("POST", at, r.addr, key, "Content-Type: text/plain", "Content-Length: 3") + "abc",
-					`"Content-Type","detail":"must be one of application/json, application/octet-stream"`, ""},
+				{"another encoding", jsonRequest(at, r.addr, "x", key, "Content-Encoding: gzip",
+					"Content-Encoding: br"), `"detail":"must not be compressed otherwise than by gzip"`, ""},
+				{"a type that is not checked",
+					request("POST", at, r.addr, key, "Content-Type: application/octet-stream",
+						"Content-Length: 3") + "abc", "", "abc"},
+				{"another type", request("POST", at, r.addr, key, "Content-Type: text/plain", "Content-Length: 3") +
+					"abc", `"Content-Type","detail":"must be one of application/json, application/octet-stream"`, ""},
 			} {
 				before := len(r.upstreamCalls())
 				got := r.raw(tc.bytes)
@@ -129,7 +141,8 @@ func TestValidation_bodies(t *testing.T) {
 				if len(calls) != 1 || calls[0].body != tc.body {
 					t.Errorf("%s: the upstream got %+v", tc.name, calls)
 				}
-				if strings.HasPrefix(tc.name, "chunked") && (calls[0].length != -1 || calls[0].trailer.Get("X-Sum") != "1") {
+				if strings.HasPrefix(tc.name, "chunked") &&
+					(calls[0].length != -1 || calls[0].trailer.Get("X-Sum") != "1") {
 					t.Errorf("%s: length %d, trailers %v", tc.name, calls[0].length, calls[0].trailer)
 				}
 			}
@@ -202,7 +215,8 @@ func TestValidation_reported(t *testing.T) {
 	for path, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(path, func(t *testing.T) {
 			seen := make(chan gateway.Outcome, 10)
-			options = append(options, withDocument(snapshot.ValidationReport, ""), func(_ *rig, o *gateway.Options) { o.Observer = outcomes{seen} })
+			options = append(options, withDocument(snapshot.ValidationReport, ""),
+				func(_ *rig, o *gateway.Options) { o.Observer = outcomes{seen} })
 			r := newRig(t, nil, options...)
 			const at = "/shop/1.0.0/prod/orders"
 			key := "X-API-Key: " + r.key
@@ -228,7 +242,8 @@ func TestValidation_reported(t *testing.T) {
 }
 
 func TestValidation_explained(t *testing.T) {
-	r := newRig(t, nil, withDocument(snapshot.ValidationEnforce, snapshot.PublicationPublic), withMode(snapshot.Passthrough))
+	r := newRig(t, nil, withDocument(snapshot.ValidationEnforce, snapshot.PublicationPublic),
+		withMode(snapshot.Passthrough))
 	q := policy.Question{ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET"}
 	for path, want := range map[string]struct{ denial, step, by string }{
 		"/orders/7":     {"", policy.OutcomeSkip, policy.ExplainForward},
@@ -244,7 +259,8 @@ func TestValidation_explained(t *testing.T) {
 				step = one.Outcome
 			}
 		}
-		if got.Denial.Code != want.denial || step != want.step || got.DecidedBy != want.by || got.Exported != (policy.Denial{}) {
+		if got.Denial.Code != want.denial || step != want.step || got.DecidedBy != want.by ||
+			got.Exported != (policy.Denial{}) {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 	}
@@ -287,7 +303,8 @@ func TestPublishedDocument(t *testing.T) {
 				t.Errorf("the upstream got %d calls", n)
 			}
 			public.wantCode("POST is the upstream's", public.call("POST", at), 200, "")
-			public.wantCode("no other path is open", public.get("/shop/1.0.0/prod/openapi.json/", noKey), 401, "credentials_required")
+			public.wantCode("no other path is open", public.get("/shop/1.0.0/prod/openapi.json/", noKey), 401,
+				"credentials_required")
 
 			callers := newRig(t, nil, append(options, withDocument("", snapshot.PublicationCallers))...)
 			callers.wantCode("without a key", callers.get(at, noKey), 401, "credentials_required")

@@ -115,8 +115,10 @@ var loginGuards = map[string]guard{
 		body:   "audience=https://api-{number}.example.com",
 	},
 
-	"GET /api/v1/projects/:project/cors":    {action: access.ProjectRead},
-	"PUT /api/v1/projects/:project/cors":    {action: access.ProjectUpdate, body: `{"origins":["https://app.example"]}`},
+	"GET /api/v1/projects/:project/cors": {action: access.ProjectRead},
+	"PUT /api/v1/projects/:project/cors": {
+		action: access.ProjectUpdate, body: `{"origins":["https://app.example"]}`,
+	},
 	"DELETE /api/v1/projects/:project/cors": {action: access.ProjectUpdate, needs: "cors", owner: 204},
 
 	"GET /api/v1/projects/:project/api-scopes": {action: access.ProjectRead},

@@ -12,8 +12,8 @@ import (
 
 // anonymous has the answer of every route to a caller without a credential: a status, a
 // path that it redirects to, or "in" for the sign-in page.
-var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonymousLogin, projectAnonymous, domainAnonymous, ruleAnonymous,
-	openAPIAnonymous, transformAnonymous, usageAnonymous,
+var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonymousLogin, projectAnonymous,
+	domainAnonymous, ruleAnonymous, openAPIAnonymous, transformAnonymous, usageAnonymous,
 	map[string]string{
 		"GET /healthz":                        "200",
 		"GET /readyz":                         "200",

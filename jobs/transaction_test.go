@@ -121,7 +121,8 @@ func (f *fixture) changes(
 		},
 		"change a target": func() error {
 			_, err := f.projects.UpdateEnvironment(
-				ctx, owner, project, environment.ID, "", projects.EnvironmentChange{Target: new("https://b.example.com")},
+				ctx, owner, project, environment.ID, "",
+				projects.EnvironmentChange{Target: new("https://b.example.com")},
 			)
 			return err
 		},

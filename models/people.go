@@ -20,7 +20,8 @@ func (t *Tx) PeopleAfter(tenantID, after string, limit int) (People, error) {
 	}
 	last := p.Users[len(p.Users)-1].ID
 	theirs := func() *gorm.DB {
-		users := t.db.Model(&EndUser{}).Select("id").Where("tenant_id = ? AND id > ? AND id <= ?", tenantID, after, last)
+		users := t.db.Model(&EndUser{}).Select("id").Where("tenant_id = ? AND id > ? AND id <= ?",
+			tenantID, after, last)
 		return t.db.Where("user_id IN (?)", users)
 	}
 	if err := theirs().Order("user_id, issuer, subject").Find(&p.Identities).Error; err != nil {

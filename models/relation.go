@@ -116,7 +116,8 @@ func (t *Tx) addTenantRelationRevisions(tenantID string, at time.Time) error {
 		return err
 	}
 	for _, id := range projects {
-		if err := t.db.Create(&Revision{ProjectID: id, Relations: RelationChanges{All: true}, CreatedAt: at}).Error; err != nil {
+		err := t.db.Create(&Revision{ProjectID: id, Relations: RelationChanges{All: true}, CreatedAt: at}).Error
+		if err != nil {
 			return err
 		}
 	}
@@ -172,7 +173,8 @@ func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Re
 const relationOrder = `tenant_id, object, relation, "user"`
 
 func afterRelation(q *gorm.DB, row Relation) *gorm.DB {
-	return q.Where(`(tenant_id, object, relation, "user") > (?, ?, ?, ?)`, row.TenantID, row.Object, row.Relation, row.User)
+	return q.Where(`(tenant_id, object, relation, "user") > (?, ?, ?, ?)`, row.TenantID, row.Object,
+		row.Relation, row.User)
 }
 
 func relationCursor(row Relation) string {
@@ -269,7 +271,8 @@ func (t *Tx) AddRelationMisses(rows []RelationMiss) error {
 		return err
 	}
 	upsert := clause.OnConflict{
-		Columns: []clause.Column{{Name: "project_id"}, {Name: "version_id"}, {Name: "rule"}, {Name: "reason"}, {Name: "day"}},
+		Columns: []clause.Column{{Name: "project_id"}, {Name: "version_id"}, {Name: "rule"}, {Name: "reason"},
+			{Name: "day"}},
 		DoUpdates: clause.Set{
 			{Column: clause.Column{Name: "calls"}, Value: gorm.Expr("relation_misses.calls + excluded.calls")},
 			{Column: clause.Column{Name: "last_at"}, Value: gorm.Expr("excluded.last_at")},

@@ -67,7 +67,8 @@ func (t *Tx) AddShadowRefusals(rows []ShadowRefusal) error {
 		return err
 	}
 	upsert := clause.OnConflict{
-		Columns: []clause.Column{{Name: "project_id"}, {Name: "version_id"}, {Name: "rule"}, {Name: "code"}, {Name: "day"}},
+		Columns: []clause.Column{{Name: "project_id"}, {Name: "version_id"}, {Name: "rule"}, {Name: "code"},
+			{Name: "day"}},
 		DoUpdates: clause.Set{
 			{Column: clause.Column{Name: "calls"}, Value: gorm.Expr("shadow_refusals.calls + excluded.calls")},
 			{Column: clause.Column{Name: "last_at"}, Value: gorm.Expr("excluded.last_at")},

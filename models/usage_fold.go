@@ -100,8 +100,9 @@ const ofHours = " FROM usage_hours WHERE project_id = ? AND hour >= ? AND hour <
 
 var foldStatements = []string{
 	`INSERT INTO usage_days (project_id, day, environment_id, owner, key_id, route, status_class, calls, bytes_in,
-	bytes_out) SELECT project_id, hour / 24, environment_id, owner, key_id, route, status_class, sum(calls), sum(bytes_in),
-	sum(bytes_out)` + ofHours + `project_id, hour / 24, environment_id, owner, key_id, route, status_class
+	bytes_out) SELECT project_id, hour / 24, environment_id, owner, key_id, route, status_class,
+	sum(calls), sum(bytes_in), sum(bytes_out)` + ofHours + `project_id, hour / 24, environment_id, owner, key_id, route,
+	status_class
 	ON CONFLICT (project_id, day, environment_id, owner, key_id, route, status_class) DO UPDATE
 	SET calls = excluded.calls, bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out`,
 	foldTraffic("'project'", "3600", "hour", "''", "''"),
@@ -116,12 +117,14 @@ func foldTraffic(level, period, since, environment, route string) string {
 	if environment != "''" {
 		by += ", environment_id, route"
 	}
-	return `INSERT INTO usage_traffic (project_id, level, period, since, environment_id, route, answered, rejected, failed,
-	bytes_in, bytes_out, first_byte, total) SELECT ` + strings.Join([]string{"project_id", level, period, since, environment, route}, ", ") + `,
+	return `INSERT INTO usage_traffic (project_id, level, period, since, environment_id, route, answered,
+	rejected, failed, bytes_in, bytes_out, first_byte, total) SELECT ` +
+		strings.Join([]string{"project_id", level, period, since, environment, route}, ", ") + `,
 	sum(CASE WHEN status_class IN (4, 5) THEN 0 ELSE calls END), sum(CASE status_class WHEN 4 THEN calls ELSE 0 END),
 	sum(CASE status_class WHEN 5 THEN calls ELSE 0 END), sum(bytes_in), sum(bytes_out), '', ''` + ofHours + by + `
 	ON CONFLICT (project_id, level, period, since, environment_id, route) DO UPDATE SET answered = excluded.answered,
-	rejected = excluded.rejected, failed = excluded.failed, bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out`
+	rejected = excluded.rejected, failed = excluded.failed, bytes_in = excluded.bytes_in,
+	bytes_out = excluded.bytes_out`
 }
 
 // addLate adds rows of hours whose days are folded already to those days too: of calls that began long before they

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// UsageOf sums a project's calls of the hours from (inclusive) to (exclusive) by the columns given: at most limit groups,
-// those with the most calls. Without a column there is one. Whole days that are folded are read from rows by the day,
-// unless the hours are asked for.
+// UsageOf sums a project's calls of the hours from (inclusive) to (exclusive) by the columns given: at most limit
+// groups, those with the most calls. Without a column there is one. Whole days that are folded are read from rows by
+// the day, unless the hours are asked for.
 func (t *Tx) UsageOf(projectID string, from, to int64, by []string, limit int) ([]UsageSum, error) {
 	first, last := (from+23)/24, to/24 // whole days
 	if !slices.Contains(by, UsageByHour) && first < last {
@@ -48,8 +48,9 @@ func (t *Tx) sumUsage(projectID string, by []string, limit int, bounds ...int64)
 	statement := "SELECT " + columns + usageTotals + " FROM (" + strings.Join(parts, " UNION ALL ") + ") AS sources"
 	if slices.Contains(by, UsageByTenant) {
 		statement = "SELECT " + columns + usageTotals + " FROM (SELECT sources.*, coalesce(api_keys.tenant_id, " +
-			"end_users.tenant_id, '') AS tenant_id FROM (" + strings.Join(parts, " UNION ALL ") + ") AS sources LEFT JOIN " +
-			"api_keys ON api_keys.id = sources.key_id LEFT JOIN end_users ON end_users.id = sources.owner) AS tenants"
+			"end_users.tenant_id, '') AS tenant_id FROM (" + strings.Join(parts, " UNION ALL ") + ") AS sources LEFT " +
+			"JOIN api_keys ON api_keys.id = sources.key_id LEFT JOIN end_users ON end_users.id = sources.owner) AS " +
+			"tenants"
 	}
 	if len(by) > 0 {
 		statement += " GROUP BY " + strings.TrimSuffix(columns, ", ")
@@ -62,8 +63,8 @@ func (t *Tx) sumUsage(projectID string, by []string, limit int, bounds ...int64)
 const usageTotals = "CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls, CAST(coalesce(sum(bytes_in), 0) AS BIGINT) AS " +
 	"bytes_in, CAST(coalesce(sum(bytes_out), 0) AS BIGINT) AS bytes_out"
 
-// usageSources returns the statements that read hours and days with the columns to group by. Each sums up what it reads,
-// so that tenants are looked up once for each key and owner.
+// usageSources returns the statements that read hours and days with the columns to group by. Each sums up what it
+// reads, so that tenants are looked up once for each key and owner.
 func usageSources(by []string) [2]string {
 	var names []string
 	for _, name := range by {

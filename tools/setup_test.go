@@ -60,7 +60,8 @@ cp "$0" "$GOBIN/${module##*/}"`)
 func (m *machine) keycloak() {
 	m.t.Helper()
 	m.write("project/testkit/keycloak/pinned", fmt.Sprintf(
-		"version=1.2.3\nsha256=%x\nnewer_version=1.3.0\nnewer_sha256=%x\n", m.distribution("1.2.3"), m.distribution("1.3.0"),
+		"version=1.2.3\nsha256=%x\nnewer_version=1.3.0\nnewer_sha256=%x\n", m.distribution("1.2.3"),
+		m.distribution("1.3.0"),
 	))
 }
 

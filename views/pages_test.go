@@ -98,7 +98,8 @@ func complaints(doc *goquery.Document) []string {
 	if n := doc.Find("main h1").Length(); n != 1 {
 		out = append(out, "a page has one h1 in main")
 	}
-	if doc.Find("html[lang]").Length() != 1 || doc.Find("head > title").Length() != 1 || doc.Find("main#main").Length() != 1 {
+	if doc.Find("html[lang]").Length() != 1 || doc.Find("head > title").Length() != 1 ||
+		doc.Find("main#main").Length() != 1 {
 		out = append(out, "lang, title or main is missing")
 	}
 	each("[style]", "inline style", always)

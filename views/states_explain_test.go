@@ -31,9 +31,10 @@ func explainRefused() projects.Explain {
 	m.Path = ui.Value{Text: "/customers/4711/branches/12/invoices/archived-and-closed/2026-11"}
 	m.Key = ui.Value{Text: "key_0199f0c2a7b47c6f9d1e2a3b4c5d6e7f"}
 	m.Answer = &projects.Explained{
-		Call:     "DELETE " + m.Path.Text,
-		Verdict:  ui.Badge{Tone: ui.Bad, Text: "403 insufficient_scope"},
-		Decided:  "The rule DELETE /customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice} refuses it.",
+		Call:    "DELETE " + m.Path.Text,
+		Verdict: ui.Badge{Tone: ui.Bad, Text: "403 insufficient_scope"},
+		Decided: "The rule DELETE /customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice} " +
+			"refuses it.",
 		Exported: ui.Badge{Tone: ui.Bad, Text: "403 insufficient_scope"},
 		Steps: []projects.ExplainedStep{
 			{

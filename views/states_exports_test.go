@@ -20,35 +20,41 @@ func exportPreview() exports.Preview {
 		Ledger:  exports.Ledger{Exact: 48211, Approximate: 19, Lossy: 6, Skipped: 2},
 		Partial: true,
 		Sections: []exports.Section{
-			{ID: "skipped", Title: "Stays behind", Text: "not carried over at all", Open: true, Lines: []exports.LedgerLine{{
-				Code:   "kong.login_sessions.not_transferable",
-				Kind:   "Login sessions",
-				Count:  1,
-				Note:   "Active login sessions end with the hosted service. They are never exported, nor are refresh tokens.",
-				Remedy: "Users sign in again where you move your applications to.",
-				Names:  []string{"login_sessions"},
-			}, {
-				Code:  "kong.object_ownership.not_recorded",
-				Kind:  "Object ownership",
-				Count: 1,
-				Note:  "Postern does not record who owns an object. There is nothing to export.",
-			}}},
-			{ID: "approximate", Title: "Moves, with a difference", Text: "close; each line states the difference", Open: true,
+			{ID: "skipped", Title: "Stays behind", Text: "not carried over at all", Open: true,
+				Lines: []exports.LedgerLine{{
+					Code:  "kong.login_sessions.not_transferable",
+					Kind:  "Login sessions",
+					Count: 1,
+					Note: "Active login sessions end with the hosted service. They are never exported, nor are " +
+						"refresh tokens.",
+					Remedy: "Users sign in again where you move your applications to.",
+					Names:  []string{"login_sessions"},
+				}, {
+					Code:  "kong.object_ownership.not_recorded",
+					Kind:  "Object ownership",
+					Count: 1,
+					Note:  "Postern does not record who owns an object. There is nothing to export.",
+				}}},
+			{ID: "approximate", Title: "Moves, with a difference", Text: "close; each line states the difference",
+				Open: true,
 				Lines: []exports.LedgerLine{{
 					Code:  "kong.route.regex_path",
 					Kind:  "Routes",
 					Count: 1204,
-					Note: "The same paths reach the upstream, on whole segments, normalized alike. At worst an address that the " +
-						"hosted proxy answers 404 is answered too.",
-					Names: []string{"/1.0.0/prod", "/shop/1.0.0/prod", "/a-name-as-long-as-they-can-be/2026-11-01/production"},
+					Note: "The same paths reach the upstream, on whole segments, normalized alike. At worst an " +
+						"address that the hosted proxy answers 404 is answered too.",
+					Names: []string{
+						"/1.0.0/prod", "/shop/1.0.0/prod", "/a-name-as-long-as-they-can-be/2026-11-01/production",
+					},
 				}}},
-			{ID: "exact", Title: "Moves exactly", Text: "the same call gets the same answer", Lines: []exports.LedgerLine{{
-				Code:  "kong.key.same_key",
-				Kind:  "API keys",
-				Count: 48000,
-				Note:  "The key opens the exported gateway as it opens this one.",
-				Names: []string{"pst_prod_…wXyZ", "pst_prod_…aBcD"},
-			}}},
+			{ID: "exact", Title: "Moves exactly", Text: "the same call gets the same answer",
+				Lines: []exports.LedgerLine{{
+					Code:  "kong.key.same_key",
+					Kind:  "API keys",
+					Count: 48000,
+					Note:  "The key opens the exported gateway as it opens this one.",
+					Names: []string{"pst_prod_…wXyZ", "pst_prod_…aBcD"},
+				}}},
 		},
 	}
 }
@@ -80,8 +86,8 @@ func exportLedger(filtered bool) exports.Items {
 				Text: "Users sign in again where you move your applications to."},
 			{ID: "task-kong.hosted_login.realm", Status: "lossy", About: "App clients, Identity providers",
 				URL: path + "?code=kong.hosted_login.realm",
-				Text: "Start the login with ./start.sh --with-login, and set the issuer in your applications to that of " +
-					"the realm."},
+				Text: "Start the login with ./start.sh --with-login, and set the issuer in your applications to that " +
+					"of the realm."},
 		},
 		Sections: exportPreview().Sections,
 	}
@@ -106,7 +112,8 @@ func exportLedgerNotKept() exports.Items {
 
 func exportNames(n int) exports.Names {
 	m := exports.Names{
-		Page:      in("API keys", "/exports/exp_1/ledger?code=kong.key.same_key", "Shop", "Export", "Ledger", "API keys"),
+		Page: in("API keys", "/exports/exp_1/ledger?code=kong.key.same_key", "Shop", "Export",
+			"Ledger", "API keys"),
 		Title:     "API keys",
 		Line:      exportPreview().Sections[2].Lines[0],
 		Badge:     exportPreview().Sections[2],

@@ -17,7 +17,10 @@ func hostedStates() []state {
 		{"hosted-consent-permissions", login.ConsentPage(hostedPermissions(""))},
 		{"hosted-consent-permissions-de", login.ConsentPage(hostedPermissions("de"))},
 		{"hosted-address", login.ChoosePage(hostedAddress(hosted(), "No sign-in provider is set up for this domain."))},
-		{"hosted-address-de", login.ChoosePage(hostedAddress(hostedIn("de"), "Für diese Domain gibt es keine Anmeldung."))},
+		{
+			"hosted-address-de",
+			login.ChoosePage(hostedAddress(hostedIn("de"), "Für diese Domain gibt es keine Anmeldung.")),
+		},
 		{"hosted-choose-de", login.ChoosePage(login.Choose{
 			Shell:     hostedIn("de"),
 			Error:     "Sie haben die Anmeldung beim Anmeldedienst nicht abgeschlossen.",

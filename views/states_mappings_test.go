@@ -75,6 +75,8 @@ func groupMappingsGitHub() projects.GroupMappings {
 		{Rule: `teams is "acme/sre"`, Group: "on call", RemoveURL: mappingsURL + "/1f0a"},
 	}
 	m.Add.Example = "acme/sre"
-	m.Add.Claims = []ui.Option{{Value: "organizations", Title: "organizations"}, {Value: "teams", Title: "teams", Chosen: true}}
+	m.Add.Claims = []ui.Option{
+		{Value: "organizations", Title: "organizations"}, {Value: "teams", Title: "teams", Chosen: true},
+	}
 	return m
 }

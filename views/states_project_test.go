@@ -12,8 +12,10 @@ func configure() projects.Configure {
 		Overview: overview(),
 		Move: &projects.Move{
 			Action: "/projects/shop/move",
-			Teams:  []ui.Option{{Value: "team_2", Title: "Payments"}, {Value: "team_3", Title: "A team with a long name", Chosen: true}},
-			Error:  "The project depends on its team: it is in the product store. Remove it from the product first.",
+			Teams: []ui.Option{
+				{Value: "team_2", Title: "Payments"}, {Value: "team_3", Title: "A team with a long name", Chosen: true},
+			},
+			Error: "The project depends on its team: it is in the product store. Remove it from the product first.",
 		},
 		Page: in("Shop", "/projects/shop", "Storefront API"),
 		Head: projects.Head{

@@ -22,10 +22,15 @@ func searchStates() []state {
 			BackURL: "/projects/shop/keys",
 		})},
 		{"search", search.SearchPage(searched())},
-		{"search-nothing", search.SearchPage(search.Search{Page: in("Search", "/search", "Search"), Said: "0 results"})},
+		{
+			"search-nothing",
+			search.SearchPage(search.Search{Page: in("Search", "/search", "Search"), Said: "0 results"}),
+		},
 		{"shortcuts", search.ShortcutsPage(search.Shortcuts{
 			Page: in("Keyboard shortcuts", "/shortcuts", "Keyboard shortcuts"),
-			Rows: []search.Shortcut{{Keys: []string{"Ctrl", "K"}, Text: "Search"}, {Keys: []string{"?"}, Text: "This list"}},
+			Rows: []search.Shortcut{
+				{Keys: []string{"Ctrl", "K"}, Text: "Search"}, {Keys: []string{"?"}, Text: "This list"},
+			},
 		})},
 	}
 }

@@ -26,10 +26,14 @@ func TestACLStandsWhereEveryRouteAsksForGroups(t *testing.T) {
 		rules snapshot.Rules
 		want  []string
 	}{
-		"closed":             {snapshot.Rules{Default: "deny", List: []snapshot.Rule{ops, staff}}, []string{"boss", "ops", "staff"}},
-		"open by default":    {snapshot.Rules{List: []snapshot.Rule{ops, staff}}, nil},
-		"a rule for all":     {snapshot.Rules{Default: "deny", List: []snapshot.Rule{ops, scopes}}, nil},
-		"a rule in shadow":   {snapshot.Rules{Default: "deny", List: []snapshot.Rule{staff, inShadow}}, []string{"boss", "staff"}},
+		"closed": {
+			snapshot.Rules{Default: "deny", List: []snapshot.Rule{ops, staff}}, []string{"boss", "ops", "staff"},
+		},
+		"open by default": {snapshot.Rules{List: []snapshot.Rule{ops, staff}}, nil},
+		"a rule for all":  {snapshot.Rules{Default: "deny", List: []snapshot.Rule{ops, scopes}}, nil},
+		"a rule in shadow": {
+			snapshot.Rules{Default: "deny", List: []snapshot.Rule{staff, inShadow}}, []string{"boss", "staff"},
+		},
 		"default in shadow":  {snapshot.Rules{Default: "deny", Mode: "shadow", List: []snapshot.Rule{staff}}, nil},
 		"nothing is allowed": {snapshot.Rules{Default: "deny"}, nil},
 		"no rules":           {snapshot.Rules{}, nil},
@@ -58,7 +62,8 @@ func TestACLStandsWhereEveryRouteAsksForGroups(t *testing.T) {
 								Always bool `json:"always_use_authenticated_groups"`
 							}
 						}
-						if err := json.Unmarshal(plugin, &acl); err != nil || acl.Name != "acl" || !acl.Config.Hidden || !acl.Config.Always {
+						err := json.Unmarshal(plugin, &acl)
+						if err != nil || acl.Name != "acl" || !acl.Config.Hidden || !acl.Config.Always {
 							t.Errorf("%s has the plugin %s: %v", service.Name, plugin, err)
 						}
 						got = acl.Config.Allow
@@ -73,7 +78,8 @@ func TestACLStandsWhereEveryRouteAsksForGroups(t *testing.T) {
 				}
 			}
 			for _, item := range ledgerOf(t, in) {
-				if item.Kind == "rule" && item.Code != "kong.rule.shadow" && (item.Code == "kong.rule.acl") != (tt.want != nil) {
+				if item.Kind == "rule" && item.Code != "kong.rule.shadow" &&
+					(item.Code == "kong.rule.acl") != (tt.want != nil) {
 					t.Errorf("item %s has the code %s", item.ID, item.Code)
 				}
 			}
@@ -99,7 +105,9 @@ func TestACLRefusesNothingThatRulesAllow(t *testing.T) {
 		v := &snapshot.Version{ID: "ver_1", Access: snapshot.Access{
 			Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject,
 		}}
-		v.Rules.Default = []snapshot.RuleDefault{snapshot.RulesDeny, snapshot.RulesDeny, snapshot.RulesAllow}[random.IntN(3)]
+		v.Rules.Default = []snapshot.RuleDefault{
+			snapshot.RulesDeny, snapshot.RulesDeny, snapshot.RulesAllow,
+		}[random.IntN(3)]
 		for _, path := range []string{"/a", "/{x}", "/a/{y}"} {
 			rule := ruleOf("rul"+path, path, some(2)...)
 			rule.Role = []string{"", snapshot.RoleAdmin}[random.IntN(2)]
@@ -126,7 +134,8 @@ func TestACLRefusesNothingThatRulesAllow(t *testing.T) {
 			Realm: policy.NewRealm(&snapshot.Project{ID: "prj_1", Members: []snapshot.Member{member},
 				Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: "default"}}}),
 			Key: &snapshot.Key{
-				ID: "key_1", ProjectID: "prj_1", Owner: "usr_1", TenantID: "tnt_1", Tenant: "default", State: snapshot.KeyActive,
+				ID: "key_1", ProjectID: "prj_1", Owner: "usr_1", TenantID: "tnt_1", Tenant: "default",
+				State: snapshot.KeyActive,
 			},
 		}
 		for _, call.Path = range []string{"/a", "/b", "/a/1", "/a;x/1", "/a%2F1", "/none/1/2"} {
@@ -135,7 +144,8 @@ func TestACLRefusesNothingThatRulesAllow(t *testing.T) {
 			}
 			allowed++
 			if !slices.ContainsFunc(member.In, func(name string) bool { return slices.Contains(acl, name) }) {
-				t.Errorf("%s is let through to a member of %v, acl allows %v by %+v", call.Path, member.In, acl, v.Rules)
+				t.Errorf("%s is let through to a member of %v, acl allows %v by %+v", call.Path,
+					member.In, acl, v.Rules)
 			}
 		}
 	}

@@ -61,12 +61,13 @@ func openFGAExample(b *bundle.Build) string {
 	return "\n# An OpenFGA of yours into which ../authz/load.sh has loaded the export, such as\n" +
 		"# https://openfga.example.com. Empty: calls that need the owner of an object are refused;\n" +
 		"# start.sh --authz starts one on this machine.\n" + openFGAURL + "=\n\n" +
-		"# The name or the id of its store, unless it is " + openFGAOf(b.Project).Name + ", and its preshared key, if it\n" +
-		"# asks for one.\n" + openFGAStore + "=\n" + openFGAToken + "=\n"
+		"# The name or the id of its store, unless it is " + openFGAOf(b.Project).Name + ", and its preshared key, " +
+		"if it\n# asks for one.\n" + openFGAStore + "=\n" + openFGAToken + "=\n"
 }
 
-const ownersLate = "an owner who is recorded after an answer is one a moment later than on the hosted gateway, and is " +
-	"none if OpenFGA does not answer for 15 seconds, if the gateway ends before, or if the answer names it by a number of more than 15 digits."
+const ownersLate = "an owner who is recorded after an answer is one a moment later than on the hosted gateway, and " +
+	"is none if OpenFGA does not answer for 15 seconds, if the gateway ends before, or if the answer names it by a " +
+	"number of more than 15 digits."
 
 func ownershipFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -76,7 +77,8 @@ func ownershipFates() []bundle.Fate {
 			How:    "`authz/relations.jsonl`; `authz/tuples.json` for OpenFGA",
 			Note: "Who owns which object stands in relations.jsonl. The gateway goes by it only with OpenFGA, which " +
 				"start.sh --authz starts with these owners; without it, it refuses whoever needs to be an owner.",
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of yours.",
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of " +
+				"yours.",
 		},
 		bundle.OwnershipLeftOut, bundle.NoOwnership,
 	}

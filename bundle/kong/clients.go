@@ -153,19 +153,19 @@ func loginFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Approximate,
 			How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-			Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same groups, " +
-				"and its tokens are accepted. At worst all of them sign in once more, at a page that offers the providers " +
-				"of all app clients, stay signed in there as long as the longest refresh token lasts, a client secret " +
-				"is a new one, and admins of groups cannot manage members through the application.",
-			Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER in " +
-				"gateway/.env; then change the issuer in your application, its client ID stays.",
+			Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same " +
+				"groups, and its tokens are accepted. At worst all of them sign in once more, at a page that offers " +
+				"the providers of all app clients, stay signed in there as long as the longest refresh token lasts, " +
+				"a client secret is a new one, and admins of groups cannot manage members through the application.",
+			Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER " +
+				"in gateway/.env; then change the issuer in your application, its client ID stays.",
 		},
 		{
 			Reason: "machine_realm",
 			Status: bundle.Approximate,
 			How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-			Note: tokens + "From then on it gets tokens from the exported realm, under the same client ID. At worst it " +
-				"gets none until it has the new secret and the new address.",
+			Note: tokens + "From then on it gets tokens from the exported realm, under the same client ID. At worst " +
+				"it gets none until it has the new secret and the new address.",
 			Remedy: "Fill in its secret in gateway/.env, run ./start.sh --with-login, and give the machine both.",
 		},
 	}
@@ -176,10 +176,11 @@ func providerFates() []bundle.Fate {
 		Reason: "realm",
 		Status: bundle.Approximate,
 		How:    "an identity provider of `auth/keycloak-realm.json`",
-		Note: "Users sign in with the provider at the exported realm and are recognized as before. At worst nobody does " +
-			"until the callback URL is registered and the secret filled in; users are not sent to it by the domain of " +
-			"their mail address.",
-		Remedy: "Register the URL in callbacks.md with the app at the provider, and fill in its secret in gateway/.env.",
+		Note: "Users sign in with the provider at the exported realm and are recognized as before. At worst nobody " +
+			"does until the callback URL is registered and the secret filled in; users are not sent to it by the " +
+			"domain of their mail address.",
+		Remedy: "Register the URL in callbacks.md with the app at the provider, and fill in its secret in " +
+			"gateway/.env.",
 	}
 	own := bundle.Fate{
 		Reason: "own_tokens",
@@ -195,8 +196,8 @@ func providerFates() []bundle.Fate {
 		Status: bundle.Lossy,
 		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams get no token of it",
 		Note: "Upstreams get the provider's token, which is sealed in each token of the app client and can be " +
-			"opened by the hosted service alone: the exported gateway answers 503 provider_token_unavailable, also to " +
-			"tokens of the exported realm.",
+			"opened by the hosted service alone: the exported gateway answers 503 provider_token_unavailable, also " +
+			"to tokens of the exported realm.",
 		Remedy: "Have the upstream do without it, and write service for the provider below upstream in " +
 			"gateway/gateway.yaml.",
 	}

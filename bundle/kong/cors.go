@@ -72,15 +72,16 @@ func corsFates() []bundle.Fate {
 			Reason: "app_origins",
 			Status: bundle.Approximate,
 			How:    "plugin cors of each service, with the origins that app clients have now",
-			Note: "The same pages may call. The origins of redirect URIs stand in the list as they are now: at worst the " +
-				"page of a redirect URI that is added later is refused by browsers. " + emptyOrigin,
+			Note: "The same pages may call. The origins of redirect URIs stand in the list as they are now: at worst " +
+				"the page of a redirect URI that is added later is refused by browsers. " + emptyOrigin,
 			Remedy: "Add the origins of new pages to the plugin cors in gateway/gateway.yaml.",
 		},
 		{
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "upstreams answer for themselves",
-			Note:   "No app client has a redirect URI with an origin, so that upstreams answer for themselves, as before.",
+			Note: "No app client has a redirect URI with an origin, so that upstreams answer for themselves, as " +
+				"before.",
 		},
 	}
 }

@@ -160,7 +160,8 @@ func (vs variables) example() string {
 			text += "\n# The key that signs calls to upstreams, from\n#   openssl genpkey -algorithm ed25519 " +
 				"-outform DER | base64 -w0\n# Give upstreams its public half.\n" + v.name + "=\n"
 		case introspectionSecret:
-			text += fmt.Sprintf("\n# The client secret at the introspection endpoint of %s\n%s=\n", v.version.Name, v.name)
+			text += fmt.Sprintf("\n# The client secret at the introspection endpoint of %s\n%s=\n",
+				v.version.Name, v.name)
 		case clientKey:
 			text += fmt.Sprintf("\n# The private key of the client certificate of calls to %s/%s, PEM in one line "+
 				"and in double\n# quotes, from\n#   awk '{printf \"%%s\\\\n\", $0}' client.key\n%s=\"\"\n",

@@ -107,10 +107,10 @@ func requestFates() []bundle.Fate {
 				"answers 502 or 504 after a while instead of 508 at once.",
 			Remedy: "Do not make the gateway's own address an upstream."},
 		{Reason: "private_addresses", Status: bundle.Lossy, How: "not available",
-			Note: "Kong connects to whatever the name of an upstream, token issuer or introspection endpoint resolves " +
-				"to, private and loopback addresses included; the hosted proxy refuses those that its operator did " +
-				"not allow. At worst a name that resolves to a loopback address leads into the container itself, on " +
-				"port 8001 to Kong's own admin API.",
+			Note: "Kong connects to whatever the name of an upstream, token issuer or introspection endpoint " +
+				"resolves to, private and loopback addresses included; the hosted proxy refuses those that its " +
+				"operator did not allow. At worst a name that resolves to a loopback address leads into the " +
+				"container itself, on port 8001 to Kong's own admin API.",
 			Remedy: "Keep the gateway in a network from which it may reach its upstreams and nothing else. Write " +
 				"host.docker.internal for a name that means the gateway's own machine."},
 	}

@@ -84,9 +84,11 @@ func TestIntrospectionFates(t *testing.T) {
 		reason string
 		probe  bool
 	}{
-		"a secret":           {func(*snapshot.Introspection) {}, "secret_from_environment", true},
-		"no secret":          {func(i *snapshot.Introspection) { i.HasSecret = false }, "plugin", true},
-		"a loopback address": {func(i *snapshot.Introspection) { i.Endpoint = "http://127.0.0.1:81/" }, "loopback", false},
+		"a secret":  {func(*snapshot.Introspection) {}, "secret_from_environment", true},
+		"no secret": {func(i *snapshot.Introspection) { i.HasSecret = false }, "plugin", true},
+		"a loopback address": {
+			func(i *snapshot.Introspection) { i.Endpoint = "http://127.0.0.1:81/" }, "loopback", false,
+		},
 		"https with an address": {
 			func(i *snapshot.Introspection) { i.Endpoint = "https://192.0.2.1/" }, "https_address", false,
 		},
@@ -123,7 +125,8 @@ func TestIntrospectionWithholdsTokensOfOthers(t *testing.T) {
 				provider("microsoft", "https://login.microsoftonline.com/"+tenant+"/v2.0", snapshot.NoToken),
 				provider("oidc", "https://idp.example", snapshot.ProviderIDToken),
 				{ID: "idp_off", Type: "facebook", TokenClient: snapshot.ProviderToken},
-				{ID: "idp_ours", Type: "auth0", Issuer: "https://a.example", Enabled: true, TokenClient: snapshot.ServiceToken},
+				{ID: "idp_ours", Type: "auth0", Issuer: "https://a.example", Enabled: true,
+					TokenClient: snapshot.ServiceToken},
 			},
 		}}
 		return in.Project
@@ -158,7 +161,8 @@ func TestIntrospectionProbesBesideJWT(t *testing.T) {
 	in.Project.Versions[0].Access.Issuers = []snapshot.TokenIssuer{{Issuer: "https://pair.example", Audience: "shop"}}
 	probes := write(t, in)[probesFile]
 	for _, line := range []string{
-		`prod:unknown_token","needs":"nothing","path":"/1.0.0/prod/","headers":["Authorization: Bearer none"],"status":401`,
+		`prod:unknown_token","needs":"nothing","path":"/1.0.0/prod/",` +
+			`"headers":["Authorization: Bearer none"],"status":401`,
 		`prod:malformed_token","needs":"nothing","path":"/1.0.0/prod/","headers":["Authorization: Bearer ` +
 			`eyJhbGciOiJub25lIn0.eyJpc3MiOiJodHRwczovL3BhaXIuZXhhbXBsZSJ9.bm9uZQ"],"status":401,"code":"invalid_token"`,
 	} {
@@ -173,7 +177,8 @@ func TestVerifyHoldsTheEndpointToTheProject(t *testing.T) {
 	in.Project.Clients = []snapshot.AppClient{{
 		ID: "cli_1", Name: "web", Issuer: "https://postern.example/oauth/cli_1", TenantID: in.Project.Tenants[0].ID,
 		Providers: []snapshot.Provider{
-			{ID: "idp_1", Type: "github", Enabled: true, TokenClient: snapshot.ProviderToken, TokenUpstream: snapshot.NoToken},
+			{ID: "idp_1", Type: "github", Enabled: true, TokenClient: snapshot.ProviderToken,
+				TokenUpstream: snapshot.NoToken},
 		},
 	}}
 	original := write(t, in)

@@ -76,8 +76,8 @@ func issuerFates() []bundle.Fate {
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "`project-config.json`; the version does not take tokens",
-			Note: "The version does not have the method jwt, so that neither gateway looks at the issuer's tokens. The " +
-				"issuer stands in project-config.json.",
+			Note: "The version does not have the method jwt, so that neither gateway looks at the issuer's tokens. " +
+				"The issuer stands in project-config.json.",
 		},
 		{
 			Reason: "loopback",

@@ -35,10 +35,11 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 		}},
 	}
 	if variables := credentialVariables(b.Project); len(variables) > 0 || hasRealm(b) || asksForOwners(b.Project) {
-		out = append(out, bundle.Part{Name: exampleFile, Doc: exampleDoc, Write: func(_ context.Context, w io.Writer) error {
-			_, err := io.WriteString(w, variables.example()+loginExample(b)+openFGAExample(b))
-			return err
-		}})
+		out = append(out,
+			bundle.Part{Name: exampleFile, Doc: exampleDoc, Write: func(_ context.Context, w io.Writer) error {
+				_, err := io.WriteString(w, variables.example()+loginExample(b)+openFGAExample(b))
+				return err
+			}})
 	}
 	fill := fillIn(b)
 	for _, t := range templates {

@@ -125,9 +125,9 @@ func mappingFates() []bundle.Fate {
 			Reason: "mapper",
 			Status: bundle.Approximate,
 			How:    "a claim to group mapper of the provider in `auth/keycloak-realm.json`",
-			Note: "Users who sign in at the exported realm join the group by the same claim, and leave it without. At " +
-				"worst a user whom you put into the group yourself leaves it at a sign-in without the claim, and one " +
-				"leaves it whose provider failed to state the claim.",
+			Note: "Users who sign in at the exported realm join the group by the same claim, and leave it without. " +
+				"At worst a user whom you put into the group yourself leaves it at a sign-in without the claim, and " +
+				"one leaves it whose provider failed to state the claim.",
 			Remedy: "Put users whom no claim names into a group that no rule names.",
 		},
 		{
@@ -136,10 +136,10 @@ func mappingFates() []bundle.Fate {
 			How:    "`auth/providers.json`",
 			Note: "The rule puts users into a group when they sign in. It stands in providers.json; users of the " +
 				"exported realm are in the groups that they were in at the export, and its sign-in changes none: of " +
-				"providers other than OpenID Connect and Auth0 Keycloak reads no claims for groups, and of an address " +
-				"not whether it has been verified.",
-			Remedy: "Move users between groups in Keycloak yourself, or put a provider before it that states groups as " +
-				"claims, such as Dex for GitHub.",
+				"providers other than OpenID Connect and Auth0 Keycloak reads no claims for groups, and of an " +
+				"address not whether it has been verified.",
+			Remedy: "Move users between groups in Keycloak yourself, or put a provider before it that states groups " +
+				"as claims, such as Dex for GitHub.",
 		},
 	}
 }
@@ -156,8 +156,8 @@ func redirectFates() []bundle.Fate {
 			Reason: "fixed_port",
 			Status: bundle.Approximate,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
-			Note: "The exported realm sends browsers back to the same addresses, and to no others. At worst a native app " +
-				"that listens at [::1] on another port is refused.",
+			Note: "The exported realm sends browsers back to the same addresses, and to no others. At worst a native " +
+				"app that listens at [::1] on another port is refused.",
 			Remedy: "Have native apps listen at 127.0.0.1, where Keycloak takes any port.",
 		},
 	}
@@ -180,16 +180,16 @@ func entryFates() []bundle.Fate {
 			Reason: "no_tenant",
 			Status: bundle.Approximate,
 			How:    "no tenant for new users of `auth/keycloak-realm.json`",
-			Note: "Tokens of users who join the exported realm open nothing: they have no tenant. At worst somebody who " +
-				"is not expected has an account there.",
+			Note: "Tokens of users who join the exported realm open nothing: they have no tenant. At worst somebody " +
+				"who is not expected has an account there.",
 			Remedy: "Give users that you let join the attribute postern_tenant in Keycloak, with the tenant's id.",
 		},
 		{
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`users/entry.json`",
-			Note: "Who may join the tenant, and the groups that they are put into, stand in entry.json; the exported realm " +
-				"does not look at it.",
+			Note: "Who may join the tenant, and the groups that they are put into, stand in entry.json; the exported " +
+				"realm does not look at it.",
 			Remedy: "Invite those users in Keycloak, or add them with their attribute postern_tenant and their groups.",
 		},
 	}
@@ -201,16 +201,16 @@ func consentFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Approximate,
 			How:    "`clientConsents` of users in `auth/keycloak-realm.json`",
-			Note: "What users agreed to share with app clients stands with each user in the exported realm. It does not " +
-				"ask them again, and asks new users as before. At worst a user is asked once more, for a scope of " +
-				"another project.",
+			Note: "What users agreed to share with app clients stands with each user in the exported realm. It does " +
+				"not ask them again, and asks new users as before. At worst a user is asked once more, for a scope " +
+				"of another project.",
 		},
 		{
 			Reason: "record_kept",
 			Status: bundle.Lossy,
 			How:    "`users/users.jsonl`",
-			Note: "What users agreed to share with app clients stands with each user in users.jsonl. The project has no " +
-				"app client any more that it would be for.",
+			Note: "What users agreed to share with app clients stands with each user in users.jsonl. The project has " +
+				"no app client any more that it would be for.",
 		},
 	}
 }
@@ -221,9 +221,9 @@ func scopeFates() []bundle.Fate {
 			Reason: "client_scope",
 			Status: bundle.Approximate,
 			How:    "a client scope of `auth/keycloak-realm.json`, with the audience",
-			Note: "App clients that could ask for the scope ask the exported realm for it, no others can, and its tokens " +
-				"are then for the audience. At worst a request is answered with more than it asked for: Keycloak does " +
-				"not look at resource, and gives a machine all of its scopes.",
+			Note: "App clients that could ask for the scope ask the exported realm for it, no others can, and its " +
+				"tokens are then for the audience. At worst a request is answered with more than it asked for: " +
+				"Keycloak does not look at resource, and gives a machine all of its scopes.",
 			Remedy: "Ask by scope where you asked by resource alone.",
 		},
 		{
@@ -238,8 +238,8 @@ func scopeFates() []bundle.Fate {
 			Reason: "name_taken",
 			Status: bundle.Lossy,
 			How:    "plugin postern-auth, `audience`",
-			Note: "Keycloak has a scope of its own by this name. Tokens with the scope that app clients have issued go on " +
-				"working until they end; app clients cannot ask the exported realm for it.",
+			Note: "Keycloak has a scope of its own by this name. Tokens with the scope that app clients have issued " +
+				"go on working until they end; app clients cannot ask the exported realm for it.",
 			Remedy: "Declare the scope under another name before the export.",
 		},
 		{

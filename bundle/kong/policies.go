@@ -19,7 +19,8 @@ type routePolicyDoc struct {
 	Rules  string `json:"rules,omitempty"`  // the version's id; "": none
 	Prefix string `json:"prefix,omitempty"` // that the paths of rules begin below
 
-	BodyLimit int `json:"body_limit,omitempty"` // bytes of the bodies that request-transformer changes; 0: it changes none
+	// bytes of the bodies that request-transformer changes; 0: it changes none
+	BodyLimit int `json:"body_limit,omitempty"`
 
 	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
 

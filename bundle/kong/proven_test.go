@@ -55,9 +55,10 @@ var unproven = map[string]string{
 	"kong.cors.unused":                                 "nothing to ask for",
 	"kong.api_scope.unused":                            "nothing to ask for",
 	"kong.token_issuer.plugin":                         "needs a token of the issuer, which the zip does not have",
-	"kong.key.minted":                                  "with an end or address ranges: needs the time, or an address in them",
-	"kong.request_limits.accel_headers":                "needs an upstream that answers with such a header",
-	"kong.request_limits.header_names":                 "upstreams alone see the headers",
+	"kong.key.minted": "with an end or address ranges: needs the time, or an " +
+		"address in them",
+	"kong.request_limits.accel_headers": "needs an upstream that answers with such a header",
+	"kong.request_limits.header_names":  "upstreams alone see the headers",
 }
 
 func TestExactItemsNameTheProbesThatProveThem(t *testing.T) {

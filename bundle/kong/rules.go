@@ -133,17 +133,18 @@ func ruleFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "plugin postern-auth, `rules`",
-			Note: "The same calls are refused with the same answers, by the plugin: Kong's acl knows neither paths nor " +
-				"scopes, and its refusals have no code. Owners of keys are in the groups that they were in at the export.",
+			Note: "The same calls are refused with the same answers, by the plugin: Kong's acl knows neither paths " +
+				"nor scopes, and its refusals have no code. Owners of keys are in the groups that they were in at " +
+				"the export.",
 			Remedy: editMembers,
 		},
 		{
 			Reason: "acl",
 			Status: bundle.Exact,
 			How:    "plugin postern-auth, `rules`, and behind it plugin acl of each route",
-			Note: "The same calls are refused with the same answers, by the plugin. Every route of the version asks for " +
-				"groups, so that Kong's acl lets nobody else through either. Owners of keys are in the groups that they were " +
-				"in at the export.",
+			Note: "The same calls are refused with the same answers, by the plugin. Every route of the version asks " +
+				"for groups, so that Kong's acl lets nobody else through either. Owners of keys are in the groups " +
+				"that they were in at the export.",
 			Remedy: editMembers + " To ask for another group, add it to allow of acl too.",
 		},
 		{
@@ -158,10 +159,11 @@ func ruleFates() []bundle.Fate {
 			Reason: "owner",
 			Status: bundle.Lossy,
 			How:    "plugin postern-auth, `rules`, by OpenFGA where it runs",
-			Note: "Only OpenFGA, which start.sh --authz starts, says who owns an object. Without it every call to this " +
-				"route is refused with not_owner. With it the same callers are let through; at worst calls are answered " +
-				"503 ownership_unavailable while it does not answer, and " + ownersLate,
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of yours.",
+			Note: "Only OpenFGA, which start.sh --authz starts, says who owns an object. Without it every call to " +
+				"this route is refused with not_owner. With it the same callers are let through; at worst calls are " +
+				"answered 503 ownership_unavailable while it does not answer, and " + ownersLate,
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of " +
+				"yours.",
 		},
 		{
 			Reason: "relations",
@@ -169,7 +171,8 @@ func ruleFates() []bundle.Fate {
 			How:    "plugin postern-auth, `rules`; owners at OpenFGA where it runs",
 			Note: "Scopes and groups are asked for alike. Owners are recorded and removed at OpenFGA, which start.sh " +
 				"--authz starts, and nowhere without it. At worst " + ownersLate,
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of yours.",
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of " +
+				"yours.",
 		},
 		shadowRule(), offRule(),
 	}
@@ -181,8 +184,8 @@ func ruleDefaultFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "plugin postern-auth, `deny` and `read_write` of `rules`",
-			Note: "Routes without a rule get the same, and the scopes read and write are asked of keys alike where the version " +
-				"asks for them.",
+			Note: "Routes without a rule get the same, and the scopes read and write are asked of keys alike where " +
+				"the version asks for them.",
 		},
 		{
 			Reason: "open",
@@ -199,8 +202,8 @@ func shadowRule() bundle.Fate {
 		Reason: "shadow",
 		Status: bundle.Lossy,
 		How:    "`authz/rules.json`",
-		Note: "What is in shadow refuses no call, here as there. The exported gateway records no owners by it, nor counts " +
-			"the calls that it would have refused.",
+		Note: "What is in shadow refuses no call, here as there. The exported gateway records no owners by it, nor " +
+			"counts the calls that it would have refused.",
 		Remedy: "Enforce the rule before the export, or add it below rules in gateway/gateway.yaml.",
 	}
 }

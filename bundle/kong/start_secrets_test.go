@@ -26,14 +26,24 @@ func TestStartWithUpstreamHeaders(t *testing.T) {
 	}{
 		"nothing": {"", nil, "no value for " + authorization + " " + other + " " + clientKey + " " + signing +
 			": copy .env.example"},
-		"the example as it is": {authorization + "=\n" + other + "=\n", nil, "no value for " + authorization + " " + other},
-		"one of two":           {authorization + "='Bearer x'\n" + signing + "=MC4=\n" + clientKeyLine, nil, "no value for " + other + ":"},
-		"all but the key":      {authorization + "=a\n" + other + "=b\n" + clientKeyLine, nil, "no value for " + signing + ":"},
-		"an empty client key": {authorization + "=a\n" + other + "=b\n" + clientKey + "=\"\"\n" + signing + "=MC4=\n", nil,
-			"no value for " + clientKey + ":"},
-		"empty quotes":       {authorization + "=''\n" + other + "=\"\"\n", nil, "no value for " + authorization},
-		"all":                {authorization + "='Bearer $x'\r\n" + other + " = b#c\n" + signing + "=MC4=\n" + clientKeyLine, nil, ""},
-		"by the environment": {"", []string{authorization + "=a b", other + "=c", signing + "=MC4=", clientKey + "=k"}, ""},
+		"the example as it is": {
+			authorization + "=\n" + other + "=\n", nil, "no value for " + authorization + " " + other,
+		},
+		"one of two": {
+			authorization + "='Bearer x'\n" + signing + "=MC4=\n" + clientKeyLine, nil, "no value for " + other + ":",
+		},
+		"all but the key": {
+			authorization + "=a\n" + other + "=b\n" + clientKeyLine, nil, "no value for " + signing + ":",
+		},
+		"an empty client key": {authorization + "=a\n" + other + "=b\n" + clientKey + "=\"\"\n" + signing + "=MC4=\n",
+			nil, "no value for " + clientKey + ":"},
+		"empty quotes": {authorization + "=''\n" + other + "=\"\"\n", nil, "no value for " + authorization},
+		"all": {
+			authorization + "='Bearer $x'\r\n" + other + " = b#c\n" + signing + "=MC4=\n" + clientKeyLine, nil, "",
+		},
+		"by the environment": {
+			"", []string{authorization + "=a b", other + "=c", signing + "=MC4=", clientKey + "=k"}, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")

@@ -122,8 +122,8 @@ func domainFates() []bundle.Fate {
 			Remedy: pointName},
 		{Reason: "unclaimed", Status: bundle.Approximate, How: "a route with the name in `hosts`; without the caps",
 			Note: "The gateway answers under the name too, at the same paths: the environment begins at /. What the " +
-				"hosted proxy refuses and removes because the project is unclaimed passes: at worst a browser keeps the " +
-				"cookies that the upstream sets for the name.",
+				"hosted proxy refuses and removes because the project is unclaimed passes: at worst a browser keeps " +
+				"the cookies that the upstream sets for the name.",
 			Remedy: pointName},
 	}
 }
@@ -164,9 +164,10 @@ func environmentFates() []bundle.Fate {
 			Note: "The upstream is called over https by its IP address. Kong compares certificates with " +
 				"host names only, so that every call answers 502, whatever addresses the certificate names.",
 			Remedy: "Write a host name that the certificate names as the service's host in gateway/gateway.yaml."},
-		{Reason: "unclaimed", Status: bundle.Approximate, How: "a service; the caps of an unclaimed project are not carried",
-			Note: "Calls reach the same upstream under the same path. What the hosted proxy refuses and removes because " +
-				"the project is unclaimed passes: at worst a browser keeps the cookies that the upstream sets.",
+		{Reason: "unclaimed", Status: bundle.Approximate,
+			How: "a service; the caps of an unclaimed project are not carried",
+			Note: "Calls reach the same upstream under the same path. What the hosted proxy refuses and removes " +
+				"because the project is unclaimed passes: at worst a browser keeps the cookies that the upstream sets.",
 			Remedy: "Claim the project before the export. The project's own item lists the caps."},
 	}
 }
@@ -224,15 +225,15 @@ func keyFates() []bundle.Fate {
 			Note:   "The consumer's present key goes on working; the gateway knows its hash only.",
 		},
 		{Reason: "expires", Status: bundle.Exact, How: "the same with `until`",
-			Note: "The consumer's present key works until the same moment, by the gateway's clock, and is answered 401 " +
-				"from then on."},
+			Note: "The consumer's present key works until the same moment, by the gateway's clock, and is answered " +
+				"401 from then on."},
 		{Reason: "frozen", Status: bundle.Exact, How: "the same with `frozen`",
 			Note: "The key is frozen here as there and answered 403 key_frozen, or 401 once it has expired.",
 			Remedy: "To unfreeze it, delete the word frozen from its line in gateway/gateway.yaml and start the " +
 				"gateway again."},
 		{Reason: "user_frozen", Status: bundle.Exact, How: "the same with `user_frozen`",
-			Note: "The key's owner is a frozen user, and the key is answered 403 user_frozen here as there, or 401 once " +
-				"it has expired.",
+			Note: "The key's owner is a frozen user, and the key is answered 403 user_frozen here as there, or 401 " +
+				"once it has expired.",
 			Remedy: "To unfreeze the user, delete the word user_frozen from the lines of their keys in " +
 				"gateway/gateway.yaml and start the gateway again."},
 		{Reason: "wrong_tenant", Status: bundle.Exact, How: "the same; its tenant is not among `tenants`",
@@ -265,8 +266,8 @@ func graceFates() []bundle.Fate {
 func tenantFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "header", Status: bundle.Exact, How: "X-Tenant-ID of its keys",
-			Note: "Upstreams see the same X-Tenant-ID with every call made with one of its keys, or with a token that is " +
-				"accepted and names it."},
+			Note: "Upstreams see the same X-Tenant-ID with every call made with one of its keys, or with a token " +
+				"that is accepted and names it."},
 		{Reason: "detached", Status: bundle.Exact, How: "left out of `tenants`, so answered 403",
 			Note: "The project no longer serves the tenant: its keys are answered 403 wrong_tenant here as " +
 				"there.",

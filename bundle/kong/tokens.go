@@ -147,8 +147,9 @@ func accessFates() []bundle.Fate {
 				"own endpoint, are accepted as before. " +
 				"Calls with a provider's own token are answered 401, and those whose upstream gets a provider's " +
 				"token 503.",
-			Remedy: "Have people with a provider's own token sign in at the exported realm, whose tokens are accepted " +
-				"and name the same users. The item of the provider says what to do where upstreams get its token.",
+			Remedy: "Have people with a provider's own token sign in at the exported realm, whose tokens are " +
+				"accepted and name the same users. The item of the provider says what to do where upstreams get its " +
+				"token.",
 		},
 	}
 }

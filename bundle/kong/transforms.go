@@ -86,8 +86,8 @@ func responseChanges(headers *snapshot.Changes, body *snapshot.BodyChanges) tran
 func bodySettings(p *snapshot.Project) string {
 	for i := range p.Versions {
 		if !p.Versions[i].Transforms.RequestBody.None() {
-			return fmt.Sprintf("\n      # The plugin request-transformer changes bodies that fit into this buffer. The plugin\n"+
-				"      # postern-auth refuses larger ones.\n"+
+			return fmt.Sprintf("\n      # The plugin request-transformer changes bodies that fit into this buffer. "+
+				"The plugin\n      # postern-auth refuses larger ones.\n"+
 				"      KONG_NGINX_HTTP_CLIENT_BODY_BUFFER_SIZE: \"%dm\"", policy.MaxChangedBody>>20)
 		}
 	}
@@ -136,23 +136,24 @@ func transformFates() []bundle.Fate {
 		{
 			Reason: "request_bodies",
 			Status: bundle.Approximate,
-			How:    "plugin request-transformer of each service; plugin postern-auth, `body_limit`, refuses larger bodies",
-			Note: "Headers and queries of requests are changed in the same way, and so are members of JSON objects and " +
-				"forms, but Kong writes these anew: in another order, numbers with 14 digits, of members with one name " +
-				"the last. At worst a longer number, such as a 64-bit id, reaches the upstream rounded. Kong also takes " +
-				"NaN, 0x10 and the like for JSON, and replaces a malformed multipart form by what is added to it; the hosted " +
-				"proxy leaves both alone. Some of this Kong answers 500.",
+			How: "plugin request-transformer of each service; plugin postern-auth, `body_limit`, refuses larger " +
+				"bodies",
+			Note: "Headers and queries of requests are changed in the same way, and so are members of JSON objects " +
+				"and forms, but Kong writes these anew: in another order, numbers with 14 digits, of members with " +
+				"one name the last. At worst a longer number, such as a 64-bit id, reaches the upstream rounded. " +
+				"Kong also takes NaN, 0x10 and the like for JSON, and replaces a malformed multipart form by what is " +
+				"added to it; the hosted proxy leaves both alone. Some of this Kong answers 500.",
 			Remedy: "Have callers send numbers of more than 14 digits as strings.",
 		},
 		{
 			Reason: "response_bodies",
 			Status: bundle.Approximate,
 			How:    "plugin response-transformer of each service",
-			Note: "Headers of responses are changed in the same way, and so are members of JSON objects, but Kong writes " +
-				"these anew: in another order, numbers with 14 digits. At worst a longer number, such as a 64-bit id, " +
-				"reaches the caller rounded. A response whose JSON is neither an object nor an array is broken off by Kong, " +
-				"and passed on by the hosted proxy; one of more than 4 MiB is changed by Kong, and answered 502 " +
-				"response_too_large by the hosted proxy.",
+			Note: "Headers of responses are changed in the same way, and so are members of JSON objects, but Kong " +
+				"writes these anew: in another order, numbers with 14 digits. At worst a longer number, such as a " +
+				"64-bit id, reaches the caller rounded. A response whose JSON is neither an object nor an array is " +
+				"broken off by Kong, and passed on by the hosted proxy; one of more than 4 MiB is changed by Kong, " +
+				"and answered 502 response_too_large by the hosted proxy.",
 			Remedy: "Have the upstream send numbers of more than 14 digits as strings.",
 		},
 		{

@@ -263,7 +263,8 @@ func TestProbesOfAVersionNamedAsItsProject(t *testing.T) {
 		boundaries++
 		for _, s := range gatewayOf(t, files).Services {
 			for _, r := range s.Routes {
-				if len(r.Hosts) == 0 && regexp.MustCompile("^"+strings.TrimPrefix(r.Paths[0], "~")).MatchString(p.Path) {
+				if len(r.Hosts) == 0 &&
+					regexp.MustCompile("^"+strings.TrimPrefix(r.Paths[0], "~")).MatchString(p.Path) {
 					t.Errorf("%s expects 404 of %s, which the route %s takes", p.ID, p.Path, r.Name)
 				}
 			}

@@ -133,10 +133,13 @@ func TestLoadGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = bytes.Replace(text, []byte("\n]"), []byte(",\n  {\"user\":\"nobody\",\"relation\":\"x\",\"object\":\"y:1\"}\n]"), 1)
+	text = bytes.Replace(text, []byte("\n]"),
+		[]byte(",\n  {\"user\":\"nobody\",\"relation\":\"x\",\"object\":\"y:1\"}\n]"), 1)
 	for range 100 { // the last tuple is in a second piece
-		text = bytes.Replace(text, []byte("[\n"), []byte("[\n  "+`{"user":"user:a","relation":"by","object":"call:a"}`+",\n"), 1)
-		text = bytes.Replace(text, []byte("call:a\""), fmt.Appendf(nil, "call:%d\"", bytes.Count(text, []byte("\n"))), 1)
+		text = bytes.Replace(text, []byte("[\n"),
+			[]byte("[\n  "+`{"user":"user:a","relation":"by","object":"call:a"}`+",\n"), 1)
+		text = bytes.Replace(text, []byte("call:a\""), fmt.Appendf(nil, "call:%d\"", bytes.Count(text, []byte("\n"))),
+			1)
 	}
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
@@ -158,7 +161,8 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	load(t, dir, 1, []string{at.URL}, "cannot look for the store shop.0: 401: ")
 	load(t, dir, 1, []string{"--wait", "0", "http://127.0.0.1:1"}, "not ready after 0 seconds: nothing answers at")
 	for _, args := range [][]string{
-		nil, {"ftp://x"}, {"http://a b"}, {"--store", "a/b", at.URL}, {"--wait", "x", at.URL}, {"--nope"}, {at.URL, at.URL},
+		nil, {"ftp://x"}, {"http://a b"}, {"--store", "a/b", at.URL}, {"--wait", "x", at.URL}, {"--nope"},
+		{at.URL, at.URL},
 	} {
 		load(t, dir, 2, args, "usage: ./load.sh")
 	}

@@ -34,7 +34,8 @@ func source() openfga.Source {
 		Project: &snapshot.Project{Name: "shop", Versions: []snapshot.Version{
 			{ID: "ver_1", Name: "1.0.0", Rules: snapshot.Rules{Default: snapshot.RulesDeny, List: []snapshot.Rule{
 				{ID: "rul_1", Methods: []string{"GET"}, Path: "/orders/{id}", Scopes: []string{"orders:read", "a#b"}},
-				{ID: "rul_3", Methods: []string{"GET", "DELETE"}, Path: "/orders/{id}/x", Owner: "order:{id}", Groups: []string{"sales"}},
+				{ID: "rul_3", Methods: []string{"GET", "DELETE"}, Path: "/orders/{id}/x", Owner: "order:{id}",
+					Groups: []string{"sales"}},
 				{ID: "rul_2", Methods: []string{"*"}, Path: "/\"\nx", Groups: []string{"staff", "gone"}, Role: "admin"},
 			}}},
 			{ID: "ver_2", Name: "2.0.0", Rules: snapshot.Rules{ReadWriteScopes: true, List: []snapshot.Rule{
@@ -45,8 +46,18 @@ func source() openfga.Source {
 		Tenants: []snapshot.Tenant{tenant},
 		Relations: func(context.Context) iter.Seq2[*snapshot.Relation, error] {
 			return func(yield func(*snapshot.Relation, error) bool) {
-				_ = yield(&snapshot.Relation{TenantID: "tnt_1", Relation: "owner", User: "usr_1", Object: "order:a%2Fb"}, nil) &&
-					yield(&snapshot.Relation{TenantID: "tnt_1", Relation: "owner", User: "ana (https://id)", Object: "order:x/9"}, nil)
+				_ = yield(&snapshot.Relation{
+					TenantID: "tnt_1",
+					Relation: "owner",
+					User:     "usr_1",
+					Object:   "order:a%2Fb",
+				}, nil) &&
+					yield(&snapshot.Relation{
+						TenantID: "tnt_1",
+						Relation: "owner",
+						User:     "ana (https://id)",
+						Object:   "order:x/9",
+					}, nil)
 			}
 		},
 		Users: func(context.Context, snapshot.Tenant) iter.Seq2[*snapshot.User, error] {
@@ -148,7 +159,8 @@ func TestNamesOfObjects(t *testing.T) {
 	seen := map[string]bool{}
 	for _, text := range []string{long, long[1:], strings.Repeat("x", 240), strings.Repeat("x", 241), "x"} {
 		for _, got := range []string{
-			openfga.Scope(text), openfga.User(text), openfga.Group(text), openfga.Version(text), openfga.Rule(text, text),
+			openfga.Scope(text), openfga.User(text), openfga.Group(text), openfga.Version(text),
+			openfga.Rule(text, text),
 			openfga.DefaultRule(text),
 		} {
 			if !taken.MatchString(got) || seen[got] {

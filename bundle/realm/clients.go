@@ -134,7 +134,8 @@ func redirectsOf(uris []string) []string {
 // mappersOf are what the tokens of a client have for the exported gateway.
 func mappersOf(clientID string) []mapper {
 	return []mapper{
-		inAccessToken("postern audience", "oidc-audience-mapper", map[string]string{"included.client.audience": clientID}),
+		inAccessToken("postern audience", "oidc-audience-mapper",
+			map[string]string{"included.client.audience": clientID}),
 		inAccessToken("postern tenant", "oidc-usermodel-attribute-mapper", map[string]string{
 			"user.attribute": attribute, "claim.name": ClaimTenant, "jsonType.label": "String",
 		}),

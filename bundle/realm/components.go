@@ -21,7 +21,8 @@ func userProfile() component {
 		`{"name":"username","displayName":"Username","permissions":{"view":["admin","user"],"edit":["admin"]}},` +
 		`{"name":"email","displayName":"Email","permissions":{"view":["admin","user"],"edit":["admin","user"]}},` +
 		`{"name":"firstName","displayName":"Name","permissions":{"view":["admin","user"],"edit":["admin","user"]}},` +
-		`{"name":"lastName","displayName":"Last name","permissions":{"view":["admin","user"],"edit":["admin","user"]}}` +
+		`{"name":"lastName","displayName":"Last name",` +
+		`"permissions":{"view":["admin","user"],"edit":["admin","user"]}}` +
 		`],"unmanagedAttributePolicy":"ADMIN_EDIT"}`
 	return component{
 		ProviderID: "declarative-user-profile",

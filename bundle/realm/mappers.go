@@ -34,7 +34,9 @@ func (s Source) identityProviderMappers() []providerMapper {
 			if slices.Contains(s.Joinable, c.TenantID) {
 				out = append(out, providerMapper{
 					Name: "postern tenant", Alias: p.ID, Mapper: "hardcoded-attribute-idp-mapper", rule: -1,
-					Config: map[string]string{"attribute": attribute, "attribute.value": c.TenantID, "syncMode": "IMPORT"},
+					Config: map[string]string{
+						"attribute": attribute, "attribute.value": c.TenantID, "syncMode": "IMPORT",
+					},
 				})
 			}
 			out = append(out, groupMappers(p, paths[c.TenantID])...)
@@ -64,7 +66,8 @@ func groupMappers(p snapshot.Provider, paths map[string][]string) []providerMapp
 		}
 		for i, path := range paths[rule.Group] {
 			out = append(out, providerMapper{
-				Name: fmt.Sprintf("postern group %d.%d", n+1, i+1), Alias: p.ID, Mapper: "oidc-advanced-group-idp-mapper",
+				Name: fmt.Sprintf("postern group %d.%d", n+1, i+1), Alias: p.ID,
+				Mapper: "oidc-advanced-group-idp-mapper",
 				Config: groupConfig(rule, path), rule: n,
 			})
 		}

@@ -184,7 +184,8 @@ func (s Source) mayAskFor(set *snapshot.ClientSettings) []string {
 	for _, one := range s.Project.API.Scopes {
 		covers := func(listed string) bool {
 			family, isFamily := strings.CutSuffix(listed, "*")
-			return listed == one.Name || isFamily && strings.HasSuffix(family, ":") && strings.HasPrefix(one.Name, family)
+			return listed == one.Name ||
+				isFamily && strings.HasSuffix(family, ":") && strings.HasPrefix(one.Name, family)
 		}
 		if HasScope(one.Name) && slices.ContainsFunc(set.APIScopes, covers) {
 			out = append(out, one.Name)

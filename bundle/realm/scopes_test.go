@@ -145,7 +145,9 @@ func TestGroupMappersCompareAsBefore(t *testing.T) {
 		want map[string]string // nil: none
 	}{
 		"a value": {"oidc", snapshot.GroupMapping{Claim: "realm_access.roles", Value: "a.b", Match: "exact"},
-			map[string]string{"claims": `[{"key":"realm_access.roles","value":"a.b"}]`, "are.claim.values.regex": "false"}},
+			map[string]string{
+				"claims": `[{"key":"realm_access.roles","value":"a.b"}]`, "are.claim.values.regex": "false",
+			}},
 		"a beginning": {"oidc", snapshot.GroupMapping{Claim: "groups", Value: `/a\E.*é`, Match: "prefix"},
 			map[string]string{
 				"claims":                 `[{"key":"groups","value":"(?s)\\x2fa\\x5cE\\x2e\\x2aé.*"}]`,

@@ -205,7 +205,8 @@ func (m *members) consentsOf(u *snapshot.User) []consent {
 			continue
 		}
 		one := consent{
-			ClientID: c.ClientID, Scopes: []string{}, Created: c.CreatedAt.UnixMilli(), Updated: c.UpdatedAt.UnixMilli(),
+			ClientID: c.ClientID, Scopes: []string{}, Created: c.CreatedAt.UnixMilli(),
+			Updated: c.UpdatedAt.UnixMilli(),
 		}
 		for _, scope := range strings.Fields(c.Scope) {
 			if slices.Contains(offered, scope) && !slices.Contains(one.Scopes, scope) {

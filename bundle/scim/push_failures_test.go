@@ -149,8 +149,10 @@ func TestPushWaits(t *testing.T) {
 		fail func(http.ResponseWriter, *http.Request, string) bool
 		want []string
 	}{
-		"429 with Retry-After": {once("POST", answers(429, "Retry-After", "7")), []string{"answered 429", "slept: 7\n"}},
-		"429 to GET":           {once("GET", answers(429, "retry-after", "3")), []string{"slept: 3\n"}},
+		"429 with Retry-After": {
+			once("POST", answers(429, "Retry-After", "7")), []string{"answered 429", "slept: 7\n"},
+		},
+		"429 to GET": {once("GET", answers(429, "retry-after", "3")), []string{"slept: 3\n"}},
 		"503 with a date": {
 			once("PATCH", answers(503, "Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")), []string{"slept: 1\n"},
 		},
@@ -234,7 +236,8 @@ func TestPushSkipsWhatIsRefused(t *testing.T) {
 				return strings.Contains(body, `"grp_in"`) && answers(500)(w, r, body)
 			},
 			[]string{
-				"slept: 1 2 4 8 16\n", "Groups grp_in is refused with 500", "Groups: 1 created, 0 there already, 1 failed",
+				"slept: 1 2 4 8 16\n", "Groups grp_in is refused with 500",
+				"Groups: 1 created, 0 there already, 1 failed",
 				"Members of groups: 0 added, 0 there already, 1 failed",
 			},
 		},

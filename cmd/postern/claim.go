@@ -44,8 +44,8 @@ The projects move to the team that new projects are created in, or to --team.`,
 			}
 			if len(codes) == 0 {
 				_, err := fmt.Fprintf(t.out, "No workspace created here at %s is waiting to be claimed.\n"+
-					"To claim one that was made otherwise, say with curl: postern claim URL, with the claim url of the "+
-					"answer.\n", s.server)
+					"To claim one that was made otherwise, say with curl: postern claim URL, with the claim url of "+
+					"the answer.\n", s.server)
 				return err
 			}
 			return claimAll(c.Context(), t, s, *person, codes, into)

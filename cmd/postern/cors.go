@@ -79,7 +79,8 @@ stays as it is. Preflights are answered by the gateway and need no credential.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringSliceVar(&in.Origins, "origins", nil, "origins that may call, such as https://app.example.com; * for all")
+	flags.StringSliceVar(&in.Origins, "origins", nil,
+		"origins that may call, such as https://app.example.com; * for all")
 	flags.BoolVar(&in.AppOrigins, "app-origins", false, "allow the origins of the app clients' redirect URIs too")
 	flags.StringSliceVar(&in.Methods, "methods", nil, "methods that pages may use; empty for all")
 	flags.StringSliceVar(&in.Headers, "headers", nil, "headers that pages may set; empty for those that they ask for")

@@ -71,9 +71,10 @@ func newDomainsList(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.Domain, error) {
-				return collect(api.Domains(ctx, args[0]))
-			})
+			all, err := onProject(c.Context(), s, args[0],
+				func(ctx context.Context, api caller) ([]client.Domain, error) {
+					return collect(api.Domains(ctx, args[0]))
+				})
 			if err != nil {
 				return err
 			}
@@ -83,7 +84,8 @@ func newDomainsList(t terminal) *cobra.Command {
 			return table(t.out, func(row func(...string)) {
 				row("HOST", "VERSION", "ENVIRONMENT", "STATE", "CERTIFICATE", "TXT RECORD", "VALUE")
 				for _, d := range all {
-					row(d.Host, d.Version, d.Environment, d.State, certificateCell(d.Certificate), d.Record.Name, d.Record.Value)
+					row(d.Host, d.Version, d.Environment, d.State, certificateCell(d.Certificate), d.Record.Name,
+						d.Record.Value)
 				}
 			})
 		},

@@ -25,7 +25,9 @@ func newExplain(t terminal) *cobra.Command {
 			}
 			q.Method, q.Path = args[1], args[2]
 			found, err := onProject(c.Context(), s, args[0],
-				func(ctx context.Context, api caller) (client.Explanation, error) { return api.Explain(ctx, args[0], q) })
+				func(ctx context.Context, api caller) (client.Explanation, error) {
+					return api.Explain(ctx, args[0], q)
+				})
 			if err != nil {
 				return err
 			}
@@ -62,7 +64,7 @@ func printExplanation(t terminal, found client.Explanation) error {
 		}
 		return strconv.Itoa(status) + " " + code
 	}
-	_, err = fmt.Fprintf(t.out, "\nDecision: %s, by %s\nAnswer: %s\nExported gateway: %s\n", found.Decision, found.DecidedBy,
-		answer(found.Status, found.Code), answer(found.OnExport.Status, found.OnExport.Code))
+	_, err = fmt.Fprintf(t.out, "\nDecision: %s, by %s\nAnswer: %s\nExported gateway: %s\n", found.Decision,
+		found.DecidedBy, answer(found.Status, found.Code), answer(found.OnExport.Status, found.OnExport.Code))
 	return err
 }

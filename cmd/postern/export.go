@@ -91,7 +91,8 @@ there is one.`,
 	flags.BoolVar(&f.secrets, "secrets", false, "with the secrets that identity providers, token endpoints and "+
 		"upstreams know you by; whoever has the zip can act as you there")
 	flags.StringVar(&f.recipient, "recipient", "", "public key of age (age1…) that the secrets are encrypted to")
-	flags.StringVar(&f.password, "password-file", "", "file with your password, which --secrets needs; - for standard input")
+	flags.StringVar(&f.password, "password-file", "",
+		"file with your password, which --secrets needs; - for standard input")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

@@ -18,9 +18,10 @@ func previewExport(c *cobra.Command, t terminal, project string, in client.NewEx
 	if err != nil {
 		return err
 	}
-	found, err := onProject(c.Context(), s, project, func(ctx context.Context, api caller) (client.ExportPreview, error) {
-		return api.PreviewExport(ctx, project, in)
-	})
+	found, err := onProject(c.Context(), s, project,
+		func(ctx context.Context, api caller) (client.ExportPreview, error) {
+			return api.PreviewExport(ctx, project, in)
+		})
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,8 @@ func writeLines(
 			fmt.Fprintf(out, "%s\n", title)
 			first = false
 		}
-		fmt.Fprintf(out, "  %s (%d), %s\n%s", printable(l.Title), l.Count, printable(l.Code), indented(printable(l.Note)))
+		fmt.Fprintf(out, "  %s (%d), %s\n%s", printable(l.Title), l.Count, printable(l.Code),
+			indented(printable(l.Note)))
 		if l.Remedy != nil {
 			out.WriteString(indented("To do: " + printable(*l.Remedy)))
 		}

@@ -37,7 +37,8 @@ func newExportsList(t terminal) *cobra.Command {
 				return printJSONList(t.out, list)
 			}
 			return table(t.out, func(row func(...string)) {
-				row("ID", "STATE", "STARTED", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE", "LOSSY", "SKIPPED")
+				row("ID", "STATE", "STARTED", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE",
+					"LOSSY", "SKIPPED")
 				for _, e := range list {
 					row(exportRow(e)...)
 				}
@@ -138,9 +139,10 @@ zip is there, print every item as JSON, as MIGRATION-REPORT.json in the zip has 
 				})
 				return err
 			}
-			lines, err := onExport(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.LedgerLine, error) {
-				return collect(api.ExportLedger(ctx, args[0], filter))
-			})
+			lines, err := onExport(c.Context(), s, args[0],
+				func(ctx context.Context, api caller) ([]client.LedgerLine, error) {
+					return collect(api.ExportLedger(ctx, args[0], filter))
+				})
 			if err != nil {
 				return err
 			}
@@ -156,7 +158,8 @@ zip is there, print every item as JSON, as MIGRATION-REPORT.json in the zip has 
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&filter.Status, "status", "", "only items that are exact, approximate, lossy or skipped")
-	flags.StringVar(&filter.Area, "area", "", "only items about project, upstream, access, keys, login, people or records")
+	flags.StringVar(&filter.Area, "area", "",
+		"only items about project, upstream, access, keys, login, people or records")
 	flags.BoolVar(&todo, "todo", false, "only what is left to do after the move")
 	flags.BoolVar(&full, "full", false, "print every item as JSON")
 	flags.IntVar(&filter.Names, "names", 5, "the most names of items to print in each paragraph")
@@ -184,7 +187,8 @@ func onExport[T any](
 	out, err := first(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
 		return out, fault.New(fault.NotFound, "not_found", "there is no export %q at %s, or none that the credentials "+
-			"stored on this machine can access; `postern exports list PROJECT` shows the ids", id, s.server).Because(err)
+			"stored on this machine can access; `postern exports list PROJECT` shows the ids", id,
+			s.server).Because(err)
 	}
 	return out, err
 }

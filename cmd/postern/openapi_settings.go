@@ -15,15 +15,16 @@ func newOpenAPISettings(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "settings PROJECT VERSION",
 		Short: "Show or change whether requests are validated, and whether the gateway publishes the document",
-		Long: "Show or change whether requests are validated against the OpenAPI document of a version, and whether the\n" +
-			"gateway publishes the document as openapi.json. What no flag names stays as it is.",
+		Long: "Show or change whether requests are validated against the OpenAPI document of a version, and whether " +
+			"the\ngateway publishes the document as openapi.json. What no flag names stays as it is.",
 		Example: "  postern openapi settings shop 1.0.0 --validate report\n" +
 			"  postern openapi settings shop 1.0.0 --validate enforce --publish public",
 		Args: exactly("PROJECT", "VERSION"),
 	}
 	command.Flags().StringVar(&validate, "validate", "", "off; report: count and forward requests that do not match; "+
 		"enforce: answer them with 422")
-	command.Flags().StringVar(&publish, "publish", "", "off; callers: for who may call openapi.json; public: for everyone")
+	command.Flags().StringVar(&publish, "publish", "",
+		"off; callers: for who may call openapi.json; public: for everyone")
 	return onDocument(t, command,
 		func(c *cobra.Command, args []string) func(context.Context, caller) (client.OpenAPISettings, error) {
 			return func(ctx context.Context, api caller) (client.OpenAPISettings, error) {

@@ -38,16 +38,17 @@ func newRelationsList(t terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		found, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.Relation, error) {
-			list := []client.Relation{}
-			for one, err := range api.Relations(ctx, args[0], f) {
-				if err != nil {
-					return nil, err
+		found, err := onProject(c.Context(), s, args[0],
+			func(ctx context.Context, api caller) ([]client.Relation, error) {
+				list := []client.Relation{}
+				for one, err := range api.Relations(ctx, args[0], f) {
+					if err != nil {
+						return nil, err
+					}
+					list = append(list, one)
 				}
-				list = append(list, one)
-			}
-			return list, nil
-		})
+				return list, nil
+			})
 		if err != nil {
 			return err
 		}
@@ -111,8 +112,8 @@ func newRelationsImport(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "import PROJECT FILE",
 		Short: "Add relations from a file with one JSON object a line; - for standard input",
-		Example: "  echo '{\"user\": \"billing-service\", \"object\": \"order:42\"}' | postern relations import shop -\n" +
-			"  postern relations list shop --json | jq -c '.[]' | postern relations import other -",
+		Example: "  echo '{\"user\": \"billing-service\", \"object\": \"order:42\"}' | postern relations import shop " +
+			"-\n  postern relations list shop --json | jq -c '.[]' | postern relations import other -",
 		Args: exactly("PROJECT", "FILE"),
 	}
 	return changesRelations(t, command, func(ctx context.Context, api caller, args []string) (string, error) {

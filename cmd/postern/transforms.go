@@ -125,7 +125,8 @@ func newTransformsRemove(t terminal) *cobra.Command {
 			}
 		}
 		if len(left) == len(*list) {
-			return fmt.Errorf("the version does not %s %s in a %s: see postern transforms show", args[3], args[4], args[2])
+			return fmt.Errorf("the version does not %s %s in a %s: see postern transforms show", args[3],
+				args[4], args[2])
 		}
 		*list, *types = left, leftTypes
 		return nil

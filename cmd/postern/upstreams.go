@@ -37,9 +37,10 @@ func newUpstreamsList(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]upstreamHeaders, error) {
-				return listUpstreams(ctx, api, args[0])
-			})
+			list, err := onProject(c.Context(), s, args[0],
+				func(ctx context.Context, api caller) ([]upstreamHeaders, error) {
+					return listUpstreams(ctx, api, args[0])
+				})
 			if err != nil {
 				return err
 			}
@@ -148,7 +149,8 @@ func newUpstreamsRemoveHeader(t terminal) *cobra.Command {
 				}
 				err = api.RemoveUpstreamHeader(ctx, args[0], e.ID, args[2])
 				return struct{}{}, absent(
-					err, "no_upstream_header", "calls to %s carry no header %s; `postern upstreams list %s` shows those they carry",
+					err, "no_upstream_header",
+					"calls to %s carry no header %s; `postern upstreams list %s` shows those they carry",
 					args[1], args[2], args[0],
 				)
 			}

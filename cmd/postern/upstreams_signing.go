@@ -36,8 +36,8 @@ func newUpstreamsRotateSigningKey(t terminal) *cobra.Command {
 		Use:   "rotate-signing-key PROJECT",
 		Short: "Sign the calls of a project with another key",
 		Long: `Sign the calls of a project with another key. It is published at once and signs after --in, so that
-upstreams read it before they need it. The former keys stay published for --grace after that. With 0 for both, for example
-when a key is compromised, the former keys end at once.`,
+upstreams read it before they need it. The former keys stay published for --grace after that. With 0 for both, for
+example when a key is compromised, the former keys end at once.`,
 	}, func(ctx context.Context, api caller, project string) (client.CallSigning, error) {
 		var in client.SigningRotation
 		var err error
@@ -104,9 +104,10 @@ func signingCommand(
 		if err != nil {
 			return err
 		}
-		signing, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.CallSigning, error) {
-			return fn(ctx, api, args[0])
-		})
+		signing, err := onProject(c.Context(), s, args[0],
+			func(ctx context.Context, api caller) (client.CallSigning, error) {
+				return fn(ctx, api, args[0])
+			})
 		if err != nil {
 			return err
 		}

@@ -48,15 +48,16 @@ type Server struct {
 
 // Operation is one method of one path.
 type Operation struct {
-	Method     string   `json:"method"`       // upper case
-	Path       string   `json:"path"`         // template, such as /orders/{id}
-	ID         string   `json:"id,omitempty"` // operationId; "": none
-	Summary    string   `json:"summary,omitempty"`
-	Tag        string   `json:"tag,omitempty"` // the first one
-	Deprecated bool     `json:"deprecated,omitempty"`
-	Scopes     []string `json:"scopes,omitempty"`     // that its security asks for; of alternatives the first that has any
-	AnswersID  bool     `json:"answers_id,omitempty"` // a 2xx answer is a JSON object with the property id
-	Digest     string   `json:"digest"`               // of the operation, with its references unresolved
+	Method     string `json:"method"`       // upper case
+	Path       string `json:"path"`         // template, such as /orders/{id}
+	ID         string `json:"id,omitempty"` // operationId; "": none
+	Summary    string `json:"summary,omitempty"`
+	Tag        string `json:"tag,omitempty"` // the first one
+	Deprecated bool   `json:"deprecated,omitempty"`
+	// that its security asks for; of alternatives the first that has any
+	Scopes    []string `json:"scopes,omitempty"`
+	AnswersID bool     `json:"answers_id,omitempty"` // a 2xx answer is a JSON object with the property id
+	Digest    string   `json:"digest"`               // of the operation, with its references unresolved
 }
 
 // Methods are the methods that a path of a document can have, in the order of Operations.
@@ -114,7 +115,8 @@ func readError(err error) string {
 	text := err.Error()
 	if strings.Contains(text, "disallowed external reference") {
 		_, ref, _ := strings.Cut(text, "reference: ")
-		return fmt.Sprintf("The document refers to another file, %.200s, which is not read. Bundle it into one document.", ref)
+		return fmt.Sprintf("The document refers to another file, %.200s, which is not read. Bundle it into one "+
+			"document.", ref)
 	}
 	text, _, _ = strings.Cut(text, "\n")
 	if len(text) > 400 {

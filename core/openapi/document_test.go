@@ -97,12 +97,13 @@ func TestParse_refusals(t *testing.T) {
 			"refers to another file"},
 		"reference to a file": {head + `"paths":{"/a":{"get":{"responses":{"200":{"$ref":"../secrets.json"}}}}}}`,
 			"refers to another file"},
-		"reference to nothing": {head + `"paths":{"/a":{"get":{"responses":{"200":{"$ref":"#/components/responses/A"}}}}}}`,
-			"not valid"},
+		"reference to nothing": {head +
+			`"paths":{"/a":{"get":{"responses":{"200":{"$ref":"#/components/responses/A"}}}}}}`, "not valid"},
 		"only a cycle": {head + `"paths":{},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},` +
 			`"B":{"$ref":"#/components/schemas/A"}}}}`, "not valid"},
 		"two paths alike": {head + `"paths":{"/a/{b}":{"get":{"parameters":[{"name":"b","in":"path","required":true,` +
-			`"schema":{}}],"responses":{"200":{"description":"x"}}}},"/a/{c}":{"get":{"parameters":[{"name":"c","in":"path",` +
+			`"schema":{}}],"responses":{"200":{"description":"x"}}}},` +
+			`"/a/{c}":{"get":{"parameters":[{"name":"c","in":"path",` +
 			`"required":true,"schema":{}}],"responses":{"200":{"description":"x"}}}}}}`, "/a/{"},
 		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "stands twice"},
 		"merge key": {"openapi: 3.0.0\ninfo: {<<: {title: t}, version: '1'}\npaths: {}\n", "merge keys"},
@@ -182,8 +183,12 @@ func TestDiff(t *testing.T) {
 	op := func(method, path, digest string) openapi.Operation {
 		return openapi.Operation{Method: method, Path: path, Digest: digest}
 	}
-	from := openapi.Summary{Operations: []openapi.Operation{op("GET", "/a", "1"), op("GET", "/b", "1"), op("PUT", "/b", "1")}}
-	to := openapi.Summary{Operations: []openapi.Operation{op("GET", "/a", "1"), op("PUT", "/b", "2"), op("GET", "/c", "1")}}
+	from := openapi.Summary{
+		Operations: []openapi.Operation{op("GET", "/a", "1"), op("GET", "/b", "1"), op("PUT", "/b", "1")},
+	}
+	to := openapi.Summary{
+		Operations: []openapi.Operation{op("GET", "/a", "1"), op("PUT", "/b", "2"), op("GET", "/c", "1")},
+	}
 	want := openapi.Change{Added: []string{"GET /c"}, Removed: []string{"GET /b"}, Changed: []string{"PUT /b"}}
 	if diff := cmp.Diff(want, openapi.Diff(&from, &to)); diff != "" {
 		t.Error(diff)

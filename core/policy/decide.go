@@ -78,7 +78,8 @@ func Denials() []Denial {
 		InsufficientScope, TokenScope, NotInGroup, NotOwner, NoRule,
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, InvalidRequest,
 		RateLimited, QuotaExceeded,
-		UpstreamUnreachable, ResponseTooLarge, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway,
+		UpstreamUnreachable, ResponseTooLarge, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable,
+		TokenIssuerAway,
 		TokenSealed, UpstreamTimeout, LoopDetected,
 	}
 }

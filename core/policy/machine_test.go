@@ -21,12 +21,18 @@ func TestDecide_machine(t *testing.T) {
 		keyless snapshot.Keyless
 		want    policy.Denial
 	}{
-		"of a machine":     {robot, snapshot.Reject, policy.Denial{}},
-		"beside an owner":  {robot, snapshot.OwnerFallback, policy.Denial{}},
-		"frozen":           {changed(func(c *snapshot.AppClient) { c.Frozen = true }), snapshot.Reject, policy.ClientFrozen},
-		"no machine now":   {changed(func(c *snapshot.AppClient) { c.Machine = false }), snapshot.Reject, policy.InvalidToken},
-		"another's tenant": {changed(func(c *snapshot.AppClient) { c.TenantID = "tnt_2" }), snapshot.Reject, policy.TokenTenant},
-		"deleted":          {changed(func(c *snapshot.AppClient) { c.Issuer += "0" }), snapshot.Reject, policy.TokenTenant},
+		"of a machine":    {robot, snapshot.Reject, policy.Denial{}},
+		"beside an owner": {robot, snapshot.OwnerFallback, policy.Denial{}},
+		"frozen": {
+			changed(func(c *snapshot.AppClient) { c.Frozen = true }), snapshot.Reject, policy.ClientFrozen,
+		},
+		"no machine now": {
+			changed(func(c *snapshot.AppClient) { c.Machine = false }), snapshot.Reject, policy.InvalidToken,
+		},
+		"another's tenant": {
+			changed(func(c *snapshot.AppClient) { c.TenantID = "tnt_2" }), snapshot.Reject, policy.TokenTenant,
+		},
+		"deleted": {changed(func(c *snapshot.AppClient) { c.Issuer += "0" }), snapshot.Reject, policy.TokenTenant},
 	} {
 		t.Run(name, func(t *testing.T) {
 			realm := policy.NewRealm(&snapshot.Project{

@@ -28,8 +28,8 @@ type objectPart struct {
 
 // Errors of CheckObject.
 var (
-	ErrObjectType = errors.New("it does not begin with a type of lower-case letters, digits, hyphens and underscores, " +
-		"and a colon, such as order:{id}")
+	ErrObjectType = errors.New("it does not begin with a type of lower-case letters, digits, hyphens and " +
+		"underscores, and a colon, such as order:{id}")
 	ErrObjectLength    = errors.New("it is longer than 512 bytes, or nothing follows its type")
 	ErrObjectCharacter = errors.New("besides names in braces it has other characters than letters, digits and -._~/:@")
 	ErrObjectBraces    = errors.New("a brace is not closed, or there is no name between two")

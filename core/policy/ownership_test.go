@@ -55,7 +55,8 @@ func TestCheckObject(t *testing.T) {
 		{"order:" + strings.Repeat("x", 600), "/orders", true, ErrObjectLength},
 	} {
 		t.Run(tc.object+" of "+tc.path, func(t *testing.T) {
-			if got := CheckObject(tc.object, tc.path, tc.answer); got != tc.want { //nolint:errorlint // they are not wrapped
+			got := CheckObject(tc.object, tc.path, tc.answer)
+			if got != tc.want { //nolint:errorlint // they are not wrapped
 				t.Errorf("%v, want %v", got, tc.want)
 			}
 		})
@@ -101,7 +102,8 @@ func ownerCall(rules *Rules, path string, change func(*Call, *Identity)) (*Call,
 		Method: "GET",
 		Path:   path,
 		Relations: owned("tnt_1 ana order:42", "tnt_1 ana order:a%2Fb", "tnt_1 ana order:s/42", "tnt_1 usr_1 order:7",
-			"tnt_1 sub_(https://iss.example) order:8", "tnt_1 ana order:x;y", "tnt_1 ana order:x%3By", "tnt_1 ana order:x",
+			"tnt_1 sub_(https://iss.example) order:8", "tnt_1 ana order:x;y", "tnt_1 ana order:x%3By",
+			"tnt_1 ana order:x",
 			"tnt_1 ana order:%252e", "tnt_1 cli_1 order:9"),
 	}
 	id := &Identity{TenantID: "tnt_1", Owner: "ana", CredentialID: "key_1"}
@@ -199,7 +201,8 @@ func TestOwnerRulesDoNotAllocate(t *testing.T) {
 func TestTracking(t *testing.T) {
 	list := []snapshot.Rule{
 		{ID: "new", Methods: []string{"POST"}, Path: "/orders", Remember: "order:{response.id}"},
-		{ID: "end", Methods: []string{"DELETE"}, Path: "/orders/{id}", Forget: "order:{id}", Mode: snapshot.RulesShadow},
+		{ID: "end", Methods: []string{"DELETE"}, Path: "/orders/{id}", Forget: "order:{id}",
+			Mode: snapshot.RulesShadow},
 		{ID: "off", Methods: []string{"POST"}, Path: "/off", Remember: "x:{response.id}", Mode: snapshot.RulesOff},
 		{ID: "special", Methods: []string{"POST"}, Path: "/{any}", Mode: snapshot.RulesShadow},
 	}
@@ -243,9 +246,17 @@ func TestExplainOwnership(t *testing.T) {
 			call, _ := ownerCall(rules, tc.path, nil)
 			call.Method = tc.method
 			call.Access = &snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}}
-			call.Realm = NewRealm(&snapshot.Project{ID: "prj_1", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: "default"}}})
+			call.Realm = NewRealm(&snapshot.Project{
+				ID: "prj_1", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: "default"}},
+			})
 			call.KeyLines = 1
-			call.Key = &snapshot.Key{ID: "key_1", ProjectID: "prj_1", Owner: "ana", TenantID: "tnt_1", State: snapshot.KeyActive}
+			call.Key = &snapshot.Key{
+				ID:        "key_1",
+				ProjectID: "prj_1",
+				Owner:     "ana",
+				TenantID:  "tnt_1",
+				State:     snapshot.KeyActive,
+			}
 			var e Explanation
 			e.Explain(call)
 			if text := fmt.Sprint(e.Steps); !strings.Contains(text, tc.want) {

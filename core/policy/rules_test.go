@@ -168,17 +168,33 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 		id    Identity
 		want  Denial
 	}{
-		"a key of the user":           {"/staff", nil, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, Denial{}},
-		"an admin's key":              {"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, Denial{}},
-		"a fallback owner":            {"/staff", nil, Identity{Owner: "usr_1"}, NotInGroup},
-		"nobody":                      {"/staff", nil, Identity{}, NotInGroup},
-		"a key of an app":             {"/staff", nil, Identity{Owner: "billing", CredentialID: "key_1", Scopes: read}, NotInGroup},
-		"a token":                     {"/staff", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, Denial{}},
-		"a member's token":            {"/boss", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, NotInGroup},
-		"an admin's token":            {"/boss", &Token{Subject: "usr_2", Hosted: boss}, Identity{User: "usr_2"}, Denial{}},
-		"a machine":                   {"/staff", &Token{Subject: "cli_1", Hosted: staff}, Identity{Owner: "cli_1"}, NotInGroup},
-		"a foreign token":             {"/staff", &Token{Subject: "usr_1"}, Identity{User: "usr_1"}, NotInGroup},
-		"a key with a foreign token":  {"/staff", &Token{}, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, NotInGroup},
+		"a key of the user": {
+			"/staff", nil, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, Denial{},
+		},
+		"an admin's key": {
+			"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, Denial{},
+		},
+		"a fallback owner": {"/staff", nil, Identity{Owner: "usr_1"}, NotInGroup},
+		"nobody":           {"/staff", nil, Identity{}, NotInGroup},
+		"a key of an app": {
+			"/staff", nil, Identity{Owner: "billing", CredentialID: "key_1", Scopes: read}, NotInGroup,
+		},
+		"a token": {
+			"/staff", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, Denial{},
+		},
+		"a member's token": {
+			"/boss", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, NotInGroup,
+		},
+		"an admin's token": {
+			"/boss", &Token{Subject: "usr_2", Hosted: boss}, Identity{User: "usr_2"}, Denial{},
+		},
+		"a machine": {
+			"/staff", &Token{Subject: "cli_1", Hosted: staff}, Identity{Owner: "cli_1"}, NotInGroup,
+		},
+		"a foreign token": {"/staff", &Token{Subject: "usr_1"}, Identity{User: "usr_1"}, NotInGroup},
+		"a key with a foreign token": {
+			"/staff", &Token{}, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, NotInGroup,
+		},
 		"read by nobody":              {"/x", nil, Identity{}, Denial{}},
 		"read by a fallback owner":    {"/x", nil, Identity{Owner: "usr_1"}, Denial{}},
 		"read by a token":             {"/x", &Token{}, Identity{User: "u"}, Denial{}},
@@ -204,13 +220,16 @@ func TestCompileRulesRefusesWhatItDoesNotKnow(t *testing.T) {
 		return []snapshot.Rule{rule}
 	}
 	for name, of := range map[string]snapshot.Rules{
-		"default":      {Default: "ask"},
-		"mode":         {Mode: "audit"},
-		"rule's mode":  {List: with(func(r *snapshot.Rule) { r.Mode = "audit" })},
-		"role":         {List: with(func(r *snapshot.Rule) { r.Role = "king" })},
-		"path":         {List: with(func(r *snapshot.Rule) { r.Path = "a" })},
-		"tied":         {List: []snapshot.Rule{good, good}},
-		"tied by name": {List: append(with(func(r *snapshot.Rule) { r.Path = "/{x}" }), with(func(r *snapshot.Rule) { r.Path = "/{y}" })...)},
+		"default":     {Default: "ask"},
+		"mode":        {Mode: "audit"},
+		"rule's mode": {List: with(func(r *snapshot.Rule) { r.Mode = "audit" })},
+		"role":        {List: with(func(r *snapshot.Rule) { r.Role = "king" })},
+		"path":        {List: with(func(r *snapshot.Rule) { r.Path = "a" })},
+		"tied":        {List: []snapshot.Rule{good, good}},
+		"tied by name": {
+			List: append(with(func(r *snapshot.Rule) { r.Path = "/{x}" }),
+				with(func(r *snapshot.Rule) { r.Path = "/{y}" })...),
+		},
 	} {
 		if rules, err := CompileRules(&of); err == nil {
 			t.Errorf("%s: compiled to %+v", name, rules)
@@ -223,7 +242,8 @@ func TestCompileRulesRefusesWhatItDoesNotKnow(t *testing.T) {
 
 func TestCheckRulePath(t *testing.T) {
 	for _, path := range []string{
-		"/", "/orders", "/orders/{id}", "/{a}/{b}", "/users/@me", "/a:b", "/caf%C3%A9", "/café", "/a b", "/~x/*", "/{a.b-c_1}",
+		"/", "/orders", "/orders/{id}", "/{a}/{b}", "/users/@me", "/a:b", "/caf%C3%A9", "/café", "/a b",
+		"/~x/*", "/{a.b-c_1}",
 	} {
 		if err := CheckRulePath(path); err != nil {
 			t.Errorf("%s: %v", path, err)

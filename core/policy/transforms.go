@@ -17,8 +17,9 @@ func SplitChange(entry string) (header, value string) {
 // message, belongs to one connection, is a credential, or only the gateway may set it.
 func FixedRequestHeader(name string) bool {
 	return IsIdentityHeader(name) || IsForwardedHeader(name) || IsFramingHeader(name) || IsKeyHeader(name) ||
-		isAmong(name, "host", "authorization", "connection", "keep-alive", "upgrade", "trailer", "te", "expect", "proxy",
-			"proxy-connection", "proxy-authorization", "http2-settings", "signature", "signature-input", "signature-agent")
+		isAmong(name, "host", "authorization", "connection", "keep-alive", "upgrade", "trailer", "te",
+			"expect", "proxy", "proxy-connection", "proxy-authorization", "http2-settings", "signature",
+			"signature-input", "signature-agent")
 }
 
 // FixedResponseHeader reports whether transforms of responses must leave a header alone: it describes

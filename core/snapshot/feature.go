@@ -67,7 +67,8 @@ func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureBin, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
 		FeatureUpstreamCert, FeatureCallSigning, FeatureTransform, FeatureAccess, FeatureOwnerFallback,
-		FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping, FeatureRedirects,
+		FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping,
+		FeatureRedirects,
 		FeatureBranding, FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook,
 		FeatureUnclaimed, FeatureAPIScope, FeatureCORS,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,

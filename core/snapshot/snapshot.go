@@ -142,7 +142,8 @@ type Version struct {
 	OpenAPI     []byte      // the imported document, JSON; nil: none, or neither an export nor the gateway needs it
 	Validation  Validation  `json:",omitempty"` // of requests against OpenAPI; "": off
 	Publication Publication `json:",omitempty"` // of OpenAPI at the gateway; "": off
-	Routes      []string    `json:",omitempty"` // the document's paths, such as /orders/{id}; they name the routes of usage
+	// the document's paths, such as /orders/{id}; they name the routes of usage
+	Routes []string `json:",omitempty"`
 }
 
 // Environment is one upstream of a version.

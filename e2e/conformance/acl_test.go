@@ -20,9 +20,13 @@ func TestConformanceACL(t *testing.T) {
 	project, keys := rulesProject(t, up, of)
 	rules := snapshot.Rules{Default: snapshot.RulesDeny, List: []snapshot.Rule{
 		{ID: "rul_1", Methods: []string{"*"}, Path: "/staff/{name}", Groups: []string{"staff"}},
-		{ID: "rul_2", Methods: []string{"GET"}, Path: "/staff/boss", Groups: []string{"staff"}, Role: snapshot.RoleAdmin},
+		{ID: "rul_2", Methods: []string{"GET"}, Path: "/staff/boss", Groups: []string{"staff"},
+			Role: snapshot.RoleAdmin},
 		{ID: "rul_3", Methods: []string{"GET", "POST"}, Path: "/ops", Groups: []string{"ops", "gone"}},
-		{ID: "rul_4", Methods: []string{"GET"}, Path: "/both", Groups: []string{"ops"}, Scopes: []string{"orders:read"}},
+		{
+			ID: "rul_4", Methods: []string{"GET"}, Path: "/both", Groups: []string{"ops"},
+			Scopes: []string{"orders:read"},
+		},
 		{ID: "rul_5", Methods: []string{"GET"}, Path: "/later", Mode: snapshot.RulesShadow},
 	}}
 	for i := range project.Versions {
@@ -35,7 +39,8 @@ func TestConformanceACL(t *testing.T) {
 	for _, version := range []string{"/either/prod", "/fallback/prod", "/open/prod"} {
 		for _, name := range slices.Sorted(maps.Keys(callers)) {
 			for _, at := range []string{
-				"GET /staff/ana", "DELETE /staff/ana", "GET /staff/boss", "GET /staff%2Fboss", "GET /staff;x/ana", "GET /ops",
+				"GET /staff/ana", "DELETE /staff/ana", "GET /staff/boss", "GET /staff%2Fboss",
+				"GET /staff;x/ana", "GET /ops",
 				"POST /ops/", "GET /both", "GET /later", "GET /none", "OPTIONS /ops", "HEAD /ops",
 			} {
 				method, path, _ := strings.Cut(at, " ")

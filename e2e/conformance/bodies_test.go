@@ -34,10 +34,14 @@ func bodyShapes() map[string]snapshot.Transforms {
 		},
 	}
 	return map[string]snapshot.Transforms{
-		"remove":  both(snapshot.Changes{Remove: []string{"gone", "null", "absent"}}),
-		"rename":  both(snapshot.Changes{Rename: []string{"old:new", "no:yes", "null:nothing", "zero:text", "absent:other"}}),
-		"replace": both(snapshot.Changes{Replace: []string{"known:it's: <r>/ä", "no:r", "null:r", "absent:r", "list:r"}}),
-		"add":     both(snapshot.Changes{Add: []string{"known:a", "no:a", "null:a", "absent:a b/c", "empty:1"}}),
+		"remove": both(snapshot.Changes{Remove: []string{"gone", "null", "absent"}}),
+		"rename": both(snapshot.Changes{
+			Rename: []string{"old:new", "no:yes", "null:nothing", "zero:text", "absent:other"},
+		}),
+		"replace": both(snapshot.Changes{
+			Replace: []string{"known:it's: <r>/ä", "no:r", "null:r", "absent:r", "list:r"},
+		}),
+		"add": both(snapshot.Changes{Add: []string{"known:a", "no:a", "null:a", "absent:a b/c", "empty:1"}}),
 		"append": both(snapshot.Changes{Append: []string{
 			"text:1", "list:2", "list:3", "object:4", "number:5", "no:6", "absent:7",
 		}}),
@@ -132,7 +136,8 @@ func bodyCases(k string) []Case {
 	}
 	for _, contentType := range []string{
 		"Application/JSON; charset=utf-8", "application/json-patch+json", "application/problem+json", "text/plain",
-		"text/plain; a=application/json", "application/octet-stream", "application/x-www-form-urlencoded; charset=utf-8",
+		"text/plain; a=application/json", "application/octet-stream",
+		"application/x-www-form-urlencoded; charset=utf-8",
 	} {
 		send("type "+contentType, "POST", contentType, sentJSON["object"])
 	}

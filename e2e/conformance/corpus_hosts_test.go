@@ -11,7 +11,8 @@ var hostNames = []string{
 
 // namedPaths are paths at a customer's host name, where the environment begins at /.
 var namedPaths = []string{
-	"/", "/?x=1", "/x", "/x/", "//x//y", "/a/%2e%2e/%41%2fb", "/é", "/1.0.0/prod/x", "/2.0.0/prod/x", "/shop/1.0.0/prod/x",
+	"/", "/?x=1", "/x", "/x/", "//x//y", "/a/%2e%2e/%41%2fb", "/é", "/1.0.0/prod/x", "/2.0.0/prod/x",
+	"/shop/1.0.0/prod/x",
 	"/healthz", "/.well-known/x", "/a;b=c", "/a/..%2fdev", "/a/..;/dev", "/x?y=%2F&z=a/../b",
 }
 
@@ -26,7 +27,8 @@ func customHosts(keys map[string]sample.Plain) []Case {
 			one("host "+host+" without a key", "GET", host, "/x"),
 			one("host "+host+" with a key of another environment", "GET", host, "/x", other),
 			one("host "+host+" with headers of the gateway", "POST", host, "/x", k,
-				"X-Forwarded-Prefix: /evil", "X-Forwarded-Host: evil.example", "X-Consumer-ID: evil", "Content-Length: 0"))
+				"X-Forwarded-Prefix: /evil", "X-Forwarded-Host: evil.example", "X-Consumer-ID: evil",
+				"Content-Length: 0"))
 	}
 	for _, target := range namedPaths {
 		out = append(out,

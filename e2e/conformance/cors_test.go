@@ -18,12 +18,14 @@ import (
 func corsShapes() map[string]snapshot.CORS {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 	return map[string]snapshot.CORS{
-		"any":        {Origins: []string{"*"}, Methods: methods},
-		"one":        {Origins: []string{"https://app.example"}, Methods: []string{"GET"}, MaxAge: new(0)},
-		"one of app": {AppOrigins: true, FromApps: []string{"http://localhost:3000"}, Methods: methods, Credentials: true},
+		"any": {Origins: []string{"*"}, Methods: methods},
+		"one": {Origins: []string{"https://app.example"}, Methods: []string{"GET"}, MaxAge: new(0)},
+		"one of app": {AppOrigins: true, FromApps: []string{"http://localhost:3000"}, Methods: methods,
+			Credentials: true},
 		"several": {
 			Origins: []string{
-				"https://app.example", "http://localhost:3000", "https://port.example:8443", "https://xn--bcher-kva.example",
+				"https://app.example", "http://localhost:3000", "https://port.example:8443",
+				"https://xn--bcher-kva.example",
 			},
 			Methods:        []string{"POST", "GET"},
 			AllowHeaders:   []string{"Content-Type", "X-API-Key"},
@@ -46,11 +48,14 @@ func corsShapes() map[string]snapshot.CORS {
 // allows more than one.
 func corsCases(k string, several bool) []Case {
 	var out []Case
-	const asked, headers = "Access-Control-Request-Method: PUT", "Access-Control-Request-Headers: content-type,x-api-key"
+	const asked, headers = "Access-Control-Request-Method: PUT", "Access-Control-Request-Headers: " +
+		"content-type,x-api-key"
 	origins := []string{
 		"https://app.example", "http://localhost:3000", "https://port.example:8443", "https://xn--bcher-kva.example",
-		"https://other.example", "https://app.example:443", "https://app.example.evil.example", "http://app.example", "null",
-		"https://APP.example", "https://app.example.", "https://appxexample", "http://[::1]:3000", "chrome-extension://abc",
+		"https://other.example", "https://app.example:443", "https://app.example.evil.example",
+		"http://app.example", "null",
+		"https://APP.example", "https://app.example.", "https://appxexample", "http://[::1]:3000",
+		"chrome-extension://abc",
 	}
 	for _, origin := range origins {
 		line := "Origin: " + origin
@@ -80,14 +85,17 @@ func corsCases(k string, several bool) []Case {
 		get("no page", prod+"/x", k),
 		get("no page, refused", prod+"/x"),
 		one("preflight with a key", "OPTIONS", projectHost, prod+"/x", k, page, asked),
-		one("preflight with empty headers", "OPTIONS", projectHost, prod+"/x", page, asked, "Access-Control-Request-Headers:"),
+		one("preflight with empty headers", "OPTIONS", projectHost, prod+"/x", page, asked,
+			"Access-Control-Request-Headers:"),
 		one("preflight with headers twice", "OPTIONS", projectHost, prod+"/x", page, asked,
 			"Access-Control-Request-Headers: x-a", "Access-Control-Request-Headers: x-b"),
-		one("preflight with an empty method", "OPTIONS", projectHost, prod+"/x", page, "Access-Control-Request-Method:"),
+		one("preflight with an empty method", "OPTIONS", projectHost, prod+"/x", page,
+			"Access-Control-Request-Method:"),
 		one("preflight for a private network", "OPTIONS", projectHost, prod+"/x", page, asked,
 			"Access-Control-Request-Private-Network: true"),
 		get("two origins", prod+"/x", k, "Origin: https://other.example", page),
-		one("preflight of two origins", "OPTIONS", projectHost, prod+"/x", "Origin: https://other.example", page, asked),
+		one("preflight of two origins", "OPTIONS", projectHost, prod+"/x", "Origin: https://other.example", page,
+			asked),
 		one("preflight with a wrong key", "OPTIONS", projectHost, prod+"/x", "X-API-Key: none", page, asked),
 		withBody("preflight with a body", "OPTIONS", projectHost, prod+"/x", "hello", page, asked, "Content-Length: 5"),
 		one("preflight of a hidden dot segment", "OPTIONS", projectHost, prod+"/x%252f..%252fy", page, asked),

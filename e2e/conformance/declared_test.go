@@ -44,7 +44,13 @@ var leaveOut = map[string]func(*outcome){
 	ResponseBodies:       everything,
 
 	ErrorBodies: func(o *outcome) {
-		*o = outcome{Status: o.Status, Limits: o.Limits, Seen: o.Seen, Interim: o.Interim, Answer: crossOrigin(o.Answer)}
+		*o = outcome{
+			Status:  o.Status,
+			Limits:  o.Limits,
+			Seen:    o.Seen,
+			Interim: o.Interim,
+			Answer:  crossOrigin(o.Answer),
+		}
 	},
 	RepeatedFields: func(o *outcome) {
 		for name, lines := range o.Answer {

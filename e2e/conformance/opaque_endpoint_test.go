@@ -156,7 +156,8 @@ func opaqueAnswers() map[string]http.HandlerFunc {
 		out[name] = says(strings.Replace(good, edit[0], edit[1], 1))
 	}
 	for name, body := range map[string]string{
-		"null": "null", "true": "true", "list": "[]", "empty": "", "html": "<html>", "object": "{}", "a-text": `"active"`,
+		"null": "null", "true": "true", "list": "[]", "empty": "", "html": "<html>", "object": "{}",
+		"a-text": `"active"`,
 	} {
 		out[name] = says(body)
 	}

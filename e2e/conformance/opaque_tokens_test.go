@@ -100,11 +100,13 @@ func askerOf(t *testing.T, project *snapshot.Project, secret secrets.Secret) gat
 	err = db.Write(t.Context(), func(tx *models.Tx) error {
 		for _, v := range project.Versions {
 			row := models.Version{
-				ID: v.ID, ProjectID: made.Project.ID, Name: v.Name, AuthMode: string(v.Access.Mode), AuthMethods: []string{},
-				Keyless: string(v.Access.Keyless), CreatedAt: time.Now(), UpdatedAt: time.Now(),
+				ID: v.ID, ProjectID: made.Project.ID, Name: v.Name, AuthMode: string(v.Access.Mode),
+				AuthMethods: []string{},
+				Keyless:     string(v.Access.Keyless), CreatedAt: time.Now(), UpdatedAt: time.Now(),
 				Introspection: models.Introspection{
 					Endpoint: v.Access.Opaque.Endpoint, Method: string(v.Access.Opaque.Method),
-					ClientID: v.Access.Opaque.ClientID, Issuer: v.Access.Opaque.Issuer, Audience: v.Access.Opaque.Audience,
+					ClientID: v.Access.Opaque.ClientID, Issuer: v.Access.Opaque.Issuer,
+					Audience: v.Access.Opaque.Audience,
 				},
 			}
 			if v.Name == "1.0.0" { // which the created project has
@@ -207,8 +209,10 @@ func TestConformanceOpaqueTokens(t *testing.T) {
 			"tabs":              {"Authorization: \tBEARER \t good \t"},
 			"another scheme":    {"Authorization: Basic YTpi"},
 			"bearer alone":      {"Authorization: Bearer"},
-			"spoofed":           {"Authorization: Bearer good", "X-Authenticated-Userid: root", "X_Authenticated_Scope: all"},
-			"key alone":         {active},
+			"spoofed": {
+				"Authorization: Bearer good", "X-Authenticated-Userid: root", "X_Authenticated_Scope: all",
+			},
+			"key alone": {active},
 		} {
 			both(get(name+" at "+at, at+"/x?access_token=good", lines...))
 		}
@@ -246,7 +250,8 @@ func TestConformanceOpaqueTokensWithoutSecret(t *testing.T) {
 	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)
 	got := kong.send(get("no secret", prod+"/x", "Authorization: Bearer good"))
 	if got.Status != http.StatusServiceUnavailable || got.Code != "provider_unavailable" || len(got.Seen) > 0 {
-		t.Errorf("%d %s, and the upstream saw %d calls; want 503 provider_unavailable", got.Status, got.Code, len(got.Seen))
+		t.Errorf("%d %s, and the upstream saw %d calls; want 503 provider_unavailable", got.Status, got.Code,
+			len(got.Seen))
 	}
 	if asked := e.take(); len(asked) > 0 {
 		t.Errorf("the endpoint was asked: %+v", asked)

@@ -76,8 +76,9 @@ func ownTokens(t *testing.T) map[string]string {
 	with := tokenissuer.With
 	forger := tokenissuer.KeyOf(jose.ES256, "forger")
 	out := map[string]string{
-		"of the second tenant":   ownKeys["sig_1"].Sign(t, nil, claims("cli_2", "tnt_2")),
-		"of a machine":           sign(with("sub", "cli_1"), with("sid", nil), with("provider", nil), with("groups", nil)),
+		"of the second tenant": ownKeys["sig_1"].Sign(t, nil, claims("cli_2", "tnt_2")),
+		"of a machine": sign(with("sub", "cli_1"), with("sid", nil), with("provider", nil),
+			with("groups", nil)),
 		"of no machine":          ownKeys["sig_1"].Sign(t, nil, claims("cli_2", "tnt_2", with("sub", "cli_2"))),
 		"of a frozen app client": ownKeys["sig_1"].Sign(t, nil, claims("cli_3", "tnt_1")),
 		"of no app client":       ownKeys["sig_1"].Sign(t, nil, claims("cli_9", "tnt_1")),
@@ -99,7 +100,8 @@ func ownTokens(t *testing.T) map[string]string {
 		"a provider that went":   sign(with("provider", "idp_9")),
 		"expired just now":       sign(with("exp", now.Add(-2*time.Second).Unix())),
 		"a session as a number":  sign(with("sid", 1)),
-		"an ID token":            ownKeys["sig_1"].Sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, claims("cli_1", "tnt_1")),
+		"an ID token": ownKeys["sig_1"].Sign(t, map[jose.HeaderKey]any{"typ": "JWT"},
+			claims("cli_1", "tnt_1")),
 		"forged": tokenissuer.Key{ID: "sig_1", Algorithm: jose.ES256, Private: forger.Private}.
 			Sign(t, nil, claims("cli_1", "tnt_1")),
 		"an unknown key": forger.Sign(t, nil, claims("cli_1", "tnt_1")),

@@ -40,7 +40,8 @@ func ownersExport(t *testing.T, up *upstream) (folder string, ana, ben []string)
 	}
 	one, other := keys["active"], keys["graced"]
 	owned := []snapshot.Relation{
-		{User: one.Owner, Object: "order:a%2Fb"}, {User: one.Owner, Object: "order:1"}, {User: other.Owner, Object: "order:2"},
+		{User: one.Owner, Object: "order:a%2Fb"}, {User: one.Owner, Object: "order:1"},
+		{User: other.Owner, Object: "order:2"},
 	}
 	for i := range owned {
 		owned[i].TenantID, owned[i].Tenant, owned[i].Relation = "tnt_1", "default", policy.OwnerRelation

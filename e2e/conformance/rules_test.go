@@ -48,7 +48,8 @@ func rulesProject(t *testing.T, up *upstream, of *tokenissuer.Issuer) (*snapshot
 		}
 	}
 	project.Members = []snapshot.Member{
-		{User: "usr_ana", In: []string{"ops", "staff"}, Admin: []string{"staff"}}, {User: "usr_bob", In: []string{"ops"}},
+		{User: "usr_ana", In: []string{"ops", "staff"}, Admin: []string{"staff"}},
+		{User: "usr_bob", In: []string{"ops"}},
 	}
 	for n, user := range []string{"usr_ana", "usr_bob"} {
 		owned := keys["active"]
@@ -65,12 +66,14 @@ func ruleCallers(t *testing.T, keys map[string]sample.Plain) map[string][]string
 	token := func(edits ...func(map[string]any)) string { return bearing(t, edits...) }
 	with := tokenissuer.With
 	out := map[string][]string{
-		"nobody":                 nil,
-		"a key for all":          {key(keys["active"])},
-		"a key of an admin":      {key(keys["usr_ana"])},
-		"a key of a member":      {key(keys["usr_bob"])},
-		"a token of staff":       {token()},
-		"a token of an admin":    {token(with("admin_of", []string{"staff"}), with("scope", "read write menu orders:*"))},
+		"nobody":            nil,
+		"a key for all":     {key(keys["active"])},
+		"a key of an admin": {key(keys["usr_ana"])},
+		"a key of a member": {key(keys["usr_bob"])},
+		"a token of staff":  {token()},
+		"a token of an admin": {
+			token(with("admin_of", []string{"staff"}), with("scope", "read write menu orders:*")),
+		},
 		"a token without groups": {token(with("groups", nil), with("scope", "read"))},
 		"a token of a machine": {token(with("sub", "cli_1"), with("sid", nil), with("provider", nil),
 			with("scope", "orders:read orders:write"))},
@@ -120,7 +123,8 @@ func TestConformanceRules(t *testing.T) {
 	for _, version := range []string{"/either/prod", "/fallback/prod", "/open/prod"} {
 		for _, name := range slices.Sorted(maps.Keys(callers)) {
 			for _, at := range targets {
-				c := one(name+" "+at.method+" "+version+at.path, at.method, projectHost, version+at.path, callers[name]...)
+				c := one(name+" "+at.method+" "+version+at.path, at.method, projectHost, version+at.path,
+					callers[name]...)
 				want := postern.send(c)
 				sent++
 				if compare(t, c, postern, kong, want, kong.send(c)) {
@@ -133,7 +137,8 @@ func TestConformanceRules(t *testing.T) {
 		t.Errorf("%d requests, equal by status: %v", sent, codes)
 	}
 	t.Logf("%d requests, equal by status: %v", sent, codes)
-	c := one("by the name of the host", "GET", bareHost, "/shop/either/prod/orders/1", callers["a token without groups"]...)
+	c := one("by the name of the host", "GET", bareHost, "/shop/either/prod/orders/1",
+		callers["a token without groups"]...)
 	want := postern.send(c)
 	if compare(t, c, postern, kong, want, kong.send(c)); want.Status != http.StatusForbidden ||
 		want.Answer.Get("WWW-Authenticate") != `Bearer error="insufficient_scope"` {

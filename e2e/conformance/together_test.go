@@ -35,7 +35,8 @@ func hostileRules() []snapshot.Rule {
 		{ID: "rul_h6", Methods: get, Path: "/.a/-/~b", Groups: []string{"ops"}},
 		// Nobody's: no relations are given to either gateway.
 		{ID: "rul_h8", Methods: get, Path: "/carts/{id}", Owner: "cart:{id}", Scopes: []string{"orders:read"}},
-		{ID: "rul_h7", Methods: []string{"GET", "POST", "PURGE"}, Path: "/scripted/{name}", Scopes: []string{"orders:read"}},
+		{ID: "rul_h7", Methods: []string{"GET", "POST", "PURGE"}, Path: "/scripted/{name}",
+			Scopes: []string{"orders:read"}},
 	}
 }
 
@@ -43,7 +44,8 @@ func hostileRules() []snapshot.Rule {
 func hostilePaths() []string {
 	return []string{
 		"/$(id)/`id`", "/%24%28id%29/%60id%60", "/$(id)/id", "/${HOME}/1", "/%24%7BHOME%7D/1", "/root/1",
-		`/it's%20"quoted"`, "/it%27s%20%22quoted%22", "/it's", "/%E2%80%AEgnp.exe/x", "/%e2%80%aegnp.exe/x", "/gnp.exe/x",
+		`/it's%20"quoted"`, "/it%27s%20%22quoted%22", "/it's", "/%E2%80%AEgnp.exe/x",
+		"/%e2%80%aegnp.exe/x", "/gnp.exe/x",
 		"/a.*[x]|(y)^$", "/a.*%5Bx%5D%7C(y)%5E%24", "/abx", "/y", "/.a/-/~b", "/.a/-/%7Eb", "/.a/-/b", "/.a/./-/~b",
 		"/carts/1", "/carts/%31", "/carts/$(id)",
 	}
@@ -104,7 +106,8 @@ func togetherCallers(t *testing.T, keys map[string]sample.Plain) []togetherCalle
 	of := ruleCallers(t, keys)
 	var callers []togetherCaller
 	for _, name := range []string{
-		"nobody", "a key for all", "a key of an admin", "a key of a member", "a token of staff", "a token without groups",
+		"nobody", "a key for all", "a key of an admin", "a key of a member", "a token of staff",
+		"a token without groups",
 		"a key and a token",
 	} {
 		callers = append(callers, togetherCaller{name, of[name]})
@@ -143,7 +146,8 @@ func togetherCases(callers []togetherCaller) []Case {
 		for _, path := range append(hostilePaths(), "/orders/1", "/orders/export", "/staff/boss", "/none") {
 			for n, origin := range []string{page, stranger} {
 				name := fmt.Sprintf("%s GET %s %d", caller.name, path, n)
-				out = append(out, get(name, version+path+query, slices.Concat(caller.lines, headers, []string{origin})...))
+				out = append(out,
+					get(name, version+path+query, slices.Concat(caller.lines, headers, []string{origin})...))
 			}
 		}
 		out = append(out, preflights(caller.name, version, caller.lines)...)

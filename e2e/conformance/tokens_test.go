@@ -70,11 +70,12 @@ func tokensOf(t *testing.T, of *tokenissuer.Issuer) map[string]string {
 	good := rs.Sign(t, nil, of.Claims())
 	now, out := of.Now, brokenTokens(good)
 	maps.Copy(out, map[string]string{
-		"RS256":                     good,
-		"ES256":                     es.Sign(t, nil, of.Claims()),
-		"of the second tenant":      with("aud", []string{"x", "acme"}),
-		"of a tenant that is gone":  with("aud", "gone"),
-		"scp as a list":             rs.Sign(t, nil, of.Claims(tokenissuer.With("scope", nil), tokenissuer.With("scp", []string{"a", "b"}))),
+		"RS256":                    good,
+		"ES256":                    es.Sign(t, nil, of.Claims()),
+		"of the second tenant":     with("aud", []string{"x", "acme"}),
+		"of a tenant that is gone": with("aud", "gone"),
+		"scp as a list": rs.Sign(t, nil,
+			of.Claims(tokenissuer.With("scope", nil), tokenissuer.With("scp", []string{"a", "b"}))),
 		"no scope":                  with("scope", nil),
 		"scope in two claims":       with("scp", "third fourth"),
 		"a clock behind":            with("exp", now.Add(-30*time.Second).Unix()),
@@ -192,8 +193,10 @@ func TestConformanceTokens(t *testing.T) {
 			"bearers":           {"Authorization: Bearers " + good},
 			"bearer alone":      {"Authorization: Bearer"},
 			"in the query":      {"X-Nothing: 1"},
-			"spoofed":           {"Authorization: Bearer " + good, "X-Authenticated-Userid: root", "X_Authenticated_Scope: all"},
-			"key alone":         {active},
+			"spoofed": {
+				"Authorization: Bearer " + good, "X-Authenticated-Userid: root", "X_Authenticated_Scope: all",
+			},
+			"key alone": {active},
 		} {
 			both(get(name+" at "+at, at+"/x?access_token="+good, lines...))
 		}

@@ -41,9 +41,11 @@ func (h *Handler) showCallSigning(s projects.CallSigning) *body[callSigningOutpu
 	}
 	for _, k := range s.Keys {
 		out.Keys = append(out.Keys, signingKeyOutput{
-			ID:             k.ID,
-			State:          string(k.State),
-			PublicKey:      signingPublicOutput{"OKP", "Ed25519", k.ID, "sig", base64.RawURLEncoding.EncodeToString(k.Public)},
+			ID:    k.ID,
+			State: string(k.State),
+			PublicKey: signingPublicOutput{
+				"OKP", "Ed25519", k.ID, "sig", base64.RawURLEncoding.EncodeToString(k.Public),
+			},
 			SignsFrom:      k.SignsFrom.UTC(),
 			PublishedUntil: utc(k.PublishedUntil),
 			CreatedAt:      k.CreatedAt.UTC(),

@@ -50,7 +50,10 @@ func TestDownload_ranges(t *testing.T) {
 			ranges string
 		}{
 			{"first bytes", []string{"Range", "bytes=0-99"}, 206, zip[:100], "bytes 0-99/" + size},
-			{"rest", []string{"Range", "bytes=100-"}, 206, zip[100:], "bytes 100-" + strconv.Itoa(len(zip)-1) + "/" + size},
+			{
+				"rest", []string{"Range", "bytes=100-"}, 206, zip[100:],
+				"bytes 100-" + strconv.Itoa(len(zip)-1) + "/" + size,
+			},
 			{"last bytes", []string{"Range", "bytes=-7"}, 206, zip[len(zip)-7:],
 				"bytes " + strconv.Itoa(len(zip)-7) + "-" + strconv.Itoa(len(zip)-1) + "/" + size},
 			{"same zip", []string{"Range", "bytes=0-9", "If-Range", etag}, 206, zip[:10], "bytes 0-9/" + size},

@@ -47,9 +47,9 @@ func (h *Handler) exportFiles(r *gin.Engine, api huma.API) {
 			as: huma.Operation{
 				OperationID: "follow-export",
 				Summary:     "Follow an export while it is built",
-				Description: "A stream of server-sent events. The data of each is the export as JSON: as it is, after " +
-					"each change, and every 15 seconds. The stream ends when the export is finished, and after a minute; " +
-					"connect again then.",
+				Description: "A stream of server-sent events. The data of each is the export as JSON: as it is, " +
+					"after each change, and every 15 seconds. The stream ends when the export is finished, and after " +
+					"a minute; connect again then.",
 			},
 			answer:  "Events, each with the export below as data",
 			content: map[string]*huma.MediaType{"text/event-stream": {Schema: output}},
@@ -64,7 +64,9 @@ func (h *Handler) exportFiles(r *gin.Engine, api huma.API) {
 			"default": described.Responses["default"],
 		}
 		if one.path == "download" {
-			operation.Responses["206"] = &huma.Response{Description: "The range that was asked for", Content: one.content}
+			operation.Responses["206"] = &huma.Response{
+				Description: "The range that was asked for", Content: one.content,
+			}
 		}
 		document.AddOperation(&operation)
 	}

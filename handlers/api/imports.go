@@ -137,7 +137,9 @@ func importInput(r *http.Request) (imports.Input, error) {
 	if text := query.Get("sha256"); query.Has("sha256") {
 		raw, err := hex.DecodeString(text)
 		if err != nil || len(raw) != 32 {
-			wrong = append(wrong, fault.Field{Pointer: "/sha256", Code: "invalid_sha256", Detail: "Use 64 hexadecimal digits."})
+			wrong = append(wrong, fault.Field{
+				Pointer: "/sha256", Code: "invalid_sha256", Detail: "Use 64 hexadecimal digits.",
+			})
 		} else {
 			in.SHA256 = (*[32]byte)(raw)
 		}
@@ -155,7 +157,9 @@ func importInput(r *http.Request) (imports.Input, error) {
 	if query.Has("dry_run") {
 		dry, err := strconv.ParseBool(query.Get("dry_run"))
 		if err != nil {
-			wrong = append(wrong, fault.Field{Pointer: "/dry_run", Code: "invalid_boolean", Detail: "Use true or false."})
+			wrong = append(wrong, fault.Field{
+				Pointer: "/dry_run", Code: "invalid_boolean", Detail: "Use true or false.",
+			})
 		}
 		in.DryRun = dry
 	}

@@ -154,7 +154,8 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 		).Says(
 			"main", "not color",
 		)
-		send(revision, "http://i.example/a", "").Shows(422, "Access of version 1.0.0").Says("main", "Give the https address")
+		send(revision, "http://i.example/a", "").Shows(422, "Access of version 1.0.0").Says("main",
+			"Give the https address")
 		const line = "http://127.0.0.1:9/a client=api iss=https://i.example aud=shop method=client_secret_post"
 		send(revision, line, "canary-secret").LeadsTo(action)
 		saved := s.Get("/projects/shop/versions/1.0.0/access")

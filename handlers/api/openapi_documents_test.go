@@ -59,7 +59,8 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("%v %s", document.Header, document.Raw)
 		}
 		operations := call("GET", at+"/operations", "")
-		if list := operations.Body["operations"].([]any); len(list) != 3 || !strings.Contains(operations.Raw, "One order") {
+		list := operations.Body["operations"].([]any)
+		if len(list) != 3 || !strings.Contains(operations.Raw, "One order") {
 			t.Errorf("operations: %s", operations.Raw)
 		}
 		proposed := call("GET", at+"/rules", "")
@@ -78,7 +79,8 @@ func TestOpenAPI(t *testing.T) {
 		if got := call("PUT", at, `{}`, "If-Match", `"other"`); got.Status != 422 && got.Status != 412 {
 			t.Errorf("stale: %d %s", got.Status, got.Raw)
 		}
-		changed := strings.Replace(shopYAML, "One order", "An order", 1) + "  /new: {get: {responses: {200: {description: x}}}}\n"
+		changed := strings.Replace(shopYAML, "One order", "An order", 1) +
+			"  /new: {get: {responses: {200: {description: x}}}}\n"
 		got := call("PUT", at, changed, "Content-Type", "application/yaml", "If-Match", `"stale"`)
 		if got.Status != 412 {
 			t.Errorf("stale: %d %s", got.Status, got.Raw)
@@ -92,7 +94,8 @@ func TestOpenAPI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := call("PUT", at, string(asText)); got.Status != 200 || !strings.Contains(got.Raw, `"removed":["GET /new"]`) {
+		if got := call("PUT", at, string(asText)); got.Status != 200 ||
+			!strings.Contains(got.Raw, `"removed":["GET /new"]`) {
 			t.Errorf("as a JSON string: %d %s", got.Status, got.Raw)
 		}
 		if got := call("DELETE", at, ""); got.Status != 204 {
@@ -108,8 +111,11 @@ func TestOpenAPI_refusals(t *testing.T) {
 		token := controlplane.CreateShop(t, h).Token
 		const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
 		for name, tt := range map[string]struct{ body, want string }{
-			"Swagger":          {`{"swagger":"2.0"}`, " invalid_openapi"},
-			"remote reference": {`{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{"$ref":"http://127.0.0.1:9/a"}}}`, " invalid_openapi"},
+			"Swagger": {`{"swagger":"2.0"}`, " invalid_openapi"},
+			"remote reference": {
+				`{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{"$ref":"http://127.0.0.1:9/a"}}}`,
+				" invalid_openapi",
+			},
 			"metadata address": {`{"url":"http://169.254.169.254/latest/meta-data"}`, "/url target_forbidden"},
 			"no address":       {`{"url":"shop.yaml"}`, "/url invalid_url"},
 			"nobody there":     {`{"url":"http://127.0.0.1:9/openapi.json"}`, "/url unreachable"},
@@ -170,11 +176,16 @@ func TestCreateProxy_openAPI(t *testing.T) {
 			}
 		}
 		for name, tt := range map[string]struct{ body, want string }{
-			"not valid":       {`{"openapi":{"swagger":"2.0"}}`, "/openapi invalid_openapi"},
-			"a number":        {`{"openapi":5}`, "/openapi invalid_openapi"},
-			"metadata":        {`{"openapi":"http://169.254.169.254/"}`, "/openapi target_forbidden"},
-			"no servers":      {`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}}`, "/target required"},
-			"relative server": {`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{},"servers":[{"url":"/v1"}]}}`, "/target required"},
+			"not valid": {`{"openapi":{"swagger":"2.0"}}`, "/openapi invalid_openapi"},
+			"a number":  {`{"openapi":5}`, "/openapi invalid_openapi"},
+			"metadata":  {`{"openapi":"http://169.254.169.254/"}`, "/openapi target_forbidden"},
+			"no servers": {
+				`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}}`, "/target required",
+			},
+			"relative server": {
+				`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{},` +
+					`"servers":[{"url":"/v1"}]}}`, "/target required",
+			},
 		} {
 			got := controlplane.Call(t, h, "POST", "/proxy", "", tt.body)
 			if list := got.PointerCodes(); got.Status != 422 || len(list) != 1 || list[0] != tt.want {
@@ -204,8 +215,10 @@ func TestOpenAPI_settings(t *testing.T) {
 				t.Errorf("%s: %d %s", name, got.Status, got.Raw)
 			}
 		}
-		wants("at first", call("GET", at+"/settings", ""), 200, `"validation":"off"`, `"publication":"off"`, `"unchecked":[]`)
-		wants("no document", call("PUT", at+"/settings", `{"validation":"enforce"}`), 422, "/validation", "no_openapi_document")
+		wants("at first", call("GET", at+"/settings", ""), 200, `"validation":"off"`, `"publication":"off"`,
+			`"unchecked":[]`)
+		wants("no document", call("PUT", at+"/settings", `{"validation":"enforce"}`), 422, "/validation",
+			"no_openapi_document")
 		wants("a generated one", call("PUT", at+"/settings", `{"publication":"public"}`), 200, `"publication":"public"`)
 		unchecked := strings.Replace(shopYAML, "schema: {type: string}", "schema: {type: string, pattern: '(?=a)'}", 1)
 		wants("import", call("PUT", at, unchecked, "Content-Type", "application/yaml"), 200)
@@ -217,7 +230,8 @@ func TestOpenAPI_settings(t *testing.T) {
 		wants("unknown field", call("PUT", at+"/settings", `{"validate":"report"}`), 422, "/validate")
 		wants("invalid requests", call("GET", at+"/invalid-requests", ""), 200, `"items":[]`)
 		wants("remove", call("DELETE", at, ""), 204)
-		wants("without its document", call("GET", at+"/settings", ""), 200, `"validation":"off"`, `"publication":"callers"`)
+		wants("without its document", call("GET", at+"/settings", ""), 200, `"validation":"off"`,
+			`"publication":"callers"`)
 		wants("audit", call("GET", "/api/v1/audit", ""), 200, "OpenAPI settings of version 1.0.0")
 	})
 }
@@ -227,13 +241,15 @@ func TestCreateProxy_largeOpenAPI(t *testing.T) {
 	t.Parallel()
 	h := controlplane.NewServer(t, state.OpenSQLite(t)).Handler()
 	many := "[" + strings.Repeat("1,", 30_000) + "1]"
-	body := `{"target":"http://127.0.0.1:9","openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{},` +
+	body := `{"target":"http://127.0.0.1:9","openapi":{"openapi":"3.1.0",` +
+		`"info":{"title":"t","version":"1"},"paths":{},` +
 		`"x-many":` + many + `}}`
 	if got := controlplane.Call(t, h, "POST", "/proxy", "", body); got.Status != 201 {
 		t.Errorf("in the document: %d %.300s", got.Status, got.Raw)
 	}
 	body = `{"openapi":{},"target":` + many + `}`
-	if got := controlplane.Call(t, h, "POST", "/proxy", "", body); got.Status != 422 || got.Body["code"] != "too_many_values" {
+	if got := controlplane.Call(t, h, "POST", "/proxy", "", body); got.Status != 422 ||
+		got.Body["code"] != "too_many_values" {
 		t.Errorf("beside it: %d %.300s", got.Status, got.Raw)
 	}
 }

@@ -85,7 +85,8 @@ func (h *Handler) setOpenAPISettings(ctx context.Context, in *struct {
 		Publication: snapshot.Publication(switchOf(in.Body.Publication)),
 	}
 	etag := web.ParseIfMatch(in.IfMatch)
-	return taggedOpenAPISettings(h.Projects.SetOpenAPISettings(ctx, web.Principal(ctx), in.Project, in.Version, etag, change))
+	return taggedOpenAPISettings(h.Projects.SetOpenAPISettings(ctx, web.Principal(ctx), in.Project, in.Version,
+		etag, change))
 }
 
 func (h *Handler) listInvalidRequests(ctx context.Context, in *VersionRef) (*body[list[invalidRequestOutput]], error) {

@@ -209,8 +209,8 @@ func (f *openAPIField) UnmarshalJSON(raw []byte) error {
 // Schema implements huma.SchemaProvider: the document has a schema of its own.
 func (f openAPIField) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "OpenAPI document 3.0 or 3.1: an object, or a string with a document or with its address. It fills in " +
-			"version, display_name and, from its servers, environments where they are left out",
+		Description: "OpenAPI document 3.0 or 3.1: an object, or a string with a document or with its address. It " +
+			"fills in version, display_name and, from its servers, environments where they are left out",
 	}
 }
 

@@ -132,8 +132,8 @@ func decodeRelation(from *json.Decoder, into any, alone bool) error {
 }
 
 func badRelations(err error) error {
-	return fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of that, or one a line, "+
-		"each with tenant and relation where needed: %v.", err)
+	return fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of that, or one a "+
+		"line, each with tenant and relation where needed: %v.", err)
 }
 
 type relationsRemoved struct {

@@ -194,7 +194,8 @@ func (h *Handler) domainRoutes(api huma.API) {
 	route(h, api, "get-domain", "GET", domain, 200, "Get a host name", h.getDomain)
 	route(h, api, "update-domain", "PATCH", domain, 200,
 		"Lead a host name to another environment", h.updateDomain)
-	route(h, api, "verify-domain", "POST", domain+"/verify", 200, "Verify a host name by its TXT record", h.verifyDomain)
+	route(h, api, "verify-domain", "POST", domain+"/verify", 200, "Verify a host name by its TXT record",
+		h.verifyDomain)
 	route(h, api, "delete-domain", "DELETE", domain, 204, "Remove a host name", h.deleteDomain)
 	route(h, api, "approve-domain", "PUT", domain+"/approval", 200,
 		"Verify a host name without a TXT record (operators)", h.approveDomain)

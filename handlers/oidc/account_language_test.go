@@ -34,7 +34,8 @@ func TestAccount_language(t *testing.T) {
 		if page.Find("form[action$='/account/delete?ui_locales=de']").Length() != 1 {
 			t.Error("the form of the deletion forgets the language")
 		}
-		if page := s.get(browser, s.path("/account")); !strings.Contains(page.Find("main").Text(), "your e-mail address") {
+		if page := s.get(browser, s.path("/account")); !strings.Contains(page.Find("main").Text(),
+			"your e-mail address") {
 			t.Errorf("in English: %s", page.Find("main").Text())
 		}
 		refused := s.post(browser, s.path("/account/delete")+"?ui_locales=de", url.Values{})

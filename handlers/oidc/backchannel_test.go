@@ -153,7 +153,8 @@ func (s *app) checkLogoutToken(told *receiver, user string) {
 	if err := got.Validate(expected); err != nil {
 		s.t.Errorf("the claims: %v", err)
 	}
-	if string(got.Events["http://schemas.openid.net/event/backchannel-logout"]) != "{}" || got.Nonce != nil || got.ID == "" {
+	if string(got.Events["http://schemas.openid.net/event/backchannel-logout"]) != "{}" || got.Nonce != nil ||
+		got.ID == "" {
 		s.t.Errorf("the token says %+v", got)
 	}
 	head, err := base64.RawURLEncoding.DecodeString(strings.Split(told.tokens[0], ".")[0])

@@ -112,7 +112,8 @@ func TestGroupMappings_microsoftOverage(t *testing.T) {
 			entry.Detail["provider"] != s.provider.ID {
 			t.Errorf("the audit entry has %v", entry.Detail)
 		}
-		if change := fmt.Sprint(entry.Changes); !strings.Contains(change, "removed") || !strings.Contains(change, "staff") {
+		change := fmt.Sprint(entry.Changes)
+		if !strings.Contains(change, "removed") || !strings.Contains(change, "staff") {
 			t.Errorf("the audit entry has the changes %s", change)
 		}
 	})
@@ -147,33 +148,49 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 			rules         []login.GroupMapping
 			code, pointer string
 		}{
-			"no claim":              {[]login.GroupMapping{rule("", "x", "staff")}, "invalid_claim", "/mappings/0/claim"},
-			"an empty name":         {[]login.GroupMapping{rule("a..b", "x", "staff")}, "invalid_claim", "/mappings/0/claim"},
-			"no value":              {[]login.GroupMapping{rule("a", "", "staff")}, "required", "/mappings/0/value"},
-			"a value of two lines":  {[]login.GroupMapping{rule("a", "x\ny", "staff")}, "invalid_value", "/mappings/0/value"},
-			"a value that is long":  {[]login.GroupMapping{rule("a", strings.Repeat("x", 201), "staff")}, "invalid_value", "/mappings/0/value"},
-			"another match":         {[]login.GroupMapping{{Claim: "a", Value: "x", Match: "regex", Group: "staff"}}, "invalid_match", "/mappings/0/match"},
-			"no group":              {[]login.GroupMapping{rule("a", "x", "")}, "unknown_group", "/mappings/0/group"},
-			"another tenant's":      {[]login.GroupMapping{rule("a", "x", tenant.ID)}, "unknown_group", "/mappings/0/group"},
-			"a rule that is twice":  {[]login.GroupMapping{rule("a", "x", "staff"), rule("a", "x", s.groups["staff"])}, "duplicate", "/mappings/1"},
+			"no claim": {
+				[]login.GroupMapping{rule("", "x", "staff")}, "invalid_claim", "/mappings/0/claim",
+			},
+			"an empty name": {
+				[]login.GroupMapping{rule("a..b", "x", "staff")}, "invalid_claim", "/mappings/0/claim",
+			},
+			"no value": {[]login.GroupMapping{rule("a", "", "staff")}, "required", "/mappings/0/value"},
+			"a value of two lines": {
+				[]login.GroupMapping{rule("a", "x\ny", "staff")}, "invalid_value", "/mappings/0/value",
+			},
+			"a value that is long": {
+				[]login.GroupMapping{rule("a", strings.Repeat("x", 201), "staff")}, "invalid_value",
+				"/mappings/0/value",
+			},
+			"another match": {[]login.GroupMapping{{Claim: "a", Value: "x", Match: "regex", Group: "staff"}},
+				"invalid_match", "/mappings/0/match"},
+			"no group": {[]login.GroupMapping{rule("a", "x", "")}, "unknown_group", "/mappings/0/group"},
+			"another tenant's": {
+				[]login.GroupMapping{rule("a", "x", tenant.ID)}, "unknown_group", "/mappings/0/group",
+			},
+			"a rule that is twice": {[]login.GroupMapping{rule("a", "x", "staff"), rule("a", "x", s.groups["staff"])},
+				"duplicate", "/mappings/1"},
 			"too many rules at all": {many, "too_many", "/mappings"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, s.provider.ID, "", tt.rules)
 				failure, ok := errors.AsType[*fault.Error](err)
-				if !ok || len(failure.Fields) != 1 || failure.Fields[0].Code != tt.code || failure.Fields[0].Pointer != tt.pointer {
+				if !ok || len(failure.Fields) != 1 || failure.Fields[0].Code != tt.code ||
+					failure.Fields[0].Pointer != tt.pointer {
 					t.Errorf("%v (%+v), want %s at %s", err, failure, tt.code, tt.pointer)
 				}
 			})
 		}
 		kept := s.mapOf(s.provider, rule("a", "x", "staff"))
 		s.mapOf(s.provider, rule("a", "y", "staff"))
-		if _, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, s.provider.ID, kept.ETag, nil); fault.KindOf(err) != fault.Stale {
+		if _, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, s.provider.ID, kept.ETag,
+			nil); fault.KindOf(err) != fault.Stale {
 			t.Errorf("with the ETag of before: %v, want stale", err)
 		}
 		writer := s.owner
 		writer.Scoped, writer.Scopes = true, []access.Scope{access.ScopeRead, access.ScopeWrite}
-		if _, err := s.server.Login.SetGroupMappings(t.Context(), writer, s.provider.ID, "", nil); fault.KindOf(err) != fault.Forbidden {
+		if _, err := s.server.Login.SetGroupMappings(t.Context(), writer, s.provider.ID, "",
+			nil); fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("with a token without the scope users: %v, want forbidden", err)
 		}
 		id, secret := "face", secrets.Secret("secret")

@@ -57,7 +57,8 @@ func TestGroupMappings_gitHub(t *testing.T) {
 			grants      *string
 			want        []string
 		}{
-			{"teams are down at the first sign-in", []map[string]any{acme}, []map[string]any{sre}, down("/user/teams"), nil, []string{"acme", "both"}},
+			{"teams are down at the first sign-in", []map[string]any{acme}, []map[string]any{sre}, down("/user/teams"),
+				nil, []string{"acme", "both"}},
 			{"both", []map[string]any{acme}, []map[string]any{sre}, nil, nil, []string{"acme", "both", "sre"}},
 			{"organizations are down", nil, nil, down("/user/orgs"), nil, []string{"acme", "both"}},
 			{"without either", nil, nil, nil, nil, []string{}},
@@ -115,7 +116,10 @@ func TestGroupMappings_unstatedOnce(t *testing.T) {
 			{"joins", func() {}, 1, nil},
 			{"fails", func() { down = true }, 1, []string{"null", `["organizations"]`}},
 			{"fails again", func() {}, 0, nil},
-			{"fails after the rules changed", func() { s.mapOf(s.provider, rules...) }, 1, []string{"null", `["organizations"]`}},
+			{
+				"fails after the rules changed", func() { s.mapOf(s.provider, rules...) }, 1,
+				[]string{"null", `["organizations"]`},
+			},
 			{"is back", func() { down = false }, 1, []string{`["organizations"]`, "null"}},
 			{"is still there", func() {}, 0, nil},
 			{"leaves", func() { less = "read:user"; fake.Grants = &less }, 1, nil},
@@ -131,7 +135,9 @@ func TestGroupMappings_unstatedOnce(t *testing.T) {
 				if last = len(found); tt.unavailable == nil {
 					return
 				}
-				change, _ := json.Marshal([]any{found[0].Changes["unavailable"].Before, found[0].Changes["unavailable"].After})
+				change, _ := json.Marshal([]any{
+					found[0].Changes["unavailable"].Before, found[0].Changes["unavailable"].After,
+				})
 				if want := "[" + strings.Join(tt.unavailable, ",") + "]"; string(change) != want {
 					t.Errorf("the change is %s, want %s", change, want)
 				}

@@ -130,12 +130,14 @@ func TestGroupMappings_ownMembershipsOnly(t *testing.T) {
 		user := s.userOf("subject-1")
 		set := func(group string) {
 			t.Helper()
-			if _, err := s.server.Directory.SetMember(t.Context(), s.owner, s.groups[group], user, "member"); err != nil {
+			_, err := s.server.Directory.SetMember(t.Context(), s.owner, s.groups[group], user, "member")
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		set("sales") // by a person, before any claim names it
-		if got := s.arrive(map[string]any{"role": []string{"sales", "staff"}}); !slices.Equal(got, []string{"sales", "staff"}) {
+		if got := s.arrive(map[string]any{"role": []string{"sales", "staff"}}); !slices.Equal(got,
+			[]string{"sales", "staff"}) {
 			t.Fatalf("with both claims: %q", got)
 		}
 		if got := s.arrive(nil); !slices.Equal(got, []string{"sales"}) {

@@ -107,14 +107,16 @@ func (h *Handler) setManagedMember(c *gin.Context) {
 func roleOf(c *gin.Context) (string, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxMemberBody))
 	if err != nil {
-		return "", fault.New(fault.TooLarge, "too_large", "The body has more than %d bytes.", maxMemberBody).Because(err)
+		return "",
+			fault.New(fault.TooLarge, "too_large", "The body has more than %d bytes.", maxMemberBody).Because(err)
 	}
 	if len(raw) == 0 {
 		return directory.RoleMember, nil
 	}
 	in := map[string]string{}
 	if err := web.UnmarshalStrict(raw, &in); err != nil {
-		return "", fault.New(fault.Malformed, "invalid_json", `Send {"role": "member"} or {"role": "admin"}.`).Because(err)
+		return "",
+			fault.New(fault.Malformed, "invalid_json", `Send {"role": "member"} or {"role": "admin"}.`).Because(err)
 	}
 	for name := range in {
 		if name != "role" {

@@ -130,7 +130,8 @@ func TestManagedGroups_refusals(t *testing.T) {
 		plain, member := s.join("openid groups:manage")
 		stranger, foreign := elsewhere.join("openid groups:manage")
 		s.makeAdmin(s.group, admin)
-		if _, err := s.server.Directory.SetMember(t.Context(), s.owner, s.group, plain, directory.RoleMember); err != nil {
+		if _, err := s.server.Directory.SetMember(t.Context(), s.owner, s.group, plain,
+			directory.RoleMember); err != nil {
 			t.Fatal(err)
 		}
 		inner := s.create("inner")
@@ -148,12 +149,14 @@ func TestManagedGroups_refusals(t *testing.T) {
 			"a token without the scope": {staff + plain, unscoped, "", 403, "insufficient_scope"},
 			"a member who is no admin":  {staff + plain, member, `{"role":"admin"}`, 404, "not_found"},
 			"a group inside theirs":     {"/groups/" + inner + "/members/" + plain, token, "", 404, "not_found"},
-			"a group of another tenant": {"/groups/" + elsewhere.group + "/members/" + plain, token, "", 404, "not_found"},
-			"a user of another tenant":  {staff + stranger, token, "", 422, "unknown_user"},
-			"an address of nobody":      {staff + "nobody@example.com", token, "", 422, "unknown_user"},
-			"an unknown role":           {staff + plain, token, `{"role":"owner"}`, 422, "invalid_role"},
-			"an unknown field":          {staff + plain, token, `{"rule":"admin"}`, 422, "unknown_field"},
-			"no JSON":                   {staff + plain, token, `role=admin`, 400, "invalid_json"},
+			"a group of another tenant": {
+				"/groups/" + elsewhere.group + "/members/" + plain, token, "", 404, "not_found",
+			},
+			"a user of another tenant": {staff + stranger, token, "", 422, "unknown_user"},
+			"an address of nobody":     {staff + "nobody@example.com", token, "", 422, "unknown_user"},
+			"an unknown role":          {staff + plain, token, `{"role":"owner"}`, 422, "invalid_role"},
+			"an unknown field":         {staff + plain, token, `{"rule":"admin"}`, 422, "unknown_field"},
+			"no JSON":                  {staff + plain, token, `role=admin`, 400, "invalid_json"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				status, header, body := s.call("PUT", tt.path, tt.token, tt.body)
@@ -206,7 +209,8 @@ func TestManagedGroups_byAddress(t *testing.T) {
 		if status != http.StatusOK || got["user"] != bo {
 			t.Errorf("a verified address answers %d %v, want %s", status, got, bo)
 		}
-		if status, _, got := s.call("PUT", members+"cy@example.com", token, ""); status != http.StatusUnprocessableEntity {
+		if status, _, got := s.call("PUT", members+"cy@example.com", token,
+			""); status != http.StatusUnprocessableEntity {
 			t.Errorf("an address of two users answers %d %v", status, got)
 		}
 	})

@@ -46,8 +46,10 @@ func TestHomeRealm(t *testing.T) {
 			t.Fatal(err)
 		}
 		for hint, straight := range map[string]bool{
-			"ana@example.com": true, "Ana@EXAMPLE.com": true, "ana@münchen.example": true, "ana@xn--mnchen-3ya.example": true,
-			"ana@sub.example.com": false, "ana@example.com.evil.example": false, "example.com": false, "@example.com": false,
+			"ana@example.com": true, "Ana@EXAMPLE.com": true, "ana@münchen.example": true,
+			"ana@xn--mnchen-3ya.example": true,
+			"ana@sub.example.com":        false, "ana@example.com.evil.example": false, "example.com": false,
+			"@example.com":       false,
 			"ana@github.example": false, "": false,
 		} {
 			_, page := start(hint, "")
@@ -81,10 +83,12 @@ func (s *app) typesAddress(start func(hint, prompt string) (*http.Client, step),
 		strings.Repeat("a", 500) + "@example.com": "Enter an e-mail address",
 	} {
 		refused := s.post(browser, action, url.Values{"email": {address}})
-		if refused.status != http.StatusUnprocessableEntity || !strings.Contains(refused.Find("[role=alert]").Text(), says) {
+		if refused.status != http.StatusUnprocessableEntity ||
+			!strings.Contains(refused.Find("[role=alert]").Text(), says) {
 			s.t.Errorf("%.20q: %d %s", address, refused.status, refused.Find("main").Text())
 		}
-		if kept := refused.Find("#email").AttrOr("value", ""); address != "" && !strings.Contains(address, "\n") && kept != address {
+		kept := refused.Find("#email").AttrOr("value", "")
+		if address != "" && !strings.Contains(address, "\n") && kept != address {
 			s.t.Errorf("%.20q: the field has %q", address, kept)
 		}
 		if n := refused.Find("a[data-provider]").Length(); n != 2 {
@@ -101,7 +105,8 @@ func (s *app) typesAddress(start func(hint, prompt string) (*http.Client, step),
 	if again := s.post(browser, action, url.Values{"email": {"ana@example.com"}}); again.to == nil {
 		s.t.Errorf("sent twice: %d", again.status)
 	}
-	if other := s.post(s.browser(), action, url.Values{"email": {"ana@example.com"}}); other.status != http.StatusForbidden {
+	other := s.post(s.browser(), action, url.Values{"email": {"ana@example.com"}})
+	if other.status != http.StatusForbidden {
 		s.t.Errorf("another browser: %d", other.status)
 	}
 }
@@ -149,10 +154,12 @@ func TestHomeRealm_conflicts(t *testing.T) {
 		}
 		err := s.leadingTo(second.ID, "other.example", "EXAMPLE.com")
 		failure, ok := errors.AsType[*fault.Error](err)
-		if !ok || len(failure.Fields) != 1 || failure.Fields[0].Pointer != "/sign_in_domains/1" || failure.Code != "domain_taken" {
+		if !ok || len(failure.Fields) != 1 || failure.Fields[0].Pointer != "/sign_in_domains/1" ||
+			failure.Code != "domain_taken" {
 			t.Errorf("a domain of the other provider: %v", err)
 		}
-		for _, wrong := range []string{"localhost", "a b.example", "*.example.com", "ana@example.com", "-.example", ""} {
+		for _, wrong := range []string{"localhost", "a b.example", "*.example.com", "ana@example.com",
+			"-.example", ""} {
 			if err := s.leadingTo(first.ID, wrong); err == nil {
 				t.Errorf("%q is taken for a domain", wrong)
 			}

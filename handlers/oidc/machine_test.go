@@ -129,7 +129,9 @@ func TestGrantTypes(t *testing.T) {
 			}
 		}
 		web := newLoginApp(t, db, login.ClientInput{})
-		if got := web.token(url.Values{"grant_type": {snapshot.ClientCredentials}}); got.Error != "unauthorized_client" {
+		if got := web.token(url.Values{
+			"grant_type": {snapshot.ClientCredentials},
+		}); got.Error != "unauthorized_client" {
 			t.Errorf("client credentials of a public client: %+v", got)
 		}
 		public := false

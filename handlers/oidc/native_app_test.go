@@ -44,7 +44,8 @@ func TestNativeApp_signsIn(t *testing.T) {
 				browser, r := s.browser(), s.request("openid")
 				r.query.Set("redirect_uri", uri.sent)
 				page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
-				if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' "+uri.source) {
+				policy := page.header.Get("Content-Security-Policy")
+				if !strings.Contains(policy, "form-action 'self' "+uri.source) {
 					t.Errorf("the consent form may not lead to the app: %s", policy)
 				}
 				back := s.post(browser, s.path("/consent"), formOf(page, "agree")).to

@@ -27,7 +27,8 @@ func TestProvider_label(t *testing.T) {
 		}
 		shown := func() string {
 			r := s.request("openid")
-			return s.get(s.browser(), s.path("/authorize?"+r.query.Encode())).Find("a[href$='/" + provider.ID + "']").Text()
+			return s.get(s.browser(), s.path("/authorize?"+r.query.Encode())).Find("a[href$='/" + provider.ID + "']").
+				Text()
 		}
 		if err := set(" Acme <b>SSO</b> "); err != nil {
 			t.Fatal(err)

@@ -132,7 +132,8 @@ func TestWithdrawConsent(t *testing.T) {
 		if got, want := s.barred(), []string{sid(t, before.ID)}; !slices.Equal(got, want) {
 			t.Errorf("gateways refuse %v, want %v", got, want)
 		}
-		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid email"), provider.ID).String()).String())
+		page := s.get(browser,
+			fake.Authorize(t, s.toProvider(browser, s.request("openid email"), provider.ID).String()).String())
 		if page.status != http.StatusOK || page.Find("button[value=agree]").Length() != 1 {
 			t.Errorf("the next sign-in is not asked to agree: %d %s", page.status, page.Find("main").Text())
 		}
@@ -192,7 +193,8 @@ func TestUpkeep_endedSessions(t *testing.T) {
 		}
 		const query = "UPDATE login_sessions SET ended_at = $1, barred_until = $2 WHERE id = $3"
 		now := models.Now()
-		_, err := db.SQL().ExecContext(t.Context(), query, now.Add(-26*time.Hour), now.Add(-time.Hour), sid(t, first.ID))
+		_, err := db.SQL().ExecContext(t.Context(), query, now.Add(-26*time.Hour), now.Add(-time.Hour),
+			sid(t, first.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

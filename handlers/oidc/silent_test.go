@@ -186,7 +186,8 @@ func TestAuthorize_sessionCookie(t *testing.T) {
 		stolen := cookie()
 		s.client = other
 		r, err := http.NewRequestWithContext(
-			t.Context(), http.MethodGet, s.url+s.path("/authorize?prompt=none&"+s.request("openid").query.Encode()), nil,
+			t.Context(), http.MethodGet, s.url+s.path("/authorize?prompt=none&"+s.request("openid").query.Encode()),
+			nil,
 		)
 		if err != nil {
 			t.Fatal(err)

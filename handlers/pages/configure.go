@@ -30,7 +30,8 @@ var (
 	overviewPage = &configuredPage{"", projectHere, (*Handler).fillOverview, projects.OverviewPage}
 	keysPage     = &configuredPage{"Keys", projectPage("/keys"), (*Handler).fillKeys, projects.KeysPage}
 	accessPage   = &configuredPage{"Access", accessHere, (*Handler).fillAccess, projects.AccessPage}
-	limitsPage   = &configuredPage{"Limits and CORS", projectPage("/limits"), (*Handler).fillLimits, projects.LimitsPage}
+	limitsPage   = &configuredPage{"Limits and CORS", projectPage("/limits"), (*Handler).fillLimits,
+		projects.LimitsPage}
 	settingsPage = &configuredPage{"Settings", projectPage("/settings"), (*Handler).fillSettings, projects.SettingsPage}
 )
 

@@ -56,7 +56,9 @@ func (f corsForm) section(wrong *formErrors) projects.CORS {
 		Credentials: f.credentials,
 	}
 	for _, method := range rules.CORSMethods {
-		m.Methods = append(m.Methods, ui.Option{Value: method, Title: method, Chosen: slices.Contains(f.methods, method)})
+		m.Methods = append(m.Methods, ui.Option{
+			Value: method, Title: method, Chosen: slices.Contains(f.methods, method),
+		})
 	}
 	m.Error = wrong.rest()
 	return m

@@ -33,7 +33,8 @@ func TestCORSOfAProject(t *testing.T) {
 			Says("[data-flash]", "Cross-origin calls are saved").
 			Holds("max_age", "600").
 			Says("[name=cors_headers]", "Content-Type")
-		if got := strings.TrimSpace(now.Find("[name=cors_origins]").Text()); got != "https://app.example\nhttp://localhost:3000" {
+		if got := strings.TrimSpace(now.Find("[name=cors_origins]").Text()); got !=
+			"https://app.example\nhttp://localhost:3000" {
 			t.Errorf("origins %q", got)
 		}
 		if n := now.Find("[name=cors_methods][checked]").Length(); n != 2 {

@@ -80,7 +80,12 @@ func (h *Handler) showDocs(v *visit) (web.Answer, error) {
 			return web.Answer{}, err
 		}
 		for _, hit := range append(hits, reference.Search(frame.Query)...) {
-			m.Hits = append(m.Hits, manuals.Hit{URL: hit.URL, Page: hit.Page, Section: hit.Section, Excerpt: hit.Excerpt})
+			m.Hits = append(m.Hits, manuals.Hit{
+				URL:     hit.URL,
+				Page:    hit.Page,
+				Section: hit.Section,
+				Excerpt: hit.Excerpt,
+			})
 		}
 	}
 	return web.Show(manuals.IndexPage(m)), nil

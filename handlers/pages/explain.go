@@ -59,7 +59,8 @@ func (h *Handler) showExplain(v *visit) (web.Answer, error) {
 		}
 	}
 	m := explainModel(p, in, wrong)
-	m.Page = v.shell("Explain a call", explainPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Explain a call"})
+	m.Page = v.shell("Explain a call", explainPath(p), projectsCrumb(), projectCrumb(p),
+		ui.Crumb{Text: "Explain a call"})
 	m.Answer = answer
 	return web.Answer{Status: status, Page: projects.ExplainPage(m)}, nil
 }

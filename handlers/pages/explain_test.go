@@ -35,7 +35,8 @@ func TestExplain_page(t *testing.T) {
 		s.Get(ask("path", "orders")).
 			Shows(422, "Explain a call").
 			Says("#explain-path-error", "Begin the path with a slash")
-		s.Get(ask("path", "/a", "version", "9.9.9")).Shows(422, "Explain a call").Says("#explain-version-error", "Name a version")
+		s.Get(ask("path", "/a", "version", "9.9.9")).Shows(422, "Explain a call").Says("#explain-version-error",
+			"Name a version")
 		s.Get(ask("path", "/a", "key", "key_none")).Shows(422, "Explain a call").Says("#explain-key-error", "by its id")
 		s.Get(ask("path", "/it's $(here)")).Says("#explain-command", `'/it'\''s $(here)'`)
 	})

@@ -60,7 +60,8 @@ func ledgerSections(lines []bundle.Line) []exports.Section {
 	all := []exports.Section{
 		{ID: string(bundle.Skipped), Title: "Stays behind", Text: "not carried over at all", Open: true},
 		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "part of it is gone", Open: true},
-		{ID: string(bundle.Approximate), Title: "Moves, with a difference", Text: "close; each line states the difference",
+		{ID: string(bundle.Approximate), Title: "Moves, with a difference",
+			Text: "close; each line states the difference",
 			Open: true},
 		{ID: string(bundle.Exact), Title: "Moves exactly", Text: "the same call gets the same answer"},
 	}

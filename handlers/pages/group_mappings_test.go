@@ -18,7 +18,8 @@ import (
 func newMappedSite(t *testing.T, db *models.DB) (*testLoginSite, string) {
 	t.Helper()
 	s := newTestLoginSite(t, db)
-	provider := strings.TrimSuffix(s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", ""), "/switch")
+	provider := strings.TrimSuffix(s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", ""),
+		"/switch")
 	tenant := s.Get("/projects/shop/login").Find("select[name=tenant] option").AttrOr("value", "")
 	s.Post("/tenants/"+tenant+"/groups", "name", "staff").Location()
 	return s, provider + "/group-mappings"

@@ -109,7 +109,8 @@ func TestImportPage_unreadableZips(t *testing.T) {
 					if f.Name != "MANIFEST.json" {
 						return content
 					}
-					return regexp.MustCompile(`"postern-bundle/\d+"`).ReplaceAll(content, []byte(`"postern-bundle/999"`))
+					return regexp.MustCompile(`"postern-bundle/\d+"`).ReplaceAll(content,
+						[]byte(`"postern-bundle/999"`))
 				},
 				"verify it with the version of Postern that wrote it, or a later one",
 			},
@@ -125,7 +126,8 @@ func TestImportPage_unreadableZips(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := s.WithT(t)
-				sendZip(t, s, "/imports/preview", "copy", rewritten(t, whole, tt.change)).Shows(422, "Import a project").
+				sendZip(t, s, "/imports/preview", "copy", rewritten(t, whole, tt.change)).Shows(422,
+					"Import a project").
 					Says("#import-answer [role=alert]", tt.says).
 					Lacks("#import-answer button")
 				s.Get("/projects/copy").Shows(404, "There is nothing here")
@@ -190,7 +192,8 @@ func TestImportPage_viewer(t *testing.T) {
 		for _, path := range []string{"/imports/preview", "/imports?sha256=" + strings.Repeat("0", 64)} {
 			header := append([]string{"Content-Type", kind, "Accept", "text/html"}, viewer...)
 			got := controlplane.Call(t, o.Handler, "POST", path, "", body, header...)
-			if got.Status != 403 || !strings.Contains(got.Raw, "role") || strings.Contains(got.Raw, `action="/imports`) {
+			if got.Status != 403 || !strings.Contains(got.Raw, "role") ||
+				strings.Contains(got.Raw, `action="/imports`) {
 				t.Errorf("POST %s: %d, want 403 with the reason and no form", path, got.Status)
 			}
 		}

@@ -29,7 +29,9 @@ var bulkChanges = map[string]bulkChange{
 	"freeze": {
 		"Freeze", "Answer their calls with 403 until they are unfrozen.", "keys_frozen", false, (*keys.Service).Freeze,
 	},
-	"unfreeze": {"Unfreeze", "Let their calls through again at once.", "keys_unfrozen", false, (*keys.Service).Unfreeze},
+	"unfreeze": {
+		"Unfreeze", "Let their calls through again at once.", "keys_unfrozen", false, (*keys.Service).Unfreeze,
+	},
 	"revoke": {
 		"Revoke", "Refuse these keys for good. This cannot be undone.", "keys_revoked", true, (*keys.Service).Revoke,
 	},

@@ -117,8 +117,8 @@ func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
 		}, status)
 	}
 	if fault.KindOf(err) == fault.Stale {
-		return shown("The document was changed since you opened this page. What is above is how it is now; save again to "+
-			"replace it with yours.", &formErrors{}, http.StatusPreconditionFailed)
+		return shown("The document was changed since you opened this page. What is above is how it is now; save "+
+			"again to replace it with yours.", &formErrors{}, http.StatusPreconditionFailed)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {

@@ -30,7 +30,8 @@ func operationGroups(found rules.OpenAPI, search, path string) (out []projects.O
 			Deprecated: op.Deprecated,
 			URL:        path + "/operation?" + url.Values{"method": {op.Method}, "path": {op.Path}}.Encode(),
 		}
-		text := strings.ToLower(op.Method + " " + op.Path + " " + op.Summary + " " + row.Scopes + " " + op.Tag + " " + op.ID)
+		text := strings.ToLower(op.Method + " " + op.Path + " " + op.Summary + " " + row.Scopes + " " + op.Tag + " " +
+			op.ID)
 		if !strings.Contains(text, strings.ToLower(strings.TrimSpace(search))) {
 			continue
 		}
@@ -87,17 +88,19 @@ func (h *Handler) saveOpenAPISettings(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	chosen := func(name string) string { return strings.TrimPrefix(v.posted(name), "off") }
-	_, err = h.Projects.SetOpenAPISettings(v.ctx(), v.who, p.ID, v.param("version"), v.posted("revision"), rules.OpenAPISettings{
-		Validation:  snapshot.Validation(chosen("validation")),
-		Publication: snapshot.Publication(chosen("publication")),
-	})
+	_, err = h.Projects.SetOpenAPISettings(v.ctx(), v.who, p.ID, v.param("version"), v.posted("revision"),
+		rules.OpenAPISettings{
+			Validation:  snapshot.Validation(chosen("validation")),
+			Publication: snapshot.Publication(chosen("publication")),
+		})
 	if err == nil {
 		return v.done("openapi_used", openAPIPath(p, v.param("version")))
 	}
 	shown := func(problem, wrong string, status int) (web.Answer, error) {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {
 			f := m.Settings
-			f.Error, f.Wrong, f.Validation, f.Publication = problem, wrong, v.posted("validation"), v.posted("publication")
+			f.Error, f.Wrong, f.Validation, f.Publication = problem, wrong, v.posted("validation"), v.posted(
+				"publication")
 		}, status)
 	}
 	if fault.KindOf(err) == fault.Stale {

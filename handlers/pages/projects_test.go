@@ -107,7 +107,8 @@ func TestOverview_oldAddresses(t *testing.T) {
 		}
 		s.Get("/projects/shop?other=x").Shows(200, "shop").
 			Says("main a[href='/projects/shop/keys?create=true']", "Create a key")
-		s.Get("/projects/shop/keys?create=true").Says("details[open]", "Create a key").Says("form:has([autofocus])", "Owner")
+		s.Get("/projects/shop/keys?create=true").Says("details[open]", "Create a key").Says("form:has([autofocus])",
+			"Owner")
 		s.Get("/projects/shop/versions/9.9.9/access").Shows(404, "There is nothing here")
 	})
 }

@@ -60,8 +60,8 @@ func proposeRules(f *projects.RulesForm, found rules.RuleProposal) {
 		return
 	}
 	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
-	f.Proposal = english.Plural(len(added), "rule", "") + " of the OpenAPI document stand below, in shadow. Change them as " +
-		"you like; nothing is saved yet."
+	f.Proposal = english.Plural(len(added), "rule", "") + " of the OpenAPI document stand below, in shadow. Change " +
+		"them as you like; nothing is saved yet."
 	if found.Derived {
 		f.Proposal += " The document names no scopes, so that they are made of its paths."
 	}
@@ -281,8 +281,8 @@ func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wron
 			case "forget":
 				rule.Forget = value
 			default:
-				return nil, fmt.Sprintf("Line %d: %s is none of scopes=, groups=, role=, owner=, remember=, forget= and "+
-					"mode=.", n+1, word)
+				return nil, fmt.Sprintf("Line %d: %s is none of scopes=, groups=, role=, owner=, remember=, forget= "+
+					"and mode=.", n+1, word)
 			}
 		}
 		same := func(have snapshot.Rule) bool {
@@ -330,8 +330,8 @@ func (h *Handler) saveRules(v *visit) (web.Answer, error) {
 	}
 	if fault.KindOf(err) == fault.Stale {
 		revision = now.ETag
-		return shown(ui.Value{Text: text}, "The rules were changed since you opened this page. The list above is how they "+
-			"are now; save again to replace them with yours.", http.StatusPreconditionFailed)
+		return shown(ui.Value{Text: text}, "The rules were changed since you opened this page. The list above is how "+
+			"they are now; save again to replace them with yours.", http.StatusPreconditionFailed)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {

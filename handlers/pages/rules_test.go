@@ -15,15 +15,18 @@ func TestRules_page(t *testing.T) {
 		s.Get(page).Shows(200, "Rules of version 1.0.0").Says("main", "No rules yet")
 		old := s.Get(page).Find("[name=revision]").AttrOr("value", "")
 		form := func(revision, lines string) []string {
-			return []string{"revision", revision, "default", "deny", "rules_mode", "shadow", "read_write_scopes", "true",
-				"rules", lines}
+			return []string{"revision", revision, "default", "deny", "rules_mode", "shadow",
+				"read_write_scopes", "true", "rules", lines}
 		}
 		s.Post(page, form(old, "GET")...).
 			Shows(422, "Rules of version 1.0.0").
 			Says("#rules-lines-error", "Line 1: give methods and a path")
 		s.Post(page, form(old, "GET /a color=red")...).Says("#rules-lines-error", "color=red is none of")
-		s.Post(page, form(old, "GET /a\nGET orders")...).Shows(422, "Rules of version 1.0.0").Says("main", "/orders/{id}")
-		s.Post(page, form(old, "get /orders/{id} scopes=orders:read\nPOST,PUT /staff groups=staff,ops role=admin mode=enforce")...).
+		s.Post(page, form(old, "GET /a\nGET orders")...).Shows(422, "Rules of version 1.0.0").Says("main",
+			"/orders/{id}")
+		s.Post(page,
+			form(old, "get /orders/{id} scopes=orders:read\nPOST,PUT /staff groups=staff,ops role=admin "+
+				"mode=enforce")...).
 			LeadsTo(page)
 		s.Get(page).
 			Says("[data-flash]", "rules are saved").
@@ -31,7 +34,8 @@ func TestRules_page(t *testing.T) {
 			Says("tbody", "scope orders:read").
 			Says("tbody", "admin of staff or ops").
 			Says("main", "closed").
-			Says("#rules-lines", "GET /orders/{id} scopes=orders:read POST,PUT /staff groups=staff,ops role=admin mode=enforce")
+			Says("#rules-lines", "GET /orders/{id} scopes=orders:read POST,PUT /staff groups=staff,ops role=admin "+
+				"mode=enforce")
 		s.Post(page, form(old, "GET /new")...).
 			Shows(412, "Rules of version 1.0.0").
 			Says("main", "changed since you opened").

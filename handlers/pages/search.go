@@ -75,7 +75,8 @@ func (h *Handler) search(v *visit, m *search.Search) error {
 	if err != nil {
 		return err
 	}
-	addFound(m, "projects", "Projects", foundMatches(projects, func(p rules.Match) string { return projectPath(p.Name) }))
+	addFound(m, "projects", "Projects",
+		foundMatches(projects, func(p rules.Match) string { return projectPath(p.Name) }))
 	var keyRows []search.Found
 	for _, k := range found {
 		badge := keyBadge(keys.Key{State: k.State})

@@ -16,7 +16,8 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 		page := s.Get("/projects/shop/settings").Shows(200, "Settings")
 		settings, revision := page.Action("display_name"), page.Value("form:has([name=display_name]) [name=revision]")
 		s.Post(settings, "revision", revision, "display_name", "Storefront API").LeadsTo(settings)
-		s.Get(settings).Shows(200, "Settings").Holds("display_name", "Storefront API").Says("[data-flash]", "The settings are saved.")
+		s.Get(settings).Shows(200, "Settings").Holds("display_name", "Storefront API").Says("[data-flash]",
+			"The settings are saved.")
 		s.Get(settings).Lacks("[data-flash]")
 		long := strings.Repeat("x", 81)
 		fresh := s.Get(settings).Value("form:has([name=display_name]) [name=revision]")
@@ -61,7 +62,8 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop/versions/1.0.0/access")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
-		s.Post(action, "revision", revision, "mode", "authenticate", "keyless", "reject").Shows(422, "Access of version 1.0.0").
+		s.Post(action, "revision", revision, "mode", "authenticate", "keyless", "reject").Shows(422,
+			"Access of version 1.0.0").
 			Says("main fieldset:has([name=methods])", "at least one method").
 			Lacks("[name=methods][checked]")
 		s.Post(action,

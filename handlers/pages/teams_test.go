@@ -22,7 +22,13 @@ func TestAnAccountIsDeleted(t *testing.T) {
 		s.Post(team+"/delete", "typed_name", "Ana").LeadsTo("/teams")
 		s.Get("/account/delete").Says("main", "only operator").Lacks("#delete-email")
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			other := models.Account{ID: "acc_other", Email: "other@example.com", Name: "Other", Operator: true, CreatedAt: models.Now()}
+			other := models.Account{
+				ID:        "acc_other",
+				Email:     "other@example.com",
+				Name:      "Other",
+				Operator:  true,
+				CreatedAt: models.Now(),
+			}
 			return tx.Insert(&other)
 		})
 		if err != nil {
@@ -47,7 +53,8 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 		first := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
 		s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "cannot be deleted").
 			Says("section[aria-labelledby=delete]", "shop").Lacks("#erase-confirm")
-		s.Post(first+"/delete", "typed_name", "x").Shows(409, "Settings").Says("[role=alert]", "The team has projects: shop")
+		s.Post(first+"/delete", "typed_name", "x").Shows(409, "Settings").Says("[role=alert]",
+			"The team has projects: shop")
 
 		s.Submit("/teams", "name", "Payments")
 		second := ""
@@ -62,13 +69,16 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 			Says("#move [role=alert]", "team of which you are an owner")
 		s.Get("/projects/shop/settings").Says("#move option", "Payments")
 		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
-		s.Get("/projects/shop/settings").Says("[data-flash]", "belongs to the other team").Lacks("#move option[value='" + id + "']")
+		s.Get("/projects/shop/settings").Says("[data-flash]", "belongs to the other team").Lacks(
+			"#move option[value='" + id + "']")
 		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
 
 		s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "Members").Lacks("[role=alert]")
-		s.Post(first+"/delete", "typed_name", "an").Shows(422, "Settings").Says("#erase-confirm-error", "Type the team's name")
+		s.Post(first+"/delete", "typed_name", "an").Shows(422, "Settings").Says("#erase-confirm-error",
+			"Type the team's name")
 		s.Post(first+"/delete", "typed_name", "Ana").LeadsTo("/teams")
-		s.Get("/teams").Says("[data-flash]", "The team is deleted").Says("main", "Payments").Lacks("a[href='" + first + "']")
+		s.Get("/teams").Says("[data-flash]", "The team is deleted").Says("main", "Payments").Lacks("a[href='" + first +
+			"']")
 		s.Post(first+"/delete", "typed_name", "Ana").Shows(404, "There is nothing here")
 		s.Get("/projects/shop").Shows(200, "shop")
 	})
@@ -82,7 +92,9 @@ func TestTheOnlyTeamIsDeleted(t *testing.T) {
 		s := controlplane.NewOwner(t, db)
 		only := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
 		s.Post(only+"/delete", "typed_name", "Ana").LeadsTo("/teams")
-		for _, path := range []string{"/teams", "/projects", "/projects/new", "/bin", "/products", "/tenants", "/account"} {
+		for _, path := range []string{
+			"/teams", "/projects", "/projects/new", "/bin", "/products", "/tenants", "/account",
+		} {
 			if got := s.Get(path); got.Status != http.StatusOK {
 				t.Errorf("%s is answered %d", path, got.Status)
 			}

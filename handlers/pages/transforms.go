@@ -150,8 +150,9 @@ func readTransformLines(text string) (out snapshot.Transforms, at []string, wron
 			}
 		})
 		if !known {
-			return out, at, fmt.Sprintf("Line %d: begin with request, query, request-body, response or response-body, then "+
-				"remove, rename, replace, add or append, then the name, such as: request add X-Source: shop.", n+1)
+			return out, at, fmt.Sprintf("Line %d: begin with request, query, request-body, response or "+
+				"response-body, then remove, rename, replace, add or append, then the name, such as: request add "+
+				"X-Source: shop.", n+1)
 		}
 	}
 	return out, at, ""

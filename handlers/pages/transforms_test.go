@@ -36,7 +36,8 @@ func TestTransforms_page(t *testing.T) {
 			Says("tbody", "the shop").
 			Says("#transforms-lines",
 				"request remove Cookie request add X-Source: the shop query add page: 1 request-body add source: shop "+
-					"response rename X-Powered-By: X-Upstream response-body add number version: 2 response-body add by: x").
+					"response rename X-Powered-By: X-Upstream response-body add number version: 2 response-body add "+
+					"by: x").
 			Says("tbody", "(number)")
 		s.Post(page, form(old, "request remove Referer")...).
 			Shows(412, title).

@@ -50,7 +50,8 @@ func TestEnvironments_add(t *testing.T) {
 			Says("[id$=-new-target-error]", "http")
 		s.Post(add, "name", "dev", "target", "http://127.0.0.1:9/dev").LeadsTo(shopPage)
 		s.Get(shopPage).Says("label", "Target of dev")
-		s.Post(versionsPage+"/9/environments", "name", "dev", "target", "http://127.0.0.1:9").Shows(404, "There is nothing here")
+		s.Post(versionsPage+"/9/environments", "name", "dev", "target", "http://127.0.0.1:9").Shows(404,
+			"There is nothing here")
 	})
 }
 
@@ -60,7 +61,8 @@ func TestVersions_rename(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get(versionsPage+"/1.0.0").Shows(200, "Version 1.0.0").Holds("name", "1.0.0")
 		at, revision := page.Action("name"), page.Revision("name")
-		s.Post(at, "revision", revision, "name", "a/b").Shows(422, "Version 1.0.0").Says("#place-name-error", "Use 1 to 32")
+		s.Post(at, "revision", revision, "name", "a/b").Shows(422, "Version 1.0.0").Says("#place-name-error",
+			"Use 1 to 32")
 		s.Post(at, "revision", revision, "name", "1.1.0").LeadsTo(shopPage)
 		s.Get(shopPage).Says("[data-flash]", "The new address answers").Says("h2", "Version 1.1.0")
 		// The other tab still has the page from before.

@@ -36,8 +36,10 @@ func leaving() scim.Source {
 			ID: "usr_1", Name: `"$(id)" \"` + "`id` 'x' & \\1 %s \\", Email: "ana@example.com",
 			Memberships: in("grp_a", "grp_c"),
 		},
-		{ID: "usr_2", Name: long, UserName: `"},{"id":"usr_1","externalId":"`, State: "frozen", Memberships: in("grp_b")},
-		{ID: "usr_3", Name: "\u202eevil\u200b {vault://env/HOME}", Email: "o'x+`id`@example.com", Memberships: in("grp_b")},
+		{ID: "usr_2", Name: long, UserName: `"},{"id":"usr_1","externalId":"`, State: "frozen",
+			Memberships: in("grp_b")},
+		{ID: "usr_3", Name: "\u202eevil\u200b {vault://env/HOME}", Email: "o'x+`id`@example.com",
+			Memberships: in("grp_b")},
 		{ID: "usr_4", Email: "ana@example.com", Memberships: in("grp_a")}, // which another has
 		{ID: "usr_5"},
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src " +
+	"'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // strictTransport keeps browsers from calling this host without TLS for a year (RFC
 // 6797). It leaves out subdomains: they may be projects of a gateway without TLS.

@@ -118,13 +118,15 @@ func copyUpload(connection *http.ResponseController, to io.Writer, body io.Reade
 		_ = connection.SetReadDeadline(until) // a test's recorder has none
 		n, err := io.CopyN(both, body, uploadAtOnce)
 		if size += n; size > MaxUpload {
-			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.", MaxUpload>>20)
+			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.",
+				MaxUpload>>20)
 		}
 		if errors.Is(err, io.EOF) {
 			return size, [32]byte(sum.Sum(nil)), nil
 		}
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.", MaxUpload>>20)
+			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.",
+				MaxUpload>>20)
 		}
 		if err != nil {
 			return 0, [32]byte{}, fault.New(fault.Malformed, "upload_broken", "The upload broke off. Send it again.").

@@ -58,8 +58,8 @@ func TestCheckHidesWhatIsElsewhere(t *testing.T) {
 // What a token may do is the intersection of its scopes and its account's role.
 func TestScopes(t *testing.T) {
 	golden := map[access.Scope]string{
-		// In order: projects, keys, exports, audit, usage, webhooks, logins, users; teams, products, host names, tenants;
-		// then what is the account's own: claim and teams, the account, tokens.
+		// In order: projects, keys, exports, audit, usage, webhooks, logins, users; teams, products, host names,
+		// tenants; then what is the account's own: claim and teams, the account, tokens.
 		access.ScopeRead:   "ynnnnnnn ynn nnnnn n y nn yn nn ynnynnnnn ynnn n ynnnn nnn nnnnn nnnnn",
 		access.ScopeWrite:  "nyyyynny nnn nnnnn n n nn ny nn nnnnnnnnn nyyy y nyyyn ynn nnnnn nnnnn",
 		access.ScopeKeys:   "nnnnnnnn nyy nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",

@@ -72,8 +72,8 @@ func (s *Service) Invite(
 	}
 	if email != "" && !byMail && !s.ProvesEmail {
 		return Invitation{}, fault.InvalidField("/email", "email_not_provable",
-			"This address cannot be verified: that takes a mail server or a sign-in provider, and this installation has "+
-				"neither. Leave it out for a link that anyone can use.")
+			"This address cannot be verified: that takes a mail server or a sign-in provider, and this installation "+
+				"has neither. Leave it out for a link that anyone can use.")
 	}
 	code, now := newSecret(), models.Now()
 	row := models.Invitation{

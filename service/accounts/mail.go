@@ -150,7 +150,8 @@ func (s *Service) SendInvitation(ctx context.Context, id string) error {
 		return fmt.Errorf("accounts: mail the invitation %s: %w", id, err)
 	}
 	err = s.Mail.Sender.Send(ctx, row.Email, "Invitation to a team on Postern", fmt.Sprintf(invitationText,
-		author.Email, team.Name, row.Role, s.Mail.PublicURL+"/invite/"+code, row.ExpiresAt.UTC().Format("2 January 2006")))
+		author.Email, team.Name, row.Role, s.Mail.PublicURL+"/invite/"+code,
+		row.ExpiresAt.UTC().Format("2 January 2006")))
 	if err != nil {
 		return fmt.Errorf("accounts: mail the invitation %s: %w", id, err)
 	}

@@ -154,7 +154,8 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 	if err != nil {
 		return "", err
 	}
-	if with.invitation != nil && with.invitation.Email != "" && !with.invitation.ByMail { // a password proves no address
+	// a password proves no address
+	if with.invitation != nil && with.invitation.Email != "" && !with.invitation.ByMail {
 		return "", s.unproven(*with.invitation)
 	}
 	if _, err := read.AccountByEmail(in.Email); !errors.Is(err, models.ErrNotFound) {

@@ -40,7 +40,8 @@ func TestDeleteTeam(t *testing.T) {
 		tenant := models.Tenant{ID: "tnt_1", TeamID: &o.team, Name: "acme", CreatedAt: now, UpdatedAt: now}
 		merged := models.Team{ID: "team_merged", Name: "merged", ClaimedAt: &now, MergedInto: &o.team, CreatedAt: now}
 		err = db.Write(t.Context(), func(tx *models.Tx) error {
-			return tx.Insert(&tenant, &merged, &models.EndUser{ID: "usr_1", TenantID: "tnt_1", CreatedAt: now, UpdatedAt: now})
+			return tx.Insert(&tenant, &merged,
+				&models.EndUser{ID: "usr_1", TenantID: "tnt_1", CreatedAt: now, UpdatedAt: now})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -97,7 +97,9 @@ func checkImportedApprovals(
 			wrong = append(wrong, fault.Field{Pointer: at + "/value", Code: "invalid_value", Detail: "Use lower case."})
 		}
 		if !areGroups(known, withoutUnknown(known, a.Groups)) {
-			wrong = append(wrong, fault.Field{Pointer: at + "/groups", Code: "duplicate", Detail: "Name groups once each."})
+			wrong = append(wrong, fault.Field{
+				Pointer: at + "/groups", Code: "duplicate", Detail: "Name groups once each.",
+			})
 		}
 	}
 	return wrong

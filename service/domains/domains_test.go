@@ -189,14 +189,16 @@ func TestVerify(t *testing.T) {
 			t.Errorf("the gateway serves it for %q", got)
 		}
 
-		moved, err := w.Move(t.Context(), p, "shop", "api.example.com", domains.Move{IfMatch: verified.ETag, Environment: "dev"})
+		moved, err := w.Move(t.Context(), p, "shop", "api.example.com",
+			domains.Move{IfMatch: verified.ETag, Environment: "dev"})
 		if err != nil || moved.Environment != "dev" {
 			t.Fatalf("Move: %v, %+v", err, moved)
 		}
 		if got := w.hosts()["api.example.com"]; got != "shop/dev" {
 			t.Errorf("after Move the gateway serves it for %q", got)
 		}
-		_, err = w.Move(t.Context(), p, "shop", "api.example.com", domains.Move{IfMatch: verified.ETag, Environment: "prod"})
+		_, err = w.Move(t.Context(), p, "shop", "api.example.com",
+			domains.Move{IfMatch: verified.ETag, Environment: "prod"})
 		wantCode(t, err, "changed_meanwhile")
 
 		if err := w.Remove(t.Context(), p, "shop", "api.example.com"); err != nil {
@@ -320,7 +322,9 @@ func TestRecheck(t *testing.T) {
 		recheck()
 		_, err := w.Add(t.Context(), other, "books", domains.Input{Host: "api.example.com", Environment: "prod"})
 		wantCode(t, err, "host_taken")
-		w.age(t, verified.ID, func(row *models.Domain) { *row.MissingSince = row.MissingSince.Add(-8 * 24 * time.Hour) })
+		w.age(t, verified.ID, func(row *models.Domain) {
+			*row.MissingSince = row.MissingSince.Add(-8 * 24 * time.Hour)
+		})
 		w.prove(t, other, "books", "api.example.com")
 		if got := w.hosts(); len(got) != 1 || got["api.example.com"] != "books/prod" {
 			t.Errorf("after the takeover the gateway serves %v", got)

@@ -13,7 +13,9 @@ func TestApprove(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		p := w.team(t, "shop")
-		operator := access.Principal{Account: "acc_operator", Operator: true, Roles: map[string]access.Role{"x": access.Owner}}
+		operator := access.Principal{
+			Account: "acc_operator", Operator: true, Roles: map[string]access.Role{"x": access.Owner},
+		}
 		added := w.add(t, p, "shop", "api.internal.example")
 		_, err := w.Approve(t.Context(), p, "shop", added.ID)
 		wantCode(t, err, "not_found")
@@ -27,7 +29,8 @@ func TestApprove(t *testing.T) {
 		if got, err = w.Verify(t.Context(), p, "shop", added.ID); err != nil || got.State != domains.Verified {
 			t.Errorf("Verify of an approved name: %v, %s", err, got.State)
 		}
-		if got, err = w.Disapprove(t.Context(), operator, "shop", added.ID); err != nil || got.State != domains.Pending {
+		if got, err = w.Disapprove(t.Context(), operator, "shop", added.ID); err != nil ||
+			got.State != domains.Pending {
 			t.Fatalf("Disapprove: %v, %s", err, got.State)
 		}
 		if got := w.hosts(); len(got) != 0 {

@@ -51,7 +51,8 @@ func TestBucket_check(t *testing.T) {
 			if err = bucket.Check(t.Context()); !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v", err, tt.want)
 			}
-			if err != nil && (strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), versitygw.SecretKey)) {
+			if err != nil &&
+				(strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), versitygw.SecretKey)) {
 				t.Errorf("the error shows a secret: %v", err)
 			}
 		})

@@ -100,8 +100,12 @@ var columns = map[string]map[string]string{
 		"snapshot User.Identities": "user_id",
 		"snapshot Tenant.ID":       "tenant_id",
 	},
-	"invitations":  {team: "id team_id role email code_hash created_by created_at expires_at used_at by_mail mailed_at"},
-	"key_types":    {"snapshot KeyType.*": "id name scopes expires_in built_in limits", "snapshot Project.KeyTypes": "project_id"},
+	"invitations": {
+		team: "id team_id role email code_hash created_by created_at expires_at used_at by_mail mailed_at",
+	},
+	"key_types": {
+		"snapshot KeyType.*": "id name scopes expires_in built_in limits", "snapshot Project.KeyTypes": "project_id",
+	},
 	"limit_counts": {"ledger rate_limits: counted": "project_id dimension subject period starts_at ends_at calls"},
 	"linked_accounts": {
 		account: "id account_id issuer subject email created_at seen_at email_verified",
@@ -111,7 +115,9 @@ var columns = map[string]map[string]string{
 			"created_at expires_at prompt tester max_age acr_values login_hint ui_locales hint_user link_user " +
 			"user_agent resources stated",
 	},
-	"login_consents": {"snapshot Consent.*": "client_id scope created_at updated_at", "snapshot User.Consents": "user_id"},
+	"login_consents": {
+		"snapshot Consent.*": "client_id scope created_at updated_at", "snapshot User.Consents": "user_id",
+	},
 	"login_grants": {
 		session: "hash kind session_id redirect_uri code_challenge used_at created_at expires_at successor scope " +
 			"nonce resources",
@@ -153,7 +159,9 @@ var columns = map[string]map[string]string{
 		"snapshot AppClient.Providers":        "client_id",
 		modified:                              "updated_at",
 	},
-	"revisions": {"snapshot Project.Revision": "id project_id key_id relations", "snapshot Project.RevisedAt": "created_at"},
+	"revisions": {
+		"snapshot Project.Revision": "id project_id key_id relations", "snapshot Project.RevisedAt": "created_at",
+	},
 	"relations": {"ledger object_ownership": "project_id tenant_id object relation user created_at"},
 	"relation_misses": {
 		"ledger usage_analytics": "project_id version_id rule reason day calls last_at",
@@ -206,12 +214,13 @@ var columns = map[string]map[string]string{
 		modified:                       "created_at updated_at",
 	},
 	"usage_days": {
-		"ledger usage_analytics": "project_id day environment_id owner key_id route status_class calls bytes_in bytes_out",
+		"ledger usage_analytics": "project_id day environment_id owner key_id route status_class calls bytes_in " +
+			"bytes_out",
 	},
 	"usage_folds": {internal: "project_id through_day"},
 	"usage_traffic": {
-		"ledger usage_analytics": "project_id level period since environment_id route answered rejected failed bytes_in " +
-			"bytes_out first_byte total",
+		"ledger usage_analytics": "project_id level period since environment_id route answered rejected failed " +
+			"bytes_in bytes_out first_byte total",
 	},
 	"usage_hours": {
 		"ledger usage_analytics": "project_id hour environment_id owner key_id route status_class calls bytes_in " +

@@ -109,7 +109,8 @@ func migratedColumns(t *testing.T) []string {
 func told(f snapshot.Feature, words string) bool {
 	says := func(fate bundle.Fate) bool { return strings.Contains(fate.Note, words) }
 	return slices.Contains(snapshot.Features(), f) &&
-		!slices.ContainsFunc(targets.All(), func(t bundle.Target) bool { return !slices.ContainsFunc(t.Table[f], says) })
+		!slices.ContainsFunc(targets.All(),
+			func(t bundle.Target) bool { return !slices.ContainsFunc(t.Table[f], says) })
 }
 
 // snapshotFields returns the fields of all structs that a project, key or user is made of, as

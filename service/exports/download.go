@@ -135,7 +135,8 @@ func explain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this "+
-			"server keeps exports. Make a new export. Replicas must share one bucket or one data directory.").Because(err)
+			"server keeps exports. Make a new export. Replicas must share one bucket or one data directory.").
+			Because(err)
 	case errors.Is(err, ErrStoreDown):
 		return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer. Try again "+
 			"in a minute.").After(time.Minute).Because(err)

@@ -77,7 +77,9 @@ func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) 
 		Project:   project,
 		Relations: owners,
 		Keys: func(ctx context.Context) iter.Seq2[snapshot.Key, error] {
-			return keysBy(ctx, project, func(pass func(snapshot.Key) error) error { return keys.Scan(tx, project, pass) })
+			return keysBy(ctx, project, func(pass func(snapshot.Key) error) error {
+				return keys.Scan(tx, project, pass)
+			})
 		},
 		KeysOf: func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.Key, error] {
 			return keysBy(ctx, project, func(pass func(snapshot.Key) error) error {

@@ -193,7 +193,8 @@ func TestBuild_killed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := w.download(t, d.Export); !bytes.Equal(got, want) {
-			t.Errorf("after %d kills the zip has %d bytes that are not the %d of one without", kills, len(got), len(want))
+			t.Errorf("after %d kills the zip has %d bytes that are not the %d of one without", kills,
+				len(got), len(want))
 		}
 		wantFiles(t, w.Store, d.Export)
 	}

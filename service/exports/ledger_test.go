@@ -131,7 +131,9 @@ func TestLedgerIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := access.Principal{Account: "acc_other", Roles: map[string]access.Role{"team_other": access.Owner}}
-		viewer := access.Principal{Account: "acc_viewer", Roles: map[string]access.Role{w.owner.HomeTeam: access.Viewer}}
+		viewer := access.Principal{
+			Account: "acc_viewer", Roles: map[string]access.Role{w.owner.HomeTeam: access.Viewer},
+		}
 		for name, c := range map[string]struct {
 			by   access.Principal
 			id   string

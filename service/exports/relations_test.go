@@ -27,7 +27,8 @@ func TestOwnersOfObjectsAreExported(t *testing.T) {
 			for i := range many {
 				rows = append(rows, models.Relation{
 					ProjectID: w.project, TenantID: tenants[0].ID, Relation: "owner", CreatedAt: models.Now(),
-					Object: fmt.Sprintf("order:%d", i), User: []string{"Zoe", "ana", "ärger (https://id.example)", "_x"}[i%4],
+					Object: fmt.Sprintf("order:%d", i),
+					User:   []string{"Zoe", "ana", "ärger (https://id.example)", "_x"}[i%4],
 				})
 			}
 			_, err = tx.AddRelations(rows, models.Now())

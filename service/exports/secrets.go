@@ -197,7 +197,9 @@ func (s *Service) open(ctx context.Context, row models.Export) (io.ReadSeekClose
 	return plain, nil
 }
 
-func (s *Service) decrypted(ctx context.Context, row models.Export, content io.ReadSeekCloser) (io.ReadSeekCloser, error) {
+func (s *Service) decrypted(
+	ctx context.Context, row models.Export, content io.ReadSeekCloser,
+) (io.ReadSeekCloser, error) {
 	if s.Vault == nil {
 		return nil, errors.New("this server has no encryption key")
 	}

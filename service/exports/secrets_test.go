@@ -47,8 +47,10 @@ func withSecret(t *testing.T, w *world) {
 		client := models.AppClient{ID: "cli_1", TenantID: tenants[0].ID, Name: "web", RedirectURIs: []string{},
 			LogoutURIs: []string{}, CreatedAt: now, UpdatedAt: now}
 		provider := models.Provider{
-			ID: "idp_1", ClientID: client.ID, Type: "google", AppID: "app", TokenClient: "service", TokenUpstream: "service",
-			Enabled: true, Scopes: []string{}, Domains: []string{}, SignInDomains: []string{}, CreatedAt: now, UpdatedAt: now,
+			ID: "idp_1", ClientID: client.ID, Type: "google", AppID: "app", TokenClient: "service",
+			TokenUpstream: "service",
+			Enabled:       true, Scopes: []string{}, Domains: []string{}, SignInDomains: []string{}, CreatedAt: now,
+			UpdatedAt: now,
 		}
 		provider.ClientSecret, err = w.Vault.Seal(tx, project.TeamID, provider.SecretPlace(), plaintext)
 		if err != nil {
@@ -111,7 +113,8 @@ func checkStored(t *testing.T, w *world, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(raw, data[:4]) || bytes.Contains(raw, []byte(plaintext)) || bytes.Contains(raw, []byte("MANIFEST")) {
+	if bytes.Contains(raw, data[:4]) || bytes.Contains(raw, []byte(plaintext)) ||
+		bytes.Contains(raw, []byte("MANIFEST")) {
 		t.Error("the stored file is not encrypted")
 	}
 }

@@ -110,7 +110,8 @@ func TestImportOfOthersKeyHashes(t *testing.T) {
 			m.keys[0].Hash, m.keys[0].OldHash, m.keys[0].GraceEndsAt = [32]byte{9}, nil, time.Time{}
 			steal(&m.keys[0])
 			out := w.take(t, m.zip(t, bundle.FormatData), imports.Input{})
-			if list := codes(out.LeftOut); out.Made.Keys != 0 || !strings.Contains(strings.Join(list, " "), "keys_taken") {
+			list := codes(out.LeftOut)
+			if out.Made.Keys != 0 || !strings.Contains(strings.Join(list, " "), "keys_taken") {
 				t.Errorf("%s: %d keys are made; left out: %v", name, out.Made.Keys, list)
 			}
 		}
@@ -222,7 +223,9 @@ var hostileAddresses = map[string]hostile{
 	"backchannel without TLS": {withClient(func(s *snapshot.ClientSettings) {
 		s.BackchannelURI = "http://10.0.0.1/logout"
 	}), "backchannel"},
-	"logo of a script": {withClient(func(s *snapshot.ClientSettings) { s.LogoURL = "javascript:alert(1)" }), "/logo_url"},
+	"logo of a script": {
+		withClient(func(s *snapshot.ClientSettings) { s.LogoURL = "javascript:alert(1)" }), "/logo_url",
+	},
 }
 
 // Addresses in a zip are held to the rules of those that are typed in.

@@ -91,7 +91,8 @@ func TestDryRun(t *testing.T) {
 		}
 		did := w.take(t, zip, imports.Input{})
 		if would.Made != did.Made || would.Project.ID != did.Project.ID {
-			t.Errorf("it would make %+v as %s, and made %+v as %s", would.Made, would.Project.ID, did.Made, did.Project.ID)
+			t.Errorf("it would make %+v as %s, and made %+v as %s", would.Made, would.Project.ID, did.Made,
+				did.Project.ID)
 		}
 		if !reflect.DeepEqual(would.LeftOut, did.LeftOut) {
 			t.Errorf("it would leave out %+v, and left out %+v", would.LeftOut, did.LeftOut)
@@ -208,7 +209,9 @@ func TestWhatAnImportRefuses(t *testing.T) {
 			m.users[m.project.Tenants[len(m.project.Tenants)-1].ID][0].State = "root"
 		}, "", "/state"},
 		"consent to a client of another tenant": {func(m *made) {
-			m.users[m.project.Tenants[len(m.project.Tenants)-1].ID][0].Consents = []snapshot.Consent{{ClientID: "cli_x"}}
+			m.users[m.project.Tenants[len(m.project.Tenants)-1].ID][0].Consents = []snapshot.Consent{
+				{ClientID: "cli_x"},
+			}
 		}, "", "/consents/0"},
 		"no tenant of its own": {func(m *made) {
 			m.renameTenant(&m.project.Tenants[len(m.project.Tenants)-1], "zzz")
@@ -252,7 +255,8 @@ func TestAccessToImports(t *testing.T) {
 	team := w.owner.HomeTeam
 	as := func(role access.Role, scopes ...access.Scope) access.Principal {
 		return access.Principal{
-			Account: "acc_x", HomeTeam: team, Roles: map[string]access.Role{team: role}, Scoped: len(scopes) > 0, Scopes: scopes,
+			Account: "acc_x", HomeTeam: team, Roles: map[string]access.Role{team: role}, Scoped: len(scopes) > 0,
+			Scopes: scopes,
 		}
 	}
 	for name, test := range map[string]struct {

@@ -16,8 +16,8 @@ func (w *work) noteKeys(taken, narrowed int64) {
 		w.out.LeftOut = append(w.out.LeftOut, Item{
 			Code:    "keys_taken",
 			Subject: fmt.Sprint(taken),
-			Detail: "Keys with the same secrets are on this server already, in this or another project. They are left " +
-				"out here, and go on working where they are. Create new keys for their owners.",
+			Detail: "Keys with the same secrets are on this server already, in this or another project. They are " +
+				"left out here, and go on working where they are. Create new keys for their owners.",
 		})
 	}
 	if narrowed > 0 {
@@ -48,8 +48,8 @@ func (w *work) ofIDs() []Item {
 	return []Item{{
 		Code:    "new_ids",
 		Subject: strings.Join(changed, ", "),
-		Detail: "They have new ids, because ids in the zip are taken here or are not ids of this product. Change them " +
-			"where you refer to them by id.",
+		Detail: "They have new ids, because ids in the zip are taken here or are not ids of this product. Change " +
+			"them where you refer to them by id.",
 	}}
 }
 
@@ -59,13 +59,15 @@ func (w *work) ofOptions() (out []Item) {
 	switch {
 	case !options.Consumers:
 		out = append(out, Item{
-			Code:   "consumers_left_out",
-			Detail: "The export was made without consumers: it has no users, groups, keys and owners of objects. Export again with them.",
+			Code: "consumers_left_out",
+			Detail: "The export was made without consumers: it has no users, groups, keys and owners of objects. " +
+				"Export again with them.",
 		})
 	case options.Keys == bundle.KeysNone:
 		out = append(out, Item{
-			Code:   "keys_left_out",
-			Detail: "The export was made without keys. Export again with keys set to hashes if callers are to keep theirs.",
+			Code: "keys_left_out",
+			Detail: "The export was made without keys. Export again with keys set to hashes if callers are to keep " +
+				"theirs.",
 		})
 	case options.Keys == bundle.KeysMint:
 		out = append(out, Item{
@@ -88,8 +90,8 @@ func (w *work) ofTenants() (out []Item) {
 			out = append(out, Item{
 				Code:    "tenant_exists",
 				Subject: t.Name,
-				Detail: "The team has a tenant of this name. The project uses it as it is: users, groups, entry rules and " +
-					"app clients of the one in the zip are not imported.",
+				Detail: "The team has a tenant of this name. The project uses it as it is: users, groups, entry " +
+					"rules and app clients of the one in the zip are not imported.",
 			})
 		}
 	}
@@ -113,8 +115,8 @@ func (w *work) ofUpstreams() (out []Item) {
 	if len(w.project.CallSigningKeys) > 0 {
 		out = append(out, Item{
 			Code: "call_signing",
-			Detail: "Calls are not signed: the private keys are not in the zip. Turn call signing on, and give upstreams " +
-				"the new public key.",
+			Detail: "Calls are not signed: the private keys are not in the zip. Turn call signing on, and give " +
+				"upstreams the new public key.",
 		})
 	}
 	return out
@@ -155,7 +157,8 @@ func (w *work) ofLogin() (out []Item) {
 			out = append(out, Item{
 				Code:    "issuer_changed",
 				Subject: one.Client.Name,
-				Detail: "The issuer of the app client is " + w.service.Login.Issuer(w.clients[one.Client.ID]) + " now, " +
+				Detail: "The issuer of the app client is " + w.service.Login.Issuer(w.clients[one.Client.ID]) +
+					" now, " +
 					"with new signing keys: applications use it instead of the old one, and users sign in again.",
 			})
 		}

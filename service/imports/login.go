@@ -90,8 +90,8 @@ func (w *work) writeMappingsOf(
 			w.out.LeftOut = append(w.out.LeftOut, Item{
 				Code:    "group_mapping",
 				Subject: rule.Claim + " = " + rule.Value,
-				Detail: "The rule names the group " + rule.GroupID + ", which is not in the zip. Create the group, and " +
-					"the rule again.",
+				Detail: "The rule names the group " + rule.GroupID + ", which is not in the zip. Create the group, " +
+					"and the rule again.",
 			})
 			continue
 		}

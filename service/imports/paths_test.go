@@ -17,7 +17,8 @@ var ofTenant = regexp.MustCompile(`^tenants/[^/]+/`)
 // isDocument reports whether a file of a zip is not generated from other files.
 func isDocument(name string) bool {
 	return name == "project-config.json" || name == "auth/refused.json" || name == bundle.RelationsFile ||
-		strings.HasPrefix(name, "tenants/") && (strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".jsonl")) &&
+		strings.HasPrefix(name, "tenants/") &&
+			(strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".jsonl")) &&
 			!strings.Contains(name, "/scim/")
 }
 

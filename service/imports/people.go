@@ -55,7 +55,9 @@ func (w *work) writeGroups(tx *models.Tx, tenant string, groups []snapshot.Group
 			UpdatedAt:   stored(g.UpdatedAt),
 		})
 		for _, parent := range g.Parents {
-			nestings = append(nestings, models.GroupGroup{ParentID: kept[parent], ChildID: kept[g.ID], CreatedAt: w.now})
+			nestings = append(nestings, models.GroupGroup{
+				ParentID: kept[parent], ChildID: kept[g.ID], CreatedAt: w.now,
+			})
 		}
 	}
 	w.out.Made.Groups += int64(len(rows))

@@ -75,7 +75,8 @@ func (m *maker) relations(to *made) {
 				Tenant:   t.Name,
 				User:     owners[m.IntN(len(owners))],
 				Relation: policy.OwnerRelation,
-				Object:   fmt.Sprintf("%s:%s%d", m.pick("order", "a_b", "z-9"), m.pick("", "A/", "a%2F", "%C3%BC"), m.IntN(9)),
+				Object: fmt.Sprintf("%s:%s%d", m.pick("order", "a_b", "z-9"),
+					m.pick("", "A/", "a%2F", "%C3%BC"), m.IntN(9)),
 			})
 		}
 	}
@@ -155,7 +156,8 @@ func (m *maker) provider(n int, d *snapshot.Directory) snapshot.Provider {
 	}
 	if kind == "oidc" && len(d.Groups) > 0 {
 		p.Settings.Mappings = []snapshot.GroupMapping{{
-			Claim: "groups", Value: "/" + m.pick("sales", "ops"), Match: m.pick("exact", "prefix"), Group: d.Groups[0].Name,
+			Claim: "groups", Value: "/" + m.pick("sales", "ops"), Match: m.pick("exact", "prefix"),
+			Group: d.Groups[0].Name,
 		}}
 	}
 	return p

@@ -109,7 +109,9 @@ func (m *maker) build() made {
 		p.API.Audience = "https://" + p.Name + ".example"
 	}
 	for i := range m.IntN(4) {
-		p.API.Scopes = append(p.API.Scopes, snapshot.APIScope{Name: fmt.Sprintf("orders%d:read", i), Description: m.text()})
+		p.API.Scopes = append(p.API.Scopes, snapshot.APIScope{
+			Name: fmt.Sprintf("orders%d:read", i), Description: m.text(),
+		})
 	}
 	m.cors(p)
 	out := made{project: p, users: map[string][]snapshot.User{}}
@@ -142,7 +144,8 @@ func (m *maker) keyTypes(p *snapshot.Project) {
 
 func (m *maker) versions(p *snapshot.Project) {
 	for i := range 1 + m.IntN(3) {
-		v := snapshot.Version{ID: m.id("ver"), Name: fmt.Sprintf("%d.%s", i, m.pick("0", "1-rc", "2_x")), Access: m.access()}
+		v := snapshot.Version{ID: m.id("ver"), Name: fmt.Sprintf("%d.%s", i, m.pick("0", "1-rc", "2_x")),
+			Access: m.access()}
 		v.Transforms = m.transforms()
 		v.Rules = m.rules()
 		v.Publication = snapshot.Publication(m.pick("", "callers", "public"))
@@ -183,11 +186,15 @@ func (m *maker) rules() snapshot.Rules {
 }
 
 func (m *maker) environment(n int) snapshot.Environment {
-	e := snapshot.Environment{ID: m.id("env"), Name: m.name("env", n), Target: "https://up.example/base" + fmt.Sprint(n)}
+	e := snapshot.Environment{
+		ID: m.id("env"), Name: m.name("env", n), Target: "https://up.example/base" + fmt.Sprint(n),
+	}
 	if m.maybe() {
 		e.Hosts = []string{strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"}
 		e.Headers = []snapshot.UpstreamHeader{{Name: "X-Secret"}}
-		e.Certificate = &snapshot.ClientCertificate{Chain: "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"}
+		e.Certificate = &snapshot.ClientCertificate{
+			Chain: "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n",
+		}
 	}
 	return e
 }

@@ -40,8 +40,8 @@ func (w *work) writeRelations(ctx context.Context, tx *models.Tx) error {
 		w.out.LeftOut = append(w.out.LeftOut, Item{
 			Code:    "relations_without_user",
 			Subject: fmt.Sprint(b.absent),
-			Detail: "Their owners are users and app clients that the tenant of this team does not have. Add the relations " +
-				"with the users' ids here.",
+			Detail: "Their owners are users and app clients that the tenant of this team does not have. Add the " +
+				"relations with the users' ids here.",
 		})
 	}
 	return nil

@@ -144,8 +144,10 @@ func TestImportOfManyRelations(t *testing.T) {
 					}
 				}
 			},
-			Keys:      func(context.Context) iter.Seq2[snapshot.Key, error] { return each(m.keys[:0]) },
-			Users:     func(_ context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] { return each(m.users[t.ID]) },
+			Keys: func(context.Context) iter.Seq2[snapshot.Key, error] { return each(m.keys[:0]) },
+			Users: func(_ context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
+				return each(m.users[t.ID])
+			},
 			Options:   bundle.Options{Format: bundle.FormatData, Consumers: true},
 			Target:    target,
 			AddressOf: func(v, e string) string { return "http://localhost:8090/" + v + "/" + e },

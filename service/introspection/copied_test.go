@@ -14,7 +14,8 @@ func TestAsk_copiedVersion(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, e := newWorld(t, db), newEndpoint(t)
 		_, p := w.create(t, opaque("shop", e.URL+"/introspect"))
-		if _, err := w.projects.CreateVersion(t.Context(), p, "shop", projects.VersionInput{Name: "2.0.0"}); err != nil {
+		if _, err := w.projects.CreateVersion(t.Context(), p, "shop",
+			projects.VersionInput{Name: "2.0.0"}); err != nil {
 			t.Fatal(err)
 		}
 		gone := projects.RemovalInput{Version: "1.0.0", Confirmed: true}

@@ -27,8 +27,8 @@ func CheckImported(k *snapshot.Key, types []snapshot.KeyType, now time.Time) []f
 			wrong = append(wrong, fault.Field{Pointer: pointer + member, Code: code, Detail: detail})
 		}
 	}
-	refuse(ValidOwner(k.Owner), "/owner", "invalid_owner", fmt.Sprintf("Use 1 to %d printable ASCII characters without "+
-		"a space at either end.", maxOwner))
+	refuse(ValidOwner(k.Owner), "/owner", "invalid_owner", fmt.Sprintf("Use 1 to %d printable ASCII characters "+
+		"without a space at either end.", maxOwner))
 	refuse(len(checkDescription(k.Description)) == 0, "/description", "invalid_description",
 		fmt.Sprintf("Use at most %d characters of text.", maxDescription))
 	refuse(k.Environment == "" || environment.MatchString(k.Environment), "/environment", "invalid_name",

@@ -52,7 +52,9 @@ func (s *Service) ReadImported(
 		row, fields := readImportedClient(c, now)
 		wrong = append(wrong, below(here, fields)...)
 		if slices.ContainsFunc(clients[:i], func(o snapshot.AppClient) bool { return o.Name == c.Name }) {
-			wrong = append(wrong, fault.Field{Pointer: here + "/name", Code: "duplicate", Detail: "Two have this name."})
+			wrong = append(wrong, fault.Field{
+				Pointer: here + "/name", Code: "duplicate", Detail: "Two have this name.",
+			})
 		}
 		one := Imported{Client: row}
 		if len(c.Providers) > maxProviders {

@@ -98,7 +98,8 @@ func TestIsOriginOf(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newFixture(t, db, ES256)
 		uris := []string{"http://127.0.0.1:3000/callback", "https://app.example.com/callback", "com.example.app:/cb"}
-		if _, err := s.UpdateClient(t.Context(), s.owner, s.client.ID, "", ClientInput{RedirectURIs: &uris}); err != nil {
+		_, err := s.UpdateClient(t.Context(), s.owner, s.client.ID, "", ClientInput{RedirectURIs: &uris})
+		if err != nil {
 			t.Fatal(err)
 		}
 		for origin, want := range map[string]bool{
@@ -122,12 +123,13 @@ func TestIsOriginOf(t *testing.T) {
 // query.
 func TestBackWith_nativeApps(t *testing.T) {
 	s := &Service{PublicURL: "https://postern.example"}
+	const answer = "code=1&iss=https%3A%2F%2Fpostern.example%2Foauth%2Fcli_1"
 	for uri, want := range map[string]string{
-		"com.example.app:/callback":    "com.example.app:/callback?code=1&iss=https%3A%2F%2Fpostern.example%2Foauth%2Fcli_1",
-		"com.example.app://callback":   "com.example.app://callback?code=1&iss=https%3A%2F%2Fpostern.example%2Foauth%2Fcli_1",
-		"com.example.app:///callback":  "com.example.app:///callback?code=1&iss=https%3A%2F%2Fpostern.example%2Foauth%2Fcli_1",
-		"com.example.app:/?a=b%2Fc":    "com.example.app:/?a=b%2Fc&code=1&iss=https%3A%2F%2Fpostern.example%2Foauth%2Fcli_1",
-		"http://[::1]:51004/callback/": "http://[::1]:51004/callback/?code=1&iss=https%3A%2F%2Fpostern.example%2Foauth%2Fcli_1",
+		"com.example.app:/callback":    "com.example.app:/callback?" + answer,
+		"com.example.app://callback":   "com.example.app://callback?" + answer,
+		"com.example.app:///callback":  "com.example.app:///callback?" + answer,
+		"com.example.app:/?a=b%2Fc":    "com.example.app:/?a=b%2Fc&" + answer,
+		"http://[::1]:51004/callback/": "http://[::1]:51004/callback/?" + answer,
 	} {
 		if got := s.backWith("cli_1", uri, "", url.Values{"code": {"1"}}); got != want {
 			t.Errorf("backWith(%q) = %q, want %q", uri, got, want)

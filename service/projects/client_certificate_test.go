@@ -32,7 +32,8 @@ func (w *headerWorld) present(t *testing.T, chain, key []byte) (projects.ClientC
 
 // retarget changes the target of the environment.
 func (w *headerWorld) retarget(t *testing.T, target string) error {
-	_, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "", projects.EnvironmentChange{Target: &target})
+	_, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "",
+		projects.EnvironmentChange{Target: &target})
 	return err
 }
 
@@ -158,7 +159,8 @@ func TestClientCertificateRefused(t *testing.T) {
 		other, otherKey := testkit.Certificate(t, "other.test")
 		expired, expiredKey := issued(t, elliptic.P256(), now.Add(-time.Hour), now.Add(-time.Minute))
 		early, earlyKey := issued(t, elliptic.P256(), now.Add(time.Hour), now.Add(2*time.Hour))
-		server, serverKey := issued(t, elliptic.P256(), now.Add(-time.Hour), now.Add(time.Hour), x509.ExtKeyUsageServerAuth)
+		server, serverKey := issued(t, elliptic.P256(), now.Add(-time.Hour), now.Add(time.Hour),
+			x509.ExtKeyUsageServerAuth)
 		small, smallKey := issued(t, elliptic.P224(), now.Add(-time.Hour), now.Add(time.Hour))
 		legacy := pem.EncodeToMemory(&pem.Block{
 			Type:    "RSA PRIVATE KEY",

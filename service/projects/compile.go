@@ -73,7 +73,8 @@ func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project
 	if err != nil {
 		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 	}
-	if err := errors.Join(readPeople(tx, row, out), readDocuments(tx, out, func(v *snapshot.Version) bool { return v.OpenAPI == nil })); err != nil {
+	if err := errors.Join(readPeople(tx, row, out),
+		readDocuments(tx, out, func(v *snapshot.Version) bool { return v.OpenAPI == nil })); err != nil {
 		return nil, err
 	}
 	if err := readDetached(tx, row, out); err != nil {

@@ -223,7 +223,8 @@ func wrongOrigin(origin string) string {
 		return ""
 	}
 	if origin == "null" {
-		return "null is the origin of every sandboxed page and local file: serve the page from an address, and name that."
+		return "null is the origin of every sandboxed page and local file: serve the page from an address, and name " +
+			"that."
 	}
 	u, err := url.Parse(origin)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || len(origin) > 300 {
@@ -266,7 +267,9 @@ func checkCORSMethods(methods []string) []fault.Field {
 			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method",
 				Detail: "Use methods among " + strings.Join(CORSMethods, ", ") + "."})
 		} else if slices.Contains(methods[:i], method) {
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This method is named twice."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer, Code: "duplicate", Detail: "This method is named twice.",
+			})
 		}
 	}
 	return wrong
@@ -274,7 +277,9 @@ func checkCORSMethods(methods []string) []fault.Field {
 
 func checkCORSHeaders(at string, names []string, credentials bool) []fault.Field {
 	if len(names) > maxCORSHeaders {
-		return []fault.Field{{Pointer: at, Code: "too_many", Detail: fmt.Sprintf("Name at most %d headers.", maxCORSHeaders)}}
+		return []fault.Field{
+			{Pointer: at, Code: "too_many", Detail: fmt.Sprintf("Name at most %d headers.", maxCORSHeaders)},
+		}
 	}
 	var wrong []fault.Field
 	for i, name := range names {
@@ -286,8 +291,8 @@ func checkCORSHeaders(at string, names []string, credentials bool) []fault.Field
 		case name == "*" && len(names) > 1:
 			refuse("any_header", "* means every header: name it alone, or leave it out.")
 		case name == "*" && credentials:
-			refuse("any_header_with_credentials", "With credentials browsers take * for a header of that name: name the "+
-				"headers.")
+			refuse("any_header_with_credentials", "With credentials browsers take * for a header of that name: name "+
+				"the headers.")
 		case !httpguts.ValidHeaderFieldName(name) || len(name) > maxCORSHeader:
 			refuse("invalid_header", fmt.Sprintf("Use the name of a header, of at most %d characters.", maxCORSHeader))
 		case slices.ContainsFunc(names[:i], same):

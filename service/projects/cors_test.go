@@ -34,7 +34,8 @@ func TestCORS(t *testing.T) {
 			t.Errorf("set: %+v", set)
 		}
 		served := w.project(t, id).CORS
-		if served == nil || !slices.Equal(served.Allowed(), want.Origins) || *served.MaxAge != 600 || !served.Credentials {
+		if served == nil || !slices.Equal(served.Allowed(), want.Origins) || *served.MaxAge != 600 ||
+			!served.Credentials {
 			t.Errorf("served: %+v", served)
 		}
 		if again, err := w.CORS(t.Context(), owner, id); err != nil || again.ETag != set.ETag {
@@ -109,7 +110,8 @@ func TestCORS_refused(t *testing.T) {
 		},
 		"a header": {with(func(c *projects.CORS) { c.Headers = []string{"a b"} }), "/headers/0 invalid_header", ""},
 		"a header twice": {
-			with(func(c *projects.CORS) { c.ExposedHeaders = []string{"ETag", "etag"} }), "/exposed_headers/1 duplicate", "",
+			with(func(c *projects.CORS) { c.ExposedHeaders = []string{"ETag", "etag"} }),
+			"/exposed_headers/1 duplicate", "",
 		},
 		"any header and one": {
 			with(func(c *projects.CORS) { c.Headers = []string{"*", "A"} }), "/headers/0 any_header", "",

@@ -43,11 +43,13 @@ func (s *Service) Explain(
 		return policy.Explanation{}, fmt.Errorf("projects: explain a call of %s: %w", ref, err)
 	}
 	if in.Key != "" && in.User != "" {
-		wrong = append(wrong, fault.Field{Pointer: "/user", Code: "one_caller", Detail: "Name a key or a user, not both."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/user", Code: "one_caller", Detail: "Name a key or a user, not both.",
+		})
 	}
 	if q.Path != "" && q.Path[0] != '/' {
-		wrong = append(wrong, fault.Field{Pointer: "/path", Code: "invalid_path", Detail: "Begin the path with a slash, " +
-			"such as /orders/42."})
+		wrong = append(wrong, fault.Field{Pointer: "/path", Code: "invalid_path", Detail: "Begin the path with a " +
+			"slash, such as /orders/42."})
 	}
 	if err := fault.InvalidFields(wrong); err != nil {
 		return policy.Explanation{}, err
@@ -74,7 +76,8 @@ func (in ExplainInput) place(
 		at = 0
 	}
 	if at < 0 {
-		return []fault.Field{{Pointer: "/version", Code: "unknown_version", Detail: "Name a version of the project."}}, nil
+		return []fault.Field{{Pointer: "/version", Code: "unknown_version", Detail: "Name a version of the project."}},
+			nil
 	}
 	environments, err := environmentsOf(tx, versions[at])
 	if err != nil {

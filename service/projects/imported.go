@@ -27,7 +27,8 @@ func (s *Service) CheckImported(
 	ctx context.Context, p access.Principal, in *snapshot.Project,
 ) ([]fault.Field, []fault.Warning, error) {
 	wrong := slices.Concat(
-		checkImportedNames(in), checkImportedLimits(in), checkImportedTypes(in.KeyTypes), checkImportedTenants(in.Tenants),
+		checkImportedNames(in), checkImportedLimits(in), checkImportedTypes(in.KeyTypes),
+		checkImportedTenants(in.Tenants),
 		checkImportedCORS(in.CORS),
 		below(ConfigPointer+"/api", API{Audience: in.API.Audience, Scopes: in.API.Scopes}.check()),
 	)
@@ -54,8 +55,8 @@ func (s *Service) CheckImported(
 		}
 		wrong, warnings = append(wrong, fields...), append(warnings, surprises...)
 		wrong = append(wrong, CheckRules("/authz/rules.json/"+in.Versions[i].ID, &in.Versions[i].Rules)...)
-		wrong = append(wrong, CheckOpenAPISettings(fmt.Sprintf("%s/versions/%d", ConfigPointer, i), in.Versions[i].Validation,
-			in.Versions[i].Publication, in.Versions[i].OpenAPI != nil)...)
+		wrong = append(wrong, CheckOpenAPISettings(fmt.Sprintf("%s/versions/%d", ConfigPointer, i),
+			in.Versions[i].Validation, in.Versions[i].Publication, in.Versions[i].OpenAPI != nil)...)
 		wrong = append(wrong, CheckTransforms("/transforms.json/"+in.Versions[i].ID, &in.Versions[i].Transforms)...)
 	}
 	return wrong, warnings, nil
@@ -128,7 +129,8 @@ func checkImportedTypes(types []snapshot.KeyType) []fault.Field {
 			continue
 		}
 		same := func(o KeyType) bool {
-			return o.Name == one.Name && slices.Equal(o.Scopes, one.Scopes) && one.ExpiresIn == 0 && len(one.Limits) == 0
+			return o.Name == one.Name && slices.Equal(o.Scopes, one.Scopes) && one.ExpiresIn == 0 &&
+				len(one.Limits) == 0
 		}
 		if slices.ContainsFunc(builtIns, same) {
 			found++
@@ -240,7 +242,9 @@ func (s *Service) checkImportedEnvironments(
 		at := fmt.Sprintf("%s/environments/%d", here, i)
 		wrong = append(wrong, checkEnvironmentName(at+"/name", e.Name)...)
 		if slices.ContainsFunc(v.Environments[:i], func(o snapshot.Environment) bool { return o.Name == e.Name }) {
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "duplicate", Detail: "This environment is listed twice."})
+			wrong = append(wrong, fault.Field{
+				Pointer: at, Code: "duplicate", Detail: "This environment is listed twice.",
+			})
 		}
 		u, field, err := s.checkTarget(ctx, p, at+"/target", e.Target)
 		if err != nil {

@@ -172,7 +172,8 @@ func TestMove_whileAKeyIsCreated(t *testing.T) {
 			}
 			go func() {
 				defer close(done)
-				_, created = o.keys.Create(t.Context(), o.owner, o.shop, keys.CreateInput{Owner: "late", Tenant: "acme"})
+				_, created = o.keys.Create(t.Context(), o.owner, o.shop,
+					keys.CreateInput{Owner: "late", Tenant: "acme"})
 			}()
 			awaitLockWaiter(t, db, done)
 			if _, err := tx.DetachTenant(o.shop, o.acme); err != nil {

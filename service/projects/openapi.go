@@ -31,8 +31,8 @@ type OpenAPI struct {
 
 // errNoOpenAPI says that a version has no document.
 func errNoOpenAPI() error {
-	return fault.New(fault.NotFound, "no_openapi_document", "The version has no OpenAPI document. Import one, as JSON or "+
-		"YAML or by its address.")
+	return fault.New(fault.NotFound, "no_openapi_document", "The version has no OpenAPI document. Import one, as "+
+		"JSON or YAML or by its address.")
 }
 
 // OpenAPI returns what the document of a version says. It is NotFound without one.
@@ -263,8 +263,8 @@ func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer,
 	request.Header.Set("Accept", "application/json, application/yaml, */*;q=0.5")
 	answer, err := s.Client.Do(request)
 	if err != nil {
-		return nil, fault.InvalidField(pointer, "unreachable", "The document could not be fetched: %s did not answer. Check "+
-			"the address, or send the document itself.", checked.Host).Because(err)
+		return nil, fault.InvalidField(pointer, "unreachable", "The document could not be fetched: %s did not "+
+			"answer. Check the address, or send the document itself.", checked.Host).Because(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -273,8 +273,8 @@ func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer,
 	}
 	document, err := io.ReadAll(io.LimitReader(answer.Body, openapi.MaxSize+1))
 	if err != nil {
-		return nil, fault.InvalidField(pointer, "unreachable", "The document could not be read to its end. Try again, or "+
-			"send the document itself.").Because(err)
+		return nil, fault.InvalidField(pointer, "unreachable", "The document could not be read to its end. Try "+
+			"again, or send the document itself.").Because(err)
 	}
 	return document, nil
 }

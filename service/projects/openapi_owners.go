@@ -59,7 +59,8 @@ func objectType(collection string) string {
 	case strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss") && len(name) > 2:
 		name = name[:len(name)-1]
 	}
-	if wrong := checkRuleObjects(&snapshot.Rule{Methods: []string{"GET"}, Path: "/", Owner: name + ":x"}); len(wrong) > 0 {
+	wrong := checkRuleObjects(&snapshot.Rule{Methods: []string{"GET"}, Path: "/", Owner: name + ":x"})
+	if len(wrong) > 0 {
 		return ""
 	}
 	return name

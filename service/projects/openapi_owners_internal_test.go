@@ -15,7 +15,8 @@ func TestOwnersFollowFromCollections(t *testing.T) {
 			{"id": {"type": "string"}}}}}}}}},
 		"/orders/{orderId}": {
 			"parameters": [{"name": "orderId", "in": "path", "required": true, "schema": {"type": "string"}}],
-			"get": {"responses": {"200": {"description": "one"}}}, "delete": {"responses": {"204": {"description": "gone"}}}},
+			"get": {"responses": {"200": {"description": "one"}}},
+			"delete": {"responses": {"204": {"description": "gone"}}}},
 		"/carts": {"post": {"responses": {"201": {"description": "no schema"}}}},
 		"/carts/{id}": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
 			"get": {"responses": {"200": {"description": "one"}}}}
@@ -48,7 +49,8 @@ func TestOwnersFollowFromCollections(t *testing.T) {
 
 func TestObjectType(t *testing.T) {
 	for path, want := range map[string]string{
-		"/orders": "order", "/v1/Companies": "company", "/access": "access", "/shops/{shop}/orders": "order", "/{id}": "",
+		"/orders": "order", "/v1/Companies": "company", "/access": "access",
+		"/shops/{shop}/orders": "order", "/{id}": "",
 	} {
 		if got := objectType(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)

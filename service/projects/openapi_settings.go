@@ -37,7 +37,9 @@ func OpenAPISettingsRow(v *snapshot.Version) models.OpenAPISettings {
 }
 
 // OpenAPISettings returns what the gateway does with the OpenAPI document of a version.
-func (s *Service) OpenAPISettings(ctx context.Context, p access.Principal, ref, versionRef string) (OpenAPISettings, error) {
+func (s *Service) OpenAPISettings(
+	ctx context.Context, p access.Principal, ref, versionRef string,
+) (OpenAPISettings, error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, ref, access.ProjectRead)
 	if err != nil {

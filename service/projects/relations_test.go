@@ -86,8 +86,8 @@ func TestRelationsReachReplicas(t *testing.T) {
 				t.Fatal("the process that recorded it does not decide by it")
 			}
 			soon(t, "the other replica", ids(two))
-			if one.owns(h.project, "tnt_other", "ana", "order:1") || one.owns("prj_other", h.tenant, "ana", "order:1") ||
-				one.owns(h.project, h.tenant, "bob", "order:1") {
+			if one.owns(h.project, "tnt_other", "ana", "order:1") ||
+				one.owns("prj_other", h.tenant, "ana", "order:1") || one.owns(h.project, h.tenant, "bob", "order:1") {
 				t.Error("it is held for others, too")
 			}
 		})
@@ -135,10 +135,13 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if one.owns(h.project, h.tenant, "ana", "order:9") {
 				t.Error("a part of a refused request was added")
 			}
-			if _, err := service.Remove(t.Context(), h.owner, h.project, relations.Filter{}); fault.KindOf(err) != fault.Invalid {
+			if _, err := service.Remove(t.Context(), h.owner, h.project,
+				relations.Filter{}); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("everything: %v", err)
 			}
-			stranger := access.Principal{Roles: map[string]access.Role{"team_other": access.Owner}, HomeTeam: "team_other"}
+			stranger := access.Principal{
+				Roles: map[string]access.Role{"team_other": access.Owner}, HomeTeam: "team_other",
+			}
 			if _, err := service.Add(t.Context(), stranger, h.project, nil); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("a stranger: %v", err)
 			}
@@ -164,7 +167,8 @@ func TestRelationsReachReplicas(t *testing.T) {
 				t.Fatal(err)
 			}
 			soon(t, "both", func() bool {
-				return !one.owns(h.project, h.tenant, user.ID, "order:5") && !two.owns(h.project, h.tenant, user.ID, "order:5")
+				return !one.owns(h.project, h.tenant, user.ID, "order:5") &&
+					!two.owns(h.project, h.tenant, user.ID, "order:5")
 			})
 		})
 		t.Run("without rules they are not held", func(t *testing.T) {
@@ -172,7 +176,8 @@ func TestRelationsReachReplicas(t *testing.T) {
 			soon(t, "dropped", func() bool { return !one.table.Loaded(h.project) && !two.table.Loaded(h.project) })
 			h.setRules(t, ordered)
 			soon(t, "read again", func() bool {
-				return one.owns(h.project, h.tenant, "ana", "order:3") && two.owns(h.project, h.tenant, "ana", "order:3")
+				return one.owns(h.project, h.tenant, "ana", "order:3") &&
+					two.owns(h.project, h.tenant, "ana", "order:3")
 			})
 		})
 	})
@@ -182,12 +187,19 @@ func TestRelationsReachReplicas(t *testing.T) {
 func TestRelationsAreRecordedAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
-		h.setRules(t, snapshot.Rules{List: []snapshot.Rule{{Methods: []string{"GET"}, Path: "/{id}", Owner: "order:{id}"}}})
+		h.setRules(t, snapshot.Rules{
+			List: []snapshot.Rule{{Methods: []string{"GET"}, Path: "/{id}", Owner: "order:{id}"}},
+		})
 		r := newReplica(t, db)
 		var all sync.WaitGroup
 		for n := range 300 {
 			all.Go(func() {
-				change := relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: fmt.Sprintf("order:%d", n)}
+				change := relations.Change{
+					ProjectID: h.project,
+					TenantID:  h.tenant,
+					User:      "ana",
+					Object:    fmt.Sprintf("order:%d", n),
+				}
 				if !r.recorder.Record(change) {
 					t.Error("not recorded")
 				}

@@ -49,7 +49,9 @@ func TestUpdateAccess_rename(t *testing.T) {
 		if change := got["versions/2.1.0/name"]; change.Before != "2.0.0" || change.After != "2.1.0" || len(got) != 1 {
 			t.Errorf("the audit entry has the changes %v, want the name alone", got)
 		}
-		for name, code := range map[string]string{"1.0.0": "name_taken", "a/b": "invalid_version", "": "invalid_version"} {
+		for name, code := range map[string]string{
+			"1.0.0": "name_taken", "a/b": "invalid_version", "": "invalid_version",
+		} {
 			_, err := w.UpdateAccess(t.Context(), p, id, "2.1.0", "", projects.AccessChange{Name: &name})
 			if got := fieldOf(err, "/name").Code; got != code {
 				t.Errorf("%q: got %v, want %s", name, err, code)

@@ -268,7 +268,8 @@ func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
 		for _, method := range rule.Methods {
 			if one.methods != nil && !slices.Contains(one.methods, method) {
 				refuse(one.pointer, "wrong_method", "Only calls with "+strings.Join(one.methods, " or ")+" can "+
-					one.pointer[1:]+" an object, and this rule is for "+method+" too. Give that method a rule of its own.")
+					one.pointer[1:]+" an object, and this rule is for "+method+
+					" too. Give that method a rule of its own.")
 				break
 			}
 		}
@@ -313,7 +314,9 @@ func validRuleScope(scope string) bool {
 	if scope == "" || len(scope) > maxRuleScope {
 		return false
 	}
-	return strings.IndexFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"\*,`, r) }) < 0
+	return strings.IndexFunc(scope, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"\*,`, r)
+	}) < 0
 }
 
 // readWriteScopes reports whether a new project asks keys for the scopes read and write: if calls need

@@ -42,7 +42,8 @@ func TestRules(t *testing.T) {
 		}
 		rule := snapshot.Rule{Methods: []string{"get"}, Path: "/orders/{id}", Groups: []string{"staff"}, Role: "admin"}
 		set := h.setRules(t, snapshot.Rules{Default: "deny", ReadWriteScopes: true, List: []snapshot.Rule{rule}})
-		if got := set.List[0]; !strings.HasPrefix(got.ID, "rul_") || got.Methods[0] != "GET" || set.ETag == before.ETag {
+		if got := set.List[0]; !strings.HasPrefix(got.ID, "rul_") || got.Methods[0] != "GET" ||
+			set.ETag == before.ETag {
 			t.Errorf("set: %+v", set)
 		}
 		served := h.world.project(t, h.project).Versions[0].Rules
@@ -74,7 +75,9 @@ func TestRules(t *testing.T) {
 			}
 		})
 		t.Run("not allowed", func(t *testing.T) {
-			stranger := access.Principal{Roles: map[string]access.Role{"team_other": access.Owner}, HomeTeam: "team_other"}
+			stranger := access.Principal{
+				Roles: map[string]access.Role{"team_other": access.Owner}, HomeTeam: "team_other",
+			}
 			_, err := h.SetRules(t.Context(), stranger, h.project, "1.0.0", "", snapshot.Rules{})
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("%v", err)
@@ -89,24 +92,41 @@ func TestCheckRules(t *testing.T) {
 		rules snapshot.Rules
 		want  string
 	}{
-		"default":      {snapshot.Rules{Default: "ask"}, "/default invalid_default"},
-		"mode":         {snapshot.Rules{Mode: "audit"}, "/mode invalid_mode"},
-		"too many":     {snapshot.Rules{List: long}, "/rules too_many"},
-		"id":           {one(snapshot.Rule{ID: "x", Methods: get, Path: "/"}), "/rules/0/id invalid_id"},
-		"path":         {one(snapshot.Rule{Methods: get, Path: "/a/"}), "/rules/0/path invalid_path"},
-		"no method":    {one(snapshot.Rule{Path: "/"}), "/rules/0/methods required"},
-		"method":       {one(snapshot.Rule{Methods: []string{"G ET"}, Path: "/"}), "/rules/0/methods/0 invalid_method"},
-		"TRACE":        {one(snapshot.Rule{Methods: []string{"TRACE"}, Path: "/"}), "/rules/0/methods/0 invalid_method"},
-		"all and one":  {one(snapshot.Rule{Methods: []string{"*", "GET"}, Path: "/"}), "/rules/0/methods invalid_method"},
-		"method twice": {one(snapshot.Rule{Methods: []string{"GET", "get"}, Path: "/"}), "/rules/0/methods/1 duplicate"},
-		"scope":        {one(snapshot.Rule{Methods: get, Path: "/", Scopes: []string{"a:*"}}), "/rules/0/scopes/0 invalid_scope"},
-		"scope twice":  {one(snapshot.Rule{Methods: get, Path: "/", Scopes: []string{"a", "a"}}), "/rules/0/scopes/1 duplicate"},
-		"group":        {one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"A,b"}}), "/rules/0/groups/0 invalid_group"},
-		"group twice":  {one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"a", "a"}}), "/rules/0/groups/1 duplicate"},
-		"role":         {one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"a"}, Role: "king"}), "/rules/0/role invalid_role"},
-		"role alone":   {one(snapshot.Rule{Methods: get, Path: "/", Role: "admin"}), "/rules/0/role needs_groups"},
-		"rule's mode":  {one(snapshot.Rule{Methods: get, Path: "/", Mode: "audit"}), "/rules/0/mode invalid_mode"},
-		"lists":        {one(snapshot.Rule{Methods: make([]string, 51), Path: "/"}), "/rules/0 too_many"},
+		"default":   {snapshot.Rules{Default: "ask"}, "/default invalid_default"},
+		"mode":      {snapshot.Rules{Mode: "audit"}, "/mode invalid_mode"},
+		"too many":  {snapshot.Rules{List: long}, "/rules too_many"},
+		"id":        {one(snapshot.Rule{ID: "x", Methods: get, Path: "/"}), "/rules/0/id invalid_id"},
+		"path":      {one(snapshot.Rule{Methods: get, Path: "/a/"}), "/rules/0/path invalid_path"},
+		"no method": {one(snapshot.Rule{Path: "/"}), "/rules/0/methods required"},
+		"method":    {one(snapshot.Rule{Methods: []string{"G ET"}, Path: "/"}), "/rules/0/methods/0 invalid_method"},
+		"TRACE": {
+			one(snapshot.Rule{Methods: []string{"TRACE"}, Path: "/"}), "/rules/0/methods/0 invalid_method",
+		},
+		"all and one": {
+			one(snapshot.Rule{Methods: []string{"*", "GET"}, Path: "/"}), "/rules/0/methods invalid_method",
+		},
+		"method twice": {
+			one(snapshot.Rule{Methods: []string{"GET", "get"}, Path: "/"}), "/rules/0/methods/1 duplicate",
+		},
+		"scope": {
+			one(snapshot.Rule{Methods: get, Path: "/", Scopes: []string{"a:*"}}), "/rules/0/scopes/0 invalid_scope",
+		},
+		"scope twice": {
+			one(snapshot.Rule{Methods: get, Path: "/", Scopes: []string{"a", "a"}}), "/rules/0/scopes/1 duplicate",
+		},
+		"group": {
+			one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"A,b"}}), "/rules/0/groups/0 invalid_group",
+		},
+		"group twice": {
+			one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"a", "a"}}), "/rules/0/groups/1 duplicate",
+		},
+		"role": {
+			one(snapshot.Rule{Methods: get, Path: "/", Groups: []string{"a"}, Role: "king"}),
+			"/rules/0/role invalid_role",
+		},
+		"role alone":  {one(snapshot.Rule{Methods: get, Path: "/", Role: "admin"}), "/rules/0/role needs_groups"},
+		"rule's mode": {one(snapshot.Rule{Methods: get, Path: "/", Mode: "audit"}), "/rules/0/mode invalid_mode"},
+		"lists":       {one(snapshot.Rule{Methods: make([]string, 51), Path: "/"}), "/rules/0 too_many"},
 		"owner's parameter": {
 			one(snapshot.Rule{Methods: get, Path: "/a/{id}", Owner: "a:{x}"}), "/rules/0/owner invalid_object",
 		},
@@ -129,14 +149,23 @@ func TestCheckRules(t *testing.T) {
 			"/rules/0/remember invalid_object",
 		},
 		"forget of PUT": {
-			one(snapshot.Rule{Methods: []string{"PUT"}, Path: "/a/{id}", Forget: "a:{id}"}), "/rules/0/forget wrong_method",
+			one(snapshot.Rule{Methods: []string{"PUT"}, Path: "/a/{id}", Forget: "a:{id}"}),
+			"/rules/0/forget wrong_method",
 		},
 		"both": {
-			one(snapshot.Rule{Methods: []string{"POST"}, Path: "/a/{id}", Forget: "a:{id}", Remember: "a:{response.id}"}),
+			one(snapshot.Rule{
+				Methods:  []string{"POST"},
+				Path:     "/a/{id}",
+				Forget:   "a:{id}",
+				Remember: "a:{response.id}",
+			}),
 			"/rules/0/forget remember_and_forget",
 		},
-		"the same path": {snapshot.Rules{List: []snapshot.Rule{getting("/a/{x}"), getting("/b"), getting("/a/{y}")}}, "/rules/2/path ambiguous_rule"},
-		"the same text": {snapshot.Rules{List: []snapshot.Rule{getting("/%61"), getting("/a")}}, "/rules/1/path ambiguous_rule"},
+		"the same path": {snapshot.Rules{List: []snapshot.Rule{getting("/a/{x}"), getting("/b"), getting("/a/{y}")}},
+			"/rules/2/path ambiguous_rule"},
+		"the same text": {
+			snapshot.Rules{List: []snapshot.Rule{getting("/%61"), getting("/a")}}, "/rules/1/path ambiguous_rule",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wrong := projects.CheckRules("", &tc.rules)
@@ -145,7 +174,9 @@ func TestCheckRules(t *testing.T) {
 			}
 		})
 	}
-	two := snapshot.Rules{List: []snapshot.Rule{getting("/a/{x}"), {Methods: []string{"POST"}, Path: "/a/{y}"}, getting("/a/b")}}
+	two := snapshot.Rules{
+		List: []snapshot.Rule{getting("/a/{x}"), {Methods: []string{"POST"}, Path: "/a/{y}"}, getting("/a/b")},
+	}
 	if wrong := projects.CheckRules("", &two); len(wrong) != 0 {
 		t.Errorf("%+v", wrong)
 	}
@@ -217,7 +248,8 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h, theirs := newHouse(t, db), newHouse(t, db)
 		eve, name := theirs.person(t, "eve@example.com"), "staff"
-		group, err := theirs.people.CreateGroup(t.Context(), theirs.owner, theirs.tenant, directory.GroupInput{Name: &name})
+		group, err := theirs.people.CreateGroup(t.Context(), theirs.owner, theirs.tenant,
+			directory.GroupInput{Name: &name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,8 +284,10 @@ func TestNewProjectsAskForReadAndWrite(t *testing.T) {
 			"a type that reads":      {typed("read", "orders:*"), true},
 			"a type of other scopes": {typed("orders:read"), false},
 			"passthrough":            {auth(projects.AuthInput{Mode: "passthrough"}), false},
-			"keys are optional":      {auth(projects.AuthInput{Mode: "passthrough", Methods: []string{"api_key"}}), false},
-			"a fallback owner":       {auth(projects.AuthInput{Mode: "authenticate", Keyless: "owner_fallback"}), false},
+			"keys are optional": {
+				auth(projects.AuthInput{Mode: "passthrough", Methods: []string{"api_key"}}), false,
+			},
+			"a fallback owner": {auth(projects.AuthInput{Mode: "authenticate", Keyless: "owner_fallback"}), false},
 		} {
 			created, _ := w.create(t, tc.in)
 			if got := w.project(t, created.Project.ID).Versions[0].Rules; got.ReadWriteScopes != tc.want {

@@ -51,7 +51,8 @@ func checkBody(at string, in *snapshot.BodyChanges) []fault.Field {
 		list      []string
 		types     *[]string
 	}{
-		{"replace", in.Replace, &in.Types.Replace}, {"add", in.Add, &in.Types.Add}, {"append", in.Append, &in.Types.Append},
+		{"replace", in.Replace, &in.Types.Replace}, {"add", in.Add, &in.Types.Add},
+		{"append", in.Append, &in.Types.Append},
 	} {
 		at := fmt.Sprintf(at, one.operation)
 		if n := len(*one.types); n > 0 && n != len(one.list) {
@@ -62,7 +63,8 @@ func checkBody(at string, in *snapshot.BodyChanges) []fault.Field {
 		for i, kind := range *one.types {
 			_, value := policy.SplitChange(one.list[i])
 			if code, detail := wrongTyped(kind, value); code != "" {
-				wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s_types/%d", at, i), Code: code, Detail: detail})
+				wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s_types/%d", at, i), Code: code,
+					Detail: detail})
 			}
 		}
 		if !slices.ContainsFunc(*one.types, func(kind string) bool { return kind != snapshot.JSONString }) {
@@ -196,8 +198,8 @@ func wrongChangedHeader(name string, fixed func(string) bool) (code, detail stri
 			maxChangedHeader)
 	}
 	if fixed(name) {
-		return "fixed_header", "Transforms cannot change " + name + ": the gateway sets it, or the message depends on it. " +
-			"Credentials for the upstream are headers of its environment."
+		return "fixed_header", "Transforms cannot change " + name + ": the gateway sets it, or the message depends " +
+			"on it. Credentials for the upstream are headers of its environment."
 	}
 	return "", ""
 }
@@ -237,7 +239,8 @@ func wrongLiteral(value string) (code, detail string) {
 	case len(value) > maxTransformValue:
 		return "too_long", fmt.Sprintf("Use a value of at most %d bytes.", maxTransformValue)
 	case strings.Contains(value, "$("):
-		return "invalid_value", "Values are literal. Kong would take $( for the beginning of a template: write it otherwise."
+		return "invalid_value", "Values are literal. Kong would take $( for the beginning of a template: write it " +
+			"otherwise."
 	case value[0] == ':':
 		return "invalid_value", "Kong does not read a colon at the beginning of a value: begin with another character."
 	}

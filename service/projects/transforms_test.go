@@ -53,7 +53,8 @@ func TestTransforms(t *testing.T) {
 			}
 		})
 		t.Run("removed", func(t *testing.T) {
-			if _, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", "", snapshot.Transforms{}); err != nil {
+			_, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", "", snapshot.Transforms{})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if left := h.world.project(t, h.project).Versions[0].Transforms; !left.None() {
@@ -110,8 +111,14 @@ func TestTransformsRefused(t *testing.T) {
 		{request(snapshot.Changes{Append: make([]string, 51)}), "/request/append/headers too_many"},
 		{snapshot.Transforms{Query: snapshot.Changes{Add: []string{"a b:1"}}}, "/request/add/query/0 invalid_argument"},
 		{snapshot.Transforms{Query: snapshot.Changes{Add: []string{"page"}}}, "/request/add/query/0 required"},
-		{snapshot.Transforms{Query: snapshot.Changes{Remove: []string{"a", "A", "a"}}}, "/request/remove/query/2 duplicate"},
-		{snapshot.Transforms{Query: snapshot.Changes{Rename: []string{"a:a"}}}, "/request/rename/query/0 invalid_argument"},
+		{
+			snapshot.Transforms{Query: snapshot.Changes{Remove: []string{"a", "A", "a"}}},
+			"/request/remove/query/2 duplicate",
+		},
+		{
+			snapshot.Transforms{Query: snapshot.Changes{Rename: []string{"a:a"}}},
+			"/request/rename/query/0 invalid_argument",
+		},
 		{snapshot.Transforms{Query: snapshot.Changes{Replace: []string{"a:$(id)"}}},
 			"/request/replace/query/0 invalid_value"},
 		{snapshot.Transforms{Query: snapshot.Changes{Rename: []string{"a:$(id)"}}},

@@ -110,7 +110,8 @@ func TestUpstreamHeaders(t *testing.T) {
 			}
 		})
 		t.Run("removed", func(t *testing.T) {
-			if err := w.RemoveUpstreamHeader(t.Context(), w.owner, w.id, w.environment, "x-upstream-token"); err != nil {
+			if err := w.RemoveUpstreamHeader(t.Context(), w.owner, w.id, w.environment,
+				"x-upstream-token"); err != nil {
 				t.Fatal(err)
 			}
 			if _, still := w.headersOf(t, w.id, w.environment)["X-Upstream-Token"]; still {
@@ -132,7 +133,8 @@ func TestUpstreamHeaders_environment(t *testing.T) {
 		}
 		t.Run("does not go to another host", func(t *testing.T) {
 			moved := "https://other.example"
-			_, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "", projects.EnvironmentChange{Target: &moved})
+			_, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "",
+				projects.EnvironmentChange{Target: &moved})
 			if field := fieldOf(err, "/target"); field.Code != "has_upstream_credentials" {
 				t.Errorf("a new host: %v", err)
 			}
@@ -204,7 +206,8 @@ func TestUpstreamHeaders_refused(t *testing.T) {
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("an environment of another team: %v", err)
 			}
-			if _, err := w.UpstreamHeaders(t.Context(), stranger, w.id, w.environment); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.UpstreamHeaders(t.Context(), stranger, w.id,
+				w.environment); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("list: %v", err)
 			}
 		})

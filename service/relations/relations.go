@@ -71,15 +71,16 @@ func (s *Service) List(
 // Add adds relations, all or none. Those that exist already stay as they are. It returns how many are new.
 func (s *Service) Add(ctx context.Context, p access.Principal, project string, in []Relation) (int64, error) {
 	var added int64
-	err := s.change(ctx, p, project, func(tx *models.Tx, row models.Project, names tenants, now time.Time) (string, error) {
-		rows, wrong := names.rows(row.ID, in, now)
-		if err := fault.InvalidFields(wrong); err != nil {
-			return "", err
-		}
-		var err error
-		added, err = tx.AddRelations(rows, now)
-		return fmt.Sprintf("%d added", added), err
-	})
+	err := s.change(ctx, p, project,
+		func(tx *models.Tx, row models.Project, names tenants, now time.Time) (string, error) {
+			rows, wrong := names.rows(row.ID, in, now)
+			if err := fault.InvalidFields(wrong); err != nil {
+				return "", err
+			}
+			var err error
+			added, err = tx.AddRelations(rows, now)
+			return fmt.Sprintf("%d added", added), err
+		})
 	return added, err
 }
 
@@ -87,22 +88,23 @@ func (s *Service) Add(ctx context.Context, p access.Principal, project string, i
 // object.
 func (s *Service) Remove(ctx context.Context, p access.Principal, project string, f Filter) (int, error) {
 	removed := 0
-	err := s.change(ctx, p, project, func(tx *models.Tx, row models.Project, names tenants, now time.Time) (string, error) {
-		rows, wrong := names.filter(f)
-		if f.User == "" && f.Object == "" {
-			wrong = append(wrong, fault.Field{
-				Pointer: "/object",
-				Code:    "required",
-				Detail:  "Name a user, an object or both.",
-			})
-		}
-		if err := fault.InvalidFields(wrong); err != nil {
-			return "", err
-		}
-		var err error
-		removed, err = tx.RemoveRelations(row.ID, rows, now)
-		return fmt.Sprintf("%d removed", removed), err
-	})
+	err := s.change(ctx, p, project,
+		func(tx *models.Tx, row models.Project, names tenants, now time.Time) (string, error) {
+			rows, wrong := names.filter(f)
+			if f.User == "" && f.Object == "" {
+				wrong = append(wrong, fault.Field{
+					Pointer: "/object",
+					Code:    "required",
+					Detail:  "Name a user, an object or both.",
+				})
+			}
+			if err := fault.InvalidFields(wrong); err != nil {
+				return "", err
+			}
+			var err error
+			removed, err = tx.RemoveRelations(row.ID, rows, now)
+			return fmt.Sprintf("%d removed", removed), err
+		})
 	return removed, err
 }
 

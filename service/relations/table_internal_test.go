@@ -67,7 +67,8 @@ func BenchmarkHolds(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(p *testing.PB) {
 				for n := 7; p.Next(); n = (n + 1_000) % many {
-					if table.Holds("prj_1", policy.KeyOf(project, "usr_7", policy.OwnerRelation, "order:7007")) != (project == "tnt_1") {
+					if table.Holds("prj_1", policy.KeyOf(project, "usr_7", policy.OwnerRelation,
+						"order:7007")) != (project == "tnt_1") {
 						b.Fail()
 					}
 				}

@@ -77,7 +77,8 @@ func (r *Recorder) flushInvalid(ctx context.Context) error {
 		})
 	}
 	slices.SortFunc(rows, func(a, b models.InvalidRequest) int {
-		return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Day, b.Day))
+		return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Operation, b.Operation),
+			cmp.Compare(a.Day, b.Day))
 	})
 	err := r.db.Write(ctx, func(tx *models.Tx) error {
 		if err := tx.AddInvalidRequests(rows); err != nil {

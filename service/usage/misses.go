@@ -72,8 +72,8 @@ func (r *Recorder) flushMisses(ctx context.Context) error {
 		})
 	}
 	slices.SortFunc(rows, func(a, b models.RelationMiss) int {
-		return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Reason, b.Reason),
-			cmp.Compare(a.Day, b.Day))
+		return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Day, b.Day))
 	})
 	err := r.db.Write(ctx, func(tx *models.Tx) error {
 		if err := tx.AddRelationMisses(rows); err != nil {

@@ -92,8 +92,8 @@ func (s *Service) RequestByID(ctx context.Context, p access.Principal, project, 
 	if err != nil {
 		return RequestDetail{}, fmt.Errorf("usage: request %s of %s: %w", id, project, err)
 	}
-	gone := fault.New(fault.NotFound, "request_not_kept", "The log no longer has this call, or another server has it: it "+
-		"holds about the last 1,000 calls of each.")
+	gone := fault.New(fault.NotFound, "request_not_kept", "The log no longer has this call, or another server has "+
+		"it: it holds about the last 1,000 calls of each.")
 	r := s.Recorder.ring(parent.ID)
 	if r == nil {
 		return RequestDetail{}, gone

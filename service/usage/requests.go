@@ -58,7 +58,8 @@ func (s *Service) Requests(
 	if !ok || before == 0 {
 		before = math.MaxUint64
 	}
-	found := models.Cut(filter.before(r, before, page.Size()+1), page, func(one entry) string { return r.id(one.number) })
+	found := models.Cut(filter.before(r, before, page.Size()+1), page,
+		func(one entry) string { return r.id(one.number) })
 	items, err := s.named(tx, parent.ID, r, found.Items)
 	if err != nil {
 		return Requests{}, err

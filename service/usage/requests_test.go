@@ -33,7 +33,8 @@ func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 		w.Recorder.Observe(usage.Call{ProjectID: "prj_other", Path: "/secret"})
 		cursor, seen := "", ""
 		for page := range 3 {
-			got, err := w.Requests(t.Context(), w.owner, "shop", usage.RequestFilter{}, models.Page{Cursor: cursor, Limit: 3})
+			got, err := w.Requests(t.Context(), w.owner, "shop", usage.RequestFilter{},
+				models.Page{Cursor: cursor, Limit: 3})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -177,7 +177,8 @@ func (q Query) normalized(now time.Time) (Query, error) {
 			wrong = append(wrong, fault.Field{
 				Pointer: "/group_by",
 				Code:    "invalid_group_by",
-				Detail:  "Group by any of hour, day, environment, owner, key, route, status_class and tenant, each once.",
+				Detail: "Group by any of hour, day, environment, owner, key, route, status_class and tenant, each " +
+					"once.",
 			})
 		}
 		seen[name] = true

@@ -97,7 +97,8 @@ func TestUsage_latency(t *testing.T) {
 		slow.Route, slow.Duration = "/slow/{id}", time.Second
 		w.Recorder.Observe(slow)
 		for _, from := range []time.Time{noon, noon.Add(-72 * time.Hour)} {
-			for _, g := range w.ask(usage.Query{From: from, To: noon.Add(72 * time.Hour), GroupBy: []string{"route"}}).Groups {
+			for _, g := range w.ask(usage.Query{From: from, To: noon.Add(72 * time.Hour), GroupBy: []string{"route"}}).
+				Groups {
 				want := map[string]time.Duration{"/*": 10 * time.Millisecond, "/slow/{id}": time.Second}[g.Route]
 				if g.Latency == nil || !isAbout(g.Latency.Total.P95, want) {
 					t.Errorf("from %v: %s took %+v, want %v", from, g.Route, g.Latency, want)
@@ -122,7 +123,8 @@ func TestUsage_byTenant(t *testing.T) {
 		w.calls(now, 3, 0, time.Millisecond)
 		w.Recorder.Observe(w.refused(now))
 		got := w.ask(usage.Query{GroupBy: []string{"tenant"}}).Groups
-		if len(got) != 2 || got[0].Tenant != "default" || got[0].Calls != 3 || got[1].TenantID != "" || got[1].Calls != 1 {
+		if len(got) != 2 || got[0].Tenant != "default" || got[0].Calls != 3 || got[1].TenantID != "" ||
+			got[1].Calls != 1 {
 			t.Errorf("got %+v", got)
 		}
 		got = w.ask(usage.Query{GroupBy: []string{"tenant", "key", "day"}}).Groups

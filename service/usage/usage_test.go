@@ -248,7 +248,8 @@ func TestWhoMaySeeUsage(t *testing.T) {
 			if fault.KindOf(err) != want {
 				t.Errorf("usage: %v", err)
 			}
-			if _, err = w.Requests(t.Context(), who, "shop", usage.RequestFilter{}, models.Page{}); fault.KindOf(err) != want {
+			if _, err = w.Requests(t.Context(), who, "shop", usage.RequestFilter{},
+				models.Page{}); fault.KindOf(err) != want {
 				t.Errorf("requests: %v", err)
 			}
 			err = w.Follow(

@@ -175,7 +175,8 @@ func options(home string) []string {
 		"-Djava.awt.headless=true",
 		"-Dfile.encoding=UTF-8",
 		"-Djava.util.logging.manager=org.jboss.logmanager.LogManager",
-		"-Djava.util.concurrent.ForkJoinPool.common.threadFactory=io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory",
+		"-Djava.util.concurrent.ForkJoinPool.common.threadFactory=" +
+			"io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory",
 		"-Dkc.home.dir=" + home,
 		"-Djboss.server.config.dir=" + filepath.Join(home, "conf"),
 		"-Dkeycloak.theme.dir=" + filepath.Join(home, "themes"),

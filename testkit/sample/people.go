@@ -53,7 +53,8 @@ func directory(tenant string, users int) *snapshot.Directory {
 	return &snapshot.Directory{
 		InviteOnly: true,
 		Approvals: []snapshot.Approval{
-			{ID: "apr_" + tenant[4:], Kind: "domain", Value: "example.com", Groups: []string{inner.ID}, CreatedAt: Base},
+			{ID: "apr_" + tenant[4:], Kind: "domain", Value: "example.com", Groups: []string{inner.ID},
+				CreatedAt: Base},
 		},
 		Groups: []snapshot.Group{inner, group("outer")},
 		Users:  int64(users),
@@ -70,7 +71,8 @@ func usersOf(prefix string, n int) []snapshot.User {
 				{Issuer: "google", Subject: fmt.Sprintf("%s-%d", prefix, i), ProviderID: "idp_1", CreatedAt: Base},
 			},
 			Memberships: []snapshot.Membership{
-				{GroupID: map[string]string{"a": "grp_1inner", "b": "grp_2inner"}[prefix], Role: "member", CreatedAt: Base},
+				{GroupID: map[string]string{"a": "grp_1inner", "b": "grp_2inner"}[prefix], Role: "member",
+					CreatedAt: Base},
 			},
 			Consents: []snapshot.Consent{
 				{ClientID: "cli_1", Scope: "openid email orders:read blog:read", CreatedAt: Base, UpdatedAt: Base},
@@ -97,7 +99,8 @@ func clients() []snapshot.AppClient {
 				LogoutURIs:   []string{"https://app.example/bye"},
 				GrantTypes:   []string{"authorization_code", "refresh_token"},
 				APIScopes:    []string{"orders:*"},
-				AccessFor:    5 * time.Minute, RefreshFor: 24 * time.Hour, Algorithm: "ES256", Title: Nasty, Color: "#123456",
+				AccessFor:    5 * time.Minute, RefreshFor: 24 * time.Hour, Algorithm: "ES256", Title: Nasty,
+				Color:     "#123456",
 				CreatedAt: Base,
 			},
 			Providers: []snapshot.Provider{

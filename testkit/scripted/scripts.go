@@ -183,10 +183,12 @@ func Transformed() []Script {
 		with("transformed-spelled", "x-known: 1", "X-TWICE: a, b"),
 		with("transformed-empty", "X-Known:", "X-Twice:", "X-Twice: b"),
 		with("transformed-underscore", "X_Known: 1"),
-		sized(Script{Name: "transformed-404", Head: "HTTP/1.1 404 Not Found\nX-Known: 1\nX-Twice: a", Body: []string{"no"}}),
+		sized(Script{Name: "transformed-404", Head: "HTTP/1.1 404 Not Found\nX-Known: 1\nX-Twice: a",
+			Body: []string{"no"}}),
 		{Name: "transformed-204", Head: "HTTP/1.1 204 No Content\nX-Known: 1\nX-Twice: a"},
 		{Name: "transformed-304", Head: "HTTP/1.1 304 Not Modified\nX-Known: 1\nETag: \"a\""},
-		sized(Script{Name: "transformed-302", Head: "HTTP/1.1 302 Found\nLocation: /x\nX-Known: 1", Body: []string{"to"}}),
+		sized(Script{Name: "transformed-302", Head: "HTTP/1.1 302 Found\nLocation: /x\nX-Known: 1",
+			Body: []string{"to"}}),
 	}
 }
 
@@ -201,13 +203,19 @@ func JSONAnswers() []Script {
 		{Name: "json-204", Head: "HTTP/1.1 204 No Content\nX-Known: 1"},
 		{Name: "json-chunked", Head: ok + "\nContent-Type: application/json\nTransfer-Encoding: chunked",
 			Body: []string{"8\r\n{\"gone\":\r\n", "8\r\n1,\"a\":2}\r\n0\r\n\r\n"}},
-		{Name: "json-until-close", Head: ok + "\nContent-Type: application/json", Body: []string{`{"gone":1}`}, Ends: true},
+		{
+			Name: "json-until-close", Head: ok + "\nContent-Type: application/json",
+			Body: []string{`{"gone":1}`}, Ends: true,
+		},
 	}
 	for _, s := range []Script{
-		answer("object", "200 OK", typed(), `{"gone":1,"old":{"deep":[1,"x",null]},"known":"1","text":"a/b","list":[1],`+
-			`"object":{"a":1},"number":2,"zero":0,"no":false,"null":null}`),
-		answer("spaced", "200 OK", typed(), " { \"gone\" : 1 ,\n\t\"known\" : [ ] , \"object\" : { } , \"list\": [ ]\r\n} "),
-		answer("escaped", "200 OK", typed(), `{"g\u006fne":1,"old":"\u00e4\ud83d\ude00\"\\\/","known":"ä","text":"\n"}`),
+		answer("object", "200 OK", typed(),
+			`{"gone":1,"old":{"deep":[1,"x",null]},"known":"1","text":"a/b","list":[1],`+
+				`"object":{"a":1},"number":2,"zero":0,"no":false,"null":null}`),
+		answer("spaced", "200 OK", typed(),
+			" { \"gone\" : 1 ,\n\t\"known\" : [ ] , \"object\" : { } , \"list\": [ ]\r\n} "),
+		answer("escaped", "200 OK", typed(),
+			`{"g\u006fne":1,"old":"\u00e4\ud83d\ude00\"\\\/","known":"ä","text":"\n"}`),
 		answer("repeated", "200 OK", typed(), `{"gone":1,"known":1,"gone":2,"known":2,"a":1,"a":2}`),
 		answer("numbers", "200 OK", typed(), `{"a":1.50,"b":-0.25,"c":1e3,"d":12345678901234,"e":1e-7,"known":0}`),
 		answer("empty-object", "200 OK", typed(), `{}`),

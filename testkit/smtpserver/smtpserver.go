@@ -57,7 +57,9 @@ func Start(t testing.TB, o Options) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{Addr: listener.Addr().String(), username: o.Username, password: o.Password}
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }))
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		return &session{server: s}, nil
+	}))
 	server.Domain = "localhost"
 	server.ReadTimeout, server.WriteTimeout = 10*time.Second, 10*time.Second
 	server.AllowInsecureAuth = true

@@ -61,8 +61,10 @@ func main() {
 		"a postern binary built from an earlier commit, measured in the same rounds",
 	)
 	flag.IntVar(&s.export, "export", 0, "instead of comparing, export so many keys and as many users")
-	flag.StringVar(&s.database, "database", "", "with -export: postgres:// URL of an empty database; empty means SQLite")
-	flag.StringVar(&s.kong, "kong", "", "with -export: a launcher of Kong such as tools/kong-docker, to start on the zip")
+	flag.StringVar(&s.database, "database", "",
+		"with -export: postgres:// URL of an empty database; empty means SQLite")
+	flag.StringVar(&s.kong, "kong", "",
+		"with -export: a launcher of Kong such as tools/kong-docker, to start on the zip")
 	flag.Parse()
 
 	if err := run(s); err != nil {

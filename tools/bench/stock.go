@@ -104,7 +104,8 @@ func (s *stock) people(ctx context.Context, name string, n, groups int) error {
 				State: "active", CreatedAt: now, UpdatedAt: now,
 			})
 			identities = append(identities, models.Identity{
-				TenantID: tenant, Issuer: "https://accounts.google.com", Subject: fmt.Sprint(i), UserID: id, CreatedAt: now,
+				TenantID: tenant, Issuer: "https://accounts.google.com", Subject: fmt.Sprint(i), UserID: id,
+				CreatedAt: now,
 			})
 			members = append(members, models.GroupMember{
 				GroupID: in[i%groups].ID, UserID: id, Role: "member", CreatedAt: now,

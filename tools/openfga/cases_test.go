@@ -91,7 +91,8 @@ func (c *randomCase) own() {
 			for _, user := range users {
 				if c.random.IntN(2) == 0 {
 					c.owned = append(c.owned, snapshot.Relation{
-						TenantID: t.ID, Tenant: t.Name, User: user, Relation: policy.OwnerRelation, Object: "order:" + object,
+						TenantID: t.ID, Tenant: t.Name, User: user, Relation: policy.OwnerRelation,
+						Object: "order:" + object,
 					})
 				}
 			}
@@ -129,7 +130,8 @@ func (c *randomCase) directory(t *snapshot.Tenant, n int) {
 	slices.SortFunc(d.Groups, func(a, b snapshot.Group) int { return strings.Compare(a.Name, b.Name) })
 	for i := range int(d.Users) {
 		u := snapshot.User{
-			ID: fmt.Sprintf("usr_%d-%02d", n, i), Name: "N", State: "active", CreatedAt: sample.Base, UpdatedAt: sample.Base,
+			ID: fmt.Sprintf("usr_%d-%02d", n, i), Name: "N", State: "active", CreatedAt: sample.Base,
+			UpdatedAt: sample.Base,
 		}
 		for group := range groupNames {
 			if c.random.IntN(4) == 0 {

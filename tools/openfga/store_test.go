@@ -209,7 +209,8 @@ func TestStoreFile(t *testing.T) {
 		}
 		for _, name := range []string{file.ModelFile, file.TupleFile} {
 			if _, have := files[name[len("./"):]]; !have {
-				t.Errorf("there is no %s, which the store file names; there are %v", name, slices.Sorted(maps.Keys(files)))
+				t.Errorf("there is no %s, which the store file names; there are %v", name,
+					slices.Sorted(maps.Keys(files)))
 			}
 		}
 		s := load(t, files)

@@ -137,7 +137,8 @@ func TestVerdictsAreThoseOfExplain(t *testing.T) {
 		}
 	}
 	t.Log(fmt.Sprint(calls, " calls: ", seen))
-	for _, code := range []string{"", policy.InsufficientScope.Code, policy.NotInGroup.Code, policy.NotOwner.Code, policy.NoRule.Code} {
+	for _, code := range []string{"", policy.InsufficientScope.Code, policy.NotInGroup.Code, policy.NotOwner.Code,
+		policy.NoRule.Code} {
 		if seen[code] < 20 {
 			t.Errorf("only %d calls end with %q: %v", seen[code], code, seen)
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Chart is a project's traffic over time: calls, and how long forwarded ones took. It has a bar for each period, also for
-// those without calls.
+// Chart is a project's traffic over time: calls, and how long forwarded ones took. It has a bar for each period, also
+// for those without calls.
 type Chart struct {
 	Title string
 	Bars  []Bar
@@ -217,7 +217,9 @@ func (c Chart) sparks() []rect {
 		if b.calls() == 0 {
 			class = "bar-none"
 		}
-		out = append(out, rect{class, x, decimal(chartHeight - height), strconv.Itoa(barWidth), decimal(height), b.hover()})
+		out = append(out, rect{
+			class, x, decimal(chartHeight - height), strconv.Itoa(barWidth), decimal(height), b.hover(),
+		})
 	}
 	return out
 }

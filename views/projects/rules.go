@@ -86,8 +86,8 @@ func (f *RulesForm) scopes() ui.Group {
 		Options: []ui.Option{{
 			Value: "true",
 			Title: "Ask keys for read and write",
-			Text: "Where no rule names scopes, GET, HEAD and OPTIONS need the scope read, and other methods write. Keys " +
-				"of the type full have both, those of read-only may read.",
+			Text: "Where no rule names scopes, GET, HEAD and OPTIONS need the scope read, and other methods write. " +
+				"Keys of the type full have both, those of read-only may read.",
 			Chosen: f.ReadWrite,
 		}},
 	}

@@ -50,7 +50,12 @@ func (p Page) teamNav() []navItem {
 	}
 	if team != "/teams" {
 		settings := team + "/settings"
-		items = append(items, navItem{url: settings, text: "Settings", icon: IconSettings(), current: p.below(settings)})
+		items = append(items, navItem{
+			url:     settings,
+			text:    "Settings",
+			icon:    IconSettings(),
+			current: p.below(settings),
+		})
 	}
 	return append(items, navItem{url: "/docs", text: "Docs", icon: IconDocument(), current: p.below("/docs")})
 }

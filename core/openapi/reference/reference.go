@@ -227,7 +227,8 @@ func (r *reader) members(to *Content, schema any, depth int, within []string) {
 		}
 		one := r.member(name, properties[name], r.doc.Resolve(properties[name]))
 		one.Depth, one.Required = depth, slices.Contains(required, any(name))
-		if !slices.ContainsFunc(to.Members, func(have Member) bool { return depth == 0 && have.Depth == 0 && have.Name == name }) {
+		if !slices.ContainsFunc(to.Members,
+			func(have Member) bool { return depth == 0 && have.Depth == 0 && have.Name == name }) {
 			to.Members = append(to.Members, one)
 			r.members(to, properties[name], depth+1, within)
 		}

@@ -25,7 +25,8 @@ func TestRead(t *testing.T) {
 			"schema":{"type":"array","items":{"$ref":"#/components/schemas/Order"}}}}}}}}},
 		"components":{"schemas":{"Order":{"type":"object","required":["price"],"properties":{
 			"price":{"type":"number","minimum":0,"description":"In euros"},
-			"parent":{"$ref":"#/components/schemas/Order"},"state":{"enum":["new","paid"]}}}}}}`), "PUT", "/orders/{id}")
+			"parent":{"$ref":"#/components/schemas/Order"},"state":{"enum":["new","paid"]}}}}}}`), "PUT",
+		"/orders/{id}")
 	if err != nil || !found {
 		t.Fatalf("%v %v", found, err)
 	}

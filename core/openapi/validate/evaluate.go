@@ -345,7 +345,8 @@ func (r *run) combined(s *schema, value any) bool {
 	}
 	if len(s.anyOf) == 1 {
 		ok = r.check(s.anyOf[0], value) && ok
-	} else if len(s.anyOf) > 0 && !slices.ContainsFunc(s.anyOf, func(one *schema) bool { return r.matches(one, value) }) {
+	} else if len(s.anyOf) > 0 &&
+		!slices.ContainsFunc(s.anyOf, func(one *schema) bool { return r.matches(one, value) }) {
 		ok = r.problem("must match one of the %d descriptions in the document", len(s.anyOf))
 	}
 	if len(s.oneOf) > 0 {

@@ -33,21 +33,39 @@ func TestBody_hostile(t *testing.T) {
 	}
 	const limit = "is too large or nested too deep"
 	for name, tt := range map[string]struct{ schemas, root, body, want string }{
-		"itself by allOf":   {`"A":{"allOf":[{"$ref":"#/components/schemas/A"}]}`, `{"$ref":"#/components/schemas/A"}`, `1`, limit},
-		"itself by not":     {`"A":{"not":{"$ref":"#/components/schemas/A"}}`, `{"$ref":"#/components/schemas/A"}`, `1`, limit},
+		"itself by allOf": {
+			`"A":{"allOf":[{"$ref":"#/components/schemas/A"}]}`, `{"$ref":"#/components/schemas/A"}`, `1`, limit,
+		},
+		"itself by not": {
+			`"A":{"not":{"$ref":"#/components/schemas/A"}}`, `{"$ref":"#/components/schemas/A"}`, `1`, limit,
+		},
 		"itself alone":      {`"A":{"$ref":"#/components/schemas/A"}`, `{"$ref":"#/components/schemas/A"}`, `1`, ""},
 		"doubling by oneOf": {doubling("oneOf"), `{"$ref":"#/components/schemas/S0"}`, `"x"`, limit},
 		"doubling by anyOf": {doubling("anyOf"), `{"$ref":"#/components/schemas/S0"}`, `"x"`, limit},
 		"recursive tree": {`"T":{"type":"object","properties":{"t":{"$ref":"#/components/schemas/T"}}}`,
-			`{"$ref":"#/components/schemas/T"}`, strings.Repeat(`{"t":`, 150) + "1" + strings.Repeat("}", 150), "must be an object"},
-		"large enum":              {"", `{"enum":[` + strings.Join(values, ",") + `]}`, `"v"`, "one of the values that the document lists"},
-		"large enum of many":      {"", `{"items":{"enum":[` + strings.Join(values, ",") + `]}}`, "[" + strings.Join(values, ",") + "]", ""},
-		"backtracking pattern":    {"", `{"pattern":"^(a+)+$"}`, `"` + strings.Repeat("a", 100_000) + `!"`, "must match the pattern"},
-		"expensive pattern":       {"", `{"pattern":"(a{0,30}b?){1,30}c"}`, `"` + strings.Repeat("a", 1_000_000) + `"`, limit},
-		"pattern of many repeats": {"", `{"pattern":"((a{1,100}){1,100}){1,100}"}`, `"` + strings.Repeat("a", 10_000) + `"`, ""},
-		"unique items":            {"", `{"uniqueItems":true}`, "[" + strings.Join(values, ",") + "]", ""},
-		"many items":              {"", `{"items":{"type":"integer"}}`, "[" + strings.Repeat("1,", 500_000) + "1]", ""},
-		"many members":            {"", `{"additionalProperties":{"type":"string"}}`, "{" + strings.Join(members(80_000), ",") + "}", "body /* must be a string"},
+			`{"$ref":"#/components/schemas/T"}`, strings.Repeat(`{"t":`, 150) + "1" + strings.Repeat("}", 150),
+			"must be an object"},
+		"large enum": {
+			"", `{"enum":[` + strings.Join(values, ",") + `]}`, `"v"`, "one of the values that the document lists",
+		},
+		"large enum of many": {
+			"", `{"items":{"enum":[` + strings.Join(values, ",") + `]}}`, "[" + strings.Join(values, ",") + "]", "",
+		},
+		"backtracking pattern": {
+			"", `{"pattern":"^(a+)+$"}`, `"` + strings.Repeat("a", 100_000) + `!"`, "must match the pattern",
+		},
+		"expensive pattern": {
+			"", `{"pattern":"(a{0,30}b?){1,30}c"}`, `"` + strings.Repeat("a", 1_000_000) + `"`, limit,
+		},
+		"pattern of many repeats": {
+			"", `{"pattern":"((a{1,100}){1,100}){1,100}"}`, `"` + strings.Repeat("a", 10_000) + `"`, "",
+		},
+		"unique items": {"", `{"uniqueItems":true}`, "[" + strings.Join(values, ",") + "]", ""},
+		"many items":   {"", `{"items":{"type":"integer"}}`, "[" + strings.Repeat("1,", 500_000) + "1]", ""},
+		"many members": {
+			"", `{"additionalProperties":{"type":"string"}}`, "{" + strings.Join(members(80_000), ",") + "}",
+			"body /* must be a string",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()

@@ -50,7 +50,8 @@ func (c *compiler) parameter(op *Operation, node map[string]any) {
 		}
 		p.deep = style == "deepObject"
 	case InHeader:
-		if ignored := []string{"accept", "content-type", "authorization"}; slices.Contains(ignored, strings.ToLower(p.name)) {
+		ignored := []string{"accept", "content-type", "authorization"}
+		if slices.Contains(ignored, strings.ToLower(p.name)) {
 			return // OpenAPI says so
 		}
 		p.list = ","
@@ -198,7 +199,8 @@ func (s *schema) readings(value string) []any {
 
 // isNumber reports whether a text is a number of JSON.
 func isNumber(value string) bool {
-	return value != "" && len(value) <= 400 && strings.IndexByte("-0123456789", value[0]) >= 0 && json.Valid([]byte(value))
+	return value != "" && len(value) <= 400 && strings.IndexByte("-0123456789", value[0]) >= 0 &&
+		json.Valid([]byte(value))
 }
 
 // valueOf returns what a text stands for: the first reading that matches, or else the first one.

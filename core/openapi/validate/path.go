@@ -59,7 +59,9 @@ func (n *pathNode) child(segment string, pieces []piece) *pathNode {
 	}
 	edge := templatedEdge{segment, pieces, &pathNode{}}
 	n.templated = append(n.templated, edge)
-	slices.SortStableFunc(n.templated, func(a, b templatedEdge) int { return literalSize(b.pieces) - literalSize(a.pieces) })
+	slices.SortStableFunc(n.templated, func(a, b templatedEdge) int {
+		return literalSize(b.pieces) - literalSize(a.pieces)
+	})
 	return edge.node
 }
 

@@ -39,8 +39,8 @@ func TestRealDocuments(t *testing.T) {
 			for _, op := range doc.Operations {
 				here.check(t, v, op)
 			}
-			t.Logf("%d operations in %v: %d good and %d bad requests, %d without a sample, %d unchecked", len(doc.Operations),
-				took, here.good, here.bad, here.skipped, len(v.Unchecked()))
+			t.Logf("%d operations in %v: %d good and %d bad requests, %d without a sample, %d unchecked",
+				len(doc.Operations), took, here.good, here.bad, here.skipped, len(v.Unchecked()))
 			total.good, total.bad = total.good+here.good, total.bad+here.bad
 			if here.skipped*10 > len(doc.Operations) {
 				t.Errorf("%d of %d operations have no sample", here.skipped, len(doc.Operations))
@@ -113,7 +113,10 @@ func (s *sampled) check(t *testing.T, v *Validator, of openapi.Operation) {
 			}
 			query.Set(p.name, text)
 			if may := p.schema.may(); may&(kindString|kindArray|kindObject) == 0 {
-				wrong = append(wrong, func() func() { query.Set(p.name, "no"+text); return func() { query.Set(p.name, text) } })
+				wrong = append(wrong, func() func() {
+					query.Set(p.name, "no"+text)
+					return func() { query.Set(p.name, text) }
+				})
 			}
 		case InHeader:
 			header[p.name] = []string{text}
@@ -266,7 +269,8 @@ func candidates(s *schema, depth int) (out []any) {
 	out = append(out, json.Number("1"), json.Number("0"), json.Number("20"), json.Number("1000"), true, nil, "x",
 		"2026-01-02", "2026-01-02T03:04:05Z", "11111111-2222-4333-8444-555555555555", "192.0.2.1", "abcdefgh", "1",
 		"2012", "12345", "123456789", "1.00", "USD", "US", "A1B2C3D4E5F6G", "https://example.com/a", "a@example.com",
-		strings.Repeat("A", max(0, s.minLength)), strings.Repeat("a", max(0, s.maxLength/2)), "#ffffff", "en-US", "I-ABCDEFGHIJKL",
+		strings.Repeat("A", max(0, s.minLength)), strings.Repeat("a", max(0, s.maxLength/2)), "#ffffff", "en-US",
+		"I-ABCDEFGHIJKL",
 		"TEST", "/x", "P-1234567890123456789012345", "12:00", "08:00", "2026-01", "/metadata/x", "0.5.1.")
 	return out
 }

@@ -315,8 +315,8 @@ func (c *compiler) pattern(expression string) *pattern {
 	}
 	made := compilePattern(expression)
 	if made == nil {
-		c.note("The pattern %.60q is not checked: it is too large, or has what regular expressions of RE2 do not have, "+
-			"such as a look-ahead.", expression)
+		c.note("The pattern %.60q is not checked: it is too large, or has what regular expressions of RE2 do not "+
+			"have, such as a look-ahead.", expression)
 	}
 	c.patterns[expression] = made
 	return made

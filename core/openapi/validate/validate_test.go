@@ -79,12 +79,21 @@ func TestBody(t *testing.T) {
 			"body must not have an item twice"},
 		{`{"type":"array","items":{"type":"integer"}}`, `[1,"x"]`, "body /1 must be an integer"},
 		{`{"type":"array","maxItems":1}`, `[1,2]`, "body must have at most 1 item"},
-		{`{"type":"object","additionalProperties":false}`, `{"secret":1}`, "body has a member that the document does not allow"},
+		{
+			`{"type":"object","additionalProperties":false}`, `{"secret":1}`,
+			"body has a member that the document does not allow",
+		},
 		{`{"type":"object","additionalProperties":{"type":"string"}}`, `{"secret":1}`, "body /* must be a string"},
 		{`{"type":"object","minProperties":1}`, `{}`, "body must have at least 1 member"},
 		{`{"type":"object","properties":{"a/b":{"type":"string"}}}`, `{"a/b":1}`, "body /a~1b must be a string"},
-		{`{"oneOf":[{"type":"string"},{"type":"integer"}]}`, `true`, "body must match one of the 2 descriptions in the document"},
-		{`{"oneOf":[{"type":"number"},{"type":"integer"}]}`, `1`, "body must match only one of the 2 descriptions in the document"},
+		{
+			`{"oneOf":[{"type":"string"},{"type":"integer"}]}`, `true`,
+			"body must match one of the 2 descriptions in the document",
+		},
+		{
+			`{"oneOf":[{"type":"number"},{"type":"integer"}]}`, `1`,
+			"body must match only one of the 2 descriptions in the document",
+		},
 		{`{"anyOf":[{"type":"number"},{"type":"integer"}]}`, `1`, ""},
 		{`{"allOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, "body /a is required; body /b is required"},
 		{`{"not":{"type":"string"}}`, `"x"`, "body must not be what the document excludes"},
@@ -116,7 +125,10 @@ func TestBody_dialects(t *testing.T) {
 		{"3.0.3", `{"type":"string","nullable":true}`, `null`, ""},
 		{"3.0.3", `{"type":"number","minimum":1,"exclusiveMinimum":true}`, `1`, "body must be more than 1"},
 		{"3.0.3", `{"$ref":"#/components/schemas/Order","maxProperties":0}`, `{"price":1}`, ""},
-		{"3.1.0", `{"$ref":"#/components/schemas/Order","maxProperties":0}`, `{"price":1}`, "body must have at most 0 members"},
+		{
+			"3.1.0", `{"$ref":"#/components/schemas/Order","maxProperties":0}`, `{"price":1}`,
+			"body must have at most 0 members",
+		},
 		{"3.1.0", `{"type":["string","null"]}`, `null`, ""},
 		{"3.1.0", `{"type":["string","null"]}`, `1`, "body must be a string or null"},
 		{"3.1.0", `{"exclusiveMaximum":1}`, `1`, "body must be less than 1"},
@@ -124,9 +136,14 @@ func TestBody_dialects(t *testing.T) {
 		{"3.1.0", `{"prefixItems":[{"type":"string"}],"items":false}`, `["a",1]`, "body /1 is not allowed"},
 		{"3.1.0", `{"contains":{"type":"string"}}`, `[1]`, "body must have an item as the document describes it"},
 		{"3.1.0", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "body must have b, because it has a"},
-		{"3.1.0", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1}`, "body /b is required"},
-		{"3.1.0", `{"patternProperties":{"^x-":{"type":"string"}},"additionalProperties":false}`, `{"x-a":1}`, "body /* must be a string"},
-		{"3.1.0", `{"propertyNames":{"maxLength":1}}`, `{"secret":1}`, "body has a member whose name the document does not allow"},
+		{"3.1.0", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1}`,
+			"body /b is required"},
+		{"3.1.0", `{"patternProperties":{"^x-":{"type":"string"}},"additionalProperties":false}`, `{"x-a":1}`,
+			"body /* must be a string"},
+		{
+			"3.1.0", `{"propertyNames":{"maxLength":1}}`, `{"secret":1}`,
+			"body has a member whose name the document does not allow",
+		},
 	} {
 		m, _ := compile(t, body(tt.version, tt.schema)).Find("PUT", "/o")
 		if got := said(m.Body("application/json; charset=utf-8", "", []byte(tt.value))); got != tt.want {
@@ -142,14 +159,16 @@ const listing = `"/orders/{id}":{"parameters":[{"name":"id","in":"path","require
 		{"name":"tags","in":"query","schema":{"type":"array","items":{"type":"integer"}}},
 		{"name":"ids","in":"query","explode":false,"schema":{"type":"array","maxItems":2,"items":{"type":"string"}}},
 		{"name":"flag","in":"query","allowEmptyValue":true,"schema":{"type":"boolean"}},
-		{"name":"filter","in":"query","style":"deepObject","schema":{"type":"object","properties":{"age":{"type":"integer"}}}},
+		{"name":"filter","in":"query","style":"deepObject",
+			"schema":{"type":"object","properties":{"age":{"type":"integer"}}}},
 		{"name":"where","in":"query","content":{"application/json":{"schema":{"type":"object"}}}},
 		{"name":"any","in":"query","schema":{"anyOf":[{"type":"integer","maximum":5},{"type":"string","maxLength":1}]}},
 		{"name":"X-Trace","in":"header","schema":{"type":"string","format":"uuid"}},
 		{"name":"X-Parts","in":"header","schema":{"type":"array","items":{"type":"integer"}}},
 		{"name":"Authorization","in":"header","required":true,"schema":{"type":"string"}}]}},
 	"/orders/new":{"get":{"responses":{}},"post":{"requestBody":{"required":true,"content":{"application/json":{}}}}},
-	"/files/{name}.{type}":{"get":{"parameters":[{"name":"type","in":"path","required":true,"schema":{"enum":["pdf"]}}]}}`
+	"/files/{name}.{type}":{"get":{"parameters":[
+		{"name":"type","in":"path","required":true,"schema":{"enum":["pdf"]}}]}}`
 
 func TestHead(t *testing.T) {
 	t.Parallel()
@@ -203,8 +222,10 @@ func TestHead(t *testing.T) {
 
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
-	v := compile(t, operation("3.0.3", `"/o":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object"}},
-		"application/x-www-form-urlencoded":{"schema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},
+	v := compile(t,
+		operation("3.0.3", `"/o":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object"}},
+		"application/x-www-form-urlencoded":{"schema":{"type":"object","required":["n"],
+			"properties":{"n":{"type":"integer"},
 		"l":{"type":"array","items":{"type":"integer"}}}}},"image/*":{}}}},
 		"put":{"requestBody":{"content":{"*/*":{"schema":{"type":"object"}}}}}}`))
 	for _, tt := range []struct {
@@ -215,8 +236,14 @@ func TestContentTypes(t *testing.T) {
 		{"POST", "application/json", true, ""},
 		{"POST", "Application/JSON; charset=utf-8", true, ""},
 		{"POST", "image/png", false, ""},
-		{"POST", "text/plain", false, "header Content-Type must be one of application/json, application/x-www-form-urlencoded, image/*"},
-		{"POST", "", false, "header Content-Type must be one of application/json, application/x-www-form-urlencoded, image/*"},
+		{
+			"POST", "text/plain", false,
+			"header Content-Type must be one of application/json, application/x-www-form-urlencoded, image/*",
+		},
+		{
+			"POST", "", false,
+			"header Content-Type must be one of application/json, application/x-www-form-urlencoded, image/*",
+		},
 		{"PUT", "application/vnd.shop+json", true, ""},
 		{"PUT", "text/plain", false, ""},
 	} {

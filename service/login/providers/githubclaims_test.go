@@ -67,14 +67,20 @@ func TestGitHubClaims_onlyThoseRead(t *testing.T) {
 		scope       string
 		orgs, teams int
 	}{
-		"no rules":              {scope: "read:user user:email"},
-		"organizations":         {claims: []string{"organization_ids"}, scope: "read:user user:email read:org", orgs: 1},
-		"teams":                 {claims: []string{"teams"}, scope: "read:user user:email read:org", teams: 1},
-		"both":                  {claims: []string{"teams", "organizations"}, scope: "read:user user:email read:org", orgs: 1, teams: 1},
-		"a wider scope":         {claims: []string{"teams"}, configured: []string{"admin:org"}, scope: "admin:org", teams: 1},
-		"a test login":          {all: true, scope: "read:user user:email"},
-		"a test login with it":  {all: true, configured: []string{"read:org"}, scope: "read:org", orgs: 1, teams: 1},
-		"a test login of rules": {all: true, claims: []string{"teams"}, scope: "read:user user:email read:org", orgs: 1, teams: 1},
+		"no rules": {scope: "read:user user:email"},
+		"organizations": {
+			claims: []string{"organization_ids"}, scope: "read:user user:email read:org", orgs: 1,
+		},
+		"teams": {claims: []string{"teams"}, scope: "read:user user:email read:org", teams: 1},
+		"both": {claims: []string{"teams", "organizations"}, scope: "read:user user:email read:org",
+			orgs: 1, teams: 1},
+		"a wider scope": {
+			claims: []string{"teams"}, configured: []string{"admin:org"}, scope: "admin:org", teams: 1,
+		},
+		"a test login":         {all: true, scope: "read:user user:email"},
+		"a test login with it": {all: true, configured: []string{"read:org"}, scope: "read:org", orgs: 1, teams: 1},
+		"a test login of rules": {all: true, claims: []string{"teams"}, scope: "read:user user:email read:org",
+			orgs: 1, teams: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake, s := reading(t, false, tt.claims...)
@@ -227,13 +233,15 @@ func TestGitHubClaims_failures(t *testing.T) {
 	}{
 		"fewer scopes granted":  {granting("read:user,user:email"), true, false},
 		"a wider scope granted": {granting("user, admin:org"), false, false},
-		"refused":               {answering(http.StatusForbidden, "X-RateLimit-Remaining", "4999", message), true, false},
-		"not found":             {answering(http.StatusNotFound, "", "", message), true, false},
-		"unauthorized":          {answering(http.StatusUnauthorized, "", "", message), true, false},
-		"down":                  {answering(http.StatusBadGateway, "", "", message), false, true},
-		"not a list":            {answering(http.StatusOK, "", "", message), false, true},
-		"a redirect":            {answering(http.StatusFound, "Location", "/user", message), true, false},
-		"a page of 1 MiB":       {answering(http.StatusOK, "", "", []any{strings.Repeat("x", 1<<20)}), true, false},
+		"refused": {
+			answering(http.StatusForbidden, "X-RateLimit-Remaining", "4999", message), true, false,
+		},
+		"not found":       {answering(http.StatusNotFound, "", "", message), true, false},
+		"unauthorized":    {answering(http.StatusUnauthorized, "", "", message), true, false},
+		"down":            {answering(http.StatusBadGateway, "", "", message), false, true},
+		"not a list":      {answering(http.StatusOK, "", "", message), false, true},
+		"a redirect":      {answering(http.StatusFound, "Location", "/user", message), true, false},
+		"a page of 1 MiB": {answering(http.StatusOK, "", "", []any{strings.Repeat("x", 1<<20)}), true, false},
 		"cut off": {func(g *fakegithub.GitHub) {
 			g.API = func(_ http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path == "/user/orgs" {
