@@ -190,7 +190,7 @@ func answersID(op *openapi3.Operation) bool {
 			continue
 		}
 		media := response.Value.Content.Get("application/json")
-		if media != nil && hasProperty(media.Schema, "id", 4) {
+		if media != nil && hasProperty(media.Schema, "id", map[*openapi3.Schema]bool{}) {
 			return true
 		}
 	}
@@ -198,16 +198,18 @@ func answersID(op *openapi3.Operation) bool {
 }
 
 // hasProperty reports whether a schema, or one of those that it is composed of, has a text or a whole
-// number as a property.
-func hasProperty(of *openapi3.SchemaRef, name string, depth int) bool {
-	if of == nil || of.Value == nil || depth == 0 {
+// number as a property. Each schema is seen once: allOf may refer to the same one many times, on every
+// level.
+func hasProperty(of *openapi3.SchemaRef, name string, seen map[*openapi3.Schema]bool) bool {
+	if of == nil || of.Value == nil || seen[of.Value] {
 		return false
 	}
+	seen[of.Value] = true
 	if found := of.Value.Properties[name]; found != nil && found.Value != nil {
 		return found.Value.Type.Is("string") || found.Value.Type.Is("integer")
 	}
 	return slices.ContainsFunc(of.Value.AllOf, func(part *openapi3.SchemaRef) bool {
-		return hasProperty(part, name, depth-1)
+		return hasProperty(part, name, seen)
 	})
 }
 
@@ -239,6 +241,30 @@ func serverURL(server *openapi3.Server) string {
 	return url
 }
 
+// checkDepth refuses valid JSON that is nested too deep: the library reads each level of schemas again for
+// every level above it.
+func checkDepth(data []byte) error {
+	depth, line, quoted := 0, 1, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '\n':
+			line++
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return refuse("Line %d: the document is nested more than %d deep.", line, maxDepth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
 // toJSON returns a document as JSON: as it is, or made of YAML.
 func toJSON(data []byte) ([]byte, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // byte order mark
@@ -250,7 +276,7 @@ func toJSON(data []byte) ([]byte, error) {
 		return fromYAML(data)
 	}
 	if json.Valid(data) {
-		return data, nil
+		return data, checkDepth(data)
 	}
 	var syntax *json.SyntaxError
 	var into any

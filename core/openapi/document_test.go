@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -110,7 +111,9 @@ func TestParse_refusals(t *testing.T) {
 		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "no JSON form"},
 		"bomb":      {bomb(), "5 MB"},
 		"deep":      {"openapi: 3.0.0\nx-deep: " + strings.Repeat("[", 300) + strings.Repeat("]", 300), "nested"},
-		"large":     {head + `"x":"` + strings.Repeat("x", openapi.MaxSize) + `"}`, "5 MB"},
+		"deep JSON": {head + `"paths":{},"x-deep":` + strings.Repeat("\n[", 200) + strings.Repeat("]", 200) + "}",
+			"Line 101: the document is nested more than 100 deep"},
+		"large": {head + `"x":"` + strings.Repeat("x", openapi.MaxSize) + `"}`, "5 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,6 +133,31 @@ func bomb() string {
 		text += fmt.Sprintf("a%d: &a%d [%s]\n", i, i, strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9))
 	}
 	return text
+}
+
+// A schema that others refer to many times on each level is read once.
+func TestParse_wideSchemas(t *testing.T) {
+	t.Parallel()
+	wide := func(to, last string) string {
+		return `{"allOf":[` + strings.Repeat(`{"$ref":"#/components/schemas/`+to+`"},`, 3000) + last + `]}`
+	}
+	text := head + `"paths":{"/a":{"post":{"responses":{"200":{"description":"x","content":{"application/json":` +
+		`{"schema":{"$ref":"#/components/schemas/A"}}}}}}}},"components":{"schemas":{` +
+		`"A":` + wide("B", `{"properties":{"id":{"type":"string"}}}`) + `,"B":` + wide("C", "{}") + `,"C":` +
+		wide("D", "{}") + `,"D":{"allOf":[{"$ref":"#/components/schemas/A"}]}}}}`
+	done := make(chan bool, 1)
+	go func() {
+		doc, err := openapi.Parse([]byte(text))
+		done <- err == nil && doc.Operations[0].AnswersID
+	}()
+	select {
+	case answersID := <-done:
+		if !answersID {
+			t.Error("the property id is not found")
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the document is not read within 30 seconds")
+	}
 }
 
 func TestParse_reading(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // maxDepth bounds how deep a document is nested.
-const maxDepth = 200
+const maxDepth = 100
 
 // fromYAML returns a YAML document as JSON, with members in the order of the document.
 func fromYAML(data []byte) ([]byte, error) {
