@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,33 @@ func TestExplain(t *testing.T) {
 	}
 	if n := len(r.upstreamCalls()); n == 0 {
 		t.Error("no call reached the upstream: there is nothing to compare")
+	}
+}
+
+// A refusal says what the caller lacks.
+func TestExplain_lacks(t *testing.T) {
+	r := newRig(t, nil, withRules(shopRules))
+	hash := policy.HashKey(r.mint("prod", snapshot.Key{ID: "key_r", Owner: "app", Scopes: []string{"read"}}))
+	for at, want := range map[string]string{
+		"GET /orders/1":   "It asks for the scope orders:read.",
+		"GET /orders%2F1": "It asks for the scope orders:read.",
+		"GET /staff":      "It asks for one of the groups staff.",
+		"POST /x":         "Keys need the scope write for POST",
+		"GET /shadow":     "It asks for one of the groups staff.",
+		"GET /x":          "No enforced rule is for this route",
+	} {
+		method, path, _ := strings.Cut(at, " ")
+		got := r.gateway.Explain(policy.Question{
+			ProjectID:   "prj_shop",
+			Version:     "1.0.0",
+			Environment: "prod",
+			Method:      method,
+			Path:        path,
+			KeyHash:     &hash,
+		})
+		if !slices.ContainsFunc(got.Steps, func(s policy.Step) bool { return strings.Contains(s.Detail, want) }) {
+			t.Errorf("%s: no step says %q: %v", at, want, got.Steps)
+		}
 	}
 }
 

@@ -74,6 +74,12 @@ func (e *Explanation) Deny(step string, d Denial, by string) {
 	e.Denial, e.Exported, e.DecidedBy = d, d, by
 }
 
+// detail adds text to the detail of the last step.
+func (e *Explanation) detail(text string) {
+	last := &e.Steps[len(e.Steps)-1]
+	last.Detail = strings.TrimSpace(last.Detail + " " + text)
+}
+
 // Pass adds a step that the call passes.
 func (e *Explanation) Pass(step, detail string) { e.add(step, OutcomePass, detail) }
 
@@ -92,9 +98,7 @@ func (e *Explanation) Explain(c *Call) {
 	enforced, shadow := c.Rules.decide(c, &d.Identity)
 	if enforced.Denial != (Denial{}) {
 		e.Deny(ExplainAuthorize, enforced.Denial, enforced.By)
-		if enforced.Denial == NotOwner {
-			e.Steps[len(e.Steps)-1].Detail += " " + c.ownerDetail(c.Rules.enforced, &d.Identity)
-		}
+		e.detail(c.lacks(c.Rules.enforced, &d.Identity, enforced))
 		return
 	}
 	e.DecidedBy = enforced.By
@@ -102,16 +106,14 @@ func (e *Explanation) Explain(c *Call) {
 	case c.Rules == nil:
 		e.add(ExplainAuthorize, OutcomeSkip, "The version has no rules.")
 	case enforced.By == "":
-		e.Pass(ExplainAuthorize, "No rule is for this route, and such routes are open.")
+		e.Pass(ExplainAuthorize, "No enforced rule is for this route, and such routes are open.")
 	default:
 		e.Pass(ExplainAuthorize, strings.TrimSpace("The rule "+enforced.By+" allows it. "+
 			c.ownerDetail(c.Rules.enforced, &d.Identity)))
 	}
 	if shadow.Denial != (Denial{}) {
 		e.add(ExplainShadow, OutcomeRefuse, "In shadow, "+shadow.By+" would answer "+shadow.Denial.Code+".")
-		if shadow.Denial == NotOwner {
-			e.Steps[len(e.Steps)-1].Detail += " " + c.ownerDetail(c.Rules.shadow, &d.Identity)
-		}
+		e.detail(c.lacks(c.Rules.shadow, &d.Identity, shadow))
 	}
 	if track := c.Rules.tracking(c); track != nil {
 		e.Pass(ExplainOwnership, track.detail(c, &d.Identity))
@@ -140,6 +142,49 @@ func whoIs(id *Identity, c *Call) string {
 	return who + ", with the scopes " + strings.Join(id.Scopes, " ") + "."
 }
 
+// lacks says what the rules of a set ask for that the caller of a refused call does not have; "" if the
+// denial says it all.
+func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
+	if refused.Denial == NotOwner {
+		return c.ownerDetail(set, id)
+	}
+	if refused.By == ByReadWriteScopes {
+		return "Keys need the scope " + scopeOf(c.Method) + " for " + c.Method + ", where no rule names scopes."
+	}
+	rule := set.ruleFor(c, refused.By)
+	if rule == nil {
+		return ""
+	}
+	if refused.Denial == NotInGroup {
+		role := ""
+		if rule.Role == snapshot.RoleAdmin {
+			role = ", as an admin of it"
+		}
+		return "It asks for one of the groups " + strings.Join(rule.Groups, ", ") + role + "."
+	}
+	var missing []string
+	for _, scope := range rule.Scopes {
+		if !HasScope(id.Scopes, scope) {
+			missing = append(missing, scope)
+		}
+	}
+	return "It asks for the scope " + strings.Join(missing, " ") + "."
+}
+
+// ruleFor returns the rule of that id, which is the one for some reading of a call's path; nil if there
+// is none.
+func (s *ruleSet) ruleFor(c *Call, id string) *rule {
+	if found := s.root.find(c.Path, c.Method, true); found != nil && found.ID == id {
+		return found
+	}
+	for as := range readings {
+		if found := s.root.findBytes(as.of(nil, c.Path), c.Method); found != nil && found.ID == id {
+			return found
+		}
+	}
+	return nil
+}
+
 // ownerDetail says which object the rule of a call's route asks for; "" if it asks for none.
 func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	if set == nil {
@@ -157,7 +202,8 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	case user == "":
 		return "It asks for the owner of " + string(object) + ", and a call without a credential owns nothing."
 	case c.owns(id, found.owner, c.Path, true):
-		return user + " owns " + string(object) + "."
+		return user + " owns " + string(object) + ". The exported gateway asks OpenFGA for that, and refuses the call " +
+			"without it."
 	}
 	return user + " does not own " + string(object) + "."
 }

@@ -238,7 +238,7 @@ func TestExplainOwnership(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ method, path, want string }{
-		"owner":    {"GET", "/orders/42", "ana owns order:42."},
+		"owner":    {"GET", "/orders/42", "ana owns order:42. The exported gateway asks OpenFGA"},
 		"not":      {"GET", "/orders/43", "ana does not own order:43."},
 		"remember": {"POST", "/orders", "remembers ana as the owner"},
 	} {

@@ -34,7 +34,8 @@ func (s *Service) Explain(
 	if err != nil {
 		return policy.Explanation{}, fmt.Errorf("projects: explain a call of %s: %w", ref, err)
 	}
-	q := policy.Question{ProjectID: project.ID, Method: strings.ToUpper(in.Method), Path: in.Path}
+	path, _, _ := strings.Cut(in.Path, "?") // rules do not look at the query
+	q := policy.Question{ProjectID: project.ID, Method: strings.ToUpper(in.Method), Path: path}
 	if q.Method == "" {
 		q.Method = "GET"
 	}
@@ -45,6 +46,13 @@ func (s *Service) Explain(
 	if in.Key != "" && in.User != "" {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/user", Code: "one_caller", Detail: "Name a key or a user, not both.",
+		})
+	}
+	if !validRuleMethod(q.Method) {
+		wrong = append(wrong, fault.Field{
+			Pointer: "/method",
+			Code:    "invalid_method",
+			Detail:  "Use a method such as GET. CONNECT and TRACE are not forwarded, whoever calls.",
 		})
 	}
 	if q.Path != "" && q.Path[0] != '/' {
