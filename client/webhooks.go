@@ -51,8 +51,10 @@ type Delivery struct {
 	Attempts    int64           `json:"attempts"`
 	LastStatus  *int64          `json:"last_status"`
 	LastError   *string         `json:"last_error"`
+	LastAnswer  string          `json:"last_answer"`
 	CreatedAt   time.Time       `json:"created_at"`
 	AttemptedAt *time.Time      `json:"attempted_at"`
+	NextAttempt *time.Time      `json:"next_attempt_at"`
 	FinishedAt  *time.Time      `json:"finished_at"`
 }
 
@@ -107,4 +109,14 @@ func (c *Client) Redeliver(ctx context.Context, webhook, delivery string) (Deliv
 	return call[Delivery](
 		ctx, c, http.MethodPost, nil, "api", "v1", "webhooks", webhook, "deliveries", delivery, "redeliver",
 	)
+}
+
+// TestWebhook queues a test event. Its outcome is in Delivery a moment later.
+func (c *Client) TestWebhook(ctx context.Context, webhook string) (Delivery, error) {
+	return call[Delivery](ctx, c, http.MethodPost, nil, "api", "v1", "webhooks", webhook, "test")
+}
+
+// Delivery returns one delivery of a webhook.
+func (c *Client) Delivery(ctx context.Context, webhook, delivery string) (Delivery, error) {
+	return call[Delivery](ctx, c, http.MethodGet, nil, "api", "v1", "webhooks", webhook, "deliveries", delivery)
 }

@@ -28,6 +28,11 @@ var webhookGuards = map[string]guard{
 		needs:  "webhook",
 		body:   "confirm=true",
 	},
+	"POST /settings/webhooks/:webhook/test": {action: access.WebhookChange, needs: "webhook"},
+	"GET /settings/webhooks/:webhook/deliveries/:delivery": {
+		action: access.WebhookRead,
+		needs:  "webhook",
+	},
 	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": {
 		action: access.WebhookChange,
 		needs:  "webhook",
@@ -48,8 +53,38 @@ var webhookGuards = map[string]guard{
 	"POST /api/v1/webhooks/:webhook/rotate":    {action: access.WebhookChange, needs: "webhook"},
 	"DELETE /api/v1/webhooks/:webhook":         {action: access.WebhookChange, needs: "webhook", owner: 204},
 	"GET /api/v1/webhooks/:webhook/deliveries": {action: access.WebhookRead, needs: "webhook"},
+	"POST /api/v1/webhooks/:webhook/test":      {action: access.WebhookChange, needs: "webhook", owner: 202},
+	"GET /api/v1/webhooks/:webhook/deliveries/:delivery": {
+		action: access.WebhookRead,
+		needs:  "webhook",
+	},
 	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": {
 		action: access.WebhookChange,
 		needs:  "webhook",
 	},
+}
+
+// webhookAnonymous is what a caller without a credential gets.
+var webhookAnonymous = map[string]string{
+	"GET /settings/webhooks":                                          "in",
+	"POST /settings/webhooks":                                         "in",
+	"GET /settings/webhooks/:webhook":                                 "in",
+	"POST /settings/webhooks/:webhook":                                "in",
+	"POST /settings/webhooks/:webhook/switch":                         "in",
+	"POST /settings/webhooks/:webhook/rotate":                         "in",
+	"POST /settings/webhooks/:webhook/delete":                         "in",
+	"POST /settings/webhooks/:webhook/test":                           "in",
+	"GET /settings/webhooks/:webhook/deliveries/:delivery":            "in",
+	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": "in",
+	"GET /settings/webhooks/:webhook/secret":                          "in",
+	"GET /api/v1/webhooks":                                            "401",
+	"POST /api/v1/webhooks":                                           "401",
+	"GET /api/v1/webhooks/:webhook":                                   "401",
+	"PATCH /api/v1/webhooks/:webhook":                                 "401",
+	"POST /api/v1/webhooks/:webhook/rotate":                           "401",
+	"DELETE /api/v1/webhooks/:webhook":                                "401",
+	"GET /api/v1/webhooks/:webhook/deliveries":                        "401",
+	"POST /api/v1/webhooks/:webhook/test":                             "401",
+	"GET /api/v1/webhooks/:webhook/deliveries/:delivery":              "401",
+	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver":   "401",
 }

@@ -12,8 +12,9 @@ import (
 
 // anonymous has the answer of every route to a caller without a credential: a status, a
 // path that it redirects to, or "in" for the sign-in page.
-var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonymousLogin, projectAnonymous,
-	domainAnonymous, ruleAnonymous, openAPIAnonymous, transformAnonymous, usageAnonymous,
+var anonymous = merge(
+	anonymousLife, anonymousSettings, anonymousExports, anonymousLogin, projectAnonymous, domainAnonymous,
+	ruleAnonymous, openAPIAnonymous, transformAnonymous, usageAnonymous, webhookAnonymous,
 	map[string]string{
 		"GET /healthz":                        "200",
 		"GET /readyz":                         "200",
@@ -41,14 +42,8 @@ var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonym
 		"GET /claim/:code":  "in",
 		"POST /claim/:code": "in",
 
-		"GET /settings/webhooks":                                          "in",
-		"POST /settings/webhooks":                                         "in",
-		"GET /settings/webhooks/:webhook":                                 "in",
-		"POST /settings/webhooks/:webhook":                                "in",
-		"POST /settings/webhooks/:webhook/switch":                         "in",
-		"POST /settings/webhooks/:webhook/rotate":                         "in",
-		"POST /settings/webhooks/:webhook/delete":                         "in",
-		"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": "in",
+		"POST /account":                  "in",
+		"GET /account/password":          "in",
 		"GET /signup":                    "403",
 		"POST /signup":                   "422",
 		"POST /signin/:provider":         "404",
@@ -176,7 +171,6 @@ var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonym
 		"GET /projects/:project/created":           "in",
 		"GET /projects/:project/keys/:key/secret":  "in",
 		"GET /teams/:team/invitations/:invitation": "in",
-		"GET /settings/webhooks/:webhook/secret":   "in",
 
 		"GET /oauth/:client/.well-known/openid-configuration":        "404",
 		"GET /oauth/:client/jwks.json":                               "404",
@@ -326,14 +320,7 @@ var anonymous = merge(anonymousLife, anonymousSettings, anonymousExports, anonym
 		"POST /api/v1/keys/:key/revoke":                                                     "401",
 		"GET /api/v1/audit":                                                                 "401",
 		"GET /api/v1/audit/verify":                                                          "401",
-		"GET /api/v1/webhooks":                                                              "401",
-		"POST /api/v1/webhooks":                                                             "401",
-		"GET /api/v1/webhooks/:webhook":                                                     "401",
-		"PATCH /api/v1/webhooks/:webhook":                                                   "401",
-		"POST /api/v1/webhooks/:webhook/rotate":                                             "401",
-		"DELETE /api/v1/webhooks/:webhook":                                                  "401",
-		"GET /api/v1/webhooks/:webhook/deliveries":                                          "401",
-		"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver":                     "401",
+		"PATCH /api/v1/account":                                                             "401",
 	})
 
 func TestRoutes_anonymous(t *testing.T) {

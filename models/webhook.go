@@ -35,6 +35,7 @@ type WebhookDelivery struct {
 	Attempts    int64
 	LastStatus  int64
 	LastError   string
+	LastAnswer  string // beginning of the body of the last answer
 	CreatedAt   time.Time
 	AttemptedAt *time.Time
 	FinishedAt  *time.Time
@@ -123,7 +124,7 @@ func (t *Tx) RecordDelivery(d WebhookDelivery) (bool, error) {
 	res := t.db.
 		Model(&WebhookDelivery{}).
 		Where("id = ? AND state = 'pending'", d.ID).
-		Select("State", "Attempts", "LastStatus", "LastError", "AttemptedAt", "FinishedAt").
+		Select("State", "Attempts", "LastStatus", "LastError", "LastAnswer", "AttemptedAt", "FinishedAt").
 		UpdateColumns(&d)
 	return res.RowsAffected == 1, res.Error
 }

@@ -15,6 +15,29 @@ func webhookStates() []state {
 		{"webhooks-wrong", webhooks.ListPage(webhooksWrong())},
 		{"webhook", webhooks.DetailPage(webhookDetail())},
 		{"webhook-off", webhooks.DetailPage(webhookOff())},
+		{"webhook-sent", webhooks.SentPage(webhooks.Sent{
+			Page:    in("Delivery", "/settings/webhooks/whk_3/deliveries/msg_1", "Webhooks", "whk_3", "msg_1"),
+			Path:    "/settings/webhooks/whk_3/deliveries/msg_1",
+			Event:   "webhook.test",
+			State:   ui.Badge{Tone: ui.Bad, Text: "failed"},
+			Payload: "{\n  \"type\": \"webhook.test\"\n}",
+			Answer:  "no such hook",
+			Facts: []ui.Fact{
+				{Label: "Address", Value: "https://hooks.example.com/postern", Mono: true},
+				{Label: "Attempts", Value: "1"},
+				{Label: "Last response", Value: "404: the receiver did not answer with 2xx"},
+			},
+			Again: "/settings/webhooks/whk_3/deliveries/msg_1/redeliver",
+		})},
+		{"webhook-sent-waits", webhooks.SentPage(webhooks.Sent{
+			Page:    in("Delivery", "/settings/webhooks/whk_3/deliveries/msg_1", "Webhooks", "whk_3", "msg_1"),
+			Path:    "/settings/webhooks/whk_3/deliveries/msg_1",
+			Event:   "webhook.test",
+			State:   ui.Badge{Tone: ui.Cold, Text: "pending"},
+			Waits:   true,
+			Payload: "{}",
+			Facts:   []ui.Fact{{Label: "Attempts", Value: "0"}},
+		})},
 		{"webhook-shown", webhooks.ShownPage(webhooks.Shown{
 			Page:   in("Webhook added", "/settings/webhooks", "Webhooks", "New secret"),
 			Title:  "Webhook added",
@@ -94,13 +117,15 @@ func webhookDetail() webhooks.Detail {
 		Deliveries: []webhooks.Delivery{
 			{
 				Event:    "key.created",
+				Page:     "/settings/webhooks/whk_3/deliveries/msg_2",
 				Time:     "31 Jan 2030 12:02 UTC",
 				State:    ui.Badge{Tone: ui.Cold, Text: "pending"},
-				Attempts: "1",
+				Attempts: "1 of 10, next at 31 Jan 2030 12:07 UTC",
 				Outcome:  "500: the receiver did not answer with 2xx",
 			},
 			{
 				Event:    "export.ready",
+				Page:     "/settings/webhooks/whk_3/deliveries/msg_1",
 				Time:     "31 Jan 2030 12:01 UTC",
 				State:    ui.Badge{Tone: ui.Good, Text: "delivered"},
 				Attempts: "1",

@@ -13,7 +13,7 @@ import (
 func newWebhooks(t terminal) *cobra.Command {
 	return family("webhooks", "List and change webhooks for a team's projects, keys, exports, users and groups",
 		newWebhooksList(t), newWebhooksCreate(t), newWebhooksChange(t), newWebhooksRotate(t), newWebhooksDelete(t),
-		newWebhooksDeliveries(t), newWebhooksRedeliver(t))
+		newWebhooksTest(t), newWebhooksDeliveries(t), newWebhooksDelivery(t), newWebhooksRedeliver(t))
 }
 
 // webhooksCommand returns a command that acts for an account: workspace keys have no
@@ -204,66 +204,6 @@ func newWebhooksDelete(t terminal) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(t.out, "%s is deleted.\n", args[0])
-			return nil
-		},
-	)
-}
-
-func newWebhooksDeliveries(t terminal) *cobra.Command {
-	command := webhooksCommand(
-		t,
-		"deliveries WEBHOOK",
-		"List a webhook's deliveries, newest first",
-		exactly("WEBHOOK"),
-		func(c *cobra.Command, api caller, args []string) error {
-			list, err := collect(api.Deliveries(c.Context(), args[0]))
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSONList(t.out, list)
-			}
-			return table(t.out, func(row func(...string)) {
-				row("ID", "TIME", "EVENT", "STATE", "ATTEMPTS", "STATUS", "WHY")
-				for _, d := range list {
-					row(
-						d.ID, when(&d.CreatedAt), d.Event, d.State, fmt.Sprint(d.Attempts), statusOf(d),
-						orEmpty(d.LastError),
-					)
-				}
-			})
-		},
-	)
-	addJSONFlag(command)
-	return command
-}
-
-func statusOf(d client.Delivery) string {
-	if d.LastStatus == nil {
-		return "-"
-	}
-	return fmt.Sprint(*d.LastStatus)
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-func newWebhooksRedeliver(t terminal) *cobra.Command {
-	return webhooksCommand(
-		t,
-		"redeliver WEBHOOK DELIVERY",
-		"Send an event again",
-		exactly("WEBHOOK", "DELIVERY"),
-		func(c *cobra.Command, api caller, args []string) error {
-			d, err := api.Redeliver(c.Context(), args[0], args[1])
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(t.out, "%s is sent again.\n", d.ID)
 			return nil
 		},
 	)

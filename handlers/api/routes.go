@@ -247,6 +247,8 @@ func (h *Handler) exportRoutes(api huma.API) {
 	route(h, api, "rotate-webhook", "POST", webhook+"/rotate", 200, "Rotate a webhook's secret", h.rotateWebhook)
 	route(h, api, "delete-webhook", "DELETE", webhook, 204, "Delete a webhook", h.deleteWebhook)
 
+	route(h, api, "test-webhook", "POST", webhook+"/test", 202, "Send a test event", h.testWebhook)
+	route(h, api, "get-delivery", "GET", webhook+"/deliveries/{delivery}", 200, "Get a delivery", h.getDelivery)
 	route(h, api, "list-deliveries", "GET", webhook+"/deliveries", 200,
 		"List deliveries", h.listDeliveries)
 	route(h, api, "redeliver", "POST", webhook+"/deliveries/{delivery}/redeliver", 200,

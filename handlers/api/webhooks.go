@@ -60,8 +60,10 @@ type deliveryOutput struct {
 	Attempts    int64           `json:"attempts"`
 	LastStatus  *int64          `json:"last_status" doc:"Status of the last response; null: none"`
 	LastError   *string         `json:"last_error" doc:"Error of the last attempt; null: none"`
+	LastAnswer  string          `json:"last_answer" doc:"First 1,024 bytes of the last response's body"`
 	CreatedAt   time.Time       `json:"created_at"`
 	AttemptedAt *time.Time      `json:"attempted_at"`
+	NextAttempt *time.Time      `json:"next_attempt_at" doc:"When a failed delivery is tried again; null: not"`
 	FinishedAt  *time.Time      `json:"finished_at"`
 }
 
@@ -74,7 +76,9 @@ func showDelivery(d webhooks.Delivery) deliveryOutput {
 		State:       d.State,
 		Attempts:    d.Attempts,
 		CreatedAt:   d.CreatedAt.UTC(),
+		LastAnswer:  d.LastAnswer,
 		AttemptedAt: utc(d.AttemptedAt),
+		NextAttempt: utc(d.NextAttempt),
 		FinishedAt:  utc(d.FinishedAt),
 	}
 	if d.LastStatus != 0 {
@@ -171,11 +175,25 @@ func (h *Handler) listDeliveries(ctx context.Context, in *struct {
 	return answerPage(found, err, showDelivery)
 }
 
-func (h *Handler) redeliver(ctx context.Context, in *struct {
+// DeliveryRef is the path of a delivery.
+type DeliveryRef struct {
 	WebhookRef
 	Delivery string `path:"delivery" doc:"Id of the delivery"`
-}) (*body[deliveryOutput], error) {
-	d, err := h.Webhooks.Redeliver(ctx, web.Principal(ctx), in.Webhook, in.Delivery)
+}
+
+func (h *Handler) getDelivery(ctx context.Context, in *DeliveryRef) (*body[deliveryOutput], error) {
+	return answerDelivery(h.Webhooks.Delivery(ctx, web.Principal(ctx), in.Webhook, in.Delivery))
+}
+
+func (h *Handler) testWebhook(ctx context.Context, in *WebhookRef) (*body[deliveryOutput], error) {
+	return answerDelivery(h.Webhooks.SendTest(ctx, web.Principal(ctx), in.Webhook))
+}
+
+func (h *Handler) redeliver(ctx context.Context, in *DeliveryRef) (*body[deliveryOutput], error) {
+	return answerDelivery(h.Webhooks.Redeliver(ctx, web.Principal(ctx), in.Webhook, in.Delivery))
+}
+
+func answerDelivery(d webhooks.Delivery, err error) (*body[deliveryOutput], error) {
 	if err != nil {
 		return nil, err
 	}

@@ -103,6 +103,8 @@ func (h *Handler) settingsPages(p pageRouter) {
 	p.secretForm(webhooksPath+"/:webhook/rotate", h.rotateWebhook)
 	p.signedIn("GET", webhooksPath+"/:webhook/secret", h.showWebhookSecret)
 	p.signedIn("POST", webhooksPath+"/:webhook/delete", h.deleteWebhook)
+	p.signedIn("POST", webhooksPath+"/:webhook/test", h.testWebhook)
+	p.signedIn("GET", webhooksPath+"/:webhook/deliveries/:delivery", h.showDelivery)
 	p.signedIn("POST", webhooksPath+"/:webhook/deliveries/:delivery/redeliver", h.redeliver)
 
 	p.signedIn("GET", "/device", h.showDevice)

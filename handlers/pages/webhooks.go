@@ -2,10 +2,8 @@ package pages
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"postern/handlers/web"
@@ -248,27 +246,6 @@ func webhookNotice(w webhooks.Webhook) *ui.Notice {
 	return nil
 }
 
-func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
-	row := pages.Delivery{
-		Event:    d.Event,
-		Time:     moment(d.CreatedAt),
-		Attempts: strconv.FormatInt(d.Attempts, 10),
-		Outcome:  d.LastError,
-		State: map[string]ui.Badge{
-			webhooks.Pending:   {Tone: ui.Cold, Text: "pending"},
-			webhooks.Delivered: {Tone: ui.Good, Text: "delivered"},
-			webhooks.Failed:    {Tone: ui.Bad, Text: "failed"},
-		}[d.State],
-	}
-	if d.LastStatus != 0 {
-		row.Outcome = strings.TrimSuffix(fmt.Sprintf("%d: %s", d.LastStatus, d.LastError), ": ")
-	}
-	if d.State != webhooks.Pending && w.Enabled {
-		row.Again = webhookPath(w.ID) + "/deliveries/" + url.PathEscape(d.ID) + "/redeliver"
-	}
-	return row
-}
-
 func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
 	address, description, events := v.posted("url"), v.posted("description"), v.c.Request.PostForm["events"]
 	_, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{
@@ -334,11 +311,4 @@ func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
 	m, err := h.webhookDetail(v, w)
 	m.Delete.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
-}
-
-func (h *Handler) redeliver(v *visit) (web.Answer, error) {
-	if _, err := h.Webhooks.Redeliver(v.ctx(), v.who, v.param("webhook"), v.param("delivery")); err != nil {
-		return web.Answer{}, err
-	}
-	return v.done("webhook_again", webhookPath(v.param("webhook")))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -26,6 +27,9 @@ const (
 
 	// disableAfter is how long every delivery has to fail before a webhook is disabled.
 	disableAfter = 5 * 24 * time.Hour
+
+	// maxAnswer bounds what is kept of the body of an answer, in bytes.
+	maxAnswer = 1024
 
 	// KeepFor is how long a finished delivery is kept.
 	KeepFor = 30 * 24 * time.Hour
@@ -120,13 +124,14 @@ func (s *Service) Deliver(ctx context.Context, id string, final bool) error {
 	if err != nil {
 		return fmt.Errorf("webhooks: deliver %s: %w", id, err)
 	}
-	status, failed := s.post(ctx, hook, row, keys)
+	final = final || row.Event == TestEvent
+	status, answer, failed := s.post(ctx, hook, row, keys)
 	if ctx.Err() != nil {
 		return ctx.Err() // we are being stopped: that is not the receiver's fault, and the job comes again
 	}
 	now := models.Now()
 	row.Attempts++
-	row.AttemptedAt, row.LastStatus, row.LastError = &now, int64(status), ""
+	row.AttemptedAt, row.LastStatus, row.LastError, row.LastAnswer = &now, int64(status), "", answer
 	if failed != nil {
 		row.LastError = reason(failed)
 	}
@@ -139,23 +144,22 @@ func (s *Service) Deliver(ctx context.Context, id string, final bool) error {
 	return fmt.Errorf("webhooks: deliver %s: attempt %d: %s", id, row.Attempts, row.LastError)
 }
 
-// post sends a delivery and returns the status of the response, whose body it does
-// not read.
+// post sends a delivery and returns the status of the response and the beginning of its body.
 func (s *Service) post(
 	ctx context.Context, hook models.Webhook, row models.WebhookDelivery, keys []secrets.Secret,
-) (status int, err error) {
+) (status int, answer string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptFor)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, strings.NewReader(row.Payload))
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	now := time.Now()
 	signatures := make([]string, 0, len(keys))
 	for _, key := range keys {
 		signature, err := sign(key, row.ID, now, []byte(row.Payload))
 		if err != nil {
-			return 0, err
+			return 0, "", err
 		}
 		signatures = append(signatures, signature)
 	}
@@ -166,15 +170,22 @@ func (s *Service) post(
 		"Webhook-Timestamp": {strconv.FormatInt(now.Unix(), 10)},
 		"Webhook-Signature": {strings.Join(signatures, " ")},
 	}
-	answer, err := s.Client.Do(request)
+	response, err := s.Client.Do(request)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		return answer.StatusCode, errStatus
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		err = errStatus
 	}
-	return answer.StatusCode, nil
+	return response.StatusCode, beginning(response.Body), err
+}
+
+// beginning returns the first maxAnswer bytes of a body as text that a database can keep: valid UTF-8 without NUL.
+// What arrives before the body breaks off is kept.
+func beginning(body io.Reader) string {
+	text, _ := io.ReadAll(io.LimitReader(body, maxAnswer))
+	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
 var errStatus = errors.New("the receiver did not answer with 2xx")
@@ -242,6 +253,9 @@ func (s *Service) record(
 		}
 		if arrived {
 			return tx.WebhookArrived(hook.ID)
+		}
+		if row.Event == TestEvent {
+			return nil
 		}
 		if row.LastStatus == http.StatusGone { // the receiver says that it wants no more
 			if err := tx.WebhookFailed(hook.ID, now); err != nil {

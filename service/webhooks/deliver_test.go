@@ -3,6 +3,7 @@ package webhooks_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -276,4 +277,64 @@ func TestUpkeep(t *testing.T) {
 			t.Errorf("an old delivery: %d are left, want 0", got)
 		}
 	})
+}
+
+// A test event is sent whichever events the webhook has, once, and does not count against it.
+func TestSendTest(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		hook, secret := f.create(t)
+		f.answer(http.StatusNotFound)
+		sent, err := f.SendTest(t.Context(), f.owner, hook.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Deliver(t.Context(), sent.ID, false); err != nil {
+			t.Errorf("another attempt is due: %v", err)
+		}
+		if m := f.messages()[0]; !verifies(t, m, secret) || !strings.Contains(m.body, webhooks.TestEvent) {
+			t.Errorf("sent %s", m.body)
+		}
+		got, err := f.Service.Delivery(t.Context(), f.owner, hook.ID, sent.ID)
+		if err != nil || got.State != webhooks.Failed || got.LastStatus != http.StatusNotFound || got.Attempts != 1 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if after, err := f.Get(t.Context(), f.owner, hook.ID); err != nil || after.FailingSince != nil {
+			t.Errorf("the webhook counts as failing: %+v, %v", after, err)
+		}
+		f.setEnabled(t, hook.ID, false)
+		_, err = f.SendTest(t.Context(), f.owner, hook.ID)
+		if fault.CodeOf(err) != "webhook_disabled" {
+			t.Errorf("turned off: %v", err)
+		}
+	})
+}
+
+// The beginning of an answer is kept, as text that both databases accept.
+func TestDeliverKeepsAnswer(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		hook, _ := f.create(t)
+		f.Client = &http.Client{Transport: answering("a\x00b\xff" + strings.Repeat("c", 5000))}
+		id := f.emitOne(t)
+		if err := f.Deliver(t.Context(), id, false); err == nil {
+			t.Fatal("500 is no failure")
+		}
+		d := f.delivery(t, hook.ID, id)
+		if !strings.HasPrefix(d.LastAnswer, "a\uFFFDb\uFFFDccc") || len(d.LastAnswer) > 1100 {
+			t.Errorf("kept %d bytes: %.20q", len(d.LastAnswer), d.LastAnswer)
+		}
+		if d.NextAttempt == nil || !d.NextAttempt.After(*d.AttemptedAt) {
+			t.Errorf("next attempt %v after %v", d.NextAttempt, d.AttemptedAt)
+		}
+	})
+}
+
+// answering answers every request with 500 and itself as the body.
+type answering string
+
+func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusInternalServerError,
+		Header:     http.Header{},
+		Body:       io.NopCloser(strings.NewReader(string(a))),
+	}, nil
 }

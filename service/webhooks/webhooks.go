@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"postern/models"
-	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
 )
@@ -166,8 +165,10 @@ type Delivery struct {
 	Attempts    int64
 	LastStatus  int64  // of the receiver's last answer; 0 for none
 	LastError   string // why the last attempt failed; "" when it did not
+	LastAnswer  string // the first maxAnswer bytes of the body of the last answer
 	CreatedAt   time.Time
 	AttemptedAt *time.Time
+	NextAttempt *time.Time // nil before the first one, and for a finished delivery
 	FinishedAt  *time.Time
 }
 
@@ -179,7 +180,7 @@ const (
 )
 
 func viewDelivery(row models.WebhookDelivery) Delivery {
-	return Delivery{
+	out := Delivery{
 		ID:          row.ID,
 		Webhook:     row.WebhookID,
 		Event:       row.Event,
@@ -188,10 +189,16 @@ func viewDelivery(row models.WebhookDelivery) Delivery {
 		Attempts:    row.Attempts,
 		LastStatus:  row.LastStatus,
 		LastError:   row.LastError,
+		LastAnswer:  row.LastAnswer,
 		CreatedAt:   row.CreatedAt,
 		AttemptedAt: row.AttemptedAt,
 		FinishedAt:  row.FinishedAt,
 	}
+	if row.State == Pending && row.AttemptedAt != nil {
+		next := row.AttemptedAt.Add(RetryAfter(int(row.Attempts)))
+		out.NextAttempt = &next
+	}
+	return out
 }
 
 // Deliveries returns the deliveries of a webhook, newest first. Finished ones are
@@ -209,53 +216,4 @@ func (s *Service) Deliveries(
 		return models.List[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
 	}
 	return models.MapList(rows, viewDelivery), nil
-}
-
-// Redeliver queues a finished delivery again under the same id, by which a receiver
-// recognizes a message that it has already.
-func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, delivery string) (Delivery, error) {
-	var out Delivery
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		webhook, err := find(tx, p, id, access.WebhookChange)
-		if err != nil {
-			return err
-		}
-		row, err := tx.DeliveryByID(delivery)
-		if errors.Is(err, models.ErrNotFound) || err == nil && row.WebhookID != webhook.ID {
-			return access.NotFound()
-		}
-		if err != nil {
-			return err
-		}
-		if !webhook.Enabled {
-			return fault.New(fault.Conflict, "webhook_disabled", "This webhook is turned off. Turn it on first.")
-		}
-		reopened, err := tx.ReopenDelivery(delivery)
-		if err != nil {
-			return err
-		}
-		if !reopened {
-			return fault.New(fault.Conflict, "delivery_pending", "This delivery is pending already.")
-		}
-		type outcome struct{ State string }
-		was := outcome{row.State}
-		row.State, row.FinishedAt = Pending, nil
-		out = viewDelivery(row)
-		entry := access.Entry{
-			Action: access.WebhookChange,
-			Object: id,
-			Team:   webhook.TeamID,
-			Detail: map[string]string{"change": "redeliver", "delivery": delivery},
-			Before: was,
-			After:  outcome{row.State},
-		}
-		if err := access.Record(tx, p, entry); err != nil {
-			return err
-		}
-		return s.Jobs.EnqueueDelivery(ctx, tx, delivery)
-	})
-	if err != nil {
-		return Delivery{}, fmt.Errorf("webhooks: redeliver %s: %w", delivery, err)
-	}
-	return out, nil
 }

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -57,7 +58,8 @@ func (o *Fixture) createDirectory(t *testing.T, has *Objects, needs string) {
 	must(t, err)
 }
 
-// createWebhook creates a webhook of the team with a delivery that arrived.
+// createWebhook creates a webhook of the team with a delivery that arrived. It is deleted after the test: a team can
+// have only so many.
 func (o *Fixture) createWebhook(t *testing.T) (hook, delivery string, err error) {
 	t.Helper()
 	created, _, err := o.Server.Webhooks.Create(t.Context(), o.Principal, webhooks.CreateInput{
@@ -75,6 +77,11 @@ func (o *Fixture) createWebhook(t *testing.T) (hook, delivery string, err error)
 		FinishedAt: &now,
 	}
 	err = errors.Join(err, o.DB.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&sent) }))
+	t.Cleanup(func() {
+		must(t, o.DB.Write(context.WithoutCancel(t.Context()), func(tx *models.Tx) error {
+			return tx.DeleteWebhook(created.ID)
+		}))
+	})
 	return created.ID, sent.ID, err
 }
 

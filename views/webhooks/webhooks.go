@@ -57,11 +57,25 @@ type Detail struct {
 // more, "" while it is on its way.
 type Delivery struct {
 	Event    string
+	Page     string
 	Time     string
 	State    ui.Badge
 	Attempts string
 	Outcome  string
 	Again    string
+}
+
+// Sent is the page of one delivery. It is loaded again while it Waits for the first attempt.
+type Sent struct {
+	Page    ui.Page
+	Path    string
+	Event   string
+	State   ui.Badge
+	Waits   bool
+	Facts   []ui.Fact
+	Payload string
+	Answer  string // the beginning of what the receiver answered last
+	Again   string // see Delivery
 }
 
 // Shown is the page of a new secret.
