@@ -10,11 +10,11 @@ import (
 	"postern/core/policy"
 )
 
-// Ownership has the relations of projects, and records what calls change about them.
+// Ownership has the relations of projects and records the changes that calls make to them.
 type Ownership interface {
 	policy.Relations
-	// Record records a change. It waits for a short time until the change is written, and returns false
-	// if it is lost.
+	// Record records a change. It waits a short time for the change to be written. It returns false if the
+	// change is lost.
 	Record(OwnerChange) bool
 }
 
@@ -26,8 +26,8 @@ func (g *Gateway) relations() policy.Relations {
 	return g.ownership
 }
 
-// OwnerChange says that the user owns an object from now on; without a user that nobody of the tenant
-// does.
+// OwnerChange makes User the owner of Object. With an empty User, it removes all owners of Object in the
+// tenant.
 type OwnerChange struct{ ProjectID, TenantID, User, Object string }
 
 // tracker finds in an answer which object a rule remembers or forgets, while the answer is relayed. It
@@ -150,7 +150,7 @@ func (t *tracker) missed(reason policy.MissReason) {
 	t.call.tracked.did, t.call.tracked.reason = TrackedMissed, string(reason)
 }
 
-// finish notes an answer that was broken off.
+// finish records that the answer was cut off, unless it ended.
 func (t *tracker) finish() {
 	if t == nil || !t.tracked {
 		return
@@ -168,15 +168,15 @@ const (
 	TrackedMissed     = "missed"
 )
 
-// tracked says what a call has changed about the owner of an object; see Outcome.
+// tracked is the change that a call made to the owner of an object; see Outcome.
 type tracked struct{ rule, did, object, reason string }
 
-// trackedBody is the body of a response that net/http relays, with its tracker. The answer's end is
-// released by Read, once the tracker has seen it.
+// trackedBody passes the body of a response that net/http relays to a tracker. Read returns io.EOF only after
+// the tracker has seen the whole body, so that the owner is recorded before the caller gets the end.
 type trackedBody struct {
 	from  io.ReadCloser
 	track *tracker
-	left  int64 // bytes that are to come; negative: not known
+	left  int64 // remaining bytes; negative if unknown
 }
 
 func (b *trackedBody) Read(p []byte) (int, error) {

@@ -6,18 +6,17 @@ import (
 	"postern/core/snapshot"
 )
 
-// aclConfig is the configuration of Kong's own acl plugin at a route. It stands behind postern-auth, which answers
-// first, with a code, and tells acl the groups of the caller.
+// aclConfig is the configuration of Kong's plugin acl. It runs after postern-auth, which answers refused
+// calls with a code first and passes the caller's groups to acl.
 type aclConfig struct {
 	Allow            []string `json:"allow"`
 	HideGroupsHeader bool     `json:"hide_groups_header"`
 	UseAuthenticated bool     `json:"always_use_authenticated_groups"`
 }
 
-// aclOf returns the acl of the routes of a version, nil for none. Acl knows neither paths nor methods, so it fits
-// where every call that the rules let through is one of a member of a group: routes without a rule are refused, and
-// every rule asks for groups. Routes of Kong's own for single rules would not do: Kong strips from a path what its
-// route matches.
+// aclOf returns the plugin acl for the routes of a version, nil for none. acl sees neither paths nor methods, so it is
+// used only where the rules admit no caller without a group: routes without a rule are refused, and every rule requires
+// groups. A Kong route for each rule is not possible, because Kong strips from the path what a route matches.
 func aclOf(v *snapshot.Version) []pluginDoc {
 	groups := closedTo(v)
 	if len(groups) == 0 {
@@ -26,8 +25,7 @@ func aclOf(v *snapshot.Version) []pluginDoc {
 	return []pluginDoc{{Name: "acl", Config: aclConfig{Allow: groups, HideGroupsHeader: true, UseAuthenticated: true}}}
 }
 
-// closedTo returns the groups that a caller has to be in one of for any call to a version; none if some call needs no
-// group.
+// closedTo returns the groups of which every call to a version requires at least one; none if a call requires no group.
 func closedTo(v *snapshot.Version) []string {
 	doc, _ := enforcedRules(v)
 	if !doc.Deny {

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/term"
 )
 
-// columnGap is the number of blanks between two columns.
+// columnGap is the number of spaces between two columns.
 const columnGap = 3
 
-// shortestCell is the length below which no cell is cut. A time has this length.
+// shortestCell is the width below which no cell is cut: that of a time.
 const shortestCell = 16
 
-// table prints rows in aligned columns, the first row as their headings. In a terminal they fit
-// its width: long cells end in … and the last columns may be left out, which a last line says.
-// Output to a file or a pipe is never cut. The first column, which names the row for other
-// commands, always stays whole.
+// table prints rows in aligned columns, with the first row as headings. On a terminal it fits them to the width:
+// it cuts long cells, which then end in …, and omits the last columns if they do not fit, which a line below the
+// table states. It never cuts the first column, which other commands take as an argument, nor output to a file
+// or a pipe.
 func table(w io.Writer, fill func(row func(cells ...string))) error {
 	rows := rowsOf(fill)
 	hidden := fit(rows, widthOf(w))
@@ -31,7 +31,7 @@ func table(w io.Writer, fill func(row func(cells ...string))) error {
 	return err //nolint:wrapcheck // of the terminal
 }
 
-// details prints aligned rows that are never cut, such as names with their values.
+// details prints aligned rows, such as names and values, without cutting them.
 func details(w io.Writer, fill func(row func(cells ...string))) error { return align(w, rowsOf(fill)) }
 
 func rowsOf(fill func(row func(cells ...string))) [][]string {
@@ -54,7 +54,7 @@ func align(w io.Writer, rows [][]string) error {
 	return out.Flush()
 }
 
-// widthOf returns the number of columns of a terminal, 0 if w is none.
+// widthOf returns the number of columns of a terminal, 0 if w is not one.
 func widthOf(w io.Writer) int {
 	file, ok := w.(*os.File)
 	if !ok {
@@ -67,7 +67,7 @@ func widthOf(w io.Writer) int {
 	return width
 }
 
-// fit shortens rows to a width, 0 for any, and returns the headings of columns that have no room.
+// fit cuts rows to a width, 0 for no limit, and returns the headings of the columns that it omitted.
 func fit(rows [][]string, width int) (hidden []string) {
 	if width <= 0 || len(rows) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func fit(rows [][]string, width int) (hidden []string) {
 	return hidden
 }
 
-// columnsThatFit returns how many columns fit if their cells are cut, at least one.
+// columnsThatFit returns the number of columns that fit if their cells are cut, at least one.
 func columnsThatFit(widths []int, width int) int {
 	total := 0
 	for i, w := range widths {
@@ -108,7 +108,7 @@ func columnsThatFit(widths []int, width int) int {
 	return len(widths)
 }
 
-// narrow reduces the widest columns until all fit, but not the first one.
+// narrow reduces the widest columns until all fit. It leaves the first one as it is.
 func narrow(widths []int, width int) {
 	total := columnGap * (len(widths) - 1)
 	for _, w := range widths {

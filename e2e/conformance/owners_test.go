@@ -20,8 +20,8 @@ import (
 	"postern/testkit/sample"
 )
 
-// ownersExport is an export with rules that ask for, remember and forget owners, and one order that
-// each of two owners of keys owns.
+// ownersExport is an export with rules that require, remember and forget owners, and one order for each of two
+// key owners.
 func ownersExport(t *testing.T, up *upstream) (folder string, ana, ben []string) {
 	t.Helper()
 	project, keys := sample.Project(up.url), sample.Keys()
@@ -60,8 +60,8 @@ func ownersExport(t *testing.T, up *upstream) (folder string, ana, ben []string)
 	return unpackedExport(t, in), []string{key(one)}, []string{key(other)}
 }
 
-// owns checks the status and code that a call gets. A relation that an answer made is one a moment
-// later, so that calls that differ are repeated.
+// owns checks the status and code of a call. The exported gateway writes a relation shortly after the answer
+// that created it, so owns repeats a call whose result differs.
 func owns(t *testing.T, kong *peer, name, method, path string, headers []string, status int, code string) {
 	t.Helper()
 	var got outcome
@@ -79,8 +79,8 @@ func owns(t *testing.T, kong *peer, name, method, path string, headers []string,
 	}
 }
 
-// With OpenFGA beside it, which the exported script has loaded, the exported gateway knows owners, and
-// follows answers that change them.
+// With OpenFGA, which the exported script has loaded, the exported gateway enforces ownership and records what
+// answers change.
 func TestConformanceOwners(t *testing.T) {
 	up := newUpstream(t)
 	folder, ana, ben := ownersExport(t, up)
@@ -124,7 +124,7 @@ func TestConformanceOwners(t *testing.T) {
 	owns(t, kong, "what is only followed", "POST", "/orders", ana, ok, "")
 }
 
-// Without OpenFGA nobody owns anything.
+// Without OpenFGA, no caller owns an object.
 func TestConformanceOwnersWithoutOpenFGA(t *testing.T) {
 	up := newUpstream(t)
 	folder, ana, _ := ownersExport(t, up)

@@ -17,13 +17,12 @@ import (
 	"postern/testkit/tokenissuer"
 )
 
-// hostileText is what templates, shells, vaults, Lua and reviewers could take for something else, in
-// what a value of a transform can hold.
+// hostileText has what templates, shells, Kong's vaults and Lua interpret, and what misleads a reader, as far as
+// the value of a transform can hold it.
 const hostileText = "${HOME} {vault://env/HOME} {{ env }} `id` '\"\\ ]] .. os.getenv(\"HOME\") %{x} " +
 	"%0d%0aX-Evil: 1 # <b>$"
 
-// hostileRules are rules whose paths and scopes a shell, a template, a pattern or a parser could take
-// for something else.
+// hostileRules have paths and scopes that a shell, a template, a pattern or a parser could interpret.
 func hostileRules() []snapshot.Rule {
 	get := []string{"GET"}
 	return []snapshot.Rule{
@@ -33,14 +32,14 @@ func hostileRules() []snapshot.Rule {
 		{ID: "rul_h4", Methods: get, Path: "/%E2%80%AEgnp.exe/{x}", Scopes: []string{"{vault://env/HOME}"}},
 		{ID: "rul_h5", Methods: get, Path: "/a.*[x]|(y)^$", Groups: []string{"staff"}},
 		{ID: "rul_h6", Methods: get, Path: "/.a/-/~b", Groups: []string{"ops"}},
-		// Nobody's: no relations are given to either gateway.
+		// Neither gateway has a relation for it.
 		{ID: "rul_h8", Methods: get, Path: "/carts/{id}", Owner: "cart:{id}", Scopes: []string{"orders:read"}},
 		{ID: "rul_h7", Methods: []string{"GET", "POST", "PURGE"}, Path: "/scripted/{name}",
 			Scopes: []string{"orders:read"}},
 	}
 }
 
-// hostilePaths are calls on these rules, and near them.
+// hostilePaths are paths that match these rules, and paths close to them.
 func hostilePaths() []string {
 	return []string{
 		"/$(id)/`id`", "/%24%28id%29/%60id%60", "/$(id)/id", "/${HOME}/1", "/%24%7BHOME%7D/1", "/root/1",
@@ -51,8 +50,7 @@ func hostilePaths() []string {
 	}
 }
 
-// togetherProject has rules, access for pages of several origins, and transforms in versions whose
-// upstream speaks TLS.
+// togetherProject has rules, CORS with several origins, and transforms, in versions whose upstream uses TLS.
 func togetherProject(t *testing.T, up *upstream) (*snapshot.Project, map[string]sample.Plain) {
 	project, keys := rulesProject(t, up, startTokenIssuer(t))
 	project.CORS = &snapshot.CORS{
@@ -155,8 +153,7 @@ func togetherCases(callers []togetherCaller) []Case {
 	return append(out, scriptedCases(callers[1].lines, page)...)
 }
 
-// preflights are of a page that is allowed and one that is not, which both send a credential although
-// browsers do not.
+// preflights are from an allowed and from another origin. Both have a credential, which no browser sends.
 func preflights(of, version string, lines []string) (out []Case) {
 	for _, path := range []string{"/orders/1", "/staff/boss", "/none", "/$(id)/`id`"} {
 		for _, origin := range []string{"https://app.example", "https://other.example", "http://localhost:3000"} {
@@ -169,7 +166,7 @@ func preflights(of, version string, lines []string) (out []Case) {
 	return out
 }
 
-// scriptedCases are answers that are odd, to a call that rules let through and to one that they refuse.
+// scriptedCases are unusual answers to a call that rules allow and to one that they refuse.
 func scriptedCases(lines []string, page string) (out []Case) {
 	add := func(scripts []scripted.Script, items ...string) {
 		for _, s := range scripts {
@@ -200,8 +197,8 @@ func scriptedCases(lines []string, page string) (out []Case) {
 	return out
 }
 
-// Rules, access for pages of other origins, transforms and an upstream that speaks TLS are equal when
-// they meet in one call, for texts and answers of every kind.
+// Rules, CORS, transforms and an upstream with TLS have the same effect on both gateways when one call uses all
+// of them.
 func TestConformanceTogether(t *testing.T) {
 	up := newUpstream(t)
 	up.secure = newSecureUpstreams(t)

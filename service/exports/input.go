@@ -104,7 +104,7 @@ func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) 
 
 var errStopped = errors.New("the reader stopped")
 
-// keysBy returns the keys of a project that scan passes as an iterator.
+// keysBy returns an iterator over the keys of a project that scan passes to its callback.
 func keysBy(
 	ctx context.Context, project *snapshot.Project, scan func(pass func(snapshot.Key) error) error,
 ) iter.Seq2[snapshot.Key, error] {
@@ -113,7 +113,7 @@ func keysBy(
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			// An exported gateway has no users. Whether the owner is frozen is part of the key.
+			// An exported gateway has no users, so a key states whether its owner is frozen.
 			k.OwnerFrozen = project.FrozenOwner(k.Owner)
 			if !yield(k, nil) {
 				return errStopped
@@ -144,8 +144,8 @@ func usersOf(ctx context.Context, tx *models.Tx, tenantID string) iter.Seq2[snap
 	}
 }
 
-// relationsOf returns who owns which object of a project as an iterator; nil if nobody owns anything. A tenant that
-// the project no longer has has no callers either, and is left out.
+// relationsOf returns an iterator over the relations of a project, nil if there are none. It omits those of tenants
+// that the project no longer has.
 func relationsOf(
 	tx *models.Tx, project *snapshot.Project,
 ) (func(context.Context) iter.Seq2[snapshot.Relation, error], error) {

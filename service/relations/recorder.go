@@ -20,8 +20,8 @@ const (
 	retryFor   = 10 * time.Minute // then a change is given up
 )
 
-// Change is what the gateway found in an answer: the user owns the object from now on, or nobody of the
-// tenant does.
+// Change is what the gateway found in an answer: User owns Object from now on or, with Forget, Object has no
+// owner in the tenant.
 type Change struct {
 	ProjectID, TenantID, Object string
 
@@ -56,9 +56,9 @@ func (r *Recorder) wake() chan struct{} {
 	return r.woken
 }
 
-// Record queues a change, and waits until it is written, at most WriteWait. From then on this process
-// decides by what is remembered, even if the database is away; other replicas follow when it is
-// written. It returns false if the queue is full.
+// Record queues a change and waits until it is written, at most WriteWait. An owner that is to be added counts
+// on this replica at once, even if the database is unavailable; other replicas see it when it is written.
+// Record returns false if the queue is full.
 func (r *Recorder) Record(c Change) bool {
 	e := &entry{Change: c, at: time.Now(), done: make(chan struct{})}
 	r.mu.Lock()
@@ -89,7 +89,7 @@ func (e *entry) key() policy.RelationKey {
 	return policy.KeyOf(e.TenantID, e.User, policy.OwnerRelation, e.Object)
 }
 
-// Run writes what is recorded until ctx ends, and then what is left.
+// Run writes queued changes until ctx ends, and then the rest of the queue.
 func (r *Recorder) Run(ctx context.Context) {
 	var pruned time.Time
 	for {
@@ -128,7 +128,7 @@ func (r *Recorder) prune(ctx context.Context) {
 	}
 }
 
-// stop writes what is left, for a few seconds at most.
+// stop writes the rest of the queue, for at most five seconds.
 func (r *Recorder) stop(ctx context.Context) {
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer end()
@@ -148,7 +148,7 @@ func (r *Recorder) idle() bool {
 	return len(r.queue) == 0
 }
 
-// flush writes the oldest entries, and reports whether it is worth calling it again at once.
+// flush writes the oldest entries. It reports whether the caller should call it again at once.
 func (r *Recorder) flush(ctx context.Context) bool {
 	r.mu.Lock()
 	batch := r.queue[:min(len(r.queue), maxBatch)]
@@ -158,7 +158,7 @@ func (r *Recorder) flush(ctx context.Context) bool {
 	}
 	err := r.write(ctx, batch)
 	if err != nil && !models.Unavailable(err) && len(batch) > 1 {
-		batch = batch[:1] // one of them is the cause: a project or tenant that is no more
+		batch = batch[:1] // one entry is the cause: its project or tenant was deleted
 		err = r.write(ctx, batch)
 	}
 	switch {
@@ -183,7 +183,7 @@ func (r *Recorder) flush(ctx context.Context) bool {
 	return true
 }
 
-// lost reports whether it is no use to try again.
+// lost reports whether a retry cannot succeed, or the entry is older than retryFor.
 func lost(e *entry, err error) bool {
 	if models.Unavailable(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return time.Since(e.at) > retryFor
@@ -191,7 +191,7 @@ func lost(e *entry, err error) bool {
 	return true
 }
 
-// write writes entries in one transaction, in their order.
+// write writes a batch in one transaction, in order.
 func (r *Recorder) write(ctx context.Context, batch []*entry) error {
 	now := models.Now()
 	return r.DB.Write(ctx, func(tx *models.Tx) error {

@@ -159,7 +159,7 @@ end
 
 
 -- Whether rules let an address in: what is denied is out, and where something is
--- allowed, all else is out. Rules that cannot be read let nobody in.
+-- allowed, all else is out. Rules that cannot be read refuse every call.
 function addresses.admitted(rules, address)
   local known = read_rules(rules)
   if not known.allow or not known.deny or contain(known.deny, address) then

@@ -35,16 +35,17 @@ local KEY_HEADER, TOKEN_HEADER = "x-api-key", "authorization"
 -- Kong hands out at most this many header lines, and drops the rest silently.
 local MOST_HEADERS = 1000
 
--- A route that is not in the exported table was added later by hand. It asks
--- for a key that opens every environment: closed until somebody decides.
+-- A route that is not in the exported table was added later by hand. It requires
+-- a key for every environment until the table has an entry for it.
 local UNKNOWN_ROUTE = { mode = "authenticate", takes = { api_key = true }, keyless = "reject" }
 
 
 -- Kong removes, after every plugin has run, the headers that the caller's
 -- Connection header names: "Connection: X-Consumer-ID" would take the identity
--- away from a call with a valid key, and a header of the route's own from any. It reads that header from a copy made before
--- the plugins ran, which the PDK gives no access to, so the copy is corrected.
--- Where there is none (another Kong), such a call is refused.
+-- away from a call with a valid key, and a header of the route's own from any. It
+-- reads that header from a copy made before the plugins ran, which the PDK gives no
+-- access to, so the copy is corrected. Where there is none (another Kong), such a
+-- call is refused.
 local function protect_identity(lines, own)
   local harmless = headers.harmless_connection(lines, own and own.names)
   if not harmless then

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Who owns an object, by an OpenFGA server into whose store the export was loaded
--- (authz/load.sh). Without a server nobody owns anything. Nothing that it answers is kept.
+-- Checks and records owners of objects on an OpenFGA server (its HTTP API), into whose store
+-- authz/load.sh loaded the export. Without a server no caller owns an object. Answers are not
+-- cached.
 
 local cjson = require "cjson.safe"
 local fetch = require "kong.plugins.postern-auth.fetch"
@@ -10,17 +11,17 @@ local queue = require "kong.plugins.postern-auth.queue"
 
 local openfga = {}
 
--- The bounds of a question, in seconds, and of an answer, in bytes.
+-- The bounds of a request, in seconds, and of a response, in bytes.
 local TIMEOUT, MAX_ANSWER = 3, 64 * 1024
 
--- Calls of a worker that wait for the server.
+-- The most calls of a worker that wait for the server.
 local MOST_WAITING = 200
 
--- Seconds between two lines in the log about questions without an answer.
+-- Seconds between two lines in the log about checks that failed.
 local LOG_EVERY = 30
 
--- How often a relation is written before it is given up, and how many the server takes in
--- one write.
+-- The most attempts to write a relation, and the most tuples in one write, which is the
+-- server's limit.
 local TRIES, MOST_WRITES = 5, 100
 
 local OWNER = "owner"
@@ -32,7 +33,7 @@ local function setting(variable)
 end
 
 
--- The server by the configuration; nil where no rule asks for owners.
+-- The server that the configuration names; nil where no rule requires an owner.
 function openfga.store(settings)
   return settings and {
     variables = { url = settings.url, store = settings.store, token = settings.token }, name = settings.name,
@@ -41,8 +42,8 @@ function openfga.store(settings)
 end
 
 
--- Whether there is a server. The settings are read by the first call: Kong has none while it
--- reads its configuration.
+-- Whether a server is configured. The first call reads the settings: Kong cannot resolve
+-- vault references while it loads its configuration.
 function openfga.ready(server)
   if not server then
     return false
@@ -72,7 +73,7 @@ local function send(server, method, path, body)
 end
 
 
--- The id of the store of that name; nil and the problem where there is not one.
+-- The id of the store of that name; nil and the problem where there is none or more than one.
 local function find(server)
   if server.id then
     return server.id
@@ -97,8 +98,8 @@ local function find(server)
 end
 
 
--- Asks about the store, again where a connection that was kept has ended, or where the store
--- is another one now. Returns what the server answers, or nil and the problem.
+-- Sends a request about the store, once more where a kept connection was closed or the store
+-- was replaced. Returns the decoded response, or nil and the problem.
 local function ask(server, path, body)
   local problem
   for _ = 1, 2 do
@@ -129,7 +130,7 @@ end
 
 
 local function report(_, url, problem)
-  -- A lower level is not printed: see KONG_LOG_LEVEL in docker-compose.yaml.
+  -- docker-compose.yaml sets KONG_LOG_LEVEL to crit: a lower level is not printed.
   kong.log.crit("OpenFGA at ", url, " cannot say who owns an object: ", problem)
 end
 
@@ -138,14 +139,15 @@ local function unjudged(server, problem)
   local now = ngx.now()
   if now - server.logged >= LOG_EVERY then
     server.logged = now
-    -- Not by the call itself: nginx would add its request line, with keys in the query.
+    -- A timer logs it: in the call's own context nginx adds the request line, whose query
+    -- may have a key.
     ngx.timer.at(0, report, server.url, problem)
   end
   return nil
 end
 
 
--- Whether a user of a tenant owns an object; nil where that cannot be said.
+-- Whether a user of a tenant owns an object; nil where the server did not answer.
 function openfga.owns(server, tenant, user, object)
   local call = queue.enter(server.line, ngx.now())
   if not call then

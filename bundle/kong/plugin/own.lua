@@ -108,8 +108,8 @@ function own.verify(settings, client, token)
   end
   return {
     issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = client.tenant, client = client,
-    groups = mine.groups, admin_of = mine.admin_of, session = mine.sid, provider = mine.provider, carries = mine.upstream,
-    sealed = mine.upstream_token, machine = claims.subject == client.id,
+    groups = mine.groups, admin_of = mine.admin_of, session = mine.sid, provider = mine.provider,
+    carries = mine.upstream, sealed = mine.upstream_token, machine = claims.subject == client.id,
   }
 end
 
@@ -120,7 +120,7 @@ end
 local function carried(token)
   local upstream = token.client.upstream[token.provider]
   if token.realm and upstream == nil then
-    return nil -- a user of the realm's own, whom no provider signed in
+    return nil -- a user of the realm itself, without a provider
   end
   if upstream == "service" then
     return nil

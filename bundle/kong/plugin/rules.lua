@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- What the routes of a version require of callers: scopes, groups, and owners of objects.
--- The rules are those that the hosted gateway enforces, and decide as there.
+-- What the routes of a version require of callers: scopes, groups, and ownership of objects.
+-- The rules are those of the hosted gateway, and decide in the same way.
 
 local objects = require "kong.plugins.postern-auth.objects"
 local openfga = require "kong.plugins.postern-auth.openfga"
@@ -25,7 +25,7 @@ local function decoded(text)
 end
 
 
--- Text decoded until no escape is left. The digits of an escape may be encoded themselves.
+-- Text decoded until no escape is left. The digits of an escape can be escapes too.
 local function decoded_wholly(text)
   local at = 1
   while true do
@@ -52,8 +52,7 @@ local function segments_of(path)
 end
 
 
--- The segments of a normalized path as they are, decoded once. A slash at the end does not
--- count.
+-- The segments of a normalized path, decoded once. A slash at the end is ignored.
 local function plain_segments(path)
   local out = {}
   for segment in path:gmatch("/([^/]*)") do
@@ -123,8 +122,8 @@ function rules.store(settings)
 end
 
 
--- The rule for a method at a node: that which names it, else that for GET if it is HEAD,
--- else that for all methods.
+-- The rule for a method at a node: the one that names it, else for HEAD the one for GET,
+-- else the one for all methods.
 local function of(node, method)
   return node.methods and (node.methods[method] or node.implied[method] or node.methods["*"]) or nil
 end
@@ -146,8 +145,8 @@ local function match(node, segments, at, method)
 end
 
 
--- Whether scopes, which are separated by blanks, satisfy one: by its name, by its family as
--- in orders:*, or by *.
+-- Whether scopes, separated by spaces, satisfy one: by its name, by its family as in
+-- orders:*, or by *.
 local function has_scope(scopes, one)
   for have in scopes:gmatch("%S+") do
     if have == one or have == "*" then
@@ -209,7 +208,9 @@ local function judge(store, method, caller, rule, segments)
     return "no_rule"
   end
   local needed = rule and rule.scopes or {}
-  if store.read_write and caller.key and #needed == 0 and not has_scope(caller.scopes, SAFE[method] and "read" or "write") then
+  if store.read_write and caller.key and #needed == 0
+    and not has_scope(caller.scopes, SAFE[method] and "read" or "write")
+  then
     return refusal
   end
   for _, scope in ipairs(needed) do

@@ -142,7 +142,7 @@ local tenant = {
   type = "record",
   fields = {
     { name = { type = "string", required = true } },
-    -- whom calls with a token of the tenant, and no key, count against
+    -- the key owner of calls with a token of the tenant and no key
     { fallback = fallback },
   },
 }
@@ -219,7 +219,8 @@ local rule = {
     { scopes = texts },
     { groups = texts },
     { role = { type = "string", required = false, one_of = { "member", "admin" } } },
-    -- the object that the caller owns; that it owns after a 2xx answer; that nobody owns then
+    -- the object that the caller has to own; that it owns after a 2xx answer; that has no
+    -- owner after one
     { owner = { type = "string", required = false } },
     { remember = { type = "string", required = false } },
     { forget = { type = "string", required = false } },
@@ -238,9 +239,9 @@ local version_rules = {
   },
 }
 
--- OpenFGA, which knows who owns what: the environment variables of Kong with its URL, the
--- name or id of its store, and a preshared key. All may be empty: without a URL nobody owns
--- anything, and without a store it is that of this name.
+-- OpenFGA, which stores the owners of objects: the environment variables of Kong with its
+-- URL, the name or id of its store, and a preshared key. All may be empty: without a URL no
+-- caller owns an object, and without a store it is the one of this name.
 local openfga = {
   type = "record",
   required = false,
@@ -302,7 +303,7 @@ return {
           { realm = realm },
           -- by id
           { introspection = { type = "map", keys = { type = "string" }, values = endpoint } },
-          -- whom calls without a key count against, where a route lets them in
+          -- the key owner of calls without a key, where a route accepts them
           { fallback = fallback },
         },
     } },
