@@ -25,7 +25,10 @@ module.exports = {
       fontFamily: {
         // Geist has the characters of Latin-1. system-ui comes last: on many a Linux it
         // is a face meant for terminals.
-        sans: ["Geist", "-apple-system", "BlinkMacSystemFont", "Segoe UI", "Roboto", "Noto Sans", "Cantarell", "Ubuntu", "Liberation Sans", "system-ui", "sans-serif"],
+        sans: [
+          "Geist", "-apple-system", "BlinkMacSystemFont", "Segoe UI", "Roboto", "Noto Sans", "Cantarell", "Ubuntu",
+          "Liberation Sans", "system-ui", "sans-serif",
+        ],
         mono: ["ui-monospace", "SF Mono", "Cascadia Mono", "Menlo", "Consolas", "Liberation Mono", "monospace"],
       },
       // The one type scale. Body text is base, h1 xl, h2 lg.

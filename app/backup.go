@@ -35,7 +35,8 @@ func Backup(
 	}
 	dir, err := os.MkdirTemp(scratch, ".postern-backup-")
 	if err != nil {
-		return m, fmt.Errorf("cannot write the copy of the database (%w): name a file in another directory with -o", err)
+		return m, fmt.Errorf("cannot write the copy of the database (%w): name a file in another directory with -o",
+			err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	copied := filepath.Join(dir, filepath.Base(c.SQLitePath()))

@@ -204,7 +204,8 @@ write_tuples() {
       sub(/,$/, "")
       if (!n) {
         piece = "piece." pieces
-        printf "{\"authorization_model_id\":\"%s\",\"writes\":{\"on_duplicate\":\"ignore\",\"tuple_keys\":[", model >piece
+        printf "{\"authorization_model_id\":\"%s\",", model >piece
+        printf "\"writes\":{\"on_duplicate\":\"ignore\",\"tuple_keys\":[" >piece
       }
       print (n ? "," : "") $0 >piece
       total++

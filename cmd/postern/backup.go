@@ -202,8 +202,8 @@ func (f restoreFlags) opener(t terminal, archive string) (backups.Opener, error)
 		return backups.Opener{}, err
 	}
 	if passphrase == "" {
-		return backups.Opener{}, usageError{"say how the backup is opened: give --identity FILE, or the passphrase in " +
-			"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file"}
+		return backups.Opener{}, usageError{"say how the backup is opened: give --identity FILE, or the passphrase " +
+			"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file"}
 	}
 	return backups.OpenWith(passphrase)
 }

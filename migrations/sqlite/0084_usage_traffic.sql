@@ -1,7 +1,7 @@
 -- +goose Up
--- What pages show is read from sums: of a project by the minute, the hour and the day, of its routes by the hour and the
--- day, and of everything else by the day. Older code neither writes nor reads these tables; rows of usage_hours that it
--- writes for a day that has ended are folded into them.
+-- What pages show is read from sums: of a project by the minute, the hour and the day, of its routes by the hour and
+-- the day, and of everything else by the day. Older code neither writes nor reads these tables; rows of usage_hours
+-- that it writes for a day that has ended are folded into them.
 CREATE TABLE usage_traffic (
     project_id     TEXT NOT NULL,
     level          TEXT NOT NULL, -- project, or route

@@ -182,7 +182,8 @@ func TestWhoOpensAnArchive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := backups.Read(t.Context(), bytes.NewReader(test.archive), test.opener, io.Discard)
-			if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
+			if test.says == "" && err != nil ||
+				test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
 				t.Errorf("got %v, want an error with %q", err, test.says)
 			}
 		})

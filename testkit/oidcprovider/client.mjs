@@ -9,7 +9,9 @@ globalThis.crypto ??= webcrypto; // Debian 12 has Node.js 18, which lacks it
 const client = await import('openid-client');
 
 const [issuer, id, redirect] = process.argv.slice(2);
-const config = await client.discovery(new URL(issuer), id, undefined, client.None(), { execute: [client.allowInsecureRequests] });
+const config = await client.discovery(new URL(issuer), id, undefined, client.None(), {
+  execute: [client.allowInsecureRequests],
+});
 const verifier = client.randomPKCECodeVerifier();
 const state = client.randomState();
 const nonce = client.randomNonce();
@@ -26,6 +28,8 @@ const claims = tokens.claims();
 const info = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
 const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token);
 await client.tokenRevocation(config, refreshed.refresh_token);
-const after = await client.fetchUserInfo(config, refreshed.access_token, claims.sub).catch((refused) => refused.cause?.[0]?.parameters?.error);
+const after = await client
+  .fetchUserInfo(config, refreshed.access_token, claims.sub)
+  .catch((refused) => refused.cause?.[0]?.parameters?.error);
 console.log(JSON.stringify({ sub: claims.sub, email: info.email, again: refreshed.claims().sub, after }));
 process.exit(0);

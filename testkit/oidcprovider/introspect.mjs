@@ -8,7 +8,9 @@ globalThis.crypto ??= webcrypto; // Debian 12 has Node.js 18, which lacks it
 const client = await import('openid-client');
 
 const [issuer, id, secret] = process.argv.slice(2);
-const config = await client.discovery(new URL(issuer), id, secret, client.ClientSecretBasic(secret), { execute: [client.allowInsecureRequests] });
+const config = await client.discovery(new URL(issuer), id, secret, client.ClientSecretBasic(secret), {
+  execute: [client.allowInsecureRequests],
+});
 for await (const line of createInterface({ input: process.stdin })) {
   const [token, revoke] = line.split(' ').reverse();
   if (revoke) await client.tokenRevocation(config, token);

@@ -6,7 +6,11 @@ globalThis.crypto ??= webcrypto; // Debian 12 has Node.js 18, which lacks it
 const client = await import('openid-client');
 
 const [issuer, id, secret, scope, resource] = process.argv.slice(2);
-const config = await client.discovery(new URL(issuer), id, secret, client.ClientSecretBasic(secret), { execute: [client.allowInsecureRequests] });
-const answer = await client.clientCredentialsGrant(config, { scope, resource }).catch((refused) => ({ error: refused.error }));
+const config = await client.discovery(new URL(issuer), id, secret, client.ClientSecretBasic(secret), {
+  execute: [client.allowInsecureRequests],
+});
+const answer = await client
+  .clientCredentialsGrant(config, { scope, resource })
+  .catch((refused) => ({ error: refused.error }));
 console.log(JSON.stringify(answer));
 process.exit(0);

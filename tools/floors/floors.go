@@ -167,3 +167,12 @@ var vague = []string{
 
 // maxLines is the first number of lines that is too many for one source file.
 const maxLines = 400
+
+// maxColumns is how wide a line may be, with a tab as tabColumns of them. These
+// may be wider: a line with a struct tag in Go, a single attribute and the path of an
+// icon in a page, the row of a table, a lone address and what stands between fences
+// in a document.
+const (
+	maxColumns = 120
+	tabColumns = 4
+)

@@ -13,9 +13,11 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Tree is what the rules are about.
@@ -31,6 +33,7 @@ type Tree struct {
 type File struct {
 	Path      string // from the root of the module, with slashes
 	Lines     int
+	Wide      []int // lines that are wider than maxColumns
 	Generated bool
 
 	// The rest is of Go files only.
@@ -49,7 +52,7 @@ type Import struct {
 }
 
 // written are the languages whose files are measured.
-var written = []string{".go", ".templ", ".lua", ".js", ".mjs"}
+var written = []string{".go", ".templ", ".lua", ".js", ".mjs", ".sh", ".md"}
 
 // Load reads the module in dir. Its error is that of a file that cannot be read
 // or parsed, or of the go command.
@@ -89,7 +92,7 @@ func Load(dir, module string) (Tree, error) {
 }
 
 func read(name string, content []byte) (File, error) {
-	file := File{Path: name, Lines: bytes.Count(content, []byte("\n"))}
+	file := File{Path: name, Lines: bytes.Count(content, []byte("\n")), Wide: wideLines(name, content)}
 	if path.Ext(name) != ".go" {
 		return file, nil
 	}
@@ -116,6 +119,10 @@ func read(name string, content []byte) (File, error) {
 	}
 	ast.Inspect(parsed, func(node ast.Node) bool {
 		switch node := node.(type) {
+		case *ast.Field:
+			if node.Tag != nil {
+				file.Wide = slices.DeleteFunc(file.Wide, func(wide int) bool { return wide == line(node.Tag.Pos()) })
+			}
 		case *ast.FuncDecl:
 			if node.Recv == nil && node.Name.Name == "init" {
 				file.Inits = append(file.Inits, line(node.Pos()))
@@ -128,6 +135,28 @@ func read(name string, content []byte) (File, error) {
 		return true
 	})
 	return file, nil
+}
+
+// unbroken matches lines that nothing can break: of a page one attribute of constant
+// text, or the path of an icon; of a document the row of a table, or one address.
+var unbroken = regexp.MustCompile(`^(\s*[\w-]+="[^"]*"|\s*<path [^>]*></path>|\|.*|\s*\S+)\n?$`)
+
+// wideLines returns the numbers of the lines that are wider than maxColumns.
+func wideLines(name string, content []byte) []int {
+	var wide []int
+	number, fenced := 0, false
+	for line := range bytes.Lines(content) {
+		number++
+		if bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("```")) {
+			fenced = !fenced && path.Ext(name) == ".md" // a command, or what one prints
+		}
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		columns := utf8.RuneCount(line) + bytes.Count(line, []byte("\t"))*(tabColumns-1)
+		if columns > maxColumns && !fenced && !unbroken.Match(line) {
+			wide = append(wide, number)
+		}
+	}
+	return wide
 }
 
 // skips reports whether a call is one of testing.TB's skipping methods, going by

@@ -95,8 +95,9 @@ func cors(m CORS) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = ui.Switch("cors-credentials", "credentials", "Cookies", "Pages may send cookies and read the response. "+
-				"API keys and tokens in headers do not need this.", m.Credentials).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Switch("cors-credentials", "credentials", "Cookies",
+				"Pages may send cookies and read the response. API keys and tokens in headers do not need this.",
+				m.Credentials).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -243,7 +244,7 @@ func corsFromApps(origins []string) templ.Component {
 				var templ_7745c5c3_Var5 string
 				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(origin)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/cors.templ`, Line: 95, Col: 36}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/cors.templ`, Line: 96, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {

@@ -302,10 +302,10 @@ func transformsForm(m *TransformsForm) templ.Component {
 			Value:       m.Lines,
 			Mono:        true,
 			Placeholder: "request add X-Source: shop",
-			Hint: "One a line: request or response for a header, query, request-body or response-body for a member of a " +
-				"JSON object or form, then the operation, then the name. replace, add and append take a value behind a colon, " +
-				"rename the new name: response rename X-Powered-By: X-Upstream. Values are literal strings; in responses a " +
-				"type may stand before the name: response-body add number version: 2.",
+			Hint: "One a line: request or response for a header, query, request-body or response-body for a member " +
+				"of a JSON object or form, then the operation, then the name. replace, add and append take a value " +
+				"behind a colon, rename the new name: response rename X-Powered-By: X-Upstream. Values are literal " +
+				"strings; in responses a type may stand before the name: response-body add number version: 2.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -51,8 +51,8 @@ func LimitFields(l Limits) templ.Component {
 		}
 		for _, w := range l.Windows {
 			templ_7745c5c3_Err = TextField(Field{
-				ID: l.ID + "-" + w.Window, Name: l.Name + "_" + w.Window, Label: w.Label, Numeric: true, Value: w.Value,
-				Conditional: true, Autocomplete: "off", Placeholder: "no limit",
+				ID: l.ID + "-" + w.Window, Name: l.Name + "_" + w.Window, Label: w.Label, Numeric: true,
+				Value: w.Value, Conditional: true, Autocomplete: "off", Placeholder: "no limit",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -133,7 +133,9 @@ case $key in
   *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only, and no blank or end of line' ;;
 esac
 case $token in
-  *[!A-Za-z0-9._~+/=-]*) wrong_usage 'a token has letters, digits, and . _ ~ + / = - only, and no blank or end of line' ;;
+  *[!A-Za-z0-9._~+/=-]*)
+    wrong_usage 'a token has letters, digits, and . _ ~ + / = - only, and no blank or end of line'
+    ;;
   ?*) [ -n "$tokened" ] || wrong_usage 'no route of this export takes tokens' ;;
 esac
 if [ "$with_login" = yes ] && [ -z "$realm" ]; then
@@ -265,7 +267,8 @@ check_runtime() {
 # lines; nothing otherwise.
 refusal() {
   compose logs --no-color kong 2>/dev/null |
-    grep -A 5 -E 'init_by_lua error|error parsing declarative|failed (parsing|loading) declarative|\[emerg\]|\[alert\]|Error: ' |
+    grep -A 5 -E -e 'init_by_lua error|error parsing declarative|failed (parsing|loading) declarative' \
+      -e '\[emerg\]|\[alert\]|Error: ' |
     head -n 6
 }
 
