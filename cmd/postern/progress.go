@@ -7,7 +7,7 @@ import (
 	"postern/client"
 )
 
-// progress shows the progress of an export on one line of a terminal, and nothing if
+// progress shows the progress of a command on one line of a terminal, and nothing if
 // the output is not a terminal.
 type progress struct {
 	w       io.Writer
@@ -31,8 +31,15 @@ func (p *progress) show(e client.Export) {
 	if e.Progress.RowsTotal > 0 {
 		text += fmt.Sprintf(", %d of %d rows", e.Progress.RowsDone, e.Progress.RowsTotal)
 	}
-	fmt.Fprint(p.w, startOver+text)
-	p.shown = true
+	p.say(text)
+}
+
+// say shows a text in the place of the one before.
+func (p *progress) say(text string) {
+	if p.watched {
+		fmt.Fprint(p.w, startOver+text)
+		p.shown = true
+	}
 }
 
 func (p *progress) end() {

@@ -81,6 +81,7 @@ func newRoot(t terminal) *cobra.Command {
 		newMigrate(t),
 		newBackup(t),
 		newRestore(t),
+		newCopy(t),
 		newDemo(t),
 		newEcho(t),
 		newCreate(t),

@@ -67,24 +67,30 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, team string, k
 
 // VerifyAll verifies all chains of a database. It checks no permission: callers of
 // it can open the database.
-func VerifyAll(ctx context.Context, db *models.DB) ([]Verdict, error) {
-	var verdicts []Verdict
-	err := db.Consistent(ctx, func(tx *models.Tx) error {
-		teams, err := allChains(tx)
-		if err != nil {
-			return err
-		}
-		for _, team := range teams {
-			verdict, err := verify(tx, team, Head{})
-			if err != nil {
-				return err
-			}
-			verdicts = append(verdicts, verdict)
-		}
-		return nil
+func VerifyAll(ctx context.Context, db *models.DB) (verdicts []Verdict, err error) {
+	err = db.Consistent(ctx, func(tx *models.Tx) (err error) {
+		verdicts, err = VerifyChains(tx)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("audit: verify all chains: %w", err)
+	}
+	return verdicts, nil
+}
+
+// VerifyChains is VerifyAll in a transaction.
+func VerifyChains(tx *models.Tx) ([]Verdict, error) {
+	teams, err := allChains(tx)
+	if err != nil {
+		return nil, err
+	}
+	var verdicts []Verdict
+	for _, team := range teams {
+		verdict, err := verify(tx, team, Head{})
+		if err != nil {
+			return nil, err
+		}
+		verdicts = append(verdicts, verdict)
 	}
 	return verdicts, nil
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/app"
+	"postern/platform/config"
+)
+
+// newCopy opens both databases itself.
+func newCopy(t terminal) *cobra.Command {
+	var to string
+	command := &cobra.Command{
+		Use:   "copy --to postgres://…",
+		Short: "Copy the SQLite database to an empty PostgreSQL database",
+		Long: `Copy everything in the SQLite database to an empty PostgreSQL database. The server
+must be stopped. The source is not changed.
+
+The copy is one transaction. Before it is committed, every row is read back and
+compared, every project is exported from both databases and the zips are compared,
+and the audit logs must lead to the same heads. After an error the target is empty.`,
+		Example: `  postern copy --data-dir /var/lib/postern --to postgres://postern@db.internal/postern
+  POSTERN_COPY_TO=postgres://… postern copy`,
+		Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			to = cmp.Or(to, t.variable("POSTERN_COPY_TO"))
+			if !strings.HasPrefix(to, "postgres://") && !strings.HasPrefix(to, "postgresql://") {
+				return usageError{"name the PostgreSQL database with --to postgres://… or POSTERN_COPY_TO"}
+			}
+			dataDir := cmp.Or(c.Flag("data-dir").Value.String(), t.variable("POSTERN_DATA_DIR"))
+			from, err := databaseSettings(t, dataDir, "")
+			if err != nil {
+				return err
+			}
+			target, err := databaseSettings(t, dataDir, to)
+			if err != nil {
+				return err
+			}
+			return copyDatabase(c.Context(), t, from, target)
+		},
+	}
+	command.Flags().StringVar(&to, "to", "", "postgres:// address of an empty database (POSTERN_COPY_TO, which keeps "+
+		"the password out of the list of processes)")
+	command.Flags().String("data-dir", "", "directory of the SQLite database (POSTERN_DATA_DIR) (default ./data)")
+	return command
+}
+
+func copyDatabase(ctx context.Context, t terminal, from, to config.Config) error {
+	steps := newProgress(t.err)
+	done, err := app.Copy(ctx, from, to, steps.say)
+	steps.end()
+	if err != nil {
+		return err
+	}
+	count := func(n int64, one string) counted { return counted{n: n, one: one} }
+	_, err = fmt.Fprintf(t.out, "Copied %s of %s and %s.\nEqual in both: every row, %s, and the heads of %s.\n\n"+
+		"Start the server with POSTERN_DATABASE_URL set to the target and with the same key of secrets: the file\n"+
+		"%s, or its content in POSTERN_SECRETS_KEY for replicas. Keep %s until you have seen it work.\n",
+		count(done.Rows, "row"), count(done.Tables, "table"), count(done.Jobs, "unfinished job"),
+		count(int64(done.Exports), "export"), count(int64(done.AuditLogs), "audit log"),
+		printable(from.SecretsKeyFile()), printable(from.SQLitePath()))
+	return err
+}

@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"postern/testkit"
+)
+
+// TestCopyToPostgreSQL follows docs/database.md. A server that was killed in the middle of an
+// export is moved: its keys work, and the export is finished by the server on PostgreSQL.
+func TestCopyToPostgreSQL(t *testing.T) {
+	t.Parallel()
+	data, database := t.TempDir(), testkit.Postgres(t)
+	operator := newDesk(t)
+	to := "POSTERN_COPY_TO=" + database
+	operator.refused(t, "postern copy", "name the server's data directory", dataDir(data), to)
+	server := serve(t, data, "")
+	proxy := newProxy(t, server.URL)
+	api := connect(t, server.URL, proxy.WorkspaceKey)
+	keys := createKeys(t, api, proxy.Project.ID, 3)
+	if _, err := api.FreezeKey(t.Context(), keys[2].ID); err != nil {
+		t.Fatal(err)
+	}
+	addKeys(t, "", filepath.Join(data, "postern.db"), proxy.Project.ID)
+	operator.refused(t, "postern copy", "another postern serve uses", dataDir(data), to)
+	queued := killDuringExport(t, server, proxy, filepath.Join(data, "exports"), func() *process {
+		return serve(t, data, "")
+	})
+	before := digest(t, filepath.Join(data, "postern.db"))
+
+	out := operator.runs(t, "database.md", "copy", dataDir(data), "POSTERN_DATABASE_URL="+database)
+	if !strings.Contains(out, " unfinished job") || !strings.Contains(out, "every row, 1 export, and the heads of") {
+		t.Errorf("postern copy says %q", out)
+	}
+	if digest(t, filepath.Join(data, "postern.db")) != before {
+		t.Error("the source was changed")
+	}
+	operator.refused(t, "postern copy", "the target database is not empty", dataDir(data), to)
+
+	server = serve(t, data, database)
+	address := callAddress(server, proxy)
+	waitForStatus(t, address, keys[0].Key, http.StatusOK, startWithin)
+	waitForStatus(t, address, keys[1].Key, http.StatusOK, startWithin)
+	waitForStatus(t, address, keys[2].Key, http.StatusForbidden, startWithin)
+	waitForExport(t, connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
+	server.end(t, syscall.SIGTERM)
+}
+
+// digest is the content of a SQLite database without its log, which opening it may empty.
+func digest(t *testing.T, path string) string {
+	t.Helper()
+	out, err := newDesk(t).shell(`postern backup --data-dir "$(dirname "$FILE")" --recipient "$RECIPIENT" -o x.age &&
+		postern restore x.age --identity backup.key --data-dir restored >/dev/null && sha256sum restored/postern.db`,
+		"FILE="+path)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return lines[len(lines)-1]
+}
