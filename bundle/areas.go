@@ -76,6 +76,7 @@ var topics = map[snapshot.Feature]topic{
 	snapshot.FeatureTokenIssuer:   {AreaAccess, "Token issuers"},
 	snapshot.FeatureIntrospection: {AreaAccess, "Token introspection"},
 	snapshot.FeatureCORS:          {AreaAccess, "Cross-origin calls (CORS)"},
+	snapshot.FeatureTenantCORS:    {AreaAccess, "Cross-origin calls of tenants"},
 	snapshot.FeatureAPIScope:      {AreaAccess, "API scopes"},
 	snapshot.FeatureLimits:        {AreaAccess, "Rate limits"},
 	snapshot.FeatureIPRules:       {AreaAccess, "Address rules"},

@@ -2,8 +2,8 @@ package bundle
 
 import "postern/core/snapshot"
 
-// corsDoc is the member cors of project-config.json. A project that leaves CORS to its
-// upstreams has none.
+// corsDoc is the member cors of project-config.json and of its tenants. A project that leaves CORS
+// to its upstreams has none, nor has a tenant that leaves it to its projects.
 type corsDoc struct {
 	Origins        []string `json:"origins"`
 	AppOrigins     bool     `json:"app_origins"`

@@ -43,6 +43,7 @@ var fields = map[string]shown{
 	"APIScope.Description": {snapshot.FeatureAPIScope, `"description": "ap description"`},
 
 	"Project.CORS":        {snapshot.FeatureCORS, `"cors"`},
+	"Tenant.CORS":         {snapshot.FeatureTenantCORS, "https://tc.example"},
 	"CORS.Origins":        {snapshot.FeatureCORS, "https://co.example"},
 	"CORS.AppOrigins":     {snapshot.FeatureCORS, `"app_origins": true`},
 	"CORS.FromApps":       {snapshot.FeatureCORS, "https://fa.example"},

@@ -109,6 +109,8 @@ var dataTable = Table{
 		Remedy: "Declare it at the OpenID Connect provider that you move your applications to."}},
 	snapshot.FeatureCORS: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "Which pages of other origins may call stands in project-config.json."}},
+	snapshot.FeatureTenantCORS: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "Which pages of other origins may call with the tenant's credentials stands in project-config.json."}},
 	snapshot.FeatureKeyType: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The key type and its scopes stand in project-config.json."}},
 	snapshot.FeatureTenant: {{Reason: "document", Status: Exact, How: inConfig,

@@ -93,6 +93,7 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			Name:          "te-name",
 			DisplayName:   "Te Display",
 			FallbackOwner: "te-fallback",
+			CORS:          &snapshot.CORS{Origins: []string{"https://tc.example"}, Methods: []string{"PATCH"}},
 			Detached:      true,
 			Directory:     fullDirectory(),
 		}},

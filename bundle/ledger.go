@@ -209,7 +209,7 @@ func (b *Build) fixedSubjects() []Subject {
 	return fixed
 }
 
-// tenantSubjects lists the tenants and their fallback owners.
+// tenantSubjects lists the tenants, their fallback owners and their CORS.
 func (b *Build) tenantSubjects() []Subject {
 	var out []Subject
 	for i := range b.Project.Tenants {
@@ -225,6 +225,10 @@ func (b *Build) tenantSubjects() []Subject {
 		if t.FallbackOwner != "" {
 			out = append(out, Subject{Feature: snapshot.FeatureOwnerFallback, ID: t.ID, Name: t.Name,
 				Source: At(configFile, "%s/fallback_owner", here), Tenant: t})
+		}
+		if t.CORS != nil {
+			out = append(out, Subject{Feature: snapshot.FeatureTenantCORS, ID: t.ID, Name: t.Name,
+				Source: At(configFile, "%s/cors", here), Tenant: t})
 		}
 	}
 	return out

@@ -69,11 +69,12 @@ type keyTypeDoc struct {
 }
 
 type tenantDoc struct {
-	ID            string  `json:"id"`
-	Name          string  `json:"name"`
-	DisplayName   string  `json:"display_name,omitempty"`
-	FallbackOwner *string `json:"fallback_owner"`
-	Detached      bool    `json:"detached"`
+	ID            string   `json:"id"`
+	Name          string   `json:"name"`
+	DisplayName   string   `json:"display_name,omitempty"`
+	FallbackOwner *string  `json:"fallback_owner"`
+	Detached      bool     `json:"detached"`
+	CORS          *corsDoc `json:"cors,omitempty"`
 }
 
 type versionDoc struct {
@@ -179,6 +180,7 @@ func (b *Build) projectDoc() projectDoc {
 			DisplayName:   t.DisplayName,
 			FallbackOwner: optional(t.FallbackOwner),
 			Detached:      t.Detached,
+			CORS:          corsDocOf(t.CORS),
 		})
 	}
 	for _, w := range p.Webhooks {

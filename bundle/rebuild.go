@@ -215,6 +215,7 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 			DisplayName:   t.DisplayName,
 			FallbackOwner: valueOf(t.FallbackOwner),
 			Detached:      t.Detached,
+			CORS:          t.CORS.cors(),
 		})
 	}
 	for _, w := range d.Webhooks {

@@ -119,6 +119,9 @@ func expectedItems(config projectDoc, edition int) []string {
 		if t.FallbackOwner != nil {
 			add(snapshot.FeatureOwnerFallback, t.ID)
 		}
+		if t.CORS != nil {
+			add(snapshot.FeatureTenantCORS, t.ID)
+		}
 	}
 	for _, v := range config.Versions {
 		add(snapshot.FeatureVersion, v.ID)

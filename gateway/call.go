@@ -37,9 +37,10 @@ type call struct {
 	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
 	slot       *share        // of cache, while the call is under way; nil before
 	reserved   reservation
-	retryAfter int64  // seconds for Retry-After when the tally does not set it; 0: no Retry-After
-	browsing   bool   // the caps apply, and a browser would show the response
-	origin     string // of the page that calls; "": none, or its project has no CORS
+	retryAfter int64        // seconds for Retry-After when the tally does not set it; 0: no Retry-After
+	browsing   bool         // the caps apply, and a browser would show the response
+	origin     string       // of the page that calls; "": none, or its project has no CORS
+	cors       *policy.CORS // that answers the page; nil: left to the upstream
 
 	// The credentials that the call was admitted by, for standing.
 	presentedKey   bool
@@ -111,6 +112,7 @@ func (c *call) decide(r *request) verdict {
 	} else {
 		decision = c.authenticate(r)
 	}
+	c.identifyCORS(&decision)
 	c.route.table = nil // a tunnel may last for days, and must not keep a replaced table in memory
 	if !decision.Allow {
 		return denied(decision.Denial)

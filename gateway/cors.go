@@ -12,17 +12,26 @@ const (
 	askedHeadersHeader = "Access-Control-Request-Headers"
 )
 
-// isPreflight reports whether a call is a preflight, and keeps the origin for corsLines.
+// isPreflight reports whether a call is a preflight. For corsLines it keeps the origin, and what
+// answers its pages as long as the caller is not known.
 func (c *call) isPreflight(r *request) bool {
 	c.origin = r.origin.first
+	c.cors = c.route.project.cors.Unknown(c.origin)
 	return policy.IsPreflight(c.method, r.origin.n > 0, r.askedMethod.n > 0)
 }
 
 // corsLines sets the header that lets pages of other origins read the response, also one that
 // refuses the call.
 func (c *call) corsLines(set func(name, value string)) {
-	if c.route.project.cors != nil {
-		c.route.project.cors.Lines(c.origin, set)
+	if c.cors != nil {
+		c.cors.Lines(c.origin, set)
+	}
+}
+
+// identifyCORS chooses what answers a call whose caller is known.
+func (c *call) identifyCORS(d *policy.Decision) {
+	if d.Allow || d.Identity.TenantID != "" {
+		c.cors = c.route.project.cors.Of(d.Identity.TenantID)
 	}
 }
 
@@ -30,7 +39,7 @@ func (c *call) corsLines(set func(name, value string)) {
 // upstream.
 func (c *engineCall) answerPreflight(r *request) {
 	var fields []engine.Field
-	c.route.project.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, func(name, value string) {
+	c.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, func(name, value string) {
 		fields = append(fields, engine.Field{Name: name, Value: value})
 	})
 	c.status = http.StatusOK
@@ -40,7 +49,7 @@ func (c *engineCall) answerPreflight(r *request) {
 func (c *httpCall) answerPreflight(r *request) {
 	h := c.w.Header()
 	set := func(name, value string) { h[name] = []string{value} }
-	c.route.project.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, set)
+	c.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, set)
 	c.changesOwnAnswers().responseHeader(h)
 	h["Content-Length"] = []string{"0"}
 	c.status = http.StatusOK

@@ -31,7 +31,7 @@ func (c *call) withinLimits() (policy.Denial, bool) {
 // edits reports whether fields are removed from or added to this call's response in addition to
 // those of every call: see withheld and ownLines.
 func (c *call) edits() bool {
-	return c.tally != nil || c.route.project.term != nil || c.route.project.cors != nil
+	return c.tally != nil || c.route.project.term != nil || c.cors != nil
 }
 
 // withheld reports whether a field of the upstream's response is removed: the gateway sets it
@@ -40,7 +40,7 @@ func (c *call) withheld(name string) bool {
 	if c.tally != nil && policy.IsLimitHeader(name) {
 		return true
 	}
-	if c.route.project.cors != nil && c.route.project.cors.Replaces(name) {
+	if c.cors != nil && c.cors.Replaces(name) {
 		return true
 	}
 	return c.route.project.term != nil && c.withheldUnclaimed(name)
@@ -122,15 +122,12 @@ func (c *httpCall) setOwnLines(h http.Header, status int) {
 
 // withOwnLines returns the fields of a denial with the CORS and limit headers of the call.
 func (c *engineCall) withOwnLines(fields []engine.Field) []engine.Field {
-	cors := c.route.project != nil && c.route.project.cors != nil
-	if c.tally == nil && c.retryAfter == 0 && !cors {
+	if c.tally == nil && c.retryAfter == 0 && c.cors == nil {
 		return fields
 	}
 	fields = fields[:len(fields):len(fields)]
 	set := func(name, value string) { fields = append(fields, engine.Field{Name: name, Value: value}) }
-	if cors {
-		c.corsLines(set)
-	}
+	c.corsLines(set)
 	c.limitLines(set)
 	return fields
 }

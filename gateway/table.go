@@ -58,8 +58,8 @@ type project struct {
 	allowance *allowance // nil: not capped
 	takenDown bool
 	deleted   bool
-	signer    *signer      // nil: its calls are not signed
-	cors      *policy.CORS // nil: left to the upstream
+	signer    *signer             // nil: its calls are not signed
+	cors      *policy.ProjectCORS // nil: left to the upstream
 }
 
 type version struct {
@@ -269,7 +269,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		term:      newTerm(s.ExpiresAt),
 		takenDown: s.TakenDown,
 		deleted:   s.Deleted,
-		cors:      policy.NewCORS(s.CORS),
+		cors:      policy.NewProjectCORS(s),
 	}
 	if p.pool = last.pools[s.ID]; p.pool == nil {
 		p.pool = connect.pool()

@@ -120,6 +120,9 @@ var loginGuards = map[string]guard{
 		action: access.ProjectUpdate, body: `{"origins":["https://app.example"]}`,
 	},
 	"DELETE /api/v1/projects/:project/cors": {action: access.ProjectUpdate, needs: "cors", owner: 204},
+	"GET /api/v1/tenants/:tenant/cors":      {action: access.TenantRead},
+	"PUT /api/v1/tenants/:tenant/cors":      {action: access.TenantUpdate, body: `{"origins":["https://app.example"]}`},
+	"DELETE /api/v1/tenants/:tenant/cors":   {action: access.TenantUpdate, needs: "tenant cors", owner: 204},
 
 	"GET /api/v1/projects/:project/api-scopes": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/api-scopes": {

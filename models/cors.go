@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// CORS is a column: which pages of other origins may call a project. A project without any
-// leaves that to its upstreams.
+// CORS is a column: which pages of other origins may call a project, or call with credentials of
+// a tenant. A project without any leaves that to its upstreams, and a tenant to its projects.
 type CORS struct {
 	Origins        []string `json:"origins,omitempty"`
 	AppOrigins     bool     `json:"app_origins,omitempty"`
@@ -17,7 +17,7 @@ type CORS struct {
 	MaxAge         *int     `json:"max_age,omitempty"` // seconds
 }
 
-// IsSet reports whether the project has one: each that is saved allows origins.
+// IsSet reports whether there is one: each that is saved allows origins.
 func (c CORS) IsSet() bool { return len(c.Origins) > 0 || c.AppOrigins }
 
 // Value implements driver.Valuer.
@@ -34,5 +34,15 @@ func (t *Tx) UpdateProjectCORS(p Project, seen time.Time) (bool, error) {
 		Where("id = ? AND updated_at = ?", p.ID, seen).
 		Select("CORS", "UpdatedAt").
 		UpdateColumns(&p)
+	return res.RowsAffected == 1, res.Error
+}
+
+// UpdateTenantCORS is UpdateProjectCORS for a tenant.
+func (t *Tx) UpdateTenantCORS(one Tenant, seen time.Time) (bool, error) {
+	res := t.db.
+		Model(&Tenant{}).
+		Where("id = ? AND updated_at = ?", one.ID, seen).
+		Select("CORS", "UpdatedAt").
+		UpdateColumns(&one)
 	return res.RowsAffected == 1, res.Error
 }

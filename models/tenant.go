@@ -15,6 +15,7 @@ type Tenant struct {
 	Name          string
 	DisplayName   string // "" shows the name
 	FallbackOwner string // "" is the project's
+	CORS          CORS   // not set: the project's
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }

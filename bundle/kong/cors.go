@@ -17,33 +17,51 @@ type corsConfig struct {
 }
 
 // corsOf returns the plugins of each service. There is none where no origin is allowed: the
-// plugin takes an empty list for every origin.
+// plugin takes an empty list for every origin. It cannot tell tenants apart: their settings and the
+// project's stand in it together.
 func corsOf(p *snapshot.Project) []pluginDoc {
-	if !allowsOrigins(p) {
+	all := p.CORSUnion()
+	if all == nil {
 		return nil
 	}
 	return []pluginDoc{{Name: "cors", Config: corsConfig{
-		Origins:        p.CORS.Allowed(),
-		Methods:        p.CORS.Methods,
-		Headers:        p.CORS.AllowHeaders,
-		ExposedHeaders: p.CORS.ExposedHeaders,
-		Credentials:    p.CORS.Credentials,
-		MaxAge:         p.CORS.MaxAge,
+		Origins:        all.Allowed(),
+		Methods:        all.Methods,
+		Headers:        all.AllowHeaders,
+		ExposedHeaders: all.ExposedHeaders,
+		Credentials:    all.Credentials,
+		MaxAge:         all.MaxAge,
 	}}}
 }
 
-func allowsOrigins(p *snapshot.Project) bool { return p.CORS != nil && len(p.CORS.Allowed()) > 0 }
+const corsTarget = "/services/0/plugins/0/config"
 
 func judgeCORS(p *snapshot.Project) bundle.Verdict {
-	if !allowsOrigins(p) {
+	if len(p.CORS.Allowed()) == 0 {
 		return bundle.Verdict{Reason: "unused"}
 	}
-	v := bundle.Verdict{Target: bundle.At(gatewayFile, "/services/0/plugins/0/config")}
+	v := bundle.Verdict{Target: bundle.At(gatewayFile, corsTarget)}
 	switch {
+	case p.HasCORSOverrides():
+		v.Reason = "tenants"
 	case p.CORS.AppOrigins:
 		v.Reason = "app_origins"
 	case len(p.CORS.Origins) > 1:
 		v.Reason = "several"
+	}
+	return v
+}
+
+func judgeTenantCORS(p *snapshot.Project, t *snapshot.Tenant) bundle.Verdict {
+	switch {
+	case t.Detached:
+		return bundle.Verdict{Reason: "detached"}
+	case !t.CORSOverride():
+		return bundle.Verdict{Reason: "unused"}
+	}
+	v := bundle.Verdict{Target: bundle.At(gatewayFile, corsTarget), Reason: "union"}
+	if p.CORSUnion().AllowsAny() {
+		v.Reason = "any_origin"
 	}
 	return v
 }
@@ -77,11 +95,57 @@ func corsFates() []bundle.Fate {
 			Remedy: "Add the origins of new pages to the plugin cors in gateway/gateway.yaml.",
 		},
 		{
+			Reason: "tenants",
+			Status: bundle.Approximate,
+			How:    "plugin cors of each service, with the settings of tenants too",
+			Note: "The plugin answers every page by the settings of the project and its tenants together, with the " +
+				"origins that app clients have now. At worst a page that only a tenant allows reads responses to the " +
+				"callers of another, with cookies if any of them allows these; it still needs their credentials.",
+			Remedy: "Serve a tenant whose pages must be kept apart by a project of its own, and export that.",
+		},
+		{
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "upstreams answer for themselves",
 			Note: "No app client has a redirect URI with an origin, so that upstreams answer for themselves, as " +
 				"before.",
+		},
+	}
+}
+
+func tenantCORSFates() []bundle.Fate {
+	const together = "plugin cors of each service, together with the project's settings and those of other tenants"
+	return []bundle.Fate{
+		{
+			Reason: "union",
+			Status: bundle.Approximate,
+			How:    together,
+			Note: "The pages that the tenant allows may call. The plugin does not know the caller's tenant: at worst a " +
+				"page that only the project or another tenant allows reads responses to this tenant's callers, with " +
+				"cookies if any of them allows these; it still needs their credentials. The origins of redirect URIs " +
+				"stand in the list as they are now. " + emptyOrigin,
+			Remedy: "Remove origins from the plugin cors in gateway/gateway.yaml that none of your tenants needs.",
+		},
+		{
+			Reason: "any_origin",
+			Status: bundle.Approximate,
+			How:    together,
+			Note: "The project or one of its tenants allows every origin, and the plugin does not know the caller's " +
+				"tenant: at worst any page reads responses to this tenant's callers, if it has their credentials, and no " +
+				"page can send cookies.",
+			Remedy: "Name origins in place of * in the plugin cors in gateway/gateway.yaml.",
+		},
+		{
+			Reason: "unused",
+			Status: bundle.Exact,
+			How:    "the project's settings",
+			Note:   "No app client of the tenant has a redirect URI with an origin, so that the project's settings apply.",
+		},
+		{
+			Reason: "detached",
+			Status: bundle.Exact,
+			How:    "not in the gateway",
+			Note:   "The project does not serve the tenant, whose calls are answered 403.",
 		},
 	}
 }

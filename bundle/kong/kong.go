@@ -181,6 +181,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return bundle.Verdict{Reason: b.OwnershipReason()}
 	case snapshot.FeatureCORS:
 		return judgeCORS(b.Project)
+	case snapshot.FeatureTenantCORS:
+		return judgeTenantCORS(b.Project, s.Tenant)
 	case snapshot.FeatureValidation:
 		return judgeValidation(s)
 	case snapshot.FeatureKeyType:

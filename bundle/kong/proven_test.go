@@ -53,6 +53,8 @@ var unproven = map[string]string{
 	"kong.transform.response_plugin":                   "a header that probes do not compare",
 	"kong.cors.plugin":                                 "a preflight, whose answer differs in its header alone",
 	"kong.cors.unused":                                 "nothing to ask for",
+	"kong.tenant_cors.unused":                          "nothing to ask for",
+	"kong.tenant_cors.detached":                        "nothing to ask for",
 	"kong.api_scope.unused":                            "nothing to ask for",
 	"kong.token_issuer.plugin":                         "needs a token of the issuer, which the zip does not have",
 	"kong.key.minted": "with an end or address ranges: needs the time, or an " +

@@ -38,6 +38,7 @@ func table() bundle.Table {
 		snapshot.FeatureUnclaimed:      {bundle.UnclaimedCaps},
 		snapshot.FeatureAPIScope:       scopeFates(),
 		snapshot.FeatureCORS:           corsFates(),
+		snapshot.FeatureTenantCORS:     tenantCORSFates(),
 		snapshot.FeatureOwnerFallback:  fallbackFates(),
 		snapshot.FeatureKeyType: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `key_types`",
 			Note: "The key type's scopes hold for all its keys at once and can be changed in one place."}},

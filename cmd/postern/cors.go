@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,29 +12,94 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/platform/fault"
 )
 
 func newCORS(t terminal) *cobra.Command {
-	return family("cors", "Show and set which pages of other origins may call a project",
+	return family("cors", "Show and set which pages of other origins may call a project, or with a tenant's credentials",
 		newCORSShow(t), newCORSSet(t), newCORSRemove(t))
 }
 
+// corsOf names the project or the tenant that a command is about.
+type corsOf struct{ project, tenant string }
+
+func tenantCORSFlag(command *cobra.Command, of *corsOf) {
+	command.Flags().StringVar(&of.tenant, "tenant", "", "in place of PROJECT: override the settings of the projects "+
+		"that serve this tenant, for calls with its credentials")
+	command.Args = func(c *cobra.Command, args []string) error {
+		if of.tenant == "" {
+			if len(args) == 0 {
+				return errors.New("PROJECT is missing, or --tenant")
+			}
+			of.project = args[0]
+			return exactly("PROJECT")(c, args)
+		}
+		if len(args) > 0 {
+			return fmt.Errorf("%q is one argument too many: --tenant is for every project that serves the tenant", args[0])
+		}
+		return nil
+	}
+}
+
+// onCORS calls do with the credentials that may be valid for the project or the tenant.
+func onCORS[T any](t terminal, c *cobra.Command, of corsOf, do func(context.Context, caller) (T, error)) (T, error) {
+	var none T
+	s, err := openSession(t, c)
+	if err != nil {
+		return none, err
+	}
+	if of.tenant == "" {
+		return onProject(c.Context(), s, of.project, do)
+	}
+	callers, err := s.callers()
+	if err != nil {
+		return none, err
+	}
+	out, err := first(c.Context(), callers, do)
+	if fault.CodeOf(err) == "not_found" {
+		return out, fault.New(fault.NotFound, "not_found", "there is no tenant %q at %s, or none that the credentials "+
+			"stored on this machine can access", of.tenant, s.server).Because(err)
+	}
+	return out, err
+}
+
+func (of corsOf) get(ctx context.Context, api caller) (client.CORS, error) {
+	if of.tenant != "" {
+		return api.TenantCORS(ctx, of.tenant)
+	}
+	return api.CORS(ctx, of.project)
+}
+
+func (of corsOf) set(ctx context.Context, api caller, in client.CORS) (client.CORS, error) {
+	if of.tenant != "" {
+		return api.SetTenantCORS(ctx, of.tenant, in)
+	}
+	return api.SetCORS(ctx, of.project, in)
+}
+
+func (of corsOf) remove(ctx context.Context, api caller) (nothing, error) {
+	if of.tenant != "" {
+		return nothing{}, api.RemoveTenantCORS(ctx, of.tenant)
+	}
+	return nothing{}, api.RemoveCORS(ctx, of.project)
+}
+
 func newCORSShow(t terminal) *cobra.Command {
+	var of corsOf
 	command := &cobra.Command{
-		Use: "show PROJECT", Short: "Show which pages of other origins may call a project", Args: exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
+		Use:   "show [PROJECT]",
+		Short: "Show which pages of other origins may call a project, or with a tenant's credentials",
+		Example: `  postern cors show shop
+  postern cors show --tenant acme`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			found, err := onCORS(t, c, of, of.get)
 			if err != nil {
 				return err
 			}
-			found, err := onProject(c.Context(), s, args[0],
-				func(ctx context.Context, api caller) (client.CORS, error) { return api.CORS(ctx, args[0]) })
-			if err != nil {
-				return err
-			}
-			return printCORS(t, c, found)
+			return printCORS(t, c, of, found)
 		},
 	}
+	tenantCORSFlag(command, &of)
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -41,43 +107,43 @@ func newCORSShow(t terminal) *cobra.Command {
 
 func newCORSSet(t terminal) *cobra.Command {
 	var in client.CORS
+	var of corsOf
 	var age string
 	command := &cobra.Command{
-		Use:   "set PROJECT",
-		Short: "Let pages of other origins call a project",
+		Use:   "set [PROJECT]",
+		Short: "Let pages of other origins call a project, or call with a tenant's credentials",
 		Long: `Let pages of other origins call a project. What is given replaces that part; the rest
-stays as it is. Preflights are answered by the gateway and need no credential.`,
+stays as it is. Preflights are answered by the gateway and need no credential.
+
+With --tenant, the settings are those of the tenant: calls with its credentials are
+answered by them in place of the project's, in every project that serves it.`,
 		Example: `  postern cors set shop --origins https://app.example.com,http://localhost:3000
   postern cors set shop --app-origins --credentials
-  postern cors set shop --origins '*' --headers Content-Type,Authorization --max-age 600`,
-		Args: exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().NFlag() == 0 {
+  postern cors set shop --origins '*' --headers Content-Type,Authorization --max-age 600
+  postern cors set --tenant acme --origins https://acme.example.com`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !changesCORS(c) {
 				return usageError{"nothing to change: give --origins or another flag"}
 			}
 			seconds, err := readAge(age)
 			if err != nil {
 				return err
 			}
-			s, err := openSession(t, c)
+			found, err := onCORS(t, c, of, func(ctx context.Context, api caller) (client.CORS, error) {
+				now, err := of.get(ctx, api)
+				if err != nil {
+					return now, err
+				}
+				takeCORSFlags(c, &now, in, seconds)
+				return of.set(ctx, api, now)
+			})
 			if err != nil {
 				return err
 			}
-			found, err := onProject(c.Context(), s, args[0],
-				func(ctx context.Context, api caller) (client.CORS, error) {
-					now, err := api.CORS(ctx, args[0])
-					if err != nil {
-						return now, err
-					}
-					takeCORSFlags(c, &now, in, seconds)
-					return api.SetCORS(ctx, args[0], now)
-				})
-			if err != nil {
-				return err
-			}
-			return printCORS(t, c, found)
+			return printCORS(t, c, of, found)
 		},
 	}
+	tenantCORSFlag(command, &of)
 	flags := command.Flags()
 	flags.StringSliceVar(&in.Origins, "origins", nil,
 		"origins that may call, such as https://app.example.com; * for all")
@@ -91,6 +157,11 @@ stays as it is. Preflights are answered by the gateway and need no credential.`,
 	addServerFlag(command)
 	return command
 }
+
+// corsFlags are the flags of cors set that change something.
+var corsFlags = []string{"origins", "app-origins", "methods", "headers", "exposed-headers", "credentials", "max-age"}
+
+func changesCORS(c *cobra.Command) bool { return slices.ContainsFunc(corsFlags, c.Flags().Changed) }
 
 // readAge reads --max-age; nil: none.
 func readAge(text string) (*int, error) {
@@ -125,34 +196,39 @@ func takeCORSFlags(c *cobra.Command, now *client.CORS, in client.CORS, age *int)
 }
 
 func newCORSRemove(t terminal) *cobra.Command {
+	var of corsOf
 	command := &cobra.Command{
-		Use: "remove PROJECT", Short: "Leave CORS to a project's upstreams again", Args: exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			_, err = onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (nothing, error) {
-				return nothing{}, api.RemoveCORS(ctx, args[0])
-			})
+		Use:   "remove [PROJECT]",
+		Short: "Leave CORS to a project's upstreams again, or a tenant's to its projects",
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := onCORS(t, c, of, of.remove)
 			if err != nil || wantsJSON(c) {
 				return err
 			}
-			_, err = fmt.Fprintf(t.out, "CORS of %s is left to its upstreams.\n", printable(args[0]))
+			if of.tenant != "" {
+				_, err = fmt.Fprintf(t.out, "CORS of %s is left to the projects that serve it.\n", printable(of.tenant))
+				return err
+			}
+			_, err = fmt.Fprintf(t.out, "CORS of %s is left to its upstreams.\n", printable(of.project))
 			return err
 		},
 	}
+	tenantCORSFlag(command, &of)
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
 }
 
-func printCORS(t terminal, c *cobra.Command, found client.CORS) error {
+func printCORS(t terminal, c *cobra.Command, of corsOf, found client.CORS) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, found)
 	}
 	if len(found.Origins) == 0 && !found.AppOrigins {
-		_, err := fmt.Fprintln(t.out, "CORS is left to the upstreams.")
+		whose := "the upstreams"
+		if of.tenant != "" {
+			whose = "the projects that serve the tenant"
+		}
+		_, err := fmt.Fprintf(t.out, "CORS is left to %s.\n", whose)
 		return err
 	}
 	listed := func(list []string, none string) string { return cmp.Or(strings.Join(list, ", "), none) }

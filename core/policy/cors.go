@@ -13,6 +13,7 @@ import (
 // Fetch, "CORS protocol". It is immutable.
 type CORS struct {
 	any     bool            // every origin
+	varies  bool            // with any: others are answered otherwise
 	single  string          // the only one; "": there are several, or any
 	origins map[string]bool // several
 
@@ -22,13 +23,14 @@ type CORS struct {
 
 // NewCORS returns nil if no origin is allowed: upstreams answer for themselves then.
 func NewCORS(c *snapshot.CORS) *CORS {
-	if c == nil {
+	if c == nil || len(c.Allowed()) == 0 {
 		return nil
 	}
+	return compileCORS(c)
+}
+
+func compileCORS(c *snapshot.CORS) *CORS {
 	allowed := c.Allowed()
-	if len(allowed) == 0 {
-		return nil
-	}
 	out := &CORS{
 		headers:     strings.Join(c.AllowHeaders, ","),
 		methods:     strings.Join(c.Methods, ","),
@@ -110,6 +112,9 @@ func (c *CORS) originLines(origin string, set func(name, value string)) {
 	switch {
 	case c.any:
 		set(allowOrigin, "*")
+		if c.varies {
+			set("Vary", "Origin")
+		}
 		return
 	case c.single != "":
 		set(allowOrigin, c.single)

@@ -168,7 +168,7 @@ func (id *Identity) Account() string {
 // Decision is the outcome for one call.
 type Decision struct {
 	Allow    bool
-	Identity Identity // when allowed
+	Identity Identity // when allowed; of a caller who is known and refused, TenantID alone
 	Denial   Denial   // when not
 	StripKey bool     // X-API-Key is ours: it must not reach the upstream
 
@@ -190,14 +190,16 @@ func AdmitsAddress(rules *snapshot.IPRules, from netip.Addr) bool { return admit
 func Decide(c *Call) Decision {
 	d := authenticate(c)
 	if d.Allow && !admits(&c.Access.IP, c.RemoteIP) {
-		return deny(IPDenied)
+		return denyKnown(IPDenied, d.Identity.TenantID)
 	}
 	if !d.Allow || c.Rules == nil {
 		return d
 	}
 	enforced, shadow := c.Rules.decide(c, &d.Identity)
 	if enforced.Denial != (Denial{}) {
-		return Decision{Denial: enforced.Denial, StripKey: true, By: enforced.By}
+		refused := denyKnown(enforced.Denial, d.Identity.TenantID)
+		refused.By = enforced.By
+		return refused
 	}
 	d.By, d.Shadow = enforced.By, shadow
 	if track := c.Rules.tracking(c); track != nil && d.Identity.TenantID != "" {
@@ -267,7 +269,7 @@ func decideKey(c *Call) Decision {
 	case c.Realm.frozen(k.Owner):
 		return deny(UserFrozen)
 	case len(k.AllowedIPs) > 0 && !Contains(k.AllowedIPs, c.RemoteIP):
-		return deny(IPDenied)
+		return denyKnown(IPDenied, grant.TenantID)
 	}
 	return Decision{Allow: true, StripKey: true, Identity: Identity{
 		ConsumerID:   c.Consumers.ID(c.Realm.ID, k.Owner),
@@ -333,3 +335,8 @@ func decideBoth(c *Call) Decision {
 }
 
 func deny(d Denial) Decision { return Decision{Denial: d, StripKey: true} }
+
+// denyKnown denies a call of a caller whose credentials are valid.
+func denyKnown(d Denial, tenantID string) Decision {
+	return Decision{Denial: d, StripKey: true, Identity: Identity{TenantID: tenantID}}
+}

@@ -278,17 +278,20 @@ func TestDecide_barredUser(t *testing.T) {
 }
 
 func TestDecide_address(t *testing.T) {
+	known := policy.Identity{TenantID: "tnt_1"} // whose CORS answers the refusal
 	checkDecisions(t, []decision{
 		{name: "a key used from an allowed address", call: call(keyFrom("192.0.2.0/24")), identity: keyOwner},
 		{
-			name:   "a key used from another address",
-			call:   call(keyFrom("192.0.3.0/24", "2001:db8::/32")),
-			denial: policy.IPDenied,
+			name:     "a key used from another address",
+			call:     call(keyFrom("192.0.3.0/24", "2001:db8::/32")),
+			denial:   policy.IPDenied,
+			identity: known,
 		},
 		{
-			name:   "a key used from an unknown address",
-			call:   call(keyFrom("0.0.0.0/0", "::/0"), func(c *policy.Call) { c.RemoteIP = netip.Addr{} }),
-			denial: policy.IPDenied,
+			name:     "a key used from an unknown address",
+			call:     call(keyFrom("0.0.0.0/0", "::/0"), func(c *policy.Call) { c.RemoteIP = netip.Addr{} }),
+			denial:   policy.IPDenied,
+			identity: known,
 		},
 		{
 			name:   "an unknown key from another address",
@@ -296,11 +299,12 @@ func TestDecide_address(t *testing.T) {
 			denial: policy.InvalidKey,
 		},
 		{name: "an address that is allowed", call: call(allow("192.0.3.0/24", "192.0.2.7/32")), identity: keyOwner},
-		{name: "an address that is not allowed", call: call(allow("192.0.3.0/24")), denial: policy.IPDenied},
+		{name: "an address that is not allowed", call: call(allow("192.0.3.0/24")), denial: policy.IPDenied, identity: known},
 		{
-			name:   "an address that is denied",
-			call:   call(allow("192.0.2.0/24"), denyFrom("192.0.2.7/32")),
-			denial: policy.IPDenied,
+			name:     "an address that is denied",
+			call:     call(allow("192.0.2.0/24"), denyFrom("192.0.2.7/32")),
+			denial:   policy.IPDenied,
+			identity: known,
 		},
 		{name: "an address that is not denied", call: call(denyFrom("192.0.2.8/32")), identity: keyOwner},
 		{

@@ -33,6 +33,7 @@ const (
 	FeatureUnclaimed      Feature = "unclaimed_caps" // of a project that nobody has claimed
 	FeatureAPIScope       Feature = "api_scope"      // the audience or a scope that app clients can ask for
 	FeatureCORS           Feature = "cors"           // which pages of other origins may call the project
+	FeatureTenantCORS     Feature = "tenant_cors"    // the same for calls with a tenant's credentials
 	FeatureKeyType        Feature = "key_type"
 	FeatureTenant         Feature = "tenant"
 	FeatureKey            Feature = "key"
@@ -70,7 +71,7 @@ func Features() []Feature {
 		FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping,
 		FeatureRedirects,
 		FeatureBranding, FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook,
-		FeatureUnclaimed, FeatureAPIScope, FeatureCORS,
+		FeatureUnclaimed, FeatureAPIScope, FeatureCORS, FeatureTenantCORS,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
 		FeatureIPRules, FeatureRule, FeatureRuleDefault, FeatureKeyIPs, FeatureOpenAPI, FeatureValidation,
 		FeaturePublication, FeatureRequestLimits,

@@ -186,6 +186,8 @@ type Tenant struct {
 	FallbackOwner string // for calls without a key whose token names the tenant; "": the project's
 	Detached      bool   // no longer served, but keys still refer to it; only in exports
 
+	CORS *CORS `json:",omitempty"` // for calls with its credentials; nil: the project's
+
 	DisplayName string     `json:",omitempty"` // "": the name; only in exports
 	Directory   *Directory `json:",omitempty"` // only in exports
 }

@@ -17,6 +17,18 @@ type corsInput struct {
 	MaxAge         *int     `json:"max_age,omitempty" doc:"Seconds for which browsers cache a preflight, at most 86400"`
 }
 
+func (in corsInput) read() projects.CORS {
+	return projects.CORS{
+		Origins:        in.Origins,
+		AppOrigins:     in.AppOrigins,
+		Methods:        in.Methods,
+		Headers:        in.Headers,
+		ExposedHeaders: in.ExposedHeaders,
+		Credentials:    in.Credentials,
+		MaxAge:         in.MaxAge,
+	}
+}
+
 type corsOutput struct {
 	Origins        []string `json:"origins"`
 	AppOrigins     bool     `json:"app_origins"`
@@ -60,15 +72,7 @@ func (h *Handler) setCORS(ctx context.Context, in *struct {
 	Body    corsInput
 }) (*tagged[corsOutput], error) {
 	etag := web.ParseIfMatch(in.IfMatch)
-	return taggedCORS(h.Projects.SetCORS(ctx, web.Principal(ctx), in.Project, etag, projects.CORS{
-		Origins:        in.Body.Origins,
-		AppOrigins:     in.Body.AppOrigins,
-		Methods:        in.Body.Methods,
-		Headers:        in.Body.Headers,
-		ExposedHeaders: in.Body.ExposedHeaders,
-		Credentials:    in.Body.Credentials,
-		MaxAge:         in.Body.MaxAge,
-	}))
+	return taggedCORS(h.Projects.SetCORS(ctx, web.Principal(ctx), in.Project, etag, in.Body.read()))
 }
 
 func (h *Handler) removeCORS(ctx context.Context, in *struct {
@@ -76,5 +80,26 @@ func (h *Handler) removeCORS(ctx context.Context, in *struct {
 	IfMatch string `header:"If-Match"`
 }) (*struct{}, error) {
 	_, err := h.Projects.SetCORS(ctx, web.Principal(ctx), in.Project, web.ParseIfMatch(in.IfMatch), projects.CORS{})
+	return nil, err
+}
+
+func (h *Handler) getTenantCORS(ctx context.Context, in *TenantRef) (*tagged[corsOutput], error) {
+	return taggedCORS(h.Projects.TenantCORS(ctx, web.Principal(ctx), in.Tenant))
+}
+
+func (h *Handler) setTenantCORS(ctx context.Context, in *struct {
+	TenantRef
+	IfMatch string `header:"If-Match"`
+	Body    corsInput
+}) (*tagged[corsOutput], error) {
+	etag := web.ParseIfMatch(in.IfMatch)
+	return taggedCORS(h.Projects.SetTenantCORS(ctx, web.Principal(ctx), in.Tenant, etag, in.Body.read()))
+}
+
+func (h *Handler) removeTenantCORS(ctx context.Context, in *struct {
+	TenantRef
+	IfMatch string `header:"If-Match"`
+}) (*struct{}, error) {
+	_, err := h.Projects.SetTenantCORS(ctx, web.Principal(ctx), in.Tenant, web.ParseIfMatch(in.IfMatch), projects.CORS{})
 	return nil, err
 }

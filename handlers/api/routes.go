@@ -276,6 +276,12 @@ func (h *Handler) loginRoutes(api huma.API) {
 		"Replace which pages of other origins may call a project", h.setCORS)
 	route(h, api, "remove-cors", "DELETE", "/api/v1/projects/{project}/cors", 204,
 		"Leave CORS to a project's upstreams", h.removeCORS)
+	route(h, api, "get-tenant-cors", "GET", tenant+"/cors", 200,
+		"Get which pages of other origins may call with a tenant's credentials", h.getTenantCORS)
+	route(h, api, "set-tenant-cors", "PUT", tenant+"/cors", 200,
+		"Override which pages of other origins may call with a tenant's credentials", h.setTenantCORS)
+	route(h, api, "remove-tenant-cors", "DELETE", tenant+"/cors", 204,
+		"Leave a tenant's CORS to the projects that serve it", h.removeTenantCORS)
 
 	route(h, api, "list-app-clients", "GET", tenant+"/app-clients", 200,
 		"List a tenant's app clients", h.listAppClients)

@@ -55,6 +55,10 @@ func auditText(e audit.Entry) string {
 		return "changed the " + cmp.Or(what, "settings") + of
 	case access.ProjectDelete, access.ProjectErase, access.ProjectRestore, access.ProjectMove:
 		return projectLifeText(e)
+	case access.TenantUpdate:
+		if change := e.Detail["change"]; change != "" {
+			return "changed the " + change + " of tenant " + e.Detail["name"] + of
+		}
 	case access.KeyCreate:
 		return "created key " + keyText(e) + of
 	case access.KeyChange:

@@ -186,6 +186,7 @@ var columns = map[string]map[string]string{
 	"tenant_logins": {"snapshot Directory.InviteOnly": "tenant_id invite_only", modified: "updated_at"},
 	"tenants": {
 		"snapshot Tenant.*":        "id name display_name fallback_owner",
+		"snapshot Tenant.CORS":     "cors",
 		"snapshot Project.Tenants": "project_id",
 		team:                       "team_id",
 		modified:                   "created_at updated_at",

@@ -35,19 +35,9 @@ func (w *work) writeProject(_ context.Context, tx *models.Tx) error {
 			Project: keys.LimitsColumn(in.Limits.Project),
 		},
 		APIAudience: in.API.Audience,
+		CORS:        projects.CORSColumn(in.CORS),
 		CreatedAt:   stored(in.CreatedAt),
 		UpdatedAt:   w.now,
-	}
-	if in.CORS != nil {
-		w.row.CORS = models.CORS{
-			Origins:        in.CORS.Origins,
-			AppOrigins:     in.CORS.AppOrigins,
-			Methods:        in.CORS.Methods,
-			Headers:        in.CORS.AllowHeaders,
-			ExposedHeaders: in.CORS.ExposedHeaders,
-			Credentials:    in.CORS.Credentials,
-			MaxAge:         in.CORS.MaxAge,
-		}
 	}
 	for _, scope := range in.API.Scopes {
 		w.row.APIScopes = append(w.row.APIScopes, models.APIScope(scope))
@@ -238,6 +228,7 @@ func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
 		Name:          t.Name,
 		DisplayName:   t.DisplayName,
 		FallbackOwner: t.FallbackOwner,
+		CORS:          projects.CORSColumn(t.CORS),
 		CreatedAt:     w.now,
 		UpdatedAt:     w.now,
 	}

@@ -113,7 +113,7 @@ func (m *maker) build() made {
 			Name: fmt.Sprintf("orders%d:read", i), Description: m.text(),
 		})
 	}
-	m.cors(p)
+	p.CORS = m.cors()
 	out := made{project: p, users: map[string][]snapshot.User{}}
 	m.keyTypes(p)
 	m.versions(p)
@@ -242,7 +242,7 @@ func (m *maker) access() snapshot.Access {
 func (m *maker) tenants(to *made) {
 	names := []string{"acme", "beta"}[:m.IntN(3)]
 	for _, name := range append(names, snapshot.DefaultTenant) {
-		t := snapshot.Tenant{ID: m.id("tnt"), Name: name, FallbackOwner: m.pick("", "owner of "+name)}
+		t := snapshot.Tenant{ID: m.id("tnt"), Name: name, FallbackOwner: m.pick("", "owner of "+name), CORS: m.cors()}
 		if t.Detached = name != snapshot.DefaultTenant && m.maybe(); !t.Detached {
 			t.DisplayName = m.text()
 			m.people(to, &t)
@@ -360,16 +360,18 @@ func (m *maker) losses(p *snapshot.Project) {
 	}
 }
 
-func (m *maker) cors(p *snapshot.Project) {
+// cors returns nil for every other project or tenant.
+func (m *maker) cors() *snapshot.CORS {
 	if m.maybe() {
-		return
+		return nil
 	}
-	p.CORS = &snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}}
+	out := &snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}}
 	if m.maybe() {
-		p.CORS.Origins = []string{"https://app.example", "http://localhost:3000"}[:1+m.IntN(2)]
-		p.CORS.AllowHeaders, p.CORS.Credentials = []string{"Content-Type"}, m.maybe()
+		out.Origins = []string{"https://app.example", "http://localhost:3000"}[:1+m.IntN(2)]
+		out.AllowHeaders, out.Credentials = []string{"Content-Type"}, m.maybe()
 	}
 	if m.maybe() {
-		p.CORS.MaxAge, p.CORS.ExposedHeaders = new(m.IntN(86401)), []string{"ETag"}
+		out.MaxAge, out.ExposedHeaders = new(m.IntN(86401)), []string{"ETag"}
 	}
+	return out
 }

@@ -117,10 +117,15 @@ func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 		if served || !slices.Contains(used, t.ID) {
 			continue
 		}
+		cors, err := compileTenantCORS(tx, t)
+		if err != nil {
+			return err
+		}
 		out.Tenants = append(out.Tenants, snapshot.Tenant{
 			ID:            t.ID,
 			Name:          t.Name,
 			FallbackOwner: t.FallbackOwner,
+			CORS:          cors,
 			Detached:      true,
 		})
 		// A tenant's changes write revisions only for projects that serve it.
@@ -244,7 +249,16 @@ func readTenants(tx *models.Tx, row models.Project, out *snapshot.Project) error
 		return err
 	}
 	for _, t := range tenants {
-		out.Tenants = append(out.Tenants, snapshot.Tenant{ID: t.ID, Name: t.Name, FallbackOwner: t.FallbackOwner})
+		cors, err := compileTenantCORS(tx, t)
+		if err != nil {
+			return err
+		}
+		out.Tenants = append(out.Tenants, snapshot.Tenant{
+			ID:            t.ID,
+			Name:          t.Name,
+			FallbackOwner: t.FallbackOwner,
+			CORS:          cors,
+		})
 	}
 	return nil
 }

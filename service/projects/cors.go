@@ -30,8 +30,8 @@ const (
 // CORSMethods are the methods that pages of other origins can be allowed.
 var CORSMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// CORS says which pages of other origins may call a project. Without origins and AppOrigins
-// it is left to the upstreams.
+// CORS says which pages of other origins may call a project, or call with credentials of a tenant.
+// Without origins and AppOrigins a project leaves it to its upstreams, and a tenant to its projects.
 type CORS struct {
 	Origins        []string // "*" alone: any
 	AppOrigins     bool     // those of the app clients' redirect URIs are allowed too
@@ -45,14 +45,19 @@ type CORS struct {
 }
 
 func viewCORS(tx *models.Tx, row models.Project) (CORS, error) {
+	return viewColumn(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsServed(row.ID) })
+}
+
+// viewColumn returns what a column says. clients lists the app clients that AppOrigins is about.
+func viewColumn(column models.CORS, clients func() ([]models.AppClient, error)) (CORS, error) {
 	out := CORS{
-		Origins:        slices.Clone(row.CORS.Origins),
-		AppOrigins:     row.CORS.AppOrigins,
-		Methods:        slices.Clone(row.CORS.Methods),
-		Headers:        slices.Clone(row.CORS.Headers),
-		ExposedHeaders: slices.Clone(row.CORS.ExposedHeaders),
-		Credentials:    row.CORS.Credentials,
-		MaxAge:         row.CORS.MaxAge,
+		Origins:        slices.Clone(column.Origins),
+		AppOrigins:     column.AppOrigins,
+		Methods:        slices.Clone(column.Methods),
+		Headers:        slices.Clone(column.Headers),
+		ExposedHeaders: slices.Clone(column.ExposedHeaders),
+		Credentials:    column.Credentials,
+		MaxAge:         column.MaxAge,
 	}
 	age := -1
 	if out.MaxAge != nil {
@@ -61,53 +66,70 @@ func viewCORS(tx *models.Tx, row models.Project) (CORS, error) {
 	state := out
 	state.MaxAge = nil // a pointer, which the digest would take for its address
 	out.ETag = digest(state, age)
-	if !out.AppOrigins {
-		return out, nil
-	}
 	var err error
-	out.FromApps, err = appOrigins(tx, row)
+	out.FromApps, err = appOrigins(column, clients)
 	return out, err
 }
 
 // readCORS compiles a project's CORS.
-func readCORS(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	if !row.CORS.IsSet() {
-		return nil
-	}
-	out.CORS = &snapshot.CORS{
-		Origins:        row.CORS.Origins,
-		AppOrigins:     row.CORS.AppOrigins,
-		Methods:        row.CORS.Methods,
-		AllowHeaders:   row.CORS.Headers,
-		ExposedHeaders: row.CORS.ExposedHeaders,
-		Credentials:    row.CORS.Credentials,
-		MaxAge:         row.CORS.MaxAge,
-	}
-	if !row.CORS.AppOrigins {
-		return nil
-	}
-	var err error
-	out.CORS.FromApps, err = appOrigins(tx, row)
+func readCORS(tx *models.Tx, row models.Project, out *snapshot.Project) (err error) {
+	out.CORS, err = compileCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsServed(row.ID) })
 	return err
 }
 
-// appOrigins returns the origins of the redirect URIs of the app clients that a project's
-// tenants have, sorted, without those that its CORS names itself. Redirect URIs of native apps
-// have none.
-func appOrigins(tx *models.Tx, row models.Project) ([]string, error) {
-	clients, err := tx.AppClientsServed(row.ID)
+// compileCORS returns nil if the column is not set.
+func compileCORS(column models.CORS, clients func() ([]models.AppClient, error)) (*snapshot.CORS, error) {
+	if !column.IsSet() {
+		return nil, nil
+	}
+	origins, err := appOrigins(column, clients)
+	return &snapshot.CORS{
+		Origins:        column.Origins,
+		AppOrigins:     column.AppOrigins,
+		FromApps:       origins,
+		Methods:        column.Methods,
+		AllowHeaders:   column.Headers,
+		ExposedHeaders: column.ExposedHeaders,
+		Credentials:    column.Credentials,
+		MaxAge:         column.MaxAge,
+	}, err
+}
+
+// CORSColumn returns a compiled CORS as it is stored.
+func CORSColumn(in *snapshot.CORS) models.CORS {
+	if in == nil {
+		return models.CORS{}
+	}
+	return models.CORS{
+		Origins:        in.Origins,
+		AppOrigins:     in.AppOrigins,
+		Methods:        in.Methods,
+		Headers:        in.AllowHeaders,
+		ExposedHeaders: in.ExposedHeaders,
+		Credentials:    in.Credentials,
+		MaxAge:         in.MaxAge,
+	}
+}
+
+// appOrigins returns the origins of the redirect URIs of app clients, sorted, without those that
+// the column names itself; none unless it allows them. Redirect URIs of native apps have none.
+func appOrigins(column models.CORS, clients func() ([]models.AppClient, error)) ([]string, error) {
+	if !column.AppOrigins {
+		return nil, nil
+	}
+	list, err := clients()
 	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, client := range clients {
+	for _, client := range list {
 		for _, uri := range client.RedirectURIs {
 			u, err := url.Parse(uri)
 			if err != nil {
 				continue
 			}
 			origin := originOf(u)
-			if wrongOrigin(origin) == "" && origin != "*" && !slices.Contains(row.CORS.Origins, origin) {
+			if wrongOrigin(origin) == "" && origin != "*" && !slices.Contains(column.Origins, origin) {
 				out = append(out, origin)
 			}
 		}

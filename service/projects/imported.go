@@ -29,7 +29,7 @@ func (s *Service) CheckImported(
 	wrong := slices.Concat(
 		checkImportedNames(in), checkImportedLimits(in), checkImportedTypes(in.KeyTypes),
 		checkImportedTenants(in.Tenants),
-		checkImportedCORS(in.CORS),
+		checkImportedCORS(ConfigPointer+"/cors", in.CORS),
 		below(ConfigPointer+"/api", API{Audience: in.API.Audience, Scopes: in.API.Scopes}.check()),
 	)
 	if len(in.Versions) == 0 || len(in.Versions) > maxVersions {
@@ -84,20 +84,21 @@ func checkImportedNames(in *snapshot.Project) []fault.Field {
 	return wrong
 }
 
-func checkImportedCORS(in *snapshot.CORS) []fault.Field {
+func checkImportedCORS(pointer string, in *snapshot.CORS) []fault.Field {
 	if in == nil {
 		return nil
 	}
+	column := CORSColumn(in)
 	_, wrong := CORS{
-		Origins:        in.Origins,
-		AppOrigins:     in.AppOrigins,
-		Methods:        in.Methods,
-		Headers:        in.AllowHeaders,
-		ExposedHeaders: in.ExposedHeaders,
-		Credentials:    in.Credentials,
-		MaxAge:         in.MaxAge,
+		Origins:        column.Origins,
+		AppOrigins:     column.AppOrigins,
+		Methods:        column.Methods,
+		Headers:        column.Headers,
+		ExposedHeaders: column.ExposedHeaders,
+		Credentials:    column.Credentials,
+		MaxAge:         column.MaxAge,
 	}.column()
-	return below(ConfigPointer+"/cors", wrong)
+	return below(pointer, wrong)
 }
 
 func checkImportedLimits(in *snapshot.Project) []fault.Field {
@@ -169,6 +170,7 @@ func checkImportedTenants(tenants []snapshot.Tenant) []fault.Field {
 		if t.FallbackOwner != "" {
 			wrong = append(wrong, below(at, checkFallbackOwner(t.FallbackOwner))...)
 		}
+		wrong = append(wrong, checkImportedCORS(at+"/cors", t.CORS)...)
 		if slices.ContainsFunc(tenants[:i], func(o snapshot.Tenant) bool { return o.Name == t.Name || o.ID == t.ID }) {
 			wrong = append(wrong, fault.Field{Pointer: at, Code: "duplicate", Detail: "This tenant is listed twice."})
 		}

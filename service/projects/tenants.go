@@ -3,6 +3,7 @@ package projects
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"postern/core/snapshot"
@@ -20,6 +21,7 @@ type Tenant struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string   // "": the project's
+	CORS          CORS     // of calls with its credentials; the zero CORS: the project's
 	Projects      []string // names of the projects that serve it
 	ETag          string   `audit:"-"`
 	CreatedAt     time.Time
@@ -163,27 +165,44 @@ func (s *Service) UpdateTenant(
 	ctx context.Context, p access.Principal, ref, ifMatch string, in TenantChange,
 ) (Tenant, error) {
 	var out Tenant
+	err := s.changeTenant(ctx, p, ref, nil, func(tx *models.Tx, row *models.Tenant) (err error) {
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
+		}
+		seen := row.UpdatedAt
+		if err := fault.InvalidFields(in.apply(row)); err != nil {
+			return err
+		}
+		row.UpdatedAt = models.Now()
+		if err := written(tx.UpdateTenant(*row, seen)); err != nil {
+			return err
+		}
+		out, err = viewTenant(tx, *row)
+		return err
+	})
+	return out, err
+}
+
+// changeTenant changes a tenant in one transaction: it checks permission, calls fn, which writes
+// the row, and writes the audit entry and the revisions of the projects that serve it.
+func (s *Service) changeTenant(
+	ctx context.Context, p access.Principal, ref string, detail map[string]string,
+	fn func(*models.Tx, *models.Tenant) error,
+) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, team, err := access.Tenant(tx, p, ref, access.TenantUpdate)
 		if err != nil {
-			return err
-		}
-		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
 		before, err := viewTenant(tx, row)
 		if err != nil {
 			return err
 		}
-		seen := row.UpdatedAt
-		if err := fault.InvalidFields(in.apply(&row)); err != nil {
+		if err := fn(tx, &row); err != nil {
 			return err
 		}
-		row.UpdatedAt = models.Now()
-		if err := written(tx.UpdateTenant(row, seen)); err != nil {
-			return err
-		}
-		if out, err = viewTenant(tx, row); err != nil {
+		after, err := viewTenant(tx, row)
+		if err != nil {
 			return err
 		}
 		entry := access.Entry{
@@ -193,18 +212,19 @@ func (s *Service) UpdateTenant(
 			Team:    team,
 			Detail:  map[string]string{"name": row.Name},
 			Before:  before,
-			After:   out,
+			After:   after,
 		}
+		maps.Copy(entry.Detail, detail)
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
 		return tx.AddTenantRevisions(row, row.UpdatedAt)
 	})
 	if err != nil {
-		return Tenant{}, fmt.Errorf("projects: change tenant %s: %w", ref, err)
+		return fmt.Errorf("projects: change tenant %s: %w", ref, err)
 	}
 	s.Changed(ctx)
-	return out, nil
+	return nil
 }
 
 // apply sets the row's fields, and returns the fields that are wrong.
@@ -237,6 +257,10 @@ func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {
 	}
 	if row.TeamID != nil {
 		out.Team = *row.TeamID
+	}
+	var err error
+	if out.CORS, err = viewTenantCORS(tx, row); err != nil {
+		return out, err
 	}
 	ids, err := tx.ProjectsOfTenant(row)
 	if err != nil {

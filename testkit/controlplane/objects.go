@@ -155,6 +155,9 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 	case "cors":
 		in := projects.CORS{Origins: []string{"https://app.example"}}
 		_, err = o.Server.Projects.SetCORS(t.Context(), o.Principal, has.Project, "", in)
+	case "tenant cors":
+		in := projects.CORS{Origins: []string{"https://app.example"}}
+		_, err = o.Server.Projects.SetTenantCORS(t.Context(), o.Principal, has.Tenant, "", in)
 	case "call signing":
 		_, err = o.Server.Projects.EnableCallSigning(t.Context(), o.Principal, has.Project)
 	case "taken":

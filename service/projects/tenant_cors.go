@@ -1,0 +1,58 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// viewTenantCORS returns a tenant's CORS; its AppOrigins are about the tenant's own app clients.
+func viewTenantCORS(tx *models.Tx, row models.Tenant) (CORS, error) {
+	return viewColumn(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOf(row.ID) })
+}
+
+func compileTenantCORS(tx *models.Tx, row models.Tenant) (*snapshot.CORS, error) {
+	return compileCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOf(row.ID) })
+}
+
+// TenantCORS returns which pages of other origins may call with credentials of a tenant.
+func (s *Service) TenantCORS(ctx context.Context, p access.Principal, ref string) (CORS, error) {
+	tx := s.DB.Read(ctx)
+	row, _, err := access.Tenant(tx, p, ref, access.TenantRead)
+	if err != nil {
+		return CORS{}, fmt.Errorf("projects: CORS of tenant %s: %w", ref, err)
+	}
+	return viewTenantCORS(tx, row)
+}
+
+// SetTenantCORS replaces which pages of other origins may call with credentials of a tenant, in
+// every project that serves it, from the next call on. With ifMatch not empty it is refused as
+// stale unless that is still the ETag. The zero CORS leaves it to the projects again. No methods
+// are all of CORSMethods.
+func (s *Service) SetTenantCORS(ctx context.Context, p access.Principal, ref, ifMatch string, in CORS) (CORS, error) {
+	var out CORS
+	err := s.changeTenant(ctx, p, ref, map[string]string{"change": "CORS"}, func(tx *models.Tx, row *models.Tenant) error {
+		have, err := viewTenantCORS(tx, *row)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, have.ETag); err != nil {
+			return err
+		}
+		column, wrong := in.column()
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		seen := row.UpdatedAt
+		row.CORS, row.UpdatedAt = column, models.Now()
+		if out, err = viewTenantCORS(tx, *row); err != nil {
+			return err
+		}
+		return written(tx.UpdateTenantCORS(*row, seen))
+	})
+	return out, err
+}
