@@ -75,6 +75,9 @@ func Parse(data []byte) (*Document, error) {
 	if err := checkVersion(data); err != nil {
 		return nil, err
 	}
+	if err := checkReferences(data); err != nil {
+		return nil, err
+	}
 	loader := openapi3.NewLoader()
 	loader.ReadFromURIFunc = nil // with IsExternalRefsAllowed false nothing else is read
 	read, err := loader.LoadFromData(data)
