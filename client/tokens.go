@@ -10,16 +10,17 @@ import (
 // Token is a credential of the control plane. Its plaintext, Token.Token, is set only
 // in the response to its creation.
 type Token struct {
-	ID         string     `json:"id"`
-	Kind       string     `json:"kind"` // personal, cli or workspace
-	Name       string     `json:"name"`
-	Scopes     []string   `json:"scopes"` // empty for a workspace key
-	Last4      string     `json:"last4"`
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  *time.Time `json:"expires_at"`
-	LastUsedAt *time.Time `json:"last_used_at"` // to the minute; nil for never
-	Current    bool       `json:"current"`
-	Token      string     `json:"token,omitempty"`
+	ID           string     `json:"id"`
+	Kind         string     `json:"kind"` // personal, cli or workspace
+	Name         string     `json:"name"`
+	Scopes       []string   `json:"scopes"` // empty for a workspace key
+	Last4        string     `json:"last4"`
+	CreatedAt    time.Time  `json:"created_at"`
+	ExpiresAt    *time.Time `json:"expires_at"`
+	LastUsedAt   *time.Time `json:"last_used_at"`   // to the minute; nil for never
+	LastUsedFrom string     `json:"last_used_from"` // IP address of the client then, "" if not known
+	Current      bool       `json:"current"`
+	Token        string     `json:"token,omitempty"`
 }
 
 // NewToken is a request for an access token.

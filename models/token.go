@@ -19,6 +19,9 @@ type AccessToken struct {
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	LastUsedAt *time.Time // to the minute
+
+	// LastUsedFrom is the client's address at the first use within that minute.
+	LastUsedFrom string
 }
 
 // DeviceGrant is a row of device_grants: a program that asks for a token and waits
@@ -63,12 +66,12 @@ func (t *Tx) CountAccessTokensOf(accountID string, now time.Time) (int64, error)
 	return n, t.db.Model(&AccessToken{}).Where("account_id = ? AND expires_at > ?", accountID, now).Count(&n).Error
 }
 
-// TouchAccessToken notes that a token was used at a later time than known.
-func (t *Tx) TouchAccessToken(id string, at time.Time) error {
+// TouchAccessToken notes that a token was used from an address at a later time than known.
+func (t *Tx) TouchAccessToken(id, from string, at time.Time) error {
 	return t.db.
 		Model(&AccessToken{}).
 		Where("id = ? AND (last_used_at IS NULL OR last_used_at < ?)", id, at).
-		UpdateColumn("last_used_at", at).Error
+		UpdateColumns(map[string]any{"last_used_at": at, "last_used_from": from}).Error
 }
 
 // DeleteAccessToken removes a token; false when it was gone.

@@ -127,7 +127,7 @@ func accountStates() []state {
 			Name: ui.Value{Error: "Give a name of 1 to 80 characters."},
 			Email: ui.Value{
 				Text:  "ben@example.com",
-				Error: "Sign in with it, or use another address.",
+				Error: "Another account has this address.",
 			},
 			Has:           true,
 			PasswordError: "This is not the password you have now.",

@@ -73,6 +73,7 @@ func tokenList() tokens.List {
 				Created:  "2030-01-31",
 				Expires:  "2030-05-01",
 				LastUsed: "2030-02-01 09:12 UTC",
+				UsedFrom: "2001:db8:85a3::8a2e:370:7334",
 				Revoke:   "/settings/tokens/tok_2/revoke",
 			},
 			{

@@ -35,7 +35,7 @@ func newTokensList(t terminal) *cobra.Command {
 				return printJSONList(t.out, list)
 			}
 			return table(t.out, func(row func(...string)) {
-				row("ID", "NAME", "KIND", "SCOPES", "EXPIRES", "LAST USED", "")
+				row("ID", "NAME", "KIND", "SCOPES", "EXPIRES", "LAST USED", "FROM", "")
 				for _, k := range list {
 					this := ""
 					if k.Current {
@@ -43,7 +43,7 @@ func newTokensList(t terminal) *cobra.Command {
 					}
 					row(
 						k.ID, k.Name, k.Kind, strings.Join(k.Scopes, " "), orNever(k.ExpiresAt),
-						orNever(k.LastUsedAt), this,
+						orNever(k.LastUsedAt), k.LastUsedFrom, this,
 					)
 				}
 			})

@@ -11,30 +11,32 @@ import (
 )
 
 type tokenOutput struct {
-	ID         string     `json:"id"`
-	Kind       string     `json:"kind" enum:"personal,cli,workspace"`
-	Name       string     `json:"name"`
-	Scopes     []string   `json:"scopes" doc:"Empty for a workspace key, which has all scopes in its workspace"`
-	Last4      string     `json:"last4"`
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  *time.Time `json:"expires_at"`
-	LastUsedAt *time.Time `json:"last_used_at" doc:"Accurate to a minute; null: never, or a workspace key"`
-	Current    bool       `json:"current" doc:"True for the credential of this request"`
-	Token      string     `json:"token,omitempty" doc:"Plaintext; returned only once"`
+	ID           string     `json:"id"`
+	Kind         string     `json:"kind" enum:"personal,cli,workspace"`
+	Name         string     `json:"name"`
+	Scopes       []string   `json:"scopes" doc:"Empty for a workspace key, which has all scopes in its workspace"`
+	Last4        string     `json:"last4"`
+	CreatedAt    time.Time  `json:"created_at"`
+	ExpiresAt    *time.Time `json:"expires_at"`
+	LastUsedAt   *time.Time `json:"last_used_at" doc:"Accurate to a minute; null: never, or a workspace key"`
+	LastUsedFrom string     `json:"last_used_from" doc:"IP address of the client then; empty: not known"`
+	Current      bool       `json:"current" doc:"True for the credential of this request"`
+	Token        string     `json:"token,omitempty" doc:"Plaintext; returned only once"`
 }
 
 func showToken(t tokens.Token, plaintext string) tokenOutput {
 	out := tokenOutput{
-		ID:         t.ID,
-		Kind:       t.Kind,
-		Name:       t.Name,
-		Scopes:     []string{},
-		Last4:      t.Last4,
-		CreatedAt:  t.CreatedAt.UTC(),
-		ExpiresAt:  utc(t.ExpiresAt),
-		LastUsedAt: utc(t.LastUsedAt),
-		Current:    t.Current,
-		Token:      plaintext,
+		ID:           t.ID,
+		Kind:         t.Kind,
+		Name:         t.Name,
+		Scopes:       []string{},
+		Last4:        t.Last4,
+		CreatedAt:    t.CreatedAt.UTC(),
+		ExpiresAt:    utc(t.ExpiresAt),
+		LastUsedAt:   utc(t.LastUsedAt),
+		LastUsedFrom: t.LastUsedFrom,
+		Current:      t.Current,
+		Token:        plaintext,
 	}
 	for _, scope := range t.Scopes {
 		out.Scopes = append(out.Scopes, string(scope))

@@ -53,10 +53,19 @@ func (h *Handler) tokenList(v *visit) (tokens.List, error) {
 			Created:  day(t.CreatedAt),
 			Expires:  dayOrNever(t.ExpiresAt),
 			LastUsed: momentOrNever(t.LastUsedAt),
+			UsedFrom: t.LastUsedFrom,
 			Revoke:   tokenPath(t.ID),
 		})
 	}
 	return m, nil
+}
+
+// lastUse says when a token was used last, and from where.
+func lastUse(t rules.Token) string {
+	if t.LastUsedFrom == "" {
+		return momentOrNever(t.LastUsedAt)
+	}
+	return momentOrNever(t.LastUsedAt) + " from " + t.LastUsedFrom
 }
 
 func tokenKind(t rules.Token) string {
@@ -173,7 +182,7 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 			{Label: "Made by", Value: tokenKind(token)},
 			{Label: "Scopes", Value: scopeNames(token.Scopes)},
 			{Label: "Created", Value: moment(token.CreatedAt)},
-			{Label: "Last used", Value: momentOrNever(token.LastUsedAt)},
+			{Label: "Last used", Value: lastUse(token)},
 		},
 		Confirm: ui.Confirmation{
 			ID:     "revoke-confirm",

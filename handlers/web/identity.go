@@ -66,7 +66,7 @@ func (s *Site) Authenticate(r *http.Request) (access.Principal, error) {
 			return access.Principal{}, fault.New(fault.Unauthenticated, "invalid_token",
 				"Send an access token or a workspace key as Authorization: Bearer …")
 		}
-		return s.byBearer(r.Context(), strings.TrimSpace(token))
+		return s.byBearer(r, strings.TrimSpace(token))
 	}
 	if session := s.Sessions().Read(r); session != "" {
 		return s.Accounts.BySession(r.Context(), session)
@@ -74,9 +74,9 @@ func (s *Site) Authenticate(r *http.Request) (access.Principal, error) {
 	return access.Principal{}, nil
 }
 
-func (s *Site) byBearer(ctx context.Context, token string) (access.Principal, error) {
+func (s *Site) byBearer(r *http.Request, token string) (access.Principal, error) {
 	if tokens.IsToken(token) {
-		return s.Tokens.ByToken(ctx, token)
+		return s.Tokens.ByToken(r.Context(), token, r.RemoteAddr)
 	}
-	return s.Accounts.ByWorkspaceKey(ctx, token)
+	return s.Accounts.ByWorkspaceKey(r.Context(), token)
 }

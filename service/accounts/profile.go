@@ -58,7 +58,7 @@ type ProfileChange struct {
 
 // UpdateProfile changes the caller's account. Where this installation sends mail, a new address counts once the
 // link that is mailed to it has been opened; until then it is Profile.Unconfirmed. Elsewhere it counts at once.
-// Errors: Invalid, Conflict email_taken and sign_in_again, TooMany.
+// Errors: Invalid, also email_taken; Conflict sign_in_again, TooMany.
 func (s *Service) UpdateProfile(ctx context.Context, p access.Principal, in ProfileChange) (Profile, error) {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return Profile{}, err
@@ -80,7 +80,7 @@ func (s *Service) UpdateProfile(ctx context.Context, p access.Principal, in Prof
 			return Profile{}, err
 		}
 		if _, err := read.AccountByEmail(*in.Email); !errors.Is(err, models.ErrNotFound) {
-			return Profile{}, cmp.Or[error](err, emailTaken())
+			return Profile{}, cmp.Or[error](err, anothersEmail())
 		}
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return s.changeProfile(ctx, tx, p, in) })
@@ -137,7 +137,7 @@ func saveProfile(tx *models.Tx, p access.Principal, before, after models.Account
 	}
 	err := tx.SetProfile(after.ID, after.Name, after.Email)
 	if errors.Is(err, models.ErrDuplicate) {
-		return emailTaken()
+		return anothersEmail()
 	}
 	if err == nil && before.Email != after.Email {
 		_, err = tx.DeleteTokensExcept(kindRecovery, after.ID, "")
@@ -184,7 +184,7 @@ func (s *Service) UnconfirmedEmail(ctx context.Context, code string) (string, er
 
 // ConfirmEmail sets the e-mail address of the account that a link is for, and mails its old address that it
 // changed. A link works once. It needs no session: the request for it was made with the password. Errors: Gone
-// link_used, Conflict email_taken.
+// link_used, Invalid email_taken.
 func (s *Service) ConfirmEmail(ctx context.Context, code string, from From) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
@@ -217,4 +217,8 @@ func (s *Service) ConfirmEmail(ctx context.Context, code string, from From) erro
 		return fmt.Errorf("accounts: confirm a new address: %w", err)
 	}
 	return nil
+}
+
+func anothersEmail() error {
+	return fault.InvalidField("/email", "email_taken", "Another account has this address.")
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -58,7 +59,11 @@ type Token struct {
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time
 	LastUsedAt *time.Time // to the minute; nil for never
-	Current    bool       // it is the one that asks
+
+	// LastUsedFrom is the client's IP address at the first use within that minute.
+	LastUsedFrom string
+
+	Current bool // it is the one that asks
 }
 
 // Minted is a new token with its plaintext, which is shown this once.
@@ -88,7 +93,7 @@ var errInvalid = fault.New(fault.Unauthenticated, "invalid_token", "This access 
 
 // ByToken is the principal that an access token stands for: its account, as far
 // as its scopes go.
-func (s *Service) ByToken(ctx context.Context, bearer string) (access.Principal, error) {
+func (s *Service) ByToken(ctx context.Context, bearer, remoteAddr string) (access.Principal, error) {
 	if wellFormed(bearer) == "" {
 		return access.Principal{}, errInvalid
 	}
@@ -107,15 +112,20 @@ func (s *Service) ByToken(ctx context.Context, bearer string) (access.Principal,
 	}
 	p.Token, p.Scoped, p.Scopes = row.ID, true, scopesOf(row.Scopes)
 	p.Operator = p.Operator && slices.Contains(p.Scopes, access.ScopeAdmin)
-	return p, s.touch(ctx, row, now.Truncate(time.Minute))
+	return p, s.touch(ctx, row, remoteAddr, now.Truncate(time.Minute))
 }
 
-// touch records the minute of a token's last use.
-func (s *Service) touch(ctx context.Context, row models.AccessToken, minute time.Time) error {
+// touch records the minute of a token's last use, and from where.
+func (s *Service) touch(ctx context.Context, row models.AccessToken, remoteAddr string, minute time.Time) error {
 	if row.LastUsedAt != nil && !row.LastUsedAt.Before(minute) {
 		return nil
 	}
-	if err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.TouchAccessToken(row.ID, minute) }); err != nil {
+	from := remoteAddr
+	if host, _, err := net.SplitHostPort(remoteAddr); err == nil {
+		from = host
+	}
+	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.TouchAccessToken(row.ID, from, minute) })
+	if err != nil {
 		return fmt.Errorf("tokens: note the use of %s: %w", row.ID, err)
 	}
 	return nil
@@ -131,15 +141,16 @@ func scopesOf(names []string) []access.Scope {
 
 func view(row models.AccessToken, p access.Principal) Token {
 	return Token{
-		ID:         row.ID,
-		Kind:       row.Kind,
-		Name:       row.Name,
-		Scopes:     scopesOf(row.Scopes),
-		Last4:      row.Last4,
-		CreatedAt:  row.CreatedAt,
-		ExpiresAt:  &row.ExpiresAt,
-		LastUsedAt: row.LastUsedAt,
-		Current:    row.ID == p.Token,
+		ID:           row.ID,
+		Kind:         row.Kind,
+		Name:         row.Name,
+		Scopes:       scopesOf(row.Scopes),
+		Last4:        row.Last4,
+		CreatedAt:    row.CreatedAt,
+		ExpiresAt:    &row.ExpiresAt,
+		LastUsedAt:   row.LastUsedAt,
+		LastUsedFrom: row.LastUsedFrom,
+		Current:      row.ID == p.Token,
 	}
 }
 

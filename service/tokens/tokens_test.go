@@ -64,7 +64,7 @@ func (w *world) create(scopes ...string) tokens.Minted {
 
 func (w *world) by(plaintext string) access.Principal {
 	w.t.Helper()
-	p, err := w.s.ByToken(w.t.Context(), plaintext)
+	p, err := w.s.ByToken(w.t.Context(), plaintext, "192.0.2.7:5000")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestWhatIsNoValidToken(t *testing.T) {
 			"cut":               good.Plaintext[:len(good.Plaintext)-1],
 			"of the other kind": strings.Replace(good.Plaintext, "_pat_", "_cli_", 1),
 		} {
-			if _, err := w.s.ByToken(t.Context(), text); fault.CodeOf(err) != "invalid_token" {
+			if _, err := w.s.ByToken(t.Context(), text, ""); fault.CodeOf(err) != "invalid_token" {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -178,6 +178,9 @@ func TestTheMinuteOfTheLastUseIsKept(t *testing.T) {
 		used := w.list(w.ana)[0].LastUsedAt
 		if used == nil || used.Before(before) || used.After(models.Now()) || !used.Equal(used.Truncate(time.Minute)) {
 			t.Errorf("used at %v", used)
+		}
+		if from := w.list(w.ana)[0].LastUsedFrom; from != "192.0.2.7" {
+			t.Errorf("used from %q", from)
 		}
 	})
 }

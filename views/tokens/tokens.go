@@ -35,6 +35,7 @@ type Row struct {
 	Created  string
 	Expires  string
 	LastUsed string
+	UsedFrom string // IP address, "" if not known
 	Revoke   string // the page that asks whether to revoke it
 }
 
