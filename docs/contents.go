@@ -14,7 +14,7 @@ var Contents = []Chapter{
 	{"Leaving", []string{"leaving", "portability", "openfga", "import"}},
 	{"Team", []string{"accounts", "audit", "webhooks", "api"}},
 	{"Operation", []string{
-		"install", "self-hosting", "backup", "replicas", "configuration", "network", "database",
+		"install", "self-hosting", "backup", "upgrade", "replicas", "configuration", "network", "database",
 		"storage", "versioning",
 	}},
 }

@@ -126,7 +126,7 @@ func TestCopyToPostgres(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := int64(len(rows)); done.Tables != want || done.Rows != 3*want+1 || done.Jobs != 2 {
-			t.Errorf("copied %+v, want 3 rows of each of %d tables, the audit chain of no team and 2 jobs", done, want)
+			t.Errorf("copied %+v, want 3 rows of each of %d tables, the chain of no team and 2 jobs", done, want)
 		}
 		for query, want := range map[string]string{
 			`SELECT string_agg(state::text || ' ' || attempted_by::text || ' ' || tags::text || ' ' ||
@@ -156,7 +156,8 @@ func TestCopyToPostgres(t *testing.T) {
 	t.Run("leaves nothing after an error", func(t *testing.T) {
 		source, target, path := openBoth(t)
 		refused := errors.New("the exports differ")
-		if _, err := copyTo(t, source, target, func(_, _ *models.Tx) error { return refused }); !errors.Is(err, refused) {
+		_, err := copyTo(t, source, target, func(_, _ *models.Tx) error { return refused })
+		if !errors.Is(err, refused) {
 			t.Errorf("got %v, want the error of the check", err)
 		}
 		mustBeEmpty(t, target)
@@ -164,7 +165,8 @@ func TestCopyToPostgres(t *testing.T) {
 		change(t, target, `CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS
 			$$ BEGIN NEW.email := 'other-' || NEW.email; RETURN NEW; END $$`)
 		change(t, target, `CREATE TRIGGER spoil BEFORE INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION spoil()`)
-		if _, err := copyTo(t, source, target, accept); err == nil || !strings.Contains(err.Error(), "table accounts") {
+		_, err = copyTo(t, source, target, accept)
+		if err == nil || !strings.Contains(err.Error(), "table accounts") {
 			t.Errorf("got %v, want an error that names the table whose rows differ", err)
 		}
 		mustBeEmpty(t, target)
