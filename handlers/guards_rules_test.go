@@ -23,6 +23,20 @@ var ruleGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   `{"user":"billing","object":"order:42"}`,
 	},
+	"GET /projects/:project/relations": {action: access.UsageRead},
+	"POST /projects/:project/relations": {
+		action: access.ProjectUpdate,
+		body:   "user=billing&object=order:43",
+	},
+	"POST /projects/:project/relations/import": {action: access.ProjectUpdate, owner: 422, silent: true},
+	"GET /projects/:project/relations/forget": {
+		action: access.ProjectRead,
+		query:  "?object=order:42&user=billing",
+	},
+	"POST /projects/:project/relations/forget": {
+		action: access.ProjectUpdate,
+		body:   "object=order:42&user=billing&confirm=true",
+	},
 	"DELETE /api/v1/projects/:project/relations": {action: access.ProjectUpdate, query: "?object=order:42"},
 }
 
@@ -39,4 +53,9 @@ var ruleAnonymous = map[string]string{
 	"GET /api/v1/projects/:project/relations":                      "401",
 	"POST /api/v1/projects/:project/relations":                     "401",
 	"DELETE /api/v1/projects/:project/relations":                   "401",
+	"GET /projects/:project/relations":                             "in",
+	"POST /projects/:project/relations":                            "in",
+	"POST /projects/:project/relations/import":                     "in",
+	"GET /projects/:project/relations/forget":                      "in",
+	"POST /projects/:project/relations/forget":                     "in",
 }

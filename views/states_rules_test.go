@@ -12,6 +12,13 @@ func ruleStates() []state {
 		{"rules-empty", projects.RulesPage(rulesEmpty())},
 		{"rules-wrong", projects.RulesPage(rulesWrong())},
 		{"rules-viewer", projects.RulesPage(rulesViewer())},
+		{"relations", projects.RelationsPage(relationsOfShop())},
+		{"relations-empty", projects.RelationsPage(relationsEmpty())},
+		{"relations-wrong", projects.RelationsPage(relationsWrong())},
+		{"relations-none-found", projects.RelationsPage(relationsNoneFound())},
+		{"relations-viewer", projects.RelationsPage(relationsViewer())},
+		{"relation-forget", projects.RelationPage(relationToForget())},
+		{"relation-gone", projects.RelationPage(relationGone())},
 	}
 }
 
@@ -27,6 +34,13 @@ func rulesOfShop() projects.Rules {
 		},
 		Rows: []projects.RuleRow{
 			{Methods: "GET", Path: "/orders/{id}", Needs: "scope orders:read", Mode: "enforce"},
+			{
+				Methods: "POST",
+				Path:    "/orders",
+				Needs:   "nothing more; remembers order:{response.id}",
+				Mode:    "enforce",
+				Missed:  []string{"named no object in 12 answers: nothing is at the place that the rule names"},
+			},
 			{
 				Methods: "POST, DELETE",
 				Path:    "/customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice}",
@@ -46,7 +60,8 @@ func rulesOfShop() projects.Rules {
 		},
 		BackURL: "/projects/shop",
 
-		ExplainURL: "/projects/shop/explain?version=1.0.0",
+		ExplainURL:   "/projects/shop/explain?version=1.0.0",
+		RelationsURL: "/projects/shop/relations",
 	}
 }
 

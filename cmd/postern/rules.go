@@ -18,7 +18,8 @@ import (
 
 func newRules(t terminal) *cobra.Command {
 	return family("rules", "Show and change which scopes, groups and owners the routes of a version require",
-		newRulesShow(t), newRulesSet(t), newRulesAdd(t), newRulesRemove(t), newRulesShadow(t))
+		newRulesShow(t), newRulesSet(t), newRulesAdd(t), newRulesRemove(t), newRulesShadow(t),
+		newRulesMissed(t))
 }
 
 func newRulesShow(t terminal) *cobra.Command {

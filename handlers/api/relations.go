@@ -3,17 +3,12 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"postern/handlers/web"
 	"postern/models"
-	"postern/platform/fault"
 	"postern/service/relations"
 )
 
@@ -56,13 +51,6 @@ func (h *Handler) listRelations(ctx context.Context, in *struct {
 	})
 }
 
-type relationInput struct {
-	Tenant   string `json:"tenant,omitempty" doc:"Name; without it the project's own tenant"`
-	User     string `json:"user" doc:"Id of a user, the owner of keys, or subject and issuer of a token" example:"usr_01"`
-	Relation string `json:"relation,omitempty" enum:"owner" doc:"owner, which it is without it"`
-	Object   string `json:"object" doc:"A type and an id, written as in a path" example:"order:42"`
-}
-
 type relationsAdded struct {
 	Added    int64 `json:"added" doc:"How many are new"`
 	Existing int64 `json:"existing" doc:"How many existed already"`
@@ -72,7 +60,7 @@ func (h *Handler) addRelations(ctx context.Context, in *struct {
 	ProjectRef
 	RawBody []byte `contentType:"application/json" doc:"{\"user\": …, \"object\": …}, a list of that, or one a line; each with tenant where it is not the project's own"`
 }) (*body[relationsAdded], error) {
-	all, err := readRelations(in.RawBody)
+	all, err := relations.ReadAll(bytes.NewReader(in.RawBody))
 	if err != nil {
 		return nil, err
 	}
@@ -81,59 +69,6 @@ func (h *Handler) addRelations(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return &body[relationsAdded]{relationsAdded{added, int64(len(all)) - added}}, nil
-}
-
-// readRelations reads one relation, a list of them, or one a line.
-func readRelations(text []byte) ([]relations.Relation, error) {
-	var inputs []relationInput
-	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '[' {
-		if err := decodeRelation(json.NewDecoder(bytes.NewReader(text)), &inputs, true); err != nil {
-			return nil, badRelations(err)
-		}
-	} else {
-		lines := json.NewDecoder(bytes.NewReader(text))
-		for {
-			var one relationInput
-			err := decodeRelation(lines, &one, false)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, badRelations(fmt.Errorf("relation %d: %w", len(inputs)+1, err))
-			}
-			if inputs = append(inputs, one); len(inputs) > relations.MaxImport {
-				break // which the rule refuses
-			}
-		}
-	}
-	out := make([]relations.Relation, 0, len(inputs))
-	for _, one := range inputs {
-		out = append(out, relations.Relation{
-			Tenant:   one.Tenant,
-			User:     one.User,
-			Relation: one.Relation,
-			Object:   one.Object,
-		})
-	}
-	return out, nil
-}
-
-var errTrailing = errors.New("something follows the list")
-
-func decodeRelation(from *json.Decoder, into any, alone bool) error {
-	from.DisallowUnknownFields()
-	if err := from.Decode(into); err != nil {
-		return err //nolint:wrapcheck // shown as it is
-	}
-	if alone && from.More() {
-		return errTrailing
-	}
-	return nil
-}
-
-func badRelations(err error) error {
-	return fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of that, or one a "+
-		"line, each with tenant and relation where needed: %v.", err)
 }
 
 type relationsRemoved struct {

@@ -66,6 +66,7 @@ var fieldLabels = map[string]string{
 	"transforms":             "Transforms",
 	"typed_name":             "Project name",
 	"url":                    "Address",
+	"user":                   "Owner",
 	"user_code":              "Code",
 	"validation":             "Validation of requests",
 	"value":                  "Address or domain",

@@ -99,7 +99,8 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		BackURL: projectPath(p.Name),
 		Shadow:  shadowOfOthers(&found.Rules, counted),
 
-		ExplainURL: explainPath(p) + "?version=" + url.QueryEscape(found.Version),
+		ExplainURL:   explainPath(p) + "?version=" + url.QueryEscape(found.Version),
+		RelationsURL: relationsPath(p),
 	}
 	for i := range found.List {
 		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[i], counted, missed))

@@ -33,13 +33,14 @@ func takesUpload(r *http.Request) bool {
 	return r.Method == http.MethodPost && slices.Contains(UploadRoutes, r.URL.Path)
 }
 
-// takesDocument reports whether a request may have an OpenAPI document in its body.
+// takesDocument reports whether a request may have an OpenAPI document or a file of relations in its body.
 func takesDocument(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodPut:
 		return strings.HasPrefix(r.URL.Path, "/api/v1/") && strings.HasSuffix(r.URL.Path, "/openapi")
 	case http.MethodPost:
-		return r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/openapi")
+		return r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/openapi") ||
+			strings.HasSuffix(r.URL.Path, "/relations/import")
 	}
 	return false
 }

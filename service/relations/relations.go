@@ -70,41 +70,29 @@ func (s *Service) List(
 
 // Add adds relations, all or none. Those that exist already stay as they are. It returns how many are new.
 func (s *Service) Add(ctx context.Context, p access.Principal, project string, in []Relation) (int64, error) {
-	var added int64
-	err := s.change(ctx, p, project,
-		func(tx *models.Tx, row models.Project, names tenants, now time.Time) (string, error) {
-			rows, wrong := names.rows(row.ID, in, now)
-			if err := fault.InvalidFields(wrong); err != nil {
-				return "", err
-			}
-			var err error
-			added, err = tx.AddRelations(rows, now)
-			return fmt.Sprintf("%d added", added), err
-		})
-	return added, err
+	return s.add(ctx, p, project, 0, in)
 }
 
 // Remove removes the relations that the filter selects, and returns how many there were. It has to name a user or an
 // object.
 func (s *Service) Remove(ctx context.Context, p access.Principal, project string, f Filter) (int, error) {
 	removed := 0
-	err := s.change(ctx, p, project,
-		func(tx *models.Tx, row models.Project, names tenants, now time.Time) (string, error) {
-			rows, wrong := names.filter(f)
-			if f.User == "" && f.Object == "" {
-				wrong = append(wrong, fault.Field{
-					Pointer: "/object",
-					Code:    "required",
-					Detail:  "Name a user, an object or both.",
-				})
-			}
-			if err := fault.InvalidFields(wrong); err != nil {
-				return "", err
-			}
-			var err error
-			removed, err = tx.RemoveRelations(row.ID, rows, now)
-			return fmt.Sprintf("%d removed", removed), err
-		})
+	err := s.change(ctx, p, project, func(tx *models.Tx, row models.Project, names tenants) (string, error) {
+		rows, wrong := names.filter(f)
+		if f.User == "" && f.Object == "" {
+			wrong = append(wrong, fault.Field{
+				Pointer: "/object",
+				Code:    "required",
+				Detail:  "Name a user, an object or both.",
+			})
+		}
+		if err := fault.InvalidFields(wrong); err != nil {
+			return "", err
+		}
+		var err error
+		removed, err = tx.RemoveRelations(row.ID, rows, models.Now())
+		return fmt.Sprintf("%d removed", removed), err
+	})
 	return removed, err
 }
 
@@ -113,7 +101,7 @@ type edit struct{ Relations string }
 
 func (s *Service) change(
 	ctx context.Context, p access.Principal, project string,
-	fn func(tx *models.Tx, row models.Project, names tenants, now time.Time) (said string, err error),
+	fn func(tx *models.Tx, row models.Project, names tenants) (said string, err error),
 ) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := access.Project(tx, p, project, access.ProjectUpdate)
@@ -124,7 +112,7 @@ func (s *Service) change(
 		if err != nil {
 			return err
 		}
-		said, err := fn(tx, row, names, models.Now())
+		said, err := fn(tx, row, names)
 		if err != nil {
 			return err
 		}
@@ -203,8 +191,10 @@ func invalidObject(pointer string, err error) fault.Field {
 	}
 }
 
-// rows returns the rows of relations, or what is wrong with them.
-func (t tenants) rows(projectID string, in []Relation, now time.Time) (rows []models.Relation, wrong []fault.Field) {
+// rows returns the rows of relations, or what is wrong with them. The first is number begin of those that were sent.
+func (t tenants) rows(
+	projectID string, begin int, in []Relation, now time.Time,
+) (rows []models.Relation, wrong []fault.Field) {
 	switch {
 	case len(in) == 0:
 		return nil, []fault.Field{{Pointer: "", Code: "required", Detail: "Send at least one relation."}}
@@ -217,8 +207,8 @@ func (t tenants) rows(projectID string, in []Relation, now time.Time) (rows []mo
 	}
 	for i, one := range in {
 		at := ""
-		if len(in) > 1 {
-			at = fmt.Sprintf("/%d", i)
+		if begin > 0 || len(in) > 1 {
+			at = fmt.Sprintf("/%d", begin+i)
 		}
 		row := models.Relation{
 			ProjectID: projectID,

@@ -12,7 +12,8 @@ type Rules struct {
 	Form    *RulesForm // nil for viewers
 	BackURL string     // of the project
 
-	ExplainURL string // explains how the gateway decides a call
+	ExplainURL   string // explains how the gateway decides a call
+	RelationsURL string // lists who owns which object
 }
 
 // RuleRow is a rule in the list.

@@ -73,7 +73,11 @@ type Confirmation struct {
 	Text   string // what the tick agrees to
 	Button string
 	Error  string
+	Hidden []Hidden // posted beside the tick
 }
+
+// Hidden is a field that a form posts and does not show.
+type Hidden struct{ Name, Value string }
 
 // Tone is what a badge or notice means, apart from its text.
 type Tone string

@@ -110,7 +110,7 @@ func (p Page) projectNav(project Project) []navItem {
 		item(base+"/keys", "Keys", IconKey(), base+"/key-types"),
 		item(version+"/access", "Access", IconLock()),
 		item(base+"/login", "Login", IconSignIn(), base+"/api-scopes"),
-		item(version+"/rules", "Rules", IconRules()),
+		item(version+"/rules", "Rules", IconRules(), base+"/relations"),
 		item(base+"/limits", "Limits and CORS", IconLimits()),
 		item(version+"/transforms", "Transforms", IconTransforms()),
 		item(version+"/openapi", "OpenAPI", IconDocument()),

@@ -1,12 +1,14 @@
-package api
+package relations_test
 
 import (
+	"strings"
 	"testing"
 
 	"postern/platform/fault"
+	"postern/service/relations"
 )
 
-func TestReadRelations(t *testing.T) {
+func TestReadAll(t *testing.T) {
 	const one, two = `{"user": "ana", "object": "order:1"}`, `{"user": "bob", "object": "order:2", "tenant": "acme"}`
 	for name, tc := range map[string]struct {
 		text string
@@ -16,6 +18,12 @@ func TestReadRelations(t *testing.T) {
 		"list":          {"\n[" + one + "," + two + "]\n", 2},
 		"lines":         {one + "\n" + two + "\r\n", 2},
 		"nothing":       {"", 0},
+		"with a mark":   {"\ufeff" + one, 1},
+		"empty list":    {"[]", 0},
+		"as exported":   {`{"tenant_id":"tnt_1","tenant":"acme","object":"order:1","relation":"owner","user":"ana"}`, 1},
+		"as listed":     {`[{"tenant":"acme","object":"order:1","user":"ana","created_at":"2026-01-02T03:04:05Z"}]`, 1},
+		"open list":     {"[" + one, -1},
+		"broken list":   {"[" + one + ", {", -1},
 		"no object":     {`"order:1"`, -1},
 		"broken line":   {one + "\n{", -1},
 		"unknown field": {`{"user": "ana", "subject": "x"}`, -1},
@@ -23,7 +31,7 @@ func TestReadRelations(t *testing.T) {
 		"wrong type":    {`{"user": 1}`, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := readRelations([]byte(tc.text))
+			got, err := relations.ReadAll(strings.NewReader(tc.text))
 			switch {
 			case tc.want < 0 && fault.KindOf(err) != fault.Invalid:
 				t.Errorf("%+v, %v", got, err)

@@ -1,0 +1,129 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+const relationsURL = "/projects/shop/relations"
+
+func relationsOfShop() projects.Relations {
+	tenants := []ui.Option{{Value: "acme", Title: "acme"}, {Value: "default", Title: "default", Chosen: true}}
+	forget := relationsURL + "/forget?object=order%3A42&tenant=acme&user=usr_01"
+	return projects.Relations{
+		Page: in("Owners of objects", relationsURL, "Shop", "Owners of objects"),
+		Search: projects.RelationSearch{
+			Action:  relationsURL,
+			Tenants: []ui.Option{{Title: "Every tenant", Chosen: true}, {Value: "acme", Title: "acme"}},
+		},
+		Rows: []projects.RelationRow{
+			{
+				Object:    "order:42",
+				User:      "usr_01kfq2x9d3m8v5t7hn6c4bwz0a",
+				UserURL:   "/users/usr_01kfq2x9d3m8v5t7hn6c4bwz0a",
+				Tenant:    "acme",
+				Since:     "20 Nov 2026, 13:00 UTC",
+				ForgetURL: forget,
+			},
+			{
+				Object:    "order:43",
+				User:      "billing-service",
+				Tenant:    "default",
+				Since:     "20 Nov 2026, 13:05 UTC",
+				ForgetURL: forget,
+			},
+			{
+				Object:    "invoice:customers%2F1234567890/a-branch-with-a-long-name/2026-11-20-0000000000000001",
+				User:      "248289761001 (https://login.identity-provider-of-a-customer.example.com/realms/everyone)",
+				Tenant:    "default",
+				Since:     "21 Nov 2026, 09:41 UTC",
+				ForgetURL: forget,
+			},
+		},
+		ByTenant: true,
+		MoreURL:  relationsURL + "?after=abc",
+		Add:      &projects.RelationAdd{Action: relationsURL, Tenants: tenants},
+		Import:   &projects.RelationImport{Action: relationsURL + "/import"},
+		Missed: []projects.RelationMiss{
+			{
+				Route:    "POST /orders",
+				Version:  "1.0.0",
+				RulesURL: "/projects/shop/versions/ver_1/rules",
+				Answers:  "12 answers",
+				Reason:   "nothing is at the place that the rule names",
+				Last:     "21 Nov 2026, 09:41 UTC",
+			},
+			{
+				Version:  "1.0.0",
+				RulesURL: "/projects/shop/versions/ver_1/rules",
+				Answers:  "1 answer",
+				Reason:   "it is over 1 MB",
+				Last:     "20 Nov 2026, 13:00 UTC",
+			},
+		},
+		Curl: "curl http://localhost:8080/api/v1" + relationsURL +
+			" \\\n  -d '{\"user\": \"billing-service\", \"object\": \"order:42\"}'",
+		BackURL: "/projects/shop",
+	}
+}
+
+func relationsEmpty() projects.Relations {
+	m := relationsOfShop()
+	m.Rows, m.Missed, m.MoreURL, m.ByTenant = nil, nil, "", false
+	m.Add.Tenants, m.Search.Tenants = nil, nil
+	return m
+}
+
+func relationsWrong() projects.Relations {
+	m := relationsOfShop()
+	m.Add.Open, m.Import.Open = true, true
+	m.Add.Object = ui.Value{Text: "42", Error: "Use a type and an id as in a path, such as order:42."}
+	m.Add.Error = "Nothing was added."
+	m.Import.Error = "Relation 5013 of the file: Use a type and an id as in a path, such as order:42."
+	m.Search.Object = ui.Value{Text: "42", Error: "Use a type and an id as in a path, such as order:42."}
+	return m
+}
+
+func relationsNoneFound() projects.Relations {
+	m := relationsEmpty()
+	m.Search.Filtered, m.Search.Object.Text = true, "order:9"
+	return m
+}
+
+func relationsViewer() projects.Relations {
+	m := relationsOfShop()
+	m.Add, m.Import, m.Curl = nil, nil, ""
+	for i := range m.Rows {
+		m.Rows[i].ForgetURL = ""
+	}
+	return m
+}
+
+func relationToForget() projects.Relation {
+	return projects.Relation{
+		Page:   in("Forget the owner of order:42", relationsURL+"/forget", "Shop", "Owners of objects", "order:42"),
+		Object: "order:42",
+		Facts: []ui.Fact{
+			{Label: "Object", Value: "order:42", Mono: true},
+			{Label: "Owner", Value: "billing-service", Mono: true},
+			{Label: "Tenant", Value: "default"},
+			{Label: "Since", Value: "20 Nov 2026, 13:05 UTC"},
+		},
+		Forget: &ui.Confirmation{
+			ID:     "relation-forget",
+			Action: relationsURL + "/forget",
+			Hidden: []ui.Hidden{{Name: "object", Value: "order:42"}, {Name: "user", Value: "billing-service"}},
+			Button: "Forget",
+			Text: "Forget that billing-service owns order:42. Their calls to it are refused where a rule asks for the " +
+				"owner.",
+			Error: "Tick the box to forget the owner.",
+		},
+		BackURL: relationsURL,
+	}
+}
+
+func relationGone() projects.Relation {
+	m := relationToForget()
+	m.Facts, m.Forget = nil, nil
+	return m
+}
