@@ -164,8 +164,9 @@ func newOpenAPIRules(t terminal) *cobra.Command {
 	return onDocument(t, &cobra.Command{
 		Use:   "rules PROJECT VERSION",
 		Short: "Propose rules that follow from the OpenAPI document of a version, in shadow",
-		Long: "Propose rules that follow from the OpenAPI document of a version, in shadow.\n" +
-			"--json prints them as postern rules set --file reads them.",
+		Long: "Propose rules that follow from the OpenAPI document of a version, in shadow, for\n" +
+			"operations without a rule. --json prints them behind the rules that the version\n" +
+			"has, as postern rules set --file reads them.",
 		Args: exactly("PROJECT", "VERSION"),
 	}, func(c *cobra.Command, args []string) func(context.Context, caller) (any, error) {
 		return func(ctx context.Context, api caller) (any, error) {
@@ -174,7 +175,7 @@ func newOpenAPIRules(t terminal) *cobra.Command {
 				return found, err
 			}
 			now, err := api.Rules(ctx, args[0], args[1])
-			now.Rules, now.ETag = found.Rules, ""
+			now.Rules, now.ETag = append(now.Rules, found.Rules...), ""
 			return now, err
 		}
 	}, func(found any) error { return printProposal(t, found.(client.ProposedRules)) })
@@ -182,7 +183,7 @@ func newOpenAPIRules(t terminal) *cobra.Command {
 
 func printProposal(t terminal, found client.ProposedRules) error {
 	if len(found.Rules) == 0 {
-		_, err := fmt.Fprintln(t.out, "No rules follow from the document.")
+		_, err := fmt.Fprintln(t.out, "No further rules follow from the document.")
 		return err
 	}
 	if found.Derived {

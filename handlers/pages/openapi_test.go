@@ -50,9 +50,16 @@ func TestOpenAPI_page(t *testing.T) {
 			Lacks("#openapi-validation-off[checked]").
 			Lacks("#openapi-publication-off[checked]")
 		s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").
-			Says("main", "2 rules of the OpenAPI document stand below, in shadow").
+			Says("main", "Added below, in shadow: 2 rules of the OpenAPI document.").
 			Says("main", "names no scopes").
 			Says("#rules-lines", "GET /orders/{id} scopes=orders:read mode=shadow")
+		const rulesPage = "/projects/shop/versions/1.0.0/rules"
+		revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")
+		s.Post(rulesPage, "revision", revision, "default", "deny", "rules_mode", "enforce", "rules", "GET /orders/{key}").
+			LeadsTo(rulesPage)
+		s.Get(rulesPage+"?proposed=true").
+			Says("main", "Added below, in shadow: 1 rule of the OpenAPI document.").
+			Says("#rules-lines", "GET /orders/{key}")
 		s.Post(page, "openapi_document", shopDocument, "revision", "stale").
 			Shows(412, title).
 			Says("main", "changed since you opened")

@@ -37,31 +37,19 @@ func (h *Handler) showRules(v *visit) (web.Answer, error) {
 	return h.rulesWith(v, func(f *projects.RulesForm) { proposeRules(f, found) }, http.StatusOK)
 }
 
-// proposeRules adds the proposed rules to the lines of the form, except for routes that have a rule.
+// proposeRules adds the proposed rules to the lines of the form.
 func proposeRules(f *projects.RulesForm, found rules.RuleProposal) {
-	have := map[string]bool{}
-	for line := range strings.Lines(f.Lines.Text) {
-		if words := strings.Fields(line); len(words) > 1 {
-			for method := range strings.SplitSeq(words[0], ",") {
-				have[method+" "+words[1]] = true
-			}
-		}
-	}
-	var added []snapshot.Rule
-	for _, rule := range found.Rules {
-		if slices.ContainsFunc(rule.Methods, func(m string) bool { return have[m+" "+rule.Path] }) {
-			continue
-		}
-		rule.Mode = snapshot.RulesShadow
-		added = append(added, rule)
+	added := found.Rules
+	for i := range added {
+		added[i].Mode = snapshot.RulesShadow
 	}
 	if len(added) == 0 {
 		f.Proposal = "No further rules follow from the OpenAPI document."
 		return
 	}
 	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
-	f.Proposal = english.Plural(len(added), "rule", "") + " of the OpenAPI document stand below, in shadow. Change " +
-		"them as you like; nothing is saved yet."
+	f.Proposal = "Added below, in shadow: " + english.Plural(len(added), "rule", "") + " of the OpenAPI document. Change " +
+		"what you like; nothing is saved yet."
 	if found.Derived {
 		f.Proposal += " The document names no scopes, so that they are made of its paths."
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/core/openapi"
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/service/access"
 )
@@ -24,13 +25,41 @@ type RuleProposal struct {
 // LeftOutOperation is an operation that no rule can be made for.
 type LeftOutOperation struct{ Operation, Reason string }
 
-// ProposedRules returns the rules that follow from the document of a version. Nothing is saved.
+// ProposedRules returns the rules that follow from the document of a version, for operations that no
+// rule of the version is for. Nothing is saved.
 func (s *Service) ProposedRules(ctx context.Context, p access.Principal, ref, version string) (RuleProposal, error) {
 	doc, err := s.OpenAPI(ctx, p, ref, version)
 	if err != nil {
 		return RuleProposal{}, err
 	}
-	return addOwners(proposeRules(&doc.Summary), &doc.Summary), nil
+	set, err := s.Rules(ctx, p, ref, version)
+	if err != nil {
+		return RuleProposal{}, err
+	}
+	out := addOwners(proposeRules(&doc.Summary), &doc.Summary)
+	out.leaveOut(set.List)
+	return out, nil
+}
+
+// leaveOut leaves the methods out that a rule for the same paths is for.
+func (r *RuleProposal) leaveOut(have []snapshot.Rule) {
+	ruled := map[string][]string{} // methods
+	for i := range have {
+		shape := policy.RuleShape(have[i].Path)
+		ruled[shape] = append(ruled[shape], have[i].Methods...)
+	}
+	r.Rules = slices.DeleteFunc(r.Rules, func(rule snapshot.Rule) bool { return len(unruled(rule, ruled)) == 0 })
+	for i := range r.Rules {
+		r.Rules[i].Methods = unruled(r.Rules[i], ruled)
+	}
+}
+
+func unruled(rule snapshot.Rule, ruled map[string][]string) []string {
+	methods := ruled[policy.RuleShape(rule.Path)]
+	return slices.DeleteFunc(slices.Clone(rule.Methods), func(method string) bool {
+		return slices.Contains(methods, method) || slices.Contains(methods, policy.AnyMethod) ||
+			method == "HEAD" && slices.Contains(methods, "GET")
+	})
 }
 
 // proposeRules makes one rule of the operations of a path that ask for the same scopes.
