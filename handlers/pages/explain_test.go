@@ -32,8 +32,10 @@ func TestExplain_page(t *testing.T) {
 			Says("main", "404 no_route").
 			Says("main", "The step Route refuses it.").
 			Says("#explain-command", "postern explain shop GET /orders/42")
-		s.Get(ask("path", "/orders/42?limit=1", "method", "GET")).Shows(200, "Explain a call").Says("main", "404 no_route")
-		s.Get(ask("path", "/orders/42", "method", "TRACE")).Shows(422, "Explain a call").Says("main", "TRACE are not forwarded")
+		s.Get(ask("path", "/orders/42?limit=1", "method", "GET")).Shows(200, "Explain a call").Says("main",
+			"404 no_route")
+		s.Get(ask("path", "/orders/42", "method", "TRACE")).Shows(422, "Explain a call").Says("main",
+			"TRACE are not forwarded")
 		s.Get(ask("path", "orders")).
 			Shows(422, "Explain a call").
 			Says("#explain-path-error", "Begin the path with a slash")

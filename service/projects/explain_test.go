@@ -28,7 +28,8 @@ func TestExplain(t *testing.T) {
 		})
 		for _, method := range []string{"TRACE", "CONNECT", "G ET", "GET;", "ÄT"} {
 			t.Run(method, func(t *testing.T) {
-				_, err := h.Explain(t.Context(), h.owner, h.project, projects.ExplainInput{Version: "1.0.0", Method: method})
+				_, err := h.Explain(t.Context(), h.owner, h.project,
+					projects.ExplainInput{Version: "1.0.0", Method: method})
 				if got := fieldOf(err, "/method"); got.Code != "invalid_method" {
 					t.Errorf("%v", err)
 				}
