@@ -28,6 +28,7 @@ type call struct {
 	// Set by decide.
 	step       string
 	identity   policy.Identity
+	caller     policy.Caller      // that the call counts for
 	problems   []validate.Problem // of the request that is refused
 	reported   reported           // of the request that is forwarded all the same
 	shadow     policy.RuleOutcome // what the rules in shadow would have refused
@@ -115,9 +116,11 @@ func (c *call) decide(r *request) verdict {
 	c.identifyCORS(&decision)
 	c.route.table = nil // a tunnel may last for days, and must not keep a replaced table in memory
 	if !decision.Allow {
+		c.caller = decision.Refused
 		return denied(decision.Denial)
 	}
 	c.identity, c.shadow, c.tracker = decision.Identity, decision.Shadow, c.newTracker(&decision)
+	c.caller = c.identity.Caller()
 	c.step = StepLimits
 	if denial, ok := c.withinLimits(); !ok {
 		return denied(denial)

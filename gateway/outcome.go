@@ -21,8 +21,8 @@ type CallObserver interface {
 type Outcome struct {
 	ProjectID, VersionID, EnvironmentID string
 
-	Owner        string // that the call counts for; "" without one
-	CredentialID string // the key's id; "" without one
+	Owner        string // that the call, also a refused one, counts for; "" if the caller is unknown
+	CredentialID string // the key's id; "" without a key of the project
 	RemoteIP     string // the caller's address, without port
 	Method       string
 	Path         string // normalized, as it was matched; without the query, which can hold secrets
@@ -51,7 +51,7 @@ func (c *call) observe() {
 	}
 	c.cache.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
-		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
+		Owner: c.caller.Account, CredentialID: c.caller.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status,
 		Code: c.code, Step: c.step,
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,

@@ -179,6 +179,31 @@ func TestTheObserverLearnsTheRoute(t *testing.T) {
 	}
 }
 
+func TestObserve_refusedCaller(t *testing.T) {
+	onBothPaths(t, func(t *testing.T, path rigOption) {
+		o := outcomes{make(chan gateway.Outcome, 1)}
+		r := newRig(t, nil, path, withRules(snapshot.Rules{List: []snapshot.Rule{
+			{ID: "rul_1", Methods: []string{"GET"}, Path: "/admin", Scopes: []string{"admin"}},
+		}}), func(_ *rig, options *gateway.Options) { options.Observer = o })
+		frozen := r.mint("prod", snapshot.Key{ID: "key_2", Owner: "ana", State: snapshot.KeyFrozen})
+		reading := r.mint("prod", snapshot.Key{ID: "key_3", Owner: "bob", Scopes: []string{"read"}})
+		for _, tc := range []struct {
+			name, path, key, code, owner, id string
+		}{
+			{"a frozen key", "/", frozen, "key_frozen", "ana", "key_2"},
+			{"a key without the scope", "/admin", reading, "insufficient_scope", "bob", "key_3"},
+			{"an unknown key", "/", reading[:len(reading)-1], "invalid_key", "", ""},
+			{"a call that is let through", "/", reading, "", "bob", "key_3"},
+		} {
+			r.get("/shop/1.0.0/prod"+tc.path, "X-API-Key: "+tc.key)
+			out := within(t, tc.name, o.got)
+			if out.Code != tc.code || out.Owner != tc.owner || out.CredentialID != tc.id {
+				t.Errorf("%s: %q of %q with %q", tc.name, out.Code, out.Owner, out.CredentialID)
+			}
+		}
+	})
+}
+
 func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
 	o := outcomes{make(chan gateway.Outcome, 4)}
 	r := newRig(t, nil, func(_ *rig, options *gateway.Options) { options.Observer = o })

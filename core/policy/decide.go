@@ -165,6 +165,15 @@ func (id *Identity) Account() string {
 	return id.User + " (" + id.Issuer + ")"
 }
 
+// Caller is what the log and the usage of a project have of the identity that a call is made for.
+type Caller struct {
+	Account      string // see Identity.Account
+	CredentialID string // the key's id; "" without a key
+}
+
+// Caller returns what logs and usage have of an identity.
+func (id *Identity) Caller() Caller { return Caller{id.Account(), id.CredentialID} }
+
 // Decision is the outcome for one call.
 type Decision struct {
 	Allow    bool
@@ -173,6 +182,11 @@ type Decision struct {
 	StripKey bool     // X-API-Key is ours: it must not reach the upstream
 
 	Authorization Authorization // what the upstream gets of the caller's, when allowed
+
+	// Refused is the caller of a call that is not allowed, for the log and the usage of the project: the owner of
+	// a key of the project in any state, or the user or app client whose token was accepted. The zero value is an
+	// unknown caller.
+	Refused Caller
 
 	By     string      // what of the rules decided; see RuleOutcome
 	Shadow RuleOutcome // what the rules in shadow would have refused; the zero RuleOutcome: nothing
@@ -190,14 +204,14 @@ func AdmitsAddress(rules *snapshot.IPRules, from netip.Addr) bool { return admit
 func Decide(c *Call) Decision {
 	d := authenticate(c)
 	if d.Allow && !admits(&c.Access.IP, c.RemoteIP) {
-		return denyKnown(IPDenied, d.Identity.TenantID)
+		return denyKnown(IPDenied, d.Identity.Caller(), d.Identity.TenantID)
 	}
 	if !d.Allow || c.Rules == nil {
 		return d
 	}
 	enforced, shadow := c.Rules.decide(c, &d.Identity)
 	if enforced.Denial != (Denial{}) {
-		refused := denyKnown(enforced.Denial, d.Identity.TenantID)
+		refused := denyKnown(enforced.Denial, d.Identity.Caller(), d.Identity.TenantID)
 		refused.By = enforced.By
 		return refused
 	}
@@ -255,21 +269,24 @@ func decideKey(c *Call) Decision {
 		return deny(InvalidKey)
 	}
 	grant, opens := c.Realm.Grant(k)
+	if !opens {
+		return deny(InvalidKey)
+	}
+	caller := Caller{Account: k.Owner, CredentialID: k.ID}
 	switch {
-	case !opens,
-		c.OldSecret && !k.GraceEndsAt.After(c.Now),
+	case c.OldSecret && !k.GraceEndsAt.After(c.Now),
 		k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen,
 		!k.ExpiresAt.IsZero() && !k.ExpiresAt.After(c.Now),
 		k.Environment != "" && k.Environment != c.Environment && k.Environment != c.Former:
-		return deny(InvalidKey)
+		return denyCaller(InvalidKey, caller)
 	case k.State == snapshot.KeyFrozen:
-		return deny(KeyFrozen)
+		return denyCaller(KeyFrozen, caller)
 	case !c.Realm.Serves(grant.TenantID):
-		return deny(WrongTenant)
+		return denyCaller(WrongTenant, caller)
 	case c.Realm.frozen(k.Owner):
-		return deny(UserFrozen)
+		return denyCaller(UserFrozen, caller)
 	case len(k.AllowedIPs) > 0 && !Contains(k.AllowedIPs, c.RemoteIP):
-		return denyKnown(IPDenied, grant.TenantID)
+		return denyKnown(IPDenied, caller, grant.TenantID)
 	}
 	return Decision{Allow: true, StripKey: true, Identity: Identity{
 		ConsumerID:   c.Consumers.ID(c.Realm.ID, k.Owner),
@@ -320,23 +337,28 @@ func decideBoth(c *Call) Decision {
 		return d
 	}
 	if c.Token == nil {
-		return deny(c.TokenDenial)
+		return denyCaller(c.TokenDenial, d.Identity.Caller())
 	}
 	at, denial := c.Realm.place(c.Token)
 	if denial == (Denial{}) && at.tenantID != d.Identity.TenantID {
 		denial = TokenTenant
 	}
 	if denial != (Denial{}) {
-		return deny(denial)
+		return denyCaller(denial, d.Identity.Caller())
 	}
 	d.Identity.setUser(c.Token)
 	d.Authorization = at.authorization
 	return d
 }
 
-func deny(d Denial) Decision { return Decision{Denial: d, StripKey: true} }
+func deny(d Denial) Decision { return denyCaller(d, Caller{}) }
+
+// denyCaller denies a call whose caller the log names.
+func denyCaller(d Denial, refused Caller) Decision {
+	return Decision{Denial: d, StripKey: true, Refused: refused}
+}
 
 // denyKnown denies a call of a caller whose credentials are valid.
-func denyKnown(d Denial, tenantID string) Decision {
-	return Decision{Denial: d, StripKey: true, Identity: Identity{TenantID: tenantID}}
+func denyKnown(d Denial, refused Caller, tenantID string) Decision {
+	return Decision{Denial: d, StripKey: true, Refused: refused, Identity: Identity{TenantID: tenantID}}
 }
