@@ -26,9 +26,10 @@ func withTenantsCORS(own *snapshot.CORS) rigOption {
 				Origins: []string{"https://globex.example", "https://admin.globex.example"}, Methods: []string{"GET"},
 			}},
 		)
-		p.Versions[0].Rules = snapshot.Rules{Mode: snapshot.RulesEnforce, Default: snapshot.RulesAllow, List: []snapshot.Rule{
-			{ID: "rul_1", Methods: []string{"GET"}, Path: "/secret", Scopes: []string{"secret"}},
-		}}
+		p.Versions[0].Rules = snapshot.Rules{Mode: snapshot.RulesEnforce, Default: snapshot.RulesAllow,
+			List: []snapshot.Rule{
+				{ID: "rul_1", Methods: []string{"GET"}, Path: "/secret", Scopes: []string{"secret"}},
+			}}
 	})
 }
 
@@ -110,10 +111,12 @@ func TestCORSOfTenants(t *testing.T) {
 // A preflight is answered by what the page's own tenant allows, although it has no key.
 func TestPreflightsOfTenants(t *testing.T) {
 	for page, want := range map[string]string{
-		acmePage:   "Access-Control-Allow-Methods: PUT\nAccess-Control-Allow-Origin: https://acme.example\nVary: Origin",
-		globexPage: "Access-Control-Allow-Methods: GET\nAccess-Control-Allow-Origin: https://globex.example\nVary: Origin",
-		appPage:    "Access-Control-Allow-Methods: GET\nAccess-Control-Allow-Origin: https://app.example\nVary: Origin",
-		otherPage:  "Access-Control-Allow-Methods: GET,PUT\nVary: Origin",
+		acmePage: "Access-Control-Allow-Methods: PUT\nAccess-Control-Allow-Origin: https://acme.example\nVary: " +
+			"Origin",
+		globexPage: "Access-Control-Allow-Methods: GET\nAccess-Control-Allow-Origin: https://globex.example\nVary: " +
+			"Origin",
+		appPage:   "Access-Control-Allow-Methods: GET\nAccess-Control-Allow-Origin: https://app.example\nVary: Origin",
+		otherPage: "Access-Control-Allow-Methods: GET,PUT\nVary: Origin",
 	} {
 		t.Run(page, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, path rigOption) {

@@ -120,10 +120,10 @@ func tenantCORSFates() []bundle.Fate {
 			Reason: "union",
 			Status: bundle.Approximate,
 			How:    together,
-			Note: "The pages that the tenant allows may call. The plugin does not know the caller's tenant: at worst a " +
-				"page that only the project or another tenant allows reads responses to this tenant's callers, with " +
-				"cookies if any of them allows these; it still needs their credentials. The origins of redirect URIs " +
-				"stand in the list as they are now. " + emptyOrigin,
+			Note: "The pages that the tenant allows may call. The plugin does not know the caller's tenant: at worst " +
+				"a page that only the project or another tenant allows reads responses to this tenant's callers, " +
+				"with cookies if any of them allows these; it still needs their credentials. The origins of redirect " +
+				"URIs stand in the list as they are now. " + emptyOrigin,
 			Remedy: "Remove origins from the plugin cors in gateway/gateway.yaml that none of your tenants needs.",
 		},
 		{
@@ -131,15 +131,16 @@ func tenantCORSFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    together,
 			Note: "The project or one of its tenants allows every origin, and the plugin does not know the caller's " +
-				"tenant: at worst any page reads responses to this tenant's callers, if it has their credentials, and no " +
-				"page can send cookies.",
+				"tenant: at worst any page reads responses to this tenant's callers, if it has their credentials, " +
+				"and no page can send cookies.",
 			Remedy: "Name origins in place of * in the plugin cors in gateway/gateway.yaml.",
 		},
 		{
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "the project's settings",
-			Note:   "No app client of the tenant has a redirect URI with an origin, so that the project's settings apply.",
+			Note: "No app client of the tenant has a redirect URI with an origin, so that the project's settings " +
+				"apply.",
 		},
 		{
 			Reason: "detached",

@@ -16,7 +16,8 @@ import (
 )
 
 func newCORS(t terminal) *cobra.Command {
-	return family("cors", "Show and set which pages of other origins may call a project, or with a tenant's credentials",
+	return family("cors",
+		"Show and set which pages of other origins may call a project, or with a tenant's credentials",
 		newCORSShow(t), newCORSSet(t), newCORSRemove(t))
 }
 
@@ -35,7 +36,8 @@ func tenantCORSFlag(command *cobra.Command, of *corsOf) {
 			return exactly("PROJECT")(c, args)
 		}
 		if len(args) > 0 {
-			return fmt.Errorf("%q is one argument too many: --tenant is for every project that serves the tenant", args[0])
+			return fmt.Errorf("%q is one argument too many: --tenant is for every project that serves the tenant",
+				args[0])
 		}
 		return nil
 	}

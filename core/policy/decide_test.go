@@ -301,7 +301,8 @@ func TestDecide_address(t *testing.T) {
 			denial: policy.InvalidKey,
 		},
 		{name: "an address that is allowed", call: call(allow("192.0.3.0/24", "192.0.2.7/32")), identity: keyOwner},
-		{name: "an address that is not allowed", call: call(allow("192.0.3.0/24")), denial: policy.IPDenied, identity: known},
+		{name: "an address that is not allowed", call: call(allow("192.0.3.0/24")), denial: policy.IPDenied,
+			identity: known},
 		{
 			name:     "an address that is denied",
 			call:     call(allow("192.0.2.0/24"), denyFrom("192.0.2.7/32")),

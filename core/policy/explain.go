@@ -202,8 +202,8 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	case user == "":
 		return "It asks for the owner of " + string(object) + ", and a call without a credential owns nothing."
 	case c.owns(id, found.owner, c.Path, true):
-		return user + " owns " + string(object) + ". The exported gateway asks OpenFGA for that, and refuses the call " +
-			"without it."
+		return user + " owns " + string(object) + ". The exported gateway asks OpenFGA for that, and refuses the " +
+			"call without it."
 	}
 	return user + " does not own " + string(object) + "."
 }

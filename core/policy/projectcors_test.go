@@ -24,7 +24,10 @@ func TestProjectCORS(t *testing.T) {
 	own := &snapshot.CORS{Origins: []string{app}, Methods: []string{"GET"}}
 	tenants := []snapshot.Tenant{
 		{ID: "tnt_default"},
-		{ID: "tnt_acme", CORS: &snapshot.CORS{Origins: []string{acme, app}, Methods: []string{"PUT"}, Credentials: true}},
+		{
+			ID:   "tnt_acme",
+			CORS: &snapshot.CORS{Origins: []string{acme, app}, Methods: []string{"PUT"}, Credentials: true},
+		},
 		{ID: "tnt_globex", CORS: &snapshot.CORS{Origins: []string{globex}, Methods: []string{"GET"}}},
 		{ID: "tnt_none", CORS: &snapshot.CORS{AppOrigins: true}},
 		{ID: "tnt_left", CORS: &snapshot.CORS{Origins: []string{"https://left.example"}}, Detached: true},
@@ -42,7 +45,10 @@ func TestProjectCORS(t *testing.T) {
 		{"a tenant without", own, "tnt_default", acme, "Allow-Origin: " + app + "; Vary: Origin"},
 		{"a tenant without origins", own, "tnt_none", acme, "Allow-Origin: " + app + "; Vary: Origin"},
 		{"a tenant that is not served", own, "tnt_left", acme, "Allow-Origin: " + app + "; Vary: Origin"},
-		{"a tenant of several, allowed", own, "tnt_acme", acme, credentials + "Allow-Origin: " + acme + "; Vary: Origin"},
+		{
+			"a tenant of several, allowed", own, "tnt_acme", acme,
+			credentials + "Allow-Origin: " + acme + "; Vary: Origin",
+		},
 		{"a tenant of several, another's page", own, "tnt_acme", globex, credentials + "Vary: Origin"},
 		{"a tenant of one", own, "tnt_globex", acme, "Allow-Origin: " + globex + "; Vary: Origin"},
 		{"not set, no tenant", nil, "", app, ""},
@@ -62,13 +68,17 @@ func TestProjectCORS(t *testing.T) {
 			credentials + preflight + "PUT; Allow-Origin: " + acme + "; Vary: Origin",
 		},
 		{"unknown, not allowed", own, "-", "https://left.example", credentials + preflight + "GET,PUT; Vary: Origin"},
-		{"unknown, not set, of a tenant", nil, "-", globex, preflight + "GET; Allow-Origin: " + globex + "; Vary: Origin"},
+		{
+			"unknown, not set, of a tenant", nil, "-", globex, preflight + "GET; Allow-Origin: " + globex +
+				"; Vary: Origin",
+		},
 		{
 			"unknown, any of the project", &snapshot.CORS{Origins: []string{"*"}, Methods: []string{"POST"}}, "-",
 			"https://other.example", preflight + "POST; Allow-Origin: *; Vary: Origin",
 		},
 		{
-			"unknown, any of the project, with cookies", &snapshot.CORS{Origins: []string{"*"}, Methods: []string{"POST"}}, "-",
+			"unknown, any of the project, with cookies",
+			&snapshot.CORS{Origins: []string{"*"}, Methods: []string{"POST"}}, "-",
 			acme, credentials + preflight + "PUT,POST; Allow-Origin: " + acme + "; Vary: Origin",
 		},
 	} {
@@ -76,7 +86,9 @@ func TestProjectCORS(t *testing.T) {
 			of := policy.NewProjectCORS(&snapshot.Project{CORS: tt.project, Tenants: tenants})
 			have := ""
 			if tt.tenant == "-" {
-				have = corsLines(func(set func(name, value string)) { of.Unknown(tt.origin).Preflight(tt.origin, false, "", set) })
+				have = corsLines(func(set func(name, value string)) {
+					of.Unknown(tt.origin).Preflight(tt.origin, false, "", set)
+				})
 			} else if c := of.Of(tt.tenant); c != nil {
 				have = corsLines(func(set func(name, value string)) { c.Lines(tt.origin, set) })
 			}

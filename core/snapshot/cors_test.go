@@ -27,16 +27,21 @@ func TestCORSUnion(t *testing.T) {
 		{"neither", nil, []snapshot.Tenant{{}}, nil},
 		{"of the project alone", own, []snapshot.Tenant{{}}, own},
 		{"of a tenant alone", nil, []snapshot.Tenant{tenantWith(own)}, own},
-		{"without origins", &snapshot.CORS{AppOrigins: true}, []snapshot.Tenant{tenantWith(&snapshot.CORS{AppOrigins: true})}, nil},
+		{
+			"without origins", &snapshot.CORS{AppOrigins: true},
+			[]snapshot.Tenant{tenantWith(&snapshot.CORS{AppOrigins: true})}, nil,
+		},
 		{"of a tenant that is not served", own, []snapshot.Tenant{{CORS: corsOf(acme), Detached: true}}, own},
 		{
 			"of all",
 			&snapshot.CORS{
-				Origins: []string{app}, Methods: []string{"GET"}, AllowHeaders: []string{"Content-Type"}, MaxAge: new(600),
+				Origins: []string{app}, Methods: []string{"GET"}, AllowHeaders: []string{"Content-Type"},
+				MaxAge: new(600),
 			},
 			[]snapshot.Tenant{
 				tenantWith(&snapshot.CORS{
-					Origins: []string{acme, app}, Methods: []string{"PUT", "GET"}, AllowHeaders: []string{"content-type", "X-API-Key"},
+					Origins: []string{acme, app}, Methods: []string{"PUT", "GET"},
+					AllowHeaders:   []string{"content-type", "X-API-Key"},
 					ExposedHeaders: []string{"ETag"}, Credentials: true, MaxAge: new(60),
 				}),
 				tenantWith(&snapshot.CORS{
@@ -46,14 +51,17 @@ func TestCORSUnion(t *testing.T) {
 			},
 			&snapshot.CORS{
 				Origins: []string{app, acme, globex}, AppOrigins: true, Methods: []string{"GET", "PUT"},
-				AllowHeaders: []string{"Content-Type", "X-API-Key", "*"}, ExposedHeaders: []string{"ETag", "*"}, Credentials: true,
-				MaxAge: new(60),
+				AllowHeaders: []string{"Content-Type", "X-API-Key", "*"}, ExposedHeaders: []string{"ETag", "*"},
+				Credentials: true,
+				MaxAge:      new(60),
 			},
 		},
 		{
 			"with one of every origin",
 			corsOf("*"),
-			[]snapshot.Tenant{tenantWith(&snapshot.CORS{Origins: []string{acme}, Methods: []string{"GET"}, Credentials: true})},
+			[]snapshot.Tenant{
+				tenantWith(&snapshot.CORS{Origins: []string{acme}, Methods: []string{"GET"}, Credentials: true}),
+			},
 			&snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}},
 		},
 	} {

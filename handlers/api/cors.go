@@ -100,6 +100,7 @@ func (h *Handler) removeTenantCORS(ctx context.Context, in *struct {
 	TenantRef
 	IfMatch string `header:"If-Match"`
 }) (*struct{}, error) {
-	_, err := h.Projects.SetTenantCORS(ctx, web.Principal(ctx), in.Tenant, web.ParseIfMatch(in.IfMatch), projects.CORS{})
+	_, err := h.Projects.SetTenantCORS(ctx, web.Principal(ctx), in.Tenant, web.ParseIfMatch(in.IfMatch),
+		projects.CORS{})
 	return nil, err
 }

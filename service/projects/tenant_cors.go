@@ -35,24 +35,25 @@ func (s *Service) TenantCORS(ctx context.Context, p access.Principal, ref string
 // are all of CORSMethods.
 func (s *Service) SetTenantCORS(ctx context.Context, p access.Principal, ref, ifMatch string, in CORS) (CORS, error) {
 	var out CORS
-	err := s.changeTenant(ctx, p, ref, map[string]string{"change": "CORS"}, func(tx *models.Tx, row *models.Tenant) error {
-		have, err := viewTenantCORS(tx, *row)
-		if err != nil {
-			return err
-		}
-		if err := access.Unchanged(ifMatch, have.ETag); err != nil {
-			return err
-		}
-		column, wrong := in.column()
-		if err := fault.InvalidFields(wrong); err != nil {
-			return err
-		}
-		seen := row.UpdatedAt
-		row.CORS, row.UpdatedAt = column, models.Now()
-		if out, err = viewTenantCORS(tx, *row); err != nil {
-			return err
-		}
-		return written(tx.UpdateTenantCORS(*row, seen))
-	})
+	err := s.changeTenant(ctx, p, ref, map[string]string{"change": "CORS"},
+		func(tx *models.Tx, row *models.Tenant) error {
+			have, err := viewTenantCORS(tx, *row)
+			if err != nil {
+				return err
+			}
+			if err := access.Unchanged(ifMatch, have.ETag); err != nil {
+				return err
+			}
+			column, wrong := in.column()
+			if err := fault.InvalidFields(wrong); err != nil {
+				return err
+			}
+			seen := row.UpdatedAt
+			row.CORS, row.UpdatedAt = column, models.Now()
+			if out, err = viewTenantCORS(tx, *row); err != nil {
+				return err
+			}
+			return written(tx.UpdateTenantCORS(*row, seen))
+		})
 	return out, err
 }

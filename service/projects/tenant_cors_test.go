@@ -77,7 +77,8 @@ func TestTenantCORS(t *testing.T) {
 		}
 		for _, project := range []string{shop.Project.ID, books.Project.ID} {
 			served := w.servedCORS(t, project, tenant.ID)
-			if served == nil || !slices.Equal(served.Allowed(), []string{"https://acme.example", "https://web.acme.example"}) {
+			if served == nil ||
+				!slices.Equal(served.Allowed(), []string{"https://acme.example", "https://web.acme.example"}) {
 				t.Errorf("served in %s: %+v", project, served)
 			}
 			if own := w.project(t, project).CORS; own != nil {
@@ -92,7 +93,8 @@ func TestTenantCORS(t *testing.T) {
 		if !strings.Contains(errors.Unwrap(err).Error(), "browsers do") {
 			t.Errorf("no origin: %v", err)
 		}
-		if _, err := w.UpdateTenant(t.Context(), owner, "acme", "", projects.TenantChange{DisplayName: new("Acme")}); err != nil {
+		if _, err := w.UpdateTenant(t.Context(), owner, "acme", "",
+			projects.TenantChange{DisplayName: new("Acme")}); err != nil {
 			t.Fatal(err)
 		}
 		if again, err := w.TenantCORS(t.Context(), owner, tenant.ID); err != nil || again.ETag != set.ETag {
