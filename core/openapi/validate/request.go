@@ -153,6 +153,19 @@ func mediaType(line string) string {
 	return strings.ToLower(strings.TrimSpace(name))
 }
 
+// readsAlike reports whether a receiver that goes by the charset of a content type finds the same JSON in a
+// body as one that takes it for UTF-8. In others, such as UTF-7, a text may be a quote.
+func readsAlike(contentType string) bool {
+	_, parameters, err := mime.ParseMediaType(contentType)
+	switch strings.ToLower(parameters["charset"]) {
+	case "":
+		return err == nil || !strings.Contains(strings.ToLower(contentType), "charset")
+	case "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "windows-1252":
+		return true
+	}
+	return false
+}
+
 func isJSON(media string) bool {
 	media = mediaType(media)
 	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
@@ -208,6 +221,9 @@ func (m Match) Body(contentType, encoding string, body []byte) []Problem {
 		return r.result()
 	}
 	body, err := unpack(encoding, body)
+	if err == nil && !readsAlike(contentType) {
+		err = errCharset
+	}
 	if err != nil {
 		r.problem("%s", err)
 		return r.result()
@@ -227,8 +243,9 @@ func (m Match) Body(contentType, encoding string, body []byte) []Problem {
 	return r.result()
 }
 
-// Errors of unpack, for callers.
+// Errors for callers.
 var (
+	errCharset  = errors.New("must be in UTF-8, also by the charset of Content-Type")
 	errEncoding = errors.New("must not be compressed otherwise than by gzip")
 	errGzip     = errors.New("must be compressed by gzip, as Content-Encoding says")
 	errTooLarge = errors.New("must have at most 1 MB unpacked")

@@ -254,6 +254,15 @@ func TestContentTypes(t *testing.T) {
 		}
 	}
 	m, _ := v.Find("POST", "/o")
+	const charset = "body must be in UTF-8, also by the charset of Content-Type"
+	for parameter, want := range map[string]string{
+		"": "", ";charset=UTF-8": "", `; charset="utf-8"`: "", ";charset=iso-8859-1": "", ";v=1": "", ";": "",
+		";charset=utf-16": charset, ";charset=UTF-7": charset, ";charset=utf-8;charset=utf-7": charset, "; charset=": charset,
+	} {
+		if got := said(m.Body("application/json"+parameter, "", []byte("{}"))); got != want {
+			t.Errorf("%q: %q, want %q", parameter, got, want)
+		}
+	}
 	for form, want := range map[string]string{
 		"n=1&l=1&l=2": "", "n=x": "body /n must be an integer", "l=1": "body /n is required",
 		"n=1&l=x": "body /l/0 must be an integer", "n=1&n=2": "body /n must be an integer",
