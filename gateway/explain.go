@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"errors"
+
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -87,8 +89,11 @@ func restOf(at route) string {
 // routeOf finds what a question about a project is about, or the denial of a call to it.
 func (g *Gateway) routeOf(p *project, q *policy.Question) (route, policy.Denial) {
 	path, err := policy.NormalizePath("/" + q.Version + "/" + q.Environment + q.Path)
-	if err != nil {
+	switch {
+	case errors.Is(err, policy.ErrAboveRoot):
 		return route{}, policy.BadPath
+	case err != nil:
+		return route{}, policy.BadRequest
 	}
 	at, found := g.table.Load().find(p.name, path)
 	switch {

@@ -30,7 +30,7 @@ func TestExplain(t *testing.T) {
 	for name, line := range lines {
 		for _, at := range []string{
 			"GET /x", "POST /x", "GET /orders/1", "GET //orders/%31", "GET /orders%2F1", "PUT /staff", "GET /shadow",
-			"GET /a%2f..%2fb", "GET /../../..",
+			"GET /a%2f..%2fb", "GET /../../..", "GET /a%00",
 		} {
 			method, path, _ := strings.Cut(at, " ")
 			q := policy.Question{
