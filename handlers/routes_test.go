@@ -132,6 +132,7 @@ var anonymous = merge(
 		"POST /tenants":                                 "in",
 		"GET /tenants/:tenant":                          "in",
 		"POST /tenants/:tenant":                         "in",
+		"POST /tenants/:tenant/cors":                    "in",
 		"POST /tenants/:tenant/delete":                  "in",
 		"GET /tenants/:tenant/users":                    "in",
 		"POST /tenants/:tenant/users":                   "in",

@@ -354,9 +354,12 @@ func shown() projects.Shown {
 }
 
 // cors has everything that a project can state, and a mistake.
-func cors() projects.CORS {
-	m := projects.CORS{
+func cors() ui.CORS {
+	m := ui.CORS{
 		Action:     "/projects/shop/cors",
+		Hint:       "A page may call this project from a browser if its origin is listed (CORS).",
+		Apps:       "project's",
+		Overrides:  []ui.Link{{URL: "/tenants/tnt_1", Text: "Acme"}, {URL: "/tenants/tnt_2", Text: "Globex"}},
 		Revision:   "1",
 		Origins:    ui.Value{Text: "https://app.example.com\nhttp://localhost:3000"},
 		AppOrigins: true,

@@ -161,6 +161,7 @@ func tenantSettings() tenants.Settings {
 			DisplayName:   ui.Value{Text: "Acme Ltd"},
 			FallbackOwner: ui.Value{Text: "acme\tapp", Error: "Use at most 128 characters, on one line."},
 		},
+		CORS: tenantCORS(),
 		Erase: &ui.Erasure{
 			ID:     "erase-confirm",
 			Action: "/tenants/tnt_1/delete",
@@ -181,6 +182,14 @@ func tenantSettings() tenants.Settings {
 func tenantViewer() tenants.Settings {
 	m := tenantSettings()
 	m.Change, m.Erase, m.Projects = nil, nil, nil
+	m.CORS.Action = ""
+	return m
+}
+
+func tenantCORS() ui.CORS {
+	m := cors()
+	m.Action, m.Apps, m.Overrides = "/tenants/tnt_1/cors", "tenant's", nil
+	m.Hint = "With keys and tokens of this tenant, pages of these origins may call from a browser."
 	return m
 }
 

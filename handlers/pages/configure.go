@@ -128,9 +128,10 @@ func (h *Handler) fillAccess(v *visit, p rules.Project, m *projects.Configure) e
 	return web.NotFound()
 }
 
-func (h *Handler) fillLimits(_ *visit, p rules.Project, m *projects.Configure) error {
-	m.Limits, m.CORS = limitsSection(p), corsSection(p)
-	return nil
+func (h *Handler) fillLimits(v *visit, p rules.Project, m *projects.Configure) (err error) {
+	m.Limits = limitsSection(p)
+	m.CORS, err = h.corsSection(v, p)
+	return err
 }
 
 func (h *Handler) fillSettings(v *visit, p rules.Project, m *projects.Configure) (err error) {

@@ -37,35 +37,42 @@ func corsFormOf(c rules.CORS) corsForm {
 	return form
 }
 
-func corsSection(p rules.Project) projects.CORS {
-	m := corsFormOf(p.CORS).section(&formErrors{})
-	m.Action, m.FromApps = projectPath(p.Name)+"/cors", p.CORS.FromApps
-	return m
+func (h *Handler) corsSection(v *visit, p rules.Project) (ui.CORS, error) {
+	m := ui.CORS{
+		Action: projectPath(p.Name) + "/cors",
+		Hint: "A page may call this project from a browser if its origin is listed (CORS). Preflights are answered here, " +
+			"before credentials are looked at. Without any origin, that is left to the upstreams.",
+		Apps:     "project's",
+		FromApps: p.CORS.FromApps,
+	}
+	tenants, err := h.Projects.CORSOverrides(v.ctx(), v.who, p.ID)
+	for _, t := range tenants {
+		m.Overrides = append(m.Overrides, ui.Link{URL: tenantPath(t.ID), Text: t.DisplayName})
+	}
+	corsFormOf(p.CORS).fill(&m, &formErrors{})
+	return m, err
 }
 
-// section shows a form with what is wrong.
-func (f corsForm) section(wrong *formErrors) projects.CORS {
-	m := projects.CORS{
-		Revision:    f.revision,
-		Origins:     ui.Value{Text: f.origins, Error: wrong.takeLines("/origins", lines(f.origins))},
-		Headers:     ui.Value{Text: f.headers, Error: wrong.takeLines("/headers", lines(f.headers))},
-		Exposed:     ui.Value{Text: f.exposed, Error: wrong.takeLines("/exposed_headers", lines(f.exposed))},
-		MaxAge:      wrong.value("/max_age", f.age),
-		WrongMethod: wrong.take("/methods"),
-		AppOrigins:  f.appOrigins,
-		Credentials: f.credentials,
-	}
+// fill shows a form with what is wrong.
+func (f corsForm) fill(m *ui.CORS, wrong *formErrors) {
+	m.Revision = f.revision
+	m.Origins = ui.Value{Text: f.origins, Error: wrong.takeLines("/origins", lines(f.origins))}
+	m.Headers = ui.Value{Text: f.headers, Error: wrong.takeLines("/headers", lines(f.headers))}
+	m.Exposed = ui.Value{Text: f.exposed, Error: wrong.takeLines("/exposed_headers", lines(f.exposed))}
+	m.MaxAge = wrong.value("/max_age", f.age)
+	m.WrongMethod = wrong.take("/methods")
+	m.AppOrigins, m.Credentials = f.appOrigins, f.credentials
+	m.Methods = nil
 	for _, method := range rules.CORSMethods {
 		m.Methods = append(m.Methods, ui.Option{
 			Value: method, Title: method, Chosen: slices.Contains(f.methods, method),
 		})
 	}
 	m.Error = wrong.rest()
-	return m
 }
 
-func (h *Handler) saveCORS(v *visit) (web.Answer, error) {
-	form := corsForm{
+func postedCORS(v *visit) corsForm {
+	return corsForm{
 		revision:    v.posted("revision"),
 		origins:     v.posted("cors_origins"),
 		headers:     v.posted("cors_headers"),
@@ -75,6 +82,10 @@ func (h *Handler) saveCORS(v *visit) (web.Answer, error) {
 		appOrigins:  v.posted("app_origins") == "true",
 		credentials: v.posted("credentials") == "true",
 	}
+}
+
+func (h *Handler) saveCORS(v *visit) (web.Answer, error) {
+	form := postedCORS(v)
 	_, err := h.Projects.SetCORS(v.ctx(), v.who, v.param("project"), form.revision, form.read())
 	return h.saved(v, err, "cors", form)
 }
@@ -100,21 +111,24 @@ func (f corsForm) read() rules.CORS {
 func (corsForm) page() *configuredPage { return limitsPage }
 
 func (f corsForm) mark(m *projects.Configure, wrong *formErrors) {
-	action, fromApps := m.CORS.Action, m.CORS.FromApps
-	m.CORS = f.section(wrong)
-	m.CORS.Action, m.CORS.FromApps = action, fromApps
+	f.fill(&m.CORS, wrong)
 }
 
 func (f corsForm) compare(m *projects.Conflict, p rules.Project) error {
-	now := corsFormOf(p.CORS)
 	m.What, m.Action = "Cross-origin calls", projectPath(p.Name)+"/cors"
-	yours, theirs := f.read(), p.CORS
+	f.compareWith(m, p.CORS)
+	return nil
+}
+
+// compareWith shows the form beside what was saved meanwhile.
+func (f corsForm) compareWith(m *projects.Conflict, theirs rules.CORS) {
+	now, yours := corsFormOf(theirs), f.read()
 	for _, row := range []struct {
 		label string
 		of    func(rules.CORS, corsForm) string
 	}{
 		{"Origins", func(c rules.CORS, _ corsForm) string { return strings.Join(c.Origins, ", ") }},
-		{"Origins of the project's apps", func(c rules.CORS, _ corsForm) string { return yesOrNo(c.AppOrigins) }},
+		{"Origins of app clients", func(c rules.CORS, _ corsForm) string { return yesOrNo(c.AppOrigins) }},
 		{"Methods", func(c rules.CORS, _ corsForm) string { return strings.Join(c.Methods, ", ") }},
 		{"Headers", func(c rules.CORS, _ corsForm) string { return strings.Join(c.Headers, ", ") }},
 		{"Exposed headers", func(c rules.CORS, _ corsForm) string { return strings.Join(c.ExposedHeaders, ", ") }},
@@ -139,7 +153,6 @@ func (f corsForm) compare(m *projects.Conflict, p rules.Project) error {
 	for _, method := range f.methods {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "cors_methods", Value: method})
 	}
-	return nil
 }
 
 func yesOrNo(is bool) string {

@@ -274,6 +274,7 @@ func (h *Handler) tenantPages(p pageRouter) {
 	p.signedIn("POST", tenantsPath, h.createTenant)
 	p.signedIn("GET", tenantsPath+"/:tenant", h.showTenant)
 	p.signedIn("POST", tenantsPath+"/:tenant", h.saveTenant)
+	p.signedIn("POST", tenantsPath+"/:tenant/cors", h.saveTenantCORS)
 	p.signedIn("POST", tenantsPath+"/:tenant/delete", h.deleteTenant)
 }
 

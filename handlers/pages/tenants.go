@@ -131,10 +131,12 @@ func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 			{Label: "Created", Value: moment(t.CreatedAt)},
 		},
 	}
+	mayChange := v.who.May(t.Team, access.TenantUpdate)
+	m.CORS = tenantCORSSection(t, mayChange)
 	if t.Project != "" {
 		m.Facts[1].Value = "its project alone, which keeps it as long as it exists"
 	}
-	if v.who.May(t.Team, access.TenantUpdate) {
+	if mayChange {
 		m.Change = &tenants.Change{
 			Action:        path,
 			Revision:      t.ETag,

@@ -29,6 +29,30 @@ func (s *Service) TenantCORS(ctx context.Context, p access.Principal, ref string
 	return viewTenantCORS(tx, row)
 }
 
+// CORSOverrides lists the tenants that a project serves and that have a CORS of their own, by name.
+func (s *Service) CORSOverrides(ctx context.Context, p access.Principal, ref string) (list []Tenant, err error) {
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, ref, access.TenantRead)
+	if err != nil {
+		return nil, fmt.Errorf("projects: CORS of the tenants of %s: %w", ref, err)
+	}
+	rows, err := tx.TenantsOf(project.ID)
+	if err != nil {
+		return nil, fmt.Errorf("projects: CORS of the tenants of %s: %w", ref, err)
+	}
+	for _, row := range rows {
+		if !row.CORS.IsSet() {
+			continue
+		}
+		tenant, err := viewTenant(tx, row)
+		if err != nil {
+			return nil, fmt.Errorf("projects: CORS of the tenants of %s: %w", ref, err)
+		}
+		list = append(list, tenant)
+	}
+	return list, nil
+}
+
 // SetTenantCORS replaces which pages of other origins may call with credentials of a tenant, in
 // every project that serves it, from the next call on. With ifMatch not empty it is refused as
 // stale unless that is still the ETag. The zero CORS leaves it to the projects again. No methods

@@ -28,7 +28,7 @@ type Configure struct {
 	Keys Keys
 
 	Limits Limits
-	CORS   CORS
+	CORS   ui.CORS
 
 	General    General
 	Product    Product

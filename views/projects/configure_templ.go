@@ -408,7 +408,7 @@ func LimitsPage(m Configure) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = cors(m.CORS).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.CORSSection(m.CORS).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -49,6 +49,7 @@ type Settings struct {
 	Facts    []ui.Fact
 	Projects []ui.Link // that serve it
 	Change   *Change
+	CORS     ui.CORS          // without an action for viewers
 	Delete   *ui.Confirmation // of an unused tenant
 	Erase    *ui.Erasure      // of one in use
 }

@@ -1,0 +1,58 @@
+package pages
+
+import (
+	"net/http"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+func tenantCORSSection(t rules.Tenant, mayChange bool) ui.CORS {
+	m := ui.CORS{
+		Hint: "With keys and tokens of this tenant, pages of these origins may call from a browser, in place of those of " +
+			"the projects that serve it (CORS). Preflights carry no credentials: they are answered by what the project " +
+			"and its tenants allow together. Without any origin, the projects' settings apply.",
+		Apps:     "tenant's",
+		FromApps: t.CORS.FromApps,
+	}
+	if mayChange {
+		m.Action = tenantPath(t.ID) + "/cors"
+	}
+	corsFormOf(t.CORS).fill(&m, &formErrors{})
+	return m
+}
+
+func (h *Handler) saveTenantCORS(v *visit) (web.Answer, error) {
+	form := postedCORS(v)
+	_, err := h.Projects.SetTenantCORS(v.ctx(), v.who, v.param("tenant"), form.revision, form.read())
+	if err == nil {
+		return v.done("tenant", tenantPath(v.param("tenant")))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return h.tenantCORSConflict(v, form)
+	}
+	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *formErrors) {
+		form.fill(&m.CORS, wrong)
+	})
+}
+
+func (h *Handler) tenantCORSConflict(v *visit, mine corsForm) (web.Answer, error) {
+	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := tenantPath(t.ID)
+	m := projects.Conflict{
+		Page:    v.tenantShell(t, "Changed meanwhile", path),
+		BackURL: path,
+		Action:  path + "/cors",
+		What:    "Cross-origin calls",
+	}
+	mine.compareWith(&m, t.CORS)
+	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
