@@ -106,6 +106,69 @@ func TestCORS(t *testing.T) {
 	})
 }
 
+// TestCORS_ofTenants has pages of two tenants call with keys of both: each page reads what its own
+// tenant's callers get, and the refusal of an unknown caller.
+func TestCORS_ofTenants(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		upstream, server := testkit.NewUpstream(t), start(t, databaseURL)
+		made := createProxy(t, server.Config.PublicURL, upstream.URL)
+		api := connect(t, server.Config.PublicURL, made.WorkspaceKey)
+		project := made.Project.Environments[0].URL
+		pages, keys := map[string]string{}, map[string]string{}
+		for _, tenant := range []string{"acme", "globex"} {
+			pages[tenant] = newPage(t)
+			if _, err := api.CreateTenant(t.Context(), client.NewTenant{Name: tenant}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := api.AttachTenant(t.Context(), made.Project.ID, tenant); err != nil {
+				t.Fatal(err)
+			}
+			key, err := api.CreateKey(t.Context(), made.Project.ID, client.NewKey{Owner: tenant + "-app", Tenant: tenant})
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys[tenant] = key.Key
+			in := client.CORS{Origins: []string{pages[tenant]}, Methods: []string{"GET", "DELETE"}}
+			if _, err := api.SetTenantCORS(t.Context(), tenant, in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := sit(t)
+		p.overlooks(pages["acme"], pages["globex"], project[:len(project)-len("/1.0.0/prod")])
+		const refused = "kept from the page"
+		for tenant, other := range map[string]string{"acme": "globex", "globex": "acme"} {
+			p.open(pages[tenant])
+			p.sees("Page")
+			for _, c := range []struct {
+				name, method, key, want string
+			}{
+				{"its key", "GET", keys[tenant], "200 forwarded"},
+				{"its key, with a method that needs a preflight", "DELETE", keys[tenant], "200 forwarded"},
+				{"its key, with a method that is not allowed", "PUT", keys[tenant], refused},
+				{"the key of " + other, "GET", keys[other], refused},
+				{"the project's key", "GET", made.APIKeys["prod"].Key, refused},
+				{"a wrong key", "GET", "pst_wrong", "401 invalid_key"},
+			} {
+				options := fmt.Sprintf(`{method: %q, headers: {"X-API-Key": %q}}`, c.method, c.key)
+				if got := p.fetches(project+"/a", options); got != c.want {
+					t.Errorf("the page of %s, %s: %s, want %s", tenant, c.name, got, c.want)
+				}
+			}
+		}
+
+		if err := api.RemoveTenantCORS(t.Context(), "globex"); err != nil {
+			t.Fatal(err)
+		}
+		p.open(pages["globex"])
+		p.sees("Page")
+		options := fmt.Sprintf(`{headers: {"X-API-Key": %q}}`, keys["globex"])
+		if got := p.fetches(project+"/b", options); got != refused {
+			t.Errorf("the page of globex after its settings are removed: %s", got)
+		}
+	})
+}
+
 // TestSPA_callsAcrossOrigins has a signed-in application call the gateway at its own origin,
 // as soon as the project allows the origins of its app clients.
 func TestSPA_callsAcrossOrigins(t *testing.T) {
