@@ -36,6 +36,7 @@ type tracker struct {
 	call  *call
 	track *policy.Tracking
 	user  string
+	reads bool // the object is read from the answer
 
 	gzip    bool
 	body    []byte // a copy of what was relayed
@@ -50,13 +51,18 @@ func (c *call) newTracker(d *policy.Decision) *tracker {
 	if d.Tracking == nil || c.gateway.ownership == nil {
 		return nil
 	}
-	return &tracker{call: c, track: d.Tracking, user: strings.Clone(d.RelationUser)}
+	return &tracker{
+		call:  c,
+		track: d.Tracking,
+		user:  strings.Clone(d.RelationUser),
+		reads: d.Tracking.ReadsAnswer(),
+	}
 }
 
 // answered begins with the head of the final answer, and reports whether its body matters.
 func (t *tracker) answered(status int, contentType, encoding string) bool {
 	t.tracked = status >= 200 && status < 300
-	if !t.tracked || !t.track.Remembers() {
+	if !t.tracked || !t.reads {
 		return t.tracked
 	}
 	switch encoding = strings.ToLower(strings.TrimSpace(encoding)); encoding {
@@ -85,7 +91,7 @@ func joinLines(first, second string) string {
 func (t *tracker) Data(p []byte) {
 	t.began = t.began || len(p) > 0
 	switch {
-	case t.miss != "" || !t.track.Remembers():
+	case t.miss != "" || !t.reads:
 	case len(t.body)+len(p) > policy.MaxAnswer:
 		t.miss, t.body = policy.MissTooLarge, nil
 	default:
@@ -125,6 +131,8 @@ func (t *tracker) End() {
 
 func (t *tracker) object() (string, policy.MissReason) {
 	switch {
+	case !t.reads:
+		return t.track.Remembered(t.call.route.rest, nil)
 	case !t.began:
 		return "", policy.MissNoBody
 	case t.miss != "":

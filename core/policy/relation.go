@@ -2,6 +2,7 @@ package policy
 
 import (
 	"crypto/sha256"
+	"slices"
 
 	"postern/core/snapshot"
 )
@@ -95,6 +96,11 @@ type Tracking struct {
 
 // Remembers reports whether the answer names an object that the caller owns from then on.
 func (t *Tracking) Remembers() bool { return t != nil && t.remember != nil }
+
+// ReadsAnswer reports whether the object that is remembered has values of the answer, and not only those of the path.
+func (t *Tracking) ReadsAnswer() bool {
+	return t != nil && slices.ContainsFunc(t.remember, func(part objectPart) bool { return part.answer != nil })
+}
 
 // Forgets reports whether the relations of an object end.
 func (t *Tracking) Forgets() bool { return t != nil && t.forget != nil }

@@ -25,7 +25,7 @@ end
 
 
 -- An object of a rule with that path, for objects.text; nil for none. With answer its names
--- in braces may be those of values of an answer.
+-- in braces may be those of values of an answer; reads says that one is.
 function objects.compile(text, path, answer)
   if not text or text == "" then
     return nil
@@ -46,7 +46,7 @@ function objects.compile(text, path, answer)
       for one in way:gmatch("[^.]+") do
         names[#names + 1] = one
       end
-      parts[#parts + 1] = { way = names }
+      parts[#parts + 1], parts.reads = { way = names }, true
     else
       parts[#parts + 1] = { place = places[name] or 0 }
     end

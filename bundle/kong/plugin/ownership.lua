@@ -29,6 +29,12 @@ local function unreadable(kind, coding)
 end
 
 
+-- Whether the object is read from the answer, and not from the path of the call alone.
+local function reads(tracked)
+  return tracked.rule.remembered ~= nil and tracked.rule.remembered.reads == true
+end
+
+
 -- Takes note of the head of the upstream's answer.
 function ownership.answered(tracked)
   if not tracked then
@@ -36,7 +42,7 @@ function ownership.answered(tracked)
   end
   tracked.accepted = ngx.status >= 200 and ngx.status < 300
   tracked.parts, tracked.length = {}, 0
-  if tracked.accepted and tracked.rule.remembered then
+  if tracked.accepted and reads(tracked) then
     local coding = ngx.header["Content-Encoding"]
     if type(coding) == "table" then
       coding = table.concat(coding, ", ")
@@ -51,7 +57,7 @@ end
 -- Takes note of a piece of its body.
 function ownership.received(tracked)
   local piece = tracked and tracked.accepted and ngx.arg[1]
-  if not piece or piece == "" or tracked.problem or not tracked.rule.remembered then
+  if not piece or piece == "" or tracked.problem or not reads(tracked) then
     return
   end
   tracked.length = tracked.length + #piece
@@ -87,6 +93,9 @@ end
 
 -- The object that the answer names; nil and the problem where it names none.
 local function remembered(tracked)
+  if not reads(tracked) then
+    return objects.text(tracked.rule.remembered, tracked.segments)
+  end
   local text, problem = table.concat(tracked.parts), tracked.problem
   if not problem and tracked.gzip then
     text, problem = inflated(text)

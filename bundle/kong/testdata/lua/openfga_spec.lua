@@ -161,6 +161,20 @@ check("an answer with 2xx makes the caller an owner", function()
   assert(http.last.body:find("order%%3A7"), http.last.body)
 end)
 
+check("an object of the path alone is recorded whatever the answer has", function()
+  for _, head in ipairs({ {}, { ["Content-Type"] = "text/html" }, { ["Content-Encoding"] = "br" } }) do
+    equal(call("PUT", "/orders/8", { [STORES] = FOUND, [WRITE] = "{}" }).status, nil)
+    rawset(ngx, "status", 204)
+    rawset(ngx, "header", head)
+    handler:header_filter()
+    rawset(ngx, "arg", { "", true })
+    handler:body_filter()
+    handler:log()
+    equal(http.asked[WRITE], 1)
+    assert(http.last.body:find("order%%3A8"), http.last.body)
+  end
+end)
+
 check("an answer with 2xx ends the relations of an object", function()
   local owners = '{"tuples":[{"key":{"user":"user:a","relation":"owner","object":"object:x"},"timestamp":""}]}'
   local answers = { [STORES] = FOUND, [CHECK] = '{"allowed":true}', [READ] = { status = 200, body = owners } }
