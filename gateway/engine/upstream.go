@@ -38,6 +38,7 @@ type backend struct {
 	abort     func() // interrupt, as a value that is created once
 
 	unseen   bool // it was idle, and was not checked yet for bytes that arrived meanwhile
+	begun    bool // a part of the request was written before ask: the upstream may have answered it already
 	askReady func(fd uintptr) bool
 	asked    bool
 	askErr   error // of the read in ask, for the next fill
@@ -157,10 +158,11 @@ func (b *backend) begin(p []byte) error {
 			return errStale
 		}
 	}
+	b.begun = true
 	return b.write(p)
 }
 
-// ask writes a complete request and waits for the first bytes of the response. It writes inside
+// ask writes a request, or the rest of one, and waits for the first bytes of the response. It writes inside
 // the poller's call for the read, so that the poller reports the response and a read that would
 // find nothing is saved. Errors of the read are returned by the
 // next fill; errStale is returned as by begin.
@@ -175,7 +177,7 @@ func (b *backend) ask(p []byte) error {
 		err = b.raw.Read(b.askReady)
 	}
 	rest := b.out
-	b.out = nil
+	b.out, b.begun = nil, false
 	switch {
 	case b.unseen && b.asked, waited && b.writeErr != nil && len(rest) == len(p):
 		return errStale
@@ -203,7 +205,11 @@ func (b *backend) tryAsk(fd uintptr) bool {
 	}
 	b.unseen = false
 	done := b.tryWrite(fd)
-	return !done || b.writeErr != nil // then there is nothing to wait for yet
+	if !done || b.writeErr != nil { // then there is nothing to wait for yet
+		return true
+	}
+	// The poller does not report again what came while the request was written.
+	return b.begun && b.tryRead(fd)
 }
 
 // fill returns the error that ask has left, or fills the wire.

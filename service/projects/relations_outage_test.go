@@ -1,0 +1,133 @@
+package projects_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/relations"
+	"postern/testkit"
+	"postern/testkit/state"
+)
+
+// asksForOwners gives the project a rule for owners, so that gateways hold its relations.
+func asksForOwners(t *testing.T, h *house) {
+	t.Helper()
+	h.setRules(t, snapshot.Rules{List: []snapshot.Rule{{Methods: []string{"GET"}, Path: "/{id}", Owner: "order:{id}"}}})
+}
+
+// occupy lets no other transaction write relations until the returned function is called.
+func occupy(t *testing.T, db *models.DB) func() {
+	t.Helper()
+	conn, err := db.SQL().Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := []string{"BEGIN", "LOCK TABLE relations IN EXCLUSIVE MODE"}
+	if strings.HasSuffix(t.Name(), "sqlite") {
+		begin = []string{"BEGIN IMMEDIATE"}
+	}
+	for _, statement := range begin {
+		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		if _, err := conn.ExecContext(context.WithoutCancel(t.Context()), "ROLLBACK"); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close()
+	}
+}
+
+// record records a change, and checks that it takes as long as Record waits for the database at most.
+func record(t *testing.T, r *replica, change relations.Change) {
+	t.Helper()
+	began := time.Now()
+	if !r.recorder.Record(change) {
+		t.Fatal("the change is lost")
+	}
+	if took := time.Since(began); took < relations.WriteWait || took > 4*relations.WriteWait {
+		t.Errorf("recorded after %v, want %v and a little more", took, relations.WriteWait)
+	}
+	if !r.owns(change.ProjectID, change.TenantID, change.User, change.Object) {
+		t.Error("the process that recorded it does not decide by it")
+	}
+}
+
+// written waits until a relation is in the database.
+func written(t *testing.T, db *models.DB, project string, want int64) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		n, err := db.Read(t.Context()).CountRelations(project)
+		if err == nil && n == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d relations are written, want %d: %v", n, want, err)
+		}
+	}
+}
+
+// A database that is slow holds up the end of an answer for half a second at most. The relation counts at once on
+// the process that recorded it, and is written later.
+func TestRelationsWaitForASlowDatabase(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		asksForOwners(t, h)
+		r := newReplica(t, db)
+		free := occupy(t, db)
+		change := relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1"}
+		record(t, r, change)
+		free()
+		written(t, db, h.project, 1)
+		soon(t, "served from the table", func() bool { return r.table.Len(h.project) == 1 })
+	})
+}
+
+// As a slow database, so one that cannot be reached. What is recorded meanwhile is written in its order once it is back.
+func TestRelationsOutliveAnOutageOfPostgreSQL(t *testing.T) {
+	for name, begin := range map[string]func(*testkit.Relay){
+		"hangs":         (*testkit.Relay).Hang,
+		"has gone away": func(r *testkit.Relay) { r.Cut(); r.Hang() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			database := state.Postgres(t)
+			relay := testkit.NewRelay(t, database)
+			db, err := models.OpenWith(t.Context(), models.Options{
+				DatabaseURL: relay.Through(t, database),
+				Deadlines:   models.Deadlines{Statement: time.Second, Lock: 500 * time.Millisecond, Idle: 400 * time.Millisecond},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			h := newHouse(t, db)
+			asksForOwners(t, h)
+			r := newReplica(t, db)
+			begin(relay)
+			change := relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1"}
+			record(t, r, change)
+			for n := range 3 {
+				more := change
+				more.Object = fmt.Sprintf("order:%d", n+2)
+				record(t, r, more)
+			}
+			forget := change
+			forget.User, forget.Forget = "", true
+			if !r.recorder.Record(forget) {
+				t.Error("the end of a relation is lost")
+			}
+			relay.Resume()
+			written(t, db, h.project, 3)
+			soon(t, "forgotten", func() bool { return !r.owns(h.project, h.tenant, "ana", "order:1") })
+			if !r.owns(h.project, h.tenant, "ana", "order:4") {
+				t.Error("the last relation does not count any more")
+			}
+		})
+	}
+}
