@@ -14,12 +14,13 @@ func SplitChange(entry string) (header, value string) {
 }
 
 // FixedRequestHeader reports whether transforms of requests must leave a header alone: it frames the
-// message, belongs to one connection, is a credential, or only the gateway may set it.
+// message, belongs to one connection, is a credential, or only the gateway may set it. Origin is one
+// since Kong's plugin cors reads it again when the response comes (kong/plugins/cors/handler.lua).
 func FixedRequestHeader(name string) bool {
 	return IsIdentityHeader(name) || IsForwardedHeader(name) || IsFramingHeader(name) || IsKeyHeader(name) ||
 		isAmong(name, "host", "authorization", "connection", "keep-alive", "upgrade", "trailer", "te",
 			"expect", "proxy", "proxy-connection", "proxy-authorization", "http2-settings", "signature",
-			"signature-input", "signature-agent")
+			"signature-input", "signature-agent", "origin")
 }
 
 // FixedResponseHeader reports whether transforms of responses must leave a header alone: it describes

@@ -92,6 +92,7 @@ func TestTransformsRefused(t *testing.T) {
 		{add("Authorization:Basic x"), "/request/add/headers/0 fixed_header"},
 		{add("X-API-Key:x"), "/request/add/headers/0 fixed_header"},
 		{add("Signature:x"), "/request/add/headers/0 fixed_header"},
+		{request(snapshot.Changes{Remove: []string{"Origin"}}), "/request/remove/headers/0 fixed_header"},
 		{add("Cookie:a=b"), "/request/add/headers/0 fixed_header"},
 		{add("X_A:1"), "/request/add/headers/0 invalid_header"},
 		{add(":1"), "/request/add/headers/0 invalid_header"},
