@@ -173,10 +173,11 @@ write_tuples() {
       if (!n) return
       print "]}}" >piece
       close(piece)
+      if (pieces) print "next" >"round" # curl complains about one without a URL behind it
       while ((getline line <"settings") > 0) print line >"round"
       close("settings")
       print "retry = 4\nurl = \"" url "\"\ndata-binary = \"@" piece "\"\noutput = \"answer." pieces "\"" >"round"
-      print "write-out = \"%{http_code} " pieces "\\n\"\nnext" >"round"
+      print "write-out = \"%{http_code} " pieces "\\n\"" >"round"
       n = 0
       if (++pieces == 100) round()
     }

@@ -56,6 +56,9 @@ func load(t *testing.T, dir string, status int, args []string, texts ...string) 
 			t.Errorf("load.sh %v does not say %q:\n%s", args, text, out)
 		}
 	}
+	if status == 0 && strings.Contains(string(out), "curl:") {
+		t.Errorf("load.sh %v prints an error of curl, and succeeds:\n%s", args, out)
+	}
 	if left, _ := os.ReadDir(temporary); len(left) > 0 {
 		t.Errorf("load.sh leaves %s", left[0].Name())
 	}
