@@ -68,19 +68,20 @@ func Parse(data []byte) (*Document, error) {
 	if len(data) > MaxSize {
 		return nil, refuse("The document has more than 5 MB. Leave out examples, or split the API into versions.")
 	}
-	data, err := toJSON(data)
+	data, compact, err := toJSON(data)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkVersion(data); err != nil {
+	if err := checkVersion(compact); err != nil {
 		return nil, err
 	}
-	if err := checkReferences(data); err != nil {
+	if err := checkReferences(compact); err != nil {
 		return nil, err
 	}
-	loader := openapi3.NewLoader()
-	loader.ReadFromURIFunc = nil // with IsExternalRefsAllowed false nothing else is read
-	read, err := loader.LoadFromData(data)
+	read, err := load(compact)
+	if err != nil {
+		_, err = load(data) // with the lines of the document as it was sent
+	}
 	if err != nil {
 		return nil, refuse("%s", readError(err))
 	}
@@ -90,6 +91,12 @@ func Parse(data []byte) (*Document, error) {
 		return nil, refuse("%s", readError(err))
 	}
 	return newDocument(data, read)
+}
+
+func load(data []byte) (*openapi3.T, error) {
+	loader := openapi3.NewLoader()
+	loader.ReadFromURIFunc = nil // with IsExternalRefsAllowed false nothing else is read
+	return loader.LoadFromData(data)
 }
 
 // checkVersion refuses what is no OpenAPI document of a version that is read.
@@ -268,29 +275,32 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// toJSON returns a document as JSON: as it is, or made of YAML.
-func toJSON(data []byte) ([]byte, error) {
+// toJSON returns a document as JSON, as it is or made of YAML, and the same without the spaces between its
+// values: the library scans a value again for every level above it, and spaces are up to half of a document.
+func toJSON(data []byte) (sent, compact []byte, err error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // byte order mark
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
-		return nil, refuse("The document is empty.")
+		return nil, nil, refuse("The document is empty.")
 	}
 	if data[0] != '{' {
-		return fromYAML(data)
+		made, err := fromYAML(data)
+		return made, made, err
 	}
-	if json.Valid(data) {
-		return data, checkDepth(data)
+	out := bytes.NewBuffer(make([]byte, 0, len(data)))
+	if json.Compact(out, data) == nil {
+		return data, out.Bytes(), checkDepth(data)
 	}
 	var syntax *json.SyntaxError
 	var into any
-	err := json.Unmarshal(data, &into)
+	err = json.Unmarshal(data, &into)
 	made, yamlErr := fromYAML(data) // a flow mapping also begins with a brace
 	if yamlErr == nil {
-		return made, nil
+		return made, made, nil
 	}
 	if errors.As(err, &syntax) {
 		line := 1 + bytes.Count(data[:syntax.Offset], []byte("\n"))
-		return nil, refuse("The document is no valid JSON: line %d: %s.", line, syntax)
+		return nil, nil, refuse("The document is no valid JSON: line %d: %s.", line, syntax)
 	}
-	return nil, refuse("The document is no valid JSON: %s.", err)
+	return nil, nil, refuse("The document is no valid JSON: %s.", err)
 }

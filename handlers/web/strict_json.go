@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,22 +27,38 @@ var errTooManyValues = fmt.Errorf("it holds more than %d values", maxValues)
 // store. The string's JSON Pointer follows.
 const nulAt = "character U+0000 at "
 
-// UnmarshalBody is UnmarshalStrict with the bounds of a request body.
+// UnmarshalBody is UnmarshalStrict with the bounds of a request body. Into an any, which only the validator
+// reads, an OpenAPI document is an empty object.
 func UnmarshalBody(data []byte, into any) error {
-	if countValues(data) > maxValues {
+	count, document := scanBody(data)
+	switch {
+	case count > maxValues:
 		return errTooManyValues
+	case document.end == 0 || !utf8.Valid(data) || !json.Valid(data):
+		return UnmarshalStrict(data, into)
 	}
-	return UnmarshalStrict(data, into)
+	rest := slices.Concat(data[:document.begin], []byte("{}"), data[document.end:])
+	if _, validated := into.(*any); validated {
+		return UnmarshalStrict(rest, into)
+	}
+	if err := unmarshal(data, into); err != nil {
+		return err
+	}
+	return checkStrict(rest)
 }
 
 // documentMember is the member of a body that may be an OpenAPI document. Its values are not counted: no
 // schema describes them, so that the validator does not look at them, and the body's size bounds them.
 const documentMember = "openapi"
 
-// countValues estimates the number of values in a JSON text by the characters that open
-// or separate them, without parsing. For valid JSON it is off by one at most.
-func countValues(data []byte) int {
-	count, depth, began := 0, 0, 0
+// span is a part of a text. The zero value is none.
+type span struct{ begin, end int }
+
+// scanBody estimates the number of values in a JSON text by the characters that open
+// or separate them, without parsing. For valid JSON it is off by one at most. It also
+// returns where the document is, if it is an object or a text.
+func scanBody(data []byte) (count int, found span) {
+	depth, began := 0, 0
 	quoted, document := false, false
 	var last []byte // string at depth 1
 	for i := 0; i < len(data); i++ {
@@ -62,19 +79,37 @@ func countValues(data []byte) int {
 		}
 		switch c {
 		case ':':
-			document = document || depth == 1 && string(last) == documentMember
+			if !document && depth == 1 && string(last) == documentMember {
+				document = true
+				if found.begin == 0 {
+					found.begin = i + 1
+				}
+			}
 		case ',':
-			document = document && depth > 1
+			if document && depth == 1 {
+				document = false
+				found.close(data, i)
+			}
 		case '[', '{':
 			depth++
 		case ']', '}':
-			depth--
+			if depth--; document && depth == 0 {
+				found.close(data, i)
+			}
 		}
 		if !document && (c == ',' || c == '[' || c == '{') {
 			count++
 		}
 	}
-	return count
+	return count, found
+}
+
+// close ends the document before a place, unless it has ended.
+func (s *span) close(data []byte, at int) {
+	value := bytes.TrimLeft(data[s.begin:at], " \t\r\n")
+	if s.end == 0 && len(value) > 0 && (value[0] == '{' || value[0] == '"') {
+		s.end = at
+	}
 }
 
 // UnmarshalStrict is json.Unmarshal, but refuses JSON that two parsers could read
@@ -84,14 +119,23 @@ func UnmarshalStrict(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return errors.New("it is not encoded as UTF-8")
 	}
+	if err := unmarshal(data, into); err != nil {
+		return err
+	}
+	return checkStrict(data)
+}
+
+func unmarshal(data []byte, into any) error {
 	err := json.Unmarshal(data, into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		// "number 99…": the error's text repeats the number, which may be as long as the body.
 		wrong.Value, _, _ = strings.Cut(wrong.Value, " ")
 	}
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// checkStrict refuses what UnmarshalStrict does in a JSON text that json.Unmarshal has accepted.
+func checkStrict(data []byte) error {
 	return (&strictReader{decoder: json.NewDecoder(bytes.NewReader(data))}).value()
 }
 
