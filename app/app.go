@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"postern/gateway"
+	"postern/gateway/admission"
 	"postern/gateway/bearer"
 	"postern/jobs"
 	"postern/platform/config"
@@ -48,6 +49,8 @@ type App struct {
 	limiter   limiter
 	keeper    *ratelimit.Keeper // nil: the counts are in Redis
 	control   *http.Server
+	bounded   *admission.Listener // of control
+	admin     *http.Server        // of the admin address, if there is one
 	bearer    *bearer.Verifier
 	plane     *gateway.Gateway
 	gateway   *gateway.Server // of plane
@@ -80,6 +83,7 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	a.warnOfAdmin()
 	warnOfShares(a.Config, descriptors(), a.log)
 	return a, nil
 }

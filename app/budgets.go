@@ -67,7 +67,7 @@ func callLimits(c config.Config, descriptors uint64) gateway.Limits {
 // boundControl returns the control plane's listener with bounds on its connections.
 func boundControl(
 	l net.Listener, c config.Config, descriptors uint64, waiting *waiting, log *slog.Logger,
-) net.Listener {
+) *admission.Listener {
 	most := share(c.ControlMaxConns, controlEighths, descriptors)
 	fromOne := c.ControlMaxConnsFrom
 	if fromOne == 0 {

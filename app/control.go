@@ -29,6 +29,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 			Tokens:   s.tokens,
 			Refusals: a.refusals,
 			Log:      a.log,
+			Measure:  d.metrics.Request,
 		},
 		Version:      d.version,
 		Ready:        a.ready,

@@ -83,10 +83,14 @@ func (a *App) newFeed(table *keys.Table, owners *relations.Table) *projects.Feed
 
 // newGuard creates the guard that every address chosen by a customer is dialed through.
 func newGuard(c config.Config) (*egress.Guard, error) {
+	listeners := []string{c.ControlAddr, c.GatewayAddr}
+	if c.AdminAddr != "" {
+		listeners = append(listeners, c.AdminAddr)
+	}
 	return egress.New(egress.Options{
 		Allow:           c.EgressAllow,
 		LoopbackAllowed: c.LoopbackOnly(),
-		Listeners:       []string{c.ControlAddr, c.GatewayAddr},
+		Listeners:       listeners,
 		Names:           c.OwnNames(),
 		Domains:         c.OwnDomains(),
 	})

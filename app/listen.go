@@ -15,6 +15,7 @@ import (
 type listeners struct {
 	control net.Listener
 	gateway net.Listener
+	admin   net.Listener // nil: there is none
 }
 
 // listen opens the listeners. The returned configuration has the ports that they got.
@@ -27,9 +28,16 @@ func listen(ctx context.Context, c config.Config) (listeners, config.Config, err
 	if err != nil {
 		return listeners{}, c, errors.Join(err, control.Close())
 	}
+	l := listeners{control: control, gateway: gateway}
+	if c.AdminAddr != "" {
+		if l.admin, err = listenOn(ctx, "admin-addr", "POSTERN_ADMIN_ADDR", c.AdminAddr); err != nil {
+			return listeners{}, c, errors.Join(err, l.close())
+		}
+		c.AdminAddr = withPort(c.AdminAddr, l.admin)
+	}
 	c.ControlAddr = withPort(c.ControlAddr, control)
 	c.GatewayAddr = withPort(c.GatewayAddr, gateway)
-	return listeners{control, gateway}, c.Derived(), nil
+	return l, c.Derived(), nil
 }
 
 func listenOn(ctx context.Context, flag, variable, addr string) (net.Listener, error) {
@@ -58,4 +66,6 @@ func withPort(addr string, l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-func (l listeners) close() error { return errors.Join(l.control.Close(), l.gateway.Close()) }
+func (l listeners) close() error {
+	return errors.Join(l.control.Close(), l.gateway.Close(), closeListener(l.admin))
+}

@@ -111,6 +111,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	serve("gateway", a.gateway, a.listeners.gateway)
 	serve("control plane", a.control, a.listeners.control)
+	if a.listeners.admin != nil {
+		serve("admin address", a.admin, a.listeners.admin)
+	}
 	for _, files := range a.followed {
 		running.Go(func() { files.Follow(current) })
 	}
@@ -156,6 +159,7 @@ func (a *App) stop(ctx context.Context, end func()) error {
 	calls, stopCalls := context.WithTimeout(ctx, a.Config.ShutdownTimeout)
 	defer stopCalls()
 	err := a.shutBoth(calls)
+	err = errors.Join(err, a.admin.Close())
 	a.plane.Close()
 	count, stopCount := context.WithTimeout(ctx, countCalls)
 	defer stopCount()

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"postern/jobs"
 	"postern/models"
@@ -191,8 +192,10 @@ func newExports(
 var webhookSchedule = jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}
 
 // newWorkers creates the workers of every background job.
-func newWorkers(db *models.DB, s services, log *slog.Logger) (*jobs.Workers, error) {
-	return jobs.NewWorkers(db, quiet(log),
+func newWorkers(
+	db *models.DB, s services, observe func(string, bool, time.Duration), log *slog.Logger,
+) (*jobs.Workers, error) {
+	return jobs.NewWorkers(jobs.Options{DB: db, Log: quiet(log), Observe: observe},
 		jobs.ExportJobs(s.exports),
 		jobs.UpkeepJobs(db, s.exports),
 		jobs.RetentionJobs(s.retention),

@@ -67,19 +67,20 @@ func (a *App) wire(ctx context.Context, version string) error {
 		mail:        sender,
 		log:         a.log,
 	})
-	if a.workers, err = newWorkers(a.state.db, a.services, a.log); err != nil {
+	metrics := a.newMetrics(queue)
+	if a.workers, err = newWorkers(a.state.db, a.services, metrics.Job, a.log); err != nil {
 		return err
 	}
-	metrics := newMetrics(a.state.db, a.feed, queue)
 	languages, err := oidc.LoadLanguages(a.Config.LoginLanguages)
 	if err != nil {
 		return err
 	}
 	control := a.newControl(controlDeps{version: version, signIns: signIns, languages: languages, metrics: metrics})
 	idle := &waiting{}
-	a.listeners.control = certificates.secureControl(
-		boundControl(a.listeners.control, a.Config, descriptors(), idle, a.log))
+	a.bounded = boundControl(a.listeners.control, a.Config, descriptors(), idle, a.log)
+	a.listeners.control = certificates.secureControl(a.bounded)
 	a.control = a.newControlServer(control.Handler(), idle)
+	a.admin = a.newAdmin(control)
 	a.bearer = bearer.New(guard.Client(), a.log)
 	a.plane = newGateway(gatewayDeps{
 		config:   a.Config,

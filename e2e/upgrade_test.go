@@ -103,7 +103,8 @@ func TestUpgradeAndRollBack(t *testing.T) {
 
 		old := launch(t, nil, data, database)
 		<-old.gone
-		if says := old.errors.String(); strings.Count(says, "\n") != 1 || !strings.Contains(says, "needs a postern that") {
+		says := old.errors.String()
+		if strings.Count(says, "\n") != 1 || !strings.Contains(says, "needs a postern that") {
 			t.Errorf("the old program says of the newer schema: %q", says)
 		}
 		restored := ""

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 
 	"postern/core/policy"
 	"postern/gateway/admission"
@@ -22,6 +23,7 @@ type Server struct {
 	engine  *engine.Server // nil: net/http serves everything
 	gateway *Gateway
 	addr    string
+	bounded atomic.Pointer[admission.Listener] // nil before Serve
 }
 
 // Server returns a server for the address that speaks HTTP/1.1, and over TLS HTTP/2 too. The
@@ -88,7 +90,16 @@ func (s *Server) admit(l net.Listener) net.Listener {
 	if s.engine != nil {
 		bounded.MakeRoom = s.engine.EndIdle
 	}
+	s.bounded.Store(bounded)
 	return bounded
+}
+
+// Conns returns how many connections of callers are open, and how many may be.
+func (s *Server) Conns() (open, most int) {
+	if l := s.bounded.Load(); l != nil {
+		open = l.Open()
+	}
+	return open, s.gateway.limits.Conns
 }
 
 // ListenAndServe listens on the server's address and serves.

@@ -97,7 +97,7 @@ func newQueue(t *testing.T, db *models.DB) *jobs.Queue {
 func newWorkers(t *testing.T, db *models.DB, work jobs.Exports, others ...jobs.Registration) *jobs.Workers {
 	t.Helper()
 	registrations := slices.Concat(others, []jobs.Registration{jobs.ExportJobs(work), jobs.UpkeepJobs(db, work)})
-	workers, err := jobs.NewWorkers(db, testLogger(t), registrations...)
+	workers, err := jobs.NewWorkers(jobs.Options{DB: db, Log: testLogger(t)}, registrations...)
 	if err != nil {
 		t.Fatal(err)
 	}

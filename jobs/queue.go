@@ -3,8 +3,10 @@ package jobs
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -71,4 +73,19 @@ func (q *Queue) Counts(ctx context.Context) (map[string]int64, error) {
 		counts[state] = n
 	}
 	return counts, rows.Err()
+}
+
+// OldestWaiting returns how long the job that has waited longest could have run, 0 if none
+// waits.
+func (q *Queue) OldestWaiting(ctx context.Context) (time.Duration, error) {
+	const query = "SELECT scheduled_at FROM river_job WHERE state = 'available' ORDER BY scheduled_at LIMIT 1"
+	var since time.Time
+	err := q.db.SQL().QueryRowContext(ctx, query).Scan(&since)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("jobs: find the job that has waited longest: %w", err)
+	}
+	return max(0, time.Since(since)), nil
 }

@@ -42,7 +42,8 @@ func takeJobs(ctx context.Context) error {
 		return err
 	}
 	workers, err := jobs.NewWorkers(
-		db, slog.New(slog.DiscardHandler), jobs.ExportJobs(stuck{}), jobs.WebhookJobs(stuck{}, atOnce),
+		jobs.Options{DB: db, Log: slog.New(slog.DiscardHandler)}, jobs.ExportJobs(stuck{}),
+		jobs.WebhookJobs(stuck{}, atOnce),
 	)
 	if err != nil {
 		return err

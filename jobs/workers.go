@@ -26,8 +26,17 @@ type Workers struct {
 	rescuer *rescuer
 }
 
+// Options are what Workers need besides the jobs.
+type Options struct {
+	DB  *models.DB
+	Log *slog.Logger
+	// Observe is told of each attempt at a job; nil: nothing is.
+	Observe func(kind string, failed bool, took time.Duration)
+}
+
 // NewWorkers returns workers for the registered jobs, which do not run yet.
-func NewWorkers(db *models.DB, log *slog.Logger, registrations ...Registration) (*Workers, error) {
+func NewWorkers(o Options, registrations ...Registration) (*Workers, error) {
+	db, log := o.DB, o.Log
 	workers := river.NewWorkers()
 	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: defaultWorkers}}
 	var periodic []*river.PeriodicJob
@@ -49,6 +58,7 @@ func NewWorkers(db *models.DB, log *slog.Logger, registrations ...Registration) 
 		FetchPollInterval: pollEvery,
 		PeriodicJobs:      periodic,
 		ErrorHandler:      &logErrors{log: log},
+		Middleware:        []rivertype.Middleware{&observed{observe: o.Observe}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: create the workers: %w", err)
@@ -83,6 +93,25 @@ func (w *Workers) Stop(ctx context.Context) error {
 		err = fmt.Errorf("jobs: stop: %w", err)
 	}
 	return errors.Join(err, w.rescuer.stop(hard))
+}
+
+// observed is a river.WorkerMiddleware that measures attempts.
+type observed struct {
+	river.MiddlewareDefaults
+
+	observe func(kind string, failed bool, took time.Duration)
+}
+
+// Work implements rivertype.WorkerMiddleware.
+func (m *observed) Work(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) (err error) {
+	if m.observe == nil {
+		return work(ctx)
+	}
+	began, returned := time.Now(), false
+	defer func() { m.observe(job.Kind, err != nil || !returned, time.Since(began)) }() // after a panic too
+	err = work(ctx)
+	returned = true
+	return err
 }
 
 // logErrors logs why an attempt failed, which River writes to its table only.

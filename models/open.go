@@ -198,6 +198,17 @@ func pool(db *gorm.DB) *sql.DB {
 	return p
 }
 
+// Pools returns the use of the pools of connections, by name.
+func (d *DB) Pools() map[string]sql.DBStats {
+	pools := map[string]sql.DBStats{"write": d.SQL().Stats()}
+	for name, g := range map[string]*gorm.DB{"read": d.read, "feed": d.feed, "bulk": d.bulk} {
+		if g != d.write && (name == "read" || g != d.read) {
+			pools[name] = pool(g).Stats()
+		}
+	}
+	return pools
+}
+
 // Ping returns an error if the database does not answer.
 func (d *DB) Ping(ctx context.Context) error { return d.SQL().PingContext(ctx) }
 

@@ -100,6 +100,13 @@ func (l *Listener) leave(network netip.Prefix) {
 	}
 }
 
+// Open returns how many connections are open.
+func (l *Listener) Open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}
+
 // turnAway resets the connection, so that the kernel keeps no state of it either.
 func (l *Listener) turnAway(conn net.Conn, why string) {
 	if tcp, ok := conn.(*net.TCPConn); ok {

@@ -46,6 +46,9 @@ func (s *Site) Observe(next http.Handler) http.Handler {
 			if failure := recover(); failure != nil {
 				s.answerPanic(recorder, r, failure)
 			}
+			if surface := surfaceOf(r, w.Header()); s.Measure != nil && surface != "" {
+				s.Measure(surface, recorder.status, time.Since(began))
+			}
 			s.Log.Debug("request",
 				"request", id,
 				"method", r.Method,
@@ -57,6 +60,23 @@ func (s *Site) Observe(next http.Handler) http.Handler {
 		next.ServeHTTP(recorder, r)
 		s.recordRefusal(r.Context(), audited)
 	})
+}
+
+// surfaceOf returns the part of the control plane that answers a request, for measurements;
+// "" for probes, and for streams of events, which last as long as their reader wishes.
+func surfaceOf(r *http.Request, answer http.Header) string {
+	path := r.URL.Path
+	switch {
+	case IsProbe(r) || strings.HasPrefix(answer.Get("Content-Type"), "text/event-stream"):
+		return ""
+	case strings.HasPrefix(path, "/api/") || path == "/proxy" || path == "/openapi.json":
+		return "api"
+	case strings.HasPrefix(path, "/oauth/"):
+		return "login"
+	case strings.HasPrefix(path, "/scim/"):
+		return "scim"
+	}
+	return "dashboard"
 }
 
 // answerPanic logs a panic of a handler and answers 500. It panics on if the handler

@@ -10,6 +10,7 @@ package web
 import (
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"postern/core/openapi"
 	"postern/platform/config"
@@ -25,6 +26,8 @@ type Site struct {
 	Tokens   *tokens.Service   // for access tokens
 	Refusals *audit.Refusals   // where refused requests are audited
 	Log      *slog.Logger
+	// Measure is told of each finished request but probes and streams; nil: nothing is.
+	Measure  func(surface string, status int, took time.Duration)
 	Throttle OAuthThrottle
 
 	outage  outageLog

@@ -22,6 +22,7 @@ import (
 type Config struct {
 	ControlAddr         string // host:port of the control plane
 	GatewayAddr         string // host:port of the gateway
+	AdminAddr           string // host:port of profiles and metrics without a credential; "" for none
 	DataDir             string // of SQLite, exports and the lock
 	DatabaseURL         Secret // "" for SQLite in DataDir, postgres://… otherwise
 	SecretsKey          Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
@@ -218,6 +219,9 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkAddr("--control-addr", c.ControlAddr)
 	checkAddr("--gateway-addr", c.GatewayAddr)
+	if c.AdminAddr != "" {
+		checkAddr("--admin-addr", c.AdminAddr)
+	}
 	u := c.DatabaseURL.Reveal()
 	if u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		report("--database-url", "only postgres:// addresses are read; leave it empty for SQLite in the data directory")

@@ -20,6 +20,13 @@ func addressSettings() []setting {
 			text(func(c *Config) *string { return &c.GatewayAddr }),
 		},
 		{
+			"admin-addr",
+			"",
+			"address of profiles (pprof), metrics and probes, without a credential; only your monitoring may " +
+				"reach it; empty means none",
+			text(func(c *Config) *string { return &c.AdminAddr }),
+		},
+		{
 			"public-url",
 			"",
 			"URL of the control plane for browsers; empty means --control-addr",

@@ -29,6 +29,14 @@ type Sources struct {
 	FeedAge  func() time.Duration                            // since the gateway was last known to be up to date
 	Jobs     func(context.Context) (map[string]int64, error) // by state
 	Exports  func(context.Context) (map[string]int64, error) // by state
+
+	// Without these, their series are left out.
+	OldestJob func(context.Context) (time.Duration, error) // since it could have begun; 0 if none waits
+	Pools     func() map[string]Pool                       // of connections to the database, by name
+	Redis     func() Shared
+	Conns     func() map[string]Conns // by listener
+	Revision  func() int64            // newest one that the gateway has read
+	Outdated  func() int              // projects that cannot be brought up to date
 }
 
 // Metrics holds the series of one process.
@@ -37,11 +45,17 @@ type Metrics struct {
 	calls    [6]prometheus.Observer        // by the first digit of the status; 0: the call ended without one
 	refusals map[string]prometheus.Counter // by code; not written to after New
 	other    prometheus.Counter            // codes that Sources.Refusals does not list
+	requests *prometheus.HistogramVec      // of the control plane
+	jobs     *prometheus.HistogramVec
 }
 
 // durationBuckets are the upper bounds of the call histogram, in seconds: from
 // what the gateway itself adds to what an upstream may take.
 var durationBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60}
+
+// jobBuckets are the upper bounds of the histogram of jobs, in seconds: from an upkeep that
+// finds nothing to do to the export of a million keys.
+var jobBuckets = []float64{0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3600}
 
 // New returns Metrics with every series present and at 0.
 func New(from Sources) *Metrics {
@@ -70,7 +84,18 @@ func New(from Sources) *Metrics {
 		Name: "postern_change_feed_age_seconds",
 		Help: "Time since the gateway was last known to be up to date.",
 	}, func() float64 { return from.FeedAge().Seconds() })
+	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "postern_control_request_duration_seconds",
+		Help:    "Time that the control plane took for a request, by surface and class of status.",
+		Buckets: durationBuckets,
+	}, []string{"surface", "status_class"})
+	m.jobs = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "postern_job_duration_seconds",
+		Help:    "Time that an attempt at a background job took, by kind and outcome.",
+		Buckets: jobBuckets,
+	}, []string{"kind", "outcome"})
 	m.registry.MustRegister(durations, refusals, age,
+		m.requests, m.jobs, newDescribed(from), newOldestJob(from.OldestJob),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		byState("postern_jobs", "Background jobs, by state.", from.Jobs),
 		byState("postern_exports", "Exports, by state.", from.Exports))
@@ -93,6 +118,28 @@ func (m *Metrics) Call(status int, code string, took time.Duration) {
 		return
 	}
 	m.other.Inc()
+}
+
+// Request counts a finished request to the control plane. The surfaces are few and fixed.
+func (m *Metrics) Request(surface string, status int, took time.Duration) {
+	m.requests.WithLabelValues(surface, classOf(status)).Observe(took.Seconds())
+}
+
+// classOf returns such as 2xx; none for a request without an answer.
+func classOf(status int) string {
+	if status < 100 || status > 599 {
+		return "none"
+	}
+	return strconv.Itoa(status/100) + "xx"
+}
+
+// Job counts a finished attempt at a job. Its kind is one that the program has a worker for.
+func (m *Metrics) Job(kind string, failed bool, took time.Duration) {
+	outcome := "done"
+	if failed {
+		outcome = "failed"
+	}
+	m.jobs.WithLabelValues(kind, outcome).Observe(took.Seconds())
 }
 
 // Handler serves the series. A source that fails is left out and named in the

@@ -52,6 +52,50 @@ func TestEachCallIsCountedOnce(t *testing.T) {
 	}
 }
 
+func TestPartsAreShown(t *testing.T) {
+	none := func(context.Context) (map[string]int64, error) { return nil, nil }
+	m := metrics.New(metrics.Sources{
+		FeedAge:   func() time.Duration { return 0 },
+		Jobs:      none,
+		Exports:   none,
+		OldestJob: func(context.Context) (time.Duration, error) { return 90 * time.Second, nil },
+		Pools: func() map[string]metrics.Pool {
+			feed := metrics.Pool{Open: 5, InUse: 2, Max: 9, Waits: 7, Waited: 1500 * time.Millisecond}
+			return map[string]metrics.Pool{"feed": feed}
+		},
+		Redis: func() metrics.Shared {
+			return metrics.Shared{Up: true, Failures: 4, Pool: metrics.Pool{Open: 3, InUse: 1}}
+		},
+		Conns:    func() map[string]metrics.Conns { return map[string]metrics.Conns{"gateway": {Open: 6, Max: 100}} },
+		Revision: func() int64 { return 42 },
+		Outdated: func() int { return 2 },
+	})
+	m.Request("api", 201, 3*time.Millisecond)
+	m.Request("api", 0, time.Millisecond)
+	m.Job("export", false, 2*time.Second)
+	m.Job("export", true, time.Millisecond)
+	text := shown(m)
+	for _, want := range []string{
+		`postern_control_request_duration_seconds_count{status_class="2xx",surface="api"} 1`,
+		`postern_control_request_duration_seconds_count{status_class="none",surface="api"} 1`,
+		`postern_job_duration_seconds_bucket{kind="export",outcome="done",le="1"} 0`,
+		`postern_job_duration_seconds_count{kind="export",outcome="failed"} 1`,
+		`postern_jobs_oldest_waiting_seconds 90`,
+		`postern_database_connections{pool="feed",state="in_use"} 2`,
+		`postern_database_connections{pool="feed",state="idle"} 3`,
+		`postern_database_connections_max{pool="feed"} 9`,
+		`postern_database_waits_total{pool="feed"} 7`,
+		`postern_database_wait_seconds_total{pool="feed"} 1.5`,
+		`postern_redis_up 1`, `postern_redis_failures_total 4`, `postern_redis_connections{state="idle"} 2`,
+		`postern_connections{listener="gateway"} 6`, `postern_connections_max{listener="gateway"} 100`,
+		`postern_change_feed_revision 42`, `postern_projects_outdated 2`,
+	} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("%s is missing", want)
+		}
+	}
+}
+
 func TestAFailingSourceIsLeftOut(t *testing.T) {
 	broken := func(context.Context) (map[string]int64, error) { return nil, errors.New("no database") }
 	m := metrics.New(metrics.Sources{FeedAge: func() time.Duration { return 0 }, Jobs: broken, Exports: broken})

@@ -42,6 +42,7 @@ type Redis struct {
 	wait   time.Duration
 	pause  atomic.Int64 // Unix nanoseconds until which Redis is not used
 	down   atomic.Bool
+	failed atomic.Int64 // calls that were not counted in Redis
 }
 
 // NewRedis returns a limiter that connects with the first call. It fails if the URL is not
@@ -91,10 +92,29 @@ func (r *Redis) Take(t *policy.Tally) error {
 			r.log.Error("Redis does not count calls", "error", err, "meanwhile", r.meanwhile())
 		}
 	}
+	r.failed.Add(1)
 	if r.local == nil {
 		return err
 	}
 	return r.local.Take(t)
+}
+
+// RedisStats are the measurements of a Redis limiter.
+type RedisStats struct {
+	Up          bool  // Redis counted the last call
+	Failures    int64 // calls that it did not count
+	Conns, Idle int   // connections, and those of them that are not in use
+}
+
+// Stats returns the measurements.
+func (r *Redis) Stats() RedisStats {
+	pool := r.client.PoolStats()
+	return RedisStats{
+		Up:       !r.down.Load(),
+		Failures: r.failed.Load(),
+		Conns:    int(pool.TotalConns),
+		Idle:     int(pool.IdleConns),
+	}
 }
 
 var errPaused = errors.New("ratelimit: Redis was down a moment ago")

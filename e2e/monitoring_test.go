@@ -1,0 +1,201 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/client"
+	"postern/testkit"
+	"postern/testkit/redis"
+)
+
+const deployed = "../deploy/prometheus"
+
+func TestAlertsFollowFaults(t *testing.T) {
+	for _, arguments := range [][]string{
+		{"check", "config", "prometheus.yaml"},
+		{"test", "rules", "rules_test.yaml"},
+	} {
+		command := exec.Command("promtool", arguments...)
+		command.Dir = deployed
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v (tools/setup installs Prometheus)\n%s", arguments, err, out)
+		}
+	}
+}
+
+// TestPrometheusFindsEverySeries has a Prometheus scrape a server that has been used, and
+// asks it every expression of the dashboard and of the alerts.
+func TestPrometheusFindsEverySeries(t *testing.T) {
+	t.Parallel()
+	admin := freeAddress(t)
+	server := serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
+		"POSTERN_REDIS_URL="+redis.Start(t).URL())
+	proxy := newProxy(t, server.URL)
+	api := connect(t, server.URL, proxy.WorkspaceKey)
+	key := createKeys(t, api, proxy.Project.ID, 1)[0]
+	export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitForExport(t, api, export.ID)
+	waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+	waitForStatus(t, callAddress(server, proxy), "no key", http.StatusUnauthorized, startWithin)
+	for _, path := range []string{"/metrics", "/readyz", "/debug/pprof/goroutine?debug=1"} {
+		if status, _ := fetch(t, "http://"+admin+path); status != http.StatusOK {
+			t.Errorf("the admin address answers %s with %d", path, status)
+		}
+	}
+	for _, address := range []string{server.URL, server.Gateway} {
+		if status, _ := fetch(t, address+"/debug/pprof/"); status != http.StatusNotFound {
+			t.Errorf("%s answers /debug/pprof/ with %d, want 404", address, status)
+		}
+	}
+	prometheus := startPrometheus(t, admin)
+	deadline := time.Now().Add(startWithin)
+	for _, expression := range expressions(t) {
+		for {
+			series, err := query(t, prometheus, expression)
+			if err != nil {
+				t.Errorf("%s: %v", expression, err)
+				break
+			}
+			if series > 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Errorf("%s finds nothing", expression)
+				break
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}
+}
+
+// expressions are those of the dashboard, with its variables replaced, and the left sides
+// of the alerts' comparisons, which have values while nothing is wrong.
+func expressions(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("../deploy/grafana/postern.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			all = append(all, strings.NewReplacer("$__rate_interval", "5s", "$instance", ".*").Replace(target.Expr))
+		}
+	}
+	if len(all) < 20 {
+		t.Fatalf("the dashboard has %d expressions", len(all))
+	}
+	return append(all, `up{job="postern"}`, `postern_change_feed_age_seconds`, `postern_projects_outdated`,
+		`rate(postern_database_wait_seconds_total{pool!="bulk"}[5s]) and on (instance, job, pool)
+			postern_database_connections_max`,
+		`postern_connections / postern_connections_max`)
+}
+
+func startPrometheus(t *testing.T, target string) (address string) {
+	t.Helper()
+	dir, address := t.TempDir(), freeAddress(t)
+	rules, err := filepath.Abs(filepath.Join(deployed, "postern.rules.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%q]\n"+
+		"scrape_configs: [{job_name: postern, static_configs: [{targets: [%q]}]}]\n", rules, target)
+	file := filepath.Join(dir, "prometheus.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := &output{}
+	command := exec.Command("prometheus", "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
+		"--web.listen-address="+address)
+	command.Stderr = log
+	if err := command.Start(); err != nil {
+		t.Fatalf("start Prometheus, which tools/setup installs: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		if t.Failed() {
+			t.Log(log)
+		}
+	})
+	for deadline := time.Now().Add(startWithin); ; time.Sleep(100 * time.Millisecond) {
+		response, err := http.Get("http://" + address + "/-/ready")
+		if err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return "http://" + address
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("Prometheus is not ready: %v\n%s", err, log)
+		}
+	}
+}
+
+// query returns how many series an expression finds.
+func query(t *testing.T, prometheus, expression string) (int, error) {
+	t.Helper()
+	status, body := fetch(t, prometheus+"/api/v1/query?query="+url.QueryEscape(expression))
+	var answer struct {
+		Error string
+		Data  struct{ Result []json.RawMessage }
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return 0, err
+	}
+	if status != http.StatusOK {
+		return 0, fmt.Errorf("%d: %s", status, answer.Error)
+	}
+	return len(answer.Data.Result), nil
+}
+
+func fetch(t *testing.T, address string) (status int, body []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, err = io.ReadAll(answer.Body); err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, body
+}
+
+// freeAddress is an address that nothing listens on at the moment.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

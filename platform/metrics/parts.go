@@ -1,0 +1,130 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Pool is the use of a pool of connections.
+type Pool struct {
+	Open, InUse, Max int
+	Waits            int64         // requests that waited for a connection
+	Waited           time.Duration // by all of them together
+}
+
+// Shared is the use of Redis.
+type Shared struct {
+	Up       bool
+	Failures int64 // calls that could not be counted in Redis
+	Pool     Pool
+}
+
+// Conns are the connections of a listener.
+type Conns struct{ Open, Max int }
+
+// described are the series of one process that are read from a source, without those that
+// need a query.
+type described struct {
+	from  Sources
+	value map[string]*prometheus.Desc
+}
+
+func newDescribed(from Sources) described {
+	d := described{from: from, value: map[string]*prometheus.Desc{}}
+	for _, series := range []struct {
+		name, help string
+		labels     []string
+	}{
+		{"postern_database_connections", "Connections to the database, by pool and state.", []string{"pool", "state"}},
+		{"postern_database_connections_max", "Most connections of a pool; 0: no limit.", []string{"pool"}},
+		{"postern_database_waits_total", "Requests that waited for a connection, by pool.", []string{"pool"}},
+		{"postern_database_wait_seconds_total", "Time that requests waited for one.", []string{"pool"}},
+		{"postern_redis_up", "1 if Redis counted the last call that was to be counted, else 0.", nil},
+		{"postern_redis_failures_total", "Calls that were not counted in Redis, because it was down.", nil},
+		{"postern_redis_connections", "Connections to Redis, by state.", []string{"state"}},
+		{"postern_connections", "Connections of callers, by listener.", []string{"listener"}},
+		{"postern_connections_max", "Most connections of callers, by listener.", []string{"listener"}},
+		{"postern_change_feed_revision", "Newest revision that the gateway has read.", nil},
+		{"postern_projects_outdated", "Projects that cannot be brought up to date.", nil},
+	} {
+		d.value[series.name] = prometheus.NewDesc(series.name, series.help, series.labels, nil)
+	}
+	return d
+}
+
+// Describe implements prometheus.Collector.
+func (d described) Describe(out chan<- *prometheus.Desc) {
+	for _, desc := range d.value {
+		out <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (d described) Collect(out chan<- prometheus.Metric) {
+	send := func(kind prometheus.ValueType, name string, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d.value[name], kind, value, labels...)
+	}
+	if d.from.Pools != nil {
+		for name, pool := range d.from.Pools() {
+			send(prometheus.GaugeValue, "postern_database_connections", float64(pool.InUse), name, "in_use")
+			send(prometheus.GaugeValue, "postern_database_connections", float64(pool.Open-pool.InUse), name, "idle")
+			send(prometheus.GaugeValue, "postern_database_connections_max", float64(pool.Max), name)
+			send(prometheus.CounterValue, "postern_database_waits_total", float64(pool.Waits), name)
+			send(prometheus.CounterValue, "postern_database_wait_seconds_total", pool.Waited.Seconds(), name)
+		}
+	}
+	if d.from.Redis != nil {
+		shared := d.from.Redis()
+		up := 0.0
+		if shared.Up {
+			up = 1
+		}
+		send(prometheus.GaugeValue, "postern_redis_up", up)
+		send(prometheus.CounterValue, "postern_redis_failures_total", float64(shared.Failures))
+		send(prometheus.GaugeValue, "postern_redis_connections", float64(shared.Pool.InUse), "in_use")
+		send(prometheus.GaugeValue, "postern_redis_connections", float64(shared.Pool.Open-shared.Pool.InUse), "idle")
+	}
+	if d.from.Conns != nil {
+		for name, conns := range d.from.Conns() {
+			send(prometheus.GaugeValue, "postern_connections", float64(conns.Open), name)
+			send(prometheus.GaugeValue, "postern_connections_max", float64(conns.Max), name)
+		}
+	}
+	if d.from.Revision != nil {
+		send(prometheus.GaugeValue, "postern_change_feed_revision", float64(d.from.Revision()))
+	}
+	if d.from.Outdated != nil {
+		send(prometheus.GaugeValue, "postern_projects_outdated", float64(d.from.Outdated()))
+	}
+}
+
+// oldestJob collects how long the job that has waited longest could have run.
+type oldestJob struct {
+	desc *prometheus.Desc
+	age  func(context.Context) (time.Duration, error)
+}
+
+func newOldestJob(age func(context.Context) (time.Duration, error)) oldestJob {
+	return oldestJob{age: age, desc: prometheus.NewDesc("postern_jobs_oldest_waiting_seconds",
+		"Time since the job that has waited longest could have begun; 0: none waits.", nil, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (o oldestJob) Describe(out chan<- *prometheus.Desc) { out <- o.desc }
+
+// Collect implements prometheus.Collector.
+func (o oldestJob) Collect(out chan<- prometheus.Metric) {
+	if o.age == nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), queryTimeout)
+	defer stop()
+	age, err := o.age(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(o.desc, err)
+		return
+	}
+	out <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, age.Seconds())
+}
