@@ -107,6 +107,8 @@ func TestParse_refusals(t *testing.T) {
 			`"/a/{c}":{"get":{"parameters":[{"name":"c","in":"path",` +
 			`"required":true,"schema":{}}],"responses":{"200":{"description":"x"}}}}}}`, "/a/{"},
 		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "stands twice"},
+		"two documents": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\n---\nopenapi: 3.0.0\n",
+			"Something follows"},
 		"merge key": {"openapi: 3.0.0\ninfo: {<<: {title: t}, version: '1'}\npaths: {}\n", "merge keys"},
 		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "no JSON form"},
 		"bomb":      {bomb(), "5 MB"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -14,9 +15,13 @@ const maxDepth = 100
 
 // fromYAML returns a YAML document as JSON, with members in the order of the document.
 func fromYAML(data []byte) ([]byte, error) {
-	var root yaml.Node
-	if err := yaml.Unmarshal(data, &root); err != nil {
+	var root, more yaml.Node
+	in := yaml.NewDecoder(bytes.NewReader(data))
+	if err := in.Decode(&root); err != nil {
 		return nil, refuse("The document is neither JSON nor valid YAML: %s.", err)
+	}
+	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, refuse("Something follows the document: send one YAML document, without --- behind it.")
 	}
 	if root.Kind != yaml.DocumentNode || root.Content[0].Kind != yaml.MappingNode {
 		return nil, refuse("The document is no object.")
