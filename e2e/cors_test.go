@@ -124,13 +124,14 @@ func TestCORS_ofTenants(t *testing.T) {
 			if _, err := api.AttachTenant(t.Context(), made.Project.ID, tenant); err != nil {
 				t.Fatal(err)
 			}
-			key, err := api.CreateKey(t.Context(), made.Project.ID, client.NewKey{Owner: tenant + "-app", Tenant: tenant})
+			in := client.NewKey{Owner: tenant + "-app", Tenant: tenant}
+			key, err := api.CreateKey(t.Context(), made.Project.ID, in)
 			if err != nil {
 				t.Fatal(err)
 			}
 			keys[tenant] = key.Key
-			in := client.CORS{Origins: []string{pages[tenant]}, Methods: []string{"GET", "DELETE"}}
-			if _, err := api.SetTenantCORS(t.Context(), tenant, in); err != nil {
+			cors := client.CORS{Origins: []string{pages[tenant]}, Methods: []string{"GET", "DELETE"}}
+			if _, err := api.SetTenantCORS(t.Context(), tenant, cors); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,6 +11,9 @@ import (
 	"postern/views/ui"
 )
 
+// maxOverrides is how many tenants with settings of their own a project's page names.
+const maxOverrides = 20
+
 // corsForm is the form as posted.
 type corsForm struct {
 	revision, origins, headers, exposed, age string
@@ -40,13 +43,17 @@ func corsFormOf(c rules.CORS) corsForm {
 func (h *Handler) corsSection(v *visit, p rules.Project) (ui.CORS, error) {
 	m := ui.CORS{
 		Action: projectPath(p.Name) + "/cors",
-		Hint: "A page may call this project from a browser if its origin is listed (CORS). Preflights are answered here, " +
-			"before credentials are looked at. Without any origin, that is left to the upstreams.",
+		Hint: "A page may call this project from a browser if its origin is listed (CORS). Preflights are answered " +
+			"here, before credentials are looked at. Without any origin, that is left to the upstreams.",
 		Apps:     "project's",
 		FromApps: p.CORS.FromApps,
 	}
 	tenants, err := h.Projects.CORSOverrides(v.ctx(), v.who, p.ID)
-	for _, t := range tenants {
+	for i, t := range tenants {
+		if i == maxOverrides {
+			m.MoreOverrides = len(tenants) - i
+			break
+		}
 		m.Overrides = append(m.Overrides, ui.Link{URL: tenantPath(t.ID), Text: t.DisplayName})
 	}
 	corsFormOf(p.CORS).fill(&m, &formErrors{})

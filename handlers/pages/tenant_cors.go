@@ -14,9 +14,9 @@ import (
 
 func tenantCORSSection(t rules.Tenant, mayChange bool) ui.CORS {
 	m := ui.CORS{
-		Hint: "With keys and tokens of this tenant, pages of these origins may call from a browser, in place of those of " +
-			"the projects that serve it (CORS). Preflights carry no credentials: they are answered by what the project " +
-			"and its tenants allow together. Without any origin, the projects' settings apply.",
+		Hint: "With keys and tokens of this tenant, pages of these origins may call from a browser, in place of " +
+			"those of the projects that serve it (CORS). Preflights carry no credentials: they are answered by what " +
+			"the project and its tenants allow together. Without any origin, the projects' settings apply.",
 		Apps:     "tenant's",
 		FromApps: t.CORS.FromApps,
 	}

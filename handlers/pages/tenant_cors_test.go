@@ -16,7 +16,10 @@ func TestCORSOfATenant(t *testing.T) {
 		s.Post("/projects/shop/tenants", "name", "acme", "display_name", "Acme Ltd").LeadsTo("/projects/shop/tenants")
 		tenant := s.Get("/projects/shop/tenants").Find("tbody a:contains('Acme')").First().AttrOr("href", "")
 		s.Get("/projects/shop/limits").Lacks("#cors a[href='" + tenant + "']")
-		opened := s.Get(tenant).Shows(200, "Acme Ltd").Says("#cors", "the projects' settings apply").Revision("cors_origins")
+		opened := s.Get(tenant).
+			Shows(200, "Acme Ltd").
+			Says("#cors", "the projects' settings apply").
+			Revision("cors_origins")
 		s.Post(tenant+"/cors", "revision", opened, "cors_origins", "https://Acme.example", "cors_methods", "GET",
 			"max_age", "soon").
 			Shows(422, "Acme Ltd").

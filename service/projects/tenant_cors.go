@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -29,8 +30,11 @@ func (s *Service) TenantCORS(ctx context.Context, p access.Principal, ref string
 	return viewTenantCORS(tx, row)
 }
 
+// TenantName is a tenant in a list of names.
+type TenantName struct{ ID, DisplayName string }
+
 // CORSOverrides lists the tenants that a project serves and that have a CORS of their own, by name.
-func (s *Service) CORSOverrides(ctx context.Context, p access.Principal, ref string) (list []Tenant, err error) {
+func (s *Service) CORSOverrides(ctx context.Context, p access.Principal, ref string) (list []TenantName, err error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, ref, access.TenantRead)
 	if err != nil {
@@ -41,14 +45,9 @@ func (s *Service) CORSOverrides(ctx context.Context, p access.Principal, ref str
 		return nil, fmt.Errorf("projects: CORS of the tenants of %s: %w", ref, err)
 	}
 	for _, row := range rows {
-		if !row.CORS.IsSet() {
-			continue
+		if row.CORS.IsSet() {
+			list = append(list, TenantName{row.ID, cmp.Or(row.DisplayName, row.Name)})
 		}
-		tenant, err := viewTenant(tx, row)
-		if err != nil {
-			return nil, fmt.Errorf("projects: CORS of the tenants of %s: %w", ref, err)
-		}
-		list = append(list, tenant)
 	}
 	return list, nil
 }
