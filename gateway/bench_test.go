@@ -27,6 +27,16 @@ func BenchmarkForwardSigned(b *testing.B) {
 	benchmarkRig(b, http.StatusOK, []rigOption{signed(signingKey("a", time.Time{}))})
 }
 
+func BenchmarkForwardCORS(b *testing.B) {
+	benchmarkRig(b, http.StatusOK, []rigOption{withCORS(severalOrigins)}, appPage)
+}
+
+func BenchmarkForwardCORSOfTenant(b *testing.B) {
+	benchmarkRig(b, http.StatusOK, []rigOption{withCORS(anyOrigin), withProject(func(p *snapshot.Project) {
+		p.Tenants[0].CORS = &severalOrigins
+	})}, appPage)
+}
+
 func BenchmarkForwardByNetHTTP(b *testing.B) { benchmarkCall(b, http.StatusOK, "TE: trailers") }
 
 func BenchmarkRefuseMissingKey(b *testing.B) { benchmarkCall(b, http.StatusUnauthorized, noKey) }
