@@ -14,10 +14,10 @@ import (
 // engine leaves them to it.
 func (r *route) changesBodies() bool { return r.version.bodies != nil || r.version.answerBodies != nil }
 
-// errBodyRefused is an error of changeBody. The call is answered with its denial.
-type errBodyRefused struct{ policy.Denial }
+// bodyRefusedError is an error of changeBody. The call is answered with its denial.
+type bodyRefusedError struct{ policy.Denial }
 
-func (e errBodyRefused) Error() string { return e.Message }
+func (e bodyRefusedError) Error() string { return e.Message }
 
 // changeBody applies the transforms to the body of the upstream's request. It reads the whole body before the
 // upstream is connected to.
@@ -27,7 +27,7 @@ func (c *httpCall) changeBody(out *http.Request, body *requestBody) error {
 		return nil
 	}
 	if c.r.ContentLength > policy.MaxChangedBody {
-		return errBodyRefused{policy.BodyTooLarge}
+		return bodyRefusedError{policy.BodyTooLarge}
 	}
 	var text []byte
 	if c.r.ContentLength != 0 { // net/http itself reads from a connection whose request has no body
@@ -37,11 +37,11 @@ func (c *httpCall) changeBody(out *http.Request, body *requestBody) error {
 		}
 	}
 	if len(text) > policy.MaxChangedBody {
-		return errBodyRefused{policy.BodyTooLarge}
+		return bodyRefusedError{policy.BodyTooLarge}
 	}
 	text, denial, ok := changes.apply(contentType, text)
 	if !ok {
-		return errBodyRefused{denial}
+		return bodyRefusedError{denial}
 	}
 	out.Body, out.ContentLength, out.TransferEncoding = http.NoBody, int64(len(text)), nil
 	if len(text) > 0 {

@@ -228,7 +228,7 @@ func (c *httpCall) trackAnswer(from *http.Response) {
 
 // failed answers a call whose upstream did not respond.
 func (c *httpCall) failed(err error, body *requestBody) {
-	if refused, ok := errors.AsType[errBodyRefused](err); ok {
+	if refused, ok := errors.AsType[bodyRefusedError](err); ok {
 		c.refuse(refused.Denial)
 		return
 	}

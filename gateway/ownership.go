@@ -193,7 +193,7 @@ func (b *trackedBody) Read(p []byte) (int, error) {
 	if b.left >= 0 {
 		b.left -= int64(n)
 	}
-	if err == io.EOF || b.left == 0 { //nolint:errorlint // the body returns it as it is
+	if err == io.EOF || b.left == 0 {
 		b.track.End()
 	}
 	return n, err //nolint:wrapcheck // as it is

@@ -28,12 +28,13 @@ func byDenial[T any](of func(policy.Denial) T) map[policy.Denial]T {
 // connection ready for the next request.
 const drainTimeout = 5 * time.Second
 
-// refuse answers with a denial, and returns how many bytes of its body were sent.
-func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
-	return refuseWith(w, r, d, bodies[d], false)
+// refuse answers with a denial.
+func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) {
+	refuseWith(w, r, d, bodies[d], false)
 }
 
-// refuseWith is refuse with another body. A chunked one has no Content-Length.
+// refuseWith is refuse with another body, of which it returns how many bytes were sent. A chunked one has no
+// Content-Length.
 func refuseWith(w http.ResponseWriter, r *http.Request, d policy.Denial, body []byte, chunked bool) int64 {
 	h := w.Header()
 	h["Content-Type"] = jsonType

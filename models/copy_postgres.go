@@ -268,8 +268,9 @@ func (c copying) table(name string, columns []copiedColumn) (int64, error) {
 		names = append(names, column.name)
 		quoted = append(quoted, pgx.Identifier{column.name}.Sanitize())
 	}
+	//nolint:gosec // G202: the names are those of tables and columns that exist, and are quoted
 	query := "SELECT " + strings.Join(quoted, ", ") + " FROM " + pgx.Identifier{name}.Sanitize()
-	read, err := c.from.sqlTx.QueryContext(c.ctx, query)
+	read, err := c.from.sqlTx.QueryContext(c.ctx, query) //nolint:rowserrcheck // CopyFrom asks sourceRows.Err
 	if err != nil {
 		return 0, err
 	}

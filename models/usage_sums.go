@@ -34,12 +34,13 @@ func (t *Tx) sumUsage(projectID string, by []string, limit int, bounds ...int64)
 	of := usageSources(by)
 	var args []any
 	var parts []string
-	for i := 0; i < len(bounds); i += 2 {
-		if i > 0 && bounds[i] >= bounds[i+1] {
-			continue
+	source := 0
+	for period := range slices.Chunk(bounds, 2) {
+		if from, to := period[0], period[1]; source == 0 || from < to {
+			parts = append(parts, of[source%2])
+			args = append(args, projectID, from, to)
 		}
-		parts = append(parts, of[i/2%2])
-		args = append(args, projectID, bounds[i], bounds[i+1])
+		source++
 	}
 	columns := ""
 	for _, column := range by {

@@ -117,7 +117,7 @@ func newRelationsImport(t terminal) *cobra.Command {
 		Args: exactly("PROJECT", "FILE"),
 	}
 	return changesRelations(t, command, func(ctx context.Context, api caller, args []string) (string, error) {
-		in := io.Reader(command.InOrStdin())
+		in := command.InOrStdin()
 		if args[1] != "-" {
 			file, err := os.Open(args[1])
 			if err != nil {

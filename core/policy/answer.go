@@ -135,7 +135,7 @@ func element(array []byte, place string) json.RawMessage {
 	}
 	for ; in.More(); n-- {
 		var value json.RawMessage
-		if err := in.Decode(&value); err != nil && err != io.EOF { //nolint:errorlint // as the decoder documents it
+		if err := in.Decode(&value); err != nil && err != io.EOF {
 			return nil
 		}
 		if n == 0 {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -139,7 +140,7 @@ type realmTokens struct {
 
 func ask(t *testing.T, home *keycloak.Server, status int, form url.Values) realmTokens {
 	t.Helper()
-	answer, err := http.PostForm(home.Issuer("shop")+"/protocol/openid-connect/token", form)
+	answer, err := (&http.Client{Timeout: 30 * time.Second}).PostForm(home.Issuer("shop")+"/protocol/openid-connect/token", form)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"postern/handlers/web"
 	"postern/models"
-	"postern/platform/fault"
 )
 
 // route registers one typed operation. It turns errors of the handler into problems.
@@ -91,41 +90,6 @@ func unknownQuery(ctx huma.Context) []error {
 		}
 	}
 	return unknown
-}
-
-// unavailable is a member of a request body that is documented but not implemented. A
-// request that sets it is refused, rather than accepted and ignored.
-type unavailable struct{ sent bool }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (u *unavailable) UnmarshalJSON(raw []byte) error {
-	u.sent = string(raw) != "null"
-	return nil
-}
-
-// MarshalJSON implements json.Marshaler.
-func (u unavailable) MarshalJSON() ([]byte, error) { return json.Marshal(nil) }
-
-// Schema implements huma.SchemaProvider. It allows any value, so that the answer is
-// not_available_yet whatever was sent.
-func (u unavailable) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Description: "Not available yet: setting it returns 422 not_available_yet."}
-}
-
-// refuseUnavailable returns not_available_yet for each field that was sent. The keys are
-// JSON Pointers.
-func refuseUnavailable(fields map[string]unavailable) error {
-	var wrong []fault.Field
-	for pointer, field := range fields {
-		if field.sent {
-			wrong = append(wrong, fault.Field{
-				Pointer: pointer,
-				Code:    "not_available_yet",
-				Detail:  "This is not available yet. Leave the field out.",
-			})
-		}
-	}
-	return fault.InvalidFields(wrong)
 }
 
 // nullable is an optional field that distinguishes null from absent: sent is false for

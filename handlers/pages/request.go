@@ -73,10 +73,10 @@ var requestStepNames = map[string]string{
 
 func requestStep(step usage.RequestStep, r usage.Request) projects.ExplainedStep {
 	out := projects.ExplainedStep{Name: requestStepNames[step.Step], Outcome: ui.Badge{Text: "not reached"}}
-	switch {
-	case step.Outcome == usage.StepPassed:
+	switch step.Outcome {
+	case usage.StepPassed:
 		out.Outcome = ui.Badge{Tone: ui.Good, Text: "passed"}
-	case step.Outcome == usage.StepAnswered:
+	case usage.StepAnswered:
 		out.Outcome = statusBadge(r.Status)
 		switch {
 		case r.Code != "":

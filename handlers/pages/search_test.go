@@ -31,7 +31,7 @@ func TestSearch(t *testing.T) {
 			{"page", "webho", "pages", "Webhooks"},
 			{"action", "create project", "actions", "Create a project"},
 		} {
-			t.Run(tt.name, func(t *testing.T) {
+			t.Run(tt.name, func(*testing.T) {
 				s.Post("/search", "q", tt.text).Shows(200, "Search").
 					Says("section[aria-labelledby=found-"+tt.section+"]", tt.want)
 			})

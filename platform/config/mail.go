@@ -2,9 +2,9 @@ package config
 
 import (
 	"cmp"
-	"net"
 	"net/mail"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -22,6 +22,7 @@ type Mail struct {
 // MailTLS is how a connection to the SMTP server is encrypted.
 type MailTLS int
 
+// The values of MailTLS.
 const (
 	MailStartTLS    MailTLS = iota // upgraded before anything is sent (RFC 3207)
 	MailImplicitTLS                // from the first byte (RFC 8314)
@@ -66,8 +67,8 @@ func (m *Mail) parse(report func(setting, format string, args ...any)) {
 		return
 	}
 	m.Host, m.Port = u.Hostname(), u.Port()
-	switch {
-	case u.Scheme == "smtps":
+	switch u.Scheme {
+	case "smtps":
 		m.TLS = MailImplicitTLS
 		m.Port = cmp.Or(m.Port, "465")
 	default:
@@ -76,7 +77,7 @@ func (m *Mail) parse(report func(setting, format string, args ...any)) {
 		}
 		m.Port = cmp.Or(m.Port, "587")
 	}
-	if _, err := net.LookupPort("tcp", m.Port); err != nil {
+	if port, err := strconv.ParseUint(m.Port, 10, 16); err != nil || port == 0 {
 		report("--smtp-url", "its port is not a number from 1 to 65535")
 	}
 	if u.User != nil {

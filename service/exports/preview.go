@@ -2,6 +2,7 @@ package exports
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -48,7 +49,7 @@ func (s *Service) Preview(
 		out, err = bundle.Preview(ctx, in, previewKeys)
 		return err
 	})
-	if err != nil && context.Cause(ctx) == errPreviewLate {
+	if err != nil && errors.Is(context.Cause(ctx), errPreviewLate) {
 		err = errPreviewLate.Because(err)
 	}
 	if err != nil {

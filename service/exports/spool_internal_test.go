@@ -217,7 +217,7 @@ func TestAhead(t *testing.T) {
 		t.Errorf("%d rows, then %v", rows, last)
 	}
 
-	panicking := func(yield func(int, error) bool) { panic("out of range") }
+	panicking := func(func(int, error) bool) { panic("out of range") }
 	for _, err := range ahead(panicking) {
 		last = err
 	}

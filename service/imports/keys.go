@@ -82,10 +82,10 @@ func (b *keyRows) add(k *snapshot.Key) {
 		limits := keys.LimitsColumn(*k.Limits)
 		row.Limits = &limits
 	}
-	switch {
-	case k.ProductID == "":
-	case k.ProductID == b.project.ProductID:
-		row.ProductID = b.work.row.ProductID
+	switch k.ProductID {
+	case "":
+	case b.project.ProductID:
+		row.ProductID = b.row.ProductID
 	default:
 		b.narrowed++
 	}

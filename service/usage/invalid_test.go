@@ -34,7 +34,7 @@ func TestInvalidRequests(t *testing.T) {
 			if err := w.Recorder.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := w.Service.InvalidRequests(t.Context(), w.owner, w.project.ID, "described")
+			got, err := w.InvalidRequests(t.Context(), w.owner, w.project.ID, "described")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestInvalidRequests(t *testing.T) {
 		if diff := cmp.Diff(want, list(), cmpopts.EquateApproxTime(time.Second)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		_, err := w.Service.InvalidRequests(t.Context(), w.owner, w.project.ID, "other")
+		_, err := w.InvalidRequests(t.Context(), w.owner, w.project.ID, "other")
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("another version: %v", err)
 		}

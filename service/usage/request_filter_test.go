@@ -20,10 +20,10 @@ func TestRequests_filtered(t *testing.T) {
 		for i := range 500 {
 			call := w.call(time.Now())
 			call.Path = fmt.Sprintf("/orders/%d", i)
-			switch {
-			case i%100 == 3:
+			switch i % 100 {
+			case 3:
 				call.Status, call.Code, call.Owner = 404, "no_route", ""
-			case i%100 == 5:
+			case 5:
 				call.Status, call.Owner = 503, "other"
 			}
 			w.Recorder.Observe(call)

@@ -33,7 +33,7 @@ func TestShadowRefusals(t *testing.T) {
 			if err := w.Recorder.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := w.Service.ShadowRefusals(t.Context(), w.owner, w.project.ID, "ruled")
+			got, err := w.ShadowRefusals(t.Context(), w.owner, w.project.ID, "ruled")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package exports
 
 import (
 	"fmt"
+
 	"postern/views/ui"
 )
 

@@ -166,7 +166,7 @@ func kindOf(value any) kinds {
 
 // isWhole reports whether a number is an integer, such as 1, 1.0 and 1e2.
 func isWhole(n json.Number) bool {
-	if strings.IndexAny(n.String(), ".eE") < 0 {
+	if !strings.ContainsAny(n.String(), ".eE") {
 		return true
 	}
 	f, _ := strconv.ParseFloat(n.String(), 64)

@@ -18,12 +18,11 @@ const maxNesting = 200
 
 // Errors of readJSON, for callers.
 var (
-	errNoJSON   = errors.New("must be JSON")
-	errNotUTF8  = errors.New("must be JSON in UTF-8")
-	errTwice    = errors.New("has a member twice")
-	errTooDeep  = fmt.Errorf("must not be nested more than %d deep", maxNesting)
-	errSurplus  = errors.New("must be one JSON value")
-	jsonSpacing = " \t\r\n"
+	errNoJSON  = errors.New("must be JSON")
+	errNotUTF8 = errors.New("must be JSON in UTF-8")
+	errTwice   = errors.New("has a member twice")
+	errTooDeep = fmt.Errorf("must not be nested more than %d deep", maxNesting)
+	errSurplus = errors.New("must be one JSON value")
 )
 
 // readJSON reads one JSON value. A member that an object has twice is an error: the upstream may read
@@ -137,7 +136,7 @@ func writeCanonical(to *strings.Builder, value any) {
 
 // canonicalNumber is the same for 1, 1.0 and 1e0, and keeps integers of any size apart.
 func canonicalNumber(n json.Number) string {
-	if digits := n.String(); strings.IndexAny(digits, ".eE") < 0 && digits != "-0" {
+	if digits := n.String(); !strings.ContainsAny(digits, ".eE") && digits != "-0" {
 		return digits
 	}
 	f, _ := strconv.ParseFloat(n.String(), 64)

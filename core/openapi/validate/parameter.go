@@ -92,11 +92,12 @@ func (p *parameter) check(r *run, values []string) {
 	case p.empty && len(values) == 1 && values[0] == "":
 	case p.json:
 		value, err := readJSON([]byte(values[0]))
-		if len(values) > 1 {
+		switch {
+		case len(values) > 1:
 			r.problem("must be there once")
-		} else if err != nil {
+		case err != nil:
 			r.problem("%s", err)
-		} else {
+		default:
 			r.check(p.schema, value)
 		}
 	case p.isList():
