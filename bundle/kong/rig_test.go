@@ -32,6 +32,7 @@ type rig struct {
 	key    string
 	token  atomic.Pointer[string]        // what is let in, nil: none
 	denial atomic.Pointer[policy.Denial] // of every token, if there is one
+	ruled  atomic.Pointer[policy.Denial] // of calls with the key, if there is one
 
 	ready  atomic.Bool
 	open   atomic.Bool  // lets everything through
@@ -143,6 +144,10 @@ func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 	case hasToken && r.denial.Load() != nil:
 		w.WriteHeader(r.denial.Load().Status)
 		_, _ = w.Write(r.denial.Load().Body())
+		return
+	case key == r.key && r.ruled.Load() != nil:
+		w.WriteHeader(r.ruled.Load().Status)
+		_, _ = w.Write(r.ruled.Load().Body())
 		return
 	case hasToken && token == "of-an-issuer-that-is-away":
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +124,48 @@ func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
 	expect(t, code, 1, out, "WRONG /1.0.0/dev/ with your key: 401, refused")
 	if n := r.lentTo.Load(); n != 2 {
 		t.Errorf("the key was presented %d times, want 2", n)
+	}
+}
+
+// A valid key may be refused by a rule, which is no answer of the upstream.
+func TestStartTellsWhatARuleRefuses(t *testing.T) {
+	r := newRig(t, "docker")
+	for _, denial := range []policy.Denial{
+		policy.InsufficientScope, policy.NotInGroup, policy.NotOwner, policy.NoRule,
+	} {
+		t.Run(denial.Code, func(t *testing.T) {
+			r.ruled.Store(&denial)
+			code, out := r.start(t, "ok", "--key", r.key)
+			expect(t, code, 1, out, "WRONG /1.0.0/prod/ with your key: 403, refused by the rules of this address ("+
+				denial.Code+"). The key is valid: name an address that it may call with --path")
+		})
+	}
+}
+
+// start.sh has to name every refusal before the upstream's answer, or it would take it for one.
+func TestStartKnowsTheRefusals(t *testing.T) {
+	lua, err := os.ReadFile("plugin/answers.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("files/start.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`(?m)^  ([a-z_]+) = \{|code = "([a-z_]+)"`).FindAllStringSubmatch(string(lua), -1)
+	if len(names) < 25 {
+		t.Fatalf("only %d refusals are found", len(names))
+	}
+	for _, name := range names {
+		code := name[1] + name[2]
+		switch code {
+		case "token_required", "either_required", "token_tenant", "token_scope": // have the code of another
+		case "too_many_headers", "bad_body", "body_too_large", "malformed_connection": // none of a GET that start.sh sends
+		default:
+			if !strings.Contains(string(script), `"code":"`+code+`"`) {
+				t.Errorf("start.sh does not know %s", code)
+			}
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ var (
 	InsufficientScope = Denial{403, "insufficient_scope", "This route requires a scope that the caller does not have."}
 	TokenScope        = Denial{403, "insufficient_scope", "This route requires a scope that the token does not have."}
 	NotInGroup        = Denial{403, "not_in_group", "This route requires a group that the caller is not in."}
-	NotOwner          = Denial{403, "not_owner", "This route requires the owner of its object, who the caller is not."}
+	NotOwner          = Denial{403, "not_owner", "Only the owner of this object may make this call."}
 	NoRule            = Denial{403, "no_rule", "No rule of this API allows this route."}
 	IPDenied          = Denial{403, "ip_denied", "Calls from this address are not allowed."}
 	RateLimited       = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}

@@ -312,16 +312,19 @@ answer() {
   fi
 }
 
-# Whose answer it is: "nothing", "refused" by the gateway, "no upstream" when the
-# gateway answers in its place, or "upstream". Kong's own errors name their
-# request_id.
+# Whose answer it is: "nothing", "refused" by the gateway, "ruled out" when it
+# refuses by a rule of the route, "no upstream" when it answers in the upstream's
+# place, or "upstream". Kong's own errors name their request_id.
 whose() {
   case $1 in
     *"
 000") printf 'nothing' ;;
+    *'"code":"insufficient_scope"'* | *'"code":"not_in_group"'* | *'"code":"not_owner"'* | *'"code":"no_rule"'* | \
+      *'"code":"ownership_unavailable"'*) printf 'ruled out' ;;
     *'"code":"bad_path"'* | *'"code":"credentials_required"'* | *'"code":"invalid_key"'* | *'"code":"key_frozen"'* | \
       *'"code":"invalid_token"'* | *'"code":"issuer_unavailable"'* | \
       *'"code":"provider_unavailable"'* | *'"code":"provider_answer_invalid"'* | \
+      *'"code":"provider_token_unavailable"'* | *'"code":"client_frozen"'* | \
       *'"code":"user_frozen"'* | *'"code":"wrong_tenant"'* | *'"code":"ip_denied"'* | *'"code":"rate_limited"'* | \
       *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'* | *'no Route matched'*) printf 'refused' ;;
     *'"request_id":"'*"
@@ -348,6 +351,11 @@ why_unjudged() {
   esac
 }
 
+# The code of an answer in brackets.
+code_of() {
+  printf '%s' "$1" | sed -n 's/.*"code":"\([a-z_]*\)".*/ (\1)/p'
+}
+
 check_refused() {
   got=$(answer "$2" "$3")
   code=${got##*"
@@ -355,10 +363,11 @@ check_refused() {
   unjudged=$(why_unjudged "$got")
   if [ -n "$unjudged" ]; then
     wrong "$1: $code$unjudged"
-  elif [ "$(whose "$got")" = refused ]; then
-    printf 'ok    %s: %s\n' "$1" "$code"
   else
-    wrong "$1: $code instead of a refusal"
+    case $(whose "$got") in
+      refused | 'ruled out') printf 'ok    %s: %s\n' "$1" "$code" ;;
+      *) wrong "$1: $code instead of a refusal" ;;
+    esac
   fi
 }
 
@@ -376,6 +385,10 @@ check_opens() {
   case $(whose "$got") in
     upstream) printf 'ok    %s with your %s: let through, and the upstream answers %s\n' "$2" "$1" "$code" ;;
     'no upstream') wrong "$2 with your $1: let through, but the upstream does not answer ($code)" ;;
+    'ruled out')
+      wrong "$2 with your $1: $code, refused by the rules of this address$(code_of "$got"). The $1 is valid: name an" \
+        "address that it may call with --path"
+      ;;
     *)
       wrong "$2 with your $1: $code, refused$(why_unjudged "$got")"
       ;;

@@ -33,7 +33,7 @@ local ANSWERS = {
     challenge = 'Bearer error="insufficient_scope"',
   },
   not_in_group = { 403, "This route requires a group that the caller is not in." },
-  not_owner = { 403, "This route requires the owner of its object, who the caller is not." },
+  not_owner = { 403, "Only the owner of this object may make this call." },
   ownership_unavailable = { 503, "Who owns the object cannot be checked at the moment." },
   no_rule = { 403, "No rule of this API allows this route." },
   ip_denied = { 403, "Calls from this address are not allowed." },
