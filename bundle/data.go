@@ -33,6 +33,9 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureObjectOwnership {
 		return Verdict{Reason: b.OwnershipReason()}
 	}
+	if s.Feature == snapshot.FeatureRule {
+		return Verdict{Reason: ownerReason(s.Rule)}
+	}
 	if s.Feature == snapshot.FeatureProvider {
 		return Verdict{Reason: ProviderReason(s.Provider)}
 	}
@@ -46,6 +49,17 @@ func judgeData(b *Build, s Subject) Verdict {
 		return Verdict{Reason: "with_login"}
 	}
 	return Verdict{}
+}
+
+// ownerReason returns "" for a rule that has nothing to do with owners.
+func ownerReason(rule *snapshot.Rule) string {
+	switch {
+	case rule.Remember != "" || rule.Forget != "":
+		return "relations"
+	case rule.Owner != "":
+		return "owner"
+	}
+	return ""
 }
 
 const inConfig = "`project-config.json`"
@@ -173,9 +187,19 @@ var dataTable = Table{
 		Note: "From where calls may come stands in project-config.json."}},
 	snapshot.FeatureTransform: {{Reason: "document", Status: Exact, How: "`transforms.json`",
 		Note: "The changes to requests and responses stand in transforms.json."}},
-	snapshot.FeatureRule: {{Reason: "document", Status: Exact,
-		How:  "`authz/rules.json`; for OpenFGA the files beside it",
-		Note: "What the route requires stands in rules.json, and for OpenFGA in model.fga and tuples.json."}},
+	snapshot.FeatureRule: {
+		{Reason: "document", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files beside it",
+			Note: "What the route requires stands in rules.json, and for OpenFGA in model.fga and tuples.json."},
+		{Reason: "owner", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files beside it",
+			Note: "That the route requires the owner of its object stands in rules.json, and for OpenFGA in model.fga. Who " +
+				"owns which object has an item of its own, object_ownership.",
+			Remedy: "Have the gateway you move to look for the owner of the object that the path names."},
+		{Reason: "relations", Status: Exact, How: "`authz/rules.json`",
+			Note: "Which object an answer with 2xx gives an owner, or takes its owners from, stands in rules.json. OpenFGA " +
+				"reads no answers.",
+			Remedy: "Have the gateway you move to, or your API, record and remove owners: objects created from then on have " +
+				"none otherwise."},
+	},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,
 		How:  "`authz/rules.json`; for OpenFGA the files beside it",
 		Note: "What routes without a rule get stands in rules.json, and for OpenFGA in model.fga and tuples.json."}},

@@ -3,6 +3,7 @@ package bundle_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -164,5 +165,45 @@ func TestRelationsAreStreamed(t *testing.T) {
 	few, many := peak(5_000), peak(100_000)
 	if many > few+few/2+4<<20 {
 		t.Errorf("%d bytes with 100,000 relations, %d with 5,000", many, few)
+	}
+}
+
+// Without a gateway, the ledger says of each rule what whoever builds one has to do about owners.
+func TestOwnerRulesAsData(t *testing.T) {
+	in := withOwners(relation("default", "usr_a01", "order:42"))
+	get := []string{"GET"}
+	in.Project.Versions[0].Rules.List = []snapshot.Rule{
+		{ID: "rul_1", Methods: get, Path: "/orders/{id}", Owner: "order:{id}"},
+		{ID: "rul_2", Methods: []string{"POST"}, Path: "/orders", Remember: "order:{response.id}"},
+		{ID: "rul_3", Methods: []string{"DELETE"}, Path: "/orders/{id}", Owner: "order:{id}", Forget: "order:{id}"},
+		{ID: "rul_4", Methods: get, Path: "/staff", Groups: []string{"staff"}},
+	}
+	data, _ := write(t, in)
+	_, files := unzip(t, data)
+	var ledger struct {
+		Items []struct{ ID, Code, Status string }
+	}
+	if err := json.Unmarshal([]byte(files["MIGRATION-REPORT.json"]), &ledger); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, item := range ledger.Items {
+		for _, rule := range in.Project.Versions[0].Rules.List {
+			if strings.HasSuffix(item.ID, rule.ID) {
+				got[rule.ID] = item.Status + " " + item.Code
+			}
+		}
+	}
+	want := map[string]string{
+		"rul_1": "exact data.rule.owner", "rul_2": "exact data.rule.relations", "rul_3": "exact data.rule.relations",
+		"rul_4": "exact data.rule.document",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fates (-want +got):\n%s", diff)
+	}
+	for _, text := range []string{`"remember": "order:{response.id}"`, `"forget": "order:{id}"`, `"owner": "order:{id}"`} {
+		if !strings.Contains(files[bundle.RulesFile], text) {
+			t.Errorf("%s lacks %s", bundle.RulesFile, text)
+		}
 	}
 }
