@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/core/policy"
 	"postern/core/snapshot"
 )
 
@@ -57,4 +59,45 @@ func TestConformanceACL(t *testing.T) {
 		t.Errorf("%d requests, equal by status: %v", sent, codes)
 	}
 	t.Logf("%d requests, equal by status: %v", sent, codes)
+}
+
+// A caller outside of the groups is refused for that, whatever is wrong with the body. postern-auth looks at bodies
+// that are transformed, and runs before acl: it has to decide about groups first.
+func TestConformanceACLBeforeBodies(t *testing.T) {
+	up, of := newUpstream(t), startTokenIssuer(t)
+	project, keys := rulesProject(t, up, of)
+	for i := range project.Versions {
+		v := &project.Versions[i]
+		v.Rules = snapshot.Rules{Default: snapshot.RulesDeny, List: []snapshot.Rule{
+			{ID: "rul_1", Methods: []string{"POST"}, Path: "/ops", Groups: []string{"ops"}},
+		}}
+		v.Transforms.RequestBody.Add = []string{"source:gateway"}
+	}
+	files := exportOf(t, project, keys, bundle.Options{Consumers: true})
+	kong, _ := startKong(t, files, up)
+	postern := startPosternOf(t, up, project, keys)
+	callers, codes := ruleCallers(t, keys), map[int]int{}
+	const isJSON = "Content-Type: application/json"
+	for name, body := range map[string]struct{ kind, text string }{
+		"an object": {isJSON, `{}`}, "a scalar": {isJSON, `"a"`}, "no JSON": {isJSON, `{"a": `}, "none": {isJSON, ""},
+		"a large one": {isJSON, `{"a": "` + strings.Repeat("x", policy.MaxChangedBody) + `"}`},
+		"many arguments": {
+			"Content-Type: application/x-www-form-urlencoded", strings.Repeat("a=1&", 1200),
+		},
+	} {
+		for _, caller := range slices.Sorted(maps.Keys(callers)) {
+			for _, version := range []string{"/either/prod", "/open/prod"} {
+				lines := append(slices.Clone(callers[caller]), body.kind, fmt.Sprintf("Content-Length: %d", len(body.text)))
+				c := withBody(caller+" "+version+" "+name, "POST", projectHost, version+"/ops", body.text, lines...)
+				want := postern.send(c)
+				if compare(t, c, postern, kong, want, kong.send(c)) {
+					codes[want.Status]++
+				}
+			}
+		}
+	}
+	if codes[http.StatusForbidden] < 20 || codes[http.StatusBadRequest] == 0 {
+		t.Errorf("equal by status: %v", codes)
+	}
+	t.Logf("equal by status: %v", codes)
 }
