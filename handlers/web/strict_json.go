@@ -34,11 +34,11 @@ func UnmarshalBody(data []byte, into any) error {
 	switch {
 	case count > maxValues:
 		return errTooManyValues
-	case document.end == 0 || !utf8.Valid(data) || !json.Valid(data):
+	case document.end == 0 || !utf8.Valid(data):
 		return UnmarshalStrict(data, into)
 	}
 	rest := slices.Concat(data[:document.begin], []byte("{}"), data[document.end:])
-	if _, validated := into.(*any); validated {
+	if _, validated := into.(*any); validated && json.Valid(data) {
 		return UnmarshalStrict(rest, into)
 	}
 	if err := unmarshal(data, into); err != nil {

@@ -4,95 +4,44 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"postern/models"
 	"postern/service/access"
 )
 
-// invalidCounts counts calls that did not match the OpenAPI document of their version and were forwarded
-// all the same, since they were last written.
-type invalidCounts struct {
-	mu    sync.Mutex
-	calls map[invalidCounter]invalidSum
-}
-
+// invalidCounter identifies calls that did not match the OpenAPI document of their version and were forwarded.
 type invalidCounter struct {
 	project, version, operation string
 	day                         int64
 }
 
-type invalidSum struct {
-	calls   int64
-	problem string // of the last one
-	last    time.Time
-}
-
-func (s *invalidCounts) count(c *Call) {
+func (r *Recorder) countInvalid(c *Call) {
 	began := c.Start.UTC()
 	at := invalidCounter{c.ProjectID, c.VersionID, c.InvalidAt, dayOf(began)}
-	s.add(at, invalidSum{1, c.InvalidWhy, began})
+	r.invalid.add(at, dailySum{1, began, c.InvalidWhy})
 }
 
-func (s *invalidCounts) add(at invalidCounter, sum invalidSum) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.calls == nil {
-		s.calls = map[invalidCounter]invalidSum{}
-	}
-	have := s.calls[at]
-	have.calls += sum.calls
-	if !sum.last.Before(have.last) {
-		have.problem, have.last = sum.problem, sum.last
-	}
-	s.calls[at] = have
-}
-
-func (s *invalidCounts) take() map[invalidCounter]invalidSum {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	taken := s.calls
-	s.calls = nil
-	return taken
-}
-
-// flushInvalid writes the counts. After an error they are still in memory.
 func (r *Recorder) flushInvalid(ctx context.Context) error {
-	taken := r.invalid.take()
-	if len(taken) == 0 {
-		return nil
-	}
-	rows := make([]models.InvalidRequest, 0, len(taken))
-	for at, sum := range taken {
-		rows = append(rows, models.InvalidRequest{
-			ProjectID: at.project,
-			VersionID: at.version,
-			Operation: at.operation,
-			Day:       at.day,
-			Calls:     sum.calls,
-			Problem:   sum.problem,
-			LastAt:    sum.last.Truncate(time.Microsecond),
-		})
-	}
-	slices.SortFunc(rows, func(a, b models.InvalidRequest) int {
-		return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Operation, b.Operation),
-			cmp.Compare(a.Day, b.Day))
+	return flushDaily(ctx, r.db, &r.invalid, dailyTable[invalidCounter, models.InvalidRequest]{
+		row: func(at invalidCounter, sum dailySum) models.InvalidRequest {
+			return models.InvalidRequest{
+				ProjectID: at.project,
+				VersionID: at.version,
+				Operation: at.operation,
+				Day:       at.day,
+				Calls:     sum.calls,
+				Problem:   sum.problem,
+				LastAt:    sum.last,
+			}
+		},
+		order: func(a, b models.InvalidRequest) int {
+			return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Operation, b.Operation),
+				cmp.Compare(a.Day, b.Day))
+		},
+		add:    (*models.Tx).AddInvalidRequests,
+		delete: (*models.Tx).DeleteInvalidRequests,
 	})
-	err := r.db.Write(ctx, func(tx *models.Tx) error {
-		if err := tx.AddInvalidRequests(rows); err != nil {
-			return err
-		}
-		return tx.DeleteInvalidRequests(dayOf(time.Now()) - ShadowDays)
-	})
-	if err != nil {
-		for at, sum := range taken {
-			r.invalid.add(at, sum)
-		}
-		return fmt.Errorf("usage: write %d counts of invalid requests: %w", len(rows), err)
-	}
-	return nil
 }
 
 // InvalidRequest is how often calls to an operation did not match the OpenAPI document, and were
@@ -109,36 +58,12 @@ type InvalidRequest struct {
 func (s *Service) InvalidRequests(
 	ctx context.Context, p access.Principal, project, version string,
 ) ([]InvalidRequest, error) {
-	tx := s.DB.Read(ctx)
-	row, err := access.Project(tx, p, project, access.UsageRead)
+	out, err := dailyOf(ctx, s, p, project, version, (*models.Tx).InvalidRequestsOf,
+		func(one models.InvalidRequest) InvalidRequest {
+			return InvalidRequest{one.Operation, one.Calls, one.Problem, one.LastAt.UTC()}
+		})
 	if err != nil {
 		return nil, fmt.Errorf("usage: invalid requests of %s: %w", project, err)
-	}
-	id, err := versionID(tx, row.ID, version)
-	if err != nil {
-		return nil, fmt.Errorf("usage: invalid requests of %s: %w", project, err)
-	}
-	rows, err := tx.InvalidRequestsOf(row.ID, id, dayOf(time.Now())-ShadowDays)
-	if err != nil {
-		return nil, fmt.Errorf("usage: invalid requests of %s: %w", project, err)
-	}
-	out := make([]InvalidRequest, 0, len(rows))
-	for _, one := range rows {
-		out = append(out, InvalidRequest{one.Operation, one.Calls, one.Problem, one.LastAt.UTC()})
 	}
 	return out, nil
-}
-
-// versionID returns the id of a version that is named by id or name. It is NotFound without one.
-func versionID(tx *models.Tx, project, ref string) (string, error) {
-	versions, err := tx.VersionsOf(project)
-	if err != nil {
-		return "", err
-	}
-	for _, v := range versions {
-		if v.ID == ref || v.Name == ref {
-			return v.ID, nil
-		}
-	}
-	return "", access.NotFound()
 }

@@ -60,9 +60,9 @@ type Recorder struct {
 	db      *models.DB
 	log     *slog.Logger
 	shards  *shards
-	shadow  shadowCounts
-	invalid invalidCounts
-	misses  missCounts
+	shadow  dailyCounts[shadowCounter]
+	invalid dailyCounts[invalidCounter]
+	misses  dailyCounts[missCounter]
 	live    *liveLog
 
 	flushing sync.Mutex // held while counters are written to rows
@@ -105,13 +105,13 @@ func (r *ConnRecorder) Observe(c Call) { r.recorder.observe(&c, &r.last) }
 // observe records a call. cached is the counter that its connection used last, nil without one.
 func (r *Recorder) observe(c *Call, cached *last) {
 	if c.InvalidAt != "" {
-		r.invalid.count(c)
+		r.countInvalid(c)
 	}
 	if c.ShadowRule != "" {
-		r.shadow.count(c)
+		r.countShadow(c)
 	}
 	if c.MissReason != "" {
-		r.misses.count(c)
+		r.countMiss(c)
 	}
 	kept, due := r.shards.record(c, cached)
 	if !kept { // the shard is full, perhaps with the calls of other projects
