@@ -23,6 +23,7 @@ load: ## Compare how fast a healthy project answers with and without attacks on 
 bench: ## Measure the gateway side by side with nginx, and print the table
 	tools/setup bench
 	go run ./tools/bench
+	go run ./tools/bench -access-log -only "key, identity, limits and usage"
 
 generate: ## Regenerate the committed Go of the templ pages and the assets
 	tools/setup generate

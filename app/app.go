@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"postern/gateway"
+	"postern/gateway/accesslog"
 	"postern/gateway/admission"
 	"postern/gateway/bearer"
 	"postern/jobs"
@@ -51,6 +52,7 @@ type App struct {
 	control   *http.Server
 	bounded   *admission.Listener // of control
 	admin     *http.Server        // of the admin address, if there is one
+	accessLog *accesslog.Log      // nil: there is none
 	bearer    *bearer.Verifier
 	plane     *gateway.Gateway
 	gateway   *gateway.Server // of plane
@@ -89,4 +91,6 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 }
 
 // Close releases what New opened, for an App that was not run.
-func (a *App) Close() error { return errors.Join(a.listeners.close(), a.closeZips(), a.state.close()) }
+func (a *App) Close() error {
+	return errors.Join(a.listeners.close(), a.closeAccessLog(), a.closeZips(), a.state.close())
+}

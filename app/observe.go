@@ -2,44 +2,77 @@ package app
 
 import (
 	"context"
+	"log/slog"
+	"os"
 
 	"postern/core/policy"
 	"postern/gateway"
+	"postern/gateway/accesslog"
 	"postern/jobs"
 	"postern/models"
+	"postern/platform/config"
 	"postern/platform/metrics"
 	"postern/service/ratelimit"
 	"postern/service/usage"
 )
 
-// observer passes the outcome of each call to usage and metrics. The conversion fails
-// to compile if gateway.Outcome and usage.Call differ.
+// observer passes the outcome of each call to usage, metrics and the access log. The
+// conversion fails to compile if gateway.Outcome and usage.Call differ.
 type observer struct {
 	recorder *usage.Recorder
 	metrics  *metrics.Metrics
+	log      *accesslog.Log // nil: there is none
 }
 
 // Observe implements gateway.Observer.
 func (o observer) Observe(out gateway.Outcome) {
 	o.metrics.Call(out.Status, out.Code, out.Duration)
+	if o.log != nil {
+		o.log.Observe(out)
+	}
 	o.recorder.Observe(usage.Call(out))
 }
 
 // ForConnection implements gateway.Observer.
 func (o observer) ForConnection() gateway.CallObserver {
-	return connObserver{o.recorder.ForConnection(), o.metrics}
+	return connObserver{o.recorder.ForConnection(), o.metrics, o.log}
 }
 
 // connObserver is observer for the calls of one connection.
 type connObserver struct {
 	recorder *usage.ConnRecorder
 	metrics  *metrics.Metrics
+	log      *accesslog.Log
 }
 
 // Observe implements gateway.CallObserver.
 func (o connObserver) Observe(out gateway.Outcome) {
 	o.metrics.Call(out.Status, out.Code, out.Duration)
+	if o.log != nil {
+		o.log.Observe(out)
+	}
 	o.recorder.Observe(usage.Call(out))
+}
+
+// openAccessLog opens the access log, nil if there is none.
+func openAccessLog(c config.Config, log *slog.Logger) (*accesslog.Log, error) {
+	if c.AccessLog.Every == 0 {
+		return nil, nil
+	}
+	return accesslog.Open(accesslog.Options{
+		Path:  c.AccessLog.File,
+		Out:   os.Stdout,
+		Every: c.AccessLog.Every,
+		Log:   log,
+	})
+}
+
+// closeAccessLog writes what is left of the access log, and closes it.
+func (a *App) closeAccessLog() error {
+	if a.accessLog == nil {
+		return nil
+	}
+	return a.accessLog.Close()
 }
 
 // newMetrics creates the metrics, which read the parts of the server when they are scraped.
@@ -61,6 +94,7 @@ func (a *App) newMetrics(queue *jobs.Queue) *metrics.Metrics {
 		Conns:     a.connections,
 		Revision:  a.feed.Position,
 		Outdated:  a.feed.Behind,
+		Unlogged:  a.unlogged(),
 	})
 }
 
@@ -101,4 +135,13 @@ func (a *App) connections() map[string]metrics.Conns {
 		"gateway": {Open: open, Max: most},
 		"control": {Open: a.bounded.Open(), Max: a.bounded.Max},
 	}
+}
+
+// unlogged returns the source of the number of lines that the access log lost, nil without
+// one.
+func (a *App) unlogged() func() int64 {
+	if a.accessLog == nil {
+		return nil
+	}
+	return a.accessLog.Dropped
 }

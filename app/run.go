@@ -114,6 +114,9 @@ func (a *App) Run(ctx context.Context) error {
 	if a.listeners.admin != nil {
 		serve("admin address", a.admin, a.listeners.admin)
 	}
+	if a.accessLog != nil {
+		running.Go(func() { a.accessLog.Run(current) })
+	}
 	for _, files := range a.followed {
 		running.Go(func() { files.Follow(current) })
 	}
@@ -132,7 +135,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.setStopping()
 	err := errors.Join(failed, a.stop(context.WithoutCancel(ctx), end))
 	running.Wait()
-	return errors.Join(err, a.closeZips(), a.state.close())
+	return errors.Join(err, a.closeAccessLog(), a.closeZips(), a.state.close())
 }
 
 // drain reports not ready for Config.Drain while calls are still taken, so that load

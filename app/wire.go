@@ -67,6 +67,9 @@ func (a *App) wire(ctx context.Context, version string) error {
 		mail:        sender,
 		log:         a.log,
 	})
+	if a.accessLog, err = openAccessLog(a.Config, a.log); err != nil {
+		return err
+	}
 	metrics := a.newMetrics(queue)
 	if a.workers, err = newWorkers(a.state.db, a.services, metrics.Job, a.log); err != nil {
 		return err
@@ -89,7 +92,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		asker:    newAsker(a.services.login, a.state.db, a.vault, guard, a.log),
 		opener:   opener{a.services.login},
 		unsealer: projects.Unsealer{Vault: a.vault},
-		observer: observer{a.usage, metrics},
+		observer: observer{a.usage, metrics, a.accessLog},
 		limiter:  a.limiter,
 		owners:   ownership{owners, a.owners},
 		guard:    guard,

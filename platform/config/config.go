@@ -63,7 +63,8 @@ type Config struct {
 	LogFormat           string // text or json
 
 	Unclaimed
-	Database Database
+	Database  Database
+	AccessLog AccessLog
 }
 
 // KeyPair names the PEM files of a certificate and its key. A listener without them
@@ -267,6 +268,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	c.Unclaimed.validate(c.Anonymous, report)
 	c.Database.validate(report)
+	c.AccessLog.validate(report)
 	if c.UnclaimedTTL < time.Hour {
 		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
 	}

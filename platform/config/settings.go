@@ -67,6 +67,7 @@ func settings() []setting {
 		unclaimedSettings(),
 		signInSettings(),
 		mailSettings(),
+		accessLogSettings(),
 		generalSettings(),
 	)
 }

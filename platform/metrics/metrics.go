@@ -37,6 +37,7 @@ type Sources struct {
 	Conns     func() map[string]Conns // by listener
 	Revision  func() int64            // newest one that the gateway has read
 	Outdated  func() int              // projects that cannot be brought up to date
+	Unlogged  func() int64            // lines that the access log lost
 }
 
 // Metrics holds the series of one process.

@@ -69,6 +69,7 @@ func TestPartsAreShown(t *testing.T) {
 		Conns:    func() map[string]metrics.Conns { return map[string]metrics.Conns{"gateway": {Open: 6, Max: 100}} },
 		Revision: func() int64 { return 42 },
 		Outdated: func() int { return 2 },
+		Unlogged: func() int64 { return 8 },
 	})
 	m.Request("api", 201, 3*time.Millisecond)
 	m.Request("api", 0, time.Millisecond)
@@ -89,6 +90,7 @@ func TestPartsAreShown(t *testing.T) {
 		`postern_redis_up 1`, `postern_redis_failures_total 4`, `postern_redis_connections{state="idle"} 2`,
 		`postern_connections{listener="gateway"} 6`, `postern_connections_max{listener="gateway"} 100`,
 		`postern_change_feed_revision 42`, `postern_projects_outdated 2`,
+		`postern_access_log_lost_total 8`,
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("%s is missing", want)

@@ -47,6 +47,7 @@ func newDescribed(from Sources) described {
 		{"postern_connections", "Connections of callers, by listener.", []string{"listener"}},
 		{"postern_connections_max", "Most connections of callers, by listener.", []string{"listener"}},
 		{"postern_change_feed_revision", "Newest revision that the gateway has read.", nil},
+		{"postern_access_log_lost_total", "Lines of the access log that could not be written.", nil},
 		{"postern_projects_outdated", "Projects that cannot be brought up to date.", nil},
 	} {
 		d.value[series.name] = prometheus.NewDesc(series.name, series.help, series.labels, nil)
@@ -94,6 +95,9 @@ func (d described) Collect(out chan<- prometheus.Metric) {
 	}
 	if d.from.Revision != nil {
 		send(prometheus.GaugeValue, "postern_change_feed_revision", float64(d.from.Revision()))
+	}
+	if d.from.Unlogged != nil {
+		send(prometheus.CounterValue, "postern_access_log_lost_total", float64(d.from.Unlogged()))
 	}
 	if d.from.Outdated != nil {
 		send(prometheus.GaugeValue, "postern_projects_outdated", float64(d.from.Outdated()))

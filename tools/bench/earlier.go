@@ -9,37 +9,52 @@ import (
 	"strings"
 )
 
-// earlierSuffix marks the rows of the earlier build.
-const earlierSuffix = ", before"
+// The suffixes mark the rows of the earlier build, or of this one with an access log.
+const (
+	earlierSuffix = ", before"
+	loggedSuffix  = ", access log"
+)
+
+func (s settings) twinSuffix() string {
+	if s.accessLog {
+		return loggedSuffix
+	}
+	return earlierSuffix
+}
 
 // startEarlier copies the data directory and starts the binary that -before names
-// on the copy, so that both builds serve the same state. It returns nil without
-// -before. The current build is stopped while its database is copied, and p is
-// replaced by the new process.
+// on the copy, so that both builds serve the same state; with -access-log, the current
+// binary with an access log. It returns nil without either. The current build is stopped
+// while its database is copied, and p is replaced by the new process.
 func startEarlier(ctx context.Context, s settings, binary, dir string, p **postern) (*postern, error) {
-	if s.before == "" {
+	if s.before == "" && !s.accessLog {
 		return nil, nil
+	}
+	older, flags := s.before, []string(nil)
+	if s.accessLog {
+		older = binary
+		flags = []string{"--access-log", "full", "--access-log-file", filepath.Join(dir, "access.log")}
 	}
 	data, twin := (*p).data, filepath.Join(dir, "data-before")
 	(*p).stop()
 	if err := os.CopyFS(twin, os.DirFS(data)); err != nil {
-		return nil, fmt.Errorf("copy the data directory for %s: %w", s.before, err)
+		return nil, fmt.Errorf("copy the data directory for %s: %w", older, err)
 	}
 	again, err := startPostern(ctx, binary, data)
 	if err != nil {
 		return nil, err
 	}
 	*p = again
-	earlier, err := startPostern(ctx, s.before, twin)
+	earlier, err := startPostern(ctx, older, twin, flags...)
 	if err != nil {
-		return nil, fmt.Errorf("-before: %w", err)
+		return nil, fmt.Errorf("start %s on the copy: %w", older, err)
 	}
 	return earlier, nil
 }
 
 // withEarlier gives every peer that current serves a twin served by earlier. The
 // twins precede the last peer, which stays what the others are compared with.
-func withEarlier(all []scenario, current, earlier *postern) []scenario {
+func withEarlier(all []scenario, current, earlier *postern, suffix string) []scenario {
 	if earlier == nil {
 		return all
 	}
@@ -51,7 +66,7 @@ func withEarlier(all []scenario, current, earlier *postern) []scenario {
 				continue
 			}
 			twin := p
-			twin.earlierOf, twin.name = p.name, p.name+earlierSuffix
+			twin.earlierOf, twin.name = p.name, p.name+suffix
 			twin.url, twin.pids = earlier.gateway+rest, earlier.pids
 			twins = append(twins, twin)
 		}
@@ -68,7 +83,8 @@ func printEarlier(sc scenario, results []result) {
 		}
 		now := slices.IndexFunc(sc.peers, func(other peer) bool { return other.name == p.earlierOf })
 		r, before := results[now], results[i]
-		fmt.Printf("%s, of before: requests/s %.2f, p50 %.2f, p99 %.2f, CPU %.2f\n",
-			p.earlierOf, r.rate/before.rate, r.p50/before.p50, r.p99/before.p99, r.cpu/before.cpu)
+		fmt.Printf("%s, of the one%s: requests/s %.2f, p50 %.2f, p99 %.2f, CPU %.2f\n",
+			p.earlierOf, strings.TrimPrefix(p.name, p.earlierOf),
+			r.rate/before.rate, r.p50/before.p50, r.p99/before.p99, r.cpu/before.cpu)
 	}
 }

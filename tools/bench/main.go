@@ -38,6 +38,7 @@ type settings struct {
 	only        string
 	profile     string
 	before      string
+	accessLog   bool
 	export      int
 	database    string
 	kong        string
@@ -60,12 +61,17 @@ func main() {
 		"",
 		"a postern binary built from an earlier commit, measured in the same rounds",
 	)
+	flag.BoolVar(&s.accessLog, "access-log", false, "measure this build with a full access log in the same rounds")
 	flag.IntVar(&s.export, "export", 0, "instead of comparing, export so many keys and as many users")
 	flag.StringVar(&s.database, "database", "",
 		"with -export: postgres:// URL of an empty database; empty means SQLite")
 	flag.StringVar(&s.kong, "kong", "",
 		"with -export: a launcher of Kong such as tools/kong-docker, to start on the zip")
 	flag.Parse()
+	if s.accessLog && s.before != "" {
+		fmt.Fprintln(os.Stderr, "bench: -access-log and -before exclude each other")
+		os.Exit(2)
+	}
 
 	if err := run(s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -139,7 +145,8 @@ func run(s settings) (err error) {
 		return err
 	}
 	defer byToken.done()
-	for _, sc := range append(withEarlier(scenarios(s, m, postern.pids, nginx), postern, earlier), byToken) {
+	all := withEarlier(scenarios(s, m, postern.pids, nginx), postern, earlier, s.twinSuffix())
+	for _, sc := range append(all, byToken) {
 		if !strings.Contains(sc.name, s.only) {
 			continue
 		}

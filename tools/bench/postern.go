@@ -19,9 +19,9 @@ type postern struct {
 	ready            time.Duration
 }
 
-// startPostern runs `postern serve` on the data directory and waits until
-// /readyz says so.
-func startPostern(ctx context.Context, binary, data string) (*postern, error) {
+// startPostern runs `postern serve` on the data directory, with more flags, and waits
+// until /readyz says so.
+func startPostern(ctx context.Context, binary, data string, flags ...string) (*postern, error) {
 	control, err := freeAddr()
 	if err != nil {
 		return nil, err
@@ -31,7 +31,8 @@ func startPostern(ctx context.Context, binary, data string) (*postern, error) {
 		return nil, err
 	}
 	began := time.Now()
-	p, err := start(binary, "serve", "--data-dir", data, "--control-addr", control, "--gateway-addr", gateway)
+	line := []string{"serve", "--data-dir", data, "--control-addr", control, "--gateway-addr", gateway}
+	p, err := start(binary, append(line, flags...)...)
 	if err != nil {
 		return nil, err
 	}

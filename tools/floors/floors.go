@@ -50,6 +50,7 @@ var folders = []folder{
 	{path: "gateway", floor: edges, only: []string{
 		"gateway/engine", "gateway/admission", "core", "platform/egress",
 	}},
+	{path: "gateway/accesslog", floor: edges, only: []string{"gateway", "core"}},
 	{path: "gateway/bearer", floor: edges, only: []string{"core", "platform/syncmap"}},
 
 	{path: "service/access", floor: service},

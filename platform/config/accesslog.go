@@ -1,0 +1,60 @@
+package config
+
+import "fmt"
+
+// AccessLog has the settings of the gateway's access log.
+type AccessLog struct {
+	Every int    // logs one call of so many; 0: none
+	File  string // "" for standard output
+
+	mode   string
+	sample int
+}
+
+// The values of --access-log.
+const (
+	accessLogOff     = "off"
+	accessLogSampled = "sampled"
+	accessLogFull    = "full"
+)
+
+func accessLogSettings() []setting {
+	return []setting{
+		{
+			"access-log",
+			accessLogOff,
+			"access log of the gateway, a line of JSON a call: off, sampled (one call of --access-log-sample, and " +
+				"each with a status of 500 or above) or full",
+			func(c *Config, v string) error {
+				switch v {
+				case accessLogOff, accessLogSampled, accessLogFull:
+					c.AccessLog.mode = v
+					return nil
+				}
+				return fmt.Errorf("%q is none of off, sampled, full", v)
+			},
+		},
+		{
+			"access-log-sample",
+			"100",
+			"of how many calls one is in a sampled access log",
+			number(func(c *Config) *int { return &c.AccessLog.sample }),
+		},
+		{
+			"access-log-file",
+			"",
+			"file that the access log is appended to, opened again when it is moved away; empty means standard output",
+			text(func(c *Config) *string { return &c.AccessLog.File }),
+		},
+	}
+}
+
+func (a *AccessLog) validate(report func(setting, format string, args ...any)) {
+	if a.sample < 1 {
+		report("--access-log-sample", "%d is less than 1", a.sample)
+	}
+	if a.mode == accessLogOff && a.File != "" {
+		report("--access-log-file", "needs --access-log sampled or full")
+	}
+	a.Every = map[string]int{accessLogFull: 1, accessLogSampled: a.sample}[a.mode]
+}
