@@ -34,7 +34,7 @@ func (t *Tx) OpenAPISummaryOf(versionID string) (OpenAPIDocument, error) {
 // OpenAPISummaries returns the summaries of the documents of a project, by version.
 func (t *Tx) OpenAPISummaries(projectID string) (map[string]string, error) {
 	var rows []OpenAPIDocument
-	err := t.openAPIOfProject(projectID).Select("version_id", "summary").Find(&rows).Error
+	err := t.openAPIOfProjects(projectID).Select("version_id", "summary").Find(&rows).Error
 	out := make(map[string]string, len(rows))
 	for _, row := range rows {
 		out[row.VersionID] = row.Summary
@@ -42,8 +42,8 @@ func (t *Tx) OpenAPISummaries(projectID string) (map[string]string, error) {
 	return out, err
 }
 
-func (t *Tx) openAPIOfProject(projectID string) *gorm.DB {
-	return t.db.Where("version_id IN (?)", t.db.Model(&Version{}).Select("id").Where("project_id = ?", projectID))
+func (t *Tx) openAPIOfProjects(projectIDs ...string) *gorm.DB {
+	return t.db.Where("version_id IN (?)", t.db.Model(&Version{}).Select("id").Where("project_id IN ?", projectIDs))
 }
 
 // SetOpenAPI inserts a document, or replaces that of its version.
@@ -60,10 +60,10 @@ func (t *Tx) DeleteOpenAPI(versionID string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// OpenAPISums returns the SHA-256 sums of the documents of a project, by version.
-func (t *Tx) OpenAPISums(projectID string) (map[string][]byte, error) {
+// OpenAPISums returns the SHA-256 sums of the documents of projects, by version.
+func (t *Tx) OpenAPISums(projectIDs ...string) (map[string][]byte, error) {
 	var rows []OpenAPIDocument
-	err := t.openAPIOfProject(projectID).Select("version_id", "sha256").Find(&rows).Error
+	err := t.openAPIOfProjects(projectIDs...).Select("version_id", "sha256").Find(&rows).Error
 	sums := make(map[string][]byte, len(rows))
 	for _, row := range rows {
 		sums[row.VersionID] = row.SHA256

@@ -22,6 +22,19 @@ func (t *Tx) ProductByID(id string) (Product, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
+// ProductNames maps the ids to the names of products.
+func (t *Tx) ProductNames(ids []string) (map[string]string, error) {
+	var list []Product
+	if err := t.db.Select("id", "name").Where("id IN ?", ids).Find(&list).Error; err != nil {
+		return nil, err
+	}
+	names := make(map[string]string, len(list))
+	for _, one := range list {
+		names[one.ID] = one.Name
+	}
+	return names, nil
+}
+
 // ProductByName finds a team's product.
 func (t *Tx) ProductByName(teamID, name string) (Product, error) {
 	var one Product
@@ -50,10 +63,10 @@ func (t *Tx) ProductsOfTeams(teamIDs []string, page Page) (List[Product], error)
 	return ascending(t.db.Where("team_id IN ?", teamIDs), page, "id", func(row Product) string { return row.ID })
 }
 
-// ProjectsOfProduct lists a product's projects by name.
-func (t *Tx) ProjectsOfProduct(productID string) ([]Project, error) {
+// ProjectsOfProduct lists the projects of products by name.
+func (t *Tx) ProjectsOfProduct(productIDs ...string) ([]Project, error) {
 	var list []Project
-	return list, t.db.Where("product_id = ?", productID).Order("name").Find(&list).Error
+	return list, t.db.Where("product_id IN ?", productIDs).Order("name").Find(&list).Error
 }
 
 // HomesOfProductKeys lists the projects that a product's keys were made in, which

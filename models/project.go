@@ -186,10 +186,10 @@ func (t *Tx) MoveProjects(fromTeam, toTeam string) error {
 	return t.db.Model(&Project{}).Where("team_id = ?", fromTeam).UpdateColumn("team_id", toTeam).Error
 }
 
-// VersionsOf lists a project's versions by name.
-func (t *Tx) VersionsOf(projectID string) ([]Version, error) {
+// VersionsOf lists the versions of projects by name.
+func (t *Tx) VersionsOf(projectIDs ...string) ([]Version, error) {
 	var list []Version
-	return list, t.db.Where("project_id = ?", projectID).Order("name").Find(&list).Error
+	return list, t.db.Where("project_id IN ?", projectIDs).Order("name").Find(&list).Error
 }
 
 // VersionByID finds a version.
@@ -209,12 +209,12 @@ func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// EnvironmentsOf lists the environments of a project's versions by name.
-func (t *Tx) EnvironmentsOf(projectID string) ([]Environment, error) {
+// EnvironmentsOf lists the environments of projects' versions by name.
+func (t *Tx) EnvironmentsOf(projectIDs ...string) ([]Environment, error) {
 	var list []Environment
 	return list, t.db.
 		Joins("JOIN versions ON versions.id = environments.version_id").
-		Where("versions.project_id = ?", projectID).
+		Where("versions.project_id IN ?", projectIDs).
 		Order("environments.name").
 		Find(&list).Error
 }

@@ -35,6 +35,35 @@ func (t *Tx) TenantsOf(projectID string) ([]Tenant, error) {
 	return list, t.db.Where("project_id = ? OR id IN (?)", projectID, attached).Order("name").Find(&list).Error
 }
 
+// TenantsOfProjects lists the tenants of each project as TenantsOf does.
+func (t *Tx) TenantsOfProjects(projectIDs []string) (map[string][]Tenant, error) {
+	var links []ProjectTenant
+	if err := t.db.Where("project_id IN ?", projectIDs).Find(&links).Error; err != nil {
+		return nil, err
+	}
+	attached := make([]string, 0, len(links))
+	for _, link := range links {
+		attached = append(attached, link.TenantID)
+	}
+	var list []Tenant
+	err := t.db.Where("project_id IN ? OR id IN ?", projectIDs, attached).Order("name").Find(&list).Error
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]Tenant{}
+	for _, one := range list {
+		if one.ProjectID != nil {
+			out[*one.ProjectID] = append(out[*one.ProjectID], one)
+		}
+		for _, link := range links {
+			if link.TenantID == one.ID && (one.ProjectID == nil || *one.ProjectID != link.ProjectID) {
+				out[link.ProjectID] = append(out[link.ProjectID], one)
+			}
+		}
+	}
+	return out, nil
+}
+
 // TenantsServed lists the tenants that a project serves by name.
 func (t *Tx) TenantsServed(projectID string, page Page) (List[Tenant], error) {
 	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
@@ -104,6 +133,41 @@ func (t *Tx) ProjectsOfTenant(tenant Tenant) ([]string, error) {
 		Where("tenant_id = ?", tenant.ID).
 		Order("project_id").
 		Pluck("project_id", &ids).Error
+}
+
+// ProjectsOfTenants lists the projects of each tenant by name: the one that it belongs to, or those that it is
+// attached to.
+func (t *Tx) ProjectsOfTenants(tenants []Tenant) (map[string][]Project, error) {
+	var shared, ids []string
+	for _, one := range tenants {
+		if one.ProjectID != nil {
+			ids = append(ids, *one.ProjectID)
+		} else {
+			shared = append(shared, one.ID)
+		}
+	}
+	var links []ProjectTenant
+	if err := t.db.Where("tenant_id IN ?", shared).Find(&links).Error; err != nil {
+		return nil, err
+	}
+	serving := map[string][]string{} // tenants by project
+	for _, link := range links {
+		ids = append(ids, link.ProjectID)
+		serving[link.ProjectID] = append(serving[link.ProjectID], link.TenantID)
+	}
+	for _, one := range tenants {
+		if one.ProjectID != nil {
+			serving[*one.ProjectID] = append(serving[*one.ProjectID], one.ID)
+		}
+	}
+	projects, err := t.ProjectsByID(ids)
+	out := map[string][]Project{}
+	for _, project := range projects {
+		for _, tenant := range serving[project.ID] {
+			out[tenant] = append(out[tenant], project)
+		}
+	}
+	return out, err
 }
 
 // DetachTenant ends that a project serves a team's tenant; false means it did not.

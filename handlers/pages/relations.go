@@ -111,6 +111,9 @@ func (h *Handler) relationRows(v *visit, p rules.Project, m *projects.Relations,
 func (h *Handler) relationMisses(v *visit, p rules.Project) ([]projects.RelationMiss, error) {
 	var out []projects.RelationMiss
 	for _, version := range p.Versions {
+		if !version.Rules.NamesObjects() {
+			continue
+		}
 		missed, err := h.Usage.RelationMisses(v.ctx(), v.who, p.ID, version.ID)
 		if err != nil {
 			return nil, err

@@ -155,15 +155,13 @@ type Choices struct {
 func (s *Service) Choices(ctx context.Context, p access.Principal, team string) (Choices, error) {
 	var out Choices
 	tx := s.DB.Read(ctx)
-	for _, id := range p.Teams() {
-		if !access.Can(p.Roles[id], access.AuditRead) {
-			continue
-		}
-		row, err := tx.TeamByID(id)
-		if err != nil {
-			return out, fmt.Errorf("audit: the team %s: %w", id, err)
-		}
-		out.Teams = append(out.Teams, Choice{id, row.Name})
+	readable := slices.DeleteFunc(p.Teams(), func(id string) bool { return !access.Can(p.Roles[id], access.AuditRead) })
+	teams, err := tx.TeamsByID(readable)
+	if err != nil {
+		return out, fmt.Errorf("audit: teams: %w", err)
+	}
+	for _, row := range teams {
+		out.Teams = append(out.Teams, Choice{row.ID, row.Name})
 	}
 	if p.Operator {
 		out.Teams = append(out.Teams, Choice{Installation, "The installation"})
@@ -172,7 +170,7 @@ func (s *Service) Choices(ctx context.Context, p access.Principal, team string) 
 	if err := out.addMerged(tx, team); err != nil {
 		return out, fmt.Errorf("audit: what was merged into teams: %w", err)
 	}
-	team, err := readerOf(tx, team)
+	team, err = readerOf(tx, team)
 	if err != nil {
 		return out, fmt.Errorf("audit: %w", err)
 	}

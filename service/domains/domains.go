@@ -122,10 +122,14 @@ func (s *Service) List(
 	if err != nil {
 		return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
 	}
+	places, err := placesOf(tx, owner.ID)
+	if err != nil {
+		return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
+	}
 	list := models.List[Domain]{Next: rows.Next}
 	for _, row := range rows.Items {
-		one, err := s.shown(tx, owner, row)
-		if err != nil {
+		one := viewAt(owner, row, places[row.EnvironmentID])
+		if one.Certificate, err = s.certificateOf(tx, row); err != nil {
 			return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
 		}
 		list.Items = append(list.Items, one)
@@ -184,15 +188,42 @@ func view(tx *models.Tx, owner models.Project, row models.Domain) (Domain, error
 	if err != nil {
 		return Domain{}, fmt.Errorf("domains: environment of %s: %w", row.ID, err)
 	}
-	out := Domain{
+	return viewAt(owner, row, place{environment.Name, version.Name}), nil
+}
+
+// place is where a host name leads.
+type place struct{ environment, version string }
+
+// placesOf returns the environments of a project by id.
+func placesOf(tx *models.Tx, project string) (map[string]place, error) {
+	versions, err := tx.VersionsOf(project)
+	if err != nil {
+		return nil, err
+	}
+	environments, err := tx.EnvironmentsOf(project)
+	if err != nil {
+		return nil, err
+	}
+	names, out := map[string]string{}, map[string]place{}
+	for _, version := range versions {
+		names[version.ID] = version.Name
+	}
+	for _, environment := range environments {
+		out[environment.ID] = place{environment.Name, names[environment.VersionID]}
+	}
+	return out, nil
+}
+
+func viewAt(owner models.Project, row models.Domain, at place) Domain {
+	return Domain{
 		ID:            row.ID,
 		Project:       owner.Name,
 		ProjectID:     owner.ID,
 		Team:          owner.TeamID,
 		Host:          row.Host,
-		Version:       version.Name,
-		Environment:   environment.Name,
-		EnvironmentID: environment.ID,
+		Version:       at.version,
+		Environment:   at.environment,
+		EnvironmentID: row.EnvironmentID,
 		State:         stateOf(row),
 		Record:        recordOf(row),
 		Proof:         row.Proof,
@@ -203,7 +234,6 @@ func view(tx *models.Tx, owner models.Project, row models.Domain) (Domain, error
 		ETag:          access.ETag(row.UpdatedAt),
 		CreatedAt:     row.CreatedAt,
 	}
-	return out, nil
 }
 
 func stateOf(row models.Domain) State {

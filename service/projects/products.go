@@ -36,15 +36,11 @@ func (s *Service) Products(
 	if err != nil {
 		return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
 	}
-	list := models.List[Product]{Next: rows.Next}
-	for _, row := range rows.Items {
-		product, err := viewProduct(tx, row)
-		if err != nil {
-			return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
-		}
-		list.Items = append(list.Items, product)
+	list, err := viewProducts(tx, rows.Items...)
+	if err != nil {
+		return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
 	}
-	return list, nil
+	return models.List[Product]{Items: list, Next: rows.Next}, nil
 }
 
 // Product finds a product by its id, or by its name in one of the principal's teams.
@@ -167,6 +163,34 @@ func (s *Service) UpdateProduct(
 }
 
 func viewProduct(tx *models.Tx, row models.Product) (Product, error) {
+	list, err := viewProducts(tx, row)
+	if err != nil {
+		return Product{}, err
+	}
+	return list[0], nil
+}
+
+func viewProducts(tx *models.Tx, rows ...models.Product) ([]Product, error) {
+	ids := make([]string, 0, len(rows))
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	projects, err := tx.ProjectsOfProduct(ids...)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string][]string{}
+	for _, project := range projects {
+		names[*project.ProductID] = append(names[*project.ProductID], project.Name)
+	}
+	out := make([]Product, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, viewProductOf(row, names[row.ID]))
+	}
+	return out, nil
+}
+
+func viewProductOf(row models.Product, projects []string) Product {
 	out := Product{
 		ID:          row.ID,
 		Team:        row.TeamID,
@@ -178,14 +202,8 @@ func viewProduct(tx *models.Tx, row models.Product) (Product, error) {
 	if out.DisplayName == "" {
 		out.DisplayName = row.Name
 	}
-	projects, err := tx.ProjectsOfProduct(row.ID)
-	if err != nil {
-		return out, err
-	}
-	for _, project := range projects {
-		out.Projects = append(out.Projects, project.Name)
-	}
-	return out, nil
+	out.Projects = projects
+	return out
 }
 
 func checkNames(name, displayName string) []fault.Field {

@@ -8,8 +8,6 @@ package projects
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -135,15 +133,11 @@ func (s *Service) List(
 	if err != nil {
 		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
 	}
-	list := models.List[Project]{Next: rows.Next}
-	for _, row := range rows.Items {
-		project, err := view(tx, row)
-		if err != nil {
-			return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
-		}
-		list.Items = append(list.Items, project)
+	list, err := viewAll(tx, rows.Items)
+	if err != nil {
+		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
 	}
-	return list, nil
+	return models.List[Project]{Items: list, Next: rows.Next}, nil
 }
 
 // listedTeams returns the teams that a list covers: the one asked for, or with team
@@ -153,142 +147,4 @@ func listedTeams(p access.Principal, action access.Action, team string) ([]strin
 		return []string{team}, access.Check(p, team, action)
 	}
 	return p.Teams(), access.Within(p, action)
-}
-
-func view(tx *models.Tx, row models.Project) (Project, error) {
-	out := Project{
-		ID:            row.ID,
-		Team:          row.TeamID,
-		Name:          row.Name,
-		DisplayName:   row.DisplayName,
-		FallbackOwner: row.FallbackOwner,
-		Limits:        row.Limits,
-		API:           viewAPI(row),
-		SettingsETag:  access.ETag(row.UpdatedAt),
-		CreatedAt:     row.CreatedAt,
-	}
-	var err error
-	if out.CORS, err = viewCORS(tx, row); err != nil {
-		return out, err
-	}
-	if row.FrozenAt != nil {
-		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
-	}
-	if row.DeletedAt != nil && row.PurgeAt != nil {
-		out.Deleted = &Deleted{Since: *row.DeletedAt, PurgeAt: *row.PurgeAt}
-	}
-	changed := row.UpdatedAt
-	team, err := tx.TeamByID(row.TeamID)
-	if err != nil {
-		return out, err
-	}
-	if team.ClaimedAt == nil {
-		out.ExpiresAt = team.ExpiresAt
-	}
-	environments, err := tx.EnvironmentsOf(row.ID)
-	if err != nil {
-		return out, err
-	}
-	versions, err := tx.VersionsOf(row.ID)
-	if err != nil {
-		return out, err
-	}
-	documents, err := tx.OpenAPISums(row.ID)
-	if err != nil {
-		return out, err
-	}
-	for _, v := range versions {
-		version := viewVersion(row.Name, v, environments)
-		version.OpenAPI = hex.EncodeToString(documents[v.ID])
-		out.Versions = append(out.Versions, version)
-		changed = later(changed, v.UpdatedAt)
-	}
-	for _, e := range environments {
-		changed = later(changed, e.UpdatedAt)
-	}
-	if err := viewSurroundings(tx, row, &out); err != nil {
-		return out, err
-	}
-	out.ETag = access.ETag(changed) + "-" + digest(out.KeyTypes, out.Tenants)
-	return out, nil
-}
-
-// viewSurroundings adds the project's key types, tenants and product.
-func viewSurroundings(tx *models.Tx, row models.Project, out *Project) error {
-	types, err := tx.KeyTypesOf(row.ID)
-	if err != nil {
-		return err
-	}
-	for _, t := range types {
-		out.KeyTypes = append(out.KeyTypes, viewKeyType(t))
-	}
-	tenants, err := tx.TenantsOf(row.ID)
-	if err != nil {
-		return err
-	}
-	for _, t := range tenants {
-		out.Tenants = append(out.Tenants, t.Name)
-	}
-	if row.ProductID == nil {
-		return nil
-	}
-	product, err := tx.ProductByID(*row.ProductID)
-	if err != nil {
-		return err
-	}
-	out.Product = product.Name
-	return nil
-}
-
-// digest returns a hash of values without a time of their last change, for an ETag.
-func digest(state ...any) string {
-	sum := sha256.Sum256(fmt.Append(nil, state...))
-	return hex.EncodeToString(sum[:8])
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-func viewVersion(project string, v models.Version, environments []models.Environment) Version {
-	out := Version{
-		ID:          v.ID,
-		Project:     project,
-		Name:        v.Name,
-		Mode:        v.AuthMode,
-		Methods:     v.AuthMethods,
-		Keyless:     v.Keyless,
-		IPAllow:     keys.Texts(v.IPAllow),
-		IPDeny:      keys.Texts(v.IPDeny),
-		Rules:       compileRules(v.Rules),
-		Transforms:  compileTransforms(v.Transforms),
-		Validation:  snapshot.Validation(v.OpenAPISettings.Validation),
-		Publication: snapshot.Publication(v.OpenAPISettings.Publication),
-		Issuers:     issuersOf(v.TokenIssuers),
-		ETag:        access.ETag(v.UpdatedAt),
-	}
-	if v.Introspection.Endpoint != "" {
-		opaque := introspectionOf(v)
-		out.Opaque = &opaque
-	}
-	for _, e := range environments {
-		if e.VersionID == v.ID {
-			out.Environments = append(out.Environments, viewEnvironment(project, v.Name, e))
-		}
-	}
-	return out
-}
-
-func viewEnvironment(project, version string, e models.Environment) Environment {
-	return Environment{
-		ID:      e.ID,
-		Project: project,
-		Version: version,
-		Name:    e.Name,
-		Target:  e.Target,
-		ETag:    access.ETag(e.UpdatedAt),
-	}
 }

@@ -59,8 +59,12 @@ func (s *Service) Tenants(
 
 func viewTenants(tx *models.Tx, rows models.List[models.Tenant]) (models.List[Tenant], error) {
 	list := models.List[Tenant]{Next: rows.Next}
+	projects, err := tx.ProjectsOfTenants(rows.Items)
+	if err != nil {
+		return models.List[Tenant]{}, err
+	}
 	for _, row := range rows.Items {
-		tenant, err := viewTenant(tx, row)
+		tenant, err := viewTenantOf(tx, row, projects[row.ID])
 		if err != nil {
 			return models.List[Tenant]{}, err
 		}
@@ -244,6 +248,14 @@ func (in TenantChange) apply(row *models.Tenant) []fault.Field {
 }
 
 func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {
+	projects, err := tx.ProjectsOfTenants([]models.Tenant{row})
+	if err != nil {
+		return Tenant{}, err
+	}
+	return viewTenantOf(tx, row, projects[row.ID])
+}
+
+func viewTenantOf(tx *models.Tx, row models.Tenant, projects []models.Project) (Tenant, error) {
 	out := Tenant{
 		ID:            row.ID,
 		Name:          row.Name,
@@ -260,14 +272,6 @@ func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {
 	}
 	var err error
 	if out.CORS, err = viewTenantCORS(tx, row); err != nil {
-		return out, err
-	}
-	ids, err := tx.ProjectsOfTenant(row)
-	if err != nil {
-		return out, err
-	}
-	projects, err := tx.ProjectsByID(ids)
-	if err != nil {
 		return out, err
 	}
 	for _, project := range projects {
