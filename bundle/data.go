@@ -191,14 +191,14 @@ var dataTable = Table{
 		{Reason: "document", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files beside it",
 			Note: "What the route requires stands in rules.json, and for OpenFGA in model.fga and tuples.json."},
 		{Reason: "owner", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files beside it",
-			Note: "That the route requires the owner of its object stands in rules.json, and for OpenFGA in model.fga. Who " +
-				"owns which object has an item of its own, object_ownership.",
+			Note: "That the route requires the owner of its object stands in rules.json, and for OpenFGA in " +
+				"model.fga. Who owns which object has an item of its own, object_ownership.",
 			Remedy: "Have the gateway you move to look for the owner of the object that the path names."},
 		{Reason: "relations", Status: Exact, How: "`authz/rules.json`",
-			Note: "Which object an answer with 2xx gives an owner, or takes its owners from, stands in rules.json. OpenFGA " +
-				"reads no answers.",
-			Remedy: "Have the gateway you move to, or your API, record and remove owners: objects created from then on have " +
-				"none otherwise."},
+			Note: "Which object an answer with 2xx gives an owner, or takes its owners from, stands in rules.json. " +
+				"OpenFGA reads no answers.",
+			Remedy: "Have the gateway you move to, or your API, record and remove owners: objects created from then " +
+				"on have none otherwise."},
 	},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,
 		How:  "`authz/rules.json`; for OpenFGA the files beside it",

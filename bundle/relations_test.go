@@ -201,7 +201,9 @@ func TestOwnerRulesAsData(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fates (-want +got):\n%s", diff)
 	}
-	for _, text := range []string{`"remember": "order:{response.id}"`, `"forget": "order:{id}"`, `"owner": "order:{id}"`} {
+	for _, text := range []string{
+		`"remember": "order:{response.id}"`, `"forget": "order:{id}"`, `"owner": "order:{id}"`,
+	} {
 		if !strings.Contains(files[bundle.RulesFile], text) {
 			t.Errorf("%s lacks %s", bundle.RulesFile, text)
 		}

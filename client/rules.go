@@ -73,7 +73,7 @@ func (c *Client) RelationMisses(ctx context.Context, project, version string) ([
 	type page struct {
 		Items []RelationMiss `json:"items"`
 	}
-	found, err := call[page](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project, "versions", version, "rules",
-		"missed")
+	found, err := call[page](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project, "versions", version,
+		"rules", "missed")
 	return found.Items, err
 }

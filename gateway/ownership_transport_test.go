@@ -222,7 +222,9 @@ func TestLostChangesAreCounted(t *testing.T) {
 					w.Header().Set("Content-Type", "application/json")
 					_, _ = io.WriteString(w, `{"data": {"id": 42}}`)
 				}, withOwners(o), option, func(_ *rig, o *gateway.Options) { o.Observer = seen })
-				o.Record(gateway.OwnerChange{ProjectID: "prj_shop", TenantID: "tnt_1", User: "billing", Object: "order:42"})
+				o.Record(gateway.OwnerChange{
+					ProjectID: "prj_shop", TenantID: "tnt_1", User: "billing", Object: "order:42",
+				})
 				o.full = true
 				path := shopOrders
 				if method == "DELETE" {

@@ -114,8 +114,8 @@ func relationToForget() projects.Relation {
 			Action: relationsURL + "/forget",
 			Hidden: []ui.Hidden{{Name: "object", Value: "order:42"}, {Name: "user", Value: "billing-service"}},
 			Button: "Forget",
-			Text: "Forget that billing-service owns order:42. Their calls to it are refused where a rule asks for the " +
-				"owner.",
+			Text: "Forget that billing-service owns order:42. Their calls to it are refused where a rule asks for " +
+				"the owner.",
 			Error: "Tick the box to forget the owner.",
 		},
 		BackURL: relationsURL,

@@ -160,7 +160,7 @@ func TestStartKnowsTheRefusals(t *testing.T) {
 		code := name[1] + name[2]
 		switch code {
 		case "token_required", "either_required", "token_tenant", "token_scope": // have the code of another
-		case "too_many_headers", "bad_body", "body_too_large", "malformed_connection": // none of a GET that start.sh sends
+		case "too_many_headers", "bad_body", "body_too_large", "malformed_connection": // of no call of start.sh
 		default:
 			if !strings.Contains(string(script), `"code":"`+code+`"`) {
 				t.Errorf("start.sh does not know %s", code)

@@ -87,7 +87,8 @@ func TestConformanceACLBeforeBodies(t *testing.T) {
 	} {
 		for _, caller := range slices.Sorted(maps.Keys(callers)) {
 			for _, version := range []string{"/either/prod", "/open/prod"} {
-				lines := append(slices.Clone(callers[caller]), body.kind, fmt.Sprintf("Content-Length: %d", len(body.text)))
+				length := fmt.Sprintf("Content-Length: %d", len(body.text))
+				lines := append(slices.Clone(callers[caller]), body.kind, length)
 				c := withBody(caller+" "+version+" "+name, "POST", projectHost, version+"/ops", body.text, lines...)
 				want := postern.send(c)
 				if compare(t, c, postern, kong, want, kong.send(c)) {

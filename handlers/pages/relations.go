@@ -47,7 +47,8 @@ func (h *Handler) relationsWith(v *visit, mark func(*projects.Relations), status
 	v.selectTeam(p.Team)
 	path := relationsPath(p)
 	m := projects.Relations{
-		Page:     v.shell("Owners of objects", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Owners of objects"}),
+		Page: v.shell("Owners of objects", path, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Owners of objects"}),
 		Search:   projects.RelationSearch{Action: path},
 		ByTenant: len(p.Tenants) > 1,
 		BackURL:  projectPath(p.Name),
@@ -294,8 +295,8 @@ func (h *Handler) forgetRelationWith(
 					{Name: "tenant", Value: r.Tenant}, {Name: "object", Value: r.Object}, {Name: "user", Value: r.User},
 				},
 				Button: "Forget",
-				Text: "Forget that " + r.User + " owns " + r.Object + ". Their calls to it are refused where a rule asks for " +
-					"the owner.",
+				Text: "Forget that " + r.User + " owns " + r.Object + ". Their calls to it are refused where a rule " +
+					"asks for the owner.",
 			}
 			markDelete(m.Forget, wrong)
 		}

@@ -48,7 +48,9 @@ func TestRelations_page(t *testing.T) {
 		forget := s.Get(relationsPage+"?object=order:a%252Fb").Find("tbody a.btn").AttrOr("href", "")
 		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("dl", "billing-service")
 		fields := []string{"tenant", "default", "object", "order:a%2Fb", "user", "billing-service"}
-		s.Post(relationsPage+"/forget", fields...).Shows(422, "Forget the owner of order:a%2Fb").Says("main", "Tick the box")
+		s.Post(relationsPage+"/forget", fields...).
+			Shows(422, "Forget the owner of order:a%2Fb").
+			Says("main", "Tick the box")
 		s.Post(relationsPage+"/forget", append(fields, "confirm", "true")...).LeadsTo(relationsPage)
 		lacks(t, s.Get(relationsPage).Says("[data-flash]", "forgotten"), "billing-service")
 		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("main", "does not exist")
@@ -76,7 +78,8 @@ func TestRelations_pages(t *testing.T) {
 		first := s.Get(relationsPage).Says("[data-flash]", "The owners of the file are added")
 		more := first.Find("main a.btn:contains('More owners')").AttrOr("href", "")
 		second := s.Get(more)
-		if n, m := first.Find("tbody tr").Length(), second.Find("tbody tr").Length(); n != models.DefaultLimit || m != 3 {
+		n, m := first.Find("tbody tr").Length(), second.Find("tbody tr").Length()
+		if n != models.DefaultLimit || m != 3 {
 			t.Errorf("%d and %d owners on two pages", n, m)
 		}
 	})

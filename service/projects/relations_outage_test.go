@@ -89,7 +89,8 @@ func TestRelationsWaitForASlowDatabase(t *testing.T) {
 	})
 }
 
-// As a slow database, so one that cannot be reached. What is recorded meanwhile is written in its order once it is back.
+// A database that cannot be reached is as a slow one. What is recorded meanwhile is written in its order once it is
+// back.
 func TestRelationsOutliveAnOutageOfPostgreSQL(t *testing.T) {
 	for name, begin := range map[string]func(*testkit.Relay){
 		"hangs":         (*testkit.Relay).Hang,
@@ -100,7 +101,9 @@ func TestRelationsOutliveAnOutageOfPostgreSQL(t *testing.T) {
 			relay := testkit.NewRelay(t, database)
 			db, err := models.OpenWith(t.Context(), models.Options{
 				DatabaseURL: relay.Through(t, database),
-				Deadlines:   models.Deadlines{Statement: time.Second, Lock: 500 * time.Millisecond, Idle: 400 * time.Millisecond},
+				Deadlines: models.Deadlines{
+					Statement: time.Second, Lock: 500 * time.Millisecond, Idle: 400 * time.Millisecond,
+				},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -49,8 +49,8 @@ func (r *Reader) Read() (Relation, error) {
 	if err == nil || errors.Is(err, io.EOF) {
 		return one, err
 	}
-	return one, fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of that, or one "+
-		"a line, each with tenant and relation where needed: relation %d: %v.", r.read+1, err).Because(err)
+	return one, fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of that, or "+
+		"one a line, each with tenant and relation where needed: relation %d: %v.", r.read+1, err).Because(err)
 }
 
 var errTrailing = errors.New("something follows the list")

@@ -14,13 +14,15 @@ func TestReadAll(t *testing.T) {
 		text string
 		want int // -1: refused
 	}{
-		"one":           {one, 1},
-		"list":          {"\n[" + one + "," + two + "]\n", 2},
-		"lines":         {one + "\n" + two + "\r\n", 2},
-		"nothing":       {"", 0},
-		"with a mark":   {"\ufeff" + one, 1},
-		"empty list":    {"[]", 0},
-		"as exported":   {`{"tenant_id":"tnt_1","tenant":"acme","object":"order:1","relation":"owner","user":"ana"}`, 1},
+		"one":         {one, 1},
+		"list":        {"\n[" + one + "," + two + "]\n", 2},
+		"lines":       {one + "\n" + two + "\r\n", 2},
+		"nothing":     {"", 0},
+		"with a mark": {"\ufeff" + one, 1},
+		"empty list":  {"[]", 0},
+		"as exported": {
+			`{"tenant_id":"tnt_1","tenant":"acme","object":"order:1","relation":"owner","user":"ana"}`, 1,
+		},
 		"as listed":     {`[{"tenant":"acme","object":"order:1","user":"ana","created_at":"2026-01-02T03:04:05Z"}]`, 1},
 		"open list":     {"[" + one, -1},
 		"broken list":   {"[" + one + ", {", -1},
