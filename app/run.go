@@ -52,6 +52,9 @@ func (a *App) startWork(current context.Context, running *sync.WaitGroup) {
 	if a.acme != nil {
 		works = append(works, a.acme.Run)
 	}
+	for _, stream := range a.auditStreams() {
+		works = append(works, stream.Run)
+	}
 	for _, work := range works {
 		running.Go(func() { work(current) })
 	}

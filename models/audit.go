@@ -55,17 +55,28 @@ type AuditChain struct {
 	Hash   string
 }
 
-// ChainHash returns the hash of the entry after an entry with the hash previous: of a JSON
-// object with previous and every field of the entry, members of maps ordered by name. It
-// is the same before the entry is stored and after it is read.
+// ChainHash returns the hash of the entry after an entry with the hash previous: of its
+// ChainText.
 func (e AuditEntry) ChainHash(previous string) (string, error) {
-	detail, err := asRead(e.Detail)
+	text, err := e.ChainText(previous)
 	if err != nil {
 		return "", err
 	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// ChainText returns the JSON object that is hashed: previous and every field of the entry,
+// members of maps ordered by name. It is the same before the entry is stored and after it
+// is read.
+func (e AuditEntry) ChainText(previous string) ([]byte, error) {
+	detail, err := asRead(e.Detail)
+	if err != nil {
+		return nil, err
+	}
 	changes, err := asRead(e.Changes)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	text, err := json.Marshal(struct {
 		Previous, ID, Team                 string
@@ -93,10 +104,9 @@ func (e AuditEntry) ChainHash(previous string) (string, error) {
 		Changes:  changes,
 	})
 	if err != nil {
-		return "", fmt.Errorf("models: the audit entry %s as JSON: %w", e.ID, err)
+		return nil, fmt.Errorf("models: the audit entry %s as JSON: %w", e.ID, err)
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return text, nil
 }
 
 // asRead gives values the form that they have when they come back as JSON.

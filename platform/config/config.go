@@ -63,8 +63,9 @@ type Config struct {
 	LogFormat           string // text or json
 
 	Unclaimed
-	Database  Database
-	AccessLog AccessLog
+	Database    Database
+	AccessLog   AccessLog
+	AuditStream AuditStream
 }
 
 // KeyPair names the PEM files of a certificate and its key. A listener without them
@@ -269,6 +270,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	c.Unclaimed.validate(c.Anonymous, report)
 	c.Database.validate(report)
 	c.AccessLog.validate(report)
+	c.AuditStream.validate(report)
 	if c.UnclaimedTTL < time.Hour {
 		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
 	}

@@ -68,6 +68,7 @@ func settings() []setting {
 		signInSettings(),
 		mailSettings(),
 		accessLogSettings(),
+		auditSettings(),
 		generalSettings(),
 	)
 }

@@ -1,0 +1,56 @@
+package config
+
+import (
+	"net/url"
+	"path/filepath"
+)
+
+// AuditStream has the places that the audit log is streamed to.
+type AuditStream struct {
+	File    string // "" for none
+	Webhook Secret // URL, which may have a secret in it; "" for none
+	Token   Secret // for the webhook
+}
+
+func auditSettings() []setting {
+	return []setting{
+		{
+			"audit-file",
+			"",
+			"file that every entry of the audit log is appended to, as a line of JSON with its hash; empty means none",
+			text(func(c *Config) *string { return &c.AuditStream.File }),
+		},
+		{
+			"audit-webhook",
+			"",
+			"http or https URL that every entry of the audit log is posted to, in the same lines; set it on one " +
+				"replica; empty means none",
+			secret(func(c *Config) *Secret { return &c.AuditStream.Webhook }),
+		},
+		{
+			"audit-webhook-token",
+			"",
+			"bearer token that is sent to --audit-webhook",
+			secret(func(c *Config) *Secret { return &c.AuditStream.Token }),
+		},
+	}
+}
+
+func (a AuditStream) validate(report func(setting, format string, args ...any)) {
+	address := a.Webhook.Reveal()
+	if address == "" {
+		if a.Token != "" {
+			report("--audit-webhook-token", "needs --audit-webhook")
+		}
+		return
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		report("--audit-webhook", "it is not an address such as https://logs.example.com/audit, without a user")
+	}
+}
+
+// AuditPosition returns the file that remembers what was delivered of a stream.
+func (c Config) AuditPosition(stream string) string {
+	return filepath.Join(c.DataDir, "audit-"+stream+".position")
+}
