@@ -103,8 +103,8 @@ func (r *route) needsHTTP(method string, length int64) bool {
 }
 
 func (r *route) isDescribed(method string) bool {
-	_, described := r.version.description.requests.Find(method, r.rest)
-	return described
+	var scratch [4]validate.Match
+	return len(r.version.description.operations(scratch[:0], method, r.rest)) > 0
 }
 
 // serveDocument answers with the document, whose server is the address that the caller has used.

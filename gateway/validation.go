@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"postern/core/openapi/validate"
@@ -13,14 +14,28 @@ import (
 // enforced.
 type reported struct{ operation, problem string }
 
-// match returns the operation of the OpenAPI document that a call is for. ok is false if requests are not
-// validated, or if the document does not describe the route: which routes there are, rules decide.
-func (c *call) match() (m validate.Match, ok bool) {
-	d := c.route.version.description
+// operations appends the operations of the OpenAPI document that a call is for: by its path, and by the other
+// ways in which an upstream may read that. None is appended if requests are not validated, or if the document
+// does not describe the route: which routes there are, rules decide.
+func (d *description) operations(to []validate.Match, method, path string) []validate.Match {
 	if d == nil || d.requests == nil {
-		return m, false
+		return to
 	}
-	return d.requests.Find(c.method, c.route.rest)
+	if m, described := d.requests.Find(method, path); described {
+		to = append(to, m)
+	}
+	for read := range policy.Readings(path) {
+		m, described := d.requests.Find(method, read)
+		same := func(have validate.Match) bool { return have.Operation == m.Operation }
+		if described && !slices.ContainsFunc(to, same) {
+			to = append(to, m)
+		}
+	}
+	return to
+}
+
+func (c *call) operations(to []validate.Match) []validate.Match {
+	return c.route.version.description.operations(to, c.method, c.route.rest)
 }
 
 // refusesHead reports whether a call is refused by its path, query and header, and keeps the problems.
@@ -29,8 +44,13 @@ func (c *call) refusesHead(length int64, header func(string) []string) bool {
 	if c.route.version.description == nil {
 		return false
 	}
-	m, described := c.match()
-	return described && c.refuses(m, m.Head(c.target.query, length, header))
+	var scratch [4]validate.Match
+	for _, m := range c.operations(scratch[:0]) {
+		if c.refuses(m, m.Head(c.target.query, length, header)) {
+			return true
+		}
+	}
+	return false
 }
 
 // refuses reports whether a call with these problems is refused. If they are only reported, it keeps the
@@ -40,7 +60,9 @@ func (c *call) refuses(m validate.Match, problems []validate.Problem) bool {
 		return false
 	}
 	if !c.route.version.description.enforce {
-		c.reported = reported{m.Name, problems[0].String()}
+		if c.reported == (reported{}) {
+			c.reported = reported{m.Name, problems[0].String()}
+		}
 		return false
 	}
 	c.problems, c.step = problems, StepValidate
@@ -61,34 +83,43 @@ func (c *httpCall) admitsRequest(body *requestBody) (admitted bool) {
 	if c.route.version.description == nil {
 		return true
 	}
-	m, described := c.match()
-	if !described {
-		return true
-	}
 	defer func() { // not only at a return: failed may panic
 		if !admitted {
 			body.stop(c.aborted)
 			c.bytesIn += body.read.Load()
 		}
 	}()
-	problems := m.Head(c.target.query, c.r.ContentLength, c.r.Header.Values)
-	media := first(c.r.Header["Content-Type"])
-	if len(problems) == 0 && c.r.ContentLength != 0 && m.ReadsBody(media) {
-		if err := body.readEarly(validate.MaxBody + 1); err != nil {
-			c.failed(fmt.Errorf("read the body to validate it: %w", err), body)
+	var scratch [4]validate.Match
+	for _, m := range c.operations(scratch[:0]) {
+		problems, err := c.problemsOf(m, body)
+		if err != nil {
+			c.failed(err, body)
 			return false
 		}
-		if len(body.early) > validate.MaxBody {
-			problems = []validate.Problem{validate.TooLarge()}
-		} else {
-			problems = m.Body(media, strings.Join(c.r.Header["Content-Encoding"], ","), body.early)
+		if c.refuses(m, problems) {
+			c.refuse(policy.InvalidRequest)
+			return false
 		}
 	}
-	if c.refuses(m, problems) {
-		c.refuse(policy.InvalidRequest)
-		return false
-	}
 	return true
+}
+
+// problemsOf returns what is wrong with a request by an operation. Its error is that of reading the body.
+func (c *httpCall) problemsOf(m validate.Match, body *requestBody) ([]validate.Problem, error) {
+	problems := m.Head(c.target.query, c.r.ContentLength, c.r.Header.Values)
+	media := first(c.r.Header["Content-Type"])
+	if len(problems) > 0 || c.r.ContentLength == 0 || !m.ReadsBody(media) {
+		return problems, nil
+	}
+	if body.early == nil { // another reading of the path may have read it
+		if err := body.readEarly(validate.MaxBody + 1); err != nil {
+			return nil, fmt.Errorf("read the body to validate it: %w", err)
+		}
+	}
+	if len(body.early) > validate.MaxBody {
+		return []validate.Problem{validate.TooLarge()}, nil
+	}
+	return m.Body(media, strings.Join(c.r.Header["Content-Encoding"], ","), body.early), nil
 }
 
 // readEarly reads at most limit bytes before the body is forwarded.
@@ -105,11 +136,15 @@ func explainValidation(out *policy.Explanation, at route, method string) {
 	if d == nil || d.requests == nil {
 		return
 	}
-	m, described := d.requests.Find(method, at.rest)
-	if !described {
+	found := d.operations(nil, method, at.rest)
+	if len(found) == 0 {
 		out.Skip(policy.ExplainValidate,
 			"The OpenAPI document does not describe this route: requests are not validated.")
 		return
+	}
+	m := found[0]
+	if wrong := slices.IndexFunc(found, func(m validate.Match) bool { return len(m.Path()) > 0 }); wrong >= 0 {
+		m = found[wrong]
 	}
 	problems := m.Path()
 	if len(problems) == 0 {

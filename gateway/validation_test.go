@@ -64,6 +64,19 @@ func TestValidation_enforced(t *testing.T) {
 				{"a path", "/orders/secret", nil, `[{"in":"path","name":"id","detail":"must be an integer"}]`},
 				{"an escape", "/orders/%37", nil, ""},
 				{"not described", "/other?limit=x", nil, ""},
+				{"parameters of a segment", "/orders;x?limit=5", nil, ""},
+				{
+					"a query behind parameters of a segment", "/orders;x?limit=secret", nil,
+					`[{"in":"query","name":"limit","detail":"must be an integer"}]`,
+				},
+				{
+					"an encoded slash", "/orders%2Fsecret", nil,
+					`[{"in":"path","name":"id","detail":"must be an integer"}]`,
+				},
+				{
+					"an escape of an escape", "/order%2573?limit=secret", nil,
+					`[{"in":"query","name":"limit","detail":"must be an integer"}]`,
+				},
 			} {
 				got := r.get("/shop/1.0.0/prod"+tc.path, tc.lines...)
 				if tc.want == "" {
@@ -107,6 +120,10 @@ func TestValidation_bodies(t *testing.T) {
 				{"matches", jsonRequest(at, r.addr, `{"price":1}`, key), "", `{"price":1}`},
 				{
 					"a member", jsonRequest(at, r.addr, `{"price":"secret"}`, key),
+					`"/price","detail":"must be a number"`, "",
+				},
+				{
+					"a path that may be read as another", jsonRequest(at+";x", r.addr, `{"price":"secret"}`, key),
 					`"/price","detail":"must be a number"`, "",
 				},
 				{"no JSON", jsonRequest(at, r.addr, `{"price":`, key), `"detail":"must be JSON"`, ""},

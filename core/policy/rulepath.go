@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"unsafe"
@@ -147,6 +148,25 @@ func (r reading) of(dst []byte, path string) []byte {
 		decoded = appendDecoded(decoded, unsafe.String(unsafe.SliceData(plain), len(plain))) //nolint:gosec // only read
 	}
 	return appendSegments(dst, decoded)
+}
+
+// Readings yields the other ways in which an upstream may read a normalized path, none for most paths. Of
+// what it yields only the percent sign is escaped.
+func Readings(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !hasReadings(path) {
+			return
+		}
+		for as := range readings {
+			read := string(as.of(nil, path))
+			if read == "" {
+				read = "/"
+			}
+			if !yield(strings.ReplaceAll(read, "%", "%25")) {
+				return
+			}
+		}
+	}
 }
 
 // appendSegments appends the segments of a path that are not empty, without their parameters.
