@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"postern/gateway/bearer"
+	"postern/handlers"
 	"postern/handlers/oidc"
 	"postern/jobs"
 	"postern/service/accounts/federated"
@@ -79,11 +80,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	control := a.newControl(controlDeps{version: version, signIns: signIns, languages: languages, metrics: metrics})
-	idle := &waiting{}
-	a.bounded = boundControl(a.listeners.control, a.Config, descriptors(), idle, a.log)
-	a.listeners.control = certificates.secureControl(a.bounded)
-	a.control = a.newControlServer(control.Handler(), idle)
-	a.admin = a.newAdmin(control)
+	a.serveControl(control, certificates)
 	a.bearer = bearer.New(guard.Client(), a.log)
 	a.plane = newGateway(gatewayDeps{
 		config:   a.Config,
@@ -103,4 +100,13 @@ func (a *App) wire(ctx context.Context, version string) error {
 	a.services.projects.Gateway = a.plane.Explain
 	a.gateway = a.plane.Server(a.Config.GatewayAddr)
 	return nil
+}
+
+// serveControl creates the servers of the control plane and of the admin address.
+func (a *App) serveControl(control *handlers.Server, certificates listenerCertificates) {
+	idle := &waiting{}
+	a.bounded = boundControl(a.listeners.control, a.Config, descriptors(), idle, a.log)
+	a.listeners.control = certificates.secureControl(a.bounded)
+	a.control = a.newControlServer(control.Handler(), idle)
+	a.admin = a.newAdmin(control)
 }

@@ -175,7 +175,8 @@ func decode(t *testing.T, raw []byte, into any) {
 // machineToken returns the claims of a token that an app client gets for itself.
 func machineToken(t *testing.T, server *keycloak.Server, id, secret string) map[string]any {
 	t.Helper()
-	answer, err := (&http.Client{Timeout: 30 * time.Second}).PostForm(server.Issuer("shop")+"/protocol/openid-connect/token", url.Values{
+	answer, err := (&http.Client{Timeout: 30 * time.Second}).PostForm(server.Issuer("shop")+
+		"/protocol/openid-connect/token", url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret},
 	})
 	if err != nil {

@@ -134,7 +134,8 @@ func TestCopyToPostgres(t *testing.T) {
 				FROM river_job`: "available {wrk_1} {x} x 11110101 exp_1, running {wrk_1} {x} x 11110101 exp_1",
 			`SELECT string_agg(id::text, ' ' ORDER BY id) FROM revisions`:                         "1 2 3",
 			`SELECT string_agg(hash, ' ' ORDER BY team_id) FROM audit_chains WHERE team_id <> ''`: "ü0 ü1 ü2",
-			`SELECT string_agg(hash::text, ' ' ORDER BY id) FROM tokens`:                          `\x00ff00 \x00ff01 \x00ff02`,
+			`SELECT string_agg(hash::text, ' ' ORDER BY id) FROM tokens`: `\x00ff00 \x00ff01 ` +
+				`\x00ff02`,
 		} {
 			var got string
 			if err := target.SQL().QueryRowContext(t.Context(), query).Scan(&got); err != nil || got != want {

@@ -137,12 +137,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgePlace(b, s)
 	case snapshot.FeatureCustomDomains:
 		if s.Host != "" {
-			v := judgePlace(b, s)
-			v.Reason = "route_host"
-			if !b.Project.ExpiresAt.IsZero() {
-				v.Reason = "unclaimed"
-			}
-			return v
+			return judgeHost(b, s)
 		}
 	case snapshot.FeatureUpstreamHeader:
 		return judgeUpstreamHeader(s)
@@ -206,6 +201,16 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	}
 	return bundle.Verdict{}
+}
+
+// judgeHost judges a host name of a customer.
+func judgeHost(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	v := judgePlace(b, s)
+	v.Reason = "route_host"
+	if !b.Project.ExpiresAt.IsZero() {
+		v.Reason = "unclaimed"
+	}
+	return v
 }
 
 func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {

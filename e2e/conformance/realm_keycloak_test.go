@@ -140,7 +140,8 @@ type realmTokens struct {
 
 func ask(t *testing.T, home *keycloak.Server, status int, form url.Values) realmTokens {
 	t.Helper()
-	answer, err := (&http.Client{Timeout: 30 * time.Second}).PostForm(home.Issuer("shop")+"/protocol/openid-connect/token", form)
+	answer, err := (&http.Client{Timeout: 30 * time.Second}).PostForm(home.Issuer("shop")+
+		"/protocol/openid-connect/token", form)
 	if err != nil {
 		t.Fatal(err)
 	}

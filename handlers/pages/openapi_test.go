@@ -55,7 +55,8 @@ func TestOpenAPI_page(t *testing.T) {
 			Says("#rules-lines", "GET /orders/{id} scopes=orders:read mode=shadow")
 		const rulesPage = "/projects/shop/versions/1.0.0/rules"
 		revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")
-		s.Post(rulesPage, "revision", revision, "default", "deny", "rules_mode", "enforce", "rules", "GET /orders/{key}").
+		s.Post(rulesPage, "revision", revision, "default", "deny", "rules_mode", "enforce", "rules",
+			"GET /orders/{key}").
 			LeadsTo(rulesPage)
 		s.Get(rulesPage+"?proposed=true").
 			Says("main", "Added below, in shadow: 1 rule of the OpenAPI document.").

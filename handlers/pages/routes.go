@@ -17,6 +17,10 @@ func (h *Handler) Mount(r *gin.Engine) {
 	h.accountPages(p)
 	h.settingsPages(p)
 	h.projectPages(p)
+	h.versionPages(p)
+	h.upstreamPages(p)
+	h.callPages(p)
+	h.exportPages(p)
 	h.keyPages(p)
 	h.appClientPages(p)
 	h.tenantPages(p)
@@ -118,7 +122,7 @@ func (h *Handler) settingsPages(p pageRouter) {
 	p.signedIn("GET", "/shortcuts", h.showShortcuts)
 }
 
-// projectPages are projects, their settings, calls and exports.
+// projectPages are projects and their settings.
 func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("GET", "/projects", h.showProjects)
 	p.signedIn("GET", "/projects/new", h.showNewProject)
@@ -135,6 +139,29 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/restore", h.restoreProject)
 	p.signedIn("GET", "/projects/:project/settings", settingsPage.handler(h))
 	p.signedIn("POST", "/projects/:project/settings", h.saveSettings)
+	p.signedIn("GET", "/projects/:project/limits", limitsPage.handler(h))
+	p.signedIn("POST", "/projects/:project/limits", h.saveLimits)
+	p.signedIn("POST", "/projects/:project/cors", h.saveCORS)
+	p.signedIn("POST", "/projects/:project/product", h.saveProduct)
+	p.signedIn("GET", "/projects/:project/relations", h.showRelations)
+	p.signedIn("POST", "/projects/:project/relations", h.addRelation)
+	p.signedIn("POST", "/projects/:project/relations/import", h.importRelations)
+	p.signedIn("GET", "/projects/:project/relations/forget", h.showForgetRelation)
+	p.signedIn("POST", "/projects/:project/relations/forget", h.forgetRelation)
+	p.signedIn("GET", "/projects/:project/tenants", h.showProjectTenants)
+	p.signedIn("POST", "/projects/:project/tenants", h.addProjectTenant)
+	p.signedIn("GET", "/projects/:project/tenants/:tenant", h.showDetach)
+	p.signedIn("POST", "/projects/:project/tenants/:tenant/detach", h.detachProjectTenant)
+	p.signedIn("GET", "/projects/:project/api-scopes", h.showAPIScopes)
+	p.signedIn("POST", "/projects/:project/api-scopes", h.addAPIScope)
+	p.signedIn("GET", "/projects/:project/api-scopes/:scope", h.showAPIScope)
+	p.signedIn("POST", "/projects/:project/api-scopes/:scope", h.saveAPIScope)
+	p.signedIn("POST", "/projects/:project/api-scopes/:scope/remove", h.removeAPIScope)
+	p.signedIn("POST", "/projects/:project/api-audience", h.saveAPIAudience)
+}
+
+// versionPages are versions with what they ask of callers, and their environments.
+func (h *Handler) versionPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/versions", h.createVersion)
 	p.signedIn("GET", "/projects/:project/versions/:version", h.showPlace)
 	p.signedIn("POST", "/projects/:project/versions/:version", h.renamePlace)
@@ -145,18 +172,9 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/versions/:version/environments/:environment/delete", h.removePlace)
 	p.signedIn("GET", "/projects/:project/versions/:version/access", accessPage.handler(h))
 	p.signedIn("POST", "/projects/:project/versions/:version/access", h.saveAccess)
-	p.signedIn("GET", "/projects/:project/limits", limitsPage.handler(h))
-	p.signedIn("POST", "/projects/:project/limits", h.saveLimits)
-	p.signedIn("POST", "/projects/:project/cors", h.saveCORS)
-	p.signedIn("POST", "/projects/:project/product", h.saveProduct)
 	p.signedIn("POST", "/projects/:project/versions/:version/addresses", h.saveRanges)
 	p.signedIn("GET", "/projects/:project/versions/:version/rules", h.showRules)
 	p.signedIn("POST", "/projects/:project/versions/:version/rules", h.saveRules)
-	p.signedIn("GET", "/projects/:project/relations", h.showRelations)
-	p.signedIn("POST", "/projects/:project/relations", h.addRelation)
-	p.signedIn("POST", "/projects/:project/relations/import", h.importRelations)
-	p.signedIn("GET", "/projects/:project/relations/forget", h.showForgetRelation)
-	p.signedIn("POST", "/projects/:project/relations/forget", h.forgetRelation)
 	p.signedIn("GET", "/projects/:project/versions/:version/transforms", h.showTransforms)
 	p.signedIn("POST", "/projects/:project/versions/:version/transforms", h.saveTransforms)
 	p.signedIn("GET", "/projects/:project/versions/:version/openapi", h.showOpenAPI)
@@ -164,6 +182,10 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/versions/:version/openapi/remove", h.removeOpenAPI)
 	p.signedIn("POST", "/projects/:project/versions/:version/openapi/settings", h.saveOpenAPISettings)
 	p.signedIn("GET", "/projects/:project/versions/:version/openapi/operation", h.showOperation)
+}
+
+// upstreamPages are what environments send to their upstreams, and host names.
+func (h *Handler) upstreamPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/environments/:environment", h.saveTarget)
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers", h.showUpstreamHeaders)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)
@@ -178,32 +200,25 @@ func (h *Handler) projectPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/call-signing", h.enableCallSigning)
 	p.signedIn("POST", "/projects/:project/call-signing/rotate", h.rotateCallSigningKey)
 	p.signedIn("POST", "/projects/:project/call-signing/disable", h.disableCallSigning)
-
-	p.signedIn("GET", "/projects/:project/tenants", h.showProjectTenants)
-	p.signedIn("POST", "/projects/:project/tenants", h.addProjectTenant)
-	p.signedIn("GET", "/projects/:project/tenants/:tenant", h.showDetach)
-	p.signedIn("POST", "/projects/:project/tenants/:tenant/detach", h.detachProjectTenant)
-
 	p.signedIn("GET", "/projects/:project/domains", h.showDomains)
 	p.signedIn("POST", "/projects/:project/domains", h.addDomain)
 	p.signedIn("GET", "/projects/:project/domains/:domain", h.showDomain)
 	p.signedIn("POST", "/projects/:project/domains/:domain", h.moveDomain)
 	p.signedIn("POST", "/projects/:project/domains/:domain/verify", h.verifyDomain)
 	p.signedIn("POST", "/projects/:project/domains/:domain/remove", h.removeDomain)
+}
 
-	p.signedIn("GET", "/projects/:project/api-scopes", h.showAPIScopes)
-	p.signedIn("POST", "/projects/:project/api-scopes", h.addAPIScope)
-	p.signedIn("GET", "/projects/:project/api-scopes/:scope", h.showAPIScope)
-	p.signedIn("POST", "/projects/:project/api-scopes/:scope", h.saveAPIScope)
-	p.signedIn("POST", "/projects/:project/api-scopes/:scope/remove", h.removeAPIScope)
-	p.signedIn("POST", "/projects/:project/api-audience", h.saveAPIAudience)
-
+// callPages are usage, the log of requests and explanations.
+func (h *Handler) callPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/usage", h.showUsage)
 	p.signedIn("GET", "/projects/:project/usage.csv", h.downloadUsage)
 	p.signedIn("GET", "/projects/:project/requests", h.showRequests)
 	p.signedIn("GET", "/projects/:project/requests/:request", h.showRequest)
 	p.signedIn("GET", "/projects/:project/explain", h.showExplain)
+}
 
+// exportPages are exports.
+func (h *Handler) exportPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/export", h.showExportForm)
 	p.signedIn("POST", "/projects/:project/export", h.startExport)
 	p.signedIn("GET", "/projects/:project/export/preview", h.previewExport)

@@ -48,8 +48,8 @@ func proposeRules(f *projects.RulesForm, found rules.RuleProposal) {
 		return
 	}
 	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
-	f.Proposal = "Added below, in shadow: " + english.Plural(len(added), "rule", "") + " of the OpenAPI document. Change " +
-		"what you like; nothing is saved yet."
+	f.Proposal = "Added below, in shadow: " + english.Plural(len(added), "rule", "") + " of the OpenAPI document. " +
+		"Change what you like; nothing is saved yet."
 	if found.Derived {
 		f.Proposal += " The document names no scopes, so that they are made of its paths."
 	}

@@ -52,6 +52,18 @@ func addressSettings() []setting {
 			text(func(c *Config) *string { return &c.DNSServer }),
 		},
 		{
+			"trusted-proxies",
+			"",
+			"comma-separated CIDRs of proxies in front of Postern whose X-Forwarded headers are trusted",
+			networks(func(c *Config) *[]netip.Prefix { return &c.Trusted }),
+		},
+	}
+}
+
+// certificateSettings are the files of the listeners' certificates.
+func certificateSettings() []setting {
+	return []setting{
+		{
 			"gateway-tls-cert",
 			"",
 			"PEM file of the gateway's certificate, reloaded when it changes; empty means no TLS",
@@ -81,12 +93,6 @@ func addressSettings() []setting {
 			"",
 			"PEM file of the certificate's private key",
 			text(func(c *Config) *string { return &c.ControlTLS.KeyFile }),
-		},
-		{
-			"trusted-proxies",
-			"",
-			"comma-separated CIDRs of proxies in front of Postern whose X-Forwarded headers are trusted",
-			networks(func(c *Config) *[]netip.Prefix { return &c.Trusted }),
 		},
 	}
 }

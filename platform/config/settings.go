@@ -60,6 +60,7 @@ func number(field func(*Config) *int) func(*Config, string) error {
 func settings() []setting {
 	return slices.Concat(
 		addressSettings(),
+		certificateSettings(),
 		acmeSettings(),
 		stateSettings(),
 		databaseSettings(),

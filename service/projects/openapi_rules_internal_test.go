@@ -20,8 +20,12 @@ func TestRuleProposal_leaveOut(t *testing.T) {
 			[]snapshot.Rule{rule("GET", "/orders/{key}"), rule("GET", "/ab")},
 			[]snapshot.Rule{rule("PUT", "/orders/{id}")},
 		},
-		"all methods":   {[]snapshot.Rule{rule("*", "/orders/{x}")}, []snapshot.Rule{rule("HEAD", "/a%62")}},
-		"other methods": {[]snapshot.Rule{rule("POST", "/ab")}, []snapshot.Rule{rule("GET,PUT", "/orders/{id}"), rule("HEAD", "/a%62")}},
+		"all methods": {[]snapshot.Rule{rule("*", "/orders/{x}")}, []snapshot.Rule{rule("HEAD", "/a%62")}},
+		"other methods": {
+			[]snapshot.Rule{rule("POST", "/ab")}, []snapshot.Rule{
+				rule("GET,PUT", "/orders/{id}"), rule("HEAD", "/a%62"),
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -84,20 +84,8 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Events:    hooks,
 		Log:       log,
 	}
-	made := &projects.Service{
-		DB:           db,
-		Targets:      guard,
-		Client:       guard.Client(),
-		Vault:        vault,
-		Suits:        hosted.Suits,
-		Purger:       noPurge{},
-		Log:          log,
-		PublicURL:    settings.PublicURL,
-		KeyPrefix:    "pst",
-		UnclaimedTTL: time.Hour,
-		Changed:      unserved,
-		Gateway:      servesNothing,
-	}
+	made := newProjects(db, settings, log)
+	made.Targets, made.Client, made.Vault, made.Suits = guard, guard.Client(), vault, hosted.Suits
 	return &handlers.Server{
 		Site:        newSite(db, settings, log),
 		Version:     "test",
@@ -126,6 +114,19 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Login:     hosted,
 		Directory: &directory.Service{DB: db, Changed: unserved, Events: hooks},
 		Relations: &relations.Service{DB: db, Changed: unserved},
+	}
+}
+
+func newProjects(db *models.DB, settings config.Config, log *slog.Logger) *projects.Service {
+	return &projects.Service{
+		DB:           db,
+		Purger:       noPurge{},
+		Log:          log,
+		PublicURL:    settings.PublicURL,
+		KeyPrefix:    "pst",
+		UnclaimedTTL: time.Hour,
+		Changed:      unserved,
+		Gateway:      servesNothing,
 	}
 }
 

@@ -257,7 +257,8 @@ func TestContentTypes(t *testing.T) {
 	const charset = "body must be in UTF-8, also by the charset of Content-Type"
 	for parameter, want := range map[string]string{
 		"": "", ";charset=UTF-8": "", `; charset="utf-8"`: "", ";charset=iso-8859-1": "", ";v=1": "", ";": "",
-		";charset=utf-16": charset, ";charset=UTF-7": charset, ";charset=utf-8;charset=utf-7": charset, "; charset=": charset,
+		";charset=utf-16": charset, ";charset=UTF-7": charset, ";charset=utf-8;charset=utf-7": charset,
+		"; charset=": charset,
 	} {
 		if got := said(m.Body("application/json"+parameter, "", []byte("{}"))); got != want {
 			t.Errorf("%q: %q, want %q", parameter, got, want)
