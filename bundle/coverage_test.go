@@ -126,6 +126,7 @@ var fields = map[string]shown{
 	"Rule.Mode":             {snapshot.FeatureRule, `"mode": "enforce"`},
 	"Project.Members":       {snapshot.FeatureRule, `"user": "usr_member"`},
 	"Member.User":           {snapshot.FeatureRule, `"user": "usr_member"`},
+	"Member.TenantID":       {snapshot.FeatureRule, `"tenant_id": "me-tenant"`},
 	"Member.In":             {snapshot.FeatureRule, "me-group"},
 	"Member.Admin":          {snapshot.FeatureRule, "me-admin"},
 

@@ -98,7 +98,12 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			Directory:     fullDirectory(),
 		}},
 		Webhooks: []snapshot.Webhook{{ID: "whk_full", Host: "wh.example", Events: []string{"wh.event"}, Enabled: true}},
-		Members:  []snapshot.Member{{User: "usr_member", In: []string{"me-group"}, Admin: []string{"me-admin"}}},
+		Members: []snapshot.Member{{
+			User:     "usr_member",
+			TenantID: "me-tenant",
+			In:       []string{"me-group"},
+			Admin:    []string{"me-admin"},
+		}},
 		Versions: []snapshot.Version{{
 			ID: "ver_full", Name: "7.8.9-vname",
 			OpenAPI:     []byte(`{"openapi":"3.1.0","info":{"title":"OA-title","version":"1"},"paths":{}}`),

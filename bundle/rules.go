@@ -41,6 +41,7 @@ type ruleDoc struct {
 
 type keyOwnerDoc struct {
 	User    string   `json:"user"`
+	Tenant  string   `json:"tenant_id,omitempty"` // older exports have none
 	Groups  []string `json:"groups"`
 	AdminOf []string `json:"admin_of"`
 }
@@ -57,7 +58,7 @@ func (b *Build) rules() []Part {
 		return nil
 	}
 	for _, m := range b.Members() {
-		doc.KeyOwners = append(doc.KeyOwners, keyOwnerDoc{m.User, list(m.In), list(m.Admin)})
+		doc.KeyOwners = append(doc.KeyOwners, keyOwnerDoc{m.User, m.TenantID, list(m.In), list(m.Admin)})
 	}
 	return append([]Part{document(RulesFile, rulesFileDoc, doc)}, b.openFGA()...)
 }
@@ -147,7 +148,12 @@ func (v *verifier) readRules(p *snapshot.Project) error {
 		}
 	}
 	for _, one := range doc.KeyOwners {
-		p.Members = append(p.Members, snapshot.Member{User: one.User, In: one.Groups, Admin: one.AdminOf})
+		p.Members = append(p.Members, snapshot.Member{
+			User:     one.User,
+			TenantID: one.Tenant,
+			In:       one.Groups,
+			Admin:    one.AdminOf,
+		})
 	}
 	return nil
 }

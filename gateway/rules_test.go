@@ -15,7 +15,8 @@ import (
 func withRules(rules snapshot.Rules) rigOption {
 	return withProject(func(p *snapshot.Project) {
 		p.Versions[0].Rules = rules
-		p.Members = []snapshot.Member{{User: "usr_ana", In: []string{"staff"}}}
+		p.Members = []snapshot.Member{{User: "usr_ana", TenantID: "tnt_1", In: []string{"staff"}}}
+		p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme"})
 	})
 }
 
@@ -45,6 +46,7 @@ func TestRulesAtTheGateway(t *testing.T) {
 			full := key(snapshot.Key{ID: "key_f", Owner: "app", Scopes: []string{"*"}})
 			orders := key(snapshot.Key{ID: "key_o", Owner: "app", Scopes: []string{"orders:*"}})
 			ana := key(snapshot.Key{ID: "key_a", Owner: "usr_ana", Scopes: []string{"*"}})
+			acme := key(snapshot.Key{ID: "key_t", Owner: "usr_ana", TenantID: "tnt_acme", Scopes: []string{"*"}})
 			for _, tc := range []struct {
 				name, method, path, line string
 				status                   int
@@ -63,6 +65,7 @@ func TestRulesAtTheGateway(t *testing.T) {
 				{"HEAD", "HEAD", "/orders/1", reader, 403, ""},
 				{"no group", "GET", "/staff", full, 403, "not_in_group"},
 				{"a group", "DELETE", "/staff", ana, 200, ""},
+				{"a group of another tenant", "GET", "/staff", acme, 403, "not_in_group"},
 				{"in shadow", "GET", "/shadow", full, 200, ""},
 				{"an invalid key first", "GET", "/staff", "X-API-Key: x", 401, "invalid_key"},
 			} {

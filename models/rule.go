@@ -107,10 +107,15 @@ func (t *Tx) DeleteShadowRefusals(before int64) error {
 }
 
 // OwnedMembership is a group that an end user with keys is directly in.
-type OwnedMembership struct{ UserID, GroupID, Role string }
+type OwnedMembership struct {
+	UserID, GroupID, Role string
+
+	TenantID, Tenant string // of the user: id and name
+}
 
 // MembershipsOfOwners lists the groups of the end users who own a key that opens a project, by user.
-// The owner of a key can be the id of a user of another team, which is a text like any other.
+// Only keys of the user's own tenant count. Older keys can have the id of any user as their owner, also
+// of another team, which is a text like any other.
 func (t *Tx) MembershipsOfOwners(project Project) ([]OwnedMembership, error) {
 	opens := t.db.Where("k.project_id = ?", project.ID)
 	if project.ProductID != nil {
@@ -120,14 +125,15 @@ func (t *Tx) MembershipsOfOwners(project Project) ([]OwnedMembership, error) {
 	near := t.db.Model(&Project{}).Select("id").Where("id = ? OR product_id = (?)", project.ID, product)
 	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id IN (?)", near)
 	tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id IN (?) OR id IN (?)", near, attached)
-	users := t.db.Model(&EndUser{}).Select("id").Where("tenant_id IN (?)", tenants)
 	var list []OwnedMembership
 	return list, t.db.
 		Table("group_members AS m").
-		Select("DISTINCT m.user_id, m.group_id, m.role").
-		Joins("JOIN api_keys AS k ON k.owner = m.user_id AND k.state <> 'revoked'").
+		Select("DISTINCT m.user_id, m.group_id, m.role, u.tenant_id, t.name AS tenant").
+		Joins("JOIN end_users AS u ON u.id = m.user_id").
+		Joins("JOIN tenants AS t ON t.id = u.tenant_id").
+		Joins("JOIN api_keys AS k ON k.owner = u.id AND k.tenant_id = u.tenant_id AND k.state <> 'revoked'").
 		Where(opens).
-		Where("m.user_id IN (?)", users).
+		Where("u.tenant_id IN (?)", tenants).
 		Order("m.user_id, m.group_id").
 		Scan(&list).Error
 }

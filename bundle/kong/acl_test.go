@@ -123,7 +123,7 @@ func TestACLRefusesNothingThatRulesAllow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		member := snapshot.Member{User: "usr_1", In: some(2)}
+		member := snapshot.Member{User: "usr_1", TenantID: "tnt_1", In: some(2)}
 		for _, name := range member.In {
 			if random.IntN(2) == 0 {
 				member.Admin = append(member.Admin, name)

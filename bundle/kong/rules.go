@@ -27,6 +27,7 @@ type ruleDoc struct {
 }
 
 type memberDoc struct {
+	Tenant string   `json:"tenant,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 	Admin  []string `json:"admin,omitempty"`
 }
@@ -84,7 +85,7 @@ func (c *configWriter) rules() {
 		c.out.Next("        ")
 		c.out.Value(m.User)
 		c.out.Raw(": ")
-		c.out.Value(memberDoc{m.In, m.Admin})
+		c.out.Value(memberDoc{m.TenantID, m.In, m.Admin})
 	}
 	c.out.Raw("\n      }")
 }

@@ -217,7 +217,7 @@ func HasScope(scopes []string, one string) bool {
 }
 
 // isIn reports whether the caller is in one of the groups: the user of the token, or, for a call
-// with a key alone, the user who owns the key. A caller without a credential is in no group.
+// with a key alone, the user who owns the key, if both are of the same tenant. A caller without a credential is in no group.
 func (c *Call) isIn(id *Identity, groups []string, admin bool) bool {
 	var in []string
 	switch {
@@ -229,7 +229,7 @@ func (c *Call) isIn(id *Identity, groups []string, admin bool) bool {
 		in = c.Token.Groups
 	case id.CredentialID != "":
 		member := c.Realm.members[id.Owner]
-		if member == nil {
+		if member == nil || member.TenantID != id.TenantID {
 			return false
 		}
 		if in = member.In; admin {

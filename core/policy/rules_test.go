@@ -99,7 +99,7 @@ func listed(text string) []string {
 func (c *ruleCase) call() (*Call, *Identity) {
 	realm := &Realm{
 		ID:      "prj_1",
-		members: map[string]*snapshot.Member{"usr_1": {User: "usr_1", In: c.groups, Admin: c.admin}},
+		members: map[string]*snapshot.Member{"usr_1": {User: "usr_1", TenantID: "tnt_1", In: c.groups, Admin: c.admin}},
 	}
 	id := &Identity{Owner: "usr_1", CredentialID: "key_1", TenantID: "tnt_1", Scopes: c.scopes}
 	var objects []string
@@ -158,7 +158,7 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	realm := &Realm{members: map[string]*snapshot.Member{
-		"usr_1": {User: "usr_1", In: []string{"staff"}, Admin: []string{"staff"}},
+		"usr_1": {User: "usr_1", TenantID: "tnt_1", In: []string{"staff"}, Admin: []string{"staff"}},
 	}}
 	read := []string{"read"}
 	staff := Hosted{Client: "cli_1", Groups: []string{"staff"}}
@@ -170,10 +170,16 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 		want  Denial
 	}{
 		"a key of the user": {
-			"/staff", nil, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, Denial{},
+			"/staff", nil, Identity{Owner: "usr_1", CredentialID: "key_1", TenantID: "tnt_1", Scopes: read}, Denial{},
 		},
 		"an admin's key": {
-			"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, Denial{},
+			"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1", TenantID: "tnt_1", Scopes: read}, Denial{},
+		},
+		"a key of another tenant": {
+			"/staff", nil, Identity{Owner: "usr_1", CredentialID: "key_1", TenantID: "tnt_2", Scopes: read}, NotInGroup,
+		},
+		"an admin's key of another tenant": {
+			"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1", TenantID: "tnt_2", Scopes: read}, NotInGroup,
 		},
 		"a fallback owner": {"/staff", nil, Identity{Owner: "usr_1"}, NotInGroup},
 		"nobody":           {"/staff", nil, Identity{}, NotInGroup},

@@ -93,9 +93,10 @@ type Rule struct {
 
 // Member is an owner of keys who is in groups that rules name.
 type Member struct {
-	User  string   // usr_…
-	In    []string // names of groups, nested ones included; sorted
-	Admin []string `json:",omitempty"` // names of groups that they are an admin of themselves; sorted
+	User     string   // usr_…
+	TenantID string   // keys that count for another tenant do not have the groups
+	In       []string // names of groups, nested ones included; sorted
+	Admin    []string `json:",omitempty"` // names of groups that they are an admin of themselves; sorted
 }
 
 // Relation is a fact that rules decide by: the user owns the object.

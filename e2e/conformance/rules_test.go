@@ -48,8 +48,8 @@ func rulesProject(t *testing.T, up *upstream, of *tokenissuer.Issuer) (*snapshot
 		}
 	}
 	project.Members = []snapshot.Member{
-		{User: "usr_ana", In: []string{"ops", "staff"}, Admin: []string{"staff"}},
-		{User: "usr_bob", In: []string{"ops"}},
+		{User: "usr_ana", TenantID: project.Tenants[0].ID, In: []string{"ops", "staff"}, Admin: []string{"staff"}},
+		{User: "usr_bob", TenantID: project.Tenants[0].ID, In: []string{"ops"}},
 	}
 	for n, user := range []string{"usr_ana", "usr_bob"} {
 		owned := keys["active"]

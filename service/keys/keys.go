@@ -153,7 +153,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 func (s *Service) save(
 	ctx context.Context, tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey,
 ) error {
-	owner, err := lockOwner(tx, row.Owner)
+	owner, err := lockOwner(tx, *row)
 	if err != nil {
 		return err
 	}

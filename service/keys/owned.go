@@ -3,7 +3,7 @@ package keys
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"time"
 
@@ -95,16 +95,40 @@ var errChanged = fault.New(fault.Conflict, "changed_meanwhile",
 
 // lockOwner finds the end user that a new key's owner names, and keeps them from being
 // frozen or deleted before the key is there to be refused with them. The zero
-// EndUser is for any other owner.
-func lockOwner(tx *models.Tx, owner string) (models.EndUser, error) {
-	if !strings.HasPrefix(owner, "usr_") {
+// EndUser is for any other owner. A key has the groups of its owner, so the user must be
+// of the key's tenant.
+func lockOwner(tx *models.Tx, row models.APIKey) (models.EndUser, error) {
+	if !strings.HasPrefix(row.Owner, "usr_") {
 		return models.EndUser{}, nil
 	}
-	user, err := tx.LockEndUser(owner)
-	if errors.Is(err, models.ErrNotFound) {
-		return models.EndUser{}, nil
+	user, err := tx.LockEndUser(row.Owner)
+	if err != nil && !errors.Is(err, models.ErrNotFound) {
+		return models.EndUser{}, err
 	}
-	return user, err
+	if err == nil && user.TenantID == row.TenantID {
+		return user, nil
+	}
+	served, err := tx.TenantsOf(row.ProjectID)
+	if err != nil {
+		return models.EndUser{}, err
+	}
+	return models.EndUser{}, notOfTenant(served, row, user)
+}
+
+// notOfTenant is the refusal of the owner of a new key. The tenant of the user, the zero EndUser for
+// none, is named only if the project serves it: others may be another team's.
+func notOfTenant(served []models.Tenant, row models.APIKey, user models.EndUser) error {
+	names := map[string]string{}
+	for _, one := range served {
+		names[one.ID] = one.Name
+	}
+	of := fmt.Sprintf("of the tenant %q", names[row.TenantID])
+	if name := names[user.TenantID]; name != "" {
+		return fault.InvalidField("/owner", "wrong_tenant", "This is an end user of the tenant %q, and the key "+
+			"would be %s. Set the key's tenant to %s, or name a user %s.", name, of, name, of)
+	}
+	return fault.InvalidField("/owner", "unknown_user", "No end user %s has this id. Use the id of one, or the "+
+		"name of an app, which does not begin with usr_.", of)
 }
 
 // reviseFor adds the revisions by which gateways load a new key, its owner if the owner is
@@ -117,10 +141,6 @@ func reviseFor(tx *models.Tx, row *models.APIKey, owner models.EndUser) error {
 	tenant, err := tx.TenantByID(owner.TenantID)
 	if err != nil {
 		return err
-	}
-	near, err := tx.ProjectsNear(tenant)
-	if err != nil || !slices.Contains(near, row.ProjectID) {
-		return err // the id of a user of tenants that only other projects serve: a text like any other here
 	}
 	if owner.State != "frozen" {
 		return tx.AddRuleRevisions(tenant, row.UpdatedAt)

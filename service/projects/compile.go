@@ -42,12 +42,12 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		readVersions,
 		readRoutes,
 		readServedDocuments,
-		readMembers,
 		readUpstreamHeaders,
 		readClientCertificates,
 		readCallSigning,
 		readKeyTypes,
 		readTenants,
+		readMembers, // reads Tenants
 		readCORS,
 	} {
 		if err := read(tx, row, out); err != nil {

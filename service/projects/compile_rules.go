@@ -41,12 +41,26 @@ func readMembers(tx *models.Tx, row models.Project, out *snapshot.Project) error
 			end++
 		}
 		member := memberOf(held[:end], names, parents, named)
+		member.TenantID = tenantHere(out, held[0])
 		if len(member.In) > 0 {
 			out.Members = append(out.Members, member)
 		}
 		held = held[end:]
 	}
 	return nil
+}
+
+// tenantHere returns the tenant that the keys of a user count for in a project. As policy.Realm.Grant
+// has it, those of the default tenant of another project of the product count for the project's own.
+func tenantHere(p *snapshot.Project, of models.OwnedMembership) string {
+	if of.Tenant == snapshot.DefaultTenant {
+		for _, own := range p.Tenants {
+			if own.Name == snapshot.DefaultTenant {
+				return own.ID
+			}
+		}
+	}
+	return of.TenantID
 }
 
 // groupsInRules returns the names of groups in rules that are not off.

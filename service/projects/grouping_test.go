@@ -37,8 +37,15 @@ func (w *world) answer(t *testing.T, projectID, plaintext string) (code string, 
 		w.connections[plaintext] = key
 	}
 	found, old := w.table.Lookup(policy.HashKey(plaintext), key)
+	rules, err := policy.CompileRules(&project.Versions[0].Rules)
+	if err != nil {
+		t.Fatal(err)
+	}
 	call := policy.Call{
 		Access:      &project.Versions[0].Access,
+		Rules:       rules,
+		Method:      "GET",
+		Path:        "/",
 		Realm:       policy.NewRealm(project),
 		Environment: "prod",
 		KeyLines:    1,

@@ -157,13 +157,29 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 	})
 }
 
-// The id of another team's user is an owner like any other text.
+// handOver gives a key an owner that Create refuses, as older keys have.
+func (h *house) handOver(t *testing.T, db *models.DB, who access.Principal, key keys.Minted, owner string) {
+	t.Helper()
+	_, err := db.SQL().ExecContext(t.Context(), "UPDATE api_keys SET owner = $1 WHERE id = $2", owner, key.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.keys.Freeze(t.Context(), who, key.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.keys.Unfreeze(t.Context(), who, key.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The id of another team's user, which older keys can have, is an owner like any other text.
 func TestAKeyOfAnotherTeamsUserIsNotRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		other, stranger := h.create(t, authenticated)
 		ana := h.person(t, "ana@example.com")
-		key := h.mint(t, stranger, other.Project.ID, keys.CreateInput{Owner: ana})
+		key := h.mint(t, stranger, other.Project.ID, keys.CreateInput{Owner: "app"})
+		h.handOver(t, db, stranger, key, ana)
 		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
 			t.Fatal(err)
 		}

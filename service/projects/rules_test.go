@@ -1,6 +1,7 @@
 package projects_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -226,18 +227,21 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
 		is("without rules")
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"staff", "ops"}}))
-		is("with rules", snapshot.Member{User: ana, In: []string{"ops"}, Admin: []string{"ops"}})
+		is("with rules", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops"}, Admin: []string{"ops"}})
 		_, err := h.people.Nest(t.Context(), h.owner, staff, ops)
 		put(err)
-		is("nested", snapshot.Member{User: ana, In: []string{"ops", "staff"}, Admin: []string{"ops"}})
+		is("nested", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}, Admin: []string{"ops"}})
 		member(ops, ana, "member")
-		is("no admin", snapshot.Member{User: ana, In: []string{"ops", "staff"}})
+		is("no admin", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}})
 		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: bob})
-		both := []snapshot.Member{{User: ana, In: []string{"ops", "staff"}}, {User: bob, In: []string{"staff"}}}
+		both := []snapshot.Member{
+			{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}},
+			{User: bob, TenantID: h.tenant, In: []string{"staff"}},
+		}
 		slices.SortFunc(both, func(a, b snapshot.Member) int { return strings.Compare(a.User, b.User) })
 		is("a second key", both...)
 		put(h.people.RemoveMember(t.Context(), h.owner, staff, bob))
-		is("bob has left", snapshot.Member{User: ana, In: []string{"ops", "staff"}})
+		is("bob has left", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}})
 		put(h.people.DeleteGroup(t.Context(), h.owner, ops))
 		is("ops is gone")
 	})
@@ -257,10 +261,71 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"staff"}}))
-		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: eve})
+		h.handOver(t, db, h.owner, h.mint(t, h.owner, h.project, keys.CreateInput{Owner: "app"}), eve)
 		if got := h.world.project(t, h.project).Members; len(got) != 0 {
 			t.Errorf("%+v", got)
 		}
+	})
+}
+
+// Users have their groups with keys of their own tenant alone. New keys of another one are refused; there
+// are older ones.
+func TestRulesIgnoreTheGroupsOfOtherTenants(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		if _, err := h.CreateTenant(t.Context(), h.owner, projects.TenantInput{Name: "acme"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Attach(t.Context(), h.owner, h.project, "acme"); err != nil {
+			t.Fatal(err)
+		}
+		ana, name := h.person(t, "ana@example.com"), "staff"
+		group, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.people.SetMember(t.Context(), h.owner, group.ID, ana, "member"); err != nil {
+			t.Fatal(err)
+		}
+		h.setRules(t, one(snapshot.Rule{Methods: []string{"*"}, Path: "/", Groups: []string{"staff"}}))
+		for owner, want := range map[string]string{ana: "wrong_tenant", "usr_mistyped": "unknown_user"} {
+			_, err := h.keys.Create(t.Context(), h.owner, h.project, keys.CreateInput{Owner: owner, Tenant: "acme"})
+			var found *fault.Error
+			if !errors.As(err, &found) || len(found.Fields) != 1 || found.Fields[0].Pointer != "/owner" ||
+				found.Fields[0].Code != want {
+				t.Errorf("a key of %s: %+v, want %s", owner, err, want)
+			}
+		}
+		old := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: "app", Tenant: "acme"})
+		h.handOver(t, db, h.owner, old, ana)
+		if got := h.world.project(t, h.project).Members; len(got) != 0 {
+			t.Errorf("with a key of acme: %+v", got)
+		}
+		h.answers(t, "without a key of her own", h.project, old.Plaintext, "not_in_group")
+		own := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
+		h.answers(t, "a key of her own", h.project, own.Plaintext, "")
+		h.answers(t, "beside a key of her own", h.project, old.Plaintext, "not_in_group")
+	})
+}
+
+// A key of the product has the groups of its owner in the other projects too.
+func TestRulesAskKeysOfTheProduct(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		books, ana, name := h.sibling(t), h.person(t, "ana@example.com"), "staff"
+		group, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.people.SetMember(t.Context(), h.owner, group.ID, ana, "member"); err != nil {
+			t.Fatal(err)
+		}
+		house := h.project
+		h.project = books
+		h.setRules(t, one(snapshot.Rule{Methods: []string{"*"}, Path: "/", Groups: []string{"staff"}}))
+		h.project = house
+		key := h.mint(t, h.owner, house, keys.CreateInput{Owner: ana, Product: "store"})
+		h.answers(t, "next door", books, key.Plaintext, "")
 	})
 }
 

@@ -251,10 +251,18 @@ function rules.refusal(store, method, path, caller)
 end
 
 
+-- The groups of the user who owns the key of a call. A key of another tenant than its owner's
+-- has none.
+local function member_of(members, whose)
+  local member = whose.owner and members[whose.owner]
+  return member and member.tenant == whose.headers["X-Tenant-ID"] and member or {}
+end
+
+
 -- The groups of a caller for Kong's acl, which stands behind the rules of some routes: all
 -- by which a rule may have let the caller in. nil for none.
 function rules.groups(members, whose)
-  local member = whose.owner and members[whose.owner] or {}
+  local member = member_of(members, whose)
   local groups, admin = member.groups, member.admin
   if whose.groups then
     groups, admin = whose.groups, whose.admin_of
@@ -275,7 +283,7 @@ end
 -- What rules ask of a caller: the user of the token, or, for a call with a key alone, the
 -- user who owns the key. A call without a credential has neither scopes nor groups.
 local function asked_of(members, whose)
-  local member = whose.owner and members[whose.owner] or {}
+  local member = member_of(members, whose)
   return {
     scopes = whose.headers["X-Authenticated-Scope"] or "",
     groups = whose.groups or member.groups,

@@ -253,10 +253,11 @@ local openfga = {
   },
 }
 
--- The groups of a user who owns keys, and those of them that they are an admin of.
+-- The groups of a user who owns keys, and those of them that they are an admin of. Keys of
+-- another tenant do not have them.
 local member = {
   type = "record",
-  fields = { { groups = texts }, { admin = texts } },
+  fields = { { tenant = { type = "string", required = false } }, { groups = texts }, { admin = texts } },
 }
 
 return {

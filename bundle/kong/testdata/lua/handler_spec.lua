@@ -27,6 +27,9 @@ local ROUTES = {
     environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "owner_fallback",
     ip = { allow = { "198.51.100.0/24" }, deny = { "198.51.100.64/26" } },
   },
+  grouped = {
+    environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject", rules = "ver_1",
+  },
   nobody = { environment = "prod", mode = "authenticate", methods = {}, keyless = "reject" },
 }
 
@@ -288,6 +291,7 @@ check("Kong's acl learns the groups of the owner of a key", function()
     admin = { { admin = { "staff" } }, "staff" },
   }) do
     local with = config()
+    case[1].tenant = "tnt_1"
     with.members = { ["ana & co"] = case[1] }
     local seen = call("guarded", { { "X-API-Key", good } }, with)
     passed(seen)
@@ -296,8 +300,24 @@ check("Kong's acl learns the groups of the owner of a key", function()
   end
   equal(call("guarded", { { "X-API-Key", good } }).shared.authenticated_groups, nil)
   local with = config()
-  with.members = { desk = { groups = { "staff" } } }
+  with.members = { desk = { tenant = "tnt_1", groups = { "staff" } } }
   equal(call("fallback", {}, with).shared.authenticated_groups, nil, "a fallback owner")
+end)
+
+check("a key of another tenant than its owner's has none of the owner's groups", function()
+  for tenant, code in pairs({ tnt_1 = false, tnt_2 = "not_in_group", none = "not_in_group" }) do
+    local with = config()
+    with.rules = { ver_1 = { list = { { methods = { "*" }, path = "/", groups = { "staff" } } } } }
+    with.members = { ["ana & co"] = { tenant = tenant ~= "none" and tenant or nil, groups = { "staff" } } }
+    local seen = call("grouped", { { "X-API-Key", good } }, with)
+    if code then
+      refused(seen, 403, code)
+      equal(seen.shared.authenticated_groups, nil, tenant)
+    else
+      passed(seen)
+      equal(table.concat(seen.shared.authenticated_groups), "staff", tenant)
+    end
+  end
 end)
 
 local function limited(change, limits)
