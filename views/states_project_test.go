@@ -318,6 +318,7 @@ func key() projects.Key {
 				{Value: "2592000", Title: "30 days"},
 			},
 		},
+		Impact:       "billing-service called with it in the last hour.",
 		FreezeAction: "/projects/shop/keys/key_1/freeze",
 		Revoke:       &projects.Revoke{Action: "/projects/shop/keys/key_1/revoke"},
 	}

@@ -30,6 +30,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 		m.Edit = nil
 		return m
 	}
+	m.Impact = impactOf([]keys.Key{k})
 	switch k.State {
 	case string(snapshot.KeyActive):
 		m.Rotate = &projects.Rotate{Action: path + "/rotate", ETag: k.ETag, Grace: graceOptions()}

@@ -50,6 +50,8 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 		path := list.Find("tbody tr:first-child a").AttrOr("href", "")
 		s.Get(path).Shows(200, "Key of billing").Says("[data-panel]", "Active").Says("[data-panel]", "31 Dec 2090")
 
+		s.Get(path).Says("form[action$='/revoke']", "No calls with it in the last hour")
+
 		rotate := path + "/rotate"
 		old := s.Get(path).Nonce(rotate)
 		s.Post(path + "/freeze").LeadsTo(path)

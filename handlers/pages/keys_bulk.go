@@ -130,8 +130,12 @@ func impactOf(chosen []keys.Key) string {
 		}
 	}
 	owners = slices.Compact(slices.Sorted(slices.Values(owners)))
-	if len(owners) == 0 {
-		return "Nothing called with them in the last hour."
+	them := english.PluralWord(len(chosen), "it", "them")
+	switch {
+	case len(owners) == 0:
+		return "No calls with " + them + " in the last hour."
+	case len(chosen) == 1:
+		return owners[0] + " called with it in the last hour."
 	}
 	return english.Plural(len(owners), "owner", "") + " called with them in the last hour: " +
 		english.WordSeries(owners[:min(len(owners), mostNamed)], "and") + "."

@@ -124,6 +124,7 @@ type Key struct {
 	HistoryURL     string   // of the audit log; "" for viewers
 	Edit           *KeyEdit // nil for a key that is revoked
 	Rotate         *Rotate  // nil when the state does not allow it, as with the others
+	Impact         string   // whose calls freezing and revoking stop
 	FreezeAction   string
 	UnfreezeAction string
 	Revoke         *Revoke
