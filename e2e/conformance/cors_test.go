@@ -108,7 +108,7 @@ func corsCases(k string, several bool) []Case {
 
 // Pages of other origins get the same answers, preflights and refusals.
 func TestConformanceCORS(t *testing.T) {
-	shapes := corsShapes()
+	shapes, sent := corsShapes(), 0
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
 		t.Run(name, func(t *testing.T) {
 			up := newUpstream(t)
@@ -118,7 +118,11 @@ func TestConformanceCORS(t *testing.T) {
 			folder := exportOf(t, project, keys, bundle.Options{Consumers: true})
 			kong, _ := startKong(t, folder, up)
 			cases := corsCases(key(keys["active"]), len(shape.Allowed()) > 1)
+			sent += len(cases)
 			run(t, cases, declarations(t, folder), startPosternOf(t, up, project, keys), kong)
 		})
+	}
+	if t.Logf("%d requests", sent); sent < 780 {
+		t.Errorf("only %d requests", sent)
 	}
 }
