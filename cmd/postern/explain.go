@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/policy"
 )
 
 func newExplain(t terminal) *cobra.Command {
@@ -64,7 +65,11 @@ func printExplanation(t terminal, found client.Explanation) error {
 		}
 		return strconv.Itoa(status) + " " + code
 	}
+	here := answer(found.Status, found.Code)
+	if found.Code == "" && found.DecidedBy == policy.ExplainDocument {
+		here = "the OpenAPI document, which the gateway publishes"
+	}
 	_, err = fmt.Fprintf(t.out, "\nDecision: %s, by %s\nAnswer: %s\nExported gateway: %s\n", found.Decision,
-		found.DecidedBy, answer(found.Status, found.Code), answer(found.OnExport.Status, found.OnExport.Code))
+		found.DecidedBy, here, answer(found.OnExport.Status, found.OnExport.Code))
 	return err
 }
