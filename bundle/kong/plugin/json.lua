@@ -61,6 +61,57 @@ function json.object(text)
 end
 
 
+local WORDS = { ["true"] = true, ["false"] = true, ["null"] = true }
+
+
+-- Whether a word outside of texts is JSON. Kong's library also reads numbers such as 007 and 1.
+local function is_word(word)
+  local whole, rest = word:match("^%-?(%d+)(.*)$")
+  if not whole then
+    return WORDS[word] == true
+  end
+  rest = rest:gsub("^%.%d+", "", 1):gsub("^[eE][+-]?%d+", "", 1)
+  return rest == "" and (whole == "0" or whole:sub(1, 1) ~= "0")
+end
+
+
+-- Whether text is JSON in all of its words and texts; it is otherwise valid.
+local function is_strict(text)
+  local at = 1
+  while at do
+    local from = text:find('"', at, true)
+    for word in text:sub(at, (from or 0) - 1):gmatch("[%w.+-]+") do
+      if not is_word(word) then
+        return false
+      end
+    end
+    local ends = from and from + 1
+    while ends do
+      ends = text:find('["\\%z\1-\31]', ends)
+      local sign = ends and text:sub(ends, ends)
+      if not sign or sign < " " then
+        return false
+      elseif sign == '"' then
+        break
+      end
+      ends = ends + 2 -- a backslash and what it escapes
+    end
+    at = ends and ends + 1
+  end
+  return true
+end
+
+
+-- The value of a JSON text; nil for any other text.
+function json.value(text)
+  local value = cjson.decode(text)
+  if value == nil or not is_strict(text) then
+    return nil
+  end
+  return value
+end
+
+
 -- The value of a member that is a text: "" where it is absent, nil for any other value.
 function json.text(value)
   if value == nil or value == cjson.null then

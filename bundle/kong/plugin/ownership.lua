@@ -3,7 +3,7 @@
 -- Follows the answer to a call whose rule remembers or forgets owners. The answer streams on
 -- as it comes; what it says is read when the call is over.
 
-local cjson = require "cjson.safe"
+local json = require "kong.plugins.postern-auth.json"
 local objects = require "kong.plugins.postern-auth.objects"
 local openfga = require "kong.plugins.postern-auth.openfga"
 
@@ -103,7 +103,7 @@ local function remembered(tracked)
   if problem then
     return nil, problem
   end
-  local document = cjson.decode(text)
+  local document = json.value(text)
   if type(document) ~= "table" then
     return nil, "the answer is no JSON"
   end

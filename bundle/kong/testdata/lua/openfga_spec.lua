@@ -161,6 +161,19 @@ check("an answer with 2xx makes the caller an owner", function()
   assert(http.last.body:find("order%%3A7"), http.last.body)
 end)
 
+check("an answer that is only nearly JSON names nothing", function()
+  for _, text in ipairs({ "7", "-7", "0", "10", "0.5", "1.5e3", "1E-2", "true", "false", "null", '"a\\"007"' }) do
+    call("POST", "/orders", { [STORES] = FOUND, [WRITE] = "{}" })
+    answer(201, '{"data":[{"id":"x", "n":' .. text .. '}]}')
+    assert(http.asked[WRITE] == 1, text .. " is JSON")
+  end
+  for _, text in ipairs({ "007", "-01", "00", "0x10", "1.", "1.e3", ".5", "1e", "nan", "inf", "Infinity", '"\1"' }) do
+    call("POST", "/orders", { [STORES] = FOUND, [WRITE] = "{}" })
+    answer(201, '{"data":[{"id":"x", "n":' .. text .. '}]}')
+    equal(http.asked[WRITE], nil, text)
+  end
+end)
+
 check("an object of the path alone is recorded whatever the answer has", function()
   for _, head in ipairs({ {}, { ["Content-Type"] = "text/html" }, { ["Content-Encoding"] = "br" } }) do
     equal(call("PUT", "/orders/8", { [STORES] = FOUND, [WRITE] = "{}" }).status, nil)
