@@ -15,6 +15,8 @@ type KeyType struct {
 	Limits    map[string]int64 `json:"limits"` // calls by window
 	BuiltIn   bool             `json:"built_in"`
 	ETag      string           `json:"etag"` // for If-Match
+
+	Warnings []Warning `json:"warnings,omitempty"` // in responses to changes
 }
 
 // KeyTypeChange changes a key type; nil leaves a field as it is.

@@ -47,6 +47,8 @@ type ProposedRules struct {
 	Rules   []Rule           `json:"rules"`
 	Derived bool             `json:"derived"` // the document names no scopes: they are made of its paths
 	LeftOut []LeftOutByRules `json:"left_out"`
+
+	Warnings []Warning `json:"warnings"` // which key types they would refuse
 }
 
 // LeftOutByRules is an operation that no rule can be made for.

@@ -13,6 +13,8 @@ type Rules struct {
 	ReadWriteScopes bool   `json:"read_write_scopes"`
 	Rules           []Rule `json:"rules"`
 	ETag            string `json:"etag,omitempty"` // for If-Match
+
+	Warnings []Warning `json:"warnings,omitempty"` // in responses to changes
 }
 
 // Rule is what one route requires.
@@ -46,7 +48,7 @@ func (c *Client) Rules(ctx context.Context, project, version string) (Rules, err
 // SetRules replaces what the routes of a version require. With an ETag it is refused as stale unless
 // that is still theirs.
 func (c *Client) SetRules(ctx context.Context, project, version string, in Rules) (Rules, error) {
-	c, in.ETag = c.IfMatch(in.ETag), ""
+	c, in.ETag, in.Warnings = c.IfMatch(in.ETag), "", nil
 	return call[Rules](ctx, c, http.MethodPut, in, "api", "v1", "projects", project, "versions", version, "rules")
 }
 

@@ -127,6 +127,7 @@ func newKeyTypesChange(t terminal, verb string) *cobra.Command {
 			t.out, "%s has the scopes %s; lifetime %s; limits: %s.\n", k.Name, strings.Join(k.Scopes, " "),
 			lifetimeOf(k), limitsText(k.Limits),
 		)
+		printWarnings(t.out, k.Warnings)
 		return err
 	}
 	flags := command.Flags()

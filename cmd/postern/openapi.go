@@ -176,6 +176,7 @@ func newOpenAPIRules(t terminal) *cobra.Command {
 			}
 			now, err := api.Rules(ctx, args[0], args[1])
 			now.Rules, now.ETag = append(now.Rules, found.Rules...), ""
+			printWarnings(t.err, found.Warnings) // the JSON is the input of rules set
 			return now, err
 		}
 	}, func(found any) error { return printProposal(t, found.(client.ProposedRules)) })
@@ -206,5 +207,6 @@ func printProposal(t terminal, found client.ProposedRules) error {
 			return err
 		}
 	}
+	printWarnings(t.out, found.Warnings)
 	return nil
 }

@@ -161,6 +161,7 @@ func printRules(t terminal, c *cobra.Command, found client.Rules) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, found)
 	}
+	defer printWarnings(t.out, found.Warnings)
 	scopes := "not asked for"
 	if found.ReadWriteScopes {
 		scopes = "asked of keys where no rule names scopes"

@@ -149,7 +149,8 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 		return c.ownerDetail(set, id)
 	}
 	if refused.By == ByReadWriteScopes {
-		return "Keys need the scope " + scopeOf(c.Method) + " for " + c.Method + ", where no rule names scopes."
+		return "Keys need the scope " + scopeOf(c.Method) + " for " + c.Method + " where no enforced rule names " +
+			"scopes (read_write_scopes)."
 	}
 	rule := set.ruleFor(c, refused.By)
 	if rule == nil {

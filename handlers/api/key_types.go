@@ -21,6 +21,8 @@ type keyTypeOutput struct {
 	Limits    limits   `json:"limits" doc:"Limits of each key without limits of its own"`
 	BuiltIn   bool     `json:"built_in"`
 	ETag      string   `json:"etag" doc:"Send as If-Match to update the key type"`
+
+	Warnings []warningOutput `json:"warnings,omitempty" doc:"In responses to changes: which rules refuse keys of the type"`
 }
 
 func showKeyType(t projects.KeyType) keyTypeOutput {
@@ -32,6 +34,7 @@ func showKeyType(t projects.KeyType) keyTypeOutput {
 		Limits:    showLimits(t.Limits),
 		BuiltIn:   t.BuiltIn,
 		ETag:      web.FormatETag(t.ETag),
+		Warnings:  showWarnings(t.Warnings),
 	}
 }
 

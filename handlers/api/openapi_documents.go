@@ -60,6 +60,8 @@ type proposedRules struct {
 	Rules   []ruleOutput   `json:"rules" doc:"In shadow and without ids; send them to the rules of the version"`
 	Derived bool           `json:"derived" doc:"The document names no scopes: these are made of the first segment of the path"`
 	LeftOut []leftOutRoute `json:"left_out" doc:"Operations that no rule can be made for"`
+
+	Warnings []warningOutput `json:"warnings" doc:"Which key types the rules would refuse"`
 }
 
 type leftOutRoute struct {
@@ -174,6 +176,7 @@ func (h *Handler) proposeRules(ctx context.Context, in *VersionRef) (*body[propo
 		return nil, err
 	}
 	out := proposedRules{Rules: []ruleOutput{}, Derived: found.Derived, LeftOut: []leftOutRoute{}}
+	out.Warnings = showWarnings(found.Warnings)
 	for _, rule := range found.Rules {
 		rule.Mode = snapshot.RulesShadow
 		out.Rules = append(out.Rules, showRule(rule))

@@ -44,6 +44,8 @@ type rulesOutput struct {
 	ReadWriteScopes bool         `json:"read_write_scopes" doc:"Keys need the scope read for GET, HEAD and OPTIONS, write for other methods, where no rule names scopes"`
 	Rules           []ruleOutput `json:"rules"`
 	ETag            string       `json:"etag" doc:"Send as If-Match to replace them"`
+
+	Warnings []warningOutput `json:"warnings,omitempty" doc:"In responses to changes: which key types the rules refuse"`
 }
 
 // ruleRoutes adds the rules of a version at a path.
@@ -66,6 +68,7 @@ func taggedRules(found projects.Rules, err error) (*tagged[rulesOutput], error) 
 		ReadWriteScopes: found.ReadWriteScopes,
 		Rules:           []ruleOutput{},
 		ETag:            web.FormatETag(found.ETag),
+		Warnings:        showWarnings(found.Warnings),
 	}
 	for _, rule := range found.List {
 		out.Rules = append(out.Rules, showRule(rule))

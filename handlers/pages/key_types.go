@@ -111,6 +111,10 @@ func (h *Handler) keyTypesWith(v *visit, form keyTypeForm, wrong *formErrors) (w
 		Page:    v.shell("Key types", keyTypesPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types"}),
 		BackURL: keysPath(p),
 	}
+	for _, version := range p.Versions {
+		texts, _ := warningTexts(p.KeyTypeWarnings(version.ID), nil)
+		m.Warnings = append(m.Warnings, texts...)
+	}
 	if v.mayChange(p, access.ProjectUpdate) {
 		create := form.view(keyTypesPath(p), wrong)
 		m.Create = &create

@@ -39,6 +39,7 @@ func (h *Handler) showRules(v *visit) (web.Answer, error) {
 
 // proposeRules adds the proposed rules to the lines of the form.
 func proposeRules(f *projects.RulesForm, found rules.RuleProposal) {
+	f.Warnings, _ = warningTexts(found.Warnings, nil)
 	added := found.Rules
 	for i := range added {
 		added[i].Mode = snapshot.RulesShadow
@@ -103,6 +104,9 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 			Lines:     ui.Value{Text: ruleLines(found.List)},
 		}
 		mark(m.Form)
+	}
+	if m.Form == nil || m.Form.Proposal == "" { // those of a proposal are beside it
+		m.Warnings, _ = warningTexts(p.KeyTypeWarnings(v.param("version")), nil)
 	}
 	return web.Answer{Status: status, Page: projects.RulesPage(m)}, nil
 }

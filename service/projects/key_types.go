@@ -25,6 +25,8 @@ type KeyType struct {
 	Limits    map[string]int64 // calls by window, for each key without limits of its own
 	BuiltIn   bool
 	ETag      string `audit:"-"`
+
+	Warnings []fault.Warning `audit:"-" json:"-"` // set by CreateKeyType and UpdateKeyType
 }
 
 func viewKeyType(row models.KeyType) KeyType {
@@ -85,7 +87,8 @@ func (s *Service) CreateKeyType(ctx context.Context, p access.Principal, ref str
 			return err
 		}
 		out = viewKeyType(row)
-		return nil
+		out.Warnings, err = out.warnings(tx, project)
+		return err
 	})
 	return out, err
 }
@@ -111,7 +114,7 @@ func (s *Service) UpdateKeyType(
 	ctx context.Context, p access.Principal, ref, keyType, ifMatch string, in KeyTypeChange,
 ) (KeyType, error) {
 	var out KeyType
-	change := func(tx *models.Tx, _ models.Project, row models.KeyType) error {
+	change := func(tx *models.Tx, project models.Project, row models.KeyType) error {
 		if in.Scopes != nil {
 			row.Scopes = *in.Scopes
 		}
@@ -125,7 +128,12 @@ func (s *Service) UpdateKeyType(
 		if err := fault.InvalidFields(checkKeyType("", out)); err != nil {
 			return err
 		}
-		return tx.UpdateKeyType(row)
+		if err := tx.UpdateKeyType(row); err != nil {
+			return err
+		}
+		var err error
+		out.Warnings, err = out.warnings(tx, project)
+		return err
 	}
 	err := s.changeKeyType(ctx, p, ref, keyType, ifMatch, change)
 	return out, err

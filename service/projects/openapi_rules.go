@@ -8,6 +8,7 @@ import (
 	"postern/core/openapi"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/platform/fault"
 	"postern/service/access"
 )
 
@@ -20,6 +21,8 @@ type RuleProposal struct {
 	Derived bool
 
 	LeftOut []LeftOutOperation
+
+	Warnings []fault.Warning // about key types that the rules would refuse
 }
 
 // LeftOutOperation is an operation that no rule can be made for.
@@ -38,7 +41,9 @@ func (s *Service) ProposedRules(ctx context.Context, p access.Principal, ref, ve
 	}
 	out := addOwners(proposeRules(&doc.Summary), &doc.Summary)
 	out.leaveOut(set.List)
-	return out, nil
+	project, err := s.Get(ctx, p, ref)
+	out.Warnings = project.proposalWarnings(set.Version, out.Rules)
+	return out, err
 }
 
 // leaveOut leaves the methods out that a rule for the same paths is for.

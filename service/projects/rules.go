@@ -26,8 +26,9 @@ const (
 type Rules struct {
 	snapshot.Rules
 
-	Version string // name
-	ETag    string
+	Version  string // name
+	ETag     string
+	Warnings []fault.Warning // set by SetRules
 }
 
 func viewRules(v models.Version) Rules {
@@ -134,7 +135,12 @@ func (s *Service) SetRules(
 		seen := version.UpdatedAt
 		version.Rules, version.UpdatedAt = RuleRows(in), now
 		out = viewRules(version)
-		return written(tx.UpdateVersionRules(version, seen))
+		if err := written(tx.UpdateVersionRules(version, seen)); err != nil {
+			return err
+		}
+		changed, err := view(tx, project)
+		out.Warnings = changed.KeyTypeWarnings(version.ID)
+		return err
 	})
 	return out, err
 }

@@ -4,10 +4,11 @@ import "postern/views/ui"
 
 // KeyTypes lists a project's key types and creates more of them.
 type KeyTypes struct {
-	Page    ui.Page
-	Create  *KeyTypeForm // nil for viewers
-	Rows    []KeyTypeRow
-	BackURL string // of the project
+	Page     ui.Page
+	Warnings []string     // about those that rules refuse
+	Create   *KeyTypeForm // nil for viewers
+	Rows     []KeyTypeRow
+	BackURL  string // of the project
 }
 
 // KeyTypeRow is a key type in the list.

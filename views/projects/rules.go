@@ -4,13 +4,14 @@ import "postern/views/ui"
 
 // Rules shows what the routes of a version require.
 type Rules struct {
-	Page    ui.Page
-	Version string // name
-	Facts   []ui.Fact
-	Rows    []RuleRow
-	Shadow  []string   // what was counted for routes without a rule
-	Form    *RulesForm // nil for viewers
-	BackURL string     // of the project
+	Page     ui.Page
+	Version  string // name
+	Facts    []ui.Fact
+	Rows     []RuleRow
+	Warnings []string   // about key types that the rules refuse
+	Shadow   []string   // what was counted for routes without a rule
+	Form     *RulesForm // nil for viewers
+	BackURL  string     // of the project
 
 	ExplainURL   string // explains how the gateway decides a call
 	RelationsURL string // lists who owns which object
@@ -35,7 +36,8 @@ type RulesForm struct {
 	ReadWrite bool
 	Lines     ui.Value
 	Error     string
-	Proposal  string // what was proposed; "" for nothing
+	Proposal  string   // what was proposed; "" for nothing
+	Warnings  []string // about key types that the proposed rules would refuse
 }
 
 func (f *RulesForm) defaults() ui.Group {

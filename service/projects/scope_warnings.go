@@ -1,0 +1,127 @@
+package projects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// The codes of the warnings about key types whose keys rules refuse.
+const (
+	WarnReadWriteScopes = "read_write_scopes"
+	WarnRuleScopes      = "rule_scopes"
+)
+
+// KeyTypeWarnings says which key types a version, named by name or id, refuses: by ReadWriteScopes, or by
+// every rule that names scopes and is not off.
+func (p Project) KeyTypeWarnings(version string) []fault.Warning {
+	var out []fault.Warning
+	for _, v := range p.Versions {
+		if v.Name != version && v.ID != version || !v.takesKeys() {
+			continue
+		}
+		out = append(out, v.readWriteWarnings(p.KeyTypes)...)
+		rules := slices.DeleteFunc(slices.Clone(v.Rules.List), func(rule snapshot.Rule) bool {
+			return len(rule.Scopes) == 0 || v.Rules.ModeOf(&rule) == snapshot.RulesOff
+		})
+		for _, t := range p.KeyTypes {
+			if refused := refusing(rules, t); len(refused) > 0 && len(refused) == len(rules) {
+				out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("Every rule of version %s that names "+
+					"scopes refuses keys of the type %s where it is enforced", v.Name, t.Name)))
+			}
+		}
+	}
+	return out
+}
+
+// proposalWarnings says which key types proposed rules for a version would refuse, and which it refuses
+// before and after by ReadWriteScopes.
+func (p Project) proposalWarnings(version string, proposed []snapshot.Rule) (out []fault.Warning) {
+	i := slices.IndexFunc(p.Versions, func(v Version) bool { return v.Name == version })
+	if i < 0 || !p.Versions[i].takesKeys() {
+		return nil
+	}
+	out = p.Versions[i].readWriteWarnings(p.KeyTypes)
+	for _, t := range p.KeyTypes {
+		refused := refusing(proposed, t)
+		if len(refused) == 0 {
+			continue
+		}
+		out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("Once they are enforced, %d of the %d proposed "+
+			"rules refuse keys of the type %s", len(refused), len(proposed), t.Name)))
+	}
+	return out
+}
+
+func (v Version) takesKeys() bool {
+	return v.Mode == string(snapshot.Authenticate) && slices.Contains(v.Methods, string(snapshot.APIKey))
+}
+
+// readWriteWarnings warns of the key types that have neither of the scopes read and write where the version
+// enforces them. It does nowhere if no route is left that has no rule or one without scopes.
+func (v Version) readWriteWarnings(types []KeyType) []fault.Warning {
+	if !v.Rules.ReadWriteScopes || v.Rules.ModeOf(&snapshot.Rule{}) != snapshot.RulesEnforce {
+		return nil
+	}
+	open := func(rule snapshot.Rule) bool {
+		return len(rule.Scopes) == 0 && v.Rules.ModeOf(&rule) == snapshot.RulesEnforce
+	}
+	if v.Rules.Default == snapshot.RulesDeny && !slices.ContainsFunc(v.Rules.List, open) {
+		return nil
+	}
+	var names []string
+	for _, t := range types {
+		if !policy.HasScope(t.Scopes, policy.ScopeRead) && !policy.HasScope(t.Scopes, policy.ScopeWrite) {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	of, has := "type "+names[0], "the type has"
+	if len(names) > 1 {
+		of, has = "types "+strings.Join(names, ", "), "these types have"
+	}
+	return []fault.Warning{{Code: WarnReadWriteScopes, Detail: fmt.Sprintf("Version %s refuses keys of the %s with "+
+		"insufficient_scope wherever no enforced rule names scopes, also where one in shadow does: it asks keys for "+
+		"read on GET, HEAD and OPTIONS and for write on other methods (read_write_scopes), and %s neither. Give keys "+
+		"these scopes too, or switch read_write_scopes off in the version's rules.", v.Name, of, has)}}
+}
+
+// refusing returns the rules that ask for scopes which a key type does not have.
+func refusing(rules []snapshot.Rule, t KeyType) (out []snapshot.Rule) {
+	for _, rule := range rules {
+		lacks := func(scope string) bool { return !policy.HasScope(t.Scopes, scope) }
+		if slices.ContainsFunc(rule.Scopes, lacks) {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+func ruleScopesWarning(t KeyType, such snapshot.Rule, text string) fault.Warning {
+	do := "Add the scopes that its callers need to the type."
+	if t.BuiltIn {
+		do = "The type is built in: create one with the scopes that its callers need, and keys of it."
+	}
+	return fault.Warning{Code: WarnRuleScopes, Detail: fmt.Sprintf("%s, such as %s %s, which asks for %s. %s", text,
+		strings.Join(such.Methods, ","), such.Path, strings.Join(such.Scopes, ", "), do)}
+}
+
+// warnings returns those of a key type that was saved: of all versions, those that name it.
+func (t KeyType) warnings(tx *models.Tx, row models.Project) (out []fault.Warning, err error) {
+	project, err := view(tx, row)
+	if err != nil {
+		return nil, err
+	}
+	project.KeyTypes = []KeyType{t}
+	for _, v := range project.Versions {
+		out = append(out, project.KeyTypeWarnings(v.ID)...)
+	}
+	return out, nil
+}
