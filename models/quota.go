@@ -4,14 +4,16 @@ package models
 // value is the name of the table.
 type QuotaKind string
 
-// The kinds of rows with a quota. Keys and exports belong to the workspace's projects,
-// the others to its team.
+// The kinds of rows with a quota. Keys, exports and relations belong to the workspace's
+// projects, the others to its team.
 const (
 	QuotaProjects QuotaKind = "projects"
 	QuotaTenants  QuotaKind = "tenants"
 	QuotaProducts QuotaKind = "products"
 	QuotaKeys     QuotaKind = "api_keys"
 	QuotaExports  QuotaKind = "exports"
+
+	QuotaRelations QuotaKind = "relations"
 )
 
 // CountForQuota counts the rows of a kind that an unclaimed team or its projects have,
@@ -24,10 +26,10 @@ func (t *Tx) CountForQuota(
 		return 0, false, err
 	}
 	where := "team_id = ?"
-	if kind == QuotaKeys || kind == QuotaExports {
+	if kind == QuotaKeys || kind == QuotaExports || kind == QuotaRelations {
 		where = "project_id IN (SELECT id FROM projects WHERE team_id = ?)"
 	}
-	some := t.db.Table(string(kind)).Select("id").Where(where, teamID).Limit(int(most))
+	some := t.db.Table(string(kind)).Select("1").Where(where, teamID).Limit(int(most))
 	err = t.db.Table("(?) AS counted", some).Count(&count).Error
 	return count, true, err
 }

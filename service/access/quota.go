@@ -16,6 +16,8 @@ var workspaceQuota = map[models.QuotaKind]int64{
 	models.QuotaTenants:  10,
 	models.QuotaProducts: 10,
 	models.QuotaExports:  30,
+
+	models.QuotaRelations: 10_000, // all of them are in the memory of every replica
 }
 
 // CheckQuota refuses one more row of a kind to an unclaimed workspace that is full.
@@ -35,4 +37,19 @@ func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 	}
 	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace holds at most %d of these. "+
 		"Claim it to have more.", most)
+}
+
+// CheckRelations refuses relations that were added in the transaction if an unclaimed
+// workspace has too many with them.
+func CheckRelations(tx *models.Tx, teamID string) error {
+	most := workspaceQuota[models.QuotaRelations]
+	count, unclaimed, err := tx.CountForQuota(teamID, models.QuotaRelations, most+1)
+	if err != nil {
+		return fmt.Errorf("access: count relations of %s: %w", teamID, err)
+	}
+	if !unclaimed || count <= most {
+		return nil
+	}
+	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace holds at most %d owners of objects, and "+
+		"would have more. Remove some, or claim it.", most)
 }

@@ -170,8 +170,10 @@ func (s *Service) add(
 		if err := fault.InvalidFields(wrong); err != nil {
 			return "", err
 		}
-		added, err = tx.AddRelations(rows, now)
-		return fmt.Sprintf("%d added", added), err
+		if added, err = tx.AddRelations(rows, now); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%d added", added), access.CheckRelations(tx, row.TeamID)
 	})
 	return added, err
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"postern/core/policy"
 	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
 )
 
 // Bounds of the Recorder.
@@ -209,12 +212,41 @@ func (r *Recorder) write(ctx context.Context, batch []*entry) error {
 				rows = append(rows, rest[0].row(now))
 				rest = rest[1:]
 			}
+			rows, err := r.admitted(tx, rows)
+			if err != nil {
+				return err
+			}
 			if _, err := tx.AddRelations(rows, now); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// admitted returns the rows without those of unclaimed workspaces that are full. Each batch is
+// checked before it is written, so that a workspace can have one batch more.
+func (r *Recorder) admitted(tx *models.Tx, rows []models.Relation) ([]models.Relation, error) {
+	full := map[string]bool{}
+	for _, row := range rows {
+		if _, asked := full[row.ProjectID]; asked {
+			continue
+		}
+		project, err := tx.ProjectByID(row.ProjectID)
+		if err == nil {
+			err = access.CheckQuota(tx, project.TeamID, models.QuotaRelations)
+		}
+		switch {
+		case fault.CodeOf(err) == "workspace_full":
+			full[row.ProjectID] = true
+			r.Log.Warn("relations are not recorded: the unclaimed workspace is full", "project", row.ProjectID)
+		case err != nil && !errors.Is(err, models.ErrNotFound): // a missing project is AddRelations's error
+			return nil, err
+		default:
+			full[row.ProjectID] = false
+		}
+	}
+	return slices.DeleteFunc(rows, func(row models.Relation) bool { return full[row.ProjectID] }), nil
 }
 
 func (e *entry) row(now time.Time) models.Relation {
