@@ -325,3 +325,32 @@ func TestHiddenDotSegmentsAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// What docs/network.md says of paths that are refused.
+func TestRefusedPaths(t *testing.T) {
+	for name, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil, options...)
+			for _, tc := range []struct{ path, code string }{
+				{"/a/../../../..", "bad_path"},
+				{"/..%2fdev", "bad_path"},
+				{"/..;/dev", "bad_path"},
+				{"/a%00", "bad_request"},
+				{"/a#b", "bad_request"},
+				{"/a%zz", ""},
+				{"/a%", ""},
+				{"/a\x01", ""},
+			} {
+				got := r.raw(request("GET", "/1.0.0/prod"+tc.path, "shop.proxy.test"))
+				if tc.code != "" {
+					r.wantCode(tc.path, got, 400, tc.code)
+				} else if got.StatusCode != 400 || got.body != "400 Bad Request" || !got.Close {
+					t.Errorf("%q: %d %q, closed %v", tc.path, got.StatusCode, got.body, got.Close)
+				}
+			}
+			if calls := r.upstreamCalls(); len(calls) > 0 {
+				t.Errorf("the upstream got %v", calls)
+			}
+		})
+	}
+}
