@@ -62,6 +62,9 @@ var fields = map[string]shown{
 	"Project.Clients":        {snapshot.FeatureHostedLogin, `"id": "cli_full"`},
 	"Project.Barred":         {snapshot.FeatureHostedLogin, `"id": "usr_full"`},
 	"Project.EndedSessions":  {snapshot.FeatureLoginSessions, "ses_full"},
+	"Project.GroupsLeft":     {snapshot.FeatureHostedLogin, `"groups_left"`},
+	"GroupsLeft.User":        {snapshot.FeatureHostedLogin, `"id": "usr_left"`},
+	"GroupsLeft.At":          {snapshot.FeatureHostedLogin, `"at": 1700000001`},
 	"BarredUser.ID":          {snapshot.FeatureHostedLogin, `"id": "usr_full"`},
 	"BarredUser.Deleted":     {snapshot.FeatureHostedLogin, `"deleted": true`},
 	"AppClient.ID":           {snapshot.FeatureHostedLogin, `"id": "cli_full"`},
@@ -321,7 +324,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
 		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{},
 		snapshot.Transforms{}, snapshot.Changes{}, snapshot.BodyChanges{}, snapshot.ChangeTypes{}, snapshot.Member{},
-		snapshot.CORS{},
+		snapshot.CORS{}, snapshot.GroupsLeft{},
 	} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {

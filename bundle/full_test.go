@@ -80,6 +80,7 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 		Clients:       []snapshot.AppClient{fullClient()},
 		Barred:        []snapshot.BarredUser{{ID: "usr_full", Deleted: true}},
 		EndedSessions: []string{"ses_full"},
+		GroupsLeft:    []snapshot.GroupsLeft{{User: "usr_left", At: 1_700_000_001}},
 		KeyTypes: []snapshot.KeyType{{
 			ID:        "kty_full",
 			Name:      "ktname",

@@ -41,6 +41,13 @@ type signingKey struct {
 type refusedDoc struct {
 	Users    []refusedUser `json:"users"`
 	Sessions []string      `json:"sessions"`
+	Left     []leftUser    `json:"groups_left,omitempty"`
+}
+
+// leftUser is a user whose tokens up to a second name a group that they have left.
+type leftUser struct {
+	User string `json:"id"`
+	At   int64  `json:"at"` // in seconds since 1970
 }
 
 type refusedUser struct {
@@ -107,6 +114,9 @@ func refusedDocOf(p *snapshot.Project) refusedDoc {
 	for _, user := range p.Barred {
 		doc.Users = append(doc.Users, refusedUser(user))
 	}
+	for _, one := range p.GroupsLeft {
+		doc.Left = append(doc.Left, leftUser(one))
+	}
 	return doc
 }
 
@@ -123,6 +133,9 @@ func (v *verifier) readLogin(p *snapshot.Project) error {
 		p.Barred = append(p.Barred, snapshot.BarredUser(user))
 	}
 	p.EndedSessions = refused.Sessions
+	for _, one := range refused.Left {
+		p.GroupsLeft = append(p.GroupsLeft, snapshot.GroupsLeft(one))
+	}
 	for _, t := range p.Tenants {
 		if err := v.readIssuers(p, t); err != nil {
 			return err

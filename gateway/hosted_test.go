@@ -88,6 +88,8 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 			"frozen":      bornBy("cli_1", "idp_service", of("usr_frozen")),
 			"deleted":     bornBy("cli_1", "idp_service", of("usr_deleted")),
 			"ended":       bornBy("cli_1", "idp_service", func(t *policy.Token) { t.Session = "ses_ended" }),
+			"left":        bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.IssuedAt = 1000 }),
+			"rejoined":    bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.IssuedAt = 1001 }),
 			"elsewhere":   bornBy("cli_2", "idp_service"),
 			"nowhere":     bornBy("cli_3", "idp_service"),
 		}
@@ -102,6 +104,7 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 		r.project.Clients = []snapshot.AppClient{hostedClient("cli_1", "tnt_1")}
 		r.project.Barred = []snapshot.BarredUser{{ID: "usr_frozen"}, {ID: "usr_deleted", Deleted: true}}
 		r.project.EndedSessions = []string{"ses_ended"}
+		r.project.GroupsLeft = []snapshot.GroupsLeft{{User: "usr_left", At: 1000}}
 		for _, edit := range edits {
 			edit(r.project)
 		}
@@ -228,6 +231,16 @@ var hostedCases = map[string]struct {
 		status: 401,
 		code:   "invalid_token",
 		says:   invalidTokenChallenge,
+	},
+	"a token from before the user left a group": {
+		lines:  []string{noKey, bearer + "left"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"a token from after the user left a group": {
+		lines:  []string{noKey, bearer + "rejoined"},
+		status: 200,
 	},
 	"a client of another project": {
 		lines:  []string{noKey, bearer + "elsewhere"},

@@ -17,6 +17,7 @@ type EndUser struct {
 	ExternalID    *string // the provisioning system's own id
 	State         string  // active, frozen or invited
 	LastLoginAt   *time.Time
+	GroupsLeftAt  *time.Time // see GroupsLeftSince; written by the queries that end memberships
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }

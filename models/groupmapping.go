@@ -116,11 +116,14 @@ func (t *Tx) endMapped(q *gorm.DB) ([]string, error) {
 	}
 	var left []string
 	for _, group := range groups {
-		res := t.db.
+		ended := t.db.
 			Where("group_id = ? AND mapped", group).
 			Where("NOT EXISTS (SELECT 1 FROM mapped_members WHERE mapped_members.group_id = group_members.group_id " +
-				"AND mapped_members.user_id = group_members.user_id)").
-			Delete(&GroupMember{})
+				"AND mapped_members.user_id = group_members.user_id)")
+		if err := t.noteGroupsLeft(ended); err != nil {
+			return nil, err
+		}
+		res := ended.Session(&gorm.Session{}).Delete(&GroupMember{})
 		if res.Error != nil {
 			return nil, res.Error
 		}

@@ -72,6 +72,9 @@ func (t *Tx) UpdateUserGroup(g UserGroup) error {
 
 // DeleteUserGroup removes a group; its members and the groups in it stay.
 func (t *Tx) DeleteUserGroup(id string) error {
+	if err := t.noteGroupLeftBelow(id); err != nil {
+		return err
+	}
 	if err := t.db.Where("group_id = ?", id).Delete(&GroupMember{}).Error; err != nil {
 		return err
 	}
@@ -133,6 +136,9 @@ func (t *Tx) SetGroupMembers(list []GroupMember) error {
 	if len(list) == 0 {
 		return nil
 	}
+	if err := t.noteAdminsLeft(list); err != nil {
+		return err
+	}
 	return t.db.Clauses(clause.OnConflict{
 		Columns:   []clause.Column{{Name: "group_id"}, {Name: "user_id"}},
 		DoUpdates: clause.AssignmentColumns([]string{"role", "mapped"}),
@@ -146,7 +152,10 @@ func (t *Tx) DeleteGroupMembers(groupID string, userIDs ...string) (int64, error
 	if len(userIDs) > 0 {
 		q = q.Where("user_id IN ?", userIDs)
 	}
-	res := q.Delete(&GroupMember{})
+	if err := t.noteGroupsLeft(q); err != nil {
+		return 0, err
+	}
+	res := q.Session(&gorm.Session{}).Delete(&GroupMember{})
 	return res.RowsAffected, res.Error
 }
 
@@ -187,6 +196,9 @@ func (t *Tx) Nest(row GroupGroup) (bool, error) {
 
 // Unnest takes a group out of another; false when it was not there.
 func (t *Tx) Unnest(parentID, childID string) (bool, error) {
+	if err := t.noteGroupLeftBelow(childID); err != nil {
+		return false, err
+	}
 	res := t.db.Where("parent_id = ? AND child_id = ?", parentID, childID).Delete(&GroupGroup{})
 	return res.RowsAffected == 1, res.Error
 }

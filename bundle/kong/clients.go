@@ -87,10 +87,11 @@ func clientDocOf(p *snapshot.Project, one snapshot.AppClient) clientDoc {
 	return doc
 }
 
-// refused writes the users and sessions whose tokens are refused.
+// refused writes the users and sessions whose tokens are refused, and up to which second those of users are who have
+// left groups.
 func (c *configWriter) refused() {
 	p := c.b.Project
-	if len(p.Barred) == 0 && len(p.EndedSessions) == 0 {
+	if len(p.Barred) == 0 && len(p.EndedSessions) == 0 && len(p.GroupsLeft) == 0 {
 		return
 	}
 	c.out.Raw(",\n      \"refused\": {\"users\": ")
@@ -111,7 +112,19 @@ func (c *configWriter) refused() {
 		c.out.Value(id)
 		c.out.Raw(": true")
 	}
-	c.out.Raw("}}")
+	c.out.Raw("}")
+	if len(p.GroupsLeft) > 0 {
+		c.out.Raw(", \"left\": ")
+		c.out.Open("{")
+		for _, one := range p.GroupsLeft {
+			c.out.Next("        ")
+			c.out.Value(one.User)
+			c.out.Raw(": ")
+			c.out.Value(one.At)
+		}
+		c.out.Raw("}")
+	}
+	c.out.Raw("}")
 }
 
 // acceptsOwnTokens reports whether a version accepts tokens of app clients.

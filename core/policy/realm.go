@@ -15,6 +15,7 @@ type Realm struct {
 	types         map[string]*snapshot.KeyType
 	clients       map[string]*snapshot.AppClient // by issuer
 	barred        map[string]bool                // end user's id to whether they were deleted
+	left          map[string]int64               // end user's id to when they left a group, see snapshot.GroupsLeft
 	ended         map[string]bool                // by the id of a session
 	members       map[string]*snapshot.Member    // owners of keys, by id
 }
@@ -50,6 +51,10 @@ func NewRealm(p *snapshot.Project) *Realm {
 	}
 	for _, user := range p.Barred {
 		r.barred[user.ID] = user.Deleted
+	}
+	r.left = make(map[string]int64, len(p.GroupsLeft))
+	for _, one := range p.GroupsLeft {
+		r.left[one.User] = one.At
 	}
 	r.ended = make(map[string]bool, len(p.EndedSessions))
 	for _, id := range p.EndedSessions {

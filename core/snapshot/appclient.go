@@ -60,6 +60,13 @@ type BarredUser struct {
 	Deleted bool
 }
 
+// GroupsLeft is an end user who left a group, or ended to be an admin of one, within the last BarredFor: a token of
+// theirs that was issued before names the group.
+type GroupsLeft struct {
+	User string // usr_…; the sub of their tokens
+	At   int64  // in seconds since 1970
+}
+
 // MaxAccess is the longest lifetime of our access tokens.
 const MaxAccess = 24 * time.Hour
 

@@ -113,6 +113,9 @@ type Project struct {
 	// the last BarredFor, so that a token of theirs may not have expired. Sorted.
 	EndedSessions []string
 
+	// GroupsLeft are those of the tenants, sorted by user.
+	GroupsLeft []GroupsLeft `json:",omitempty"`
+
 	// CallSigningKeys are in the order in which they sign. None: calls are not signed.
 	CallSigningKeys []CallSigningKey `json:",omitempty"`
 

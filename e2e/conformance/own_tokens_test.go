@@ -54,6 +54,7 @@ func withAppClients(t *testing.T, p *snapshot.Project) {
 	p.API.Audience = "https://api.shop.example"
 	p.Barred = []snapshot.BarredUser{{ID: "usr_deleted", Deleted: true}, {ID: "usr_frozen"}}
 	p.EndedSessions = []string{"ses_ended"}
+	p.GroupsLeft = []snapshot.GroupsLeft{{User: "usr_left", At: time.Now().Add(-time.Minute).Unix()}}
 }
 
 // ownTokens are tokens of the app clients by name.
@@ -85,21 +86,24 @@ func ownTokens(t *testing.T) map[string]string {
 		"of a frozen user":       sign(with("sub", "usr_frozen")),
 		"of a deleted user":      sign(with("sub", "usr_deleted")),
 		"of an ended session":    sign(with("sid", "ses_ended")),
-		"without a session":      sign(with("sid", nil)),
-		"without groups":         sign(with("groups", nil)),
-		"in sorted groups":       sign(with("groups", []string{"eu", "staff"})),
-		"no group":               sign(with("groups", []string{})),
-		"groups as a text":       sign(with("groups", "staff")),
-		"groups of numbers":      sign(with("groups", []int{1})),
-		"for the API":            sign(with("aud", []string{"https://api.shop.example"})),
-		"for another API":        sign(with("aud", "https://api.blog.example")),
-		"without an audience":    sign(with("aud", nil)),
-		"another client":         sign(with("client_id", "cli_2")),
-		"another tenant":         sign(with("tenant", "tnt_2")),
-		"upstreams get none":     sign(with("provider", "idp_2")),
-		"a provider that went":   sign(with("provider", "idp_9")),
-		"expired just now":       sign(with("exp", now.Add(-2*time.Second).Unix())),
-		"a session as a number":  sign(with("sid", 1)),
+		"from before leaving a group": sign(with("sub", "usr_left"),
+			with("iat", now.Add(-2*time.Minute).Unix())),
+		"from after leaving a group": sign(with("sub", "usr_left")),
+		"without a session":          sign(with("sid", nil)),
+		"without groups":             sign(with("groups", nil)),
+		"in sorted groups":           sign(with("groups", []string{"eu", "staff"})),
+		"no group":                   sign(with("groups", []string{})),
+		"groups as a text":           sign(with("groups", "staff")),
+		"groups of numbers":          sign(with("groups", []int{1})),
+		"for the API":                sign(with("aud", []string{"https://api.shop.example"})),
+		"for another API":            sign(with("aud", "https://api.blog.example")),
+		"without an audience":        sign(with("aud", nil)),
+		"another client":             sign(with("client_id", "cli_2")),
+		"another tenant":             sign(with("tenant", "tnt_2")),
+		"upstreams get none":         sign(with("provider", "idp_2")),
+		"a provider that went":       sign(with("provider", "idp_9")),
+		"expired just now":           sign(with("exp", now.Add(-2*time.Second).Unix())),
+		"a session as a number":      sign(with("sid", 1)),
 		"an ID token": ownKeys["sig_1"].Sign(t, map[jose.HeaderKey]any{"typ": "JWT"},
 			claims("cli_1", "tnt_1")),
 		"forged": tokenissuer.Key{ID: "sig_1", Algorithm: jose.ES256, Private: forger.Private}.

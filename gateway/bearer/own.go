@@ -105,5 +105,8 @@ func (c *claims) fillOwn(
 		Carries:  own.Carries,
 		Sealed:   own.Sealed,
 	}
+	if c.IssuedAt != nil {
+		into.IssuedAt = int64(min(*c.IssuedAt, latestEnd))
+	}
 	return policy.Denial{}
 }

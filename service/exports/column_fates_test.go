@@ -15,7 +15,8 @@ const (
 // columns has the fate of every column: by table, the columns of each fate. A fate that ends
 // in .* names the field with the column's own name.
 var columns = map[string]map[string]string{
-	"access_tokens": {account: "id account_id kind name scopes hash last4 created_at expires_at last_used_at"},
+	"access_tokens": {account: "id account_id kind name scopes hash last4 created_at expires_at last_used_at " +
+		"last_used_from"},
 	"accounts":      {account: "id email name password_hash created_at operator"},
 	"acme_accounts": {internal: "directory private_key created_at"},
 	"api_keys": {
@@ -71,6 +72,7 @@ var columns = map[string]map[string]string{
 		"snapshot User.*":        "id email email_verified name state created_at updated_at user_name external_id",
 		"snapshot Tenant.ID":     "tenant_id",
 		"ledger usage_analytics": "last_login_at",
+		"snapshot GroupsLeft.At": "groups_left_at",
 	},
 	"environments": {
 		"snapshot Environment.*":        "id name target",
@@ -192,7 +194,7 @@ var columns = map[string]map[string]string{
 		modified:                   "created_at updated_at",
 	},
 	"tokens": {account: "id kind team_id account_id hash created_at expires_at used_at user_agent remote_addr " +
-		"seen_at"},
+		"seen_at email"},
 	"unstated_claims": {
 		"stays: what a provider left unsaid at the last sign-in; the next one says it again": "user_id " +
 			"provider_id withheld unavailable",
@@ -249,7 +251,7 @@ var columns = map[string]map[string]string{
 	},
 	"webhook_deliveries": {
 		history: "id webhook_id event payload state attempts last_status last_error created_at attempted_at " +
-			"finished_at",
+			"finished_at last_answer",
 	},
 	"webhooks": {
 		"snapshot Webhook.*":          "id events enabled",

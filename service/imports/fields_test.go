@@ -27,7 +27,7 @@ var fates = map[string]string{
 		Versions, Welcome`,
 	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, FromApps, Machine, Members, OwnerFrozen,
 		Routes, ProjectID, RevisedAt, Revision, TakenDown, Users`,
-	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, HasSecret, Headers, Hosts, Keys, Webhooks`,
+	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, GroupsLeft, HasSecret, Headers, Hosts, Keys, Webhooks`,
 	"never in a zip":       `DataKeys`,
 }
 

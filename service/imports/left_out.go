@@ -169,7 +169,7 @@ func (w *work) ofLogin() (out []Item) {
 			gone++
 		}
 	}
-	if gone+len(w.project.EndedSessions) > 0 {
+	if gone+len(w.project.EndedSessions)+len(w.project.GroupsLeft) > 0 {
 		out = append(out, Item{
 			Code:   "refused_tokens",
 			Detail: "Ended sessions and deleted users are not imported: no token of the old issuers is accepted here.",

@@ -356,6 +356,7 @@ func (m *maker) losses(p *snapshot.Project) {
 	}
 	if m.maybe() && len(p.Clients) > 0 {
 		p.EndedSessions = []string{m.id("ses")}
+		p.GroupsLeft = []snapshot.GroupsLeft{{User: m.id("usr"), At: m.start.Unix()}}
 		p.Barred = append(p.Barred, snapshot.BarredUser{ID: m.id("usr"), Deleted: true})
 	}
 }

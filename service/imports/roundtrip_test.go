@@ -191,7 +191,7 @@ func each[T any](list []T) iter.Seq2[T, error] {
 func (m made) lose(imported *snapshot.Project) {
 	p := m.project
 	p.Revision, p.RevisedAt = imported.Revision, imported.RevisedAt
-	p.CallSigningKeys, p.Webhooks, p.EndedSessions = nil, nil, nil
+	p.CallSigningKeys, p.Webhooks, p.EndedSessions, p.GroupsLeft = nil, nil, nil, nil
 	p.Barred = slices.DeleteFunc(p.Barred, func(u snapshot.BarredUser) bool { return u.Deleted })
 	for i := range p.Versions {
 		p.Versions[i].Access.Opaque.HasSecret = false

@@ -109,6 +109,7 @@ func (s *Service) issue(ctx context.Context, client models.AppClient, done redee
 
 		AuthenticationClaims: authenticationOf(done.session),
 	}
+	claims.IssuedAt = jwt.NewNumericDate(done.issuedAt)
 	out.ID, err = key.sign(idType, claims)
 	return out, err
 }
@@ -140,6 +141,7 @@ func (s *Service) access(
 		AuthenticationClaims: authenticationOf(done.session),
 	}
 	claims.ID, claims.Audience = models.NewID("jti"), done.audience
+	claims.IssuedAt = jwt.NewNumericDate(done.issuedAt)
 	provider, err := s.DB.Read(ctx).ProviderByID(done.session.ProviderID)
 	if isAbsent(err) {
 		return "", errGrant // the provider was deleted, and with it the sign-ins of its users

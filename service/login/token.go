@@ -124,6 +124,8 @@ type redeemed struct {
 	handed  *handed
 	refresh string // a new refresh token
 
+	issuedAt time.Time // iat of its tokens, see issueTime
+
 	audience jwt.Audience // of the access token
 }
 
@@ -231,10 +233,12 @@ func (s *Service) use(
 
 // follow fills in the user and the groups of a grant's session.
 func (s *Service) follow(tx *models.Tx, out *redeemed) error {
+	now := time.Now()
 	var err error
 	if out.user, err = tx.EndUserByID(out.session.UserID); err != nil {
 		return err
 	}
+	out.issuedAt = issueTime(now, out.user)
 	if out.user.State != directory.Active {
 		return errGrant
 	}
@@ -243,6 +247,15 @@ func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 	}
 	out.adminOf, err = directory.AdminOf(tx, out.user.ID)
 	return err
+}
+
+// issueTime returns the iat of a token with the groups that a user has after now. Gateways refuse tokens that are not
+// newer than the second in which the user left a group: a token of the same second gets the next one.
+func issueTime(now time.Time, user models.EndUser) time.Time {
+	if left := user.GroupsLeftAt; left != nil && now.Unix() <= left.Unix() {
+		return time.Unix(left.Unix()+1, 0)
+	}
+	return now
 }
 
 func (s *Service) exchange(ctx context.Context, client models.AppClient, in TokenInput) (Tokens, error) {

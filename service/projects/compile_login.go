@@ -41,6 +41,13 @@ func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 	for _, row := range barred {
 		out.Barred = append(out.Barred, snapshot.BarredUser(row))
 	}
+	left, err := tx.GroupsLeftSince(out.ID, now.Add(-snapshot.BarredFor))
+	if err != nil {
+		return err
+	}
+	for _, row := range left {
+		out.GroupsLeft = append(out.GroupsLeft, snapshot.GroupsLeft{User: row.ID, At: row.At.Unix()})
+	}
 	out.EndedSessions, err = tx.BarredSessions(out.ID, now)
 	return err
 }

@@ -109,7 +109,7 @@ function own.verify(settings, client, token)
   return {
     issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = client.tenant, client = client,
     groups = mine.groups, admin_of = mine.admin_of, session = mine.sid, provider = mine.provider,
-    carries = mine.upstream, sealed = mine.upstream_token, machine = claims.subject == client.id,
+    issued = claims.issued, carries = mine.upstream, sealed = mine.upstream_token, machine = claims.subject == client.id,
   }
 end
 
@@ -152,6 +152,10 @@ function own.refusal(settings, token)
   end
   if token.session ~= "" and refused.sessions and refused.sessions[token.session] then
     return "invalid_token"
+  end
+  local left = not token.realm and refused.left and refused.left[token.subject]
+  if left and token.issued and token.issued <= left then
+    return "invalid_token" -- it names a group that the user has left
   end
   local refusal
   refusal, token.dropped = carried(token)

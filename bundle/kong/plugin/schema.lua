@@ -195,6 +195,12 @@ local refused = {
         values = { type = "string", one_of = { "frozen", "deleted" } },
     } },
     { sessions = { type = "map", keys = { type = "string" }, values = { type = "boolean" } } },
+    { left = { -- users who left a group, up to the second whose tokens still name it
+        type = "map",
+        required = false,
+        keys = { type = "string" },
+        values = { type = "integer" },
+    } },
   },
 }
 
