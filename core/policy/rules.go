@@ -217,7 +217,8 @@ func HasScope(scopes []string, one string) bool {
 }
 
 // isIn reports whether the caller is in one of the groups: the user of the token, or, for a call
-// with a key alone, the user who owns the key, if both are of the same tenant. A caller without a credential is in no group.
+// with a key alone, the user who owns the key, if both are of the same tenant. A caller without a
+// credential is in no group.
 func (c *Call) isIn(id *Identity, groups []string, admin bool) bool {
 	var in []string
 	switch {

@@ -102,4 +102,3 @@ func forget(t *testing.T, db *models.DB, user string) {
 		t.Fatal(err)
 	}
 }
-

@@ -27,8 +27,9 @@ var fates = map[string]string{
 		Versions, Welcome`,
 	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, FromApps, Machine, Members, OwnerFrozen,
 		Routes, ProjectID, RevisedAt, Revision, TakenDown, Users`,
-	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, GroupsLeft, HasSecret, Headers, Hosts, Keys, Webhooks`,
-	"never in a zip":       `DataKeys`,
+	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, GroupsLeft, HasSecret, Headers, Hosts, Keys,
+		Webhooks`,
+	"never in a zip": `DataKeys`,
 }
 
 func TestEveryFieldHasAFateInImports(t *testing.T) {

@@ -230,7 +230,9 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 		is("with rules", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops"}, Admin: []string{"ops"}})
 		_, err := h.people.Nest(t.Context(), h.owner, staff, ops)
 		put(err)
-		is("nested", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}, Admin: []string{"ops"}})
+		is("nested", snapshot.Member{
+			User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}, Admin: []string{"ops"},
+		})
 		member(ops, ana, "member")
 		is("no admin", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}})
 		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: bob})

@@ -109,7 +109,8 @@ function own.verify(settings, client, token)
   return {
     issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = client.tenant, client = client,
     groups = mine.groups, admin_of = mine.admin_of, session = mine.sid, provider = mine.provider,
-    issued = claims.issued, carries = mine.upstream, sealed = mine.upstream_token, machine = claims.subject == client.id,
+    carries = mine.upstream, sealed = mine.upstream_token, machine = claims.subject == client.id,
+    issued = claims.issued,
   }
 end
 
