@@ -50,6 +50,6 @@ func CheckRelations(tx *models.Tx, teamID string) error {
 	if !unclaimed || count <= most {
 		return nil
 	}
-	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace holds at most %d owners of objects, and "+
-		"would have more. Remove some, or claim it.", most)
+	return fault.New(fault.Conflict, "workspace_full",
+		"An unclaimed workspace holds at most %d owners of objects, and would have more. Remove some, or claim it.", most)
 }
