@@ -158,3 +158,21 @@ func TestSavingAKeyTypeKeepsTheSecondsOfItsLifetime(t *testing.T) {
 		s.Get(keyTypesPage).Says("tbody", "100,001 seconds")
 	})
 }
+
+func TestKeyTypes_refused(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		createPartner(s)
+		const rulesPage = "/projects/shop/versions/1.0.0/rules"
+		revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")
+		s.Post(rulesPage, "revision", revision, "default", "allow", "rules_mode", "enforce", "read_write_scopes", "true",
+			"rules", "GET /orders/{id} scopes=orders:read").
+			LeadsTo(rulesPage)
+		for _, page := range []string{rulesPage, keyTypesPage} {
+			s.Get(page).
+				Says("[data-warning]", "refuses keys of the type partner with insufficient_scope").
+				Says("[data-warning]", "refuses keys of the type read-only where it is enforced")
+		}
+	})
+}
