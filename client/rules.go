@@ -14,7 +14,7 @@ type Rules struct {
 	Rules           []Rule `json:"rules"`
 	ETag            string `json:"etag,omitempty"` // for If-Match
 
-	Warnings []Warning `json:"warnings,omitempty"` // in responses to changes
+	Warnings []Warning `json:"warnings,omitempty"` // groups that do not exist; in responses to changes also key types
 }
 
 // Rule is what one route requires.

@@ -148,6 +148,18 @@ func (t *Tx) GroupTree(groupIDs []string) (groups []UserGroup, nested []GroupGro
 	return groups, nested, t.db.Where("child_id IN (?)", of).Find(&nested).Error
 }
 
+// GroupNamesOf lists which of the names are those of groups of the tenants that a project serves.
+func (t *Tx) GroupNamesOf(projectID string, names []string) ([]string, error) {
+	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
+	tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id = ? OR id IN (?)", projectID, attached)
+	var known []string
+	return known, t.db.
+		Model(&UserGroup{}).
+		Distinct().
+		Where("name IN ? AND tenant_id IN (?)", names, tenants).
+		Pluck("name", &known).Error
+}
+
 // GroupsWithRole lists the names of the groups that an end user is directly in with a role, sorted.
 func (t *Tx) GroupsWithRole(userID, role string) ([]string, error) {
 	var names []string

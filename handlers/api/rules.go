@@ -45,7 +45,7 @@ type rulesOutput struct {
 	Rules           []ruleOutput `json:"rules"`
 	ETag            string       `json:"etag" doc:"Send as If-Match to replace them"`
 
-	Warnings []warningOutput `json:"warnings,omitempty" doc:"In responses to changes: which key types the rules refuse"`
+	Warnings []warningOutput `json:"warnings,omitempty" doc:"Groups in rules that do not exist; in responses to changes also which key types the rules refuse"`
 }
 
 // ruleRoutes adds the rules of a version at a path.

@@ -106,7 +106,7 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		mark(m.Form)
 	}
 	if m.Form == nil || m.Form.Proposal == "" { // those of a proposal are beside it
-		m.Warnings, _ = warningTexts(p.KeyTypeWarnings(v.param("version")), nil)
+		m.Warnings, _ = warningTexts(append(p.KeyTypeWarnings(v.param("version")), found.Warnings...), nil)
 	}
 	return web.Answer{Status: status, Page: projects.RulesPage(m)}, nil
 }

@@ -28,7 +28,7 @@ type Rules struct {
 
 	Version  string // name
 	ETag     string
-	Warnings []fault.Warning // set by SetRules
+	Warnings []fault.Warning // about groups; by SetRules also about key types
 }
 
 func viewRules(v models.Version) Rules {
@@ -104,7 +104,11 @@ func (s *Service) Rules(ctx context.Context, p access.Principal, ref, versionRef
 	if err != nil {
 		return Rules{}, fmt.Errorf("projects: rules of version %s of %s: %w", versionRef, ref, err)
 	}
-	return viewRules(version), nil
+	out := viewRules(version)
+	if out.Warnings, err = groupWarnings(tx, project.ID, &out.Rules); err != nil {
+		return Rules{}, fmt.Errorf("projects: groups in rules of %s: %w", ref, err)
+	}
+	return out, nil
 }
 
 // SetRules replaces what the routes of a version require. Rules without an id get one. With ifMatch
@@ -139,7 +143,11 @@ func (s *Service) SetRules(
 			return err
 		}
 		changed, err := view(tx, project)
-		out.Warnings = changed.KeyTypeWarnings(version.ID)
+		if err != nil {
+			return err
+		}
+		groups, err := groupWarnings(tx, project.ID, &out.Rules)
+		out.Warnings = append(changed.KeyTypeWarnings(version.ID), groups...)
 		return err
 	})
 	return out, err

@@ -17,6 +17,7 @@ const (
 	WarnOwnerFallback  = "owner_fallback"
 	WarnLoginUnused    = "login_tokens_unused"
 	WarnLoginNotNeeded = "login_not_required"
+	WarnUnknownGroup   = "unknown_group"
 )
 
 // Warnings returns what may surprise in the access policies of a project's versions.
@@ -78,4 +79,33 @@ func (v Version) warnings(project Project, login bool) (out []fault.Warning) {
 			"its methods (requests_auth.methods).", v.Name)
 	}
 	return out
+}
+
+// groupWarnings names the groups in rules that no tenant of the project has, in their order.
+func groupWarnings(tx *models.Tx, projectID string, rules *snapshot.Rules) (out []fault.Warning, err error) {
+	var named []string
+	for i := range rules.List {
+		for _, group := range rules.List[i].Groups {
+			if !slices.Contains(named, group) {
+				named = append(named, group)
+			}
+		}
+	}
+	if len(named) == 0 {
+		return nil, nil
+	}
+	known, err := tx.GroupNamesOf(projectID, named)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range named {
+		if !slices.Contains(known, group) {
+			out = append(out, fault.Warning{
+				Code: WarnUnknownGroup,
+				Detail: fmt.Sprintf("No tenant of this project has a group %s, which rules ask for, so that nobody is "+
+					"in it. Create the group, or correct its name in the rules.", group),
+			})
+		}
+	}
+	return out, nil
 }
