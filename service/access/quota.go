@@ -51,5 +51,6 @@ func CheckRelations(tx *models.Tx, teamID string) error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "workspace_full",
-		"An unclaimed workspace holds at most %d owners of objects, and would have more. Remove some, or claim it.", most)
+		"An unclaimed workspace holds at most %d owners of objects, and would have more. Remove some, or claim it.",
+		most)
 }
