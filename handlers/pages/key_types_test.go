@@ -166,8 +166,10 @@ func TestKeyTypes_refused(t *testing.T) {
 		createPartner(s)
 		const rulesPage = "/projects/shop/versions/1.0.0/rules"
 		revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")
-		s.Post(rulesPage, "revision", revision, "default", "allow", "rules_mode", "enforce", "read_write_scopes", "true",
-			"rules", "GET /orders/{id} scopes=orders:read").
+		s.Post(
+			rulesPage, "revision", revision, "default", "allow", "rules_mode", "enforce",
+			"read_write_scopes", "true", "rules", "GET /orders/{id} scopes=orders:read",
+		).
 			LeadsTo(rulesPage)
 		for _, page := range []string{rulesPage, keyTypesPage} {
 			s.Get(page).
