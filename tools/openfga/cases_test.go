@@ -144,7 +144,9 @@ func (c *randomCase) directory(t *snapshot.Tenant, n int) {
 		}
 		c.users[t.ID] = append(c.users[t.ID], u)
 		if in, admin := groupsOf(d, &u); len(in) > 0 {
-			c.project.Members = append(c.project.Members, snapshot.Member{User: u.ID, In: in, Admin: admin})
+			c.project.Members = append(c.project.Members, snapshot.Member{
+				User: u.ID, TenantID: t.ID, In: in, Admin: admin,
+			})
 		}
 	}
 	t.Directory = d
