@@ -154,7 +154,7 @@ var reachable = []struct{ operation, command, page string }{
 	{"delete-tenant", "tenants delete", "POST /tenants/:tenant/delete"},
 	{"attach-tenant", "tenants attach", "POST /projects/:project/tenants"},
 	{"detach-tenant", "tenants detach", "POST /projects/:project/tenants/:tenant/detach"},
-	{"get-tenant-cors", "cors show", "GET /tenants/:tenant/cors"},
+	{"get-tenant-cors", "cors show", "GET /tenants/:tenant"},
 	{"set-tenant-cors", "cors set", "POST /tenants/:tenant/cors"},
 	{"remove-tenant-cors", "cors remove", "POST /tenants/:tenant/cors"},
 	{"list-users", "users list", "GET /tenants/:tenant/users"},
