@@ -64,7 +64,7 @@ func Load(dir, module string) (Tree, error) {
 		}
 		if entry.IsDir() {
 			// Test data is not built, and vendored scripts are not ours.
-			if slices.Contains([]string{".git", "bin", "data", "node_modules", "testdata", "vendor"}, entry.Name()) {
+			if slices.Contains([]string{".git", "bin", "data", "node_modules", "testdata", "vendor", "venv"}, entry.Name()) {
 				return filepath.SkipDir
 			}
 			return nil
