@@ -63,8 +63,9 @@ func Load(dir, module string) (Tree, error) {
 			return err
 		}
 		if entry.IsDir() {
-			// Test data is not built, and vendored scripts are not ours.
-			if slices.Contains([]string{".git", "bin", "data", "node_modules", "testdata", "vendor", "venv"}, entry.Name()) {
+			// Test data is not built; vendored scripts and what is installed are not ours.
+			others := []string{".git", "bin", "data", "node_modules", "testdata", "vendor", "venv"}
+			if slices.Contains(others, entry.Name()) {
 				return filepath.SkipDir
 			}
 			return nil
