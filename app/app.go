@@ -48,14 +48,14 @@ type App struct {
 	owners    *relations.Recorder
 	refusals  *audit.Refusals
 	limiter   limiter
-	keeper    *ratelimit.Keeper // nil: the counts are in Redis
-	control   *http.Server
+	keeper    *ratelimit.Keeper   // nil: the counts are in Redis
+	control   *http.Server        // nil without the role
 	bounded   *admission.Listener // of control
 	admin     *http.Server        // of the admin address, if there is one
 	accessLog *accesslog.Log      // nil: there is none
 	bearer    *bearer.Verifier
 	plane     *gateway.Gateway
-	gateway   *gateway.Server // of plane
+	gateway   *gateway.Server // of plane; nil without the role
 
 	attached atomic.Bool // the database has answered, and its state is served
 	running  atomic.Bool
@@ -67,6 +67,9 @@ type App struct {
 // have one line, with what to do about them. The caller runs the App, or closes it.
 func New(ctx context.Context, c config.Config, version string, log *slog.Logger) (*App, error) {
 	log = bounded(log)
+	if err := c.CheckRoles(); err != nil {
+		return nil, err
+	}
 	listeners, c, err := listen(ctx, c)
 	if err != nil {
 		return nil, err

@@ -72,8 +72,10 @@ func (a *App) tryAttach(ctx context.Context) error {
 	if err := a.checkVault(ctx); err != nil {
 		return err
 	}
-	if err := a.feed.Load(ctx); err != nil {
-		return fmt.Errorf("cannot load what is served: %w", err)
+	if a.Config.Roles.Serve() {
+		if err := a.feed.Load(ctx); err != nil {
+			return fmt.Errorf("cannot load what is served: %w", err)
+		}
 	}
 	if a.state.sole {
 		if err := a.services.exports.TakeOver(ctx); err != nil {
@@ -86,10 +88,10 @@ func (a *App) tryAttach(ctx context.Context) error {
 	return a.loadCounts(ctx) // last, because a repeated attach would add the counts twice
 }
 
-// createFirstLink creates the link for the first account. It does nothing once the server
-// runs: the link is shown at the start only.
+// createFirstLink creates the link for the first account. It does nothing without the control
+// plane, and once the server runs: the link is shown at the start only.
 func (a *App) createFirstLink(ctx context.Context) error {
-	if a.running.Load() {
+	if a.running.Load() || !a.Config.Roles.Control {
 		return nil
 	}
 	code, err := a.services.accounts.FirstLink(ctx)

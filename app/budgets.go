@@ -39,11 +39,15 @@ func warnOfShares(c config.Config, descriptors uint64, log *slog.Logger) {
 	}
 	for _, listener := range []struct {
 		name                string
+		open                bool
 		configured, eighths int
 	}{
-		{"gateway", c.MaxConns, gatewayEighths},
-		{"control", c.ControlMaxConns, controlEighths},
+		{"gateway", c.Roles.Gateway, c.MaxConns, gatewayEighths},
+		{"control", c.Roles.Control, c.ControlMaxConns, controlEighths},
 	} {
+		if !listener.open {
+			continue
+		}
 		most := share(listener.configured, listener.eighths, descriptors)
 		if most < listener.configured {
 			log.Warn("fewer connections than configured: this process may open few files; raise its limit (ulimit -n)",

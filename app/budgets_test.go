@@ -54,6 +54,7 @@ func TestWarnOfShares(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
+			tc.config.Roles = config.AllRoles
 			warnOfShares(tc.config, 1024, slog.New(slog.NewTextHandler(&log, nil)))
 			if !strings.Contains(log.String(), tc.want) || (tc.want == "") != (log.Len() == 0) {
 				t.Errorf("logged %q, want %q", log.String(), tc.want)

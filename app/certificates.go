@@ -27,8 +27,13 @@ type listenerCertificates struct {
 }
 
 func loadCertificates(c config.Config, log *slog.Logger) (out listenerCertificates, err error) {
-	if out.control, err = loadPair("control-tls", c.ControlTLS, log); err != nil {
-		return out, err
+	if c.Roles.Control {
+		if out.control, err = loadPair("control-tls", c.ControlTLS, log); err != nil {
+			return out, err
+		}
+	}
+	if !c.Roles.Gateway {
+		return out, nil
 	}
 	if out.gateway, err = loadPair("gateway-tls", c.GatewayTLS, log); err != nil || c.GatewayTLSDir == "" {
 		return out, err
@@ -105,7 +110,7 @@ const settleFor = 2*certificates.LookEvery + time.Second
 // nil if it is not configured. names has those with certificates in files.
 func (a *App) newACME(names *certs.Directory) (*certificates.Service, error) {
 	c := a.Config.ACME
-	if c.Directory == "" {
+	if c.Directory == "" || !a.Config.Roles.Serve() {
 		return nil, nil
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{
@@ -131,6 +136,7 @@ func (a *App) newACME(names *certs.Directory) (*certificates.Service, error) {
 		Hosts:     func() []string { return a.plane.Hosts() },
 		Serves:    func(host string) bool { return a.plane.Serves(host) },
 		Covered:   func(host string) bool { return names != nil && names.Covers(host) },
+		ReadOnly:  !a.Config.Roles.Control,
 		Report:    domains.ReportCertificate,
 		Log:       a.log,
 	}

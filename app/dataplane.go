@@ -81,9 +81,22 @@ func (a *App) newFeed(table *keys.Table, owners *relations.Table) *projects.Feed
 	}
 }
 
+// changed brings a committed change to what this process serves. A worker alone serves nothing.
+func (a *App) changed(ctx context.Context) {
+	if a.Config.Roles.Serve() {
+		a.feed.Changed(ctx)
+	}
+}
+
 // newGuard creates the guard that every address chosen by a customer is dialed through.
 func newGuard(c config.Config) (*egress.Guard, error) {
-	listeners := []string{c.ControlAddr, c.GatewayAddr}
+	var listeners []string
+	if c.Roles.Control {
+		listeners = append(listeners, c.ControlAddr)
+	}
+	if c.Roles.Gateway {
+		listeners = append(listeners, c.GatewayAddr)
+	}
 	if c.AdminAddr != "" {
 		listeners = append(listeners, c.AdminAddr)
 	}

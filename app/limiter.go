@@ -41,14 +41,14 @@ func (a *App) keepCounts(ctx context.Context) {
 }
 
 func (a *App) saveCounts(ctx context.Context) error {
-	if a.keeper == nil {
+	if a.keeper == nil || !a.Config.Roles.Gateway {
 		return nil
 	}
 	return a.keeper.Save(ctx)
 }
 
 func (a *App) loadCounts(ctx context.Context) error {
-	if a.keeper == nil {
+	if a.keeper == nil || !a.Config.Roles.Gateway {
 		return nil
 	}
 	return a.keeper.Load(ctx, time.Now())

@@ -13,30 +13,33 @@ import (
 // listeners are opened before anything else is touched: a port in use is the most
 // common reason not to start.
 type listeners struct {
-	control net.Listener
-	gateway net.Listener
+	control net.Listener // nil without the role
+	gateway net.Listener // nil without the role
 	admin   net.Listener // nil: there is none
 }
 
 // listen opens the listeners. The returned configuration has the ports that they got.
 func listen(ctx context.Context, c config.Config) (listeners, config.Config, error) {
-	control, err := listenOn(ctx, "control-addr", "POSTERN_CONTROL_ADDR", c.ControlAddr)
-	if err != nil {
-		return listeners{}, c, err
-	}
-	gateway, err := listenOn(ctx, "gateway-addr", "POSTERN_GATEWAY_ADDR", c.GatewayAddr)
-	if err != nil {
-		return listeners{}, c, errors.Join(err, control.Close())
-	}
-	l := listeners{control: control, gateway: gateway}
-	if c.AdminAddr != "" {
-		if l.admin, err = listenOn(ctx, "admin-addr", "POSTERN_ADMIN_ADDR", c.AdminAddr); err != nil {
+	var l listeners
+	for _, one := range []struct {
+		wanted         bool
+		flag, variable string
+		addr           *string
+		into           *net.Listener
+	}{
+		{c.Roles.Control, "control-addr", "POSTERN_CONTROL_ADDR", &c.ControlAddr, &l.control},
+		{c.Roles.Gateway, "gateway-addr", "POSTERN_GATEWAY_ADDR", &c.GatewayAddr, &l.gateway},
+		{c.AdminAddr != "", "admin-addr", "POSTERN_ADMIN_ADDR", &c.AdminAddr, &l.admin},
+	} {
+		if !one.wanted {
+			continue
+		}
+		opened, err := listenOn(ctx, one.flag, one.variable, *one.addr)
+		if err != nil {
 			return listeners{}, c, errors.Join(err, l.close())
 		}
-		c.AdminAddr = withPort(c.AdminAddr, l.admin)
+		*one.into, *one.addr = opened, withPort(*one.addr, opened)
 	}
-	c.ControlAddr = withPort(c.ControlAddr, control)
-	c.GatewayAddr = withPort(c.GatewayAddr, gateway)
 	return l, c.Derived(), nil
 }
 
@@ -67,5 +70,5 @@ func withPort(addr string, l net.Listener) string {
 }
 
 func (l listeners) close() error {
-	return errors.Join(l.control.Close(), l.gateway.Close(), closeListener(l.admin))
+	return errors.Join(closeListener(l.control), closeListener(l.gateway), closeListener(l.admin))
 }

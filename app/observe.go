@@ -76,26 +76,29 @@ func (a *App) closeAccessLog() error {
 }
 
 // newMetrics creates the metrics, which read the parts of the server when they are scraped.
-func (a *App) newMetrics(queue *jobs.Queue) *metrics.Metrics {
+func (a *App) newMetrics(version string, queue *jobs.Queue) *metrics.Metrics {
 	var refusals []string
 	for _, denial := range policy.Denials() {
 		refusals = append(refusals, denial.Code)
 	}
-	return metrics.New(metrics.Sources{
+	sources := metrics.Sources{
+		Build:    metrics.Build{Version: version, Roles: a.Config.Roles.String()},
 		Refusals: refusals,
-		FeedAge:  a.feed.Age,
-		Jobs:     queue.Counts,
-		Exports: func(ctx context.Context) (map[string]int64, error) {
+		Pools:    func() map[string]metrics.Pool { return databasePools(a.state.db) },
+		Redis:    a.redisUse(),
+		Conns:    a.connections,
+		Unlogged: a.unlogged(),
+	}
+	if a.Config.Roles.Serve() {
+		sources.FeedAge, sources.Revision, sources.Outdated = a.feed.Age, a.feed.Position, a.feed.Behind
+	}
+	if a.Config.Roles.Control || a.Config.Roles.Worker {
+		sources.Jobs, sources.OldestJob = queue.Counts, queue.OldestWaiting
+		sources.Exports = func(ctx context.Context) (map[string]int64, error) {
 			return a.state.db.Read(ctx).CountExports()
-		},
-		OldestJob: queue.OldestWaiting,
-		Pools:     func() map[string]metrics.Pool { return databasePools(a.state.db) },
-		Redis:     a.redisUse(),
-		Conns:     a.connections,
-		Revision:  a.feed.Position,
-		Outdated:  a.feed.Behind,
-		Unlogged:  a.unlogged(),
-	})
+		}
+	}
+	return metrics.New(sources)
 }
 
 func databasePools(db *models.DB) map[string]metrics.Pool {
@@ -130,11 +133,15 @@ func (a *App) redisUse() func() metrics.Shared {
 
 // connections returns the connections of callers, by listener.
 func (a *App) connections() map[string]metrics.Conns {
-	open, most := a.gateway.Conns()
-	return map[string]metrics.Conns{
-		"gateway": {Open: open, Max: most},
-		"control": {Open: a.bounded.Open(), Max: a.bounded.Max},
+	conns := map[string]metrics.Conns{}
+	if a.gateway != nil {
+		open, most := a.gateway.Conns()
+		conns["gateway"] = metrics.Conns{Open: open, Max: most}
 	}
+	if a.bounded != nil {
+		conns["control"] = metrics.Conns{Open: a.bounded.Open(), Max: a.bounded.Max}
+	}
+	return conns
 }
 
 // unlogged returns the source of the number of lines that the access log lost, nil without

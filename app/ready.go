@@ -36,11 +36,20 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 	if err := a.state.db.Ping(ctx); err != nil {
 		return a.degraded("the database does not answer"), fmt.Errorf("the database does not answer: %w", err)
 	}
-	if age := a.feed.Age(); age > staleAfter {
+	if age := a.feed.Age(); a.Config.Roles.Serve() && age > staleAfter {
 		err := fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
 		return a.degraded("changes cannot be followed"), err
 	}
 	return a.alarm(), nil
+}
+
+// probed is the readiness of what the admin address is asked about: the gateway's if the process
+// has one.
+func (a *App) probed(ctx context.Context) (says string, err error) {
+	if a.Config.Roles.Gateway {
+		return a.gatewayReady(ctx)
+	}
+	return a.ready(ctx)
 }
 
 // gatewayReady checks the gateway's readiness. The gateway stays ready while the database is

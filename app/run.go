@@ -36,7 +36,9 @@ func (a *App) follow(ctx, current context.Context, running *sync.WaitGroup) erro
 		}
 	}
 	a.startWork(current, running)
-	running.Go(func() { a.startWorkers(ctx, current) })
+	if a.Config.Roles.Worker {
+		running.Go(func() { a.startWorkers(ctx, current) })
+	}
 	return a.watchSchema(ctx)
 }
 
@@ -48,17 +50,33 @@ func (a *App) startWork(current context.Context, running *sync.WaitGroup) {
 	if a.stopping.Load() {
 		return
 	}
-	works := []func(context.Context){a.feed.Run, a.usage.Run, a.owners.Run, a.keepCounts, a.keepState}
-	if a.acme != nil {
-		works = append(works, a.acme.Run)
-	}
-	for _, stream := range a.auditStreams() {
-		works = append(works, stream.Run)
-	}
-	for _, work := range works {
+	for _, work := range a.works() {
 		running.Go(func() { work(current) })
 	}
 	a.attached.Store(true)
+}
+
+// works returns the work of the process's roles, besides the workers.
+func (a *App) works() (works []func(context.Context)) {
+	roles := a.Config.Roles
+	if roles.Serve() {
+		works = append(works, a.feed.Run)
+	}
+	if roles.Gateway || roles.Worker { // the worker removes what has become old
+		works = append(works, a.usage.Run, a.owners.Run)
+	}
+	if roles.Gateway {
+		works = append(works, a.keepCounts, a.keepState)
+	}
+	if a.acme != nil {
+		works = append(works, a.acme.Run)
+	}
+	if roles.Worker {
+		for _, stream := range a.auditStreams() {
+			works = append(works, stream.Run)
+		}
+	}
+	return works
 }
 
 // startWorkers tries to start the workers until it succeeds or ctx ends: the database may
@@ -112,8 +130,12 @@ func (a *App) Run(ctx context.Context) error {
 			}
 		})
 	}
-	serve("gateway", a.gateway, a.listeners.gateway)
-	serve("control plane", a.control, a.listeners.control)
+	if a.gateway != nil {
+		serve("gateway", a.gateway, a.listeners.gateway)
+	}
+	if a.control != nil {
+		serve("control plane", a.control, a.listeners.control)
+	}
 	if a.listeners.admin != nil {
 		serve("admin address", a.admin, a.listeners.admin)
 	}
@@ -186,6 +208,10 @@ func (a *App) stop(ctx context.Context, end func()) error {
 func (a *App) stopWork(ctx context.Context) error {
 	jobs := make(chan error)
 	go func() {
+		if !a.Config.Roles.Worker {
+			jobs <- nil
+			return
+		}
 		work, stopWork := context.WithTimeout(ctx, drainJobs)
 		defer stopWork()
 		jobs <- a.workers.Stop(work)
@@ -200,9 +226,16 @@ func (a *App) stopWork(ctx context.Context) error {
 // shutBoth shuts down both servers at once. In sequence, the second one would take new
 // calls while the first one waits, and cut them off.
 func (a *App) shutBoth(ctx context.Context) error {
-	control := make(chan error)
-	go func() { control <- a.shut(ctx, "control plane", a.control) }()
-	gateway := a.shut(ctx, "gateway", a.gateway)
+	control := make(chan error, 1)
+	if a.control == nil {
+		control <- nil
+	} else {
+		go func() { control <- a.shut(ctx, "control plane", a.control) }()
+	}
+	var gateway error
+	if a.gateway != nil {
+		gateway = a.shut(ctx, "gateway", a.gateway)
+	}
 	return errors.Join(<-control, gateway)
 }
 

@@ -17,7 +17,9 @@ var statePlace = secrets.Place{Table: "files", Row: "gateway.state"}
 
 // keepsState reports whether the gateway's state is kept on disk. With SQLite it is not: the
 // database is on the same disk.
-func (a *App) keepsState() bool { return a.Config.DatabaseURL != "" && a.Config.OfflineStart }
+func (a *App) keepsState() bool {
+	return a.Config.Roles.Gateway && a.Config.DatabaseURL != "" && a.Config.OfflineStart
+}
 
 const (
 	lookAtState  = time.Second      // how often the state is checked for changes

@@ -45,8 +45,15 @@ func (a *App) wire(ctx context.Context, version string) error {
 	table := keys.NewTable()
 	owners := relations.NewTable()
 	a.feed = a.newFeed(table, owners)
-	a.owners = &relations.Recorder{DB: a.state.db, Table: owners, Changed: a.feed.Changed, Log: a.log}
+	a.owners = &relations.Recorder{
+		DB:      a.state.db,
+		Table:   owners,
+		Changed: a.changed,
+		Prunes:  a.Config.Roles.Worker,
+		Log:     a.log,
+	}
 	a.usage = usage.NewRecorder(a.state.db, a.log)
+	a.usage.Folds = a.Config.Roles.Worker
 	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
 	signIns := federated.FromConfig(a.Config.SignIn)
 	sender, err := newSender(a.Config.Mail)
@@ -61,7 +68,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		guard:       guard,
 		queue:       queue,
 		zips:        a.zips,
-		changed:     a.feed.Changed,
+		changed:     a.changed,
 		recorder:    a.usage,
 		names:       certificates.names,
 		provesEmail: len(signIns) > 0,
@@ -71,7 +78,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if a.accessLog, err = openAccessLog(a.Config, a.log); err != nil {
 		return err
 	}
-	metrics := a.newMetrics(queue)
+	metrics := a.newMetrics(version, queue)
 	if a.workers, err = newWorkers(a.state.db, a.services, metrics.Job, a.log); err != nil {
 		return err
 	}
@@ -98,15 +105,20 @@ func (a *App) wire(ctx context.Context, version string) error {
 		log:      a.log,
 	})
 	a.services.projects.Gateway = a.plane.Explain
-	a.gateway = a.plane.Server(a.Config.GatewayAddr)
+	if a.Config.Roles.Gateway {
+		a.gateway = a.plane.Server(a.Config.GatewayAddr)
+	}
 	return nil
 }
 
 // serveControl creates the servers of the control plane and of the admin address.
 func (a *App) serveControl(control *handlers.Server, certificates listenerCertificates) {
+	a.admin = a.newAdmin(control)
+	if !a.Config.Roles.Control {
+		return
+	}
 	idle := &waiting{}
 	a.bounded = boundControl(a.listeners.control, a.Config, descriptors(), idle, a.log)
 	a.listeners.control = certificates.secureControl(a.bounded)
 	a.control = a.newControlServer(control.Handler(), idle)
-	a.admin = a.newAdmin(control)
 }

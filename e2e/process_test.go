@@ -94,12 +94,16 @@ func launch(t *testing.T, wrapper []string, dataDir, databaseURL string, environ
 		t.Fatal(err)
 	}
 	p := &process{errors: &output{}, gone: make(chan struct{}), found: make(chan string, 2)}
-	line := append(slices.Clone(wrapper), program, "serve",
-		"--data-dir", dataDir, "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0")
+	line := append(slices.Clone(wrapper), program, "serve", "--data-dir", dataDir)
 	p.command = exec.Command(line[0], line[1:]...)
 	p.command.Env = slices.Concat(
 		os.Environ(),
-		[]string{"POSTERN_DATABASE_URL=" + databaseURL, "POSTERN_DRAIN=0s"},
+		[]string{
+			"POSTERN_DATABASE_URL=" + databaseURL,
+			"POSTERN_DRAIN=0s",
+			"POSTERN_CONTROL_ADDR=127.0.0.1:0",
+			"POSTERN_GATEWAY_ADDR=127.0.0.1:0",
+		},
 		environment,
 	)
 	p.command.Stderr = p.errors

@@ -51,6 +51,7 @@ type Server struct {
 	Attached     func() bool // reports whether the database can be used
 	Ready        Readiness   // of the control plane
 	GatewayReady Readiness   // of the gateway, which can serve while the database is away
+	Roles        string      // of this process, for /readyz
 }
 
 // Handler returns the control plane's HTTP handler. It panics if a route is declared

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"postern/handlers/web"
@@ -51,7 +52,7 @@ func (s *Server) whileAttached(next http.Handler) http.Handler {
 
 // health answers 200 while the process runs.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	writeLine(w, http.StatusOK, "ok")
+	writeLines(w, http.StatusOK, "ok")
 }
 
 // readiness answers 503 if requests should go to another replica. A problem of a single
@@ -59,13 +60,13 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request, ready Readiness) {
 	note, err := ready(r.Context())
 	if err == nil {
-		writeLine(w, http.StatusOK, withNote("ready", ", but ", note))
+		writeLines(w, http.StatusOK, withNote("ready", ", but ", note), "roles: "+s.Roles)
 		return
 	}
 	if !errors.Is(err, ErrStopping) {
 		s.Log.Warn("not ready", "error", err)
 	}
-	writeLine(w, http.StatusServiceUnavailable, withNote("not ready", ": ", note))
+	writeLines(w, http.StatusServiceUnavailable, withNote("not ready", ": ", note), "roles: "+s.Roles)
 }
 
 func withNote(state, separator, note string) string {
@@ -75,8 +76,8 @@ func withNote(state, separator, note string) string {
 	return state + separator + note
 }
 
-func writeLine(w http.ResponseWriter, status int, line string) {
+func writeLines(w http.ResponseWriter, status int, lines ...string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(line + "\n")) // an error means that the caller is gone
+	_, _ = w.Write([]byte(strings.Join(lines, "\n") + "\n")) // an error means that the caller is gone
 }

@@ -27,13 +27,14 @@ func TestReadiness(t *testing.T) {
 		"not ready, a note":  {"degraded", broken, http.StatusServiceUnavailable, "not ready: degraded\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			server.Roles = "worker"
 			server.Ready = func(context.Context) (string, error) { return tt.note, tt.err }
 			got := controlplane.Call(t, server.Handler(), http.MethodGet, "/readyz", "", "")
 			if got.Status != tt.status {
 				t.Errorf("status %d, want %d", got.Status, tt.status)
 			}
-			if got.Raw != tt.body {
-				t.Errorf("body %q, want %q", got.Raw, tt.body)
+			if want := tt.body + "roles: worker\n"; got.Raw != want {
+				t.Errorf("body %q, want %q", got.Raw, want)
 			}
 		})
 	}

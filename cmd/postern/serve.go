@@ -17,7 +17,8 @@ func newServe(t terminal) *cobra.Command {
 		Long: `Run the control plane, the gateway and the background jobs.
 
 Nothing has to be configured: state is kept in SQLite below ./data, and the
-first start prints a link that makes the first account.`,
+first start prints a link that makes the first account. With PostgreSQL, --roles
+makes a process a control plane, a gateway or a worker alone.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := config.Load(c.Flags(), t.environ)
@@ -43,8 +44,16 @@ first start prints a link that makes the first account.`,
 
 func announce(t terminal, server *app.App) {
 	fmt.Fprintf(t.out, "Postern %s is ready.\n\n", version())
-	fmt.Fprintf(t.out, "  Dashboard   %s\n", server.Config.PublicURL)
-	fmt.Fprintf(t.out, "  Gateway     %s\n", server.Config.GatewayURL)
+	roles := server.Config.Roles
+	if roles != config.AllRoles {
+		fmt.Fprintf(t.out, "  Roles       %s\n", roles)
+	}
+	if roles.Control {
+		fmt.Fprintf(t.out, "  Dashboard   %s\n", server.Config.PublicURL)
+	}
+	if roles.Gateway {
+		fmt.Fprintf(t.out, "  Gateway     %s\n", server.Config.GatewayURL)
+	}
 	if says := server.Degraded(); says != "" {
 		fmt.Fprintf(t.out, "\n  %s. Nothing can be changed until it answers.\n", says)
 	}

@@ -55,7 +55,7 @@ func assignAcceptTerms(c *Config, v string) error {
 	return nil
 }
 
-func (a ACME) validate(gateway KeyPair, report func(setting, format string, args ...any)) {
+func (a ACME) validate(gatewayTLS bool, report func(setting, format string, args ...any)) {
 	if a.Email != "" {
 		if address, err := mail.ParseAddress(a.Email); err != nil || address.Address != a.Email {
 			report("--acme-email", "%q is not an e-mail address", a.Email)
@@ -69,7 +69,7 @@ func (a ACME) validate(gateway KeyPair, report func(setting, format string, args
 		report("--acme-directory", "%q is not an https URL such as https://acme-v02.api.letsencrypt.org/directory",
 			a.Directory)
 	}
-	if !gateway.IsSet() {
+	if !gatewayTLS {
 		report("--acme-directory", "needs --gateway-tls-cert and --gateway-tls-key, which callers of other names get")
 	}
 	if !a.TermsAgreed {

@@ -20,6 +20,7 @@ import (
 
 // Config is every setting, parsed.
 type Config struct {
+	Roles               Roles
 	ControlAddr         string // host:port of the control plane
 	GatewayAddr         string // host:port of the gateway
 	AdminAddr           string // host:port of profiles and metrics without a credential; "" for none
@@ -262,7 +263,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	if c.GatewayTLSDir != "" && !c.GatewayTLS.IsSet() {
 		report("--gateway-tls-dir", "needs --gateway-tls-cert and --gateway-tls-key, which callers of other names get")
 	}
-	c.ACME.validate(c.GatewayTLS, report)
+	c.ACME.validate(c.GatewayTLS.IsSet() || !c.Roles.Gateway, report)
 	c.checkLimits(report)
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)

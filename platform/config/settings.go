@@ -59,6 +59,7 @@ func number(field func(*Config) *int) func(*Config, string) error {
 // settings returns all settings, in the order of the help and docs/configuration.md.
 func settings() []setting {
 	return slices.Concat(
+		[]setting{roleSetting()},
 		addressSettings(),
 		certificateSettings(),
 		acmeSettings(),

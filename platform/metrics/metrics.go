@@ -25,14 +25,15 @@ const queryTimeout = 3 * time.Second
 
 // Sources supply the values that are collected when the series are read.
 type Sources struct {
-	Refusals []string                                        // every code that the gateway refuses calls with
-	FeedAge  func() time.Duration                            // since the gateway was last known to be up to date
-	Jobs     func(context.Context) (map[string]int64, error) // by state
-	Exports  func(context.Context) (map[string]int64, error) // by state
+	Build    Build
+	Refusals []string // every code that the gateway refuses calls with
 
 	// Without these, their series are left out.
-	OldestJob func(context.Context) (time.Duration, error) // since it could have begun; 0 if none waits
-	Pools     func() map[string]Pool                       // of connections to the database, by name
+	FeedAge   func() time.Duration                            // since the gateway was last known to be up to date
+	Jobs      func(context.Context) (map[string]int64, error) // by state
+	Exports   func(context.Context) (map[string]int64, error) // by state
+	OldestJob func(context.Context) (time.Duration, error)    // since it could have begun; 0 if none waits
+	Pools     func() map[string]Pool                          // of connections to the database, by name
 	Redis     func() Shared
 	Conns     func() map[string]Conns // by listener
 	Revision  func() int64            // newest one that the gateway has read
@@ -81,10 +82,6 @@ func New(from Sources) *Metrics {
 		m.refusals[code] = refusals.WithLabelValues(code)
 	}
 	m.other = refusals.WithLabelValues("other")
-	age := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "postern_change_feed_age_seconds",
-		Help: "Time since the gateway was last known to be up to date.",
-	}, func() float64 { return from.FeedAge().Seconds() })
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "postern_control_request_duration_seconds",
 		Help:    "Time that the control plane took for a request, by surface and class of status.",
@@ -95,7 +92,7 @@ func New(from Sources) *Metrics {
 		Help:    "Time that an attempt at a background job took, by kind and outcome.",
 		Buckets: jobBuckets,
 	}, []string{"kind", "outcome"})
-	m.registry.MustRegister(durations, refusals, age,
+	m.registry.MustRegister(durations, refusals, newBuildInfo(from.Build),
 		m.requests, m.jobs, newDescribed(from), newOldestJob(from.OldestJob),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		byState("postern_jobs", "Background jobs, by state.", from.Jobs),
@@ -170,6 +167,9 @@ func (s stateCounter) Describe(out chan<- *prometheus.Desc) { out <- s.desc }
 func (s stateCounter) Collect(out chan<- prometheus.Metric) {
 	ctx, stop := context.WithTimeout(context.Background(), queryTimeout)
 	defer stop()
+	if s.count == nil {
+		return
+	}
 	counts, err := s.count(ctx)
 	if err != nil {
 		out <- prometheus.NewInvalidMetric(s.desc, err)

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,24 @@ type Shared struct {
 
 // Conns are the connections of a listener.
 type Conns struct{ Open, Max int }
+
+// Build is which program a process is, and which of its roles it has.
+type Build struct{ Version, Roles string }
+
+// newBuildInfo returns the gauge with the build as its labels, whose value is 1.
+func newBuildInfo(b Build) prometheus.Gauge {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "postern_build_info",
+		Help: "1, with the version and the roles of the process, and the version of Go.",
+		ConstLabels: prometheus.Labels{
+			"version":   b.Version,
+			"roles":     b.Roles,
+			"goversion": runtime.Version(),
+		},
+	})
+	info.Set(1)
+	return info
+}
 
 // described are the series of one process that are read from a source, without those that
 // need a query.
@@ -46,6 +65,7 @@ func newDescribed(from Sources) described {
 		{"postern_redis_connections", "Connections to Redis, by state.", []string{"state"}},
 		{"postern_connections", "Connections of callers, by listener.", []string{"listener"}},
 		{"postern_connections_max", "Most connections of callers, by listener.", []string{"listener"}},
+		{"postern_change_feed_age_seconds", "Time since the gateway was last known to be up to date.", nil},
 		{"postern_change_feed_revision", "Newest revision that the gateway has read.", nil},
 		{"postern_access_log_lost_total", "Lines of the access log that could not be written.", nil},
 		{"postern_projects_outdated", "Projects that cannot be brought up to date.", nil},
@@ -92,6 +112,9 @@ func (d described) Collect(out chan<- prometheus.Metric) {
 			send(prometheus.GaugeValue, "postern_connections", float64(conns.Open), name)
 			send(prometheus.GaugeValue, "postern_connections_max", float64(conns.Max), name)
 		}
+	}
+	if d.from.FeedAge != nil {
+		send(prometheus.GaugeValue, "postern_change_feed_age_seconds", d.from.FeedAge().Seconds())
 	}
 	if d.from.Revision != nil {
 		send(prometheus.GaugeValue, "postern_change_feed_revision", float64(d.from.Revision()))

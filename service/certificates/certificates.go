@@ -56,6 +56,9 @@ type Service struct {
 	Settle time.Duration
 	Log    *slog.Logger
 
+	// ReadOnly reads certificates and answers challenges. Another process obtains them.
+	ReadOnly bool
+
 	// Report records what became of an attempt, in the transaction that writes it: the first
 	// failure after a success, and every success. problem is "" for those. nil: nothing is
 	// recorded.
@@ -156,7 +159,7 @@ func (s *Service) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 	return nil, nil
 }
 
-// Run reads certificates and obtains those that are due, until ctx ends.
+// Run reads certificates and, unless ReadOnly, obtains those that are due, until ctx ends.
 func (s *Service) Run(ctx context.Context) {
 	ticker := time.NewTicker(LookEvery)
 	defer ticker.Stop()
@@ -178,6 +181,9 @@ func (s *Service) look(ctx context.Context) {
 		if ctx.Err() == nil {
 			s.Log.Warn("certificates cannot be read, using those of before", "error", err)
 		}
+		return
+	}
+	if s.ReadOnly {
 		return
 	}
 	for _, host := range s.due(models.Now()) {

@@ -38,6 +38,7 @@ type Recorder struct {
 	DB      *models.DB
 	Table   *Table
 	Changed func(context.Context) // serves what was committed, see projects.Feed
+	Prunes  bool                  // Run removes old revisions of relations
 	Log     *slog.Logger
 
 	mu      sync.Mutex
@@ -99,7 +100,7 @@ func (r *Recorder) Run(ctx context.Context) {
 		if r.flush(ctx) {
 			continue
 		}
-		if time.Since(pruned) >= time.Hour {
+		if r.Prunes && time.Since(pruned) >= time.Hour {
 			pruned = time.Now()
 			r.prune(ctx)
 		}

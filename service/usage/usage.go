@@ -57,6 +57,8 @@ type Call struct {
 // Recorder records the calls of one process. Create one with NewRecorder. It is safe for
 // concurrent use.
 type Recorder struct {
+	Folds bool // Run sums up the hours of past days and deletes what is old; set before Run
+
 	db      *models.DB
 	log     *slog.Logger
 	shards  *shards
@@ -76,6 +78,7 @@ type Recorder struct {
 func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
 	return &Recorder{
 		db:     db,
+		Folds:  true,
 		log:    log,
 		shards: newShards(runtime.GOMAXPROCS(0)),
 		live:   newLiveLog(maxEntries, maxOfProject),
@@ -138,7 +141,9 @@ func (r *Recorder) Run(ctx context.Context) {
 			// A stop must not interrupt a write: Close would not know if it was committed.
 			err := r.Flush(context.WithoutCancel(ctx))
 			r.logFailure(err)
-			r.foldSome(ctx)
+			if r.Folds {
+				r.foldSome(ctx)
+			}
 		case <-slow.C:
 			if err := r.flushTraffic(context.WithoutCancel(ctx), ""); err != nil && !r.failing {
 				r.log.Error("sums of traffic cannot be written and are kept in memory", "error", err)

@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"postern/client"
+	"postern/testkit"
+)
+
+// split is one installation in three processes, one for each role.
+type split struct {
+	control, gateway, worker *process
+	listeners                map[string]roleAddresses // by role
+}
+
+// roleAddresses are the addresses that a process is configured with, whether it listens there
+// or not.
+type roleAddresses struct{ control, gateway, admin string }
+
+// serveSplit starts the processes, each with a data directory of its own, on the database
+// that databaseOf returns for its role.
+func serveSplit(t *testing.T, databaseOf func(role string) string) split {
+	t.Helper()
+	s, exports := split{listeners: map[string]roleAddresses{}}, t.TempDir()
+	roles := []string{"control", "gateway", "worker"}
+	for _, role := range roles {
+		s.listeners[role] = roleAddresses{freeAddress(t), freeAddress(t), freeAddress(t)}
+	}
+	public, callers := "http://"+s.listeners["control"].control, "http://"+s.listeners["gateway"].gateway
+	for i, into := range []**process{&s.control, &s.gateway, &s.worker} {
+		role := roles[i]
+		own := s.listeners[role]
+		p := launch(t, nil, t.TempDir(), databaseOf(role), "POSTERN_ROLES="+role,
+			"POSTERN_CONTROL_ADDR="+own.control,
+			"POSTERN_GATEWAY_ADDR="+own.gateway,
+			"POSTERN_ADMIN_ADDR="+own.admin,
+			"POSTERN_PUBLIC_URL="+public,
+			"POSTERN_GATEWAY_URL="+callers,
+			"POSTERN_SECRETS_KEY="+strings.Repeat("A", 43)+"=",
+			"POSTERN_BLOB_URL=file://"+exports,
+		)
+		p.URL, p.Gateway = public, callers
+		p.ready(t, "http://"+own.admin)
+		*into = p
+	}
+	return s
+}
+
+// ready returns when /readyz of the address answers 200.
+func (p *process) ready(t *testing.T, address string) {
+	t.Helper()
+	for deadline := time.Now().Add(startWithin); ; time.Sleep(20 * time.Millisecond) {
+		answer, err := http.Get(address + "/readyz")
+		if err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-p.gone:
+			t.Fatalf("postern serve ended:\n%s", p.errors)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not ready after %s: %v\n%s", startWithin, err, p.errors)
+		}
+	}
+}
+
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	database := testkit.Postgres(t)
+	s := serveSplit(t, func(string) string { return database })
+	proxy := newProxy(t, s.control.URL)
+	api := connect(t, s.control.URL, proxy.WorkspaceKey)
+
+	t.Run("a change at the control plane is served by the gateway", func(t *testing.T) {
+		key, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusOK, elsewhereWithin)
+		if _, err := api.RevokeKey(t.Context(), key.ID); err != nil {
+			t.Fatal(err)
+		}
+		waitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusUnauthorized, elsewhereWithin)
+	})
+	t.Run("an export is built by the worker", func(t *testing.T) {
+		export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitForExport(t, api, export.ID)
+	})
+	t.Run("calls of the gateway are in the usage of the control plane", func(t *testing.T) {
+		waitForUsage(t, api, proxy.Project.ID)
+	})
+	t.Run("each process has the listeners of its role", func(t *testing.T) {
+		for role, at := range s.listeners {
+			for listener, address := range map[string]string{"control": at.control, "gateway": at.gateway} {
+				conn, err := net.Dial("tcp", address)
+				if err == nil {
+					_ = conn.Close()
+				}
+				if listens := err == nil; listens != (listener == role) {
+					t.Errorf("%s listens at its --%s-addr: %v", role, listener, listens)
+				}
+			}
+			if status, body := fetch(t, "http://"+at.admin+"/readyz"); status != http.StatusOK ||
+				!strings.Contains(string(body), "roles: "+role+"\n") {
+				t.Errorf("/readyz of %s: %d %q", role, status, body)
+			}
+			_, metrics := fetch(t, "http://"+at.admin+"/metrics")
+			if !strings.Contains(string(metrics), `roles="`+role+`"`) {
+				t.Errorf("the metrics of %s do not name its role", role)
+			}
+		}
+	})
+	for role, p := range map[string]*process{"control": s.control, "gateway": s.gateway, "worker": s.worker} {
+		p.end(t, syscall.SIGTERM)
+		if code := p.command.ProcessState.ExitCode(); code != 0 || strings.Contains(p.errors.String(), "level=ERROR") {
+			t.Errorf("%s ended with %d:\n%s", role, code, p.errors)
+		}
+	}
+}
+
+// waitForUsage returns when the calls of a project are counted.
+func waitForUsage(t *testing.T, api *client.Client, project string) {
+	t.Helper()
+	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
+		usage, err := api.Usage(t.Context(), project, client.UsageQuery{GroupBy: []string{"hour"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if usage.Total.Calls > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no call is counted")
+		}
+	}
+}
