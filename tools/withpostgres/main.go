@@ -9,8 +9,8 @@
 // loopback only, asks for a password made for the run, and is gone with its
 // data afterwards, also when the run is interrupted.
 //
-// It owns the server's life. It does not own databases in it (package testkit
-// makes one for each test) nor PostgreSQL itself (tools/setup installs it).
+// It owns the command's life. testkit/pgserver owns the server, and package testkit makes
+// a database for each test.
 package main
 
 import (
@@ -21,6 +21,8 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+
+	"postern/testkit/pgserver"
 )
 
 func main() {
@@ -44,12 +46,12 @@ func run(args []string) (code int, err error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 
-	server, err := start()
+	server, err := pgserver.Start(false)
 	if err != nil {
 		return 1, err
 	}
 	code, err = runBeside(server, args, signals)
-	if stopErr := server.stop(); stopErr != nil {
+	if stopErr := server.Stop(); stopErr != nil {
 		return 1, errors.Join(err, stopErr)
 	}
 	return code, err
@@ -57,12 +59,12 @@ func run(args []string) (code int, err error) {
 
 // runBeside runs the command in a process group of its own, hands signals on to
 // the whole group, and leaves nothing of the group behind.
-func runBeside(server *server, args []string, signals <-chan os.Signal) (int, error) {
+func runBeside(server *pgserver.Server, args []string, signals <-chan os.Signal) (int, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "POSTERN_TEST_POSTGRES_URL="+server.url())
+	cmd.Env = append(os.Environ(), "POSTERN_TEST_POSTGRES_URL="+server.URL())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	endWithParent(cmd.SysProcAttr)
+	pgserver.EndWithParent(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start %s: %w", args[0], err)
 	}
@@ -74,8 +76,8 @@ func runBeside(server *server, args []string, signals <-chan os.Signal) (int, er
 		select {
 		case s := <-signals:
 			_ = syscall.Kill(-cmd.Process.Pid, s.(syscall.Signal))
-		case <-server.died:
-			return 1, fmt.Errorf("the server ended while %s was running: %w", args[0], server.failure)
+		case <-server.Died():
+			return 1, fmt.Errorf("the server ended while %s was running: %w", args[0], server.Err())
 		case err := <-done:
 			return exitCode(err)
 		}

@@ -1,6 +1,10 @@
 //go:build unix
 
-package main
+// Package pgserver runs a PostgreSQL server on loopback, with data of its own.
+//
+// It owns the server's process and directory. It leaves databases and their tables to
+// testkit and testkit/state, and PostgreSQL itself to tools/setup.
+package pgserver
 
 import (
 	"bufio"
@@ -26,18 +30,21 @@ const (
 	stopLimit  = 20 * time.Second
 )
 
-// server is a running PostgreSQL server with all it keeps in one directory.
-type server struct {
+// Server is a PostgreSQL server with all it keeps in one directory.
+type Server struct {
+	bin      string // directory of PostgreSQL's programs
 	dir      string
 	port     int
 	password string
+	durable  bool
 	account  *syscall.Credential // nil: runs as we do
 	cmd      *exec.Cmd
 	died     chan struct{} // closed when the process has ended, after failure is set
 	failure  error
 }
 
-func (s *server) url() string {
+// URL is the postgres:// address of the server, with the right to create databases.
+func (s *Server) URL() string {
 	u := url.URL{
 		Scheme:   "postgres",
 		User:     url.UserPassword("postern", s.password),
@@ -48,9 +55,16 @@ func (s *server) url() string {
 	return u.String()
 }
 
-// start creates a database cluster in a new directory and waits until its server
-// accepts connections.
-func start() (*server, error) {
+// Died is closed when the server has ended. Err then says how.
+func (s *Server) Died() <-chan struct{} { return s.died }
+
+// Err is how the server ended, with the last lines of its log.
+func (s *Server) Err() error { return s.failure }
+
+// Start creates a database cluster in a new directory and waits until its server
+// accepts connections. Commits survive a crash of the server only if it is durable,
+// which costs tests a lot of time.
+func Start(durable bool) (*Server, error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
@@ -59,22 +73,26 @@ func start() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(tempDir(), "postern-postgres-")
+	parent := ""
+	if !durable {
+		parent = tempDir()
+	}
+	dir, err := os.MkdirTemp(parent, "postern-postgres-")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the data: %w", err)
 	}
-	s := &server{dir: dir, password: rand.Text(), account: account}
-	if err := s.create(bin); err != nil {
+	s := &Server{bin: bin, dir: dir, password: rand.Text(), durable: durable, account: account}
+	if err := s.create(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	if err := s.launch(bin); err != nil {
+	if err := s.launch(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
 }
 
 // create runs initdb.
-func (s *server) create(bin string) error {
+func (s *Server) create() error {
 	passwords := filepath.Join(s.dir, "password")
 	if err := os.WriteFile(passwords, []byte(s.password+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write the password for initdb: %w", err)
@@ -86,7 +104,7 @@ func (s *server) create(bin string) error {
 			}
 		}
 	}
-	cmd := s.command(filepath.Join(bin, "initdb"), "--pgdata="+s.data(), "--username=postern",
+	cmd := s.command(filepath.Join(s.bin, "initdb"), "--pgdata="+s.data(), "--username=postern",
 		"--pwfile="+passwords, "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, out)
@@ -96,13 +114,13 @@ func (s *server) create(bin string) error {
 
 // launch starts the server on a free port. Another process may take the port
 // between finding and using it, so a few are tried.
-func (s *server) launch(bin string) error {
+func (s *Server) launch() error {
 	var err error
 	for range 5 {
 		if s.port, err = freePort(); err != nil {
 			return err
 		}
-		if err = s.launchOn(bin, s.port); !errors.Is(err, errPortTaken) {
+		if err = s.Up(); !errors.Is(err, errPortTaken) {
 			return err
 		}
 	}
@@ -111,17 +129,24 @@ func (s *server) launch(bin string) error {
 
 var errPortTaken = errors.New("port is taken")
 
-func (s *server) launchOn(bin string, port int) error {
-	s.cmd = s.command(filepath.Join(bin, "postgres"), "-D", s.data(), "-p", strconv.Itoa(port),
+// Up starts the server on its port and its data, and waits until it accepts
+// connections. Down has ended it before.
+func (s *Server) Up() error {
+	line := []string{
+		"-D", s.data(), "-p", strconv.Itoa(s.port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
 		// Tests run in parallel, each with a pool for its own database.
 		"-c", "max_connections=400",
-		// The data does not outlive the run, so nothing has to survive a crash.
-		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
 		// The data may be in memory, where a log of a gigabyte is too much.
 		"-c", "max_wal_size=256MB",
 		// Above "error", because tests provoke those; "log" carries the readiness.
-		"-c", "logging_collector=off", "-c", "log_destination=stderr", "-c", "log_min_messages=log")
+		"-c", "logging_collector=off", "-c", "log_destination=stderr", "-c", "log_min_messages=log",
+	}
+	if !s.durable {
+		// The data does not outlive the run, so nothing has to survive a crash.
+		line = append(line, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
+	}
+	s.cmd = s.command(filepath.Join(s.bin, "postgres"), line...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		return fmt.Errorf("read the server's log: %w", err)
@@ -171,10 +196,13 @@ func watch(r io.Reader, ready chan<- struct{}) string {
 	return strings.Join(last, "\n")
 }
 
-// stop ends the server and removes its data. It does not wait for clients.
-func (s *server) stop() error {
+// Down ends the server and keeps its data. SIGINT is PostgreSQL's "fast shutdown", which
+// does not wait for clients, SIGQUIT its "immediate" one, a crash.
+func (s *Server) Down(signal syscall.Signal) error { return s.kill(signal) }
+
+// Stop ends the server and removes its data. It does not wait for clients.
+func (s *Server) Stop() error {
 	var err error
-	// SIGINT is PostgreSQL's "fast shutdown", SIGQUIT its "immediate" one.
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL} {
 		if err = s.kill(sig); err == nil {
 			break
@@ -183,7 +211,7 @@ func (s *server) stop() error {
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
-func (s *server) kill(sig syscall.Signal) error {
+func (s *Server) kill(sig syscall.Signal) error {
 	if err := s.cmd.Process.Signal(sig); errors.Is(err, os.ErrProcessDone) {
 		return nil
 	} else if err != nil {
@@ -197,18 +225,18 @@ func (s *server) kill(sig syscall.Signal) error {
 	}
 }
 
-func (s *server) data() string { return filepath.Join(s.dir, "data") }
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // command prepares one of PostgreSQL's programs to run as the account that owns
 // the data, in a process group of its own: an interrupt typed at the terminal
 // goes to a whole group, and would take the server away under running tests.
-func (s *server) command(path string, args ...string) *exec.Cmd {
+func (s *Server) command(path string, args ...string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = s.dir
 	// What is read in the log is recognised in English.
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "LC_MESSAGES=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.account}
-	endWithParent(cmd.SysProcAttr)
+	EndWithParent(cmd.SysProcAttr)
 	return cmd
 }
 

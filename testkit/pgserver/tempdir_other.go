@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package main
+package pgserver
 
 // tempDir returns "": the server's data is in the system's directory for temporary files.
 func tempDir() string { return "" }
