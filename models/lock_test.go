@@ -105,6 +105,17 @@ func TestWriteOnPostgres(t *testing.T) {
 			t.Errorf("a write waits for a lock that is taken before those on rows: %v", err)
 		}
 	})
+	t.Run("a change is committed while another replica writes usage", func(t *testing.T) {
+		err := db.Write(t.Context(), func(usage *models.Tx) error {
+			if err := usage.TouchKeys(nil, models.Now()); err != nil { // takes its lock
+				return err
+			}
+			return insert("team_during_usage")
+		})
+		if err != nil {
+			t.Errorf("a commit waits for usage to be written: %v", err)
+		}
+	})
 	t.Run("the same row is written once the server has ended a frozen transaction", func(t *testing.T) {
 		remove := func(tx *models.Tx) error { return tx.DeleteTeam("team_contended") } // of the first process
 		if err := db.Write(t.Context(), remove); err != nil {

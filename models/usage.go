@@ -43,7 +43,9 @@ type UsageSum struct {
 
 // usageLock is the PostgreSQL advisory lock that lets replicas add to the same
 // rows one after another: in turns of their own they would meet in a deadlock.
-const usageLock = 7620817935
+// It is not the lock that orders revisions, 7620817935 in 0020_revision_order.sql:
+// a commit takes that one while it holds the rows of keys, which TouchKeys waits for.
+const usageLock = 7620817937
 
 // batchSize keeps one statement below the number of parameters that both
 // databases take.
