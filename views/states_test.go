@@ -3,6 +3,7 @@ package views_test
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -82,7 +83,7 @@ func entryStates() []state {
 			Page:     in("Claim", "/claim/code"),
 			Action:   "/claim/code",
 			Projects: []string{"shop", "books"},
-			Ends:     "20 December 2026",
+			Ends:     time.Now().Add(150 * time.Hour),
 			Teams: []ui.Option{
 				{
 					Value:  "team_1",

@@ -1,10 +1,8 @@
 package pages
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -31,7 +29,7 @@ func claimForm(v *visit, found accounts.Claimable) claim.Claim {
 		Action:   path,
 		Projects: found.Projects,
 		Keys:     keysGoOn(found.Keys),
-		Ends:     found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now()),
+		Ends:     found.ExpiresAt,
 	}
 	for i, team := range found.Teams {
 		m.Teams = append(m.Teams, ui.Option{
@@ -48,18 +46,6 @@ func claimForm(v *visit, found accounts.Claimable) claim.Claim {
 		Chosen: len(found.Teams) == 0,
 	})
 	return m
-}
-
-// daysUntil returns the time that is left, in words.
-func daysUntil(end, now time.Time) string {
-	switch days := int(end.Sub(now) / (24 * time.Hour)); days {
-	case 0:
-		return "in less than a day"
-	case 1:
-		return "in 1 day"
-	default:
-		return fmt.Sprintf("in %d days", days)
-	}
 }
 
 func keysGoOn(n int64) string {

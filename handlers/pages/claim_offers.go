@@ -43,6 +43,7 @@ func (h *Handler) claimOffers(v *visit) ([]projects.Offer, error) {
 		kept = append(kept, code)
 		out = append(out, projects.Offer{
 			Projects: strings.Join(found.Projects, ", "),
+			Ends:     found.ExpiresAt,
 			URL:      "/claim/" + url.PathEscape(code),
 		})
 	}

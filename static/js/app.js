@@ -319,6 +319,17 @@
   document.addEventListener("htmx:afterSwap", followNeeds);
   window.addEventListener("pageshow", followNeeds); // a browser that goes back restores boxes after the scripts
 
+  // A time that is left counts down.
+  const countDown = () => {
+    const now = Date.now();
+    document.querySelectorAll("[data-countdown]").forEach((time) => {
+      const left = Math.max(0, Math.floor((Date.parse(time.dataset.countdown) - now) / 1000));
+      const [d, h, m, s] = [left / 86400, (left / 3600) % 24, (left / 60) % 60, left % 60].map(Math.floor);
+      const two = (n) => String(n).padStart(2, "0");
+      time.textContent = `${d ? `${d} d ` : ""}${two(h)}:${two(m)}:${two(s)}`;
+    });
+  };
+
   // Sections of a project's page that have pages of their own now; a server sees no fragment.
   const moved = { "#keys": "/keys", "#limits": "/limits", "#cors": "/limits", "#product": "/settings" };
   const page = window.location;
@@ -329,6 +340,10 @@
   noteExport();
   downloadAwaited();
   followExport();
+  if (document.querySelector("[data-countdown]")) {
+    countDown();
+    setInterval(countDown, 1000);
+  }
   document.querySelectorAll("[data-checklist]").forEach(keepTicks);
   const live = document.querySelector("tbody[data-live]");
   if (live) follow(live, document.querySelector("button[data-live-toggle]"));

@@ -4,16 +4,20 @@
 // own claim codes (accounts).
 package claim
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // Claim is the page behind /claim/{code}.
 type Claim struct {
 	Page     ui.Page
 	Refusal  string // why nothing can be claimed; the rest is empty then
 	Action   string
-	Projects []string // names
-	Keys     string   // such as "3 active API keys go on working."
-	Ends     string   // day on which it would end unclaimed
+	Projects []string  // names
+	Keys     string    // such as "3 active API keys go on working."
+	Ends     time.Time // when it is deleted unless it is claimed
 	Teams    []ui.Option
 }
 

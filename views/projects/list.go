@@ -1,6 +1,10 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // List is every project the account may see.
 type List struct {
@@ -14,8 +18,9 @@ type List struct {
 
 // Offer offers to claim the projects that this browser created without an account.
 type Offer struct {
-	Projects string // names
-	URL      string // of the page that claims it
+	Projects string    // names
+	Ends     time.Time // when they are deleted unless they are claimed
+	URL      string    // of the page that claims it
 }
 
 // Card is one project in the list.
