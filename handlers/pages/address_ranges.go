@@ -46,7 +46,7 @@ func (h *Handler) saveRanges(v *visit) (web.Answer, error) {
 	allow, deny := lines(form.allow), lines(form.deny)
 	change := rules.AccessChange{IPAllow: &allow, IPDeny: &deny}
 	_, err := h.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, change)
-	return h.saved(v, err, "addresses", form)
+	return h.saved(v, err, "addresses", v.param("project"), form)
 }
 
 func (rangesForm) page() *configuredPage { return accessPage }

@@ -78,7 +78,7 @@ func (h *Handler) addAPIScope(v *visit) (web.Answer, error) {
 	}
 	_, err := h.Projects.AddAPIScope(v.ctx(), v.who, v.param("project"), scope)
 	if err == nil {
-		return v.done("api_scope_made", projectPath(v.param("project"))+"/api-scopes")
+		return v.done("api_scope_made", projectPath(v.param("project"))+"/api-scopes", scope.Name)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -100,7 +100,7 @@ func (h *Handler) saveAPIAudience(v *visit) (web.Answer, error) {
 	revision, audience := v.posted("revision"), strings.TrimSpace(v.posted("audience"))
 	_, err := h.Projects.SetAPIAudience(v.ctx(), v.who, v.param("project"), revision, audience)
 	if err == nil {
-		return v.done("api_audience", projectPath(v.param("project"))+"/api-scopes")
+		return v.done("api_audience", projectPath(v.param("project"))+"/api-scopes", audience)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.apiAudienceConflict(v, audience)
@@ -216,7 +216,7 @@ func (h *Handler) saveAPIScope(v *visit) (web.Answer, error) {
 		Description: typed,
 	})
 	if err == nil {
-		return v.done("api_scope", projectPath(v.param("project"))+"/api-scopes")
+		return v.done("api_scope", projectPath(v.param("project"))+"/api-scopes", v.param("scope"))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.apiScopeConflict(v, typed)
@@ -265,7 +265,7 @@ func (h *Handler) removeAPIScope(v *visit) (web.Answer, error) {
 		_, err = h.Projects.RemoveAPIScope(v.ctx(), v.who, p.ID, scope.Name)
 	}
 	if err == nil {
-		return v.done("api_scope_gone", apiScopesPath(p))
+		return v.done("api_scope_gone", apiScopesPath(p), scope.Name)
 	}
 	return h.refusedAPIScope(v, err, func(m *projects.APIScope, wrong *formErrors) { markDelete(m.Remove, wrong) })
 }

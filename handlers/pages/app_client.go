@@ -266,7 +266,7 @@ func (h *Handler) changeAppClient(
 	}
 	_, err = h.Login.UpdateClient(v.ctx(), v.who, c.ID, revision, in)
 	if err == nil {
-		return v.done("app_client", appClientPath(p, c.ID))
+		return v.done("app_client", appClientPath(p, c.ID), c.Name)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.appClientConflict(v, form)

@@ -119,7 +119,7 @@ func (h *Handler) freezeAppClient(v *visit) (web.Answer, error) {
 	if _, err := h.Login.FreezeClient(v.ctx(), v.who, c.ID); err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("app_client_frozen", appClientPath(p, c.ID))
+	return v.doneUndo("app_client_frozen", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/unfreeze", c.Name)
 }
 
 func (h *Handler) unfreezeAppClient(v *visit) (web.Answer, error) {
@@ -130,5 +130,5 @@ func (h *Handler) unfreezeAppClient(v *visit) (web.Answer, error) {
 	if _, err := h.Login.UnfreezeClient(v.ctx(), v.who, c.ID); err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("app_client_thawed", appClientPath(p, c.ID))
+	return v.doneUndo("app_client_thawed", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/freeze", c.Name)
 }

@@ -181,7 +181,7 @@ func (h *Handler) changeClientSecret(v *visit) (web.Answer, error) {
 	if made.Secret != "" {
 		return h.disclose(v, clientSecretPath(p, c.ID), disclosed{Secret: made.Secret.Reveal()})
 	}
-	return v.done("app_client", appClientPath(p, c.ID))
+	return v.done("app_client", appClientPath(p, c.ID), c.Name)
 }
 
 func (h *Handler) deleteAppClient(v *visit) (web.Answer, error) {
@@ -202,7 +202,7 @@ func (h *Handler) deleteAppClient(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("app_client_gone", loginPath(p))
+	return v.done("app_client_gone", loginPath(p), c.Name)
 }
 
 func markDelete(c *ui.Confirmation, wrong *formErrors) {

@@ -150,7 +150,7 @@ func (h *Handler) createAppClient(v *visit) (web.Answer, error) {
 	if made.Secret != "" {
 		return h.disclose(v, clientSecretPath(p, made.ID), disclosed{Secret: made.Secret.Reveal()})
 	}
-	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers")
+	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers", made.Name)
 }
 
 // serves returns a not-found error unless the project serves the tenant: the page of one

@@ -133,9 +133,9 @@ func (h *Handler) deleteProject(v *visit) (web.Answer, error) {
 	}
 	switch {
 	case err == nil && forGood:
-		return v.done("project_erased", "/projects")
+		return v.done("project_erased", "/projects", p.DisplayName)
 	case err == nil:
-		return v.done("project_deleted", binPath)
+		return v.done("project_deleted", binPath, p.DisplayName)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -161,5 +161,5 @@ func (h *Handler) restoreProject(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("project_restored", projectPath(p.Name))
+	return v.done("project_restored", projectPath(p.Name), p.DisplayName)
 }

@@ -89,7 +89,7 @@ func (h *Handler) callSigningChanged(v *visit, err error, flash string) (web.Ans
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done(flash, projectPath(v.param("project"))+"/call-signing")
+	return v.done(flash, projectPath(v.param("project"))+"/call-signing", v.param("project"))
 }
 
 func (h *Handler) enableCallSigning(v *visit) (web.Answer, error) {

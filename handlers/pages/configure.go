@@ -234,10 +234,12 @@ type configurationForm interface {
 }
 
 // saved answers a form. Success redirects to the form's page, a mistake shows the page again
-// with what was typed, and a lost update shows both states.
-func (h *Handler) saved(v *visit, err error, flash string, form configurationForm) (web.Answer, error) {
+// with what was typed, and a lost update shows both states. name is what the flash names.
+func (h *Handler) saved(
+	v *visit, err error, flash, name string, form configurationForm,
+) (web.Answer, error) {
 	if err == nil {
-		return v.done(flash, form.page().path(v))
+		return v.done(flash, form.page().path(v), name)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.conflict(v, form)

@@ -94,7 +94,7 @@ func postedCORS(v *visit) corsForm {
 func (h *Handler) saveCORS(v *visit) (web.Answer, error) {
 	form := postedCORS(v)
 	_, err := h.Projects.SetCORS(v.ctx(), v.who, v.param("project"), form.revision, form.read())
-	return h.saved(v, err, "cors", form)
+	return h.saved(v, err, "cors", v.param("project"), form)
 }
 
 // read returns what the form asks for. Without origins CORS is left to the upstreams.

@@ -30,7 +30,7 @@ func TestCORSOfAProject(t *testing.T) {
 			"credentials", "true").
 			LeadsTo("/projects/shop/limits")
 		now := s.Get("/projects/shop/limits").
-			Says("[data-flash]", "Cross-origin calls are saved").
+			Says("[data-flash]", "Cross-origin calls of shop are saved").
 			Holds("max_age", "600").
 			Says("[name=cors_headers]", "Content-Type")
 		if got := strings.TrimSpace(now.Find("[name=cors_origins]").Text()); got !=

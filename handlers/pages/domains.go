@@ -95,7 +95,7 @@ func (h *Handler) addDomain(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("domain_added", projectPath(d.Project)+"/domains/"+d.ID)
+	return v.done("domain_added", projectPath(d.Project)+"/domains/"+d.ID, d.Host)
 }
 
 func (h *Handler) showDomain(v *visit) (web.Answer, error) { return h.domainWith(v, &formErrors{}) }
@@ -195,7 +195,7 @@ func certificateProblem(c domains.Certificate) string {
 }
 
 // domainChanged answers a form of a host name's page.
-func (h *Handler) domainChanged(v *visit, err error, flash string) (web.Answer, error) {
+func (h *Handler) domainChanged(v *visit, err error, flash, host string) (web.Answer, error) {
 	if fault.CodeOf(err) == "lookup_failed" {
 		return h.domainWith(v, &formErrors{
 			status: http.StatusServiceUnavailable,
@@ -208,20 +208,20 @@ func (h *Handler) domainChanged(v *visit, err error, flash string) (web.Answer, 
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done(flash, projectPath(v.param("project"))+"/domains/"+v.param("domain"))
+	return v.done(flash, projectPath(v.param("project"))+"/domains/"+v.param("domain"), host)
 }
 
 func (h *Handler) verifyDomain(v *visit) (web.Answer, error) {
-	_, err := h.Domains.Verify(v.ctx(), v.who, v.param("project"), v.param("domain"))
-	return h.domainChanged(v, err, "domain_verified")
+	d, err := h.Domains.Verify(v.ctx(), v.who, v.param("project"), v.param("domain"))
+	return h.domainChanged(v, err, "domain_verified", d.Host)
 }
 
 func (h *Handler) moveDomain(v *visit) (web.Answer, error) {
-	_, err := h.Domains.Move(v.ctx(), v.who, v.param("project"), v.param("domain"), domains.Move{
+	d, err := h.Domains.Move(v.ctx(), v.who, v.param("project"), v.param("domain"), domains.Move{
 		IfMatch:     v.posted("revision"),
 		Environment: v.posted("environment"),
 	})
-	return h.domainChanged(v, err, "domain_moved")
+	return h.domainChanged(v, err, "domain_moved", d.Host)
 }
 
 func (h *Handler) removeDomain(v *visit) (web.Answer, error) {
@@ -229,15 +229,18 @@ func (h *Handler) removeDomain(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	err = v.allowed(p, access.DomainChange)
+	if err = v.allowed(p, access.DomainChange); err != nil {
+		return web.Answer{}, err
+	}
+	d, err := h.Domains.Get(v.ctx(), v.who, p.ID, v.param("domain"))
 	if err == nil {
 		err = v.confirmed("Tick the box to remove the host name.")
 	}
 	if err == nil {
-		err = h.Domains.Remove(v.ctx(), v.who, p.ID, v.param("domain"))
+		err = h.Domains.Remove(v.ctx(), v.who, p.ID, d.ID)
 	}
 	if err != nil {
-		return h.domainChanged(v, err, "")
+		return h.domainChanged(v, err, "", "")
 	}
-	return v.done("domain_gone", domainsPath(p))
+	return v.done("domain_gone", domainsPath(p), d.Host)
 }

@@ -102,14 +102,14 @@ func (h *Handler) approve(v *visit) (web.Answer, error) {
 	if strings.Contains(typed.Value, "@") {
 		typed.Kind = directory.ByEmail
 	}
-	_, err := h.Directory.Approve(v.ctx(), v.who, v.param("tenant"), typed)
+	made, err := h.Directory.Approve(v.ctx(), v.who, v.param("tenant"), typed)
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.entryWith(v, typed, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("approved", entryPath(v.param("tenant")))
+	return v.done("approved", entryPath(v.param("tenant")), made.Value)
 }
 
 func (h *Handler) endApproval(v *visit) (web.Answer, error) {

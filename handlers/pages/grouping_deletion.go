@@ -63,15 +63,15 @@ func (h *Handler) tenantPage(v *visit, ref string) (tenants.Settings, error) {
 
 func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 	typed := v.posted("typed_name")
-	var err error
-	if typed == "" {
+	t, err := h.tenantOf(v)
+	if err == nil && typed == "" {
 		err = v.confirmed("Tick the box, or type the tenant's name, to delete the tenant.")
 	}
 	if err == nil {
-		err = h.Projects.DeleteTenant(v.ctx(), v.who, v.param("tenant"), typed)
+		err = h.Projects.DeleteTenant(v.ctx(), v.who, t.ID, typed)
 	}
 	if err == nil {
-		return v.done("tenant_gone", tenantsPath)
+		return v.done("tenant_gone", tenantsPath, t.DisplayName)
 	}
 	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *formErrors) {
 		switch {
@@ -121,15 +121,15 @@ func (h *Handler) productPage(v *visit, ref string) (products.Product, error) {
 
 func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
 	typed := v.posted("typed_name")
-	var err error
-	if typed == "" {
+	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	if err == nil && typed == "" {
 		err = v.confirmed("Tick the box, or type the product's name, to delete the product.")
 	}
 	if err == nil {
-		err = h.Projects.DeleteProduct(v.ctx(), v.who, v.param("product"), typed)
+		err = h.Projects.DeleteProduct(v.ctx(), v.who, p.ID, typed)
 	}
 	if err == nil {
-		return v.done("product_gone", productsPath)
+		return v.done("product_gone", productsPath, p.DisplayName)
 	}
 	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *formErrors) {
 		switch {

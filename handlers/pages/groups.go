@@ -89,7 +89,7 @@ func (h *Handler) createGroup(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("group_made", groupPath(made.ID))
+	return v.done("group_made", groupPath(made.ID), made.DisplayName)
 }
 
 // groupOf finds the group in the address and its tenant.
@@ -191,7 +191,7 @@ func (h *Handler) saveGroup(v *visit) (web.Answer, error) {
 	form := postedGroup(v)
 	g, err := h.Directory.UpdateGroup(v.ctx(), v.who, v.param("group"), form.revision, form.input())
 	if err == nil {
-		return v.done("group", groupPath(g.ID))
+		return v.done("group", groupPath(g.ID), g.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.groupConflict(v, form)
@@ -255,7 +255,7 @@ func (h *Handler) deleteGroup(v *visit) (web.Answer, error) {
 	if err != nil {
 		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
-	return v.done("group_gone", groupsPath(g.Tenant))
+	return v.done("group_gone", groupsPath(g.Tenant), g.DisplayName)
 }
 
 // addGroupMember adds the user with the typed address to the group.
@@ -273,7 +273,7 @@ func (h *Handler) addGroupMember(v *visit) (web.Answer, error) {
 		_, err = h.Directory.SetMember(v.ctx(), v.who, g.ID, user, directory.RoleMember)
 	}
 	if err == nil {
-		return v.done("member", groupPath(g.ID))
+		return v.done("member", groupPath(g.ID), email, g.DisplayName)
 	}
 	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) {
 		m.Add.Email = wrong.value("/email", email)
@@ -300,19 +300,24 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 }
 
 func (h *Handler) removeGroupMember(v *visit) (web.Answer, error) {
-	if err := h.Directory.RemoveMember(v.ctx(), v.who, v.param("group"), v.param("user")); err != nil {
+	user, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
+	if err == nil {
+		err = h.Directory.RemoveMember(v.ctx(), v.who, v.param("group"), user.ID)
+	}
+	if err != nil {
 		return web.Answer{}, err
 	}
+	path := groupPath(v.param("group"))
 	if v.posted("from") == "user" {
-		return v.done("member_gone", userPath(v.param("user"))+"#groups")
+		path = userPath(user.ID) + "#groups"
 	}
-	return v.done("member_gone", groupPath(v.param("group")))
+	return v.done("member_gone", path, userTitle(user.User))
 }
 
 func (h *Handler) nestGroup(v *visit) (web.Answer, error) {
-	_, err := h.Directory.Nest(v.ctx(), v.who, v.param("group"), v.posted("child"))
+	g, err := h.Directory.Nest(v.ctx(), v.who, v.param("group"), v.posted("child"))
 	if err == nil {
-		return v.done("nested", groupPath(v.param("group"))+"#children")
+		return v.done("nested", groupPath(g.ID)+"#children", nestedName(g, v.posted("child")))
 	}
 	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) {
 		if m.Nest != nil {
@@ -323,8 +328,21 @@ func (h *Handler) nestGroup(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) unnestGroup(v *visit) (web.Answer, error) {
-	if err := h.Directory.Unnest(v.ctx(), v.who, v.param("group"), v.param("child")); err != nil {
+	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
+	if err == nil {
+		err = h.Directory.Unnest(v.ctx(), v.who, g.ID, v.param("child"))
+	}
+	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("unnested", groupPath(v.param("group"))+"#children")
+	return v.done("unnested", groupPath(g.ID)+"#children", nestedName(g, v.param("child")))
+}
+
+// nestedName is the display name of a group that is in g.
+func nestedName(g directory.GroupDetail, child string) string {
+	i := slices.IndexFunc(g.Children, func(one directory.Group) bool { return one.ID == child })
+	if i < 0 {
+		return child
+	}
+	return g.Children[i].DisplayName
 }

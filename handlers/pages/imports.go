@@ -61,7 +61,7 @@ func (h *Handler) importProject(v *visit) (web.Answer, error) {
 		if err != nil {
 			return web.Answer{}, err
 		}
-		return v.done("imported", projectPath(found.Project.Name))
+		return v.done("imported", projectPath(found.Project.Name), found.Project.DisplayName)
 	}, false)(v)
 	if err != nil {
 		return h.importRefused(v, in, err)

@@ -52,7 +52,7 @@ func (h *Handler) saveKey(v *visit) (web.Answer, error) {
 		_, err = h.Keys.Update(v.ctx(), v.who, k.ID, form.revision, change)
 	}
 	if err == nil {
-		return v.done("key_saved", keyPath(p, k.ID))
+		return v.done("key_saved", keyPath(p, k.ID), displayKey(k), k.Owner)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.keyConflict(v, p, form)

@@ -157,7 +157,7 @@ func (h *Handler) createKeyType(v *visit) (web.Answer, error) {
 		Limits:    *readLimits(form.limits),
 	})
 	if err == nil {
-		return v.done("key_type", projectPath(v.param("project"))+"/key-types")
+		return v.done("key_type", projectPath(v.param("project"))+"/key-types", form.name)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -225,11 +225,11 @@ func (h *Handler) saveKeyType(v *visit) (web.Answer, error) {
 	form := postedKeyType(v)
 	scopes, lifetime := strings.Fields(form.scopes), form.lifetime()
 	change := rules.KeyTypeChange{Scopes: &scopes, ExpiresIn: &lifetime, Limits: readLimits(form.limits)}
-	_, err := h.Projects.UpdateKeyType(
+	changed, err := h.Projects.UpdateKeyType(
 		v.ctx(), v.who, v.param("project"), v.param("key_type"), form.revision, change,
 	)
 	if err == nil {
-		return v.done("key_type", projectPath(v.param("project"))+"/key-types/"+v.param("key_type"))
+		return v.done("key_type", projectPath(v.param("project"))+"/key-types/"+v.param("key_type"), changed.Name)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.keyTypeConflict(v, form)

@@ -76,7 +76,7 @@ func TestKeyTypes_create(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		createPartner(s)
 		s.Get(keyTypesPage).
-			Says("[data-flash]", "key type is saved").
+			Says("[data-flash]", "key type partner is saved").
 			Says("tbody", "orders:read stock:*").
 			Says("tbody", "90 days").
 			Says("tbody", "60 a minute")

@@ -318,10 +318,15 @@ func (h *Handler) revokeKey(v *visit) (web.Answer, error) {
 func (h *Handler) changeKey(
 	v *visit, flash string, change func(context.Context, access.Principal, string) (keys.Key, error),
 ) (web.Answer, error) {
-	if _, err := change(v.ctx(), v.who, v.param("key")); err != nil {
+	k, err := change(v.ctx(), v.who, v.param("key"))
+	if err != nil {
 		return h.refusedKey(v, err)
 	}
-	return v.done(flash, v.keyHere())
+	undo := map[string]string{"frozen": "/unfreeze", "unfrozen": "/freeze"}[flash]
+	if undo != "" {
+		undo = v.keyHere() + undo
+	}
+	return v.doneUndo(flash, v.keyHere(), undo, displayKey(k), k.Owner)
 }
 
 func (h *Handler) rotateKey(v *visit) (web.Answer, error) {

@@ -80,7 +80,7 @@ func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
 			return web.Answer{Status: wrong.status, Page: projects.KeyBulkPage(m)}, nil
 		}
 	}
-	return v.done(do.flash, keysPath(p))
+	return v.done(do.flash, keysPath(p), chosenText(chosen))
 }
 
 // chosenKeys returns the keys of the form, at most a page of them.
@@ -139,4 +139,13 @@ func impactOf(chosen []keys.Key) string {
 	}
 	return english.Plural(len(owners), "owner", "") + " called with them in the last hour: " +
 		english.WordSeries(owners[:min(len(owners), mostNamed)], "and") + "."
+}
+
+// chosenText names the keys, such as "sk_1a…9x2f of ana and 2 other keys".
+func chosenText(chosen []keys.Key) string {
+	first := displayKey(chosen[0]) + " of " + chosen[0].Owner
+	if others := len(chosen) - 1; others > 0 {
+		return first + " and " + english.Plural(others, "other key", "")
+	}
+	return first
 }

@@ -107,7 +107,7 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 			form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed", "2001:db8::/32")...,
 		).LeadsTo(path)
 		saved := s.Get(path).
-			Says("[data-flash]", "The key is saved").
+			Says("[data-flash]", "of bootstrap is saved").
 			Says("dl", "For the night").
 			Says("dl", "2 Jan 2090, 23:59 UTC").
 			Says("dl", "7 an hour, 9 a day (its own)").

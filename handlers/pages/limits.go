@@ -144,7 +144,7 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 			Project: readLimits(form.typed["project"]),
 		},
 	})
-	return h.saved(v, err, "limits", form)
+	return h.saved(v, err, "limits", v.param("project"), form)
 }
 
 func (limitsForm) page() *configuredPage { return limitsPage }

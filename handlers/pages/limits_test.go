@@ -38,7 +38,7 @@ func TestLimitsOfAProject(t *testing.T) {
 			"revision", opened, "key.minute", "60", "key.hour", " 1000 ", "owner.day", "5000",
 			"ip.second", "5", "project.year", "9007199254740991",
 		).LeadsTo("/projects/shop/limits")
-		now := s.Get("/projects/shop/limits").Says("[data-flash]", "limits are saved")
+		now := s.Get("/projects/shop/limits").Says("[data-flash]", "limits of shop are saved")
 		for name, want := range map[string]string{
 			"key.minute":   "60",
 			"key.hour":     "1000",
@@ -75,7 +75,7 @@ func TestAddressesOfAVersion(t *testing.T) {
 		s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n2001:db8::/32", "ip_deny", "203.0.113.9").
 			LeadsTo(accessOf(action))
 		now := s.Get("/projects/shop/versions/1.0.0/access").
-			Says("[data-flash]", "addresses are saved").
+			Says("[data-flash]", "addresses that may call shop are saved").
 			Says("[name=ip_deny]", "203.0.113.9/32")
 		if got := now.Find("[name=ip_allow]").Text(); strings.TrimSpace(got) != "203.0.113.0/24\n2001:db8::/32" {
 			t.Errorf("allowed are %q, want one range a line", got)
@@ -114,7 +114,9 @@ func TestAProjectMovesIntoAProduct(t *testing.T) {
 			Shows(422, "Settings").
 			Says("#product-choice-error", "no product \"nowhere\"")
 		s.Post("/projects/shop/product", "revision", opened, "new_product", "suite").LeadsTo("/projects/shop/settings")
-		now := s.Get("/projects/shop/settings").Says("[data-flash]", "product is saved").Holds("new_product", "")
+		now := s.Get("/projects/shop/settings").
+			Says("[data-flash]", "product of shop is saved").
+			Holds("new_product", "")
 		if got := now.Value("#product-choice option[selected]"); got != "suite" {
 			t.Errorf("the project is in %q, want suite", got)
 		}

@@ -45,7 +45,7 @@ func (h *Handler) moveProject(v *visit) (web.Answer, error) {
 		_, err = h.Projects.Move(v.ctx(), v.who, p.ID, team)
 	}
 	if err == nil {
-		return v.done("moved", settingsPage.path(v))
+		return v.done("moved", settingsPage.path(v), p.DisplayName)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {

@@ -103,7 +103,7 @@ func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
 		_, _, err = h.Projects.SetOpenAPI(v.ctx(), v.who, p.ID, v.param("version"), in)
 	}
 	if err == nil {
-		return v.done("openapi", openAPIPath(p, v.param("version")))
+		return v.done("openapi", openAPIPath(p, v.param("version")), p.DisplayName)
 	}
 	shown := func(problem string, wrong *formErrors, status int) (web.Answer, error) {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {
@@ -148,5 +148,5 @@ func (h *Handler) removeOpenAPI(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("openapi_gone", openAPIPath(p, v.param("version")))
+	return v.done("openapi_gone", openAPIPath(p, v.param("version")), p.DisplayName)
 }

@@ -94,7 +94,7 @@ func (h *Handler) saveOpenAPISettings(v *visit) (web.Answer, error) {
 			Publication: snapshot.Publication(chosen("publication")),
 		})
 	if err == nil {
-		return v.done("openapi_used", openAPIPath(p, v.param("version")))
+		return v.done("openapi_used", openAPIPath(p, v.param("version")), p.DisplayName)
 	}
 	shown := func(problem, wrong string, status int) (web.Answer, error) {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {

@@ -70,7 +70,7 @@ func (h *Handler) createProduct(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("product_made", productPath(made.ID))
+	return v.done("product_made", productPath(made.ID), made.DisplayName)
 }
 
 func (h *Handler) showProduct(v *visit) (web.Answer, error) {
@@ -108,7 +108,7 @@ func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
 	revision, name := v.posted("revision"), v.posted("display_name")
 	p, err := h.Projects.UpdateProduct(v.ctx(), v.who, v.param("product"), revision, name)
 	if err == nil {
-		return v.done("settings", productPath(p.ID))
+		return v.done("settings", productPath(p.ID), p.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.productConflict(v, name)

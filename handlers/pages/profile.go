@@ -40,10 +40,10 @@ func (h *Handler) saveProfile(v *visit) (web.Answer, error) {
 		Password: v.posted("password"),
 	})
 	if err == nil && now.Unconfirmed != "" {
-		return v.done("email_mailed", "/account")
+		return v.done("email_mailed", "/account", now.Unconfirmed)
 	}
 	if err == nil {
-		return v.done("settings", "/account")
+		return v.done("settings", "/account", now.Name)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok && fault.KindOf(err) != fault.TooMany {

@@ -53,12 +53,12 @@ func (h *Handler) saveProduct(v *visit) (web.Answer, error) {
 			Team: p.Team,
 			Name: form.fresh,
 		}); err != nil {
-			return h.saved(v, err, "", form)
+			return h.saved(v, err, "", "", form)
 		}
 		form.product, form.fresh = form.fresh, ""
 	}
 	_, err = h.Projects.UpdateSettings(v.ctx(), v.who, p.ID, form.revision, rules.Settings{Product: &form.product})
-	return h.saved(v, err, "product", form)
+	return h.saved(v, err, "product", v.param("project"), form)
 }
 
 func (productForm) page() *configuredPage { return settingsPage }

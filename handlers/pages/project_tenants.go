@@ -120,10 +120,11 @@ func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
 		}
 		chosen = made.ID
 	}
-	if _, err := h.Projects.Attach(v.ctx(), v.who, p.ID, chosen); err != nil {
+	t, err := h.Projects.Attach(v.ctx(), v.who, p.ID, chosen)
+	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("attached", tenantsOf(p))
+	return v.done("attached", tenantsOf(p), t.DisplayName)
 }
 
 func (h *Handler) showDetach(v *visit) (web.Answer, error) {
@@ -191,5 +192,5 @@ func (h *Handler) detachProjectTenant(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("detached", tenantsOf(p))
+	return v.done("detached", tenantsOf(p), t.DisplayName)
 }

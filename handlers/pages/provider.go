@@ -244,7 +244,7 @@ func (h *Handler) saveProvider(v *visit) (web.Answer, error) {
 	f := postedProvider(v)
 	_, err = h.Login.UpdateProvider(v.ctx(), v.who, o.ID, f.revision, f.change(o.Managed))
 	if err == nil {
-		return v.done("provider", appClientPath(p, c.ID)+"#providers")
+		return v.done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.providerConflict(v, f)

@@ -181,9 +181,9 @@ func (h *Handler) createProvider(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if made.Managed {
-		return v.done("provider", appClientPath(p, c.ID)+"#providers")
+		return v.done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(made))
 	}
-	return v.done("provider_made", providerPath(appClientPath(p, c.ID), made.ID))
+	return v.done("provider_made", providerPath(appClientPath(p, c.ID), made.ID), login.ProviderLabel(made))
 }
 
 // providerOf finds the provider in the address, its app client and its project.
@@ -223,9 +223,9 @@ func (h *Handler) switchProvider(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if on {
-		return v.done("provider_on", appClientPath(p, c.ID)+"#providers")
+		return v.done("provider_on", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 	}
-	return v.done("provider_off", appClientPath(p, c.ID)+"#providers")
+	return v.done("provider_off", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 }
 
 func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
@@ -248,5 +248,5 @@ func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("provider_gone", appClientPath(p, c.ID)+"#providers")
+	return v.done("provider_gone", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 }

@@ -152,10 +152,10 @@ func (h *Handler) addRelation(v *visit) (web.Answer, error) {
 	}
 	added, err := h.Relations.Add(v.ctx(), v.who, v.param("project"), []relations.Relation{typed})
 	if err == nil && added == 0 {
-		return v.done("relation_exists", projectPath(v.param("project"))+"/relations")
+		return v.done("relation_exists", projectPath(v.param("project"))+"/relations", typed.User, typed.Object)
 	}
 	if err == nil {
-		return v.done("relation_made", projectPath(v.param("project"))+"/relations")
+		return v.done("relation_made", projectPath(v.param("project"))+"/relations", typed.User, typed.Object)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -320,7 +320,7 @@ func (h *Handler) forgetRelation(v *visit) (web.Answer, error) {
 		_, err = h.Relations.Remove(v.ctx(), v.who, p.ID, f)
 	}
 	if err == nil {
-		return v.done("relation_gone", relationsPath(p))
+		return v.done("relation_gone", relationsPath(p), f.User, f.Object)
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.forgetRelationWith(v, p, f, wrong)

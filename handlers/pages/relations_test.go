@@ -34,9 +34,9 @@ func TestRelations_page(t *testing.T) {
 			Says("#relation-object-error", "such as order:42").
 			Says("#relation-user-error", "Use the id of a user")
 		s.Post(relationsPage, "object", "order:a%2fb", "user", "billing-service").LeadsTo(relationsPage)
-		s.Get(relationsPage).Says("[data-flash]", "The owner is added").Says("tbody", "order:a%2Fb")
+		s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2fb").Says("tbody", "order:a%2Fb")
 		s.Post(relationsPage, "object", "order:a%2Fb", "user", "billing-service").LeadsTo(relationsPage)
-		s.Get(relationsPage).Says("[data-flash]", "own the object already")
+		s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2Fb already")
 		user := models.NewID("usr")
 		s.Post(relationsPage, "object", "order:2", "user", user).LeadsTo(relationsPage)
 		s.Get(relationsPage).Says("tbody a[href='/users/"+user+"']", user)
@@ -52,7 +52,7 @@ func TestRelations_page(t *testing.T) {
 			Shows(422, "Forget the owner of order:a%2Fb").
 			Says("main", "Tick the box")
 		s.Post(relationsPage+"/forget", append(fields, "confirm", "true")...).LeadsTo(relationsPage)
-		lacks(t, s.Get(relationsPage).Says("[data-flash]", "forgotten"), "billing-service")
+		lacks(t, s.Get(relationsPage).Says("[data-flash]", "no longer owns order:a%2Fb"), "billing-service")
 		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("main", "does not exist")
 		s.Get(relationsPage+"/forget?object=x").Shows(404, "There is nothing here")
 		s.Get("/audit").Says("main", "relations")
@@ -148,7 +148,7 @@ func TestRelations_formSentTwice(t *testing.T) {
 	form := []string{"object", "order:1", "user", "ana", ui.NonceField, s.Get(relationsPage).Nonce(relationsPage)}
 	s.Post(relationsPage, form...).LeadsTo(relationsPage)
 	s.Post(relationsPage, form...).LeadsTo(relationsPage)
-	s.Get(relationsPage).Says("[data-flash]", "The owner is added")
+	s.Get(relationsPage).Says("[data-flash]", "ana owns order:1")
 }
 
 func sendRelations(t *testing.T, s *controlplane.Browser, text string) *controlplane.Page {

@@ -319,7 +319,8 @@ func (h *Handler) saveRules(v *visit) (web.Answer, error) {
 	}
 	_, err = h.Projects.SetRules(v.ctx(), v.who, v.param("project"), v.param("version"), revision, change)
 	if err == nil {
-		return v.done("rules", projectPath(v.param("project"))+"/versions/"+v.param("version")+"/rules")
+		project := v.param("project")
+		return v.done("rules", projectPath(project)+"/versions/"+v.param("version")+"/rules", project)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		revision = now.ETag

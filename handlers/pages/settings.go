@@ -22,7 +22,7 @@ func (h *Handler) saveSettings(v *visit) (web.Answer, error) {
 	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
 		DisplayName: &form.displayName,
 	})
-	return h.saved(v, err, "settings", form)
+	return h.saved(v, err, "settings", v.param("project"), form)
 }
 
 func (settingsForm) page() *configuredPage { return settingsPage }
@@ -62,7 +62,7 @@ func (h *Handler) saveAccess(v *visit) (web.Answer, error) {
 	if err == nil {
 		_, err = h.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, change)
 	}
-	return h.saved(v, err, "access", form)
+	return h.saved(v, err, "access", v.param("project"), form)
 }
 
 // change leaves out fields that the form hides: the fallback owner, and the issuers
@@ -197,7 +197,7 @@ func (h *Handler) saveTarget(v *visit) (web.Answer, error) {
 		v.ctx(), v.who, v.param("project"), form.environment, form.revision,
 		rules.EnvironmentChange{Target: &form.target},
 	)
-	return h.saved(v, err, "target", form)
+	return h.saved(v, err, "target", v.param("project"), form)
 }
 
 func (targetForm) page() *configuredPage { return overviewPage }

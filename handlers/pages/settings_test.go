@@ -17,7 +17,7 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 		settings, revision := page.Action("display_name"), page.Value("form:has([name=display_name]) [name=revision]")
 		s.Post(settings, "revision", revision, "display_name", "Storefront API").LeadsTo(settings)
 		s.Get(settings).Shows(200, "Settings").Holds("display_name", "Storefront API").Says("[data-flash]",
-			"The settings are saved.")
+			"The settings of shop are saved.")
 		s.Get(settings).Lacks("[data-flash]")
 		long := strings.Repeat("x", 81)
 		fresh := s.Get(settings).Value("form:has([name=display_name]) [name=revision]")
@@ -81,7 +81,7 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 		).LeadsTo(action)
 		now := s.Get(action).
 			Holds("fallback_owner", "billing").
-			Says("[data-flash]", "access policy is saved")
+			Says("[data-flash]", "access policy of shop is saved")
 		s.Get("/projects/shop").Says("main", "Keys optional")
 		for name, want := range map[string]string{
 			"mode":    "passthrough",
@@ -120,7 +120,7 @@ func TestTargetsAreChecked(t *testing.T) {
 			Holds("target", "http://10.0.0.1").
 			Says("form:has([name=target])", "not a public address")
 		s.Post(action, "revision", revision, "target", "http://127.0.0.1:10").LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Holds("target", "http://127.0.0.1:10").Says("[data-flash]", "target is saved")
+		s.Get("/projects/shop").Holds("target", "http://127.0.0.1:10").Says("[data-flash]", "target of shop is saved")
 		s.Post("/projects/shop/environments/env_none", "target", "http://127.0.0.1:10").
 			Shows(404, "There is nothing here")
 	})

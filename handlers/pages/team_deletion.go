@@ -48,7 +48,7 @@ func (h *Handler) deleteTeam(v *visit) (web.Answer, error) {
 	typed := v.posted("typed_name")
 	err := h.Accounts.DeleteTeam(v.ctx(), v.who, v.param("team"), typed)
 	if err == nil {
-		return v.done("team_gone", "/teams")
+		return v.done("team_gone", "/teams", typed)
 	}
 	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) {
 		if m.Erase != nil {

@@ -78,7 +78,7 @@ func (h *Handler) createTeam(v *visit) (web.Answer, error) {
 	made, err := h.Accounts.CreateTeam(v.ctx(), v.who, name)
 	if err == nil {
 		v.rememberTeam(made.ID)
-		return v.done("team", teamPath(made.ID))
+		return v.done("team", teamPath(made.ID), made.Name)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -250,7 +250,7 @@ func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
 	name := v.posted("name")
 	renamed, err := h.Accounts.RenameTeam(v.ctx(), v.who, v.param("team"), v.posted("revision"), name)
 	if err == nil {
-		return v.done("settings", teamSettingsPath(renamed.ID))
+		return v.done("settings", teamSettingsPath(renamed.ID), renamed.Name)
 	}
 	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) {
 		m.Rename.Name = wrong.value("/name", name)
@@ -260,9 +260,11 @@ func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
 
 func (h *Handler) saveRole(v *visit) (web.Answer, error) {
 	role := access.Role(v.posted("role"))
-	_, err := h.Accounts.ChangeRole(v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"), role)
+	changed, err := h.Accounts.ChangeRole(
+		v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"), role,
+	)
 	if err == nil {
-		return v.done("role", teamPath(v.param("team")))
+		return v.done("role", teamPath(v.param("team")), changed.Name, string(changed.Role))
 	}
 	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) { m.Error = wrong.rest() })
 }
@@ -300,7 +302,7 @@ func (h *Handler) createInvitation(v *visit) (web.Answer, error) {
 		})
 	}
 	if made.ByMail {
-		return v.done("mailed", teamPath(v.param("team")))
+		return v.done("mailed", teamPath(v.param("team")), made.Email)
 	}
 	return h.disclose(v, invitationPath(v.param("team"), made.ID), disclosed{Secret: h.Web.InviteURL(made.Code)})
 }

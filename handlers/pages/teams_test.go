@@ -77,8 +77,10 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 		s.Post(first+"/delete", "typed_name", "an").Shows(422, "Settings").Says("#erase-confirm-error",
 			"Type the team's name")
 		s.Post(first+"/delete", "typed_name", "Ana").LeadsTo("/teams")
-		s.Get("/teams").Says("[data-flash]", "The team is deleted").Says("main", "Payments").Lacks("a[href='" + first +
-			"']")
+		s.Get("/teams").
+			Says("[data-flash]", "The team Ana is deleted").
+			Says("main", "Payments").
+			Lacks("a[href='" + first + "']")
 		s.Post(first+"/delete", "typed_name", "Ana").Shows(404, "There is nothing here")
 		s.Get("/projects/shop").Shows(200, "shop")
 	})

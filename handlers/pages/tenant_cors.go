@@ -31,7 +31,11 @@ func (h *Handler) saveTenantCORS(v *visit) (web.Answer, error) {
 	form := postedCORS(v)
 	_, err := h.Projects.SetTenantCORS(v.ctx(), v.who, v.param("tenant"), form.revision, form.read())
 	if err == nil {
-		return v.done("tenant", tenantPath(v.param("tenant")))
+		t, err := h.tenantOf(v)
+		if err != nil {
+			return web.Answer{}, err
+		}
+		return v.done("tenant", tenantPath(t.ID), t.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.tenantCORSConflict(v, form)

@@ -70,7 +70,7 @@ func (h *Handler) createTenant(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("tenant_made", tenantPath(made.ID))
+	return v.done("tenant_made", tenantPath(made.ID), made.DisplayName)
 }
 
 // tenantForm holds the fields of a tenant's form, as typed.
@@ -158,7 +158,7 @@ func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
 		FallbackOwner: &form.fallbackOwner,
 	})
 	if err == nil {
-		return v.done("tenant", tenantPath(t.ID))
+		return v.done("tenant", tenantPath(t.ID), t.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.tenantConflict(v, form)

@@ -197,9 +197,12 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 }
 
 func (h *Handler) revokeToken(v *visit) (web.Answer, error) {
-	err := v.confirmed("Tick the box to revoke the token.")
+	token, err := h.Tokens.Find(v.ctx(), v.who, v.param("token"))
 	if err == nil {
-		err = h.Tokens.Revoke(v.ctx(), v.who, v.param("token"))
+		err = v.confirmed("Tick the box to revoke the token.")
+	}
+	if err == nil {
+		err = h.Tokens.Revoke(v.ctx(), v.who, token.ID)
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.revokeTokenWith(v, wrong)
@@ -207,5 +210,5 @@ func (h *Handler) revokeToken(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("token_revoked", tokensPath)
+	return v.done("token_revoked", tokensPath, token.Name)
 }

@@ -179,7 +179,7 @@ func (h *Handler) saveTransforms(v *visit) (web.Answer, error) {
 	_, err = h.Projects.SetTransforms(v.ctx(), v.who, p.ID, v.param("version"), revision, change)
 	switch {
 	case err == nil:
-		return v.done("transforms", transformsPath(p, v.param("version")))
+		return v.done("transforms", transformsPath(p, v.param("version")), p.DisplayName)
 	case fault.KindOf(err) == fault.Stale:
 		now, err := h.Projects.Transforms(v.ctx(), v.who, p.ID, v.param("version"))
 		if err != nil {

@@ -31,7 +31,7 @@ func TestTransforms_page(t *testing.T) {
 			"response-body add number version: 2\nresponse-body add by: x")...).
 			LeadsTo(page)
 		s.Get(page).
-			Says("[data-flash]", "transforms are saved").
+			Says("[data-flash]", "transforms of shop are saved").
 			Says("tbody", "X-Source").
 			Says("tbody", "the shop").
 			Says("#transforms-lines",

@@ -78,7 +78,7 @@ func (h *Handler) setUpstreamHeader(v *visit) (web.Answer, error) {
 		v.ctx(), v.who, v.param("project"), v.param("environment"), name, secrets.Secret(v.posted("secret_value")),
 	)
 	if err == nil {
-		return v.done("upstream_header", upstreamHeadersOf(v))
+		return v.done("upstream_header", upstreamHeadersOf(v), name)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -156,7 +156,7 @@ func (h *Handler) removeUpstreamHeader(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("upstream_header_gone", upstreamHeadersOf(v))
+	return v.done("upstream_header_gone", upstreamHeadersOf(v), v.param("name"))
 }
 
 func upstreamHeadersOf(v *visit) string {

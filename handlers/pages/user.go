@@ -161,7 +161,7 @@ func (h *Handler) saveUser(v *visit) (web.Answer, error) {
 	}
 	_, err = h.Directory.UpdateUser(v.ctx(), v.who, u.ID, revision, change)
 	if err == nil {
-		return v.done("user", userPath(u.ID))
+		return v.done("user", userPath(u.ID), userTitle(u.User))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.userConflict(v, name, email)
@@ -201,17 +201,19 @@ func (h *Handler) userConflict(v *visit, name, email string) (web.Answer, error)
 }
 
 func (h *Handler) freezeUser(v *visit) (web.Answer, error) {
-	if _, err := h.Directory.Freeze(v.ctx(), v.who, v.param("user")); err != nil {
+	u, err := h.Directory.Freeze(v.ctx(), v.who, v.param("user"))
+	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("user_frozen", userPath(v.param("user")))
+	return v.doneUndo("user_frozen", userPath(u.ID), userPath(u.ID)+"/unfreeze", userTitle(u.User))
 }
 
 func (h *Handler) unfreezeUser(v *visit) (web.Answer, error) {
-	if _, err := h.Directory.Unfreeze(v.ctx(), v.who, v.param("user")); err != nil {
+	u, err := h.Directory.Unfreeze(v.ctx(), v.who, v.param("user"))
+	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("user_thawed", userPath(v.param("user")))
+	return v.doneUndo("user_thawed", userPath(u.ID), userPath(u.ID)+"/freeze", userTitle(u.User))
 }
 
 func (h *Handler) deleteUser(v *visit) (web.Answer, error) {
@@ -225,7 +227,7 @@ func (h *Handler) deleteUser(v *visit) (web.Answer, error) {
 	if err != nil {
 		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
-	return v.done("user_gone", usersPath(u.Tenant))
+	return v.done("user_gone", usersPath(u.Tenant), userTitle(u.User))
 }
 
 // joinGroup adds the user to a group.
@@ -234,11 +236,12 @@ func (h *Handler) joinGroup(v *visit) (web.Answer, error) {
 	if err == nil {
 		err = access.Check(v.who, t.Team, access.UserUpdate) // before the group is looked for
 	}
+	var g directory.GroupDetail
 	if err == nil {
-		_, err = h.Directory.SetMember(v.ctx(), v.who, v.posted("group"), u.ID, directory.RoleMember)
+		g, err = h.Directory.SetMember(v.ctx(), v.who, v.posted("group"), u.ID, directory.RoleMember)
 	}
 	if err != nil {
 		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Error = wrong.rest() })
 	}
-	return v.done("member", userPath(u.ID)+"#groups")
+	return v.done("member", userPath(u.ID)+"#groups", userTitle(u.User), g.DisplayName)
 }

@@ -154,5 +154,5 @@ func (h *Handler) inviteUser(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("invited", userPath(made.ID))
+	return v.done("invited", userPath(made.ID), userTitle(made.User))
 }

@@ -33,7 +33,7 @@ func (h *Handler) createVersion(v *visit) (web.Answer, error) {
 	form := versionForm{name: strings.TrimSpace(v.posted("version")), copyFrom: v.posted("copy_from")}
 	in := rules.VersionInput{Name: form.name, CopyFrom: form.copyFrom}
 	_, err := h.Projects.CreateVersion(v.ctx(), v.who, v.param("project"), in)
-	return h.saved(v, err, "version_made", form)
+	return h.saved(v, err, "version_made", form.name, form)
 }
 
 // view offers every version to copy; the newest, which the rule copies by default, is last
@@ -77,7 +77,7 @@ func (h *Handler) createEnvironment(v *visit) (web.Answer, error) {
 	}
 	in := rules.EnvironmentInput{Name: form.name, Target: form.target}
 	_, err := h.Projects.CreateEnvironment(v.ctx(), v.who, v.param("project"), form.version, in)
-	return h.saved(v, err, "environment_made", form)
+	return h.saved(v, err, "environment_made", form.name, form)
 }
 
 func (f environmentForm) view(p rules.Project, version rules.Version, wrong *formErrors) *projects.EnvironmentForm {
@@ -148,6 +148,14 @@ func (at place) path() string {
 		return versionPath(at.project, at.version)
 	}
 	return environmentPath(at.project, at.version, *at.environment)
+}
+
+// name is that of the environment or version.
+func (at place) name() string {
+	if at.environment != nil {
+		return at.environment.Name
+	}
+	return at.version.Name
 }
 
 func (at place) removal() rules.RemovalInput {
@@ -257,7 +265,7 @@ func (h *Handler) renamePlace(v *visit) (web.Answer, error) {
 		_, err = h.Projects.UpdateEnvironment(v.ctx(), v.who, project, environment, revision, change)
 	}
 	if err == nil {
-		return v.done("renamed", projectPath(project))
+		return v.done("renamed", projectPath(project), name)
 	}
 	return h.refusedPlace(v, err, func(m *projects.Place, wrong *formErrors) {
 		m.Rename.Name = wrong.value("/name", name)
@@ -279,7 +287,7 @@ func (h *Handler) removePlace(v *visit) (web.Answer, error) {
 		err = h.Projects.Remove(v.ctx(), v.who, at.project.ID, in)
 	}
 	if err == nil {
-		return v.done("place_gone", projectPath(at.project.Name))
+		return v.done("place_gone", projectPath(at.project.Name), at.name())
 	}
 	return h.refusedPlace(v, err, func(m *projects.Place, wrong *formErrors) { m.Removal.Error = wrong.rest() })
 }

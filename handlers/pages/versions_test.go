@@ -32,7 +32,7 @@ func TestVersions_add(t *testing.T) {
 			s.Post(versionsPage, form...).LeadsTo(shopPage)
 		}
 		s.Get(shopPage).
-			Says("[data-flash]", "version is added").
+			Says("[data-flash]", "Version 2.0.0 is added").
 			Says("main", "Version 2.0.0").
 			Says("#new-version option[selected]", "2.0.0")
 	})
@@ -90,7 +90,7 @@ func TestEnvironments_remove(t *testing.T) {
 			Shows(409, "Environment prod").
 			Says("[role=alert]", "1 API key opens nothing else")
 		s.Post(prod+"/delete", "confirm", "true", "seen", "true").LeadsTo(shopPage)
-		s.Get(shopPage).Says("[data-flash]", "Removed")
+		s.Get(shopPage).Says("[data-flash]", "prod is removed")
 		s.Get(shopPage+"/keys").Says("#keys", "Revoked")
 		s.Get(prod).Shows(404, "There is nothing here")
 	})

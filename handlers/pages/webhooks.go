@@ -248,13 +248,13 @@ func webhookNotice(w webhooks.Webhook) *ui.Notice {
 
 func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
 	address, description, events := v.posted("url"), v.posted("description"), v.c.Request.PostForm["events"]
-	_, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{
+	w, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{
 		URL:         &address,
 		Description: &description,
 		Events:      &events,
 	})
 	if err == nil {
-		return v.done("webhook", webhookPath(v.param("webhook")))
+		return v.done("webhook", webhookPath(v.param("webhook")), w.URL)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -270,10 +270,14 @@ func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
 
 func (h *Handler) switchWebhook(v *visit) (web.Answer, error) {
 	on := v.posted("enabled") == "true"
-	if _, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{Enabled: &on}); err != nil {
+	w, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{Enabled: &on})
+	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("webhook", webhookPath(v.param("webhook")))
+	if on {
+		return v.done("webhook_on", webhookPath(w.ID), w.URL)
+	}
+	return v.done("webhook_off", webhookPath(w.ID), w.URL)
 }
 
 func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
@@ -290,22 +294,21 @@ func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
-	err := v.confirmed("Tick the box to delete the webhook.")
+	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
 	if err == nil {
-		err = h.Webhooks.Delete(v.ctx(), v.who, v.param("webhook"))
+		err = v.confirmed("Tick the box to delete the webhook.")
 	}
 	if err == nil {
-		return v.done("webhook_gone", webhooksPath)
+		err = h.Webhooks.Delete(v.ctx(), v.who, w.ID)
+	}
+	if err == nil {
+		return v.done("webhook_gone", webhooksPath, w.URL)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
-	if err == nil {
-		err = access.Check(v.who, w.Team, access.WebhookChange)
-	}
-	if err != nil {
+	if err := access.Check(v.who, w.Team, access.WebhookChange); err != nil {
 		return web.Answer{}, err
 	}
 	m, err := h.webhookDetail(v, w)

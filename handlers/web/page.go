@@ -21,7 +21,7 @@ type Answer struct {
 	Status int
 	Page   templ.Component
 	To     string // a local path, or an address that was validated
-	Flash  string // key of the message to show on the page at To
+	Flash  string // cookie of the message to show on the page at To
 }
 
 // Show returns the answer of a page with status 200.

@@ -96,6 +96,7 @@ const (
 type Notice struct {
 	Tone Tone
 	Text string
+	Undo string // path of the form that undoes what a flash tells of, "" for none
 }
 
 // Badge is a state in a word or two.
