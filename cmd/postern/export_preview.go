@@ -86,34 +86,67 @@ func unmoved(ctx context.Context, api *client.Client, e client.Export) ([]client
 	return all, nil
 }
 
-// writeUnmoved writes what an export leaves behind: a line for each kind of item that something
-// can be done about, and the names of the others.
+// writeUnmoved writes what an export leaves behind: what can be done about it, once for each
+// thing to do, and the titles of the items without one.
 func writeUnmoved(out *strings.Builder, lines []client.LedgerLine) {
 	for _, group := range []struct{ status, title string }{{"skipped", "Not moved"}, {"lossy", "Moved in part"}} {
-		var others []string
-		first := true
-		for _, l := range lines {
-			if l.Status != group.status {
+		all, others := adviceOf(lines, group.status)
+		if len(all)+len(others) > 0 {
+			fmt.Fprintf(out, "%s\n", group.title)
+		}
+		for _, a := range all {
+			if len(a.remedies) == 1 {
+				out.WriteString(indented(printable(a.titles + ": " + a.remedies[0])))
 				continue
 			}
-			if first {
-				fmt.Fprintf(out, "%s\n", group.title)
-				first = false
-			}
-			switch {
-			case l.Remedy != nil:
-				out.WriteString(indented(printable(l.Title + ": " + *l.Remedy)))
-			case !slices.Contains(others, l.Title):
-				others = append(others, l.Title)
+			out.WriteString(indented(printable(a.titles + ":")))
+			for _, remedy := range a.remedies {
+				out.WriteString(indented(printable("- " + remedy)))
 			}
 		}
-		others = slices.DeleteFunc(others, func(title string) bool {
-			return strings.Contains(out.String(), "    "+title+": ")
-		})
 		if len(others) > 0 {
 			out.WriteString(indented("Nothing to do about: " + printable(strings.Join(others, ", ")) + "."))
 		}
 	}
+}
+
+// An advice is what to do about the ledger's items with these titles, which commas separate.
+type advice struct {
+	titles   string
+	remedies []string
+}
+
+// adviceOf returns what to do about the items of a status, and the titles of those that nothing
+// can be done about. No remedy and no title comes twice.
+func adviceOf(lines []client.LedgerLine, status string) (all []advice, others []string) {
+	var remedies, advised []string
+	titles := map[string][]string{} // by remedy
+	for _, l := range lines {
+		if l.Status != status || l.Remedy == nil {
+			continue
+		}
+		advised = append(advised, l.Title)
+		if !slices.Contains(remedies, *l.Remedy) {
+			remedies = append(remedies, *l.Remedy)
+		}
+		if !slices.Contains(titles[*l.Remedy], l.Title) {
+			titles[*l.Remedy] = append(titles[*l.Remedy], l.Title)
+		}
+	}
+	for _, remedy := range remedies {
+		about := strings.Join(titles[remedy], ", ")
+		i := slices.IndexFunc(all, func(a advice) bool { return a.titles == about })
+		if i < 0 {
+			i, all = len(all), append(all, advice{titles: about})
+		}
+		all[i].remedies = append(all[i].remedies, remedy)
+	}
+	for _, l := range lines {
+		if l.Status == status && !slices.Contains(advised, l.Title) && !slices.Contains(others, l.Title) {
+			others = append(others, l.Title)
+		}
+	}
+	return all, others
 }
 
 // indented breaks a text into lines of at most 80 characters that begin with four blanks. A
