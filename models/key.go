@@ -37,6 +37,12 @@ func (t *Tx) KeyByID(id string) (APIKey, error) {
 	return k, t.db.Where("id = ?", id).Take(&k).Error
 }
 
+// KeysByID finds keys. Those that do not exist are left out.
+func (t *Tx) KeysByID(ids []string) ([]APIKey, error) {
+	var list []APIKey
+	return list, t.db.Where("id IN ?", ids).Find(&list).Error
+}
+
 // CountActiveKeys counts the keys of each project that are neither frozen nor
 // revoked nor expired at now.
 func (t *Tx) CountActiveKeys(projectIDs []string, now time.Time) (map[string]int64, error) {

@@ -25,6 +25,12 @@ func (t *Tx) KeyTypesOf(projectIDs ...string) ([]KeyType, error) {
 	return list, t.db.Where("project_id IN ?", projectIDs).Order("name").Find(&list).Error
 }
 
+// KeyTypesByID finds key types. Those that do not exist are left out.
+func (t *Tx) KeyTypesByID(ids []string) ([]KeyType, error) {
+	var list []KeyType
+	return list, t.db.Where("id IN ?", ids).Find(&list).Error
+}
+
 // LockKeyType finds a key type and keeps others from changing it until the
 // transaction ends: the row has no time of its last change to tell a lost race by.
 // On SQLite every write transaction excludes all others anyway.

@@ -104,6 +104,12 @@ func (t *Tx) TenantsWithin(teamID string, projectIDs []string) ([]Tenant, error)
 	return list, t.db.Where("team_id = ? OR project_id IN ?", teamID, projectIDs).Find(&list).Error
 }
 
+// TenantsByID finds tenants. Those that do not exist are left out.
+func (t *Tx) TenantsByID(ids []string) ([]Tenant, error) {
+	var list []Tenant
+	return list, t.db.Where("id IN ?", ids).Find(&list).Error
+}
+
 // TenantsOfKeys lists the ids of the tenants that keys of a project or of its
 // product are of.
 func (t *Tx) TenantsOfKeys(projectID string, productID *string) ([]string, error) {

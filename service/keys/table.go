@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -226,20 +225,46 @@ func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
 	return tx.ScanKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
 }
 
-// LoadKey reads one key again.
-func (t *Table) LoadKey(tx *models.Tx, id string) error {
-	row, err := tx.KeyByID(id)
-	if errors.Is(err, models.ErrNotFound) {
-		return t.remove(id)
-	}
+// LoadKeys reads some keys again, of any projects, with one query whatever their number, and two
+// more for names that are not here yet: a replica far from the database has to follow many
+// changes a second. A renamed type or tenant is read by LoadProject.
+func (t *Table) LoadKeys(tx *models.Tx, ids ...string) error {
+	rows, err := tx.KeysByID(ids)
 	if err != nil {
 		return err
 	}
-	n, err := namesOf(tx, row.ProjectID)
+	n, err := namesOfRows(tx, t.unnamed(rows))
 	if err != nil {
 		return err
 	}
-	return t.put(n, &row)
+	gone := map[string]bool{}
+	for _, id := range ids {
+		gone[id] = true
+	}
+	for i := range rows {
+		delete(gone, rows[i].ID)
+		if err := t.put(n, &rows[i]); err != nil {
+			return err
+		}
+	}
+	for id := range gone {
+		if err := t.remove(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unnamed returns the rows whose names are not here yet.
+func (t *Table) unnamed(rows []models.APIKey) (out []models.APIKey) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for i := range rows {
+		if _, known := t.commons[commonOf(&rows[i])]; !known {
+			out = append(out, rows[i])
+		}
+	}
+	return out
 }
 
 func (t *Table) put(n names, row *models.APIKey) error {
@@ -271,15 +296,16 @@ func (t *Table) put(n names, row *models.APIKey) error {
 	return nil
 }
 
-// intern finds or adds what the row has in common with others, as it is now.
+// intern finds or adds what the row has in common with others. What n has no names for stays as
+// it is.
 func (t *Table) intern(n names, row *models.APIKey) uint32 {
-	id := commonID{row.ProjectID, "", row.TenantID, row.Environment, row.KeyTypeID}
-	if row.ProductID != nil {
-		id.product = *row.ProductID
-	}
-	keyType := n.types[row.KeyTypeID]
-	c := common{commonID: id, keyType: keyType.Name, tenant: n.tenants[row.TenantID], scopes: keyType.Scopes}
+	id := commonOf(row)
 	at, known := t.commons[id]
+	keyType, read := n.types[row.KeyTypeID]
+	if known && !read {
+		return at
+	}
+	c := common{commonID: id, keyType: keyType.Name, tenant: n.tenants[row.TenantID], scopes: keyType.Scopes}
 	if known {
 		t.common[at] = c
 		return at
@@ -288,6 +314,14 @@ func (t *Table) intern(n names, row *models.APIKey) uint32 {
 	t.common = append(t.common, c)
 	t.commons[id] = at
 	return at
+}
+
+func commonOf(row *models.APIKey) commonID {
+	id := commonID{row.ProjectID, "", row.TenantID, row.Environment, row.KeyTypeID}
+	if row.ProductID != nil {
+		id.product = *row.ProductID
+	}
+	return id
 }
 
 // internBounds finds or adds the limits and address ranges of the row.

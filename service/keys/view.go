@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -36,6 +37,33 @@ func namesIn(tx *models.Tx, teamID string, projectIDs []string) (names, error) {
 		n.types[t.ID] = t
 	}
 	tenants, err := tx.TenantsWithin(teamID, projectIDs)
+	if err != nil {
+		return n, err
+	}
+	for _, t := range tenants {
+		n.tenants[t.ID] = t.Name
+	}
+	return n, nil
+}
+
+// namesOfRows resolves the ids in keys of any projects, with at most two queries.
+func namesOfRows(tx *models.Tx, rows []models.APIKey) (names, error) {
+	n := names{types: map[string]models.KeyType{}, tenants: map[string]string{}}
+	if len(rows) == 0 {
+		return n, nil
+	}
+	for _, row := range rows {
+		n.types[row.KeyTypeID] = models.KeyType{}
+		n.tenants[row.TenantID] = ""
+	}
+	types, err := tx.KeyTypesByID(slices.Collect(maps.Keys(n.types)))
+	if err != nil {
+		return n, err
+	}
+	for _, t := range types {
+		n.types[t.ID] = t
+	}
+	tenants, err := tx.TenantsByID(slices.Collect(maps.Keys(n.tenants)))
 	if err != nil {
 		return n, err
 	}

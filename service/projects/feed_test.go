@@ -2,7 +2,9 @@ package projects_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"postern/core/snapshot"
 	"postern/migrations"
 	"postern/models"
+	"postern/service/keys"
 	"postern/testkit/state"
 )
 
@@ -36,6 +39,59 @@ func TestAReplicaHearsOfAChange(t *testing.T) {
 		eventually(t, "the revocation", func() bool {
 			return elsewhere.key(hash).State == snapshot.KeyRevoked
 		})
+	})
+}
+
+// A replica far from the database pays a round trip for each statement.
+func TestFeed_manyKeys(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		here, elsewhere := newWorld(t, db), newWorld(t, db)
+		created, owner := here.create(t, authenticated)
+		var hashes [][32]byte
+		var ids []string
+		for i := range 20 {
+			minted, err := here.keys.Create(t.Context(), owner, created.Project.Name, keys.CreateInput{
+				Owner: fmt.Sprintf("ana-%d", i),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hashes, ids = append(hashes, policy.HashKey(minted.Plaintext)), append(ids, minted.ID)
+		}
+		var statements atomic.Int64
+		if err := db.OnStatement(func(context.Context) { statements.Add(1) }); err != nil {
+			t.Fatal(err)
+		}
+		follow := func(most int64) {
+			t.Helper()
+			before := statements.Load()
+			if err := elsewhere.feed.Sync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := statements.Load() - before; n > most {
+				t.Errorf("20 changes of keys take %d statements, at most %d are needed", n, most)
+			}
+		}
+		if err := elsewhere.feed.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if _, err := here.keys.Revoke(t.Context(), owner, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		follow(2) // the revisions, and the keys
+		for _, hash := range hashes {
+			if got := elsewhere.key(hash); got.State != snapshot.KeyRevoked || got.KeyType == "" || got.Tenant == "" {
+				t.Fatalf("after the revocation the key is %+v", got)
+			}
+		}
+		execute(t, db, "DELETE FROM api_keys WHERE id = ?", ids[0])
+		revise(t, db, created.Project.ID, ids[0])
+		follow(2)
+		if got := elsewhere.key(hashes[0]); got.ID != "" {
+			t.Errorf("a key that is gone is still %+v", got)
+		}
 	})
 }
 

@@ -120,7 +120,8 @@ func TestAKeyThatCannotBeReadOpensNothing(t *testing.T) {
 		log := w.logged()
 		created, _ := w.create(t, authenticated)
 		well, owner := w.create(t, authenticated)
-		spoil(t, db, created.Project.ID) // what the key refers to
+		id := created.Keys["prod"].ID
+		execute(t, db, `UPDATE api_keys SET allowed_cidrs = '{"not": "a list"}' WHERE id = ?`, id)
 		revise(t, db, created.Project.ID, created.Keys["prod"].ID)
 		if _, err := w.keys.Revoke(t.Context(), owner, well.Keys["prod"].ID); err != nil {
 			t.Fatal(err)
