@@ -40,6 +40,7 @@ type settings struct {
 	before      string
 	accessLog   bool
 	export      int
+	gateways    int
 	database    string
 	kong        string
 }
@@ -64,7 +65,9 @@ func main() {
 	flag.BoolVar(&s.accessLog, "access-log", false, "measure this build with a full access log in the same rounds")
 	flag.IntVar(&s.export, "export", 0, "instead of comparing, export so many keys and as many users")
 	flag.StringVar(&s.database, "database", "",
-		"with -export: postgres:// URL of an empty database; empty means SQLite")
+		"with -export and -gateways: postgres:// URL of an empty database; empty means SQLite")
+	flag.IntVar(&s.gateways, "gateways", 0,
+		"instead of comparing, revoke keys before so many gateways at one PostgreSQL for -seconds")
 	flag.StringVar(&s.kong, "kong", "",
 		"with -export: a launcher of Kong such as tools/kong-docker, to start on the zip")
 	flag.Parse()
@@ -106,6 +109,9 @@ func run(s settings) (err error) {
 	defer upstream.stop()
 	if s.export > 0 {
 		return load{wrk: tools.wrk, settings: s, dir: dir}.exportIn(ctx, s, binary, dir, upstream.url)
+	}
+	if s.gateways > 0 {
+		return gatewaysIn(ctx, s, binary, dir, upstream.url)
 	}
 	postern, err := startPostern(ctx, binary, filepath.Join(dir, "data"))
 	if err != nil {
