@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run check test fuzz load bench generate lint conformance build clean
+.PHONY: help run check test fuzz load soak bench generate lint conformance build clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -19,6 +19,10 @@ fuzz: ## Fuzz every parser with 100,000 inputs, about 30 s each
 
 load: ## Compare how fast a healthy project answers with and without attacks on others
 	go run ./tools/load
+
+soak: ## Run replicas under load and faults and check every answer: DURATION=10m RATE=1000
+	tools/setup
+	go run ./tools/soak -duration $(or $(DURATION),10m) -rate $(or $(RATE),1000)
 
 bench: ## Measure the gateway side by side with nginx, and print the table
 	tools/setup bench

@@ -124,7 +124,8 @@ echo "apt-get $*" >>"$MACHINE/log"
 case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
-for name in git node gcc luajit nginx pgbouncer prometheus promtool redis-server shellcheck curl java chromium wrk; do
+for name in git node gcc haproxy luajit nginx pgbouncer prometheus promtool redis-server shellcheck \
+	curl java chromium wrk; do
 	printf '#!/bin/sh\n' >$name
 	chmod 755 $name
 done
@@ -179,7 +180,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 	for _, want := range []string{
 		" update\n",
 		"install --no-install-recommends ca-certificates chromium curl default-jre-headless fonts-dejavu-core gcc " +
-			"git libc6-dev " +
+			"git haproxy libc6-dev " +
 			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm pgbouncer postgresql prometheus " +
 			"python3 python3-venv redis-server shellcheck\n",
 		"a service may start: 101\n",

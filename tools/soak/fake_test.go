@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fake is a control plane and a gateway that follow the contract but for one defect.
+type fake struct {
+	defect string
+
+	mu    sync.Mutex
+	keys  []*fakeKey
+	calls int
+}
+
+type fakeKey struct {
+	apiKey
+
+	old       string // secret before the last rotation
+	oldEnds   time.Time
+	changedAt time.Time
+	before    string // state
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	status, body := http.StatusOK, any(nil)
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case r.URL.Path == "/call":
+		w.Header().Set(gatewayHeader, "a")
+		status, body = f.call(r.Header.Get("X-API-Key"))
+	case r.Method == http.MethodPost && parts[2] == "projects":
+		body = f.create(r)
+	case r.Method == http.MethodPost:
+		body = f.change(r, parts[3], parts[4])
+	case parts[len(parts)-1] == "keys":
+		var items []apiKey
+		for _, k := range f.keys {
+			if f.defect != "a created key is not kept" || len(items) > 3 {
+				items = append(items, k.apiKey)
+			}
+		}
+		body = map[string]any{"items": items}
+	}
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func (f *fake) create(r *http.Request) apiKey {
+	k := &fakeKey{}
+	_ = json.NewDecoder(r.Body).Decode(&k.apiKey)
+	k.ID, k.State, k.before = fmt.Sprintf("key_%d", len(f.keys)), "active", "active"
+	k.Key = k.ID + "-1"
+	f.keys = append(f.keys, k)
+	answer := k.apiKey
+	k.Last4 = lastOf(k.Key)
+	return answer
+}
+
+func (f *fake) change(r *http.Request, id, how string) apiKey {
+	for _, k := range f.keys {
+		if k.ID != id {
+			continue
+		}
+		k.before, k.changedAt = k.State, time.Now()
+		switch how {
+		case "rotate":
+			var in struct {
+				Grace time.Duration `json:"grace_seconds"`
+			}
+			_ = json.NewDecoder(r.Body).Decode(&in)
+			k.old, k.Key, k.oldEnds = k.Key, k.Key+"x", time.Now().Add(in.Grace*time.Second)
+			if k.GraceEndsAt = nil; in.Grace > 0 {
+				k.GraceEndsAt = new(k.oldEnds)
+			}
+			if f.defect == "a grace period is cut short" {
+				k.oldEnds = time.Now()
+			}
+			if f.defect != "a rotation is not kept" {
+				k.Last4 = lastOf(k.Key)
+			}
+			return k.apiKey
+		case "freeze":
+			k.State = "frozen"
+		case "unfreeze":
+			k.State = "active"
+		case "revoke":
+			k.State = "revoked"
+		}
+		answer := k.apiKey
+		if f.defect == "a revocation is not kept" && k.State == "revoked" {
+			k.State = "active"
+		}
+		return answer
+	}
+	return apiKey{}
+}
+
+func lastOf(text string) string { return text[max(0, len(text)-4):] }
+
+// call is the gateway's decision.
+func (f *fake) call(text string) (status int, body map[string]string) {
+	f.calls++
+	for _, k := range f.keys {
+		state := k.State
+		if f.defect == "a change takes two seconds" && time.Since(k.changedAt) < 2*time.Second {
+			state = k.before
+		}
+		switch {
+		case text != k.old && text != k.Key:
+			continue
+		case text == k.old && time.Now().After(k.oldEnds) && f.defect != "the secret before a rotation is let in":
+			continue
+		case state == "frozen":
+			return http.StatusForbidden, map[string]string{"code": "key_frozen"}
+		case state == "revoked" && f.defect != "a revoked key is let in":
+			continue
+		case f.defect == "one call in 20 is refused" && f.calls%20 == 0:
+			continue
+		case f.defect == "one call in 20 is another key's" && f.calls%20 == 0:
+			return http.StatusOK, map[string]string{"key": f.keys[0].ID + "0", "owner": k.Owner}
+		}
+		return http.StatusOK, map[string]string{"key": k.ID, "owner": k.Owner}
+	}
+	return http.StatusUnauthorized, map[string]string{"code": "invalid_key"}
+}
+
+// TestSoakFindsDefects runs the load and the model against a gateway with a defect.
+func TestSoakFindsDefects(t *testing.T) {
+	for defect, want := range map[string]string{
+		"":                                       "",
+		"a revoked key is let in":                "wrong decisions",
+		"a change takes two seconds":             "wrong decisions",
+		"the secret before a rotation is let in": "wrong decisions",
+		"a grace period is cut short":            "wrong decisions",
+		"one call in 20 is refused":              "wrong decisions",
+		"one call in 20 is another key's":        "wrong decisions",
+		"a created key is not kept":              "lost writes",
+		"a rotation is not kept":                 "lost writes",
+		"a revocation is not kept":               "lost writes",
+	} {
+		t.Run(defect, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(&fake{defect: defect})
+			defer server.Close()
+			r := &run{model: newModel(), usage: newUsage(), began: time.Now()}
+			r.api = &api{http: server.Client(), base: server.URL, observe: r.phases.requested}
+			r.changer = &changer{api: r.api, project: "prj", model: r.model, target: 20}
+			r.caller = &caller{http: server.Client(), url: server.URL + "/call"}
+			for range 20 {
+				r.note(r.changer.create(t.Context()))
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+			defer stop()
+			var running sync.WaitGroup
+			running.Go(func() { pace(ctx, 40, 2, func() { r.note(r.changer.once(t.Context())) }) })
+			pace(ctx, 600, 4, func() { r.callOnce(t.Context()) })
+			running.Wait()
+			r.note(r.compare(t.Context()))
+			got := r.decisionsAndWrites()
+			if want == "" && got != nil {
+				t.Errorf("a gateway without a defect fails: %v", got)
+			}
+			if want != "" && (got == nil || !strings.Contains(got.Error(), want)) {
+				t.Errorf("found %v, want %s", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// fault is something that happens to the installation under load. What holds in it is in
+// docs/faults.md.
+type fault struct {
+	name string
+	// cutsCalls: calls that are under way at the replica that is killed fail.
+	cutsCalls bool
+	// cutsChanges: requests to the control plane may fail, and are sent again.
+	cutsChanges bool
+	happens     func(ctx context.Context, r *run) error
+}
+
+// calm is the phase without a fault.
+var calm = fault{name: "calm"}
+
+// ending are the faults that end replicas, and enduring those that do not: memory is
+// compared while replicas live on.
+var (
+	ending = []fault{
+		{name: "rolling restart", happens: rollingRestart},
+		{name: "gateway killed", cutsCalls: true, happens: func(ctx context.Context, r *run) error {
+			return r.kill(ctx, r.in.gateways[1])
+		}},
+		{name: "control replica killed", cutsChanges: true, happens: func(ctx context.Context, r *run) error {
+			return r.kill(ctx, r.in.control[1])
+		}},
+	}
+	enduring = []fault{
+		{name: "gateway frozen", happens: gatewayFrozen},
+		{name: "control replica frozen", cutsChanges: true, happens: func(_ context.Context, r *run) error {
+			return r.in.control[0].freeze(frozenFor)
+		}},
+		{name: "database restarted", cutsChanges: true, happens: func(ctx context.Context, r *run) error {
+			return r.restartDatabase(ctx, syscall.SIGINT)
+		}},
+		{name: "database crashed", cutsChanges: true, happens: func(ctx context.Context, r *run) error {
+			return r.restartDatabase(ctx, syscall.SIGQUIT)
+		}},
+	}
+)
+
+const (
+	// frozenFor is longer than HAProxy takes to notice, and than PostgreSQL keeps an idle
+	// transaction open.
+	frozenFor = 5 * time.Second
+
+	// databaseAway is how long the database is down.
+	databaseAway = 3 * time.Second
+
+	// thawedWithin is how long a gateway that goes on may decide by what it had: its feed
+	// has to ask first.
+	thawedWithin = window
+
+	// reconnectedWithin is the same once the database answers again: connecting is tried
+	// once a second, and the feed then has its window.
+	reconnectedWithin = time.Second + window
+)
+
+func rollingRestart(ctx context.Context, r *run) error {
+	for _, replica := range r.in.replicas() {
+		if err := replica.restart(ctx, syscall.SIGTERM); err != nil {
+			return err
+		}
+		if err := r.back(ctx, replica); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) kill(ctx context.Context, replica *replica) error {
+	r.usage.killed(replica.name)
+	if err := replica.restart(ctx, syscall.SIGKILL); err != nil {
+		return err
+	}
+	return r.back(ctx, replica)
+}
+
+func gatewayFrozen(_ context.Context, r *run) error {
+	g := r.in.gateways[0]
+	ends := r.model.lags(g.name)
+	err := g.freeze(frozenFor)
+	ends(thawedWithin)
+	return err
+}
+
+func (r *run) restartDatabase(ctx context.Context, signal syscall.Signal) error {
+	var names []string
+	for _, g := range r.in.gateways {
+		names = append(names, g.name)
+	}
+	ends := r.model.lags(names...)
+	if err := r.in.database.Down(signal); err != nil {
+		return err
+	}
+	if err := sleep(ctx, databaseAway); err != nil {
+		return err
+	}
+	if err := r.in.database.Up(); err != nil {
+		return err
+	}
+	ends(reconnectedWithin)
+	return nil
+}
+
+// back waits until HAProxy has taken a replica back, which takes two good checks.
+func (r *run) back(ctx context.Context, replica *replica) error {
+	if !replica.process.running() {
+		return fmt.Errorf("replica %s has ended:\n%s", replica.name, replica.process.tail())
+	}
+	return sleep(ctx, 3*r.settings.check+500*time.Millisecond)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"postern/testkit/pgserver"
+)
+
+// installation is Postern as docs/replicas.md builds it: replicas before one PostgreSQL,
+// behind HAProxy.
+type installation struct {
+	dir      string
+	program  string
+	database *pgserver.Server
+	upstream *httptest.Server
+	haproxy  *process
+	address  string     // of HAProxy
+	gateways []*replica // take calls
+	control  []*replica // take changes, and work on exports
+}
+
+// install builds the program, as e2e does, and starts everything. stop has to be called also after an
+// error.
+func install(ctx context.Context, root, dir string, s settings) (in *installation, err error) {
+	in = &installation{dir: dir, program: filepath.Join(dir, "postern")}
+	build := exec.CommandContext(ctx, "go", "build", "-o", in.program, "postern/cmd/postern")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return in, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)
+	}
+	if in.database, err = pgserver.Start(true); err != nil {
+		return in, err
+	}
+	in.upstream = httptest.NewServer(http.HandlerFunc(tellCaller))
+	if in.address, err = freeAddress(); err != nil {
+		return in, err
+	}
+	for i, name := range []string{"a", "b", "c", "d"} {
+		r, err := in.newReplica(name, s.drain)
+		if err != nil {
+			return in, err
+		}
+		if i < 2 {
+			in.gateways = append(in.gateways, r)
+		} else {
+			in.control = append(in.control, r)
+		}
+		if err := r.start(ctx); err != nil {
+			return in, err
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "replicas.md"))
+	if err != nil {
+		return in, err
+	}
+	config, err := haproxyConfig(string(page), in.address, in.control, in.gateways, s.check)
+	if err != nil {
+		return in, err
+	}
+	in.haproxy, err = startHAProxy(dir, in.address, config, func() bool { return isReady(ctx, in.address) })
+	return in, err
+}
+
+func (in *installation) newReplica(name string, drain time.Duration) (*replica, error) {
+	r := &replica{name: name, program: in.program, dir: in.dir}
+	var err error
+	if r.control, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	if r.gateway, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	r.env = []string{
+		"POSTERN_DATABASE_URL=" + in.database.URL(),
+		"POSTERN_SECRETS_KEY=" + strings.Repeat("A", 43) + "=",
+		"POSTERN_BLOB_URL=file://" + filepath.Join(in.dir, "exports"),
+		"POSTERN_PUBLIC_URL=https://" + controlName,
+		"POSTERN_GATEWAY_URL=https://" + gatewayName,
+		"POSTERN_GATEWAY_DOMAIN=" + gatewayName,
+		"POSTERN_TRUSTED_PROXIES=127.0.0.1/32",
+		"POSTERN_EGRESS_ALLOW=127.0.0.1/32", // where the upstream is
+		"POSTERN_UNCLAIMED_CAPS=off",
+		"POSTERN_DRAIN=" + drain.String(),
+	}
+	return r, nil
+}
+
+// tellCaller is the upstream: it answers with what it was told about the caller.
+func tellCaller(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]string{
+		"key":   r.Header.Get("X-Credential-Identifier"),
+		"owner": r.Header.Get("X-Consumer-Custom-Id"),
+	})
+}
+
+// client makes requests to HAProxy under whatever name they have.
+func (in *installation) client(timeout time.Duration) *http.Client {
+	return &http.Client{
+		Timeout: timeout,
+		Transport: &http.Transport{
+			MaxIdleConnsPerHost: 512,
+			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, in.address)
+			},
+		},
+	}
+}
+
+// replicas are all of them, in the order in which they are replaced.
+func (in *installation) replicas() []*replica {
+	return append(in.gateways[:len(in.gateways):len(in.gateways)], in.control...)
+}
+
+// project is what POST /proxy creates.
+type project struct {
+	ID           string `json:"id"`
+	Environments []struct {
+		URL string `json:"url"`
+	} `json:"environments"`
+}
+
+// create puts a proxy before the upstream.
+func (in *installation) create(ctx context.Context, a *api) (project, error) {
+	var made struct {
+		Project      project `json:"project"`
+		WorkspaceKey string  `json:"workspace_key"`
+	}
+	err := a.do(ctx, http.MethodPost, "/proxy", map[string]any{
+		"name":          "shop",
+		"target":        in.upstream.URL,
+		"requests_auth": map[string]any{"mode": "authenticate", "methods": []string{"api_key"}},
+	}, &made)
+	if err == nil && len(made.Project.Environments) != 1 {
+		err = errors.New("POST /proxy: the answer names no environment")
+	}
+	a.token = made.WorkspaceKey
+	return made.Project, err
+}
+
+// auditIntact verifies the chain of the audit log.
+func (in *installation) auditIntact(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, in.program, "audit", "verify", "--database-url", in.database.URL(),
+		"--data-dir", filepath.Join(in.dir, "c"))
+	cmd.Env = append(os.Environ(), in.control[0].env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("audit verify: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// stop ends what was started.
+func (in *installation) stop() error {
+	var failed error
+	if in.haproxy != nil {
+		failed = in.haproxy.end(syscall.SIGKILL)
+	}
+	for _, r := range in.replicas() {
+		if r.process != nil {
+			failed = errors.Join(failed, r.process.end(syscall.SIGKILL))
+		}
+	}
+	if in.upstream != nil {
+		in.upstream.Close()
+	}
+	if in.database != nil {
+		failed = errors.Join(failed, in.database.Stop())
+	}
+	return failed
+}
+
+// logs writes the end of every replica's log.
+func (in *installation) logs(w io.Writer) {
+	for _, r := range in.replicas() {
+		if r.process != nil {
+			fmt.Fprintf(w, "\nlog of replica %s:\n%s\n", r.name, r.process.tail())
+		}
+	}
+}

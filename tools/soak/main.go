@@ -1,0 +1,102 @@
+// Command soak runs Postern as docs/replicas.md builds it, under load and under faults,
+// and checks every answer. Run it from the repository, for ten minutes unless -duration
+// says otherwise:
+//
+//	go run ./tools/soak
+//
+// Two replicas take calls and two take changes, behind HAProxy, before a PostgreSQL
+// server that is durable. Keys are created, rotated, frozen, unfrozen and revoked, and
+// exports run, while replicas are replaced, killed and stopped and the database restarts.
+// A model of what was acknowledged judges each answer of the gateway. The command prints
+// a table and fails if a decision was wrong, an acknowledged write was lost, a call failed
+// that no kill cut off, or memory grew.
+//
+// It owns the load, the faults and the model. It leaves speed to tools/bench, and the
+// effect of attacks to tools/load. What holds in each fault is in docs/faults.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+func main() {
+	s := settings{ending: ending, enduring: enduring}
+	flag.DurationVar(&s.duration, "duration", 10*time.Minute, "length of the run; each fault happens at least once")
+	flag.Float64Var(&s.rate, "rate", 1000, "operations a second, at most 70 % of what the machine carries")
+	flag.Float64Var(&s.changes, "changes", 0.05, "the part of the operations that are changes of keys")
+	flag.IntVar(&s.keys, "keys", 1000, "about as many keys are kept alive")
+	flag.DurationVar(&s.drain, "drain", 5*time.Second, "POSTERN_DRAIN of the replicas")
+	flag.DurationVar(&s.check, "check", time.Second, "interval of HAProxy's health checks")
+	flag.DurationVar(&s.probe, "probe", 10*time.Second, "how long it is measured what the machine carries")
+	flag.DurationVar(&s.rest, "rest", 10*time.Second, "time between faults")
+	flag.StringVar(&s.logs, "logs", "", "directory to keep the replicas' logs in")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	r, err := soak(ctx, ".", s)
+	if r != nil {
+		fmt.Println()
+		r.report(os.Stdout)
+		err = errors.Join(err, r.failures())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+// soak installs Postern, runs the soak against it and removes everything. The run is nil
+// if it did not begin.
+func soak(ctx context.Context, root string, s settings) (r *run, err error) {
+	dir, err := os.MkdirTemp("", "postern-soak-")
+	if err != nil {
+		return nil, fmt.Errorf("make a working directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	progress("building and starting")
+	in, err := install(ctx, root, dir, s)
+	defer func() {
+		err = errors.Join(err, in.stop())
+		if s.logs != "" {
+			err = errors.Join(err, keepLogs(dir, s.logs))
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	r = newRun(s, in)
+	if err := r.prepare(ctx); err != nil {
+		return nil, err
+	}
+	progress("%.0f operations a second for %s", r.rate, s.duration)
+	return r, r.soak(ctx)
+}
+
+// keepLogs copies the logs out of the working directory.
+func keepLogs(dir, to string) error {
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil {
+		return err
+	}
+	failed := os.MkdirAll(to, 0o755)
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, filepath.Base(log)), text, 0o600)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+func progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "soak: %s "+format+"\n", append([]any{clock(time.Now())}, args...)...)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// replica is one `postern serve`, which keeps its addresses over restarts.
+type replica struct {
+	name             string
+	control, gateway string // host:port
+	program, dir     string
+	env              []string
+
+	mu      sync.Mutex // of process, which a restart replaces
+	process *process
+}
+
+// pid is the process's, if there is one.
+func (r *replica) pid() (int, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process == nil || !r.process.running() {
+		return 0, false
+	}
+	return r.process.cmd.Process.Pid, true
+}
+
+// start starts the program and waits until both listeners are ready.
+func (r *replica) start(ctx context.Context) error {
+	p, err := launch("replica "+r.name, filepath.Join(r.dir, r.name+".log"), r.env, r.program, "serve",
+		"--data-dir", filepath.Join(r.dir, r.name), "--control-addr", r.control, "--gateway-addr", r.gateway)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.process = p
+	r.mu.Unlock()
+	return p.until(func() bool { return isReady(ctx, r.control) && isReady(ctx, r.gateway) })
+}
+
+// restart ends the program by a signal, and starts it again.
+func (r *replica) restart(ctx context.Context, signal syscall.Signal) error {
+	if err := r.process.end(signal); err != nil {
+		return err
+	}
+	if code := r.process.cmd.ProcessState.ExitCode(); code != 0 && signal == syscall.SIGTERM {
+		return fmt.Errorf("replica %s was stopped with exit code %d:\n%s", r.name, code, r.process.tail())
+	}
+	return r.start(ctx)
+}
+
+// freeze stops the process for a time in the middle of what it does.
+func (r *replica) freeze(length time.Duration) error {
+	if err := r.process.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	time.Sleep(length)
+	return r.process.signal(syscall.SIGCONT)
+}
+
+func isReady(ctx context.Context, address string) bool {
+	ctx, stop := context.WithTimeout(ctx, 2*time.Second)
+	defer stop()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// freeAddress finds a port on loopback that nothing listens on.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}

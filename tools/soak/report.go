@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// shown are as many of each kind of failure.
+const shown = 5
+
+// failures returns why the run has failed: each of the zeros that is not zero.
+func (r *run) failures() error {
+	out := append([]error{r.decisionsAndWrites()}, r.phases.faults()...)
+	for _, m := range r.held() {
+		if !m.flat {
+			out = append(out, fmt.Errorf("replica %s grew by %.1f MB in the last %s", m.replica, m.grew/1e6,
+				m.since.Round(time.Second)))
+		}
+	}
+	return errors.Join(out...)
+}
+
+// decisionsAndWrites returns the wrong decisions, the lost writes, and the operations that
+// failed.
+func (r *run) decisionsAndWrites() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []error
+	if n := len(r.wrong); n > 0 {
+		out = append(out, fmt.Errorf("%d wrong decisions: %w", n, errors.Join(r.wrong[:min(n, shown)]...)))
+	}
+	if n := len(r.lost); n > 0 {
+		out = append(out, fmt.Errorf("%d lost writes:\n%s", n, strings.Join(r.lost[:min(n, shown)], "\n")))
+	}
+	if n := len(r.other); n > shown {
+		out = append(out, fmt.Errorf("%d more errors like these", n-shown))
+	}
+	return errors.Join(append(out, r.other[:min(len(r.other), shown)]...)...)
+}
+
+func (r *run) held() (all []held) {
+	for _, replica := range r.in.replicas() {
+		all = append(all, r.memory.summary(replica.name, r.half))
+	}
+	return all
+}
+
+func (r *run) report(w io.Writer) {
+	fmt.Fprintf(w, "%.0f operations a second asked for, %.0f %% of the %.0f that the machine carries\n\n",
+		r.rate, 100*r.rate/r.capacity, r.capacity)
+	fmt.Fprintf(w, "%-24s %5s %7s %8s %7s %8s %8s %9s %9s %10s\n",
+		"phase", "times", "seconds", "calls", "failed", "p50 ms", "p99 ms", "requests", "repeated", "longest s")
+	var calls int
+	for _, p := range r.phases.order {
+		calls += p.calls
+		fmt.Fprintf(w, "%-24s %5d %7.0f %8d %7d %8.1f %8.1f %9d %9d %10.1f\n",
+			p.fault.name, p.times, p.length.Seconds(), p.calls, p.failed, ms(quantile(p.took, 0.5)),
+			ms(quantile(p.took, 0.99)), p.changes, p.repeated, p.longest.Seconds())
+	}
+	fmt.Fprintf(w, "\n%d calls; changes: %s; %d exports\n", calls, r.changer.counts.String(), r.exports)
+	least, most := r.usage.bounds()
+	fmt.Fprintf(w, "wrong decisions %d; lost writes %d of %d that were read back\n",
+		len(r.wrong), len(r.lost), r.compared)
+	fmt.Fprintf(w, "usage %d calls, of %d that were answered and %d that were sent; kills may lose %d\n",
+		r.inUsage, least+r.usage.lost, most, r.usage.lost)
+	fmt.Fprintf(w, "\n%-10s %9s %9s %9s %22s\n", "replica", "first MB", "last MB", "peak MB", "growth at the end MB")
+	for _, m := range r.held() {
+		fmt.Fprintf(w, "%-10s %9.1f %9.1f %9.1f %12.1f in %s\n", m.replica, m.first/1e6, m.last/1e6, m.peak/1e6,
+			m.grew/1e6, m.since.Round(time.Second))
+	}
+}
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// String lists the counts by name.
+func (c *counts) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	for name, n := range c.of {
+		out = append(out, fmt.Sprintf("%s %d", name, n))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSoakOnPostgres is a short run of the whole, with the faults that need no long time. `make soak`
+// runs all of them for ten minutes.
+func TestSoakOnPostgres(t *testing.T) {
+	s := settings{
+		duration: 20 * time.Second,
+		rate:     100,
+		changes:  0.1,
+		keys:     100,
+		drain:    1500 * time.Millisecond,
+		check:    250 * time.Millisecond,
+		probe:    time.Second,
+		rest:     time.Second,
+		logs:     t.TempDir(),
+	}
+	for _, f := range ending {
+		if f.name == "rolling restart" {
+			s.ending = append(s.ending, f)
+		}
+	}
+	for _, f := range enduring {
+		if f.name == "gateway frozen" || f.name == "database crashed" {
+			s.enduring = append(s.enduring, f)
+		}
+	}
+	r, err := soak(t.Context(), filepath.Join("..", ".."), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table bytes.Buffer
+	r.report(&table)
+	t.Logf("\n%s", &table)
+	if err := r.failures(); err != nil {
+		t.Error(err)
+		for _, name := range []string{"a", "b", "c", "d", "haproxy"} {
+			log, err := os.ReadFile(filepath.Join(s.logs, name+".log"))
+			t.Logf("log of %s (%v):\n%s", name, err, log[max(0, len(log)-4096):])
+		}
+	}
+	for _, phase := range []string{"calm", "rolling restart", "gateway frozen", "database crashed"} {
+		if !strings.Contains(table.String(), "\n"+phase) {
+			t.Errorf("the table has no line for %q", phase)
+		}
+	}
+	for _, p := range r.phases.order {
+		if p.calls == 0 || p.changes == 0 {
+			t.Errorf("%s: %d calls and %d requests to the control plane", p.fault.name, p.calls, p.changes)
+		}
+	}
+	if r.exports == 0 || r.compared == 0 {
+		t.Errorf("%d exports were verified and %d keys read back", r.exports, r.compared)
+	}
+}
+
+// TestHAProxyConfigIsThatOfTheDocumentation: what the soak runs is what operators copy.
+func TestHAProxyConfigIsThatOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "replicas.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replicas := []*replica{{name: "x", control: "127.0.0.1:1", gateway: "127.0.0.1:2"}}
+	got, err := haproxyConfig(string(page), "127.0.0.1:80", replicas, replicas, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"    bind 127.0.0.1:80\n",
+		"backend control\n    option httpchk GET /readyz\n    server x 127.0.0.1:1 check inter 1000ms\n",
+		"backend gateway\n    option httpchk GET /readyz\n    server x 127.0.0.1:2 check inter 1000ms\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the configuration has no %q:\n%s", want, got)
+		}
+	}
+	if _, err := haproxyConfig("no configuration", "127.0.0.1:80", replicas, replicas, time.Second); err == nil {
+		t.Error("a page without a configuration is taken")
+	}
+}

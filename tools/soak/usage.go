@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// killLoses is what a kill may lose of the counted calls (docs/usage.md).
+const killLoses = time.Second
+
+// usage bounds what the project's usage has to say at the end.
+type usage struct {
+	mu       sync.Mutex
+	sent     int64                  // calls that may have reached a gateway
+	answered int64                  // calls that a gateway answered
+	lost     int64                  // of these, what kills may have lost
+	recent   map[string][]time.Time // by gateway, when calls were answered in the last seconds
+}
+
+func newUsage() *usage { return &usage{recent: map[string][]time.Time{}} }
+
+func (u *usage) count(a answer) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.sent++
+	if a.failed != nil || a.gateway == "" {
+		return
+	}
+	u.answered++
+	times := append(u.recent[a.gateway], a.answered)
+	if old := a.answered.Add(-10 * killLoses); len(times) > 1<<14 && times[len(times)/2].Before(old) {
+		times = append([]time.Time(nil), times[len(times)/2:]...)
+	}
+	u.recent[a.gateway] = times
+}
+
+// killed notes that a gateway is killed now.
+func (u *usage) killed(gateway string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	since := time.Now().Add(-killLoses)
+	for _, at := range u.recent[gateway] {
+		if at.After(since) {
+			u.lost++
+		}
+	}
+}
+
+// bounds are the fewest and the most calls that usage may have.
+func (u *usage) bounds() (least, most int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.answered - u.lost, u.sent
+}
+
+// counted returns the usage of the project once it has everything that the replicas have
+// counted, or after a bound. err is not nil if that is not what was called.
+func (r *run) counted(ctx context.Context) (calls int64, err error) {
+	for deadline := time.Now().Add(usageWithin); ; {
+		var now struct {
+			Total struct{ Calls int64 }
+		}
+		path := "/api/v1/projects/" + r.changer.project + "/usage?from=" +
+			r.began.Add(-time.Hour).UTC().Format(time.RFC3339)
+		if err := r.api.do(ctx, http.MethodGet, path, nil, &now); err != nil {
+			return 0, err
+		}
+		calls = now.Total.Calls
+		least, most := r.usage.bounds()
+		late := time.Now().After(deadline)
+		switch {
+		case calls == most, late && calls >= least && calls < most:
+			return calls, nil
+		case late:
+			return calls, fmt.Errorf("usage has %d calls, want %d to %d", calls, least, most)
+		}
+		if err := sleep(ctx, 500*time.Millisecond); err != nil {
+			return calls, err
+		}
+	}
+}
+
+const usageWithin = 10 * time.Second
