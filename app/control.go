@@ -41,6 +41,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 		Keys:         s.keys,
 		Projects:     s.projects,
 		Relations:    s.relations,
+		Diagnostics:  s.diagnostics,
 		Usage:        s.usage,
 		Idempotency:  s.idempotency,
 		Imports:      s.imports,

@@ -15,6 +15,7 @@ import (
 	"postern/service/access"
 	"postern/service/accounts"
 	"postern/service/audit"
+	"postern/service/diagnostics"
 	"postern/service/directory"
 	"postern/service/domains"
 	"postern/service/exports"
@@ -35,6 +36,7 @@ import (
 type services struct {
 	accounts    *accounts.Service
 	audit       *audit.Service
+	diagnostics *diagnostics.Service
 	directory   *directory.Service
 	domains     *domains.Service
 	exports     *exports.Service
@@ -83,6 +85,7 @@ func newServices(d serviceDeps) services {
 	return services{
 		accounts:    people,
 		audit:       &audit.Service{DB: d.db},
+		diagnostics: &diagnostics.Service{Projects: made, Login: hosted, Client: d.guard.Client()},
 		directory:   &directory.Service{DB: d.db, Changed: d.changed, Events: hooks},
 		domains:     newDomains(d, hooks),
 		exports:     newExports(d, hooks, people.Prove),

@@ -105,6 +105,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		log:      a.log,
 	})
 	a.services.projects.Gateway = a.plane.Explain
+	a.services.diagnostics.Gateway, a.services.diagnostics.Verifier = a.plane, a.bearer
 	if a.Config.Roles.Gateway {
 		a.gateway = a.plane.Server(a.Config.GatewayAddr)
 	}

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"net"
-	"strings"
 	"time"
 
 	"postern/gateway/engine"
@@ -86,18 +85,8 @@ func dialer(
 
 // newUpstream returns the upstream of an environment, with the connection pool of its project.
 func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstream {
-	secure := e.scheme == "https"
-	address := e.host
-	name, _, err := net.SplitHostPort(e.host)
-	if err != nil { // the port is the scheme's
-		port := "80"
-		if secure {
-			port = "443"
-		}
-		name = strings.Trim(e.host, "[]")
-		address = net.JoinHostPort(name, port)
-	}
-	if !secure {
+	address, name := e.address()
+	if e.scheme != "https" {
 		return pool.NewUpstream(func(ctx context.Context) (net.Conn, error) { return g.dial(ctx, "tcp", address) })
 	}
 	config := g.secure.Clone()

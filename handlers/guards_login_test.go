@@ -46,7 +46,12 @@ var oidcGuards = map[string]guard{
 // loginGuards are the routes of app clients and their providers.
 var loginGuards = map[string]guard{
 	"POST /projects/:project/login/:client/test": {action: access.LoginUpdate},
-	"GET /projects/:project/login":               {action: access.LoginRead},
+	"POST /projects/:project/login/:client/providers/:provider/test": {
+		action: access.LoginUpdate,
+		owner:  200,
+		silent: true,
+	},
+	"GET /projects/:project/login": {action: access.LoginRead},
 	"POST /projects/:project/login": {
 		action: access.LoginUpdate,
 		body:   "tenant={tenant}&name=mobile-{number}",
@@ -148,6 +153,7 @@ var loginGuards = map[string]guard{
 		owner:  201,
 	},
 	"PATCH /api/v1/providers/:provider":              {action: access.LoginUpdate, body: `{"enabled":false}`},
+	"POST /api/v1/providers/:provider/test":          {action: access.LoginUpdate, silent: true},
 	"DELETE /api/v1/providers/:provider":             {action: access.LoginUpdate, owner: 204},
 	"GET /api/v1/providers/:provider/group-mappings": {action: access.LoginRead},
 	"PUT /api/v1/providers/:provider/group-mappings": {

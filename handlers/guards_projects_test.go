@@ -62,6 +62,11 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "target=http://127.0.0.1:9/moved",
 	},
+	"POST /projects/:project/environments/:environment/check": {
+		action: access.ProjectUpdate,
+		owner:  200,
+		silent: true,
+	},
 	"GET /projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
 	"POST /projects/:project/environments/:environment/upstream-headers": {
 		action: access.ProjectUpdate,
@@ -159,6 +164,17 @@ var projectGuards = map[string]guard{
 	"PATCH /api/v1/projects/:project/environments/:environment": {
 		action: access.ProjectUpdate,
 		body:   `{"target":"http://127.0.0.1:9/moved"}`,
+	},
+	"POST /api/v1/projects/:project/environments/:environment/check": {action: access.ProjectUpdate, silent: true},
+	"POST /api/v1/projects/:project/versions/:version/token-issuers/test": {
+		action: access.ProjectUpdate,
+		body:   `{"iss":"http://127.0.0.1:9","aud":"shop"}`,
+		silent: true,
+	},
+	"POST /api/v1/projects/:project/versions/:version/introspection/test": {
+		action: access.ProjectUpdate,
+		body:   `{"opaque":{"endpoint":"http://127.0.0.1:9/introspect"}}`,
+		silent: true,
 	},
 	"GET /api/v1/projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/environments/:environment/upstream-headers/:name": {

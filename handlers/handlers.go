@@ -15,6 +15,7 @@ import (
 	"postern/handlers/web"
 	"postern/service/accounts/federated"
 	"postern/service/audit"
+	"postern/service/diagnostics"
 	"postern/service/directory"
 	"postern/service/domains"
 	"postern/service/exports"
@@ -35,6 +36,7 @@ type Server struct {
 	Providers   []federated.Provider // of federated sign-in to the dashboard
 	Projects    *projects.Service
 	Relations   *relations.Service
+	Diagnostics *diagnostics.Service
 	Keys        *keys.Service
 	Exports     *exports.Service
 	Usage       *usage.Service

@@ -38,6 +38,7 @@ var anonymousLogin = map[string]string{
 	"POST /projects/:project/login/:client/providers/:provider/group-mappings":                 "in",
 	"GET /projects/:project/login/:client/providers/:provider/group-mappings/:mapping":         "in",
 	"POST /projects/:project/login/:client/providers/:provider/group-mappings/:mapping/remove": "in",
+	"POST /projects/:project/login/:client/providers/:provider/test":                           "in",
 	"POST /projects/:project/login/:client/test":                                               "in",
 	"GET /projects/:project/login/:client/secret":                                              "in",
 }

@@ -147,6 +147,8 @@ func projectStates() []state {
 		{"key-revoked", projects.KeyPage(keyRevoked())},
 		{"key-shown", projects.ShownPage(shown())},
 		{"key-types", projects.KeyTypesPage(keyTypes())},
+		{"target-check", projects.TargetCheckPage(targetCheck())},
+		{"target-check-failed", projects.TargetCheckPage(targetCheckFailed())},
 		{"upstream-headers", projects.UpstreamHeadersPage(upstreamHeaders())},
 		{"upstream-headers-empty", projects.UpstreamHeadersPage(upstreamHeadersEmpty())},
 		{"upstream-headers-wrong", projects.UpstreamHeadersPage(upstreamHeadersWrong())},

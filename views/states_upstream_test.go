@@ -73,3 +73,40 @@ func upstreamHeaderRemoval() projects.UpstreamHeaderRemoval {
 		BackURL: list,
 	}
 }
+
+func targetCheck() projects.TargetCheck {
+	step := func(name, outcome string, tone ui.Tone, detail string) projects.ExplainedStep {
+		return projects.ExplainedStep{Name: name, Outcome: ui.Badge{Tone: tone, Text: outcome}, Detail: detail}
+	}
+	return projects.TargetCheck{
+		Page:   in("Check of prod", "/projects/shop", "Shop", "Check of prod"),
+		Title:  "1.0.0/prod",
+		Target: "https://api.example.com/v1",
+		Action: "/projects/shop/environments/env_1/check",
+		Report: projects.Diagnosis{
+			ID:      "check-report",
+			Title:   "https://api.example.com/v1",
+			Outcome: ui.Badge{Tone: ui.Warn, Text: "look at this"},
+			Steps: []projects.ExplainedStep{
+				step("Connection", "passed", ui.Good, "Connected to a public address in 12 ms."),
+				step("TLS", "look at this", ui.Warn, "TLS 1.3; the certificate is valid until 2026-12-01, for another "+
+					"6 days. Renew it."),
+				step("Credentials", "skipped", ui.Cold, "The environment has no upstream credentials: the upstream "+
+					"cannot "+
+					"tell this project from another caller."),
+				step("Answer", "passed", ui.Good, "HEAD /v1/ is answered 404, the first byte after 31 ms. The "+
+					"upstream is "+
+					"reached; it need not have anything at its base path."),
+			},
+		},
+		Command: "postern upstreams check shop prod",
+		BackURL: "/projects/shop#ver_1",
+	}
+}
+
+func targetCheckFailed() projects.TargetCheck {
+	m := targetCheck()
+	m.Report = projects.Diagnosis{ID: "check-report", Problem: "At most 20 tests run within a minute. Try again in " +
+		"12 seconds."}
+	return m
+}

@@ -14,7 +14,7 @@ import (
 
 func newProviders(t terminal) *cobra.Command {
 	return family("providers", "List and change the identity providers of an app client",
-		newProvidersList(t), newProvidersAdd(t), newProvidersUpdate(t), newProvidersRemove(t))
+		newProvidersList(t), newProvidersAdd(t), newProvidersUpdate(t), newProvidersTest(t), newProvidersRemove(t))
 }
 
 func newProvidersList(t terminal) *cobra.Command {
@@ -76,8 +76,7 @@ func (f *providerFlags) add(command *cobra.Command) {
 	flags.StringSliceVar(&f.domains, "authoritative-domain", nil, "mail domain that the provider speaks for, so that "+
 		"approvals by domain count, repeatable; empty for none")
 	flags.StringSliceVar(&f.signInDomains, "sign-in-domain", nil, "mail domain whose users are sent to the provider "+
-		"from "+
-		"the sign-in page, repeatable; empty for none")
+		"from the sign-in page, repeatable; empty for none")
 	flags.BoolVar(&f.on, "on", false, "offer it")
 	flags.BoolVar(&f.off, "off", false, "do not offer it")
 	addJSONFlag(command)

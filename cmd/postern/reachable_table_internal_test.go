@@ -77,6 +77,9 @@ var reachable = []struct{ operation, command, page string }{
 	{"get-openapi-settings", "openapi settings", "GET /projects/:project/versions/:version/openapi"},
 	{"set-openapi-settings", "openapi settings", "POST /projects/:project/versions/:version/openapi/settings"},
 	{"list-invalid-requests", "openapi invalid", "GET /projects/:project/versions/:version/openapi"},
+	{"check-target", "upstreams check", "POST /projects/:project/environments/:environment/check"},
+	{"test-token-issuer", "versions test-issuer", "POST /projects/:project/versions/:version/access"},
+	{"test-introspection", "versions test-introspection", "POST /projects/:project/versions/:version/access"},
 	{"list-upstream-headers", "upstreams list", "GET /projects/:project/environments/:environment/upstream-headers"},
 	{"set-upstream-header", "upstreams set-header",
 		"POST /projects/:project/environments/:environment/upstream-headers"},
@@ -212,6 +215,7 @@ var reachable = []struct{ operation, command, page string }{
 	{"update-provider", "providers update",
 		"POST /projects/:project/login/:client/providers/:provider; " +
 			"POST /projects/:project/login/:client/providers/:provider/switch"},
+	{"test-provider", "providers test", "POST /projects/:project/login/:client/providers/:provider/test"},
 	{"delete-provider", "providers remove", "POST /projects/:project/login/:client/providers/:provider/delete"},
 	{"get-group-mappings", "group-mappings list",
 		"GET /projects/:project/login/:client/providers/:provider/group-mappings"},

@@ -12,11 +12,12 @@ import (
 )
 
 func newUpstreams(t terminal) *cobra.Command {
-	return family("upstreams", "Set what shows an upstream that a call comes from this project",
+	return family("upstreams", "Check upstreams, and set what shows them that a call comes from this project",
 		newUpstreamsList(t), newUpstreamsSetHeader(t), newUpstreamsRemoveHeader(t),
 		newUpstreamsSigning(t), newUpstreamsEnableSigning(t), newUpstreamsRotateSigningKey(t),
 		newUpstreamsDisableSigning(t),
-		newUpstreamsCertificate(t), newUpstreamsSetCertificate(t), newUpstreamsRemoveCertificate(t))
+		newUpstreamsCertificate(t), newUpstreamsSetCertificate(t), newUpstreamsRemoveCertificate(t),
+		newUpstreamsCheck(t))
 }
 
 // upstreamHeaders are the headers of one environment.

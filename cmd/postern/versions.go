@@ -11,8 +11,9 @@ import (
 )
 
 func newVersions(t terminal) *cobra.Command {
-	return family("versions", "List, add, rename and remove the versions of a project",
-		newVersionsList(t), newVersionsCreate(t), newVersionsRename(t), newVersionsDelete(t))
+	return family("versions", "List, add, rename, remove and test the versions of a project",
+		newVersionsList(t), newVersionsCreate(t), newVersionsRename(t), newVersionsDelete(t),
+		newVersionsTestIssuer(t), newVersionsTestIntrospection(t))
 }
 
 func newVersionsList(t terminal) *cobra.Command {

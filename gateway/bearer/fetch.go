@@ -3,7 +3,6 @@ package bearer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"postern/core/diagnosis"
 )
 
 // The bounds of a fetch.
@@ -48,6 +49,9 @@ func (v *Verifier) fetch(from source) ([]publicKey, error) {
 	return keys, nil
 }
 
+// discoveryPath is behind an issuer without its trailing slash (OpenID Connect Discovery 1.0, 4).
+const discoveryPath = "/.well-known/openid-configuration"
+
 // discover returns the URL of an issuer's keys (OpenID Connect Discovery 1.0, 4). The
 // document must name the issuer (4.3), or that of another issuer could replace it.
 func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, err error) {
@@ -55,19 +59,19 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 		Issuer string `json:"issuer"`
 		JWKS   string `json:"jwks_uri"`
 	}
-	if err := v.get(ctx, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration", &document); err != nil {
+	if err := v.get(ctx, strings.TrimSuffix(issuer, "/")+discoveryPath, &document); err != nil {
 		return "", err
 	}
 	if document.Issuer != issuer {
-		return "", fmt.Errorf("the document is of the issuer %q", document.Issuer)
+		return "", documentErrorf("The document is of the issuer %s.", diagnosis.Quote(document.Issuer))
 	}
 	secure := strings.HasPrefix(document.JWKS, "https://")
 	if !secure && (strings.HasPrefix(issuer, "https://") || !strings.HasPrefix(document.JWKS, "http://")) {
-		return "", fmt.Errorf("jwks_uri is %q, which is no https address", document.JWKS)
+		return "", documentErrorf("Its jwks_uri is %s, which is no https address.", diagnosis.Quote(document.JWKS))
 	}
 	if !isAllowedPort(document.JWKS, issuer) {
-		return "", fmt.Errorf("jwks_uri is %q, at a port that is neither the issuer's nor 80 or 443: set it as "+
-			"jwks_url of the pair", document.JWKS)
+		return "", documentErrorf("Its jwks_uri is %s, at a port that is neither the issuer's nor 80 or 443. Set it "+
+			"as jwks_url of the issuer.", diagnosis.Quote(document.JWKS))
 	}
 	return document.JWKS, nil
 }
@@ -101,17 +105,25 @@ func (v *Verifier) get(ctx context.Context, at string, into any) error {
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the answer is %s", answer.Status)
+	switch status := answer.StatusCode; {
+	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
+		return documentErrorf("The answer is %d, a redirect, which is not followed. Use the address that it leads to.",
+			status)
+	case status != http.StatusOK:
+		return documentErrorf("The answer is %d.", status)
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
 	if err != nil {
 		return err
 	}
 	if len(text) > maxDocument {
-		return errors.New("the answer is longer than 512 KiB")
+		return documentErrorf("The answer is longer than 512 KiB.")
 	}
-	return json.Unmarshal(text, into)
+	if err := json.Unmarshal(text, into); err != nil {
+		// The decoder's error may quote the answer.
+		return documentErrorf("The answer is not the JSON document that is expected here.")
+	}
+	return nil
 }
 
 // readKeys returns the public keys of a set that can verify signatures, and skips the

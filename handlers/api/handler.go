@@ -10,6 +10,7 @@ import (
 	"postern/handlers/web"
 	"postern/service/accounts"
 	"postern/service/audit"
+	"postern/service/diagnostics"
 	"postern/service/directory"
 	"postern/service/domains"
 	"postern/service/exports"
@@ -39,6 +40,7 @@ type Handler struct {
 	Login       *login.Service
 	Projects    *projects.Service
 	Relations   *relations.Service
+	Diagnostics *diagnostics.Service
 	Tokens      *tokens.Service
 	Usage       *usage.Service
 	Webhooks    *webhooks.Service

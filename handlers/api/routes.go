@@ -126,6 +126,12 @@ func (h *Handler) upstreamRoutes(api huma.API) {
 		project     = "/api/v1/projects/{project}"
 		environment = project + "/environments/{environment}"
 	)
+	route(h, api, "check-target", "POST", environment+"/check", 200,
+		"Check whether the gateway reaches an environment's target", h.checkTarget)
+	route(h, api, "test-token-issuer", "POST", project+"/versions/{version}/token-issuers/test", 200,
+		"Test whether the gateway could verify tokens of an issuer", h.testTokenIssuer)
+	route(h, api, "test-introspection", "POST", project+"/versions/{version}/introspection/test", 200,
+		"Test the endpoint that opaque tokens are introspected at", h.testIntrospection)
 	route(h, api, "list-upstream-headers", "GET", environment+"/upstream-headers", 200,
 		"List the headers that an environment sets for its upstream", h.listUpstreamHeaders)
 	route(h, api, "set-upstream-header", "PUT", environment+"/upstream-headers/{name}", 200,
@@ -296,6 +302,8 @@ func (h *Handler) loginRoutes(api huma.API) {
 	route(h, api, "create-provider", "POST", client+"/providers", 201, "Add a provider", h.createProvider)
 	route(h, api, "update-provider", "PATCH", "/api/v1/providers/{provider}", 200,
 		"Update a provider", h.updateProvider)
+	route(h, api, "test-provider", "POST", "/api/v1/providers/{provider}/test", 200,
+		"Test a provider without a user who signs in", h.testProvider)
 	route(h, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204,
 		"Remove a provider", h.deleteProvider)
 	route(h, api, "get-group-mappings", "GET", "/api/v1/providers/{provider}/group-mappings", 200,

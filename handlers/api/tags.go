@@ -21,6 +21,7 @@ var tags = map[string]string{
 	"deliveries":         "Webhooks",
 	"domains":            "Domains",
 	"entry":              "Tenants",
+	"check":              "Upstreams",
 	"environments":       "Versions",
 	"explain":            "Rules",
 	"exports":            "Exports",

@@ -12,6 +12,7 @@ import (
 	"postern/service/accounts"
 	"postern/service/accounts/federated"
 	"postern/service/audit"
+	"postern/service/diagnostics"
 	"postern/service/directory"
 	"postern/service/domains"
 	"postern/service/exports"
@@ -41,6 +42,7 @@ type Handler struct {
 	Login       *login.Service
 	Projects    *projects.Service
 	Relations   *relations.Service
+	Diagnostics *diagnostics.Service
 	Tokens      *tokens.Service
 	Usage       *usage.Service
 	Webhooks    *webhooks.Service

@@ -183,6 +183,7 @@ func (h *Handler) providerModel(
 		}
 	}
 	m.Edit.Error = wrong.rest()
+	m.TestAction = path + "/test"
 	m.Delete = &ui.Confirmation{
 		ID:     "provider-confirm",
 		Action: path + "/delete",

@@ -187,6 +187,7 @@ func (h *Handler) versionPages(p pageRouter) {
 // upstreamPages are what environments send to their upstreams, and host names.
 func (h *Handler) upstreamPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/environments/:environment", h.saveTarget)
+	p.signedIn("POST", "/projects/:project/environments/:environment/check", h.checkTarget)
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers", h.showUpstreamHeaders)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers/:name", h.showUpstreamHeader)
@@ -270,6 +271,7 @@ func (h *Handler) appClientPages(p pageRouter) {
 	p.signedIn("GET", one+"/providers/:provider", h.showProvider)
 	p.signedIn("POST", one+"/providers/:provider", h.saveProvider)
 	p.signedIn("POST", one+"/providers/:provider/switch", h.switchProvider)
+	p.signedIn("POST", one+"/providers/:provider/test", h.testProvider)
 	p.signedIn("POST", one+"/providers/:provider/delete", h.deleteProvider)
 	mappings := one + "/providers/:provider/group-mappings"
 	p.signedIn("GET", mappings, h.showGroupMappings)

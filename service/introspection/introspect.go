@@ -27,25 +27,30 @@ func (a *Asker) introspect(ctx context.Context, versionID, token string, now tim
 	if err != nil {
 		return err
 	}
+	*out, err = accepted(got, at.URL, row)
+	return err
+}
+
+// accepted returns what an active token allows, or why the version does not accept it.
+func accepted(got tokencheck.Introspection, endpoint string, row models.Introspection) (policy.Token, error) {
 	switch {
 	case row.Issuer != "" && got.Issuer != row.Issuer:
-		return fmt.Errorf("it has another issuer: %w", tokencheck.ErrRefused)
+		return policy.Token{}, fmt.Errorf("it has another issuer: %w", tokencheck.ErrRefused)
 	case row.Audience != "" && !slices.Contains(got.Audience, row.Audience):
-		return fmt.Errorf("it is for another audience: %w", tokencheck.ErrRefused)
+		return policy.Token{}, fmt.Errorf("it is for another audience: %w", tokencheck.ErrRefused)
 	case !policy.IsSubject(got.Subject):
-		return fmt.Errorf("its sub is not a valid header value: %w", tokencheck.ErrRefused)
+		return policy.Token{}, fmt.Errorf("its sub is not a valid header value: %w", tokencheck.ErrRefused)
 	}
 	scopes, ok := policy.ReadScopes(got.Scope)
 	if !ok {
-		return fmt.Errorf("its scopes are not valid header values: %w", tokencheck.ErrRefused)
+		return policy.Token{}, fmt.Errorf("its scopes are not valid header values: %w", tokencheck.ErrRefused)
 	}
-	*out = policy.Token{
-		Issuer:  cmp.Or(got.Issuer, at.URL),
+	return policy.Token{
+		Issuer:  cmp.Or(got.Issuer, endpoint),
 		Subject: got.Subject,
 		Scopes:  scopes,
 		Expires: got.Expires,
-	}
-	return nil
+	}, nil
 }
 
 var errNoEndpoint = fmt.Errorf("the version has no introspection endpoint any more: %w", tokencheck.ErrRefused)

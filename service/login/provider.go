@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"postern/core/diagnosis"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -294,6 +295,12 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 			"This way to sign in is no longer offered. Go back to the application and choose another.",
 		)
 	}
+	config, err := s.configOf(tx, row)
+	return config, row, err
+}
+
+// configOf returns the configuration of a provider, with its secret.
+func (s *Service) configOf(tx *models.Tx, row models.Provider) (providers.Config, error) {
 	config := providers.Config{
 		Type:        row.Type,
 		ClientID:    row.AppID,
@@ -301,25 +308,38 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		Scopes:      row.Scopes,
 		Audience:    row.Audience,
 		Domains:     row.Domains,
-		RedirectURI: s.RedirectURI(clientID, id),
+		RedirectURI: s.RedirectURI(row.ClientID, row.ID),
 	}
-	if config.WebPorts, err = s.heldByID(tx, clientID); err != nil {
-		return config, row, err
+	var err error
+	if config.WebPorts, err = s.heldByID(tx, row.ClientID); err != nil {
+		return config, err
 	}
 	if row.Managed {
 		if s.Shared.ClientID == "" {
-			return config, row, fault.New(
+			return config, fault.New(
 				fault.Unavailable, "managed_login_unavailable",
 				"Signing in with GitHub is no longer set up here. Contact the application's operator.",
 			)
 		}
 		config.ClientID, config.ClientSecret = s.Shared.ClientID, s.Shared.ClientSecret
-		return config, row, nil
+		return config, nil
 	}
 	if row.ClientSecret != nil {
-		if config.ClientSecret, err = s.Vault.Open(tx, row.SecretPlace(), row.ClientSecret); err != nil {
-			return config, row, err
-		}
+		config.ClientSecret, err = s.Vault.Open(tx, row.SecretPlace(), row.ClientSecret)
 	}
-	return config, row, nil
+	return config, err
+}
+
+// InspectProvider tries what can be tried of a provider without a user who signs in, whether it is enabled or not.
+func (s *Service) InspectProvider(ctx context.Context, p access.Principal, id string) (diagnosis.Report, error) {
+	tx := s.DB.Read(ctx)
+	row, _, _, err := findProvider(tx, p, id, access.LoginUpdate)
+	if err != nil {
+		return diagnosis.Report{}, fmt.Errorf("login: test the provider %s: %w", id, err)
+	}
+	config, err := s.configOf(tx, row)
+	if err != nil {
+		return diagnosis.Report{}, fmt.Errorf("login: test the provider %s: %w", id, err)
+	}
+	return s.Providers.Inspect(ctx, config), nil
 }

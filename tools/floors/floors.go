@@ -51,13 +51,16 @@ var folders = []folder{
 		"gateway/engine", "gateway/admission", "core", "platform/egress",
 	}},
 	{path: "gateway/accesslog", floor: edges, only: []string{"gateway", "core"}},
-	{path: "gateway/bearer", floor: edges, only: []string{"core", "platform/syncmap"}},
+	{path: "gateway/bearer", floor: edges, only: []string{"core", "platform/egress", "platform/syncmap"}},
 
 	{path: "service/access", floor: service},
 	{path: "service/accounts", floor: service, beside: []string{"service/access"}},
 	{path: "service/audit", floor: service, beside: []string{"service/access"}},
 	{path: "service/backups", floor: service},
 	{path: "service/certificates", floor: service},
+	{path: "service/diagnostics", floor: service, beside: []string{
+		"service/access", "service/introspection", "service/login", "service/projects",
+	}},
 	{path: "service/directory", floor: service, beside: []string{"service/access", "service/keys"}},
 	{path: "service/domains", floor: service, beside: []string{"service/access"}},
 	{path: "service/exports", floor: service, beside: []string{"service/access", "service/keys", "service/projects"}},
@@ -80,6 +83,7 @@ var folders = []folder{
 
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 
+	{path: "core/diagnosis", floor: core, only: []string{}},
 	{path: "core/openapi", floor: core, only: []string{"core/openapi", "core/policy", "core/snapshot"}},
 	{path: "core/policy", floor: core, only: []string{"core/snapshot"}},
 	{path: "core/snapshot", floor: core, only: []string{}},

@@ -200,6 +200,7 @@ type Environment struct {
 	Error    string
 
 	ManageURL      string // renames and removes it; "" for viewers
+	CheckAction    string // checks the target; "" for viewers
 	HeadersURL     string // of the headers that calls carry to the upstream
 	CertificateURL string // of the certificate that it presents to the upstream
 }
@@ -235,6 +236,7 @@ func (m *Configure) RemoveActions() {
 		version.ManageURL, version.AddEnvironment = "", nil
 		for j := range version.Environments {
 			version.Environments[j].Action, version.Environments[j].ManageURL = "", ""
+			version.Environments[j].CheckAction = ""
 		}
 	}
 }

@@ -151,7 +151,9 @@ type Provider struct {
 	Callback string
 	Register string // where, in words
 
-	MappingsURL string // of its group mappings, "" where there are no claims
+	MappingsURL string     // of its group mappings, "" where there are no claims
+	TestAction  string     // "" for who may not
+	Report      *Diagnosis // nil before a test
 	Edit        *ProviderForm
 	Delete      *ui.Confirmation
 	BackURL     string

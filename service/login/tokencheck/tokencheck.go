@@ -29,6 +29,9 @@ var (
 	ErrUnverifiable = errors.New("it cannot be found out which app the token was issued to")
 )
 
+// ErrCredentials is in the chain of an ErrBadAnswer too where the issuer refuses the app's own credentials.
+var ErrCredentials = errors.New("the issuer refuses the credentials of the app")
+
 // maxAnswer is the most that is read of an answer, in bytes.
 const maxAnswer = 64 << 10
 
@@ -94,7 +97,12 @@ func (a Answer) ReadAny(into any) error {
 
 // Unexpected returns the error for a status that does not concern the token, most often
 // because the app's own credentials are wrong.
-func (a Answer) Unexpected() error { return fmt.Errorf("it answers %d: %w", a.Status, ErrBadAnswer) }
+func (a Answer) Unexpected() error {
+	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
+		return fmt.Errorf("it answers %d: %w: %w", a.Status, ErrCredentials, ErrBadAnswer)
+	}
+	return fmt.Errorf("it answers %d: %w", a.Status, ErrBadAnswer)
+}
 
 func encoded(body any) (kind string, text []byte, err error) {
 	if form, ok := body.(url.Values); ok {

@@ -1,0 +1,229 @@
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/core/diagnosis"
+	"postern/core/snapshot"
+	"postern/gateway"
+	"postern/platform/egress"
+)
+
+// step returns the step of a report, and fails the test without it.
+func step(t *testing.T, r diagnosis.Report, name string) diagnosis.Step {
+	t.Helper()
+	for _, s := range r.Steps {
+		if s.Step == name {
+			return s
+		}
+	}
+	t.Fatalf("there is no step %s in %+v", name, r.Steps)
+	return diagnosis.Step{}
+}
+
+func wantStep(t *testing.T, r diagnosis.Report, name string, outcome diagnosis.Outcome, text string) {
+	t.Helper()
+	if got := step(t, r, name); got.Outcome != outcome || !strings.Contains(got.Detail, text) {
+		t.Errorf("%s: %s %q, want %s with %q", name, got.Outcome, got.Detail, outcome, text)
+	}
+}
+
+func (r *rig) check(environment string) diagnosis.Report {
+	r.t.Helper()
+	got, ok := r.gateway.CheckTarget(r.t.Context(), r.project.ID, environment)
+	if !ok {
+		r.t.Fatalf("%s is not served", environment)
+	}
+	return got
+}
+
+func TestCheckTarget(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer  http.HandlerFunc
+		outcome diagnosis.Outcome
+		text    string
+	}{
+		"it works":      {nil, diagnosis.Pass, "HEAD /base/ is answered 200, the first byte after "},
+		"nothing there": {http.NotFound, diagnosis.Pass, "need not have anything at its base path"},
+		"it fails": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, diagnosis.Warn,
+			"is reached, but fails"},
+		"it refuses": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, diagnosis.Warn,
+			"knows this environment's credentials"},
+		"a redirect to the cloud's metadata": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data", http.StatusFound)
+		}, diagnosis.Pass, "follows no redirect"},
+		"HEAD is not taken": {func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			}
+		}, diagnosis.Pass, "GET /base/ is answered 200"},
+		"a header without end": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Pad", strings.Repeat("a", 1<<20))
+		}, diagnosis.Fail, "its header is too long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, tt.answer)
+			got := r.check("env_prod")
+			wantStep(t, got, "connect", diagnosis.Pass, "loopback address")
+			wantStep(t, got, "tls", diagnosis.Skip, "no TLS")
+			wantStep(t, got, "credentials", diagnosis.Skip, "")
+			wantStep(t, got, "answer", tt.outcome, tt.text)
+			if len(r.calls) > 2 {
+				t.Errorf("the upstream got %d requests", len(r.calls))
+			}
+		})
+	}
+}
+
+func TestCheckTarget_credentials(t *testing.T) {
+	r := newRig(t, nil, func(r *rig, o *gateway.Options) {
+		o.Unsealer = reversed{}
+		r.project.Versions[0].Environments[1].Headers = []snapshot.UpstreamHeader{{
+			Name: "X-Upstream-Token", Sealed: []byte("terces"),
+		}}
+	})
+	got := r.check("env_prod")
+	wantStep(t, got, "credentials", diagnosis.Pass, "the header X-Upstream-Token")
+	if value := r.calls[0].header.Get("X-Upstream-Token"); value != "secret" {
+		t.Errorf("the upstream got %q", value)
+	}
+	if text := fmt.Sprint(got); strings.Contains(text, "secret") {
+		t.Errorf("the report has the value: %s", text)
+	}
+}
+
+// TestCheckTarget_tls has the upstreams whose handshakes fail, and the one that demands a certificate.
+func TestCheckTarget_tls(t *testing.T) {
+	certificate := newClientCertificate(t, "prod.test")
+	up := newMutual(t, tls.VersionTLS13, tls.RequireAndVerifyClientCert, certificate)
+	t.Run("with the certificate it demands", func(t *testing.T) {
+		got := newRig(t, nil, presenting(up, nil, certificate)).check("env_prod")
+		wantStep(t, got, "tls", diagnosis.Pass, "TLS 1.3; the certificate is valid until ")
+		wantStep(t, got, "answer", diagnosis.Pass, "is answered 200")
+		if got.Target.CertificateExpires.IsZero() || got.Target.FirstByte <= 0 {
+			t.Errorf("measured %+v", got.Target)
+		}
+	})
+	t.Run("without it", func(t *testing.T) {
+		got := newRig(t, nil, presenting(up, nil, certificate)).check("env_dev")
+		wantStep(t, got, "answer", diagnosis.Fail, "client certificate")
+	})
+	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(untrusted.Close)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	for name, tt := range map[string]struct{ target, text string }{
+		"of an unknown authority": {untrusted.URL, "authority that is not trusted here"},
+		"no TLS":                  {strings.Replace(plain.URL, "http:", "https:", 1), "does not speak TLS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantStep(t, newRig(t, nil, withTarget(tt.target)).check("env_prod"), "tls", diagnosis.Fail, tt.text)
+		})
+	}
+	t.Run("of another host", func(t *testing.T) {
+		trust := func(_ *rig, o *gateway.Options) {
+			roots := x509.NewCertPool()
+			roots.AddCert(untrusted.Certificate())
+			o.UpstreamTLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+		}
+		target := strings.Replace(untrusted.URL, "127.0.0.1", "localhost", 1)
+		wantStep(t, newRig(t, nil, withTarget(target), trust).check("env_prod"), "tls", diagnosis.Fail,
+			"for another host name")
+	})
+}
+
+func TestCheckTarget_unreachable(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	guarded := func(_ *rig, o *gateway.Options) {
+		guard, err := egress.New(egress.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Dial = guard.DialContext
+	}
+	for name, tt := range map[string]struct {
+		target  string
+		options []rigOption
+		text    string
+	}{
+		"nothing listens":   {"http://" + closed.Addr().String(), nil, "refuses connections"},
+		"a private network": {"http://10.1.2.3", nil, "may not be called"},
+		"this machine, where that is not allowed": {"http://" + silent.Addr().String(), []rigOption{guarded},
+			"may not be called"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := newRig(t, nil, append(tt.options, withTarget(tt.target))...).check("env_prod")
+			wantStep(t, got, "connect", diagnosis.Fail, tt.text)
+			if text := fmt.Sprint(got.Steps); strings.Contains(text, "10.1.2.3") || strings.Contains(text,
+				"127.0.0.1") {
+				t.Errorf("it names an address: %s", text)
+			}
+		})
+	}
+	t.Run("a caller who leaves", func(t *testing.T) {
+		r := newRig(t, nil, withTarget("http://"+silent.Addr().String()))
+		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer stop()
+		got, _ := r.gateway.CheckTarget(ctx, r.project.ID, "env_prod")
+		wantStep(t, got, "answer", diagnosis.Fail, "no answer in time")
+	})
+}
+
+// TestCheckTarget_notHTTP has an upstream that greets as a mail server does.
+func TestCheckTarget_notHTTP(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(conn, "220 mail.example ESMTP\r\n")
+			_, _ = bufio.NewReader(conn).ReadString('\n')
+			_ = conn.Close()
+		}
+	}()
+	got := newRig(t, nil, withTarget("http://"+l.Addr().String())).check("env_prod")
+	wantStep(t, got, "answer", diagnosis.Fail, "")
+	if text := fmt.Sprint(got.Steps); strings.Contains(text, "ESMTP") {
+		t.Errorf("the report quotes the upstream: %s", text)
+	}
+}
+
+func TestCheckTarget_notServed(t *testing.T) {
+	r := newRig(t, nil)
+	for _, at := range [][2]string{{"prj_other", "env_prod"}, {r.project.ID, "env_other"}} {
+		if got, ok := r.gateway.CheckTarget(t.Context(), at[0], at[1]); ok {
+			t.Errorf("CheckTarget(%v) = %+v", at, got)
+		}
+	}
+	down := newRig(t, nil, withProject(func(p *snapshot.Project) { p.TakenDown = true }))
+	wantStep(t, down.check("env_prod"), "connect", diagnosis.Fail, "not served at the moment")
+	if len(down.calls) > 0 {
+		t.Error("a project that is taken down sent a request to its target")
+	}
+}

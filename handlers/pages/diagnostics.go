@@ -1,0 +1,120 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+
+	"postern/core/diagnosis"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/login"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// diagnosisBadges name the outcomes of a step.
+var diagnosisBadges = map[diagnosis.Outcome]ui.Badge{
+	diagnosis.Pass: {Tone: ui.Good, Text: "passed"},
+	diagnosis.Warn: {Tone: ui.Warn, Text: "look at this"},
+	diagnosis.Fail: {Tone: ui.Bad, Text: "failed"},
+	diagnosis.Skip: {Tone: ui.Cold, Text: "skipped"},
+}
+
+// diagnosisSteps name the steps of reports for people.
+var diagnosisSteps = map[string]string{
+	"connect":     "Connection",
+	"tls":         "TLS",
+	"credentials": "Credentials",
+	"answer":      "Answer",
+	"discovery":   "Discovery",
+	"endpoints":   "Endpoints",
+	"endpoint":    "Endpoint",
+	"keys":        "Keys",
+	"cache":       "Last fetch",
+	"token":       "Token",
+	"decision":    "Decision",
+	"client":      "Client",
+	"callback":    "Callback URL",
+}
+
+// diagnosed shows a report, or why there is none. status is that of the page. An error that is no refusal of the test
+// itself is returned.
+func diagnosed(id, title string, r diagnosis.Report, err error) (m projects.Diagnosis, status int, _ error) {
+	m = projects.Diagnosis{ID: id, Title: title, Outcome: diagnosisBadges[r.Outcome()]}
+	switch fault.KindOf(err) {
+	case fault.Conflict, fault.TooMany:
+		m.Problem = web.ProblemOf(err, "").Detail
+		return m, web.StatusOf(fault.KindOf(err)), nil
+	}
+	if err != nil {
+		return m, 0, err
+	}
+	for _, s := range r.Steps {
+		m.Steps = append(m.Steps, projects.ExplainedStep{
+			Name:    cmp.Or(diagnosisSteps[s.Step], s.Step),
+			Outcome: diagnosisBadges[s.Outcome],
+			Detail:  s.Detail,
+		})
+	}
+	for _, k := range r.Keys {
+		m.Facts = append(m.Facts, ui.Fact{
+			Label: cmp.Or(k.ID, "no kid"),
+			Value: cmp.Or(k.Algorithm, "any algorithm") + ", " + k.Type,
+		})
+	}
+	return m, http.StatusOK, nil
+}
+
+func targetCheckPath(p rules.Project, e rules.Environment) string {
+	return targetAction(p, e) + "/check"
+}
+
+// checkTarget checks an environment's target and shows the report.
+func (h *Handler) checkTarget(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	version, environment, ok := environmentIn(p, v.param("environment"))
+	if !ok {
+		return web.Answer{}, web.NotFound()
+	}
+	report, err := h.Diagnostics.Target(v.ctx(), v.who, p.ID, environment.ID)
+	shown, status, err := diagnosed("check-report", environment.Target, report, err)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.selectTeam(p.Team)
+	path := targetCheckPath(p, environment)
+	command := "postern upstreams check " + p.Name + " " + environment.Name
+	if len(p.Versions) > 1 {
+		command += " --version " + version.Name
+	}
+	return web.Answer{Status: status, Page: projects.TargetCheckPage(projects.TargetCheck{
+		Page: v.shell("Check of "+environment.Name, projectPath(p.Name), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Check of " + environment.Name}),
+		Title:   version.Name + "/" + environment.Name,
+		Target:  environment.Target,
+		Action:  path,
+		Report:  shown,
+		Command: command,
+		BackURL: projectPath(p.Name) + "#" + version.ID,
+	})}, nil
+}
+
+// testProvider tests a provider as it is saved, and shows the report on its page.
+func (h *Handler) testProvider(v *visit) (web.Answer, error) {
+	p, c, o, err := h.providerOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	report, err := h.Diagnostics.Provider(v.ctx(), v.who, o.ID)
+	shown, status, err := diagnosed("provider-report", login.ProviderLabel(o), report, err)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := h.providerModel(v, p, c, o, providerFormOf(o), &formErrors{})
+	m.Report = &shown
+	return web.Answer{Status: status, Page: projects.ProviderPage(m)}, nil
+}

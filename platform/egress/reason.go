@@ -1,0 +1,76 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Reason says in a sentence, for people who do not know the network, why a connection or a request failed, and what to
+// do about it. It names no address: a caller who guesses host names could map a private network.
+func Reason(err error) string {
+	if text := certificateReason(err); text != "" {
+		return text
+	}
+	var name *net.DNSError
+	switch {
+	case errors.Is(err, errPort):
+		return "The port belongs to a protocol other than HTTP, so it is not called. The operator can open the " +
+			"address with POSTERN_EGRESS_ALLOW."
+	case errors.Is(err, ErrForbidden):
+		return "The host name leads to an address that may not be called. The operator can allow a range with " +
+			"POSTERN_EGRESS_ALLOW."
+	case errors.As(err, &name):
+		return "The host name has no address right now. Check its spelling and its DNS records."
+	case isTimeout(err):
+		return "There was no answer in time. Check that the server runs and that a firewall lets this gateway through."
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "The server refuses connections at that port. Check that it runs, and its port."
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "The server closed the connection without an answer."
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "There is no route to the server from here."
+	}
+	return "There was no answer that can be read: it is not HTTP, its header is too long, or the connection broke off."
+}
+
+func isTimeout(err error) bool {
+	var timed net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.As(err, &timed) && timed.Timeout()
+}
+
+// certificateReason says why a TLS handshake failed, "" if that is not what failed.
+func certificateReason(err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		record    tls.RecordHeaderError
+		remote    *net.OpError // crypto/tls has no exported type for alerts over TCP
+	)
+	switch {
+	case errors.As(err, &authority):
+		return "The certificate was issued by an authority that is not trusted here, or its chain is incomplete."
+	case errors.As(err, &host):
+		return "The certificate is for another host name."
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		if invalid.Cert != nil && invalid.Cert.NotBefore.After(time.Now()) {
+			return "The certificate is not valid yet."
+		}
+		return "The certificate has expired."
+	case errors.As(err, &invalid):
+		return "The certificate is not valid for a server."
+	case errors.As(err, &record):
+		return "The server does not speak TLS at that port. Check the port, or begin the address with http://."
+	case errors.As(err, &remote) && remote.Op == "remote error":
+		return "The server refuses the TLS handshake (" + remote.Err.Error() + "). It may demand a client " +
+			"certificate, or another TLS version."
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package egress_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/platform/egress"
+)
+
+// TestReason has the errors of real connections: what Reason looks at is what the standard library returns.
+func TestReason(t *testing.T) {
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	demands := httptest.NewUnstartedServer(http.NotFoundHandler())
+	demands.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
+	demands.StartTLS()
+	defer demands.Close()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	g, err := egress.New(egress.Options{LoopbackAllowed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct{ url, want string }{
+		"an unknown authority":   {secure.URL, "authority that is not trusted"},
+		"no TLS":                 {"https://" + plain.Listener.Addr().String(), "does not speak TLS"},
+		"a client certificate":   {demands.URL, "refuses the TLS handshake (tls: "},
+		"nothing listens":        {"http://" + closed.Addr().String(), "refuses connections at that port"},
+		"a private address":      {"http://10.0.0.1", "may not be called"},
+		"another protocol":       {"http://93.184.215.14:25", "a protocol other than HTTP"},
+		"a name without records": {"http://nothing.invalid", "no address right now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			transport := g.Transport()
+			defer transport.CloseIdleConnections()
+			if name == "a client certificate" {
+				//nolint:gosec // the test is about the client's certificate
+				transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+			defer stop()
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, tt.url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = transport.RoundTrip(request) //nolint:bodyclose // it fails
+			if got := egress.Reason(err); err == nil || !strings.Contains(got, tt.want) {
+				t.Errorf("Reason(%v) = %q, want %q", err, got, tt.want)
+			}
+			if got := egress.Reason(err); strings.Contains(got, "127.0.0.1") || strings.Contains(got, "10.0.0.1") {
+				t.Errorf("it names an address: %q", got)
+			}
+		})
+	}
+	t.Run("too late", func(t *testing.T) {
+		if got := egress.Reason(context.DeadlineExceeded); !strings.Contains(got, "in time") {
+			t.Error(got)
+		}
+	})
+	t.Run("anything else", func(t *testing.T) {
+		if got := egress.Reason(errors.New("10.0.0.1 is odd")); strings.Contains(got, "10.0.0.1") {
+			t.Error(got)
+		}
+	})
+}

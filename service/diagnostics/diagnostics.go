@@ -1,0 +1,176 @@
+// Package diagnostics tests what a project depends on, when someone who may change it asks: targets, issuers of tokens,
+// introspection endpoints, identity providers.
+//
+// It owns who may test what, and how often. It leaves the tests to the parts whose connections they use, so that a
+// test finds what a call would, and validation to service/projects. A test changes nothing, is not audited, and keeps
+// neither tokens nor answers.
+package diagnostics
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"postern/core/diagnosis"
+	"postern/core/snapshot"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/introspection"
+	"postern/service/login"
+	"postern/service/login/tokencheck"
+	"postern/service/projects"
+)
+
+// Gateway checks targets as the gateway of this process reaches them.
+type Gateway interface {
+	CheckTarget(ctx context.Context, projectID, environmentID string) (diagnosis.Report, bool)
+}
+
+// Verifier tests issuers as the gateway of this process verifies their tokens.
+type Verifier interface {
+	Inspect(ctx context.Context, issuer snapshot.TokenIssuer, token string, now time.Time) diagnosis.Report
+}
+
+// Service runs the tests. Client must be the guarded one of package egress.
+type Service struct {
+	Projects *projects.Service
+	Login    *login.Service
+	Client   *http.Client
+	Gateway  Gateway
+	Verifier Verifier
+
+	Clock func() time.Time // nil: time.Now
+
+	budget budget
+}
+
+// Target checks the target of an environment. Errors beside those of access: code environment_not_served if the
+// gateway of this process does not serve it yet, and too_many_tests.
+func (s *Service) Target(
+	ctx context.Context, p access.Principal, ref, environmentID string,
+) (diagnosis.Report, error) {
+	projectID, id, err := s.Projects.InspectEnvironment(ctx, p, ref, environmentID)
+	if err != nil {
+		return diagnosis.Report{}, err
+	}
+	leave, err := s.budget.enter(p, s.now())
+	if err != nil {
+		return diagnosis.Report{}, err
+	}
+	defer leave()
+	report, served := s.Gateway.CheckTarget(ctx, projectID, id)
+	if !served {
+		return report, fault.New(fault.Conflict, "environment_not_served",
+			"The gateway does not serve this environment yet. Try again in a moment.")
+	}
+	return report, nil
+}
+
+// Issuer tests an issuer of a version, saved or not. With a token it reports what would be decided about it. Errors
+// beside those of access: wrong fields of the pair, and too_many_tests.
+func (s *Service) Issuer(
+	ctx context.Context, p access.Principal, ref, versionID string, pair snapshot.TokenIssuer, token secrets.Secret,
+) (diagnosis.Report, error) {
+	if err := s.Projects.InspectIssuer(ctx, p, ref, versionID, pair); err != nil {
+		return diagnosis.Report{}, err
+	}
+	leave, err := s.budget.enter(p, s.now())
+	if err != nil {
+		return diagnosis.Report{}, err
+	}
+	defer leave()
+	return s.Verifier.Inspect(ctx, pair, token.Reveal(), s.now()), nil
+}
+
+// Introspection tests an introspection endpoint: the version's own for nil. Errors are those of Issuer.
+func (s *Service) Introspection(
+	ctx context.Context, p access.Principal, ref, versionID string, in *projects.IntrospectionInput,
+	token secrets.Secret,
+) (diagnosis.Report, error) {
+	row, secret, err := s.Projects.InspectIntrospection(ctx, p, ref, versionID, in)
+	if err != nil {
+		return diagnosis.Report{}, err
+	}
+	leave, err := s.budget.enter(p, s.now())
+	if err != nil {
+		return diagnosis.Report{}, err
+	}
+	defer leave()
+	at := tokencheck.Endpoint{
+		URL:          row.Endpoint,
+		ClientID:     row.ClientID,
+		ClientSecret: secret,
+		InForm:       row.Method == string(snapshot.SecretPost),
+	}
+	return introspection.Inspect(ctx, s.Client, at, row, token.Reveal(), s.now()), nil
+}
+
+// Provider tests an identity provider of an app client. Errors beside those of access: too_many_tests.
+func (s *Service) Provider(ctx context.Context, p access.Principal, id string) (diagnosis.Report, error) {
+	if p.Anonymous() {
+		return diagnosis.Report{}, access.Check(p, "", access.LoginUpdate)
+	}
+	leave, err := s.budget.enter(p, s.now())
+	if err != nil {
+		return diagnosis.Report{}, err
+	}
+	defer leave()
+	return s.Login.InspectProvider(ctx, p, id)
+}
+
+func (s *Service) now() time.Time {
+	if s.Clock != nil {
+		return s.Clock()
+	}
+	return time.Now()
+}
+
+// Bounds on tests in this process. A test makes a few requests to an address of the caller's choice.
+const (
+	perMinute   = 20 // of one account or workspace
+	atOnce      = 8  // of all
+	maxCounters = 10_000
+)
+
+// budget counts tests. Its zero value is ready.
+type budget struct {
+	mu      sync.Mutex
+	window  time.Time
+	started map[string]int
+	running int
+}
+
+// enter counts a test, or refuses it as TooMany. leave ends it.
+func (b *budget) enter(p access.Principal, now time.Time) (leave func(), err error) {
+	who := p.Account
+	if who == "" {
+		who = p.Token
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	window := now.Truncate(time.Minute)
+	if b.started == nil || !window.Equal(b.window) || len(b.started) > maxCounters {
+		b.started, b.window = map[string]int{}, window
+	}
+	wait := b.window.Add(time.Minute).Sub(now)
+	if b.started[who] >= perMinute {
+		return nil, fault.New(fault.TooMany, "too_many_tests",
+			"At most %d tests run within a minute. Try again in %d seconds.", perMinute,
+			int(wait/time.Second)+1).After(wait)
+	}
+	if b.running >= atOnce {
+		return nil, fault.New(fault.TooMany, "too_many_tests",
+			"Other tests are running. Try again in a few seconds.").After(time.Second)
+	}
+	b.started[who]++
+	b.running++
+	return b.leave, nil
+}
+
+func (b *budget) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running--
+}

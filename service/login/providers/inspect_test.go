@@ -1,0 +1,152 @@
+package providers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"postern/core/diagnosis"
+	"postern/platform/egress"
+	"postern/platform/secrets"
+	"postern/service/login/providers"
+	"postern/testkit/tokenissuer"
+)
+
+// published is an issuer whose document, keys and token endpoint a test can replace.
+func published(t *testing.T, answers map[string]http.HandlerFunc) string {
+	t.Helper()
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if answer, ok := answers[r.URL.Path]; ok {
+			answer(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		switch r.URL.Path {
+		case "/.well-known/openid-configuration":
+			_ = json.NewEncoder(w).Encode(map[string]string{
+				"issuer":                 server.URL,
+				"authorization_endpoint": server.URL + "/authorize",
+				"token_endpoint":         server.URL + "/token",
+				"jwks_uri":               server.URL + "/keys",
+			})
+		case "/keys":
+			key := tokenissuer.KeyOf(jose.ES256, "e").Public()
+			_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{key}})
+		case "/token":
+			id, secret, ok := r.BasicAuth()
+			w.WriteHeader(http.StatusBadRequest)
+			code := "invalid_grant"
+			if !ok || id != "app" || secret != "canary-secret" {
+				code = "invalid_client"
+			}
+			_ = json.NewEncoder(w).Encode(map[string]string{"error": code})
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestInspect(t *testing.T) {
+	says := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(strings.ReplaceAll(text, "ISSUER", "http://"+r.Host)))
+		}
+	}
+	const document, keys, token = "/.well-known/openid-configuration", "/keys", "/token"
+	for name, tt := range map[string]struct {
+		answers map[string]http.HandlerFunc
+		secret  secrets.Secret
+		step    string
+		outcome diagnosis.Outcome
+		text    string
+	}{
+		"it works":       {step: "client", outcome: diagnosis.Pass, text: "knows the client ID and secret"},
+		"a wrong secret": {secret: "other", step: "client", outcome: diagnosis.Fail, text: "(invalid_client)"},
+		"no secret":      {secret: "-", step: "client", outcome: diagnosis.Fail, text: "(invalid_client)"},
+		"HTML": {answers: map[string]http.HandlerFunc{document: says("<title>canary</title>")}, step: "discovery",
+			outcome: diagnosis.Fail, text: "not the JSON"},
+		"another issuer": {answers: map[string]http.HandlerFunc{document: says(`{"issuer":"ISSUER/"}`)},
+			step: "discovery", outcome: diagnosis.Fail, text: "every character counts"},
+		"a redirect": {answers: map[string]http.HandlerFunc{document: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
+		}}, step: "discovery", outcome: diagnosis.Fail, text: "which is not followed"},
+		"no endpoints": {answers: map[string]http.HandlerFunc{document: says(`{"issuer":"ISSUER"}`)}, step: "endpoints",
+			outcome: diagnosis.Fail, text: "endpoint"},
+		"no keys": {answers: map[string]http.HandlerFunc{keys: says(`{"keys":[]}`)}, step: "keys",
+			outcome: diagnosis.Fail, text: "None of the 0 keys"},
+		"a token for anything": {
+			answers: map[string]http.HandlerFunc{token: says(`{"access_token":"canary","token_type":"bearer"}`)},
+			step:    "client", outcome: diagnosis.Fail, text: "a code that was never issued",
+		},
+		"HTML at the token endpoint": {answers: map[string]http.HandlerFunc{token: says("<title>canary</title>")},
+			step: "client", outcome: diagnosis.Warn, text: "does not tell"},
+		"another error": {
+			answers: map[string]http.HandlerFunc{token: func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = w.Write([]byte(`{"error":"canary"}`))
+			}},
+			step: "client", outcome: diagnosis.Warn, text: "another error",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := providers.Config{Type: providers.OIDC, ClientID: "app", ClientSecret: "canary-secret"}
+			c.Issuer = published(t, tt.answers)
+			switch tt.secret {
+			case "":
+			case "-":
+				c.ClientSecret = ""
+			default:
+				c.ClientSecret = tt.secret
+			}
+			guard, err := egress.New(egress.Options{LoopbackAllowed: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := guard.Client()
+			t.Cleanup(client.CloseIdleConnections)
+			got := (&providers.Set{HTTP: client}).Inspect(t.Context(), c)
+			wantStep(t, got, tt.step, tt.outcome, tt.text)
+			if text := fmt.Sprint(got); strings.Contains(text, "canary") {
+				t.Errorf("the report has a secret or the answer: %s", text)
+			}
+		})
+	}
+}
+
+// TestInspect_kinds has kinds without a document, and those that are not finished.
+func TestInspect_kinds(t *testing.T) {
+	guard, err := egress.New(egress.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &providers.Set{HTTP: guard.Client(), GitHubURL: "http://10.0.0.1", FacebookGraph: "http://10.0.0.1"}
+	github := providers.Config{Type: providers.GitHub, ClientID: "app", ClientSecret: "canary-secret"}
+	got := set.Inspect(t.Context(), github)
+	wantStep(t, got, "discovery", diagnosis.Skip, "GitHub has no discovery document")
+	wantStep(t, got, "client", diagnosis.Fail, "may not be called")
+	wantStep(t, got, "callback", diagnosis.Skip, "Test login")
+	github.ClientID = ""
+	wantStep(t, set.Inspect(t.Context(), github), "client", diagnosis.Fail, "no client ID")
+	facebook := providers.Config{Type: providers.Facebook, ClientID: "app"}
+	wantStep(t, set.Inspect(t.Context(), facebook), "client", diagnosis.Fail, "no client secret")
+}
+
+func wantStep(t *testing.T, r diagnosis.Report, name string, outcome diagnosis.Outcome, text string) {
+	t.Helper()
+	for _, s := range r.Steps {
+		if s.Step == name {
+			if s.Outcome != outcome || !strings.Contains(s.Detail, text) {
+				t.Errorf("%s: %s %q, want %s with %q", name, s.Outcome, s.Detail, outcome, text)
+			}
+			return
+		}
+	}
+	t.Errorf("there is no step %s in %+v", name, r.Steps)
+}
