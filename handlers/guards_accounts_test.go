@@ -9,6 +9,7 @@ var accountGuards = map[string]guard{
 	"POST /claim/:code":  {action: access.WorkspaceClaim, outsider: 404, body: "team={team}"},
 	"POST /invite/:code": {action: access.InvitationAccept},
 	"GET /search":        {action: access.AccountRead, outsider: 200},
+	"POST /as-code":      {action: access.AccountRead, owner: 204, outsider: 204, body: "owner=shop", silent: true},
 	"POST /search":       {action: access.AccountRead, owner: 200, outsider: 200, body: "q=shop", silent: true},
 	"GET /shortcuts":     {action: access.AccountRead, outsider: 200},
 	"GET /account":       {action: access.AccountRead, outsider: 200},

@@ -23,6 +23,7 @@ var anonymousLife = map[string]string{
 // anonymousSettings is the part of anonymous about pages of a project's settings.
 var anonymousSettings = map[string]string{
 	"GET /search":                                     "in",
+	"POST /as-code":                                   "in",
 	"POST /search":                                    "in",
 	"GET /teams/:team/settings":                       "in",
 	"GET /shortcuts":                                  "in",

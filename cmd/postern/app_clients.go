@@ -138,10 +138,10 @@ func (f *appClientFlags) change(c *cobra.Command) (client.AppClientChange, error
 		Name:         given(c, "name", &f.name),
 		Algorithm:    given(c, "algorithm", &f.algorithm),
 		Confidential: given(c, "confidential", &f.confidential),
-		RedirectURIs: given(c, "redirect-uri", &f.redirects),
-		LogoutURIs:   given(c, "logout-uri", &f.logouts),
+		RedirectURIs: givenList(c, "redirect-uri", f.redirects),
+		LogoutURIs:   givenList(c, "logout-uri", f.logouts),
 		Backchannel:  given(c, "backchannel-logout-uri", &f.backchannel),
-		APIScopes:    given(c, "api-scope", &f.apiScopes),
+		APIScopes:    givenList(c, "api-scope", f.apiScopes),
 		GrantTypes:   given(c, "grant-type", &f.grantTypes),
 	}
 	branding := client.BrandingChange{Title: given(c, "title", &f.title), Welcome: given(c, "welcome", &f.welcome),
@@ -163,6 +163,15 @@ func given[T any](c *cobra.Command, flag string, value *T) *T {
 		return nil
 	}
 	return value
+}
+
+// givenList is given for a flag that is repeated. An empty value stands for an empty list.
+func givenList(c *cobra.Command, flag string, values []string) *[]string {
+	if !c.Flags().Changed(flag) {
+		return nil
+	}
+	list := slices.DeleteFunc(append([]string{}, values...), func(s string) bool { return s == "" })
+	return &list
 }
 
 func givenSeconds(c *cobra.Command, flag, text string) (*int64, error) {

@@ -95,6 +95,7 @@ func newKeysCreate(t terminal) *cobra.Command {
 	var in client.NewKey
 	var expires string
 	var limits []string
+	var unlimited bool
 	command := &cobra.Command{
 		Use:   "create PROJECT --owner OWNER",
 		Short: "Create an API key; its secret is shown once",
@@ -111,6 +112,12 @@ func newKeysCreate(t terminal) *cobra.Command {
 			}
 			if in.Limits, err = readLimits(limits); err != nil {
 				return err
+			}
+			switch {
+			case unlimited && in.Limits != nil:
+				return usageError{"--limit and --no-limits contradict each other"}
+			case unlimited:
+				in.Limits = map[string]int64{}
 			}
 			s, err := openSession(t, c)
 			if err != nil {
@@ -134,6 +141,7 @@ func newKeysCreate(t terminal) *cobra.Command {
 	flags.StringVar(&in.Description, "description", "", "what the key is for")
 	flags.StringArrayVar(&limits, "limit", nil, "calls that a window admits, as WINDOW=CALLS, once for each of "+
 		"second, minute, hour, day, month, year (default: those of the key type)")
+	flags.BoolVar(&unlimited, "no-limits", false, "no limits, even if the key type has some")
 	flags.StringSliceVar(&in.AllowedCIDRs, "cidr", nil, "address range that the key may be used from, once for each "+
 		"(default: any)")
 	flags.StringVar(&in.Tenant, "tenant", "", "tenant of the key (default: the project's own tenant)")

@@ -28,11 +28,7 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 				s,
 				args[0],
 				func(ctx context.Context, api caller) (client.Environment, error) {
-					v, err := findVersion(ctx, api, args[0], version)
-					if err != nil {
-						return client.Environment{}, err
-					}
-					e, err := findEnvironment(v, args[1])
+					_, e, err := findPlace(ctx, api, args[0], version, args[1])
 					if err != nil {
 						return e, err
 					}
@@ -137,15 +133,19 @@ func readIPChange(c *cobra.Command, allow, deny []string) *client.IPChange {
 	return &out
 }
 
-// findVersion returns the version by name, or without a name the project's only one.
+// findVersion returns the version by name or id, or without a name the project's only one.
 func findVersion(ctx context.Context, api caller, project, name string) (client.Version, error) {
 	p, err := api.Project(ctx, project)
 	if err != nil {
 		return client.Version{}, err
 	}
+	return chooseVersion(p, project, name)
+}
+
+func chooseVersion(p client.Project, project, name string) (client.Version, error) {
 	var names []string
 	for _, v := range p.Versions {
-		if v.Name == name || (name == "" && len(p.Versions) == 1) {
+		if v.Name == name || v.ID == name || (name == "" && len(p.Versions) == 1) {
 			return v, nil
 		}
 		names = append(names, v.Name)
@@ -161,9 +161,10 @@ func findVersion(ctx context.Context, api caller, project, name string) (client.
 	)
 }
 
+// findEnvironment returns the environment of a version by name or id.
 func findEnvironment(v client.Version, name string) (client.Environment, error) {
 	for _, e := range v.Environments {
-		if e.Name == name {
+		if e.Name == name || e.ID == name {
 			return e, nil
 		}
 	}

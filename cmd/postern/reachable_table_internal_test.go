@@ -36,8 +36,7 @@ var reachable = []struct{ operation, command, page string }{
 	{"update-project", "projects update",
 		"POST /projects/:project/settings; " +
 			"POST /projects/:project/limits; " +
-			"POST /projects/:project/product; " +
-			"POST /projects/:project/api-audience"},
+			"POST /projects/:project/product"},
 	{"get-project-deletion", "projects delete", "GET /projects/:project/delete"},
 	{"delete-project", "projects delete", "POST /projects/:project/delete"},
 	{"restore-project", "projects restore", "POST /projects/:project/restore; GET /bin"},
@@ -198,7 +197,8 @@ var reachable = []struct{ operation, command, page string }{
 	{"set-api-scopes", "api-scopes set",
 		"POST /projects/:project/api-scopes; " +
 			"POST /projects/:project/api-scopes/:scope; " +
-			"POST /projects/:project/api-scopes/:scope/remove"},
+			"POST /projects/:project/api-scopes/:scope/remove; " +
+			"POST /projects/:project/api-audience"},
 	{"list-app-clients", "app-clients list", "GET /projects/:project/login"},
 	{"create-app-client", "app-clients create", "POST /projects/:project/login"},
 	{"get-app-client", "app-clients list", "GET /projects/:project/login/:client"},
@@ -267,6 +267,7 @@ var dashboardForms = map[string]string{
 	"POST /projects/:project/login/:client/preview": "draws a page",
 	"POST /projects/:project/login/:client/test":    "signs a person in at a provider",
 
+	"POST /as-code": "writes the lines of a form that is not sent",
 	"POST /search":  "finds pages",
 	"POST /sidebar": "is a setting of the browser",
 	"POST /theme":   "is a setting of the browser",

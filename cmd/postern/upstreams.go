@@ -170,11 +170,8 @@ func newUpstreamsRemoveHeader(t terminal) *cobra.Command {
 func environmentNamed(
 	ctx context.Context, api caller, project, version, environment string,
 ) (client.Environment, error) {
-	v, err := findVersion(ctx, api, project, version)
-	if err != nil {
-		return client.Environment{}, err
-	}
-	return findEnvironment(v, environment)
+	_, e, err := findPlace(ctx, api, project, version, environment)
+	return e, err
 }
 
 // absent names what an environment does not have, in place of the API's "not found". The

@@ -78,11 +78,23 @@ func newEnvironmentsRename(t terminal) *cobra.Command {
 	return command
 }
 
-// findPlace finds a version and its environment by name.
+// findPlace finds a version and its environment by name or id. The id of an environment needs no
+// version beside it.
 func findPlace(
 	ctx context.Context, api caller, project, version, environment string,
 ) (client.Version, client.Environment, error) {
-	v, err := findVersion(ctx, api, project, version)
+	p, err := api.Project(ctx, project)
+	if err != nil {
+		return client.Version{}, client.Environment{}, err
+	}
+	for _, v := range p.Versions {
+		for _, e := range v.Environments {
+			if e.ID == environment && (version == "" || version == v.Name || version == v.ID) {
+				return v, e, nil
+			}
+		}
+	}
+	v, err := chooseVersion(p, project, version)
 	if err != nil {
 		return v, client.Environment{}, err
 	}

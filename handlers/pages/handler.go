@@ -49,4 +49,5 @@ type Handler struct {
 	Document    func() ([]byte, error) // returns the OpenAPI document of the JSON API
 
 	manual manual
+	code   codeWriter
 }

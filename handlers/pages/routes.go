@@ -120,6 +120,7 @@ func (h *Handler) settingsPages(p pageRouter) {
 	p.signedIn("GET", searchPath, h.showSearch)
 	p.signedIn("POST", searchPath, h.showSearch)
 	p.signedIn("GET", "/shortcuts", h.showShortcuts)
+	p.signedIn("POST", codePath, h.showCode)
 }
 
 // projectPages are projects and their settings.

@@ -137,6 +137,9 @@ func (v *visit) redirectToSignIn() {
 func (h *Handler) answer(v *visit, page pageHandler) {
 	err := web.ParseForm(v.c)
 	var a web.Answer
+	if v.account != nil {
+		v.c.Request = v.c.Request.WithContext(ui.WithCode(v.ctx(), v.code))
+	}
 	if err == nil {
 		a, err = page(v)
 	}

@@ -1,0 +1,122 @@
+package ascode
+
+import "net/url"
+
+const (
+	ofBrowser  = "Sessions belong to browsers: access tokens can neither list nor end them."
+	ofPassword = "Access tokens cannot change how people sign in."
+	ofPerson   = "This needs a person in a browser."
+	ofProduct  = "This page is about the dashboard itself."
+)
+
+var accountPages = map[string]Page{
+	"/account":          reads("whoami", "whoami"),
+	"/account/password": nothing(ofPassword),
+	"/account/delete":   reads("get-account-deletion", ""),
+	"/account/sessions": nothing(ofBrowser),
+	"/account/signins":  nothing(ofPassword),
+	"/claim/:code":      nothing(""),
+	"/claimed":          reads("list-teams", "teams list").and("list-projects", "projects list"),
+	"/invite/:code":     nothing(""),
+	"/teams":            reads("list-teams", "teams list"),
+	"/teams/:team": reads("list-members", "members list {team}").
+		and("list-invitations", "invitations list {team}"),
+	"/teams/:team/settings":   reads("get-team", "teams list").and("get-team-deletion", ""),
+	"/device":                 nothing(ofPerson),
+	"/device/approved":        nothing(ofPerson),
+	"/device/denied":          nothing(ofPerson),
+	"/search":                 nothing("The search finds pages of the dashboard."),
+	"/shortcuts":              nothing(ofProduct),
+	"/settings/tokens":        reads("list-tokens", "tokens list"),
+	"/settings/tokens/:token": reads("list-tokens", "tokens list"),
+	"/settings/webhooks":      reads("list-webhooks", "webhooks list"),
+	"/audit": reads("list-audit", "audit list", auditQuery...).
+		and("verify-audit", "audit verify", Text("team", "team", "--team")),
+	"/exports/:export":                     reads("get-export", ""),
+	"/settings/tokens/:token/secret":       reads("list-tokens", "tokens list"),
+	"/teams/:team/invitations/:invitation": reads("list-invitations", "invitations list {team}"),
+	"/settings/webhooks/:webhook": reads("get-webhook", "webhooks list").
+		and("list-deliveries", "webhooks deliveries {webhook}"),
+	"/settings/webhooks/:webhook/secret":               reads("get-webhook", "webhooks list"),
+	"/settings/webhooks/:webhook/deliveries/:delivery": reads("get-delivery", "webhooks delivery {webhook} {delivery}"),
+}
+
+var auditQuery = []Field{
+	Text("team", "team", "--team"), Text("project", "project", "--project"), Text("actor", "actor", "--actor"),
+	Text("action", "action", "--action"), Text("object", "object", "--object"), Text("outcome", "outcome", "--outcome"),
+	auditDay("from", "T00:00:00Z"), auditDay("to", "T23:59:59Z"),
+}
+
+// auditDay is the moment at which a day begins or ends.
+func auditDay(name, moment string) Field {
+	return Func(name, name, func(form url.Values) (any, [][]string) {
+		day := form.Get(name)
+		if day == "" {
+			return nil, nil
+		}
+		return day + moment, [][]string{{"--" + name, day + moment}}
+	})
+}
+
+var accountForms = map[string][]Call{
+	"/claim/:code": {{
+		Operation: "claim", Command: "claim URL",
+		Fields: []Field{Fixed("code", "CODE"), Func("team", "team", func(form url.Values) (any, [][]string) {
+			team := form.Get("team")
+			if team == "" || team == "new" {
+				return nil, nil
+			}
+			return team, [][]string{{"--team", team}}
+		})},
+		Note: "The code is a secret: it is in the address of this page, which is the URL of the command.",
+	}},
+	"/invite/:code": {{
+		Operation: "accept-invitation", Command: "invitations accept LINK", Fields: []Field{Fixed("code", "CODE")},
+		Note: "The code is a secret: it is in the address of this page, which is the LINK of the command.",
+	}},
+	"/account": does("update-account", "account update", Text("name", "name", "--name"),
+		Text("email", "email", "--email"), Secret("password", "password", "--password-file")),
+	"/account/delete": does("delete-account", "account delete", Text("confirm", "confirm", "--confirm").Need(),
+		Secret("password", "password", "--password-file").Need()),
+	"/account/password":                 onlyHere(ofPassword),
+	"/account/signins/link/:provider":   onlyHere(ofPassword),
+	"/account/signins/:identity/unlink": onlyHere(ofPassword),
+	"/account/sessions/end-others":      onlyHere(ofBrowser),
+	"/account/sessions/:session/end":    onlyHere(ofBrowser),
+	"/device":                           onlyHere(ofPerson),
+	"/teams":                            does("create-team", "teams create {name}", Text("name", "name", "").Need()),
+	"/teams/:team/rename": does("rename-team", "teams rename {team} {name}",
+		Text("name", "name", "").Need()),
+	"/teams/:team/leave": does("leave-team", "teams leave {team}"),
+	"/teams/:team/members/:account/role": does("change-role", "members role {team} {account} {role}",
+		Text("role", "role", "").Need()),
+	"/teams/:team/members/:account/remove": does("remove-member", "members remove {team} {account}"),
+	"/teams/:team/invitations": does("create-invitation", "invitations create {team} {role}",
+		Text("role", "role", "").Need(), Text("email", "email", "--email")),
+	"/teams/:team/invitations/:invitation/revoke": does("revoke-invitation", "invitations revoke {team} {invitation}"),
+	"/teams/:team/delete": {{
+		Operation: "delete-team", Command: "teams delete {team} --yes", Query: []Field{confirmName},
+	}},
+	"/search": onlyHere("The search finds pages of the dashboard."),
+}
+
+// confirmName is the name that is typed to delete something for good.
+var confirmName = Text("typed_name", "confirm", "").Need()
+
+var settingsForms = map[string][]Call{
+	"/settings/tokens": does("create-token", "tokens create {name}", Text("name", "name", "").Need(),
+		Joined(Several("scopes", "scopes", "--scopes").Need()), Day("expires_on", "expires_at", "--expires")),
+	"/settings/tokens/:token/revoke": does("revoke-token", "tokens revoke {token}"),
+	"/settings/webhooks": does("create-webhook", "webhooks create {url}", Text("url", "url", "").Need(),
+		Text("description", "description", "--description"), Several("events", "events", "--event"),
+		Text("team", "team", "--team")),
+	"/settings/webhooks/:webhook": does("update-webhook", "webhooks change {webhook}", Text("url", "url", "--url"),
+		Text("description", "description", "--description").Keep(), Several("events", "events", "--event").Keep()),
+	"/settings/webhooks/:webhook/switch": does("update-webhook", "webhooks change {webhook}",
+		Bool("enabled", "enabled", "--on", "--off").Keep()),
+	"/settings/webhooks/:webhook/rotate": does("rotate-webhook", "webhooks rotate {webhook}"),
+	"/settings/webhooks/:webhook/delete": does("delete-webhook", "webhooks delete {webhook}"),
+	"/settings/webhooks/:webhook/test":   does("test-webhook", "webhooks test {webhook}"),
+	"/settings/webhooks/:webhook/deliveries/:delivery/redeliver": does("redeliver",
+		"webhooks redeliver {webhook} {delivery}"),
+}

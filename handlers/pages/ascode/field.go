@@ -1,0 +1,265 @@
+package ascode
+
+import (
+	"encoding/csv"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Field is a field of a form, or of the query of a page, with where its value goes.
+type Field struct {
+	Name   string // in the form
+	Member string // of the body, or of the query; "" if it is in the path, or in neither
+	Flag   string // of the command, such as --owner; "" if it is an argument, or nothing
+
+	keep bool // an empty one is sent too, because the form empties what is stored
+	need bool // the operation refuses to do without it
+	read func(Field, url.Values) (member any, flags [][]string)
+}
+
+// Keep is for forms of what exists: an empty field empties it.
+func (f Field) Keep() Field {
+	f.keep = true
+	return f
+}
+
+// Need is for fields that are required: a placeholder stands for an empty one.
+func (f Field) Need() Field {
+	f.need = true
+	return f
+}
+
+// Placeholder is what stands for a value that is missing or secret.
+func Placeholder(name string) string {
+	return strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+}
+
+// flag is the field's flag with a value, nothing for a field without one.
+func (f Field) flag(value string) [][]string {
+	if f.Flag == "" {
+		return nil
+	}
+	return [][]string{{f.Flag, value}}
+}
+
+// Text is a string.
+func Text(name, member, flag string) Field {
+	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
+		value := strings.TrimSpace(form.Get(f.Name))
+		switch {
+		case value == "" && f.need:
+			value = Placeholder(f.Name)
+		case value == "" && !f.keep:
+			return nil, nil
+		}
+		return value, f.flag(value)
+	}}
+}
+
+// Nullable is a string that is null when empty. The command takes "".
+func Nullable(name, member, flag string) Field {
+	field := Text(name, member, flag).Keep()
+	read := field.read
+	field.read = func(f Field, form url.Values) (any, [][]string) {
+		value, flags := read(f, form)
+		if value == "" {
+			value = null{}
+		}
+		return value, flags
+	}
+	return field
+}
+
+// null is a member that is sent as null.
+type null struct{}
+
+// MarshalJSON returns null.
+func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// Secret is a string that lines never contain. file is the flag for a file with it.
+func Secret(name, member, file string) Field {
+	return Field{Name: name, Member: member, Flag: file, read: func(f Field, form url.Values) (any, [][]string) {
+		if form.Get(f.Name) == "" && !f.need {
+			return nil, nil
+		}
+		return Placeholder(f.Name), f.flag("FILE")
+	}}
+}
+
+// Fixed is a member that the form has no field for.
+func Fixed(member string, value any, flag ...string) Field {
+	return Field{Member: member, read: func(Field, url.Values) (any, [][]string) { return value, alone(flag) }}
+}
+
+// alone is one flag with what follows it, if there is any.
+func alone(flag []string) [][]string {
+	if len(flag) == 0 {
+		return nil
+	}
+	return [][]string{flag}
+}
+
+// Bool is a checkbox whose value is true. flags are those of the command for true and false,
+// as in --on, --off; one alone is a flag that takes a value.
+func Bool(name, member string, flags ...string) Field {
+	return Field{Name: name, Member: member, read: func(f Field, form url.Values) (any, [][]string) {
+		on := form.Get(f.Name) == "true"
+		switch {
+		case !on && !f.keep:
+			return nil, nil
+		case len(flags) == 0:
+			return on, nil
+		case on:
+			return on, [][]string{flags[:1]}
+		case len(flags) > 1:
+			return on, [][]string{flags[1:]}
+		}
+		return on, [][]string{{flags[0] + "=false"}}
+	}}
+}
+
+// Number is a whole number, times unit in the body. The command gets it as typed, before suffix.
+func Number(name, member, flag string, unit int64, suffix string) Field {
+	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
+		typed := strings.TrimSpace(form.Get(f.Name))
+		if typed == "" {
+			return nil, nil
+		}
+		n, err := strconv.ParseInt(typed, 10, 64)
+		if err != nil {
+			return typed, f.flag(typed) // refused by the server, which says why
+		}
+		return n * unit, f.flag(typed + suffix)
+	}}
+}
+
+// Day is a day, which ends with its last second in UTC.
+func Day(name, member, flag string) Field {
+	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
+		typed := form.Get(f.Name)
+		begins, err := time.Parse(time.DateOnly, typed)
+		switch {
+		case typed == "" && f.keep:
+			return null{}, f.flag("never")
+		case typed == "":
+			return nil, nil
+		case err != nil:
+			return typed, f.flag(typed)
+		}
+		ends := begins.Add(24*time.Hour - time.Second).Format(time.RFC3339)
+		return ends, f.flag(ends)
+	}}
+}
+
+// PerLine is a list with an element on each line. The command has a flag for each.
+func PerLine(name, member, flag string) Field {
+	return list(name, member, flag, false, func(f Field, form url.Values) []string {
+		var out []string
+		for line := range strings.Lines(form.Get(f.Name)) {
+			if line = strings.TrimSpace(line); line != "" {
+				out = append(out, line)
+			}
+		}
+		return out
+	})
+}
+
+// Words is a list of words between white space. The command has a flag with all.
+func Words(name, member, flag string) Field {
+	return list(name, member, flag, true, func(f Field, form url.Values) []string {
+		return strings.Fields(form.Get(f.Name))
+	})
+}
+
+// Several is a list of boxes that are ticked. The command has a flag for each.
+func Several(name, member, flag string) Field {
+	return list(name, member, flag, false, func(f Field, form url.Values) []string { return form[f.Name] })
+}
+
+// Joined is PerLine or Several for a command that has one flag for all, with commas between them.
+func Joined(of Field) Field {
+	read := of.read
+	of.read = func(f Field, form url.Values) (any, [][]string) {
+		member, _ := read(f, form)
+		values, ok := member.([]string)
+		if !ok {
+			return member, nil
+		}
+		return member, f.flag(commas(values))
+	}
+	return of
+}
+
+// commas writes a list as flags of lists read it (RFC 4180).
+func commas(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	w := csv.NewWriter(&text)
+	_ = w.Write(values) // a strings.Builder takes everything
+	w.Flush()
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+func list(name, member, flag string, joined bool, values func(Field, url.Values) []string) Field {
+	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
+		all := values(f, form)
+		switch {
+		case len(all) == 0 && f.need:
+			all = []string{Placeholder(f.Name)}
+		case len(all) == 0 && !f.keep:
+			return nil, nil
+		case len(all) == 0:
+			return []string{}, f.flag("")
+		}
+		if joined {
+			return all, f.flag(commas(all))
+		}
+		var flags [][]string
+		for _, one := range all {
+			flags = append(flags, f.flag(one)...)
+		}
+		return all, flags
+	}}
+}
+
+// Windows are the windows of limits, shortest first.
+var Windows = []string{"second", "minute", "hour", "day", "month", "year"}
+
+// Limits are the limits in the fields named prefix and window. what stands before the
+// window in the flag, such as key:. A field that is kept clears the limits with clear.
+func Limits(prefix, member, flag, what string, clear ...string) Field {
+	return Field{Name: prefix, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
+		calls := &Object{}
+		var flags [][]string
+		for _, window := range Windows {
+			typed := strings.TrimSpace(form.Get(prefix + window))
+			if typed == "" {
+				continue
+			}
+			flags = append(flags, f.flag(what+window+"="+typed)...)
+			if n, err := strconv.ParseInt(typed, 10, 64); err == nil {
+				calls.Set(window, n)
+			} else {
+				calls.Set(window, typed)
+			}
+		}
+		switch {
+		case len(calls.names) == 0 && !f.keep:
+			return nil, nil
+		case len(calls.names) == 0:
+			return calls, alone(clear)
+		}
+		return calls, flags
+	}}
+}
+
+// Func is for fields that none of the others describes.
+func Func(name, member string, read func(url.Values) (member any, flags [][]string)) Field {
+	return Field{Name: name, Member: member, read: func(_ Field, form url.Values) (any, [][]string) {
+		return read(form)
+	}}
+}

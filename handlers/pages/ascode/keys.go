@@ -1,0 +1,90 @@
+package ascode
+
+import "net/url"
+
+const (
+	keysRoute     = "/projects/:project/keys"
+	keyTypesRoute = "/projects/:project/key-types"
+)
+
+var keyPages = map[string]Page{
+	keysRoute: reads("list-keys", "keys list {project}", Text("keys_owner", "owner", "--owner"),
+		Text("keys_state", "state", "--state"), Text("keys_tenant", "tenant", "--tenant"),
+		Text("keys_type", "key_type", "--type"), Text("keys_environment", "environment", "--env"),
+		Text("keys_text", "q", "--search")),
+	keysRoute + "/:key":          reads("get-key", "keys list {project}"),
+	keysRoute + "/:key/secret":   reads("get-key", "keys list {project}"),
+	keyTypesRoute:                reads("list-key-types", "key-types list {project}"),
+	keyTypesRoute + "/:key_type": reads("list-key-types", "key-types list {project}"),
+}
+
+var keyForms = map[string][]Call{
+	keysRoute: does("create-key", "keys create {project}", Text("owner", "owner", "--owner").Need(),
+		Text("key_type", "key_type", "--type"), Text("environment", "environment", "--env"),
+		Text("tenant", "tenant", "--tenant"), Text("product", "product", "--product"),
+		Text("description", "description", "--description"), Day("expires_on", "expires_at", "--expires"),
+		keyLimits(false), PerLine("allowed", "allowed_cidrs", "--cidr")),
+	keysRoute + "/change": {
+		{When: is("do", "revoke"), Operation: "revoke-key", Command: "keys revoke {key} --yes", Note: eachKey},
+		{When: is("do", "unfreeze"), Operation: "unfreeze-key", Command: "keys unfreeze {key}", Note: eachKey},
+		{Operation: "freeze-key", Command: "keys freeze {key}", Note: eachKey},
+	},
+	keysRoute + "/:key": does("update-key", "keys update {key}",
+		Text("description", "description", "--description").Keep(), Day("expires_on", "expires_at", "--expires").Keep(),
+		keyLimits(true), anywhere),
+	keysRoute + "/:key/freeze":   does("freeze-key", "keys freeze {key}"),
+	keysRoute + "/:key/unfreeze": does("unfreeze-key", "keys unfreeze {key}"),
+	keysRoute + "/:key/revoke":   does("revoke-key", "keys revoke {key} --yes"),
+	keysRoute + "/:key/rotate": does("rotate-key", "keys rotate {key}",
+		Number("grace_seconds", "grace_seconds", "--grace", 1, "s")),
+
+	keyTypesRoute: does("create-key-type", "key-types create {project} {name}", Text("name", "name", "").Need(),
+		Joined(PerLine("scopes", "scopes", "--scopes").Need()), lifetime(false),
+		Limits("limits_", "limits", "--limit", "")),
+	keyTypesRoute + "/:key_type": does("update-key-type", "key-types update {project} {key_type}",
+		Joined(PerLine("scopes", "scopes", "--scopes").Need()), lifetime(true),
+		Limits("limits_", "limits", "--limit", "", "--no-limits").Keep()),
+	keyTypesRoute + "/:key_type/delete": does("delete-key-type", "key-types delete {project} {key_type}"),
+}
+
+const eachKey = "Once for each of the keys that are ticked."
+
+// keyLimits are a key's own limits, none, or those of its type.
+func keyLimits(stored bool) Field {
+	return Func("limits_of", "limits", func(form url.Values) (any, [][]string) {
+		of := form.Get("limits_of")
+		own := Limits("limits_", "limits", "--limit", "", "--no-limits").Keep()
+		calls, flags := own.read(own, form)
+		none := len(flags) == 1 && flags[0][0] == "--no-limits"
+		switch {
+		case of == "own", of == "" && !none:
+			return calls, flags
+		case of == "none":
+			return &Object{}, [][]string{{"--no-limits"}}
+		case stored:
+			return null{}, [][]string{{"--type-limits"}}
+		}
+		return nil, nil
+	})
+}
+
+// anywhere are the addresses of a key that exists.
+var anywhere = Func("allowed", "allowed_cidrs", func(form url.Values) (any, [][]string) {
+	f := PerLine("allowed", "allowed_cidrs", "--cidr")
+	if ranges, flags := f.read(f, form); ranges != nil {
+		return ranges, flags
+	}
+	return []string{}, [][]string{{"--anywhere"}}
+})
+
+// lifetime is a number of days.
+func lifetime(stored bool) Field {
+	return Func("days", "expires_in", func(form url.Values) (any, [][]string) {
+		f := Number("days", "expires_in", "--lifetime", 24*60*60, "d")
+		seconds, flags := f.read(f, form)
+		if seconds == nil && stored {
+			return null{}, [][]string{{"--lifetime", "0"}}
+		}
+		return seconds, flags
+	})
+}

@@ -1,0 +1,244 @@
+package ascode
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+)
+
+var projectPages = map[string]Page{
+	"/projects":                   reads("list-projects", "projects list", ofTeam),
+	"/projects/new":               reads("list-projects", "projects list", ofTeam),
+	"/imports":                    reads("list-projects", "projects list", ofTeam),
+	"/bin":                        reads("list-projects", "", ofTeam, Fixed("state", "deleted")),
+	"/projects/:project":          reads("get-project", "projects show {project}"),
+	"/projects/:project/created":  reads("get-project", "projects show {project}"),
+	"/projects/:project/delete":   reads("get-project-deletion", ""),
+	"/projects/:project/settings": reads("get-project", "projects show {project}"),
+	"/projects/:project/limits": reads("get-project", "projects show {project}").
+		and("get-cors", "cors show {project}"),
+	"/projects/:project/relations":         reads("list-relations", "relations list {project}", relationQuery...),
+	"/projects/:project/relations/forget":  reads("list-relations", "relations list {project}", relationQuery...),
+	"/projects/:project/tenants":           reads("list-tenants", "tenants list"),
+	"/projects/:project/tenants/:tenant":   reads("get-tenant", "tenants list"),
+	"/projects/:project/api-scopes":        reads("get-api-scopes", "api-scopes show {project}"),
+	"/projects/:project/api-scopes/:scope": reads("get-api-scopes", "api-scopes show {project}"),
+	"/projects/:project/environments/:environment/upstream-headers": reads("list-upstream-headers",
+		"upstreams list {project}"),
+	"/projects/:project/environments/:environment/upstream-headers/:name": reads("list-upstream-headers",
+		"upstreams list {project}"),
+	"/projects/:project/environments/:environment/client-certificate": reads("get-client-certificate",
+		"upstreams certificate {project} {environment}"),
+	"/projects/:project/call-signing":      reads("get-call-signing", "upstreams signing {project}"),
+	"/projects/:project/domains":           reads("list-domains", "domains list {project}"),
+	"/projects/:project/domains/:domain":   reads("get-domain", "domains list {project}"),
+	"/projects/:project/usage":             reads("get-usage", "usage {project}"),
+	"/projects/:project/requests":          reads("list-requests", "requests {project}", requestQuery...),
+	"/projects/:project/requests/:request": reads("get-request", "requests {project}"),
+	"/projects/:project/explain": reads("explain", "explain {project} {method} {path}",
+		Text("version", "version", "--version"), Text("environment", "environment", "--env"),
+		explained("method", "GET"), explained("path", "/"),
+		Text("key", "key", "--key"), Text("user", "user", "--user"), Joined(Words("scopes", "scopes", "--scopes"))),
+	"/projects/:project/export": reads("list-exports", "exports list {project}"),
+	"/projects/:project/export/preview": {Reads: []Call{{
+		Operation: "preview-export", Command: "export {project} --preview", Query: []Field{exportFormat},
+	}}},
+	"/exports/:export/ledger": reads("get-export-ledger", "exports ledger {export}",
+		Text("status", "status", "--status"), Text("area", "area", "--area"), Text("code", "code", "")),
+}
+
+// ofTeam is the chosen team. Commands list what all of an account's teams have.
+var ofTeam = Text("team", "team", "")
+
+var relationQuery = []Field{
+	Text("tenant", "tenant", "--tenant"), Text("user", "user", "--user"), Text("object", "object", "--object"),
+}
+
+var requestQuery = []Field{
+	Text("status", "status", "--status"), Text("owner", "owner", "--owner"), Text("path", "path", "--path"),
+	Text("code", "code", "--code"),
+}
+
+// explained is a part of a call to explain, which is an argument of the command.
+func explained(name, otherwise string) Field {
+	return Func(name, name, func(form url.Values) (any, [][]string) {
+		if form.Get(name) == "" {
+			form.Set(name, otherwise) // what is shown is not asked for yet
+		}
+		return form.Get(name), nil
+	})
+}
+
+// exportFormat is the format of a zip, that for Kong unless the other is chosen.
+var exportFormat = Func("format", "format", func(form url.Values) (any, [][]string) {
+	if form.Get("format") == "data" {
+		return "data", [][]string{{"--data"}}
+	}
+	return "gateway", [][]string{{"--kong"}}
+})
+
+// left is a box that is ticked to begin with: without its tick the member is false.
+func left(name, member, flag string) Field {
+	return Func(name, member, func(form url.Values) (any, [][]string) {
+		if form.Get(name) == "true" {
+			return nil, nil
+		}
+		return false, [][]string{{flag}}
+	})
+}
+
+var projectForms = map[string][]Call{
+	"/projects/new": does("create-proxy", "create", Text("target", "target", "--target").Need(),
+		Text("name", "name", "--name"), Text("team", "team", "--team"),
+		Func("require_keys", "requests_auth.mode", func(form url.Values) (any, [][]string) {
+			if form.Get("require_keys") != "true" {
+				return nil, nil
+			}
+			return "authenticate", [][]string{{"--require-key"}}
+		})),
+	"/imports": {{
+		Operation: "import-project", Command: "import FILE --yes", Query: []Field{Text("name", "name", "--name")},
+	}},
+	"/imports/preview": {{
+		Operation: "import-project", Command: "import FILE",
+		Query: []Field{Text("name", "name", "--name"), Fixed("dry_run", true, "--dry-run")},
+	}},
+	"/projects/:project/delete": {
+		{
+			When: is("now", "true"), Operation: "delete-project", Command: "projects delete {project} --now --yes",
+			Query: []Field{Fixed("now", true), confirmName},
+		},
+		{Operation: "delete-project", Command: "projects delete {project} --yes"},
+	},
+	"/projects/:project/restore": does("restore-project", "projects restore {project}"),
+	"/projects/:project/move": does("move-project", "projects move {project} {team}",
+		Text("team", "team", "").Need()),
+	"/projects/:project/settings": does("update-project", "projects update {project}",
+		Text("display_name", "display_name", "--display-name").Keep()),
+	"/projects/:project/limits": does("update-project", "projects update {project}",
+		Limits("key.", "limits.key", "--limit", "key:", "--no-limits", "key").Keep(),
+		Limits("owner.", "limits.owner", "--limit", "owner:", "--no-limits", "owner").Keep(),
+		Limits("ip.", "limits.ip", "--limit", "ip:", "--no-limits", "ip").Keep(),
+		Limits("project.", "limits.project", "--limit", "project:", "--no-limits", "project").Keep()),
+	"/projects/:project/cors": corsCalls("set-cors", "cors set {project}", "remove-cors", "cors remove {project}"),
+	"/projects/:project/product": {
+		{
+			When: has("new_product"), Operation: "update-project", Command: "projects update {project}",
+			Fields: []Field{Nullable("new_product", "product", "--product")},
+			Note:   "Create the product first, with POST /api/v1/products or postern products create.",
+		},
+		{
+			Operation: "update-project", Command: "projects update {project}",
+			Fields: []Field{Nullable("in_product", "product", "--product")},
+		},
+	},
+	"/projects/:project/relations": does("add-relations", "relations add {project} {user} {object}",
+		Text("user", "user", "").Need(), Text("object", "object", "").Need(), Text("tenant", "tenant", "--tenant")),
+	"/projects/:project/relations/import": {{
+		Operation: "add-relations", Command: "relations import {project} FILE",
+		Body: func(url.Values) any { return Raw("@FILE") },
+	}},
+	"/projects/:project/relations/forget": {{
+		Operation: "remove-relations", Command: "relations remove {project}", Query: relationQuery,
+	}},
+	"/projects/:project/tenants": {
+		{When: has("tenant"), Operation: "attach-tenant", Command: "tenants attach {project} {tenant}"},
+		{
+			Operation: "create-tenant", Command: "tenants create {name}", Fields: newTenant,
+			Note: "Attach it to the project then, with PUT /api/v1/projects/{project}/tenants/{tenant} or " +
+				"postern tenants attach.",
+		},
+	},
+	"/projects/:project/tenants/:tenant/detach": does("detach-tenant", "tenants detach {project} {tenant}"),
+	"/projects/:project/api-scopes": {{
+		Operation: "set-api-scopes", Command: "api-scopes set {project}",
+		Fields: []Field{apiScope("name")},
+		Edit: func(form url.Values) string {
+			return "{audience, scopes: (.scopes + [" + scopeJSON(cmp.Or(form.Get("name"), "NAME"), form) + "])}"
+		},
+	}},
+	"/projects/:project/api-scopes/:scope": {{
+		Operation: "set-api-scopes", Command: "api-scopes set {project}",
+		Fields: []Field{apiScope("scope")},
+		Edit: func(form url.Values) string {
+			return "{audience, scopes: [.scopes[] | select(.name != " + jsonText(form.Get("scope")) + ")] + [" +
+				scopeJSON(form.Get("scope"), form) + "]}"
+		},
+	}},
+	"/projects/:project/api-scopes/:scope/remove": {{
+		Operation: "set-api-scopes", Command: "api-scopes set {project} --remove {scope}",
+		Edit: func(form url.Values) string {
+			return "{audience, scopes: [.scopes[] | select(.name != " + jsonText(form.Get("scope")) + ")]}"
+		},
+	}},
+	"/projects/:project/api-audience": {{
+		Operation: "set-api-scopes", Command: "api-scopes set {project}",
+		Fields: []Field{Text("audience", "", "--audience").Keep()},
+		Edit: func(form url.Values) string {
+			return "{audience: " + jsonText(strings.TrimSpace(form.Get("audience"))) + ", scopes}"
+		},
+	}},
+	"/projects/:project/export": {{
+		Operation: "create-export", Command: "export {project}",
+		Fields: []Field{
+			exportFormat, Text("keys", "keys", "--keys"), left("consumers", "consumers", "--no-consumers"),
+			Bool("secrets", "secrets", "--secrets"), Text("recipient", "recipient", "--recipient"),
+			Secret("password", "password", "--password-file"),
+		},
+		Note: "The command waits for the export and saves the zip.",
+	}},
+	"/exports/:export/cancel": does("cancel-export", ""),
+}
+
+var newTenant = []Field{
+	Text("name", "name", "").Need(), Text("display_name", "display_name", "--display-name"),
+	Text("fallback_owner", "fallback_owner", "--fallback-owner"), Text("team", "team", "--team"),
+}
+
+// apiScope is the flag for a scope whose name is in the field.
+func apiScope(name string) Field {
+	return Func(name, "", func(form url.Values) (any, [][]string) {
+		scope := cmp.Or(strings.TrimSpace(form.Get(name)), Placeholder(name))
+		if text := strings.TrimSpace(form.Get("description")); text != "" {
+			scope += "=" + text
+		}
+		return nil, [][]string{{"--scope", scope}}
+	})
+}
+
+func scopeJSON(name string, form url.Values) string {
+	scope := &Object{}
+	scope.Set("name", strings.TrimSpace(name))
+	scope.Set("description", strings.TrimSpace(form.Get("description")))
+	return jsonText(scope)
+}
+
+func jsonText(value any) string {
+	text, err := unescaped(value)
+	if err != nil {
+		return "null"
+	}
+	return string(text)
+}
+
+// corsCalls are those of a form for CORS. Without origins it is left to others.
+func corsCalls(set, setCommand, remove, removeCommand string) []Call {
+	none := func(form url.Values) bool {
+		return strings.TrimSpace(form.Get("cors_origins")) == "" && form.Get("app_origins") != "true"
+	}
+	return []Call{
+		{When: none, Operation: remove, Command: removeCommand},
+		{
+			Operation: set, Command: setCommand,
+			Fields: []Field{
+				PerLine("cors_origins", "origins", "--origins").Keep(),
+				Bool("app_origins", "app_origins", "--app-origins").Keep(),
+				Joined(Several("cors_methods", "methods", "--methods").Keep()),
+				Joined(PerLine("cors_headers", "headers", "--headers").Keep()),
+				Joined(PerLine("exposed_headers", "exposed_headers", "--exposed-headers").Keep()),
+				Bool("credentials", "credentials", "--credentials").Keep(),
+				Number("max_age", "max_age", "--max-age", 1, ""),
+			},
+		},
+	}
+}

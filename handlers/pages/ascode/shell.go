@@ -1,0 +1,58 @@
+package ascode
+
+import "strings"
+
+// word is one argument of a command. Its value is quoted unless it is shell text already.
+type word struct {
+	text  string
+	shell bool // to be expanded by the shell, such as "$POSTERN_TOKEN" in its quotes
+}
+
+func words(texts ...string) []word {
+	var out []word
+	for _, text := range texts {
+		out = append(out, word{text: text})
+	}
+	return out
+}
+
+func (w word) String() string {
+	if w.shell {
+		return w.text
+	}
+	return Quote(w.text)
+}
+
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,="
+
+// Quote writes a text so that a shell reads it as one word.
+func Quote(text string) string {
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// maxLine is how many columns a line may have before its options are put on lines of their own.
+const maxLine = 60
+
+// line joins groups of words. Groups after the first begin a line of their own if all
+// together are too long for one.
+func line(groups ...[]word) string {
+	var parts []string
+	length, broken := 0, false
+	for _, group := range groups {
+		var texts []string
+		for _, w := range group {
+			texts = append(texts, w.String())
+		}
+		part := strings.Join(texts, " ")
+		parts = append(parts, part)
+		length += len(part) + 1
+		broken = broken || strings.Contains(part, "\n")
+	}
+	if length > maxLine || broken {
+		return strings.Join(parts, " \\\n  ")
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,77 @@
+package ascode
+
+import (
+	"maps"
+	"net/url"
+)
+
+// Page is what a page shows, as calls that read the same.
+type Page struct {
+	Reads []Call
+	None  string // why nothing can be read or changed from a shell, "" if something can
+}
+
+// Readers parse the fields whose text has a syntax of its own, as the forms' handlers do. What
+// they cannot parse they leave out.
+type Readers struct {
+	Rules      func(text string) any // the value of rules in the body of set-rules
+	Transforms func(text string) any // the body of set-transforms
+	Issuers    func(text string) any // the value of allowed_pairs
+	Endpoint   func(text string) *Object
+}
+
+// Table has the pages and forms of the dashboard by their routes. The operations and commands
+// are those that cmd/postern/reachable_table_internal_test.go relates to the routes.
+type Table struct {
+	Pages map[string]Page
+	Forms map[string][]Call // the first that fits what was filled in
+}
+
+// NewTable returns the table.
+func NewTable(read Readers) Table {
+	t := Table{Pages: map[string]Page{}, Forms: map[string][]Call{}}
+	for _, pages := range []map[string]Page{
+		accountPages, projectPages, versionPages, keyPages, loginPages, tenantPages,
+	} {
+		maps.Copy(t.Pages, pages)
+	}
+	for _, forms := range []map[string][]Call{
+		accountForms, settingsForms, projectForms, placeForms, versionForms(read), upstreamForms, keyForms, loginForms,
+		tenantForms, userForms,
+	} {
+		maps.Copy(t.Forms, forms)
+	}
+	return t
+}
+
+// reads is a page that shows what one operation returns, and one command prints.
+func reads(operation, command string, query ...Field) Page {
+	return Page{Reads: []Call{{Operation: operation, Command: command, Query: query}}}
+}
+
+// and adds what a page shows beside the first.
+func (p Page) and(operation, command string, query ...Field) Page {
+	p.Reads = append(p.Reads, Call{Operation: operation, Command: command, Query: query})
+	return p
+}
+
+// nothing is a page that a shell has no use for.
+func nothing(why string) Page { return Page{None: why} }
+
+// does is a form that does the same as one operation and one command.
+func does(operation, command string, fields ...Field) []Call {
+	return []Call{{Operation: operation, Command: command, Fields: fields}}
+}
+
+// onlyHere is a form that only a person in a browser can send.
+func onlyHere(why string) []Call { return []Call{{None: why}} }
+
+// is reports whether a field has a value.
+func is(name, value string) func(url.Values) bool {
+	return func(form url.Values) bool { return form.Get(name) == value }
+}
+
+// has reports whether a field is filled in.
+func has(name string) func(url.Values) bool {
+	return func(form url.Values) bool { return form.Get(name) != "" }
+}

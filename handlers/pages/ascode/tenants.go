@@ -1,0 +1,100 @@
+package ascode
+
+import (
+	"net/url"
+	"strings"
+)
+
+const (
+	tenantRoute = "/tenants/:tenant"
+	userRoute   = "/users/:user"
+	groupRoute  = "/groups/:group"
+)
+
+var tenantPages = map[string]Page{
+	"/products":          reads("list-products", "products list", ofTeam),
+	"/products/:product": reads("get-product", "products list").and("get-product-deletion", ""),
+	"/tenants":           reads("list-tenants", "tenants list", ofTeam),
+	tenantRoute:          reads("get-tenant", "tenants list").and("get-tenant-cors", "cors show --tenant {tenant}"),
+	tenantRoute + "/users": reads("list-users", "users list {tenant}", Text("q", "q", "--query"),
+		Text("state", "state", "--state")),
+	userRoute: reads("get-user", "users show {user}").and("list-user-sessions", "users sessions list {user}").
+		and("list-consents", "users consents list {user}"),
+	tenantRoute + "/entry": reads("get-entry", "users entry show {tenant}").
+		and("list-approvals", "users approvals list {tenant}"),
+	tenantRoute + "/groups": reads("list-groups", "groups list {tenant}"),
+	groupRoute: reads("get-group", "groups show {group}").
+		and("list-group-members", "groups members {group}"),
+}
+
+var tenantForms = map[string][]Call{
+	"/products": does("create-product", "products create {name}", Text("name", "name", "").Need(),
+		Text("display_name", "display_name", "--display-name"), Text("team", "team", "--team")),
+	"/products/:product": does("update-product", "products rename {product} {display_name}",
+		Text("display_name", "display_name", "").Need()),
+	"/products/:product/delete": {
+		{When: has("typed_name"), Operation: "delete-product", Command: "products delete {product} --yes",
+			Query: []Field{confirmName}},
+		{Operation: "delete-product", Command: "products delete {product} --yes"},
+	},
+	"/tenants": does("create-tenant", "tenants create {name}", newTenant...),
+	tenantRoute: does("update-tenant", "tenants update {tenant}",
+		Text("display_name", "display_name", "--display-name").Keep(),
+		Nullable("fallback_owner", "fallback_owner", "--fallback-owner")),
+	tenantRoute + "/cors": corsCalls("set-tenant-cors", "cors set --tenant {tenant}", "remove-tenant-cors",
+		"cors remove --tenant {tenant}"),
+	tenantRoute + "/delete": {{
+		Operation: "delete-tenant", Command: "tenants delete {tenant} --yes", Query: []Field{confirmName},
+	}},
+}
+
+// userForms are those of a tenant's users and groups, and of who may sign in.
+var userForms = map[string][]Call{
+	tenantRoute + "/users": does("create-user", "users create {tenant} {email}", Text("email", "email", "").Need(),
+		Text("name", "name", "--name"), Several("groups", "groups", "--groups")),
+	userRoute: does("update-user", "users update {user}", Text("name", "name", "--name").Keep(),
+		Text("email", "email", "--email").Keep()),
+	userRoute + "/freeze":   does("freeze-user", "users freeze {user}"),
+	userRoute + "/unfreeze": does("unfreeze-user", "users unfreeze {user}"),
+	userRoute + "/delete":   does("delete-user", "users delete {user}"),
+	userRoute + "/groups": {{
+		Operation: "set-group-member", Command: "groups add {group} {user}",
+		Body: func(url.Values) any { return &Object{} },
+	}},
+	userRoute + "/sessions/end-all":      does("end-user-sessions", "users sessions end-all {user}"),
+	userRoute + "/sessions/:session/end": does("end-user-session", "users sessions end {user} {session}"),
+	userRoute + "/consents/:client/withdraw": does("withdraw-consent",
+		"users consents withdraw {user} {client}"),
+	tenantRoute + "/entry": {
+		{
+			When: is("invite_only", "true"), Operation: "set-entry", Command: "users entry invite-only {tenant}",
+			Fields: []Field{Fixed("invite_only", true)},
+		},
+		{
+			Operation: "set-entry", Command: "users entry open {tenant}",
+			Fields: []Field{Fixed("invite_only", false)},
+		},
+	},
+	tenantRoute + "/approvals": does("create-approval", "users approvals create {tenant} {value}",
+		Func("value", "kind", func(form url.Values) (any, [][]string) {
+			if strings.Contains(form.Get("value"), "@") {
+				return "email", nil
+			}
+			return "domain", nil
+		}), Text("value", "value", "").Need(), Several("groups", "groups", "--groups")),
+	tenantRoute + "/approvals/:approval/end": does("delete-approval", "users approvals delete {tenant} {approval}"),
+
+	tenantRoute + "/groups": does("create-group", "groups create {tenant} {name}", Text("name", "name", "").Need(),
+		Text("display_name", "display_name", "--display-name")),
+	groupRoute: does("update-group", "groups update {group}", Text("name", "name", "--name"),
+		Text("display_name", "display_name", "--display-name").Keep()),
+	groupRoute + "/delete": does("delete-group", "groups delete {group}"),
+	groupRoute + "/members": {{
+		Operation: "set-group-member", Command: "groups add {group} USER", Params: map[string]string{"user": "USER"},
+		Body: func(url.Values) any { return &Object{} },
+		Note: "USER is the user's id: postern users list TENANT --email ADDRESS.",
+	}},
+	groupRoute + "/members/:user/remove":   does("remove-group-member", "groups remove {group} {user}"),
+	groupRoute + "/children":               does("nest-group", "groups nest {group} {child}"),
+	groupRoute + "/children/:child/remove": does("unnest-group", "groups unnest {group} {child}"),
+}

@@ -1,0 +1,163 @@
+package ascode
+
+import (
+	"net/url"
+	"strings"
+)
+
+const (
+	aVersion     = "/projects/:project/versions/:version"
+	aPlace       = aVersion + "/environments/:environment"
+	ofVersion    = "{project} {version}"
+	ofPlace      = "{project} {environment} --version {version}"
+	anUpstream   = "/projects/:project/environments/:environment"
+	signingPath  = "/projects/:project/call-signing"
+	domainsRoute = "/projects/:project/domains"
+)
+
+var versionPages = map[string]Page{
+	aVersion:             reads("get-version-callers", ""),
+	aPlace:               reads("get-environment-callers", ""),
+	aVersion + "/access": reads("get-project", "projects show {project}"),
+	aVersion + "/rules": reads("get-rules", "rules show "+ofVersion).
+		and("list-shadow-refusals", "rules shadow "+ofVersion).and("list-relation-misses", "rules missed "+ofVersion),
+	aVersion + "/transforms": reads("get-transforms", "transforms show "+ofVersion),
+	aVersion + "/openapi": reads("get-openapi-document", "openapi show "+ofVersion).
+		and("list-openapi-operations", "").and("get-openapi-settings", "openapi settings "+ofVersion).
+		and("list-invalid-requests", "openapi invalid "+ofVersion),
+	aVersion + "/openapi/operation": reads("get-openapi-document", "openapi show "+ofVersion),
+}
+
+// placeForms are those of versions and environments.
+var placeForms = map[string][]Call{
+	"/projects/:project/versions": does("create-version", "versions create {project} {version}",
+		Text("version", "version", "").Need(), Text("copy_from", "copy_from", "--copy-from")),
+	aVersion: does("update-version", "versions rename "+ofVersion+" {name}", Text("name", "name", "").Need()),
+	aVersion + "/delete": {{
+		Operation: "delete-version", Command: "versions delete " + ofVersion + " --yes",
+		Query: []Field{Bool("seen", "confirm")},
+	}},
+	aVersion + "/environments": does("create-environment",
+		"environments create {project} {name} {target} --version {version}",
+		Text("name", "name", "").Need(), Text("target", "target", "").Need()),
+	aPlace: does("update-environment", "environments rename {project} {environment} {name} --version {version}",
+		Text("name", "name", "").Need()),
+	aPlace + "/delete": {{
+		Operation: "delete-environment", Command: "environments delete " + ofPlace + " --yes",
+		Query: []Field{Bool("seen", "confirm")},
+	}},
+	anUpstream: does("update-environment", "projects set-target {project} {environment} {target}",
+		Text("target", "target", "").Need()),
+}
+
+// versionForms are those of what a version asks of callers and does to calls.
+func versionForms(read Readers) map[string][]Call {
+	rules := func(form url.Values) any {
+		body := &Object{}
+		body.Set("default", form.Get("default"))
+		body.Set("mode", form.Get("rules_mode"))
+		body.Set("read_write_scopes", form.Get("read_write_scopes") == "true")
+		body.Set("rules", read.Rules(form.Get("rules")))
+		return body
+	}
+	transforms := func(form url.Values) any { return read.Transforms(form.Get("transforms")) }
+	asInput := func(body func(url.Values) any) func(url.Values) string {
+		return func(form url.Values) string { return document(body(form)) }
+	}
+	return map[string][]Call{
+		aVersion + "/rules": {{
+			Operation: "set-rules", Command: "rules set " + ofVersion + " --file -", Body: rules, Input: asInput(rules),
+		}},
+		aVersion + "/transforms": {{
+			Operation: "set-transforms", Command: "transforms set " + ofVersion + " --file -", Body: transforms,
+			Input: asInput(transforms),
+		}},
+		aVersion + "/access": {{
+			Operation: "update-version", Command: "projects set-access {project} --version {version}",
+			Fields: accessFields(read),
+		}},
+		aVersion + "/addresses": does("update-version", "projects set-access {project} --version {version}",
+			PerLine("ip_allow", "ip.allow", "--allow-ip").Keep(), PerLine("ip_deny", "ip.deny", "--deny-ip").Keep()),
+		aVersion + "/openapi": {
+			{
+				When: has("openapi_url"), Operation: "set-openapi-document",
+				Command: "openapi set " + ofVersion + " {openapi_url}",
+				Fields:  []Field{Text("openapi_url", "url", "")},
+			},
+			{
+				Operation: "set-openapi-document", Command: "openapi set " + ofVersion + " openapi.json",
+				Body: func(url.Values) any { return Raw("@openapi.json") },
+				Note: "The document is read from a file.",
+			},
+		},
+		aVersion + "/openapi/remove": does("remove-openapi-document", "openapi remove "+ofVersion),
+		aVersion + "/openapi/settings": does("set-openapi-settings", "openapi settings "+ofVersion,
+			Text("validation", "validation", "--validate"), Text("publication", "publication", "--publish")),
+	}
+}
+
+func accessFields(read Readers) []Field {
+	takes := func(form url.Values, method string) bool {
+		for _, one := range form["methods"] {
+			if one == method {
+				return true
+			}
+		}
+		return false
+	}
+	return []Field{
+		Text("mode", "requests_auth.mode", "--mode"),
+		Joined(Several("methods", "requests_auth.methods", "--methods").Keep()),
+		Text("keyless", "requests_auth.keyless", "--keyless"),
+		Func("token_issuers", "requests_auth.jwt.allowed_pairs", func(form url.Values) (any, [][]string) {
+			if !takes(form, "jwt") {
+				return nil, nil
+			}
+			var flags [][]string
+			for line := range strings.Lines(form.Get("token_issuers")) {
+				if line = strings.TrimSpace(line); line != "" {
+					flags = append(flags, []string{"--token-issuer", line})
+				}
+			}
+			return read.Issuers(form.Get("token_issuers")), flags
+		}),
+		Func("introspection", "requests_auth.opaque", func(form url.Values) (any, [][]string) {
+			line := strings.TrimSpace(form.Get("introspection"))
+			if !takes(form, "opaque") || line == "" {
+				return nil, nil
+			}
+			return read.Endpoint(line), [][]string{{"--introspection", line}}
+		}),
+	}
+}
+
+// upstreamForms are those of what environments send to their upstreams, and of host names.
+var upstreamForms = map[string][]Call{
+	anUpstream + "/check": does("check-target", "upstreams check {project} {environment}"),
+	anUpstream + "/upstream-headers": does("set-upstream-header",
+		"upstreams set-header {project} {environment} {name}", Secret("secret_value", "value", "--file").Need()),
+	anUpstream + "/upstream-headers/:name/remove": does("remove-upstream-header",
+		"upstreams remove-header {project} {environment} {name}"),
+	anUpstream + "/client-certificate": does("set-client-certificate",
+		"upstreams set-certificate {project} {environment}",
+		Secret("certificate", "certificate", "--certificate").Need(),
+		Secret("private_key", "private_key", "--key").Need()),
+	anUpstream + "/client-certificate/remove": does("remove-client-certificate",
+		"upstreams remove-certificate {project} {environment}"),
+	signingPath: does("enable-call-signing", "upstreams enable-signing {project}"),
+	signingPath + "/rotate": {
+		{
+			When: is("when", "now"), Operation: "rotate-call-signing-key",
+			Command: "upstreams rotate-signing-key {project}",
+			Fields:  []Field{Fixed("signs_in_seconds", 0, "--in", "0"), Fixed("grace_seconds", 0, "--grace", "0")},
+		},
+		{Operation: "rotate-call-signing-key", Command: "upstreams rotate-signing-key {project}"},
+	},
+	signingPath + "/disable": does("disable-call-signing", "upstreams disable-signing {project}"),
+	domainsRoute: does("create-domain", "domains add {project} {host}", Text("host", "host", "").Need(),
+		Text("environment", "environment", "--environment").Need()),
+	domainsRoute + "/:domain": does("update-domain", "domains move {project} {domain}",
+		Text("environment", "environment", "--environment").Need()),
+	domainsRoute + "/:domain/verify": does("verify-domain", "domains verify {project} {domain}"),
+	domainsRoute + "/:domain/remove": does("delete-domain", "domains remove {project} {domain}"),
+}

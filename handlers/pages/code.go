@@ -1,0 +1,190 @@
+package pages
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"postern/core/snapshot"
+	"postern/handlers/pages/ascode"
+	"postern/handlers/web"
+	"postern/views/ui"
+)
+
+// codePath is where a page's script asks for the lines of a form that is being filled in.
+const codePath = "/as-code"
+
+// codeWriter writes the lines for a shell that do what pages and forms do.
+type codeWriter struct {
+	once  sync.Once
+	api   *ascode.API
+	table ascode.Table
+	err   error
+}
+
+func (h *Handler) codeOf() (*ascode.API, ascode.Table, error) {
+	c := &h.code
+	c.once.Do(func() {
+		var document []byte
+		if document, c.err = h.Document(); c.err != nil {
+			return
+		}
+		c.api, c.err = ascode.New(document, h.Web.Config.PublicURL)
+		c.table = ascode.NewTable(codeReaders)
+	})
+	return c.api, c.table, c.err
+}
+
+// code returns the lines of a page and of the forms on it, each kind of form once.
+func (v *visit) code(path string, rendered []byte) ui.Code {
+	api, table, err := v.server.codeOf()
+	if err != nil {
+		v.server.Web.LogCause(v.ctx(), fmt.Errorf("write a page as code: %w", err))
+		return ui.Code{None: "The lines could not be written."}
+	}
+	route, params := ascode.Match(table.Pages, path)
+	page := table.Pages[route]
+	out := ui.Code{Server: api.Server(), None: page.None}
+	query := url.Values{}
+	if v.c.Request.Method != http.MethodPost {
+		query = v.c.Request.URL.Query()
+	}
+	for i, call := range page.Reads {
+		lines := api.Write(call, params, v.inTeam(params, query))
+		out.Reads = append(out.Reads, codeCall(fmt.Sprintf("as-code-read-%d", i), lines))
+	}
+	seen := map[string]bool{}
+	for _, form := range ascode.ReadForms(rendered) {
+		call, ok := v.codeOfForm(api, table, form.Action, form.Values)
+		if ok && !seen[call.ID] {
+			seen[call.ID] = true
+			out.Forms = append(out.Forms, call)
+		}
+	}
+	return out
+}
+
+// inTeam adds the chosen team, which is where what has no other team is created.
+func (v *visit) inTeam(params map[string]string, values url.Values) url.Values {
+	if _, of := params["team"]; !of && !values.Has("team") && v.who.HomeTeam != "" {
+		values.Set("team", v.who.HomeTeam)
+	}
+	return values
+}
+
+// codeOfForm returns the lines of a form with these values. ok is false if it has none.
+func (v *visit) codeOfForm(
+	api *ascode.API, table ascode.Table, action string, values url.Values,
+) (call ui.CodeCall, ok bool) {
+	route, params := ascode.Match(table.Forms, action)
+	for _, one := range table.Forms[route] {
+		if one.None != "" || one.When != nil && !one.When(values) {
+			continue
+		}
+		sum := fnv.New32a()
+		fmt.Fprintf(sum, "%s %s", route, one.Operation)
+		lines := api.Write(one, params, v.inTeam(params, values))
+		return codeCall(fmt.Sprintf("as-code-%08x", sum.Sum32()), lines), true
+	}
+	return call, false
+}
+
+func codeCall(id string, lines ascode.Lines) ui.CodeCall {
+	return ui.CodeCall{ID: id, Title: lines.Title, Curl: lines.Curl, CLI: lines.CLI, Note: lines.Note}
+}
+
+// showCode answers with the lines of the form in the query, with the values that are posted.
+// Nothing is changed: the values come from a form that is not sent yet.
+func (h *Handler) showCode(v *visit) (web.Answer, error) {
+	api, table, err := h.codeOf()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	call, ok := v.codeOfForm(api, table, v.c.Query("form"), v.c.Request.PostForm)
+	if !ok {
+		v.c.Status(http.StatusNoContent)
+		return web.Answer{}, nil
+	}
+	return web.Show(ui.CodeLines(call)), nil
+}
+
+// codeReaders read the fields that have a syntax of their own.
+var codeReaders = ascode.Readers{
+	Rules: func(text string) any {
+		list, _ := readRuleLines(text, nil)
+		out := []*ascode.Object{}
+		for _, rule := range list {
+			out = append(out, ruleObject(rule))
+		}
+		return out
+	},
+	Transforms: func(text string) any {
+		changes, _, _ := readTransformLines(text)
+		return transformsObject(changes)
+	},
+	Issuers: func(text string) any {
+		pairs, _ := parseIssuers(text)
+		out := []*ascode.Object{}
+		for _, pair := range pairs {
+			one := &ascode.Object{}
+			one.Set("iss", pair.Issuer)
+			one.Set("aud", pair.Audience)
+			setText(one, "jwks_url", pair.JWKSURL)
+			setText(one, "tenant", pair.Tenant)
+			out = append(out, one)
+		}
+		return out
+	},
+	Endpoint: func(text string) *ascode.Object {
+		line, _ := snapshot.ParseIntrospection(text)
+		out := &ascode.Object{}
+		out.Set("endpoint", line.Endpoint)
+		setText(out, "method", string(line.Method))
+		setText(out, "client_id", line.ClientID)
+		setText(out, "iss", line.Issuer)
+		setText(out, "aud", line.Audience)
+		return out
+	},
+}
+
+func setText(o *ascode.Object, name, text string) {
+	if text != "" {
+		o.Set(name, text)
+	}
+}
+
+func ruleObject(rule snapshot.Rule) *ascode.Object {
+	out := &ascode.Object{}
+	out.Set("methods", rule.Methods)
+	out.Set("path", rule.Path)
+	if len(rule.Scopes) > 0 {
+		out.Set("scopes", rule.Scopes)
+	}
+	if len(rule.Groups) > 0 {
+		out.Set("groups", rule.Groups)
+	}
+	setText(out, "role", rule.Role)
+	setText(out, "owner", rule.Owner)
+	setText(out, "remember", rule.Remember)
+	setText(out, "forget", rule.Forget)
+	setText(out, "mode", string(rule.Mode))
+	return out
+}
+
+func transformsObject(changes snapshot.Transforms) *ascode.Object {
+	out := &ascode.Object{}
+	eachChange(&changes, func(place changePlace) {
+		if len(*place.list) == 0 {
+			return
+		}
+		member := strings.ReplaceAll(strings.TrimPrefix(place.pointer, "/"), "/", ".")
+		out.Set(member, *place.list)
+		if place.types != nil {
+			out.Set(member+"_types", *place.types)
+		}
+	})
+	return out
+}

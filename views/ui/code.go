@@ -1,0 +1,54 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/a-h/templ"
+)
+
+// Code is what does at a shell what a page shows and what its forms do.
+type Code struct {
+	Server string // address of the control plane
+	Reads  []CodeCall
+	Forms  []CodeCall
+	None   string // why there is neither
+}
+
+// settings are the variables that the lines need.
+func (c Code) settings() string {
+	return "export POSTERN_SERVER=" + c.Server + "\nexport POSTERN_TOKEN=…"
+}
+
+// CodeCall is one call in two ways; an empty one does not exist.
+type CodeCall struct {
+	ID    string // unique on the page
+	Title string
+	Curl  string
+	CLI   string
+	Note  string
+}
+
+// CodeFunc returns the code of the page at a path, whose forms are in what was rendered.
+type CodeFunc func(path string, rendered []byte) Code
+
+type codeKey struct{}
+
+// WithCode sets how a page gets its code. Pages without it do not offer any.
+func WithCode(ctx context.Context, code CodeFunc) context.Context {
+	return context.WithValue(ctx, codeKey{}, code)
+}
+
+func codeOf(ctx context.Context) CodeFunc {
+	code, _ := ctx.Value(codeKey{}).(CodeFunc)
+	return code
+}
+
+// recorded renders its children, and keeps what it rendered.
+func recorded(into *bytes.Buffer) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		children := templ.GetChildren(ctx)
+		return children.Render(templ.ClearChildren(ctx), io.MultiWriter(w, into))
+	})
+}
