@@ -161,7 +161,8 @@ func (h *Handler) orEvents(c *gin.Context) {
 // appear, and the answer of orEvents.
 func describeUsage(document *huma.OpenAPI) {
 	document.Paths[usageRoute].Get.Description = "Includes every call that ended at the answering replica; " +
-		"calls at other replicas appear within a second. A call counts in the hour in which it began."
+		"calls at other replicas appear within a second. Those of a project with hundreds of keys in use at once can " +
+		"take 90 seconds. A call counts in the hour in which it began."
 	operation := document.Paths[requestsRoute].Get
 	operation.Description = "With Accept: text/event-stream, the answer is a stream with an event for each request. " +
 		"Its data is an item of the list. Its id can be sent as Last-Event-ID to resume within the log, about the " +

@@ -221,6 +221,7 @@ var columns = map[string]map[string]string{
 			"bytes_out",
 	},
 	"usage_folds": {internal: "project_id through_day"},
+	"usage_log":   {"ledger usage_analytics": "id written_at sums payload"},
 	"usage_traffic": {
 		"ledger usage_analytics": "project_id level period since environment_id route answered rejected failed " +
 			"bytes_in bytes_out first_byte total",

@@ -135,20 +135,21 @@ func (d *shards) counted() (n int64) {
 	return n
 }
 
-func (t tally) rows() []models.UsageHour {
-	rows := make([]models.UsageHour, 0, len(t))
-	for at, s := range t {
+func rowsOf(list []counted) []models.UsageHour {
+	rows := make([]models.UsageHour, 0, len(list))
+	for i := range list {
+		c := &list[i]
 		rows = append(rows, models.UsageHour{
-			ProjectID:     at.project,
-			Hour:          at.hour,
-			EnvironmentID: at.environment,
-			Owner:         at.owner,
-			KeyID:         at.key,
-			Route:         at.route,
-			StatusClass:   at.class,
-			Calls:         s.calls,
-			BytesIn:       s.in,
-			BytesOut:      s.out,
+			ProjectID:     c.project,
+			Hour:          c.hour,
+			EnvironmentID: c.environment,
+			Owner:         c.owner,
+			KeyID:         c.key,
+			Route:         c.route,
+			StatusClass:   c.class,
+			Calls:         c.calls,
+			BytesIn:       c.in,
+			BytesOut:      c.out,
 		})
 	}
 	return rows

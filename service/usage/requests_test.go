@@ -76,7 +76,7 @@ func (w *world) follow(after string) *reader {
 	return r
 }
 
-func (r *reader) next(t *testing.T) usage.Batch {
+func (r *reader) next(t testing.TB) usage.Batch {
 	t.Helper()
 	select {
 	case b := <-r.batches:

@@ -84,8 +84,8 @@ type Usage struct {
 }
 
 // Usage sums up a project's calls. It includes all calls of this process; those of other
-// replicas are up to a second late. Too many groups are refused as Invalid with the code
-// too_many_groups.
+// replicas are up to a second late. Calls in usage_log are missing until FoldLog. Too many
+// groups are refused as Invalid with the code too_many_groups.
 func (s *Service) Usage(ctx context.Context, p access.Principal, project string, q Query) (Usage, error) {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.UsageRead)

@@ -3,9 +3,10 @@
 //
 // It owns the counters, their hourly and daily rows, traffic and latencies by time and
 // route, the live log and its bounds, and who may read them. What a call is belongs to the
-// gateway, which reports calls to a Recorder. Counters are added to the rows every second:
-// a kill loses at most one second, and the counts of replicas add up. The live log is in
-// memory only, of one process.
+// gateway, which reports calls to a Recorder. Counters are written every second: a kill loses
+// at most one second, and the counts of replicas add up. Those of projects with many keys in
+// use are appended to a log, which one process adds to the rows each minute (log.go). The
+// live log is in memory only, of one process.
 package usage
 
 import (
@@ -133,6 +134,9 @@ func (r *Recorder) Run(ctx context.Context) {
 	tick, slow := time.NewTicker(FlushEvery), time.NewTicker(trafficEvery)
 	defer tick.Stop()
 	defer slow.Stop()
+	var folding sync.WaitGroup // beside the flushes, which it must not delay
+	folding.Go(func() { r.followLog(ctx) })
+	defer folding.Wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -163,8 +167,9 @@ func (r *Recorder) logFailure(err error) {
 	r.failing = err != nil
 }
 
-// Flush writes the counters. After an error they are still in memory. If the database
-// committed but its confirmation was lost, the calls are counted twice.
+// Flush writes the counters: few to the hourly rows, and what is too much for those to
+// usage_log. After an error they are still in memory. If the database committed but its
+// confirmation was lost, the calls are counted twice.
 func (r *Recorder) Flush(ctx context.Context) error { return r.flush(ctx, false) }
 
 // Close ends the live log's followers and writes the counters until that succeeds or ctx
@@ -177,6 +182,9 @@ func (r *Recorder) Close(ctx context.Context) error {
 			err = r.flushTraffic(ctx, "")
 		}
 		if err == nil {
+			if err := r.FoldLog(ctx); err != nil {
+				r.log.Warn("logged usage is left to the next process", "error", err)
+			}
 			return nil
 		}
 		select {
@@ -202,14 +210,8 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
 	r.shards.gather(r.live)
-	taken := r.shards.take()
-	r.used.add(taken)
-	rows := taken.rows()
-	if len(rows) > 0 {
-		if err := r.db.Write(ctx, func(tx *models.Tx) error { return tx.AddUsage(rows) }); err != nil {
-			r.shards.giveBack(taken)
-			return fmt.Errorf("usage: write %d rows: %w", len(rows), err)
-		}
+	if err := r.flushCounters(ctx); err != nil {
+		return err
 	}
 	if err := r.flushMisses(ctx); err != nil {
 		return err
@@ -224,18 +226,35 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 	if len(due) == 0 {
 		return nil
 	}
-	err := r.db.Write(ctx, func(tx *models.Tx) error {
-		for at, ids := range due {
-			if err := tx.TouchKeys(ids, time.Unix(at, 0).UTC()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := r.db.Write(ctx, func(tx *models.Tx) error { return touch(tx, due) })
 	if err != nil {
 		return fmt.Errorf("usage: write when keys were used: %w", err)
 	}
 	r.used.written(due, models.Now())
+	return nil
+}
+
+// flushCounters writes the counters to the hourly rows, or to usage_log.
+func (r *Recorder) flushCounters(ctx context.Context) error {
+	taken := r.shards.take()
+	if len(taken) == 0 {
+		return nil
+	}
+	direct, logged := taken.split()
+	entries, err := logEntries(logged.list(), sumsOfEntry, models.Now())
+	if err == nil {
+		err = r.db.Write(ctx, func(tx *models.Tx) error {
+			if err := tx.AppendUsageLog(entries); err != nil || len(direct) == 0 {
+				return err
+			}
+			return tx.AddUsage(rowsOf(direct.list()))
+		})
+	}
+	if err != nil {
+		r.shards.giveBack(taken)
+		return fmt.Errorf("usage: write %d sums: %w", len(taken), err)
+	}
+	r.used.add(direct)
 	return nil
 }
 

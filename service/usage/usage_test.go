@@ -19,7 +19,7 @@ const patience = 10 * time.Second
 
 type world struct {
 	*usage.Service
-	t       *testing.T
+	t       testing.TB
 	db      *models.DB
 	owner   access.Principal
 	project models.Project
@@ -27,7 +27,7 @@ type world struct {
 	filter  usage.RequestFilter // of readers that follow
 }
 
-func newWorld(t *testing.T, db *models.DB) *world {
+func newWorld(t testing.TB, db *models.DB) *world {
 	t.Helper()
 	now := models.Now()
 	team := models.Team{ID: models.NewID("team"), Name: "t", CreatedAt: now}

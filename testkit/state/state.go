@@ -33,6 +33,13 @@ func Each(t *testing.T, run func(t *testing.T, db *models.DB)) {
 	t.Run("postgres", func(t *testing.T) { run(t, open(t, Postgres(t), "")) })
 }
 
+// EachBenchmark runs a benchmark on both databases, like Each.
+func EachBenchmark(b *testing.B, run func(b *testing.B, db *models.DB)) {
+	b.Helper()
+	b.Run("sqlite", func(b *testing.B) { run(b, open(b, "", SQLite(b))) })
+	b.Run("postgres", func(b *testing.B) { run(b, open(b, Postgres(b), "")) })
+}
+
 // OpenSQLite returns a migrated SQLite database. It is for tests of requests that are
 // answered before any query, which cannot depend on the kind of database.
 func OpenSQLite(t testing.TB) *models.DB {
