@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -62,19 +61,15 @@ func (a *App) tryAttach(ctx context.Context) error {
 	if err := db.Reach(ctx); err != nil {
 		return explain(a.Config, "cannot open the database", err)
 	}
-	ours, rivers, err := migrate(ctx, a.Config, db, a.log)
-	if err != nil {
+	if err := a.readySchema(ctx); err != nil {
 		return err
-	}
-	if ours+rivers > 0 {
-		a.log.Info("schema brought up to date", "steps", ours, "job_steps", rivers)
 	}
 	if err := a.checkVault(ctx); err != nil {
 		return err
 	}
 	if a.Config.Roles.Serve() {
 		if err := a.feed.Load(ctx); err != nil {
-			return fmt.Errorf("cannot load what is served: %w", err)
+			return explainLoad(a.Config, err)
 		}
 	}
 	if a.state.sole {

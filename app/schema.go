@@ -6,7 +6,32 @@ import (
 	"time"
 
 	"postern/migrations"
+	"postern/platform/config"
 )
+
+// readySchema brings the schema up to date. A gateway alone, and a process whose role may not
+// change the schema, only check it: another one migrates, or `postern migrate`.
+func (a *App) readySchema(ctx context.Context) error {
+	db, may := a.state.db, false
+	var err error
+	if !a.onlyGateway() {
+		if may, err = db.MayMigrate(ctx); err != nil {
+			return explain(a.Config, "cannot read the database's schema", err)
+		}
+	}
+	if !may {
+		return explain(a.Config, "cannot use the database", db.UseSchema(ctx))
+	}
+	ours, rivers, err := migrate(ctx, a.Config, db, a.log)
+	if err == nil && ours+rivers > 0 {
+		a.log.Info("schema brought up to date", "steps", ours, "job_steps", rivers)
+	}
+	return err
+}
+
+// onlyGateway reports whether the process has no role but that of the gateway, and so no need
+// to write what is configured.
+func (a *App) onlyGateway() bool { return a.Config.Roles == config.Roles{Gateway: true} }
 
 // checkSchemaEvery is how often a replica checks whether a newer one has changed the schema.
 const checkSchemaEvery = 5 * time.Second

@@ -100,10 +100,19 @@ func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logg
 func explain(c config.Config, what string, cause error) error {
 	fix := "check that the data directory can be written and has space, or choose another with --data-dir or " +
 		"POSTERN_DATA_DIR"
+	if cause == nil {
+		return nil
+	}
 	unknown, newer := errors.AsType[*migrations.UnknownSchemaError](cause)
 	switch {
 	case newer:
 		return unknown
+	case errors.Is(cause, models.ErrBehind):
+		fix = "run `postern migrate` as the owner of its tables, or start a process with the role control or worker " +
+			"that may change them"
+	case models.Forbidden(cause):
+		fix = "give the role of --database-url the rights of its roles in deploy/postgresql/roles.sql; it is to be " +
+			"run again after each `postern migrate`"
 	case errors.Is(cause, models.ErrTransactionPooling):
 		return fmt.Errorf("%s: %w", what, cause)
 	case c.DatabaseURL != "":
@@ -113,6 +122,14 @@ func explain(c config.Config, what string, cause error) error {
 			"with --data-dir or POSTERN_DATA_DIR"
 	}
 	return fmt.Errorf("%s (%w): %s", what, oneLineError{cause}, fix)
+}
+
+// explainLoad returns the error of reading what is served.
+func explainLoad(c config.Config, err error) error {
+	if models.Forbidden(err) {
+		return explain(c, "cannot load what is served", err)
+	}
+	return fmt.Errorf("cannot load what is served: %w", err)
 }
 
 // oneLineError prints an error of several lines as one, each different line once.

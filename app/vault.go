@@ -40,11 +40,32 @@ func secretsFrom(c config.Config) string {
 // checkVault checks that the key-encryption keys are those of this database. Data keys that
 // older keys wrapped are rewrapped with the first one, so that the older ones can be left
 // out from the next start on.
+//
+// A gateway alone only checks.
 func (a *App) checkVault(ctx context.Context) error {
+	if a.onlyGateway() {
+		return a.checkMark(ctx)
+	}
 	err := rewrap(ctx, a.vault, a.state.db)
 	if err == nil {
 		err = markDatabase(ctx, a.vault, a.state.db)
 	}
+	return a.explainVault(err)
+}
+
+// checkMark checks the database's mark with the key.
+func (a *App) checkMark(ctx context.Context) error {
+	mark, err := a.state.db.Read(ctx).DataKeyByID(secrets.MarkID)
+	if errors.Is(err, models.ErrNotFound) {
+		return errors.New("the database is not in use yet: start a process with the role control or worker first")
+	}
+	if err == nil {
+		err = a.vault.Check(mark)
+	}
+	return a.explainVault(err)
+}
+
+func (a *App) explainVault(err error) error {
 	if err != nil {
 		return fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): "+
 			"give every replica the same POSTERN_SECRETS_KEY, or put the key back with which they were sealed",

@@ -30,7 +30,7 @@ const checkBucketWithin = 5 * time.Second
 // logged: calls are served meanwhile, and exports once it answers.
 func (a *App) checkZips(ctx context.Context) error {
 	bucket, ok := a.zips.(*exports.Bucket)
-	if !ok || a.Config.Roles == (config.Roles{Gateway: true}) {
+	if !ok || a.onlyGateway() {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(ctx, checkBucketWithin)

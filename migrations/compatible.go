@@ -76,6 +76,35 @@ func hasTable(ctx context.Context, db *sql.DB, dialect Dialect, name string) (th
 	return there, db.QueryRowContext(ctx, query, name).Scan(&there)
 }
 
+// Behind reports whether the database lacks a step of ours. It changes nothing, so that a
+// role that may not change the schema can ask.
+func Behind(ctx context.Context, db *sql.DB, dialect Dialect) (bool, error) {
+	provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return false, err
+	}
+	s, err := schemaOf(ctx, db, dialect)
+	if err != nil {
+		return false, fmt.Errorf("migrations: read the schema's version: %w", err)
+	}
+	return s.applied < newest(provider.ListSources()), nil
+}
+
+// MayMigrate reports whether the role of the connection may change the schema: it owns its
+// tables, or may create them where there are none.
+func MayMigrate(ctx context.Context, db *sql.DB, dialect Dialect) (may bool, err error) {
+	if dialect == SQLite {
+		return true, nil
+	}
+	const query = `SELECT coalesce(
+		(SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('goose_db_version')),
+		has_schema_privilege(current_user, current_schema(), 'CREATE'), false)`
+	if err := db.QueryRowContext(ctx, query).Scan(&may); err != nil {
+		return false, fmt.Errorf("migrations: may this role change the schema: %w", err)
+	}
+	return may, nil
+}
+
 // announce records the schema version before its steps run. Older replicas continue
 // until recordCompatible excludes them.
 func announce(ctx context.Context, db *sql.DB, dialect Dialect, known int64) error {

@@ -183,6 +183,31 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 	return migrations.Check(ctx, pool(d.read), d.dialect)
 }
 
+// ErrBehind means that the schema lacks steps of this program, and that this process may not
+// apply them.
+var ErrBehind = errors.New("the schema is that of an older version")
+
+// UseSchema is Migrate for a process that may not migrate: it returns ErrBehind or a
+// migrations.UnknownSchemaError unless this program can use the schema as it is.
+func (d *DB) UseSchema(ctx context.Context) error {
+	if err := d.CheckSchema(ctx); err != nil {
+		return err
+	}
+	behind, err := migrations.Behind(ctx, pool(d.read), d.dialect)
+	if err == nil && behind {
+		err = ErrBehind
+	}
+	if err == nil && d.server != nil {
+		d.server.complete.Store(true)
+	}
+	return err
+}
+
+// MayMigrate reports whether the role that the database was opened with may migrate it.
+func (d *DB) MayMigrate(ctx context.Context) (bool, error) {
+	return migrations.MayMigrate(ctx, pool(d.read), d.dialect)
+}
+
 // Dialect returns which kind of database it is.
 func (d *DB) Dialect() migrations.Dialect { return d.dialect }
 

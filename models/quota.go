@@ -21,7 +21,7 @@ const (
 func (t *Tx) CountForQuota(
 	teamID string, kind QuotaKind, most int64,
 ) (count int64, unclaimed bool, err error) {
-	team, err := t.TeamByID(teamID)
+	team, err := t.TeamServed(teamID)
 	if err != nil || team.ClaimedAt != nil {
 		return 0, false, err
 	}

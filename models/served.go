@@ -30,10 +30,50 @@ func (t *Tx) clientsServed(projectID string) *gorm.DB {
 	return t.db.Model(&AppClient{}).Select("id").Where("tenant_id IN (?)", t.served(projectID))
 }
 
-// AppClientsServed lists the app clients of the tenants that a project serves by id.
+// secretHash is the column of app clients that gateways may not read.
+const secretHash = "SecretHash"
+
+// AppClientsServed lists the app clients of the tenants that a project serves by id;
+// without the hashes of their secrets.
 func (t *Tx) AppClientsServed(projectID string) ([]AppClient, error) {
 	var list []AppClient
+	return list, t.db.Omit(secretHash).Where("tenant_id IN (?)", t.served(projectID)).Order("id").Find(&list).Error
+}
+
+// AppClientsWithSecrets is AppClientsServed with the hashes of their secrets.
+func (t *Tx) AppClientsWithSecrets(projectID string) ([]AppClient, error) {
+	var list []AppClient
 	return list, t.db.Where("tenant_id IN (?)", t.served(projectID)).Order("id").Find(&list).Error
+}
+
+// AppClientsOfServed lists the app clients of one of these tenants by name; without the
+// hashes of their secrets.
+func (t *Tx) AppClientsOfServed(tenantID string) ([]AppClient, error) {
+	var list []AppClient
+	return list, t.db.Omit(secretHash).Where("tenant_id = ?", tenantID).Order("name").Find(&list).Error
+}
+
+// AppClientServed finds an app client; without the hash of its secret.
+func (t *Tx) AppClientServed(id string) (AppClient, error) {
+	var c AppClient
+	return c, t.db.Omit(secretHash).Where("id = ?", id).Take(&c).Error
+}
+
+// TeamServed finds a team, and says of it only whether it is claimed and when it ends.
+func (t *Tx) TeamServed(id string) (Team, error) {
+	var team Team
+	return team, t.db.Select("id", "claimed_at", "expires_at").Where("id = ?", id).Take(&team).Error
+}
+
+// UserServed finds the end user of an identity, and says of them only their id and state.
+func (t *Tx) UserServed(tenantID, issuer, subject string) (EndUser, error) {
+	var u EndUser
+	return u, t.db.
+		Select("end_users.id", "end_users.state").
+		Joins("JOIN identities ON identities.user_id = end_users.id").
+		Where("identities.tenant_id = ? AND identities.issuer = ?", tenantID, issuer).
+		Where("identities.subject = ?", subject).
+		Take(&u).Error
 }
 
 // HasLogin reports whether a project serves app clients.

@@ -55,6 +55,13 @@ var errUnreachable = errors.New("the database does not answer")
 // errIncomplete marks an error about a part of the schema that was there before.
 var errIncomplete = errors.New("the database is incomplete, as while a backup is restored")
 
+// Forbidden reports whether err means that the database's role lacks a right (PostgreSQL's
+// insufficient_privilege). Retrying does not help.
+func Forbidden(err error) bool {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && refused.Code == "42501"
+}
+
 // Unavailable reports whether err means that the database could not be reached or did not
 // answer in time. The same call may succeed a moment later.
 func Unavailable(err error) bool {

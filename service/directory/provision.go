@@ -53,7 +53,19 @@ var (
 // FindByIdentity returns the end user who is linked to an identity, and false if there
 // is none. A frozen user is Forbidden user_frozen.
 func FindByIdentity(tx *models.Tx, in ExternalIdentity) (models.EndUser, bool, error) {
-	user, err := tx.EndUserByIdentity(in.Tenant, in.Issuer, in.Subject)
+	return foundByIdentity(in, tx.EndUserByIdentity)
+}
+
+// ServedByIdentity is FindByIdentity for gateways: of the user it returns only what
+// models.Tx.UserServed does.
+func ServedByIdentity(tx *models.Tx, in ExternalIdentity) (models.EndUser, bool, error) {
+	return foundByIdentity(in, tx.UserServed)
+}
+
+func foundByIdentity(
+	in ExternalIdentity, find func(tenant, issuer, subject string) (models.EndUser, error),
+) (models.EndUser, bool, error) {
+	user, err := find(in.Tenant, in.Issuer, in.Subject)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
 		return models.EndUser{}, false, nil

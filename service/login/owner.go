@@ -38,11 +38,11 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
 	tx := s.DB.Read(ctx)
-	client, err := tx.AppClientByID(clientID)
+	client, err := tx.AppClientServed(clientID)
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: the app client %s: %w", clientID, notFound(err))
 	}
-	user, known, err := directory.FindByIdentity(tx, externalIdentity(client, row, identity))
+	user, known, err := directory.ServedByIdentity(tx, externalIdentity(client, row, identity))
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}

@@ -27,7 +27,7 @@ func (s *Service) held(tx *models.Tx, client models.AppClient) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("login: the team of the app client %s: %w", client.ID, err)
 	}
-	team, err := tx.TeamByID(id)
+	team, err := tx.TeamServed(id)
 	if err != nil {
 		return false, fmt.Errorf("login: the team of the app client %s: %w", client.ID, err)
 	}
@@ -39,7 +39,7 @@ func (s *Service) heldByID(tx *models.Tx, clientID string) (bool, error) {
 	if !s.CapUnclaimed {
 		return false, nil
 	}
-	client, err := tx.AppClientByID(clientID)
+	client, err := tx.AppClientServed(clientID)
 	if err != nil {
 		return false, fmt.Errorf("login: the app client %s: %w", clientID, notFound(err))
 	}

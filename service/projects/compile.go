@@ -136,7 +136,7 @@ func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 }
 
 func readTeam(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	team, err := tx.TeamByID(row.TeamID)
+	team, err := tx.TeamServed(row.TeamID)
 	if err == nil && team.ClaimedAt == nil && team.ExpiresAt != nil {
 		out.ExpiresAt = team.ExpiresAt.UTC()
 	}

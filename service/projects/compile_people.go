@@ -31,7 +31,7 @@ func readPeople(tx *models.Tx, row models.Project, out *snapshot.Project) error 
 }
 
 func readClientSettings(tx *models.Tx, out *snapshot.Project) error {
-	clients, err := tx.AppClientsServed(out.ID)
+	clients, err := tx.AppClientsWithSecrets(out.ID)
 	if err != nil {
 		return err
 	}

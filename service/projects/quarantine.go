@@ -27,12 +27,12 @@ type quarantine struct {
 const retryEvery = 30 * time.Second
 
 // setAside records that a project's rows cannot be read. A failure that concerns all
-// projects, such as a database that does not answer, is returned.
+// projects is returned: a database that does not answer, or a right that its role lacks.
 func (f *Feed) setAside(ctx context.Context, id string, cause error) error {
 	if cause == nil {
 		return nil
 	}
-	if ctx.Err() != nil || !f.answers(ctx, cause) {
+	if ctx.Err() != nil || models.Forbidden(cause) || !f.answers(ctx, cause) {
 		return cause
 	}
 	if f.unreadable == nil {

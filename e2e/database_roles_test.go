@@ -1,0 +1,387 @@
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"postern/client"
+	"postern/testkit"
+	"postern/testkit/tokenissuer"
+)
+
+// rolesFile has the roles of PostgreSQL and their rights.
+const rolesFile = "../deploy/postgresql/roles.sql"
+
+// databaseRoles are the addresses of a migrated database for each role of rolesFile.
+type databaseRoles struct{ superuser, owner, control, gateway, worker string }
+
+// of returns the address for a role of the server.
+func (d databaseRoles) of(role string) string {
+	return map[string]string{"control": d.control, "gateway": d.gateway, "worker": d.worker}[role]
+}
+
+// newDatabaseRoles creates a database, has the owner migrate it, and applies rolesFile. Roles
+// belong to the whole server: no two tests may use them at once.
+func newDatabaseRoles(t *testing.T) databaseRoles {
+	t.Helper()
+	t.Cleanup(func() { // after the database is gone, in which the roles have rights
+		for _, role := range []string{"owner", "control", "gateway", "worker"} {
+			execute(t, testkit.PostgresURL(t), "DROP ROLE IF EXISTS postern_"+role)
+		}
+	})
+	d := databaseRoles{superuser: testkit.Postgres(t)}
+	password := rand.Text()
+	address := func(role string) string {
+		u, err := url.Parse(d.superuser)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User = url.UserPassword("postern_"+role, password)
+		return u.String()
+	}
+	d.owner, d.control = address("owner"), address("control")
+	d.gateway, d.worker = address("gateway"), address("worker")
+	execute(t, d.superuser, fmt.Sprintf(
+		"CREATE ROLE postern_owner LOGIN PASSWORD '%s'; GRANT CREATE ON SCHEMA public TO postern_owner", password))
+	migrate(t, d.owner)
+	text, err := os.ReadFile(rolesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // an upgrade runs it again
+		execute(t, d.superuser, "BEGIN;"+string(text)+"COMMIT;")
+	}
+	for _, role := range []string{"control", "gateway", "worker"} {
+		execute(t, d.superuser, fmt.Sprintf("ALTER ROLE postern_%s PASSWORD '%s'", role, password))
+	}
+	return d
+}
+
+// execute runs statements, which are separated by semicolons.
+func execute(t *testing.T, databaseURL, statements string) {
+	t.Helper()
+	if err := tryExecute(t, databaseURL, statements); err != nil {
+		t.Fatalf("%s: %v", statements, err)
+	}
+}
+
+func tryExecute(t *testing.T, databaseURL, statements string) error {
+	t.Helper()
+	ctx := context.Background() // a cleanup may call this
+	conn, err := pgx.Connect(ctx, databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	_, err = conn.PgConn().Exec(ctx, statements).ReadAll()
+	return err
+}
+
+func migrate(t *testing.T, databaseURL string) {
+	t.Helper()
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(program, "migrate", "--data-dir", t.TempDir())
+	command.Env = append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("postern migrate: %v\n%s", err, out)
+	}
+}
+
+// TestDatabaseRoles runs each role of the server as the role of PostgreSQL that is documented
+// for it.
+func TestDatabaseRoles(t *testing.T) {
+	database := newDatabaseRoles(t)
+	s := serveSplit(t, database.of)
+	upstream := testkit.NewUpstream(t)
+	signer := tokenissuer.KeyOf(jose.RS256, "r")
+	issuer := tokenissuer.Start(t, time.Now(), signer)
+	proxy, err := connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
+		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
+			Mode:    "authenticate",
+			Methods: []string{"api_key", "jwt"},
+			JWT: &client.JWT{
+				AllowedPairs: []client.TokenPair{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
+			},
+		},
+		Login: &client.NewLogin{Providers: []client.NewProvider{{Type: "github", ProviderChange: client.ProviderChange{
+			ClientID:     new("postern"),
+			ClientSecret: new("from GitHub"),
+		}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := proxy.Project.ID
+	api := connect(t, s.control.URL, proxy.WorkspaceKey)
+	keys := map[string]string{}
+	for _, owner := range []string{"ana", "ben"} {
+		key, err := api.CreateKey(t.Context(), project, client.NewKey{Owner: owner})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[owner] = key.Key
+	}
+	base := strings.TrimSuffix(callAddress(s.gateway, proxy), "/hello")
+
+	t.Run("keys and tokens", func(t *testing.T) {
+		waitForStatus(t, base+"/hello", keys["ana"], http.StatusOK, elsewhereWithin)
+		waitForStatus(t, base+"/hello", "pst_none", http.StatusUnauthorized, elsewhereWithin)
+		token := signer.Sign(t, nil, issuer.Claims())
+		if got := answerTo(t, http.MethodGet, base+"/hello", "Authorization", "Bearer "+token); got != http.StatusOK {
+			t.Errorf("a token is answered %d", got)
+		}
+	})
+	t.Run("credentials for upstreams", func(t *testing.T) {
+		row, err := api.Project(t.Context(), project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		environment := row.Versions[0].Environments[0].ID
+		if _, err := api.SetUpstreamHeader(t.Context(), project, environment, "X-Upstream-Key", "sesame"); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(startWithin); ; time.Sleep(20 * time.Millisecond) {
+			waitForStatus(t, base+"/hello", keys["ana"], http.StatusOK, elsewhereWithin)
+			seen := upstream.Requests()
+			if seen[len(seen)-1].Headers.Get("X-Upstream-Key") == "sesame" {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("the upstream does not get the header")
+			}
+		}
+	})
+	t.Run("ownership", func(t *testing.T) { rememberOwner(t, api, project, base, keys) })
+	t.Run("limits", func(t *testing.T) {
+		limits := client.ProjectLimits{Owner: map[string]int64{"hour": 2}}
+		if _, err := api.UpdateProject(t.Context(), project, client.ProjectChange{Limits: &limits}); err != nil {
+			t.Fatal(err)
+		}
+		waitForStatus(t, base+"/hello", keys["ana"], http.StatusTooManyRequests, startWithin)
+	})
+	t.Run("usage", func(t *testing.T) {
+		waitForUsage(t, api, project)
+		wantRow(t, database.superuser, "SELECT FROM api_keys WHERE owner = 'ana' AND last_used_at IS NOT NULL")
+		wantRow(t, database.superuser, "SELECT FROM limit_counts")
+		wantRow(t, database.superuser, "SELECT FROM usage_traffic")
+	})
+	t.Run("exports", func(t *testing.T) {
+		export, err := api.CreateExport(t.Context(), project, client.NewExport{Format: "data"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitForExport(t, api, export.ID)
+	})
+	for role, p := range map[string]*process{"control": s.control, "gateway": s.gateway, "worker": s.worker} {
+		p.end(t, os.Interrupt)
+		log := p.errors.String()
+		if strings.Contains(log, "permission denied") || strings.Contains(log, "level=ERROR") {
+			t.Errorf("%s lacks a right:\n%s", role, log)
+		}
+	}
+	t.Run("what a gateway may not do", func(t *testing.T) { refuseStatements(t, database.gateway, gatewayMayNot) })
+	t.Run("what a gateway may read where it is in use", func(t *testing.T) {
+		for _, query := range gatewayMay {
+			execute(t, database.gateway, query)
+		}
+	})
+	for _, address := range []string{database.control, database.worker} {
+		t.Run("what control plane and worker may not do", func(t *testing.T) { refuseStatements(t, address, noneMay) })
+	}
+	t.Run("a schema that is behind, and missing rights", func(t *testing.T) { refuseSchemas(t, database) })
+}
+
+// refuseSchemas has processes find a schema that is not theirs, or too few rights in it.
+func refuseSchemas(t *testing.T, database databaseRoles) {
+	t.Helper()
+	const lacksSelect, behind = "deploy/postgresql/roles.sql", "run `postern migrate` as the owner of its tables"
+	execute(t, database.superuser, "REVOKE SELECT ON versions FROM postern_gateway")
+	wantRefused(t, "gateway", database.gateway, lacksSelect)
+	execute(t, database.superuser, "DELETE FROM goose_db_version WHERE version_id > 90")
+	wantRefused(t, "control", database.control, behind)
+	wantRefused(t, "worker", database.worker, behind)
+}
+
+// rememberOwner has a gateway remember the owner of an order, and refuse it to others.
+func rememberOwner(t *testing.T, api *client.Client, project, base string, keys map[string]string) {
+	t.Helper()
+	_, err := api.SetRules(t.Context(), project, "1.0.0", client.Rules{Default: "allow", Mode: "enforce",
+		Rules: []client.Rule{
+			{Methods: []string{"PUT"}, Path: "/orders/{id}", Remember: "order:{id}"},
+			{Methods: []string{"GET"}, Path: "/orders/{id}", Owner: "order:{id}"},
+			{Methods: []string{"GET"}, Path: "/staff", Groups: []string{"staff"}},
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitForStatus(t, base+"/orders/7", keys["ana"], http.StatusForbidden, elsewhereWithin)
+	if got := answerTo(t, http.MethodPut, base+"/orders/7", "X-API-Key", keys["ana"]); got != http.StatusOK {
+		t.Fatalf("PUT is answered %d", got)
+	}
+	waitForStatus(t, base+"/orders/7", keys["ana"], http.StatusOK, elsewhereWithin)
+	waitForStatus(t, base+"/orders/7", keys["ben"], http.StatusForbidden, elsewhereWithin)
+	for relation, err := range api.Relations(t.Context(), project, client.RelationFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if relation.Object == "order:7" && relation.User == "ana" {
+			return
+		}
+	}
+	t.Error("the control plane does not know the owner that the gateway remembered")
+}
+
+func answerTo(t *testing.T, method, address, header, value string) (status int) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set(header, value)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+func wantRow(t *testing.T, databaseURL, query string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for deadline := time.Now().Add(startWithin); ; time.Sleep(100 * time.Millisecond) {
+		var found bool
+		if err := conn.QueryRow(t.Context(), "SELECT EXISTS ("+query+")").Scan(&found); err != nil {
+			t.Fatal(err)
+		}
+		if found {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s finds nothing", query)
+		}
+	}
+}
+
+// noneMay are statements that only the owner of the tables may run.
+var noneMay = []string{
+	"UPDATE audit_entries SET actor = 'nobody'",
+	"DELETE FROM audit_entries",
+	"TRUNCATE audit_entries",
+	"UPDATE schema_compatibility SET oldest = 1",
+	"INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, true)",
+	"CREATE TABLE public.mine (id text)",
+	"ALTER TABLE projects ADD COLUMN mine text",
+	"DROP TABLE projects",
+}
+
+// gatewayMayNot are statements that the role of gateways is refused: reading what proves
+// who people are, secrets that gateways do not use and the audit log, and writing what is
+// configured.
+var gatewayMayNot = append([]string{
+	"SELECT password_hash FROM accounts",
+	"SELECT email FROM accounts",
+	"SELECT hash FROM tokens",
+	"SELECT hash FROM access_tokens",
+	"SELECT device_hash FROM device_grants",
+	"SELECT code_hash FROM invitations",
+	"SELECT claim_code_hash FROM teams",
+	"SELECT cookie_hash FROM login_sessions",
+	"SELECT hash FROM login_grants",
+	"SELECT secret_hash FROM app_clients",
+	"SELECT private_key FROM signing_keys",
+	"SELECT private_key FROM export_keys",
+	"SELECT file_key FROM exports",
+	"SELECT secret FROM webhooks",
+	"SELECT email FROM end_users",
+	"SELECT id FROM audit_entries",
+	"SELECT hash FROM audit_chains",
+	"SELECT args FROM river_job",
+	"INSERT INTO api_keys (id) VALUES ('key_1')",
+	"UPDATE api_keys SET state = 'active'",
+	"UPDATE api_keys SET hash = old_hash",
+	"DELETE FROM api_keys",
+	"UPDATE projects SET team_id = ''",
+	"UPDATE environments SET target = 'http://127.0.0.1'",
+	"UPDATE versions SET auth_mode = 'passthrough'",
+	"INSERT INTO data_keys (id) VALUES ('dek_1')",
+	"UPDATE data_keys SET wrapped = ''",
+	"UPDATE certificates SET chain = ''",
+	"INSERT INTO memberships (team_id) VALUES ('')",
+	"INSERT INTO audit_entries (id) VALUES ('aud_1')",
+	"UPDATE relations SET \"user\" = 'me'",
+	"UPDATE revisions SET project_id = ''",
+	"DELETE FROM revisions",
+	"DELETE FROM usage_hours",
+	"INSERT INTO river_job (kind) VALUES ('purge')",
+}, noneMay...)
+
+// gatewayMay are the queries of a gateway whose features the test does not use.
+var gatewayMay = []string{
+	`SELECT end_users.id, end_users.state FROM end_users JOIN identities ON identities.user_id = end_users.id
+		WHERE identities.tenant_id = '' AND identities.issuer = '' AND identities.subject = ''`,
+	"SELECT id FROM end_users WHERE state = 'frozen' AND updated_at > now() AND groups_left_at > now()",
+	"SELECT * FROM group_members JOIN user_groups ON user_groups.id = group_members.group_id, group_groups",
+	"SELECT * FROM providers, certificates, acme_accounts, deleted_users, domains",
+	"SELECT id FROM login_sessions WHERE barred_until > now() AND client_id = ''",
+	"DELETE FROM relation_misses WHERE day < 0",
+	"DELETE FROM shadow_refusals WHERE day < 0",
+	"DELETE FROM invalid_requests WHERE day < 0",
+	"DELETE FROM relations WHERE project_id = ''",
+}
+
+func refuseStatements(t *testing.T, databaseURL string, statements []string) {
+	t.Helper()
+	for _, statement := range statements {
+		err := tryExecute(t, databaseURL, statement)
+		if refused, ok := errors.AsType[*pgconn.PgError](err); !ok || refused.Code != "42501" {
+			t.Errorf("%s: %v, want insufficient_privilege", statement, err)
+		}
+	}
+}
+
+// wantRefused has a process end because of the database, and say what to do.
+func wantRefused(t *testing.T, role, database, says string) {
+	t.Helper()
+	p := launch(t, nil, t.TempDir(), database,
+		"POSTERN_ROLES="+role,
+		"POSTERN_PUBLIC_URL=http://localhost:1",
+		"POSTERN_GATEWAY_URL=http://localhost:2",
+		"POSTERN_SECRETS_KEY="+splitKey,
+	)
+	select {
+	case <-p.gone:
+	case <-time.After(startWithin):
+		t.Fatalf("%s has started", role)
+	}
+	log := strings.TrimSpace(p.errors.String())
+	if p.command.ProcessState.ExitCode() != 1 || !strings.Contains(log, says) {
+		t.Errorf("%s ended with %d and %q, want %q", role, p.command.ProcessState.ExitCode(), log, says)
+	}
+}
+
+// A gateway never creates the schema, whatever its role may do.
+func TestGatewayOfAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	wantRefused(t, "gateway", testkit.Postgres(t), "run `postern migrate` as the owner of its tables")
+}
