@@ -52,6 +52,9 @@ const (
 	// transaction open.
 	frozenFor = 5 * time.Second
 
+	// killedFor is longer than HAProxy takes to notice.
+	killedFor = 5 * time.Second
+
 	// databaseAway is how long the database is down.
 	databaseAway = 3 * time.Second
 
@@ -66,7 +69,7 @@ const (
 
 func rollingRestart(ctx context.Context, r *run) error {
 	for _, replica := range r.in.replicas() {
-		if err := replica.restart(ctx, syscall.SIGTERM); err != nil {
+		if err := replica.restart(ctx); err != nil {
 			return err
 		}
 		if err := r.back(ctx, replica); err != nil {
@@ -78,7 +81,13 @@ func rollingRestart(ctx context.Context, r *run) error {
 
 func (r *run) kill(ctx context.Context, replica *replica) error {
 	r.usage.killed(replica.name)
-	if err := replica.restart(ctx, syscall.SIGKILL); err != nil {
+	if err := replica.process.end(syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := sleep(ctx, killedFor); err != nil {
+		return err
+	}
+	if err := replica.start(ctx); err != nil {
 		return err
 	}
 	return r.back(ctx, replica)

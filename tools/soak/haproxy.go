@@ -33,8 +33,7 @@ func haproxyConfig(page, address string, control, gateways []*replica, check tim
 	lists := [][]string{nil, nil}
 	for i, replicas := range [][]*replica{control, gateways} {
 		for _, r := range replicas {
-			at := []string{r.control, r.gateway}[i]
-			line := fmt.Sprintf("    server %s %s check inter %dms\n", r.name, at, check.Milliseconds())
+			line := fmt.Sprintf("    server %s %s check inter %dms\n", r.name, r.address, check.Milliseconds())
 			lists[i] = append(lists[i], line)
 		}
 	}

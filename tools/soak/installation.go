@@ -49,11 +49,15 @@ func install(ctx context.Context, root, dir string, s settings) (in *installatio
 		return in, err
 	}
 	for i, name := range []string{"a", "b", "c", "d"} {
-		r, err := in.newReplica(name, s.drain)
+		roles := "gateway"
+		if i >= 2 {
+			roles = "control,worker"
+		}
+		r, err := in.newReplica(name, roles, s.drain)
 		if err != nil {
 			return in, err
 		}
-		if i < 2 {
+		if roles == "gateway" {
 			in.gateways = append(in.gateways, r)
 		} else {
 			in.control = append(in.control, r)
@@ -74,13 +78,10 @@ func install(ctx context.Context, root, dir string, s settings) (in *installatio
 	return in, err
 }
 
-func (in *installation) newReplica(name string, drain time.Duration) (*replica, error) {
-	r := &replica{name: name, program: in.program, dir: in.dir}
+func (in *installation) newReplica(name, roles string, drain time.Duration) (*replica, error) {
+	r := &replica{name: name, roles: roles, program: in.program, dir: in.dir}
 	var err error
-	if r.control, err = freeAddress(); err != nil {
-		return nil, err
-	}
-	if r.gateway, err = freeAddress(); err != nil {
+	if r.address, err = freeAddress(); err != nil {
 		return nil, err
 	}
 	r.env = []string{

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// replica is one `postern serve`, which keeps its addresses over restarts.
+// replica is one `postern serve`, which keeps its address over restarts.
 type replica struct {
-	name             string
-	control, gateway string // host:port
-	program, dir     string
-	env              []string
+	name         string
+	roles        string
+	address      string // host:port of its only listener
+	program, dir string
+	env          []string
 
 	mu      sync.Mutex // of process, which a restart replaces
 	process *process
@@ -32,25 +33,26 @@ func (r *replica) pid() (int, bool) {
 	return r.process.cmd.Process.Pid, true
 }
 
-// start starts the program and waits until both listeners are ready.
+// start starts the program and waits until its listener is ready.
 func (r *replica) start(ctx context.Context) error {
 	p, err := launch("replica "+r.name, filepath.Join(r.dir, r.name+".log"), r.env, r.program, "serve",
-		"--data-dir", filepath.Join(r.dir, r.name), "--control-addr", r.control, "--gateway-addr", r.gateway)
+		"--roles", r.roles, "--data-dir", filepath.Join(r.dir, r.name),
+		"--control-addr", r.address, "--gateway-addr", r.address)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	r.process = p
 	r.mu.Unlock()
-	return p.until(func() bool { return isReady(ctx, r.control) && isReady(ctx, r.gateway) })
+	return p.until(func() bool { return isReady(ctx, r.address) })
 }
 
-// restart ends the program by a signal, and starts it again.
-func (r *replica) restart(ctx context.Context, signal syscall.Signal) error {
-	if err := r.process.end(signal); err != nil {
+// restart replaces the process as an upgrade does.
+func (r *replica) restart(ctx context.Context) error {
+	if err := r.process.end(syscall.SIGTERM); err != nil {
 		return err
 	}
-	if code := r.process.cmd.ProcessState.ExitCode(); code != 0 && signal == syscall.SIGTERM {
+	if code := r.process.cmd.ProcessState.ExitCode(); code != 0 {
 		return fmt.Errorf("replica %s was stopped with exit code %d:\n%s", r.name, code, r.process.tail())
 	}
 	return r.start(ctx)

@@ -68,21 +68,22 @@ func TestHAProxyConfigIsThatOfTheDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replicas := []*replica{{name: "x", control: "127.0.0.1:1", gateway: "127.0.0.1:2"}}
-	got, err := haproxyConfig(string(page), "127.0.0.1:80", replicas, replicas, time.Second)
+	control := []*replica{{name: "x", address: "127.0.0.1:1"}}
+	gateways := []*replica{{name: "y", address: "127.0.0.1:2"}}
+	got, err := haproxyConfig(string(page), "127.0.0.1:80", control, gateways, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"    bind 127.0.0.1:80\n",
 		"backend control\n    option httpchk GET /readyz\n    server x 127.0.0.1:1 check inter 1000ms\n",
-		"backend gateway\n    option httpchk GET /readyz\n    server x 127.0.0.1:2 check inter 1000ms\n",
+		"backend gateway\n    option httpchk GET /readyz\n    server y 127.0.0.1:2 check inter 1000ms\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the configuration has no %q:\n%s", want, got)
 		}
 	}
-	if _, err := haproxyConfig("no configuration", "127.0.0.1:80", replicas, replicas, time.Second); err == nil {
+	if _, err := haproxyConfig("no configuration", "127.0.0.1:80", control, gateways, time.Second); err == nil {
 		t.Error("a page without a configuration is taken")
 	}
 }
