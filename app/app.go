@@ -20,6 +20,7 @@ import (
 	"postern/jobs"
 	"postern/platform/config"
 	"postern/platform/secrets"
+	"postern/platform/traces"
 	"postern/service/audit"
 	"postern/service/certificates"
 	"postern/service/exports"
@@ -53,6 +54,7 @@ type App struct {
 	bounded   *admission.Listener // of control
 	admin     *http.Server        // of the admin address, if there is one
 	accessLog *accesslog.Log      // nil: there is none
+	traces    *traces.Tracer      // nil: nothing is traced
 	bearer    *bearer.Verifier
 	plane     *gateway.Gateway
 	gateway   *gateway.Server // of plane; nil without the role
@@ -95,5 +97,6 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 
 // Close releases what New opened, for an App that was not run.
 func (a *App) Close() error {
-	return errors.Join(a.listeners.close(), a.closeAccessLog(), a.closeZips(), a.state.close())
+	return errors.Join(a.listeners.close(), a.closeAccessLog(), a.closeTraces(context.Background()), a.closeZips(),
+		a.state.close())
 }

@@ -15,6 +15,7 @@ import (
 
 	"postern/app"
 	"postern/platform/config"
+	"postern/testkit/collector"
 	"postern/testkit/state"
 )
 
@@ -24,6 +25,7 @@ type canaryTest struct {
 	*testing.T
 	settings config.Config
 	log      *lockedBuffer
+	traces   *collector.Collector
 	browser  *http.Client
 	project  string            // id of shop
 	chosen   int               // secrets that new returned
@@ -67,7 +69,7 @@ func (a *canaryTest) new(what string) string {
 }
 
 // Secrets, valid and invalid ones, are sent to every route and field that takes them.
-// None may appear in the log, the audit log, an error, the metrics, the live log of
+// None may appear in the log, the traces, the audit log, an error, the metrics, the live log of
 // requests, an export, a table or, on SQLite, the database files.
 func TestNoSecretLeavesATrace(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { testNoTrace(t, "") })
@@ -93,6 +95,7 @@ func testNoTrace(t *testing.T, databaseURL string) {
 	stop()
 	a.readDatabase()
 	a.outputs["the log"] = a.log.String()
+	a.outputs["the traces"] = a.traces.Text()
 	a.checkOutputs()
 }
 
@@ -105,6 +108,7 @@ func newCanaryTest(t *testing.T) *canaryTest {
 	a := &canaryTest{
 		T:        t,
 		log:      &lockedBuffer{},
+		traces:   collector.New(t),
 		canaries: map[string]string{},
 		outputs:  map[string]string{},
 		browser: &http.Client{
@@ -121,7 +125,13 @@ func newCanaryTest(t *testing.T) *canaryTest {
 func (a *canaryTest) start(databaseURL string) (firstLink string, stop func()) {
 	a.Helper()
 	log := slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	server, err := app.New(a.Context(), settingsFor(a.T, databaseURL), "test", log)
+	settings := settingsFor(a.T, databaseURL)
+	settings.Traces = config.Traces{
+		Endpoint: a.traces.URL,
+		Headers:  map[string]config.Secret{"Authorization": config.Secret(a.new("the collector's credential"))},
+		Ratio:    1,
+	}
+	server, err := app.New(a.Context(), settings, "test", log)
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -141,6 +151,7 @@ func (a *canaryTest) start(databaseURL string) (firstLink string, stop func()) {
 var captured = []string{
 	"the tables",
 	"the log",
+	"the traces",
 	"metrics",
 	"live log",
 	"audit log",

@@ -30,6 +30,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 			Refusals: a.refusals,
 			Log:      a.log,
 			Measure:  d.metrics.Request,
+			Traces:   a.traces,
 		},
 		Version:      d.version,
 		Ready:        a.ready,

@@ -29,6 +29,7 @@ type gatewayDeps struct {
 	opener   opener
 	unsealer projects.Unsealer
 	observer observer
+	tracer   gateway.Tracer // nil: calls are not traced
 	limiter  gateway.Limiter
 	owners   ownership
 	guard    *egress.Guard
@@ -47,6 +48,7 @@ func newGateway(d gatewayDeps) *gateway.Gateway {
 		Opener:    d.opener,
 		Unsealer:  d.unsealer,
 		Observer:  d.observer,
+		Tracer:    d.tracer,
 		Limiter:   d.limiter,
 		Ownership: d.owners,
 		Dial:      d.guard.DialContext,
@@ -56,6 +58,8 @@ func newGateway(d gatewayDeps) *gateway.Gateway {
 		Probes:    d.probes,
 		Trusted:   d.config.Trusted,
 		Limits:    callLimits(d.config, descriptors()),
+
+		TraceTrusted: d.config.Traces.Trusted,
 	})
 }
 

@@ -88,6 +88,7 @@ func (a *App) newMetrics(version string, queue *jobs.Queue) *metrics.Metrics {
 		Redis:    a.redisUse(),
 		Conns:    a.connections,
 		Unlogged: a.unlogged(),
+		Untraced: a.untraced(),
 	}
 	if a.Config.Roles.Serve() {
 		sources.FeedAge, sources.Revision, sources.Outdated = a.feed.Age, a.feed.Position, a.feed.Behind

@@ -15,6 +15,7 @@ const (
 	countCalls = 5 * time.Second  // for calls that were cut off to be counted
 	drainJobs  = 5 * time.Second  // for running jobs
 	writeUsage = 10 * time.Second // for the counters to be written
+	sendTraces = 3 * time.Second  // for the last spans to be sent
 )
 
 // ErrNoDrain makes Run stop without Config.Drain when it is the cause of the context's end.
@@ -160,6 +161,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.setStopping()
 	err := errors.Join(failed, a.stop(context.WithoutCancel(ctx), end))
 	running.Wait()
+	err = errors.Join(err, a.closeTraces(context.WithoutCancel(ctx)))
 	return errors.Join(err, a.closeAccessLog(), a.closeZips(), a.state.close())
 }
 

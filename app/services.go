@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"postern/jobs"
 	"postern/models"
@@ -195,12 +194,10 @@ func newExports(
 var webhookSchedule = jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}
 
 // newWorkers creates the workers of every background job.
-func newWorkers(
-	db *models.DB, s services, observe func(string, bool, time.Duration), log *slog.Logger,
-) (*jobs.Workers, error) {
-	return jobs.NewWorkers(jobs.Options{DB: db, Log: quiet(log), Observe: observe},
+func newWorkers(o jobs.Options, s services) (*jobs.Workers, error) {
+	return jobs.NewWorkers(o,
 		jobs.ExportJobs(s.exports),
-		jobs.UpkeepJobs(db, s.exports),
+		jobs.UpkeepJobs(o.DB, s.exports),
 		jobs.RetentionJobs(s.retention),
 		jobs.WebhookJobs(s.webhooks, webhookSchedule),
 		jobs.LoginJobs(s.login),

@@ -35,6 +35,9 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if a.limiter, a.keeper, err = newLimiter(a.Config, a.state.db, a.log); err != nil {
 		return err
 	}
+	if a.traces, err = openTraces(a.Config, a.state.db, version, a.log); err != nil {
+		return err
+	}
 	queue, err := jobs.NewQueue(a.state.db, webhookSchedule, quiet(a.log))
 	if err != nil {
 		return err
@@ -79,7 +82,13 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	metrics := a.newMetrics(version, queue)
-	if a.workers, err = newWorkers(a.state.db, a.services, metrics.Job, a.log); err != nil {
+	a.workers, err = newWorkers(jobs.Options{
+		DB:      a.state.db,
+		Log:     quiet(a.log),
+		Observe: metrics.Job,
+		Traces:  a.traces,
+	}, a.services)
+	if err != nil {
 		return err
 	}
 	languages, err := oidc.LoadLanguages(a.Config.LoginLanguages)
@@ -97,6 +106,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		opener:   opener{a.services.login},
 		unsealer: projects.Unsealer{Vault: a.vault},
 		observer: observer{a.usage, metrics, a.accessLog},
+		tracer:   callTracer(a.traces),
 		limiter:  a.limiter,
 		owners:   ownership{owners, a.owners},
 		guard:    guard,

@@ -48,6 +48,8 @@ type call struct {
 	presentedToken bool
 	secret         [32]byte // hash of the key as it was presented
 
+	trace trace // of the call, if it is recorded
+
 	// For the observer.
 	status   int
 	code     string
@@ -176,6 +178,9 @@ func (c *call) finish() {
 	c.releaseSlot()
 	c.settleBytes()
 	c.observe()
+	if c.trace.CallTrace != nil {
+		c.trace.End(c.outcome())
+	}
 }
 
 // noResponse returns the denial of a call whose upstream did not respond. It logs err before

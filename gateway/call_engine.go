@@ -67,6 +67,9 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 	if c.gateway.clock != nil {
 		c.start = c.gateway.clock()
 	}
+	if c.gateway.tracer != nil {
+		c.startTrace(c.info.addr, c.values)
+	}
 	defer c.end()
 	r := requestOfEngine(&x.Request)
 	switch v := c.decide(&r); {
@@ -143,6 +146,7 @@ func (c *engineCall) forward(upstream upstreamCredentials) {
 	x := c.exchange
 	c.upstream, x.MaxResponse = upstream, c.responseLimit()
 	c.target.query = c.route.version.query.apply(c.target.query)
+	c.traceUpstream()
 	status, err := x.Forward(c.route.environment.upstream, c)
 	c.status, c.bytesIn, c.bytesOut, c.firstByte = status, x.BytesIn, x.BytesOut, x.FirstByte
 	switch {
@@ -184,7 +188,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 			if own := policy.WithoutControlCookies(f.Value); own != "" || f.Value == "" {
 				dst = engine.AppendField(dst, f.Name, own)
 			}
-		case c.upstream.removes(f.Name) || env.proof.replaces(f.Name):
+		case c.upstream.removes(f.Name) || env.proof.replaces(f.Name) || c.trace.replaces(f.Name):
 		case !keepsOut(f.Name, c.upstream.withoutKey):
 			dst = engine.AppendField(dst, f.Name, f.Value)
 		case forwardedFor == "" && strings.EqualFold(f.Name, "X-Forwarded-For"):
@@ -195,6 +199,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	}
 	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
 	c.forwarded(forwardedFor, via, viaEntry(1, 1), set)
+	c.trace.lines(set)
 	c.identityLines(set)
 	env.proof.lines(set)
 	c.signatureLines(set)

@@ -49,6 +49,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, g.unrouted(route))
 		return
 	}
+	peer := conn.addr
 	if conn.trusted {
 		conn = g.onBehalf(conn, func(name string) []string { return r.Header[name] })
 	}
@@ -62,6 +63,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		target:  target,
 		route:   route,
 		start:   g.now(),
+	}
+	if g.tracer != nil {
+		c.startTrace(peer, func(name string) []string { return r.Header[name] })
 	}
 	defer c.end()
 	in := requestOfHTTP(r)
@@ -112,6 +116,7 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 	}
 	c.target.query = c.route.version.query.apply(c.target.query)
 	upgrade := wantsWebSocket(c.r)
+	c.traceUpstream()
 	c.rewriteRequest(upgrade)
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()

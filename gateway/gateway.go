@@ -78,6 +78,7 @@ type Options struct {
 	Unsealer Unsealer // nil: projects with upstream credentials are not served
 	Opener   Opener   // nil: calls whose upstream gets a provider's token are answered 503
 	Observer Observer // nil: calls are not recorded
+	Tracer   Tracer   // nil: calls are not traced
 	Limiter  Limiter  // nil: calls that have limits are refused
 
 	// Ownership decides who owns what for rules that ask for owners. nil: no object has an owner.
@@ -99,6 +100,9 @@ type Options struct {
 	// Trusted are the proxies whose X-Forwarded headers are believed.
 	Trusted []netip.Prefix
 
+	// TraceTrusted are the callers whose traces are continued; of all others a trace is linked at most.
+	TraceTrusted []netip.Prefix
+
 	// CallerTLS is the listener's TLS configuration; nil: callers connect without TLS. The
 	// gateway puts its own protocols before those of the configuration (ALPN). A connection
 	// that agrees on another protocol ends with the handshake.
@@ -119,6 +123,7 @@ type Gateway struct {
 	unsealer Unsealer
 	limiter  Limiter
 	observer Observer
+	tracer   Tracer // nil: calls are not traced
 
 	ownership Ownership // nil: no object has an owner
 
@@ -132,6 +137,7 @@ type Gateway struct {
 	engineLimits engine.Limits // derived from limits
 	callerTLS    *tls.Config   // nil: no TLS
 	trusted      []netip.Prefix
+	traceTrusted []netip.Prefix
 	probes       http.Handler
 	budget       *engine.Budget // of waiting connections to upstreams
 
@@ -158,11 +164,14 @@ func New(o Options) *Gateway {
 		ownership: o.Ownership,
 
 		observer: o.Observer,
+		tracer:   o.Tracer,
 		clock:    o.Clock,
 		log:      o.Logger,
 		limits:   o.Limits.withDefaults(),
 		trusted:  o.Trusted,
 		probes:   o.Probes,
+
+		traceTrusted: o.TraceTrusted,
 	}
 	if g.domain == "" {
 		g.domain = "localhost"

@@ -53,6 +53,11 @@ func (c *httpCall) rewriteRequest(upgrade bool) {
 	c.setForwarded(h, forwardedFor, via)
 	c.setIdentity(h)
 	set := func(name, value string) { h[name] = []string{value} }
+	if c.trace.parent != "" {
+		delete(h, traceparentHeader)
+		delete(h, tracestateHeader)
+		c.trace.lines(set)
+	}
 	proof.lines(set)
 	c.signatureLines(set)
 }

@@ -46,10 +46,13 @@ type Outcome struct {
 }
 
 func (c *call) observe() {
-	if c.cache.observer == nil {
-		return
+	if c.cache.observer != nil {
+		c.cache.observer.Observe(c.outcome())
 	}
-	c.cache.observer.Observe(Outcome{
+}
+
+func (c *call) outcome() Outcome {
+	return Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.caller.Account, CredentialID: c.caller.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status,
@@ -60,5 +63,5 @@ func (c *call) observe() {
 		MissReason: c.tracked.reason,
 		BytesIn:    c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, FirstByte: c.firstByte, Duration: c.gateway.since(c.start),
-	})
+	}
 }

@@ -29,6 +29,9 @@ func (c *call) warn(what string, err error) {
 		"version", c.route.version.name,
 		"environment", c.route.environment.name,
 	)
+	if c.trace.CallTrace != nil {
+		log = log.With("trace_id", c.trace.ID())
+	}
 	if err != nil {
 		log = log.With("error", err.Error())
 	}

@@ -74,6 +74,7 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) withMiddleware(next http.Handler) http.Handler {
 	chain := []func(http.Handler) http.Handler{
 		stallTimeout,        // outermost: everything below writes through its deadlines
+		s.Trace,             // before what changes the address that connected
 		s.ClientAddress,     // before all that logs, throttles or audits an address
 		s.Observe,           // request id, log line and audit of every answer below, panics too
 		s.SecureHeaders,     // on every answer below, errors too; bounds the body

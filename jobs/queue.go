@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 
 	"postern/models"
 )
@@ -22,7 +23,10 @@ type Queue struct {
 
 // NewQueue returns a queue in db. It does not use the database yet.
 func NewQueue(db *models.DB, deliveries Schedule, log *slog.Logger) (*Queue, error) {
-	client, err := river.NewClient(driver(db), &river.Config{Logger: log})
+	client, err := river.NewClient(driver(db), &river.Config{
+		Logger:     log,
+		Middleware: []rivertype.Middleware{&queuedBy{}},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: create the queue: %w", err)
 	}

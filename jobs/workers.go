@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"postern/models"
+	"postern/platform/traces"
 )
 
 const (
@@ -32,6 +33,7 @@ type Options struct {
 	Log *slog.Logger
 	// Observe is told of each attempt at a job; nil: nothing is.
 	Observe func(kind string, failed bool, took time.Duration)
+	Traces  *traces.Tracer // nil: nothing is traced
 }
 
 // NewWorkers returns workers for the registered jobs, which do not run yet.
@@ -58,7 +60,7 @@ func NewWorkers(o Options, registrations ...Registration) (*Workers, error) {
 		FetchPollInterval: pollEvery,
 		PeriodicJobs:      periodic,
 		ErrorHandler:      &logErrors{log: log},
-		Middleware:        []rivertype.Middleware{&observed{observe: o.Observe}},
+		Middleware:        []rivertype.Middleware{&traced{tracer: o.Traces}, &observed{observe: o.Observe}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: create the workers: %w", err)

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"postern/migrations"
+	"postern/platform/traces"
 )
 
 // Tx is where all queries live: a transaction, or for single reads the pool.
@@ -26,9 +27,12 @@ const writeAttempts = 3
 // the server undid the transaction because of another one (a deadlock, or a lock
 // held for too long), fn runs again.
 func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
+	ctx, span := traces.Start(ctx, traces.Internal, "transaction")
+	defer span.End()
 	for attempt := 1; ; attempt++ {
 		err := d.writeOnce(ctx, fn)
 		if attempt == writeAttempts || !worthRepeating(err) || ctx.Err() != nil {
+			traceOutcome(span, err)
 			return asFault(err)
 		}
 	}

@@ -34,6 +34,7 @@ func auditOf(ctx context.Context) *auditContext {
 func (s *Site) RecordRoute(c *gin.Context) {
 	a := auditOf(c.Request.Context())
 	a.route = c.Request.Method + " " + c.FullPath()
+	traceRoute(c.Request.Context(), c.Request.Method, c.FullPath())
 	if n := len(c.Params); n > 0 && idForm.MatchString(c.Params[n-1].Value) {
 		a.object = c.Params[n-1].Value
 	}
@@ -42,8 +43,11 @@ func (s *Site) RecordRoute(c *gin.Context) {
 // idForm matches ids of models.NewID. No credential has this form.
 var idForm = regexp.MustCompile(`^[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}$`)
 
-// RecordError keeps the error that a request is answered with, for the audit log.
-func RecordError(ctx context.Context, err error) { auditOf(ctx).err = err }
+// RecordError keeps the error that a request is answered with, for the audit log and the trace.
+func RecordError(ctx context.Context, err error) {
+	auditOf(ctx).err = err
+	traceError(ctx, err)
+}
 
 // RecordCredential notes that the request presented a credential in its body, such as a
 // password, so that its refusal is audited.

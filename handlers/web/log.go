@@ -16,10 +16,10 @@ func (s *Site) LogCause(ctx context.Context, err error) {
 	case ctx.Err() != nil: // the caller is gone
 	case models.Unavailable(err):
 		if failed := s.outage.add(time.Now()); failed > 0 {
-			s.Log.Error("the database does not answer", "requests", failed, "request", RequestID(ctx), "error", err)
+			s.logOf(ctx).Error("the database does not answer", "requests", failed, "error", err)
 		}
 	case fault.KindOf(err) == fault.Internal:
-		s.Log.Error("a request failed", "request", RequestID(ctx), "error", err)
+		s.logOf(ctx).Error("a request failed", "error", err)
 	}
 }
 

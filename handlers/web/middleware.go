@@ -49,8 +49,7 @@ func (s *Site) Observe(next http.Handler) http.Handler {
 			if surface := surfaceOf(r, w.Header()); s.Measure != nil && surface != "" {
 				s.Measure(surface, recorder.status, time.Since(began))
 			}
-			s.Log.Debug("request",
-				"request", id,
+			s.logOf(r.Context()).Debug("request",
 				"method", r.Method,
 				"path", RedactPath(r.URL.Path),
 				"status", recorder.status,
@@ -85,8 +84,7 @@ func (s *Site) answerPanic(w *statusRecorder, r *http.Request, failure any) {
 	if cause, ok := failure.(error); ok && errors.Is(cause, http.ErrAbortHandler) {
 		panic(failure)
 	}
-	s.Log.Error("a handler panicked",
-		"request", RequestID(r.Context()),
+	s.logOf(r.Context()).Error("a handler panicked",
 		"panic", failure,
 		"trace", string(debug.Stack()),
 	)

@@ -14,6 +14,7 @@ import (
 
 	"postern/core/openapi"
 	"postern/platform/config"
+	"postern/platform/traces"
 	"postern/service/accounts"
 	"postern/service/audit"
 	"postern/service/tokens"
@@ -28,6 +29,7 @@ type Site struct {
 	Log      *slog.Logger
 	// Measure is told of each finished request but probes and streams; nil: nothing is.
 	Measure  func(surface string, status int, took time.Duration)
+	Traces   *traces.Tracer // nil: nothing is traced
 	Throttle OAuthThrottle
 
 	outage  outageLog

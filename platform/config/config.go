@@ -67,6 +67,7 @@ type Config struct {
 	Database    Database
 	AccessLog   AccessLog
 	AuditStream AuditStream
+	Traces      Traces
 }
 
 // KeyPair names the PEM files of a certificate and its key. A listener without them

@@ -26,6 +26,14 @@ func (s setting) variable() string {
 	return "POSTERN_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
 }
 
+// variables returns the names of the variables that set it, the first of which wins.
+func (s setting) variables() []string {
+	if standard, ok := standardVariables[s.flag]; ok {
+		return []string{s.variable(), standard}
+	}
+	return []string{s.variable()}
+}
+
 func text(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error { *field(c) = v; return nil }
 }
@@ -71,6 +79,7 @@ func settings() []setting {
 		mailSettings(),
 		accessLogSettings(),
 		auditSettings(),
+		traceSettings(),
 		generalSettings(),
 	)
 }
@@ -161,7 +170,7 @@ func assignLogFormat(c *Config, v string) error {
 // AddFlags declares a flag for every setting.
 func AddFlags(flags *pflag.FlagSet) {
 	for _, s := range settings() {
-		flags.String(s.flag, s.value, fmt.Sprintf("%s (%s)", s.help, s.variable()))
+		flags.String(s.flag, s.value, fmt.Sprintf("%s (%s)", s.help, strings.Join(s.variables(), ", ")))
 	}
 }
 
@@ -170,7 +179,8 @@ func AddFlags(flags *pflag.FlagSet) {
 func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 	env := map[string]string{}
 	for _, pair := range environ {
-		if name, value, ok := strings.Cut(pair, "="); ok && strings.HasPrefix(name, "POSTERN_") {
+		name, value, ok := strings.Cut(pair, "=")
+		if ok && (strings.HasPrefix(name, "POSTERN_") || strings.HasPrefix(name, "OTEL_")) {
 			env[name] = value
 		}
 	}
@@ -179,8 +189,10 @@ func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 	failed := map[string]bool{} // by flag, so that validate does not report it again
 	for _, s := range settings() {
 		value, from := s.value, "--"+s.flag
-		if v, ok := env[s.variable()]; ok && v != "" {
-			value, from = v, s.variable()
+		for _, variable := range slices.Backward(s.variables()) {
+			if v := env[variable]; v != "" {
+				value, from = v, variable
+			}
 		}
 		if f := flags.Lookup(s.flag); f != nil && f.Changed {
 			value, from = f.Value.String(), "--"+s.flag
@@ -189,6 +201,9 @@ func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 			problems = append(problems, fmt.Errorf("%s: %w", from, err))
 			failed["--"+s.flag] = true
 		}
+	}
+	if err := c.Traces.checkStandard(env); err != nil {
+		problems = append(problems, err)
 	}
 	return c, errors.Join(append(problems, c.validate(failed))...)
 }
@@ -222,7 +237,8 @@ func Markdown() string {
 			value = "`" + s.value + "`"
 		}
 		help := strings.NewReplacer("<", "\\<", "|", "\\|").Replace(s.help)
-		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s |\n", s.flag, s.variable(), value, help)
+		variables := strings.Join(s.variables(), "`, `")
+		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s |\n", s.flag, variables, value, help)
 	}
 	return b.String()
 }

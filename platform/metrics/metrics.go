@@ -39,6 +39,7 @@ type Sources struct {
 	Revision  func() int64            // newest one that the gateway has read
 	Outdated  func() int              // projects that cannot be brought up to date
 	Unlogged  func() int64            // lines that the access log lost
+	Untraced  func() int64            // spans that could not be sent
 }
 
 // Metrics holds the series of one process.

@@ -68,6 +68,7 @@ func newDescribed(from Sources) described {
 		{"postern_change_feed_age_seconds", "Time since the gateway was last known to be up to date.", nil},
 		{"postern_change_feed_revision", "Newest revision that the gateway has read.", nil},
 		{"postern_access_log_lost_total", "Lines of the access log that could not be written.", nil},
+		{"postern_spans_lost_total", "Spans of traces that the collector did not take.", nil},
 		{"postern_projects_outdated", "Projects that cannot be brought up to date.", nil},
 	} {
 		d.value[series.name] = prometheus.NewDesc(series.name, series.help, series.labels, nil)
@@ -121,6 +122,9 @@ func (d described) Collect(out chan<- prometheus.Metric) {
 	}
 	if d.from.Unlogged != nil {
 		send(prometheus.CounterValue, "postern_access_log_lost_total", float64(d.from.Unlogged()))
+	}
+	if d.from.Untraced != nil {
+		send(prometheus.CounterValue, "postern_spans_lost_total", float64(d.from.Untraced()))
 	}
 	if d.from.Outdated != nil {
 		send(prometheus.GaugeValue, "postern_projects_outdated", float64(d.from.Outdated()))

@@ -100,6 +100,7 @@ var folders = []folder{
 	{path: "platform/metrics", floor: platform},
 	{path: "platform/secrets", floor: platform, beside: []string{"platform/syncmap"}},
 	{path: "platform/syncmap", floor: platform},
+	{path: "platform/traces", floor: platform},
 
 	{path: "deploy", floor: testOnly}, // no Go
 	{path: "e2e", floor: testOnly},
@@ -128,6 +129,7 @@ var libraries = []library{
 	{"github.com/a-h/templ", []string{"views", "handlers"}},
 	{"github.com/spf13/cobra", []string{"cmd"}},
 	{"github.com/prometheus", []string{"platform/metrics"}},
+	{"go.opentelemetry.io", []string{"platform/traces"}},
 	{"github.com/yuin/goldmark", []string{"docs"}},
 	{"github.com/wneessen/go-mail", []string{"platform/mail"}},
 	{"code.dny.dev/ssrf", []string{"platform/egress"}},

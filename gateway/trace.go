@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	"postern/core/policy"
+)
+
+// Tracer records calls as spans of distributed traces. It must be safe for concurrent use, and must not block.
+type Tracer interface {
+	// Start returns the trace of a call, nil if it is not recorded. sent is what the caller sent of its trace, the zero
+	// value if it is not continued.
+	Start(at time.Time, sent TraceContext) CallTrace
+}
+
+// CallTrace is the trace of one call. It must not retain what it is given: strings may point into the call's buffers.
+type CallTrace interface {
+	ID() string        // of the trace, for the log
+	Link(TraceContext) // relates the trace to the caller's, which is not continued
+
+	// Forward begins the span of the upstream's part, at a host. It returns the values of traceparent and tracestate
+	// for the upstream.
+	Forward(host string) (parent, state string)
+
+	// End ends the spans of the call.
+	End(Outcome)
+}
+
+// TraceContext has the lines of the headers of W3C Trace Context.
+type TraceContext struct{ Parent, State []string }
+
+const (
+	traceparentHeader = "Traceparent"
+	tracestateHeader  = "Tracestate"
+)
+
+// trace is the trace of a call, and what its upstream gets of it.
+type trace struct {
+	CallTrace // nil: the call is not recorded, and what the caller sent is handed on
+
+	parent, state string // for the upstream; "": what the caller sent is handed on
+}
+
+// startTrace begins the trace of a call, if the call is recorded. Whether the trace of a caller is continued depends on
+// the address that connected: the sampled flag of others would let anyone have every call recorded, and their ids would
+// mix calls into other traces (W3C Trace Context, security considerations).
+func (c *call) startTrace(peer netip.Addr, values func(name string) []string) {
+	sent := func() TraceContext { return TraceContext{values(traceparentHeader), values(tracestateHeader)} }
+	if policy.Contains(c.gateway.traceTrusted, peer) {
+		c.trace.CallTrace = c.gateway.tracer.Start(c.start, sent())
+		return
+	}
+	if c.trace.CallTrace = c.gateway.tracer.Start(c.start, TraceContext{}); c.trace.CallTrace != nil {
+		c.trace.Link(sent())
+	}
+}
+
+// traceUpstream begins the span of the upstream's part. An upstream whose environment sets the header itself gets that.
+func (c *call) traceUpstream() {
+	if c.trace.CallTrace == nil {
+		return
+	}
+	parent, state := c.trace.Forward(c.route.environment.host)
+	if !c.route.environment.proof.replaces(traceparentHeader) {
+		c.trace.parent, c.trace.state = parent, state
+	}
+}
+
+// replaces reports whether a field of the caller is replaced, or left out.
+func (t *trace) replaces(name string) bool {
+	return t.parent != "" && (len(name) == len(traceparentHeader) && strings.EqualFold(name, traceparentHeader) ||
+		len(name) == len(tracestateHeader) && strings.EqualFold(name, tracestateHeader))
+}
+
+// lines sets what the upstream gets of the trace.
+func (t *trace) lines(set func(name, value string)) {
+	if t.parent == "" {
+		return
+	}
+	set(traceparentHeader, t.parent)
+	if t.state != "" {
+		set(tracestateHeader, t.state)
+	}
+}

@@ -1,0 +1,130 @@
+package traces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// export is the span processor: a bounded queue before the SDK's batches, which count nothing of what they drop.
+type export struct {
+	sdk.SpanProcessor
+
+	sender *sender
+	size   int64
+	held   atomic.Int64 // spans in the queue and in the batch that is being sent
+	lost   atomic.Int64
+}
+
+func newExport(o Options, size int) (*export, error) {
+	out := &export{size: int64(size)}
+	client := otlptracehttp.NewClient(
+		otlptracehttp.WithEndpointURL(strings.TrimRight(o.Endpoint, "/")+"/v1/traces"),
+		otlptracehttp.WithHeaders(o.Headers),
+		otlptracehttp.WithHTTPClient(&http.Client{
+			Timeout: exportLimit,
+			// A redirect would take the headers, and with them the credential, to another address.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{
+				Proxy:                 http.ProxyFromEnvironment,
+				MaxIdleConnsPerHost:   1,
+				IdleConnTimeout:       time.Minute,
+				TLSHandshakeTimeout:   exportLimit,
+				ResponseHeaderTimeout: exportLimit,
+				ForceAttemptHTTP2:     true,
+			},
+		}),
+		otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
+		otlptracehttp.WithEncoding(otlptracehttp.EncodingProtobuf),
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
+			Enabled:         true,
+			InitialInterval: time.Second,
+			MaxInterval:     4 * time.Second,
+			MaxElapsedTime:  exportLimit,
+		}),
+	)
+	to, err := otlptrace.New(context.Background(), client)
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	out.sender = &sender{SpanExporter: to, client: client, log: o.Log, out: out}
+	out.SpanProcessor = sdk.NewBatchSpanProcessor(out.sender,
+		sdk.WithMaxQueueSize(size+1), // held is checked first: this queue is never full
+		sdk.WithMaxExportBatchSize(min(batchSize, size)),
+		sdk.WithBatchTimeout(batchEvery),
+		sdk.WithExportTimeout(exportLimit),
+	)
+	return out, nil
+}
+
+// OnEnd implements sdk.SpanProcessor. It drops a span for which there is no space.
+func (e *export) OnEnd(span sdk.ReadOnlySpan) {
+	if e.held.Add(1) > e.size {
+		e.held.Add(-1)
+		e.lost.Add(1)
+		return
+	}
+	e.SpanProcessor.OnEnd(span)
+}
+
+// cut ends a request to the collector that is still under way.
+func (e *export) cut() {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	_ = e.sender.client.Stop(ended) // returns that ended has ended
+}
+
+// sender sends batches, and logs when that begins to fail and when it works again.
+type sender struct {
+	sdk.SpanExporter
+
+	client  otlptrace.Client
+	log     *slog.Logger
+	out     *export
+	failing bool
+}
+
+// ExportSpans implements sdk.SpanExporter. It reports no error: the SDK's handler for them would write to standard
+// error.
+func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := s.SpanExporter.ExportSpans(ctx, spans)
+	s.out.held.Add(-int64(len(spans)))
+	if err == nil {
+		if s.failing {
+			s.log.Info("the collector takes traces again", "lost", s.out.lost.Load())
+		}
+		s.failing = false
+		return nil
+	}
+	s.out.lost.Add(int64(len(spans)))
+	if !s.failing {
+		s.log.Warn("the collector does not take traces; what it does not take is dropped", "error", reason(err))
+	}
+	s.failing = true
+	return nil
+}
+
+// reason returns what is wrong with the collector, without the body of its answer, which may repeat the credential.
+func reason(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "it does not answer in time"
+	}
+	text, _, _ := strings.Cut(err.Error(), "body: ")
+	text = strings.TrimRight(text, " (:")
+	if len(text) > maxReason {
+		text = text[:maxReason]
+	}
+	return text
+}
+
+// maxReason bounds the text of an error in the log, in bytes.
+const maxReason = 300

@@ -1,0 +1,202 @@
+package traces_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"postern/platform/traces"
+	"postern/testkit/collector"
+)
+
+func open(t *testing.T, o traces.Options) *traces.Tracer {
+	t.Helper()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	tracer, err := traces.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tracer
+}
+
+func closeNow(t *testing.T, tracer *traces.Tracer, within time.Duration) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), within)
+	defer stop()
+	if err := tracer.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNilTracerRecordsNothing(t *testing.T) {
+	var tracer *traces.Tracer
+	ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "a", Always: true})
+	if span != nil || traces.Of(ctx) != nil {
+		t.Fatal("a nil tracer began a span")
+	}
+	_, below := traces.Start(ctx, traces.Internal, "b")
+	below.Set(traces.String("c", "d"))
+	below.Fail("e")
+	below.End()
+	if below != nil || below.TraceID() != "" || below.Remote().Parent() != "" {
+		t.Error("a nil span recorded")
+	}
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestResourceAndHeaders(t *testing.T) {
+	to := collector.New(t)
+	tracer := open(t, traces.Options{
+		Endpoint:   to.URL,
+		Headers:    map[string]string{"Authorization": "Bearer quarz"},
+		Ratio:      1,
+		Service:    "edge",
+		Version:    "1.2.3",
+		Attributes: map[string]string{"deployment.environment.name": "staging"},
+	})
+	ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "outer", Kind: traces.Server})
+	_, below := traces.Start(ctx, traces.Internal, "inner")
+	below.Set(traces.String("text", "a\xffb"))
+	below.End()
+	span.End()
+	closeNow(t, tracer, time.Minute)
+	inner := to.Await(t, func(s collector.Span) bool { return s.Name == "inner" })
+	if inner.Parent == "" || inner.Trace != span.TraceID() || inner.Attrs["text"] != "a\ufffdb" {
+		t.Errorf("got %+v", inner)
+	}
+	for name, want := range map[string]string{
+		"service.name": "edge", "service.version": "1.2.3", "deployment.environment.name": "staging",
+	} {
+		if got := inner.Resource[name]; got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if got := to.Header().Get("Authorization"); got != "Bearer quarz" {
+		t.Errorf("the collector got Authorization %q", got)
+	}
+}
+
+func TestRatio(t *testing.T) {
+	const begun = 20000
+	for _, tt := range []struct {
+		ratio       float64
+		least, most int
+	}{{0, 0, 0}, {0.1, begun / 12, begun / 8}, {1, begun, begun}} {
+		t.Run(fmt.Sprint(tt.ratio), func(t *testing.T) {
+			tracer := open(t, traces.Options{Endpoint: "http://127.0.0.1:1", Ratio: tt.ratio})
+			defer closeNow(t, tracer, time.Millisecond)
+			recorded := 0
+			for range begun {
+				if _, span := tracer.Begin(t.Context(), traces.Begin{}); span != nil {
+					recorded++ // and never ends: nothing is sent
+				}
+			}
+			if recorded < tt.least || recorded > tt.most {
+				t.Errorf("recorded %d of %d, want %d to %d", recorded, begun, tt.least, tt.most)
+			}
+		})
+	}
+}
+
+// A collector that never answers delays neither spans nor, beyond its bound, the stop; what it does not take is lost
+// and counted.
+func TestHungCollector(t *testing.T) {
+	tracer := open(t, traces.Options{Endpoint: collector.NewHung(t), Ratio: 1, QueueSize: 100})
+	began := time.Now()
+	for range 10000 {
+		_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
+		span.End()
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("10000 spans took %v", took)
+	}
+	if lost := tracer.Lost(); lost < 9000 {
+		t.Errorf("lost %d of 10000 spans, want all that do not fit the queue", lost)
+	}
+	began = time.Now()
+	closeNow(t, tracer, 200*time.Millisecond)
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the stop took %v", took)
+	}
+	for until := time.Now().Add(5 * time.Second); tracer.Lost() != 10000; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("lost %d of 10000 spans, want all", tracer.Lost())
+		}
+	}
+}
+
+// The log says once that the collector refuses spans, and once that it takes them again, without what it answered.
+func TestRefusingCollector(t *testing.T) {
+	var log lockedBuffer
+	var refuses sync.Mutex
+	refused := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuses.Lock()
+		defer refuses.Unlock()
+		if refused {
+			http.Error(w, "who is "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+		}
+	}))
+	defer server.Close()
+	tracer := open(t, traces.Options{
+		Endpoint:  server.URL,
+		Headers:   map[string]string{"Authorization": "Bearer quarz"},
+		Ratio:     1,
+		QueueSize: 1, // each span is a batch
+		Log:       slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	send := func(lost int64) {
+		_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
+		span.End()
+		for until := time.Now().Add(5 * time.Second); tracer.Held() > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatal("the span is still held")
+			}
+		}
+		if got := tracer.Lost(); got != lost {
+			t.Fatalf("lost %d spans, want %d", got, lost)
+		}
+	}
+	send(1)
+	send(2)
+	refuses.Lock()
+	refused = false
+	refuses.Unlock()
+	send(2)
+	closeNow(t, tracer, time.Minute)
+	text := log.String()
+	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "401") || !strings.Contains(text, "again") {
+		t.Errorf("got the log %s", text)
+	}
+	if strings.Contains(text, "quarz") {
+		t.Errorf("the credential is in the log: %s", text)
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
