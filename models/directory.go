@@ -1,7 +1,9 @@
 package models
 
 import (
+	"cmp"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -58,7 +60,16 @@ var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
 // EndUsersOf lists a tenant's end users, newest first.
 func (t *Tx) EndUsersOf(tenantID string, f UserFilter, page Page) (List[EndUser], error) {
-	return newestFirst(t.usersOf(tenantID, f), page, func(row EndUser) string { return row.ID })
+	q, id := t.usersOf(tenantID, f), func(row EndUser) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return newestFirst(q, page, id)
+	}
+	return sorted(q, page, orders[EndUser]{
+		"created":    byID("id", id),
+		"name":       byText(t, shownPerson, func(row EndUser) string { return cmp.Or(row.Name, row.Email) }),
+		"state":      byText(t, "state", func(row EndUser) string { return row.State }),
+		"last_login": byTime("last_login_at", func(row EndUser) *time.Time { return row.LastLoginAt }),
+	}, "id", id)
 }
 
 // EndUsersFrom counts a tenant's end users and lists some of them, oldest first,

@@ -31,7 +31,11 @@ const (
 // KeysListed lists the keys that open a project, newest first: its own, and those
 // of its product that have a key type and a tenant that the project has too.
 func (t *Tx) KeysListed(project Project, f KeyFilter, page Page) (List[APIKey], error) {
-	return newestFirst(t.listed(project, f), page, func(row APIKey) string { return row.ID })
+	q, id := t.listed(project, f), func(row APIKey) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return newestFirst(q, page, id)
+	}
+	return sorted(q, page, orders[APIKey]{"created": byID("id", id)}, "id", id)
 }
 
 // CountKeysListed counts what KeysListed lists.

@@ -12,6 +12,8 @@ const (
 type Page struct {
 	Cursor string // List.Next of the page before, "" for the first page
 	Limit  int    // the most items: at most MaxLimit, DefaultLimit if it is 0 or less
+	Sort   Sort   // the order, of lists that offer any; the pages of a list have the same
+	Text   string // narrows lists that can be searched to what contains it; the same on all pages too
 }
 
 // Size returns the most items that the page holds.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"time"
 
 	"gorm.io/gorm/clause"
@@ -60,7 +61,15 @@ func (t *Tx) ProductsOfTeam(teamID string) ([]Product, error) {
 
 // ProductsOfTeams lists the products of the teams, oldest first.
 func (t *Tx) ProductsOfTeams(teamIDs []string, page Page) (List[Product], error) {
-	return ascending(t.db.Where("team_id IN ?", teamIDs), page, "id", func(row Product) string { return row.ID })
+	q := t.containing(t.db.Where("team_id IN ?", teamIDs), page.Text, "name", "display_name")
+	id := func(row Product) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "id", id)
+	}
+	return sorted(q, page, orders[Product]{
+		"created": byID("id", id),
+		"name":    byText(t, shownName, func(row Product) string { return cmp.Or(row.DisplayName, row.Name) }),
+	}, "id", id)
 }
 
 // ProjectsOfProduct lists the projects of products by name.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"time"
 
 	"postern/platform/secrets"
@@ -149,7 +150,15 @@ func (t *Tx) ProjectsOfTeams(teamIDs []string, f ProjectFilter, now time.Time, p
 	default:
 		q = q.Where("(purge_at IS NULL OR purge_at > ?)", now)
 	}
-	return ascending(q, page, "name", func(row Project) string { return row.Name })
+	q = t.containing(q, page.Text, "name", "display_name")
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "name", func(row Project) string { return row.Name })
+	}
+	id := func(row Project) string { return row.ID }
+	return sorted(q, page, orders[Project]{
+		"created": byID("id", id),
+		"name":    byText(t, shownName, func(row Project) string { return cmp.Or(row.DisplayName, row.Name) }),
+	}, "id", id)
 }
 
 // ProjectsOfTeam lists every project of one team by name.

@@ -4,11 +4,12 @@ import (
 	"database/sql/driver"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"postern/platform/fault"
 )
 
 // Relation is a row of relations: a user of a tenant has a relation to an object of a project.
@@ -183,7 +184,7 @@ func relationCursor(row Relation) string {
 }
 
 // ErrCursor means that a cursor is none of the list.
-var ErrCursor = fmt.Errorf("models: the cursor is none of this list")
+var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor", "Use next_cursor of the page before.")
 
 func readRelationCursor(cursor string) (Relation, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)

@@ -152,7 +152,16 @@ func (t *Tx) MembersOf(teamID string, page Page) (List[Member], error) {
 		Select("memberships.*", "accounts.name", "accounts.email").
 		Joins("JOIN accounts ON accounts.id = memberships.account_id").
 		Where("team_id = ?", teamID)
-	return ascending(q, page, "account_id", func(row Member) string { return row.AccountID })
+	q = t.containing(q, page.Text, "accounts.email", "accounts.name")
+	id := func(row Member) string { return row.AccountID }
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "account_id", id)
+	}
+	return sorted(q, page, orders[Member]{
+		"joined": byTime("memberships.created_at", func(row Member) *time.Time { return &row.CreatedAt }),
+		"name":   byText(t, "accounts.name", func(row Member) string { return row.Name }),
+		"role":   byText(t, "role", func(row Member) string { return row.Role }),
+	}, "account_id", id)
 }
 
 // CountRole counts the members of a team that have a role.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"time"
 
 	"gorm.io/gorm/clause"
@@ -203,7 +204,15 @@ func (t *Tx) TenantByName(teamID, name string) (Tenant, error) {
 func (t *Tx) TenantsOfTeams(teamIDs []string, page Page) (List[Tenant], error) {
 	owned := t.db.Model(&Project{}).Select("id").Where("team_id IN ?", teamIDs)
 	q := t.db.Where("(team_id IN ? OR project_id IN (?))", teamIDs, owned)
-	return ascending(q, page, "id", func(row Tenant) string { return row.ID })
+	q = t.containing(q, page.Text, "name", "display_name")
+	id := func(row Tenant) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "id", id)
+	}
+	return sorted(q, page, orders[Tenant]{
+		"created": byID("id", id),
+		"name":    byText(t, shownName, func(row Tenant) string { return cmp.Or(row.DisplayName, row.Name) }),
+	}, "id", id)
 }
 
 // AttachTenant begins that a project serves a team's tenant; false means that it

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -40,8 +42,15 @@ func (t *Tx) groupsOf(tenantID string, f GroupFilter) *gorm.DB {
 
 // UserGroupsOf lists a tenant's groups by name.
 func (t *Tx) UserGroupsOf(tenantID string, page Page) (List[UserGroup], error) {
-	q := t.groupsOf(tenantID, GroupFilter{})
-	return ascending(q, page, "name", func(row UserGroup) string { return row.Name })
+	q := t.containing(t.groupsOf(tenantID, GroupFilter{}), page.Text, "name", "display_name")
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "name", func(row UserGroup) string { return row.Name })
+	}
+	id := func(row UserGroup) string { return row.ID }
+	return sorted(q, page, orders[UserGroup]{
+		"created": byID("id", id),
+		"name":    byText(t, shownName, func(row UserGroup) string { return cmp.Or(row.DisplayName, row.Name) }),
+	}, "id", id)
 }
 
 // UserGroupsFrom counts a tenant's groups and lists some of them, oldest first,
@@ -99,7 +108,15 @@ func (t *Tx) MembersOfGroup(groupID string, page Page) (List[MemberRow], error) 
 		Select("group_members.*, end_users.email, end_users.name, end_users.state").
 		Joins("JOIN end_users ON end_users.id = group_members.user_id").
 		Where("group_id = ?", groupID)
-	return ascending(q, page, "user_id", func(row MemberRow) string { return row.UserID })
+	q = t.containing(q, page.Text, "end_users.email", "end_users.name")
+	id := func(row MemberRow) string { return row.UserID }
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "user_id", id)
+	}
+	return sorted(q, page, orders[MemberRow]{
+		"name": byText(t, shownMember, func(row MemberRow) string { return cmp.Or(row.Name, row.Email) }),
+		"role": byText(t, "role", func(row MemberRow) string { return row.Role }),
+	}, "user_id", id)
 }
 
 // CountMembers counts the direct members of each group.

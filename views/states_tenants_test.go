@@ -108,9 +108,9 @@ func projectTenantsWrong() projects.Tenants {
 
 func tenantList() tenants.List {
 	return tenants.List{
-		Page:    in("Tenants", "/tenants", "Tenants"),
-		MoreURL: "/tenants?after=tnt_9",
-		Create:  &tenants.Create{Action: "/tenants", Team: "team_1"},
+		Page:   in("Tenants", "/tenants", "Tenants"),
+		List:   listed("/tenants", "tenants", "created", "name"),
+		Create: &tenants.Create{Action: "/tenants", Team: "team_1"},
 		Rows: []tenants.Row{
 			{
 				URL:         "/tenants/tnt_0",
@@ -195,9 +195,9 @@ func tenantCORS() ui.CORS {
 
 func productList() products.List {
 	return products.List{
-		Page:    in("Products", "/products", "Products"),
-		MoreURL: "/products?after=prd_9",
-		Create:  &products.Create{Action: "/products", Team: "team_1"},
+		Page:   in("Products", "/products", "Products"),
+		List:   listed("/products", "products", "created", "name"),
+		Create: &products.Create{Action: "/products", Team: "team_1"},
 		Rows: []products.Row{
 			{
 				URL:         "/products/prd_1",

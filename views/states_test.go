@@ -258,8 +258,8 @@ func list() projects.List {
 	page := in("Projects", "/projects")
 	page.Flash = &ui.Notice{Tone: ui.Good, Text: "Storefront API was saved."}
 	return projects.List{
-		Page:    page,
-		MoreURL: "/projects?after=weather",
+		Page: page,
+		List: listed("/projects", "projects", "name", "created"),
 		Projects: []projects.Card{
 			{
 				ID:           "prj_1",

@@ -10,9 +10,8 @@ func userStates() []state {
 	return []state{
 		{"users", tenants.UsersPage(users())},
 		{"users-empty", tenants.UsersPage(tenants.Users{
-			Page:   in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
-			Head:   tenantHead(1),
-			Action: "/tenants/tnt_1/users",
+			Page: in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
+			Head: tenantHead(1),
 			Invite: &tenants.Invite{
 				Open:   true,
 				Action: "/tenants/tnt_1/users",
@@ -21,12 +20,9 @@ func userStates() []state {
 			},
 		})},
 		{"users-nobody", tenants.UsersPage(tenants.Users{
-			Page:     in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
-			Head:     tenantHead(1),
-			Action:   "/tenants/tnt_1/users",
-			Filtered: true,
-			Query:    "eve",
-			States:   userStatesOptions(),
+			Page: in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
+			Head: tenantHead(1),
+			List: narrowed(listed("/tenants/tnt_1/users", "users", "name", "state")),
 		})},
 		{"user", tenants.UserPage(user())},
 		{"user-frozen", tenants.UserPage(userFrozen())},
@@ -72,21 +68,12 @@ func groupChoices() []ui.Option {
 	return []ui.Option{{Value: "grp_1", Title: "Staff", Chosen: true}, {Value: "grp_2", Title: "leads"}}
 }
 
-func userStatesOptions() []ui.Option {
-	return []ui.Option{{Title: "Any state"}, {
-		Value: "active",
-		Title: "Active",
-	}, {Value: "frozen", Title: "Frozen", Chosen: true}}
-}
-
 func users() tenants.Users {
 	return tenants.Users{
-		Page:    in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
-		Head:    tenantHead(1),
-		Action:  "/tenants/tnt_1/users",
-		States:  userStatesOptions()[:2],
-		MoreURL: "/tenants/tnt_1/users?after=usr_9",
-		Invite:  &tenants.Invite{Action: "/tenants/tnt_1/users"},
+		Page:   in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
+		Head:   tenantHead(1),
+		List:   listed("/tenants/tnt_1/users", "users", "name", "state", "created", "last_login"),
+		Invite: &tenants.Invite{Action: "/tenants/tnt_1/users"},
 		Rows: []tenants.UserRow{
 			{
 				URL:       "/users/usr_1",
@@ -191,10 +178,10 @@ func userFrozen() tenants.User {
 
 func groups() tenants.Groups {
 	return tenants.Groups{
-		Page:    in("Groups", "/tenants/tnt_1/groups", "Acme", "Groups"),
-		Head:    tenantHead(2),
-		MoreURL: "/tenants/tnt_1/groups?after=staff",
-		Create:  &tenants.GroupForm{Action: "/tenants/tnt_1/groups"},
+		Page:   in("Groups", "/tenants/tnt_1/groups", "Acme", "Groups"),
+		Head:   tenantHead(2),
+		List:   listed("/tenants/tnt_1/groups", "groups", "name", "created"),
+		Create: &tenants.GroupForm{Action: "/tenants/tnt_1/groups"},
 		Rows: []tenants.GroupRow{{
 			URL:         "/groups/grp_1",
 			Name:        "staff",
@@ -209,7 +196,7 @@ func group() tenants.Group {
 		Page:        in("Staff", "/groups/grp_1", "Acme", "Groups", "Staff"),
 		Name:        "staff",
 		DisplayName: "Staff",
-		MoreURL:     "/groups/grp_1?after=usr_9",
+		List:        listed("/groups/grp_1", "members", "name", "role"),
 		Parents:     []ui.Link{{URL: "/groups/grp_8", Text: "all"}, {URL: "/groups/grp_9", Text: "Partners"}},
 		Error:       "Use member or admin.",
 		Members: []tenants.Member{

@@ -121,9 +121,25 @@ type Page struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items"`
 }
 
+func (p Page) page() models.Page { return models.Page{Cursor: p.Cursor, Limit: p.Limit} }
+
+// NamedPage is the query of lists of what has a name. The pages of a list have the same order
+// and text.
+type NamedPage struct {
+	Page
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Order; - begins at the end"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the name or the display name, ignoring case"`
+}
+
+func (p NamedPage) page() models.Page {
+	page := p.Page.page()
+	page.Sort, page.Text = models.ParseSort(p.Sort), p.Text
+	return page
+}
+
 // inTeam is the query of lists of objects that belong to teams.
 type inTeam struct {
-	Page
+	NamedPage
 	Team string `query:"team" doc:"Id of a team; default: all teams of the caller"`
 }
 

@@ -89,7 +89,7 @@ func (h *Handler) listAudit(ctx context.Context, in *struct {
 		Outcome: in.Outcome,
 		From:    in.From,
 		To:      in.To,
-		Page:    models.Page(in.Page),
+		Page:    in.page(),
 	})
 	return answerPage(found.List, err, showAudit)
 }

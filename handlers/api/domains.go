@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/domains"
 )
 
@@ -86,7 +85,7 @@ func (h *Handler) listDomains(ctx context.Context, in *struct {
 	ProjectRef
 	Page
 }) (*body[list[domainOutput]], error) {
-	found, err := h.Domains.List(ctx, web.Principal(ctx), in.Project, models.Page(in.Page))
+	found, err := h.Domains.List(ctx, web.Principal(ctx), in.Project, in.page())
 	return answerPage(found, err, showDomain)
 }
 

@@ -46,7 +46,7 @@ func (h *Handler) getExportLedger(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	lines, page := found.Lines, models.Page(in.Page)
+	lines, page := found.Lines, in.page()
 	if page.Cursor != "" {
 		at := slices.IndexFunc(lines, func(l exports.Line) bool { return l.Code == page.Cursor })
 		lines = lines[at+1:]

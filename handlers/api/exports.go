@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/exports"
 )
@@ -88,7 +87,7 @@ func (h *Handler) listExports(ctx context.Context, in *struct {
 	ProjectRef
 	Page
 }) (*body[list[exportOutput]], error) {
-	found, err := h.Exports.List(ctx, web.Principal(ctx), in.Project, models.Page(in.Page))
+	found, err := h.Exports.List(ctx, web.Principal(ctx), in.Project, in.page())
 	return answerPage(found, err, h.showExport)
 }
 

@@ -65,9 +65,9 @@ func answerGroup(g directory.GroupDetail, err error) (*tagged[groupOutput], erro
 
 func (h *Handler) listGroups(ctx context.Context, in *struct {
 	TenantOf
-	Page
+	NamedPage
 }) (*body[list[groupOutput]], error) {
-	found, err := h.Directory.Groups(ctx, web.Principal(ctx), in.Tenant, models.Page(in.Page))
+	found, err := h.Directory.Groups(ctx, web.Principal(ctx), in.Tenant, in.page())
 	return answerPage(found, err, showGroup)
 }
 
@@ -114,8 +114,12 @@ type groupMemberOutput struct {
 func (h *Handler) listGroupMembers(ctx context.Context, in *struct {
 	GroupRef
 	Page
+	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Order; - begins at the end"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the e-mail address or the name, ignoring case"`
 }) (*body[list[groupMemberOutput]], error) {
-	found, err := h.Directory.Members(ctx, web.Principal(ctx), in.Group, models.Page(in.Page))
+	page := in.page()
+	page.Sort, page.Text = models.ParseSort(in.Sort), in.Text
+	found, err := h.Directory.Members(ctx, web.Principal(ctx), in.Group, page)
 	return answerPage(found, err, func(m directory.Member) groupMemberOutput {
 		m.Since = m.Since.UTC()
 		return groupMemberOutput(m)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
 )
@@ -48,7 +47,7 @@ func (h *Handler) listInvitations(ctx context.Context, in *struct {
 	TeamRef
 	Page
 }) (*body[list[invitationOutput]], error) {
-	found, err := h.Accounts.Invitations(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	found, err := h.Accounts.Invitations(ctx, web.Principal(ctx), in.Team, in.page())
 	return answerPage(found, err, h.showInvitation)
 }
 

@@ -91,7 +91,12 @@ func (h *Handler) listKeys(ctx context.Context, in *struct {
 	KeyType     string `query:"key_type" doc:"Name"`
 	Environment string `query:"environment" doc:"Environment that the keys open; all: keys that open all"`
 	Text        string `query:"q" doc:"Part of prefix…last4 or of the description, ignoring case"`
+	Sort        string `query:"sort" enum:"created,-created" default:"-created" doc:"Order; - begins at the end"`
 }) (*body[list[keyOutput]], error) {
+	page := in.page()
+	if in.Sort == "created" {
+		page.Sort = models.ParseSort(in.Sort)
+	}
 	found, err := h.Keys.List(ctx, web.Principal(ctx), in.Project, keys.Filter{
 		Owner:       in.Owner,
 		State:       in.State,
@@ -99,7 +104,7 @@ func (h *Handler) listKeys(ctx context.Context, in *struct {
 		KeyType:     in.KeyType,
 		Environment: in.Environment,
 		Text:        in.Text,
-	}, models.Page(in.Page))
+	}, page)
 	return answerPage(found, err, func(k keys.Key) keyOutput { return showKey(k, "") })
 }
 

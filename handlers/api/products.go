@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/projects"
 )
 
@@ -52,7 +51,7 @@ func taggedProduct(p projects.Product, err error) (*tagged[productOutput], error
 }
 
 func (h *Handler) listProducts(ctx context.Context, in *inTeam) (*body[list[productOutput]], error) {
-	found, err := h.Projects.Products(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	found, err := h.Projects.Products(ctx, web.Principal(ctx), in.Team, in.page())
 	return answerPage(found, err, showProduct)
 }
 

@@ -165,12 +165,12 @@ func (h *Handler) showEnvironment(e projects.Environment) environmentOutput {
 }
 
 func (h *Handler) listProjects(ctx context.Context, in *struct {
-	Page
+	NamedPage
 	Team  string `query:"team" doc:"Id of a team; default: all teams of the caller"`
 	State string `query:"state" enum:"served,deleted" doc:"Only projects in the bin (deleted), or the others (served); default: both"`
 }) (*body[list[projectOutput]], error) {
 	filter := models.ProjectFilter(in.State)
-	found, err := h.Projects.List(ctx, web.Principal(ctx), in.Team, filter, models.Page(in.Page))
+	found, err := h.Projects.List(ctx, web.Principal(ctx), in.Team, filter, in.page())
 	return answerPage(found, err, h.showProject)
 }
 

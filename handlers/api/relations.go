@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/relations"
 )
 
@@ -45,7 +44,7 @@ func (h *Handler) listRelations(ctx context.Context, in *struct {
 	Page
 	RelationQuery
 }) (*body[list[relationOutput]], error) {
-	found, err := h.Relations.List(ctx, web.Principal(ctx), in.Project, in.filter(), models.Page(in.Page))
+	found, err := h.Relations.List(ctx, web.Principal(ctx), in.Project, in.filter(), in.page())
 	return answerPage(found, err, func(r relations.Relation) relationOutput {
 		return relationOutput{r.Tenant, r.User, r.Relation, r.Object, r.CreatedAt.UTC()}
 	})

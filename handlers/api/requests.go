@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/usage"
 )
 
@@ -89,7 +88,7 @@ func (h *Handler) listRequests(ctx context.Context, in *struct {
 	Code   string `query:"code" doc:"Error code of the gateway"`
 }) (*body[requestsOutput], error) {
 	filter := usage.RequestFilter{Status: in.Status, Owner: in.Owner, Path: in.Path, Code: in.Code}
-	found, err := h.Usage.Requests(ctx, web.Principal(ctx), in.Project, filter, models.Page(in.Page))
+	found, err := h.Usage.Requests(ctx, web.Principal(ctx), in.Project, filter, in.page())
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func taggedTeam(t accounts.Team, err error) (*tagged[teamOutput], error) {
 }
 
 func (h *Handler) listTeams(ctx context.Context, in *struct{ Page }) (*body[list[teamOutput]], error) {
-	found, err := h.Accounts.Teams(ctx, web.Principal(ctx), models.Page(in.Page))
+	found, err := h.Accounts.Teams(ctx, web.Principal(ctx), in.page())
 	return answerPage(found, err, showTeam)
 }
 
@@ -101,8 +101,12 @@ func showMember(m accounts.Member) memberOutput {
 func (h *Handler) listMembers(ctx context.Context, in *struct {
 	TeamRef
 	Page
+	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Order; - begins at the end"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the e-mail address or the name, ignoring case"`
 }) (*body[list[memberOutput]], error) {
-	found, err := h.Accounts.Members(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	page := in.page()
+	page.Sort, page.Text = models.ParseSort(in.Sort), in.Text
+	found, err := h.Accounts.Members(ctx, web.Principal(ctx), in.Team, page)
 	return answerPage(found, err, showMember)
 }
 

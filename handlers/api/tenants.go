@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/projects"
 )
 
@@ -53,7 +52,7 @@ func taggedTenant(t projects.Tenant, err error) (*tagged[tenantOutput], error) {
 }
 
 func (h *Handler) listTenants(ctx context.Context, in *inTeam) (*body[list[tenantOutput]], error) {
-	found, err := h.Projects.Tenants(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	found, err := h.Projects.Tenants(ctx, web.Principal(ctx), in.Team, in.page())
 	return answerPage(found, err, showTenant)
 }
 

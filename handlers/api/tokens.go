@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/accounts"
 	"postern/service/tokens"
 )
@@ -45,7 +44,7 @@ func showToken(t tokens.Token, plaintext string) tokenOutput {
 }
 
 func (h *Handler) listTokens(ctx context.Context, in *Page) (*body[list[tokenOutput]], error) {
-	found, err := h.Tokens.List(ctx, web.Principal(ctx), models.Page(*in))
+	found, err := h.Tokens.List(ctx, web.Principal(ctx), in.page())
 	return answerPage(found, err, func(t tokens.Token) tokenOutput { return showToken(t, "") })
 }
 

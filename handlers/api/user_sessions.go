@@ -39,7 +39,7 @@ func (h *Handler) listUserSessions(ctx context.Context, in *struct {
 	UserRef
 	Page
 }) (*body[list[userSessionOutput]], error) {
-	found, err := h.Login.Sessions(ctx, web.Principal(ctx), in.User, models.Page(in.Page))
+	found, err := h.Login.Sessions(ctx, web.Principal(ctx), in.User, in.page())
 	return answerPage(found, err, showUserSession)
 }
 

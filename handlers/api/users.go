@@ -93,9 +93,14 @@ func (h *Handler) listUsers(ctx context.Context, in *struct {
 	Email string `query:"email" doc:"Complete e-mail address"`
 	Query string `query:"q" doc:"Part of the e-mail address, name or user name"`
 	Group string `query:"group" doc:"Id of a group with the user as direct member"`
+	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" default:"-created" doc:"Order; - begins at the end"`
 }) (*body[list[userOutput]], error) {
+	page := in.page()
+	if in.Sort != "-created" {
+		page.Sort = models.ParseSort(in.Sort)
+	}
 	filter := models.UserFilter{State: in.State, Email: in.Email, Query: in.Query, Group: in.Group}
-	found, err := h.Directory.Users(ctx, web.Principal(ctx), in.Tenant, filter, models.Page(in.Page))
+	found, err := h.Directory.Users(ctx, web.Principal(ctx), in.Tenant, filter, page)
 	return answerPage(found, err, showUser)
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/webhooks"
 )
@@ -91,7 +90,7 @@ func showDelivery(d webhooks.Delivery) deliveryOutput {
 }
 
 func (h *Handler) listWebhooks(ctx context.Context, in *Page) (*body[list[webhookOutput]], error) {
-	found, err := h.Webhooks.List(ctx, web.Principal(ctx), models.Page(*in))
+	found, err := h.Webhooks.List(ctx, web.Principal(ctx), in.page())
 	return answerPage(found, err, func(w webhooks.Webhook) webhookOutput { return showWebhook(w, "") })
 }
 
@@ -171,7 +170,7 @@ func (h *Handler) listDeliveries(ctx context.Context, in *struct {
 	WebhookRef
 	Page
 }) (*body[list[deliveryOutput]], error) {
-	found, err := h.Webhooks.Deliveries(ctx, web.Principal(ctx), in.Webhook, models.Page(in.Page))
+	found, err := h.Webhooks.Deliveries(ctx, web.Principal(ctx), in.Webhook, in.page())
 	return answerPage(found, err, showDelivery)
 }
 

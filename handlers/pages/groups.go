@@ -62,13 +62,20 @@ func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *formErrors) (w
 		return web.Answer{}, err
 	}
 	path := groupsPath(t.ID)
-	page, err := h.Directory.Groups(v.ctx(), v.who, t.ID, models.Page{Cursor: v.c.Query("after")})
+	list := &listing{
+		path:   path,
+		one:    "group",
+		search: "Name",
+		orders: []listOrder{{by: "name", text: "Name"}, {by: "created", text: "Age", desc: true}},
+	}
+	page, err := h.Directory.Groups(v.ctx(), v.who, t.ID, list.read(v).page())
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := tenants.Groups{Page: v.tenantShell(t, "Groups", path, ui.Crumb{Text: "Groups"}), Head: tenantHead(t, path)}
-	if page.Next != "" {
-		m.MoreURL = path + "?after=" + url.QueryEscape(page.Next)
+	m := tenants.Groups{
+		Page: v.tenantShell(t, "Groups", path, ui.Crumb{Text: "Groups"}),
+		Head: tenantHead(t, path),
+		List: list.view(len(page.Items), page.Next),
 	}
 	for _, g := range page.Items {
 		m.Rows = append(m.Rows, tenants.GroupRow{URL: groupPath(g.ID), Name: g.Name, DisplayName: g.DisplayName,
@@ -115,7 +122,13 @@ func (h *Handler) groupWith(
 	v *visit, g directory.GroupDetail, t rules.Tenant, mark func(*tenants.Group), status int,
 ) (web.Answer, error) {
 	path := groupPath(g.ID)
-	page, err := h.Directory.Members(v.ctx(), v.who, g.ID, models.Page{Cursor: v.c.Query("after")})
+	list := &listing{
+		path:   path,
+		one:    "member",
+		search: "E-mail or name",
+		orders: []listOrder{{by: "name", text: "Name"}, {by: "role", text: "Role"}},
+	}
+	page, err := h.Directory.Members(v.ctx(), v.who, g.ID, list.read(v).page())
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -125,9 +138,7 @@ func (h *Handler) groupWith(
 		),
 		Name:        g.Name,
 		DisplayName: g.DisplayName,
-	}
-	if page.Next != "" {
-		m.MoreURL = path + "?after=" + url.QueryEscape(page.Next)
+		List:        list.view(len(page.Items), page.Next),
 	}
 	mayChange := v.who.May(t.Team, access.UserUpdate)
 	for _, one := range page.Items {

@@ -46,7 +46,11 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 		m.Create.Open = m.Create.Focus
 	}
 	cursor := v.c.Query(keysBefore)
-	found, err := h.Keys.List(v.ctx(), v.who, p.ID, query.filter(), models.Page{Cursor: cursor})
+	page := models.Page{Cursor: cursor}
+	if query.get(keysSort) == oldestFirst {
+		page.Sort = models.Sort{By: "created"}
+	}
+	found, err := h.Keys.List(v.ctx(), v.who, p.ID, query.filter(), page)
 	if err != nil {
 		return m, err
 	}
@@ -63,6 +67,7 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	if cursor != "" {
 		m.NewestURL = query.page(p, "")
 	}
+	m.List = query.list(p, m.Filter, len(found.Items))
 	for _, k := range found.Items {
 		m.Rows = append(m.Rows, keyRow(p, k))
 	}

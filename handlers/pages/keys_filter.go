@@ -1,8 +1,11 @@
 package pages
 
 import (
+	"maps"
 	"net/url"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"postern/core/snapshot"
 	"postern/service/keys"
@@ -15,7 +18,11 @@ import (
 // the page has other sections.
 type keyQuery url.Values
 
-const keysBefore = "keys_before"
+const (
+	keysBefore  = "keys_before"
+	keysSort    = "keys_sort"
+	oldestFirst = "created"
+)
 
 func keyQueryOf(v *visit) keyQuery {
 	q := url.Values{}
@@ -26,7 +33,55 @@ func keyQueryOf(v *visit) keyQuery {
 			q.Set(name, value)
 		}
 	}
+	if v.c.Query(keysSort) == oldestFirst {
+		q.Set(keysSort, oldestFirst)
+	}
 	return keyQuery(q)
+}
+
+// list is the table with its order and the filters in force, of which form has the titles.
+func (q keyQuery) list(p rules.Project, form projects.KeyFilter, rows int) ui.List {
+	m := ui.List{Things: "keys", Found: english.Plural(rows, "key", "")}
+	created := ui.Column{ID: "created", Sort: "descending", URL: q.without(p, "", keysSort, oldestFirst)}
+	if q.get(keysSort) == oldestFirst {
+		created.Sort, created.URL = "ascending", q.without(p, keysSort)
+	}
+	m.Columns = []ui.Column{created}
+	m.Found += ", sorted by age, " + created.Sort
+	for _, f := range []struct {
+		name, title string
+		options     []ui.Option
+	}{
+		{"keys_owner", "Owner", nil},
+		{"keys_text", "Contains", nil},
+		{"keys_state", "State", form.States},
+		{"keys_type", "Type", form.Types},
+		{"keys_environment", "Environment", form.Environments},
+		{"keys_tenant", "Tenant", form.Tenants},
+	} {
+		value := q.get(f.name)
+		if value == "" {
+			continue
+		}
+		for _, o := range f.options {
+			if o.Chosen {
+				value = o.Title
+			}
+		}
+		m.Chips = append(m.Chips, ui.Chip{Text: f.title + ": " + value, URL: q.without(p, f.name)})
+	}
+	m.ClearURL = form.ClearURL
+	return m
+}
+
+// without is the address of the keys without a part of the query, and with others in pairs.
+func (q keyQuery) without(p rules.Project, name string, pairs ...string) string {
+	other := maps.Clone(url.Values(q))
+	other.Del(name)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		other.Set(pairs[i], pairs[i+1])
+	}
+	return keyQuery(other).page(p, "")
 }
 
 func (q keyQuery) get(name string) string { return url.Values(q).Get(name) }
@@ -86,7 +141,7 @@ func (q keyQuery) form(p rules.Project) projects.KeyFilter {
 	choose(m.Types, q.get("keys_type"))
 	choose(m.Environments, q.get("keys_environment"))
 	choose(m.Tenants, q.get("keys_tenant"))
-	if len(q) > 0 {
+	if filters := len(q); filters > 1 || filters == 1 && q.get(keysSort) == "" {
 		m.ClearURL = keysPath(p)
 	}
 	return m

@@ -205,7 +205,7 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 		s.Submit(action, "owner", "everywhere", "key_type", "full").Shows(200, "Key created")
 		s.Get("/projects/shop/keys?keys_environment=all").Says("#keys", "1 key").Says("#keys tbody", "everywhere")
 		s.Get("/projects/shop/keys?keys_state=frozen").
-			Says("#keys", "No key matches all of the filters").
+			Says("#keys", "No keys found").
 			Lacks("#keys tbody").
 			Says("form[role=search] a", "Clear")
 	})

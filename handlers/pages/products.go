@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -26,21 +25,21 @@ func (h *Handler) showProducts(v *visit) (web.Answer, error) {
 // productListWith is the chosen team's list with the form as it was typed.
 func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *formErrors) (web.Answer, error) {
 	v.selectTeam(typed.Team)
-	found, err := h.Projects.Products(v.ctx(), v.who, v.who.HomeTeam, models.Page{Cursor: v.c.Query("after")})
+	list := groupingList(productsPath, "product").read(v)
+	found, err := h.Projects.Products(v.ctx(), v.who, v.who.HomeTeam, list.page())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := products.List{
 		Page: v.shell("Products", productsPath, projectsCrumb(), ui.Crumb{Text: "Products"}),
-	}
-	if found.Next != "" {
-		m.MoreURL = productsPath + "?after=" + url.QueryEscape(found.Next)
+		List: list.view(len(found.Items), found.Next),
 	}
 	for _, p := range found.Items {
 		m.Rows = append(m.Rows, products.Row{
 			URL:         productPath(p.ID),
 			Name:        p.Name,
 			DisplayName: p.DisplayName,
+			Created:     day(p.CreatedAt),
 			Projects:    projectLinks(p.Projects),
 		})
 	}

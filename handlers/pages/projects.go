@@ -40,10 +40,15 @@ func projectCrumb(p rules.Project) ui.Crumb {
 }
 
 func (h *Handler) showProjects(v *visit) (web.Answer, error) {
-	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.ServedProjects, models.Page{
-		Cursor: v.c.Query("after"),
-		Limit:  cardsPerPage,
-	})
+	list := &listing{
+		path:   "/projects",
+		one:    "project",
+		search: "Name",
+		orders: []listOrder{{by: "name", text: "Name"}, {by: "created", text: "Age", desc: true}},
+	}
+	page := list.read(v).page()
+	page.Limit = cardsPerPage
+	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.ServedProjects, page)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -74,9 +79,7 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	if len(binned.Items) > 0 {
 		m.BinURL = binPath
 	}
-	if found.Next != "" {
-		m.MoreURL = "/projects?after=" + found.Next
-	}
+	m.List = list.view(len(found.Items), found.Next)
 	for _, p := range found.Items {
 		m.Projects = append(m.Projects, h.card(p, active[p.ID], latest[p.ID], traffic[p.ID]))
 	}

@@ -149,10 +149,15 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 		return team.Team{}, err
 	}
 	path := teamPath(found.ID)
-	members, err := h.Accounts.Members(v.ctx(), v.who, found.ID, models.Page{
-		Cursor: v.c.Query("after"),
-		Limit:  models.MaxLimit,
-	})
+	list := &listing{
+		path:   path,
+		one:    "member",
+		search: "E-mail or name",
+		orders: []listOrder{
+			{by: "joined", text: "Joined"}, {by: "name", text: "Name"}, {by: "role", text: "Role"},
+		},
+	}
+	members, err := h.Accounts.Members(v.ctx(), v.who, found.ID, list.read(v).page())
 	if err != nil {
 		return team.Team{}, err
 	}
@@ -160,9 +165,7 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 		Page: v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}),
 		Name: found.Name,
 		Role: roleBadge(found.Role),
-	}
-	if members.Next != "" {
-		m.MoreURL = path + "?after=" + url.QueryEscape(members.Next)
+		List: list.view(len(members.Items), members.Next),
 	}
 	mayChange := access.Can(found.Role, access.MemberChange)
 	for _, member := range members.Items {

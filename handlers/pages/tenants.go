@@ -5,7 +5,6 @@ import (
 	"net/url"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -24,18 +23,27 @@ func (h *Handler) showTenants(v *visit) (web.Answer, error) {
 	return h.tenantListWith(v, rules.TenantInput{}, &formErrors{})
 }
 
+// groupingList is a list of things that a team has, with a name and an age.
+func groupingList(path, one string) *listing {
+	return &listing{
+		path:   path,
+		one:    one,
+		search: "Name",
+		orders: []listOrder{{by: "created", text: "Age"}, {by: "name", text: "Name"}},
+	}
+}
+
 // tenantListWith is the chosen team's list with the form as it was typed.
 func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formErrors) (web.Answer, error) {
 	v.selectTeam(typed.Team)
-	found, err := h.Projects.Tenants(v.ctx(), v.who, v.who.HomeTeam, models.Page{Cursor: v.c.Query("after")})
+	list := groupingList(tenantsPath, "tenant").read(v)
+	found, err := h.Projects.Tenants(v.ctx(), v.who, v.who.HomeTeam, list.page())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tenants.List{
 		Page: v.shell("Tenants", tenantsPath, projectsCrumb(), ui.Crumb{Text: "Tenants"}),
-	}
-	if found.Next != "" {
-		m.MoreURL = tenantsPath + "?after=" + url.QueryEscape(found.Next)
+		List: list.view(len(found.Items), found.Next),
 	}
 	for _, t := range found.Items {
 		m.Rows = append(m.Rows, tenants.Row{
@@ -43,6 +51,7 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formE
 			Name:          t.Name,
 			DisplayName:   t.DisplayName,
 			FallbackOwner: t.FallbackOwner,
+			Created:       day(t.CreatedAt),
 			Projects:      projectLinks(t.Projects),
 		})
 	}

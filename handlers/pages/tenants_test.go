@@ -174,7 +174,7 @@ func TestViewersSeeTenantsAndProductsWithoutForms(t *testing.T) {
 				t.Errorf("%s: a member finds no form: %d", path, got.Status)
 			}
 			if got := o.Do(t, "GET", path, "", o.Members[access.Viewer]); got.Status != 200 ||
-				strings.Contains(got.Raw, `action="`+path) {
+				strings.Contains(got.Raw, `method="post" action="`+path) {
 				t.Errorf("%s: a viewer finds a form: %d", path, got.Status)
 			}
 		}

@@ -48,24 +48,17 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *formErr
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path, filter := usersPath(t.ID), models.UserFilter{
-		Query: strings.TrimSpace(v.c.Query("q")),
-		State: v.c.Query("state"),
-	}
-	page, err := h.Directory.Users(v.ctx(), v.who, t.ID, filter, models.Page{Cursor: v.c.Query("after")})
+	path := usersPath(t.ID)
+	list := userList(path).read(v)
+	filter := models.UserFilter{Query: list.get("q"), State: list.get("state")}
+	page, err := h.Directory.Users(v.ctx(), v.who, t.ID, filter, list.page())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tenants.Users{
-		Page:     v.tenantShell(t, "Users", path, ui.Crumb{Text: "Users"}),
-		Head:     tenantHead(t, path),
-		Action:   path,
-		Query:    filter.Query,
-		States:   stateOptions(filter.State),
-		Filtered: filter != models.UserFilter{},
-	}
-	if page.Next != "" {
-		m.MoreURL = path + "?" + url.Values{"q": {filter.Query}, "state": {filter.State}, "after": {page.Next}}.Encode()
+		Page: v.tenantShell(t, "Users", path, ui.Crumb{Text: "Users"}),
+		Head: tenantHead(t, path),
+		List: list.view(len(page.Items), page.Next),
 	}
 	if m.Rows, err = h.userRows(v, t, page.Items); err != nil {
 		return web.Answer{}, err
@@ -84,15 +77,18 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *formErr
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.UsersPage(m)}, err
 }
 
-func stateOptions(chosen string) []ui.Option {
-	options := []ui.Option{
-		{Title: "Any state"},
-		{Value: directory.Active, Title: "Active"},
-		{Value: directory.Frozen, Title: "Frozen"},
-		{Value: directory.Invited, Title: "Invited"},
+func userList(path string) *listing {
+	return &listing{
+		path:   path,
+		one:    "user",
+		search: "E-mail or name",
+		orders: []listOrder{{by: "created", desc: true}, {by: "name"}, {by: "state"}, {by: "last_login", desc: true}},
+		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
+			{Value: directory.Active, Title: "Active"},
+			{Value: directory.Frozen, Title: "Frozen"},
+			{Value: directory.Invited, Title: "Invited"},
+		}}},
 	}
-	choose(options, chosen)
-	return options
 }
 
 func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]tenants.UserRow, error) {
@@ -111,6 +107,7 @@ func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]
 			Title:     userTitle(u),
 			Email:     u.Email,
 			State:     userBadge(u.State),
+			Created:   day(u.CreatedAt),
 			LastLogin: dayOrNever(u.LastLoginAt),
 			Seen:      lastActiveText(lastActive[u.ID]),
 		})

@@ -57,7 +57,7 @@ func TestUsersOnTheirPages(t *testing.T) {
 			Says("tbody", "not in 7 days")
 		s.Get(list+"?q=bob").
 			Says("tbody", "bob@example.com").Lacks("tbody a[href='"+ana+"']").
-			Says("form[role=search] option[value=frozen]", "Frozen")
+			Says(".filter-menu a[href='"+list+"?q=bob&state=frozen']", "Frozen")
 		s.Get(list+"?state=frozen").Says("main", "No users found").Says("main a.btn", "Show all users")
 
 		page := s.Get(ana).

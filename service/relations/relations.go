@@ -6,7 +6,6 @@ package relations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -59,9 +58,6 @@ func (s *Service) List(
 		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
 	}
 	list, err := tx.RelationsOf(row.ID, rows, page)
-	if errors.Is(err, models.ErrCursor) {
-		err = fault.InvalidField("/cursor", "invalid_cursor", "Use next_cursor of the page before.")
-	}
 	if err != nil {
 		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
 	}

@@ -319,63 +319,6 @@
   document.addEventListener("htmx:afterSwap", followNeeds);
   window.addEventListener("pageshow", followNeeds); // a browser that goes back restores boxes after the scripts
 
-  // A time that is left counts down.
-  const countDown = () => {
-    const now = Date.now();
-    document.querySelectorAll("[data-countdown]").forEach((time) => {
-      const left = Math.max(0, Math.floor((Date.parse(time.dataset.countdown) - now) / 1000));
-      const [d, h, m, s] = [left / 86400, (left / 3600) % 24, (left / 60) % 60, left % 60].map(Math.floor);
-      const two = (n) => String(n).padStart(2, "0");
-      time.textContent = `${d ? `${d} d ` : ""}${two(h)}:${two(m)}:${two(s)}`;
-    });
-  };
-
-  // While the drawer with the page's code is open, the lines of a form follow what is typed
-  // into it. Passwords and files are not sent for that, nor the nonce, which sends the form.
-  const drawer = document.querySelector("[data-as-code]");
-  const edited = new Set();
-  const writeCode = async (form) => {
-    const submitter = form.querySelector("button[name]:not([type=button])");
-    const typed = new FormData(form);
-    if (submitter && !typed.has(submitter.name)) typed.append(submitter.name, submitter.value);
-    const body = new URLSearchParams();
-    for (const [name, value] of typed) {
-      const field = form.querySelector(`[name="${CSS.escape(name)}"]`);
-      const secret = field?.matches("[type=password], [data-nonce], [name=private_key]");
-      if (typeof value === "string" && !secret) body.append(name, value);
-    }
-    const query = new URLSearchParams({ form: form.getAttribute("action") });
-    const answer = await fetch(`/as-code?${query}`, { method: "POST", body });
-    if (answer.status !== 200) return;
-    const arrived = document.createElement("template");
-    arrived.innerHTML = await answer.text();
-    const lines = arrived.content.firstElementChild;
-    const shown = document.getElementById(lines.id);
-    if (!shown) return;
-    shown.replaceWith(lines);
-    revealCopyButtons(lines);
-  };
-  const writing = new WeakMap();
-  const codeFollows = (event) => {
-    const form = event.target.form;
-    if (!drawer || !form?.matches("main form[method=post]")) return;
-    edited.add(form);
-    clearTimeout(writing.get(form));
-    if (!drawer.matches(":popover-open")) return;
-    writing.set(form, setTimeout(() => writeCode(form).catch(() => {}), 200));
-  };
-  document.addEventListener("input", codeFollows);
-  document.addEventListener("change", codeFollows);
-  drawer?.addEventListener("toggle", (event) => {
-    if (event.newState !== "open") return;
-    edited.forEach((form) => form.isConnected && writeCode(form).catch(() => {}));
-    edited.clear();
-    drawer.querySelector("button").focus();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && drawer?.matches(":popover-open")) drawer.hidePopover();
-  });
-
   // Sections of a project's page that have pages of their own now; a server sees no fragment.
   const moved = { "#keys": "/keys", "#limits": "/limits", "#cors": "/limits", "#product": "/settings" };
   const page = window.location;
@@ -386,10 +329,6 @@
   noteExport();
   downloadAwaited();
   followExport();
-  if (document.querySelector("[data-countdown]")) {
-    countDown();
-    setInterval(countDown, 1000);
-  }
   document.querySelectorAll("[data-checklist]").forEach(keepTicks);
   const live = document.querySelector("tbody[data-live]");
   if (live) follow(live, document.querySelector("button[data-live-toggle]"));

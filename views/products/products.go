@@ -8,10 +8,10 @@ import "postern/views/ui"
 
 // List is every product of a team.
 type List struct {
-	Page    ui.Page
-	Rows    []Row
-	MoreURL string
-	Create  *Create // nil for who may not
+	Page   ui.Page
+	Rows   []Row
+	List   ui.List
+	Create *Create // nil for who may not
 }
 
 // Row is one product in the list.
@@ -19,6 +19,7 @@ type Row struct {
 	URL         string
 	Name        string
 	DisplayName string
+	Created     string // day
 	Projects    []ui.Link
 }
 

@@ -14,6 +14,7 @@ type Keys struct {
 	Total    string // such as "12,480 keys", "" while there are none
 	Create   KeyForm
 	Filter   KeyFilter
+	List     ui.List // without a search of its own: Filter has it
 
 	BulkAction string // changes the chosen rows, see KeyBulk; "" for viewers
 	BulkError  string

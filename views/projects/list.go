@@ -12,7 +12,7 @@ type List struct {
 	Projects []Card
 	ReadOnly bool   // for viewers, who cannot create one
 	BinURL   string // "" while the bin is empty
-	MoreURL  string // the next page of the list, "" on the last
+	List     ui.List
 	Claims   []Offer
 }
 

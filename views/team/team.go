@@ -28,8 +28,8 @@ type Team struct {
 	Name        string
 	Role        ui.Badge
 	Members     []Member
-	MoreURL     string
-	Error       string // about a member
+	List        ui.List // of the members
+	Error       string  // about a member
 	Rename      *Rename
 	Invitations *Invitations
 	Leave       Leave

@@ -4,11 +4,11 @@ import "postern/views/ui"
 
 // Groups lists a tenant's groups.
 type Groups struct {
-	Page    ui.Page
-	Head    Head
-	Rows    []GroupRow
-	MoreURL string
-	Create  *GroupForm // nil for who may not
+	Page   ui.Page
+	Head   Head
+	Rows   []GroupRow
+	List   ui.List
+	Create *GroupForm // nil for who may not
 }
 
 // GroupRow is one group in the list.
@@ -35,7 +35,7 @@ type Group struct {
 	Name        string
 	DisplayName string
 	Members     []Member
-	MoreURL     string
+	List        ui.List // of the members
 	Add         *AddMember
 	Children    []Nested
 	Parents     []ui.Link

@@ -4,15 +4,11 @@ import "postern/views/ui"
 
 // Users lists a tenant's end users. What the viewer may not do is nil.
 type Users struct {
-	Page     ui.Page
-	Head     Head
-	Action   string // of the search
-	Query    string
-	States   []ui.Option
-	Filtered bool
-	Rows     []UserRow
-	MoreURL  string
-	Invite   *Invite
+	Page   ui.Page
+	Head   Head
+	Rows   []UserRow
+	List   ui.List
+	Invite *Invite
 }
 
 // UserRow is one end user in the list.
@@ -21,6 +17,7 @@ type UserRow struct {
 	Title     string // their name, or what else is known
 	Email     string
 	State     ui.Badge
+	Created   string // day
 	LastLogin string
 	Seen      string // in traffic
 }

@@ -9,10 +9,10 @@ import "postern/views/ui"
 
 // List is every tenant of a team and of its projects.
 type List struct {
-	Page    ui.Page
-	Rows    []Row
-	MoreURL string
-	Create  *Create // nil for who may not
+	Page   ui.Page
+	Rows   []Row
+	List   ui.List
+	Create *Create // nil for who may not
 }
 
 // Row is one tenant in the list.
@@ -21,6 +21,7 @@ type Row struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string // "" for the project's
+	Created       string // day
 	Projects      []ui.Link
 }
 

@@ -1,0 +1,158 @@
+package handlers_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/controlplane"
+	"postern/testkit/state"
+)
+
+// sortedLists are the lists with an order of their own choosing, and the field that tells what
+// each order is by. Orders without a field are by age, as the identifiers are.
+var sortedLists = []struct {
+	path   string
+	orders map[string]string
+	id     string
+}{
+	{"/api/v1/tenants", map[string]string{"name": "display_name", "created": "id"}, "id"},
+	{"/api/v1/products", map[string]string{"name": "display_name", "created": "id"}, "id"},
+	{"/api/v1/projects", map[string]string{"name": "display_name", "created": "id"}, "id"},
+	{"/api/v1/tenants/:tenant/groups", map[string]string{"name": "display_name", "created": "id"}, "id"},
+	{"/api/v1/tenants/:tenant/users", map[string]string{
+		"name": "", "state": "state", "last_login": "", "created": "id",
+	}, "id"},
+	{"/api/v1/groups/:group/members", map[string]string{"name": "", "role": "role"}, "user"},
+	{"/api/v1/teams/:team/members", map[string]string{"name": "name", "role": "role", "joined": ""}, "account"},
+	{"/api/v1/projects/:project/keys", map[string]string{"created": "id"}, "id"},
+}
+
+// TestLists_sort walks each list in every order, two rows a page: it has all rows once, sorted,
+// and backwards it is the other way round.
+func TestLists_sort(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		all := "/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/:key_type"
+		has := o.NewAllObjects(t, "webhook", all+"/:group/:user")
+		for i := range 5 {
+			more(t, o, has, i)
+			body := fmt.Sprintf(`{"name":"named-%d","display_name":"%c named"}`, i, "bAcBa"[i])
+			for _, path := range []string{"/api/v1/tenants", "/api/v1/products", "/api/v1/tenants/:tenant/groups"} {
+				if got := o.Do(t, http.MethodPost, has.Path(path), body, o.Owner); got.Status != http.StatusCreated {
+					t.Fatalf("POST %s: %d %s", path, got.Status, got.Raw)
+				}
+			}
+		}
+		for _, tt := range sortedLists {
+			path := has.Path(tt.path)
+			want := idsOf(t, o, path+"?limit=200", tt.id, "")
+			slices.Sort(want)
+			for by, field := range tt.orders {
+				t.Run(tt.path+" by "+by, func(t *testing.T) {
+					up := idsOf(t, o, path+"?limit=2&sort="+by, tt.id, field)
+					down := idsOf(t, o, path+"?limit=2&sort=-"+by, tt.id, "")
+					slices.Reverse(down)
+					if !slices.Equal(up, down) {
+						t.Errorf("backwards it is not the other way round:\n%v\n%v", up, down)
+					}
+					if slices.Sort(up); !slices.Equal(up, want) {
+						t.Errorf("sorted it has %d rows, otherwise %d", len(up), len(want))
+					}
+				})
+			}
+		}
+		t.Run("refused", func(t *testing.T) {
+			for query, status := range map[string]int{
+				"sort=name&cursor=tnt_1": http.StatusUnprocessableEntity,
+				"sort=team_id":           http.StatusUnprocessableEntity,
+			} {
+				got := o.Do(t, http.MethodGet, "/api/v1/tenants?"+query, "", o.Owner)
+				if got.Status != status {
+					t.Errorf("%s: %d, want %d", query, got.Status, status)
+				}
+			}
+		})
+		t.Run("search", func(t *testing.T) {
+			for q, want := range map[string]int{"B NAMED": 2, "named-": 5, "100%": 0, "named_": 0} {
+				found := idsOf(t, o, "/api/v1/tenants?limit=1&sort=-name&q="+url.QueryEscape(q), "id", "")
+				if len(found) != want {
+					t.Errorf("%q finds %d tenants, want %d", q, len(found), want)
+				}
+			}
+		})
+	})
+}
+
+// idsOf returns the ids of all pages of a list. Where field is given, its values must not fall.
+func idsOf(t *testing.T, o *controlplane.Fixture, path, id, field string) (ids []string) {
+	t.Helper()
+	last, cursor := "", ""
+	for range 200 {
+		got := o.Do(t, http.MethodGet, path+cursor, "", o.Owner)
+		if got.Status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, got.Status, got.Raw)
+		}
+		items, _ := got.Body["items"].([]any)
+		for _, item := range items {
+			row, _ := item.(map[string]any)
+			ids = append(ids, fmt.Sprint(row[id]))
+			if field == "" {
+				continue
+			}
+			value := strings.ToLower(fmt.Sprint(row[field]))
+			if value < last {
+				t.Errorf("%s: %q comes after %q", path, value, last)
+			}
+			last = value
+		}
+		next, _ := got.Body["next_cursor"].(string)
+		if next == "" {
+			return ids
+		}
+		cursor = "&cursor=" + url.QueryEscape(next)
+	}
+	t.Fatalf("%s has no end", path)
+	return nil
+}
+
+// TestPages_lists asks the pages of lists for their orders and filters as a browser without
+// scripts does.
+func TestPages_lists(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		for _, name := range []string{"acme", "zulu", "books"} {
+			s.Submit("/tenants", "name", name, "display_name", strings.ToUpper(name))
+		}
+		first := func(path string) string { return s.Get(path).Find("tbody th a").First().Text() }
+		if got := first("/tenants?sort=name&dir=desc"); got != "ZULU" {
+			t.Errorf("by name, descending: %q is first", got)
+		}
+		if got := first("/tenants?sort=name"); got != "ACME" {
+			t.Errorf("by name: %q is first", got)
+		}
+		if got := first("/tenants?sort=team_id%3B--&dir=up"); got != "default" {
+			t.Errorf("by what is not offered: %q is first, want the usual order", got)
+		}
+		page := s.Get("/tenants?q=boo&sort=name")
+		page.Says("th[aria-sort=ascending]", "Tenant").Says("tbody", "BOOKS").Holds("q", "boo")
+		if n := page.Find("tbody tr").Length(); n != 1 {
+			t.Errorf("the search leaves %d rows, want 1", n)
+		}
+		other := page.Find("#sort-name").AttrOr("href", "")
+		if other != "/tenants?dir=desc&q=boo&sort=name" {
+			t.Errorf("the column leads to %q, want the other way round with the search", other)
+		}
+		none := s.Get("/tenants?q=nothing+like+it&sort=name")
+		none.Says("main", "No tenants found").Says("main", "“nothing like it”").Lacks("table")
+		if to := none.Find("#list-found a.btn").AttrOr("href", ""); to != "/tenants?sort=name" {
+			t.Errorf("clearing leads to %q", to)
+		}
+	})
+}

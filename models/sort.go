@@ -1,0 +1,167 @@
+package models
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"postern/migrations"
+)
+
+// Sort is an order of a list by one of the columns that the list offers; rows that have the
+// same value are ordered by id. The zero Sort is the list's own order.
+type Sort struct {
+	By   string // such as name
+	Desc bool
+}
+
+// ParseSort reads a Sort such as name or -name.
+func ParseSort(text string) Sort {
+	by, desc := strings.CutPrefix(text, "-")
+	return Sort{By: by, Desc: desc}
+}
+
+// What lists show of a row that has two names, as SQL.
+const (
+	shownName   = "CASE WHEN display_name = '' THEN name ELSE display_name END"
+	shownPerson = "CASE WHEN name = '' THEN email ELSE name END"
+	shownMember = "CASE WHEN end_users.name = '' THEN end_users.email ELSE end_users.name END"
+)
+
+// ErrSort means that a list cannot be sorted by a column.
+var ErrSort = errors.New("models: the list has no such order")
+
+// order is a column that a list can be sorted by. sql is an expression without user input that
+// is never NULL; value is what it is of a row: a string or a time.Time.
+type order[T any] struct {
+	sql   string
+	vars  []any
+	value func(T) any
+}
+
+// orders are what a list can be sorted by. Sort.By chooses one of them, so that no text of a
+// caller gets into a statement.
+type orders[T any] map[string]order[T]
+
+// byTime orders by a column that may be NULL, which comes before all times.
+func byTime[T any](column string, value func(T) *time.Time) order[T] {
+	return order[T]{
+		sql:  "COALESCE(" + column + ", ?)",
+		vars: []any{time.Time{}},
+		value: func(row T) any {
+			if at := value(row); at != nil {
+				return at.UTC()
+			}
+			return time.Time{}
+		},
+	}
+}
+
+// byID orders by the id, which is by age.
+func byID[T any](column string, id func(T) string) order[T] {
+	return order[T]{sql: column, value: func(row T) any { return id(row) }}
+}
+
+// byText orders by a text in any case of ASCII letters.
+func byText[T any](t *Tx, column string, value func(T) string) order[T] {
+	return order[T]{sql: t.folded(column), value: func(row T) any { return foldASCII(value(row)) }}
+}
+
+// folded is an SQL expression of a text with its ASCII letters in lower case, which foldASCII
+// computes too. PostgreSQL's lower depends on the collation otherwise, and SQLite's knows ASCII
+// alone.
+func (t *Tx) folded(column string) string {
+	if t.dialect == migrations.Postgres {
+		column = "(" + column + `) COLLATE "C"`
+	}
+	return "lower(" + column + ")"
+}
+
+func foldASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+// sorted runs q for one page in the order that it asks for. idColumn is unique, and id is what
+// it is of a row.
+func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id func(T) string) (List[T], error) {
+	by := page.Sort
+	o, ok := offered[by.By]
+	if !ok {
+		return List[T]{}, fmt.Errorf("%w: %q", ErrSort, by.By)
+	}
+	comparison, direction := ">", ""
+	if by.Desc {
+		comparison, direction = "<", " DESC"
+	}
+	if page.Cursor != "" {
+		value, last, err := o.readCursor(page.Cursor)
+		if err != nil {
+			return List[T]{}, err
+		}
+		vars := append(append([]any{}, o.vars...), value, last)
+		q = q.Where("("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", vars...)
+	}
+	q = q.Clauses(clause.OrderBy{Expression: clause.Expr{
+		SQL:  o.sql + direction + ", " + idColumn + direction,
+		Vars: o.vars,
+	}})
+	return fetchPage(q, page, func(row T) string { return o.cursor(row, id(row)) })
+}
+
+// sortCursor says where a page ends: the last row's value in the order, and its id.
+type sortCursor struct {
+	Text string    `json:"text,omitempty"`
+	Time time.Time `json:"time,omitzero"`
+	ID   string    `json:"id"`
+}
+
+func (o order[T]) cursor(row T, id string) string {
+	c := sortCursor{ID: id}
+	switch value := o.value(row).(type) {
+	case string:
+		c.Text = value
+	case time.Time:
+		c.Time = value
+	}
+	text, _ := json.Marshal(c) // neither has a value that cannot be encoded
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func (o order[T]) readCursor(cursor string) (value any, id string, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	var c sortCursor
+	if err != nil || json.Unmarshal(text, &c) != nil || c.ID == "" {
+		return nil, "", ErrCursor
+	}
+	if len(o.vars) > 0 { // byTime
+		return c.Time, c.ID, nil
+	}
+	return c.Text, c.ID, nil
+}
+
+// containing narrows q to rows of which one of the columns contains the text, in any case of
+// ASCII letters; an empty text does not narrow it.
+func (t *Tx) containing(q *gorm.DB, text string, columns ...string) *gorm.DB {
+	if text == "" {
+		return q
+	}
+	like := "%" + escapeLike(foldASCII(text)) + "%"
+	var parts []string
+	var vars []any
+	for _, column := range columns {
+		parts = append(parts, t.folded(column)+` LIKE ? ESCAPE '\'`)
+		vars = append(vars, like)
+	}
+	return q.Where("("+strings.Join(parts, " OR ")+")", vars...)
+}

@@ -1,0 +1,98 @@
+// Lists whose search, filters and orders swap the rows alone, and times that count down.
+(() => {
+  "use strict";
+
+  // A list that is searched, filtered or sorted has an address of its own, which htmx would keep
+  // only together with copies of pages. The search keeps the filters and the order that were
+  // chosen since the page was loaded.
+  let listMoved = false;
+  document.addEventListener("htmx:configRequest", (event) => {
+    const { elt, parameters } = event.detail;
+    if (!elt.matches("form[data-list]")) return;
+    for (const name of Object.keys(parameters)) if (name !== "q") delete parameters[name];
+    for (const [name, value] of new URLSearchParams(window.location.search)) {
+      if (name !== "q" && name !== "after") parameters[name] = value;
+    }
+    if (!parameters.q) delete parameters.q;
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const { elt, path } = event.detail.requestConfig;
+    if (!elt.matches("[data-list]")) return;
+    const address = elt.matches("a") ? path : event.detail.pathInfo.finalRequestPath;
+    if (elt.matches("a")) {
+      const search = document.getElementById("list-q");
+      if (search) search.value = new URL(path, window.location.href).searchParams.get("q") ?? "";
+    }
+    listMoved = true;
+    window.history[elt.matches("a") ? "pushState" : "replaceState"]({ list: true }, "", address);
+  });
+  window.addEventListener("popstate", () => {
+    if (listMoved) window.location.reload();
+  });
+  document.addEventListener("click", (event) => {
+    document.querySelectorAll("details.filter[open]").forEach((menu) => {
+      if (!menu.contains(event.target)) menu.open = false;
+    });
+  });
+
+  // A time that is left counts down.
+  const countDown = () => {
+    const now = Date.now();
+    document.querySelectorAll("[data-countdown]").forEach((time) => {
+      const left = Math.max(0, Math.floor((Date.parse(time.dataset.countdown) - now) / 1000));
+      const [d, h, m, s] = [left / 86400, (left / 3600) % 24, (left / 60) % 60, left % 60].map(Math.floor);
+      const two = (n) => String(n).padStart(2, "0");
+      time.textContent = `${d ? `${d} d ` : ""}${two(h)}:${two(m)}:${two(s)}`;
+    });
+  };
+
+  // While the drawer with the page's code is open, the lines of a form follow what is typed
+  // into it. Passwords and files are not sent for that, nor the nonce, which sends the form.
+  const drawer = document.querySelector("[data-as-code]");
+  const edited = new Set();
+  const writeCode = async (form) => {
+    const submitter = form.querySelector("button[name]:not([type=button])");
+    const typed = new FormData(form);
+    if (submitter && !typed.has(submitter.name)) typed.append(submitter.name, submitter.value);
+    const body = new URLSearchParams();
+    for (const [name, value] of typed) {
+      const field = form.querySelector(`[name="${CSS.escape(name)}"]`);
+      const secret = field?.matches("[type=password], [data-nonce], [name=private_key]");
+      if (typeof value === "string" && !secret) body.append(name, value);
+    }
+    const query = new URLSearchParams({ form: form.getAttribute("action") });
+    const answer = await fetch(`/as-code?${query}`, { method: "POST", body });
+    if (answer.status !== 200) return;
+    const arrived = document.createElement("template");
+    arrived.innerHTML = await answer.text();
+    const lines = arrived.content.firstElementChild;
+    const shown = document.getElementById(lines.id);
+    if (!shown) return;
+    shown.replaceWith(lines);
+    revealCopyButtons(lines);
+  };
+  const writing = new WeakMap();
+  const codeFollows = (event) => {
+    const form = event.target.form;
+    if (!drawer || !form?.matches("main form[method=post]")) return;
+    edited.add(form);
+    clearTimeout(writing.get(form));
+    if (!drawer.matches(":popover-open")) return;
+    writing.set(form, setTimeout(() => writeCode(form).catch(() => {}), 200));
+  };
+  document.addEventListener("input", codeFollows);
+  document.addEventListener("change", codeFollows);
+  drawer?.addEventListener("toggle", (event) => {
+    if (event.newState !== "open") return;
+    edited.forEach((form) => form.isConnected && writeCode(form).catch(() => {}));
+    edited.clear();
+    drawer.querySelector("button").focus();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && drawer?.matches(":popover-open")) drawer.hidePopover();
+  });
+  if (document.querySelector("[data-countdown]")) {
+    countDown();
+    setInterval(countDown, 1000);
+  }
+})();
