@@ -120,7 +120,7 @@ func (h *Handler) settingsPages(p pageRouter) {
 	p.signedIn("GET", searchPath, h.showSearch)
 	p.signedIn("POST", searchPath, h.showSearch)
 	p.signedIn("GET", "/shortcuts", h.showShortcuts)
-	p.signedIn("POST", codePath, h.showCode)
+	p.handle("POST", codePath, h.requireSession(h.showCode)) // not signedIn: it is no form, and changes nothing
 }
 
 // projectPages are projects and their settings.
