@@ -42,10 +42,11 @@ var incomplete = map[string]bool{
 	"42P10": true, // no unique index for ON CONFLICT: indexes come last
 }
 
-// The result codes of SQLite for a file that another process or connection holds.
+// The result codes of SQLite for trouble that passes (https://sqlite.org/rescode.html).
 const (
-	sqliteBusy   = 5
-	sqliteLocked = 6
+	sqliteBusy   = 5  // another process or connection holds the file
+	sqliteLocked = 6  // the same
+	sqliteFull   = 13 // the disk is full
 )
 
 // errUnreachable marks an error of the network as one of the database's network:
@@ -76,7 +77,7 @@ func Unavailable(err error) bool {
 		return unavailable[server.Code] || class == "08" || class == "53"
 	}
 	if code, ok := sqliteCode(err); ok {
-		return code == sqliteBusy || code == sqliteLocked
+		return code == sqliteBusy || code == sqliteLocked || code == sqliteFull
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
