@@ -42,6 +42,43 @@ func TestAReplicaHearsOfAChange(t *testing.T) {
 	})
 }
 
+// Replicas whose clocks are hours apart write revisions whose times are. Another replica
+// follows them in the order of their commits.
+func TestAClockThatIsOffHidesNoChange(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		here, elsewhere := newWorld(t, db), newWorld(t, db)
+		created, _ := here.create(t, authenticated)
+		minted := created.Keys["prod"]
+		hash := policy.HashKey(minted.Plaintext)
+		for _, change := range []struct {
+			clock time.Duration // ahead
+			state snapshot.KeyState
+		}{{time.Hour, snapshot.KeyFrozen}, {-time.Hour, snapshot.KeyActive}, {-2 * time.Hour, snapshot.KeyRevoked}} {
+			err := db.Write(t.Context(), func(tx *models.Tx) error {
+				row, err := tx.KeyByID(minted.ID)
+				if err != nil {
+					return err
+				}
+				seen := row.UpdatedAt
+				row.State, row.UpdatedAt = string(change.state), models.Now().Add(change.clock)
+				if updated, err := tx.UpdateKey(row, seen); err != nil || !updated {
+					return fmt.Errorf("updated %v: %w", updated, err)
+				}
+				return tx.AddRevision(created.Project.ID, minted.ID, row.UpdatedAt)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := elsewhere.feed.Sync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := elsewhere.key(hash).State; got != change.state {
+				t.Errorf("a change by a clock %s ahead: the key is %s, want %s", change.clock, got, change.state)
+			}
+		}
+	})
+}
+
 // A replica far from the database pays a round trip for each statement.
 func TestFeed_manyKeys(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
