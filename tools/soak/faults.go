@@ -36,7 +36,7 @@ var (
 	enduring = []fault{
 		{name: "gateway frozen", happens: gatewayFrozen},
 		{name: "control replica frozen", cutsChanges: true, happens: func(_ context.Context, r *run) error {
-			return r.in.control[0].freeze(frozenFor)
+			return r.in.control[0].freeze(r.settings.outage)
 		}},
 		{name: "database restarted", cutsChanges: true, happens: func(ctx context.Context, r *run) error {
 			return r.restartDatabase(ctx, syscall.SIGINT)
@@ -48,16 +48,6 @@ var (
 )
 
 const (
-	// frozenFor is longer than HAProxy takes to notice, and than PostgreSQL keeps an idle
-	// transaction open.
-	frozenFor = 5 * time.Second
-
-	// killedFor is longer than HAProxy takes to notice.
-	killedFor = 5 * time.Second
-
-	// databaseAway is how long the database is down.
-	databaseAway = 3 * time.Second
-
 	// thawedWithin is how long a gateway that goes on may decide by what it had: its feed
 	// has to ask first.
 	thawedWithin = window
@@ -67,8 +57,11 @@ const (
 	reconnectedWithin = time.Second + window
 )
 
-func rollingRestart(ctx context.Context, r *run) error {
-	for _, replica := range r.in.replicas() {
+func rollingRestart(ctx context.Context, r *run) error { return r.replace(ctx, r.in.replicas()...) }
+
+// replace restarts one replica after the other.
+func (r *run) replace(ctx context.Context, replicas ...*replica) error {
+	for _, replica := range replicas {
 		if err := replica.restart(ctx); err != nil {
 			return err
 		}
@@ -84,7 +77,7 @@ func (r *run) kill(ctx context.Context, replica *replica) error {
 	if err := replica.process.end(syscall.SIGKILL); err != nil {
 		return err
 	}
-	if err := sleep(ctx, killedFor); err != nil {
+	if err := sleep(ctx, r.settings.outage); err != nil {
 		return err
 	}
 	if err := replica.start(ctx); err != nil {
@@ -96,7 +89,7 @@ func (r *run) kill(ctx context.Context, replica *replica) error {
 func gatewayFrozen(_ context.Context, r *run) error {
 	g := r.in.gateways[0]
 	ends := r.model.lags(g.name)
-	err := g.freeze(frozenFor)
+	err := g.freeze(r.settings.outage)
 	ends(thawedWithin)
 	return err
 }
@@ -110,7 +103,7 @@ func (r *run) restartDatabase(ctx context.Context, signal syscall.Signal) error 
 	if err := r.in.database.Down(signal); err != nil {
 		return err
 	}
-	if err := sleep(ctx, databaseAway); err != nil {
+	if err := sleep(ctx, r.settings.outage); err != nil {
 		return err
 	}
 	if err := r.in.database.Up(); err != nil {

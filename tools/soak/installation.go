@@ -48,10 +48,11 @@ func install(ctx context.Context, root, dir string, s settings) (in *installatio
 	if in.address, err = freeAddress(); err != nil {
 		return in, err
 	}
-	for i, name := range []string{"a", "b", "c", "d"} {
-		roles := "gateway"
-		if i >= 2 {
-			roles = "control,worker"
+	// Gateways cannot bring the schema up to date, and wait for the others.
+	for _, name := range []string{"c", "d", "a", "b"} {
+		roles := "control,worker"
+		if name < "c" {
+			roles = "gateway"
 		}
 		r, err := in.newReplica(name, roles, s.drain)
 		if err != nil {

@@ -37,6 +37,8 @@ func main() {
 	flag.DurationVar(&s.check, "check", time.Second, "interval of HAProxy's health checks")
 	flag.DurationVar(&s.probe, "probe", 10*time.Second, "how long it is measured what the machine carries")
 	flag.DurationVar(&s.rest, "rest", 10*time.Second, "time between faults")
+	// Longer than HAProxy takes to notice, and than PostgreSQL keeps an idle transaction open.
+	flag.DurationVar(&s.outage, "outage", 5*time.Second, "how long replicas stay frozen or dead, and the database down")
 	flag.StringVar(&s.logs, "logs", "", "directory to keep the replicas' logs in")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -21,6 +21,7 @@ type settings struct {
 	check    time.Duration // between HAProxy's health checks
 	probe    time.Duration // how long capacity is measured
 	rest     time.Duration // at least, between faults
+	outage   time.Duration // of what is frozen, killed or down
 	logs     string        // directory to keep logs in
 
 	ending, enduring []fault // of the first and of the second half

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,21 +14,21 @@ import (
 // runs all of them for ten minutes.
 func TestSoakOnPostgres(t *testing.T) {
 	s := settings{
-		duration: 20 * time.Second,
+		duration: 10 * time.Second,
 		rate:     100,
 		changes:  0.1,
 		keys:     100,
-		drain:    1500 * time.Millisecond,
+		drain:    1200 * time.Millisecond,
 		check:    250 * time.Millisecond,
 		probe:    time.Second,
-		rest:     time.Second,
+		rest:     500 * time.Millisecond,
+		outage:   2500 * time.Millisecond,
 		logs:     t.TempDir(),
 	}
-	for _, f := range ending {
-		if f.name == "rolling restart" {
-			s.ending = append(s.ending, f)
-		}
-	}
+	s.ending = append(s.ending, fault{name: "rolling restart", happens: func(ctx context.Context, r *run) error {
+		return r.replace(ctx, r.in.gateways[0], r.in.control[0], r.in.gateways[1])
+	}})
+	s.ending = append(s.ending, ending[1:]...) // kills
 	for _, f := range enduring {
 		if f.name == "gateway frozen" || f.name == "database crashed" {
 			s.enduring = append(s.enduring, f)
@@ -47,7 +48,9 @@ func TestSoakOnPostgres(t *testing.T) {
 			t.Logf("log of %s (%v):\n%s", name, err, log[max(0, len(log)-4096):])
 		}
 	}
-	for _, phase := range []string{"calm", "rolling restart", "gateway frozen", "database crashed"} {
+	for _, phase := range []string{
+		"calm", "rolling restart", "gateway killed", "control replica killed", "gateway frozen", "database crashed",
+	} {
 		if !strings.Contains(table.String(), "\n"+phase) {
 			t.Errorf("the table has no line for %q", phase)
 		}
