@@ -51,7 +51,7 @@ func invalidate(t *testing.T, form string) string {
 			values.Set(name, "~ invalid ~")
 		}
 	}
-	for _, name := range []string{"days", "expires_on", "grace", "limits_hour", "allowed", "token_issuers"} {
+	for _, name := range []string{"days", "expires_on", "grace", "limits_hour", "allowed", "issuer"} {
 		values.Set(name, "~ invalid ~")
 	}
 	values.Set("limits_of", "own")

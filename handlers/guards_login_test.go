@@ -79,7 +79,7 @@ var loginGuards = map[string]guard{
 	"GET /projects/:project/login/:client/providers/:provider": {action: access.LoginRead},
 	"POST /projects/:project/login/:client/providers/:provider": {
 		action: access.LoginUpdate,
-		body:   "client_id=other&tokens=service/service&enabled=true",
+		body:   "client_id=other&client_token=service&upstream_token=service&enabled=true",
 	},
 	"POST /projects/:project/login/:client/providers/:provider/switch": {
 		action: access.LoginUpdate,

@@ -312,20 +312,26 @@ func provider() projects.Provider {
 			ClientID:  ui.Value{Text: "1234.apps.googleusercontent.com"},
 			Scopes:    ui.Value{Text: "openid\nemail\nprofile"},
 			On:        true,
-			Tokens: []ui.Option{
-				{
-					Value:  "service/service",
-					Title:  "Postern's token",
-					Text:   "The application gets a short-lived token of Postern's, and the upstream the same.",
-					Chosen: true,
+			Tokens: projects.TokenChoice{
+				Provider: "Google",
+				Client: []ui.Option{
+					{Value: "service", Title: "Postern's token", Text: "Short-lived.", Chosen: true},
+					{Value: "provider", Title: "The provider's token", Text: "The one that the provider issued."},
 				},
-				{
-					Value: "service/none",
-					Title: "Postern's, kept from the upstream",
-					Text:  "The application gets Postern's token; the upstream sees the caller in headers only.",
+				Upstream: []ui.Option{
+					{Value: "service", Title: "Postern's token", Text: "The same that the application holds."},
+					{
+						Value:  "provider_access_token",
+						Title:  "Provider's access token",
+						Text:   "To call the provider's API with.",
+						Chosen: true,
+					},
+					{Value: "provider_id_token", Title: "Provider's ID token", Text: "To read who signed in."},
+					{Value: "none", Title: "No token", Text: "The caller is named in headers only."},
 				},
 			},
 		},
+		TestAction: path + "/test",
 		Delete: &ui.Confirmation{
 			ID:     "provider-confirm",
 			Action: path + "/delete",
@@ -341,7 +347,20 @@ func providerWrong() projects.Provider {
 	m.Edit.ClientID = ui.Value{Error: "Give the client ID that Google has for your app."}
 	m.Edit.Secret = "Google needs the client secret of your app."
 	m.Edit.Scopes.Error = "a b: A scope has no spaces."
-	m.Edit.Token = "Google has no such token."
+	m.Edit.Tokens.Client[0].Chosen, m.Edit.Tokens.Client[1].Chosen = false, true
+	m.Edit.Tokens.Upstream[1].Chosen, m.Edit.Tokens.Upstream[0].Chosen = false, true
+	m.Edit.Tokens.Error = "Google has no such token."
+	m.Report = &projects.Diagnosis{
+		ID:      "provider-report",
+		Title:   "Google",
+		Outcome: ui.Badge{Tone: ui.Bad, Text: "failed"},
+		Steps: []projects.ExplainedStep{{
+			Name:    "Client",
+			Outcome: ui.Badge{Tone: ui.Bad, Text: "failed"},
+			Detail: "The provider refuses client ID or secret (invalid_client). Paste them again from the " +
+				"provider's console.",
+		}},
+	}
 	m.Edit.Error = "Nothing was saved."
 	m.Delete.Error = "Tick the box to remove the provider."
 	return m

@@ -138,6 +138,7 @@ func projectStates() []state {
 		{"environment", projects.PlacePage(environmentPlace())},
 		{"project-wrong", projects.OverviewPage(configureWrong())},
 		{"keys-wrong", projects.KeysPage(configureWrong())},
+		{"access-tokens", projects.AccessPage(accessTokens())},
 		{"access-wrong", projects.AccessPage(configureWrong())},
 		{"settings-wrong", projects.SettingsPage(configureWrong())},
 		{"conflict", projects.ConflictPage(conflict())},

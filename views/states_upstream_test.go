@@ -86,10 +86,10 @@ func targetCheck() projects.TargetCheck {
 		Report: projects.Diagnosis{
 			ID:      "check-report",
 			Title:   "https://api.example.com/v1",
-			Outcome: ui.Badge{Tone: ui.Warn, Text: "look at this"},
+			Outcome: ui.Badge{Tone: ui.Warn, Text: "warning"},
 			Steps: []projects.ExplainedStep{
 				step("Connection", "passed", ui.Good, "Connected to a public address in 12 ms."),
-				step("TLS", "look at this", ui.Warn, "TLS 1.3; the certificate is valid until 2026-12-01, for another "+
+				step("TLS", "warning", ui.Warn, "TLS 1.3; the certificate is valid until 2026-12-01, for another "+
 					"6 days. Renew it."),
 				step("Credentials", "skipped", ui.Cold, "The environment has no upstream credentials: the upstream "+
 					"cannot "+
@@ -108,5 +108,74 @@ func targetCheckFailed() projects.TargetCheck {
 	m := targetCheck()
 	m.Report = projects.Diagnosis{ID: "check-report", Problem: "At most 20 tests run within a minute. Try again in " +
 		"12 seconds."}
+	return m
+}
+
+// accessTokens has issuers in every state of a row, and an introspection endpoint that was tested.
+func accessTokens() projects.Configure {
+	m := configureAt("versions/ver_1/access", "Access")
+	m.Versions = m.Versions[:1]
+	at := &m.Versions[0].Access
+	at.JWT, at.Opaque = true, true
+	badge := func(tone ui.Tone, text string) ui.Badge { return ui.Badge{Tone: tone, Text: text} }
+	at.Issuers = []projects.IssuerRow{
+		{
+			ID:       "ver_1-issuer-0",
+			Issuer:   ui.Value{Text: "https://accounts.example.com"},
+			Audience: ui.Value{Text: "https://api.example.com"},
+			Report: &projects.Diagnosis{
+				ID:      "ver_1-issuer-0-report",
+				Title:   "https://accounts.example.com",
+				Outcome: badge(ui.Bad, "failed"),
+				Steps: []projects.ExplainedStep{
+					{
+						Name:    "Discovery",
+						Outcome: badge(ui.Good, "passed"),
+						Detail:  "The document names this issuer and the keys at https://accounts.example.com/keys.",
+					},
+					{
+						Name:    "Keys",
+						Outcome: badge(ui.Good, "passed"),
+						Detail:  "2 of 3 keys can verify tokens, by RS256, ES256.",
+					},
+					{
+						Name:    "Last fetch",
+						Outcome: badge(ui.Cold, "skipped"),
+						Detail:  "The gateway has not needed the keys yet. It fetches them with the first call.",
+					},
+					{Name: "Token", Outcome: badge(ui.Bad, "failed"), Detail: "Its aud is \"blog\", which is not " +
+						"shop."},
+					{
+						Name:    "Decision",
+						Outcome: badge(ui.Bad, "failed"),
+						Detail:  "The gateway answers 401 invalid_token.",
+					},
+				},
+				Facts: []ui.Fact{
+					{Label: "key-2026-01", Value: "RS256, RSA 2048"},
+					{Label: "key-2026-02", Value: "ES256, EC P-256"},
+				},
+			},
+		},
+		{N: 1, ID: "ver_1-issuer-1", Issuer: ui.Value{Text: "https://old.example.com"}, Removed: true},
+		{
+			N:        2,
+			ID:       "ver_1-issuer-2",
+			Issuer:   ui.Value{Text: "http://plain.example", Error: "Give the https address."},
+			Audience: ui.Value{Error: "Give the audience that the issuer writes into its tokens for this API."},
+			Tenant:   ui.Value{Text: "acme"},
+			Error:    "This pair of issuer and audience is named twice.",
+		},
+	}
+	at.Introspection = projects.Introspection{
+		Endpoint:  ui.Value{Text: "https://accounts.example.com/introspect"},
+		ClientID:  ui.Value{Text: "my-api"},
+		InForm:    true,
+		HasSecret: true,
+		Report: &projects.Diagnosis{
+			ID:      "introspection-report",
+			Problem: "At most 20 tests run within a minute. Try again in 12 seconds.",
+		},
+	}
 	return m
 }

@@ -50,8 +50,8 @@ var pagesWithoutCode = map[string]string{
 var sampleReaders = ascode.Readers{
 	Rules:      func(string) any { return []any{} },
 	Transforms: func(string) any { return &ascode.Object{} },
-	Issuers:    func(string) any { return []any{} },
-	Endpoint:   func(string) *ascode.Object { return &ascode.Object{} },
+	Issuers:    func(url.Values) (any, []string) { return []any{}, nil },
+	Endpoint:   func(url.Values) (*ascode.Object, string) { return &ascode.Object{}, "" },
 }
 
 // TestAsCode holds every line that the dashboard offers to the API and to the commands, and the

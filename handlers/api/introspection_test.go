@@ -138,47 +138,39 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop/versions/1.0.0/access")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
-		send := func(revision, line, secret string) *controlplane.Page {
-			return s.Post(
-				action, "revision", revision, "mode", "authenticate", "methods", "opaque", "keyless",
-				"reject", "introspection", line, "introspection_secret", secret,
-			)
+		send := func(revision, endpoint, client, secret string, more ...string) *controlplane.Page {
+			return s.Post(action, append([]string{
+				"revision", revision, "mode", "authenticate", "methods", "opaque", "keyless", "reject",
+				"introspection", endpoint, "introspection_client", client, "introspection_secret", secret,
+			}, more...)...)
 		}
-		send(revision, "", "").Shows(422, "Access of version 1.0.0").Says("main", "ENDPOINT")
-		send(
-			revision,
-			"http://127.0.0.1:9/a color=red",
-			"",
-		).Shows(
-			422, "Access of version 1.0.0",
-		).Says(
-			"main", "not color",
-		)
-		send(revision, "http://i.example/a", "").Shows(422, "Access of version 1.0.0").Says("main",
-			"Give the https address")
-		const line = "http://127.0.0.1:9/a client=api iss=https://i.example aud=shop method=client_secret_post"
-		send(revision, line, "canary-secret").LeadsTo(action)
-		saved := s.Get("/projects/shop/versions/1.0.0/access")
-		if got := saved.Value("[name=introspection]"); got != line {
-			t.Errorf("the page shows %q", got)
+		send(revision, "", "", "").Shows(422, "Access of version 1.0.0").Says("main", "Give the https address")
+		send(revision, "http://i.example/a", "", "").Shows(422, "Access of version 1.0.0").
+			Holds("introspection", "http://i.example/a").
+			Says("main", "Give the https address")
+		send(revision, "http://127.0.0.1:9/a", "api", "canary-secret", "introspection_issuer", "https://i.example",
+			"introspection_audience", "shop", "introspection_method", "client_secret_post").LeadsTo(action)
+		saved := s.Get("/projects/shop/versions/1.0.0/access").
+			Holds("introspection", "http://127.0.0.1:9/a").
+			Holds("introspection_client", "api").
+			Holds("introspection_issuer", "https://i.example").
+			Holds("introspection_audience", "shop")
+		if got := saved.Value("[name=introspection_method] [selected]"); got != "client_secret_post" {
+			t.Errorf("the page shows the method %q", got)
 		}
 		if strings.Contains(saved.Raw, "canary") || saved.Value("[name=methods][checked]") != "opaque" {
 			t.Error("the page holds the secret, or not the method")
 		}
 		saved.Says("main", "keep the one that is saved")
 		revision = saved.Value("form:has([name=mode]) [name=revision]")
-		send(
-			revision,
-			"http://127.0.0.1:9/evil client=api",
-			"",
-		).Shows(
-			422, "Access of version 1.0.0",
-		).Says(
-			"main", "send the secret again",
-		)
-		send(revision, "http://127.0.0.1:9/a client=api", "").LeadsTo(action)
+		send(revision, "http://127.0.0.1:9/evil", "api", "").Shows(422, "Access of version 1.0.0").
+			Says("main", "send the secret again")
+		send(revision, "http://127.0.0.1:9/evil", "api", "", "do", "test-introspection").
+			Shows(422, "Access of version 1.0.0").
+			Says("main", "send the secret again")
+		send(revision, "http://127.0.0.1:9/a", "api", "").LeadsTo(action)
 		revision = s.Get("/projects/shop/versions/1.0.0/access").Value("form:has([name=mode]) [name=revision]")
-		send(revision, "http://127.0.0.1:9/open", "").LeadsTo(action)
+		send(revision, "http://127.0.0.1:9/open", "", "").LeadsTo(action)
 		s.Get("/projects/shop/versions/1.0.0/access").Says("main", "Where the endpoint asks for one")
 	})
 }

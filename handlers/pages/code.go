@@ -125,28 +125,27 @@ var codeReaders = ascode.Readers{
 		changes, _, _ := readTransformLines(text)
 		return transformsObject(changes)
 	},
-	Issuers: func(text string) any {
-		pairs, _ := parseIssuers(text)
-		out := []*ascode.Object{}
-		for _, pair := range pairs {
+	Issuers: func(form url.Values) (any, []string) {
+		out, lines := []*ascode.Object{}, []string{}
+		for _, pair := range kept(postedIssuers(form)) {
 			one := &ascode.Object{}
 			one.Set("iss", pair.Issuer)
 			one.Set("aud", pair.Audience)
 			setText(one, "jwks_url", pair.JWKSURL)
 			setText(one, "tenant", pair.Tenant)
-			out = append(out, one)
+			out, lines = append(out, one), append(lines, pair.Line())
 		}
-		return out
+		return out, lines
 	},
-	Endpoint: func(text string) *ascode.Object {
-		line, _ := snapshot.ParseIntrospection(text)
+	Endpoint: func(form url.Values) (*ascode.Object, string) {
+		typed := postedIntrospection(form)
 		out := &ascode.Object{}
-		out.Set("endpoint", line.Endpoint)
-		setText(out, "method", string(line.Method))
-		setText(out, "client_id", line.ClientID)
-		setText(out, "iss", line.Issuer)
-		setText(out, "aud", line.Audience)
-		return out
+		out.Set("endpoint", typed.endpoint)
+		setText(out, "method", typed.method)
+		setText(out, "client_id", typed.client)
+		setText(out, "iss", typed.issuer)
+		setText(out, "aud", typed.audience)
+		return out, typed.line()
 	},
 }
 

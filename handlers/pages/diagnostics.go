@@ -16,7 +16,7 @@ import (
 // diagnosisBadges name the outcomes of a step.
 var diagnosisBadges = map[diagnosis.Outcome]ui.Badge{
 	diagnosis.Pass: {Tone: ui.Good, Text: "passed"},
-	diagnosis.Warn: {Tone: ui.Warn, Text: "look at this"},
+	diagnosis.Warn: {Tone: ui.Warn, Text: "warning"},
 	diagnosis.Fail: {Tone: ui.Bad, Text: "failed"},
 	diagnosis.Skip: {Tone: ui.Cold, Text: "skipped"},
 }

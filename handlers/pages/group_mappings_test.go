@@ -100,7 +100,7 @@ func TestGroupMappings_gitHubPage(t *testing.T) {
 		s.Post(strings.TrimSuffix(page, "/group-mappings")+"/delete", "confirm", "true").Location()
 		provider := s.Post(app+"/providers", "type", "github").Location()
 		s.Post(provider, "client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
-			"tokens", "service/service", "enabled", "true").Location()
+			"client_token", "service", "upstream_token", "service", "enabled", "true").Location()
 		page = provider + "/group-mappings"
 		s.fake = fake.Provider
 		s.Get(page).Says("[data-note]", "asks users for read access").Says("#mapping-claim", "team_ids")

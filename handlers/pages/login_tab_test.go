@@ -141,8 +141,10 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 			"canary-secret",
 			"scopes",
 			"openid email",
-			"tokens",
-			"service/none",
+			"client_token",
+			"service",
+			"upstream_token",
+			"none",
 			"enabled",
 			"true",
 		}
@@ -168,7 +170,7 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		s.Post(google+"/switch", "enabled", "false").LeadsTo(path + "#providers")
 		s.Post(google,
 			"revision", "1", "client_id", "app-2", "client_secret", "canary-secret",
-			"tokens", "service/service",
+			"client_token", "service", "upstream_token", "service",
 		).Shows(412, "Changed since you opened it").
 			Says("main", "paste it again").
 			Lacks("input[value='canary-secret']")

@@ -28,7 +28,7 @@ func newTestLoginSite(t *testing.T, db *models.DB) *testLoginSite {
 	provider := s.Post(out.page+"/providers", "type", "oidc", "issuer", out.fake.Issuer).Location()
 	s.Post(provider,
 		"client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
-		"tokens", "service/service", "enabled", "true",
+		"client_token", "service", "upstream_token", "service", "enabled", "true",
 	).LeadsTo(out.page + "#providers")
 	return out
 }
@@ -145,7 +145,7 @@ func TestATestLoginSaysWhatIsWrong(t *testing.T) {
 		provider := s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", "")
 		s.Post(strings.TrimSuffix(provider, "/switch"),
 			"client_id", fakeoidc.ClientID, "client_secret", "canary-wrong",
-			"tokens", "service/service", "enabled", "true",
+			"client_token", "service", "upstream_token", "service", "enabled", "true",
 		).LeadsTo(s.page + "#providers")
 		page := s.Get(s.answered()).
 			Says("main", "did not confirm this sign-in").

@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"postern/handlers/web"
@@ -18,7 +19,9 @@ import (
 
 // providerForm holds the fields of a provider's form, as typed. The secret is never shown.
 type providerForm struct {
-	revision, clientID, secret, scopes, tokens, audience, domains, label, signIn string
+	revision, clientID, secret, scopes, audience, domains, label, signIn string
+
+	tokens login.TokenTypes
 
 	on bool
 }
@@ -29,7 +32,7 @@ func postedProvider(v *visit) providerForm {
 		clientID: strings.TrimSpace(v.posted("client_id")),
 		secret:   strings.TrimSpace(v.posted("client_secret")),
 		scopes:   v.posted("scopes"),
-		tokens:   v.posted("tokens"),
+		tokens:   login.TokenTypes{Client: v.posted("client_token"), Upstream: v.posted("upstream_token")},
 		audience: strings.TrimSpace(v.posted("audience")),
 		domains:  v.posted("authoritative_domains"),
 		label:    strings.TrimSpace(v.posted("label")),
@@ -43,7 +46,7 @@ func providerFormOf(o login.Provider) providerForm {
 		revision: o.ETag,
 		clientID: o.ClientID,
 		scopes:   strings.Join(o.Scopes, "\n"),
-		tokens:   tokenChoice(o.Tokens),
+		tokens:   o.Tokens,
 		audience: o.Audience,
 		domains:  strings.Join(o.Domains, "\n"),
 		label:    o.Label,
@@ -51,8 +54,6 @@ func providerFormOf(o login.Provider) providerForm {
 		on:       o.Enabled,
 	}
 }
-
-func tokenChoice(t login.TokenTypes) string { return t.Client + "/" + t.Upstream }
 
 // tokenTexts describe the combinations of token types.
 var tokenTexts = map[login.TokenTypes]ui.Option{
@@ -89,24 +90,46 @@ var tokenTexts = map[login.TokenTypes]ui.Option{
 	},
 }
 
-func tokenOptions(o login.Provider, chosen string) []ui.Option {
-	var out []ui.Option
-	for _, types := range login.TokenChoices(o.Type, o.Managed) {
-		option := tokenTexts[types]
-		option.Value = tokenChoice(types)
-		option.Chosen = option.Value == chosen
-		out = append(out, option)
+// clientTokens and upstreamTokens are the answers to the two questions that a combination is made of.
+var (
+	clientTokens = []ui.Option{
+		{Value: login.ServiceToken, Title: "Postern's token", Text: "Short-lived, and refused at once when needed."},
+		{Value: login.ProviderToken, Title: "The provider's token", Text: "The one that the provider issued itself."},
 	}
-	return out
+	upstreamTokens = []ui.Option{
+		{Value: login.ServiceToken, Title: "Postern's token", Text: "The same that the application holds."},
+		{Value: login.ProviderAccessToken, Title: "Provider's access token", Text: "To call the provider's API with."},
+		{Value: login.ProviderIDToken, Title: "Provider's ID token", Text: "To read who signed in."},
+		{Value: login.NoToken, Title: "No token", Text: "The caller is named in headers only."},
+	}
+)
+
+// tokenChoices asks for a combination. It offers the answers that some combination of the kind has.
+func tokenChoices(o login.Provider, chosen login.TokenTypes, wrong string) projects.TokenChoice {
+	possible := login.TokenChoices(o.Type, o.Managed)
+	offered := func(options []ui.Option, of func(login.TokenTypes) string) (out []ui.Option) {
+		for _, option := range options {
+			if slices.ContainsFunc(possible, func(t login.TokenTypes) bool { return of(t) == option.Value }) {
+				option.Chosen = of(chosen) == option.Value
+				out = append(out, option)
+			}
+		}
+		return out
+	}
+	return projects.TokenChoice{
+		Provider: login.ProviderLabel(o),
+		Client:   offered(clientTokens, func(t login.TokenTypes) string { return t.Client }),
+		Upstream: offered(upstreamTokens, func(t login.TokenTypes) string { return t.Upstream }),
+		Error:    wrong,
+	}
 }
 
 // change leaves out what the form does not ask: the app of a managed provider, and a
 // secret that was not typed.
 func (f providerForm) change(managed bool) login.ProviderInput {
-	client, upstream, _ := strings.Cut(f.tokens, "/")
 	signIn := strings.Fields(f.signIn)
 	in := login.ProviderInput{
-		Tokens:  &login.TokenTypes{Client: client, Upstream: upstream},
+		Tokens:  &f.tokens,
 		Label:   &f.label,
 		Enabled: &f.on,
 
@@ -168,8 +191,7 @@ func (h *Handler) providerModel(
 		SignIn:    ui.Value{Text: f.signIn, Error: wrong.takeLines("/sign_in_domains", strings.Fields(f.signIn))},
 		ClientID:  wrong.value("/client_id", f.clientID),
 		Secret:    wrong.take("/client_secret"),
-		Tokens:    tokenOptions(o, f.tokens),
-		Token:     wrong.take("/token_type"),
+		Tokens:    tokenChoices(o, f.tokens, wrong.take("/token_type")),
 		Scopes:    ui.Value{Text: f.scopes, Error: wrong.takeLines("/scopes", strings.Fields(f.scopes))},
 		On:        f.on,
 	}
@@ -288,7 +310,8 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Name: "revision", Value: now.revision},
 			{Name: "client_id", Value: mine.clientID},
 			{Name: "scopes", Value: mine.scopes},
-			{Name: "tokens", Value: mine.tokens},
+			{Name: "client_token", Value: mine.tokens.Client},
+			{Name: "upstream_token", Value: mine.tokens.Upstream},
 			{Name: "label", Value: mine.label},
 			{Name: "audience", Value: mine.audience},
 			{Name: "authoritative_domains", Value: mine.domains},
@@ -306,9 +329,8 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
-func tokensTitle(choice string) string {
-	client, upstream, _ := strings.Cut(choice, "/")
-	return cmp.Or(tokenTexts[login.TokenTypes{Client: client, Upstream: upstream}].Title, choice)
+func tokensTitle(choice login.TokenTypes) string {
+	return cmp.Or(tokenTexts[choice].Title, choice.Client+"/"+choice.Upstream)
 }
 
 func onOrOff(on bool) string {

@@ -42,6 +42,7 @@ func providerRow(client string, o login.Provider, may bool) projects.ProviderRow
 	path := providerPath(client, o.ID)
 	row := projects.ProviderRow{
 		ID:    o.ID,
+		Type:  o.Type,
 		Label: login.ProviderLabel(o),
 		Text:  "App " + o.ClientID,
 		URL:   path,

@@ -6,8 +6,6 @@ import (
 
 	"postern/core/snapshot"
 	"postern/handlers/web"
-	"postern/platform/fault"
-	"postern/platform/secrets"
 	rules "postern/service/projects"
 	"postern/views/projects"
 )
@@ -41,73 +39,49 @@ func (f settingsForm) compare(m *projects.Conflict, p rules.Project) error {
 }
 
 type accessForm struct {
-	version, revision, mode, keyless, fallbackOwner, issuers, endpoint string
-	endpointSecret                                                     secrets.Secret
-	methods                                                            []string
+	version, revision, mode, keyless, fallbackOwner string
+
+	methods       []string
+	issuers       []issuerForm
+	introspection introspectionForm
 }
 
+// saveAccess saves the form, or does what one of its other buttons asks for.
 func (h *Handler) saveAccess(v *visit) (web.Answer, error) {
 	form := accessForm{
-		version:        v.param("version"),
-		revision:       v.posted("revision"),
-		mode:           v.posted("mode"),
-		keyless:        v.posted("keyless"),
-		fallbackOwner:  strings.TrimSpace(v.posted("fallback_owner")),
-		issuers:        strings.TrimSpace(v.posted("token_issuers")),
-		endpoint:       strings.TrimSpace(v.posted("introspection")),
-		endpointSecret: secrets.Secret(v.posted("introspection_secret")),
-		methods:        v.c.Request.PostForm["methods"],
+		version:       v.param("version"),
+		revision:      v.posted("revision"),
+		mode:          v.posted("mode"),
+		keyless:       v.posted("keyless"),
+		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")),
+		methods:       v.c.Request.PostForm["methods"],
+		issuers:       postedIssuers(v.c.Request.PostForm),
+		introspection: postedIntrospection(v.c.Request.PostForm),
 	}
-	change, err := form.change()
-	if err == nil {
-		_, err = h.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, change)
+	if do := v.posted("do"); do != "" {
+		return h.changeIssuers(v, form, do)
 	}
+	_, err := h.Projects.UpdateAccess(
+		v.ctx(), v.who, v.param("project"), form.version, form.revision, form.change(),
+	)
 	return h.saved(v, err, "access", v.param("project"), form)
 }
 
-// change leaves out fields that the form hides: the fallback owner, and the issuers
-// without their method.
-func (f accessForm) change() (rules.AccessChange, error) {
+// change leaves out fields that the form hides: the fallback owner, issuers and introspection without their method.
+func (f accessForm) change() rules.AccessChange {
 	methods := append([]string{}, f.methods...) // none chosen is an empty list, not an absent one
 	out := rules.AccessChange{Mode: &f.mode, Methods: &methods, Keyless: &f.keyless}
 	if f.falls() {
 		out.FallbackOwner = &f.fallbackOwner
 	}
-	var err error
-	if out.Opaque, err = f.introspection(); err != nil || !slices.Contains(methods, string(snapshot.JWT)) {
-		return out, err
+	if slices.Contains(methods, string(snapshot.Opaque)) {
+		out.Opaque = f.introspection.input()
 	}
-	issuers, err := parseIssuers(f.issuers)
-	out.Issuers = &issuers
-	return out, err
-}
-
-// parseIssuers parses a pair of issuer and audience on each line.
-func parseIssuers(text string) ([]snapshot.TokenIssuer, error) {
-	out := []snapshot.TokenIssuer{}
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		pair, err := snapshot.ParseTokenIssuer(line)
-		if err != nil {
-			return nil, fault.InvalidField(
-				issuersPointer, "invalid_pair", "Write each pair on a line of its own: %s.", err,
-			)
-		}
-		out = append(out, pair)
+	if slices.Contains(methods, string(snapshot.JWT)) {
+		issuers := kept(f.issuers)
+		out.Issuers = &issuers
 	}
-	return out, nil
-}
-
-const issuersPointer = "/requests_auth/jwt/allowed_pairs"
-
-func issuerLines(issuers []snapshot.TokenIssuer) string {
-	var lines []string
-	for _, one := range issuers {
-		lines = append(lines, one.Line())
-	}
-	return strings.Join(lines, "\n")
+	return out
 }
 
 func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFallback) }
@@ -122,10 +96,10 @@ func (f accessForm) mark(m *projects.Configure, wrong *formErrors) {
 		shown := &m.Versions[i].Access
 		shown.Revision, shown.Mode, shown.Keyless = f.revision, f.mode, f.keyless
 		shown.JWT = slices.Contains(f.methods, string(snapshot.JWT))
-		shown.Issuers = wrong.value(issuersPointer, f.issuers)
+		shown.Issuers = issuerRows(f.version, f.issuers, wrong)
+		shown.IssuersError = wrong.take(issuersPointer)
 		shown.Opaque = slices.Contains(f.methods, string(snapshot.Opaque))
-		shown.SecretError = wrong.take("/requests_auth/opaque/client_secret")
-		shown.Endpoint = wrong.value("/requests_auth/opaque", f.endpoint)
+		f.introspection.mark(&shown.Introspection, wrong, "/requests_auth/opaque")
 		shown.APIKey = slices.Contains(f.methods, string(snapshot.APIKey))
 		shown.FallbackOwner = wrong.value("/fallback_owner", f.fallbackOwner)
 		shown.ModeError = wrong.take("/requests_auth/mode")
@@ -145,8 +119,12 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.Rows = []projects.Difference{
 		{Label: "Who may call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(now.Mode)},
 		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(now.Methods)},
-		{Label: "Token issuers", Yours: f.issuers, Theirs: issuerLines(now.Issuers)},
-		{Label: "Introspection", Yours: f.endpoint, Theirs: introspectionLine(now.Opaque)},
+		{Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(now.Issuers)},
+		{
+			Label:  "Introspection",
+			Yours:  f.introspection.line(),
+			Theirs: introspectionFormOf(now.Opaque).line(),
+		},
 		{
 			Label:  "A call without an API key",
 			Yours:  projects.KeylessTitle(f.keyless),
@@ -157,9 +135,8 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 		{Name: "revision", Value: now.ETag},
 		{Name: "mode", Value: f.mode},
 		{Name: "keyless", Value: f.keyless},
-		{Name: "token_issuers", Value: f.issuers},
-		{Name: "introspection", Value: f.endpoint},
-	} // without the secret, which a page never holds
+	}
+	m.Hidden = append(append(m.Hidden, issuerPairs(kept(f.issuers))...), f.introspection.pairs()...)
 	for _, method := range f.methods {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "methods", Value: method})
 	}

@@ -1,12 +1,18 @@
 package pages_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/go-jose/go-jose/v4"
 
 	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
+	"postern/testkit/tokenissuer"
 )
 
 func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
@@ -132,28 +138,80 @@ func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop/versions/1.0.0/access")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
-		s.Post(action,
-			"revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
-			"token_issuers", "https://8.8.8.8",
-		).Shows(422, "Access of version 1.0.0").
-			Says("textarea[name=token_issuers]", "https://8.8.8.8").
-			Says("main", "ISSUER AUDIENCE")
-		s.Post(action,
-			"revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
-			"token_issuers", "http://8.8.8.8 shop",
-		).Shows(422, "Access of version 1.0.0").
+		send := func(more ...string) *controlplane.Page {
+			return s.Post(action, append([]string{
+				"revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
+			}, more...)...)
+		}
+		send("issuer", "https://8.8.8.8", "issuer_audience", "").Shows(422, "Access of version 1.0.0").
+			Holds("issuer", "https://8.8.8.8").
+			Says("main", "Give the audience")
+		send("issuer", "http://8.8.8.8", "issuer_audience", "shop").Shows(422, "Access of version 1.0.0").
 			Says("main", "Give the https address")
-		const pairs = "https://8.8.8.8 shop\nhttps://1.1.1.1 shop tenant=default"
-		s.Post(action,
-			"revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
-			"token_issuers", pairs,
+		send(
+			"issuer", "https://8.8.8.8", "issuer_audience", "shop", "issuer_jwks_url", "", "issuer_tenant", "",
+			"issuer_removed", "",
+			"issuer", "", "issuer_audience", "", "issuer_jwks_url", "", "issuer_tenant", "", "issuer_removed", "",
+			"issuer", "https://9.9.9.9", "issuer_audience", "shop", "issuer_jwks_url", "", "issuer_tenant", "",
+			"issuer_removed", "true",
+			"issuer", "https://1.1.1.1", "issuer_audience", "shop", "issuer_jwks_url", "", "issuer_tenant", "default",
+			"issuer_removed", "",
 		).LeadsTo(action)
 		saved := s.Get(action)
-		if got := saved.Find("textarea[name=token_issuers]").Text(); got != pairs {
-			t.Errorf("the page shows the issuers %q, want %q", got, pairs)
+		var got []string
+		for _, name := range []string{"issuer", "issuer_audience", "issuer_tenant"} {
+			saved.Find("[name=" + name + "]").Each(func(_ int, field *goquery.Selection) {
+				got = append(got, field.AttrOr("value", ""))
+			})
+		}
+		want := []string{"https://8.8.8.8", "https://1.1.1.1", "shop", "shop", "", "default"}
+		if !slices.Equal(got, want) {
+			t.Errorf("the page shows %q, want %q: neither the empty nor the removed row", got, want)
 		}
 		if got := saved.Value("[name=methods][checked]"); got != "jwt" {
 			t.Errorf("the method is %q, want jwt", got)
+		}
+	})
+}
+
+// TestTokenIssuers_rows presses the buttons of the form that do not save it, as a browser without scripts does.
+func TestTokenIssuers_rows(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		of := tokenissuer.Start(t, time.Now(), tokenissuer.KeyOf(jose.ES256, "e"))
+		page := s.Get("/projects/shop/versions/1.0.0/access")
+		action := page.Action("mode")
+		press := func(do string, more ...string) *controlplane.Page {
+			return s.Post(action, append([]string{
+				"revision", "41", "mode", "authenticate", "methods", "jwt", "keyless", "reject", "do", do,
+			}, more...)...)
+		}
+		row := []string{
+			"issuer", of.URL, "issuer_audience", "shop", "issuer_jwks_url", "", "issuer_tenant", "",
+			"issuer_removed", "",
+		}
+		if n := press("add", row...).Shows(200, "Access of version 1.0.0").Find("[name=issuer]").Length(); n != 2 {
+			t.Errorf("add: %d rows, want 2", n)
+		}
+		press("remove 0", row...).Shows(200, "Access of version 1.0.0").
+			Holds("issuer", of.URL).Holds("issuer_removed", "true").Says("main", "Removed when you save")
+		press("keep 0", row...).Holds("issuer_removed", "")
+		press("test 0", row...).Shows(200, "Access of version 1.0.0").
+			Says("[role=status]", "1 of 1 keys can verify tokens, by ES256").Holds("revision", "41")
+		press("test 0", "issuer", of.URL+"/other", "issuer_audience", "shop").Says("[role=status]", "The answer is 404")
+		press("test 0", "issuer", "nonsense", "issuer_audience", "shop").Shows(422, "Access of version 1.0.0").
+			Says("main", "Give the https address")
+		token := tokenissuer.KeyOf(jose.ES256, "e").Sign(t, nil, of.Claims())
+		tested := press("test 0", append(row, "secret_token", token)...).Says("[role=status]", "which is not shop").
+			Says("[role=status]", "401 invalid_token")
+		if strings.Contains(tested.Raw, token) {
+			t.Error("the page repeats the token")
+		}
+		press("remove 7", row...).Shows(404, "There is nothing here")
+		press("test-introspection", "introspection", of.URL+"/introspect").Says("[role=status]", "it answers 404")
+		if got := s.Get(action).Find("[name=issuer]").Length(); got != 0 {
+			t.Errorf("a button that saves nothing saved %d issuers", got)
 		}
 	})
 }

@@ -66,19 +66,18 @@ type Version struct {
 	AddEnvironment *EnvironmentForm // nil for viewers
 }
 
-// Access posts revision, mode, methods (any of api_key, jwt and opaque), token_issuers,
-// introspection, introspection_secret, keyless and fallback_owner to Action.
+// Access posts revision, mode, methods (any of api_key, jwt and opaque), keyless, fallback_owner, and the fields of
+// IssuerRow and Introspection to Action. With do it is not saved: the page shows the form with what that asks for.
 type Access struct {
 	Action        string
 	Revision      string
-	Mode          string   // passthrough or authenticate
-	APIKey        bool     // api_key is among the methods
-	JWT           bool     // jwt is
-	Issuers       ui.Value // whose tokens that takes, one pair a line
-	Opaque        bool     // opaque is
-	Endpoint      ui.Value // the introspection endpoint
-	HasSecret     bool     // there is a secret that it asks with
-	SecretError   string
+	Mode          string // passthrough or authenticate
+	APIKey        bool   // api_key is among the methods
+	JWT           bool   // jwt is
+	Issuers       []IssuerRow
+	IssuersError  string
+	Opaque        bool // opaque is
+	Introspection Introspection
 	Keyless       string // reject or owner_fallback
 	FallbackOwner ui.Value
 	ModeError     string
@@ -156,14 +155,6 @@ func (a Access) methods(id string) ui.Group {
 			},
 		},
 	}
-}
-
-// secretHint says what becomes of a field that never shows what it holds.
-func (a Access) secretHint() string {
-	if a.HasSecret {
-		return "Leave it empty to keep the one that is saved."
-	}
-	return "Where the endpoint asks for one."
 }
 
 func (a Access) keyless(id string) ui.Group {

@@ -80,7 +80,7 @@ type ProviderRow struct {
 	On     bool
 	SetUp  string // leads to the form that adds one, "" for who may not
 	Add    string // posts type and makes one at once: nothing has to be asked
-	Type   string
+	Type   string // kind
 	Error  string
 }
 
@@ -159,7 +159,7 @@ type Provider struct {
 	BackURL     string
 }
 
-// ProviderForm posts revision, client_id, client_secret, scopes, tokens and enabled to
+// ProviderForm posts revision, client_id, client_secret, scopes, client_token, upstream_token and enabled to
 // Action.
 type ProviderForm struct {
 	Action    string
@@ -176,20 +176,9 @@ type ProviderForm struct {
 	Scopes    ui.Value
 	Audience  *ui.Value // nil for a kind that takes none
 	Domains   *ui.Value // nil for a kind that takes none
-	Tokens    []ui.Option
-	Token     string // what is wrong with the choice
+	Tokens    TokenChoice
 	On        bool
 	Error     string
-}
-
-func (f ProviderForm) tokens() ui.Group {
-	return ui.Group{
-		ID:      "provider-tokens",
-		Name:    "tokens",
-		Legend:  "What the application and the upstream get",
-		Options: f.Tokens,
-		Error:   f.Token,
-	}
 }
 
 func (f ProviderForm) secretHint() string {

@@ -597,7 +597,7 @@ func providerForm(m ProviderForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.Radios(m.tokens()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tokenChoice(m.Tokens).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -91,16 +91,16 @@ var loginForms = map[string][]Call{
 	}},
 }
 
-// tokenTypes is what the browser and the upstream get, as in service/none.
-var tokenTypes = Func("tokens", "token_type", func(form url.Values) (any, [][]string) {
-	browser, upstream, ok := strings.Cut(form.Get("tokens"), "/")
-	if !ok {
+// tokenTypes is what the application and the upstream get.
+var tokenTypes = Func("client_token", "token_type", func(form url.Values) (any, [][]string) {
+	client, upstream := form.Get("client_token"), form.Get("upstream_token")
+	if client == "" || upstream == "" {
 		return nil, nil
 	}
 	types := &Object{}
-	types.Set("client", browser)
+	types.Set("client", client)
 	types.Set("upstream", upstream)
-	return types, [][]string{{"--client-token", browser}, {"--upstream-token", upstream}}
+	return types, [][]string{{"--client-token", client}, {"--upstream-token", upstream}}
 })
 
 var prefixFlag = Func("match", "", func(form url.Values) (any, [][]string) {

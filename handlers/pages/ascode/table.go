@@ -16,8 +16,11 @@ type Page struct {
 type Readers struct {
 	Rules      func(text string) any // the value of rules in the body of set-rules
 	Transforms func(text string) any // the body of set-transforms
-	Issuers    func(text string) any // the value of allowed_pairs
-	Endpoint   func(text string) *Object
+
+	// Issuers returns the value of allowed_pairs, and each pair as --token-issuer has it.
+	Issuers func(form url.Values) (pairs any, lines []string)
+	// Endpoint returns requests_auth.opaque, and its value of --introspection; "" for none.
+	Endpoint func(form url.Values) (opaque *Object, line string)
 }
 
 // Table has the pages and forms of the dashboard by their routes. The operations and commands

@@ -1,9 +1,6 @@
 package ascode
 
-import (
-	"net/url"
-	"strings"
-)
+import "net/url"
 
 const (
 	aVersion     = "/projects/:project/versions/:version"
@@ -109,24 +106,23 @@ func accessFields(read Readers) []Field {
 		Text("mode", "requests_auth.mode", "--mode"),
 		Joined(Several("methods", "requests_auth.methods", "--methods").Keep()),
 		Text("keyless", "requests_auth.keyless", "--keyless"),
-		Func("token_issuers", "requests_auth.jwt.allowed_pairs", func(form url.Values) (any, [][]string) {
+		Func("issuer", "requests_auth.jwt.allowed_pairs", func(form url.Values) (any, [][]string) {
 			if !takes(form, "jwt") {
 				return nil, nil
 			}
+			pairs, lines := read.Issuers(form)
 			var flags [][]string
-			for line := range strings.Lines(form.Get("token_issuers")) {
-				if line = strings.TrimSpace(line); line != "" {
-					flags = append(flags, []string{"--token-issuer", line})
-				}
+			for _, line := range lines {
+				flags = append(flags, []string{"--token-issuer", line})
 			}
-			return read.Issuers(form.Get("token_issuers")), flags
+			return pairs, flags
 		}),
 		Func("introspection", "requests_auth.opaque", func(form url.Values) (any, [][]string) {
-			line := strings.TrimSpace(form.Get("introspection"))
+			opaque, line := read.Endpoint(form)
 			if !takes(form, "opaque") || line == "" {
 				return nil, nil
 			}
-			return read.Endpoint(line), [][]string{{"--introspection", line}}
+			return opaque, [][]string{{"--introspection", line}}
 		}),
 	}
 }

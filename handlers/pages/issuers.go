@@ -1,0 +1,297 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/platform/secrets"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+const (
+	issuersPointer    = "/requests_auth/jwt/allowed_pairs"
+	maxPostedIssuers  = 100 // rows that are read of a form; the rule allows fewer
+	doAdd             = "add"
+	doRemove          = "remove"
+	doKeep            = "keep"
+	doTest            = "test"
+	doTestIntrospects = "test-introspection"
+)
+
+// issuerForm is a row of issuers, as typed.
+type issuerForm struct {
+	pair    snapshot.TokenIssuer
+	removed bool
+	added   bool
+	token   secrets.Secret // to test with; never shown again
+}
+
+func (f issuerForm) isEmpty() bool { return f.pair == snapshot.TokenIssuer{} }
+
+// postedIssuers reads the rows of a form. Each has every field, so that those of one name stand in the order of rows.
+func postedIssuers(form url.Values) []issuerForm {
+	field := func(name string, i int) string {
+		if list := form[name]; i < len(list) {
+			return strings.TrimSpace(list[i])
+		}
+		return ""
+	}
+	var out []issuerForm
+	for i := range min(len(form["issuer"]), maxPostedIssuers) {
+		out = append(out, issuerForm{
+			pair: snapshot.TokenIssuer{
+				Issuer:   field("issuer", i),
+				Audience: field("issuer_audience", i),
+				JWKSURL:  field("issuer_jwks_url", i),
+				Tenant:   field("issuer_tenant", i),
+			},
+			removed: field("issuer_removed", i) == "true",
+			token:   secrets.Secret(field("secret_token", i)),
+		})
+	}
+	return out
+}
+
+func issuersAsForm(saved []snapshot.TokenIssuer) []issuerForm {
+	var out []issuerForm
+	for _, pair := range saved {
+		out = append(out, issuerForm{pair: pair})
+	}
+	return out
+}
+
+// kept returns the issuers that are saved: rows that are neither removed nor empty.
+func kept(rows []issuerForm) []snapshot.TokenIssuer {
+	out := []snapshot.TokenIssuer{}
+	for _, row := range rows {
+		if !row.removed && !row.isEmpty() {
+			out = append(out, row.pair)
+		}
+	}
+	return out
+}
+
+// issuerRows shows rows with their mistakes, whose pointers count the kept rows only.
+func issuerRows(version string, rows []issuerForm, wrong *formErrors) []projects.IssuerRow {
+	var out []projects.IssuerRow
+	saved := 0
+	for i, row := range rows {
+		shown := projects.IssuerRow{
+			N:        i,
+			ID:       fmt.Sprintf("%s-issuer-%d", version, i),
+			Issuer:   ui.Value{Text: row.pair.Issuer},
+			Audience: ui.Value{Text: row.pair.Audience},
+			JWKSURL:  ui.Value{Text: row.pair.JWKSURL},
+			Tenant:   ui.Value{Text: row.pair.Tenant},
+			Removed:  row.removed,
+			New:      row.added,
+		}
+		if !row.removed && !row.isEmpty() {
+			markIssuer(&shown, wrong, fmt.Sprintf("%s/%d", issuersPointer, saved))
+			saved++
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+func markIssuer(row *projects.IssuerRow, wrong *formErrors, at string) {
+	row.Issuer.Error = wrong.take(at + "/iss")
+	row.Audience.Error = wrong.take(at + "/aud")
+	row.JWKSURL.Error = wrong.take(at + "/jwks_url")
+	row.Tenant.Error = wrong.take(at + "/tenant")
+	row.Error = wrong.take(at)
+}
+
+// changeIssuers does what a button of the form asks for, without saving anything: it adds, removes and keeps rows, and
+// tests what was typed.
+func (h *Handler) changeIssuers(v *visit, form accessForm, do string) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	what, number, _ := strings.Cut(do, " ")
+	n, err := strconv.Atoi(number)
+	inRows := err == nil && n >= 0 && n < len(form.issuers)
+	var test func(*projects.Access) (int, error)
+	switch {
+	case what == doAdd && number == "":
+		form.issuers = append(form.issuers, issuerForm{added: true})
+	case what == doRemove && inRows && form.issuers[n].isEmpty():
+		form.issuers = slices.Delete(form.issuers, n, n+1)
+	case what == doRemove && inRows:
+		form.issuers[n].removed = true
+	case what == doKeep && inRows:
+		form.issuers[n].removed = false
+	case what == doTest && inRows:
+		test = func(m *projects.Access) (int, error) { return h.testIssuer(v, form, n, m) }
+	case what == doTestIntrospects:
+		test = func(m *projects.Access) (int, error) { return h.testIntrospection(v, form, m) }
+	default:
+		return web.Answer{}, web.NotFound()
+	}
+	m, err := h.configuration(v, p, accessPage)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	form.version = m.Versions[0].ID
+	form.mark(&m, &formErrors{})
+	status := http.StatusOK
+	if test != nil {
+		if status, err = test(&m.Versions[0].Access); err != nil {
+			return web.Answer{}, err
+		}
+	}
+	return web.Answer{Status: status, Page: accessPage.show(m)}, nil
+}
+
+func (h *Handler) testIssuer(v *visit, form accessForm, n int, m *projects.Access) (int, error) {
+	row, shown := form.issuers[n], &m.Issuers[n]
+	report, err := h.Diagnostics.Issuer(v.ctx(), v.who, v.param("project"), form.version, row.pair, row.token)
+	if wrong, ok := formErrorsIn(err); ok && len(wrong.fields) > 0 {
+		markIssuer(shown, wrong, "")
+		return wrong.status, nil
+	}
+	found, status, err := diagnosed(shown.ID+"-report", row.pair.Issuer, report, err)
+	shown.Report = &found
+	return status, err
+}
+
+func (h *Handler) testIntrospection(v *visit, form accessForm, m *projects.Access) (int, error) {
+	in := form.introspection.input()
+	report, err := h.Diagnostics.Introspection(
+		v.ctx(), v.who, v.param("project"), form.version, in, form.introspection.token,
+	)
+	if wrong, ok := formErrorsIn(err); ok && len(wrong.fields) > 0 {
+		form.introspection.mark(&m.Introspection, wrong, "")
+		return wrong.status, nil
+	}
+	found, status, err := diagnosed("introspection-report", in.Endpoint, report, err)
+	m.Introspection.Report = &found
+	return status, err
+}
+
+// issuerLines formats issuers where two states of a form are compared.
+func issuerLines(issuers []snapshot.TokenIssuer) string {
+	var lines []string
+	for _, one := range issuers {
+		lines = append(lines, one.Line())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// issuerPairs are the hidden fields that post the rows again.
+func issuerPairs(rows []snapshot.TokenIssuer) []projects.Pair {
+	var out []projects.Pair
+	for _, one := range rows {
+		out = append(out,
+			projects.Pair{Name: "issuer", Value: one.Issuer},
+			projects.Pair{Name: "issuer_audience", Value: one.Audience},
+			projects.Pair{Name: "issuer_jwks_url", Value: one.JWKSURL},
+			projects.Pair{Name: "issuer_tenant", Value: one.Tenant},
+		)
+	}
+	return out
+}
+
+// introspectionForm has the fields of an introspection endpoint, as typed. Neither secret nor token is shown again.
+type introspectionForm struct {
+	endpoint, client, method, issuer, audience string
+
+	secret, token secrets.Secret
+}
+
+func postedIntrospection(form url.Values) introspectionForm {
+	return introspectionForm{
+		endpoint: strings.TrimSpace(form.Get("introspection")),
+		client:   strings.TrimSpace(form.Get("introspection_client")),
+		method:   form.Get("introspection_method"),
+		issuer:   strings.TrimSpace(form.Get("introspection_issuer")),
+		audience: strings.TrimSpace(form.Get("introspection_audience")),
+		secret:   secrets.Secret(form.Get("introspection_secret")),
+		token:    secrets.Secret(strings.TrimSpace(form.Get("introspection_secret_token"))),
+	}
+}
+
+func introspectionFormOf(of *snapshot.Introspection) introspectionForm {
+	if of == nil {
+		return introspectionForm{}
+	}
+	return introspectionForm{
+		endpoint: of.Endpoint,
+		client:   of.ClientID,
+		method:   string(of.Method),
+		issuer:   of.Issuer,
+		audience: of.Audience,
+	}
+}
+
+func introspectionOf(of *snapshot.Introspection) projects.Introspection {
+	out := projects.Introspection{HasSecret: of != nil && of.HasSecret}
+	introspectionFormOf(of).mark(&out, &formErrors{}, "")
+	return out
+}
+
+// input returns the endpoint. An empty secret keeps the stored one as long as there is a client that it belongs to: the
+// page never shows the secret, so the form cannot send it back.
+func (f introspectionForm) input() *rules.IntrospectionInput {
+	out := &rules.IntrospectionInput{
+		Endpoint: f.endpoint,
+		Method:   f.method,
+		ClientID: f.client,
+		Issuer:   f.issuer,
+		Audience: f.audience,
+	}
+	if f.secret != "" || f.client == "" {
+		out.ClientSecret = &f.secret
+	}
+	return out
+}
+
+// mark shows the fields as typed, with the mistakes below the pointer.
+func (f introspectionForm) mark(m *projects.Introspection, wrong *formErrors, at string) {
+	m.Endpoint = wrong.value(at+"/endpoint", f.endpoint)
+	m.ClientID = wrong.value(at+"/client_id", f.client)
+	m.Method.Error = wrong.take(at + "/method")
+	m.InForm = f.method == string(snapshot.SecretPost)
+	m.Issuer = wrong.value(at+"/iss", f.issuer)
+	m.Audience = wrong.value(at+"/aud", f.audience)
+	m.SecretError = wrong.take(at + "/client_secret")
+}
+
+// line formats the endpoint where two states of a form are compared.
+func (f introspectionForm) line() string {
+	if f.endpoint == "" {
+		return ""
+	}
+	return snapshot.Introspection{
+		Endpoint: f.endpoint,
+		Method:   snapshot.IntrospectionMethod(f.method),
+		ClientID: f.client,
+		Issuer:   f.issuer,
+		Audience: f.audience,
+	}.Line()
+}
+
+// pairs are the hidden fields that post the endpoint again, without the secret, which a page never holds.
+func (f introspectionForm) pairs() []projects.Pair {
+	return []projects.Pair{
+		{Name: "introspection", Value: f.endpoint},
+		{Name: "introspection_client", Value: f.client},
+		{Name: "introspection_method", Value: f.method},
+		{Name: "introspection_issuer", Value: f.issuer},
+		{Name: "introspection_audience", Value: f.audience},
+	}
+}
