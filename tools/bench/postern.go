@@ -123,7 +123,7 @@ func post(ctx context.Context, url string, body, answer any) error {
 }
 
 // measureControl takes the figures that no proxy has: POST /proxy on SQLite, the
-// start on the database that this run has filled, and the binary's size.
+// start on the database that this run has filled, the memory after it, and the binary's size.
 func measureControl(ctx context.Context, binary string, size int64, target string, p **postern) error {
 	const creations, starts = 200, 7
 	progress("POST /proxy, %d times, and %d starts", creations, starts)
@@ -147,9 +147,14 @@ func measureControl(ctx context.Context, binary string, size int64, target strin
 		*p = again
 		ready = append(ready, again.ready.Seconds()*1000)
 	}
-	fmt.Printf("\n%-44s %8.1f ms\n%-44s %8.1f ms\n%-44s %8.1f MB\n",
+	resident, err := residentMB((*p).pids()[0])
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%-44s %8.1f ms\n%-44s %8.1f ms\n%-44s %8.1f MB\n%-44s %8.1f MB\n",
 		"POST /proxy on SQLite, p95", took[len(took)*95/100].Seconds()*1000,
 		"start to ready on this database, median", median(ready, func(ms float64) float64 { return ms }),
+		"resident memory then", resident,
 		"binary", float64(size)/1e6)
 	return nil
 }
