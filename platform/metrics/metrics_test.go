@@ -70,6 +70,7 @@ func TestPartsAreShown(t *testing.T) {
 		Revision: func() int64 { return 42 },
 		Outdated: func() int { return 2 },
 		Unlogged: func() int64 { return 8 },
+		Untraced: func() int64 { return 7 },
 	})
 	m.Request("api", 201, 3*time.Millisecond)
 	m.Request("api", 0, time.Millisecond)
@@ -91,6 +92,7 @@ func TestPartsAreShown(t *testing.T) {
 		`postern_connections{listener="gateway"} 6`, `postern_connections_max{listener="gateway"} 100`,
 		`postern_change_feed_revision 42`, `postern_projects_outdated 2`,
 		`postern_access_log_lost_total 8`,
+		`postern_spans_lost_total 7`,
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("%s is missing", want)

@@ -87,6 +87,23 @@ func TestResourceAndHeaders(t *testing.T) {
 	}
 }
 
+// One trace takes no more than its share of the queue.
+func TestSpansOfOneTraceAreBounded(t *testing.T) {
+	to := collector.New(t)
+	tracer := open(t, traces.Options{Endpoint: to.URL, Ratio: 1})
+	ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "outer"})
+	for range 1000 {
+		_, below := traces.Start(ctx, traces.Internal, "inner")
+		below.End()
+	}
+	span.End()
+	closeNow(t, tracer, time.Minute)
+	outer := to.Await(t, func(s collector.Span) bool { return s.Name == "outer" })
+	if n := len(to.Spans()); n != 257 || outer.Attrs["postern.spans_left_out"] != "744" {
+		t.Errorf("got %d spans, and %q left out", n, outer.Attrs["postern.spans_left_out"])
+	}
+}
+
 func TestRatio(t *testing.T) {
 	const begun = 20000
 	for _, tt := range []struct {
