@@ -37,9 +37,9 @@ var accountGuards = map[string]guard{
 	"POST /teams/:team/delete":                         {action: access.TeamDelete, body: "typed_name=Team"},
 	"POST /teams/:team/leave":                          {action: access.MemberLeave, body: "confirm=true"},
 	"POST /teams/:team/members/:account/role":          {action: access.MemberChange, body: "role=viewer"},
-	"POST /teams/:team/members/:account/remove":        {action: access.MemberChange},
+	"POST /teams/:team/members/:account/remove":        {action: access.MemberChange, body: "confirm=true"},
 	"POST /teams/:team/invitations":                    {action: access.InvitationCreate, body: "role=viewer"},
-	"POST /teams/:team/invitations/:invitation/revoke": {action: access.InvitationRevoke},
+	"POST /teams/:team/invitations/:invitation/revoke": {action: access.InvitationRevoke, body: "confirm=true"},
 	"GET /settings/tokens":                             {action: access.TokenRead, outsider: 200},
 	"POST /settings/tokens":                            {action: access.TokenCreate, body: "name=ci&scopes=read"},
 	"POST /settings/tokens/:token/revoke": {

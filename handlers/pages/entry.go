@@ -113,8 +113,15 @@ func (h *Handler) approve(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) endApproval(v *visit) (web.Answer, error) {
-	if err := h.Directory.Disapprove(v.ctx(), v.who, v.param("tenant"), v.param("approval")); err != nil {
+	one, err := h.approvalOf(v)
+	if err == nil && !v.asked() {
+		return h.askEndApproval(v, one)
+	}
+	if err == nil {
+		err = h.Directory.Disapprove(v.ctx(), v.who, v.param("tenant"), one.ID)
+	}
+	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("disapproved", entryPath(v.param("tenant")))
+	return v.done("disapproved", entryPath(v.param("tenant")), one.Value)
 }

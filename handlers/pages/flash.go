@@ -119,7 +119,7 @@ var flashes = map[string]ui.Notice{
 	"user_gone":   {Tone: ui.Good, Text: "%s is deleted."},
 	"entry":       {Tone: ui.Good, Text: "Saved. The change applies from the next sign-in on."},
 	"approved":    {Tone: ui.Good, Text: "%s is approved, from the next sign-in on."},
-	"disapproved": {Tone: ui.Good, Text: "The approval is removed. Users who signed in with it stay."},
+	"disapproved": {Tone: ui.Good, Text: "The approval of %s is removed. Users who signed in with it stay."},
 	"group":       {Tone: ui.Good, Text: "The group %s is saved."},
 	"group_made":  {Tone: ui.Good, Text: "The group %s is created. Add users or other groups to it."},
 	"group_gone":  {Tone: ui.Good, Text: "The group %s is deleted."},

@@ -312,6 +312,9 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 
 func (h *Handler) removeGroupMember(v *visit) (web.Answer, error) {
 	user, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
+	if err == nil && !v.asked() {
+		return h.askRemoveGroupMember(v, user)
+	}
 	if err == nil {
 		err = h.Directory.RemoveMember(v.ctx(), v.who, v.param("group"), user.ID)
 	}

@@ -273,6 +273,9 @@ func (h *Handler) saveRole(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) removeMember(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askRemoveMember(v)
+	}
 	err := h.Accounts.RemoveMember(v.ctx(), v.who, v.param("team"), v.param("account"))
 	if err == nil {
 		return v.done("removed", teamPath(v.param("team")))
@@ -341,6 +344,9 @@ func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) revokeInvitation(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askRevokeInvitation(v)
+	}
 	if err := h.Accounts.RevokeInvitation(v.ctx(), v.who, v.param("team"), v.param("invitation")); err != nil {
 		return web.Answer{}, err
 	}

@@ -86,7 +86,11 @@ func TestUsersOnTheirPages(t *testing.T) {
 		s.Post(ana + "/unfreeze").LeadsTo(ana)
 		s.Get(ana).Says(".badge", "invited")
 
-		s.Post(staff+"/members/"+strings.TrimPrefix(ana, "/users/")+"/remove", "from", "user").LeadsTo(ana + "#groups")
+		s.Post(staff+"/members/"+strings.TrimPrefix(ana, "/users/")+"/remove", "from", "user").
+			Shows(200, "Remove Ana F. from staff").
+			Says("main form", "Remove")
+		s.Post(staff+"/members/"+strings.TrimPrefix(ana, "/users/")+"/remove", "from", "user", "confirm", "true").
+			LeadsTo(ana + "#groups")
 		s.Get(ana).Says("section[aria-labelledby=groups]", "No groups yet").Says("#join-group option", "staff")
 		s.Post(ana+"/groups", "group", strings.TrimPrefix(staff, "/groups/")).LeadsTo(ana + "#groups")
 		s.Get(ana).Says("section[aria-labelledby=groups]", "member").Lacks("#join-group").Lacks("[name=role]")

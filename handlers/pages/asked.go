@@ -1,0 +1,166 @@
+package pages
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dustin/go-humanize/english"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/service/access"
+	"postern/service/accounts"
+	"postern/service/directory"
+	"postern/views/ui"
+)
+
+// asked reports whether a form of a list has come from the page that asks for a tick.
+func (v *visit) asked() bool { return v.posted("confirm") == "true" }
+
+// ask answers a form of a list with the page that asks for a tick. The form of that page has
+// the same address.
+func (v *visit) ask(m ui.Asked, button, text string) (web.Answer, error) {
+	m.Confirm = ui.Confirmation{
+		ID:     "asked-confirm",
+		Action: v.c.Request.URL.EscapedPath(),
+		Button: button,
+		Text:   text,
+		Hidden: m.Confirm.Hidden,
+	}
+	return web.Show(ui.AskedPage(m)), nil
+}
+
+// askRemoveMember asks before a member of a team is removed.
+func (h *Handler) askRemoveMember(v *visit) (web.Answer, error) {
+	team, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	if err == nil {
+		err = access.Check(v.who, team.ID, access.MemberChange)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	members, err := models.AllPages(func(page models.Page) (models.List[accounts.Member], error) {
+		return h.Accounts.Members(v.ctx(), v.who, team.ID, page)
+	})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	i := slices.IndexFunc(members, func(m accounts.Member) bool { return m.Account == v.param("account") })
+	if i < 0 {
+		return web.Answer{}, access.NotFound()
+	}
+	who, path := members[i], teamPath(team.ID)
+	title := "Remove " + who.Name + " from " + team.Name
+	return v.ask(ui.Asked{
+		Page:  v.shell(title, path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path}, ui.Crumb{Text: title}),
+		Title: title,
+		Facts: []ui.Fact{
+			{Label: "E-mail", Value: who.Email},
+			{Label: "Role", Value: string(who.Role)},
+			{Label: "Joined", Value: day(who.JoinedAt)},
+		},
+		Impact: "They lose access to the projects of the team at once, with their access tokens too, and the " +
+			"invitations that they made are revoked. " +
+			english.Plural(len(members)-1, "member stays", "members stay") + ".",
+		BackURL: path,
+	}, "Remove member", "Remove "+who.Name+". They can be invited again.")
+}
+
+// askRevokeInvitation asks before an invitation is revoked.
+func (h *Handler) askRevokeInvitation(v *visit) (web.Answer, error) {
+	team, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	if err == nil {
+		err = access.Check(v.who, team.ID, access.InvitationRevoke)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	open, err := models.AllPages(func(page models.Page) (models.List[accounts.Invitation], error) {
+		return h.Accounts.Invitations(v.ctx(), v.who, team.ID, page)
+	})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	i := slices.IndexFunc(open, func(one accounts.Invitation) bool { return one.ID == v.param("invitation") })
+	if i < 0 {
+		return web.Answer{}, access.NotFound()
+	}
+	one, path := open[i], teamPath(team.ID)
+	facts := []ui.Fact{{Label: "Role", Value: string(one.Role)}, {Label: "Works until", Value: moment(one.ExpiresAt)}}
+	if one.Email != "" {
+		facts = append([]ui.Fact{{Label: "For", Value: one.Email}}, facts...)
+	}
+	return v.ask(ui.Asked{
+		Page: v.shell("Revoke an invitation", path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path},
+			ui.Crumb{Text: "Revoke an invitation"}),
+		Title:   "Revoke an invitation to " + team.Name,
+		Facts:   facts,
+		Impact:  "Its link was not used yet, and stops working at once.",
+		BackURL: path,
+	}, "Revoke invitation", "Revoke this invitation. You can create another.")
+}
+
+// askRemoveGroupMember asks before a user leaves a group.
+func (h *Handler) askRemoveGroupMember(v *visit, user directory.Profile) (web.Answer, error) {
+	g, t, err := h.groupOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	title := "Remove " + userTitle(user.User) + " from " + g.DisplayName
+	m := ui.Asked{
+		Page: v.tenantShell(t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
+			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
+		Title: title,
+		Facts: []ui.Fact{
+			{Label: "User", Value: user.Email},
+			{Label: "State", Value: user.State},
+			{Label: "Direct members", Value: strconv.FormatInt(g.Members, 10)},
+		},
+		Impact: "What rules allow to " + g.Name + " is refused to them from the next call on, unless a group in it " +
+			"has them too.",
+		BackURL: groupPath(g.ID),
+	}
+	if v.posted("from") == "user" {
+		m.BackURL = userPath(user.ID)
+		m.Confirm.Hidden = []ui.Hidden{{Name: "from", Value: "user"}}
+	}
+	return v.ask(m, "Remove member", "Remove "+userTitle(user.User)+" from the group.")
+}
+
+// approvalOf finds the approval in the address.
+func (h *Handler) approvalOf(v *visit) (directory.Approval, error) {
+	entry, err := h.Directory.Entry(v.ctx(), v.who, v.param("tenant"))
+	if err != nil {
+		return directory.Approval{}, err
+	}
+	i := slices.IndexFunc(entry.Approvals, func(a directory.Approval) bool { return a.ID == v.param("approval") })
+	if i < 0 {
+		return directory.Approval{}, access.NotFound()
+	}
+	return entry.Approvals[i], nil
+}
+
+// askEndApproval asks before an approval is removed.
+func (h *Handler) askEndApproval(v *visit, one directory.Approval) (web.Answer, error) {
+	t, err := h.tenantOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	whose := "The address " + one.Value
+	if one.Kind != directory.ByEmail {
+		whose = "Addresses of " + one.Value
+	}
+	return v.ask(ui.Asked{
+		Page:    v.tenantShell(t, "Remove an approval", entryPath(t.ID), ui.Crumb{Text: "Entry", URL: entryPath(t.ID)}),
+		Title:   "Remove the approval of " + one.Value,
+		Facts:   []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Since", Value: day(one.CreatedAt)}},
+		Impact:  whose + " cannot join any more while entry is by invitation. Users who signed in with it stay.",
+		BackURL: entryPath(t.ID),
+	}, "Remove approval", "Remove this approval.")
+}

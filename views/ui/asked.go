@@ -1,0 +1,11 @@
+package ui
+
+// Asked is what a page says about something before it is taken away.
+type Asked struct {
+	Page    Page
+	Title   string // such as "Remove Ana from the team"
+	Facts   []Fact // which one it is
+	Impact  string // whom it affects
+	Confirm Confirmation
+	BackURL string
+}
