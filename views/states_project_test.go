@@ -1,8 +1,6 @@
 package views_test
 
 import (
-	"strings"
-
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -168,22 +166,25 @@ func limits() projects.Limits {
 	m := projects.Limits{
 		Action:   "/projects/shop/limits",
 		Revision: "41",
-		Windows:  []string{"second", "minute", "hour", "day", "month", "year"},
+		Presets: []ui.Option{
+			{Value: "preset 1", Title: "100 a minute for each key"},
+			{Value: "preset 2", Title: "60 a minute for each address"},
+		},
 	}
-	for _, row := range [][2]string{
-		{"Each key", "Alone, unless it or its type has limits of its own."},
-		{"Whole project", "All calls together."},
-	} {
-		r := projects.LimitRow{ID: "limits-" + strings.ReplaceAll(row[0], " ", "-"), Title: row[0], Text: row[1]}
-		for i, window := range m.Windows {
-			cell := projects.LimitCell{ID: r.ID + window, Name: r.ID + "." + window, Window: window}
-			if i%2 == 1 {
-				cell.Calls.Text = "1000000"
-			}
-			r.Cells = append(r.Cells, cell)
-		}
-		m.Rows = append(m.Rows, r)
+	for i, calls := range []string{"100", "1000000", "1e3"} {
+		number := string(rune('1' + i))
+		m.Rows = append(m.Rows, projects.LimitRow{
+			ID:      "limit-" + number,
+			Number:  number,
+			Calls:   calls,
+			Windows: []ui.Option{{Value: "minute", Title: "minute"}, {Value: "day", Title: "day", Chosen: i == 1}},
+			Subjects: []ui.Option{
+				{Value: "key", Title: "each key"},
+				{Value: "ip", Title: "each address", Chosen: i == 1},
+			},
+		})
 	}
+	m.Rows[2].Error = "Give a whole number of calls, 1 or more."
 	return m
 }
 
@@ -250,8 +251,7 @@ func configureWrong() projects.Configure {
 	access.MethodsError = "Authenticate needs at least one method."
 	access.Error = "The access of this version was not saved."
 	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "Only http and https can be called."}
-	m.Limits.Rows[0].Cells[1].Calls.Error = "Give the number of calls that the window admits."
-	m.Limits.Rows[0].Cells[3].Calls = ui.Value{Text: "many", Error: "Give a number."}
+	m.Limits.Rows[0].Error = "Give a whole number of calls, 1 or more."
 	m.Product.Choice, m.Product.New = "There is no such product.", ui.Value{Text: "X", Error: "Use 2 to 40 characters."}
 	m.Versions[0].Ranges.Allow = ui.Value{Text: "here", Error: "here: Give an address range."}
 	m.Versions[0].Ranges.Error = "The addresses were not saved."

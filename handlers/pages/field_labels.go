@@ -50,6 +50,9 @@ var fieldLabels = map[string]string{
 	"key_type":          "Type",
 	"keyless":           "A call without an API key",
 	"keys":              "API keys",
+	"limit_calls":       "At most",
+	"limit_of":          "for",
+	"limit_window":      "calls per",
 	"limits_of":         "Limits",
 	"logo_url":          "Logo",
 	"logout_uris":       "After signing out",
@@ -90,11 +93,6 @@ var fieldLabels = map[string]string{
 func FieldLabel(name string) string {
 	if label, ok := fieldLabels[name]; ok {
 		return label
-	}
-	for _, row := range countedRows {
-		if window, ok := strings.CutPrefix(name, row.name+"."); ok {
-			return row.title + ", calls per " + window
-		}
 	}
 	if window, ok := strings.CutPrefix(name, "limits_"); ok {
 		return "Calls per " + window

@@ -1,6 +1,9 @@
 package pages
 
 import (
+	"fmt"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +12,8 @@ import (
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -16,27 +21,28 @@ import (
 
 // counted is one of the subjects that a project's limits apply to, as the form shows it.
 type counted struct {
-	name, title, text string
-	of                func(models.ProjectLimits) models.Limits
+	name, title, inRow string
+	of                 func(models.ProjectLimits) models.Limits
 }
 
 var countedRows = []counted{
+	{"key", "Each key", "each key", func(l models.ProjectLimits) models.Limits { return l.Key }},
 	{
-		"key", "Each key", "Alone, unless it or its type has limits of its own.",
-		func(l models.ProjectLimits) models.Limits { return l.Key },
-	},
-	{
-		"owner", "Each owner", "With all of their keys together.",
+		"owner", "Each owner", "each owner, all keys together",
 		func(l models.ProjectLimits) models.Limits { return l.Owner },
 	},
 	{
-		"ip", "Each address", "That calls come from, with or without a key.",
+		"ip", "Each address", "each address, with or without a key",
 		func(l models.ProjectLimits) models.Limits { return l.IP },
 	},
-	{
-		"project", "Whole project", "All calls together.",
-		func(l models.ProjectLimits) models.Limits { return l.Project },
-	},
+	{"project", "Whole project", "the whole project", func(l models.ProjectLimits) models.Limits { return l.Project }},
+}
+
+// limitPresets are limits that many APIs begin with.
+var limitPresets = []limitForm{
+	{of: "key", window: "minute", calls: "100"},
+	{of: "ip", window: "minute", calls: "60"},
+	{of: "owner", window: "day", calls: "10000"},
 }
 
 func windowTitles() []string {
@@ -48,11 +54,75 @@ func windowTitles() []string {
 }
 
 func limitsSection(p rules.Project) projects.Limits {
-	m := projects.Limits{Action: projectPath(p.Name) + "/limits", Revision: p.SettingsETag, Windows: windowTitles()}
-	for _, c := range countedRows {
-		m.Rows = append(m.Rows, limitRow("limits-", c.name+".", c.title, c.text, typedLimits(c.of(p.Limits)), nil, ""))
+	m := projects.Limits{
+		Action:   projectPath(p.Name) + "/limits",
+		Revision: p.SettingsETag,
+		Rows:     limitRows(limitsAsForm(p.Limits), nil),
+	}
+	for i, one := range limitPresets {
+		m.Presets = append(m.Presets, ui.Option{Value: fmt.Sprintf("preset %d", i+1), Title: one.sentence()})
 	}
 	return m
+}
+
+// limitForm is a row of limits, as typed.
+type limitForm struct {
+	of, window, calls string
+
+	added bool
+}
+
+// sentence says what the limit does: 100 a minute for each key.
+func (f limitForm) sentence() string {
+	i := slices.IndexFunc(countedRows, func(c counted) bool { return c.name == f.of })
+	return limitsText(map[string]string{f.window: f.calls}) + " for " + strings.ToLower(countedRows[i].title)
+}
+
+const maxPostedLimits = 100 // rows that are read of a form; there are 24 different limits
+
+// postedLimitRows reads the rows of a form.
+func postedLimitRows(form url.Values) []limitForm {
+	var out []limitForm
+	calls, windows, subjects := form["limit_calls"], form["limit_window"], form["limit_of"]
+	for i := range min(len(calls), len(windows), len(subjects), maxPostedLimits) {
+		out = append(out, limitForm{of: subjects[i], window: windows[i], calls: strings.TrimSpace(calls[i])})
+	}
+	return out
+}
+
+func limitsAsForm(saved models.ProjectLimits) []limitForm {
+	var out []limitForm
+	for _, c := range countedRows {
+		typed := typedLimits(c.of(saved))
+		for _, window := range windowTitles() {
+			if calls, ok := typed[window]; ok {
+				out = append(out, limitForm{of: c.name, window: window, calls: calls})
+			}
+		}
+	}
+	return out
+}
+
+// limitRows shows rows, with what is wrong with them by their place.
+func limitRows(rows []limitForm, wrong map[int]string) []projects.LimitRow {
+	var out []projects.LimitRow
+	for i, row := range rows {
+		shown := projects.LimitRow{
+			ID:     fmt.Sprintf("limit-%d", i+1),
+			Number: strconv.Itoa(i + 1),
+			Calls:  row.calls,
+			New:    row.added,
+			Error:  wrong[i],
+		}
+		for _, window := range windowTitles() {
+			shown.Windows = append(shown.Windows, ui.Option{Value: window, Title: window, Chosen: window == row.window})
+		}
+		for _, c := range countedRows {
+			shown.Subjects = append(shown.Subjects, ui.Option{Value: c.name, Title: c.inRow, Chosen: c.name == row.of})
+		}
+		out = append(out, shown)
+	}
+	return out
 }
 
 // typedLimits formats limits as the form shows them, by window.
@@ -62,28 +132,6 @@ func typedLimits(l models.Limits) map[string]string {
 		out[window] = strconv.FormatInt(calls, 10)
 	}
 	return out
-}
-
-// limitRow is a row of inputs for limits. The names of its fields begin with prefix; their
-// mistakes are those below pointer. wrong may be nil.
-func limitRow(
-	id, prefix, title, text string, typed map[string]string, wrong *formErrors, pointer string,
-) projects.LimitRow {
-	id += strings.TrimSuffix(prefix, ".")
-	row := projects.LimitRow{ID: id, Title: title, Text: text}
-	for _, window := range windowTitles() {
-		cell := projects.LimitCell{
-			ID:     id + "-" + window,
-			Name:   prefix + window,
-			Window: window,
-			Calls:  ui.Value{Text: typed[window]},
-		}
-		if wrong != nil {
-			cell.Calls.Error = wrong.take(pointer + "/" + window)
-		}
-		row.Cells = append(row.Cells, cell)
-	}
-	return row
 }
 
 // postedLimits returns the limits of a form as typed, without empty ones.
@@ -128,47 +176,117 @@ func limitsText(typed map[string]string) string {
 
 type limitsForm struct {
 	revision string
-	typed    map[string]map[string]string // by what is counted, then by window
+	rows     []limitForm
 }
 
-func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
-	form := limitsForm{revision: v.posted("revision"), typed: map[string]map[string]string{}}
+// byCounted returns the limits of the rows by what is counted, then by window, without rows that have no number. A row
+// that repeats another one's subject and window is wrong.
+func (f limitsForm) byCounted() (typed map[string]map[string]string, wrong map[int]string) {
+	typed, wrong = map[string]map[string]string{}, map[int]string{}
 	for _, c := range countedRows {
-		form.typed[c.name] = v.postedLimits(c.name + ".")
+		typed[c.name] = map[string]string{}
+	}
+	for i, row := range f.rows {
+		of := typed[row.of]
+		if of == nil || !slices.Contains(windowTitles(), row.window) {
+			wrong[i] = "Choose a window, and whose calls are counted."
+			continue
+		}
+		if row.calls == "" {
+			continue
+		}
+		if _, twice := of[row.window]; twice {
+			wrong[i] = "There is a limit for this window already. Remove one of the two."
+			continue
+		}
+		of[row.window] = row.calls
+	}
+	return typed, wrong
+}
+
+// saveLimits saves the form, or does what one of its other buttons asks for.
+func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
+	form := limitsForm{revision: v.posted("revision"), rows: postedLimitRows(v.c.Request.PostForm)}
+	if do := v.posted("do"); do != "" {
+		return h.changeLimits(v, form, do)
+	}
+	typed, wrong := form.byCounted()
+	if len(wrong) > 0 {
+		return h.saved(v, fault.New(fault.Invalid, "invalid_limits", "Nothing is saved yet."), "limits",
+			v.param("project"), form)
 	}
 	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
 		Limits: rules.LimitsChange{
-			Key:     readLimits(form.typed["key"]),
-			Owner:   readLimits(form.typed["owner"]),
-			IP:      readLimits(form.typed["ip"]),
-			Project: readLimits(form.typed["project"]),
+			Key:     readLimits(typed["key"]),
+			Owner:   readLimits(typed["owner"]),
+			IP:      readLimits(typed["ip"]),
+			Project: readLimits(typed["project"]),
 		},
 	})
 	return h.saved(v, err, "limits", v.param("project"), form)
+}
+
+// changeLimits adds and removes rows of the form, without saving anything.
+func (h *Handler) changeLimits(v *visit, form limitsForm, do string) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	what, number, _ := strings.Cut(do, " ")
+	n, _ := strconv.Atoi(number)
+	switch {
+	case what == doAdd && number == "":
+		form.rows = append(form.rows, limitForm{of: "key", window: "minute", added: true})
+	case what == "preset" && n >= 1 && n <= len(limitPresets):
+		one := limitPresets[n-1]
+		one.added = true
+		form.rows = append(form.rows, one)
+	case what == doRemove && n >= 1 && n <= len(form.rows):
+		form.rows = slices.Delete(form.rows, n-1, n)
+	default:
+		return web.Answer{}, web.NotFound()
+	}
+	m, err := h.configuration(v, p, limitsPage)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	form.mark(&m, &formErrors{})
+	return web.Show(limitsPage.show(m)), nil
 }
 
 func (limitsForm) page() *configuredPage { return limitsPage }
 
 func (f limitsForm) mark(m *projects.Configure, wrong *formErrors) {
 	m.Limits.Revision = f.revision
-	for i, c := range countedRows {
-		m.Limits.Rows[i] = limitRow("limits-", c.name+".", c.title, c.text, f.typed[c.name], wrong, "/limits/"+c.name)
+	_, mistakes := f.byCounted()
+	for i, row := range f.rows {
+		if detail := wrong.take("/limits/" + row.of + "/" + row.window); detail != "" && row.calls != "" {
+			mistakes[i] = detail
+		}
 	}
+	m.Limits.Rows = limitRows(f.rows, mistakes)
 	m.Limits.Error = wrong.rest()
 }
 
 func (f limitsForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "Limits or other settings", projectPath(p.Name)+"/limits"
 	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}}
+	typed, _ := f.byCounted()
 	for _, c := range countedRows {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  c.title,
-			Yours:  textOrNone(limitsText(f.typed[c.name])),
+			Yours:  textOrNone(limitsText(typed[c.name])),
 			Theirs: textOrNone(limitsText(typedLimits(c.of(p.Limits)))),
 		})
-		for _, window := range windowTitles() {
-			m.Hidden = append(m.Hidden, projects.Pair{Name: c.name + "." + window, Value: f.typed[c.name][window]})
-		}
+	}
+	for _, row := range f.rows {
+		m.Hidden = append(m.Hidden,
+			projects.Pair{Name: "limit_calls", Value: row.calls},
+			projects.Pair{Name: "limit_window", Value: row.window},
+			projects.Pair{Name: "limit_of", Value: row.of})
 	}
 	return nil
 }

@@ -1,8 +1,11 @@
 package pages_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/PuerkitoBio/goquery"
 
 	"postern/models"
 	"postern/testkit/controlplane"
@@ -13,51 +16,77 @@ func TestLimitsOfAProject(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop/limits").Shows(200, "Limits and CORS").Says("#limits", "UTC")
-		opened := page.Revision("key.minute")
-		if n := page.Find("#limits input[name*='.']").Length(); n != 4*6 {
-			t.Fatalf("%d fields for limits, want one for each of four rows and six windows", n)
+		page := s.Get("/projects/shop/limits").Shows(200, "Limits and CORS").Says("#limits", "UTC").
+			Says("#limits", "every call is admitted")
+		opened := page.Value("#limits [name=revision]")
+		send := func(revision string, rows ...string) *controlplane.Page {
+			form := []string{"revision", revision}
+			for _, row := range rows {
+				words := strings.Fields(row) // such as: key minute 60
+				form = append(form, "limit_of", words[0], "limit_window", words[1], "limit_calls",
+					strings.Join(words[2:], " "))
+			}
+			return s.Post("/projects/shop/limits", form...)
 		}
-		wrong := s.Post("/projects/shop/limits",
-			"revision", opened, "key.minute", "1e3", "key.hour", "10", "ip.second", "5",
-			"project.day", "100", "project.hour", "200",
-		).Shows(422, "Limits and CORS").
-			Holds("key.minute", "1e3").
-			Holds("key.hour", "10").
-			Holds("ip.second", "5").
-			Holds("project.hour", "200").
-			Says("#limits-key-minute-error", "Each key, per minute").
-			Says("#limits-project-day-error", "Give 200 or more").
-			Lacks("#limits-ip-second-error")
-		if wrong.Revision("key.minute") != opened {
+		wrong := send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200",
+			"ip second 6").
+			Shows(422, "Limits and CORS").
+			Says("#limit-6-error", "a limit for this window already")
+		if got := wrong.Value("#limits [name=revision]"); got != opened {
 			t.Error("the refused form has another revision than it was opened with")
 		}
-		s.Get("/projects/shop/limits").Holds("ip.second", "")
+		send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200").
+			Shows(422, "Limits and CORS").
+			Holds("limit_calls", "1e3").
+			Says("#limit-1-error", "Give the number of calls").
+			Says("#limit-4-error", "Give 200 or more").
+			Lacks("#limit-3-error")
+		send(opened, "nobody minute 7").Shows(422, "Limits and CORS").Says("#limit-1-error", "Choose a window")
 
-		s.Post("/projects/shop/limits",
-			"revision", opened, "key.minute", "60", "key.hour", " 1000 ", "owner.day", "5000",
-			"ip.second", "5", "project.year", "9007199254740991",
-		).LeadsTo("/projects/shop/limits")
+		send(opened, "project year 9007199254740991", "key minute 60", "key hour  1000 ", "owner day 5000", "ip "+
+			"second 5",
+			"ip day").LeadsTo("/projects/shop/limits")
 		now := s.Get("/projects/shop/limits").Says("[data-flash]", "limits of shop are saved")
-		for name, want := range map[string]string{
-			"key.minute":   "60",
-			"key.hour":     "1000",
-			"owner.day":    "5000",
-			"ip.second":    "5",
-			"project.year": "9007199254740991",
-			"project.day":  "",
-		} {
-			now.Holds(name, want)
+		var got []string
+		now.Find("#limit-rows [role=group]").Each(func(_ int, row *goquery.Selection) {
+			got = append(got, row.Find("[name=limit_of] [selected]").AttrOr("value", "")+" "+
+				row.Find("[name=limit_window] [selected]").AttrOr("value", "")+" "+
+				row.Find("[name=limit_calls]").AttrOr("value", ""))
+		})
+		want := []string{
+			"key minute 60", "key hour 1000", "owner day 5000", "ip second 5", "project year 9007199254740991",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the page shows the limits %q, want %q", got, want)
 		}
 
-		conflict := s.Post("/projects/shop/limits", "revision", opened, "key.minute", "7").
+		conflict := send(opened, "key minute 7").
 			Shows(412, "Changed since you opened it").
 			Says("tbody", "60 a minute, 1,000 an hour").Says("tbody", "7 a minute")
-		s.Post("/projects/shop/limits",
-			"revision", conflict.Value("[name=revision]"),
-			"key.minute", conflict.Value("[name='key.minute']"),
-		).LeadsTo("/projects/shop/limits")
-		s.Get("/projects/shop/limits").Holds("key.minute", "7").Holds("key.hour", "").Holds("owner.day", "")
+		send(conflict.Value("[name=revision]"), conflict.Value("[name=limit_of]")+" "+
+			conflict.Value("[name=limit_window]")+" "+conflict.Value("[name=limit_calls]")).
+			LeadsTo("/projects/shop/limits")
+		s.Get("/projects/shop/limits").Holds("limit_calls", "7").Lacks("#limit-2-calls")
+	})
+}
+
+// TestLimits_rows presses the buttons of the form that do not save it.
+func TestLimits_rows(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		press := func(do string) *controlplane.Page {
+			return s.Post("/projects/shop/limits", "revision", "41", "limit_of", "ip", "limit_window", "day",
+				"limit_calls", "many", "do", do)
+		}
+		press("add").Shows(200, "Limits and CORS").Holds("limit_calls", "many")
+		if got := press("preset 1").Value("#limit-2-calls"); got != "100" {
+			t.Errorf("the preset has %q calls", got)
+		}
+		press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "every call is admitted")
+		press("remove 2").Shows(404, "There is nothing here")
+		press("preset 9").Shows(404, "There is nothing here")
+		s.Get("/projects/shop/limits").Says("#limit-rows", "every call is admitted")
 	})
 }
 

@@ -2,40 +2,25 @@ package projects
 
 import "postern/views/ui"
 
-// Limits posts revision and one field for each row and window, such as key.minute,
-// to Action; an empty one is no limit.
+// Limits posts revision and the fields of its rows to Action. With do it is not saved: the page
+// shows the form with what that asks for.
 type Limits struct {
 	Action   string
 	Revision string
-	Windows  []string // titles of the columns
 	Rows     []LimitRow
+	Presets  []ui.Option // usual limits; Value is that of do
 	Error    string
 }
 
-// LimitRow is what is counted by itself.
+// LimitRow posts limit_calls, limit_window and limit_of.
 type LimitRow struct {
-	ID    string
-	Title string // such as "Each key"
-	Text  string // which calls it counts
-	Cells []LimitCell
-}
-
-// LimitCell is how many calls one window admits.
-type LimitCell struct {
-	ID     string
-	Name   string // in the form
-	Window string
-	Calls  ui.Value
-}
-
-// mistakes are the cells with something wrong.
-func (r LimitRow) mistakes() (wrong []LimitCell) {
-	for _, c := range r.Cells {
-		if c.Calls.Error != "" {
-			wrong = append(wrong, c)
-		}
-	}
-	return wrong
+	ID       string
+	Number   string // place in the form, from 1
+	Calls    string
+	Windows  []ui.Option
+	Subjects []ui.Option // whose calls are counted
+	New      bool        // it was added a moment ago, and gets the focus
+	Error    string
 }
 
 // Product posts revision, in_product (a name, "" for none) and new_product to Action.

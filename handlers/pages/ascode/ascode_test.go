@@ -142,10 +142,14 @@ func TestWrite(t *testing.T) {
 		},
 		"limits": {
 			ascode.Call{Operation: "set", Command: "x", Fields: []ascode.Field{
-				ascode.Limits("key.", "limits.key", "--limit", "key:", "--no-limits", "key").Keep(),
-				ascode.Limits("ip.", "limits.ip", "--limit", "ip:", "--no-limits", "ip").Keep(),
+				ascode.LimitRows("key", "limits.key", "--limit", "key:", "--no-limits", "key").Keep(),
+				ascode.LimitRows("ip", "limits.ip", "--limit", "ip:", "--no-limits", "ip").Keep(),
 			}},
-			url.Values{"key.minute": {"5"}, "key.day": {"many"}},
+			url.Values{
+				"limit_of":     {"key", "key", "ip"},
+				"limit_window": {"minute", "day", "day"},
+				"limit_calls":  {"5", "many", ""},
+			},
 			`{"limits":{"key":{"minute":5,"day":"many"},"ip":{}}}`,
 			[]string{"x", "--limit", "key:minute=5", "--limit", "key:day=many", "--no-limits", "ip"},
 		},

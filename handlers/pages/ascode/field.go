@@ -232,11 +232,32 @@ var Windows = []string{"second", "minute", "hour", "day", "month", "year"}
 // Limits are the limits in the fields named prefix and window. what stands before the
 // window in the flag, such as key:. A field that is kept clears the limits with clear.
 func Limits(prefix, member, flag, what string, clear ...string) Field {
-	return Field{Name: prefix, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
+	return limits(prefix, member, flag, what, clear, func(form url.Values, window string) string {
+		return form.Get(prefix + window)
+	})
+}
+
+// LimitRows is Limits for a form with a row for each limit: of is what the rows count.
+func LimitRows(of, member, flag, what string, clear ...string) Field {
+	return limits("limit_of", member, flag, what, clear, func(form url.Values, window string) string {
+		calls, windows, subjects := form["limit_calls"], form["limit_window"], form["limit_of"]
+		for i := range min(len(calls), len(windows), len(subjects)) {
+			if subjects[i] == of && windows[i] == window && strings.TrimSpace(calls[i]) != "" {
+				return calls[i]
+			}
+		}
+		return ""
+	})
+}
+
+func limits(
+	name, member, flag, what string, clear []string, typedIn func(form url.Values, window string) string,
+) Field {
+	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
 		calls := &Object{}
 		var flags [][]string
 		for _, window := range Windows {
-			typed := strings.TrimSpace(form.Get(prefix + window))
+			typed := strings.TrimSpace(typedIn(form, window))
 			if typed == "" {
 				continue
 			}

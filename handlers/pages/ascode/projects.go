@@ -116,10 +116,10 @@ var projectForms = map[string][]Call{
 	"/projects/:project/settings": does("update-project", "projects update {project}",
 		Text("display_name", "display_name", "--display-name").Keep()),
 	"/projects/:project/limits": does("update-project", "projects update {project}",
-		Limits("key.", "limits.key", "--limit", "key:", "--no-limits", "key").Keep(),
-		Limits("owner.", "limits.owner", "--limit", "owner:", "--no-limits", "owner").Keep(),
-		Limits("ip.", "limits.ip", "--limit", "ip:", "--no-limits", "ip").Keep(),
-		Limits("project.", "limits.project", "--limit", "project:", "--no-limits", "project").Keep()),
+		LimitRows("key", "limits.key", "--limit", "key:", "--no-limits", "key").Keep(),
+		LimitRows("owner", "limits.owner", "--limit", "owner:", "--no-limits", "owner").Keep(),
+		LimitRows("ip", "limits.ip", "--limit", "ip:", "--no-limits", "ip").Keep(),
+		LimitRows("project", "limits.project", "--limit", "project:", "--no-limits", "project").Keep()),
 	"/projects/:project/cors": corsCalls("set-cors", "cors set {project}", "remove-cors", "cors remove {project}"),
 	"/projects/:project/product": {
 		{
