@@ -26,7 +26,7 @@ type api struct {
 // givesUp is how long an operation is tried. No fault lasts so long.
 const givesUp = 90 * time.Second
 
-// answerLost is a change that was carried out, and whose answer the server could not keep.
+// errAnswerLost is a change that was carried out, and whose answer the server could not keep.
 var errAnswerLost = errors.New("the answer was lost")
 
 // do sends a request until it is answered, and decodes the answer.

@@ -76,9 +76,3 @@ func (c *counts) add(name string) {
 	}
 	c.of[name]++
 }
-
-func (c *counts) get(name string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.of[name]
-}

@@ -60,7 +60,6 @@ type key struct {
 	id, owner string
 	state     string    // active, frozen or revoked
 	current   *secret   // nil: the answer to the last rotation was lost
-	graced    *secret   // the one before it, in its grace period
 	busy      bool      // a change is under way
 	calm      time.Time // no change before this time: a grace period is running
 	changed   time.Time // when the last change was acknowledged
@@ -189,7 +188,7 @@ func (m *model) choose() *key {
 		}
 		k := m.live[rand.IntN(len(m.live))]
 		if !k.busy && time.Now().After(k.calm) {
-			k.busy, k.graced = true, nil
+			k.busy = true
 			return k
 		}
 	}
@@ -237,7 +236,7 @@ func (m *model) rotated(k *key, text string, sent time.Time, graceEnds time.Time
 		last.until, last.known = now, now
 		if !graceEnds.IsZero() {
 			last.from, last.until = graceEnds, graceEnds
-			k.graced, k.calm = old, graceEnds.Add(window)
+			k.calm = graceEnds.Add(window)
 		}
 		m.dead = append(m.dead, old)
 	}
