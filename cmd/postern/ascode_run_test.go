@@ -44,7 +44,9 @@ var codeRuns = []codeRun{
 		"name", "partner", "scopes", "orders:read\norders:*", "days", "90", "limits_minute", "100",
 	}},
 	{"limits", "/projects/:project/limits", "/api/v1/projects/:project", []string{
-		"key.minute", "60", "owner.day", "500", "ip.second", "5", "project.year", "1000000",
+		"limit_of", "key", "limit_window", "minute", "limit_calls", "60",
+		"limit_of", "ip", "limit_window", "second", "limit_calls", "5",
+		"limit_of", "project", "limit_window", "year", "limit_calls", "1000000",
 	}},
 	{"no limits", "/projects/:project/limits", "/api/v1/projects/:project", nil},
 	{"cors", "/projects/:project/cors", "/api/v1/projects/:project/cors", []string{
@@ -61,7 +63,7 @@ var codeRuns = []codeRun{
 		[]string{"transforms", "request add X-Source: it's\nquery rename a:b\nresponse-body add number n:2"}},
 	{"access", "/projects/:project/versions/:version/access", "/api/v1/projects/:project", []string{
 		"mode", "authenticate", "methods", "api_key", "methods", "jwt", "keyless", "reject",
-		"token_issuers", "https://127.0.0.1:9 orders jwks=https://127.0.0.1:9/keys",
+		"issuer", "https://127.0.0.1:9", "issuer_audience", "orders", "issuer_jwks_url", "https://127.0.0.1:9/keys",
 	}},
 	{"addresses", "/projects/:project/versions/:version/addresses", "/api/v1/projects/:project", []string{
 		"ip_allow", "203.0.113.0/24", "ip_deny", "203.0.113.7",

@@ -57,7 +57,7 @@
     const body = new URLSearchParams();
     for (const [name, value] of typed) {
       const field = form.querySelector(`[name="${CSS.escape(name)}"]`);
-      const secret = field?.matches("[type=password], [data-nonce], [name=private_key]");
+      const secret = field?.matches("[type=password], [data-nonce], [name=private_key], [name*=secret]");
       if (typeof value === "string" && !secret) body.append(name, value);
     }
     const query = new URLSearchParams({ form: form.getAttribute("action") });
