@@ -48,6 +48,7 @@ type App struct {
 	usage     *usage.Recorder
 	owners    *relations.Recorder
 	refusals  *audit.Refusals
+	streams   []*audit.Stream // of the audit log
 	limiter   limiter
 	keeper    *ratelimit.Keeper   // nil: the counts are in Redis
 	control   *http.Server        // nil without the role

@@ -1,20 +1,26 @@
 package app
 
-import "postern/service/audit"
+import (
+	"log/slog"
+
+	"postern/models"
+	"postern/platform/config"
+	"postern/service/audit"
+)
 
 // auditStreams returns the streams of the audit log that are configured.
-func (a *App) auditStreams() []*audit.Stream {
+func auditStreams(config config.Config, db *models.DB, log *slog.Logger) []*audit.Stream {
 	var streams []*audit.Stream
 	add := func(name string, sink audit.Sink) {
 		streams = append(streams, &audit.Stream{
-			DB:       a.state.db,
+			DB:       db,
 			Name:     name,
 			Sink:     sink,
-			Position: a.Config.AuditPosition(name),
-			Log:      a.log,
+			Position: config.AuditPosition(name),
+			Log:      log,
 		})
 	}
-	c := a.Config.AuditStream
+	c := config.AuditStream
 	if c.File != "" {
 		add("file", audit.FileSink(c.File))
 	}

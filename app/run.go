@@ -73,7 +73,7 @@ func (a *App) works() (works []func(context.Context)) {
 		works = append(works, a.acme.Run)
 	}
 	if roles.Worker {
-		for _, stream := range a.auditStreams() {
+		for _, stream := range a.streams {
 			works = append(works, stream.Run)
 		}
 	}

@@ -61,6 +61,7 @@ type serviceDeps struct {
 	zips        exports.Store
 	changed     func(context.Context) // brings a committed change to the gateway
 	recorder    *usage.Recorder
+	streams     []*audit.Stream  // of the audit log
 	names       *certs.Directory // of certificates of custom host names, nil for none
 	provesEmail bool             // by signing in with a provider
 	mail        *mail.Sender     // nil: no mail is sent
@@ -98,8 +99,11 @@ func newServices(d serviceDeps) services {
 			DB:      d.db,
 			Files:   d.zips,
 			Grace:   d.config.UnclaimedGrace,
+			Usage:   d.config.Retention.Usage,
+			Audit:   d.config.Retention.Audit,
 			Changed: d.changed,
 			Events:  hooks,
+			Trimmer: &audit.Trimmer{DB: d.db, Streams: d.streams},
 			Log:     d.log,
 		},
 		tokens:   &tokens.Service{DB: d.db},

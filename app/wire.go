@@ -56,8 +56,9 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Log:     a.log,
 	}
 	a.usage = usage.NewRecorder(a.state.db, a.log)
-	a.usage.Folds = a.Config.Roles.Worker
+	a.usage.Folds, a.usage.KeepRequests = a.Config.Roles.Worker, a.Config.Retention.Requests
 	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
+	a.streams = auditStreams(a.Config, a.state.db, a.log)
 	signIns := federated.FromConfig(a.Config.SignIn)
 	sender, err := newSender(a.Config.Mail)
 	if err != nil {
@@ -73,6 +74,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		zips:        a.zips,
 		changed:     a.changed,
 		recorder:    a.usage,
+		streams:     a.streams,
 		names:       certificates.names,
 		provesEmail: len(signIns) > 0,
 		mail:        sender,

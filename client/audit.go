@@ -84,6 +84,7 @@ type AuditVerdict struct {
 	Team    *string     `json:"team"`
 	Intact  bool        `json:"intact"`
 	Entries int64       `json:"entries"` // entries before the first broken one
+	Removed int64       `json:"removed"` // entries before those that retention removed
 	Head    string      `json:"head"`
 	Broken  *AuditBreak `json:"broken"`
 }

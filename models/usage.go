@@ -83,6 +83,35 @@ func (t *Tx) TouchKeys(ids []string, at time.Time) error {
 	return nil
 }
 
+// DeleteUsage removes the rows of a project's usage from before an hour, at most those of a
+// week of hours, and reports whether there may be more.
+func (t *Tx) DeleteUsage(projectID string, before int64) (more bool, err error) {
+	var first *int64
+	err = t.db.Model(&UsageHour{}).Select("min(hour)").Where("project_id = ?", projectID).Scan(&first).Error
+	if err != nil {
+		return false, err
+	}
+	if err := t.lockUsage(); err != nil {
+		return false, err
+	}
+	through := before
+	if first != nil {
+		through = min(before, *first+7*24)
+	}
+	err = t.db.Where("project_id = ? AND hour < ?", projectID, through).Delete(&UsageHour{}).Error
+	if err != nil || through < before {
+		return err == nil, err
+	}
+	err = t.db.Where("project_id = ? AND day < ?", projectID, before/24).Delete(&UsageDay{}).Error
+	for _, period := range []int64{TrafficHour, TrafficDay} {
+		if err == nil {
+			err = t.db.Where("project_id = ? AND period = ? AND since < ?", projectID, period, before*3600/period).
+				Delete(&Traffic{}).Error
+		}
+	}
+	return false, err
+}
+
 func (t *Tx) lockUsage() error {
 	if t.dialect != migrations.Postgres {
 		return nil

@@ -97,7 +97,12 @@ func verifyDatabase(c *cobra.Command, t terminal, dataDir, databaseURL string) e
 }
 
 func verdictOf(v audit.Verdict) client.AuditVerdict {
-	out := client.AuditVerdict{Intact: v.Broken == nil, Entries: v.Entries, Head: v.Head.String()}
+	out := client.AuditVerdict{
+		Intact:  v.Broken == nil,
+		Entries: v.Entries,
+		Removed: v.Start.Number,
+		Head:    v.Head.String(),
+	}
 	if v.Team != "" {
 		out.Team = &v.Team
 	}
@@ -128,7 +133,11 @@ func showVerdicts(c *cobra.Command, t terminal, verdicts []client.AuditVerdict, 
 			of = "of " + *v.Team
 		}
 		if v.Broken == nil {
-			fmt.Fprintf(t.out, "The audit log %s is whole: %d entries.\n  Head %s\n", printable(of), v.Entries, v.Head)
+			fmt.Fprintf(t.out, "The audit log %s is whole: %d entries.\n", printable(of), v.Entries)
+			if v.Removed > 0 {
+				fmt.Fprintf(t.out, "  %d earlier ones were removed, since their time was over.\n", v.Removed)
+			}
+			fmt.Fprintf(t.out, "  Head %s\n", v.Head)
 			continue
 		}
 		fmt.Fprintf(

@@ -29,7 +29,7 @@ REVOKE ALL ON ALL TABLES IN SCHEMA public FROM postern_control, postern_gateway,
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM postern_control, postern_gateway, postern_worker;
 
 -- Control plane and workers read and write every table, but neither the schema's version nor what the audit
--- log holds: entries can only be added. Tables that a later `postern migrate` adds are theirs at once.
+-- log holds: entries can only be added, and removed by workers when their time is over. Tables that a later `postern migrate` adds are theirs at once.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO postern_control, postern_worker;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO postern_control, postern_worker;
 ALTER DEFAULT PRIVILEGES FOR ROLE postern_owner IN SCHEMA public
@@ -38,6 +38,7 @@ ALTER DEFAULT PRIVILEGES FOR ROLE postern_owner IN SCHEMA public
     GRANT USAGE ON SEQUENCES TO postern_control, postern_worker;
 REVOKE INSERT, UPDATE, DELETE ON goose_db_version, schema_compatibility FROM postern_control, postern_worker;
 REVOKE UPDATE, DELETE ON audit_entries FROM postern_control, postern_worker;
+GRANT DELETE ON audit_entries TO postern_worker;
 
 -- From version 17 on, workers rebuild the indexes of the queue as its owner would. Before, they log that they
 -- cannot, once a day.
@@ -76,6 +77,7 @@ GRANT SELECT (id, client_id, barred_until) ON login_sessions TO postern_gateway;
 -- revision by which others learn of them. The trigger of revisions numbers them.
 GRANT SELECT, INSERT, UPDATE ON usage_hours, usage_days, usage_traffic TO postern_gateway;
 GRANT SELECT ON usage_folds TO postern_gateway;
+GRANT INSERT ON usage_log TO postern_gateway;
 GRANT SELECT, INSERT, UPDATE, DELETE ON limit_counts, relation_misses, shadow_refusals, invalid_requests
     TO postern_gateway;
 GRANT UPDATE (last_used_at) ON api_keys TO postern_gateway;

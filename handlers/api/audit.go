@@ -98,6 +98,7 @@ type verdictOutput struct {
 	Team    *string      `json:"team" doc:"null for entries of the installation"`
 	Intact  bool         `json:"intact"`
 	Entries int64        `json:"entries" doc:"Number of entries that verify"`
+	Removed int64        `json:"removed" doc:"Number of entries before them that retention removed"`
 	Head    string       `json:"head" doc:"Last hash. Keep it and send it as head later, to verify that nothing before it has changed"`
 	Broken  *breakOutput `json:"broken" doc:"First entry that does not verify; null if the chain is intact"`
 }
@@ -124,6 +125,7 @@ func (h *Handler) verifyAudit(ctx context.Context, in *struct {
 		Team:    orNull(verdict.Team),
 		Intact:  verdict.Broken == nil,
 		Entries: verdict.Entries,
+		Removed: verdict.Start.Number,
 		Head:    verdict.Head.String(),
 	}
 	if broken := verdict.Broken; broken != nil {

@@ -68,6 +68,7 @@ type Config struct {
 	AccessLog   AccessLog
 	AuditStream AuditStream
 	Traces      Traces
+	Retention   Retention
 }
 
 // KeyPair names the PEM files of a certificate and its key. A listener without them

@@ -80,6 +80,7 @@ func settings() []setting {
 		accessLogSettings(),
 		auditSettings(),
 		traceSettings(),
+		retentionSettings(),
 		generalSettings(),
 	)
 }

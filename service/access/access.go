@@ -106,6 +106,7 @@ const (
 	WebhookDisable Action = "webhook.disable"
 	DomainReport   Action = "domain.report" // the record of a host name is gone, or is back
 	WorkspacePurge Action = "workspace.purge"
+	AuditTrim      Action = models.AuditTrim // old entries were removed from an audit log
 
 	// Operators may do ProjectTakedown and DomainApprove, independently of their roles in
 	// teams. OperatorChange appoints and dismisses operators.
@@ -205,6 +206,7 @@ func Recorded() []Action {
 		CredentialUse,
 		RequestMake,
 		AuditGap,
+		AuditTrim,
 	)
 }
 

@@ -91,6 +91,11 @@ func (s *Stream) Once(ctx context.Context) error {
 				"stream", s.Name, "team", chain.TeamID)
 			position[chain.TeamID] = Head{chain.Number, chain.Hash}
 		}
+		if position[chain.TeamID].Number < chain.Number {
+			if err := s.skipRemoved(ctx, chain.TeamID, position); err != nil {
+				return err
+			}
+		}
 		for at = position[chain.TeamID]; at.Number < chain.Number; {
 			if at, err = s.deliver(ctx, chain.TeamID, at); err != nil {
 				return err
@@ -104,9 +109,27 @@ func (s *Stream) Once(ctx context.Context) error {
 	return nil
 }
 
+// afterAllIDs sorts after every id.
+const afterAllIDs = "~"
+
+// skipRemoved moves the position of a chain to its start, if retention has removed entries
+// that were not delivered: before the stream was set up, or by a process without it.
+func (s *Stream) skipRemoved(ctx context.Context, team string, position map[string]Head) error {
+	start, err := startOf(s.DB.Read(ctx), team)
+	if err != nil {
+		return fmt.Errorf("audit: find the start of the chain of %q: %w", team, err)
+	}
+	if at := position[team]; at.Number < start.Number {
+		s.Log.Warn("audit entries were removed before they were delivered, since their time was over",
+			"stream", s.Name, "team", team, "entries", start.Number-at.Number)
+		position[team] = start.Head
+	}
+	return nil
+}
+
 // deliver delivers the next entries of a chain, and returns the last of them.
 func (s *Stream) deliver(ctx context.Context, team string, at Head) (Head, error) {
-	last := models.AuditEntry{TeamID: team, Number: at.Number, ID: "~"} // after every id
+	last := models.AuditEntry{TeamID: team, Number: at.Number, ID: afterAllIDs}
 	entries, err := s.DB.Read(ctx).AuditAfter(last, streamBatch)
 	if err != nil {
 		return at, fmt.Errorf("audit: read the chain of %q: %w", team, err)

@@ -25,6 +25,7 @@ func (h Head) String() string { return strconv.FormatInt(h.Number, 10) + ":" + h
 type Verdict struct {
 	Team    string // "" for what belongs to no team
 	Entries int64  // that are in order
+	Start   Start  // zero unless retention has removed the first entries
 	Head    Head
 	Broken  *Break // nil when the chain is whole
 }
@@ -126,7 +127,11 @@ func verify(tx *models.Tx, team string, known Head) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	w := walk{Verdict: Verdict{Team: team, Head: Head{end.Number, end.Hash}}, known: known}
+	start, err := startOf(tx, team)
+	if err != nil {
+		return Verdict{}, err
+	}
+	w := newWalk(Verdict{Team: team, Start: start, Head: Head{end.Number, end.Hash}}, known)
 	stray, err := tx.AuditUnchained(team, 1)
 	if err != nil {
 		return w.Verdict, err
@@ -147,7 +152,7 @@ func verify(tx *models.Tx, team string, known Head) (Verdict, error) {
 			break
 		}
 	}
-	w.finish(last.Hash)
+	w.finish()
 	if len(stray) > 0 && w.Broken == nil {
 		w.Broken = &Break{0, stray[0].ID, "it is in no chain: it was put in from outside"}
 	}
@@ -158,11 +163,30 @@ func verify(tx *models.Tx, team string, known Head) (Verdict, error) {
 type walk struct {
 	Verdict
 	known    Head
+	at       int64 // number of the last entry
 	previous string
 }
 
+// newWalk returns a walk that begins where the chain does.
+func newWalk(of Verdict, known Head) walk {
+	w := walk{Verdict: of, known: known, at: of.Start.Number, previous: of.Start.Hash}
+	switch {
+	case known.Number == 0:
+	case known.Number < of.Start.Number:
+		w.Broken = &Break{
+			known.Number,
+			"",
+			fmt.Sprintf("its hash was kept, and it was removed with all up to number %d when their time was over: "+
+				"keep a newer head", of.Start.Number),
+		}
+	case known.Number == of.Start.Number && known.Hash != of.Start.Hash:
+		w.Broken = &Break{known.Number, "", "it was removed, and had another hash than the one that was kept"}
+	}
+	return w
+}
+
 func (w *walk) step(e models.AuditEntry) error {
-	next := w.Entries + 1
+	next := w.at + 1
 	switch {
 	case e.Number > next:
 		w.Broken = &Break{next, "", fmt.Sprintf("it is missing; the next one there is has number %d", e.Number)}
@@ -183,22 +207,23 @@ func (w *walk) step(e models.AuditEntry) error {
 		w.Broken = &Break{e.Number, e.ID, "it has another hash than the one that was kept"}
 		return nil
 	}
-	w.Entries, w.previous = next, hash
+	w.at, w.previous = next, hash
+	w.Entries++
 	return nil
 }
 
 // finish compares the end that was reached with the end that was recorded.
-func (w *walk) finish(reached string) {
+func (w *walk) finish() {
 	switch {
 	case w.Broken != nil:
-	case w.Head.Number > w.Entries:
-		w.Broken = &Break{w.Entries + 1, "", fmt.Sprintf("it is missing, and so is all up to number %d, where the "+
+	case w.Head.Number > w.at:
+		w.Broken = &Break{w.at + 1, "", fmt.Sprintf("it is missing, and so is all up to number %d, where the "+
 			"chain ends", w.Head.Number)}
-	case w.Head.Number < w.Entries || w.Head.Hash != reached:
+	case w.Head.Number < w.at || w.Head.Hash != w.previous:
 		w.Broken = &Break{w.Head.Number, "", "the recorded end of the chain is not its last entry"}
-	case w.known.Number > w.Entries:
+	case w.known.Number > w.at:
 		w.Broken = &Break{
-			w.Entries + 1,
+			w.at + 1,
 			"",
 			fmt.Sprintf("it is missing, and so is all up to number %d, whose hash was kept", w.known.Number),
 		}

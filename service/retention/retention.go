@@ -36,14 +36,22 @@ type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
+// Trimmer removes entries of the audit log from before a time (audit.Trimmer).
+type Trimmer interface {
+	Trim(ctx context.Context, before time.Time) error
+}
+
 // Service deletes projects and expired workspaces. Changed is called after projects were deleted, and
 // returns when this process does not serve them any more.
 type Service struct {
 	DB      *models.DB
 	Files   Files
 	Grace   time.Duration // how long an expired workspace is kept
+	Usage   time.Duration // how long usage is kept; 0: for ever
+	Audit   time.Duration // how long entries of the audit log are kept; 0: for ever
 	Changed func(context.Context)
-	Events  Events // nil: no events
+	Events  Events  // nil: no events
+	Trimmer Trimmer // of the audit log
 	Log     *slog.Logger
 }
 
@@ -55,13 +63,19 @@ var errKept = errors.New("retention: it was claimed, restored or deleted")
 // restored from then on. It returns false if that happened already, or if it does not exist.
 type condemn func(*models.Tx) (bool, error)
 
-// Purge deletes the projects whose time in the bin is over, and the workspaces whose grace
-// period is over. It can be stopped at any point and called again, also on several replicas at
-// a time: each step is a transaction that first checks that what it deletes was not restored
-// or claimed. What cannot be deleted does not block the rest; its error is returned at the
-// end.
+// Purge deletes the projects whose time in the bin is over, the workspaces whose grace
+// period is over, and usage and audit entries that are older than they are kept. It can be
+// stopped at any point and called again, also on several replicas at a time: each step is a
+// transaction that first checks that what it deletes was not restored or claimed. What cannot
+// be deleted does not block the rest; its error is returned at the end.
 func (s *Service) Purge(ctx context.Context) error {
-	return errors.Join(s.purgeBin(ctx), s.purgeWorkspaces(ctx), ctx.Err())
+	return errors.Join(
+		s.purgeBin(ctx),
+		s.purgeWorkspaces(ctx),
+		s.trimUsage(ctx),
+		s.trimAudit(ctx),
+		ctx.Err(),
+	)
 }
 
 // purgeBin deletes the projects whose time in the bin is over.

@@ -103,6 +103,14 @@ func (l *liveLog) evict(now time.Time) bool {
 	return true
 }
 
+// drop removes the calls that ended before a time.
+func (l *liveLog) drop(before time.Time) {
+	l.rings.Range(func(_ string, r *ring) bool {
+		r.drop(before)
+		return true
+	})
+}
+
 // join adds a follower, unless there are too many. leave removes it.
 func (l *liveLog) join(project string) (leave func(), ok bool) {
 	l.mu.Lock()

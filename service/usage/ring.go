@@ -221,6 +221,26 @@ func (r *ring) copy(choose func(oldest, newest uint64) (from, to uint64)) (list 
 	return list
 }
 
+// drop removes the oldest entries, up to the first that ended at or after a time. Their
+// texts do not stay in memory.
+func (r *ring) drop(before time.Time) {
+	limit := before.UnixNano()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := 0
+	for old < r.count && r.slots[(r.first+old)%r.count].end() < limit {
+		old++
+	}
+	if old == 0 {
+		return
+	}
+	kept := make([]slot, len(r.slots)) // the oldest comes first, as while a ring grows
+	for i := range r.count - old {
+		kept[i] = r.slots[(r.first+old+i)%r.count]
+	}
+	r.slots, r.first, r.count = kept, 0, r.count-old
+}
+
 // id returns the id of an entry, for readers.
 func (r *ring) id(number uint64) string { return r.name + "-" + strconv.FormatUint(number, 10) }
 

@@ -58,7 +58,8 @@ type Call struct {
 // Recorder records the calls of one process. Create one with NewRecorder. It is safe for
 // concurrent use.
 type Recorder struct {
-	Folds bool // Run sums up the hours of past days and deletes what is old; set before Run
+	Folds        bool          // Run sums up the hours of past days and deletes what is old; set before Run
+	KeepRequests time.Duration // in the live log; 0: until newer ones take their place; set before Run
 
 	db      *models.DB
 	log     *slog.Logger
@@ -135,7 +136,9 @@ func (r *Recorder) Run(ctx context.Context) {
 	defer tick.Stop()
 	defer slow.Stop()
 	var folding sync.WaitGroup // beside the flushes, which it must not delay
-	folding.Go(func() { r.followLog(ctx) })
+	if r.Folds {
+		folding.Go(func() { r.followLog(ctx) })
+	}
 	defer folding.Wait()
 	for {
 		select {
@@ -144,6 +147,7 @@ func (r *Recorder) Run(ctx context.Context) {
 		case <-tick.C:
 			// A stop must not interrupt a write: Close would not know if it was committed.
 			err := r.Flush(context.WithoutCancel(ctx))
+			r.sweep()
 			r.logFailure(err)
 			if r.Folds {
 				r.foldSome(ctx)
@@ -181,10 +185,12 @@ func (r *Recorder) Close(ctx context.Context) error {
 		if err == nil {
 			err = r.flushTraffic(ctx, "")
 		}
-		if err == nil {
+		if err == nil && r.Folds {
 			if err := r.FoldLog(ctx); err != nil {
 				r.log.Warn("logged usage is left to the next process", "error", err)
 			}
+		}
+		if err == nil {
 			return nil
 		}
 		select {
@@ -198,7 +204,18 @@ func (r *Recorder) Close(ctx context.Context) error {
 // ring returns a project's part of the live log, up to date, nil if there is none.
 func (r *Recorder) ring(project string) *ring {
 	r.shards.gather(r.live)
-	return r.live.ring(project)
+	found := r.live.ring(project)
+	if found != nil && r.KeepRequests > 0 {
+		found.drop(time.Now().Add(-r.KeepRequests))
+	}
+	return found
+}
+
+// sweep drops calls from the live log that are older than they are kept.
+func (r *Recorder) sweep() {
+	if r.KeepRequests > 0 {
+		r.live.drop(time.Now().Add(-r.KeepRequests))
+	}
 }
 
 // EndFollowers ends every present and future Follow.

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"fmt"
+	"time"
+)
+
+// Retention says how long what is recorded is kept; 0: for ever.
+type Retention struct{ Usage, Requests, Audit time.Duration }
+
+// Least retentions: a month of usage, which pages show, and a week of the audit log.
+const (
+	minUsage    = 31 * 24 * time.Hour
+	minRequests = time.Minute
+	minAudit    = 7 * 24 * time.Hour
+)
+
+func retentionSettings() []setting {
+	return []setting{
+		{
+			"retention-usage",
+			"0s",
+			"how long usage is kept, 744h or more; 0s means for ever",
+			retention(minUsage, func(r *Retention) *time.Duration { return &r.Usage }),
+		},
+		{
+			"retention-requests",
+			"0s",
+			"how long calls stay in the log of requests at most, 1m or more; 0s means until newer ones take their " +
+				"place",
+			retention(minRequests, func(r *Retention) *time.Duration { return &r.Requests }),
+		},
+		{
+			"retention-audit",
+			"0s",
+			"how long entries of the audit log are kept, 168h or more; 0s means for ever",
+			retention(minAudit, func(r *Retention) *time.Duration { return &r.Audit }),
+		},
+	}
+}
+
+func retention(least time.Duration, field func(*Retention) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		into := field(&c.Retention)
+		if err := duration(func(*Config) *time.Duration { return into })(c, v); err != nil {
+			return err
+		}
+		if *into != 0 && *into < least {
+			return fmt.Errorf("%q is too short: use %s or more, or 0s to keep all", v, least)
+		}
+		return nil
+	}
+}

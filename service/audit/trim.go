@@ -1,0 +1,144 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"postern/models"
+	"postern/service/access"
+)
+
+// trimBatch is how many entries are removed in one transaction.
+const trimBatch = 1000
+
+// Names of the details of an entry that records a removal: the number and the hash of the
+// last entry that was removed, from which the rest of the chain is verified.
+const (
+	trimNumber = "number"
+	trimHash   = "hash"
+)
+
+// Start is where a chain begins that retention has removed the first entries of: Head is
+// the last of them. It is zero for a whole chain.
+type Start struct {
+	Head
+
+	At time.Time // when they were removed
+}
+
+// startOf returns where the chain of a team begins, by the newest record of a removal in it.
+func startOf(tx *models.Tx, team string) (Start, error) {
+	record, found, err := tx.LastAuditTrim(team)
+	if err != nil || !found {
+		return Start{}, err
+	}
+	number, err := strconv.ParseInt(record.Detail[trimNumber], 10, 64)
+	if err != nil || number < 1 || number >= record.Number {
+		return Start{}, nil // not as it was written: verification finds it
+	}
+	return Start{Head{number, record.Detail[trimHash]}, record.CreatedAt}, nil
+}
+
+// Trimmer removes the entries of all chains from before a time. In each chain one more entry
+// records the last that was removed, so that the rest can be verified. The newest entry
+// always stays.
+type Trimmer struct {
+	DB      *models.DB
+	Streams []*Stream // entries that these have not delivered stay
+}
+
+// Trim removes entries from before the time given. A chain whose entries are not what was
+// recorded stays as it is: its removal would hide that. An error about one chain does not
+// keep the others.
+func (t *Trimmer) Trim(ctx context.Context, before time.Time) error {
+	chains, err := t.DB.Read(ctx).AuditChains()
+	if err != nil {
+		return fmt.Errorf("audit: trim: %w", err)
+	}
+	delivered := make([]map[string]Head, len(t.Streams))
+	for i, stream := range t.Streams {
+		if delivered[i], err = stream.read(); err != nil {
+			return err
+		}
+	}
+	var failed []error
+	for _, chain := range chains {
+		limit := chain.Number - 1
+		for _, position := range delivered {
+			limit = min(limit, position[chain.TeamID].Number)
+		}
+		if err := t.trimChain(ctx, chain.TeamID, before, limit); err != nil {
+			failed = append(failed, fmt.Errorf("audit: trim the chain of %q: %w", chain.TeamID, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (t *Trimmer) trimChain(ctx context.Context, team string, before time.Time, limit int64) error {
+	for ctx.Err() == nil {
+		first, found, err := t.DB.Read(ctx).FirstAuditEntry(team)
+		if err != nil || !found || first.Number > limit || !first.CreatedAt.Before(before) {
+			return err
+		}
+		more := false
+		err = t.DB.Write(ctx, func(tx *models.Tx) (err error) {
+			more, err = trimOnce(tx, team, before, limit)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// trimOnce removes a batch, and reports whether there may be more.
+func trimOnce(tx *models.Tx, team string, before time.Time, limit int64) (more bool, err error) {
+	if _, err := tx.LockAuditChain(team); err != nil {
+		return false, err
+	}
+	start, err := startOf(tx, team)
+	if err != nil {
+		return false, err
+	}
+	entries, err := tx.AuditAfter(models.AuditEntry{TeamID: team, ID: afterAllIDs}, trimBatch)
+	if err != nil {
+		return false, err
+	}
+	w, trims := walk{at: start.Number, previous: start.Hash}, int64(0)
+	for _, e := range entries {
+		if e.Number > limit || !e.CreatedAt.Before(before) {
+			break
+		}
+		if err := w.step(e); err != nil {
+			return false, err
+		}
+		if w.Broken != nil {
+			return false, fmt.Errorf("number %d is not what was recorded, and nothing is removed: %s", w.Broken.Number,
+				w.Broken.Reason)
+		}
+		if e.Action == models.AuditTrim {
+			trims++
+		}
+	}
+	removed := w.at - start.Number
+	if removed == trims { // a record of a removal alone is not worth another one
+		return false, nil
+	}
+	if _, err := tx.DeleteAuditEntries(team, start.Number+1, w.at); err != nil {
+		return false, err
+	}
+	return removed == trimBatch, access.Record(tx, access.System(), access.Entry{
+		Action: access.AuditTrim,
+		Team:   team,
+		Detail: map[string]string{
+			trimNumber: strconv.FormatInt(w.at, 10),
+			trimHash:   w.previous,
+			"removed":  strconv.FormatInt(removed, 10),
+			"before":   before.UTC().Format(time.RFC3339),
+		},
+	})
+}

@@ -1,0 +1,178 @@
+package audit_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/models"
+	"postern/service/audit"
+	"postern/testkit/state"
+)
+
+// soon is after every entry that a test has recorded.
+func soon() time.Time { return models.Now().Add(time.Hour) }
+
+func trim(t *testing.T, db *models.DB, before time.Time, streams ...*audit.Stream) {
+	t.Helper()
+	if err := (&audit.Trimmer{DB: db, Streams: streams}).Trim(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTrim(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := &audit.Service{DB: db}
+		record(t, db, slices.Repeat([]string{"team_a"}, 3)...)
+		early := verified(t, s, "", audit.Head{}).Head
+		record(t, db, "team_a", "team_b")
+		fourth := verified(t, s, "", audit.Head{}).Head
+		record(t, db, "team_a")
+		newest := verified(t, s, "", audit.Head{}).Head
+
+		trim(t, db, models.Now().Add(-time.Hour))
+		if got := verified(t, s, "", audit.Head{}); got.Start.Number != 0 || got.Entries != 5 {
+			t.Fatalf("before their time is over: %+v", got)
+		}
+		trim(t, db, soon())
+		got := verified(t, s, "", newest)
+		if got.Start.Number != 4 || got.Entries != 2 || got.Head.Number != 6 || got.Start.At.IsZero() {
+			t.Errorf("after it: %+v, want 4 removed, and the newest with a record of it", got)
+		}
+		verified(t, s, "", fourth)
+		broken := brokenAt(t, s, "team_a", early)
+		if broken.Number != 3 || !strings.Contains(broken.Reason, "keep a newer") {
+			t.Errorf("an older head: %+v", broken)
+		}
+		wrong := audit.Head{Number: 4, Hash: newest.Hash}
+		if broken := brokenAt(t, s, "team_a", wrong); broken.Number != 4 {
+			t.Errorf("another hash of the last that was removed: %+v", broken)
+		}
+		for range 3 { // the second and the third find but records of removals
+			trim(t, db, soon())
+		}
+		if got := verified(t, s, "", audit.Head{}); got.Head.Number != 7 || got.Start.Number != 5 {
+			t.Errorf("trimmed again: %+v", got)
+		}
+		record(t, db, "team_a")
+		if got := verified(t, s, "", audit.Head{}); got.Head.Number != 8 {
+			t.Errorf("with another entry: %+v", got)
+		}
+	})
+}
+
+// More than one batch is removed at once.
+func TestTrim_batches(t *testing.T) {
+	db := state.OpenSQLite(t)
+	record(t, db, slices.Repeat([]string{"team_a"}, 2003)...)
+	trim(t, db, soon())
+	if got := verified(t, &audit.Service{DB: db}, "", audit.Head{}); got.Start.Number != 2002 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTrim_changedFromOutside(t *testing.T) {
+	const ofRecord = " WHERE action = 'audit.trim' AND team_id = 'team_a'"
+	for name, statement := range map[string]string{
+		"the first that is left is removed": "DELETE FROM audit_entries" + ofTeam + "= 5",
+		"it is changed":                     "UPDATE audit_entries SET actor = 'changed'" + ofTeam + "= 5",
+		"the record is removed":             "DELETE FROM audit_entries" + ofRecord,
+		"the record is changed":             `UPDATE audit_entries SET detail = '{"number":"5","hash":"x"}'` + ofRecord,
+		"the record is no number":           `UPDATE audit_entries SET detail = '{"number":"x"}'` + ofRecord,
+		"one that was removed is back":      copyOfFifth("4"),
+		"one is put in before":              copyOfFifth("1"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			state.Each(t, func(t *testing.T, db *models.DB) {
+				s := &audit.Service{DB: db}
+				record(t, db, slices.Repeat([]string{"team_a"}, 5)...)
+				trim(t, db, soon())
+				record(t, db, "team_a")
+				if got := verified(t, s, "", audit.Head{}); got.Start.Number != 4 {
+					t.Fatalf("before: %+v", got)
+				}
+				run(t, db, statement)
+				brokenAt(t, s, "team_a", audit.Head{})
+			})
+		})
+	}
+}
+
+// copyOfFifth inserts a copy of the fifth entry under another number.
+func copyOfFifth(number string) string {
+	const rest = "actor, token_id, action, object, project_id, outcome, detail, changes, " +
+		"remote_addr, request_id, created_at"
+	return "INSERT INTO audit_entries (id, team_id, number, hash, " + rest + ") SELECT 'zzz', team_id, " + number +
+		", hash, " + rest + " FROM audit_entries" + ofTeam + "= 5"
+}
+
+// What was changed is not removed: the removal would hide the change.
+func TestTrim_brokenChain(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		record(t, db, slices.Repeat([]string{"team_a", "team_b"}, 5)...)
+		run(t, db, "UPDATE audit_entries SET actor = 'changed'"+ofTeam+"= 2")
+		err := (&audit.Trimmer{DB: db}).Trim(t.Context(), soon())
+		if err == nil || !strings.Contains(err.Error(), `"team_a": number 2 is not what was recorded`) {
+			t.Errorf("error %v, want one about number 2 of team_a", err)
+		}
+		verdicts, err := audit.VerifyAll(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range verdicts {
+			switch {
+			case v.Team == "team_a" && (v.Start.Number != 0 || v.Broken == nil || v.Broken.Number != 2):
+				t.Errorf("team_a: %+v, broken %+v, want it as it was", v, v.Broken)
+			case v.Team == "team_b" && v.Start.Number != 4:
+				t.Errorf("team_b: %+v, want it trimmed", v)
+			}
+		}
+	})
+}
+
+func TestTrim_streams(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		stream := newStream(t, db, audit.FileSink(filepath.Join(t.TempDir(), "audit.jsonl")))
+		record(t, db, slices.Repeat([]string{"team_a"}, 3)...)
+		if err := stream.Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		record(t, db, slices.Repeat([]string{"team_a"}, 3)...)
+		trim(t, db, soon(), stream)
+		if got := verified(t, &audit.Service{DB: db}, "", audit.Head{}); got.Start.Number != 3 {
+			t.Errorf("%d are removed, want those that were delivered", got.Start.Number)
+		}
+		if err := stream.Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+
+		file := filepath.Join(t.TempDir(), "later.jsonl")
+		if err := newStream(t, db, audit.FileSink(file)).Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		if !strings.Contains(first, `"Number":4,`) || strings.Count(string(text), "\n") != 4 {
+			t.Errorf("a stream that is new begins with %s", first)
+		}
+		var line struct {
+			Hash  string
+			Entry json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(first), &line); err != nil {
+			t.Fatal(err)
+		}
+		if sum := sha256.Sum256(line.Entry); hex.EncodeToString(sum[:]) != line.Hash {
+			t.Error("the hash of its first line is not that of the entry")
+		}
+	})
+}

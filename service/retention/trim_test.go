@@ -1,0 +1,94 @@
+package retention_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"postern/models"
+	"postern/service/audit"
+	"postern/service/retention"
+	"postern/testkit/state"
+)
+
+func TestPurge_usage(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		l := newLand(t, db)
+		project := l.make("shop").Project.ID
+		now := models.Now().Unix()
+		today := now / models.TrafficDay
+		for _, age := range []int64{0, 30, 39, 41, 50, 400} { // days
+			slot := models.TrafficSlot{ProjectID: project, Level: models.TrafficOfProject}
+			daily, hourly := slot, slot
+			daily.Period, daily.Since = models.TrafficDay, today-age
+			hourly.Period, hourly.Since = models.TrafficHour, (today-age)*24
+			l.insert(
+				&models.UsageHour{ProjectID: project, Hour: (today - age) * 24, EnvironmentID: "env", Calls: 1},
+				&models.UsageDay{ProjectID: project, Day: today - age, EnvironmentID: "env", Calls: 1},
+				&models.Traffic{TrafficSlot: daily, FirstByte: []byte{}, Total: []byte{}},
+				&models.Traffic{TrafficSlot: hourly, FirstByte: []byte{}, Total: []byte{}},
+			)
+		}
+		s := &retention.Service{DB: db, Files: l.files, Changed: l.feed.Changed, Log: slog.New(slog.DiscardHandler)}
+		want := func(days string, usage time.Duration) {
+			t.Helper()
+			s.Usage = usage
+			if err := s.Purge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, count := range []string{
+				"usage_hours WHERE environment_id = 'env'", "usage_days WHERE true",
+				"usage_traffic WHERE period = 86400", "usage_traffic WHERE period = 3600",
+			} {
+				query := "SELECT CAST(count(*) AS TEXT) FROM " + count + " AND project_id = '" + project + "'"
+				if got := l.strings(query)[0]; got != days {
+					t.Errorf("%s of %s are left, want %s", got, count, days)
+				}
+			}
+		}
+		want("6", 0)
+		want("3", 40*24*time.Hour)
+	})
+}
+
+func TestPurge_audit(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		l := newLand(t, db)
+		m := l.make("shop")
+		s := &retention.Service{
+			DB:      db,
+			Files:   l.files,
+			Changed: l.feed.Changed,
+			Trimmer: &audit.Trimmer{DB: db},
+			Log:     slog.New(slog.DiscardHandler),
+		}
+		purge := func(kept time.Duration) audit.Verdict {
+			t.Helper()
+			if s.Audit = kept; s.Purge(t.Context()) != nil {
+				t.Fatal("the purge failed")
+			}
+			verdicts, err := audit.VerifyAll(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range verdicts {
+				if v.Broken != nil {
+					t.Errorf("%+v", v.Broken)
+				}
+				if v.Team == m.Workspace.Team {
+					return v
+				}
+			}
+			t.Fatal("the workspace has no log")
+			return audit.Verdict{}
+		}
+		whole := purge(0)
+		if whole.Start.Number != 0 || purge(time.Hour).Head != whole.Head {
+			t.Errorf("entries are removed before their time: %+v", whole)
+		}
+		time.Sleep(2 * time.Millisecond)
+		if got := purge(time.Millisecond); got.Start.Number != whole.Head.Number-1 {
+			t.Errorf("%+v, want all but the newest removed", got)
+		}
+	})
+}
