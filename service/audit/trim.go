@@ -39,7 +39,7 @@ func startOf(tx *models.Tx, team string) (Start, error) {
 	if err != nil || number < 1 || number >= record.Number {
 		return Start{}, nil // not as it was written: verification finds it
 	}
-	return Start{Head{number, record.Detail[trimHash]}, record.CreatedAt}, nil
+	return Start{Head{number, record.Detail[trimHash]}, record.CreatedAt.UTC()}, nil
 }
 
 // Trimmer removes the entries of all chains from before a time. In each chain one more entry
