@@ -94,7 +94,6 @@ func (in *installation) newReplica(name, roles string, drain time.Duration) (*re
 		"POSTERN_GATEWAY_DOMAIN=" + gatewayName,
 		"POSTERN_TRUSTED_PROXIES=127.0.0.1/32",
 		"POSTERN_EGRESS_ALLOW=127.0.0.1/32", // where the upstream is
-		"POSTERN_UNCLAIMED_CAPS=off",
 		"POSTERN_DRAIN=" + drain.String(),
 	}
 	return r, nil
@@ -135,13 +134,15 @@ type project struct {
 	} `json:"environments"`
 }
 
-// create puts a proxy before the upstream.
+// create puts a proxy before the upstream, in the team of a new account.
 func (in *installation) create(ctx context.Context, a *api) (project, error) {
-	var made struct {
-		Project      project `json:"project"`
-		WorkspaceKey string  `json:"workspace_key"`
+	var made struct{ Project project }
+	token, err := in.signUp(ctx)
+	if err != nil {
+		return made.Project, err
 	}
-	err := a.do(ctx, http.MethodPost, "/proxy", map[string]any{
+	a.token = token
+	err = a.do(ctx, http.MethodPost, "/proxy", map[string]any{
 		"name":          "shop",
 		"target":        in.upstream.URL,
 		"requests_auth": map[string]any{"mode": "authenticate", "methods": []string{"api_key"}},
@@ -149,7 +150,6 @@ func (in *installation) create(ctx context.Context, a *api) (project, error) {
 	if err == nil && len(made.Project.Environments) != 1 {
 		err = errors.New("POST /proxy: the answer names no environment")
 	}
-	a.token = made.WorkspaceKey
 	return made.Project, err
 }
 

@@ -32,8 +32,7 @@ func main() {
 	flag.DurationVar(&s.duration, "duration", 10*time.Minute, "length of the run; each fault happens at least once")
 	flag.Float64Var(&s.rate, "rate", 1000, "operations a second, at most 70 % of what the machine carries")
 	flag.Float64Var(&s.changes, "changes", 0.05, "the part of the operations that are changes of keys")
-	// At most twice as many: an unclaimed workspace has at most 1,000.
-	flag.IntVar(&s.keys, "keys", 300, "about as many keys are kept alive")
+	flag.IntVar(&s.keys, "keys", 1000, "about as many keys are kept alive")
 	flag.DurationVar(&s.drain, "drain", 5*time.Second, "POSTERN_DRAIN of the replicas")
 	flag.DurationVar(&s.check, "check", time.Second, "interval of HAProxy's health checks")
 	flag.DurationVar(&s.probe, "probe", 10*time.Second, "how long it is measured what the machine carries")
