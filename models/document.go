@@ -51,7 +51,13 @@ func (p Prefixes) Value() (driver.Value, error) {
 }
 
 // Scan implements sql.Scanner.
-func (p *Prefixes) Scan(value any) error { return readDocument(value, (*[]netip.Prefix)(p)) }
+func (p *Prefixes) Scan(value any) error {
+	if text, ok := value.(string); ok && text == "[]" { // of nearly every key
+		*p = Prefixes{}
+		return nil
+	}
+	return readDocument(value, (*[]netip.Prefix)(p))
+}
 
 // TokenIssuers is a column: whose tokens a version takes.
 type TokenIssuers []TokenIssuer

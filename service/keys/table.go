@@ -222,7 +222,7 @@ func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
 	if err != nil {
 		return err
 	}
-	return tx.ScanKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
+	return tx.ScanServedKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
 }
 
 // LoadKeys reads some keys again, of any projects, with one query whatever their number, and two
