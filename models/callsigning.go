@@ -18,10 +18,10 @@ type CallSigningKey struct {
 	CreatedAt      time.Time
 }
 
-// CallSigningKeysOf lists the keys of a project in the order in which they sign.
-func (t *Tx) CallSigningKeysOf(projectID string) ([]CallSigningKey, error) {
+// CallSigningKeysOf lists the keys of projects in the order in which they sign.
+func (t *Tx) CallSigningKeysOf(projectIDs ...string) ([]CallSigningKey, error) {
 	var list []CallSigningKey
-	return list, t.db.Where("project_id = ?", projectID).Order("signs_from, id").Find(&list).Error
+	return list, t.db.Where("project_id IN ?", projectIDs).Order("signs_from, id").Find(&list).Error
 }
 
 // PublishCallSigningKeyUntil sets when a key leaves the directory.

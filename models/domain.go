@@ -47,10 +47,10 @@ func (t *Tx) VerifiedDomain(host string) (Domain, error) {
 	return one, t.db.Where("host = ? AND verified_at IS NOT NULL", host).Take(&one).Error
 }
 
-// VerifiedDomains lists a project's verified host names by name.
-func (t *Tx) VerifiedDomains(projectID string) ([]Domain, error) {
+// VerifiedDomains lists the verified host names of projects by name.
+func (t *Tx) VerifiedDomains(projectIDs ...string) ([]Domain, error) {
 	var list []Domain
-	return list, t.db.Where("project_id = ? AND verified_at IS NOT NULL", projectID).Order("host").Find(&list).Error
+	return list, t.db.Where("project_id IN ? AND verified_at IS NOT NULL", projectIDs).Order("host").Find(&list).Error
 }
 
 // DomainsToCheck lists at most limit host names, the longest unchecked first, whose TXT

@@ -30,6 +30,20 @@ func (t *Tx) GroupsLeftSince(projectID string, after time.Time) ([]GroupsLeft, e
 	return list, err
 }
 
+// TenantsWithBarred returns those of the tenants with users that BarredUsers or GroupsLeftSince may list for a project
+// that serves the tenant and is in no product.
+func (t *Tx) TenantsWithBarred(tenantIDs []string) (map[string]bool, error) {
+	var ids []string
+	err := t.db.Raw("SELECT tenant_id FROM end_users WHERE state = 'frozen' AND tenant_id IN ? UNION SELECT tenant_id "+
+		"FROM deleted_users WHERE tenant_id IN ? UNION SELECT tenant_id FROM end_users WHERE groups_left_at IS NOT "+
+		"NULL AND tenant_id IN ?", tenantIDs, tenantIDs, tenantIDs).Scan(&ids).Error
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out, err
+}
+
 // noteGroupsLeft records that the members that q selects leave a group now.
 func (t *Tx) noteGroupsLeft(q *gorm.DB) error {
 	members := q.Session(&gorm.Session{}).Model(&GroupMember{}).Select("user_id")

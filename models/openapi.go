@@ -31,10 +31,10 @@ func (t *Tx) OpenAPISummaryOf(versionID string) (OpenAPIDocument, error) {
 	return row, t.db.Omit("Document").Where("version_id = ?", versionID).Take(&row).Error
 }
 
-// OpenAPISummaries returns the summaries of the documents of a project, by version.
-func (t *Tx) OpenAPISummaries(projectID string) (map[string]string, error) {
+// OpenAPISummaries returns the summaries of the documents of projects, by version.
+func (t *Tx) OpenAPISummaries(projectIDs ...string) (map[string]string, error) {
 	var rows []OpenAPIDocument
-	err := t.openAPIOfProjects(projectID).Select("version_id", "summary").Find(&rows).Error
+	err := t.openAPIOfProjects(projectIDs...).Select("version_id", "summary").Find(&rows).Error
 	out := make(map[string]string, len(rows))
 	for _, row := range rows {
 		out[row.VersionID] = row.Summary

@@ -23,6 +23,12 @@ func (t *Tx) ProductByID(id string) (Product, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
+// ProductsByID finds those of the products that exist.
+func (t *Tx) ProductsByID(ids []string) ([]Product, error) {
+	var list []Product
+	return list, t.db.Where("id IN ?", ids).Find(&list).Error
+}
+
 // ProductNames maps the ids to the names of products.
 func (t *Tx) ProductNames(ids []string) (map[string]string, error) {
 	var list []Product

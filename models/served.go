@@ -40,6 +40,12 @@ func (t *Tx) AppClientsServed(projectID string) ([]AppClient, error) {
 	return list, t.db.Omit(secretHash).Where("tenant_id IN (?)", t.served(projectID)).Order("id").Find(&list).Error
 }
 
+// AppClientsOfTenants lists the app clients of tenants by id; without the hashes of their secrets.
+func (t *Tx) AppClientsOfTenants(tenantIDs []string) ([]AppClient, error) {
+	var list []AppClient
+	return list, t.db.Omit(secretHash).Where("tenant_id IN ?", tenantIDs).Order("id").Find(&list).Error
+}
+
 // AppClientsWithSecrets is AppClientsServed with the hashes of their secrets.
 func (t *Tx) AppClientsWithSecrets(projectID string) ([]AppClient, error) {
 	var list []AppClient
@@ -63,6 +69,12 @@ func (t *Tx) AppClientServed(id string) (AppClient, error) {
 func (t *Tx) TeamServed(id string) (Team, error) {
 	var team Team
 	return team, t.db.Select("id", "claimed_at", "expires_at").Where("id = ?", id).Take(&team).Error
+}
+
+// TeamsServed is TeamServed for some teams. Those that do not exist are left out.
+func (t *Tx) TeamsServed(ids []string) ([]Team, error) {
+	var list []Team
+	return list, t.db.Select("id", "claimed_at", "expires_at").Where("id IN ?", ids).Find(&list).Error
 }
 
 // UserServed finds the end user of an identity, and says of them only their id and state.

@@ -42,12 +42,14 @@ func (t *Tx) TenantsOfProjects(projectIDs []string) (map[string][]Tenant, error)
 	if err := t.db.Where("project_id IN ?", projectIDs).Find(&links).Error; err != nil {
 		return nil, err
 	}
-	attached := make([]string, 0, len(links))
+	serving := map[string][]string{} // projects by tenant
 	for _, link := range links {
-		attached = append(attached, link.TenantID)
+		serving[link.TenantID] = append(serving[link.TenantID], link.ProjectID)
 	}
+	// Projects can serve more tenants than a statement can have parameters.
+	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id IN ?", projectIDs)
 	var list []Tenant
-	err := t.db.Where("project_id IN ? OR id IN ?", projectIDs, attached).Order("name").Find(&list).Error
+	err := t.db.Where("project_id IN ? OR id IN (?)", projectIDs, attached).Order("name").Find(&list).Error
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +58,9 @@ func (t *Tx) TenantsOfProjects(projectIDs []string) (map[string][]Tenant, error)
 		if one.ProjectID != nil {
 			out[*one.ProjectID] = append(out[*one.ProjectID], one)
 		}
-		for _, link := range links {
-			if link.TenantID == one.ID && (one.ProjectID == nil || *one.ProjectID != link.ProjectID) {
-				out[link.ProjectID] = append(out[link.ProjectID], one)
+		for _, project := range serving[one.ID] {
+			if one.ProjectID == nil || *one.ProjectID != project {
+				out[project] = append(out[project], one)
 			}
 		}
 	}
@@ -98,11 +100,11 @@ func (t *Tx) TenantsOfTeam(teamID string) ([]Tenant, error) {
 	return list, t.db.Where("team_id = ?", teamID).Order("name").Find(&list).Error
 }
 
-// TenantsWithin lists the tenants that keys of a team's projects can be of: the
+// TenantsWithin lists the tenants that keys of teams' projects can be of: the
 // team's and those of the projects themselves.
-func (t *Tx) TenantsWithin(teamID string, projectIDs []string) ([]Tenant, error) {
+func (t *Tx) TenantsWithin(teamIDs, projectIDs []string) ([]Tenant, error) {
 	var list []Tenant
-	return list, t.db.Where("team_id = ? OR project_id IN ?", teamID, projectIDs).Find(&list).Error
+	return list, t.db.Where("team_id IN ? OR project_id IN ?", teamIDs, projectIDs).Find(&list).Error
 }
 
 // TenantsByID finds tenants. Those that do not exist are left out.

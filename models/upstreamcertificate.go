@@ -28,13 +28,13 @@ func (t *Tx) UpstreamCertificateOf(environmentID string) (UpstreamCertificate, b
 	return list[0], true, nil
 }
 
-// UpstreamCertificatesOfProject lists the certificates of all environments of a project.
-func (t *Tx) UpstreamCertificatesOfProject(projectID string) ([]UpstreamCertificate, error) {
+// UpstreamCertificatesOfProjects lists the certificates of all environments of projects.
+func (t *Tx) UpstreamCertificatesOfProjects(projectIDs ...string) ([]UpstreamCertificate, error) {
 	var list []UpstreamCertificate
 	return list, t.db.
 		Joins("JOIN environments ON environments.id = upstream_certificates.environment_id").
 		Joins("JOIN versions ON versions.id = environments.version_id").
-		Where("versions.project_id = ?", projectID).
+		Where("versions.project_id IN ?", projectIDs).
 		Order("upstream_certificates.environment_id").
 		Find(&list).Error
 }

@@ -24,13 +24,13 @@ func (t *Tx) UpstreamHeadersOf(environmentID string) ([]UpstreamHeader, error) {
 	return list, t.db.Where("environment_id = ?", environmentID).Order("name").Find(&list).Error
 }
 
-// UpstreamHeadersOfProject lists the headers of all environments of a project by name.
-func (t *Tx) UpstreamHeadersOfProject(projectID string) ([]UpstreamHeader, error) {
+// UpstreamHeadersOfProjects lists the headers of all environments of projects by name.
+func (t *Tx) UpstreamHeadersOfProjects(projectIDs ...string) ([]UpstreamHeader, error) {
 	var list []UpstreamHeader
 	return list, t.db.
 		Joins("JOIN environments ON environments.id = upstream_headers.environment_id").
 		Joins("JOIN versions ON versions.id = environments.version_id").
-		Where("versions.project_id = ?", projectID).
+		Where("versions.project_id IN ?", projectIDs).
 		Order("upstream_headers.name").
 		Find(&list).Error
 }

@@ -22,12 +22,12 @@ func namesOf(tx *models.Tx, projectID string) (names, error) {
 	if err != nil {
 		return names{}, err
 	}
-	return namesIn(tx, project.TeamID, []string{projectID})
+	return namesIn(tx, []string{project.TeamID}, []string{projectID})
 }
 
-// namesIn resolves the ids in keys of several projects of one team. A key may be
+// namesIn resolves the ids in keys of several projects of some teams. A key may be
 // of a tenant that its project no longer serves.
-func namesIn(tx *models.Tx, teamID string, projectIDs []string) (names, error) {
+func namesIn(tx *models.Tx, teamIDs, projectIDs []string) (names, error) {
 	n := names{types: map[string]models.KeyType{}, tenants: map[string]string{}}
 	types, err := tx.KeyTypesOf(projectIDs...)
 	if err != nil {
@@ -36,7 +36,7 @@ func namesIn(tx *models.Tx, teamID string, projectIDs []string) (names, error) {
 	for _, t := range types {
 		n.types[t.ID] = t
 	}
-	tenants, err := tx.TenantsWithin(teamID, projectIDs)
+	tenants, err := tx.TenantsWithin(teamIDs, projectIDs)
 	if err != nil {
 		return n, err
 	}
@@ -110,7 +110,7 @@ func labelsIn(tx *models.Tx, teamID string, projects []models.Project) (l labels
 	for _, product := range products {
 		l.products[product.ID] = product.Name
 	}
-	l.names, err = namesIn(tx, teamID, ids)
+	l.names, err = namesIn(tx, []string{teamID}, ids)
 	return l, err
 }
 
@@ -241,7 +241,7 @@ func scan(tx *models.Tx, project *snapshot.Project, of *snapshot.Tenant, fn func
 		}
 		ids = append(ids, homes...)
 	}
-	n, err := namesIn(tx, row.TeamID, ids)
+	n, err := namesIn(tx, []string{row.TeamID}, ids)
 	if err != nil {
 		return err
 	}

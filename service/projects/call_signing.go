@@ -212,13 +212,9 @@ func Thumbprint(public ed25519.PublicKey) string {
 
 // readCallSigning adds the keys that sign the project's calls, sealed, and the data keys that
 // open them.
-func readCallSigning(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	keys, err := tx.CallSigningKeysOf(row.ID)
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		if err := addDataKey(tx, out, k.PrivateKey); err != nil {
+func readCallSigning(r *projectRows, row models.Project, out *snapshot.Project) error {
+	for _, k := range r.signing[row.ID] {
+		if err := addDataKey(r.tx, out, k.PrivateKey); err != nil {
 			return err
 		}
 		one := snapshot.CallSigningKey{

@@ -135,13 +135,9 @@ func viewClientCertificate(row models.UpstreamCertificate) (ClientCertificate, e
 
 // readClientCertificates adds the certificates of the environments, their keys sealed, and
 // the data keys that open them.
-func readClientCertificates(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	list, err := tx.UpstreamCertificatesOfProject(row.ID)
-	if err != nil {
-		return err
-	}
-	for _, c := range list {
-		if err := addDataKey(tx, out, c.PrivateKey); err != nil {
+func readClientCertificates(r *projectRows, row models.Project, out *snapshot.Project) error {
+	for _, c := range r.certificates[row.ID] {
+		if err := addDataKey(r.tx, out, c.PrivateKey); err != nil {
 			return err
 		}
 		if e := environmentIn(out, c.EnvironmentID); e != nil {

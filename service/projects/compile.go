@@ -15,9 +15,18 @@ import (
 // Compile reads a project's rows into the snapshot that gateways serve and exports
 // contain. publicURL is the control plane's, below which app clients are issuers.
 func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, error) {
-	row, err := tx.ProjectByID(projectID)
+	rows, err := rowsOf(tx, []string{projectID})
 	if err != nil {
-		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
+		return nil, err
+	}
+	return rows.compile(projectID, publicURL)
+}
+
+// compile compiles one of the projects.
+func (r *projectRows) compile(projectID, publicURL string) (*snapshot.Project, error) {
+	row, known := r.projects[projectID]
+	if !known {
+		return nil, fmt.Errorf("projects: compile %s: %w", projectID, models.ErrNotFound)
 	}
 	out := &snapshot.Project{
 		ID:            row.ID,
@@ -35,7 +44,7 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		},
 	}
 	out.API = compileAPI(row)
-	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{
+	for _, read := range []func(*projectRows, models.Project, *snapshot.Project) error{
 		readTeam,
 		readProduct,
 		readRevision,
@@ -50,11 +59,11 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		readMembers, // reads Tenants
 		readCORS,
 	} {
-		if err := read(tx, row, out); err != nil {
+		if err := read(r, row, out); err != nil {
 			return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 		}
 	}
-	if err := readLogin(tx, publicURL, out); err != nil {
+	if err := readLogin(r, row, publicURL, out); err != nil {
 		return nil, fmt.Errorf("projects: compile the login of %s: %w", projectID, err)
 	}
 	return out, nil
@@ -135,50 +144,38 @@ func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	return nil
 }
 
-func readTeam(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	team, err := tx.TeamServed(row.TeamID)
-	if err == nil && team.ClaimedAt == nil && team.ExpiresAt != nil {
+func readTeam(r *projectRows, row models.Project, out *snapshot.Project) error {
+	team, known := r.teams[row.TeamID]
+	if !known {
+		return fmt.Errorf("team %s: %w", row.TeamID, models.ErrNotFound)
+	}
+	if team.ClaimedAt == nil && team.ExpiresAt != nil {
 		out.ExpiresAt = team.ExpiresAt.UTC()
 	}
-	return err
+	return nil
 }
 
-func readProduct(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+func readProduct(r *projectRows, row models.Project, out *snapshot.Project) error {
 	if row.ProductID == nil {
 		return nil
 	}
-	product, err := tx.ProductByID(*row.ProductID)
-	if err != nil {
-		return err
+	product, known := r.products[*row.ProductID]
+	if !known {
+		return fmt.Errorf("product %s: %w", *row.ProductID, models.ErrNotFound)
 	}
 	out.ProductID, out.Product, out.ProductTitle = product.ID, product.Name, product.DisplayName
 	return nil
 }
 
-func readRevision(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	revision, err := tx.RevisionOf(row.ID)
-	if err != nil {
-		return err
-	}
+func readRevision(r *projectRows, row models.Project, out *snapshot.Project) error {
+	revision := r.revisions[row.ID]
 	out.Revision, out.RevisedAt = revision.ID, revision.CreatedAt.UTC()
 	return nil
 }
 
-func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	environments, err := tx.EnvironmentsOf(row.ID)
-	if err != nil {
-		return err
-	}
-	versions, err := tx.VersionsOf(row.ID)
-	if err != nil {
-		return err
-	}
-	domains, err := tx.VerifiedDomains(row.ID)
-	if err != nil {
-		return err
-	}
-	for _, v := range versions {
-		out.Versions = append(out.Versions, compileVersion(v, environments, domains))
+func readVersions(r *projectRows, row models.Project, out *snapshot.Project) error {
+	for _, v := range r.versions[row.ID] {
+		out.Versions = append(out.Versions, compileVersion(v, r.environments[v.ID], r.domains[row.ID]))
 	}
 	return nil
 }
@@ -225,12 +222,8 @@ func compileEnvironment(e models.Environment, domains []models.Domain) snapshot.
 	return out
 }
 
-func readKeyTypes(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	types, err := tx.KeyTypesOf(row.ID)
-	if err != nil {
-		return err
-	}
-	for _, t := range types {
+func readKeyTypes(r *projectRows, row models.Project, out *snapshot.Project) error {
+	for _, t := range r.keyTypes[row.ID] {
 		out.KeyTypes = append(out.KeyTypes, snapshot.KeyType{
 			ID:        t.ID,
 			Name:      t.Name,
@@ -243,13 +236,9 @@ func readKeyTypes(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	return nil
 }
 
-func readTenants(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	tenants, err := tx.TenantsOf(row.ID)
-	if err != nil {
-		return err
-	}
-	for _, t := range tenants {
-		cors, err := compileTenantCORS(tx, t)
+func readTenants(r *projectRows, row models.Project, out *snapshot.Project) error {
+	for _, t := range r.tenants[row.ID] {
+		cors, err := compileCORS(t.CORS, func() ([]models.AppClient, error) { return r.clients[t.ID], nil })
 		if err != nil {
 			return err
 		}

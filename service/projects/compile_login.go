@@ -10,14 +10,10 @@ import (
 
 // readLogin reads the app clients of the tenants that a project serves, and the users
 // whose tokens it must refuse.
-func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
+func readLogin(r *projectRows, of models.Project, publicURL string, out *snapshot.Project) (err error) {
 	now := models.Now()
-	clients, err := tx.AppClientsServed(out.ID)
-	if err != nil {
-		return err
-	}
-	if len(clients) > 0 {
-		keys, providers, err := readOfClients(tx, out.ID, now)
+	if clients := r.clientsServed(out.ID); len(clients) > 0 {
+		keys, providers, err := readOfClients(r.tx, out.ID, now)
 		if err != nil {
 			return err
 		}
@@ -34,22 +30,31 @@ func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 			})
 		}
 	}
-	barred, err := tx.BarredUsers(out.ID, now, now.Add(-snapshot.BarredFor))
+	if out.EndedSessions, err = readEndedSessions(r, out, now); err != nil || !r.mayBar(of) {
+		return err
+	}
+	barred, err := r.tx.BarredUsers(out.ID, now, now.Add(-snapshot.BarredFor))
 	if err != nil {
 		return err
 	}
 	for _, row := range barred {
 		out.Barred = append(out.Barred, snapshot.BarredUser(row))
 	}
-	left, err := tx.GroupsLeftSince(out.ID, now.Add(-snapshot.BarredFor))
+	left, err := r.tx.GroupsLeftSince(out.ID, now.Add(-snapshot.BarredFor))
 	if err != nil {
 		return err
 	}
 	for _, row := range left {
 		out.GroupsLeft = append(out.GroupsLeft, snapshot.GroupsLeft{User: row.ID, At: row.At.Unix()})
 	}
-	out.EndedSessions, err = tx.BarredSessions(out.ID, now)
-	return err
+	return nil
+}
+
+func readEndedSessions(r *projectRows, out *snapshot.Project, now time.Time) ([]string, error) {
+	if len(out.Clients) == 0 {
+		return nil, nil
+	}
+	return r.tx.BarredSessions(out.ID, now)
 }
 
 // readOfClients reads the signing keys and the providers of each app client, by its id.

@@ -10,12 +10,12 @@ import (
 
 // readMembers reads which owners of keys are in the groups that rules name. Users of tokens are not
 // among them: their tokens name their groups.
-func readMembers(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+func readMembers(r *projectRows, row models.Project, out *snapshot.Project) error {
 	named := groupsInRules(out)
 	if len(named) == 0 {
 		return nil
 	}
-	held, err := tx.MembershipsOfOwners(row)
+	held, err := r.tx.MembershipsOfOwners(row)
 	if err != nil || len(held) == 0 {
 		return err
 	}
@@ -24,7 +24,7 @@ func readMembers(tx *models.Tx, row models.Project, out *snapshot.Project) error
 		ids = append(ids, one.GroupID)
 	}
 	slices.Sort(ids)
-	groups, nested, err := tx.GroupTree(slices.Compact(ids))
+	groups, nested, err := r.tx.GroupTree(slices.Compact(ids))
 	if err != nil {
 		return err
 	}

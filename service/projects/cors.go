@@ -72,8 +72,8 @@ func viewColumn(column models.CORS, clients func() ([]models.AppClient, error)) 
 }
 
 // readCORS compiles a project's CORS.
-func readCORS(tx *models.Tx, row models.Project, out *snapshot.Project) (err error) {
-	out.CORS, err = compileCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsServed(row.ID) })
+func readCORS(r *projectRows, row models.Project, out *snapshot.Project) (err error) {
+	out.CORS, err = compileCORS(row.CORS, func() ([]models.AppClient, error) { return r.clientsServed(row.ID), nil })
 	return err
 }
 

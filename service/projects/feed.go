@@ -94,28 +94,6 @@ func (f *Feed) load(ctx context.Context) error {
 	return f.publish()
 }
 
-func (f *Feed) readAll(ctx context.Context) (err error) {
-	tx := f.DB.Bulk(ctx)
-	if f.last, err = tx.LastRevision(); err != nil {
-		return fmt.Errorf("projects: read the change feed: %w", err)
-	}
-	ids, err := tx.AllProjectIDs()
-	if err != nil {
-		return fmt.Errorf("projects: load: %w", err)
-	}
-	f.projects = make(map[string]*snapshot.Project, len(ids))
-	if err := f.Keys.Reserve(tx); err != nil {
-		return fmt.Errorf("projects: load keys: %w", err)
-	}
-	for _, id := range ids {
-		_, err := f.readProject(tx, id)
-		if err := f.setAside(ctx, id, err); err != nil {
-			return fmt.Errorf("projects: load: %w", err)
-		}
-	}
-	return nil
-}
-
 // Sync serves everything committed before the call.
 func (f *Feed) Sync(ctx context.Context) error {
 	f.mu.Lock()
@@ -220,9 +198,18 @@ func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revisio
 	return whole, nil
 }
 
-// readProject compiles a project, and reads its keys if what they refer to has changed.
+// readProject reads a project and serves it.
 func (f *Feed) readProject(tx *models.Tx, id string) (whole bool, err error) {
-	project, err := Compile(tx, id, f.PublicURL)
+	rows, err := rowsOf(tx, []string{id})
+	if err != nil {
+		return false, err
+	}
+	return f.serve(tx, id, rows, f.Keys)
+}
+
+// serve compiles one of the projects, and reads its keys if what they refer to has changed.
+func (f *Feed) serve(tx *models.Tx, id string, rows *projectRows, loader keyLoader) (whole bool, err error) {
+	project, err := rows.compile(id, f.PublicURL)
 	if errors.Is(err, models.ErrNotFound) {
 		delete(f.projects, id)
 		delete(f.unreadable, id)
@@ -254,7 +241,7 @@ func (f *Feed) readProject(tx *models.Tx, id string) (whole bool, err error) {
 	}
 	// A new display name does not read a million keys again.
 	if _, held := f.unreadable[id]; held || was == nil || moving != nil || !sameForKeys(was, project) {
-		if err := f.Keys.LoadProject(tx, id); err != nil {
+		if err := loader.LoadProject(tx, id); err != nil {
 			return true, err
 		}
 	}

@@ -280,11 +280,8 @@ func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer,
 }
 
 // readRoutes adds the paths of the OpenAPI documents, as many as the gateway tells apart.
-func readRoutes(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	summaries, err := tx.OpenAPISummaries(row.ID)
-	if err != nil {
-		return err
-	}
+func readRoutes(r *projectRows, _ models.Project, out *snapshot.Project) error {
+	summaries := r.summaries
 	for i := range out.Versions {
 		v := &out.Versions[i]
 		if summaries[v.ID] == "" {
@@ -304,8 +301,8 @@ func readRoutes(tx *models.Tx, row models.Project, out *snapshot.Project) error 
 }
 
 // readServedDocuments adds the OpenAPI documents that gateways use.
-func readServedDocuments(tx *models.Tx, _ models.Project, out *snapshot.Project) error {
-	return readDocuments(tx, out, func(v *snapshot.Version) bool {
+func readServedDocuments(r *projectRows, _ models.Project, out *snapshot.Project) error {
+	return readDocuments(r.tx, out, func(v *snapshot.Version) bool {
 		return v.Validation != snapshot.ValidationOff || v.Publication != snapshot.PublicationOff
 	})
 }

@@ -241,13 +241,9 @@ func sameOrigin(a, b string) bool {
 
 // readUpstreamHeaders adds the headers of the environments, sealed, and the data keys that
 // open them.
-func readUpstreamHeaders(tx *models.Tx, row models.Project, out *snapshot.Project) error {
-	headers, err := tx.UpstreamHeadersOfProject(row.ID)
-	if err != nil {
-		return err
-	}
-	for _, h := range headers {
-		if err := addDataKey(tx, out, h.Value); err != nil {
+func readUpstreamHeaders(r *projectRows, row models.Project, out *snapshot.Project) error {
+	for _, h := range r.headers[row.ID] {
+		if err := addDataKey(r.tx, out, h.Value); err != nil {
 			return err
 		}
 		if e := environmentIn(out, h.EnvironmentID); e != nil {
