@@ -97,9 +97,9 @@ func CORSSection(m CORS) templ.Component {
 				}
 				if m.MoreOverrides > 0 {
 					var templ_7745c5c3_Var5 string
-					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs("and " + strconv.Itoa(m.MoreOverrides) + " more")
+					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(" and " + strconv.Itoa(m.MoreOverrides) + " more")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/cors.templ`, Line: 19, Col: 57}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/cors.templ`, Line: 19, Col: 58}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 					if templ_7745c5c3_Err != nil {
