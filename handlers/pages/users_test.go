@@ -230,7 +230,11 @@ func TestWhoMayComeInOnItsPage(t *testing.T) {
 			Says("main", "every address of the domain · into staff").
 			Says("main", "this address · into no group")
 		end := page.Find("form[action*='/approvals/']").First().AttrOr("action", "")
-		s.Post(end).LeadsTo(entry)
+		s.Post(end).Shows(200, "Remove the approval of example.com")
+		if left := s.Get(entry).Find("form[action*='/approvals/']").Length(); left != 2 {
+			t.Errorf("before the tick %d approvals are left", left)
+		}
+		s.Post(end, "confirm", "true").LeadsTo(entry)
 		if left := s.Get(entry).Find("form[action*='/approvals/']").Length(); left != 1 {
 			t.Errorf("%d approvals are left", left)
 		}
