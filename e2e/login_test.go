@@ -56,7 +56,7 @@ func TestACommandLineSignsInThroughABrowser(t *testing.T) {
 		p.reaches(`//tr[contains(., "ana@laptop")][contains(., "command line")]`)
 		p.follows("Revoke")
 		p.confirms("Revoke")
-		p.reaches(`//*[@role="status"][contains(., "The token is revoked")]`)
+		p.reaches(`//*[@role="status"][contains(., "ana@laptop is revoked")]`)
 		if code, said := shell.exits("whoami"); code != 3 {
 			t.Errorf("whoami with a revoked token: exit %d\n%s", code, said)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -23,8 +24,9 @@ const (
 
 // Workers runs queued jobs between Start and Stop.
 type Workers struct {
-	client  *river.Client[*sql.Tx]
-	rescuer *rescuer
+	client   *river.Client[*sql.Tx]
+	rescuer  *rescuer
+	stopping *atomic.Bool // for riverLog
 }
 
 // Options are what Workers need besides the jobs.
@@ -52,9 +54,10 @@ func NewWorkers(o Options, registrations ...Registration) (*Workers, error) {
 		}
 	}
 	rescuer := &rescuer{db: db, id: models.NewWorkerID(), log: log}
+	stopping := new(atomic.Bool)
 	client, err := river.NewClient(driver(db), &river.Config{
 		ID:                rescuer.id,
-		Logger:            log,
+		Logger:            slog.New(riverLog{log.Handler(), stopping}),
 		Workers:           workers,
 		Queues:            queues,
 		FetchPollInterval: pollEvery,
@@ -65,12 +68,13 @@ func NewWorkers(o Options, registrations ...Registration) (*Workers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jobs: create the workers: %w", err)
 	}
-	return &Workers{client: client, rescuer: rescuer}, nil
+	return &Workers{client: client, rescuer: rescuer, stopping: stopping}, nil
 }
 
 // Start begins to run jobs. It returns when the first ones can be taken. After an error it
 // can be called again.
 func (w *Workers) Start(ctx context.Context) error {
+	w.stopping.Store(false)
 	if err := w.rescuer.start(ctx); err != nil {
 		return err
 	}
@@ -85,6 +89,7 @@ func (w *Workers) Start(ctx context.Context) error {
 // Stop takes no more jobs and waits for the running ones, which are cancelled when
 // ctx ends. A cancelled job is tried again after the next start.
 func (w *Workers) Stop(ctx context.Context) error {
+	w.stopping.Store(true)
 	err := w.client.Stop(ctx)
 	hard, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
 	defer stop()
