@@ -14,7 +14,7 @@ var Contents = []Chapter{
 	{"Leaving", []string{"leaving", "portability", "openfga", "import"}},
 	{"Team", []string{"accounts", "audit", "webhooks", "api"}},
 	{"Operation", []string{
-		"install", "self-hosting", "backup", "upgrade", "monitoring", "replicas", "faults", "configuration", "network",
+		"install", "self-hosting", "backup", "upgrade", "monitoring", "replicas", "scale", "faults", "configuration", "network",
 		"database", "storage", "versioning",
 	}},
 }
