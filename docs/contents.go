@@ -14,8 +14,8 @@ var Contents = []Chapter{
 	{"Leaving", []string{"leaving", "portability", "openfga", "import"}},
 	{"Team", []string{"accounts", "audit", "webhooks", "api"}},
 	{"Operation", []string{
-		"install", "self-hosting", "backup", "upgrade", "monitoring", "replicas", "scale", "faults", "configuration", "network",
-		"database", "storage", "versioning",
+		"install", "self-hosting", "backup", "upgrade", "monitoring", "replicas", "scale", "faults",
+		"configuration", "network", "database", "storage", "versioning",
 	}},
 }
 
