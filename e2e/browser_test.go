@@ -152,7 +152,6 @@ type person struct {
 	tab       context.Context
 	downloads string
 	strangers []string // see overlooks
-	noHints   bool     // what the browser only recommends does not fail the test
 }
 
 // sit opens a browser. Whatever the browser complains about, such as a script
@@ -167,9 +166,6 @@ func sit(t *testing.T) *person {
 		defer mu.Unlock()
 		switch e := event.(type) {
 		case *devlog.EventEntryAdded:
-			if p.noHints && e.Entry.Level == devlog.EntryLevelVerbose {
-				return
-			}
 			isEntry := func(address string) bool { return strings.HasPrefix(e.Entry.URL, address) }
 			if !slices.ContainsFunc(p.strangers, isEntry) {
 				complaints = append(complaints, fmt.Sprintf("%s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))

@@ -52,8 +52,7 @@ func TestFrame(t *testing.T) {
 	p.loadsLittle()
 
 	for _, theme := range []string{"light", "dark"} {
-		visitor := sit(t)      // which has some minutes
-		visitor.noHints = true // Chromium would have the secrets of the access page in forms of their own
+		visitor := sit(t) // which has some minutes
 		visitor.open(server.Config.PublicURL)
 		visitor.types("email", "ana@example.com")
 		visitor.types("password", "four unrelated words")

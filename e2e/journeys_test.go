@@ -80,7 +80,6 @@ func TestJourneys(t *testing.T) {
 	t.Cleanup(server.Close)
 	paths := journeyPaths(t, o)
 	p := sit(t)
-	p.noHints = true
 	j := journey{p: p, o: o, origin: server.URL, answers: map[string]int{}}
 	j.emulates(390, "light")
 	j.readsCode(paths["/projects/:project/keys"])

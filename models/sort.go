@@ -74,8 +74,8 @@ func byText[T any](t *Tx, column string, value func(T) string) order[T] {
 }
 
 // folded is an SQL expression of a text with its ASCII letters in lower case, which foldASCII
-// computes too. PostgreSQL's lower depends on the collation otherwise, and SQLite's knows ASCII
-// alone.
+// computes too. PostgreSQL's lower depends on the collation otherwise, and SQLite's maps ASCII
+// letters only.
 func (t *Tx) folded(column string) string {
 	if t.dialect == migrations.Postgres {
 		column = "(" + column + `) COLLATE "C"`

@@ -29,7 +29,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA public FROM postern_control, postern_gateway,
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM postern_control, postern_gateway, postern_worker;
 
 -- Control plane and workers read and write every table, but neither the schema's version nor what the audit
--- log holds: entries can only be added, and removed by workers when their time is over. Tables that a later `postern migrate` adds are theirs at once.
+-- log holds: entries can only be added, and removed by workers when their time is over. Tables that a later
+-- `postern migrate` adds are theirs at once.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO postern_control, postern_worker;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO postern_control, postern_worker;
 ALTER DEFAULT PRIVILEGES FOR ROLE postern_owner IN SCHEMA public

@@ -25,7 +25,7 @@ type diagnosisOutput struct {
 }
 
 type targetOutput struct {
-	AddressClass string     `json:"address_class,omitempty" enum:"public,private,loopback" doc:"Of the address that was connected to"`
+	AddressClass string     `json:"address_class,omitempty" enum:"public,private,loopback"`
 	TLSVersion   string     `json:"tls_version,omitempty" example:"TLS 1.3"`
 	Expires      *time.Time `json:"certificate_expires_at,omitempty" doc:"When the upstream's certificate ends"`
 	Status       int        `json:"status,omitempty" doc:"Of the upstream's answer"`
@@ -70,11 +70,11 @@ func (h *Handler) checkTarget(ctx context.Context, in *EnvironmentRef) (*body[di
 func (h *Handler) testTokenIssuer(ctx context.Context, in *struct {
 	VersionRef
 	Body struct {
-		Issuer   string `json:"iss,omitempty" doc:"As in allowed_pairs; the version need not have it" example:"https://accounts.example.com"`
+		Issuer   string `json:"iss,omitempty" doc:"As in allowed_pairs" example:"https://accounts.example.com"`
 		Audience string `json:"aud,omitempty" example:"https://api.example.com"`
 		JWKSURL  string `json:"jwks_url,omitempty" doc:"Default: from the issuer's discovery document"`
 		Tenant   string `json:"tenant,omitempty" doc:"Name of the callers' tenant; default: the project's own"`
-		Token    string `json:"token,omitempty" doc:"A token of the issuer, to be told what the gateway decides about it. It is not kept"`
+		Token    string `json:"token,omitempty" doc:"A token to judge as the gateway does. It is not kept"`
 	}
 }) (*body[diagnosisOutput], error) {
 	pair := snapshot.TokenIssuer{
@@ -92,7 +92,7 @@ func (h *Handler) testIntrospection(ctx context.Context, in *struct {
 	VersionRef
 	Body struct {
 		Opaque *opaqueBody `json:"opaque,omitempty" doc:"Default: the version's own endpoint"`
-		Token  string      `json:"token,omitempty" doc:"A token, to be told what the gateway decides about it. It is not kept. Default: one that was never issued"`
+		Token  string      `json:"token,omitempty" doc:"A token to judge. It is not kept. Default: one never issued"`
 	}
 }) (*body[diagnosisOutput], error) {
 	return showDiagnosis(h.Diagnostics.Introspection(

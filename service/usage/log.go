@@ -19,8 +19,8 @@ const (
 	sumsOfEntry = 20_000
 )
 
-// Folding of usage_log into the rows. A process folds entries that nobody has folded for logAge; whichever removes
-// them in its transaction adds them.
+// Folding of usage_log into the rows. A process folds entries that are older than logAge; the transaction that removes
+// them adds them.
 const (
 	logAge      = time.Minute
 	lookForLog  = 5 * time.Second

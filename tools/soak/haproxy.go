@@ -52,7 +52,7 @@ func haproxyConfig(page, address string, control, gateways []*replica, check tim
 	return text + "    http-response set-header " + gatewayHeader + " %s\n", nil
 }
 
-// startHAProxy runs HAProxy, and waits until it knows a replica of each backend as ready.
+// startHAProxy runs HAProxy, and waits until it has a ready replica in each backend.
 func startHAProxy(dir, address, config string, ready func() bool) (*process, error) {
 	program, err := exec.LookPath("haproxy")
 	if err != nil {

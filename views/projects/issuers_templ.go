@@ -642,7 +642,9 @@ func removedIssuer(id, action string, row IssuerRow) templ.Component {
 	})
 }
 
-// tokenToTest asks for a token, which is sent with a test and shown nowhere.
+// tokenToTest asks for a token, which is sent with a test only and never shown again. It is not a
+// password field: next to the introspection secret, browsers would take both for one sign-in. Its
+// name has to contain "secret", so that the script does not send it for the lines of "As code".
 func tokenToTest(id, name, hint string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -668,11 +670,11 @@ func tokenToTest(id, name, hint string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.TextField(ui.Field{
+		templ_7745c5c3_Err = ui.TextArea(ui.Field{
 			ID:           id + "-token",
 			Name:         name,
 			Label:        "Token",
-			Type:         "password",
+			Mono:         true,
 			Autocomplete: "off",
 			Hint:         hint + " It is not saved.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
@@ -716,7 +718,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 		var templ_7745c5c3_Var31 string
 		templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(id + "-introspection-set")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/issuers.templ`, Line: 169, Col: 41}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/issuers.templ`, Line: 171, Col: 41}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 		if templ_7745c5c3_Err != nil {
@@ -755,17 +757,19 @@ func introspection(id, action string, m Introspection) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID:           id + "-introspection-secret",
-			Name:         "introspection_secret",
-			Label:        "Introspection secret",
-			Type:         "password",
-			Autocomplete: "new-password",
-			Value:        ui.Value{Error: m.SecretError},
-			Hint:         m.secretHint(),
-		}).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
+		if action != "" {
+			templ_7745c5c3_Err = ui.TextField(ui.Field{
+				ID:           id + "-introspection-secret",
+				Name:         "introspection_secret",
+				Label:        "Introspection secret",
+				Type:         "password",
+				Autocomplete: "new-password",
+				Value:        ui.Value{Error: m.SecretError},
+				Hint:         m.secretHint(),
+			}).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 		}
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<div class=\"sm:col-span-2\">")
 		if templ_7745c5c3_Err != nil {

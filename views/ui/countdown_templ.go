@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import "time"
 
 // Deadline says in how long something ends, and when. The time that is left counts down where
-// scripts run; elsewhere it is what was left when the page was made.
+// scripts run; without them it is what was left when the page was rendered.
 func Deadline(before string, end time.Time, after string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
