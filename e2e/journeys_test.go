@@ -271,6 +271,8 @@ func (j *journey) readsCode(path string) {
 			j.p.clicks("[popovertarget=as-code]")
 			j.p.does("see what is typed in the lines", chromedp.WaitVisible(chromedp.Search(
 				`//*[@id="as-code"]//code[contains(., "postern keys create") and contains(., "s ana")]`)))
+			j.p.does("see a button that copies the new lines", chromedp.WaitVisible(chromedp.Search(
+				`//*[@id="as-code"]//*[.//code[contains(., "postern keys create")]]/button[@data-copy]`)))
 			if found := j.p.violations(string(axe)); found != "" {
 				j.p.t.Errorf("the code of a page, %s, %d px wide:\n%s", theme, width, found)
 			}

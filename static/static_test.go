@@ -26,6 +26,7 @@ func TestHashedAddressIsImmutable(t *testing.T) {
 	for name, contentType := range map[string]string{
 		"app.css":            "text/css",
 		"app.js":             "text/javascript",
+		"code.js":            "text/javascript",
 		"lists.js":           "text/javascript",
 		"htmx.js":            "text/javascript",
 		"icon.svg":           "image/svg+xml",

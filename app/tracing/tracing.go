@@ -2,7 +2,7 @@
 //
 // It owns the names and attributes of the spans. They hold what gateway.Outcome holds that is the same for many calls:
 // no path, header, query or body, and neither caller nor address. It leaves to package gateway whose traces are
-// continued, and to platform/traces what is recorded. It is outside of package gateway, which does not import OpenTelemetry.
+// continued, and to platform/traces what is recorded. Package gateway does not import OpenTelemetry.
 //
 // Standard: the semantic conventions of OpenTelemetry for HTTP spans.
 package tracing

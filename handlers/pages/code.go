@@ -143,6 +143,9 @@ var codeReaders = ascode.Readers{
 		out.Set("endpoint", typed.endpoint)
 		setText(out, "method", typed.method)
 		setText(out, "client_id", typed.client)
+		if form.Get("introspection_secret") != "" {
+			out.Set("client_secret", ascode.Placeholder("introspection_secret"))
+		}
 		setText(out, "iss", typed.issuer)
 		setText(out, "aud", typed.audience)
 		return out, typed.line()

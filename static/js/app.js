@@ -209,6 +209,8 @@
     chooseRail(event.target, event.submitter).catch(() => announce("The sidebar's width could not be saved"));
   });
 
+  document.addEventListener("as-code:written", (event) => revealCopyButtons(event.target));
+
   document.addEventListener("htmx:afterSwap", (event) => {
     revealCopyButtons(document); // the target itself may have been replaced
     const link = event.detail.requestConfig.elt;

@@ -45,52 +45,6 @@
       time.textContent = `${d ? `${d} d ` : ""}${two(h)}:${two(m)}:${two(s)}`;
     });
   };
-
-  // While the drawer with the page's code is open, the lines of a form follow what is typed
-  // into it. Passwords and files are not sent for that, nor the nonce, which sends the form.
-  const drawer = document.querySelector("[data-as-code]");
-  const edited = new Set();
-  const writeCode = async (form) => {
-    const submitter = form.querySelector("button[name]:not([type=button])");
-    const typed = new FormData(form);
-    if (submitter && !typed.has(submitter.name)) typed.append(submitter.name, submitter.value);
-    const body = new URLSearchParams();
-    for (const [name, value] of typed) {
-      const field = form.querySelector(`[name="${CSS.escape(name)}"]`);
-      const secret = field?.matches("[type=password], [data-nonce], [name=private_key], [name*=secret]");
-      if (typeof value === "string" && !secret) body.append(name, value);
-    }
-    const query = new URLSearchParams({ form: form.getAttribute("action") });
-    const answer = await fetch(`/as-code?${query}`, { method: "POST", body });
-    if (answer.status !== 200) return;
-    const arrived = document.createElement("template");
-    arrived.innerHTML = await answer.text();
-    const lines = arrived.content.firstElementChild;
-    const shown = document.getElementById(lines.id);
-    if (!shown) return;
-    shown.replaceWith(lines);
-    revealCopyButtons(lines);
-  };
-  const writing = new WeakMap();
-  const codeFollows = (event) => {
-    const form = event.target.form;
-    if (!drawer || !form?.matches("main form[method=post]")) return;
-    edited.add(form);
-    clearTimeout(writing.get(form));
-    if (!drawer.matches(":popover-open")) return;
-    writing.set(form, setTimeout(() => writeCode(form).catch(() => {}), 200));
-  };
-  document.addEventListener("input", codeFollows);
-  document.addEventListener("change", codeFollows);
-  drawer?.addEventListener("toggle", (event) => {
-    if (event.newState !== "open") return;
-    edited.forEach((form) => form.isConnected && writeCode(form).catch(() => {}));
-    edited.clear();
-    drawer.querySelector("button").focus();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && drawer?.matches(":popover-open")) drawer.hidePopover();
-  });
   if (document.querySelector("[data-countdown]")) {
     countDown();
     setInterval(countDown, 1000);

@@ -644,7 +644,7 @@ func removedIssuer(id, action string, row IssuerRow) templ.Component {
 
 // tokenToTest asks for a token, which is sent with a test only and never shown again. It is not a
 // password field: next to the introspection secret, browsers would take both for one sign-in. Its
-// name has to contain "secret", so that the script does not send it for the lines of "As code".
+// name has to contain "secret", so that static/js/code.js does not send it.
 func tokenToTest(id, name, hint string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

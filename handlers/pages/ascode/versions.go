@@ -122,7 +122,11 @@ func accessFields(read Readers) []Field {
 			if !takes(form, "opaque") || line == "" {
 				return nil, nil
 			}
-			return opaque, [][]string{{"--introspection", line}}
+			flags := [][]string{{"--introspection", line}}
+			if form.Get("introspection_secret") != "" {
+				flags = append(flags, []string{"--introspection-secret-file", "FILE"})
+			}
+			return opaque, flags
 		}),
 	}
 }
