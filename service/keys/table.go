@@ -301,11 +301,12 @@ func (t *Table) put(n names, row *models.APIKey) error {
 func (t *Table) intern(n names, row *models.APIKey) uint32 {
 	id := commonOf(row)
 	at, known := t.commons[id]
-	keyType, read := n.types[row.KeyTypeID]
-	if known && !read {
+	keyType, hasType := n.types[row.KeyTypeID]
+	tenant, hasTenant := n.tenants[row.TenantID]
+	if known && !(hasType && hasTenant) {
 		return at
 	}
-	c := common{commonID: id, keyType: keyType.Name, tenant: n.tenants[row.TenantID], scopes: keyType.Scopes}
+	c := common{commonID: id, keyType: keyType.Name, tenant: tenant, scopes: keyType.Scopes}
 	if known {
 		t.common[at] = c
 		return at

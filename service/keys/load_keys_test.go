@@ -1,0 +1,42 @@
+package keys_test
+
+import (
+	"testing"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/keys"
+	"postern/testkit/state"
+)
+
+// One batch has a key whose names are here, and one of the same type with a tenant that is not.
+func TestTable_LoadKeys(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		other := models.Tenant{
+			ID:        models.NewID("tnt"),
+			ProjectID: &w.project.ID,
+			Name:      "acme",
+			CreatedAt: models.Now(),
+		}
+		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&other) }); err != nil {
+			t.Fatal(err)
+		}
+		table := keys.NewTable()
+		first := w.create(t, keys.CreateInput{Owner: "ana"})
+		if err := table.LoadAll(db.Read(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		second := w.create(t, keys.CreateInput{Owner: "bo", Tenant: "acme"})
+		if err := table.LoadKeys(db.Read(t.Context()), first.ID, second.ID); err != nil {
+			t.Fatal(err)
+		}
+		for plaintext, want := range map[string]string{first.Plaintext: "default", second.Plaintext: "acme"} {
+			var key snapshot.Key
+			if table.Lookup(policy.HashKey(plaintext), &key); key.Tenant != want || key.KeyType != "full" {
+				t.Errorf("a key of %s is %+v", want, key)
+			}
+		}
+	})
+}
