@@ -16,11 +16,12 @@ func TestTable_LoadKeys(t *testing.T) {
 		w := newWorld(t, db)
 		other := models.Tenant{
 			ID:        models.NewID("tnt"),
-			ProjectID: &w.project.ID,
+			TeamID:    &w.project.TeamID,
 			Name:      "acme",
 			CreatedAt: models.Now(),
 		}
-		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&other) }); err != nil {
+		attached := models.ProjectTenant{ProjectID: w.project.ID, TenantID: other.ID, CreatedAt: models.Now()}
+		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&other, &attached) }); err != nil {
 			t.Fatal(err)
 		}
 		table := keys.NewTable()
