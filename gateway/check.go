@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"postern/core/diagnosis"
@@ -47,10 +46,6 @@ type targetCheck struct {
 	environment *environment
 	report      diagnosis.Report
 	found       *diagnosis.Target
-	connected   net.Conn // that no request has used yet; nil: none
-
-	mu    sync.Mutex
-	first time.Time // of the first byte of the answer; zero: there was none
 }
 
 func (g *Gateway) checkTarget(ctx context.Context, p *project, e *environment) diagnosis.Report {
@@ -66,53 +61,71 @@ func (g *Gateway) checkTarget(ctx context.Context, p *project, e *environment) d
 	}
 	ctx, stop := context.WithTimeout(ctx, checkWithin)
 	defer stop()
-	conn, ok := c.connect(ctx)
-	if !ok {
-		return c.report
+	if conn, ok := c.connect(ctx); ok {
+		c.credentials()
+		c.ask(ctx, conn)
 	}
-	c.connected = conn
-	defer func() {
-		if c.connected != nil {
-			_ = c.connected.Close()
-		}
-	}()
-	c.credentials()
-	c.ask(ctx)
 	return c.report
 }
 
 // connect connects, and reports on the steps until there is a connection to send on.
 func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
-	e := c.environment
-	address, name := e.address()
 	started := time.Now()
-	conn, err := c.gateway.dial(ctx, "tcp", address)
+	conn, err := c.open(ctx)
 	if err != nil {
 		c.report.Fail("connect", "%s", egress.Reason(err))
 		return nil, false
 	}
 	c.found.Addresses = addressClass(conn.RemoteAddr())
 	c.report.Pass("connect", "Connected to a %s address in %s.", c.found.Addresses, milliseconds(time.Since(started)))
-	if e.scheme != "https" {
-		detail := "The target begins with http://: what is sent can be read and changed on the way."
+	if c.environment.scheme != "https" {
 		if c.found.Addresses == diagnosis.Loopback {
 			c.report.Skip("tls", "The target is on this machine and uses no TLS.")
 		} else {
-			c.report.Warn("tls", "%s", detail)
+			c.report.Warn("tls", "The target begins with http://: what is sent can be read and changed on the way.")
 		}
 		return conn, true
 	}
-	config := c.gateway.secure.Clone()
-	config.ServerName, config.NextProtos = name, []string{"http/1.1"}
-	e.proof.present(config)
-	secured := tls.Client(conn, config)
-	if err := secured.HandshakeContext(ctx); err != nil {
-		_ = conn.Close()
+	secured, err := c.secure(ctx, conn)
+	if err != nil {
 		c.report.Fail("tls", "%s", egress.Reason(err))
 		return nil, false
 	}
 	c.secured(secured.ConnectionState())
 	return secured, true
+}
+
+// open opens a connection to the upstream, as for a call.
+func (c *targetCheck) open(ctx context.Context) (net.Conn, error) {
+	address, _ := c.environment.address()
+	return c.gateway.dial(ctx, "tcp", address)
+}
+
+// secure begins TLS on a connection. After an error the connection is closed.
+func (c *targetCheck) secure(ctx context.Context, conn net.Conn) (*tls.Conn, error) {
+	config := c.gateway.secure.Clone()
+	_, config.ServerName = c.environment.address()
+	config.NextProtos = []string{"http/1.1"}
+	c.environment.proof.present(config)
+	secured := tls.Client(conn, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return secured, nil
+}
+
+// reconnect is connect without a report.
+func (c *targetCheck) reconnect(ctx context.Context) (net.Conn, error) {
+	conn, err := c.open(ctx)
+	if err != nil || c.environment.scheme != "https" {
+		return conn, err
+	}
+	secured, err := c.secure(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	return secured, nil
 }
 
 func (c *targetCheck) secured(state tls.ConnectionState) {
@@ -157,31 +170,15 @@ func (c *targetCheck) credentials() {
 }
 
 // ask sends HEAD, and GET where the upstream does not take HEAD.
-func (c *targetCheck) ask(ctx context.Context) {
-	transport := &http.Transport{
-		DisableKeepAlives:      true,
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: c.gateway.limits.ResponseBytes,
-	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		if conn := c.connected; conn != nil {
-			c.connected = nil
-			return conn, nil
-		}
-		again := &targetCheck{gateway: c.gateway, environment: c.environment, found: &diagnosis.Target{}}
-		if conn, ok := again.connect(ctx); ok {
-			return conn, nil
-		}
-		return nil, net.ErrClosed
-	}
-	transport.DialContext, transport.DialTLSContext = dial, dial
-	defer transport.CloseIdleConnections()
+func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 	method := http.MethodHead
-	response, err := c.send(ctx, transport, method)
+	response, err := c.send(ctx, conn, method)
 	unsupported := []int{http.StatusMethodNotAllowed, http.StatusNotImplemented}
 	if err == nil && slices.Contains(unsupported, response.StatusCode) {
 		method = http.MethodGet
-		response, err = c.send(ctx, transport, method)
+		if conn, err = c.reconnect(ctx); err == nil {
+			response, err = c.send(ctx, conn, method)
+		}
 	}
 	if err != nil {
 		c.report.Fail("answer", "%s", egress.Reason(err))
@@ -190,7 +187,9 @@ func (c *targetCheck) ask(ctx context.Context) {
 	c.answered(method, response)
 }
 
-func (c *targetCheck) send(ctx context.Context, transport *http.Transport, method string) (*http.Response, error) {
+// send sends a request on a connection of its own, which it closes.
+func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*http.Response, error) {
+	defer conn.Close()
 	e := c.environment
 	path := policy.JoinTarget(e.path, "/")
 	request, err := http.NewRequestWithContext(ctx, method, e.scheme+"://"+e.host+path, nil)
@@ -210,25 +209,23 @@ func (c *targetCheck) send(ctx context.Context, transport *http.Transport, metho
 		request.Header.Set(signatureInputHeader, signatureLabel+"="+input)
 		request.Header.Set(signatureHeader, signatureLabel+"=:"+value+":")
 	}
+	on := func(context.Context, string, string) (net.Conn, error) { return conn, nil }
+	transport := &http.Transport{
+		DialContext:            on,
+		DialTLSContext:         on,
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: c.gateway.limits.ResponseBytes,
+	}
+	var first time.Time // written before RoundTrip returns an answer
+	trace := &httptrace.ClientTrace{GotFirstResponseByte: func() { first = time.Now() }}
 	sent := time.Now()
-	c.mu.Lock()
-	c.first = time.Time{}
-	c.mu.Unlock()
-	trace := &httptrace.ClientTrace{GotFirstResponseByte: func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.first = time.Now()
-	}}
 	response, err := transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(ctx, trace)))
 	if err != nil {
 		return nil, err
 	}
 	_ = response.Body.Close()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.first.IsZero() {
-		c.found.FirstByte = c.first.Sub(sent)
-	}
+	c.found.FirstByte = first.Sub(sent)
 	return response, nil
 }
 
@@ -240,7 +237,7 @@ func (c *targetCheck) answered(method string, response *http.Response) {
 	case status >= http.StatusInternalServerError:
 		c.report.Warn("answer", "%s The upstream is reached, but fails.", says)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		c.report.Warn("answer", "%s The upstream is reached, and refuses a call without a caller. Check that it knows "+
+		c.report.Warn("answer", "%s The upstream is reached, and refuses a call without a caller. Check that it accepts "+
 			"this environment's credentials.", says)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
 		c.report.Pass("answer", "%s The gateway follows no redirect; callers get it.", says)
@@ -264,12 +261,15 @@ func (e *environment) address() (address, name string) {
 	return net.JoinHostPort(name, port), name
 }
 
+// sharedAddresses are those between a provider and its customers, which are not public (RFC 6598).
+var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
+
 func addressClass(addr net.Addr) diagnosis.AddressClass {
 	parsed, err := netip.ParseAddrPort(addr.String())
 	switch ip := parsed.Addr().Unmap(); {
 	case err == nil && ip.IsLoopback():
 		return diagnosis.Loopback
-	case err == nil && ip.IsGlobalUnicast() && !ip.IsPrivate():
+	case err == nil && ip.IsGlobalUnicast() && !ip.IsPrivate() && !sharedAddresses.Contains(ip):
 		return diagnosis.Public
 	}
 	return diagnosis.Private

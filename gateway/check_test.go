@@ -59,7 +59,7 @@ func TestCheckTarget(t *testing.T) {
 		"it fails": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, diagnosis.Warn,
 			"is reached, but fails"},
 		"it refuses": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, diagnosis.Warn,
-			"knows this environment's credentials"},
+			"accepts this environment's credentials"},
 		"a redirect to the cloud's metadata": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data", http.StatusFound)
 		}, diagnosis.Pass, "follows no redirect"},
