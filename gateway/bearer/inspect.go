@@ -25,7 +25,8 @@ const (
 )
 
 // Inspect fetches an issuer's keys as Verify does, whatever is cached, and reports what it finds. With a token it also
-// reports what Verify decides about it if this were the only issuer, and why. The token is kept nowhere.
+// reports what Verify decides about it with these keys if this were the only issuer, and why. Neither the token nor the
+// keys are kept.
 func (v *Verifier) Inspect(
 	ctx context.Context, issuer snapshot.TokenIssuer, token string, now time.Time,
 ) diagnosis.Report {
@@ -39,7 +40,7 @@ func (v *Verifier) Inspect(
 	}
 	inspectToken(&report, token, issuer, keys, now)
 	var into policy.Token
-	denial := v.Verify(token, policy.Issuers{Named: []snapshot.TokenIssuer{issuer}}, now, &into)
+	denial := v.trial(issuer, keys, now).Verify(token, policy.Issuers{Named: []snapshot.TokenIssuer{issuer}}, now, &into)
 	if denial != (policy.Denial{}) {
 		report.Fail(stepDecision, "The gateway answers %d %s.", denial.Status, denial.Code)
 		return report
@@ -47,6 +48,19 @@ func (v *Verifier) Inspect(
 	report.Pass(stepDecision, "The gateway accepts the token, of the user %s, until %s.",
 		diagnosis.Quote(into.Subject), into.Expires.Format(time.RFC3339))
 	return report
+}
+
+// trial returns a verifier with nothing but the keys of an issuer, nil if they could not be fetched. It fetches none
+// itself. The issuer of a test need not be configured anywhere, and would stay among the verifier's own.
+func (v *Verifier) trial(issuer snapshot.TokenIssuer, keys []publicKey, now time.Time) *Verifier {
+	out := New(v.client, v.log)
+	out.close()
+	set := &keySet{verifier: out, source: sourceOf(&issuer), tried: now, failed: keys == nil}
+	if keys != nil {
+		set.current.Store(&fetchedKeys{keys: keys, at: now})
+	}
+	out.sets.LoadOrStore(set.source, set)
+	return out
 }
 
 // inspectKeys fetches the keys; it returns none if that fails.

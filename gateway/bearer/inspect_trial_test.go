@@ -1,0 +1,20 @@
+package bearer_test
+
+import (
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"postern/core/diagnosis"
+)
+
+// Anyone may have any number of issuers tested: a test must not add to what the verifier holds.
+func TestInspect_keepsNothing(t *testing.T) {
+	key := keyOf(jose.RS256, "r")
+	of, v := newIssuer(t, key), newVerifier(t)
+	for range 2 {
+		got := v.Inspect(t.Context(), of.Pair(), key.Sign(t, nil, of.Claims()), now)
+		wantStep(t, got, "decision", diagnosis.Pass, "accepts the token")
+		wantStep(t, got, "cache", diagnosis.Skip, "has not needed the keys yet")
+	}
+}
