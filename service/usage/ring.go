@@ -109,7 +109,7 @@ type ring struct {
 	mu    sync.Mutex
 	slots []slot
 	count int    // of the slots in use
-	first int    // index of the oldest; 0 unless all slots are in use
+	first int    // index of the oldest
 	last  uint64 // number of the newest entry, 0 before the first
 	gone  bool   // evicted
 }
@@ -140,13 +140,13 @@ func (r *ring) write(s *slot, mayGrow func(have int) bool) {
 		r.dropped.Add(1)
 		return
 	}
-	// Slots can be appended only while the oldest is the first: then the newest is the last.
-	if r.count == len(r.slots) && r.first == 0 && mayGrow(len(r.slots)) {
-		r.slots = append(r.slots, make([]slot, chunk)...)
+	if r.count == len(r.slots) && mayGrow(len(r.slots)) {
+		r.grow()
 	}
 	switch {
 	case r.count < len(r.slots):
-		r.slots[r.count], *s = *s, r.slots[r.count]
+		place := r.place(r.count)
+		r.slots[place], *s = *s, r.slots[place]
 		r.count++
 	case r.count == 0:
 		r.dropped.Add(1)
@@ -159,6 +159,18 @@ func (r *ring) write(s *slot, mayGrow func(have int) bool) {
 	}
 	r.last++
 }
+
+// grow adds a chunk of slots behind the newest entry.
+func (r *ring) grow() {
+	grown := make([]slot, len(r.slots)+chunk)
+	for i := range r.count {
+		grown[i] = r.slots[r.place(i)]
+	}
+	r.slots, r.first = grown, 0
+}
+
+// place returns the index of the slot that is so many after that of the oldest entry.
+func (r *ring) place(after int) int { return (r.first + after) % len(r.slots) }
 
 // newest returns the number of the newest entry.
 func (r *ring) newest() uint64 {
@@ -215,8 +227,7 @@ func (r *ring) copy(choose func(oldest, newest uint64) (from, to uint64)) (list 
 	oldest := r.last - uint64(r.count) + 1
 	from, to := choose(oldest, r.last)
 	for number := from; number <= to; number++ {
-		place := (r.first + int(number-oldest)) % r.count
-		list = append(list, entry{number, r.slots[place].read()})
+		list = append(list, entry{number, r.slots[r.place(int(number-oldest))].read()})
 	}
 	return list
 }
@@ -227,18 +238,10 @@ func (r *ring) drop(before time.Time) {
 	limit := before.UnixNano()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	old := 0
-	for old < r.count && r.slots[(r.first+old)%r.count].end() < limit {
-		old++
+	for r.count > 0 && r.slots[r.first].end() < limit {
+		r.slots[r.first] = slot{}
+		r.first, r.count = r.place(1), r.count-1
 	}
-	if old == 0 {
-		return
-	}
-	kept := make([]slot, len(r.slots)) // the oldest comes first, as while a ring grows
-	for i := range r.count - old {
-		kept[i] = r.slots[(r.first+old+i)%r.count]
-	}
-	r.slots, r.first, r.count = kept, 0, r.count-old
 }
 
 // id returns the id of an entry, for readers.
