@@ -73,12 +73,6 @@ func (t *Tx) LastRevision() (Revision, error) {
 	return newestRevision(t.db)
 }
 
-// RevisionOf returns a project's newest revision, the zero Revision if it has none.
-func (t *Tx) RevisionOf(projectID string) (Revision, error) {
-	all, err := t.RevisionsOf([]string{projectID})
-	return all[projectID], err
-}
-
 // RevisionsOf returns the newest revisions of projects by their ids.
 func (t *Tx) RevisionsOf(projectIDs []string) (map[string]Revision, error) {
 	// A maximum of each alone is one step in the index, where groups would read every revision of the projects.

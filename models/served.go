@@ -52,13 +52,6 @@ func (t *Tx) AppClientsWithSecrets(projectID string) ([]AppClient, error) {
 	return list, t.db.Where("tenant_id IN (?)", t.served(projectID)).Order("id").Find(&list).Error
 }
 
-// AppClientsOfServed lists the app clients of one of these tenants by name; without the
-// hashes of their secrets.
-func (t *Tx) AppClientsOfServed(tenantID string) ([]AppClient, error) {
-	var list []AppClient
-	return list, t.db.Omit(secretHash).Where("tenant_id = ?", tenantID).Order("name").Find(&list).Error
-}
-
 // AppClientServed finds an app client; without the hash of its secret.
 func (t *Tx) AppClientServed(id string) (AppClient, error) {
 	var c AppClient

@@ -19,6 +19,9 @@ const (
 	TrafficOfRoute   = "route"
 )
 
+// trafficLevels are all of them: the primary key has them before the period.
+var trafficLevels = []string{TrafficOfProject, TrafficOfRoute}
+
 // TrafficSlot is the primary key of a row of usage_traffic. The rows of a project as a whole have no environment and
 // no route.
 type TrafficSlot struct {

@@ -83,6 +83,19 @@ func (t *Tx) TouchKeys(ids []string, at time.Time) error {
 	return nil
 }
 
+// ProjectsWithUsageBefore lists the ids of the projects that have usage from before an hour.
+func (t *Tx) ProjectsWithUsageBefore(before int64) ([]string, error) {
+	day := before / 24
+	const query = `SELECT p.id FROM projects AS p WHERE
+		EXISTS (SELECT 1 FROM usage_hours AS h WHERE h.project_id = p.id AND h.hour < ?)
+		OR EXISTS (SELECT 1 FROM usage_days AS d WHERE d.project_id = p.id AND d.day < ?)
+		OR EXISTS (SELECT 1 FROM usage_traffic AS t WHERE t.project_id = p.id AND t.level IN ?
+			AND (t.period = ? AND t.since < ? OR t.period = ? AND t.since < ?))
+		ORDER BY p.id`
+	var ids []string
+	return ids, t.db.Raw(query, before, day, trafficLevels, TrafficHour, before, TrafficDay, day).Scan(&ids).Error
+}
+
 // DeleteUsage removes the rows of a project's usage from before an hour, at most those of a
 // week of hours, and reports whether there may be more.
 func (t *Tx) DeleteUsage(projectID string, before int64) (more bool, err error) {
@@ -105,8 +118,8 @@ func (t *Tx) DeleteUsage(projectID string, before int64) (more bool, err error) 
 	err = t.db.Where("project_id = ? AND day < ?", projectID, before/24).Delete(&UsageDay{}).Error
 	for _, period := range []int64{TrafficHour, TrafficDay} {
 		if err == nil {
-			err = t.db.Where("project_id = ? AND period = ? AND since < ?", projectID, period, before*3600/period).
-				Delete(&Traffic{}).Error
+			err = t.db.Where("project_id = ? AND level IN ?", projectID, trafficLevels).
+				Where("period = ? AND since < ?", period, before*3600/period).Delete(&Traffic{}).Error
 		}
 	}
 	return false, err

@@ -81,8 +81,8 @@ func TestAClaimMovesTheWorkspaceAndEndsItsKey(t *testing.T) {
 				if err != nil || team.ClaimedAt == nil || team.ExpiresAt != nil {
 					t.Errorf("its team still ends: %+v, %v", team, err)
 				}
-				if revision, err := tx.RevisionOf(w.project.ID); err != nil || revision.ID == 0 {
-					t.Errorf("gateways are not told: %+v, %v", revision, err)
+				if revisions, err := tx.RevisionsOf([]string{w.project.ID}); err != nil || len(revisions) != 1 {
+					t.Errorf("gateways are not told: %+v, %v", revisions, err)
 				}
 				if _, err := s.ByWorkspaceKey(t.Context(), w.Key); fault.KindOf(err) != fault.Unauthenticated {
 					t.Errorf("the workspace key: %v", err)

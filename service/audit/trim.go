@@ -31,6 +31,11 @@ type Start struct {
 
 // startOf returns where the chain of a team begins, by the newest record of a removal in it.
 func startOf(tx *models.Tx, team string) (Start, error) {
+	// Without a removal the search for one would read the whole chain.
+	first, found, err := tx.FirstAuditEntry(team)
+	if err != nil || !found || first.Number == 1 {
+		return Start{}, err
+	}
 	record, found, err := tx.LastAuditTrim(team)
 	if err != nil || !found {
 		return Start{}, err
@@ -66,6 +71,9 @@ func (t *Trimmer) Trim(ctx context.Context, before time.Time) error {
 	}
 	var failed []error
 	for _, chain := range chains {
+		if ctx.Err() != nil {
+			return errors.Join(append(failed, ctx.Err())...)
+		}
 		limit := chain.Number - 1
 		for _, position := range delivered {
 			limit = min(limit, position[chain.TeamID].Number)

@@ -22,12 +22,15 @@ func (s *Service) trimUsage(ctx context.Context) error {
 		return nil
 	}
 	before := models.Now().Add(-s.Usage).Unix() / models.TrafficDay * 24
-	projects, err := s.DB.Read(ctx).AllProjectIDs()
+	projects, err := s.DB.Read(ctx).ProjectsWithUsageBefore(before)
 	if err != nil {
-		return fmt.Errorf("retention: list the projects: %w", err)
+		return fmt.Errorf("retention: list the projects with old usage: %w", err)
 	}
 	var failed []error
 	for _, project := range projects {
+		if ctx.Err() != nil {
+			return errors.Join(append(failed, ctx.Err())...)
+		}
 		for more := true; more; {
 			err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
 				more, err = tx.DeleteUsage(project, before)
