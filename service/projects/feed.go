@@ -129,11 +129,14 @@ func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
 			}
 			revisions = revisions[1:]
 		}
+		together := true // until a batch fails: then each of its keys is read alone
 		for len(revisions) > 0 {
-			if n := f.applyKeys(tx, revisions); n > 0 {
-				f.last = revisions[n-1]
-				revisions = revisions[n:]
-				continue
+			if n := keyRevisions(revisions); together && n > 0 {
+				if together = f.applyKeys(tx, revisions[:n]) == nil; together {
+					f.last = revisions[n-1]
+					revisions = revisions[n:]
+					continue
+				}
 			}
 			whole, err := f.apply(ctx, tx, revisions[0])
 			if err != nil {
@@ -149,22 +152,29 @@ func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
 	}
 }
 
-// applyKeys applies the first revisions if each of them changed just a key, with a few queries
-// for all of them, and returns how many they are. One by one, a gateway that is 80 ms away from
-// the database could follow three changes of keys a second. It returns 0 if apply has to be
-// called, also after an error.
-func (f *Feed) applyKeys(tx *models.Tx, revisions []models.Revision) int {
-	var ids []string
-	n := 0
-	for ; n < len(revisions) && revisions[n].KeyID != ""; n++ {
-		if project := f.projects[revisions[n].ProjectID]; project == nil || !project.Deleted {
-			ids = append(ids, revisions[n].KeyID) // restoring a deleted project reads all of its keys
-		}
-	}
-	if len(ids) > 0 && f.Keys.LoadKeys(tx, ids...) != nil {
-		return 0
+// keyRevisions returns how many of the first revisions are each about just a key.
+func keyRevisions(revisions []models.Revision) int {
+	n := slices.IndexFunc(revisions, func(r models.Revision) bool { return r.KeyID == "" })
+	if n < 0 {
+		return len(revisions)
 	}
 	return n
+}
+
+// applyKeys applies revisions that are about just a key, with a few queries for all of them. One
+// by one, a gateway that is 80 ms away from the database could follow three changes of keys a
+// second.
+func (f *Feed) applyKeys(tx *models.Tx, revisions []models.Revision) error {
+	var ids []string
+	for _, r := range revisions {
+		if project := f.projects[r.ProjectID]; project == nil || !project.Deleted {
+			ids = append(ids, r.KeyID) // restoring a deleted project reads all of its keys
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return f.Keys.LoadKeys(tx, ids...)
 }
 
 // apply applies one revision and reports whether more than a key has changed.

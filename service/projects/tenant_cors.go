@@ -17,7 +17,7 @@ func viewTenantCORS(tx *models.Tx, row models.Tenant) (CORS, error) {
 }
 
 func compileTenantCORS(tx *models.Tx, row models.Tenant) (*snapshot.CORS, error) {
-	return compileCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOfServed(row.ID) })
+	return compileCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOfTenants([]string{row.ID}) })
 }
 
 // TenantCORS returns which pages of other origins may call with credentials of a tenant.
