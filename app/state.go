@@ -98,11 +98,11 @@ func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logg
 
 // explain returns an error of one line: what failed, why, and what to do about it.
 func explain(c config.Config, what string, cause error) error {
-	fix := "check that the data directory can be written and has space, or choose another with --data-dir or " +
-		"POSTERN_DATA_DIR"
 	if cause == nil {
 		return nil
 	}
+	fix := "check that the data directory can be written and has space, or choose another with --data-dir or " +
+		"POSTERN_DATA_DIR"
 	unknown, newer := errors.AsType[*migrations.UnknownSchemaError](cause)
 	switch {
 	case newer:

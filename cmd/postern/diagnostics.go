@@ -61,11 +61,7 @@ The exit status is 1 if the test fails.`,
 		Example: "  postern versions test-issuer shop 1.0.0 https://accounts.example.com https://api.example.com",
 		Args:    cobra.RangeArgs(4, 6),
 		RunE: func(c *cobra.Command, args []string) error {
-			line := args[2]
-			for _, word := range args[3:] {
-				line += " " + word
-			}
-			pair, err := snapshot.ParseTokenIssuer(line)
+			pair, err := snapshot.ParseTokenIssuer(strings.Join(args[2:], " "))
 			if err != nil {
 				return usageError{err.Error()}
 			}

@@ -166,11 +166,11 @@ func (s stateCounter) Describe(out chan<- *prometheus.Desc) { out <- s.desc }
 
 // Collect implements prometheus.Collector.
 func (s stateCounter) Collect(out chan<- prometheus.Metric) {
-	ctx, stop := context.WithTimeout(context.Background(), queryTimeout)
-	defer stop()
 	if s.count == nil {
 		return
 	}
+	ctx, stop := context.WithTimeout(context.Background(), queryTimeout)
+	defer stop()
 	counts, err := s.count(ctx)
 	if err != nil {
 		out <- prometheus.NewInvalidMetric(s.desc, err)

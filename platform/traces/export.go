@@ -28,7 +28,7 @@ type export struct {
 func newExport(o Options, size int) (*export, error) {
 	out := &export{size: int64(size)}
 	client := otlptracehttp.NewClient(
-		otlptracehttp.WithEndpointURL(strings.TrimRight(o.Endpoint, "/")+"/v1/traces"),
+		otlptracehttp.WithEndpointURL(o.Endpoint+"/v1/traces"),
 		otlptracehttp.WithHeaders(o.Headers),
 		otlptracehttp.WithHTTPClient(&http.Client{
 			Timeout: exportLimit,

@@ -138,7 +138,8 @@ func (s *Span) Fail(kind string) {
 // Link relates the span to one of another trace. The zero value is not linked.
 func (s *Span) Link(to Remote) {
 	if s != nil && !to.IsZero() {
-		s.span.AddLink(trace.Link{SpanContext: to.span})
+		// The tracestate is text of the caller's choice, up to the size of a request's head.
+		s.span.AddLink(trace.Link{SpanContext: to.span.WithTraceState(trace.TraceState{})})
 	}
 }
 

@@ -28,7 +28,7 @@ type Span struct {
 	Kind              string // server, client, consumer, internal
 	Failed            bool
 	Attrs             map[string]string
-	Links             []string // trace and span of each, with a - between
+	Links             []string // trace, span and tracestate of each, with - between
 	Resource          map[string]string
 }
 
@@ -128,7 +128,11 @@ func spanOf(s *otlp.Span, resource map[string]string) Span {
 		Resource: resource,
 	}
 	for _, link := range s.GetLinks() {
-		out.Links = append(out.Links, hex.EncodeToString(link.GetTraceId())+"-"+hex.EncodeToString(link.GetSpanId()))
+		text := hex.EncodeToString(link.GetTraceId()) + "-" + hex.EncodeToString(link.GetSpanId())
+		if state := link.GetTraceState(); state != "" {
+			text += "-" + state
+		}
+		out.Links = append(out.Links, text)
 	}
 	return out
 }
