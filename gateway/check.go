@@ -237,8 +237,8 @@ func (c *targetCheck) answered(method string, response *http.Response) {
 	case status >= http.StatusInternalServerError:
 		c.report.Warn("answer", "%s The upstream is reached, but fails.", says)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		c.report.Warn("answer", "%s The upstream is reached, and refuses a call without a caller. Check that it accepts "+
-			"this environment's credentials.", says)
+		c.report.Warn("answer", "%s The upstream is reached, and refuses a call without a caller. Check that it "+
+			"accepts this environment's credentials.", says)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
 		c.report.Pass("answer", "%s The gateway follows no redirect; callers get it.", says)
 	case status >= http.StatusBadRequest:

@@ -40,7 +40,8 @@ func (v *Verifier) Inspect(
 	}
 	inspectToken(&report, token, issuer, keys, now)
 	var into policy.Token
-	denial := v.trial(issuer, keys, now).Verify(token, policy.Issuers{Named: []snapshot.TokenIssuer{issuer}}, now, &into)
+	only := policy.Issuers{Named: []snapshot.TokenIssuer{issuer}}
+	denial := v.trial(issuer, keys, now).Verify(token, only, now, &into)
 	if denial != (policy.Denial{}) {
 		report.Fail(stepDecision, "The gateway answers %d %s.", denial.Status, denial.Code)
 		return report
