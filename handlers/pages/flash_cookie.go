@@ -67,7 +67,7 @@ func macOfFlash(session, flash string, content []byte) []byte {
 // readFlash returns the notice of a cookie, false if it is of another session or was forged.
 func readFlash(session, cookie string) (ui.Notice, bool) {
 	key, sealed, detailed := strings.Cut(cookie, ".")
-	notice, ok := flashes[key]
+	text, ok := flashes[key]
 	var details flashDetails
 	if detailed && ok {
 		content, err := base64.RawURLEncoding.DecodeString(sealed)
@@ -77,18 +77,14 @@ func readFlash(session, cookie string) (ui.Notice, bool) {
 			return ui.Notice{}, false
 		}
 	}
-	if !ok || strings.Count(notice.Text, "%s") != len(details.Names) {
+	if !ok || strings.Count(text, "%s") != len(details.Names) {
 		return ui.Notice{}, false
 	}
 	names := make([]any, len(details.Names))
 	for i, name := range details.Names {
 		names[i] = name
 	}
-	if len(names) > 0 {
-		notice.Text = fmt.Sprintf(notice.Text, names...)
-	}
-	notice.Undo = details.Undo
-	return notice, true
+	return ui.Notice{Tone: ui.Good, Text: fmt.Sprintf(text, names...), Undo: details.Undo}, true
 }
 
 func (v *visit) takeFlash() *ui.Notice {

@@ -32,11 +32,11 @@ func TestFlashes_names(t *testing.T) {
 				return true
 			}
 			used++
-			notice, ok := flashes[flash]
+			text, ok := flashes[flash]
 			if !ok {
 				t.Errorf("%s: no flash is called %q", name, flash)
 			}
-			if want := strings.Count(notice.Text, "%s"); names != want {
+			if want := strings.Count(text, "%s"); names != want {
 				t.Errorf("%s(%q) passes %d names, its text has %d", name, flash, names, want)
 			}
 			return true
@@ -76,7 +76,7 @@ func TestReadFlash(t *testing.T) {
 	t.Parallel()
 	named := flashCookie("session", "frozen", flashDetails{Names: []string{"sk_1…9x", "ana"}, Undo: "/unfreeze"})
 	for _, tt := range []struct{ name, session, cookie, want string }{
-		{"plain", "", "claimed", flashes["claimed"].Text},
+		{"plain", "", "claimed", flashes["claimed"]},
 		{"named", "session", named, "Key sk_1…9x of ana is frozen. Its calls get 403 until you unfreeze it."},
 		{"other session", "other", named, ""},
 		{"signed out", "", named, ""},
