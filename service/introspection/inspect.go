@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"postern/core/diagnosis"
@@ -34,8 +33,8 @@ func Inspect(
 	if invented {
 		token = rand.Text()
 	} else if len(token) > maxToken || !tokencheck.Plain(token) {
-		report.Fail(stepToken, "This is no token: callers send at most %d printable ASCII characters without blanks.",
-			maxToken)
+		report.Fail(stepToken, "This is not a valid token. Callers send at most %d printable ASCII characters "+
+			"without blanks.", maxToken)
 		return report
 	}
 	got, err := tokencheck.Introspect(ctx, client, at, token, now)
@@ -43,7 +42,7 @@ func Inspect(
 		return report
 	}
 	if at.ClientID == "" {
-		report.Skip(stepCredentials, "None are sent: no client ID is set.")
+		report.Skip(stepCredentials, "Not checked: no client ID is set.")
 	} else {
 		report.Pass(stepCredentials, "The endpoint accepts the client %s.", diagnosis.Quote(at.ClientID))
 	}
@@ -61,7 +60,7 @@ func Inspect(
 		_, err = accepted(got, at.URL, row)
 	}
 	if err != nil {
-		report.Fail(stepToken, "The gateway answers 401 invalid_token: %s.", refusal(err))
+		report.Fail(stepToken, "The gateway answers 401 invalid_token: %s.", tokencheck.Reason(err))
 		return report
 	}
 	ends := "it does not say until when"
@@ -78,21 +77,15 @@ func answers(report *diagnosis.Report, err error) bool {
 	case errors.Is(err, tokencheck.ErrCredentials):
 		report.Pass(stepEndpoint, "The endpoint is reached.")
 		report.Fail(stepCredentials, "The endpoint refuses the credentials: %s. Check client ID, secret and method.",
-			refusal(err))
+			tokencheck.Reason(err))
 		return false
-	case errors.Is(err, tokencheck.ErrUnavailable) && !strings.HasPrefix(err.Error(), "it "):
+	case errors.Is(err, tokencheck.ErrUnreachable):
 		report.Fail(stepEndpoint, "%s", egress.Reason(err))
 		return false
 	case errors.Is(err, tokencheck.ErrUnavailable), errors.Is(err, tokencheck.ErrBadAnswer):
-		report.Fail(stepEndpoint, "This is no answer about a token (RFC 7662): %s.", refusal(err))
+		report.Fail(stepEndpoint, "This is no answer about a token (RFC 7662): %s.", tokencheck.Reason(err))
 		return false
 	}
 	report.Pass(stepEndpoint, "The endpoint answers as RFC 7662 says.")
 	return true
-}
-
-// refusal returns what an error of tokencheck says, without the reason that it wraps.
-func refusal(err error) string {
-	text, _, _ := strings.Cut(err.Error(), ": ")
-	return text
 }

@@ -50,7 +50,7 @@ func TestInspect(t *testing.T) {
 		"another audience": {says: good, token: "canary-token", row: models.Introspection{Audience: "blog"},
 			step:    "token",
 			outcome: diagnosis.Fail, text: "another audience"},
-		"no token at all": {says: good, token: "with blanks", step: "token", outcome: diagnosis.Fail, text: "no token"},
+		"no token at all": {says: good, token: "with blanks", step: "token", outcome: diagnosis.Fail, text: "not a valid token"},
 		"a wrong secret": {says: good, secret: "other", step: "credentials", outcome: diagnosis.Fail,
 			text: "it answers 401"},
 		"HTML": {does: html, step: "endpoint", outcome: diagnosis.Fail,

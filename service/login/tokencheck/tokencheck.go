@@ -29,8 +29,20 @@ var (
 	ErrUnverifiable = errors.New("it cannot be found out which app the token was issued to")
 )
 
+// ErrUnreachable is an ErrUnavailable: the request failed before there was an answer. Errors of it wrap the cause.
+var ErrUnreachable = fmt.Errorf("%w: it cannot be reached", ErrUnavailable)
+
 // ErrCredentials is in the chain of an ErrBadAnswer too where the issuer refuses the app's own credentials.
 var ErrCredentials = errors.New("the issuer refuses the credentials of the app")
+
+// Reason returns the text of an error of this package without those of the errors above that it wraps.
+func Reason(err error) string {
+	text := err.Error()
+	for _, kind := range []error{ErrRefused, ErrUnavailable, ErrBadAnswer, ErrUnverifiable, ErrCredentials} {
+		text = strings.TrimSuffix(text, ": "+kind.Error())
+	}
+	return text
+}
 
 // maxAnswer is the most that is read of an answer, in bytes.
 const maxAnswer = 64 << 10
@@ -42,14 +54,14 @@ type Answer struct {
 }
 
 // Ask sends a request with a client that follows no redirect (egress.Guard's).
-// ErrUnavailable reports a server that fails or limits the rate, ErrBadAnswer a redirect
-// and an answer that is too large.
+// ErrUnreachable reports a request without an answer, ErrUnavailable also a server that fails
+// or limits the rate, ErrBadAnswer a redirect and an answer that is too large.
 func Ask(client *http.Client, request *http.Request) (Answer, error) {
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "postern") // which GitHub's API demands
 	got, err := client.Do(request)              //nolint:gosec // the client is the egress guard's
 	if err != nil {
-		return Answer{}, fmt.Errorf("%w: %w", ErrUnavailable, withoutURL(err))
+		return Answer{}, fmt.Errorf("%w: %w", ErrUnreachable, withoutURL(err))
 	}
 	defer func() { _ = got.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer+1))

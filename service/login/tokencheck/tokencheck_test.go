@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -147,5 +148,25 @@ func TestIntrospect_Refused(t *testing.T) {
 	if !errors.Is(err, tokencheck.ErrUnavailable) ||
 		strings.Contains(err.Error(), "canary") {
 		t.Errorf("a closed endpoint: %v", err)
+	}
+}
+
+// TestAsk_Unreachable tells a request without an answer from an answer that is an error.
+func TestAsk_Unreachable(t *testing.T) {
+	e := newEndpoint(t, "")
+	e.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
+	ask := func() error {
+		_, err := tokencheck.Introspect(t.Context(), guarded(t), tokencheck.Endpoint{URL: e.URL}, "token", now)
+		if !errors.Is(err, tokencheck.ErrUnavailable) {
+			t.Errorf("%v, want ErrUnavailable", err)
+		}
+		return err
+	}
+	if err := ask(); errors.Is(err, tokencheck.ErrUnreachable) || tokencheck.Reason(err) != "it answers 502" {
+		t.Errorf("an answer: %v, its reason is %q", err, tokencheck.Reason(err))
+	}
+	e.Close()
+	if err := ask(); !errors.Is(err, tokencheck.ErrUnreachable) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a closed port: %v", err)
 	}
 }
