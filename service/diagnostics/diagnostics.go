@@ -109,15 +109,16 @@ func (s *Service) Introspection(
 
 // Provider tests an identity provider of an app client. Errors beside those of access: too_many_tests.
 func (s *Service) Provider(ctx context.Context, p access.Principal, id string) (diagnosis.Report, error) {
-	if p.Anonymous() {
-		return diagnosis.Report{}, access.Check(p, "", access.LoginUpdate)
+	config, err := s.Login.ProviderToTest(ctx, p, id)
+	if err != nil {
+		return diagnosis.Report{}, err
 	}
 	leave, err := s.budget.enter(p, s.now())
 	if err != nil {
 		return diagnosis.Report{}, err
 	}
 	defer leave()
-	return s.Login.InspectProvider(ctx, p, id)
+	return s.Login.Providers.Inspect(ctx, config), nil
 }
 
 func (s *Service) now() time.Time {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"time"
 
-	"postern/core/diagnosis"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -330,16 +329,17 @@ func (s *Service) configOf(tx *models.Tx, row models.Provider) (providers.Config
 	return config, err
 }
 
-// InspectProvider tries what can be tried of a provider without a user who signs in, whether it is enabled or not.
-func (s *Service) InspectProvider(ctx context.Context, p access.Principal, id string) (diagnosis.Report, error) {
+// ProviderToTest returns the configuration of a provider for a caller who may change it, whether it is enabled or not.
+// It contains the client secret.
+func (s *Service) ProviderToTest(ctx context.Context, p access.Principal, id string) (providers.Config, error) {
 	tx := s.DB.Read(ctx)
 	row, _, _, err := findProvider(tx, p, id, access.LoginUpdate)
 	if err != nil {
-		return diagnosis.Report{}, fmt.Errorf("login: test the provider %s: %w", id, err)
+		return providers.Config{}, fmt.Errorf("login: test the provider %s: %w", id, err)
 	}
 	config, err := s.configOf(tx, row)
 	if err != nil {
-		return diagnosis.Report{}, fmt.Errorf("login: test the provider %s: %w", id, err)
+		return providers.Config{}, fmt.Errorf("login: test the provider %s: %w", id, err)
 	}
-	return s.Providers.Inspect(ctx, config), nil
+	return config, nil
 }
