@@ -123,7 +123,7 @@ func newProvidersTest(t terminal) *cobra.Command {
 		Use:   "test PROVIDER",
 		Short: "Test a provider without a user who signs in",
 		Long: `Test a provider without a user who signs in: its discovery document, its keys, and
-whether it knows the client ID and secret. The exit status is 1 if the test fails.`,
+whether it accepts the client ID and secret. The exit status is 1 if the test fails.`,
 		Args: exactly("PROVIDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			found, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (client.Diagnosis, error) {

@@ -33,9 +33,17 @@ func (google) traits() Traits {
 func (google) issuer(s *Set) string { return cmp.Or(s.GoogleURL, "https://accounts.google.com") }
 
 func (g google) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
-	found, err := openIDEndpoint(ctx, s, c, g.issuer(s))
-	found.AuthStyle = oauth2.AuthStyleInParams // as its documentation shows
-	return found, err
+	found, err := s.discover(ctx, c, g.issuer(s), "")
+	if err != nil {
+		return oauth2.Endpoint{}, err
+	}
+	return g.endpointIn(c, found.Issuer), nil
+}
+
+func (google) endpointIn(c Config, found *federation.Issuer) oauth2.Endpoint {
+	endpoint := found.Endpoint(c.ClientSecret != "")
+	endpoint.AuthStyle = oauth2.AuthStyleInParams // as its documentation shows
+	return endpoint
 }
 
 // parameters: prompt is none, consent or select_account; login_hint is taken, max_age is not

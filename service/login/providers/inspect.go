@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -36,81 +37,124 @@ const (
 	inventedCode  = "postern-test-of-the-client"
 )
 
-// discoverable is a kind with a discovery document. named is the issuer that the document must state.
+// discoverable is a kind with a discovery document.
 type discoverable interface {
-	discoveredAt(s *Set, c Config) (issuer, named string)
+	// discoveredAt returns the issuer, and the name that its document must state: "" for the issuer.
+	discoveredAt(s *Set, c Config) (issuer, name string)
+	// endpointIn returns the kind's endpoint as its document has it.
+	endpointIn(c Config, found *federation.Issuer) oauth2.Endpoint
 }
 
-func (custom) discoveredAt(_ *Set, c Config) (issuer, named string) { return c.Issuer, c.Issuer }
+func (custom) discoveredAt(_ *Set, c Config) (issuer, name string) { return c.Issuer, "" }
 
-func (auth0) discoveredAt(_ *Set, c Config) (issuer, named string) { return c.Issuer, c.Issuer }
-
-func (g google) discoveredAt(s *Set, _ Config) (issuer, named string) {
-	return g.issuer(s), g.issuer(s)
+func (custom) endpointIn(c Config, found *federation.Issuer) oauth2.Endpoint {
+	return found.Endpoint(c.ClientSecret != "")
 }
 
-func (m microsoft) discoveredAt(s *Set, c Config) (issuer, named string) {
+func (auth0) discoveredAt(_ *Set, c Config) (issuer, name string) { return c.Issuer, "" }
+
+func (auth0) endpointIn(c Config, found *federation.Issuer) oauth2.Endpoint {
+	return found.Endpoint(c.ClientSecret != "")
+}
+
+func (g google) discoveredAt(s *Set, _ Config) (issuer, name string) { return g.issuer(s), "" }
+
+func (m microsoft) discoveredAt(s *Set, c Config) (issuer, name string) {
 	issuer = m.authority(s, c)
 	if base, multi := m.multiTenant(issuer); multi {
 		return issuer, base + "/{tenantid}/v2.0"
 	}
-	return issuer, issuer
+	return issuer, ""
 }
 
-// Inspect tries what can be tried of a provider without a user who signs in: its discovery document, its keys, and
-// whether it knows the client. For that it sends the token endpoint a code that was never issued.
+// Inspect tests what can be tested of a provider without a user: its discovery document, its keys, and whether it
+// accepts the client. For that it sends the token endpoint a code that was never issued. It neither reads nor writes
+// the documents that are kept for sign-ins, so that a test sees the provider as it is now and changes nothing.
 func (s *Set) Inspect(ctx context.Context, c Config) diagnosis.Report {
 	var report diagnosis.Report
 	ctx, stop := context.WithTimeout(ctx, inspectWithin)
 	defer stop()
 	k, ok := kindOf(c.Type)
 	if !ok {
-		report.Fail(stepDiscovery, "There is no kind of provider %s.", diagnosis.Quote(c.Type))
+		report.Fail(stepDiscovery, "Unknown provider type %s.", diagnosis.Quote(c.Type))
 		return report
 	}
-	if published, ok := k.(discoverable); !ok {
-		report.Skip(stepDiscovery, "%s has no discovery document; its addresses are known.", k.traits().Label)
-	} else if !s.inspectDocument(ctx, c, published, &report) {
-		return report
-	}
-	endpoint, err := k.endpoint(ctx, s, c)
-	if err != nil {
-		report.Fail(stepEndpoints, "%s.", sentence(causeOf(err)))
+	endpoint, ok := s.inspectEndpoint(ctx, c, k, &report)
+	if !ok {
 		return report
 	}
 	s.inspectClient(ctx, c, k.traits(), endpoint, &report)
-	report.Skip(stepCallback, "Whether the provider knows the callback URL shows only when a user signs in: use Test "+
-		"login.")
+	report.Skip(stepCallback, "Whether the callback URL is registered shows only when a user signs in: use Test login.")
 	return report
 }
 
-// inspectDocument fetches the discovery document and the keys, whatever is cached.
-func (s *Set) inspectDocument(ctx context.Context, c Config, k discoverable, report *diagnosis.Report) bool {
-	issuer, named := k.discoveredAt(s, c)
+// inspectEndpoint returns the endpoint of the provider, for kinds with a discovery document that of the document.
+func (s *Set) inspectEndpoint(
+	ctx context.Context, c Config, k kind, report *diagnosis.Report,
+) (endpoint oauth2.Endpoint, ok bool) {
+	published, ok := k.(discoverable)
+	if !ok {
+		report.Skip(stepDiscovery, "%s has no discovery document; its endpoints are fixed.", k.traits().Label)
+		endpoint, err := k.endpoint(ctx, s, c)
+		if err != nil {
+			report.Fail(stepEndpoints, "%s", egress.Reason(err))
+		}
+		return endpoint, err == nil
+	}
+	found := s.inspectDocument(ctx, c, published, report)
+	if found == nil || !s.inspectKeys(ctx, found.JWKSURI, report) {
+		return endpoint, false
+	}
+	return published.endpointIn(c, found), true
+}
+
+// inspectDocument fetches and checks the discovery document as a sign-in does. It returns nil if it is refused.
+func (s *Set) inspectDocument(
+	ctx context.Context, c Config, k discoverable, report *diagnosis.Report,
+) *federation.Issuer {
+	issuer, name := k.discoveredAt(s, c)
 	at := strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration"
-	var document struct {
-		Issuer string `json:"issuer"`
-		JWKS   string `json:"jwks_uri"`
+	found, err := federation.Discover(ctx, s.client(), issuer, name, policy)
+	if err == nil {
+		err = checkPorts(c, found)
 	}
-	if wrong := s.inspected(ctx, at, &document); wrong != "" {
-		report.Fail(stepDiscovery, "%s: %s", at, wrong)
-		return false
+	if refused, ok := errors.AsType[federation.AnswerError](err); ok && found != nil {
+		report.Pass(stepDiscovery, "%s names this issuer.", at)
+		report.Fail(stepEndpoints, "%s.", sentence(refused.Error()))
+		return nil
 	}
-	if document.Issuer != named {
-		report.Fail(stepDiscovery, "%s is of the issuer %s, not %s; every character counts.", at,
-			diagnosis.Quote(document.Issuer), named)
-		return false
+	if err != nil {
+		report.Fail(stepDiscovery, "%s", s.whyUndiscovered(ctx, at, cmp.Or(name, issuer)))
+		return nil
 	}
 	report.Pass(stepDiscovery, "%s names this issuer.", at)
-	if _, err := s.discover(ctx, c, issuer, otherThan(named, issuer)); err != nil {
-		report.Fail(stepEndpoints, "%s.", sentence(causeOf(err)))
-		return false
+	return found
+}
+
+// whyUndiscovered fetches a document that Discover refused once more, because the error of Discover can quote it.
+// Nothing but the issuer's name is used of this second answer.
+func (s *Set) whyUndiscovered(ctx context.Context, at, named string) string {
+	var document struct {
+		Issuer string `json:"issuer"`
 	}
+	wrong := s.inspected(ctx, at, &document)
+	switch {
+	case wrong != "":
+		return at + ": " + wrong
+	case document.Issuer != named:
+		return fmt.Sprintf("The document at %s names the issuer %s; this provider has %s. They must match exactly.", at,
+			diagnosis.Quote(document.Issuer), named)
+	}
+	return at + ": The document could not be read. Test again."
+}
+
+// inspectKeys fetches the keys at an address that was checked.
+func (s *Set) inspectKeys(ctx context.Context, at string, report *diagnosis.Report) bool {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if wrong := s.inspected(ctx, document.JWKS, &set); wrong != "" {
-		report.Fail(stepKeys, "%s: %s", document.JWKS, wrong)
+	if wrong := s.inspected(ctx, at, &set); wrong != "" {
+		report.Fail(stepKeys, "%s: %s", at, wrong)
 		return false
 	}
 	for _, raw := range set.Keys[:min(len(set.Keys), maxInspectedKeys)] {
@@ -124,7 +168,7 @@ func (s *Set) inspectDocument(ctx context.Context, c Config, k discoverable, rep
 		}
 	}
 	if len(report.Keys) == 0 {
-		report.Fail(stepKeys, "%s: None of the %d keys can verify ID tokens.", document.JWKS, len(set.Keys))
+		report.Fail(stepKeys, "%s: None of the %d keys can verify ID tokens.", at, len(set.Keys))
 		return false
 	}
 	report.Pass(stepKeys, "%d of %d keys can verify ID tokens.", len(report.Keys), len(set.Keys))
@@ -133,19 +177,11 @@ func (s *Set) inspectDocument(ctx context.Context, c Config, k discoverable, rep
 
 const maxInspectedKeys = 100
 
-// otherThan returns the name that discover is given: "" where the document must state the issuer that is asked.
-func otherThan(named, issuer string) string {
-	if named == issuer {
-		return ""
-	}
-	return named
-}
-
 // inspected reads the JSON at an address, and returns what is wrong with it, "" if nothing is.
 func (s *Set) inspected(ctx context.Context, at string, into any) string {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return "This is no address that can be fetched."
+		return "This is not a valid URL."
 	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "postern")
@@ -173,8 +209,8 @@ func (s *Set) inspected(ctx context.Context, at string, into any) string {
 	return ""
 }
 
-// inspectClient reports whether the provider knows the client. A token endpoint authenticates the client before it
-// looks at the code (RFC 6749, 3.2.1), so what it says of a code that was never issued tells.
+// inspectClient adds whether the provider accepts the client ID and secret. A token endpoint authenticates the client
+// before it looks at the code (RFC 6749, 3.2.1): its error for a code that was never issued shows which one failed.
 func (s *Set) inspectClient(
 	ctx context.Context, c Config, traits Traits, endpoint oauth2.Endpoint, report *diagnosis.Report,
 ) {
@@ -194,7 +230,7 @@ func (s *Set) inspectClient(
 		report.Fail(stepClient, "The token endpoint gave tokens for a code that was never issued.")
 	case !ok:
 		if _, answered := errors.AsType[federation.AnswerError](err); answered {
-			report.Warn(stepClient, "The token endpoint's answer does not tell whether it knows the client.")
+			report.Warn(stepClient, "The token endpoint's answer does not show whether it accepts the client.")
 			return
 		}
 		report.Fail(stepClient, "The token endpoint: %s", egress.Reason(err))
@@ -210,15 +246,15 @@ func (s *Set) inspectRefusal(c Config, refused *federation.ExchangeError, report
 		if c.ClientSecret == "" {
 			what = "client ID"
 		}
-		report.Pass(stepClient, "The provider knows the %s: it refused only the code of this test.", what)
+		report.Pass(stepClient, "The provider accepts the %s: it refused only the code of this test.", what)
 	case "invalid_client", "incorrect_client_credentials", "unauthorized_client":
 		report.Fail(stepClient, "The provider refuses client ID or secret (%s). Paste them again from the provider's "+
 			"console.", refused.Code)
 	case "redirect_uri_mismatch":
-		report.Fail(stepClient, "The provider does not know the callback URL of this provider. Register it there.")
+		report.Fail(stepClient, "The callback URL of this provider is not registered at the provider. Register it there.")
 	default:
-		report.Warn(stepClient, "The token endpoint answers %d (%s), which does not tell whether it knows the "+
-			"client. Use Test login.", refused.Status, refused.Code)
+		report.Warn(stepClient, "The token endpoint answers %d (%s), which does not show whether it accepts "+
+			"the client. Use Test login.", refused.Status, refused.Code)
 	}
 }
 
@@ -232,18 +268,6 @@ func keyType(key any) string {
 		return "Ed25519"
 	}
 	return "unknown"
-}
-
-// causeOf returns why a fault of this package was made. Its causes name no addresses.
-func causeOf(err error) string {
-	if cause := errors.Unwrap(err); cause != nil {
-		err = cause
-	}
-	_, text, found := strings.Cut(err.Error(), ": ")
-	if !found {
-		text = err.Error()
-	}
-	return text
 }
 
 func sentence(text string) string {

@@ -67,13 +67,13 @@ func TestInspect(t *testing.T) {
 		outcome diagnosis.Outcome
 		text    string
 	}{
-		"it works":       {step: "client", outcome: diagnosis.Pass, text: "knows the client ID and secret"},
+		"it works":       {step: "client", outcome: diagnosis.Pass, text: "accepts the client ID and secret"},
 		"a wrong secret": {secret: "other", step: "client", outcome: diagnosis.Fail, text: "(invalid_client)"},
 		"no secret":      {secret: "-", step: "client", outcome: diagnosis.Fail, text: "(invalid_client)"},
 		"HTML": {answers: map[string]http.HandlerFunc{document: says("<title>canary</title>")}, step: "discovery",
 			outcome: diagnosis.Fail, text: "not the JSON"},
 		"another issuer": {answers: map[string]http.HandlerFunc{document: says(`{"issuer":"ISSUER/"}`)},
-			step: "discovery", outcome: diagnosis.Fail, text: "every character counts"},
+			step: "discovery", outcome: diagnosis.Fail, text: "must match exactly"},
 		"a redirect": {answers: map[string]http.HandlerFunc{document: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 		}}, step: "discovery", outcome: diagnosis.Fail, text: "which is not followed"},
@@ -86,7 +86,7 @@ func TestInspect(t *testing.T) {
 			step:    "client", outcome: diagnosis.Fail, text: "a code that was never issued",
 		},
 		"HTML at the token endpoint": {answers: map[string]http.HandlerFunc{token: says("<title>canary</title>")},
-			step: "client", outcome: diagnosis.Warn, text: "does not tell"},
+			step: "client", outcome: diagnosis.Warn, text: "does not show"},
 		"another error": {
 			answers: map[string]http.HandlerFunc{token: func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusBadRequest)
@@ -105,13 +105,7 @@ func TestInspect(t *testing.T) {
 			default:
 				c.ClientSecret = tt.secret
 			}
-			guard, err := egress.New(egress.Options{LoopbackAllowed: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			client := guard.Client()
-			t.Cleanup(client.CloseIdleConnections)
-			got := (&providers.Set{HTTP: client}).Inspect(t.Context(), c)
+			got := newInspected(t).Inspect(t.Context(), c)
 			wantStep(t, got, tt.step, tt.outcome, tt.text)
 			if text := fmt.Sprint(got); strings.Contains(text, "canary") {
 				t.Errorf("the report has a secret or the answer: %s", text)
@@ -149,4 +143,76 @@ func wantStep(t *testing.T, r diagnosis.Report, name string, outcome diagnosis.O
 		}
 	}
 	t.Errorf("there is no step %s in %+v", name, r.Steps)
+}
+
+// TestInspect_documentsDiffer has an issuer whose first document names a key set that may not be fetched, and whose
+// later ones name one that may.
+func TestInspect_documentsDiffer(t *testing.T) {
+	documents, keys := 0, 0
+	var issuer string
+	issuer = published(t, map[string]http.HandlerFunc{
+		"/.well-known/openid-configuration": func(w http.ResponseWriter, _ *http.Request) {
+			documents++
+			set := issuer + "/keys"
+			if documents > 1 {
+				set = "http://127.0.0.1/keys"
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(map[string]string{
+				"issuer":                 issuer,
+				"authorization_endpoint": "http://127.0.0.1/authorize",
+				"token_endpoint":         "http://127.0.0.1/token",
+				"jwks_uri":               set,
+			})
+		},
+		"/keys": func(http.ResponseWriter, *http.Request) { keys++ },
+	})
+	c := providers.Config{Type: providers.OIDC, ClientID: "app", Issuer: issuer, WebPorts: true}
+	got := newInspected(t).Inspect(t.Context(), c)
+	wantStep(t, got, "endpoints", diagnosis.Fail, "another port than 80 and 443")
+	if keys > 0 {
+		t.Error("the test fetched keys from an address that is refused")
+	}
+}
+
+// TestInspect_keepsNothing has a provider whose document is broken, repaired and broken again between tests and
+// sign-ins.
+func TestInspect_keepsNothing(t *testing.T) {
+	broken := true
+	var issuer string
+	issuer = published(t, map[string]http.HandlerFunc{
+		"/.well-known/openid-configuration": func(w http.ResponseWriter, _ *http.Request) {
+			document := map[string]string{
+				"issuer":                 issuer,
+				"authorization_endpoint": issuer + "/authorize",
+				"token_endpoint":         issuer + "/token",
+				"jwks_uri":               issuer + "/keys",
+			}
+			if broken {
+				document["jwks_uri"] = ""
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(document)
+		},
+	})
+	set := newInspected(t)
+	c := providers.Config{Type: providers.OIDC, ClientID: "app", ClientSecret: "canary-secret", Issuer: issuer}
+	wantStep(t, set.Inspect(t.Context(), c), "endpoints", diagnosis.Fail, "an endpoint without https")
+	broken = false
+	if _, err := set.AuthorizeURL(t.Context(), c, providers.Request{State: "s", Verifier: "v"}); err != nil {
+		t.Errorf("a sign-in right after a failed test: %v", err)
+	}
+	broken = true
+	wantStep(t, set.Inspect(t.Context(), c), "endpoints", diagnosis.Fail, "an endpoint without https")
+}
+
+func newInspected(t *testing.T) *providers.Set {
+	t.Helper()
+	guard, err := egress.New(egress.Options{LoopbackAllowed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := guard.Client()
+	t.Cleanup(client.CloseIdleConnections)
+	return &providers.Set{HTTP: client}
 }

@@ -55,10 +55,7 @@ func (m microsoft) multiTenant(authority string) (base string, multi bool) {
 // discover returns the authority's document. That of an authority for several tenants
 // states an issuer with a placeholder.
 func (m microsoft) discover(ctx context.Context, s *Set, c Config) (discovery, error) {
-	authority, name := m.authority(s, c), ""
-	if base, multi := m.multiTenant(authority); multi {
-		name = base + "/{tenantid}/v2.0"
-	}
+	authority, name := m.discoveredAt(s, c)
 	return s.discover(ctx, c, authority, name)
 }
 
@@ -67,9 +64,13 @@ func (m microsoft) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpo
 	if err != nil {
 		return oauth2.Endpoint{}, err
 	}
+	return m.endpointIn(c, found.Issuer), nil
+}
+
+func (microsoft) endpointIn(c Config, found *federation.Issuer) oauth2.Endpoint {
 	endpoint := found.Endpoint(c.ClientSecret != "")
 	endpoint.AuthStyle = oauth2.AuthStyleInParams
-	return endpoint, nil
+	return endpoint
 }
 
 // parameters: prompt has one value at a time, of which login asks for the account too, and

@@ -42,11 +42,23 @@ type failedDiscovery struct {
 // issuer that the document must state, "" for the one that is asked.
 func (s *Set) discover(ctx context.Context, c Config, issuer, name string) (discovery, error) {
 	found, err := s.document(ctx, c, issuer, name)
-	if err == nil && c.WebPorts && slices.ContainsFunc(found.Endpoints(), isOddPort) {
-		return discovery{}, refusedAnswer(c, "its discovery document names an endpoint on another port than 80 and "+
-			"443, until the proxy is claimed")
+	if err != nil {
+		return discovery{}, err
 	}
-	return found, err
+	if err := checkPorts(c, found.Issuer); err != nil {
+		return discovery{}, faultOf(c, err)
+	}
+	return found, nil
+}
+
+// checkPorts returns an AnswerError for a document with an endpoint on another port than 80 and 443 if the
+// configuration allows only these.
+func checkPorts(c Config, found *federation.Issuer) error {
+	if c.WebPorts && slices.ContainsFunc(found.Endpoints(), isOddPort) {
+		return federation.AnswerError("its discovery document names an endpoint on another port than 80 and 443, " +
+			"until the proxy is claimed")
+	}
+	return nil
 }
 
 func isOddPort(endpoint string) bool {
