@@ -263,7 +263,10 @@ func (f limitsForm) mark(m *projects.Configure, wrong *formErrors) {
 	m.Limits.Revision = f.revision
 	_, mistakes := f.byCounted()
 	for i, row := range f.rows {
-		if detail := wrong.take("/limits/" + row.of + "/" + row.window); detail != "" && row.calls != "" {
+		if row.calls == "" {
+			continue // it is not sent, so the error is another row's
+		}
+		if detail := wrong.take("/limits/" + row.of + "/" + row.window); detail != "" {
 			mistakes[i] = detail
 		}
 	}

@@ -41,6 +41,10 @@ func TestLimitsOfAProject(t *testing.T) {
 			Says("#limit-1-error", "Give the number of calls").
 			Says("#limit-4-error", "Give 200 or more").
 			Lacks("#limit-3-error")
+		send(opened, "key minute", "key minute abc").
+			Shows(422, "Limits and CORS").
+			Says("#limit-2-error", "Give the number of calls").
+			Lacks("#limit-1-error")
 		send(opened, "nobody minute 7").Shows(422, "Limits and CORS").Says("#limit-1-error", "Choose a window")
 
 		send(opened, "project year 9007199254740991", "key minute 60", "key hour  1000 ", "owner day 5000", "ip "+

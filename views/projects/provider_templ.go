@@ -408,7 +408,7 @@ func providerTest(m Provider) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" hx-target=\"#provider-test\" hx-select=\"#provider-report\" hx-swap=\"innerHTML\" hx-disabled-elt=\"find button\" data-swap-errors><div class=\"min-w-0 flex-1 basis-60\"><h2 id=\"provider-test-title\" class=\"font-medium\">Test</h2><p class=\"hint\">Fetches the discovery document and the keys, and asks whether the provider knows the saved client. Test login, on the page of the app client, tries the rest.</p></div><button class=\"btn\">Test <span class=\"sr-only\">the provider</span></button></form><div id=\"provider-test\" class=\"empty:hidden\" aria-live=\"polite\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" hx-target=\"#provider-test\" hx-select=\"#provider-report\" hx-swap=\"innerHTML\" hx-disabled-elt=\"find button\" data-swap-errors><div class=\"min-w-0 flex-1 basis-60\"><h2 id=\"provider-test-title\" class=\"font-medium\">Test</h2><p class=\"hint\">Fetches the discovery document and the keys, and asks whether the provider accepts the saved client ID and secret. Test login, on the page of the app client, tries the rest.</p></div><button class=\"btn\">Test <span class=\"sr-only\">the provider</span></button></form><div id=\"provider-test\" class=\"empty:hidden\" aria-live=\"polite\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
