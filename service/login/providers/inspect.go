@@ -251,7 +251,7 @@ func (s *Set) inspectRefusal(c Config, refused *federation.ExchangeError, report
 		report.Fail(stepClient, "The provider refuses client ID or secret (%s). Paste them again from the provider's "+
 			"console.", refused.Code)
 	case "redirect_uri_mismatch":
-		report.Fail(stepClient, "The callback URL of this provider is not registered at the provider. Register it there.")
+		report.Fail(stepClient, "The callback URL is not registered at the provider. Register it there.")
 	default:
 		report.Warn(stepClient, "The token endpoint answers %d (%s), which does not show whether it accepts "+
 			"the client. Use Test login.", refused.Status, refused.Code)
