@@ -73,10 +73,11 @@ func (r *run) replace(ctx context.Context, replicas ...*replica) error {
 }
 
 func (r *run) kill(ctx context.Context, replica *replica) error {
-	r.usage.killed(replica.name)
+	since := time.Now().Add(-killLoses)
 	if err := replica.process.end(syscall.SIGKILL); err != nil {
 		return err
 	}
+	r.usage.killed(replica.name, since)
 	if err := sleep(ctx, r.settings.outage); err != nil {
 		return err
 	}

@@ -65,11 +65,13 @@ type key struct {
 	changed   time.Time // when the last change was acknowledged
 }
 
-// interval is a time in which a gateway cannot follow changes.
+// interval is a time in which a gateway cannot follow changes, or loses what it counts.
 type interval struct {
 	from  time.Time
 	until time.Time // when it must have caught up; zero while that is open
 }
+
+func (i interval) includes(t time.Time) bool { return t.After(i.from) && !t.After(i.until) }
 
 // model holds what was acknowledged, and judges answers by it.
 type model struct {

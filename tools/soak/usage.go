@@ -18,9 +18,12 @@ type usage struct {
 	answered int64                  // calls that a gateway answered
 	lost     int64                  // of these, what kills may have lost
 	recent   map[string][]time.Time // by gateway, when calls were answered in the last seconds
+	kills    map[string][]interval  // by gateway; calls that were answered then may be lost
 }
 
-func newUsage() *usage { return &usage{recent: map[string][]time.Time{}} }
+func newUsage() *usage {
+	return &usage{recent: map[string][]time.Time{}, kills: map[string][]interval{}}
+}
 
 func (u *usage) count(a answer) {
 	u.mu.Lock()
@@ -30,6 +33,11 @@ func (u *usage) count(a answer) {
 		return
 	}
 	u.answered++
+	for _, kill := range u.kills[a.gateway] { // the answer may come to be counted after the kill
+		if kill.includes(a.answered) {
+			u.lost++
+		}
+	}
 	times := append(u.recent[a.gateway], a.answered)
 	if old := a.answered.Add(-10 * killLoses); len(times) > 1<<14 && times[len(times)/2].Before(old) {
 		times = append([]time.Time(nil), times[len(times)/2:]...)
@@ -37,13 +45,15 @@ func (u *usage) count(a answer) {
 	u.recent[a.gateway] = times
 }
 
-// killed notes that a gateway is killed now.
-func (u *usage) killed(gateway string) {
+// killed notes that a gateway was killed, and is gone by now. What it had counted since a time is
+// lost: killLoses before the signal was sent.
+func (u *usage) killed(gateway string, since time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	since := time.Now().Add(-killLoses)
+	kill := interval{since, time.Now()}
+	u.kills[gateway] = append(u.kills[gateway], kill)
 	for _, at := range u.recent[gateway] {
-		if at.After(since) {
+		if kill.includes(at) {
 			u.lost++
 		}
 	}
