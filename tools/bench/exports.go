@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/tools/procfs"
 )
 
 // exportGroups is the number of groups that the exported users are in.
@@ -127,9 +128,9 @@ type exported struct {
 func exportOnce(ctx context.Context, api *client.Client, server *postern, meanwhile func() error) (exported, error) {
 	var out exported
 	pid := server.pids()[0]
-	idle, err := residentMB(pid)
+	idle, err := procfs.Resident(pid)
 	if err == nil {
-		err = resetPeak(pid)
+		err = procfs.ResetPeak(pid)
 	}
 	if err != nil {
 		return out, err
@@ -143,8 +144,8 @@ func exportOnce(ctx context.Context, api *client.Client, server *postern, meanwh
 	go func() { beside <- meanwhile() }()
 	out.export, err = api.WaitExport(ctx, queued.ID, func(client.Export) {})
 	out.took = time.Since(began)
-	peak, failed := peakMB(pid)
-	out.memory = peak - idle
+	peak, failed := procfs.Peak(pid)
+	out.memory = (peak - idle) / 1e6
 	return out, errors.Join(err, failed, <-beside)
 }
 

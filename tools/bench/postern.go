@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"postern/tools/procfs"
 )
 
 // postern is the product, running.
@@ -147,14 +149,14 @@ func measureControl(ctx context.Context, binary string, size int64, target strin
 		*p = again
 		ready = append(ready, again.ready.Seconds()*1000)
 	}
-	resident, err := residentMB((*p).pids()[0])
+	resident, err := procfs.Resident((*p).pids()[0])
 	if err != nil {
 		return err
 	}
 	fmt.Printf("\n%-44s %8.1f ms\n%-44s %8.1f ms\n%-44s %8.1f MB\n%-44s %8.1f MB\n",
 		"POST /proxy on SQLite, p95", took[len(took)*95/100].Seconds()*1000,
 		"start to ready on this database, median", median(ready, func(ms float64) float64 { return ms }),
-		"resident memory then", resident,
+		"resident memory then", resident/1e6,
 		"binary", float64(size)/1e6)
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"postern/tools/procfs"
 )
 
 // attack is something that goes wrong. begin returns when it is under way, with
@@ -178,7 +180,7 @@ func measureIdle(ctx context.Context, s settings, t *town, server *server) error
 	if _, err := t.callHealthy(ctx, settling); err != nil {
 		return err
 	}
-	before, err := server.resident()
+	before, err := procfs.Resident(server.cmd.Process.Pid)
 	if err != nil {
 		return err
 	}
@@ -188,13 +190,13 @@ func measureIdle(ctx context.Context, s settings, t *town, server *server) error
 	}
 	defer end()
 	time.Sleep(settling)
-	after, err := server.resident()
+	after, err := procfs.Resident(server.cmd.Process.Pid)
 	if err != nil {
 		return err
 	}
 	fmt.Printf(
-		"%-44s %9.1f MB for %d, %.1f KiB each\n", "memory of idle connections", float64(after)/1e6, s.idle,
-		float64(after-before)/float64(s.idle)/1024,
+		"%-44s %9.1f MB for %d, %.1f KiB each\n", "memory of idle connections", after/1e6, s.idle,
+		(after-before)/float64(s.idle)/1024,
 	)
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -94,18 +93,4 @@ func (s *server) createProject(ctx context.Context, name, target string) (string
 		return "", fmt.Errorf("POST /proxy: %s, %w", resp.Status, err)
 	}
 	return strings.TrimPrefix(answer.Project.Environments[0].URL, "http://"+s.gateway), nil
-}
-
-// resident is the memory that the server holds, in bytes (proc(5), VmRSS).
-func (s *server) resident() (int64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-	if err != nil {
-		return 0, fmt.Errorf("read the server's memory: %w", err)
-	}
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
-	kib, err := strconv.ParseInt(strings.Fields(rest + " x")[0], 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read the server's memory: %w", err)
-	}
-	return kib << 10, nil
 }

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"postern/tools/procfs"
 )
 
 // growth is how much the memory of a replica may grow in the second half of a run, as a
@@ -18,10 +18,14 @@ const growth = 0.10
 // judgedAfter is the least time of which growth is judged: a new process fills its caches.
 const judgedAfter = 2 * time.Minute
 
+// unsampled is the part of the second half that may be without samples at its ends.
+const unsampled = 5 * time.Second
+
 // memory samples what is resident of each replica, once a second.
 type memory struct {
 	mu      sync.Mutex
 	samples map[string][]sample
+	failed  []error // to read a process that runs
 }
 
 type sample struct {
@@ -33,6 +37,7 @@ type sample struct {
 func (m *memory) follow(ctx context.Context, replicas []*replica) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
+	unread := map[int]bool{} // a process that has just ended may not be waited for yet
 	for {
 		select {
 		case <-ctx.Done():
@@ -43,28 +48,18 @@ func (m *memory) follow(ctx context.Context, replicas []*replica) {
 				if !ok {
 					continue
 				}
-				if bytes, err := resident(pid); err == nil {
-					m.mu.Lock()
+				bytes, err := procfs.Resident(pid)
+				m.mu.Lock()
+				if err == nil {
 					m.samples[r.name] = append(m.samples[r.name], sample{now, pid, bytes})
-					m.mu.Unlock()
+				} else if unread[pid] {
+					m.failed = append(m.failed, fmt.Errorf("replica %s runs: %w", r.name, err))
 				}
+				m.mu.Unlock()
+				unread[pid] = err != nil
 			}
 		}
 	}
-}
-
-// resident is VmRSS (proc(5), /proc/pid/status), in bytes.
-func resident(pid int) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, fmt.Errorf("read the memory of process %d: %w", pid, err)
-	}
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
-	kib, err := strconv.ParseFloat(strings.Fields(rest + " ?")[0], 64)
-	if err != nil {
-		return 0, fmt.Errorf("read the memory of process %d: %w", pid, err)
-	}
-	return kib * 1024, nil
 }
 
 // held is what a replica held of memory, in bytes.
@@ -73,7 +68,8 @@ type held struct {
 	first, last, peak float64
 	since             time.Duration // the samples of growth are of so long a time
 	grew              float64       // bytes, by the line through them
-	flat              bool
+	judged            bool          // they are of long enough
+	flat              bool          // or not judged
 }
 
 // summary returns the memory of a replica, and how it grew from a time on, in the process
@@ -100,7 +96,29 @@ func (m *memory) summary(name string, from time.Time) held {
 	slope, mean := line(late)
 	out.since = late[len(late)-1].at.Sub(late[0].at)
 	out.grew = slope * out.since.Seconds()
-	out.flat = out.since < judgedAfter || out.grew <= growth*mean
+	out.judged = out.since >= judgedAfter
+	out.flat = !out.judged || out.grew <= growth*mean
+	return out
+}
+
+// faults returns the replicas that grew in the second half of a run, and, if that is long enough,
+// those that were not judged.
+func (m *memory) faults(all []held, half time.Duration) (out []error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := len(m.failed); n > 0 {
+		out = append(out, fmt.Errorf("%d samples of memory failed: %w", n, errors.Join(m.failed[:min(n, shown)]...)))
+	}
+	for _, h := range all {
+		switch {
+		case !h.flat:
+			out = append(out, fmt.Errorf("replica %s grew by %.1f MB in the last %s", h.replica, h.grew/1e6,
+				h.since.Round(time.Second)))
+		case !h.judged && half >= judgedAfter+unsampled:
+			out = append(out, fmt.Errorf("the memory of replica %s was not judged: it was sampled for %s, not for %s",
+				h.replica, h.since.Round(time.Second), judgedAfter))
+		}
+	}
 	return out
 }
 

@@ -15,12 +15,7 @@ const shown = 5
 // failures returns why the run has failed: each of the zeros that is not zero.
 func (r *run) failures() error {
 	out := append([]error{r.decisionsAndWrites()}, r.phases.faults()...)
-	for _, m := range r.held() {
-		if !m.flat {
-			out = append(out, fmt.Errorf("replica %s grew by %.1f MB in the last %s", m.replica, m.grew/1e6,
-				m.since.Round(time.Second)))
-		}
-	}
+	out = append(out, r.memory.faults(r.held(), r.settings.duration/2)...)
 	return errors.Join(out...)
 }
 
@@ -69,8 +64,12 @@ func (r *run) report(w io.Writer) {
 		r.inUsage, least+r.usage.lost, most, r.usage.lost)
 	fmt.Fprintf(w, "\n%-10s %9s %9s %9s %22s\n", "replica", "first MB", "last MB", "peak MB", "growth at the end MB")
 	for _, m := range r.held() {
-		fmt.Fprintf(w, "%-10s %9.1f %9.1f %9.1f %12.1f in %s\n", m.replica, m.first/1e6, m.last/1e6, m.peak/1e6,
-			m.grew/1e6, m.since.Round(time.Second))
+		note := ""
+		if !m.judged {
+			note = ", not judged"
+		}
+		fmt.Fprintf(w, "%-10s %9.1f %9.1f %9.1f %12.1f in %s%s\n", m.replica, m.first/1e6, m.last/1e6, m.peak/1e6,
+			m.grew/1e6, m.since.Round(time.Second), note)
 	}
 }
 
