@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -182,13 +181,4 @@ func (in *installation) stop() error {
 		failed = errors.Join(failed, in.database.Stop())
 	}
 	return failed
-}
-
-// logs writes the end of every replica's log.
-func (in *installation) logs(w io.Writer) {
-	for _, r := range in.replicas() {
-		if r.process != nil {
-			fmt.Fprintf(w, "\nlog of replica %s:\n%s\n", r.name, r.process.tail())
-		}
-	}
 }

@@ -39,7 +39,7 @@ func main() {
 	flag.DurationVar(&s.rest, "rest", 10*time.Second, "time between faults")
 	// Longer than HAProxy takes to notice, and than PostgreSQL keeps an idle transaction open.
 	flag.DurationVar(&s.outage, "outage", 5*time.Second, "how long replicas stay frozen or dead, and the database down")
-	flag.StringVar(&s.logs, "logs", "", "directory to keep the replicas' logs in")
+	flag.StringVar(&s.logs, "logs", "", "directory to keep the logs in, also those of a run that has passed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -67,7 +67,7 @@ func soak(ctx context.Context, root string, s settings) (r *run, err error) {
 	in, err := install(ctx, root, dir, s)
 	defer func() {
 		err = errors.Join(err, in.stop())
-		if s.logs != "" {
+		if s.logs != "" || err != nil || r.failures() != nil {
 			err = errors.Join(err, keepLogs(dir, s.logs))
 		}
 	}()
@@ -82,12 +82,16 @@ func soak(ctx context.Context, root string, s settings) (r *run, err error) {
 	return r, r.soak(ctx)
 }
 
-// keepLogs copies the logs out of the working directory.
+// keepLogs copies the logs out of the working directory, to one that it creates and names if none is given.
 func keepLogs(dir, to string) error {
 	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
-	if err != nil {
-		return err
+	if err == nil && to == "" {
+		to, err = os.MkdirTemp("", "postern-soak-logs-")
 	}
+	if err != nil {
+		return fmt.Errorf("keep the logs: %w", err)
+	}
+	progress("the logs are in %s", to)
 	failed := os.MkdirAll(to, 0o755)
 	for _, log := range logs {
 		text, err := os.ReadFile(log)
