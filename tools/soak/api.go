@@ -16,11 +16,10 @@ import (
 // api sends requests to the control plane until they are answered: a request that was cut
 // off, or answered 503 or 502, goes out again with the same Idempotency-Key.
 type api struct {
-	http  *http.Client
-	base  string
-	token string
-	// observe is told of each attempt, and how long the request has taken so far.
-	observe func(failed bool, took time.Duration)
+	http   *http.Client
+	base   string
+	token  string
+	phases *phases
 }
 
 // givesUp is how long an operation is tried. No fault lasts so long.
@@ -33,13 +32,13 @@ var errAnswerLost = errors.New("the answer was lost")
 func (a *api) do(ctx context.Context, method, path string, in, out any) error {
 	ctx, stop := context.WithTimeout(ctx, givesUp)
 	defer stop()
-	began, idempotencyKey := time.Now(), rand.Text()
-	for {
+	began, idempotencyKey, during := time.Now(), rand.Text(), a.phases.current()
+	for first := true; ; first = false {
 		status, text, wait, err := a.attempt(ctx, method, path, idempotencyKey, in)
 		again := err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway ||
 			status == http.StatusConflict && wait > 0
 		failed := again && status != http.StatusConflict
-		a.observe(failed, time.Since(began))
+		a.phases.requested(during, attempt{first, failed, time.Since(began)})
 		if !again {
 			return decode(method, path, status, text, out)
 		}

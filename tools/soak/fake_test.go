@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,9 +17,11 @@ import (
 type fake struct {
 	defect string
 
-	mu    sync.Mutex
-	keys  []*fakeKey
-	calls int
+	mu       sync.Mutex
+	keys     []*fakeKey
+	calls    int
+	requests int
+	ending   bool // only what is read back at the end is still asked for
 }
 
 type fakeKey struct {
@@ -39,6 +42,8 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/call":
 		w.Header().Set(gatewayHeader, "a")
 		status, body = f.call(r.Header.Get("X-API-Key"))
+	case f.defect == "one request in 20 is answered 503" && f.late():
+		status = http.StatusServiceUnavailable
 	case r.Method == http.MethodPost && parts[2] == "projects":
 		body = f.create(r)
 	case r.Method == http.MethodPost:
@@ -108,9 +113,19 @@ func (f *fake) change(r *http.Request, id, how string) apiKey {
 
 func lastOf(text string) string { return text[max(0, len(text)-4):] }
 
+// late counts requests, and is true for one in 20.
+func (f *fake) late() bool {
+	f.requests++
+	return f.requests%20 == 0
+}
+
 // call is the gateway's decision.
 func (f *fake) call(text string) (status int, body map[string]string) {
 	f.calls++
+	if f.defect == "one call in 20 answers 500" && f.calls%20 == 0 ||
+		f.defect == "calls at the end answer 500" && f.ending {
+		return http.StatusInternalServerError, nil
+	}
 	for _, k := range f.keys {
 		state := k.State
 		if f.defect == "a change takes two seconds" && time.Since(k.changedAt) < 2*time.Second {
@@ -148,15 +163,20 @@ func TestSoakFindsDefects(t *testing.T) {
 		"a created key is not kept":              "lost writes",
 		"a rotation is not kept":                 "lost writes",
 		"a revocation is not kept":               "lost writes",
+		"one call in 20 answers 500":             "calls failed: calm",
+		"calls at the end answer 500":            "calls failed: reading back",
+		"one request in 20 is answered 503":      "had to be sent again: calm",
 	} {
 		t.Run(defect, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(&fake{defect: defect})
+			plane := &fake{defect: defect}
+			server := httptest.NewServer(plane)
 			defer server.Close()
 			r := &run{model: newModel(), usage: newUsage(), began: time.Now()}
-			r.api = &api{http: server.Client(), base: server.URL, observe: r.phases.requested}
+			r.api = &api{http: server.Client(), base: server.URL, phases: &r.phases}
 			r.changer = &changer{api: r.api, project: "prj", model: r.model, target: 20}
 			r.caller = &caller{http: server.Client(), url: server.URL + "/call"}
+			r.phases.enter(calm)
 			for range 20 {
 				r.note(r.changer.create(t.Context()))
 			}
@@ -166,8 +186,14 @@ func TestSoakFindsDefects(t *testing.T) {
 			running.Go(func() { pace(ctx, 40, 2, func() { r.note(r.changer.once(t.Context())) }) })
 			pace(ctx, 600, 4, func() { r.callOnce(t.Context()) })
 			running.Wait()
+			plane.mu.Lock()
+			plane.ending = true
+			plane.mu.Unlock()
+			r.phases.enter(atEnd)
 			r.note(r.compare(t.Context()))
-			got := r.decisionsAndWrites()
+			r.callAll(t.Context())
+			r.phases.end()
+			got := errors.Join(append(r.phases.faults(), r.decisionsAndWrites())...)
 			if want == "" && got != nil {
 				t.Errorf("a gateway without a defect fails: %v", got)
 			}

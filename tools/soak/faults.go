@@ -18,8 +18,12 @@ type fault struct {
 	happens     func(ctx context.Context, r *run) error
 }
 
-// calm is the phase without a fault.
-var calm = fault{name: "calm"}
+// calm is the phase without a fault, and atEnd that without a fault or load, in which everything is
+// read back.
+var (
+	calm  = fault{name: "calm"}
+	atEnd = fault{name: "reading back"}
+)
 
 // ending are the faults that end replicas, and enduring those that do not: memory is
 // compared while replicas live on.

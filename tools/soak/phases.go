@@ -17,11 +17,12 @@ type phase struct {
 	why      string          // the first of these
 	took     []time.Duration // of the calls
 	changes  int             // requests to the control plane
-	repeated int             // sent again, since they were cut off or answered 502 or 503
+	repeated int             // attempts at them that were cut off or answered 502 or 503
 	longest  time.Duration   // of a request, with its repetitions
 }
 
-// phases are all, by name. A call or a change belongs to the phase in which it began.
+// phases are all, by name. A call or a request belongs to the phase in which it began. One that a later
+// fault cuts off has failed in that fault.
 type phases struct {
 	mu    sync.Mutex
 	order []*phase
@@ -57,7 +58,7 @@ func (p *phases) end() {
 	p.leave()
 }
 
-// current is the phase that lasts now.
+// current is the phase that lasts now, nil before the first one.
 func (p *phases) current() *phase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,30 +73,49 @@ func (p *phases) called(in *phase, a answer) {
 	}
 	in.calls++
 	in.took = append(in.took, a.answered.Sub(a.sent))
-	if a.failed != nil {
-		in.failed++
-		if in.why == "" {
-			in.why = a.failed.Error()
-		}
+	if a.failed == nil {
+		return
+	}
+	if p.now != nil && p.now.fault.cutsCalls {
+		in = p.now
+	}
+	in.failed++
+	if in.why == "" {
+		in.why = a.failed.Error()
 	}
 }
 
-func (p *phases) requested(failed bool, took time.Duration) {
+// attempt is one sending of a request to the control plane.
+type attempt struct {
+	first  bool
+	failed bool          // cut off, or answered 502 or 503
+	took   time.Duration // since the first one began
+}
+
+// requested counts an attempt at a request that began in a phase.
+func (p *phases) requested(in *phase, a attempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.now == nil {
+	if in == nil {
 		return
 	}
-	if failed {
-		p.now.repeated++
-	} else {
-		p.now.changes++
+	if a.first {
+		in.changes++
 	}
-	p.now.longest = max(p.now.longest, took)
+	in.longest = max(in.longest, a.took)
+	if !a.failed {
+		return
+	}
+	if p.now != nil && p.now.fault.cutsChanges {
+		in = p.now
+	}
+	in.repeated++
 }
 
 // faults returns what may not have failed and has.
 func (p *phases) faults() (out []error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, ph := range p.order {
 		if ph.failed > 0 && !ph.fault.cutsCalls {
 			out = append(out, fmt.Errorf("%d calls failed: %s; the first: %s", ph.failed, ph.fault.name, ph.why))

@@ -70,7 +70,7 @@ type run struct {
 func newRun(s settings, in *installation) *run {
 	r := &run{settings: s, in: in, model: newModel(), usage: newUsage(), began: time.Now()}
 	r.memory.samples = map[string][]sample{}
-	r.api = &api{http: in.client(30 * time.Second), base: "http://" + controlName, observe: r.phases.requested}
+	r.api = &api{http: in.client(30 * time.Second), base: "http://" + controlName, phases: &r.phases}
 	return r
 }
 
@@ -121,8 +121,9 @@ func (r *run) soak(ctx context.Context) error {
 	running.Go(func() { r.memory.follow(load, r.in.replicas()) })
 	err := r.happen(ctx)
 	stop()
+	r.phases.enter(atEnd)
+	defer r.phases.end()
 	running.Wait()
-	r.phases.end()
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,8 @@ func (r *run) callAll(ctx context.Context) {
 	for range changers {
 		running.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(all) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				r.judge(all[i], r.caller.call(ctx, all[i]), nil)
+				in := r.phases.current()
+				r.judge(all[i], r.caller.call(ctx, all[i]), in)
 			}
 		})
 	}
