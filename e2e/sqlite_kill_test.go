@@ -4,9 +4,9 @@ import (
 	"context"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"postern/client"
 )
@@ -18,25 +18,30 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 	data := t.TempDir()
 	server := serve(t, data, "")
 	proxy := newProxy(t, server.URL)
-	var mu sync.Mutex
-	want := map[string]string{} // states by key
+	want := acknowledged{states: map[string]string{}}
 	for range 3 {
 		var writing sync.WaitGroup
+		var killed atomic.Bool
+		enough := want.after(20)
 		for range 4 {
 			api := connect(t, server.URL, proxy.WorkspaceKey)
 			writing.Go(func() {
 				for n := 0; ; n++ {
-					id, state, err := createAndRevoke(t.Context(), api, proxy.Project.ID, n%2 == 0)
-					if err != nil {
-						return // the process is killed
+					if err := want.createAndRevoke(t.Context(), api, proxy.Project.ID, n%2 == 0); err != nil {
+						if !killed.Load() {
+							t.Errorf("before the kill: %v", err)
+						}
+						return
 					}
-					mu.Lock()
-					want[id] = state
-					mu.Unlock()
 				}
 			})
 		}
-		time.Sleep(500 * time.Millisecond) // of writing
+		select {
+		case <-enough:
+		case <-gone(&writing):
+			t.Fatal("nothing is written any more")
+		}
+		killed.Store(true)
 		server.end(t, syscall.SIGKILL)
 		writing.Wait()
 
@@ -49,13 +54,15 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 			}
 			got[key.ID] = key.State
 		}
-		for id, state := range want {
-			if got[id] != state {
-				t.Errorf("key %s was %s when it was acknowledged, and is %q after the kill", id, state, got[id])
+		for id, state := range want.states {
+			switch is, listed := got[id]; {
+			case !listed:
+				t.Errorf("key %s was created, and is not listed after the kill", id)
+			case state == "":
+				want.states[id] = is // from now on
+			case is != state:
+				t.Errorf("key %s was %s when it was acknowledged, and is %s after the kill", id, state, is)
 			}
-		}
-		if len(want) == 0 {
-			t.Fatal("nothing was written before the kill")
 		}
 	}
 	server.end(t, syscall.SIGTERM)
@@ -68,14 +75,53 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 	}
 }
 
-// createAndRevoke creates a key and revokes it if it is told to. An error means that the
-// last change was not acknowledged, and the state is not known.
-func createAndRevoke(
-	ctx context.Context, api *client.Client, project string, revoke bool,
-) (id, state string, err error) {
-	key, err := api.CreateKey(ctx, project, client.NewKey{Owner: "busy"})
-	if err == nil && revoke {
-		key, err = api.RevokeKey(ctx, key.ID)
+// acknowledged are the keys whose changes were acknowledged.
+type acknowledged struct {
+	mu     sync.Mutex
+	states map[string]string // by key; "" while a change is under way that may or may not be carried out
+	left   int               // changes until enough is closed
+	enough chan struct{}
+}
+
+// after returns a channel that is closed when as many more changes are acknowledged.
+func (a *acknowledged) after(changes int) <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left, a.enough = changes, make(chan struct{})
+	return a.enough
+}
+
+func (a *acknowledged) keep(id, state string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.states[id] = state
+	if a.left--; a.left == 0 {
+		close(a.enough)
 	}
-	return key.ID, key.State, err
+}
+
+// createAndRevoke creates a key and revokes it if it is told to. An error means that the last change
+// was not acknowledged.
+func (a *acknowledged) createAndRevoke(ctx context.Context, api *client.Client, project string, revoke bool) error {
+	key, err := api.CreateKey(ctx, project, client.NewKey{Owner: "busy"})
+	if err != nil {
+		return err
+	}
+	if !revoke {
+		a.keep(key.ID, key.State)
+		return nil
+	}
+	a.keep(key.ID, "")
+	if key, err = api.RevokeKey(ctx, key.ID); err != nil {
+		return err
+	}
+	a.keep(key.ID, key.State)
+	return nil
+}
+
+// gone returns a channel that is closed when all have ended.
+func gone(all *sync.WaitGroup) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() { all.Wait(); close(ended) }()
+	return ended
 }
