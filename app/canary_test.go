@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 
 	"postern/app"
 	"postern/platform/config"
+	"postern/testkit"
 	"postern/testkit/collector"
 	"postern/testkit/state"
 )
@@ -24,30 +24,13 @@ import (
 type canaryTest struct {
 	*testing.T
 	settings config.Config
-	log      *lockedBuffer
+	log      *testkit.LogBuffer
 	traces   *collector.Collector
 	browser  *http.Client
 	project  string            // id of shop
 	chosen   int               // secrets that new returned
 	canaries map[string]string // description -> secret
 	outputs  map[string]string // place -> text that must not contain a canary
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 const canary = "CanaryCanaryCanaryCanaryCanaryCanary" // as long as a session or a key
@@ -107,7 +90,7 @@ func newCanaryTest(t *testing.T) *canaryTest {
 	}
 	a := &canaryTest{
 		T:        t,
-		log:      &lockedBuffer{},
+		log:      &testkit.LogBuffer{},
 		traces:   collector.New(t),
 		canaries: map[string]string{},
 		outputs:  map[string]string{},

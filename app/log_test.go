@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"postern/app"
+	"postern/testkit"
 )
 
 // longStatus answers every request with a status line of 900 KB until the test ends.
@@ -40,7 +41,7 @@ func longStatus(t *testing.T) string {
 
 // What an issuer answers is not repeated in the log at its length.
 func TestNew_LogBoundsAnIssuersAnswer(t *testing.T) {
-	var log lockedBuffer
+	var log testkit.LogBuffer
 	a, err := app.New(t.Context(), settings(t.TempDir(), ""), "test", slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"postern/app"
 	"postern/platform/config"
+	"postern/testkit"
 	"postern/testkit/versitygw"
 )
 
@@ -49,7 +50,7 @@ func TestNew_bucketDown(t *testing.T) {
 	versitygw.SetEnviron(t)
 	server := versitygw.Start(t)
 	server.Down()
-	var log lockedBuffer
+	var log testkit.LogBuffer
 	a, err := app.New(t.Context(), bucketSettings(t, server), "test", slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)

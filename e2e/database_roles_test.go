@@ -369,7 +369,7 @@ func wantRefused(t *testing.T, role, database, says string) {
 		"POSTERN_ROLES="+role,
 		"POSTERN_PUBLIC_URL=http://localhost:1",
 		"POSTERN_GATEWAY_URL=http://localhost:2",
-		"POSTERN_SECRETS_KEY="+splitKey,
+		"POSTERN_SECRETS_KEY="+secretsKey,
 	)
 	select {
 	case <-p.gone:

@@ -127,7 +127,7 @@ func startPrometheus(t *testing.T, target string) (address string) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log := &output{}
+	log := &testkit.LogBuffer{}
 	command := exec.Command("prometheus", "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+address)
 	command.Stderr = log

@@ -139,7 +139,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	}
 }
 
-// secretsKey is that of both replicas.
+// secretsKey encrypts the secrets at rest of an installation of several processes.
 const secretsKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
 func TestAStartWithoutTheDatabase(t *testing.T) {

@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"postern/testkit"
 )
 
 // startWithin is generous: it is where the test gives up, not what is expected.
@@ -45,27 +46,9 @@ type process struct {
 	URL     string // of the control plane
 	Gateway string
 	command *exec.Cmd
-	errors  *output
+	errors  *testkit.LogBuffer
 	gone    chan struct{} // closed when it has ended
 	found   chan string   // the addresses that it announces
-}
-
-// output is what a process has written so far.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 var announcement = regexp.MustCompile(`(Dashboard|Gateway)\s+(http://\S+)`)
@@ -93,7 +76,7 @@ func launch(t *testing.T, wrapper []string, dataDir, databaseURL string, environ
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{errors: &output{}, gone: make(chan struct{}), found: make(chan string, 2)}
+	p := &process{errors: &testkit.LogBuffer{}, gone: make(chan struct{}), found: make(chan string, 2)}
 	line := append(slices.Clone(wrapper), program, "serve", "--data-dir", dataDir)
 	p.command = exec.Command(line[0], line[1:]...)
 	p.command.Env = slices.Concat(

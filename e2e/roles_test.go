@@ -12,9 +12,6 @@ import (
 	"postern/testkit"
 )
 
-// splitKey is the key of secrets at rest of the installation.
-var splitKey = strings.Repeat("A", 43) + "="
-
 // split is one installation in three processes, one for each role.
 type split struct {
 	control, gateway, worker *process
@@ -44,7 +41,7 @@ func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 			"POSTERN_ADMIN_ADDR="+own.admin,
 			"POSTERN_PUBLIC_URL="+public,
 			"POSTERN_GATEWAY_URL="+callers,
-			"POSTERN_SECRETS_KEY="+splitKey,
+			"POSTERN_SECRETS_KEY="+secretsKey,
 			"POSTERN_BLOB_URL=file://"+exports,
 		)
 		p.URL, p.Gateway = public, callers

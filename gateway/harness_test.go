@@ -2,7 +2,6 @@ package gateway_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -23,6 +22,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/platform/egress"
+	"postern/testkit"
 )
 
 // net/http sits half a second on a connection that it has refused, to let the
@@ -50,7 +50,7 @@ type rig struct {
 	project *snapshot.Project
 	keys    *keyring
 	key     string // plaintext of an active key
-	log     *logBuffer
+	log     *testkit.LogBuffer
 
 	secure      *tls.Config // of callers; nil: without TLS
 	netHTTPOnly bool
@@ -92,7 +92,7 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 	r := &rig{
 		t:    t,
 		keys: &keyring{byNew: map[[32]byte]*snapshot.Key{}, byOld: map[[32]byte]*snapshot.Key{}},
-		log:  &logBuffer{},
+		log:  &testkit.LogBuffer{},
 	}
 	upstream := httptest.NewServer(r.recording(handler))
 	t.Cleanup(upstream.Close)
@@ -317,24 +317,6 @@ func within[T any](t testing.TB, what string, c <-chan T) T {
 		t.Fatalf("%s did not happen", what)
 		panic("unreachable")
 	}
-}
-
-// logBuffer is a log that can be read while it is written.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // rawUpstream is an upstream that speaks bytes: serve gets each connection.

@@ -1,14 +1,12 @@
 package introspection_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,30 +37,12 @@ type world struct {
 	client   *http.Client
 	front    string // address of the gateway
 	upstream *testkit.Upstream
-	log      *logged
-}
-
-// logged is everything that was logged.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log      *testkit.LogBuffer
 }
 
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
-	w := &world{upstream: testkit.NewUpstream(t), log: &logged{}}
+	w := &world{upstream: testkit.NewUpstream(t), log: &testkit.LogBuffer{}}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	guard, err := egress.New(egress.Options{LoopbackAllowed: true})
 	if err != nil {
