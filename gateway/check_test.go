@@ -12,32 +12,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"postern/core/diagnosis"
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/platform/egress"
+	"postern/testkit/reports"
 )
-
-// step returns the step of a report, and fails the test without it.
-func step(t *testing.T, r diagnosis.Report, name string) diagnosis.Step {
-	t.Helper()
-	for _, s := range r.Steps {
-		if s.Step == name {
-			return s
-		}
-	}
-	t.Fatalf("there is no step %s in %+v", name, r.Steps)
-	return diagnosis.Step{}
-}
-
-func wantStep(t *testing.T, r diagnosis.Report, name string, outcome diagnosis.Outcome, text string) {
-	t.Helper()
-	if got := step(t, r, name); got.Outcome != outcome || !strings.Contains(got.Detail, text) {
-		t.Errorf("%s: %s %q, want %s with %q", name, got.Outcome, got.Detail, outcome, text)
-	}
-}
 
 func (r *rig) check(environment string) diagnosis.Report {
 	r.t.Helper()
@@ -75,10 +56,10 @@ func TestCheckTarget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, tt.answer)
 			got := r.check("env_prod")
-			wantStep(t, got, "connect", diagnosis.Pass, "loopback address")
-			wantStep(t, got, "tls", diagnosis.Skip, "no TLS")
-			wantStep(t, got, "credentials", diagnosis.Skip, "")
-			wantStep(t, got, "answer", tt.outcome, tt.text)
+			reports.WantStep(t, got, "connect", diagnosis.Pass, "loopback address")
+			reports.WantStep(t, got, "tls", diagnosis.Skip, "no TLS")
+			reports.WantStep(t, got, "credentials", diagnosis.Skip, "")
+			reports.WantStep(t, got, "answer", tt.outcome, tt.text)
 			if len(r.calls) > 2 {
 				t.Errorf("the upstream got %d requests", len(r.calls))
 			}
@@ -94,7 +75,7 @@ func TestCheckTarget_credentials(t *testing.T) {
 		}}
 	})
 	got := r.check("env_prod")
-	wantStep(t, got, "credentials", diagnosis.Pass, "the header X-Upstream-Token")
+	reports.WantStep(t, got, "credentials", diagnosis.Pass, "the header X-Upstream-Token")
 	if value := r.calls[0].header.Get("X-Upstream-Token"); value != "secret" {
 		t.Errorf("the upstream got %q", value)
 	}
@@ -109,15 +90,15 @@ func TestCheckTarget_tls(t *testing.T) {
 	up := newMutual(t, tls.VersionTLS13, tls.RequireAndVerifyClientCert, certificate)
 	t.Run("with the certificate it demands", func(t *testing.T) {
 		got := newRig(t, nil, presenting(up, nil, certificate)).check("env_prod")
-		wantStep(t, got, "tls", diagnosis.Pass, "TLS 1.3; the certificate is valid until ")
-		wantStep(t, got, "answer", diagnosis.Pass, "is answered 200")
+		reports.WantStep(t, got, "tls", diagnosis.Pass, "TLS 1.3; the certificate is valid until ")
+		reports.WantStep(t, got, "answer", diagnosis.Pass, "is answered 200")
 		if got.Target.CertificateExpires.IsZero() || got.Target.FirstByte <= 0 {
 			t.Errorf("measured %+v", got.Target)
 		}
 	})
 	t.Run("without it", func(t *testing.T) {
 		got := newRig(t, nil, presenting(up, nil, certificate)).check("env_dev")
-		wantStep(t, got, "answer", diagnosis.Fail, "client certificate")
+		reports.WantStep(t, got, "answer", diagnosis.Fail, "client certificate")
 	})
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(untrusted.Close)
@@ -128,7 +109,7 @@ func TestCheckTarget_tls(t *testing.T) {
 		"no TLS":                  {strings.Replace(plain.URL, "http:", "https:", 1), "does not speak TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantStep(t, newRig(t, nil, withTarget(tt.target)).check("env_prod"), "tls", diagnosis.Fail, tt.text)
+			reports.WantStep(t, newRig(t, nil, withTarget(tt.target)).check("env_prod"), "tls", diagnosis.Fail, tt.text)
 		})
 	}
 	t.Run("of another host", func(t *testing.T) {
@@ -138,7 +119,7 @@ func TestCheckTarget_tls(t *testing.T) {
 			o.UpstreamTLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 		}
 		target := strings.Replace(untrusted.URL, "127.0.0.1", "localhost", 1)
-		wantStep(t, newRig(t, nil, withTarget(target), trust).check("env_prod"), "tls", diagnosis.Fail,
+		reports.WantStep(t, newRig(t, nil, withTarget(target), trust).check("env_prod"), "tls", diagnosis.Fail,
 			"for another host name")
 	})
 }
@@ -173,42 +154,35 @@ func TestCheckTarget_unreachable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := newRig(t, nil, append(tt.options, withTarget(tt.target))...).check("env_prod")
-			wantStep(t, got, "connect", diagnosis.Fail, tt.text)
+			reports.WantStep(t, got, "connect", diagnosis.Fail, tt.text)
 			if text := fmt.Sprint(got.Steps); strings.Contains(text, "10.1.2.3") || strings.Contains(text,
 				"127.0.0.1") {
 				t.Errorf("it names an address: %s", text)
 			}
 		})
 	}
-	t.Run("a caller who leaves", func(t *testing.T) {
-		r := newRig(t, nil, withTarget("http://"+silent.Addr().String()))
-		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer stop()
+	t.Run("no answer until the deadline", func(t *testing.T) {
+		ctx, pass := context.WithCancelCause(t.Context())
+		defer pass(nil)
+		target := rawUpstream(t, func(_ net.Conn, from *bufio.Reader) {
+			_, _ = readHead(from)
+			pass(context.DeadlineExceeded)
+			_, _ = from.ReadByte() // until the connection is closed
+		})
+		r := newRig(t, nil, withTarget(target))
 		got, _ := r.gateway.CheckTarget(ctx, r.project.ID, "env_prod")
-		wantStep(t, got, "answer", diagnosis.Fail, "no answer in time")
+		reports.WantStep(t, got, "answer", diagnosis.Fail, "no answer in time")
 	})
 }
 
 // TestCheckTarget_notHTTP has an upstream that greets as a mail server does.
 func TestCheckTarget_notHTTP(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = io.WriteString(conn, "220 mail.example ESMTP\r\n")
-			_, _ = bufio.NewReader(conn).ReadString('\n')
-			_ = conn.Close()
-		}
-	}()
-	got := newRig(t, nil, withTarget("http://"+l.Addr().String())).check("env_prod")
-	wantStep(t, got, "answer", diagnosis.Fail, "")
+	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
+		_, _ = io.WriteString(conn, "220 mail.example ESMTP\r\n")
+		_, _ = from.ReadString('\n')
+	})
+	got := newRig(t, nil, withTarget(target)).check("env_prod")
+	reports.WantStep(t, got, "answer", diagnosis.Fail, "")
 	if text := fmt.Sprint(got.Steps); strings.Contains(text, "ESMTP") {
 		t.Errorf("the report quotes the upstream: %s", text)
 	}
@@ -222,7 +196,7 @@ func TestCheckTarget_notServed(t *testing.T) {
 		}
 	}
 	down := newRig(t, nil, withProject(func(p *snapshot.Project) { p.TakenDown = true }))
-	wantStep(t, down.check("env_prod"), "connect", diagnosis.Fail, "not served at the moment")
+	reports.WantStep(t, down.check("env_prod"), "connect", diagnosis.Fail, "not served at the moment")
 	if len(down.calls) > 0 {
 		t.Error("a project that is taken down sent a request to its target")
 	}

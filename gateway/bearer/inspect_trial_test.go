@@ -6,6 +6,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"postern/core/diagnosis"
+	"postern/testkit/reports"
 )
 
 // Anyone may have any number of issuers tested: a test must not add to what the verifier holds.
@@ -14,7 +15,7 @@ func TestInspect_keepsNothing(t *testing.T) {
 	of, v := newIssuer(t, key), newVerifier(t)
 	for range 2 {
 		got := v.Inspect(t.Context(), of.Pair(), key.Sign(t, nil, of.Claims()), now)
-		wantStep(t, got, "decision", diagnosis.Pass, "accepts the token")
-		wantStep(t, got, "cache", diagnosis.Skip, "has not needed the keys yet")
+		reports.WantStep(t, got, "decision", diagnosis.Pass, "accepts the token")
+		reports.WantStep(t, got, "cache", diagnosis.Skip, "has not needed the keys yet")
 	}
 }

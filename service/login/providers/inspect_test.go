@@ -14,6 +14,7 @@ import (
 	"postern/platform/egress"
 	"postern/platform/secrets"
 	"postern/service/login/providers"
+	"postern/testkit/reports"
 	"postern/testkit/tokenissuer"
 )
 
@@ -106,7 +107,7 @@ func TestInspect(t *testing.T) {
 				c.ClientSecret = tt.secret
 			}
 			got := newInspected(t).Inspect(t.Context(), c)
-			wantStep(t, got, tt.step, tt.outcome, tt.text)
+			reports.WantStep(t, got, tt.step, tt.outcome, tt.text)
 			if text := fmt.Sprint(got); strings.Contains(text, "canary") {
 				t.Errorf("the report has a secret or the answer: %s", text)
 			}
@@ -123,26 +124,13 @@ func TestInspect_kinds(t *testing.T) {
 	set := &providers.Set{HTTP: guard.Client(), GitHubURL: "http://10.0.0.1", FacebookGraph: "http://10.0.0.1"}
 	github := providers.Config{Type: providers.GitHub, ClientID: "app", ClientSecret: "canary-secret"}
 	got := set.Inspect(t.Context(), github)
-	wantStep(t, got, "discovery", diagnosis.Skip, "GitHub has no discovery document")
-	wantStep(t, got, "client", diagnosis.Fail, "may not be called")
-	wantStep(t, got, "callback", diagnosis.Skip, "Test login")
+	reports.WantStep(t, got, "discovery", diagnosis.Skip, "GitHub has no discovery document")
+	reports.WantStep(t, got, "client", diagnosis.Fail, "may not be called")
+	reports.WantStep(t, got, "callback", diagnosis.Skip, "Test login")
 	github.ClientID = ""
-	wantStep(t, set.Inspect(t.Context(), github), "client", diagnosis.Fail, "no client ID")
+	reports.WantStep(t, set.Inspect(t.Context(), github), "client", diagnosis.Fail, "no client ID")
 	facebook := providers.Config{Type: providers.Facebook, ClientID: "app"}
-	wantStep(t, set.Inspect(t.Context(), facebook), "client", diagnosis.Fail, "no client secret")
-}
-
-func wantStep(t *testing.T, r diagnosis.Report, name string, outcome diagnosis.Outcome, text string) {
-	t.Helper()
-	for _, s := range r.Steps {
-		if s.Step == name {
-			if s.Outcome != outcome || !strings.Contains(s.Detail, text) {
-				t.Errorf("%s: %s %q, want %s with %q", name, s.Outcome, s.Detail, outcome, text)
-			}
-			return
-		}
-	}
-	t.Errorf("there is no step %s in %+v", name, r.Steps)
+	reports.WantStep(t, set.Inspect(t.Context(), facebook), "client", diagnosis.Fail, "no client secret")
 }
 
 // TestInspect_documentsDiffer has an issuer whose first document names a key set that may not be fetched, and whose
@@ -169,7 +157,7 @@ func TestInspect_documentsDiffer(t *testing.T) {
 	})
 	c := providers.Config{Type: providers.OIDC, ClientID: "app", Issuer: issuer, WebPorts: true}
 	got := newInspected(t).Inspect(t.Context(), c)
-	wantStep(t, got, "endpoints", diagnosis.Fail, "another port than 80 and 443")
+	reports.WantStep(t, got, "endpoints", diagnosis.Fail, "another port than 80 and 443")
 	if keys > 0 {
 		t.Error("the test fetched keys from an address that is refused")
 	}
@@ -197,13 +185,13 @@ func TestInspect_keepsNothing(t *testing.T) {
 	})
 	set := newInspected(t)
 	c := providers.Config{Type: providers.OIDC, ClientID: "app", ClientSecret: "canary-secret", Issuer: issuer}
-	wantStep(t, set.Inspect(t.Context(), c), "endpoints", diagnosis.Fail, "an endpoint without https")
+	reports.WantStep(t, set.Inspect(t.Context(), c), "endpoints", diagnosis.Fail, "an endpoint without https")
 	broken = false
 	if _, err := set.AuthorizeURL(t.Context(), c, providers.Request{State: "s", Verifier: "v"}); err != nil {
 		t.Errorf("a sign-in right after a failed test: %v", err)
 	}
 	broken = true
-	wantStep(t, set.Inspect(t.Context(), c), "endpoints", diagnosis.Fail, "an endpoint without https")
+	reports.WantStep(t, set.Inspect(t.Context(), c), "endpoints", diagnosis.Fail, "an endpoint without https")
 }
 
 func newInspected(t *testing.T) *providers.Set {
