@@ -1,8 +1,8 @@
 package traces_test
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"postern/platform/traces"
+	"postern/testkit"
 	"postern/testkit/collector"
 )
 
@@ -129,33 +130,46 @@ func TestRatio(t *testing.T) {
 // A collector that never answers delays neither spans nor, beyond its bound, the stop; what it does not take is lost
 // and counted.
 func TestHungCollector(t *testing.T) {
-	tracer := open(t, traces.Options{Endpoint: collector.NewHung(t), Ratio: 1, QueueSize: 100})
-	began := time.Now()
-	for range 10000 {
-		_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
-		span.End()
-	}
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("10000 spans took %v", took)
-	}
-	if lost := tracer.Lost(); lost < 9000 {
-		t.Errorf("lost %d of 10000 spans, want all that do not fit the queue", lost)
-	}
-	began = time.Now()
-	closeNow(t, tracer, 200*time.Millisecond)
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("the stop took %v", took)
-	}
-	for until := time.Now().Add(5 * time.Second); tracer.Lost() != 10000; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("lost %d of 10000 spans, want all", tracer.Lost())
-		}
+	for _, tt := range []struct {
+		name  string
+		bound func(context.Context) (context.Context, context.CancelFunc)
+		want  error
+	}{
+		{"the stop has a deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 200*time.Millisecond)
+		}, nil},
+		{"the stop is cut off", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ended, end := context.WithCancel(ctx)
+			end()
+			return ended, end
+		}, context.Canceled},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tracer := open(t, traces.Options{Endpoint: collector.NewHung(t), Ratio: 1, QueueSize: 100})
+			for range 10000 {
+				_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
+				span.End()
+			}
+			if lost := tracer.Lost(); lost < 9000 {
+				t.Errorf("lost %d of 10000 spans, want all that do not fit the queue", lost)
+			}
+			ctx, end := tt.bound(t.Context())
+			defer end()
+			if err := tracer.Close(ctx); !errors.Is(err, tt.want) {
+				t.Errorf("Close returned %v, want %v", err, tt.want)
+			}
+			for until := time.Now().Add(5 * time.Second); tracer.Lost() != 10000; time.Sleep(time.Millisecond) {
+				if time.Now().After(until) {
+					t.Fatalf("lost %d of 10000 spans, want all", tracer.Lost())
+				}
+			}
+		})
 	}
 }
 
 // The log says once that the collector refuses spans, and once that it takes them again, without what it answered.
 func TestRefusingCollector(t *testing.T) {
-	var log lockedBuffer
+	var log testkit.LogBuffer
 	var refuses sync.Mutex
 	refused := true
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,21 +213,4 @@ func TestRefusingCollector(t *testing.T) {
 	if strings.Contains(text, "quarz") {
 		t.Errorf("the credential is in the log: %s", text)
 	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
