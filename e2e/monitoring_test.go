@@ -23,6 +23,7 @@ import (
 const deployed = "../deploy/prometheus"
 
 func TestAlertsFollowFaults(t *testing.T) {
+	t.Parallel()
 	for _, arguments := range [][]string{
 		{"check", "config", "prometheus.yaml"},
 		{"test", "rules", "rules_test.yaml"},

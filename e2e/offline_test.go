@@ -53,6 +53,7 @@ func wantReady(t *testing.T, address string, status int, says string) {
 }
 
 func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
+	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	p := serve(t, t.TempDir(), relay.Through(t, database))

@@ -25,6 +25,7 @@ const giveUpAfter = 6 * goesOnWithin
 // One replica writes with many requests at once and is stopped in the middle of
 // them. Its transactions are still open then, with all that they have locked.
 func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
 	database := testkit.Postgres(t)
 	data := t.TempDir() // which replicas share
 	a, b := serve(t, data, database), serve(t, data, database)
@@ -69,6 +70,7 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 }
 
 func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
+	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir() // which replicas share
