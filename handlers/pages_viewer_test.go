@@ -229,7 +229,7 @@ func TestForm_refusedLabels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fields := page.Find("form[method=post]").Find("input:not([type=hidden]), select, textarea")
+			fields := page.Find("form[method=post]").Find("input[name]:not([type=hidden]), select, textarea")
 			fields.Each(func(_ int, field *goquery.Selection) {
 				name := field.AttrOr("name", "")
 				labels[name] = append(labels[name], labelOf(page, field))
