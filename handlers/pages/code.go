@@ -45,8 +45,7 @@ func (v *visit) code(path string, rendered []byte) ui.Code {
 		v.server.Web.LogCause(v.ctx(), fmt.Errorf("write a page as code: %w", err))
 		return ui.Code{None: "The lines could not be written."}
 	}
-	route, params := ascode.Match(table.Pages, path)
-	page := table.Pages[route]
+	page, params := table.Page(path)
 	out := ui.Code{Server: api.Server(), None: page.None}
 	query := url.Values{}
 	if v.c.Request.Method != http.MethodPost {
@@ -56,16 +55,23 @@ func (v *visit) code(path string, rendered []byte) ui.Code {
 		lines := api.Write(call, params, v.inTeam(params, query))
 		out.Reads = append(out.Reads, codeCall(fmt.Sprintf("as-code-read-%d", i), lines))
 	}
+	if isPart(v.c.Request) {
+		return out
+	}
 	seen := map[string]bool{}
 	for _, form := range ascode.ReadForms(rendered) {
-		call, ok := v.codeOfForm(api, table, form.Action, form.Values)
-		if ok && !seen[call.ID] {
-			seen[call.ID] = true
-			out.Forms = append(out.Forms, call)
+		call, ok := table.Form(form.Action, form.Values)
+		if ok && !seen[call.Kind] {
+			seen[call.Kind] = true
+			out.Forms = append(out.Forms, v.codeOfForm(api, call, form.Values))
 		}
 	}
 	return out
 }
+
+// isPart reports whether htmx takes a part of the answer. Of the drawer it takes at most what the page shows, for
+// another state of a list: forms can be edited meanwhile, and their lines follow them.
+func isPart(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
 
 // inTeam adds the chosen team, which is where what has no other team is created.
 func (v *visit) inTeam(params map[string]string, values url.Values) url.Values {
@@ -75,21 +81,12 @@ func (v *visit) inTeam(params map[string]string, values url.Values) url.Values {
 	return values
 }
 
-// codeOfForm returns the lines of a form with these values. ok is false if it has none.
-func (v *visit) codeOfForm(
-	api *ascode.API, table ascode.Table, action string, values url.Values,
-) (call ui.CodeCall, ok bool) {
-	route, params := ascode.Match(table.Forms, action)
-	for _, one := range table.Forms[route] {
-		if one.None != "" || one.When != nil && !one.When(values) {
-			continue
-		}
-		sum := fnv.New32a()
-		fmt.Fprintf(sum, "%s %s", route, one.Operation)
-		lines := api.Write(one, params, v.inTeam(params, values))
-		return codeCall(fmt.Sprintf("as-code-%08x", sum.Sum32()), lines), true
-	}
-	return call, false
+// codeOfForm returns the lines of a form with these values.
+func (v *visit) codeOfForm(api *ascode.API, call ascode.FormCall, values url.Values) ui.CodeCall {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(call.Kind)) // a hash takes everything
+	lines := api.Write(call.Call, call.Params, v.inTeam(call.Params, values))
+	return codeCall(fmt.Sprintf("as-code-%08x", sum.Sum32()), lines)
 }
 
 func codeCall(id string, lines ascode.Lines) ui.CodeCall {
@@ -103,12 +100,13 @@ func (h *Handler) showCode(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	call, ok := v.codeOfForm(api, table, v.c.Query("form"), v.c.Request.PostForm)
+	values := v.c.Request.PostForm
+	call, ok := table.Form(v.c.Query("form"), values)
 	if !ok {
 		v.c.Status(http.StatusNoContent)
 		return web.Answer{}, nil
 	}
-	return web.Show(ui.CodeLines(call)), nil
+	return web.Show(ui.CodeLines(v.codeOfForm(api, call, values))), nil
 }
 
 // codeReaders read the fields that have a syntax of their own.

@@ -78,12 +78,12 @@ var accountForms = map[string][]Call{
 		Text("email", "email", "--email"), Secret("password", "password", "--password-file")),
 	"/account/delete": does("delete-account", "account delete", Text("confirm", "confirm", "--confirm").Need(),
 		Secret("password", "password", "--password-file").Need()),
-	"/account/password":                 onlyHere(ofPassword),
-	"/account/signins/link/:provider":   onlyHere(ofPassword),
-	"/account/signins/:identity/unlink": onlyHere(ofPassword),
-	"/account/sessions/end-others":      onlyHere(ofBrowser),
-	"/account/sessions/:session/end":    onlyHere(ofBrowser),
-	"/device":                           onlyHere(ofPerson),
+	"/account/password":                 nil, // see ofPassword
+	"/account/signins/link/:provider":   nil, // see ofPassword
+	"/account/signins/:identity/unlink": nil, // see ofPassword
+	"/account/sessions/end-others":      nil, // see ofBrowser
+	"/account/sessions/:session/end":    nil, // see ofBrowser
+	"/device":                           nil, // see ofPerson
 	"/teams":                            does("create-team", "teams create {name}", Text("name", "name", "").Need()),
 	"/teams/:team/rename": does("rename-team", "teams rename {team} {name}",
 		Text("name", "name", "").Need()),
@@ -97,7 +97,7 @@ var accountForms = map[string][]Call{
 	"/teams/:team/delete": {{
 		Operation: "delete-team", Command: "teams delete {team} --yes", Query: []Field{confirmName},
 	}},
-	"/search": onlyHere("The search finds pages of the dashboard."),
+	"/search": nil, // it finds pages of the dashboard
 }
 
 // confirmName is the name that is typed to delete something for good.

@@ -110,6 +110,13 @@ func TestWrite(t *testing.T) {
 			ascode.Call{Operation: "set", Command: "x", Fields: []ascode.Field{ascode.Text("a", "a", "--a").Keep()}},
 			nil, `{"a":""}`, []string{"x", "--a", ""},
 		},
+		"default": {
+			ascode.Call{
+				Operation: "set", Command: "x {a} {b}",
+				Fields: []ascode.Field{ascode.Text("a", "a", "").Or("GET"), ascode.Text("b", "b", "").Or("/")},
+			},
+			url.Values{"b": {"/orders"}}, `{"a":"GET","b":"/orders"}`, []string{"x", "GET", "/orders"},
+		},
 		"needed": {
 			ascode.Call{Operation: "set", Command: "x {a}", Fields: []ascode.Field{ascode.Text("a", "a", "").Need()}},
 			nil, `{"a":"A"}`, []string{"x", "A"},
@@ -213,27 +220,61 @@ two &amp; three</textarea>
 	}
 }
 
-func TestMatch(t *testing.T) {
-	routes := map[string]int{
-		"/projects/new": 0, "/projects/:project": 0, "/projects/:project/keys": 0, "/projects/:project/:what": 0,
-	}
-	for path, want := range map[string]string{
-		"/projects/new":         "/projects/new",
-		"/projects/shop":        "/projects/:project",
-		"/projects/shop/keys":   "/projects/:project/keys",
-		"/projects/shop/usage":  "/projects/:project/:what",
-		"/projects/new/keys":    "/projects/:project/keys",
-		"/projects/":            "",
-		"/elsewhere":            "",
-		"/projects/a%2fb":       "/projects/:project",
-		"/projects/shop/keys/1": "",
+func TestTable_Page(t *testing.T) {
+	table := ascode.NewTable(ascode.Readers{})
+	for path, test := range map[string]struct{ command, project string }{
+		"/projects":               {"projects list", ""},
+		"/projects/new":           {"projects list", ""},
+		"/projects/shop":          {"projects show {project}", "shop"},
+		"/projects/shop/keys":     {"keys list {project}", "shop"},
+		"/projects/new/keys":      {"keys list {project}", "new"},
+		"/projects/a%2fb":         {"projects show {project}", "a/b"},
+		"/projects/":              {},
+		"/elsewhere":              {},
+		"/projects/%zz":           {},
+		"/projects/shop/keys/1/2": {},
 	} {
-		route, params := ascode.Match(routes, path)
-		if route != want {
-			t.Errorf("%s has the route %q, want %q", path, route, want)
-		}
-		if path == "/projects/a%2fb" && params["project"] != "a/b" {
-			t.Errorf("the project of %s is %q", path, params["project"])
-		}
+		t.Run(path, func(t *testing.T) {
+			page, params := table.Page(path)
+			command := ""
+			if len(page.Reads) > 0 {
+				command = page.Reads[0].Command
+			}
+			if command != test.command || params["project"] != test.project {
+				t.Errorf("got %q of the project %q, want %q of %q",
+					command, params["project"], test.command, test.project)
+			}
+		})
+	}
+}
+
+func TestTable_Form(t *testing.T) {
+	table := ascode.NewTable(ascode.Readers{})
+	for name, test := range map[string]struct {
+		action    string
+		values    url.Values
+		operation string
+		param     string
+	}{
+		"parameter":      {"/teams/team_1/rename", nil, "rename-team", "team_1"},
+		"escaped":        {"/teams/a%2fb/rename", nil, "rename-team", "a/b"},
+		"fixed":          {"/teams", nil, "create-team", ""},
+		"for a browser":  {"/account/password", nil, "", ""},
+		"no such form":   {"/teams/team_1/rename/it", nil, "", ""},
+		"empty segment":  {"/teams//rename", nil, "", ""},
+		"broken escapes": {"/teams/%zz/rename", nil, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call, ok := table.Form(test.action, test.values)
+			if ok != (test.operation != "") || call.Operation != test.operation || call.Params["team"] != test.param {
+				t.Errorf("got %q of the team %q, %v; want %q of %q",
+					call.Operation, call.Params["team"], ok, test.operation, test.param)
+			}
+		})
+	}
+	one, _ := table.Form("/teams/team_1/rename", nil)
+	other, _ := table.Form("/teams/team_2/rename", nil)
+	if one.Kind == "" || one.Kind != other.Kind {
+		t.Errorf("the forms of two teams have the kinds %q and %q", one.Kind, other.Kind)
 	}
 }

@@ -24,7 +24,6 @@ type Call struct {
 	// operations that replace a list to which a form adds one.
 	Input func(url.Values) string // what the command reads, "" for nothing
 	Note  string                  // a sentence on what the lines leave out
-	None  string                  // why there are no lines at all
 }
 
 // API is where calls go.
@@ -69,17 +68,16 @@ func (a *API) Server() string { return a.server }
 
 // Lines are the texts of one call. Empty ones do not exist.
 type Lines struct {
-	Operation string
-	Title     string
-	Curl      string
-	CLI       string
-	Note      string
+	Title string
+	Curl  string
+	CLI   string
+	Note  string
 }
 
 // Write writes a call with the parameters of the page's path and the values of the form.
 func (a *API) Write(c Call, params map[string]string, form url.Values) Lines {
 	form = withParams(form, params)
-	out := Lines{Operation: c.Operation, Note: c.Note}
+	out := Lines{Note: c.Note}
 	if o, ok := a.operations[c.Operation]; ok {
 		out.Title = o.summary
 		out.Curl = a.curl(o, c, params, form)
@@ -105,7 +103,7 @@ func withParams(form url.Values, params map[string]string) url.Values {
 }
 
 func (a *API) curl(o operation, c Call, params map[string]string, form url.Values) string {
-	address := a.server + fillPath(o.path, c.Params, params, form)
+	address := a.server + fillPath(o.path, c, params, form)
 	if query := queryOf(c.Query, form); query != "" {
 		address += "?" + query
 	}
@@ -150,7 +148,7 @@ type Raw string
 func bodyOf(fields []Field, form url.Values) any {
 	body := &Object{}
 	for _, f := range fields {
-		value, _ := f.read(f, form)
+		value, _ := f.value(form)
 		if f.Member != "" && value != nil {
 			body.Set(f.Member, value)
 		}
@@ -158,23 +156,29 @@ func bodyOf(fields []Field, form url.Values) any {
 	return body
 }
 
+// repeated is a list that a query has once for each of its values.
+type repeated []string
+
 func queryOf(fields []Field, form url.Values) string {
 	out := url.Values{}
 	for _, f := range fields {
-		value, _ := f.read(f, form)
+		value, _ := f.value(form)
 		if f.Member == "" || value == nil {
 			continue
 		}
-		if all, ok := value.([]string); ok {
-			out[f.Member] = []string{strings.Join(all, ",")}
-			continue
+		switch value := value.(type) {
+		case repeated:
+			out[f.Member] = value
+		case []string:
+			out.Set(f.Member, strings.Join(value, ","))
+		default:
+			out.Set(f.Member, fmt.Sprint(value))
 		}
-		out.Set(f.Member, fmt.Sprint(value))
 	}
 	return out.Encode()
 }
 
-func fillPath(path string, renamed, params map[string]string, form url.Values) string {
+func fillPath(path string, c Call, params map[string]string, form url.Values) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		name, ok := strings.CutPrefix(segment, "{")
@@ -182,14 +186,14 @@ func fillPath(path string, renamed, params map[string]string, form url.Values) s
 			continue
 		}
 		name = strings.TrimSuffix(name, "}")
-		text := cmp.Or(renamed[name], "{"+name+"}")
-		segments[i] = url.PathEscape(fill(text, params, form))
+		text := cmp.Or(c.Params[name], "{"+name+"}")
+		segments[i] = url.PathEscape(fill(text, c, params, form))
 	}
 	return strings.Join(segments, "/")
 }
 
-// fill replaces {name} by the parameter or field of that name.
-func fill(text string, params map[string]string, form url.Values) string {
+// fill replaces {name} by the parameter of that name, or else the value of the call's field or of the form's.
+func fill(text string, c Call, params map[string]string, form url.Values) string {
 	before, rest, found := strings.Cut(text, "{")
 	name, after, closed := strings.Cut(rest, "}")
 	if !found || !closed {
@@ -197,16 +201,28 @@ func fill(text string, params map[string]string, form url.Values) string {
 	}
 	value, ok := params[name]
 	if !ok {
-		value = cmp.Or(strings.TrimSpace(form.Get(name)), Placeholder(name))
+		value = cmp.Or(c.argument(name, form), strings.TrimSpace(form.Get(name)), Placeholder(name))
 	}
-	return before + value + fill(after, params, form)
+	return before + value + fill(after, c, params, form)
+}
+
+// argument is the text of the field of that name, "" if the call has none.
+func (c Call) argument(name string, form url.Values) string {
+	for _, f := range slices.Concat(c.Query, c.Fields) {
+		if f.Name == name {
+			member, _ := f.value(form)
+			text, _ := member.(string)
+			return text
+		}
+	}
+	return ""
 }
 
 // command is a line of postern. Flags go before arguments that look like flags.
 func command(c Call, params map[string]string, form url.Values) string {
 	var flags [][]word
 	for _, f := range slices.Concat(c.Query, c.Fields) {
-		_, given := f.read(f, form)
+		_, given := f.value(form)
 		for _, flag := range given {
 			flags = append(flags, words(flag...))
 		}
@@ -214,7 +230,7 @@ func command(c Call, params map[string]string, form url.Values) string {
 	head := words("postern")
 	var dashed []word
 	for _, part := range strings.Fields(c.Command) {
-		text := fill(part, params, form)
+		text := fill(part, c, params, form)
 		asFlag := strings.HasPrefix(part, "{") && strings.HasPrefix(text, "-")
 		if asFlag || dashed != nil && !strings.HasPrefix(part, "--") {
 			dashed = append(dashed, word{text: text})

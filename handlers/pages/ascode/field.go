@@ -1,11 +1,14 @@
 package ascode
 
 import (
+	"cmp"
 	"encoding/csv"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"postern/core/snapshot"
 )
 
 // Field is a field of a form, or of the query of a page, with where its value goes.
@@ -16,6 +19,9 @@ type Field struct {
 
 	keep bool // an empty one is sent too, because the form empties what is stored
 	need bool // the operation refuses to do without it
+
+	otherwise string // stands for an empty one
+
 	read func(Field, url.Values) (member any, flags [][]string)
 }
 
@@ -30,6 +36,15 @@ func (f Field) Need() Field {
 	f.need = true
 	return f
 }
+
+// Or is for fields that have a default: it stands for an empty one.
+func (f Field) Or(otherwise string) Field {
+	f.otherwise = otherwise
+	return f
+}
+
+// value is the value of the field in a form, and the flags of the command for it; nil and none if it is not sent.
+func (f Field) value(form url.Values) (member any, flags [][]string) { return f.read(f, form) }
 
 // Placeholder is what stands for a value that is missing or secret.
 func Placeholder(name string) string {
@@ -47,7 +62,7 @@ func (f Field) flag(value string) [][]string {
 // Text is a string.
 func Text(name, member, flag string) Field {
 	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
-		value := strings.TrimSpace(form.Get(f.Name))
+		value := cmp.Or(strings.TrimSpace(form.Get(f.Name)), f.otherwise)
 		switch {
 		case value == "" && f.need:
 			value = Placeholder(f.Name)
@@ -226,9 +241,6 @@ func list(name, member, flag string, joined bool, values func(Field, url.Values)
 	}}
 }
 
-// Windows are the windows of limits, shortest first.
-var Windows = []string{"second", "minute", "hour", "day", "month", "year"}
-
 // Limits are the limits in the fields named prefix and window. what stands before the
 // window in the flag, such as key:. A field that is kept clears the limits with clear.
 func Limits(prefix, member, flag, what string, clear ...string) Field {
@@ -256,7 +268,8 @@ func limits(
 	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
 		calls := &Object{}
 		var flags [][]string
-		for _, window := range Windows {
+		for w := snapshot.Second; w < snapshot.Windows; w++ {
+			window := w.String()
 			typed := strings.TrimSpace(typedIn(form, window))
 			if typed == "" {
 				continue

@@ -27,9 +27,12 @@ func ReadForms(page []byte) []Form {
 		case html.ErrorToken: // the end of the page
 			return r.done()
 		case html.StartTagToken, html.SelfClosingTagToken:
-			r.start(r.z.Token())
+			if t, ok := r.tag(); ok {
+				r.start(t)
+			}
 		case html.EndTagToken:
-			r.end(r.z.Token().Data)
+			name, _ := r.z.TagName()
+			r.end(string(name))
 		case html.TextToken:
 			if r.area != nil {
 				r.text += string(r.z.Text())
@@ -59,6 +62,26 @@ type control struct {
 	id, name string
 	value    string
 	sends    bool // it is a button
+}
+
+// tags are those that a form is read from. Most of a page are others.
+var tags = map[string]bool{
+	"form": true, "fieldset": true, "option": true, "textarea": true, "select": true, "button": true, "input": true,
+}
+
+// tag returns the tag at which the page is, false for one that forms are not read from.
+func (r *formReader) tag() (t html.Token, ok bool) {
+	name, more := r.z.TagName()
+	if !tags[string(name)] {
+		return t, false
+	}
+	t.Data = string(name)
+	for more {
+		var key, value []byte
+		key, value, more = r.z.TagAttr()
+		t.Attr = append(t.Attr, html.Attribute{Key: string(key), Val: string(value)})
+	}
+	return t, true
 }
 
 func (r *formReader) start(t html.Token) {

@@ -5,41 +5,72 @@ import (
 	"strings"
 )
 
-// Match finds the route of a path among those of a table, as in /projects/:project/keys. Of
-// several, that with the longest part before a parameter is the path's own. It returns the
-// values of the parameters.
-func Match[T any](routes map[string]T, path string) (route string, params map[string]string) {
-	best := -1
-	for candidate := range routes {
-		if found, fixed := matchOne(candidate, path); found != nil && fixed > best {
-			route, params, best = candidate, found, fixed
-		}
-	}
-	return route, params
+// routes are what a table has by route, such as /projects/:project/keys, indexed by the number of segments: a page
+// with a form in every row looks up as many paths.
+type routes[T any] map[int][]route[T]
+
+type route[T any] struct {
+	pattern  string
+	segments []string
+	of       T
 }
 
-// matchOne returns nil params if the path does not have the route. fixed orders routes: the
-// earlier a segment is fixed, the more it counts.
-func matchOne(route, path string) (params map[string]string, fixed int) {
-	want, have := strings.Split(route, "/"), strings.Split(path, "/")
-	if len(want) != len(have) {
-		return nil, 0
+func newRoutes[T any](table map[string]T) routes[T] {
+	out := routes[T]{}
+	for pattern, of := range table {
+		segments := strings.Split(pattern, "/")
+		out[len(segments)] = append(out[len(segments)], route[T]{pattern, segments, of})
+	}
+	return out
+}
+
+// match finds the route of a path. Of several, that with the longest part before a parameter is the path's own. It
+// returns the values of the parameters, and nil for a path without a route.
+func (r routes[T]) match(path string) (found *route[T], params map[string]string) {
+	have := strings.Split(path, "/")
+	values := make([]string, len(have))
+	for i, segment := range have {
+		value, err := url.PathUnescape(segment)
+		if err != nil {
+			return nil, nil
+		}
+		values[i] = value
+	}
+	best := -1
+	for i := range r[len(have)] {
+		candidate := &r[len(have)][i]
+		if fixed := fixedIn(candidate.segments, have); fixed > best {
+			found, best = candidate, fixed
+		}
+	}
+	if found == nil {
+		return nil, nil
 	}
 	params = map[string]string{}
+	for i, segment := range found.segments {
+		if name, ok := strings.CutPrefix(segment, ":"); ok {
+			params[name] = values[i]
+		}
+	}
+	return found, params
+}
+
+// fixedIn orders routes of a path: the earlier a segment is fixed, the more it counts. It returns -1 for a path that
+// does not have the route.
+func fixedIn(want, have []string) int {
+	fixed := 0
 	for i, segment := range want {
 		fixed <<= 1
-		name, isParam := strings.CutPrefix(segment, ":")
-		value, err := url.PathUnescape(have[i])
 		switch {
-		case err != nil || value == "" && isParam:
-			return nil, 0
-		case isParam:
-			params[name] = value
+		case strings.HasPrefix(segment, ":"):
+			if have[i] == "" {
+				return -1
+			}
 		case segment != have[i]:
-			return nil, 0
+			return -1
 		default:
 			fixed |= 1
 		}
 	}
-	return params, fixed
+	return fixed
 }

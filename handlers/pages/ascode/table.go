@@ -27,7 +27,10 @@ type Readers struct {
 // are those that cmd/postern/reachable_table_internal_test.go relates to the routes.
 type Table struct {
 	Pages map[string]Page
-	Forms map[string][]Call // the first that fits what was filled in
+	Forms map[string][]Call // the first that fits what was filled in; none for what only a browser can do
+
+	pages routes[Page]
+	forms routes[[]Call]
 }
 
 // NewTable returns the table.
@@ -44,7 +47,38 @@ func NewTable(read Readers) Table {
 	} {
 		maps.Copy(t.Forms, forms)
 	}
+	t.pages, t.forms = newRoutes(t.Pages), newRoutes(t.Forms)
 	return t
+}
+
+// Page returns what a page shows, with the parameters of its path.
+func (t Table) Page(path string) (Page, map[string]string) {
+	found, params := t.pages.match(path)
+	if found == nil {
+		return Page{}, nil
+	}
+	return found.of, params
+}
+
+// FormCall is what a form does.
+type FormCall struct {
+	Call
+	Params map[string]string // of the path
+	Kind   string            // the same for all forms that differ in their parameters and values alone
+}
+
+// Form returns what a form that is filled in with values does. ok is false if there are no lines for it.
+func (t Table) Form(action string, values url.Values) (call FormCall, ok bool) {
+	found, params := t.forms.match(action)
+	if found == nil {
+		return FormCall{}, false
+	}
+	for _, one := range found.of {
+		if one.When == nil || one.When(values) {
+			return FormCall{Call: one, Params: params, Kind: found.pattern + " " + one.Operation}, true
+		}
+	}
+	return FormCall{}, false
 }
 
 // reads is a page that shows what one operation returns, and one command prints.
@@ -65,9 +99,6 @@ func nothing(why string) Page { return Page{None: why} }
 func does(operation, command string, fields ...Field) []Call {
 	return []Call{{Operation: operation, Command: command, Fields: fields}}
 }
-
-// onlyHere is a form that only a person in a browser can send.
-func onlyHere(why string) []Call { return []Call{{None: why}} }
 
 // is reports whether a field has a value.
 func is(name, value string) func(url.Values) bool {

@@ -76,7 +76,7 @@ var userForms = map[string][]Call{
 		},
 	},
 	tenantRoute + "/approvals": does("create-approval", "users approvals create {tenant} {value}",
-		Func("value", "kind", func(form url.Values) (any, [][]string) {
+		Func("kind", "kind", func(form url.Values) (any, [][]string) {
 			if strings.Contains(form.Get("value"), "@") {
 				return "email", nil
 			}
