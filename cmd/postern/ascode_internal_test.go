@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"postern/handlers/pages/ascode"
 	"postern/testkit/controlplane"
@@ -52,6 +53,7 @@ var sampleReaders = ascode.Readers{
 	Transforms: func(string) any { return &ascode.Object{} },
 	Issuers:    func(url.Values) (any, []string) { return []any{}, nil },
 	Endpoint:   func(url.Values) (*ascode.Object, string) { return &ascode.Object{}, "" },
+	Usage:      func(url.Values) (time.Time, []string) { return time.Unix(0, 0), []string{"key", "owner"} },
 }
 
 // TestAsCode holds every line that the dashboard offers to the API and to the commands, and the
@@ -133,6 +135,8 @@ func (k codeCheck) lines(t *testing.T, route string, call ascode.Call) {
 	filled["methods"] = []string{"jwt", "opaque"}
 	filled.Set("limits_minute", "5")
 	filled.Set("key.minute", "5")
+	filled.Set("sort", "name")
+	filled.Set("keys_sort", "created")
 	for _, form := range []url.Values{filled, {}} {
 		lines := k.api.Write(call, params, form)
 		if call.Operation != "" {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"postern/core/snapshot"
 	"postern/handlers/pages/ascode"
@@ -147,6 +148,10 @@ var codeReaders = ascode.Readers{
 		setText(out, "iss", typed.issuer)
 		setText(out, "aud", typed.audience)
 		return out, typed.line()
+	},
+	Usage: func(query url.Values) (time.Time, []string) {
+		shown, by := chosenUsage(query)
+		return shown.from(time.Now()), by.by
 	},
 }
 

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -59,9 +60,9 @@ var groupings = []grouping{
 func (g grouping) isTimed() bool { return g.name == "route" || g.name == "environment" }
 
 // chosenUsage returns the period and grouping that the query names, the first ones if it names others.
-func chosenUsage(v *visit) (period, grouping) {
-	shown := slices.IndexFunc(periods, func(p period) bool { return p.name == v.c.Query("period") })
-	by := slices.IndexFunc(groupings, func(g grouping) bool { return g.name == v.c.Query("by") })
+func chosenUsage(query url.Values) (period, grouping) {
+	shown := slices.IndexFunc(periods, func(p period) bool { return p.name == query.Get("period") })
+	by := slices.IndexFunc(groupings, func(g grouping) bool { return g.name == query.Get("by") })
 	return periods[max(0, shown)], groupings[max(0, by)]
 }
 
@@ -71,7 +72,7 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	shown, by := chosenUsage(v)
+	shown, by := chosenUsage(v.c.Request.URL.Query())
 	from := shown.from(time.Now())
 	series, err := h.Usage.Traffic(v.ctx(), v.who, p.ID, shown.step, from)
 	if err != nil {

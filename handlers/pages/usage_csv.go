@@ -18,7 +18,7 @@ func (h *Handler) downloadUsage(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	shown, by := chosenUsage(v)
+	shown, by := chosenUsage(v.c.Request.URL.Query())
 	found, err := h.Usage.Usage(v.ctx(), v.who, p.ID, usage.Query{From: shown.from(time.Now()), GroupBy: by.by})
 	if err != nil {
 		return web.Answer{}, err

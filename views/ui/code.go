@@ -16,6 +16,9 @@ type Code struct {
 	None   string // why there is neither
 }
 
+// CodeReads selects what the drawer says that a page shows, which a list replaces together with its rows.
+const CodeReads = "#as-code-reads"
+
 // settings are the variables that the lines need.
 func (c Code) settings() string {
 	return "export POSTERN_SERVER=" + c.Server + "\nexport POSTERN_TOKEN=…"

@@ -114,7 +114,7 @@ func codeDrawer(c Code) templ.Component {
 			}
 		}
 		if len(c.Reads) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<section class=\"grid gap-4\" aria-labelledby=\"as-code-reads\"><h3 id=\"as-code-reads\" class=\"drawer-heading\">What this page shows</h3>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<section id=\"as-code-reads\" class=\"grid gap-4\" aria-labelledby=\"as-code-reads-title\"><h3 id=\"as-code-reads-title\" class=\"drawer-heading\">What this page shows</h3>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

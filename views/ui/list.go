@@ -68,6 +68,8 @@ func listSwap(url string) templ.Attributes {
 		"hx-select": "#list-found",
 		"hx-swap":   "outerHTML",
 		"data-list": true,
+
+		"hx-select-oob": CodeReads,
 	}
 }
 

@@ -19,7 +19,7 @@ var accountPages = map[string]Page{
 	"/claimed":          reads("list-teams", "teams list").and("list-projects", "projects list"),
 	"/invite/:code":     nothing(""),
 	"/teams":            reads("list-teams", "teams list"),
-	"/teams/:team": reads("list-members", "members list {team}").
+	"/teams/:team": reads("list-members", "members list {team}", listQuery("joined", "name", "role")...).
 		and("list-invitations", "invitations list {team}"),
 	"/teams/:team/settings":   reads("get-team", "teams list").and("get-team-deletion", ""),
 	"/device":                 nothing(ofPerson),

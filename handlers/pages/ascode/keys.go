@@ -11,7 +11,7 @@ var keyPages = map[string]Page{
 	keysRoute: reads("list-keys", "keys list {project}", Text("keys_owner", "owner", "--owner"),
 		Text("keys_state", "state", "--state"), Text("keys_tenant", "tenant", "--tenant"),
 		Text("keys_type", "key_type", "--type"), Text("keys_environment", "environment", "--env"),
-		Text("keys_text", "q", "--search")),
+		Text("keys_text", "q", "--search"), sorted("keys_sort", "keys_dir", "created")),
 	keysRoute + "/:key":          reads("get-key", "keys list {project}"),
 	keysRoute + "/:key/secret":   reads("get-key", "keys list {project}"),
 	keyTypesRoute:                reads("list-key-types", "key-types list {project}"),
@@ -54,7 +54,7 @@ func keyLimits(stored bool) Field {
 	return Func("limits_of", "limits", func(form url.Values) (any, [][]string) {
 		of := form.Get("limits_of")
 		own := Limits("limits_", "limits", "--limit", "", "--no-limits").Keep()
-		calls, flags := own.read(own, form)
+		calls, flags := own.value(form)
 		none := len(flags) == 1 && flags[0][0] == "--no-limits"
 		switch {
 		case of == "own", of == "" && !none:
@@ -70,8 +70,7 @@ func keyLimits(stored bool) Field {
 
 // anywhere are the addresses of a key that exists.
 var anywhere = Func("allowed", "allowed_cidrs", func(form url.Values) (any, [][]string) {
-	f := PerLine("allowed", "allowed_cidrs", "--cidr")
-	if ranges, flags := f.read(f, form); ranges != nil {
+	if ranges, flags := PerLine("allowed", "allowed_cidrs", "--cidr").value(form); ranges != nil {
 		return ranges, flags
 	}
 	return []string{}, [][]string{{"--anywhere"}}
@@ -80,8 +79,7 @@ var anywhere = Func("allowed", "allowed_cidrs", func(form url.Values) (any, [][]
 // lifetime is a number of days.
 func lifetime(stored bool) Field {
 	return Func("days", "expires_in", func(form url.Values) (any, [][]string) {
-		f := Number("days", "expires_in", "--lifetime", 24*60*60, "d")
-		seconds, flags := f.read(f, form)
+		seconds, flags := Number("days", "expires_in", "--lifetime", 24*60*60, "d").value(form)
 		if seconds == nil && stored {
 			return null{}, [][]string{{"--lifetime", "0"}}
 		}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"net/url"
 	"strings"
+	"time"
 )
 
 var projectPages = map[string]Page{
-	"/projects":                   reads("list-projects", "projects list", ofTeam),
+	"/projects": reads("list-projects", "projects list",
+		append(teamList("name", "-created"), Fixed("state", "served"))...),
 	"/projects/new":               reads("list-projects", "projects list", ofTeam),
 	"/imports":                    reads("list-projects", "projects list", ofTeam),
 	"/bin":                        reads("list-projects", "", ofTeam, Fixed("state", "deleted")),
@@ -32,12 +34,11 @@ var projectPages = map[string]Page{
 	"/projects/:project/call-signing":      reads("get-call-signing", "upstreams signing {project}"),
 	"/projects/:project/domains":           reads("list-domains", "domains list {project}"),
 	"/projects/:project/domains/:domain":   reads("get-domain", "domains list {project}"),
-	"/projects/:project/usage":             reads("get-usage", "usage {project}"),
 	"/projects/:project/requests":          reads("list-requests", "requests {project}", requestQuery...),
 	"/projects/:project/requests/:request": reads("get-request", "requests {project}"),
 	"/projects/:project/explain": reads("explain", "explain {project} {method} {path}",
 		Text("version", "version", "--version"), Text("environment", "environment", "--env"),
-		explained("method", "GET"), explained("path", "/"),
+		Text("method", "method", "").Or("GET"), Text("path", "path", "").Or("/"),
 		Text("key", "key", "--key"), Text("user", "user", "--user"), Joined(Words("scopes", "scopes", "--scopes"))),
 	"/projects/:project/export": reads("list-exports", "exports list {project}"),
 	"/projects/:project/export/preview": {Reads: []Call{{
@@ -59,14 +60,24 @@ var requestQuery = []Field{
 	Text("code", "code", "--code"),
 }
 
-// explained is a part of a call to explain, which is an argument of the command.
-func explained(name, otherwise string) Field {
-	return Func(name, name, func(form url.Values) (any, [][]string) {
-		if form.Get(name) == "" {
-			form.Set(name, otherwise) // what is shown is not asked for yet
-		}
-		return form.Get(name), nil
-	})
+// usagePages is the page of usage, whose periods are those of its handler.
+func usagePages(read Readers) map[string]Page {
+	return map[string]Page{
+		"/projects/:project/usage": reads("get-usage", "usage {project}",
+			Func("period", "from", func(query url.Values) (any, [][]string) {
+				from, _ := read.Usage(query)
+				text := from.Format(time.RFC3339)
+				return text, [][]string{{"--from", text}}
+			}),
+			Func("by", "group_by", func(query url.Values) (any, [][]string) {
+				_, by := read.Usage(query)
+				var flags [][]string
+				for _, one := range by {
+					flags = append(flags, []string{"--by", one})
+				}
+				return repeated(by), flags
+			})),
+	}
 }
 
 // exportFormat is the format of a zip, that for Kong unless the other is chosen.

@@ -3,6 +3,7 @@ package ascode
 import (
 	"maps"
 	"net/url"
+	"time"
 )
 
 // Page is what a page shows, as calls that read the same.
@@ -21,6 +22,8 @@ type Readers struct {
 	Issuers func(form url.Values) (pairs any, lines []string)
 	// Endpoint returns requests_auth.opaque, and its value of --introspection; "" for none.
 	Endpoint func(form url.Values) (opaque *Object, line string)
+	// Usage returns since when the page of usage counts calls, and by what it groups them.
+	Usage func(query url.Values) (from time.Time, by []string)
 }
 
 // Table has the pages and forms of the dashboard by their routes. The operations and commands
@@ -37,7 +40,7 @@ type Table struct {
 func NewTable(read Readers) Table {
 	t := Table{Pages: map[string]Page{}, Forms: map[string][]Call{}}
 	for _, pages := range []map[string]Page{
-		accountPages, projectPages, versionPages, keyPages, loginPages, tenantPages,
+		accountPages, projectPages, usagePages(read), versionPages, keyPages, loginPages, tenantPages,
 	} {
 		maps.Copy(t.Pages, pages)
 	}

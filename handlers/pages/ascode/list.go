@@ -1,0 +1,32 @@
+package ascode
+
+import (
+	"net/url"
+	"slices"
+)
+
+// listQuery are the search and the order of a list, which the API has as well; most commands print whole lists in
+// their own order. orders are those that the page offers, with - before those that begin at the end.
+func listQuery(orders ...string) []Field {
+	return []Field{Text("q", "q", ""), sorted("sort", "dir", orders...)}
+}
+
+// teamList is listQuery for lists of what belongs to teams.
+func teamList(orders ...string) []Field { return append([]Field{ofTeam}, listQuery(orders...)...) }
+
+// sorted joins an order and its direction, as in -created. Other orders are left out, as the page does.
+func sorted(by, dir string, orders ...string) Field {
+	return Func(by, "sort", func(query url.Values) (any, [][]string) {
+		order, desc := query.Get(by), query.Get(dir) == "desc"
+		switch {
+		case slices.Contains(orders, "-"+order):
+			desc = query.Get(dir) != "asc"
+		case !slices.Contains(orders, order):
+			return nil, nil
+		}
+		if desc {
+			return "-" + order, nil
+		}
+		return order, nil
+	})
+}
