@@ -68,7 +68,7 @@ var topics = map[snapshot.Feature]topic{
 	snapshot.FeatureUpstreamCert:   {AreaUpstream, "Client certificates"},
 	snapshot.FeatureCallSigning:    {AreaUpstream, "Call signing"},
 	snapshot.FeatureTransform:      {AreaUpstream, "Transforms"},
-	snapshot.FeatureRequestLimits:  {AreaUpstream, "Request sizes and times"},
+	snapshot.FeatureRequestLimits:  {AreaUpstream, "Details of HTTP"},
 	snapshot.FeatureCustomDomains:  {AreaUpstream, "Host names"},
 
 	snapshot.FeatureAccess:        {AreaAccess, "Access policies"},

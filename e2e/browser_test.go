@@ -64,7 +64,7 @@ func fromFirstStartToExport(t *testing.T, databaseURL string) {
 		t.Errorf("the upstream saw %d requests, want the one with a key, in its owner's name: %+v", len(seen), seen)
 	}
 
-	p.follows("I have copied the keys")
+	p.follows("I have copied the key")
 	p.sees("shop")
 	if strings.Contains(p.reads("html"), key) {
 		t.Error("the key is shown a second time")

@@ -43,7 +43,7 @@ func TestFrame(t *testing.T) {
 	p.types("name", "shop")
 	p.presses("Create project")
 	p.sees("shop is up")
-	p.follows("I have copied the keys")
+	p.follows("I have copied the key")
 	p.sees("shop")
 
 	p.createsKeyByTab()

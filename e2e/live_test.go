@@ -29,7 +29,7 @@ func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	p.presses("Create project")
 	p.sees("shop is up")
 	key, address := p.reads("section[aria-labelledby=keys] code"), p.reads("dl code")
-	p.follows("I have copied the keys")
+	p.follows("I have copied the key")
 
 	p.follows("Requests")
 	p.reaches(`//p[@id="live-state"][.="Live"]`)

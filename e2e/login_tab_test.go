@@ -33,7 +33,7 @@ func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 		p.types("name", "shop")
 		p.presses("Create project")
 		p.sees("shop is up")
-		p.follows("I have copied the keys")
+		p.follows("I have copied the key")
 		p.follows("Login")
 		p.clicks("summary")
 		p.types("name", "web")

@@ -140,7 +140,10 @@ func complaints(doc *goquery.Document) []string {
 		return id == "" || strings.TrimSpace(doc.Find("label[for='"+id+"']").Text()) == ""
 	})
 	each("input[type=number]", "number, which posts nothing for what it cannot read", always)
-	each("input, select, textarea", "no name", func(s *goquery.Selection) bool { return s.AttrOr("name", "") == "" })
+	// What nobody sees is for password managers, and is not sent.
+	each("input:not([hidden]), select, textarea", "no name", func(s *goquery.Selection) bool {
+		return s.AttrOr("name", "") == ""
+	})
 	each(
 		"button, a, summary, progress, nav, [role=region], [role=group]",
 		"no accessible name",

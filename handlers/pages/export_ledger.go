@@ -66,6 +66,7 @@ func (h *Handler) ledgerModel(v *visit, p projects.Project, e rules.Export, all 
 		Project:   p.DisplayName,
 		Subtitle:  formatText(e.Format) + ", exported " + moment(e.CreatedAt) + byText(e),
 		Ledger:    exports.Ledger(e.Summary),
+		OfHTTP:    ofHTTP(e.Format, all.Lines),
 		Here:      path,
 		Status:    filter.Status,
 		Filtered:  filter != (rules.LedgerFilter{}),

@@ -50,6 +50,7 @@ func (h *Handler) previewExport(v *visit) (web.Answer, error) {
 	case err != nil:
 		return web.Answer{}, err
 	}
+	m.OfHTTP = ofHTTP(options.Format, found.Lines)
 	m.Partial, m.Ledger, m.Sections = found.Partial, exports.Ledger(found.Summary), ledgerSections(found.Lines)
 	return web.Show(exports.PreviewPage(m)), nil
 }
@@ -84,6 +85,20 @@ func ledgerSections(lines []bundle.Line) []exports.Section {
 		}
 	}
 	return present
+}
+
+// ofHTTP counts the items that say how a target treats HTTP where that differs. They are the same for every project.
+func ofHTTP(format string, lines []bundle.Line) int64 {
+	if format != string(bundle.FormatGateway) {
+		return 0
+	}
+	var n int64
+	for _, line := range lines {
+		if line.Kind == snapshot.FeatureRequestLimits && line.Status != bundle.Exact {
+			n += line.Count
+		}
+	}
+	return n
 }
 
 // shownNames is the most items that a page names in each of many lines.

@@ -8,6 +8,7 @@ import (
 
 	"postern/bundle"
 	"postern/handlers/web"
+	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
 	rules "postern/service/exports"
@@ -143,6 +144,7 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 			Size:    humanize.Bytes(uint64(e.SizeBytes)),
 			SHA256:  e.SHA256,
 			Expires: momentOrNever(e.ExpiresAt),
+			Run:     runLines(e),
 		}
 		if mayDownload(v, p.Team, e) {
 			m.File.DownloadURL = path + "/download"
@@ -156,6 +158,11 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 			Lossy:       e.Summary.Lossy,
 			Skipped:     e.Summary.Skipped,
 		}
+		kept, err := h.Exports.Ledger(v.ctx(), v.who, e.ID, rules.LedgerFilter{})
+		if err != nil && fault.CodeOf(err) != "ledger_not_kept" {
+			return exports.Show{}, err
+		}
+		m.OfHTTP = ofHTTP(e.Format, kept.Lines)
 	}
 	m.History, err = h.history(v, e.Project, e.ID, m.AgainURL)
 	return m, err
@@ -209,6 +216,15 @@ func mayDownload(v *visit, team string, e rules.Export) bool {
 		return false
 	}
 	return e.Keys != string(bundle.KeysMint) || v.who.May(team, access.ExportMinted)
+}
+
+// runLines are the commands that start the gateway in a zip, which is named so that a shell needs no quotes.
+func runLines(e rules.Export) string {
+	if e.Format != string(bundle.FormatGateway) {
+		return ""
+	}
+	folder := strings.TrimSuffix(e.FileName(), ".zip")
+	return "unzip " + e.FileName() + " -d " + folder + "\n" + folder + "/gateway/start.sh"
 }
 
 func formatText(format string) string {

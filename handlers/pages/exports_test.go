@@ -51,7 +51,9 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 		ready := s.Get(path).
 			Shows(200, "Export of shop").
 			Says("#export-status", "Ready to download").
+			Says("#export-run", "unzip shop-kong.zip -d shop-kong shop-kong/gateway/start.sh").
 			Says("#export-verify", "postern verify shop-kong.zip").
+			Says("#export-status", "of these are the same for every project").
 			Says("#export-status dl", "Exact").
 			Lacks("noscript")
 		zip := s.Get(ready.Find("a[download]").AttrOr("href", ""))
@@ -77,7 +79,8 @@ func TestExportFormWithoutConsumersHasNoKeys(t *testing.T) {
 		first := s.Get("/projects/shop/export").Value("[name=keys][checked]")
 		s.Submit("/projects/shop/export", "format", "data", "keys", first).
 			Shows(200, "Export of shop").
-			Says("dl", "API keysNone")
+			Says("dl", "API keysNone").
+			Lacks("#export-run")
 		s.Submit("/projects/shop/export", "format", "data", "keys", first, "consumers", "true").
 			Shows(200, "Export of shop").
 			Says("dl", "API keysHashes")

@@ -103,6 +103,7 @@ type Show struct {
 	CancelAction string    // path to post to; set while it runs
 	File         *File     // set when ready
 	Ledger       *Ledger   // set when ready or expired
+	OfHTTP       int64     // items of the ledger that say how the target treats HTTP
 	LedgerURL    string    // of its items
 	Error        string    // why it failed
 	History      History
@@ -142,6 +143,7 @@ type File struct {
 	DownloadURL string // "" for who may not download it
 	Size        string // such as "184 KB"
 	SHA256      string // hex
+	Run         string // commands that start the gateway in the zip; "" where there is none
 	Expires     string // when the link stops working, such as "tomorrow, 14:05 UTC"
 }
 

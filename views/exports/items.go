@@ -9,6 +9,7 @@ type Items struct {
 	Project     string // display name
 	Subtitle    string // format, time and requester
 	Ledger      Ledger
+	OfHTTP      int64  // items of it that say how the target treats HTTP
 	Here        string // path of this page
 	Tabs        []ui.Tab
 	Status      string // "" for all

@@ -15,6 +15,7 @@ type Preview struct {
 	Problem  string // why there is no preview; "" if there is one
 	Partial  bool   // of the keys, some were counted
 	Ledger   Ledger
+	OfHTTP   int64     // items of it that say how the target treats HTTP
 	Sections []Section // without empty ones
 }
 

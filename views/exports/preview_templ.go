@@ -118,7 +118,7 @@ func PreviewPage(m Preview) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ledger(m.Ledger, "").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ledger(m.Ledger, m.OfHTTP, "").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -69,6 +69,27 @@ type Created struct {
 	ConfigureURL string
 }
 
+func (c Created) keysTitle() string {
+	if len(c.Keys) == 1 {
+		return "Your key"
+	}
+	return "Your keys"
+}
+
+func (c Created) keysWarning() string {
+	if len(c.Keys) == 1 {
+		return "Copy it now. Only a hash is kept, so it can never be shown again."
+	}
+	return "Copy them now. Only hashes are kept, so they can never be shown again."
+}
+
+func (c Created) copied() string {
+	if len(c.Keys) == 1 {
+		return "I have copied the key"
+	}
+	return "I have copied the keys"
+}
+
 // Minted is a key in plain text.
 type Minted struct {
 	ID          string // unique on the page

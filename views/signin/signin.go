@@ -27,6 +27,9 @@ type SignIn struct {
 }
 
 func (m SignIn) intro() string {
+	if m.Fresh && m.Intro == "" {
+		return "Nobody can sign in yet."
+	}
 	if m.Intro == "" {
 		return "Use the account of this installation."
 	}
