@@ -164,3 +164,63 @@ func exportHistory() exports.History {
 		},
 	}
 }
+
+func show(s exports.State) exports.Show {
+	m := exports.Show{
+		Page:     in("Export", "/exports/exp_1", "Shop", "Export"),
+		ID:       "exp_01JCZ8Q4M2N7",
+		Project:  "Shop",
+		URL:      "/exports/exp_1",
+		AgainURL: "/projects/shop/export",
+		State:    s,
+		Options: []ui.Fact{
+			{Label: "Format", Value: "Kong gateway"},
+			{Label: "API keys", Value: "Hashes"},
+			{Label: "Consumers", Value: "Included"},
+			{Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"},
+		},
+		History: exportHistory(),
+	}
+	if m.Running() {
+		m.CancelAction = "/exports/exp_1/cancel"
+	}
+	switch s {
+	case exports.Queued:
+		m.Badge, m.Page.Refresh = ui.Badge{Text: "Queued"}, 2
+		m.Progress.Part = "Starts in a moment"
+	case exports.Building:
+		m.Badge, m.Page.Refresh = ui.Badge{Tone: ui.Accent, Text: "Building"}, 2
+		m.Progress = exports.Progress{
+			Part: "Writing API keys", Done: 31_200, Total: 48_000, Rows: "31,200 of 48,000 keys",
+		}
+	case exports.Ready:
+		m.Badge = ui.Badge{Tone: ui.Good, Text: "Ready"}
+		m.File = &exports.File{
+			Name: "shop-kong.zip", DownloadURL: "/exports/exp_1/download", Size: "184 KB", Expires: "21 Nov, 13:41 UTC",
+			SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+			Run:    "unzip shop-kong.zip -d shop-kong\nshop-kong/gateway/start.sh",
+		}
+		m.OfHTTP = 19
+		m.Ledger = &exports.Ledger{Exact: 1284, Approximate: 4, Lossy: 1, Skipped: 7}
+		m.LedgerURL = "/exports/exp_1/ledger"
+	case exports.Failed:
+		m.Badge = ui.Badge{Tone: ui.Bad, Text: "Failed"}
+		m.Error = "The zip could not be stored: no space is left in the data directory."
+	case exports.Expired:
+		m.Badge, m.Ledger = ui.Badge{Text: "Expired"}, &exports.Ledger{Exact: 12}
+	case exports.Cancelled:
+		m.Badge = ui.Badge{Text: "Cancelled"}
+	}
+	return m
+}
+
+func ask() exports.Ask {
+	return exports.Ask{
+		Page:       in("Export", "/projects/shop/export", "Shop", "Export"),
+		Project:    "Shop",
+		Action:     "/projects/shop/export",
+		PreviewURL: "/projects/shop/export/preview",
+		Consumers:  true,
+		History:    exportHistory(),
+	}
+}

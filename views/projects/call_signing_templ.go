@@ -167,7 +167,7 @@ func signingKeys(m CallSigning) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, k := range m.Keys {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<tr><th scope=\"row\" class=\"border-t py-2 font-mono text-[0.8125rem] font-normal break-all whitespace-normal\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<tr><th scope=\"row\" class=\"min-w-48 border-t py-2 font-mono text-[0.8125rem] font-normal break-all whitespace-normal\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
