@@ -55,7 +55,8 @@ func main() {
 	flag.IntVar(&s.connections, "connections", 64, "connections of the load generator")
 	flag.DurationVar(&s.soak, "soak", 0, "instead of comparing, keep calling for so long and print the memory taken")
 	flag.StringVar(&s.only, "only", "", "only the scenarios whose name has this in it")
-	flag.StringVar(&s.profile, "profile", "", "instead of comparing, write to this file where the time goes")
+	flag.StringVar(&s.profile, "profile", "",
+		"instead of comparing, write to this file where the time of the first call of the first scenario goes")
 	flag.StringVar(
 		&s.before,
 		"before",
@@ -144,7 +145,12 @@ func run(s settings) (err error) {
 	}
 	nginx := peer{name: "nginx", url: "http://" + reference.addr + prefix, pids: reference.pids}
 	if s.profile != "" {
-		return load.profileInto(ctx, s.profile, scenarios(s, m, postern.pids, nginx)[0])
+		for _, sc := range scenarios(s, m, postern.pids, nginx) {
+			if strings.Contains(sc.name, s.only) {
+				return load.profileInto(ctx, s.profile, sc)
+			}
+		}
+		return fmt.Errorf("no scenario has %q in its name", s.only)
 	}
 	byToken, err := tokenScenario(ctx, s, m, postern, earlier, upstream.url, nginx)
 	if err != nil {

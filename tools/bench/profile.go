@@ -40,8 +40,8 @@ func withProfiles(dir string) (overlay string, err error) {
 	return overlay, errors.Join(err, os.WriteFile(source, profiled, 0o600), os.WriteFile(overlay, text, 0o600))
 }
 
-// profileInto writes where Postern spends its time on the call that is measured
-// first, for `go tool pprof`.
+// profileInto writes where Postern spends its time on the calls of a scenario's
+// first peer, for `go tool pprof`.
 func (l load) profileInto(ctx context.Context, file string, sc scenario) error {
 	const length = 20
 	l.seconds = length + 4

@@ -112,6 +112,7 @@ func scenarios(s settings, m market, ours func() []int, nginx peer) []scenario {
 	crowd := func(name string, of []calling) peer {
 		return peer{name: name, url: m.bench.url, keys: of, pids: ours}
 	}
+	others := peer{name: "nginx", url: nginx.url, keys: callings(m.bench, m.keys), pids: nginx.pids}
 	forward := fmt.Sprintf("forward 1 KiB, %d connections", s.connections)
 	const path = "/orders/42"
 	return []scenario{
@@ -138,6 +139,8 @@ func scenarios(s settings, m market, ours func() []int, nginx peer) []scenario {
 		{name: forward + ", each call another key", connections: s.connections, path: path, peers: []peer{
 			crowd(fmt.Sprintf("one of %d", s.million), callings(m.million, m.few)),
 			crowd(fmt.Sprintf("one of %d", s.keys), callings(m.plain, m.known)),
+			crowd("one", callings(m.plain, m.known[:1])),
+			others,
 		}},
 		{name: forward + ", each call another project", connections: s.connections, path: path, peers: []peer{
 			crowd(fmt.Sprintf("one of %d", s.projects), m.of),
