@@ -42,6 +42,8 @@ type scenario struct {
 	path        string // below the environment
 	refused     bool   // every answer must be an error; else none may be
 	peers       []peer // the last is what the others are compared with
+	streams     int    // calls at once on each connection over TLS; 0: without TLS
+	http2       bool   // over TLS
 	done        func() // stops the servers that only this scenario uses; nil for none
 }
 
@@ -55,7 +57,8 @@ type result struct {
 // load drives wrk.
 type load struct {
 	settings
-	wrk, dir string
+	tools
+	dir string
 }
 
 // script makes wrk call a peer's addresses in turn, where it has several, and
@@ -87,6 +90,23 @@ func turns(sc scenario, p peer) string {
 	}
 	text.WriteString("end\nfunction request()\n  turn = turn % #calls + 1\n  return calls[turn]\nend\n")
 	return text.String()
+}
+
+// compareAll compares the peers of each scenario that -only leaves, and prints the tables.
+func (l load) compareAll(ctx context.Context, all []scenario) error {
+	for _, sc := range all {
+		if !strings.Contains(sc.name, l.only) {
+			continue
+		}
+		progress("%s: %d rounds of %d s for each peer", sc.name, l.rounds, l.seconds)
+		results, err := l.compare(ctx, sc)
+		if err != nil {
+			return err
+		}
+		printTable(sc, results)
+		printEarlier(sc, results)
+	}
+	return nil
 }
 
 // compare lets the peers take turns and returns the median of each.
@@ -121,9 +141,29 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 	if err != nil {
 		return result{}, err
 	}
-	script, err := l.script(sc, p)
+	by := l.measurePlain
+	if sc.streams > 0 {
+		by = l.measureSecured
+	}
+	r, err := by(ctx, sc, p)
 	if err != nil {
 		return result{}, err
+	}
+	after, err := cpuSeconds(pids)
+	if err != nil {
+		return result{}, err
+	}
+	return result{rate: r.requests / r.seconds, p50: r.p50, p99: r.p99, cpu: (after - before) / r.requests * 1e4}, nil
+}
+
+// observed is what a load generator reports.
+type observed struct{ requests, seconds, p50, p99 float64 } // p50 and p99 in µs
+
+// measurePlain makes the calls of a scenario without TLS, with wrk.
+func (l load) measurePlain(ctx context.Context, sc scenario, p peer) (observed, error) {
+	script, err := l.script(sc, p)
+	if err != nil {
+		return observed{}, err
 	}
 	cmd := exec.CommandContext(
 		ctx, l.wrk, "-t", "1", "-c", fmt.Sprint(sc.connections), "-d", fmt.Sprintf("%ds", l.seconds), "-H",
@@ -134,27 +174,26 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 	}
 	out, err := cmd.Output()
 	if err != nil {
-		return result{}, fmt.Errorf("wrk: %w", err)
+		return observed{}, fmt.Errorf("wrk: %w", err)
 	}
-	after, err := cpuSeconds(pids)
-	if err != nil {
-		return result{}, err
-	}
-	var requests, length, p50, p99, refused, failed float64
+	var r observed
+	var length, refused, failed float64
 	_, line, _ := strings.Cut(string(out), "RESULT ")
-	if _, err := fmt.Sscan(line, &requests, &length, &p50, &p99, &refused, &failed); err != nil || requests == 0 {
-		return result{}, fmt.Errorf("read wrk's result: %w in:\n%s", err, out)
+	_, err = fmt.Sscan(line, &r.requests, &length, &r.p50, &r.p99, &refused, &failed)
+	if err != nil || r.requests == 0 {
+		return observed{}, fmt.Errorf("read wrk's result: %w in:\n%s", err, out)
 	}
 	want := 0.0
 	if sc.refused {
-		want = requests
+		want = r.requests
 	}
 	if refused != want || failed != 0 {
-		return result{}, fmt.Errorf(
-			"%v of %v answers were refusals, and %v connections failed", refused, requests, failed,
+		return observed{}, fmt.Errorf(
+			"%v of %v answers were refusals, and %v connections failed", refused, r.requests, failed,
 		)
 	}
-	return result{rate: requests / length * 1e6, p50: p50, p99: p99, cpu: (after - before) / requests * 1e4}, nil
+	r.seconds = length / 1e6
+	return r, nil
 }
 
 func median[T any](all []T, of func(T) float64) float64 {

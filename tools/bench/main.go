@@ -109,7 +109,7 @@ func run(s settings) (err error) {
 	}
 	defer upstream.stop()
 	if s.export > 0 {
-		return load{wrk: tools.wrk, settings: s, dir: dir}.exportIn(ctx, s, binary, dir, upstream.url)
+		return load{tools: tools, settings: s, dir: dir}.exportIn(ctx, s, binary, dir, upstream.url)
 	}
 	if s.gateways > 0 {
 		return gatewaysIn(ctx, s, binary, dir, upstream.url)
@@ -133,13 +133,13 @@ func run(s settings) (err error) {
 		defer func() { earlier.stop() }()
 		m.movedTo(postern)
 	}
-	reference, err := startReference(dir, tools.nginx, upstream.addr, m.keys)
+	reference, err := startReference(dir, tools.nginx, upstream.addr, m.keys, nil)
 	if err != nil {
 		return err
 	}
 	defer reference.stop()
 
-	load := load{wrk: tools.wrk, settings: s, dir: dir}
+	load := load{tools: tools, settings: s, dir: dir}
 	if s.soak > 0 {
 		return load.soakIn(ctx, m, postern)
 	}
@@ -158,17 +158,11 @@ func run(s settings) (err error) {
 	}
 	defer byToken.done()
 	all := withEarlier(scenarios(s, m, postern.pids, nginx), postern, earlier, s.twinSuffix())
-	for _, sc := range append(all, byToken) {
-		if !strings.Contains(sc.name, s.only) {
-			continue
-		}
-		progress("%s: %d rounds of %d s for each peer", sc.name, s.rounds, s.seconds)
-		results, err := load.compare(ctx, sc)
-		if err != nil {
-			return err
-		}
-		printTable(sc, results)
-		printEarlier(sc, results)
+	if err := load.compareAll(ctx, append(all, byToken)); err != nil {
+		return err
+	}
+	if err := load.compareSecured(ctx, binary, upstream.addr, m, &postern); err != nil {
+		return err
 	}
 	return measureControl(ctx, binary, size, upstream.url, &postern)
 }
@@ -176,7 +170,7 @@ func run(s settings) (err error) {
 // progress goes to stderr, so that stdout is the tables alone.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }
 
-type tools struct{ nginx, wrk string }
+type tools struct{ nginx, wrk, h2load string }
 
 func findTools() (tools, error) {
 	var t tools
@@ -188,6 +182,7 @@ func findTools() (tools, error) {
 	}{
 		{&t.nginx, "nginx", "nginx-light", "/usr/sbin/nginx"}, // sbin is not in everyone's PATH
 		{&t.wrk, "wrk", "wrk", ""},
+		{&t.h2load, "h2load", "nghttp2-client", ""},
 	} {
 		found, err := exec.LookPath(need.name)
 		if err != nil && need.elsewhere != "" {

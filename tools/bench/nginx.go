@@ -45,9 +45,15 @@ func startUpstream(dir, nginx string) (*server, error) {
 
 // startReference does in nginx what the gateway does: it takes the key from its
 // header, looks it up among the others, refuses what it does not know, takes the
-// prefix off and forwards on kept-alive connections.
-func startReference(dir, nginx, upstream string, keys []string) (*server, error) {
-	return startNginx(filepath.Join(dir, "reference"), nginx, func(addr string) string {
+// prefix off and forwards on kept-alive connections. over is the certificate of
+// TLS, nil without.
+func startReference(dir, nginx, upstream string, keys []string, over *pair) (*server, error) {
+	name, secure := "reference", ""
+	if over != nil {
+		name, secure = "reference-tls", fmt.Sprintf("ssl http2;\n    ssl_certificate %s;\n    ssl_certificate_key %s",
+			over.cert, over.key)
+	}
+	return startNginx(filepath.Join(dir, name), nginx, func(addr string) string {
 		var known strings.Builder
 		for _, key := range keys {
 			fmt.Fprintf(&known, "    \"%s\" 1;\n", key)
@@ -59,7 +65,7 @@ func startReference(dir, nginx, upstream string, keys []string) (*server, error)
 %s  }
   upstream up { server %s; keepalive 128; keepalive_requests 1000000000; }
   server {
-    listen %s backlog=1024;
+    listen %s backlog=1024 %s;
     keepalive_requests 1000000000;
     location %s/ {
       if ($known = 0) {
@@ -73,7 +79,7 @@ func startReference(dir, nginx, upstream string, keys []string) (*server, error)
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
       proxy_pass http://up/;
     }
-  }`, 4*len(keys), known.String(), upstream, addr, prefix)
+  }`, 4*len(keys), known.String(), upstream, addr, secure, prefix)
 	})
 }
 
