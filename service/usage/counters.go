@@ -99,9 +99,8 @@ func (t tally) merge(other tally) {
 	}
 }
 
-// take empties the counters.
-func (d *shards) take() tally {
-	all := tally{}
+// take empties the counters. Those of the shard that has most are not copied.
+func (d *shards) take() (all tally) {
 	for i := range d.all {
 		here := &d.all[i]
 		here.mu.Lock()
@@ -109,6 +108,9 @@ func (d *shards) take() tally {
 		here.tally = make(tally, len(taken)) // as many counters as in the second before
 		here.taken++
 		here.mu.Unlock()
+		if len(taken) > len(all) {
+			all, taken = taken, all
+		}
 		all.merge(taken)
 	}
 	return all
@@ -167,15 +169,16 @@ type use struct {
 	written   int64 // the value of last in the row
 }
 
-func (u usedKeys) add(t tally) {
-	for at, s := range t {
+func (u usedKeys) add(list []counted) {
+	for i := range list {
+		at := &list[i]
 		if at.key == "" {
 			continue
 		}
 		if u[at.key] == nil {
 			u[at.key] = &use{}
 		}
-		u[at.key].last = max(u[at.key].last, s.last)
+		u[at.key].last = max(u[at.key].last, at.last)
 	}
 }
 

@@ -35,10 +35,11 @@ type counted struct {
 	sums
 }
 
-// split returns the sums to add to their rows, and those to append to usage_log. A project's are not divided.
-func (t tally) split() (direct, logged tally) {
+// split returns the sums to add to their rows, in the order of those, and the sums to append to usage_log. A project's
+// are not divided.
+func (t tally) split() (direct, logged []counted) {
 	if len(t) <= directSums {
-		return t, nil
+		return t.list(), nil
 	}
 	of := map[string]int{}
 	for at := range t {
@@ -52,23 +53,29 @@ func (t tally) split() (direct, logged tally) {
 		sum += of[project]
 		large[project] = sum > directSums
 	}
-	direct, logged = tally{}, make(tally, len(t))
+	logged = make([]counted, 0, len(t))
 	for at, s := range t {
 		if large[at.project] {
-			logged[at] = s
+			logged = append(logged, counted{at, *s})
 		} else {
-			direct[at] = s
+			direct = append(direct, counted{at, *s})
 		}
 	}
+	sortByRow(direct)
 	return direct, logged
 }
 
-// list returns the sums in the order of their rows' primary key: neighbours are on one page of the database.
 func (t tally) list() []counted {
 	list := make([]counted, 0, len(t))
 	for at, s := range t {
 		list = append(list, counted{at, *s})
 	}
+	sortByRow(list)
+	return list
+}
+
+// sortByRow sorts sums in the order of their rows' primary key: neighbours are on one page of the database.
+func sortByRow(list []counted) {
 	slices.SortFunc(list, func(a, b counted) int {
 		return cmp.Or(
 			cmp.Compare(a.project, b.project),
@@ -80,7 +87,6 @@ func (t tally) list() []counted {
 			cmp.Compare(a.class, b.class),
 		)
 	})
-	return list
 }
 
 // logEntries returns rows of usage_log with the sums, each with at most n.

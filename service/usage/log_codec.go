@@ -23,22 +23,30 @@ var errPayload = errors.New("usage: a payload of usage_log is damaged")
 // encode returns the payload of counters.
 func encode(list []counted) ([]byte, error) {
 	plain := binary.AppendUvarint(make([]byte, 0, 64*len(list)+16), uint64(len(list)))
-	texts := map[string]uint64{}
-	text := func(s string) {
-		number, known := texts[s]
-		if !known {
-			number = uint64(len(texts))
-			texts[s] = number
-		}
-		plain = binary.AppendUvarint(plain, number)
-		if !known {
-			plain = append(binary.AppendUvarint(plain, uint64(len(s))), s...)
-		}
+	texts := make(map[string]uint64, len(list))
+	var last [5]struct { // of each field: mostly a text is that of the counter before, or a new one
+		text   string
+		number uint64
+		set    bool
 	}
 	for i := range list {
 		c := &list[i]
-		for _, s := range [...]string{c.project, c.environment, c.owner, c.key, c.route} {
-			text(s)
+		for field, s := range [...]string{c.project, c.environment, c.owner, c.key, c.route} {
+			last := &last[field]
+			if last.set && last.text == s {
+				plain = binary.AppendUvarint(plain, last.number)
+				continue
+			}
+			number, known := texts[s]
+			if !known {
+				number = uint64(len(texts))
+				texts[s] = number
+			}
+			last.text, last.number, last.set = s, number, true
+			plain = binary.AppendUvarint(plain, number)
+			if !known {
+				plain = append(binary.AppendUvarint(plain, uint64(len(s))), s...)
+			}
 		}
 		for _, n := range [...]int64{c.hour, c.class, c.calls, c.in, c.out, c.last} {
 			plain = binary.AppendVarint(plain, n)

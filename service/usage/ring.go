@@ -20,21 +20,26 @@ const (
 const chunk = 16
 
 // slot is a packed Call: each cache line less is one that need not come from another
-// core. The caller's texts are in one buffer, which the next entry in this slot reuses.
+// core, or from memory when the calls of many projects take turns. The caller's texts are in one
+// buffer, which the next entry in this slot reuses, as it reuses the findings.
 type slot struct {
 	project, version, environment string
 	owner, credential             string
 	route, code, step             string
-	shadowRule, shadowCode        string
-	invalidAt, invalidWhy         string
-
-	trackedRule, tracked, trackedThing, missReason string
 
 	in, out, start, took int64 // start in ns since 1970, took in ns
 	firstByte            int64 // in ns
 	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
 
-	text []byte // Method, Path and RemoteIP
+	text  []byte    // Method, Path and RemoteIP
+	found *findings // nil: this slot never had any
+}
+
+// findings are what few calls have: what rules in shadow, the OpenAPI document and the memory of owners found.
+type findings struct {
+	shadowRule, shadowCode                         string
+	invalidAt, invalidWhy                          string
+	trackedRule, tracked, trackedThing, missReason string
 }
 
 // end returns when the call ended, in ns since 1970.
@@ -54,16 +59,40 @@ func (s *slot) set(c *Call) {
 	s.project, s.version, s.environment = c.ProjectID, c.VersionID, c.EnvironmentID
 	s.owner, s.credential = c.Owner, c.CredentialID
 	s.route, s.code, s.step = c.Route, c.Code, c.Step
-	s.shadowRule, s.shadowCode = c.ShadowRule, c.ShadowCode
-	s.invalidAt, s.invalidWhy = c.InvalidAt, c.InvalidWhy
-	s.trackedRule, s.tracked, s.trackedThing, s.missReason = c.TrackedRule, c.Tracked, c.TrackedThing, c.MissReason
+	s.setFindings(c)
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
 	s.firstByte = int64(c.FirstByte)
 	s.status, s.path, s.ip, s.text = int16(c.Status), int16(path), int16(ip), text
 }
 
+func (s *slot) setFindings(c *Call) {
+	if c.ShadowRule == "" && c.InvalidAt == "" && c.TrackedRule == "" && c.Tracked == "" && c.MissReason == "" {
+		if s.found != nil {
+			*s.found = findings{}
+		}
+		return
+	}
+	if s.found == nil {
+		s.found = &findings{}
+	}
+	*s.found = findings{
+		shadowRule:   c.ShadowRule,
+		shadowCode:   c.ShadowCode,
+		invalidAt:    c.InvalidAt,
+		invalidWhy:   c.InvalidWhy,
+		trackedRule:  c.TrackedRule,
+		tracked:      c.Tracked,
+		trackedThing: c.TrackedThing,
+		missReason:   c.MissReason,
+	}
+}
+
 func (s *slot) read() Call {
 	text := string(s.text)
+	var found findings
+	if s.found != nil {
+		found = *s.found
+	}
 	return Call{
 		ProjectID:     s.project,
 		VersionID:     s.version,
@@ -73,14 +102,14 @@ func (s *slot) read() Call {
 		Route:         s.route,
 		Code:          s.code,
 		Step:          s.step,
-		ShadowRule:    s.shadowRule,
-		ShadowCode:    s.shadowCode,
-		InvalidAt:     s.invalidAt,
-		InvalidWhy:    s.invalidWhy,
-		TrackedRule:   s.trackedRule,
-		Tracked:       s.tracked,
-		TrackedThing:  s.trackedThing,
-		MissReason:    s.missReason,
+		ShadowRule:    found.shadowRule,
+		ShadowCode:    found.shadowCode,
+		InvalidAt:     found.invalidAt,
+		InvalidWhy:    found.invalidWhy,
+		TrackedRule:   found.trackedRule,
+		Tracked:       found.tracked,
+		TrackedThing:  found.trackedThing,
+		MissReason:    found.missReason,
 		Method:        text[:s.path],
 		Path:          text[s.path:s.ip],
 		RemoteIP:      text[s.ip:],

@@ -258,13 +258,13 @@ func (r *Recorder) flushCounters(ctx context.Context) error {
 		return nil
 	}
 	direct, logged := taken.split()
-	entries, err := logEntries(logged.list(), sumsOfEntry, models.Now())
+	entries, err := logEntries(logged, sumsOfEntry, models.Now())
 	if err == nil {
 		err = r.db.Write(ctx, func(tx *models.Tx) error {
 			if err := tx.AppendUsageLog(entries); err != nil || len(direct) == 0 {
 				return err
 			}
-			return tx.AddUsage(rowsOf(direct.list()))
+			return tx.AddUsage(rowsOf(direct))
 		})
 	}
 	if err != nil {
