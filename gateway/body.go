@@ -191,13 +191,14 @@ var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // copyBody streams the response and returns how many bytes the caller took. The error wraps
 // errCaller if writing to the caller failed. With live it flushes after each read.
-func copyBody(w http.ResponseWriter, from io.Reader, live bool, idle time.Duration) (total int64, err error) {
+func copyBody(to *writing, from io.Reader, live bool) (total int64, err error) {
+	w := to.w
 	buf := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buf)
 	for {
 		n, err := from.Read(buf[:])
 		if n > 0 {
-			setWriteDeadline(w, idle)
+			to.begin()
 			written, err := w.Write(buf[:n])
 			total += int64(written)
 			if errors.Is(err, http.ErrBodyNotAllowed) {

@@ -61,8 +61,8 @@ type call struct {
 
 // connCache caches lookups of the last call of a connection, because the next call mostly has
 // the same key, token and environment. The code that fills a field checks it before it uses it
-// again. net/http does not report which calls share a connection, so each of its calls gets a
-// cache of its own.
+// again. net/http does not report which calls share a connection, so each of its calls gets the
+// cache of another that has ended.
 type connCache struct {
 	key       snapshot.Key // that was presented; written by Keys
 	token     policy.Token // that was presented

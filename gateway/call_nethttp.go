@@ -53,10 +53,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if conn.trusted {
 		conn = g.onBehalf(conn, func(name string) []string { return r.Header[name] })
 	}
-	c := &httpCall{w: w, r: r, ownCache: connCache{observer: g.observer, limiter: g.limiter}}
+	c := &httpCall{w: w, r: r, writing: writing{w: w, idle: g.limits.Idle}}
 	c.call = call{
 		gateway: g,
-		cache:   &c.ownCache,
+		cache:   g.takeCache(),
 		conn:    conn,
 		host:    host,
 		method:  r.Method,
@@ -84,16 +84,39 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // httpCall is a call that net/http carries.
 type httpCall struct {
 	call
-	ownCache connCache
-	w        http.ResponseWriter
-	r        *http.Request
+	w http.ResponseWriter
+	r *http.Request
 
+	writing writing
 	aborted bool
 }
 
 func (c *httpCall) end() {
 	c.finish()
-	c.ownCache.share.release()
+	c.gateway.giveCache(c.cache)
+}
+
+// takeCache returns a cache for one call of net/http, mostly that of a call which ended on this core.
+func (g *Gateway) takeCache() *connCache {
+	if cache, ok := g.caches.Get().(*connCache); ok {
+		return cache
+	}
+	cache := &connCache{}
+	if g.observer != nil {
+		cache.observer = g.observer.ForConnection()
+	}
+	if g.limiter != nil {
+		cache.limiter = g.limiter.ForConnection()
+	}
+	return cache
+}
+
+// giveCache keeps the cache of a call that has ended, without what would outlive the call: its
+// token, and a share that the pool would not release when it drops the cache.
+func (g *Gateway) giveCache(cache *connCache) {
+	cache.share.release()
+	cache.share, cache.token = nil, policy.Token{}
+	g.caches.Put(cache)
 }
 
 // refuse answers a call whose project was found with a denial.
@@ -198,12 +221,12 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	// A stream is flushed after each read. A response of known length is not: buffering
 	// saves packets, and its end is known to come.
 	live := from.ContentLength < 0 || isEventStream(from.Header)
-	setWriteDeadline(c.w, c.gateway.limits.Idle)
+	c.writing.begin()
 	c.w.WriteHeader(from.StatusCode)
 	if live || len(announced) > 0 {
 		flush(c.w)
 	}
-	sent, err := copyBody(c.w, atMost(from.Body, limit), live, c.gateway.limits.Idle)
+	sent, err := copyBody(&c.writing, atMost(from.Body, limit), live)
 	c.bytesOut += sent
 	if err != nil {
 		if !errors.Is(err, errCaller) && ctx.Err() == nil {
@@ -283,7 +306,7 @@ func (c *httpCall) interim(from *engine.Response) error {
 			to.Add(f.Name, f.Value)
 		}
 	}
-	setWriteDeadline(c.w, c.gateway.limits.Idle)
+	c.writing.begin()
 	c.w.WriteHeader(from.Status)
 	clear(to) // for the final response
 	return nil

@@ -128,7 +128,7 @@ func (c *httpCall) serveDocument() {
 	h["X-Content-Type-Options"] = []string{"nosniff"}
 	c.setOwnLines(h, http.StatusOK)
 	c.changesOwnAnswers().responseHeader(h)
-	setWriteDeadline(c.w, c.gateway.limits.Idle)
+	c.writing.begin()
 	if matchesETag(c.r.Header["If-None-Match"], etag) {
 		c.status = http.StatusNotModified
 		c.w.WriteHeader(c.status)
@@ -140,7 +140,7 @@ func (c *httpCall) serveDocument() {
 	if c.method == http.MethodHead {
 		return
 	}
-	sent, err := copyBody(c.w, strings.NewReader(string(document)), false, c.gateway.limits.Idle)
+	sent, err := copyBody(&c.writing, strings.NewReader(string(document)), false)
 	if c.bytesOut += sent; err != nil {
 		c.abort()
 	}

@@ -140,6 +140,7 @@ type Gateway struct {
 	traceTrusted []netip.Prefix
 	probes       http.Handler
 	budget       *engine.Budget // of waiting connections to upstreams
+	caches       sync.Pool      // of *connCache, for calls that net/http carries
 
 	table   atomic.Pointer[table]
 	publish sync.Mutex

@@ -25,6 +25,10 @@ type share struct {
 	holders  int // connections and calls that have it; guarded by of.mu
 }
 
+// keptShares is how many shares an environment keeps that nobody has: a caller that calls many
+// environments in turn takes another share with each call.
+const keptShares = 2
+
 // share returns the share of an address. The caller releases it.
 func (s *slots) share(network netip.Prefix) *share {
 	s.mu.Lock()
@@ -47,7 +51,7 @@ func (s *share) release() {
 	}
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
-	if s.holders--; s.holders == 0 {
+	if s.holders--; s.holders == 0 && len(s.of.shares) > keptShares {
 		delete(s.of.shares, s.network)
 	}
 }
