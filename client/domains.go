@@ -58,8 +58,8 @@ type DomainApproval struct {
 }
 
 // Domains iterates over the host names of a project.
-func (c *Client) Domains(ctx context.Context, project string) iter.Seq2[Domain, error] {
-	return pages[Domain](ctx, c, "api", "v1", "projects", project, "domains")
+func (c *Client) Domains(ctx context.Context, project string, options ...ListOptions) iter.Seq2[Domain, error] {
+	return pagesOf[Domain](ctx, c, queryOf(options), "api", "v1", "projects", project, "domains")
 }
 
 // Domain returns a host name of a project, named by itself or its id.

@@ -14,8 +14,8 @@ import (
 
 // Exports iterates over the exports of a project, newest first, page by page. It ends after the
 // first error.
-func (c *Client) Exports(ctx context.Context, project string) iter.Seq2[Export, error] {
-	return pagesOf[Export](ctx, c, url.Values{}, "api", "v1", "projects", project, "exports")
+func (c *Client) Exports(ctx context.Context, project string, options ...ListOptions) iter.Seq2[Export, error] {
+	return pagesOf[Export](ctx, c, queryOf(options), "api", "v1", "projects", project, "exports")
 }
 
 // LedgerLine sums up the items of a ledger with one code.

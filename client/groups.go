@@ -45,8 +45,8 @@ type GroupInput struct {
 }
 
 // Groups iterates over a tenant's groups by name.
-func (c *Client) Groups(ctx context.Context, tenant string) iter.Seq2[Group, error] {
-	return pages[Group](ctx, c, "api", "v1", "tenants", tenant, "groups")
+func (c *Client) Groups(ctx context.Context, tenant string, options ...ListOptions) iter.Seq2[Group, error] {
+	return pagesOf[Group](ctx, c, queryOf(options), "api", "v1", "tenants", tenant, "groups")
 }
 
 // CreateGroup creates a group.
@@ -70,8 +70,8 @@ func (c *Client) DeleteGroup(ctx context.Context, id string) error {
 }
 
 // GroupMembers iterates over the direct members of a group.
-func (c *Client) GroupMembers(ctx context.Context, id string) iter.Seq2[GroupMember, error] {
-	return pages[GroupMember](ctx, c, "api", "v1", "groups", id, "members")
+func (c *Client) GroupMembers(ctx context.Context, id string, options ...ListOptions) iter.Seq2[GroupMember, error] {
+	return pagesOf[GroupMember](ctx, c, queryOf(options), "api", "v1", "groups", id, "members")
 }
 
 // SetGroupMember adds a user to a group as member or admin, or changes the role.

@@ -57,6 +57,7 @@ type KeyFilter struct {
 	Owner, State, Tenant, KeyType string
 	Environment                   string // all for keys that open all
 	Text                          string // a part of prefix…last4 or of the description
+	Sort                          string // such as owner or -last_used; newest first when empty
 }
 
 // Keys iterates over the API keys of a project, newest first, page by page. It
@@ -70,6 +71,7 @@ func (c *Client) Keys(ctx context.Context, project string, f KeyFilter) iter.Seq
 		"key_type":    f.KeyType,
 		"environment": f.Environment,
 		"q":           f.Text,
+		"sort":        f.Sort,
 	} {
 		if value != "" {
 			query.Set(name, value)

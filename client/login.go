@@ -121,8 +121,8 @@ type ProviderChange struct {
 
 // AppClients iterates over a tenant's app clients by name. It ends after the first
 // error.
-func (c *Client) AppClients(ctx context.Context, tenant string) iter.Seq2[AppClient, error] {
-	return pages[AppClient](ctx, c, "api", "v1", "tenants", tenant, "app-clients")
+func (c *Client) AppClients(ctx context.Context, tenant string, options ...ListOptions) iter.Seq2[AppClient, error] {
+	return pagesOf[AppClient](ctx, c, queryOf(options), "api", "v1", "tenants", tenant, "app-clients")
 }
 
 // AppClient returns an app client.

@@ -26,8 +26,8 @@ type NewProduct struct {
 }
 
 // Products iterates over the products of the caller's teams.
-func (c *Client) Products(ctx context.Context) iter.Seq2[Product, error] {
-	return pages[Product](ctx, c, "api", "v1", "products")
+func (c *Client) Products(ctx context.Context, options ...ListOptions) iter.Seq2[Product, error] {
+	return pagesOf[Product](ctx, c, queryOf(options), "api", "v1", "products")
 }
 
 // Product returns a product by name or id.

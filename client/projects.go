@@ -136,8 +136,8 @@ type AuthChange struct {
 
 // Projects iterates over all projects that the token may see, page by page. It ends
 // after the first error.
-func (c *Client) Projects(ctx context.Context) iter.Seq2[Project, error] {
-	return pages[Project](ctx, c, "api", "v1", "projects")
+func (c *Client) Projects(ctx context.Context, options ...ListOptions) iter.Seq2[Project, error] {
+	return pagesOf[Project](ctx, c, queryOf(options), "api", "v1", "projects")
 }
 
 // Project returns a project by name or id.

@@ -69,8 +69,8 @@ func (c *Client) LeaveTeam(ctx context.Context, id string) error {
 }
 
 // Members iterates over the members of a team. It ends after the first error.
-func (c *Client) Members(ctx context.Context, team string) iter.Seq2[Member, error] {
-	return pages[Member](ctx, c, "api", "v1", "teams", team, "members")
+func (c *Client) Members(ctx context.Context, team string, options ...ListOptions) iter.Seq2[Member, error] {
+	return pagesOf[Member](ctx, c, queryOf(options), "api", "v1", "teams", team, "members")
 }
 
 // ChangeRole sets a member's role: owner, member or viewer.
@@ -87,8 +87,8 @@ func (c *Client) RemoveMember(ctx context.Context, team, account string) error {
 }
 
 // Invitations iterates over a team's open invitations. It ends after the first error.
-func (c *Client) Invitations(ctx context.Context, team string) iter.Seq2[Invitation, error] {
-	return pages[Invitation](ctx, c, "api", "v1", "teams", team, "invitations")
+func (c *Client) Invitations(ctx context.Context, team string, options ...ListOptions) iter.Seq2[Invitation, error] {
+	return pagesOf[Invitation](ctx, c, queryOf(options), "api", "v1", "teams", team, "invitations")
 }
 
 // CreateInvitation creates a link to join a team. With an e-mail address, only an account

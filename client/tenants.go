@@ -36,8 +36,8 @@ type TenantChange struct {
 }
 
 // Tenants iterates over the tenants of the caller's teams and their projects.
-func (c *Client) Tenants(ctx context.Context) iter.Seq2[Tenant, error] {
-	return pages[Tenant](ctx, c, "api", "v1", "tenants")
+func (c *Client) Tenants(ctx context.Context, options ...ListOptions) iter.Seq2[Tenant, error] {
+	return pagesOf[Tenant](ctx, c, queryOf(options), "api", "v1", "tenants")
 }
 
 // Tenant returns a tenant by its id, or a team's tenant by its name.

@@ -71,8 +71,8 @@ func (c *Client) Whoami(ctx context.Context) (Whoami, error) {
 
 // Tokens iterates over the access tokens of the account, newest first. It ends after
 // the first error.
-func (c *Client) Tokens(ctx context.Context) iter.Seq2[Token, error] {
-	return pages[Token](ctx, c, "api", "v1", "tokens")
+func (c *Client) Tokens(ctx context.Context, options ...ListOptions) iter.Seq2[Token, error] {
+	return pagesOf[Token](ctx, c, queryOf(options), "api", "v1", "tokens")
 }
 
 // CreateToken creates an access token.

@@ -30,8 +30,10 @@ type Consent struct {
 }
 
 // UserSessions iterates over a user's sessions that have not ended, newest first.
-func (c *Client) UserSessions(ctx context.Context, user string) iter.Seq2[UserSession, error] {
-	return pages[UserSession](ctx, c, "api", "v1", "users", user, "sessions")
+func (c *Client) UserSessions(
+	ctx context.Context, user string, options ...ListOptions,
+) iter.Seq2[UserSession, error] {
+	return pagesOf[UserSession](ctx, c, queryOf(options), "api", "v1", "users", user, "sessions")
 }
 
 // EndUserSession ends a session of a user. Its access tokens are refused at once.

@@ -54,12 +54,18 @@ type UserChange struct {
 }
 
 // UserFilter selects users; an empty field selects all.
-type UserFilter struct{ State, Email, Query, Group string }
+type UserFilter struct{ State, Email, Query, Group, Sort string }
 
 // Users iterates over a tenant's users, newest first, page by page.
 func (c *Client) Users(ctx context.Context, tenant string, f UserFilter) iter.Seq2[User, error] {
 	query := url.Values{}
-	for name, value := range map[string]string{"state": f.State, "email": f.Email, "q": f.Query, "group": f.Group} {
+	for name, value := range map[string]string{
+		"state": f.State,
+		"email": f.Email,
+		"q":     f.Query,
+		"group": f.Group,
+		"sort":  f.Sort,
+	} {
 		if value != "" {
 			query.Set(name, value)
 		}

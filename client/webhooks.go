@@ -60,8 +60,8 @@ type Delivery struct {
 
 // Webhooks iterates over all webhooks that the token may see, newest first, page by
 // page. It ends after the first error.
-func (c *Client) Webhooks(ctx context.Context) iter.Seq2[Webhook, error] {
-	return pages[Webhook](ctx, c, "api", "v1", "webhooks")
+func (c *Client) Webhooks(ctx context.Context, options ...ListOptions) iter.Seq2[Webhook, error] {
+	return pagesOf[Webhook](ctx, c, queryOf(options), "api", "v1", "webhooks")
 }
 
 // Webhook returns a webhook.
@@ -100,8 +100,8 @@ func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
 
 // Deliveries iterates over the deliveries of a webhook, newest first, page by page. It
 // ends after the first error.
-func (c *Client) Deliveries(ctx context.Context, webhook string) iter.Seq2[Delivery, error] {
-	return pages[Delivery](ctx, c, "api", "v1", "webhooks", webhook, "deliveries")
+func (c *Client) Deliveries(ctx context.Context, webhook string, options ...ListOptions) iter.Seq2[Delivery, error] {
+	return pagesOf[Delivery](ctx, c, queryOf(options), "api", "v1", "webhooks", webhook, "deliveries")
 }
 
 // Redeliver sends an event again.

@@ -29,7 +29,18 @@ var sortedLists = []struct {
 	}, "id"},
 	{"/api/v1/groups/:group/members", map[string]string{"name": "", "role": "role"}, "user"},
 	{"/api/v1/teams/:team/members", map[string]string{"name": "name", "role": "role", "joined": ""}, "account"},
-	{"/api/v1/projects/:project/keys", map[string]string{"created": "id"}, "id"},
+	{"/api/v1/projects/:project/keys", map[string]string{"created": "id", "owner": "owner", "last_used": ""}, "id"},
+	{"/api/v1/projects/:project/domains", map[string]string{"created": "id", "host": "host"}, "id"},
+	{"/api/v1/projects/:project/exports", map[string]string{"created": "id", "size": ""}, "id"},
+	{"/api/v1/tenants/:tenant/app-clients", map[string]string{"created": "id", "name": "name"}, "id"},
+	{"/api/v1/tokens", map[string]string{"created": "id", "name": "name", "expires": "", "last_used": ""}, "id"},
+	{"/api/v1/webhooks", map[string]string{"created": "id", "url": "url"}, "id"},
+	{"/api/v1/webhooks/:webhook/deliveries", map[string]string{"created": "id"}, "id"},
+	{"/api/v1/users/:user/sessions", map[string]string{"created": "id", "last_seen": "", "expires": ""}, "id"},
+	{"/api/v1/sessions", map[string]string{"created": "created_at", "last_seen": "last_seen_at"}, "id"},
+	{"/api/v1/teams/:team/invitations", map[string]string{
+		"created": "id", "email": "email", "role": "role", "expires": "",
+	}, "id"},
 }
 
 // TestLists_sort walks each list in every order, two rows a page: it has all rows once, sorted,

@@ -161,7 +161,7 @@ func (f *webhookFixture) freeze(t *testing.T) {
 
 func (f *webhookFixture) delivery(t *testing.T, hook string) webhooks.Delivery {
 	t.Helper()
-	page, err := f.hooks.Deliveries(t.Context(), f.ana, hook, models.Page{})
+	page, err := f.hooks.Deliveries(t.Context(), f.ana, hook, models.DeliveryFilter{}, models.Page{})
 	if err != nil || len(page.Items) == 0 {
 		t.Fatalf("deliveries: %v, %v", page, err)
 	}

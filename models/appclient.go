@@ -98,8 +98,28 @@ func (t *Tx) AppClientsOf(tenantID string) ([]AppClient, error) {
 // AppClientsOfProject lists the app clients of the tenants that a project serves,
 // oldest first.
 func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], error) {
-	q := t.db.Where("tenant_id IN (?)", t.served(projectID))
-	return ascending(q, page, "id", func(row AppClient) string { return row.ID })
+	q := t.containing(t.db.Where("tenant_id IN (?)", t.served(projectID)), page.Text, "name", "title")
+	id := func(row AppClient) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "id", id)
+	}
+	return sorted(q, page, t.appClientOrders(), "id", id)
+}
+
+// AppClientsListed lists a tenant's app clients by name.
+func (t *Tx) AppClientsListed(tenantID string, page Page) (List[AppClient], error) {
+	q := t.containing(t.db.Where("tenant_id = ?", tenantID), page.Text, "name", "title")
+	if page.Sort == (Sort{}) {
+		page.Sort = Sort{By: "name"}
+	}
+	return sorted(q, page, t.appClientOrders(), "id", func(row AppClient) string { return row.ID })
+}
+
+func (t *Tx) appClientOrders() orders[AppClient] {
+	return orders[AppClient]{
+		"created": byID("id", func(row AppClient) string { return row.ID }),
+		"name":    byText(t, "name", func(row AppClient) string { return row.Name }),
+	}
 }
 
 // UpdateAppClient writes the changeable columns if the row still has the UpdatedAt

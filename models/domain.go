@@ -30,9 +30,32 @@ func (t *Tx) DomainByID(id string) (Domain, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// DomainsOf lists a project's host names by name.
-func (t *Tx) DomainsOf(projectID string, page Page) (List[Domain], error) {
-	return ascending(t.db.Where("project_id = ?", projectID), page, "host", func(row Domain) string { return row.Host })
+// States of host names in lists.
+const (
+	DomainPending  = "pending"
+	DomainVerified = "verified"
+	DomainMissing  = "missing" // verified, and its record has disappeared
+)
+
+// DomainsOf lists a project's host names by name; those in one state unless it is empty.
+func (t *Tx) DomainsOf(projectID, state string, page Page) (List[Domain], error) {
+	q := t.containing(t.db.Where("project_id = ?", projectID), page.Text, "host")
+	switch state {
+	case DomainPending:
+		q = q.Where("verified_at IS NULL")
+	case DomainVerified:
+		q = q.Where("verified_at IS NOT NULL AND missing_since IS NULL")
+	case DomainMissing:
+		q = q.Where("verified_at IS NOT NULL AND missing_since IS NOT NULL")
+	}
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "host", func(row Domain) string { return row.Host })
+	}
+	id := func(row Domain) string { return row.ID }
+	return sorted(q, page, orders[Domain]{
+		"created": byID("id", id),
+		"host":    byText(t, "host", func(row Domain) string { return row.Host }),
+	}, "id", id)
 }
 
 // CountDomains counts a project's host names.

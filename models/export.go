@@ -42,9 +42,36 @@ func (t *Tx) ExportByID(id string) (Export, error) {
 	return e, t.db.Where("id = ?", id).Take(&e).Error
 }
 
+// ExportFilter chooses exports; what is empty chooses all.
+type ExportFilter struct {
+	State  string // at Now: a file that is ready expires before its row says so
+	Format string
+	Now    time.Time
+}
+
 // ExportsOf lists the exports of a project, newest first.
-func (t *Tx) ExportsOf(projectID string, page Page) (List[Export], error) {
-	return newestFirst(t.db.Where("project_id = ?", projectID), page, func(row Export) string { return row.ID })
+func (t *Tx) ExportsOf(projectID string, f ExportFilter, page Page) (List[Export], error) {
+	q := t.db.Where("project_id = ?", projectID)
+	switch f.State {
+	case "":
+	case "ready":
+		q = q.Where("state = 'ready' AND (expires_at IS NULL OR expires_at > ?)", f.Now)
+	case "expired":
+		q = q.Where("(state = 'expired' OR state = 'ready' AND expires_at <= ?)", f.Now)
+	default:
+		q = q.Where("state = ?", f.State)
+	}
+	if f.Format != "" {
+		q = q.Where("format = ?", f.Format)
+	}
+	id := func(row Export) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return newestFirst(q, page, id)
+	}
+	return sorted(q, page, orders[Export]{
+		"created": byID("id", id),
+		"size":    byNumber("size_bytes", func(row Export) int64 { return row.SizeBytes }),
+	}, "id", id)
 }
 
 // LatestExports maps each project to its newest export.

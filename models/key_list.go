@@ -35,7 +35,22 @@ func (t *Tx) KeysListed(project Project, f KeyFilter, page Page) (List[APIKey], 
 	if page.Sort == (Sort{}) {
 		return newestFirst(q, page, id)
 	}
-	return sorted(q, page, orders[APIKey]{"created": byID("id", id)}, "id", id)
+	return sorted(q, page, orders[APIKey]{
+		"created":   byID("id", id),
+		"owner":     {sql: "owner", value: func(row APIKey) any { return row.Owner }},
+		"last_used": {sql: lastUsed, value: lastUseOf, kind: timeOrder},
+	}, "id", id)
+}
+
+// lastUsed is the expression of the index api_keys_last_used, in which keys that were never used come first. Owners
+// are not folded either, as an index has them.
+const lastUsed = "COALESCE(last_used_at, '0001-01-01 00:00:00+00:00')"
+
+func lastUseOf(row APIKey) any {
+	if row.LastUsedAt == nil {
+		return time.Time{}
+	}
+	return row.LastUsedAt.UTC()
 }
 
 // CountKeysListed counts what KeysListed lists.

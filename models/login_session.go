@@ -10,7 +10,15 @@ import (
 // newest first.
 func (t *Tx) LiveSessionsOf(userID string, now time.Time, page Page) (List[LoginSession], error) {
 	q := t.db.Where("user_id = ? AND ended_at IS NULL AND expires_at > ?", userID, now)
-	return newestFirst(q, page, func(row LoginSession) string { return row.ID })
+	id := func(row LoginSession) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return newestFirst(q, page, id)
+	}
+	return sorted(q, page, orders[LoginSession]{
+		"created":   byID("id", id),
+		"last_seen": byTime("seen_at", func(row LoginSession) *time.Time { return row.SeenAt }),
+		"expires":   byTime("expires_at", func(row LoginSession) *time.Time { return &row.ExpiresAt }),
+	}, "id", id)
 }
 
 // EndLoginsOf ends all sessions of an end user, and has gateways refuse their access

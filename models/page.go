@@ -8,12 +8,16 @@ const (
 	MaxLimit     = 200
 )
 
+// MaxTotal bounds List.Total, so that a count reads no more rows than that.
+const MaxTotal = 10_000
+
 // Page selects one page of a list.
 type Page struct {
 	Cursor string // List.Next of the page before, "" for the first page
 	Limit  int    // the most items: at most MaxLimit, DefaultLimit if it is 0 or less
 	Sort   Sort   // the order, of lists that offer any; the pages of a list have the same
 	Text   string // narrows lists that can be searched to what contains it; the same on all pages too
+	Count  bool   // asks for List.Total
 }
 
 // Size returns the most items that the page holds.
@@ -28,6 +32,10 @@ func (p Page) Size() int {
 type List[T any] struct {
 	Items []T
 	Next  string // cursor of the next page, "" on the last
+
+	// Total is the number of items on all pages if Page.Count asks for it, and MaxTotal+1 if there are more than
+	// MaxTotal. Lists that are not read page by page leave it 0.
+	Total int64
 }
 
 // Cut returns the page that rows begin with. To set Next, rows has to go at least
@@ -42,7 +50,7 @@ func Cut[T any](rows []T, page Page, cursor func(T) string) List[T] {
 
 // MapList returns the list with view applied to each item.
 func MapList[T, V any](list List[T], view func(T) V) List[V] {
-	out := List[V]{Next: list.Next}
+	out := List[V]{Next: list.Next, Total: list.Total}
 	for _, item := range list.Items {
 		out.Items = append(out.Items, view(item))
 	}
@@ -67,22 +75,42 @@ func AllPages[T any](fetch func(Page) (List[T], error)) ([]T, error) {
 
 // newestFirst runs q for one page in descending order of the ids.
 func newestFirst[T any](q *gorm.DB, page Page, id func(T) string) (List[T], error) {
-	if page.Cursor != "" {
-		q = q.Where("id < ?", page.Cursor)
-	}
-	return fetchPage(q.Order("id DESC"), page, id)
+	return fetchPage(q, page, func(q *gorm.DB) *gorm.DB {
+		if page.Cursor != "" {
+			q = q.Where("id < ?", page.Cursor)
+		}
+		return q.Order("id DESC")
+	}, id)
 }
 
 // ascending runs q for one page in ascending order of a column, whose values are
 // unique and not empty.
 func ascending[T any](q *gorm.DB, page Page, column string, value func(T) string) (List[T], error) {
-	return fetchPage(q.Where(column+" > ?", page.Cursor).Order(column), page, value)
+	return fetchPage(q, page, func(q *gorm.DB) *gorm.DB {
+		return q.Where(column+" > ?", page.Cursor).Order(column)
+	}, value)
 }
 
-func fetchPage[T any](q *gorm.DB, page Page, cursor func(T) string) (List[T], error) {
+// fetchPage runs q for one page. from puts the rows in order and leaves out those up to the page's cursor.
+func fetchPage[T any](
+	q *gorm.DB, page Page, from func(*gorm.DB) *gorm.DB, cursor func(T) string,
+) (List[T], error) {
+	q = q.Session(&gorm.Session{}) // two statements begin with it
 	var rows []T
-	if err := q.Limit(page.Size() + 1).Find(&rows).Error; err != nil {
+	if err := from(q).Limit(page.Size() + 1).Find(&rows).Error; err != nil {
 		return List[T]{}, err
 	}
-	return Cut(rows, page, cursor), nil
+	list := Cut(rows, page, cursor)
+	switch {
+	case !page.Count:
+		return list, nil
+	case page.Cursor == "" && list.Next == "":
+		list.Total = int64(len(list.Items))
+		return list, nil
+	}
+	if q.Statement.Model == nil {
+		q = q.Model(new(T))
+	}
+	some := q.Select("1").Limit(MaxTotal + 1)
+	return list, q.Session(&gorm.Session{NewDB: true}).Table("(?) AS counted", some).Count(&list.Total).Error
 }

@@ -160,15 +160,20 @@ func (t *Tx) addRelationRevisions(rows []Relation, removed bool, at time.Time) e
 
 // RelationsOf lists relations of a project by tenant, object, relation and user.
 func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Relation], error) {
-	q := t.relations(projectID, f)
+	var last *Relation
 	if page.Cursor != "" {
 		after, err := readRelationCursor(page.Cursor)
 		if err != nil {
 			return List[Relation]{}, err
 		}
-		q = afterRelation(q, after)
+		last = &after
 	}
-	return fetchPage(q.Order(relationOrder), page, relationCursor)
+	return fetchPage(t.relations(projectID, f), page, func(q *gorm.DB) *gorm.DB {
+		if last != nil {
+			q = afterRelation(q, *last)
+		}
+		return q.Order(relationOrder)
+	}, relationCursor)
 }
 
 const relationOrder = `tenant_id, object, relation, "user"`

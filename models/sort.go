@@ -38,12 +38,22 @@ const (
 var ErrSort = errors.New("models: the list has no such order")
 
 // order is a column that a list can be sorted by. sql is an expression without user input that
-// is never NULL; value is what it is of a row: a string or a time.Time.
+// is never NULL; value is what it is of a row: a string, an int64 or a time.Time.
 type order[T any] struct {
 	sql   string
 	vars  []any
 	value func(T) any
+	kind  orderKind
 }
+
+// orderKind is the type of the values of an order.
+type orderKind int
+
+const (
+	textOrder orderKind = iota
+	timeOrder
+	numberOrder
+)
 
 // orders are what a list can be sorted by. Sort.By chooses one of them, so that no text of a
 // caller gets into a statement.
@@ -60,7 +70,13 @@ func byTime[T any](column string, value func(T) *time.Time) order[T] {
 			}
 			return time.Time{}
 		},
+		kind: timeOrder,
 	}
+}
+
+// byNumber orders by a whole number.
+func byNumber[T any](column string, value func(T) int64) order[T] {
+	return order[T]{sql: column, value: func(row T) any { return value(row) }, kind: numberOrder}
 }
 
 // byID orders by the id, which is by age.
@@ -104,26 +120,31 @@ func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id
 	if by.Desc {
 		comparison, direction = "<", " DESC"
 	}
+	var beyond []any
 	if page.Cursor != "" {
 		value, last, err := o.readCursor(page.Cursor)
 		if err != nil {
 			return List[T]{}, err
 		}
-		vars := append(append([]any{}, o.vars...), value, last)
-		q = q.Where("("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", vars...)
+		beyond = append(append([]any{}, o.vars...), value, last)
 	}
-	q = q.Clauses(clause.OrderBy{Expression: clause.Expr{
-		SQL:  o.sql + direction + ", " + idColumn + direction,
-		Vars: o.vars,
-	}})
-	return fetchPage(q, page, func(row T) string { return o.cursor(row, id(row)) })
+	return fetchPage(q, page, func(q *gorm.DB) *gorm.DB {
+		if beyond != nil {
+			q = q.Where("("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", beyond...)
+		}
+		return q.Clauses(clause.OrderBy{Expression: clause.Expr{
+			SQL:  o.sql + direction + ", " + idColumn + direction,
+			Vars: o.vars,
+		}})
+	}, func(row T) string { return o.cursor(row, id(row)) })
 }
 
 // sortCursor says where a page ends: the last row's value in the order, and its id.
 type sortCursor struct {
-	Text string    `json:"text,omitempty"`
-	Time time.Time `json:"time,omitzero"`
-	ID   string    `json:"id"`
+	Text   string    `json:"text,omitempty"`
+	Time   time.Time `json:"time,omitzero"`
+	Number int64     `json:"number,omitempty"`
+	ID     string    `json:"id"`
 }
 
 func (o order[T]) cursor(row T, id string) string {
@@ -133,6 +154,8 @@ func (o order[T]) cursor(row T, id string) string {
 		c.Text = value
 	case time.Time:
 		c.Time = value
+	case int64:
+		c.Number = value
 	}
 	text, _ := json.Marshal(c) // neither has a value that cannot be encoded
 	return base64.RawURLEncoding.EncodeToString(text)
@@ -144,8 +167,11 @@ func (o order[T]) readCursor(cursor string) (value any, id string, err error) {
 	if err != nil || json.Unmarshal(text, &c) != nil || c.ID == "" {
 		return nil, "", ErrCursor
 	}
-	if len(o.vars) > 0 { // byTime
+	switch o.kind {
+	case timeOrder:
 		return c.Time, c.ID, nil
+	case numberOrder:
+		return c.Number, c.ID, nil
 	}
 	return c.Text, c.ID, nil
 }

@@ -198,7 +198,17 @@ func (t *Tx) InvitationByID(id string) (Invitation, error) {
 // OpenInvitations lists a team's invitations that can be accepted at now by id.
 func (t *Tx) OpenInvitations(teamID string, page Page, now time.Time) (List[Invitation], error) {
 	q := t.db.Where("team_id = ? AND used_at IS NULL AND expires_at > ?", teamID, now)
-	return ascending(q, page, "id", func(row Invitation) string { return row.ID })
+	q = t.containing(q, page.Text, "email")
+	id := func(row Invitation) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "id", id)
+	}
+	return sorted(q, page, orders[Invitation]{
+		"created": byID("id", id),
+		"email":   byText(t, "email", func(row Invitation) string { return row.Email }),
+		"role":    byText(t, "role", func(row Invitation) string { return row.Role }),
+		"expires": byTime("expires_at", func(row Invitation) *time.Time { return &row.ExpiresAt }),
+	}, "id", id)
 }
 
 // OpenInvitationsBy lists what OpenInvitations does of those that one account made.

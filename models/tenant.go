@@ -71,7 +71,11 @@ func (t *Tx) TenantsOfProjects(projectIDs []string) (map[string][]Tenant, error)
 func (t *Tx) TenantsServed(projectID string, page Page) (List[Tenant], error) {
 	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
 	q := t.db.Where("(project_id = ? OR id IN (?))", projectID, attached)
-	return ascending(q, page, "name", func(row Tenant) string { return row.Name })
+	q = t.containing(q, page.Text, "name", "display_name")
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "name", func(row Tenant) string { return row.Name })
+	}
+	return sorted(q, page, t.tenantOrders(), "id", func(row Tenant) string { return row.ID })
 }
 
 // TenantNames maps the ids to the names of tenants.
@@ -211,10 +215,14 @@ func (t *Tx) TenantsOfTeams(teamIDs []string, page Page) (List[Tenant], error) {
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "id", id)
 	}
-	return sorted(q, page, orders[Tenant]{
-		"created": byID("id", id),
+	return sorted(q, page, t.tenantOrders(), "id", id)
+}
+
+func (t *Tx) tenantOrders() orders[Tenant] {
+	return orders[Tenant]{
+		"created": byID("id", func(row Tenant) string { return row.ID }),
 		"name":    byText(t, shownName, func(row Tenant) string { return cmp.Or(row.DisplayName, row.Name) }),
-	}, "id", id)
+	}
 }
 
 // AttachTenant begins that a project serves a team's tenant; false means that it

@@ -54,10 +54,19 @@ func (t *Tx) AccessTokenByID(id string) (AccessToken, error) {
 }
 
 // AccessTokensOf lists the tokens of an account that have not expired at now,
-// newest first.
+// newest first. Its pages can be sorted and searched by name.
 func (t *Tx) AccessTokensOf(accountID string, page Page, now time.Time) (List[AccessToken], error) {
-	q := t.db.Where("account_id = ? AND expires_at > ?", accountID, now)
-	return newestFirst(q, page, func(row AccessToken) string { return row.ID })
+	q := t.containing(t.db.Where("account_id = ? AND expires_at > ?", accountID, now), page.Text, "name")
+	id := func(row AccessToken) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return newestFirst(q, page, id)
+	}
+	return sorted(q, page, orders[AccessToken]{
+		"created":   byID("id", id),
+		"name":      byText(t, "name", func(row AccessToken) string { return row.Name }),
+		"expires":   byTime("expires_at", func(row AccessToken) *time.Time { return &row.ExpiresAt }),
+		"last_used": byTime("last_used_at", func(row AccessToken) *time.Time { return row.LastUsedAt }),
+	}, "id", id)
 }
 
 // CountAccessTokensOf counts an account's tokens that have not expired at now.

@@ -53,9 +53,32 @@ func (t *Tx) WebhooksOf(teamID string) ([]Webhook, error) {
 	return list, t.db.Where("team_id = ?", teamID).Order("id").Find(&list).Error
 }
 
-// WebhooksOfTeams lists the webhooks of the teams, newest first.
-func (t *Tx) WebhooksOfTeams(teamIDs []string, page Page) (List[Webhook], error) {
-	return newestFirst(t.db.Where("team_id IN ?", teamIDs), page, func(row Webhook) string { return row.ID })
+// States of webhooks in lists.
+const (
+	WebhookOn      = "on"
+	WebhookOff     = "off"
+	WebhookFailing = "failing" // on, and its deliveries fail
+)
+
+// WebhooksOfTeams lists the webhooks of the teams, newest first; those in one state unless it is empty.
+func (t *Tx) WebhooksOfTeams(teamIDs []string, state string, page Page) (List[Webhook], error) {
+	q := t.containing(t.db.Where("team_id IN ?", teamIDs), page.Text, "url", "description")
+	switch state {
+	case WebhookOn:
+		q = q.Where("enabled AND failing_since IS NULL")
+	case WebhookOff:
+		q = q.Where("NOT enabled")
+	case WebhookFailing:
+		q = q.Where("enabled AND failing_since IS NOT NULL")
+	}
+	id := func(row Webhook) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return newestFirst(q, page, id)
+	}
+	return sorted(q, page, orders[Webhook]{
+		"created": byID("id", id),
+		"url":     byText(t, "url", func(row Webhook) string { return row.URL }),
+	}, "id", id)
 }
 
 // CountWebhooks counts a team's webhooks.
@@ -112,10 +135,23 @@ func (t *Tx) DeliveryByID(id string) (WebhookDelivery, error) {
 	return d, t.db.Where("id = ?", id).Take(&d).Error
 }
 
+// DeliveryFilter chooses deliveries; what is empty chooses all.
+type DeliveryFilter struct{ State, Event string }
+
 // DeliveriesOf lists the deliveries of a webhook, newest first.
-func (t *Tx) DeliveriesOf(webhookID string, page Page) (List[WebhookDelivery], error) {
+func (t *Tx) DeliveriesOf(webhookID string, f DeliveryFilter, page Page) (List[WebhookDelivery], error) {
 	q := t.db.Where("webhook_id = ?", webhookID)
-	return newestFirst(q, page, func(row WebhookDelivery) string { return row.ID })
+	if f.State != "" {
+		q = q.Where("state = ?", f.State)
+	}
+	if f.Event != "" {
+		q = q.Where("event = ?", f.Event)
+	}
+	id := func(row WebhookDelivery) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return newestFirst(q, page, id)
+	}
+	return sorted(q, page, orders[WebhookDelivery]{"created": byID("id", id)}, "id", id)
 }
 
 // RecordDelivery writes the outcome of an attempt, unless the delivery is over

@@ -65,6 +65,7 @@ func tenantID(ctx context.Context, api caller, ref string) (string, error) {
 }
 
 func newAppClientsList(t terminal) *cobra.Command {
+	var options client.ListOptions
 	command := &cobra.Command{
 		Use: "list TENANT", Short: "List a tenant's app clients by name", Args: exactly("TENANT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -73,7 +74,7 @@ func newAppClientsList(t terminal) *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return collect(api.AppClients(ctx, tenant))
+				return collect(api.AppClients(ctx, tenant, options))
 			})
 			if err != nil {
 				return err
@@ -89,6 +90,7 @@ func newAppClientsList(t terminal) *cobra.Command {
 			})
 		},
 	}
+	listFlags(command, &options, "name or title", "name", "created")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

@@ -62,6 +62,7 @@ func domainCommand[T any](
 }
 
 func newDomainsList(t terminal) *cobra.Command {
+	var options client.ListOptions
 	command := &cobra.Command{
 		Use:   "list PROJECT",
 		Short: "List the custom host names of a project",
@@ -73,7 +74,7 @@ func newDomainsList(t terminal) *cobra.Command {
 			}
 			all, err := onProject(c.Context(), s, args[0],
 				func(ctx context.Context, api caller) ([]client.Domain, error) {
-					return collect(api.Domains(ctx, args[0]))
+					return collect(api.Domains(ctx, args[0], options))
 				})
 			if err != nil {
 				return err
@@ -90,6 +91,8 @@ func newDomainsList(t terminal) *cobra.Command {
 			})
 		},
 	}
+	listFlags(command, &options, "name", "host", "created")
+	command.Flags().StringVar(&options.State, "state", "", "only those that are pending, verified or missing")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

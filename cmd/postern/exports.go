@@ -17,6 +17,7 @@ func newExports(t terminal) *cobra.Command {
 }
 
 func newExportsList(t terminal) *cobra.Command {
+	var options client.ListOptions
 	command := &cobra.Command{
 		Use:   "list PROJECT",
 		Short: "List the exports of a project, newest first",
@@ -28,7 +29,7 @@ func newExportsList(t terminal) *cobra.Command {
 			}
 			list, err := onProject(c.Context(), s, args[0],
 				func(ctx context.Context, api caller) ([]client.Export, error) {
-					return collect(api.Exports(ctx, args[0]))
+					return collect(api.Exports(ctx, args[0], options))
 				})
 			if err != nil {
 				return err
@@ -45,6 +46,10 @@ func newExportsList(t terminal) *cobra.Command {
 			})
 		},
 	}
+	sortFlag(command, &options.Sort, "created", "size")
+	command.Flags().StringVar(&options.State, "state", "",
+		"only those that are queued, building, ready, failed, expired or cancelled")
+	command.Flags().StringVar(&options.Format, "format", "", "only data, or only gateway")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

@@ -96,18 +96,23 @@ func newProducts(t terminal) *cobra.Command {
 		})
 	create.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
 	teamFlag(create, &in.Team)
+	var options client.ListOptions
+	list := listTeam(
+		t,
+		"List products",
+		func(ctx context.Context, api caller) ([]client.Product, error) {
+			return collect(api.Products(ctx, options))
+		},
+		[]string{"NAME", "DISPLAY NAME", "PROJECTS", "ID"},
+		func(p client.Product) []string {
+			return []string{p.Name, p.DisplayName, strings.Join(p.Projects, ", "), p.ID}
+		},
+	)
+	listFlags(list, &options, "name or display name", "created", "name")
 	return family(
 		"products",
 		"List and change products",
-		listTeam(
-			t,
-			"List products",
-			func(ctx context.Context, api caller) ([]client.Product, error) { return collect(api.Products(ctx)) },
-			[]string{"NAME", "DISPLAY NAME", "PROJECTS", "ID"},
-			func(p client.Product) []string {
-				return []string{p.Name, p.DisplayName, strings.Join(p.Projects, ", "), p.ID}
-			},
-		),
+		list,
 		create,
 		forTeam(t, &cobra.Command{
 			Use:   "rename PRODUCT DISPLAY-NAME",
@@ -123,18 +128,23 @@ func newProducts(t terminal) *cobra.Command {
 }
 
 func newTenants(t terminal) *cobra.Command {
+	var options client.ListOptions
+	list := listTeam(
+		t,
+		"List the tenants of the team and of its projects",
+		func(ctx context.Context, api caller) ([]client.Tenant, error) {
+			return collect(api.Tenants(ctx, options))
+		},
+		[]string{"NAME", "DISPLAY NAME", "SERVED BY", "FALLBACK OWNER", "ID"},
+		func(x client.Tenant) []string {
+			return []string{x.Name, x.DisplayName, strings.Join(x.Projects, ", "), fallbackOf(x), x.ID}
+		},
+	)
+	listFlags(list, &options, "name or display name", "created", "name")
 	return family(
 		"tenants",
 		"List and change tenants",
-		listTeam(
-			t,
-			"List the tenants of the team and of its projects",
-			func(ctx context.Context, api caller) ([]client.Tenant, error) { return collect(api.Tenants(ctx)) },
-			[]string{"NAME", "DISPLAY NAME", "SERVED BY", "FALLBACK OWNER", "ID"},
-			func(x client.Tenant) []string {
-				return []string{x.Name, x.DisplayName, strings.Join(x.Projects, ", "), fallbackOf(x), x.ID}
-			},
-		),
+		list,
 		newTenantsCreate(t),
 		newTenantsUpdate(t),
 		newTenantsDelete(t),

@@ -16,15 +16,18 @@ func newGroups(t terminal) *cobra.Command {
 }
 
 func newGroupsList(t terminal) *cobra.Command {
-	return listing(t, asHolder, "list", "List the groups of a tenant",
+	var options client.ListOptions
+	command := listing(t, asHolder, "list", "List the groups of a tenant",
 		func(ctx context.Context, api *client.Client, args []string) ([]client.Group, error) {
-			return collect(api.Groups(ctx, args[0]))
+			return collect(api.Groups(ctx, args[0], options))
 		},
 		[]string{"ID", "NAME", "DISPLAY NAME", "MEMBERS"},
 		func(g client.Group) []string {
 			return []string{g.ID, g.Name, g.DisplayName, strconv.FormatInt(g.Members, 10)}
 		},
 		"TENANT")
+	listFlags(command, &options, "name or display name", "name", "created")
+	return command
 }
 
 func newGroupsCreate(t terminal) *cobra.Command {
@@ -56,15 +59,18 @@ func newGroupsDelete(t terminal) *cobra.Command {
 }
 
 func newGroupsMembers(t terminal) *cobra.Command {
-	return listing(t, asHolder, "members", "List the direct members of a group",
+	var options client.ListOptions
+	command := listing(t, asHolder, "members", "List the direct members of a group",
 		func(ctx context.Context, api *client.Client, args []string) ([]client.GroupMember, error) {
-			return collect(api.GroupMembers(ctx, args[0]))
+			return collect(api.GroupMembers(ctx, args[0], options))
 		},
 		[]string{"USER", "E-MAIL", "NAME", "STATE", "ROLE"},
 		func(m client.GroupMember) []string {
 			return []string{m.User, m.Email, m.Name, m.State, m.Role}
 		},
 		"GROUP")
+	listFlags(command, &options, "e-mail address or name", "name", "role")
+	return command
 }
 
 func newGroupsRemove(t terminal) *cobra.Command {

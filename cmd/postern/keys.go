@@ -72,6 +72,7 @@ func newKeysList(t terminal) *cobra.Command {
 	flags.StringVar(&f.KeyType, "type", "", "only keys of this type")
 	flags.StringVar(&f.Environment, "env", "", "only keys that open just this environment; all for keys that open all")
 	flags.StringVar(&f.Text, "search", "", "only keys whose visible part or description contains this text")
+	sortFlag(command, &f.Sort, "created", "owner", "last_used")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

@@ -33,6 +33,7 @@ func newProjects(t terminal) *cobra.Command {
 }
 
 func newProjectsList(t terminal) *cobra.Command {
+	var options client.ListOptions
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the projects that your stored credentials can access",
@@ -42,7 +43,7 @@ func newProjectsList(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := allProjects(c.Context(), t, s)
+			list, err := allProjects(c.Context(), t, s, options)
 			if err != nil {
 				return err
 			}
@@ -62,6 +63,7 @@ func newProjectsList(t terminal) *cobra.Command {
 			})
 		},
 	}
+	listFlags(command, &options, "name or display name", "name", "created")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -88,7 +90,9 @@ func environmentNames(v client.Version) string {
 // allProjects merges the projects that each credential may read. A credential that is no
 // longer valid, because its workspace was claimed or has ended, is reported and skipped
 // if another one works.
-func allProjects(ctx context.Context, t terminal, s session) ([]client.Project, error) {
+func allProjects(
+	ctx context.Context, t terminal, s session, options client.ListOptions,
+) ([]client.Project, error) {
 	callers, err := s.callers()
 	if err != nil {
 		return nil, err
@@ -97,7 +101,7 @@ func allProjects(ctx context.Context, t terminal, s session) ([]client.Project, 
 	var refused error
 	answered := false
 	for _, c := range callers {
-		found, err := collect(c.Projects(ctx))
+		found, err := collect(c.Projects(ctx, options))
 		if fault.KindOf(err) == fault.Unauthenticated && (c.project != "" || c.login) {
 			refused = s.loginOver(&c, err)
 			if c.login {
@@ -116,11 +120,26 @@ func allProjects(ctx context.Context, t terminal, s session) ([]client.Project, 
 	if !answered {
 		return nil, refused
 	}
-	slices.SortFunc(
-		list,
-		func(a, b client.Project) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) },
-	)
+	sortProjects(list, options.Sort)
 	return slices.CompactFunc(list, func(a, b client.Project) bool { return a.ID == b.ID }), nil
+}
+
+// sortProjects puts what several credentials list in the order that the server has for each of them.
+func sortProjects(list []client.Project, order string) {
+	by, reverse := strings.CutPrefix(order, "-")
+	slices.SortFunc(list, func(a, b client.Project) int {
+		byID := cmp.Compare(a.ID, b.ID) // which is by age
+		switch by {
+		case "created":
+			return byID
+		case "name":
+			return cmp.Or(cmp.Compare(strings.ToLower(a.DisplayName), strings.ToLower(b.DisplayName)), byID)
+		}
+		return cmp.Or(cmp.Compare(a.Name, b.Name), byID)
+	})
+	if reverse {
+		slices.Reverse(list)
+	}
 }
 
 // collect returns the values of a sequence up to its first error.

@@ -67,23 +67,26 @@ func teamLine(team client.Team) [][2]string {
 }
 
 func newMembers(t terminal) *cobra.Command {
+	var options client.ListOptions
+	list := listing(
+		t,
+		asPerson,
+		"list",
+		"List the members of a team",
+		func(ctx context.Context, api *client.Client, args []string) ([]client.Member, error) {
+			return collect(api.Members(ctx, args[0], options))
+		},
+		[]string{"ACCOUNT", "NAME", "E-MAIL", "ROLE", "JOINED"},
+		func(m client.Member) []string {
+			return []string{m.Account, m.Name, m.Email, m.Role, when(&m.JoinedAt)}
+		},
+		"TEAM",
+	)
+	listFlags(list, &options, "e-mail address or name", "joined", "name", "role")
 	return family(
 		"members",
 		"List and change the members of a team",
-		listing(
-			t,
-			asPerson,
-			"list",
-			"List the members of a team",
-			func(ctx context.Context, api *client.Client, args []string) ([]client.Member, error) {
-				return collect(api.Members(ctx, args[0]))
-			},
-			[]string{"ACCOUNT", "NAME", "E-MAIL", "ROLE", "JOINED"},
-			func(m client.Member) []string {
-				return []string{m.Account, m.Name, m.Email, m.Role, when(&m.JoinedAt)}
-			},
-			"TEAM",
-		),
+		list,
 		one(
 			t,
 			asPerson,
@@ -136,23 +139,26 @@ func newInvitations(t terminal) *cobra.Command {
 	create.Example = "  postern invitations create team_… viewer --email vic@example.com"
 	create.Flags().StringVar(&email, "email", "", "address that the link is mailed to; "+
 		"where the server sends no mail, the address that the account must have (default: any)")
+	var options client.ListOptions
+	list := listing(
+		t,
+		asPerson,
+		"list",
+		"List the open invitations of a team",
+		func(ctx context.Context, api *client.Client, args []string) ([]client.Invitation, error) {
+			return collect(api.Invitations(ctx, args[0], options))
+		},
+		[]string{"ID", "ROLE", "FOR", "UNTIL"},
+		func(i client.Invitation) []string {
+			return []string{i.ID, i.Role, i.Email, when(&i.ExpiresAt)}
+		},
+		"TEAM",
+	)
+	listFlags(list, &options, "e-mail address", "created", "email", "role", "expires")
 	return family(
 		"invitations",
 		"List, create, revoke and accept invitations to teams",
-		listing(
-			t,
-			asPerson,
-			"list",
-			"List the open invitations of a team",
-			func(ctx context.Context, api *client.Client, args []string) ([]client.Invitation, error) {
-				return collect(api.Invitations(ctx, args[0]))
-			},
-			[]string{"ID", "ROLE", "FOR", "UNTIL"},
-			func(i client.Invitation) []string {
-				return []string{i.ID, i.Role, i.Email, when(&i.ExpiresAt)}
-			},
-			"TEAM",
-		),
+		list,
 		create,
 		none(
 			t,

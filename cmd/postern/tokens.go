@@ -18,6 +18,7 @@ func newTokens(t terminal) *cobra.Command {
 }
 
 func newTokensList(t terminal) *cobra.Command {
+	var options client.ListOptions
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the access tokens of the account, newest first",
@@ -27,7 +28,7 @@ func newTokensList(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := collect(person.Tokens(c.Context()))
+			list, err := collect(person.Tokens(c.Context(), options))
 			if err != nil {
 				return s.loginOver(person, err)
 			}
@@ -49,6 +50,7 @@ func newTokensList(t terminal) *cobra.Command {
 			})
 		},
 	}
+	listFlags(command, &options, "name", "created", "name", "expires", "last_used")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

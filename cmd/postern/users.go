@@ -28,6 +28,7 @@ func newUsers(t terminal) *cobra.Command {
 	list.Flags().StringVar(&filter.State, "state", "", "active, frozen or invited (default: all)")
 	list.Flags().StringVar(&filter.Email, "email", "", "the whole e-mail address")
 	list.Flags().StringVar(&filter.Query, "query", "", "part of the address or the name")
+	sortFlag(list, &filter.Sort, "created", "name", "state", "last_login")
 	list.Flags().StringVar(&filter.Group, "group", "", "only members of the group with this id")
 
 	var in client.NewUser

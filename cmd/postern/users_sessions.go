@@ -11,23 +11,26 @@ import (
 )
 
 func newUserSessions(t terminal) *cobra.Command {
+	var options client.ListOptions
+	list := listing(
+		t,
+		asHolder,
+		"list",
+		"List a user's sessions, newest first",
+		func(ctx context.Context, api *client.Client, args []string) ([]client.UserSession, error) {
+			return collect(api.UserSessions(ctx, args[0], options))
+		},
+		[]string{"ID", "APP CLIENT", "PROVIDER", "SIGNED IN", "LAST SEEN", "BROWSER"},
+		func(s client.UserSession) []string {
+			return []string{s.ID, s.ClientName, s.Provider, when(&s.CreatedAt), orNever(s.LastSeenAt), s.UserAgent}
+		},
+		"USER",
+	)
+	sortFlag(list, &options.Sort, "created", "last_seen", "expires")
 	return family(
 		"sessions",
 		"List and end the sessions of a user",
-		listing(
-			t,
-			asHolder,
-			"list",
-			"List a user's sessions, newest first",
-			func(ctx context.Context, api *client.Client, args []string) ([]client.UserSession, error) {
-				return collect(api.UserSessions(ctx, args[0]))
-			},
-			[]string{"ID", "APP CLIENT", "PROVIDER", "SIGNED IN", "LAST SEEN", "BROWSER"},
-			func(s client.UserSession) []string {
-				return []string{s.ID, s.ClientName, s.Provider, when(&s.CreatedAt), orNever(s.LastSeenAt), s.UserAgent}
-			},
-			"USER",
-		),
+		list,
 		none(
 			t,
 			asHolder,

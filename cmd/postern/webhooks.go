@@ -34,13 +34,14 @@ func webhooksCommand(
 }
 
 func newWebhooksList(t terminal) *cobra.Command {
+	var options client.ListOptions
 	command := webhooksCommand(
 		t,
 		"list",
 		"List webhooks, newest first",
 		cobra.NoArgs,
 		func(c *cobra.Command, api caller, _ []string) error {
-			list, err := collect(api.Webhooks(c.Context()))
+			list, err := collect(api.Webhooks(c.Context(), options))
 			if err != nil {
 				return err
 			}
@@ -55,6 +56,8 @@ func newWebhooksList(t terminal) *cobra.Command {
 			})
 		},
 	)
+	listFlags(command, &options, "URL or description", "created", "url")
+	command.Flags().StringVar(&options.State, "state", "", "only those that are on, off or failing")
 	addJSONFlag(command)
 	return command
 }

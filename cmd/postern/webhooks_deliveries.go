@@ -103,13 +103,14 @@ func printDelivery(t terminal, c *cobra.Command, d client.Delivery) error {
 }
 
 func newWebhooksDeliveries(t terminal) *cobra.Command {
+	var options client.ListOptions
 	command := webhooksCommand(
 		t,
 		"deliveries WEBHOOK",
 		"List a webhook's deliveries, newest first",
 		exactly("WEBHOOK"),
 		func(c *cobra.Command, api caller, args []string) error {
-			list, err := collect(api.Deliveries(c.Context(), args[0]))
+			list, err := collect(api.Deliveries(c.Context(), args[0], options))
 			if err != nil {
 				return err
 			}
@@ -127,6 +128,9 @@ func newWebhooksDeliveries(t terminal) *cobra.Command {
 			})
 		},
 	)
+	sortFlag(command, &options.Sort, "created")
+	command.Flags().StringVar(&options.State, "state", "", "only those that are pending, delivered or failed")
+	command.Flags().StringVar(&options.Event, "event", "", "only those of this event, such as key.frozen")
 	addJSONFlag(command)
 	return command
 }

@@ -29,8 +29,10 @@ func showSession(s accounts.Session) sessionOutput {
 	}
 }
 
-func (h *Handler) listSessions(ctx context.Context, _ *struct{}) (*body[list[sessionOutput]], error) {
-	found, err := h.Accounts.Sessions(ctx, web.Principal(ctx))
+func (h *Handler) listSessions(ctx context.Context, in *struct {
+	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen" doc:"Order; - begins at the end; default: -created"`
+}) (*body[list[sessionOutput]], error) {
+	found, err := h.Accounts.Sessions(ctx, web.Principal(ctx), models.ParseSort(in.Sort))
 	return answerPage(models.List[accounts.Session]{Items: found}, err, showSession)
 }
 

@@ -123,6 +123,13 @@ type Page struct {
 
 func (p Page) page() models.Page { return models.Page{Cursor: p.Cursor, Limit: p.Limit} }
 
+// sorted is the page of a list in the order that sort names, narrowed to what contains the text.
+func (p Page) sorted(sort, text string) models.Page {
+	page := p.page()
+	page.Sort, page.Text = models.ParseSort(sort), text
+	return page
+}
+
 // NamedPage is the query of lists of what has a name. The pages of a list have the same order
 // and text.
 type NamedPage struct {
@@ -132,9 +139,7 @@ type NamedPage struct {
 }
 
 func (p NamedPage) page() models.Page {
-	page := p.Page.page()
-	page.Sort, page.Text = models.ParseSort(p.Sort), p.Text
-	return page
+	return p.sorted(p.Sort, p.Text)
 }
 
 // inTeam is the query of lists of objects that belong to teams.

@@ -140,16 +140,12 @@ func (h *Handler) taggedClient(c login.Client, secret secrets.Secret) *tagged[cl
 
 func (h *Handler) listAppClients(ctx context.Context, in *struct {
 	Tenant string `path:"tenant" doc:"Id of the tenant"`
+	Page
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Order; - begins at the end; default: name"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the name or the title, ignoring case"`
 }) (*body[list[clientOutput]], error) {
-	found, err := h.Login.Clients(ctx, web.Principal(ctx), in.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	var items []clientOutput
-	for _, c := range found {
-		items = append(items, h.showClient(c, ""))
-	}
-	return &body[list[clientOutput]]{listOf(items, "")}, nil
+	found, err := h.Login.Clients(ctx, web.Principal(ctx), in.Tenant, in.sorted(in.Sort, in.Text))
+	return answerPage(found, err, func(c login.Client) clientOutput { return h.showClient(c, "") })
 }
 
 func (h *Handler) createAppClient(ctx context.Context, in *struct {

@@ -84,8 +84,12 @@ func taggedDomain(d domains.Domain, err error) (*tagged[domainOutput], error) {
 func (h *Handler) listDomains(ctx context.Context, in *struct {
 	ProjectRef
 	Page
+	State string `query:"state" enum:"pending,verified,missing" doc:"missing: verified, and its TXT record has disappeared"`
+	Sort  string `query:"sort" enum:"host,-host,created,-created" doc:"Order; - begins at the end; default: host"`
+	Text  string `query:"q" maxLength:"200" doc:"Part of the host name, ignoring case"`
 }) (*body[list[domainOutput]], error) {
-	found, err := h.Domains.List(ctx, web.Principal(ctx), in.Project, in.page())
+	page := in.sorted(in.Sort, in.Text)
+	found, err := h.Domains.List(ctx, web.Principal(ctx), in.Project, domains.State(in.State), page)
 	return answerPage(found, err, showDomain)
 }
 

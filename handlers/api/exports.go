@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/exports"
 )
@@ -86,8 +87,12 @@ func (h *Handler) showExport(e exports.Export) exportOutput {
 func (h *Handler) listExports(ctx context.Context, in *struct {
 	ProjectRef
 	Page
+	State  string `query:"state" enum:"queued,building,ready,failed,expired,cancelled"`
+	Format string `query:"format" enum:"data,gateway"`
+	Sort   string `query:"sort" enum:"created,-created,size,-size" doc:"Order; - begins at the end; default: -created"`
 }) (*body[list[exportOutput]], error) {
-	found, err := h.Exports.List(ctx, web.Principal(ctx), in.Project, in.page())
+	filter := models.ExportFilter{State: in.State, Format: in.Format}
+	found, err := h.Exports.List(ctx, web.Principal(ctx), in.Project, filter, in.sorted(in.Sort, ""))
 	return answerPage(found, err, h.showExport)
 }
 

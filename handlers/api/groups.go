@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/directory"
 )
 
@@ -117,9 +116,7 @@ func (h *Handler) listGroupMembers(ctx context.Context, in *struct {
 	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Order; - begins at the end"`
 	Text string `query:"q" maxLength:"200" doc:"Part of the e-mail address or the name, ignoring case"`
 }) (*body[list[groupMemberOutput]], error) {
-	page := in.page()
-	page.Sort, page.Text = models.ParseSort(in.Sort), in.Text
-	found, err := h.Directory.Members(ctx, web.Principal(ctx), in.Group, page)
+	found, err := h.Directory.Members(ctx, web.Principal(ctx), in.Group, in.sorted(in.Sort, in.Text))
 	return answerPage(found, err, func(m directory.Member) groupMemberOutput {
 		m.Since = m.Since.UTC()
 		return groupMemberOutput(m)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
 )
@@ -104,9 +103,7 @@ func (h *Handler) listMembers(ctx context.Context, in *struct {
 	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Order; - begins at the end"`
 	Text string `query:"q" maxLength:"200" doc:"Part of the e-mail address or the name, ignoring case"`
 }) (*body[list[memberOutput]], error) {
-	page := in.page()
-	page.Sort, page.Text = models.ParseSort(in.Sort), in.Text
-	found, err := h.Accounts.Members(ctx, web.Principal(ctx), in.Team, page)
+	found, err := h.Accounts.Members(ctx, web.Principal(ctx), in.Team, in.sorted(in.Sort, in.Text))
 	return answerPage(found, err, showMember)
 }
 

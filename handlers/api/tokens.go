@@ -43,8 +43,12 @@ func showToken(t tokens.Token, plaintext string) tokenOutput {
 	return out
 }
 
-func (h *Handler) listTokens(ctx context.Context, in *Page) (*body[list[tokenOutput]], error) {
-	found, err := h.Tokens.List(ctx, web.Principal(ctx), in.page())
+func (h *Handler) listTokens(ctx context.Context, in *struct {
+	Page
+	Sort string `query:"sort" enum:"created,-created,name,-name,expires,-expires,last_used,-last_used" doc:"Order; - begins at the end; default: -created"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the name, ignoring case"`
+}) (*body[list[tokenOutput]], error) {
+	found, err := h.Tokens.List(ctx, web.Principal(ctx), in.sorted(in.Sort, in.Text))
 	return answerPage(found, err, func(t tokens.Token) tokenOutput { return showToken(t, "") })
 }
 

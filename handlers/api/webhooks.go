@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/webhooks"
 )
@@ -89,8 +90,13 @@ func showDelivery(d webhooks.Delivery) deliveryOutput {
 	return out
 }
 
-func (h *Handler) listWebhooks(ctx context.Context, in *Page) (*body[list[webhookOutput]], error) {
-	found, err := h.Webhooks.List(ctx, web.Principal(ctx), in.page())
+func (h *Handler) listWebhooks(ctx context.Context, in *struct {
+	Page
+	State string `query:"state" enum:"on,off,failing" doc:"failing: on, and its deliveries fail"`
+	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Order; - begins at the end; default: -created"`
+	Text  string `query:"q" maxLength:"200" doc:"Part of the URL or the description, ignoring case"`
+}) (*body[list[webhookOutput]], error) {
+	found, err := h.Webhooks.List(ctx, web.Principal(ctx), in.State, in.sorted(in.Sort, in.Text))
 	return answerPage(found, err, func(w webhooks.Webhook) webhookOutput { return showWebhook(w, "") })
 }
 
@@ -169,8 +175,12 @@ func (h *Handler) deleteWebhook(ctx context.Context, in *WebhookRef) (*struct{},
 func (h *Handler) listDeliveries(ctx context.Context, in *struct {
 	WebhookRef
 	Page
+	State string `query:"state" enum:"pending,delivered,failed"`
+	Event string `query:"event" maxLength:"200" doc:"Event type, such as key.frozen"`
+	Sort  string `query:"sort" enum:"created,-created" doc:"Order; - begins at the end; default: -created"`
 }) (*body[list[deliveryOutput]], error) {
-	found, err := h.Webhooks.Deliveries(ctx, web.Principal(ctx), in.Webhook, in.page())
+	filter := models.DeliveryFilter{State: in.State, Event: in.Event}
+	found, err := h.Webhooks.Deliveries(ctx, web.Principal(ctx), in.Webhook, filter, in.sorted(in.Sort, ""))
 	return answerPage(found, err, showDelivery)
 }
 

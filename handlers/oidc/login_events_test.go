@@ -26,7 +26,8 @@ func (s *app) subscribe() func() []message {
 	seen := map[string]bool{}
 	return func() (list []message) {
 		s.t.Helper()
-		found, err := s.server.Webhooks.Deliveries(s.t.Context(), s.owner, hook.ID, models.Page{})
+		all := models.DeliveryFilter{}
+		found, err := s.server.Webhooks.Deliveries(s.t.Context(), s.owner, hook.ID, all, models.Page{})
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/accounts"
 	"postern/views/account"
@@ -60,7 +61,7 @@ func (h *Handler) savePassword(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) showSessions(v *visit) (web.Answer, error) {
-	found, err := h.Accounts.Sessions(v.ctx(), v.who)
+	found, err := h.Accounts.Sessions(v.ctx(), v.who, models.Sort{})
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -20,7 +20,7 @@ func TestHostNameShowsItsCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		domain, err := db.Read(t.Context()).DomainsOf(shop.ID, models.Page{})
+		domain, err := db.Read(t.Context()).DomainsOf(shop.ID, "", models.Page{})
 		if err != nil || len(domain.Items) != 1 {
 			t.Fatalf("%v, %v", domain, err)
 		}

@@ -32,7 +32,7 @@ func (h *Handler) domainsWith(v *visit, typed domains.Input, wrong *formErrors) 
 		return web.Answer{}, err
 	}
 	v.selectTeam(p.Team)
-	found, err := h.Domains.List(v.ctx(), v.who, p.ID, models.Page{Cursor: v.c.Query("after")})
+	found, err := h.Domains.List(v.ctx(), v.who, p.ID, "", models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -20,7 +20,8 @@ const historyLength = 10
 // form is the path of the page that starts one.
 func (h *Handler) history(v *visit, project, current, form string) (exports.History, error) {
 	before := v.c.Query("before")
-	found, err := h.Exports.List(v.ctx(), v.who, project, models.Page{Limit: historyLength, Cursor: before})
+	found, err := h.Exports.List(v.ctx(), v.who, project, models.ExportFilter{},
+		models.Page{Limit: historyLength, Cursor: before})
 	if err != nil {
 		return exports.History{}, err
 	}

@@ -29,7 +29,7 @@ func (h *Handler) showWebhooks(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) webhookList(v *visit) (pages.List, error) {
-	found, err := h.Webhooks.List(v.ctx(), v.who, models.Page{Cursor: v.c.Query("after")})
+	found, err := h.Webhooks.List(v.ctx(), v.who, "", models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return pages.List{}, err
 	}
@@ -173,7 +173,8 @@ func (h *Handler) webhookNow(v *visit) (pages.Detail, error) {
 }
 
 func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, error) {
-	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, models.Page{Cursor: v.c.Query("after")})
+	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, models.DeliveryFilter{},
+		models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return pages.Detail{}, err
 	}

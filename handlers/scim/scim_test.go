@@ -215,7 +215,8 @@ func TestSCIM_events(t *testing.T) {
 		path := "/Users/" + id
 		c.call(t, 200, http.MethodPatch, path, `{"Operations":[{"op":"replace","path":"active","value":false}]}`)
 		c.call(t, 204, http.MethodDelete, path, "")
-		sent, err := c.Server.Webhooks.Deliveries(t.Context(), c.Principal, hook.ID, models.Page{})
+		all := models.DeliveryFilter{}
+		sent, err := c.Server.Webhooks.Deliveries(t.Context(), c.Principal, hook.ID, all, models.Page{})
 		if err != nil {
 			t.Fatal(err)
 		}

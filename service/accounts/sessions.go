@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,8 +126,8 @@ type Session struct {
 	Current    bool      // the caller's own
 }
 
-// Sessions returns the account's sessions, newest first.
-func (s *Service) Sessions(ctx context.Context, p access.Principal) ([]Session, error) {
+// Sessions returns the account's sessions, newest first, or in the order of created or last_seen.
+func (s *Service) Sessions(ctx context.Context, p access.Principal, order models.Sort) ([]Session, error) {
 	if err := access.CheckSelf(p, access.AccountRead); err != nil {
 		return nil, err
 	}
@@ -148,6 +149,19 @@ func (s *Service) Sessions(ctx context.Context, p access.Principal) ([]Session, 
 			session.SeenAt = *row.SeenAt
 		}
 		list = append(list, session)
+	}
+	switch order.By {
+	case "":
+		return list, nil
+	case "created":
+		slices.SortStableFunc(list, func(a, b Session) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	case "last_seen":
+		slices.SortStableFunc(list, func(a, b Session) int { return a.SeenAt.Compare(b.SeenAt) })
+	default:
+		return nil, fmt.Errorf("accounts: sessions of %s: %w: %q", p.Account, models.ErrSort, order.By)
+	}
+	if order.Desc {
+		slices.Reverse(list)
 	}
 	return list, nil
 }

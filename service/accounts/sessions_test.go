@@ -34,7 +34,7 @@ func TestTooManySessionsEndTheOldest(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.who(mustSignIn(t, o.s, "ana@example.com"))
-		list, err := o.s.Sessions(t.Context(), o.ana)
+		list, err := o.s.Sessions(t.Context(), o.ana, models.Sort{})
 		if err != nil || len(list) != 100 {
 			t.Errorf("%d sessions, %v", len(list), err)
 		}

@@ -123,7 +123,7 @@ func TestSessionsAreListedAndEnd(t *testing.T) {
 			sessions = append(sessions, session)
 		}
 		here := o.who(sessions[0])
-		list, err := o.s.Sessions(t.Context(), here)
+		list, err := o.s.Sessions(t.Context(), here, models.Sort{})
 		if err != nil || len(list) != 4 {
 			t.Fatalf("%d sessions, %v", len(list), err)
 		}
@@ -185,7 +185,8 @@ func TestChangingThePassword(t *testing.T) {
 		if p, err := o.s.BySession(t.Context(), elsewhere); err != nil || !p.Anonymous() {
 			t.Errorf("the session elsewhere goes on: %v, %v", p, err)
 		}
-		if list, err := o.s.Sessions(t.Context(), o.ana); err != nil || len(list) != 1 || !list[0].Current {
+		list, err := o.s.Sessions(t.Context(), o.ana, models.Sort{})
+		if err != nil || len(list) != 1 || !list[0].Current {
 			t.Errorf("left are %v, %v", list, err)
 		}
 		_, err := o.s.SignIn(t.Context(), "ana@example.com", password, accounts.From{})

@@ -67,7 +67,7 @@ func TestCertificateOfAHostName(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				list, err := w.List(t.Context(), p, "shop", models.Page{})
+				list, err := w.List(t.Context(), p, "shop", "", models.Page{})
 				if err != nil || len(list.Items) != 1 {
 					t.Fatalf("List: %v, %v", list, err)
 				}

@@ -68,9 +68,9 @@ type State string
 
 // The states.
 const (
-	Pending  State = "pending"  // not verified, and not served
-	Verified State = "verified" // served
-	Missing  State = "missing"  // served, but its TXT record has disappeared
+	Pending  State = models.DomainPending  // not verified, and not served
+	Verified State = models.DomainVerified // served
+	Missing  State = models.DomainMissing  // served, but its TXT record has disappeared
 )
 
 // Domain is a custom host name as the project's team sees it.
@@ -109,16 +109,16 @@ func recordOf(row models.Domain) Record {
 	return Record{Name: recordLabel + row.Host, Value: valuePrefix + row.Challenge}
 }
 
-// List returns a project's host names in alphabetical order.
+// List returns a project's host names in alphabetical order; those in one state unless it is empty.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, project string, page models.Page,
+	ctx context.Context, p access.Principal, project string, state State, page models.Page,
 ) (models.List[Domain], error) {
 	tx := s.DB.Read(ctx)
 	owner, err := access.Project(tx, p, project, access.ProjectRead)
 	if err != nil {
 		return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
 	}
-	rows, err := tx.DomainsOf(owner.ID, page)
+	rows, err := tx.DomainsOf(owner.ID, string(state), page)
 	if err != nil {
 		return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
 	}
@@ -126,7 +126,7 @@ func (s *Service) List(
 	if err != nil {
 		return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
 	}
-	list := models.List[Domain]{Next: rows.Next}
+	list := models.List[Domain]{Next: rows.Next, Total: rows.Total}
 	for _, row := range rows.Items {
 		one := viewAt(owner, row, places[row.EnvironmentID])
 		if one.Certificate, err = s.certificateOf(tx, row); err != nil {

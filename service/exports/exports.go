@@ -187,14 +187,15 @@ func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Expor
 
 // List returns a project's exports, newest first.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, project string, page models.Page,
+	ctx context.Context, p access.Principal, project string, f models.ExportFilter, page models.Page,
 ) (models.List[Export], error) {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.ExportRead)
 	if err != nil {
 		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
 	}
-	rows, err := tx.ExportsOf(parent.ID, page)
+	f.Now = models.Now()
+	rows, err := tx.ExportsOf(parent.ID, f, page)
 	if err != nil {
 		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
 	}

@@ -181,7 +181,7 @@ func TestRequesterIsNamedInTheirTeamOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			list, err := w.List(t.Context(), w.owner, "shop", models.Page{})
+			list, err := w.List(t.Context(), w.owner, "shop", models.ExportFilter{}, models.Page{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -250,21 +250,19 @@ func (s *Service) DeleteClient(ctx context.Context, p access.Principal, id strin
 }
 
 // Clients lists a tenant's app clients by name.
-func (s *Service) Clients(ctx context.Context, p access.Principal, tenant string) ([]Client, error) {
+func (s *Service) Clients(
+	ctx context.Context, p access.Principal, tenant string, page models.Page,
+) (models.List[Client], error) {
 	tx := s.DB.Read(ctx)
 	parent, _, err := findTenant(tx, p, tenant, access.LoginRead)
 	if err != nil {
-		return nil, fmt.Errorf("login: app clients of %s: %w", tenant, err)
+		return models.List[Client]{}, fmt.Errorf("login: app clients of %s: %w", tenant, err)
 	}
-	rows, err := tx.AppClientsOf(parent.ID)
+	rows, err := tx.AppClientsListed(parent.ID, page)
 	if err != nil {
-		return nil, fmt.Errorf("login: app clients of %s: %w", tenant, err)
+		return models.List[Client]{}, fmt.Errorf("login: app clients of %s: %w", tenant, err)
 	}
-	list := make([]Client, 0, len(rows))
-	for _, row := range rows {
-		list = append(list, viewClient(row))
-	}
-	return list, nil
+	return models.MapList(rows, viewClient), nil
 }
 
 // Client finds one app client.

@@ -32,7 +32,7 @@ func (s *Service) Served(
 	if err != nil {
 		return models.List[ServedClient]{}, fmt.Errorf("login: app clients of %s: %w", project, err)
 	}
-	return models.List[ServedClient]{Items: clients, Next: rows.Next}, nil
+	return models.List[ServedClient]{Items: clients, Next: rows.Next, Total: rows.Total}, nil
 }
 
 func withProviders(tx *models.Tx, found []models.AppClient) ([]ServedClient, error) {

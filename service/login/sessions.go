@@ -57,7 +57,7 @@ func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[Sessi
 		return models.List[Session]{}, err
 	}
 	clients, providers := map[string]string{}, map[string]string{}
-	out := models.List[Session]{Next: rows.Next}
+	out := models.List[Session]{Next: rows.Next, Total: rows.Total}
 	for _, row := range rows.Items {
 		if _, known := clients[row.ClientID]; !known {
 			client, err := tx.AppClientByID(row.ClientID)

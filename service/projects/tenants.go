@@ -58,7 +58,7 @@ func (s *Service) Tenants(
 }
 
 func viewTenants(tx *models.Tx, rows models.List[models.Tenant]) (models.List[Tenant], error) {
-	list := models.List[Tenant]{Next: rows.Next}
+	list := models.List[Tenant]{Next: rows.Next, Total: rows.Total}
 	projects, err := tx.ProjectsOfTenants(rows.Items)
 	if err != nil {
 		return models.List[Tenant]{}, err

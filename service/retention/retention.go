@@ -216,7 +216,7 @@ func (s *Service) removeExports(ctx context.Context, project string, hold condem
 	for {
 		var exports models.List[models.Export]
 		err := s.step(ctx, hold, func(tx *models.Tx) (err error) {
-			exports, err = tx.ExportsOf(project, models.Page{Limit: models.MaxLimit})
+			exports, err = tx.ExportsOf(project, models.ExportFilter{}, models.Page{Limit: models.MaxLimit})
 			return err
 		})
 		if err != nil || len(exports.Items) == 0 {

@@ -260,7 +260,7 @@ func TestUpkeep(t *testing.T) {
 			if err := f.Upkeep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			list, err := f.Deliveries(t.Context(), f.owner, hook.ID, models.Page{})
+			list, err := f.Deliveries(t.Context(), f.owner, hook.ID, models.DeliveryFilter{}, models.Page{})
 			if err != nil {
 				t.Fatal(err)
 			}

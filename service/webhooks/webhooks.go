@@ -110,9 +110,11 @@ func view(row models.Webhook) Webhook {
 	return out
 }
 
-// List returns the webhooks of the teams in which the principal may see them,
-// newest first.
-func (s *Service) List(ctx context.Context, p access.Principal, page models.Page) (models.List[Webhook], error) {
+// List returns the webhooks of the teams in which the principal may see them, newest first; those that are on, off or
+// failing unless state is empty.
+func (s *Service) List(
+	ctx context.Context, p access.Principal, state string, page models.Page,
+) (models.List[Webhook], error) {
 	if p.Anonymous() {
 		return models.List[Webhook]{}, access.Check(p, "", access.WebhookRead)
 	}
@@ -125,7 +127,7 @@ func (s *Service) List(ctx context.Context, p access.Principal, page models.Page
 	if len(teams) == 0 {
 		return models.List[Webhook]{}, access.Check(p, p.HomeTeam, access.WebhookRead)
 	}
-	rows, err := s.DB.Read(ctx).WebhooksOfTeams(teams, page)
+	rows, err := s.DB.Read(ctx).WebhooksOfTeams(teams, state, page)
 	if err != nil {
 		return models.List[Webhook]{}, fmt.Errorf("webhooks: list: %w", err)
 	}
@@ -204,14 +206,14 @@ func viewDelivery(row models.WebhookDelivery) Delivery {
 // Deliveries returns the deliveries of a webhook, newest first. Finished ones are
 // deleted after KeepFor.
 func (s *Service) Deliveries(
-	ctx context.Context, p access.Principal, id string, page models.Page,
+	ctx context.Context, p access.Principal, id string, f models.DeliveryFilter, page models.Page,
 ) (models.List[Delivery], error) {
 	tx := s.DB.Read(ctx)
 	row, err := find(tx, p, id, access.WebhookRead)
 	if err != nil {
 		return models.List[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
 	}
-	rows, err := tx.DeliveriesOf(row.ID, page)
+	rows, err := tx.DeliveriesOf(row.ID, f, page)
 	if err != nil {
 		return models.List[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
 	}

@@ -147,7 +147,7 @@ func (f *fixture) emitOne(t *testing.T) string {
 // delivery finds a delivery of a webhook.
 func (f *fixture) delivery(t *testing.T, hook, id string) webhooks.Delivery {
 	t.Helper()
-	list, err := f.Deliveries(t.Context(), f.owner, hook, models.Page{})
+	list, err := f.Deliveries(t.Context(), f.owner, hook, models.DeliveryFilter{}, models.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}

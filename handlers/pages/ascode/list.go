@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// listQuery are the search and the order of a list, which the API has as well; most commands print whole lists in
-// their own order. orders are those that the page offers, with - before those that begin at the end.
+// listQuery are the search and the order of a list. orders are those that the page offers, with - before those that
+// begin at the end.
 func listQuery(orders ...string) []Field {
-	return []Field{Text("q", "q", ""), sorted("sort", "dir", orders...)}
+	return []Field{Text("q", "q", "--search"), sorted("sort", "dir", orders...)}
 }
 
 // teamList is listQuery for lists of what belongs to teams.
@@ -25,8 +25,8 @@ func sorted(by, dir string, orders ...string) Field {
 			return nil, nil
 		}
 		if desc {
-			return "-" + order, nil
+			order = "-" + order
 		}
-		return order, nil
+		return order, [][]string{{"--sort", order}}
 	})
 }
