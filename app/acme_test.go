@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"postern/app"
+	"postern/platform/config"
 	"postern/testkit"
+	"postern/testkit/collector"
 	"postern/testkit/nameserver"
 	"postern/testkit/pebble"
 )
@@ -72,6 +74,8 @@ func TestVerifiedHostNamesGetCertificatesByACME(t *testing.T) {
 		})
 		c.DNSServer = names.Addr
 		c.ACME.Directory, c.ACME.RootsFile, c.ACME.TermsAgreed = server.Directory, server.RootsFile, true
+		to := collector.New(t)
+		c.Traces = config.Traces{Endpoint: to.URL, Ratio: 1}
 		a := newApp(t, c)
 		during(t, a, func(browser *http.Client) {
 			if got := presentedFor(t, a, host); got != "gateway.test" {
@@ -99,6 +103,11 @@ func TestVerifiedHostNamesGetCertificatesByACME(t *testing.T) {
 				t.Errorf("another name gets the certificate of %s", got)
 			}
 		})
+		attempt := to.Await(t, func(s collector.Span) bool { return s.Name == "certificate" })
+		to.Await(t, func(s collector.Span) bool { return s.Name == "POST acme" && s.Parent == attempt.ID })
+		if strings.Contains(to.Text(), host) {
+			t.Error("the host name is in the spans")
+		}
 	})
 }
 

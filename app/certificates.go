@@ -15,6 +15,7 @@ import (
 
 	"postern/platform/certs"
 	"postern/platform/config"
+	"postern/platform/traces"
 	"postern/service/certificates"
 	"postern/service/domains"
 )
@@ -132,13 +133,17 @@ func (a *App) newACME(names *certs.Directory) (*certificates.Service, error) {
 		Vault:     a.vault,
 		Directory: c.Directory,
 		Email:     c.Email,
-		Client:    &http.Client{Transport: transport, Timeout: acmeTimeout},
-		Hosts:     func() []string { return a.plane.Hosts() },
-		Serves:    func(host string) bool { return a.plane.Serves(host) },
-		Covered:   func(host string) bool { return names != nil && names.Covers(host) },
-		ReadOnly:  !a.Config.Roles.Control,
-		Report:    domains.ReportCertificate,
-		Log:       a.log,
+		Client: &http.Client{
+			Transport: traces.Transport{Base: transport, Purpose: "acme"},
+			Timeout:   acmeTimeout,
+		},
+		Traces:   a.traces,
+		Hosts:    func() []string { return a.plane.Hosts() },
+		Serves:   func(host string) bool { return a.plane.Serves(host) },
+		Covered:  func(host string) bool { return names != nil && names.Covers(host) },
+		ReadOnly: !a.Config.Roles.Control,
+		Report:   domains.ReportCertificate,
+		Log:      a.log,
 	}
 	if a.Config.DatabaseURL != "" {
 		s.Settle = settleFor

@@ -14,6 +14,7 @@ import (
 	"postern/platform/config"
 	"postern/platform/egress"
 	"postern/platform/secrets"
+	"postern/platform/traces"
 	"postern/service/introspection"
 	"postern/service/keys"
 	"postern/service/login"
@@ -122,6 +123,7 @@ func newAsker(
 	if transport, ok := client.Transport.(*http.Transport); ok {
 		transport.MaxIdleConnsPerHost = introspection.MaxInside
 	}
+	client = traces.HTTPClient(client, "introspection")
 	return &introspection.Asker{Login: hosted, DB: db, Vault: vault, Client: client, Log: log}
 }
 

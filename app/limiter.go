@@ -23,7 +23,12 @@ type limiter interface {
 // database for the next start.
 func newLimiter(c config.Config, db *models.DB, log *slog.Logger) (limiter, *ratelimit.Keeper, error) {
 	if url := c.RedisURL.Reveal(); url != "" {
-		shared, err := ratelimit.NewRedis(ratelimit.RedisOptions{URL: url, Open: c.RedisFailsOpen, Log: log})
+		shared, err := ratelimit.NewRedis(ratelimit.RedisOptions{
+			URL:   url,
+			Open:  c.RedisFailsOpen,
+			Log:   log,
+			Trace: c.Traces.On(),
+		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("--redis-url: %w", err)
 		}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"net/http"
 
 	"postern/jobs"
 	"postern/models"
@@ -11,6 +12,7 @@ import (
 	"postern/platform/egress"
 	"postern/platform/mail"
 	"postern/platform/secrets"
+	"postern/platform/traces"
 	"postern/service/access"
 	"postern/service/accounts"
 	"postern/service/audit"
@@ -117,10 +119,18 @@ func newWebhooks(d serviceDeps) *webhooks.Service {
 		DB:      d.db,
 		Vault:   d.vault,
 		Targets: d.guard,
-		Client:  d.guard.Client(),
+		Client:  webhookClient(d.guard),
 		Jobs:    d.queue,
 		Log:     d.log,
 	}
+}
+
+// webhookClient returns the client that delivers events. Receivers get the traceparent of recorded attempts, as
+// upstreams do, and nothing else of the trace.
+func webhookClient(guard *egress.Guard) *http.Client {
+	client := guard.Client()
+	client.Transport = traces.Transport{Base: client.Transport, Purpose: "webhook", Propagate: true}
+	return client
 }
 
 // newLogin creates the hosted login. It reaches identity providers through the guard,
@@ -129,7 +139,7 @@ func newLogin(d serviceDeps, hooks *webhooks.Service) *login.Service {
 	return &login.Service{
 		DB:           d.db,
 		Vault:        d.vault,
-		Providers:    &providers.Set{HTTP: d.guard.Client()},
+		Providers:    &providers.Set{HTTP: traces.HTTPClient(d.guard.Client(), "provider")},
 		Targets:      d.guard,
 		PublicURL:    d.config.PublicURL,
 		Shared:       login.Shared(d.config.LoginGitHub),
@@ -144,7 +154,7 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 	return &projects.Service{
 		DB:           d.db,
 		Targets:      d.guard,
-		Client:       d.guard.Client(),
+		Client:       traces.HTTPClient(d.guard.Client(), "openapi"),
 		Vault:        d.vault,
 		Purger:       d.queue,
 		Suits:        hosted.Suits,

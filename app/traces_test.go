@@ -55,6 +55,11 @@ func testTraces(t *testing.T, databaseURL, system string) {
 		t.Errorf("the job's span is %+v, want a link to %s", build, request.Trace)
 	}
 	to.Await(t, func(s collector.Span) bool { return s.Trace == build.Trace && s.Attrs["db.system.name"] == system })
+	write := to.Await(t, func(s collector.Span) bool { return s.Name == "store write" })
+	if write.Trace != build.Trace || write.Kind != "internal" || write.Failed ||
+		write.Attrs["postern.store"] != "directory" || write.Attrs["postern.outcome"] != "" {
+		t.Errorf("the span of the zip is %+v", write)
+	}
 	id := regexp.MustCompile(`[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}`)
 	for _, s := range to.Spans() {
 		if id.MatchString(s.Name) || id.MatchString(s.Attrs["db.query.text"]) {

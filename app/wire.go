@@ -7,6 +7,7 @@ import (
 	"postern/handlers"
 	"postern/handlers/oidc"
 	"postern/jobs"
+	"postern/platform/traces"
 	"postern/service/accounts/federated"
 	"postern/service/audit"
 	"postern/service/keys"
@@ -21,6 +22,9 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
+	if a.traces, err = openTraces(a.Config, a.state.db, version, a.log); err != nil {
+		return err
+	}
 	if a.vault, err = openVault(a.Config); err != nil {
 		return err
 	}
@@ -33,9 +37,6 @@ func (a *App) wire(ctx context.Context, version string) error {
 	}
 	a.followed, a.acme = certificates.followed(), certificates.acme
 	if a.limiter, a.keeper, err = newLimiter(a.Config, a.state.db, a.log); err != nil {
-		return err
-	}
-	if a.traces, err = openTraces(a.Config, a.state.db, version, a.log); err != nil {
 		return err
 	}
 	queue, err := jobs.NewQueue(a.state.db, webhookSchedule, quiet(a.log))
@@ -71,7 +72,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		vault:       a.vault,
 		guard:       guard,
 		queue:       queue,
-		zips:        a.zips,
+		zips:        tracedZips(a.zips, a.traces),
 		changed:     a.changed,
 		recorder:    a.usage,
 		streams:     a.streams,
@@ -99,7 +100,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 	}
 	control := a.newControl(controlDeps{version: version, signIns: signIns, languages: languages, metrics: metrics})
 	a.serveControl(control, certificates)
-	a.bearer = bearer.New(guard.Client(), a.log)
+	a.bearer = bearer.New(traces.HTTPClient(guard.Client(), "jwks"), a.log)
 	a.plane = newGateway(gatewayDeps{
 		config:   a.Config,
 		keys:     table,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"postern/platform/config"
+	"postern/platform/traces"
 	"postern/service/exports"
 )
 
@@ -21,6 +22,14 @@ func openZips(ctx context.Context, c config.Config) (exports.Store, error) {
 		return nil, fmt.Errorf("cannot open the bucket of --blob-url or POSTERN_BLOB_URL: %w", oneLineError{err})
 	}
 	return bucket, nil
+}
+
+// tracedZips returns the store, with spans if anything is traced.
+func tracedZips(store exports.Store, tracer *traces.Tracer) exports.Store {
+	if tracer == nil {
+		return store
+	}
+	return exports.Traced(store)
 }
 
 // checkBucketWithin bounds how long a bucket that does not answer delays the start.

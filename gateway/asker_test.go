@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -12,7 +13,9 @@ import (
 // issuers answer what the tokens are called; who answers is package live's.
 type issuers struct{}
 
-func (issuers) Ask(token string, whom *policy.Introspectors, _ time.Time, into *policy.Token) (policy.Denial, bool) {
+func (issuers) Ask(
+	_ context.Context, token string, whom *policy.Introspectors, _ time.Time, into *policy.Token,
+) (policy.Denial, bool) {
 	if whom.EndpointVersion != "ver_1" {
 		return policy.InvalidToken, true
 	}

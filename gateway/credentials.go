@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -14,7 +15,9 @@ const authorizationHeader = "Authorization"
 // if none of the issuers could have issued the token. The rules of Verifier apply, except that
 // it asks on every call. It bounds the calls that wait for an issuer that does not respond.
 type Asker interface {
-	Ask(token string, whom *policy.Introspectors, now time.Time, into *policy.Token) (denial policy.Denial, asked bool)
+	Ask(
+		ctx context.Context, token string, whom *policy.Introspectors, now time.Time, into *policy.Token,
+	) (denial policy.Denial, asked bool)
 }
 
 // authenticate applies the version's access policy to the caller's credentials.
@@ -115,7 +118,8 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 		Own:      &c.route,
 		Audience: c.route.project.realm.Audience,
 	}
-	if denial := c.gateway.verifier.Verify(token, issuers, c.start, &c.cache.token); denial != (policy.Denial{}) {
+	denial := c.gateway.verifier.Verify(c.context(), token, issuers, c.start, &c.cache.token)
+	if denial != (policy.Denial{}) {
 		return nil, denial
 	}
 	return &c.cache.token, policy.Denial{}
@@ -131,7 +135,7 @@ func (c *call) ask(token string) (denial policy.Denial, asked bool) {
 	if c.gateway.asker == nil {
 		return policy.TokenIssuerAway, true
 	}
-	return c.gateway.asker.Ask(token, whom, c.start, &c.cache.token)
+	return c.gateway.asker.Ask(c.context(), token, whom, c.start, &c.cache.token)
 }
 
 // bearerToken returns the credentials of a line with the scheme Bearer, whose name is

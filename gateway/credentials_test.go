@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,9 @@ import (
 // bearer's, what comes of it is the gateway's.
 type words struct{}
 
-func (words) Verify(token string, from policy.Issuers, _ time.Time, into *policy.Token) policy.Denial {
+func (words) Verify(
+	_ context.Context, token string, from policy.Issuers, _ time.Time, into *policy.Token,
+) policy.Denial {
 	switch token {
 	case "good":
 		*into = policy.Token{

@@ -33,9 +33,11 @@ type Keys interface {
 
 // Verifier verifies bearer tokens. Verify writes the claims of a valid token to into and
 // returns the zero Denial. It must not retain token, must bound its waiting for keys that it
-// fetches, and must be safe for concurrent use.
+// fetches, and must be safe for concurrent use. ctx has the call's trace, and does not end with the call.
 type Verifier interface {
-	Verify(token string, from policy.Issuers, now time.Time, into *policy.Token) policy.Denial
+	Verify(
+		ctx context.Context, token string, from policy.Issuers, now time.Time, into *policy.Token,
+	) policy.Denial
 }
 
 // Opener decrypts the provider's token that a verified token, by its id, carries sealed for

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,9 @@ import (
 // takes those alone whose client is published.
 type hosted map[string]policy.Token
 
-func (h hosted) Verify(token string, from policy.Issuers, _ time.Time, into *policy.Token) policy.Denial {
+func (h hosted) Verify(
+	_ context.Context, token string, from policy.Issuers, _ time.Time, into *policy.Token,
+) policy.Denial {
 	said, ok := h[token]
 	if !ok || from.Own.Client(said.Issuer) == nil {
 		return policy.InvalidToken

@@ -18,7 +18,7 @@ func (c *call) withinLimits() (policy.Denial, bool) {
 	if c.cache.limiter == nil {
 		return policy.LimitsUnavailable, false // calls that cannot be counted are refused
 	}
-	if err := c.cache.limiter.Take(tally); err != nil {
+	if err := c.cache.limiter.Take(c.context(), tally); err != nil {
 		return policy.LimitsUnavailable, false // the limiter logs it, once and not for every call
 	}
 	c.tally = tally

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -128,8 +129,8 @@ func TestNoCallTooManyIsForwarded(t *testing.T) {
 
 type broken struct{}
 
-func (broken) Take(*policy.Tally) error        { return errors.New("out of order") }
-func (b broken) ForConnection() policy.Limiter { return b }
+func (broken) Take(context.Context, *policy.Tally) error { return errors.New("out of order") }
+func (b broken) ForConnection() policy.Limiter           { return b }
 
 func TestWhatCannotBeCountedIsNotLetThrough(t *testing.T) {
 	for name, limiter := range map[string]gateway.Limiter{"none": nil, "broken": broken{}} {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/netip"
 	"strings"
 	"time"
@@ -17,8 +18,9 @@ type Tracer interface {
 
 // CallTrace is the trace of one call. It must not retain what it is given: strings may point into the call's buffers.
 type CallTrace interface {
-	ID() string        // of the trace, for the log
-	Link(TraceContext) // relates the trace to the caller's, which is not continued
+	ID() string               // of the trace, for the log
+	Link(TraceContext)        // relates the trace to the caller's, which is not continued
+	Context() context.Context // with the trace, for requests of the gateway's own; it never ends
 
 	// Forward begins the span of the upstream's part, at a host. It returns the values of traceparent and tracestate
 	// for the upstream.
@@ -57,6 +59,15 @@ func (c *call) startTrace(peer netip.Addr, values func(name string) []string) {
 	}
 }
 
+// context returns what the gateway's own requests are made with, such as to a token's issuer. It does not end with the
+// call: others may wait for the answer too.
+func (c *call) context() context.Context {
+	if c.trace.CallTrace == nil {
+		return context.Background()
+	}
+	return c.trace.Context()
+}
+
 // traceUpstream begins the span of the upstream's part. An upstream whose environment sets the header itself gets that.
 func (c *call) traceUpstream() {
 	if c.trace.CallTrace == nil {
@@ -66,6 +77,13 @@ func (c *call) traceUpstream() {
 	if !c.route.environment.proof.replaces(traceparentHeader) {
 		c.trace.parent, c.trace.state = parent, state
 	}
+}
+
+func (t *trace) id() string {
+	if t.CallTrace == nil {
+		return ""
+	}
+	return t.ID()
 }
 
 // replaces reports whether a field of the caller is replaced, or left out.

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -90,15 +89,11 @@ func traceOutcome(span *traces.Span, err error) {
 func traceFailure(span *traces.Span, err error) {
 	switch {
 	case err == nil, errors.Is(err, ErrNotFound):
-	case errors.Is(err, context.Canceled):
-		span.Fail("canceled")
-	case errors.Is(err, context.DeadlineExceeded):
-		span.Fail("timeout")
 	case errors.Is(err, ErrDuplicate):
 		span.Fail("duplicate")
 	case errors.Is(err, ErrReferenced):
 		span.Fail("referenced")
 	default:
-		span.Fail("error")
+		span.Fail(traces.ErrorType(err))
 	}
 }

@@ -43,6 +43,9 @@ type call struct {
 // ID implements gateway.CallTrace.
 func (c *call) ID() string { return c.span.TraceID() }
 
+// Context implements gateway.CallTrace.
+func (c *call) Context() context.Context { return traces.With(context.Background(), c.span) }
+
 // Link implements gateway.CallTrace.
 func (c *call) Link(sent gateway.TraceContext) {
 	c.span.Link(traces.ParseRemote(sent.Parent, sent.State))

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"iter"
 	"math/bits"
 	"strings"
@@ -60,8 +61,8 @@ const MaxShares = dimensions
 type Limiter interface {
 	// Take counts a call in all windows of its tally, or in none if one of them is
 	// used up, and sets Left of each share, and Refused. It returns an error if the
-	// call could not be counted.
-	Take(*Tally) error
+	// call could not be counted. ctx has the call's trace, and does not end with the call.
+	Take(ctx context.Context, t *Tally) error
 }
 
 // Tally has the buckets that one call counts in. Realm.Tally fills it in, and a

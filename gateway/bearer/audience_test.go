@@ -32,7 +32,7 @@ func TestVerifyOwnTokens_audience(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got policy.Token
 			token := k.Sign(t, nil, ownClaims(client, with("aud", tt.aud), with("scope", "orders:read")))
-			denial := offline(t).Verify(token, policy.Issuers{Own: known, Audience: tt.project}, now, &got)
+			denial := offline(t).Verify(t.Context(), token, policy.Issuers{Own: known, Audience: tt.project}, now, &got)
 			wantDenial(t, name, denial, tt.want)
 		})
 	}

@@ -52,8 +52,11 @@ func (v *Verifier) Close() {
 // Verify verifies a token in the compact form (RFC 7515, 7.1) that one of the issuers
 // must have issued. If the token is valid it sets into to its claims and returns the
 // zero denial. It waits up to fetchTimeout for keys that have to be fetched; those of
-// our own app clients never have to.
-func (v *Verifier) Verify(token string, from policy.Issuers, now time.Time, into *policy.Token) policy.Denial {
+// our own app clients never have to. ctx has the trace of the call: a fetch that it causes belongs
+// to it, and does not end with ctx.
+func (v *Verifier) Verify(
+	ctx context.Context, token string, from policy.Issuers, now time.Time, into *policy.Token,
+) policy.Denial {
 	parts := compacts.Get().(*compact)
 	defer parts.release()
 	if !parts.parse(token) {
@@ -81,7 +84,7 @@ func (v *Verifier) Verify(token string, from policy.Issuers, now time.Time, into
 	if issuer == nil || !claims.validAt(now) {
 		return policy.InvalidToken
 	}
-	keys, denial := v.set(issuer, now).find(head.keyID, head.algorithm, now)
+	keys, denial := v.set(issuer, now).find(ctx, head.keyID, head.algorithm, now)
 	if denial != (policy.Denial{}) {
 		return denial
 	}

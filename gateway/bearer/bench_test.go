@@ -18,7 +18,8 @@ func BenchmarkVerify(b *testing.B) {
 			var into policy.Token
 			b.ReportAllocs()
 			for b.Loop() {
-				if denial := v.Verify(token, policy.Issuers{Named: pairs}, now, &into); denial != accepted {
+				denial := v.Verify(b.Context(), token, policy.Issuers{Named: pairs}, now, &into)
+				if denial != accepted {
 					b.Fatal(denial)
 				}
 			}
@@ -34,7 +35,7 @@ func BenchmarkVerifyOwn(b *testing.B) {
 			var into policy.Token
 			b.ReportAllocs()
 			for b.Loop() {
-				if denial := v.Verify(token, policy.Issuers{Own: known}, now, &into); denial != accepted {
+				if denial := v.Verify(b.Context(), token, policy.Issuers{Own: known}, now, &into); denial != accepted {
 					b.Fatal(denial)
 				}
 			}

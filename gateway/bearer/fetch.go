@@ -24,11 +24,12 @@ const (
 	maxRSA       = 8192 // bits; with longer keys, verifying costs us more than signing costs the issuer
 )
 
-// fetch returns the keys of a source. It does not take a call's context: a caller may
-// leave while others still wait for the keys.
-func (v *Verifier) fetch(from source) ([]publicKey, error) {
-	ctx, stop := context.WithTimeout(v.open, fetchTimeout)
+// fetch returns the keys of a source. It does not end with ctx: a caller may leave while
+// others still wait for the keys.
+func (v *Verifier) fetch(ctx context.Context, from source) ([]publicKey, error) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer stop()
+	defer context.AfterFunc(v.open, stop)()
 	at := from.jwks
 	if at == "" {
 		var err error

@@ -41,7 +41,7 @@ func (v *Verifier) Inspect(
 	inspectToken(&report, token, issuer, keys, now)
 	var into policy.Token
 	only := policy.Issuers{Named: []snapshot.TokenIssuer{issuer}}
-	denial := v.trial(issuer, keys, now).Verify(token, only, now, &into)
+	denial := v.trial(issuer, keys, now).Verify(ctx, token, only, now, &into)
 	if denial != (policy.Denial{}) {
 		report.Fail(stepDecision, "The gateway answers %d %s.", denial.Status, denial.Code)
 		return report

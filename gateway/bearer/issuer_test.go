@@ -1,6 +1,7 @@
 package bearer_test
 
 import (
+	"context"
 	"crypto"
 	"crypto/rand"
 	"crypto/sha256"
@@ -55,7 +56,7 @@ func newVerifier(t testing.TB) *bearer.Verifier {
 
 func verify(v *bearer.Verifier, token string, at time.Time, of ...snapshot.TokenIssuer) (policy.Token, policy.Denial) {
 	var out policy.Token
-	denial := v.Verify(token, policy.Issuers{Named: of}, at, &out)
+	denial := v.Verify(context.Background(), token, policy.Issuers{Named: of}, at, &out)
 	return out, denial
 }
 

@@ -1,6 +1,7 @@
 package bearer
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,15 +81,15 @@ func (v *Verifier) evict(now time.Time) {
 // find returns the keys that may have signed a token, at least one, or the reason why
 // there is none. An unknown kid causes a fetch, but no more often than fetchEvery:
 // invented kids must not flood an issuer with requests.
-func (s *keySet) find(kid, algorithm string, now time.Time) ([]publicKey, policy.Denial) {
+func (s *keySet) find(ctx context.Context, kid, algorithm string, now time.Time) ([]publicKey, policy.Denial) {
 	have := s.current.Load()
 	if keys := have.matching(kid, algorithm, now); len(keys) > 0 {
 		if now.Sub(have.at) >= refreshAfter {
-			s.refresh(now)
+			s.refresh(ctx, now)
 		}
 		return keys, policy.Denial{}
 	}
-	if done := s.refresh(now); done != nil && !s.wait(done) {
+	if done := s.refresh(ctx, now); done != nil && !s.wait(done) {
 		return nil, policy.IssuerUnavailable
 	}
 	have = s.current.Load()
@@ -103,7 +104,7 @@ func (s *keySet) find(kid, algorithm string, now time.Time) ([]publicKey, policy
 
 // refresh starts a fetch unless one is ongoing, and returns a channel that is closed
 // when it ends; nil if the last fetch is too recent.
-func (s *keySet) refresh(now time.Time) <-chan struct{} {
+func (s *keySet) refresh(ctx context.Context, now time.Time) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ongoing != nil {
@@ -119,12 +120,12 @@ func (s *keySet) refresh(now time.Time) <-chan struct{} {
 		return nil
 	}
 	s.tried, s.ongoing = now, make(chan struct{})
-	v.fetching.Go(func() { s.fetch(now) })
+	v.fetching.Go(func() { s.fetch(ctx, now) })
 	return s.ongoing
 }
 
-func (s *keySet) fetch(now time.Time) {
-	keys, err := s.verifier.fetch(s.source)
+func (s *keySet) fetch(ctx context.Context, now time.Time) {
+	keys, err := s.verifier.fetch(ctx, s.source)
 	if err != nil {
 		s.verifier.log.Warn(
 			"the keys of a token issuer cannot be fetched",

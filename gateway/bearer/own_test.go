@@ -109,7 +109,7 @@ func TestVerifyOwnTokens(t *testing.T) {
 				"typ in full":     k.Sign(t, map[jose.HeaderKey]any{"typ": "application/at+jwt"}, ownClaims(client)),
 			} {
 				var got policy.Token
-				if denial := v.Verify(token, policy.Issuers{Own: known}, now, &got); denial != accepted {
+				if denial := v.Verify(t.Context(), token, policy.Issuers{Own: known}, now, &got); denial != accepted {
 					t.Errorf("%s: %v", name, denial)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
@@ -118,7 +118,7 @@ func TestVerifyOwnTokens(t *testing.T) {
 			}
 			var got policy.Token
 			carrying := ownClaims(client, with("upstream", "provider_access_token"), with("upstream_token", "c2VhbGVk"))
-			denial := v.Verify(k.Sign(t, nil, carrying), policy.Issuers{Own: known}, now, &got)
+			denial := v.Verify(t.Context(), k.Sign(t, nil, carrying), policy.Issuers{Own: known}, now, &got)
 			wantDenial(t, "with a token for the upstream", denial, accepted)
 			if got.Sealed != "c2VhbGVk" {
 				t.Errorf("sealed token %q", got.Sealed)
@@ -137,7 +137,7 @@ func TestVerifyOwnTokensLeavesOutUnlistableGroups(t *testing.T) {
 	var got policy.Token
 	groups := []string{"staff", "a,admins", "x\r\nX-Tenant-Id: y", "", " admins", "añb", "ops"}
 	token := k.Sign(t, nil, ownClaims(client, with("groups", groups)))
-	if denial := offline(t).Verify(token, policy.Issuers{Own: known}, now, &got); denial != accepted {
+	if denial := offline(t).Verify(t.Context(), token, policy.Issuers{Own: known}, now, &got); denial != accepted {
 		t.Fatal(denial)
 	}
 	if diff := cmp.Diff([]string{"staff", "ops"}, got.Groups); diff != "" {
@@ -264,7 +264,7 @@ func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
 	}
 	v := offline(t)
 	var got policy.Token
-	if denial := v.Verify(f.good, policy.Issuers{Own: f.known}, now, &got); denial != accepted {
+	if denial := v.Verify(t.Context(), f.good, policy.Issuers{Own: f.known}, now, &got); denial != accepted {
 		t.Errorf("the token that the others are derived from: %v", denial)
 	}
 	for subject, tokens := range map[string]map[string]string{
@@ -276,7 +276,7 @@ func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
 			for where, named := range pairs {
 				t.Run(subject+"/"+name+"/"+where, func(t *testing.T) {
 					var got policy.Token
-					denial := v.Verify(token, policy.Issuers{Named: named, Own: f.known}, now, &got)
+					denial := v.Verify(t.Context(), token, policy.Issuers{Named: named, Own: f.known}, now, &got)
 					if denial != policy.InvalidToken {
 						t.Errorf("%v, %+v", denial, got)
 					}

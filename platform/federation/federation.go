@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"postern/platform/secrets"
+	"postern/platform/traces"
 )
 
 // Client is an app that is registered with a provider.
@@ -170,7 +171,7 @@ func (c *Client) AuthorizeURL(
 func (c *Client) Exchange(
 	ctx context.Context, endpoint oauth2.Endpoint, attempt Attempt, code string,
 ) (*oauth2.Token, error) {
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, c.HTTP)
+	ctx = context.WithValue(traces.For(ctx, "token"), oauth2.HTTPClient, c.HTTP)
 	token, err := c.oauth(endpoint, attempt).Exchange(ctx, code, oauth2.VerifierOption(attempt.Verifier))
 	if err == nil {
 		return token, nil

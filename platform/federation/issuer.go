@@ -76,7 +76,7 @@ func Discover(ctx context.Context, client *http.Client, address, name string, po
 		Introspection:            more.Introspection,
 		IntrospectionAuthMethods: more.IntrospectionAuthMethods,
 		endpoint:                 provider.Endpoint(),
-		keys:                     oidc.NewRemoteKeySet(oidc.ClientContext(ctx, KeyClient(client)), more.JWKSURI),
+		keys:                     NewKeySet(KeyClient(client), more.JWKSURI),
 	}
 	return out, out.checkEndpoints(address, policy)
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"postern/platform/traces"
 )
 
 // maxResponse is the most that is read of a provider's response, in bytes.
@@ -56,7 +58,7 @@ func GetJSON(ctx context.Context, client *http.Client, address, token string, ou
 }
 
 func newRequest(ctx context.Context, address, token string) (*http.Request, error) {
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	ask, err := http.NewRequestWithContext(traces.For(ctx, "userinfo"), http.MethodGet, address, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create a request: %w", withoutURL(err))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/wneessen/go-mail"
 
 	"postern/platform/config"
+	"postern/platform/traces"
 )
 
 // timeout bounds the connection and each answer of the server.
@@ -24,6 +25,7 @@ type Sender struct {
 	from    string
 	host    string
 	options []mail.Option
+	server  []traces.Attr // of spans
 }
 
 // New returns a sender of the configured server, which must be enabled. It does not connect yet.
@@ -54,7 +56,11 @@ func New(c config.Mail) (*Sender, error) {
 	if _, err := mail.NewClient(c.Host, options...); err != nil {
 		return nil, fmt.Errorf("mail: %w", err)
 	}
-	return &Sender{from: c.From, host: c.Host, options: options}, nil
+	return &Sender{from: c.From, host: c.Host, options: options, server: []traces.Attr{
+		traces.String("network.protocol.name", "smtp"),
+		traces.String("server.address", c.Host),
+		traces.Int("server.port", port),
+	}}, nil
 }
 
 // Send sends a text and returns once the server has accepted it. Its errors do not contain the text.
@@ -75,7 +81,11 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	if err != nil {
 		return fmt.Errorf("mail: %w", err)
 	}
+	_, span := traces.Start(ctx, traces.Client, "SMTP send")
+	defer span.End()
+	span.Set(s.server...)
 	if err := client.DialAndSendWithContext(ctx, message); err != nil {
+		span.Fail(traces.ErrorType(err))
 		return fmt.Errorf("mail: send by %s: %w", s.host, err)
 	}
 	return nil

@@ -2,12 +2,15 @@ package mail_test
 
 import (
 	"crypto/tls"
+	"log/slog"
 	"net"
 	"strings"
 	"testing"
 
 	"postern/platform/config"
 	"postern/platform/mail"
+	"postern/platform/traces"
+	"postern/testkit/collector"
 	"postern/testkit/smtpserver"
 )
 
@@ -95,5 +98,42 @@ func TestSendUntrusted(t *testing.T) {
 				t.Errorf("got %v, want a refused certificate", err)
 			}
 		})
+	}
+}
+
+func TestSend_Trace(t *testing.T) {
+	server := smtpserver.Start(t, smtpserver.Options{Username: "postern", Password: "hunter2"})
+	host, port, err := net.SplitHostPort(server.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := config.Mail{
+		Host: host, Port: port, TLS: config.MailPlain, Username: "postern", Password: "hunter2", From: "p@example.com",
+	}
+	to := collector.New(t)
+	tracer, err := traces.Open(traces.Options{Endpoint: to.URL, Ratio: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender, err := mail.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "job"})
+	if err := sender.Send(ctx, "ana@example.com", "Grüße", "s3cret"); err != nil {
+		t.Fatal(err)
+	}
+	span.End()
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sent := to.Await(t, func(s collector.Span) bool { return s.Name == "SMTP send" })
+	if sent.Trace != span.TraceID() || sent.Kind != "client" || sent.Failed || sent.Attrs["server.port"] != port {
+		t.Errorf("got %+v", sent)
+	}
+	for _, secret := range []string{"ana@", "s3cret", "hunter2"} {
+		if strings.Contains(to.Text(), secret) {
+			t.Errorf("%s is in the spans", secret)
+		}
 	}
 }

@@ -83,7 +83,7 @@ func (t *Tracer) Begin(ctx context.Context, b Begin) (context.Context, *Span) {
 	for _, link := range b.Links {
 		span.Link(link)
 	}
-	return context.WithValue(ctx, spanKey{}, span), span
+	return With(ctx, span), span
 }
 
 type spanKey struct{}
@@ -94,13 +94,18 @@ func Of(ctx context.Context) *Span {
 	return span
 }
 
+// With returns ctx with the span, which requests and statements are recorded below; ctx itself for nil.
+func With(ctx context.Context, span *Span) context.Context {
+	if span == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, spanKey{}, span)
+}
+
 // Start begins a span below that of ctx, nil if ctx has none.
 func Start(ctx context.Context, kind Kind, name string) (context.Context, *Span) {
 	span := Of(ctx).Child(kind, name)
-	if span == nil {
-		return ctx, nil
-	}
-	return context.WithValue(ctx, spanKey{}, span), span
+	return With(ctx, span), span
 }
 
 // Child begins a span below s, nil if the trace has too many.

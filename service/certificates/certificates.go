@@ -28,6 +28,7 @@ import (
 
 	"postern/models"
 	"postern/platform/secrets"
+	"postern/platform/traces"
 )
 
 const (
@@ -55,6 +56,7 @@ type Service struct {
 	// this process alone serves.
 	Settle time.Duration
 	Log    *slog.Logger
+	Traces *traces.Tracer // records attempts to obtain a certificate; nil: none
 
 	// ReadOnly reads certificates and answers challenges. Another process obtains them.
 	ReadOnly bool

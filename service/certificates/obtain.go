@@ -17,6 +17,7 @@ import (
 
 	"postern/models"
 	"postern/platform/secrets"
+	"postern/platform/traces"
 )
 
 const (
@@ -52,27 +53,33 @@ func (s *Service) obtain(ctx context.Context, host string) {
 	})
 	if err != nil || !held {
 		if err != nil && ctx.Err() == nil {
-			s.Log.Warn("a certificate cannot be obtained", "host", host, "error", err)
+			s.Log.WarnContext(ctx, "a certificate cannot be obtained", "host", host, "error", err)
 		}
 		return
 	}
+	ctx, span := s.Traces.Begin(ctx, traces.Begin{Name: "certificate", Kind: traces.Internal})
+	defer span.End()
 	attempt, stop := context.WithTimeout(ctx, attemptFor)
 	defer stop()
 	got, failed := s.order(attempt, host, holder)
 	if failed != nil && ctx.Err() != nil {
 		failed = errStopped
 	}
+	if failed != nil {
+		span.Fail(traces.ErrorType(failed))
+	}
 	release, stopRelease := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer stopRelease()
 	if err := s.release(release, host, holder, got, failed); err != nil {
-		s.Log.Error("the outcome of an attempt to obtain a certificate is lost", "host", host, "error", err)
+		s.Log.ErrorContext(ctx, "the outcome of an attempt to obtain a certificate is lost", "host", host, "error", err)
 		return
 	}
 	switch {
 	case failed == nil:
-		s.Log.Info("a certificate was obtained", "host", host, "ends", got.leaf.NotAfter)
+		s.Log.InfoContext(ctx, "a certificate was obtained", "host", host, "ends", got.leaf.NotAfter)
 	case !errors.Is(failed, errStopped):
-		s.Log.Warn("a certificate could not be obtained, it is tried again later", "host", host, "error", failed)
+		s.Log.WarnContext(ctx, "a certificate could not be obtained, it is tried again later",
+			"host", host, "error", failed)
 	}
 }
 

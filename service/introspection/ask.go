@@ -46,9 +46,9 @@ type Asker struct {
 
 // Ask asks the issuer that can have issued the token. It returns false if none of them
 // can, in which case the token was sent to no issuer. The zero denial means that the token
-// is valid; its owner is then written into out.
+// is valid; its owner is then written into out. ctx has the call's trace, and does not end with the call.
 func (a *Asker) Ask(
-	token string, issuers *policy.Introspectors, now time.Time, out *policy.Token,
+	ctx context.Context, token string, issuers *policy.Introspectors, now time.Time, out *policy.Token,
 ) (denial policy.Denial, asked bool) {
 	if len(token) > maxToken || !tokencheck.Plain(token) {
 		return policy.InvalidToken, true
@@ -63,27 +63,26 @@ func (a *Asker) Ask(
 		if provider == nil || issuers.EndpointVersion != "" && !jwt && a.looksLike("opaque", provider) {
 			return policy.InvalidToken, true
 		}
-		return a.limited(provider.ID, func(ctx context.Context) error {
+		return a.limited(ctx, provider.ID, func(ctx context.Context) error {
 			return a.askProvider(ctx, provider, token, out)
 		}), true
 	}
 	if issuers.EndpointVersion == "" {
 		return policy.Denial{}, false
 	}
-	return a.limited(issuers.EndpointVersion, func(ctx context.Context) error {
+	return a.limited(ctx, issuers.EndpointVersion, func(ctx context.Context) error {
 		return a.introspect(ctx, issuers.EndpointVersion, token, now, out)
 	}), true
 }
 
 // limited runs ask unless MaxInside calls wait for the issuer already: one that does not
 // answer must not hold up calls to the others.
-func (a *Asker) limited(issuer string, ask func(context.Context) error) policy.Denial {
+func (a *Asker) limited(ctx context.Context, issuer string, ask func(context.Context) error) policy.Denial {
 	if !a.waiting.enter(issuer) {
 		return policy.TokenIssuerAway
 	}
 	defer a.waiting.leave(issuer)
-	// A proxied call has no context of its own.
-	ctx, stop := context.WithTimeout(context.Background(), cmp.Or(a.Within, askWithin))
+	ctx, stop := context.WithTimeout(ctx, cmp.Or(a.Within, askWithin))
 	defer stop()
 	err := ask(ctx)
 	if err == nil {
@@ -91,7 +90,7 @@ func (a *Asker) limited(issuer string, ask func(context.Context) error) policy.D
 	}
 	denial := denialOf(err)
 	if denial != policy.InvalidToken {
-		a.Log.Warn("a token cannot be judged", "asked", issuer, "error", err.Error())
+		a.Log.WarnContext(ctx, "a token cannot be judged", "asked", issuer, "error", err.Error())
 	}
 	return denial
 }

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -19,13 +20,11 @@ func realm(key, project snapshot.Limits) *policy.Realm {
 }
 
 // take counts one call with the key at the time.
-func take(
-	t testing.TB, limiter interface{ Take(*policy.Tally) error }, r *policy.Realm, key string, at time.Time,
-) *policy.Tally {
+func take(t testing.TB, limiter limiter, r *policy.Realm, key string, at time.Time) *policy.Tally {
 	t.Helper()
 	var tally policy.Tally
 	r.Tally(&tally, &policy.Identity{CredentialID: key}, &snapshot.Key{}, "192.0.2.7", at)
-	if err := limiter.Take(&tally); err != nil {
+	if err := limiter.Take(context.Background(), &tally); err != nil {
 		t.Fatal(err)
 	}
 	return &tally
@@ -138,7 +137,7 @@ func TestAddressesAreBounded(t *testing.T) {
 	admitted := func(owner, ip string) bool {
 		var tally policy.Tally
 		r.Tally(&tally, &policy.Identity{Owner: owner}, nil, ip, noon)
-		if err := l.Take(&tally); err != nil {
+		if err := l.Take(t.Context(), &tally); err != nil {
 			t.Fatal(err)
 		}
 		return !tally.Refused
@@ -217,7 +216,7 @@ func BenchmarkLocal(b *testing.B) {
 		limiter := l.ForConnection()
 		for pb.Next() {
 			r.Tally(&tally, &id, &key, "192.0.2.7", noon)
-			_ = limiter.Take(&tally)
+			_ = limiter.Take(context.Background(), &tally)
 		}
 	})
 }

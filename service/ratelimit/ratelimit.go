@@ -7,6 +7,7 @@
 package ratelimit
 
 import (
+	"context"
 	"hash/maphash"
 	"sync"
 	"time"
@@ -61,7 +62,7 @@ func NewLocal() *Local {
 func (l *Local) Close() error { return nil }
 
 // Take implements policy.Limiter.
-func (l *Local) Take(t *policy.Tally) error {
+func (l *Local) Take(_ context.Context, t *policy.Tally) error {
 	var held [policy.MaxShares]*counter
 	shares := t.Shares()
 	for i := range shares {
@@ -85,7 +86,7 @@ type connLimiter struct {
 }
 
 // Take implements policy.Limiter.
-func (l *connLimiter) Take(t *policy.Tally) error {
+func (l *connLimiter) Take(_ context.Context, t *policy.Tally) error {
 	shares := t.Shares()
 	var held [policy.MaxShares]*counter
 	for i := range shares {

@@ -27,6 +27,8 @@ type RedisOptions struct {
 	Open bool          // while Redis is down, each node counts for itself; otherwise calls are refused
 	Wait time.Duration // how long a call waits for Redis; 0: 250 ms
 	Log  *slog.Logger
+
+	Trace bool // commands are recorded as spans
 }
 
 // outlives is how much longer than its window a counter stays in Redis, so that replicas
@@ -59,6 +61,9 @@ func NewRedis(o RedisOptions) (*Redis, error) {
 	options.PoolTimeout, options.MaxRetries, options.DialerRetries = wait, -1, 1
 	options.ContextTimeoutEnabled = true
 	r := &Redis{client: redis.NewClient(options), log: o.Log, wait: wait}
+	if o.Trace {
+		r.client.AddHook(newTraceHook(options))
+	}
 	if o.Open {
 		r.local = NewLocal()
 	}
@@ -78,10 +83,10 @@ func (r *Redis) Close() error { return r.client.Close() }
 
 // Take implements policy.Limiter. Its error means that Redis is down, and that calls are
 // refused meanwhile.
-func (r *Redis) Take(t *policy.Tally) error {
+func (r *Redis) Take(ctx context.Context, t *policy.Tally) error {
 	err := errPaused
 	if time.Now().UnixNano() >= r.pause.Load() {
-		if err = r.take(t); err == nil {
+		if err = r.take(ctx, t); err == nil {
 			if r.down.CompareAndSwap(true, false) {
 				r.log.Info("Redis counts calls again")
 			}
@@ -96,7 +101,7 @@ func (r *Redis) Take(t *policy.Tally) error {
 	if r.local == nil {
 		return err
 	}
-	return r.local.Take(t)
+	return r.local.Take(ctx, t)
 }
 
 // RedisStats are the measurements of a Redis limiter.
@@ -147,12 +152,12 @@ counts[#KEYS + 1] = refused
 return counts
 `)
 
-func (r *Redis) take(t *policy.Tally) error {
+func (r *Redis) take(ctx context.Context, t *policy.Tally) error {
 	keys, limits, ages := windowsOf(t)
 	if len(keys) == 0 {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(context.Background(), r.wait)
+	ctx, stop := context.WithTimeout(ctx, r.wait)
 	defer stop()
 	counts, err := takeScript.Run(ctx, r.client, keys, append(limits, ages...)...).Int64Slice()
 	if err != nil {

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"sync"
@@ -13,7 +14,9 @@ import (
 	"postern/testkit/redis"
 )
 
-type limiter interface{ Take(*policy.Tally) error }
+type limiter interface {
+	Take(context.Context, *policy.Tally) error
+}
 
 // each runs a test with counters in memory and in Redis.
 func each(t *testing.T, test func(*testing.T, limiter)) {
@@ -66,7 +69,7 @@ func TestWhileRedisIsDown(t *testing.T) {
 
 	var tally policy.Tally
 	r.Tally(&tally, &policy.Identity{CredentialID: "key_1"}, &snapshot.Key{}, "", noon)
-	if err := closed.Take(&tally); err == nil {
+	if err := closed.Take(t.Context(), &tally); err == nil {
 		t.Error("policy closed: a call was admitted without being counted")
 	}
 	for i, refused := range []bool{false, false, true} {
@@ -80,7 +83,7 @@ func TestWhileRedisIsDown(t *testing.T) {
 
 	server.Up()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if closed.Take(&tally) == nil {
+		if closed.Take(t.Context(), &tally) == nil {
 			break
 		}
 		if time.Now().After(deadline) {

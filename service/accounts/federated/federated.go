@@ -16,6 +16,7 @@ import (
 	"postern/platform/config"
 	"postern/platform/fault"
 	"postern/platform/federation"
+	"postern/platform/traces"
 )
 
 // policy is that of both providers; see federation.Policy.
@@ -61,8 +62,11 @@ const timeout = 10 * time.Second
 // the operator's setting, and may be in a private network.
 func newClient() *http.Client {
 	return federation.Bounded(&http.Client{
-		Timeout:   timeout,
-		Transport: http.DefaultTransport.(*http.Transport).Clone(),
+		Timeout: timeout,
+		Transport: traces.Transport{
+			Base:    http.DefaultTransport.(*http.Transport).Clone(),
+			Purpose: "provider",
+		},
 		// A redirect would take the client secret, the code or the token to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})

@@ -91,13 +91,12 @@ func (s *Set) document(ctx context.Context, c Config, issuer, name string) (disc
 		s.failed[failedKey] = failedDiscovery{err, time.Now().Add(retryDiscovery)}
 		return discovery{}, err
 	}
-	return s.keep(ctx, issuer, found), nil
+	return s.keep(issuer, found), nil
 }
 
 // keep remembers a document. Of calls that came at once all get the first one's, and so
 // share its keys and how often these are fetched.
-func (s *Set) keep(ctx context.Context, issuer string, found *federation.Issuer) discovery {
-	keys := oidc.ClientContext(context.WithoutCancel(ctx), s.limitedKeyClient())
+func (s *Set) keep(issuer string, found *federation.Issuer) discovery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first, ok := s.discovered[issuer]; ok && time.Now().Before(first.until) {
@@ -106,7 +105,8 @@ func (s *Set) keep(ctx context.Context, issuer string, found *federation.Issuer)
 	if s.discovered == nil || len(s.discovered) >= maxDiscovered {
 		s.discovered = map[string]discovery{}
 	}
-	out := discovery{found, oidc.NewRemoteKeySet(keys, found.JWKSURI), time.Now().Add(discoveryTTL)}
+	keys := federation.NewKeySet(s.limitedKeyClient(), found.JWKSURI)
+	out := discovery{found, keys, time.Now().Add(discoveryTTL)}
 	s.discovered[issuer] = out
 	return out
 }

@@ -1,0 +1,46 @@
+package federation_test
+
+import (
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"postern/platform/federation"
+	"postern/platform/traces"
+	"postern/testkit/collector"
+	"postern/testkit/tokenissuer"
+)
+
+// A fetch of keys belongs to the trace of the caller that needs them, though go-oidc fetches with another context: not
+// to that of the first caller, which has ended long ago.
+func TestKeySet_Trace(t *testing.T) {
+	to := collector.New(t)
+	tracer, err := traces.Open(traces.Options{Endpoint: to.URL, Ratio: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, next := tokenissuer.KeyOf(jose.ES256, "one"), tokenissuer.KeyOf(jose.ES256, "two")
+	issuer := tokenissuer.Start(t, time.Now(), key)
+	client := traces.HTTPClient(&http.Client{Transport: &http.Transport{}}, "provider")
+	defer client.CloseIdleConnections()
+	keys := federation.NewKeySet(federation.KeyClient(client), issuer.URL+"/jwks.json")
+	var fetched []string
+	for _, k := range []tokenissuer.Key{key, next} {
+		issuer.Publish(k)
+		ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "sign-in"})
+		if _, err := keys.VerifySignature(ctx, k.Sign(t, nil, issuer.Claims())); err != nil {
+			t.Fatal(err)
+		}
+		span.End()
+		fetched = append(fetched, span.TraceID())
+	}
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, trace := range fetched {
+		to.Await(t, func(s collector.Span) bool { return s.Trace == trace && s.Name == "GET jwks" && !s.Failed })
+	}
+}
