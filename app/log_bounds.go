@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"postern/platform/traces"
 )
 
 // Bounds of the log. Errors contain texts of issuers, providers and upstreams, and callers
@@ -30,12 +32,16 @@ var (
 	stackAttributes   = []string{"stack", "trace"}
 )
 
+const traceAttribute = "trace_id"
+
 // boundedLog is a slog.Handler that cuts long texts and drops lines if there are too many
 // about one source, or caused by callers. The next such line has the number of those
-// dropped. Lines below Info are not dropped: an operator has enabled them.
+// dropped. Lines below Info are not dropped: an operator has enabled them. A line that is
+// logged with the context of a recorded trace has its id.
 type boundedLog struct {
 	under  slog.Handler
 	source string // from WithAttrs, "" for none
+	traced bool   // its lines have the id of a trace already
 	caused bool   // by a request of a caller
 	rates  *logRates
 }
@@ -54,6 +60,9 @@ func (b boundedLog) Handle(ctx context.Context, record slog.Record) error {
 	record.Attrs(func(a slog.Attr) bool { b.noteSource(a); return true })
 	out := slog.NewRecord(record.Time, record.Level, cut(record.Message, maxLogText), record.PC)
 	record.Attrs(func(a slog.Attr) bool { out.AddAttrs(boundedAttr(a)); return true })
+	if span := traces.Of(ctx); span != nil && !b.traced {
+		out.AddAttrs(slog.String(traceAttribute, span.TraceID()))
+	}
 	if record.Level >= slog.LevelInfo && (b.source != "" || b.caused) {
 		suppressed, due := b.rates.due(record.Message, b.source)
 		if !due {
@@ -71,6 +80,7 @@ func (b boundedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	kept := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
 		b.noteSource(a)
+		b.traced = b.traced || a.Key == traceAttribute
 		kept[i] = boundedAttr(a)
 	}
 	b.under = b.under.WithAttrs(kept)

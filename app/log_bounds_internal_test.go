@@ -2,12 +2,16 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
+
+	"postern/platform/traces"
+	"postern/testkit/collector"
 )
 
 // newBoundedLog writes to the buffer; its clock is what now points at.
@@ -79,4 +83,28 @@ func TestBoundedLog_Rate(t *testing.T) {
 			t.Errorf("the next line: %s", got)
 		}
 	})
+}
+
+// A line that is logged with the context of a recorded trace has its id, once.
+func TestBoundedLog_Trace(t *testing.T) {
+	tracer, err := traces.Open(traces.Options{
+		Endpoint: collector.New(t).URL, Ratio: 1, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tracer.Close(context.Background())
+	ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "request"})
+	var out bytes.Buffer
+	now := time.Now()
+	log := newBoundedLog(&out, &now)
+	log.ErrorContext(ctx, "recorded")
+	log.With("trace_id", span.TraceID()).ErrorContext(ctx, "named already")
+	log.ErrorContext(t.Context(), "not recorded")
+	lines := strings.Split(out.String(), "\n")
+	for i, want := range []int{1, 1, 0} {
+		if got := strings.Count(lines[i], "trace_id="); got != want {
+			t.Errorf("%d ids of traces, want %d: %s", got, want, lines[i])
+		}
+	}
 }

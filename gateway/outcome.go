@@ -40,6 +40,7 @@ type Outcome struct {
 	MissReason   string // why it was missed, see policy.MissReason
 	BytesIn      int64  // of the request's body that were read for the upstream
 	BytesOut     int64  // of the response's body that the caller took
+	TraceID      string // in hexadecimal; "" if the call is not recorded
 	Start        time.Time
 	FirstByte    time.Duration // until the upstream's response began to be sent; 0: it was not
 	Duration     time.Duration
@@ -61,7 +62,7 @@ func (c *call) outcome() Outcome {
 		InvalidAt: c.reported.operation, InvalidWhy: c.reported.problem,
 		TrackedRule: c.tracked.rule, Tracked: c.tracked.did, TrackedThing: c.tracked.object,
 		MissReason: c.tracked.reason,
-		BytesIn:    c.bytesIn, BytesOut: c.bytesOut,
+		BytesIn:    c.bytesIn, BytesOut: c.bytesOut, TraceID: c.trace.id(),
 		Start: c.start, FirstByte: c.firstByte, Duration: c.gateway.since(c.start),
 	}
 }

@@ -45,7 +45,8 @@ func TestTraceOfForwardedCall(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		to := collector.New(t)
 		tracing, stop := traced(t, to.URL, 1, nil)
-		r := newRig(t, nil, path, tracing)
+		seen := outcomes{make(chan gateway.Outcome, 1)}
+		r := newRig(t, nil, path, tracing, func(_ *rig, o *gateway.Options) { o.Observer = seen })
 		if answer := r.get("/shop/1.0.0/prod/orders/quux?token=quarz", "tracestate: a=1"); answer.StatusCode != 200 {
 			t.Fatalf("got %d", answer.StatusCode)
 		}
@@ -56,6 +57,9 @@ func TestTraceOfForwardedCall(t *testing.T) {
 		}
 		if client.Kind != "client" || client.Trace != server.Trace || client.Parent != server.ID || client.Failed {
 			t.Errorf("the upstream's span is %+v", client)
+		}
+		if got := <-seen.got; got.TraceID != server.Trace {
+			t.Errorf("the observer got the trace %q, want %q", got.TraceID, server.Trace)
 		}
 		header := r.lastCall().header
 		if got, want := header["Traceparent"], "00-"+client.Trace+"-"+client.ID+"-01"; len(got) != 1 || got[0] != want {

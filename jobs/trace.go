@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 
 	"github.com/riverqueue/river"
@@ -54,6 +53,16 @@ func parentOf(job *rivertype.JobRow) traces.Remote {
 	return traces.ParseRemote([]string{parent}, nil)
 }
 
+// tracedError tells the trace of the attempt that it is of: River's error handler gets another context.
+type tracedError struct {
+	error
+
+	trace string
+}
+
+// Unwrap returns the attempt's error.
+func (e *tracedError) Unwrap() error { return e.error }
+
 // traced is a river.WorkerMiddleware that records attempts as traces of their own, linked to the request that queued
 // the job. The attempts at a job of a recorded request are all recorded.
 type traced struct {
@@ -90,14 +99,9 @@ func (m *traced) Work(ctx context.Context, job *rivertype.JobRow, work func(cont
 	}()
 	err := work(ctx)
 	returned = true
-	switch {
-	case err == nil:
-	case errors.Is(err, context.Canceled):
-		span.Fail("canceled")
-	case errors.Is(err, context.DeadlineExceeded):
-		span.Fail("timeout")
-	default:
-		span.Fail("error")
+	if err != nil {
+		span.Fail(traces.ErrorType(err))
+		return &tracedError{error: err, trace: span.TraceID()}
 	}
-	return err
+	return nil
 }

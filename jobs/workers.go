@@ -126,7 +126,11 @@ type logErrors struct{ log *slog.Logger }
 
 // HandleError implements river.ErrorHandler.
 func (h *logErrors) HandleError(_ context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
-	h.log.Warn("a job's attempt failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
+	log := h.log
+	if in, ok := errors.AsType[*tracedError](err); ok {
+		log = log.With("trace_id", in.trace)
+	}
+	log.Warn("a job's attempt failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
 	return nil
 }
 

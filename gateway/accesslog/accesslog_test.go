@@ -23,7 +23,8 @@ func call(status int, path string) gateway.Outcome {
 		ProjectID: "prj_1", VersionID: "ver_1", EnvironmentID: "env_1",
 		Owner: "bílling\n\"x\"\xff", CredentialID: "key_1", RemoteIP: "192.0.2.7",
 		Method: "GET", Path: path, Route: "/orders/{id}", Status: status, Step: "forward",
-		BytesIn: 3, BytesOut: 1024, Start: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC),
+		BytesIn: 3, BytesOut: 1024, TraceID: "0af7651916cd43dd8448eb211c80319c",
+		Start:     time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC),
 		FirstByte: 1500 * time.Microsecond, Duration: 2 * time.Millisecond,
 	}
 }
@@ -59,7 +60,7 @@ func TestLine(t *testing.T) {
 		"time": "2026-01-02T03:04:05.000006Z", "method": "GET", "status": 200.0, "step": "forward", "project": "prj_1",
 		"version": "ver_1", "environment": "env_1", "route": "/orders/{id}", "owner": "bílling\n\"x\"\ufffd",
 		"credential": "key_1", "client": "192.0.2.7", "bytes_in": 3.0, "bytes_out": 1024.0, "first_byte_ms": 1.5,
-		"duration_ms": 2.0,
+		"duration_ms": 2.0, "trace_id": "0af7651916cd43dd8448eb211c80319c",
 	} {
 		if line[name] != want {
 			t.Errorf("%s is %v, want %v", name, line[name], want)

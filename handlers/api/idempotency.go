@@ -85,7 +85,7 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
 		c.Writer = recorder.ResponseWriter
 		if !kept {
 			if err := attempt.Abandon(ctx); err != nil {
-				h.Web.Log.Error("an idempotent request could not be given up",
+				h.Web.Log.ErrorContext(ctx, "an idempotent request could not be given up",
 					"request", web.RequestID(ctx), "error", err)
 			}
 		}
@@ -99,7 +99,7 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
 			err = attempt.Keep(ctx, answer)
 		}
 		if err != nil {
-			h.Web.Log.Error("the answer to an idempotent request is not kept",
+			h.Web.Log.ErrorContext(ctx, "the answer to an idempotent request is not kept",
 				"request", web.RequestID(ctx), "error", err)
 		}
 		kept = err == nil

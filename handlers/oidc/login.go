@@ -312,7 +312,7 @@ func withCause(text string, err error) string {
 // logLogin logs why a login failed, for operators who have the request's id. Causes hold
 // no tokens (service/login/providers).
 func (h *Handler) logLogin(c *gin.Context, err error) {
-	h.Web.Log.Info("a login failed",
+	h.Web.Log.InfoContext(c.Request.Context(), "a login failed",
 		"request", web.RequestID(c.Request.Context()),
 		"client", c.Param("client"),
 		"error", err,

@@ -160,7 +160,7 @@ func (h *Handler) shownProblem(v *visit, err error) (*web.Problem, error) {
 		return nil, err
 	}
 	if cause := errors.Unwrap(err); cause != nil {
-		h.Web.Log.Info("a federated sign-in failed", "request", web.RequestID(v.ctx()), "error", err)
+		h.Web.Log.InfoContext(v.ctx(), "a federated sign-in failed", "request", web.RequestID(v.ctx()), "error", err)
 	}
 	problem := web.ProblemOf(err, "")
 	if problem.Status == http.StatusUnauthorized {

@@ -119,7 +119,7 @@ func (h *Handler) attemptForm(v *visit, attempt *idempotency.Attempt, page pageH
 			return
 		}
 		if err := attempt.Abandon(ctx); err != nil {
-			h.Web.Log.Error("abandon a form", "request", web.RequestID(ctx), "error", err)
+			h.Web.Log.ErrorContext(ctx, "abandon a form", "request", web.RequestID(ctx), "error", err)
 		}
 	}()
 	v.c.Request = v.c.Request.WithContext(attempt.Context(ctx))
@@ -132,7 +132,7 @@ func (h *Handler) attemptForm(v *visit, attempt *idempotency.Attempt, page pageH
 		return web.Answer{}, err
 	}
 	if err := attempt.Keep(ctx, redirect); err != nil {
-		h.Web.Log.Error("the answer to a form is not kept", "request", web.RequestID(ctx), "error", err)
+		h.Web.Log.ErrorContext(ctx, "the answer to a form is not kept", "request", web.RequestID(ctx), "error", err)
 		return a, nil
 	}
 	kept = true

@@ -60,7 +60,8 @@ func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
 		return web.Answer{}, modelErr
 	}
 	if err != nil {
-		h.Web.Log.Info("a login failed", "request", web.RequestID(v.ctx()), "client", v.param("client"), "error", err)
+		h.Web.Log.InfoContext(v.ctx(), "a login failed",
+			"request", web.RequestID(v.ctx()), "client", v.param("client"), "error", err)
 		m.Problem = web.ProblemOf(err, "").Detail
 		return web.Answer{Status: http.StatusForbidden, Page: projects.TestLoginPage(m)}, nil
 	}

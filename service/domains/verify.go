@@ -35,7 +35,7 @@ func (s *Service) look(ctx context.Context, row models.Domain) finding {
 	case errors.Is(err, ErrNoRecord):
 		return finding{missing: true, problem: "There is no TXT record " + want.Name + "."}
 	case err != nil:
-		s.Log.Info("a TXT record cannot be looked up", "record", want.Name, "error", err)
+		s.Log.InfoContext(ctx, "a TXT record cannot be looked up", "record", want.Name, "error", err)
 		return finding{problem: "The name server gave no answer for " + want.Name + "."}
 	case !slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == want.Value }):
 		return finding{missing: true, problem: "The TXT record " + want.Name + " has another value."}

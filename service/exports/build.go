@@ -48,7 +48,7 @@ func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	defer stop()
 	invalid := fault.KindOf(err) == fault.Invalid
 	if ctx.Err() == nil && (final || invalid) {
-		s.Log.Error("an export failed", "export", id, "error", err)
+		s.Log.ErrorContext(ctx, "an export failed", "export", id, "error", err)
 		return errors.Join(s.abandon(after, row, err), ignoreIf(invalid, err))
 	}
 	return errors.Join(err, s.release(after, row))
@@ -252,7 +252,7 @@ func (r *reporter) write(s *Service, row models.Export) {
 		return err
 	})
 	if err != nil && r.ctx.Err() == nil {
-		s.Log.Warn("an export's progress was not written", "export", row.ID, "error", err)
+		s.Log.WarnContext(r.ctx, "an export's progress was not written", "export", row.ID, "error", err)
 	}
 	if !held && r.ctx.Err() == nil {
 		r.cancel(errLeaseLost)

@@ -111,7 +111,7 @@ func (s *Service) opened(
 	content, err := s.open(ctx, row)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.Log.Error("the file of an export cannot be read", "export", row.ID, "error", err)
+			s.Log.ErrorContext(ctx, "the file of an export cannot be read", "export", row.ID, "error", err)
 		}
 		return nil, fmt.Errorf("exports: download %s: %w", row.ID, explain(err))
 	}

@@ -101,7 +101,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			if err := s.Store.Remove(ctx, id); err != nil {
 				return fmt.Errorf("exports: remove what is left of %s: %w", id, err)
 			}
-			s.Log.Info("removed what was left of an export", "export", id, "state", states[id])
+			s.Log.InfoContext(ctx, "removed what was left of an export", "export", id, "state", states[id])
 		}
 	}
 	return nil

@@ -104,7 +104,7 @@ func (s *Service) sendLogout(ctx context.Context, notice models.LogoutNotice) er
 	}
 	if client.BackchannelURI != "" {
 		if err := s.tellLogout(ctx, client, notice); err != nil {
-			s.Log.Info("an app client was not told of an ended session",
+			s.Log.InfoContext(ctx, "an app client was not told of an ended session",
 				"client", client.ID, "session", notice.SessionID, "attempt", notice.Attempts+1, "error", err)
 			if !last {
 				return nil

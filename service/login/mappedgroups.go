@@ -139,7 +139,7 @@ func (s *Service) applyMapped(
 	if err != nil {
 		return err
 	}
-	s.warnOfMapped(entry, user)
+	s.warnOfMapped(ctx, entry, user)
 	unstated, err := tx.SetUnstatedClaims(models.UnstatedClaims{
 		UserID:      user.ID,
 		ProviderID:  provider,
@@ -153,14 +153,14 @@ func (s *Service) applyMapped(
 }
 
 // warnOfMapped logs the claims that were not stated.
-func (s *Service) warnOfMapped(entry ticket, user models.EndUser) {
+func (s *Service) warnOfMapped(ctx context.Context, entry ticket, user models.EndUser) {
 	provider := entry.Identity.Provider
 	if claims := entry.Mapped.Withheld; len(claims) > 0 {
-		s.Log.Warn("a provider withheld claims that groups are mapped from",
+		s.Log.WarnContext(ctx, "a provider withheld claims that groups are mapped from",
 			"provider", provider, "user", user.ID, "claims", claims)
 	}
 	if claims := entry.Mapped.Unavailable; len(claims) > 0 {
-		s.Log.Warn("a provider failed to state claims that groups are mapped from; members stay in them",
+		s.Log.WarnContext(ctx, "a provider failed to state claims that groups are mapped from; members stay in them",
 			"provider", provider, "user", user.ID, "claims", claims)
 	}
 }

@@ -94,7 +94,7 @@ func (s *Service) purgeBin(ctx context.Context) error {
 				failed = append(failed, fmt.Errorf("retention: purge project %s: %w", project.ID, err))
 			}
 			if err == nil {
-				s.Log.Info("a project was deleted for good", "project", project.ID)
+				s.Log.InfoContext(ctx, "a project was deleted for good", "project", project.ID)
 			}
 			last = project.ID
 		}
@@ -148,7 +148,7 @@ func (s *Service) purge(ctx context.Context, team string, hold condemn) error {
 	if err := s.step(ctx, hold, func(tx *models.Tx) error { return s.removeTeam(tx, team) }); err != nil {
 		return err
 	}
-	s.Log.Info("an unclaimed workspace was deleted", "workspace", team, "projects", len(projects))
+	s.Log.InfoContext(ctx, "an unclaimed workspace was deleted", "workspace", team, "projects", len(projects))
 	return nil
 }
 

@@ -50,6 +50,7 @@ type Call struct {
 	MissReason   string // why it was missed, see policy.MissReason
 	BytesIn      int64
 	BytesOut     int64
+	TraceID      string // for the access log alone
 	Start        time.Time
 	FirstByte    time.Duration // until the response began; 0: there was none, or the gateway's own
 	Duration     time.Duration

@@ -272,7 +272,8 @@ func (s *Service) record(
 		return fmt.Errorf("webhooks: record the delivery %s: %w", row.ID, err)
 	}
 	if disabled {
-		s.Log.Warn("a webhook was turned off", "webhook", hook.ID, "team", hook.TeamID, "last_error", row.LastError)
+		s.Log.WarnContext(ctx, "a webhook was turned off",
+			"webhook", hook.ID, "team", hook.TeamID, "last_error", row.LastError)
 	}
 	return nil
 }
