@@ -5,13 +5,14 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
-	"strings"
 	"time"
 )
 
+const crockfordLetters = "0123456789abcdefghjkmnpqrstvwxyz"
+
 // crockford keeps the order of the bytes it encodes and has no letters that
 // look alike.
-var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+var crockford = base32.NewEncoding(crockfordLetters).WithPadding(base32.NoPadding)
 
 // RawID is what follows the kind in an id: 48 bits of milliseconds, then 80
 // random bits.
@@ -38,14 +39,43 @@ func (id RawID) String(kind string) string {
 }
 
 // ParseID undoes String.
-func ParseID(kind, s string) (RawID, error) {
-	var id RawID
-	rest, ok := strings.CutPrefix(s, kind+"_")
-	if !ok || crockford.DecodedLen(len(rest)) != len(id) {
+func ParseID(kind, s string) (RawID, error) { return parseRawID(kind, []byte(s)) }
+
+// rawIDLength is how many characters of crockford a RawID has.
+const rawIDLength = 26
+
+// parseRawID is ParseID without an allocation: a start parses the ids of all keys.
+func parseRawID(kind string, s []byte) (id RawID, err error) {
+	n := len(kind)
+	if len(s) != n+1+rawIDLength || string(s[:n]) != kind || s[n] != '_' {
 		return id, fmt.Errorf("models: %q is no id of kind %s", s, kind)
 	}
-	if _, err := crockford.Decode(id[:], []byte(rest)); err != nil {
-		return id, fmt.Errorf("models: %q is no id of kind %s: %w", s, kind, err)
+	var bits, have uint32
+	out := 0
+	for _, c := range s[n+1:] {
+		value := crockfordValues[c]
+		if value == notCrockford {
+			return RawID{}, fmt.Errorf("models: %q is no id of kind %s", s, kind)
+		}
+		bits, have = bits<<5|uint32(value), have+5
+		if have >= 8 {
+			have -= 8
+			id[out] = byte(bits >> have)
+			out++
+		}
 	}
 	return id, nil
 }
+
+const notCrockford = 0xff
+
+// crockfordValues has what each letter of crockford stands for.
+var crockfordValues = func() (values [256]byte) {
+	for i := range values {
+		values[i] = notCrockford
+	}
+	for i := range len(crockfordLetters) {
+		values[crockfordLetters[i]] = byte(i)
+	}
+	return values
+}()

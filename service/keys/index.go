@@ -71,6 +71,15 @@ func (x *index) remove(key uint64, record uint32) {
 	}
 }
 
+// reserve allocates an empty index for so many records.
+func (x *index) reserve(total int) {
+	size := 64
+	for (total+1)*2 > size {
+		size *= 2
+	}
+	x.slots, x.used = make([]uint32, size), 0
+}
+
 // grow doubles the index when it is full of records, and only sweeps it when it
 // is full of slots given up.
 func (x *index) grow(keyOf func(record uint32) uint64) {

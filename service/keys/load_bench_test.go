@@ -1,6 +1,7 @@
 package keys_test
 
 import (
+	"fmt"
 	"testing"
 
 	"postern/migrations"
@@ -12,9 +13,9 @@ import (
 // BenchmarkLoadAMillion is what a server with a million keys does before it is ready.
 func BenchmarkLoadAMillion(b *testing.B) {
 	state.EachBenchmark(b, func(b *testing.B, db *models.DB) {
-		now, hash := "datetime('now')", "randomblob(32)"
+		now, hash, random := "datetime('now')", "randomblob(32)", "lower(hex(randomblob(8)))"
 		if db.Dialect() == migrations.Postgres {
-			now, hash = "now()", "sha256(i::text::bytea)"
+			now, hash, random = "now()", "sha256(i::text::bytea)", "substr(md5(i::text), 1, 16)"
 		}
 		for _, statement := range []string{
 			`INSERT INTO teams (id, name, created_at) VALUES ('team_1', 't', ` + now + `)`,
@@ -24,13 +25,20 @@ func BenchmarkLoadAMillion(b *testing.B) {
 			 VALUES ('tnt_1', 'prj_1', 'default', ` + now + `, ` + now + `)`,
 			`INSERT INTO key_types (id, project_id, name, scopes, expires_in, built_in)
 			 VALUES ('kty_1', 'prj_1', 'full', '["*"]', 0, true)`,
-			`WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 1000000)
+		} {
+			if _, err := db.SQL().ExecContext(b.Context(), statement); err != nil {
+				b.Fatal(err)
+			}
+		}
+		const insert = `WITH RECURSIVE numbers (i) AS
+			 (SELECT %[1]d UNION ALL SELECT i + 1 FROM numbers WHERE i < %[1]d + 99999)
 			 INSERT INTO api_keys (id, project_id, tenant_id, key_type_id, owner, environment, description,
 				state, hash, prefix, last4, created_at, updated_at)
-			 SELECT 'key_' || substr(CAST(100000000000000000 + i AS TEXT), 2) || '000000000', 'prj_1', 'tnt_1', 'kty_1',
-				'customer-' || i, 'prod', '', 'active', ` + hash + `, 'pst_prod_', 'abcd', ` + now + `, ` + now + `
-			 FROM numbers`,
-		} {
+			 SELECT 'key_' || substr(CAST(10000000000 + i AS TEXT), 2) || %[2]s, 'prj_1', 'tnt_1', 'kty_1',
+				'customer-' || i, 'prod', '', 'active', %[3]s, 'pst_prod_', 'abcd', %[4]s, %[4]s
+			 FROM numbers`
+		for done := 0; done < 1_000_000; done += 100_000 {
+			statement := fmt.Sprintf(insert, done, random, hash, now)
 			if _, err := db.SQL().ExecContext(b.Context(), statement); err != nil {
 				b.Fatal(err)
 			}

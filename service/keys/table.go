@@ -167,23 +167,6 @@ func (t *Table) expand(n uint32, key *snapshot.Key) {
 	}
 }
 
-// LoadAll adds every key in the database.
-func (t *Table) LoadAll(tx *models.Tx) error {
-	if err := t.Reserve(tx); err != nil {
-		return err
-	}
-	projects, err := tx.AllProjectIDs()
-	if err != nil {
-		return err
-	}
-	for _, id := range projects {
-		if err := t.LoadProject(tx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Replace sets the keys of another table, which is not used any more, as the content
 // of this one.
 func (t *Table) Replace(by *Table) {
@@ -195,23 +178,15 @@ func (t *Table) Replace(by *Table) {
 	t.graces, t.olds = by.graces, by.olds
 }
 
-// Reserve allocates memory for every key in the database, if the table is empty. It is
-// called before the projects' keys are loaded one project after the other.
-func (t *Table) Reserve(tx *models.Tx) error {
-	total, err := tx.CountAllKeys()
-	if err == nil {
-		t.reserve(int(total))
-	}
-	return err
-}
-
-// reserve allocates the records of an empty table at once: appending would hold two
-// copies of the table while it grows.
+// reserve allocates an empty table at once: appending would hold two copies of it while it
+// grows.
 func (t *Table) reserve(total int) {
 	t.lock()
 	defer t.mu.Unlock()
 	if len(t.records) == 0 {
 		t.records = make([]record, 0, total+total/16)
+		t.byHash.reserve(total)
+		t.byID.reserve(total)
 	}
 }
 
@@ -279,21 +254,27 @@ func (t *Table) put(n names, row *models.APIKey) error {
 	t.lock()
 	defer t.mu.Unlock()
 	r.common, r.bounds = t.intern(n, row), t.internBounds(row)
-	at, known := t.findID(id)
+	at := t.add(r)
+	if row.OldHash != nil && row.GraceEndsAt != nil && row.GraceEndsAt.After(models.Now()) {
+		old := [32]byte(row.OldHash)
+		t.graces[old], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
+	}
+	return nil
+}
+
+// add adds a record, or puts it in the place of the one with its id.
+func (t *Table) add(r record) (at uint32) {
+	at, known := t.findID(r.id)
 	if known {
 		t.forgetSecrets(at)
 		t.records[at] = r
 	} else {
 		at = uint32(len(t.records))
 		t.records = append(t.records, r)
-		t.byID.add(idWord(id), at, func(n uint32) uint64 { return idWord(t.records[n].id) })
+		t.byID.add(idWord(r.id), at, func(n uint32) uint64 { return idWord(t.records[n].id) })
 	}
 	t.byHash.add(word(r.hash[:]), at, func(n uint32) uint64 { return word(t.records[n].hash[:]) })
-	if row.OldHash != nil && row.GraceEndsAt != nil && row.GraceEndsAt.After(models.Now()) {
-		old := [32]byte(row.OldHash)
-		t.graces[old], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
-	}
-	return nil
+	return at
 }
 
 // intern finds or adds what the row has in common with others. What n has no names for stays as
@@ -340,9 +321,9 @@ func (t *Table) internBounds(row *models.APIKey) uint32 {
 	return at
 }
 
-func stateByte(state string) keyState {
+func stateByte[T string | []byte](state T) keyState {
 	for i, name := range stateNames {
-		if string(name) == state {
+		if string(name) == string(state) {
 			return keyState(i)
 		}
 	}
@@ -364,10 +345,14 @@ func (t *Table) remove(id string) error {
 	if !known {
 		return nil
 	}
-	t.forgetSecrets(at)
-	t.byID.remove(idWord(raw), at)
-	t.records[at] = record{}
+	t.forget(at)
 	return nil
+}
+
+func (t *Table) forget(at uint32) {
+	t.forgetSecrets(at)
+	t.byID.remove(idWord(t.records[at].id), at)
+	t.records[at] = record{}
 }
 
 // RemoveProject forgets the keys of a project that is no more.
@@ -375,13 +360,9 @@ func (t *Table) RemoveProject(projectID string) {
 	t.lock()
 	defer t.mu.Unlock()
 	for at := range t.records {
-		r := &t.records[at]
-		if r.id == (models.RawID{}) || t.common[r.common].project != projectID {
-			continue
+		if r := &t.records[at]; r.id != (models.RawID{}) && t.common[r.common].project == projectID {
+			t.forget(uint32(at))
 		}
-		t.forgetSecrets(uint32(at))
-		t.byID.remove(idWord(r.id), uint32(at))
-		*r = record{}
 	}
 }
 

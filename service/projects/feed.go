@@ -218,12 +218,12 @@ func (f *Feed) readProject(tx *models.Tx, id string) (whole bool, err error) {
 }
 
 // serve compiles one of the projects, and reads its keys if what they refer to has changed.
-func (f *Feed) serve(tx *models.Tx, id string, rows *projectRows, loader keyLoader) (whole bool, err error) {
+func (f *Feed) serve(tx *models.Tx, id string, rows *projectRows, keys keyLoader) (whole bool, err error) {
 	project, err := rows.compile(id, f.PublicURL)
 	if errors.Is(err, models.ErrNotFound) {
 		delete(f.projects, id)
 		delete(f.unreadable, id)
-		f.Keys.RemoveProject(id)
+		keys.RemoveProject(id)
 		f.dropRelations(id)
 		return true, nil
 	}
@@ -233,7 +233,7 @@ func (f *Feed) serve(tx *models.Tx, id string, rows *projectRows, loader keyLoad
 	was := f.projects[id]
 	f.projects[id] = project
 	if project.Deleted {
-		f.Keys.RemoveProject(id) // also keys of its product, which open other projects
+		keys.RemoveProject(id) // also keys of its product, which open other projects
 		f.dropRelations(id)
 		f.release(id)
 		return true, nil
@@ -251,7 +251,7 @@ func (f *Feed) serve(tx *models.Tx, id string, rows *projectRows, loader keyLoad
 	}
 	// A new display name does not read a million keys again.
 	if _, held := f.unreadable[id]; held || was == nil || moving != nil || !sameForKeys(was, project) {
-		if err := loader.LoadProject(tx, id); err != nil {
+		if err := keys.LoadProject(tx, id); err != nil {
 			return true, err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // projectsAtOnce is how many projects are read with the same queries when a process starts.
 const projectsAtOnce = 200
 
-// readAll reads every project with its keys.
+// readAll reads every project with its keys. All keys are read at once while the projects are.
 func (f *Feed) readAll(ctx context.Context) (err error) {
 	tx := f.DB.Bulk(ctx)
 	if f.last, err = tx.LastRevision(); err != nil {
@@ -23,38 +23,65 @@ func (f *Feed) readAll(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("projects: load: %w", err)
 	}
-	f.projects = make(map[string]*snapshot.Project, len(ids))
-	if err := f.Keys.Reserve(tx); err != nil {
-		return fmt.Errorf("projects: load keys: %w", err)
+	keys := make(chan error, 1)
+	go func() { keys <- f.Keys.LoadAll(f.DB.Bulk(ctx)) }()
+	failed := f.readProjects(ctx, tx, ids)
+	if err := <-keys; err != nil && failed == nil {
+		f.Log.Warn("the keys cannot be read at once, reading those of one project after the other", "error", err)
+		failed = f.readKeys(ctx, tx)
 	}
+	if failed != nil {
+		return fmt.Errorf("projects: load: %w", failed)
+	}
+	f.Keys.Retain(func(id string) bool {
+		project := f.projects[id]
+		return project != nil && !project.Deleted
+	})
+	return nil
+}
+
+// readProjects reads projects without their keys.
+func (f *Feed) readProjects(ctx context.Context, tx *models.Tx, ids []string) error {
+	f.projects = make(map[string]*snapshot.Project, len(ids))
 	for some := range slices.Chunk(ids, projectsAtOnce) {
-		rows, loader, failed := f.readSome(tx, some)
+		rows, failed := rowsOf(tx, some)
 		for _, id := range some {
 			var err error
 			if failed != nil { // reading them one by one shows which project it is
 				_, err = f.readProject(tx, id)
 			} else {
-				_, err = f.serve(tx, id, rows, loader)
+				_, err = f.serve(tx, id, rows, keysElsewhere{})
 			}
 			if err := f.setAside(ctx, id, err); err != nil {
-				return fmt.Errorf("projects: load: %w", err)
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// keyLoader reads the keys of a project: keys.Table, or keys.ProjectLoader when there are many projects.
-type keyLoader interface {
-	LoadProject(tx *models.Tx, id string) error
+// readKeys reads the keys of one project after the other: one that cannot be read must not hold up the others.
+func (f *Feed) readKeys(ctx context.Context, tx *models.Tx) error {
+	for _, id := range slices.Sorted(maps.Keys(f.projects)) {
+		if f.projects[id].Deleted {
+			continue
+		}
+		if err := f.setAside(ctx, id, f.Keys.LoadProject(tx, id)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// readSome reads the rows of projects, and what their keys refer to.
-func (f *Feed) readSome(tx *models.Tx, ids []string) (*projectRows, keyLoader, error) {
-	rows, err := rowsOf(tx, ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	loader, err := f.Keys.LoaderFor(tx, slices.Collect(maps.Keys(rows.teams)), ids)
-	return rows, loader, err
+// keyLoader reads and removes the keys of a project, as keys.Table does.
+type keyLoader interface {
+	LoadProject(tx *models.Tx, id string) error
+	RemoveProject(id string)
 }
+
+// keysElsewhere leaves keys to readAll.
+type keysElsewhere struct{}
+
+func (keysElsewhere) LoadProject(*models.Tx, string) error { return nil }
+
+func (keysElsewhere) RemoveProject(string) {}

@@ -1,0 +1,125 @@
+package models
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/migrations"
+)
+
+// ServedKey is what a gateway needs of nearly every key, as ScanAllKeys reads it. The next key overwrites its slices.
+type ServedKey struct {
+	ID    RawID
+	Place []byte // the same for the same KeyPlace
+	State []byte
+	Owner []byte
+	Hash  []byte
+
+	Expires int64 // Unix microseconds; 0: never
+	More    bool  // it has limits, address ranges or a former secret too
+}
+
+// KeyPlace is what most keys of a project have in common.
+type KeyPlace struct{ ProjectID, TenantID, KeyTypeID, ProductID, Environment string }
+
+// KeyPlace parses Place.
+func (k *ServedKey) KeyPlace() KeyPlace {
+	f := strings.Split(string(k.Place), unitSeparator)
+	return KeyPlace{ProjectID: f[0], TenantID: f[1], KeyTypeID: f[2], ProductID: f[3], Environment: f[4]}
+}
+
+// unitSeparator is in no id, no state and no name of an environment.
+const unitSeparator = "\x1f"
+
+// The statements of ScanAllKeys. Drivers convert each column of each row for themselves, which for a million keys with
+// 14 columns takes longer than all else of a start: so there are two, and drivers hand on bytes as they are.
+var (
+	allKeysSQLite = "SELECT hash, CAST(" + servedFields("coalesce(expires_at, '')") + " AS BLOB) FROM api_keys"
+
+	allKeysPostgres = "SELECT hash, convert_to(" +
+		servedFields("coalesce((extract(epoch FROM expires_at) * 1000000)::bigint::text, '')") +
+		", 'UTF8') FROM api_keys"
+)
+
+func servedFields(expires string) string {
+	return strings.Join([]string{
+		"project_id", "tenant_id", "key_type_id", "coalesce(product_id, '')", "environment", "state", expires,
+		"CASE WHEN limits IS NULL AND allowed_cidrs = '[]' AND old_hash IS NULL THEN '' ELSE '1' END",
+		"id", "owner", // the last one may have any character
+	}, " || '"+unitSeparator+"' || ")
+}
+
+// ScanAllKeys calls fn with every key of the installation, in any order.
+func (t *Tx) ScanAllKeys(fn func(*ServedKey) error) (err error) {
+	statement, readExpiry := allKeysSQLite, textExpiry
+	if t.dialect == migrations.Postgres {
+		statement, readExpiry = allKeysPostgres, numericExpiry
+	}
+	rows, err := t.db.Raw(statement).Rows()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var k ServedKey
+	var hash, fields sql.RawBytes
+	into := []any{&hash, &fields}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := k.parse(hash, fields, readExpiry); err != nil {
+			return err
+		}
+		if err := fn(&k); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+const placeFields = 5
+
+func (k *ServedKey) parse(hash, fields []byte, readExpiry func([]byte) (int64, error)) (err error) {
+	at := 0
+	next := func() []byte {
+		end := max(0, bytes.IndexByte(fields[at:], unitSeparator[0]))
+		field := fields[at : at+end]
+		at += end + 1
+		return field
+	}
+	for range placeFields {
+		next()
+	}
+	k.Hash, k.Place, k.State = hash, fields[:at-1], next()
+	if k.Expires, err = readExpiry(next()); err != nil {
+		return fmt.Errorf("models: when a key expires: %w", err)
+	}
+	k.More = len(next()) > 0
+	id := next()
+	if k.ID, err = parseRawID("key", id); err != nil {
+		return err
+	}
+	k.Owner = fields[at:]
+	return nil
+}
+
+// textExpiry parses a time as SQLite keeps it.
+func textExpiry(text []byte) (int64, error) {
+	if len(text) == 0 {
+		return 0, nil
+	}
+	t, err := time.Parse("2006-01-02 15:04:05.999999999-07:00", string(text))
+	return t.UnixMicro(), err
+}
+
+func numericExpiry(text []byte) (int64, error) {
+	if len(text) == 0 {
+		return 0, nil
+	}
+	return strconv.ParseInt(string(text), 10, 64)
+}
