@@ -60,8 +60,9 @@ const MaxShares = dimensions
 // Limiter counts calls.
 type Limiter interface {
 	// Take counts a call in all windows of its tally, or in none if one of them is
-	// used up, and sets Left of each share, and Refused. It returns an error if the
-	// call could not be counted. ctx has the call's trace, and does not end with the call.
+	// used up, and sets Left of each share, and Refused. It may set Now to a clock that
+	// replicas share. It returns an error if the call could not be counted. ctx has the
+	// call's trace, and does not end with the call.
 	Take(ctx context.Context, t *Tally) error
 }
 

@@ -35,16 +35,25 @@ type RedisOptions struct {
 // whose clocks differ by up to that use the same one.
 const outlives = time.Minute
 
+// ignoredDrift is how far Redis's clock may be off this process's before windows go by it. What is
+// measured is off by as long as the answer takes.
+const ignoredDrift = time.Second
+
 // Redis counts for several nodes together, in Redis 6 or newer. Create one with NewRedis.
 // It is safe for concurrent use.
 type Redis struct {
-	client *redis.Client
-	local  *Local // counts while Redis is down; nil: calls are refused then
-	log    *slog.Logger
-	wait   time.Duration
-	pause  atomic.Int64 // Unix nanoseconds until which Redis is not used
-	down   atomic.Bool
-	failed atomic.Int64 // calls that were not counted in Redis
+	client   *redis.Client
+	local    *Local // counts while Redis is down; nil: calls are refused then
+	log      *slog.Logger
+	wait     time.Duration
+	now      func() time.Time
+	drift    atomic.Int64 // nanoseconds that Redis's clock is ahead of now; 0 within ignoredDrift
+	compared atomic.Bool  // drift is known
+	warned   atomic.Bool  // that the clock is off
+	pause    atomic.Int64 // Unix nanoseconds until which Redis is not used
+	down     atomic.Bool
+	trying   sync.Mutex   // held by the call that asks Redis while it is down
+	failed   atomic.Int64 // calls that were not counted in Redis
 }
 
 // NewRedis returns a limiter that connects with the first call. It fails if the URL is not
@@ -60,7 +69,7 @@ func NewRedis(o RedisOptions) (*Redis, error) {
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = wait, wait, wait
 	options.PoolTimeout, options.MaxRetries, options.DialerRetries = wait, -1, 1
 	options.ContextTimeoutEnabled = true
-	r := &Redis{client: redis.NewClient(options), log: o.Log, wait: wait}
+	r := &Redis{client: redis.NewClient(options), log: o.Log, wait: wait, now: time.Now}
 	if o.Trace {
 		r.client.AddHook(newTraceHook(options))
 	}
@@ -82,26 +91,46 @@ func (silent) Printf(context.Context, string, ...any) {}
 func (r *Redis) Close() error { return r.client.Close() }
 
 // Take implements policy.Limiter. Its error means that Redis is down, and that calls are
-// refused meanwhile.
+// refused meanwhile. It moves t.Now to Redis's clock, where this one is off: all replicas count
+// in the same windows.
 func (r *Redis) Take(ctx context.Context, t *policy.Tally) error {
-	err := errPaused
-	if time.Now().UnixNano() >= r.pause.Load() {
-		if err = r.take(ctx, t); err == nil {
-			if r.down.CompareAndSwap(true, false) {
-				r.log.Info("Redis counts calls again")
-			}
-			return nil
-		}
-		r.pause.Store(time.Now().Add(redisPause).UnixNano())
-		if r.down.CompareAndSwap(false, true) {
-			r.log.Error("Redis does not count calls", "error", err, "meanwhile", r.meanwhile())
-		}
+	now := t.Now
+	err := r.ask(ctx, t, now)
+	if err == nil {
+		return nil
 	}
+	t.Now = r.shared(now)
 	r.failed.Add(1)
 	if r.local == nil {
 		return err
 	}
 	return r.local.Take(ctx, t)
+}
+
+// ask counts a call in Redis. After a failure, one call in redisPause tries whether Redis is back:
+// each of them may have to wait.
+func (r *Redis) ask(ctx context.Context, t *policy.Tally, now time.Time) error {
+	if r.now().UnixNano() < r.pause.Load() {
+		return errPaused
+	}
+	if r.down.Load() {
+		if !r.trying.TryLock() {
+			return errPaused
+		}
+		defer r.trying.Unlock()
+	}
+	err := r.take(ctx, t, now)
+	if err == nil {
+		if r.down.CompareAndSwap(true, false) {
+			r.log.Info("Redis counts calls again")
+		}
+		return nil
+	}
+	r.pause.Store(r.now().Add(redisPause).UnixNano())
+	if r.down.CompareAndSwap(false, true) {
+		r.log.Error("Redis does not count calls", "error", err, "meanwhile", r.meanwhile())
+	}
+	return err
 }
 
 // RedisStats are the measurements of a Redis limiter.
@@ -135,7 +164,8 @@ func (r *Redis) meanwhile() string {
 }
 
 // takeScript counts in all keys or in none. ARGV has the limits of the keys, then their
-// lifetimes in seconds. It returns the counts, and at the end 1 if a limit was reached.
+// lifetimes in seconds. It returns the counts, then 1 if a limit was reached, and at the end
+// Redis's clock in microseconds.
 var takeScript = redis.NewScript(`
 local refused, counts = 0, {}
 for i, key in ipairs(KEYS) do
@@ -149,24 +179,35 @@ if refused == 0 then
   end
 end
 counts[#KEYS + 1] = refused
+local time = redis.call('TIME')
+counts[#KEYS + 2] = time[1] * 1000000 + time[2]
 return counts
 `)
 
-func (r *Redis) take(ctx context.Context, t *policy.Tally) error {
+func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error {
+	ctx, stop := context.WithTimeout(ctx, r.wait)
+	defer stop()
+	if !r.compared.Load() {
+		theirs, err := r.client.Time(ctx).Result()
+		if err != nil {
+			return fmt.Errorf("ratelimit: ask Redis for the time: %w", err)
+		}
+		r.compare(theirs)
+	}
+	t.Now = r.shared(now)
 	keys, limits, ages := windowsOf(t)
 	if len(keys) == 0 {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, r.wait)
-	defer stop()
 	counts, err := takeScript.Run(ctx, r.client, keys, append(limits, ages...)...).Int64Slice()
 	if err != nil {
 		return fmt.Errorf("ratelimit: count in Redis: %w", err)
 	}
-	if len(counts) != len(keys)+1 {
+	if len(counts) != len(keys)+2 {
 		return fmt.Errorf("ratelimit: Redis answered %d counts for %d windows", len(counts), len(keys))
 	}
 	t.Refused = counts[len(keys)] == 1
+	r.compare(time.UnixMicro(counts[len(keys)+1]))
 	i := 0
 	for s := range t.Shares() {
 		share := &t.Shares()[s]
@@ -179,6 +220,22 @@ func (r *Redis) take(ctx context.Context, t *policy.Tally) error {
 	}
 	return nil
 }
+
+// compare notes how far this clock is off Redis's, which said now a moment ago.
+func (r *Redis) compare(now time.Time) {
+	drift := now.Sub(r.now())
+	if drift.Abs() <= ignoredDrift {
+		drift = 0
+	}
+	r.drift.Store(int64(drift))
+	r.compared.Store(true)
+	if drift != 0 && !r.warned.Swap(true) {
+		r.log.Warn("this clock is off Redis's, which limits are counted by", "ahead", -drift)
+	}
+}
+
+// shared returns a time of this clock on the one that replicas share.
+func (r *Redis) shared(now time.Time) time.Time { return now.Add(time.Duration(r.drift.Load())) }
 
 // windowsOf returns the keys of a tally's windows with their limits and lifetimes. The
 // braces keep a project's keys on one node of a cluster (Redis Cluster specification, hash

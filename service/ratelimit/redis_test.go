@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,6 +91,83 @@ func TestWhileRedisIsDown(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("Redis is back and not asked")
 		}
+	}
+}
+
+// Replicas whose clocks are minutes apart count in the windows of Redis's clock.
+func TestNodesWhoseClocksDifferShareTheirCounts(t *testing.T) {
+	server := redis.Start(t)
+	r := realm(snapshot.Limits{snapshot.Minute: 3}, snapshot.Limits{})
+	for name, off := range map[string]time.Duration{"ahead": 2 * time.Minute, "behind": -2 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			right, wrong := dial(t, server.URL(), false), dial(t, server.URL(), false)
+			wrong.now = func() time.Time { return time.Now().Add(off) }
+			admitted, windows := 0, map[time.Time]bool{}
+			for range 4 {
+				for _, node := range []*Redis{right, wrong} {
+					got := take(t, node, r, "key_"+name, node.now())
+					if since := time.Since(got.Now); since.Abs() > time.Minute {
+						t.Errorf("a call was counted %s ago", since)
+					}
+					windows[got.Now.Truncate(time.Minute)] = true
+					if !got.Refused {
+						admitted++
+					}
+				}
+			}
+			if admitted < 3 || admitted > 3*len(windows) {
+				t.Errorf("%d calls were admitted in %d windows with a limit of 3", admitted, len(windows))
+			}
+		})
+	}
+}
+
+// Each call that asks a Redis that hangs waits for it. Only one at a time does while it is down.
+func TestOneCallTriesARedisThatHangs(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close() // when all is over: nothing is answered
+			asked.Add(1)
+		}
+	})
+	defer accepting.Wait()
+	defer l.Close()
+	r, err := NewRedis(RedisOptions{
+		URL:  "redis://" + l.Addr().String(),
+		Open: true,
+		Wait: 100 * time.Millisecond,
+		Log:  slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	limits := realm(snapshot.Limits{snapshot.Hour: 5}, snapshot.Limits{})
+	take(t, r, limits, "key_1", noon)
+	if n := asked.Load(); n != 1 {
+		t.Fatalf("the first call has asked Redis %d times", n)
+	}
+	r.pause.Store(0) // it is over
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() { take(t, r, limits, "key_1", noon) })
+	}
+	callers.Wait()
+	if n := asked.Load(); n != 2 {
+		t.Errorf("Redis was asked %d times, want twice: by the first call, and by one of 8", n)
+	}
+	if !take(t, r, limits, "key_1", noon).Refused {
+		t.Error("calls are not counted while Redis hangs")
 	}
 }
 
