@@ -20,9 +20,9 @@ fuzz: ## Fuzz every parser with 100,000 inputs, about 30 s each
 load: ## Compare how fast a healthy project answers with and without attacks on others
 	go run ./tools/load
 
-soak: ## Run replicas under load and faults and check every answer: DURATION=10m RATE=1000
+soak: ## Run replicas under load and faults and check every answer: DURATION=10m SHARE=0.7
 	tools/setup
-	go run ./tools/soak -duration $(or $(DURATION),10m) -rate $(or $(RATE),1000)
+	go run ./tools/soak -duration $(or $(DURATION),10m) -share $(or $(SHARE),0.7)
 
 bench: ## Measure the gateway side by side with nginx, and print the table
 	tools/setup bench

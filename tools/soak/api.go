@@ -32,49 +32,77 @@ var errAnswerLost = errors.New("the answer was lost")
 func (a *api) do(ctx context.Context, method, path string, in, out any) error {
 	ctx, stop := context.WithTimeout(ctx, givesUp)
 	defer stop()
-	began, idempotencyKey, during := time.Now(), rand.Text(), a.phases.current()
-	for first := true; ; first = false {
-		status, text, wait, err := a.attempt(ctx, method, path, idempotencyKey, in)
+	r := a.request(method, path, in)
+	for {
+		status, text, wait, err := a.attempt(ctx, r)
 		again := err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway ||
 			status == http.StatusConflict && wait > 0
-		failed := again && status != http.StatusConflict
-		a.phases.requested(during, attempt{first, failed, time.Since(began)})
 		if !again {
 			return decode(method, path, status, text, out)
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s %s is not answered after %s: status %d, %w", method, path,
-				time.Since(began).Round(time.Second), status, err)
+				time.Since(r.began).Round(time.Second), status, err)
 		case <-time.After(max(wait, 200*time.Millisecond)):
 		}
 	}
 }
 
-// attempt sends the request once. wait is Retry-After.
+// request is one that is sent until it is answered.
+type request struct {
+	method, path, idempotencyKey string
+	in                           any
+	began                        time.Time
+	during                       *phase // in which it began
+	attempts                     int
+}
+
+func (a *api) request(method, path string, in any) *request {
+	return &request{
+		method:         method,
+		path:           path,
+		idempotencyKey: rand.Text(),
+		in:             in,
+		began:          time.Now(),
+		during:         a.phases.current(),
+	}
+}
+
+// attempt sends a request once more, and counts that. wait is Retry-After.
 func (a *api) attempt(
-	ctx context.Context, method, path, idempotencyKey string, in any,
+	ctx context.Context, r *request,
 ) (status int, text []byte, wait time.Duration, err error) {
+	sent := attempt{first: r.attempts == 0, in: a.phases.current(), sent: time.Now()}
+	r.attempts++
+	status, text, wait, err = a.send(ctx, r)
+	sent.failed = err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway
+	sent.took = time.Since(r.began)
+	a.phases.requested(r.during, sent)
+	return status, text, wait, err
+}
+
+func (a *api) send(ctx context.Context, of *request) (status int, text []byte, wait time.Duration, err error) {
 	var body io.Reader
-	if in != nil {
-		encoded, err := json.Marshal(in)
+	if of.in != nil {
+		encoded, err := json.Marshal(of.in)
 		if err != nil {
 			return 0, nil, 0, err
 		}
 		body = bytes.NewReader(encoded)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, a.base+path, body)
+	r, err := http.NewRequestWithContext(ctx, of.method, a.base+of.path, body)
 	if err != nil {
 		return 0, nil, 0, err
 	}
 	if a.token != "" {
 		r.Header.Set("Authorization", "Bearer "+a.token)
 	}
-	if in != nil {
+	if of.in != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if method == http.MethodPost {
-		r.Header.Set("Idempotency-Key", idempotencyKey)
+	if of.method == http.MethodPost {
+		r.Header.Set("Idempotency-Key", of.idempotencyKey)
 	}
 	response, err := a.http.Do(r)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -44,11 +45,11 @@ func (c *caller) call(ctx context.Context, s *secret) answer {
 	var body struct{ Code, Key, Owner string }
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
 	out.answered, out.gateway, out.status = time.Now(), response.Header.Get(gatewayHeader), response.StatusCode
-	if err == nil && response.StatusCode >= http.StatusInternalServerError {
-		err = fmt.Errorf("%s: %.200s", response.Status, text)
-	}
 	if err == nil {
 		err = json.Unmarshal(text, &body)
+	}
+	if response.StatusCode >= http.StatusInternalServerError {
+		err = errors.Join(fmt.Errorf("%s: %.200s", response.Status, text), err)
 	}
 	out.failed, out.key, out.owner = err, body.Key, body.Owner
 	out.got = verdict(fmt.Sprint(response.StatusCode))

@@ -28,12 +28,17 @@ type changer struct {
 	target  int // as many keys are kept alive
 
 	created atomic.Int64 // numbers the owners
+	done    atomic.Int64 // changes
 	counts  counts
 }
+
+// missed counts a change that was left out, because all before it waited for an answer.
+func (c *changer) missed() { c.counts.add("left out") }
 
 // once carries out one change, chosen at random so that the number of live keys stays
 // about the same.
 func (c *changer) once(ctx context.Context) error {
+	defer c.done.Add(1)
 	c.model.mu.Lock()
 	live := len(c.model.live)
 	c.model.mu.Unlock()
@@ -80,7 +85,7 @@ func (c *changer) create(ctx context.Context) error {
 // change freezes, unfreezes or revokes a key. Each is carried out at most once more when
 // its answer is lost, to the same effect.
 func (c *changer) change(ctx context.Context, k *key, how string, to verdict, state string) error {
-	c.model.begin(k, to, time.Now())
+	c.model.begin(k, to, time.Now(), 0)
 	var now apiKey
 	err := c.api.do(ctx, http.MethodPost, "/api/v1/keys/"+k.id+"/"+how, nil, &now)
 	if errors.Is(err, errAnswerLost) {
@@ -100,7 +105,7 @@ func (c *changer) change(ctx context.Context, k *key, how string, to verdict, st
 
 func (c *changer) rotate(ctx context.Context, k *key, grace time.Duration) error {
 	sent := time.Now()
-	c.model.begin(k, refused, sent.Add(grace))
+	c.model.begin(k, refused, sent, grace)
 	var now apiKey
 	in := map[string]int{"grace_seconds": int(grace / time.Second)}
 	err := c.api.do(ctx, http.MethodPost, "/api/v1/keys/"+k.id+"/rotate", in, &now)
@@ -108,6 +113,7 @@ func (c *changer) rotate(ctx context.Context, k *key, grace time.Duration) error
 	switch {
 	case errors.Is(err, errAnswerLost):
 		c.counts.add("answer lost")
+		now = apiKey{}
 		if grace > 0 {
 			ends = time.Now().Add(grace) // at the latest
 		}
@@ -116,7 +122,7 @@ func (c *changer) rotate(ctx context.Context, k *key, grace time.Duration) error
 	case now.GraceEndsAt != nil:
 		ends = *now.GraceEndsAt
 	}
-	c.model.rotated(k, now.Key, sent, ends)
+	c.model.rotated(k, now, sent, ends)
 	c.counts.add("rotate")
 	return nil
 }

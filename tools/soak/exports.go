@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -60,18 +61,20 @@ func (r *run) exportOnce(ctx context.Context) error {
 	return err
 }
 
-// download is tried a few times: the download itself is not repeated by api.
+// downloadTries are enough for every fault.
+const downloadTries = 20
+
+// download is sent again like other requests, but its answer is no JSON.
 func (r *run) download(ctx context.Context, id string) ([]byte, error) {
-	for try := 1; ; try++ {
-		status, zip, _, err := r.api.attempt(ctx, http.MethodGet, "/api/v1/exports/"+id+"/download", "", nil)
-		if err == nil && status == http.StatusOK {
+	request := r.api.request(http.MethodGet, "/api/v1/exports/"+id+"/download", nil)
+	for {
+		status, zip, _, err := r.api.attempt(ctx, request)
+		again := err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway
+		switch {
+		case err == nil && status == http.StatusOK:
 			return zip, nil
-		}
-		if err == nil {
-			err = fmt.Errorf("download of %s: %d %.200s", id, status, zip)
-		}
-		if try == 20 {
-			return nil, err
+		case !again, request.attempts == downloadTries:
+			return nil, errors.Join(err, fmt.Errorf("download of %s: %d %.200s", id, status, zip))
 		}
 		if err := sleep(ctx, time.Second); err != nil {
 			return nil, err

@@ -183,8 +183,9 @@ func TestSoakFindsDefects(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
 			defer stop()
 			var running sync.WaitGroup
-			running.Go(func() { pace(ctx, 40, 2, func() { r.note(r.changer.once(t.Context())) }) })
-			pace(ctx, 600, 4, func() { r.callOnce(t.Context()) })
+			r.settings.changes = 40
+			running.Go(func() { r.change(t.Context(), ctx) })
+			arrive(ctx, 600, 8, func(due time.Time) { r.callOnce(t.Context(), due) }, r.phases.missed)
 			running.Wait()
 			plane.mu.Lock()
 			plane.ending = true

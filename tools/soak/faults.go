@@ -25,6 +25,8 @@ var (
 	atEnd = fault{name: "reading back"}
 )
 
+const clockOffName = "gateway's clock off"
+
 // ending are the faults that end replicas, and enduring those that do not: memory is
 // compared while replicas live on.
 var (
@@ -36,12 +38,17 @@ var (
 		{name: "control replica killed", cutsChanges: true, happens: func(ctx context.Context, r *run) error {
 			return r.kill(ctx, r.in.control[1])
 		}},
+		{name: "Redis killed, closed", happens: redisFailsClosed},
+		{name: clockOffName, happens: gatewayClockOff},
 	}
 	enduring = []fault{
 		{name: "gateway frozen", happens: gatewayFrozen},
 		{name: "control replica frozen", cutsChanges: true, happens: func(_ context.Context, r *run) error {
 			return r.in.control[0].freeze(r.settings.outage)
 		}},
+		{name: "Redis killed", happens: redisRestarted(syscall.SIGKILL, true)},
+		{name: "Redis restarted", happens: redisRestarted(syscall.SIGTERM, false)},
+		{name: "Redis frozen", happens: redisFrozen},
 		{name: "database restarted", cutsChanges: true, happens: func(ctx context.Context, r *run) error {
 			return r.restartDatabase(ctx, syscall.SIGINT)
 		}},

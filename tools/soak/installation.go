@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,14 +23,16 @@ import (
 // installation is Postern as docs/replicas.md builds it: replicas before one PostgreSQL,
 // behind HAProxy.
 type installation struct {
-	dir      string
-	program  string
-	database *pgserver.Server
-	upstream *httptest.Server
-	haproxy  *process
-	address  string     // of HAProxy
-	gateways []*replica // take calls
-	control  []*replica // take changes, and work on exports
+	dir        string
+	program    string
+	programOff string // the same with a clock that is off
+	database   *pgserver.Server
+	upstream   *httptest.Server
+	redis      *redisServer
+	haproxy    *process
+	address    string     // of HAProxy
+	gateways   []*replica // take calls
+	control    []*replica // take changes, and work on exports
 }
 
 // install builds the program, as e2e does, and starts everything. stop has to be called also after an
@@ -40,7 +44,17 @@ func install(ctx context.Context, root, dir string, s settings) (in *installatio
 	if out, err := build.CombinedOutput(); err != nil {
 		return in, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)
 	}
+	if s.clock > 0 {
+		progress("building with another clock, which takes minutes the first time")
+		in.programOff = filepath.Join(dir, "postern-off")
+		if err := buildOff(ctx, root, dir, in.programOff); err != nil {
+			return in, err
+		}
+	}
 	if in.database, err = pgserver.Start(true); err != nil {
+		return in, err
+	}
+	if in.redis, err = startRedis(dir); err != nil {
 		return in, err
 	}
 	in.upstream = httptest.NewServer(http.HandlerFunc(tellCaller))
@@ -93,6 +107,8 @@ func (in *installation) newReplica(name, roles string, drain time.Duration) (*re
 		"POSTERN_GATEWAY_DOMAIN=" + gatewayName,
 		"POSTERN_TRUSTED_PROXIES=127.0.0.1/32",
 		"POSTERN_EGRESS_ALLOW=127.0.0.1/32", // where the upstream is
+		"POSTERN_REDIS_URL=redis://" + in.redis.address,
+		"POSTERN_GATEWAY_MAX_CALLS=" + strconv.Itoa(2*callers), // as many wait for a gateway that is frozen
 		"POSTERN_DRAIN=" + drain.String(),
 	}
 	return r, nil
@@ -107,14 +123,20 @@ func tellCaller(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// clientAddresses are so many of 127.1.0.0/24 that clients call from, since a gateway admits half of all
+// calls under way from one address.
+const clientAddresses = 32
+
 // client makes requests to HAProxy under whatever name they have.
 func (in *installation) client(timeout time.Duration) *http.Client {
+	var dialed atomic.Uint32
 	return &http.Client{
 		Timeout: timeout,
 		Transport: &http.Transport{
-			MaxIdleConnsPerHost: 512,
+			MaxIdleConnsPerHost: callers,
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return new(net.Dialer).DialContext(ctx, network, in.address)
+				from := &net.TCPAddr{IP: net.IPv4(127, 1, 0, byte(dialed.Add(1)%clientAddresses))}
+				return (&net.Dialer{LocalAddr: from}).DialContext(ctx, network, in.address)
 			},
 		},
 	}
@@ -173,6 +195,9 @@ func (in *installation) stop() error {
 		if r.process != nil {
 			failed = errors.Join(failed, r.process.end(syscall.SIGKILL))
 		}
+	}
+	if in.redis != nil {
+		failed = errors.Join(failed, in.redis.stop())
 	}
 	if in.upstream != nil {
 		in.upstream.Close()

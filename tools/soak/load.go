@@ -7,39 +7,51 @@ import (
 	"time"
 )
 
-// pace runs work at a rate by as many workers until ctx ends. Work that has no worker
-// waits; after a stall the rate is kept again, and what was missed is left out.
-func pace(ctx context.Context, perSecond float64, workers int, work func()) {
+// patience is how late work is begun at most. What is later is left out.
+const patience = 5 * time.Second
+
+// arrive has work begun at fixed times, so many a second, by as many workers, until ctx ends. A time
+// at which every worker is busy waits for one: due is when its work had to begin. missed is called for
+// each that is left out.
+func arrive(ctx context.Context, perSecond float64, workers int, work func(due time.Time), missed func()) {
 	if perSecond <= 0 {
 		return
 	}
-	every := time.Duration(float64(time.Second) / perSecond)
-	slots := make(chan struct{}, workers)
+	queue := make(chan time.Time, int(perSecond*patience.Seconds())+1)
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() {
-			for range slots {
-				work()
+			for due := range queue {
+				if time.Since(due) > patience {
+					missed()
+					continue
+				}
+				work(due)
 			}
 		})
 	}
-	ticker := time.NewTicker(max(every, time.Millisecond))
+	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
-	for last, owed := time.Now(), 0.0; ctx.Err() == nil; {
+	began := time.Now()
+	// The times are whole milliseconds, so that what the ticker rounds is no latency.
+	next := func(n int) time.Time {
+		return began.Add((time.Duration(float64(n)/perSecond*1000) + 1) * time.Millisecond)
+	}
+	for n := 0; ctx.Err() == nil; {
 		select {
 		case <-ctx.Done():
 		case now := <-ticker.C:
-			owed = min(owed+now.Sub(last).Seconds()*perSecond, max(perSecond/10, 1))
-			last = now
-			for ; owed >= 1; owed-- {
+			for due := next(n); !due.After(now); due = next(n) {
+				n++
 				select {
-				case slots <- struct{}{}:
-				default: // every worker is busy
+				case queue <- due:
+				default: // every worker has been busy for as long as patience
+					missed()
 				}
 			}
 		}
 	}
-	close(slots)
+	close(queue)
 	running.Wait()
 }
 

@@ -5,11 +5,12 @@
 //	go run ./tools/soak
 //
 // Two replicas take calls and two take changes, behind HAProxy, before a PostgreSQL
-// server that is durable. Keys are created, rotated, frozen, unfrozen and revoked, and
-// exports run, while replicas are replaced, killed and stopped and the database restarts.
-// A model of what was acknowledged judges each answer of the gateway. The command prints
-// a table and fails if a decision was wrong, an acknowledged write was lost, a call failed
-// that no kill cut off, or memory grew.
+// server that is durable and a Redis. Keys are created, rotated, frozen, unfrozen and
+// revoked, and exports run, while replicas are replaced, killed and stopped, the database
+// and Redis restart, and a clock is off. Calls arrive at fixed times, at 70 % of what the
+// machine carries. A model of what was acknowledged judges each answer of the gateway.
+// The command prints a table and fails if a decision was wrong, an acknowledged write was
+// lost, a call failed that no kill cut off, or memory grew.
 //
 // It owns the load, the faults and the model. It leaves speed to tools/bench, and the
 // effect of attacks to tools/load. What holds in each fault is in docs/faults.md.
@@ -23,6 +24,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -30,8 +32,9 @@ import (
 func main() {
 	s := settings{ending: ending, enduring: enduring}
 	flag.DurationVar(&s.duration, "duration", 10*time.Minute, "length of the run; each fault happens at least once")
-	flag.Float64Var(&s.rate, "rate", 1000, "operations a second, at most 70 % of what the machine carries")
-	flag.Float64Var(&s.changes, "changes", 0.05, "the part of the operations that are changes of keys")
+	flag.Float64Var(&s.share, "share", 0.7, "part of the calls that the machine carries that are made")
+	flag.Float64Var(&s.rate, "rate", 0, "most calls a second; 0: as many as that part")
+	flag.Float64Var(&s.changes, "changes", 50, "changes of keys a second")
 	flag.IntVar(&s.keys, "keys", 1000, "about as many keys are kept alive")
 	flag.DurationVar(&s.drain, "drain", 5*time.Second, "POSTERN_DRAIN of the replicas")
 	flag.DurationVar(&s.check, "check", time.Second, "interval of HAProxy's health checks")
@@ -39,8 +42,12 @@ func main() {
 	flag.DurationVar(&s.rest, "rest", 10*time.Second, "time between faults")
 	// Longer than HAProxy takes to notice, and than PostgreSQL keeps an idle transaction open.
 	flag.DurationVar(&s.outage, "outage", 5*time.Second, "how long replicas stay frozen or dead, and the database down")
+	flag.DurationVar(&s.clock, "clock", 2*time.Minute, "how far the clock of a gateway is off; 0 leaves that fault out")
 	flag.StringVar(&s.logs, "logs", "", "directory to keep the logs in, also those of a run that has passed")
 	flag.Parse()
+	if s.clock == 0 {
+		s.ending = slices.DeleteFunc(slices.Clone(s.ending), func(f fault) bool { return f.name == clockOffName })
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	r, err := soak(ctx, ".", s)
@@ -78,7 +85,7 @@ func soak(ctx context.Context, root string, s settings) (r *run, err error) {
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	progress("%.0f operations a second for %s", r.rate, s.duration)
+	progress("%.0f calls and %.0f changes a second for %s", r.rate, s.changes, s.duration)
 	return r, r.soak(ctx)
 }
 

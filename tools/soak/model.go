@@ -27,6 +27,7 @@ type change struct {
 	from  time.Time // no gateway decides by it before
 	until time.Time // without delay, every gateway decides by it afterwards
 	known time.Time // when it was acknowledged; zero while it is under way
+	grace bool      // it is the end of a grace period: from and until are by the gateway's clock
 }
 
 // secret is one plaintext of a key.
@@ -73,6 +74,11 @@ type interval struct {
 
 func (i interval) includes(t time.Time) bool { return t.After(i.from) && !t.After(i.until) }
 
+// overlaps reports whether the interval and a time have a moment in common.
+func (i interval) overlaps(from, until time.Time) bool {
+	return !until.Before(i.from) && (i.until.IsZero() || !from.After(i.until))
+}
+
 // model holds what was acknowledged, and judges answers by it.
 type model struct {
 	mu      sync.Mutex
@@ -81,11 +87,14 @@ type model struct {
 	recent  []*secret // changed last, at most recentSecrets
 	dead    []*secret // revoked, rotated or expired
 	lagging map[string][]interval
+	clocks  map[string][]clockOff
 }
 
 const recentSecrets = 64
 
-func newModel() *model { return &model{lagging: map[string][]interval{}} }
+func newModel() *model {
+	return &model{lagging: map[string][]interval{}, clocks: map[string][]clockOff{}}
+}
 
 // never is later than every call.
 var never = time.Unix(1<<40, 0)
@@ -118,6 +127,11 @@ func (m *model) due(gateway string, c change) time.Time {
 func (m *model) judge(s *secret, gateway string, got verdict, sent, answered time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, off := range m.clocks[gateway] {
+		if off.overlaps(sent, answered) && off.decides(s, sent, answered) {
+			return true
+		}
+	}
 	return s.allows(got, sent, answered, func(c change) time.Time { return m.due(gateway, c) })
 }
 
@@ -174,7 +188,7 @@ func (m *model) add(id, owner, text string, sent, answered time.Time) *key {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := &key{id: id, owner: owner, state: "active", changed: answered}
-	k.current = &secret{text: text, key: k, changes: []change{{admitted, sent, answered, answered}}}
+	k.current = &secret{text: text, key: k, changes: []change{{to: admitted, from: sent, until: answered, known: answered}}}
 	m.keys, m.live = append(m.keys, k), append(m.live, k)
 	m.touched(k.current)
 	return k
@@ -198,12 +212,12 @@ func (m *model) choose() *key {
 }
 
 // begin notes a change of a reserved key that is about to be sent. Its secret is decided
-// with to afterwards, but not before the time from.
-func (m *model) begin(k *key, to verdict, from time.Time) {
+// with to afterwards, but not before the time sent, or before a grace period has passed since.
+func (m *model) begin(k *key, to verdict, sent time.Time, grace time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if k.current != nil {
-		k.current.changes = append(k.current.changes, change{to: to, from: from})
+		k.current.changes = append(k.current.changes, change{to: to, from: sent.Add(grace), grace: grace > 0})
 		m.touched(k.current)
 	}
 }
@@ -226,10 +240,10 @@ func (m *model) end(k *key, state string) {
 	}
 }
 
-// rotated notes that a rotation, which was begun, was acknowledged. The old secret works
-// until graceEnds, or for a zero time until the rotation. text is "" if the answer with
-// the new secret was lost.
-func (m *model) rotated(k *key, text string, sent time.Time, graceEnds time.Time) {
+// rotated notes that a rotation, which was begun, was acknowledged. The old secret works until
+// graceEnds, at the earliest the time given to begin, or for a zero time until the rotation. answer
+// has no key if the one with the new secret was lost.
+func (m *model) rotated(k *key, answer apiKey, sent, graceEnds time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
@@ -237,14 +251,17 @@ func (m *model) rotated(k *key, text string, sent time.Time, graceEnds time.Time
 		last := &old.changes[len(old.changes)-1]
 		last.until, last.known = now, now
 		if !graceEnds.IsZero() {
-			last.from, last.until = graceEnds, graceEnds
+			last.until = graceEnds
 			k.calm = graceEnds.Add(window)
+		}
+		if answer.GraceEndsAt != nil {
+			last.from = *answer.GraceEndsAt
 		}
 		m.dead = append(m.dead, old)
 	}
 	k.current, k.changed, k.busy = nil, now, false
-	if text != "" {
-		k.current = &secret{text: text, key: k, changes: []change{{admitted, sent, now, now}}}
+	if answer.Key != "" {
+		k.current = &secret{text: answer.Key, key: k, changes: []change{{to: admitted, from: sent, until: now, known: now}}}
 		m.touched(k.current)
 	}
 }

@@ -9,12 +9,12 @@ import (
 func at(ms int) time.Time { return time.UnixMilli(int64(ms)) }
 
 func TestAllows(t *testing.T) {
-	created := change{admitted, at(0), at(100), at(100)}
-	froze := change{frozen, at(5000), at(5100), at(5100)}
-	thawed := change{admitted, at(8000), at(8100), at(8100)}
-	revoked := change{refused, at(10_000), at(10_100), at(10_100)}
+	created := change{to: admitted, from: at(0), until: at(100), known: at(100)}
+	froze := change{to: frozen, from: at(5000), until: at(5100), known: at(5100)}
+	thawed := change{to: admitted, from: at(8000), until: at(8100), known: at(8100)}
+	revoked := change{to: refused, from: at(10_000), until: at(10_100), known: at(10_100)}
 	revoking := change{to: refused, from: at(10_000)}
-	graced := change{refused, at(14_000), at(14_000), at(10_100)}
+	graced := change{to: refused, from: at(14_000), until: at(14_000), known: at(10_100), grace: true}
 	for name, tt := range map[string]struct {
 		changes        []change
 		got            verdict
@@ -76,6 +76,67 @@ func TestAllows(t *testing.T) {
 			}
 			if tt.lag.until.IsZero() && !tt.lag.from.IsZero() && m.judge(s, "b", tt.got, at(tt.sent), at(tt.answered)) {
 				t.Error("another gateway is excused too")
+			}
+		})
+	}
+}
+
+// TestJudge_clockOff has a secret in a grace period from 10 to 14 seconds called at a gateway whose clock is off.
+func TestJudge_clockOff(t *testing.T) {
+	s := &secret{changes: []change{
+		{to: admitted, from: at(0), until: at(100), known: at(100)},
+		{to: refused, from: at(14_000), until: at(14_000), known: at(10_100), grace: true},
+	}}
+	for name, tt := range map[string]struct {
+		ahead time.Duration
+		got   verdict
+		sent  int
+		want  bool
+	}{
+		"ahead, refused in its grace period":            {2 * time.Second, refused, 12_500, true},
+		"ahead, refused before that":                    {2 * time.Second, refused, 11_500, false},
+		"ahead, let in after its grace period":          {2 * time.Second, admitted, 15_500, false},
+		"behind, refused in its grace period":           {-2 * time.Second, refused, 12_500, false},
+		"behind, let in after its grace period":         {-2 * time.Second, admitted, 15_500, true},
+		"behind, let in after it by every clock":        {-2 * time.Second, admitted, 17_500, false},
+		"behind, and no clock of this gateway any more": {-2 * time.Second, admitted, 21_500, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newModel()
+			m.clocks["a"] = []clockOff{{interval{at(9000), at(21_000)}, tt.ahead}}
+			if got := m.judge(s, "a", tt.got, at(tt.sent), at(tt.sent+1)); got != tt.want {
+				t.Errorf("judged %v, want %v", got, tt.want)
+			}
+			if tt.want && m.judge(s, "b", tt.got, at(tt.sent), at(tt.sent+1)) {
+				t.Error("another gateway is excused too")
+			}
+		})
+	}
+}
+
+// TestRotated_answerLost: a rotation whose answer was lost may have been carried out when it was sent.
+func TestRotated_answerLost(t *testing.T) {
+	m, sent := newModel(), time.Now().Add(-time.Minute)
+	k := m.add("key_1", "app-1", "secret", sent.Add(-time.Minute), sent.Add(-time.Minute))
+	old := k.current
+	m.begin(k, refused, sent, 2*time.Second)
+	m.rotated(k, apiKey{}, sent, time.Now().Add(2*time.Second))
+	for name, tt := range map[string]struct {
+		got   verdict
+		after time.Duration
+		want  bool
+	}{
+		"refused in its grace period":        {refused, time.Second, false},
+		"refused after its grace period":     {refused, 3 * time.Second, true},
+		"let in after the earliest end":      {admitted, 3 * time.Second, true},
+		"let in after the latest end":        {admitted, time.Minute + 4*time.Second, false},
+		"refused, after the latest end":      {refused, time.Minute + 4*time.Second, true},
+		"let in before, in its grace period": {admitted, time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := sent.Add(tt.after)
+			if got := m.judge(old, "a", tt.got, at, at.Add(time.Millisecond)); got != tt.want {
+				t.Errorf("judged %v, want %v", got, tt.want)
 			}
 		})
 	}

@@ -15,19 +15,26 @@ type phase struct {
 	calls    int
 	failed   int             // without an answer, or with one of 500 and above
 	why      string          // the first of these
-	took     []time.Duration // of the calls
+	missed   int             // calls that were left out, because every caller was busy
+	took     []time.Duration // of the calls, since they were due
 	changes  int             // requests to the control plane
 	repeated int             // attempts at them that were cut off or answered 502 or 503
 	longest  time.Duration   // of a request, with its repetitions
 }
 
-// phases are all, by name. A call or a request belongs to the phase in which it began. One that a later
-// fault cuts off has failed in that fault.
+// stretch is a time in which a phase lasted.
+type stretch struct {
+	of          *phase
+	from, until time.Time // until is zero while it lasts
+}
+
+// phases are all, by name. A call or a request belongs to the phase in which it began. A call or an
+// attempt at a request that fails has failed in a fault that lasted meanwhile and may cut it off, if
+// there was one.
 type phases struct {
-	mu    sync.Mutex
-	order []*phase
-	now   *phase
-	began time.Time
+	mu        sync.Mutex
+	order     []*phase
+	stretches []stretch
 }
 
 // enter begins a phase and ends the one before.
@@ -40,15 +47,16 @@ func (p *phases) enter(f fault) {
 		i = len(p.order)
 		p.order = append(p.order, &phase{fault: f})
 	}
-	p.now, p.began = p.order[i], time.Now()
-	p.now.times++
+	p.order[i].times++
+	p.stretches = append(p.stretches, stretch{of: p.order[i], from: time.Now()})
 }
 
 func (p *phases) leave() {
-	if p.now != nil {
-		p.now.length += time.Since(p.began)
+	if n := len(p.stretches); n > 0 && p.stretches[n-1].until.IsZero() {
+		last := &p.stretches[n-1]
+		last.until = time.Now()
+		last.of.length += last.until.Sub(last.from)
 	}
-	p.now = nil
 }
 
 // end ends the last phase.
@@ -58,58 +66,87 @@ func (p *phases) end() {
 	p.leave()
 }
 
-// current is the phase that lasts now, nil before the first one.
+// current is the phase that lasts now, nil outside of them.
 func (p *phases) current() *phase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.now
+	return p.now()
 }
 
-func (p *phases) called(in *phase, a answer) {
+func (p *phases) now() *phase {
+	if n := len(p.stretches); n > 0 && p.stretches[n-1].until.IsZero() {
+		return p.stretches[n-1].of
+	}
+	return nil
+}
+
+// blamed is the phase to which a failure counts of what was sent in a phase and ended now: the last one
+// meanwhile that may cut it off, or else the one in which it was sent.
+func (p *phases) blamed(in *phase, sent time.Time, cuts func(fault) bool) *phase {
+	for _, s := range slices.Backward(p.stretches) {
+		if !s.until.IsZero() && s.until.Before(sent) {
+			break
+		}
+		if cuts(s.of.fault) {
+			return s.of
+		}
+	}
+	return in
+}
+
+func cutsCalls(f fault) bool   { return f.cutsCalls }
+func cutsChanges(f fault) bool { return f.cutsChanges }
+
+// called counts a call that had to begin in a phase, at a time.
+func (p *phases) called(in *phase, due time.Time, a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if in == nil {
 		return
 	}
 	in.calls++
-	in.took = append(in.took, a.answered.Sub(a.sent))
+	in.took = append(in.took, a.answered.Sub(due))
 	if a.failed == nil {
 		return
 	}
-	if p.now != nil && p.now.fault.cutsCalls {
-		in = p.now
-	}
+	in = p.blamed(in, a.sent, cutsCalls)
 	in.failed++
 	if in.why == "" {
 		in.why = a.failed.Error()
 	}
 }
 
+// missed counts a call that was left out.
+func (p *phases) missed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.now(); in != nil {
+		in.missed++
+	}
+}
+
 // attempt is one sending of a request to the control plane.
 type attempt struct {
 	first  bool
+	in     *phase        // in which it was sent
+	sent   time.Time     //
 	failed bool          // cut off, or answered 502 or 503
-	took   time.Duration // since the first one began
+	took   time.Duration // since the first one was sent
 }
 
 // requested counts an attempt at a request that began in a phase.
 func (p *phases) requested(in *phase, a attempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if in == nil {
-		return
+	if in != nil {
+		if a.first {
+			in.changes++
+		}
+		in.longest = max(in.longest, a.took)
 	}
-	if a.first {
-		in.changes++
+	if a.in != nil && a.failed {
+		p.blamed(a.in, a.sent, cutsChanges).repeated++
 	}
-	in.longest = max(in.longest, a.took)
-	if !a.failed {
-		return
-	}
-	if p.now != nil && p.now.fault.cutsChanges {
-		in = p.now
-	}
-	in.repeated++
 }
 
 // faults returns what may not have failed and has.

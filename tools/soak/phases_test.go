@@ -6,6 +6,31 @@ import (
 	"time"
 )
 
+// TestPhases_blamed: what lasts longer than a fault may have failed in it, and what is sent after it has not.
+func TestPhases_blamed(t *testing.T) {
+	var p phases
+	kills := fault{name: "killed", cutsCalls: true, cutsChanges: true}
+	p.enter(calm)
+	before, sent := p.current(), time.Now()
+	p.enter(kills)
+	p.enter(calm)
+	p.called(before, sent, answer{sent: sent, failed: errors.New("cut off")})
+	p.requested(before, attempt{first: true, in: before, sent: sent, failed: true})
+	if got := p.faults(); got != nil {
+		t.Errorf("a fault has ended since: %v", got)
+	}
+	time.Sleep(time.Millisecond)
+	p.requested(before, attempt{in: p.current(), sent: time.Now(), failed: true})
+	if got := p.faults(); len(got) != 1 || before.repeated != 1 {
+		t.Errorf("sent again after the fault, and failed: %v", got)
+	}
+	p.end()
+	p.requested(nil, attempt{first: true, sent: time.Now(), failed: true})
+	if len(p.faults()) != 1 {
+		t.Error("a request is counted that was sent outside of all phases")
+	}
+}
+
 // TestPhases_faults has calls and requests that fail at once, or in a phase after the one in which they began.
 func TestPhases_faults(t *testing.T) {
 	kills := fault{name: "killed", cutsCalls: true, cutsChanges: true}
@@ -25,13 +50,20 @@ func TestPhases_faults(t *testing.T) {
 			for _, p := range []*phases{&calls, &requests} {
 				p.enter(tt.began)
 			}
+			sent := time.Now()
 			duringCall, duringRequest := calls.current(), requests.current()
 			for _, p := range []*phases{&calls, &requests} {
 				p.enter(tt.failed)
 			}
-			calls.called(duringCall, answer{failed: errors.New("cut off")})
-			requests.requested(duringRequest, attempt{first: true, failed: true, took: time.Second})
-			requests.requested(duringRequest, attempt{took: time.Second})
+			calls.called(duringCall, sent, answer{sent: sent, failed: errors.New("cut off")})
+			requests.requested(duringRequest, attempt{
+				first:  true,
+				in:     duringRequest,
+				sent:   sent,
+				failed: true,
+				took:   time.Second,
+			})
+			requests.requested(duringRequest, attempt{in: requests.current(), sent: time.Now(), took: time.Second})
 			if got := calls.faults(); len(got) > 0 != tt.want {
 				t.Errorf("of calls: %v", got)
 			}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ type replica struct {
 	address      string // host:port of its only listener
 	program, dir string
 	env          []string
+	extra        []string // beside env, in a fault
 
 	mu      sync.Mutex // of process, which a restart replaces
 	process *process
@@ -35,7 +37,7 @@ func (r *replica) pid() (int, bool) {
 
 // start starts the program and waits until its listener is ready.
 func (r *replica) start(ctx context.Context) error {
-	p, err := launch("replica "+r.name, filepath.Join(r.dir, r.name+".log"), r.env, r.program, "serve",
+	p, err := launch("replica "+r.name, filepath.Join(r.dir, r.name+".log"), slices.Concat(r.env, r.extra), r.program, "serve",
 		"--roles", r.roles, "--data-dir", filepath.Join(r.dir, r.name),
 		"--control-addr", r.address, "--gateway-addr", r.address)
 	if err != nil {

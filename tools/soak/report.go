@@ -45,21 +45,20 @@ func (r *run) held() (all []held) {
 }
 
 func (r *run) report(w io.Writer) {
-	fmt.Fprintf(w, "%.0f operations a second asked for, %.0f %% of the %.0f that the machine carries\n\n",
-		r.rate, 100*r.rate/r.capacity, r.capacity)
-	fmt.Fprintf(w, "%-24s %5s %7s %8s %7s %8s %8s %9s %9s %10s\n",
-		"phase", "times", "seconds", "calls", "failed", "p50 ms", "p99 ms", "requests", "repeated", "longest s")
-	var calls int
+	r.reportLoad(w)
+	fmt.Fprintf(w, "%-24s %5s %7s %8s %7s %8s %8s %8s %9s %9s %10s\n", "phase", "times", "seconds", "calls", "failed",
+		"left out", "p50 ms", "p99 ms", "requests", "repeated", "longest s")
 	for _, p := range r.phases.order {
-		calls += p.calls
-		fmt.Fprintf(w, "%-24s %5d %7.0f %8d %7d %8.1f %8.1f %9d %9d %10.1f\n",
-			p.fault.name, p.times, p.length.Seconds(), p.calls, p.failed, ms(quantile(p.took, 0.5)),
+		fmt.Fprintf(w, "%-24s %5d %7.0f %8d %7d %8d %8.1f %8.1f %9d %9d %10.1f\n",
+			p.fault.name, p.times, p.length.Seconds(), p.calls, p.failed, p.missed, ms(quantile(p.took, 0.5)),
 			ms(quantile(p.took, 0.99)), p.changes, p.repeated, p.longest.Seconds())
 	}
-	fmt.Fprintf(w, "\n%d calls; changes: %s; %d exports\n", calls, r.changer.counts.String(), r.exports)
+	fmt.Fprintf(w, "\nchanges: %s; %d exports\n", r.changer.counts.String(), r.exports)
 	least, most := r.usage.bounds()
 	fmt.Fprintf(w, "wrong decisions %d; lost writes %d of %d that were read back\n",
 		len(r.wrong), len(r.lost), r.compared)
+	fmt.Fprintf(w, "limits: %d windows, %d of them by one count; %d calls refused; %d wrong\n",
+		r.counted.windows, r.counted.exact, r.counted.refused, len(r.counted.wrong))
 	fmt.Fprintf(w, "usage %d calls, of %d that were answered and %d that were sent; kills may lose %d\n",
 		r.inUsage, least+r.usage.lost, most, r.usage.lost)
 	fmt.Fprintf(w, "\n%-10s %9s %9s %9s %22s\n", "replica", "first MB", "last MB", "peak MB", "growth at the end MB")
@@ -71,6 +70,23 @@ func (r *run) report(w io.Writer) {
 		fmt.Fprintf(w, "%-10s %9.1f %9.1f %9.1f %12.1f in %s%s\n", m.replica, m.first/1e6, m.last/1e6, m.peak/1e6,
 			m.grew/1e6, m.since.Round(time.Second), note)
 	}
+}
+
+// reportLoad says what was asked for and what was reached. Neither fails a run: other programs may have
+// used the machine.
+func (r *run) reportLoad(w io.Writer) {
+	var calls, missed int
+	for _, p := range r.phases.order {
+		if p.fault.name != atEnd.name {
+			calls, missed = calls+p.calls, missed+p.missed
+		}
+	}
+	seconds := r.loaded.Seconds()
+	fmt.Fprintf(w, "the machine carries %.0f calls a second before the load and %.0f after it, beside %.0f changes\n",
+		r.capacity[0], r.capacity[1], r.settings.changes)
+	fmt.Fprintf(w, "asked for: %.0f calls a second, %.0f %% of that; reached: %.0f, %.0f %%; %d calls left out\n",
+		r.rate, 100*r.rate/r.capacity[0], float64(calls)/seconds, 100*float64(calls)/seconds/r.capacity[0], missed)
+	fmt.Fprintf(w, "with the changes %.0f operations a second\n\n", (float64(calls)+float64(r.changed))/seconds)
 }
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1000 }

@@ -14,28 +14,30 @@ import (
 // settings are the flags.
 type settings struct {
 	duration time.Duration
-	rate     float64 // operations a second: calls and changes
-	changes  float64 // of these, the part that are changes
+	share    float64 // part of the calls that the machine carries that are made
+	rate     float64 // most calls a second; 0: no bound
+	changes  float64 // changes a second
 	keys     int
 	drain    time.Duration // POSTERN_DRAIN
 	check    time.Duration // between HAProxy's health checks
 	probe    time.Duration // how long capacity is measured
 	rest     time.Duration // at least, between faults
 	outage   time.Duration // of what is frozen, killed or down
+	clock    time.Duration // by which a gateway's clock is off
 	logs     string        // directory to keep logs in
 
 	ending, enduring []fault // of the first and of the second half
 }
 
 const (
-	callers  = 256
+	callers  = 4096 // enough for what arrives while a gateway is frozen
 	changers = 48
+
+	// saturating callers find out what the machine carries.
+	saturating = 256
 
 	// callWithin is where a caller gives up: beyond the longest freeze.
 	callWithin = 20 * time.Second
-
-	// ofCapacity is the part of what the machine carries that a run asks for at most.
-	ofCapacity = 0.7
 )
 
 // run is one run of the soak against an installation.
@@ -48,6 +50,7 @@ type run struct {
 	model    *model
 	usage    *usage
 	phases   phases
+	limits   limits
 	memory   memory
 	began    time.Time
 
@@ -55,14 +58,17 @@ type run struct {
 
 	// probing: the machine is overloaded to measure its capacity, and answers are not judged.
 	probing  atomic.Bool
-	capacity float64 // operations a second
-	rate     float64 // those that are asked for
+	capacity [2]float64 // calls a second beside the changes, before and after the load
+	rate     float64    // calls a second that are asked for
+	loaded   time.Duration
+	changed  int64 // changes meanwhile
 
 	mu       sync.Mutex
 	wrong    []error // decisions
 	lost     []string
 	compared int
 	exports  int
+	counted  counted
 	inUsage  int64 // calls
 	other    []error
 }
@@ -93,12 +99,33 @@ func (r *run) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.capacity[0], err = r.measure(ctx); err != nil {
+		return err
+	}
+	if r.rate = r.settings.share * r.capacity[0]; r.settings.rate > 0 {
+		r.rate = min(r.rate, r.settings.rate)
+	}
+	return r.createLimited(ctx, limitedPart*r.rate)
+}
+
+// measure returns how many calls a second the machine carries, behind HAProxy and with both gateways,
+// beside the changes of the load.
+func (r *run) measure(ctx context.Context) (float64, error) {
 	r.probing.Store(true)
-	r.capacity = flatOut(ctx, r.settings.probe, callers, func() { r.operate(ctx) })
-	r.rate = min(r.settings.rate, ofCapacity*r.capacity)
-	err = sleep(ctx, 2*window) // for what is still queued
-	r.probing.Store(false)
-	return err
+	defer r.probing.Store(false)
+	changing, stop := context.WithCancel(ctx)
+	defer stop()
+	var running sync.WaitGroup
+	running.Go(func() { r.change(ctx, changing) })
+	calls := flatOut(ctx, r.settings.probe, saturating, func() { r.callOnce(ctx, time.Now()) })
+	stop()
+	running.Wait()
+	return calls, sleep(ctx, 2*window) // for what is still queued
+}
+
+// change has keys changed at the rate of the settings while load lasts.
+func (r *run) change(ctx, load context.Context) {
+	arrive(load, r.settings.changes, changers, func(time.Time) { r.note(r.changer.once(ctx)) }, r.changer.missed)
 }
 
 func (r *run) liveKeys() int {
@@ -110,23 +137,33 @@ func (r *run) liveKeys() int {
 // soak keeps the load up while one fault after the other happens, and then compares what
 // is left with what was acknowledged.
 func (r *run) soak(ctx context.Context) error {
-	r.half = time.Now().Add(r.settings.duration / 2)
+	began := time.Now()
+	r.half, r.changed = began.Add(r.settings.duration/2), -r.changer.done.Load()
 	load, stop := context.WithCancel(ctx)
 	defer stop()
 	r.phases.enter(calm)
 	var running sync.WaitGroup
-	running.Go(func() { pace(load, r.rate*(1-r.settings.changes), callers, func() { r.callOnce(ctx) }) })
-	running.Go(func() { pace(load, r.rate*r.settings.changes, changers, func() { r.note(r.changer.once(ctx)) }) })
+	running.Go(func() {
+		arrive(load, r.rate, callers, func(due time.Time) { r.operate(ctx, due) }, r.phases.missed)
+	})
+	running.Go(func() { r.change(ctx, load) })
 	running.Go(func() { r.export(ctx, load) })
 	running.Go(func() { r.memory.follow(load, r.in.replicas()) })
 	err := r.happen(ctx)
 	stop()
-	r.phases.enter(atEnd)
-	defer r.phases.end()
+	r.loaded = time.Since(began)
 	running.Wait()
+	r.changed += r.changer.done.Load()
+	r.phases.end()
+	if err == nil {
+		progress("measuring what the machine carries now")
+		r.capacity[1], err = r.measure(ctx)
+	}
 	if err != nil {
 		return err
 	}
+	r.phases.enter(atEnd)
+	defer r.phases.end()
 	r.finish(ctx)
 	return ctx.Err()
 }
@@ -179,10 +216,12 @@ func (r *run) finish(ctx context.Context) {
 	r.note(sleep(ctx, window+r.settings.check))
 	r.note(r.compare(ctx))
 	r.callAll(ctx)
-	calls, err := r.counted(ctx)
+	calls, err := r.settledUsage(ctx)
 	r.note(err)
 	r.inUsage = calls
 	r.note(r.in.auditIntact(ctx))
+	r.counted = r.limits.judge(len(r.in.gateways))
+	r.decidedWrongly(r.counted.wrong...)
 }
 
 // compare reads back every acknowledged change.
@@ -195,32 +234,36 @@ func (r *run) compare(ctx context.Context) error {
 	return err
 }
 
-// operate carries out one call or one change.
-func (r *run) operate(ctx context.Context) {
-	if rand.Float64() < r.settings.changes {
-		r.note(r.changer.once(ctx))
+// operate makes one call, which was due at a time.
+func (r *run) operate(ctx context.Context, due time.Time) {
+	if rand.Float64() < limitedPart {
+		r.callLimited(ctx, due)
 		return
 	}
-	r.callOnce(ctx)
+	r.callOnce(ctx, due)
 }
 
 // callOnce calls with some secret and judges the answer.
-func (r *run) callOnce(ctx context.Context) {
+func (r *run) callOnce(ctx context.Context, due time.Time) {
 	s, in := r.model.pick(), r.phases.current()
-	r.judge(s, r.caller.call(ctx, s), in)
+	r.judge(s, r.caller.call(ctx, s), in, due)
 }
 
-func (r *run) judge(s *secret, a answer, in *phase) {
+func (r *run) judge(s *secret, a answer, in *phase, due time.Time) {
 	r.usage.count(a)
-	r.phases.called(in, a)
+	r.phases.called(in, due, a)
 	if a.failed != nil || r.probing.Load() {
 		return
 	}
 	if err := r.model.wrong(s, a); err != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.wrong = append(r.wrong, err)
+		r.decidedWrongly(err)
 	}
+}
+
+func (r *run) decidedWrongly(why ...error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wrong = append(r.wrong, why...)
 }
 
 // callAll calls with every secret there ever was, or with mostSecrets of them.
@@ -240,8 +283,8 @@ func (r *run) callAll(ctx context.Context) {
 	for range changers {
 		running.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(all) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				in := r.phases.current()
-				r.judge(all[i], r.caller.call(ctx, all[i]), in)
+				in, due := r.phases.current(), time.Now()
+				r.judge(all[i], r.caller.call(ctx, all[i]), in, due)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +16,9 @@ import (
 func TestSoakOnPostgres(t *testing.T) {
 	s := settings{
 		duration: 10 * time.Second,
-		rate:     100,
-		changes:  0.1,
+		share:    0.7,
+		rate:     90,
+		changes:  10,
 		keys:     100,
 		drain:    1200 * time.Millisecond,
 		check:    250 * time.Millisecond,
@@ -25,16 +27,16 @@ func TestSoakOnPostgres(t *testing.T) {
 		outage:   2500 * time.Millisecond,
 		logs:     t.TempDir(),
 	}
-	kills := ending[1:]
+	kills := ending[1:3]
 	// What the control replica had begun is held for a minute: first, so that it is repeated beside the others.
 	rolling := fault{name: "rolling restart", happens: func(ctx context.Context, r *run) error {
 		return r.replace(ctx, r.in.gateways[0], r.in.control[0], r.in.gateways[1])
 	}}
 	s.ending = append(s.ending, kills[1], rolling, kills[0])
-	for _, f := range enduring {
-		if f.name == "gateway frozen" || f.name == "database crashed" {
-			s.enduring = append(s.enduring, f)
-		}
+	// An export that the crash interrupts is built again later: beside the others too.
+	for _, name := range []string{"database crashed", "gateway frozen", "Redis killed"} {
+		i := slices.IndexFunc(enduring, func(f fault) bool { return f.name == name })
+		s.enduring = append(s.enduring, enduring[i])
 	}
 	r, err := soak(t.Context(), filepath.Join("..", ".."), s)
 	if err != nil {
@@ -51,8 +53,8 @@ func TestSoakOnPostgres(t *testing.T) {
 		}
 	}
 	for _, phase := range []string{
-		"calm", "control replica killed", "rolling restart", "gateway killed", "gateway frozen", "database crashed",
-		"reading back",
+		"calm", "control replica killed", "rolling restart", "gateway killed", "gateway frozen", "Redis killed",
+		"database crashed", "reading back",
 	} {
 		if !strings.Contains(table.String(), "\n"+phase) {
 			t.Errorf("the table has no line for %q", phase)
@@ -62,6 +64,10 @@ func TestSoakOnPostgres(t *testing.T) {
 		if p.calls == 0 || p.changes == 0 {
 			t.Errorf("%s: %d calls and %d requests to the control plane", p.fault.name, p.calls, p.changes)
 		}
+	}
+	if r.counted.exact == 0 || r.counted.refused == 0 {
+		t.Errorf("limits: %d windows, %d by one count, %d calls refused", r.counted.windows, r.counted.exact,
+			r.counted.refused)
 	}
 	if r.exports == 0 || r.compared == 0 {
 		t.Errorf("%d exports were verified and %d keys read back", r.exports, r.compared)

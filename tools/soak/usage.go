@@ -73,9 +73,9 @@ const (
 	usageSettled = 10 * time.Second // without a new one, and with as many as there have to be
 )
 
-// counted returns the usage of the project once it has everything that the replicas have
+// settledUsage returns the usage of the project once it has everything that the replicas have
 // counted. err is not nil if that is not what was called.
-func (r *run) counted(ctx context.Context) (calls int64, err error) {
+func (r *run) settledUsage(ctx context.Context) (calls int64, err error) {
 	changed := time.Now()
 	for deadline := time.Now().Add(usageWithin); ; {
 		var now struct {
