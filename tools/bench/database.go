@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +8,11 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"postern/tools/procfs"
 )
 
 // databaseLoad measures what a PostgreSQL server on this machine does.
@@ -35,26 +34,13 @@ func newDatabaseLoad(ctx context.Context, address string) (*databaseLoad, error)
 	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
 		return nil, err
 	}
-	if l.main, err = parentOf(backend); err != nil {
-		return nil, err
+	if l.main, err = procfs.Parent(backend); err != nil {
+		return nil, fmt.Errorf("the PostgreSQL server is not on this machine: %w", err)
 	}
 	return l, nil
 }
 
 func (l *databaseLoad) close() { _ = l.conn.Close(context.Background()) }
-
-// parentOf is ppid (proc(5), /proc/pid/stat, field 4).
-func parentOf(pid int) (int, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, fmt.Errorf("the PostgreSQL server is not on this machine: %w", err)
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
-	}
-	return strconv.Atoi(fields[1])
-}
 
 // during does something and returns what the server did meanwhile. Each statement outside of a
 // transaction is one of its own.
@@ -90,15 +76,11 @@ func (l *databaseLoad) totals(ctx context.Context) (transactions, cpu float64, e
 	if err != nil {
 		return 0, 0, err
 	}
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", l.main))
+	children, err := procfs.Children(l.main)
 	if err != nil {
 		return 0, 0, err
 	}
-	for field := range strings.FieldsSeq(string(children)) {
-		pid, err := strconv.Atoi(field)
-		if err != nil {
-			return 0, 0, err
-		}
+	for _, pid := range children {
 		used, err := cpuSeconds([]int{pid})
 		if errors.Is(err, os.ErrNotExist) {
 			continue // a connection that has just ended

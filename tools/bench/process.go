@@ -2,14 +2,13 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
+
+	"postern/tools/procfs"
 )
 
 // process is a program under measurement, with all that it forks.
@@ -62,43 +61,22 @@ func (p *process) stop() {
 // pids is the process and its children, such as nginx's workers.
 func (p *process) pids() []int {
 	out := []int{p.cmd.Process.Pid}
-	file := fmt.Sprintf("/proc/%d/task/%[1]d/children", out[0])
-	children, err := os.ReadFile(file)
+	children, err := procfs.Children(out[0])
 	if err != nil {
 		return out
 	}
-	for field := range strings.FieldsSeq(string(children)) {
-		if pid, err := strconv.Atoi(field); err == nil {
-			out = append(out, pid)
-		}
-	}
-	return out
+	return append(out, children...)
 }
 
-// clockTicks is USER_HZ, in which /proc counts; it is 100 on every Linux that
-// Go runs on.
-const clockTicks = 100
-
-// cpuSeconds is what the processes have used so far, user and system
-// (proc(5), /proc/pid/stat, fields 14 and 15).
+// cpuSeconds is what the processes have used so far, user and system.
 func cpuSeconds(pids []int) (float64, error) {
-	var ticks int64
+	var all time.Duration
 	for _, pid := range pids {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		used, err := procfs.CPU(pid)
 		if err != nil {
-			return 0, fmt.Errorf("read the CPU time of process %d: %w", pid, err)
+			return 0, err
 		}
-		// The name in parentheses may hold spaces: count from behind it.
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(fields) < 13 {
-			return 0, fmt.Errorf("read the CPU time of process %d: %d fields", pid, len(fields))
-		}
-		user, errUser := strconv.ParseInt(fields[11], 10, 64)
-		system, errSystem := strconv.ParseInt(fields[12], 10, 64)
-		if err := errors.Join(errUser, errSystem); err != nil {
-			return 0, fmt.Errorf("read the CPU time of process %d: %w", pid, err)
-		}
-		ticks += user + system
+		all += used
 	}
-	return float64(ticks) / clockTicks, nil
+	return all.Seconds(), nil
 }

@@ -1,4 +1,4 @@
-// Package procfs reads the memory of a process from Linux's /proc, after proc(5).
+// Package procfs reads the memory and the CPU time of processes from Linux's /proc, after proc(5).
 //
 // It owns the parsing. What is measured, when and what for, each tool decides by itself.
 package procfs

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"postern/tools/procfs"
 )
 
 // patience is how late work is begun at most. What is later is left out.
@@ -72,6 +75,27 @@ func flatOut(ctx context.Context, length time.Duration, workers int, work func()
 	}
 	running.Wait()
 	return float64(done.Load()) / time.Since(began).Seconds()
+}
+
+// othersSince returns what part of the machine's CPU programs have used since that are not of the soak.
+func othersSince() (part func() (float64, error), err error) {
+	usedBefore, totalBefore, err := procfs.Machine()
+	if err != nil {
+		return nil, err
+	}
+	oursBefore, err := procfs.TreeCPU(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	return func() (float64, error) {
+		used, total, err := procfs.Machine()
+		if err != nil {
+			return 0, err
+		}
+		ours, err := procfs.TreeCPU(os.Getpid())
+		others := (used - usedBefore) - (ours - oursBefore)
+		return max(0, others.Seconds()) / (total - totalBefore).Seconds(), err
+	}, nil
 }
 
 // counts counts by name.

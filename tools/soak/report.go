@@ -86,7 +86,8 @@ func (r *run) reportLoad(w io.Writer) {
 		r.capacity[0], r.capacity[1], r.settings.changes)
 	fmt.Fprintf(w, "asked for: %.0f calls a second, %.0f %% of that; reached: %.0f, %.0f %%; %d calls left out\n",
 		r.rate, 100*r.rate/r.capacity[0], float64(calls)/seconds, 100*float64(calls)/seconds/r.capacity[0], missed)
-	fmt.Fprintf(w, "with the changes %.0f operations a second\n\n", (float64(calls)+float64(r.changed))/seconds)
+	fmt.Fprintf(w, "with the changes %.0f operations a second; other programs used %.0f %% of the CPU meanwhile\n\n",
+		(float64(calls)+float64(r.changed))/seconds, 100*r.others)
 }
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1000 }

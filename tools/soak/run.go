@@ -61,7 +61,8 @@ type run struct {
 	capacity [2]float64 // calls a second beside the changes, before and after the load
 	rate     float64    // calls a second that are asked for
 	loaded   time.Duration
-	changed  int64 // changes meanwhile
+	others   float64 // part of the CPU that other programs used meanwhile
+	changed  int64   // changes meanwhile
 
 	mu       sync.Mutex
 	wrong    []error // decisions
@@ -137,11 +138,31 @@ func (r *run) liveKeys() int {
 // soak keeps the load up while one fault after the other happens, and then compares what
 // is left with what was acknowledged.
 func (r *run) soak(ctx context.Context) error {
-	began := time.Now()
-	r.half, r.changed = began.Add(r.settings.duration/2), -r.changer.done.Load()
+	if err := r.underLoad(ctx); err != nil {
+		return err
+	}
+	progress("measuring what the machine carries now")
+	var err error
+	if r.capacity[1], err = r.measure(ctx); err != nil {
+		return err
+	}
+	r.phases.enter(atEnd)
+	defer r.phases.end()
+	r.finish(ctx)
+	return ctx.Err()
+}
+
+func (r *run) underLoad(ctx context.Context) error {
+	began, changed := time.Now(), r.changer.done.Load()
+	others, err := othersSince()
+	if err != nil {
+		return err
+	}
+	r.half = began.Add(r.settings.duration / 2)
 	load, stop := context.WithCancel(ctx)
 	defer stop()
 	r.phases.enter(calm)
+	defer r.phases.end()
 	var running sync.WaitGroup
 	running.Go(func() {
 		arrive(load, r.rate, callers, func(due time.Time) { r.operate(ctx, due) }, r.phases.missed)
@@ -149,23 +170,14 @@ func (r *run) soak(ctx context.Context) error {
 	running.Go(func() { r.change(ctx, load) })
 	running.Go(func() { r.export(ctx, load) })
 	running.Go(func() { r.memory.follow(load, r.in.replicas()) })
-	err := r.happen(ctx)
+	err = r.happen(ctx)
 	stop()
-	r.loaded = time.Since(began)
+	r.loaded, r.changed = time.Since(began), r.changer.done.Load()-changed
 	running.Wait()
-	r.changed += r.changer.done.Load()
-	r.phases.end()
 	if err == nil {
-		progress("measuring what the machine carries now")
-		r.capacity[1], err = r.measure(ctx)
+		r.others, err = others()
 	}
-	if err != nil {
-		return err
-	}
-	r.phases.enter(atEnd)
-	defer r.phases.end()
-	r.finish(ctx)
-	return ctx.Err()
+	return err
 }
 
 // happen has the faults that end replicas happen in the first half of the run, and the
