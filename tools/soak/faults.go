@@ -18,11 +18,12 @@ type fault struct {
 	happens     func(ctx context.Context, r *run) error
 }
 
-// calm is the phase without a fault, and atEnd that without a fault or load, in which everything is
-// read back.
+// The phases without a fault: under load, as many calls as the machine carries, and without load, when
+// everything is read back.
 var (
-	calm  = fault{name: "calm"}
-	atEnd = fault{name: "reading back"}
+	calm      = fault{name: "calm"}
+	saturated = fault{name: "measuring capacity"}
+	atEnd     = fault{name: "reading back"}
 )
 
 const clockOffName = "gateway's clock off"

@@ -77,7 +77,7 @@ func (r *run) report(w io.Writer) {
 func (r *run) reportLoad(w io.Writer) {
 	var calls, missed int
 	for _, p := range r.phases.order {
-		if p.fault.name != atEnd.name {
+		if p.fault.name != atEnd.name && p.fault.name != saturated.name {
 			calls, missed = calls+p.calls, missed+p.missed
 		}
 	}

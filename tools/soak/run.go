@@ -114,6 +114,8 @@ func (r *run) prepare(ctx context.Context) error {
 func (r *run) measure(ctx context.Context) (float64, error) {
 	r.probing.Store(true)
 	defer r.probing.Store(false)
+	r.phases.enter(saturated)
+	defer r.phases.end()
 	changing, stop := context.WithCancel(ctx)
 	defer stop()
 	var running sync.WaitGroup

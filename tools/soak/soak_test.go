@@ -53,8 +53,8 @@ func TestSoakOnPostgres(t *testing.T) {
 		}
 	}
 	for _, phase := range []string{
-		"calm", "control replica killed", "rolling restart", "gateway killed", "gateway frozen", "Redis killed",
-		"database crashed", "reading back",
+		"measuring capacity", "calm", "control replica killed", "rolling restart", "gateway killed", "database crashed",
+		"gateway frozen", "Redis killed", "reading back",
 	} {
 		if !strings.Contains(table.String(), "\n"+phase) {
 			t.Errorf("the table has no line for %q", phase)
