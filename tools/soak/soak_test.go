@@ -28,16 +28,16 @@ func TestSoakOnPostgres(t *testing.T) {
 		logs:     t.TempDir(),
 	}
 	kills := ending[1:3]
-	// What the control replica had begun is held for a minute: first, so that it is repeated beside the others.
 	rolling := fault{name: "rolling restart", happens: func(ctx context.Context, r *run) error {
 		return r.replace(ctx, r.in.gateways[0], r.in.control[0], r.in.gateways[1])
 	}}
-	s.ending = append(s.ending, kills[1], rolling, kills[0])
-	// An export that the crash interrupts is built again later: beside the others too.
-	for _, name := range []string{"database crashed", "gateway frozen", "Redis killed"} {
-		i := slices.IndexFunc(enduring, func(f fault) bool { return f.name == name })
-		s.enduring = append(s.enduring, enduring[i])
+	named := func(name string) fault {
+		return enduring[slices.IndexFunc(enduring, func(f fault) bool { return f.name == name })]
 	}
+	// What the control replica or the database had begun is held for a minute: first, so that it is repeated
+	// beside the others.
+	s.ending = append(s.ending, kills[1], named("database crashed"), rolling, kills[0])
+	s.enduring = append(s.enduring, named("gateway frozen"), named("Redis killed"))
 	r, err := soak(t.Context(), filepath.Join("..", ".."), s)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestSoakOnPostgres(t *testing.T) {
 		}
 	}
 	for _, phase := range []string{
-		"measuring capacity", "calm", "control replica killed", "rolling restart", "gateway killed", "database crashed",
+		"measuring capacity", "calm", "control replica killed", "database crashed", "rolling restart", "gateway killed",
 		"gateway frozen", "Redis killed", "reading back",
 	} {
 		if !strings.Contains(table.String(), "\n"+phase) {
