@@ -123,17 +123,21 @@ func gatewayClockOff(ctx context.Context, r *run) error {
 	right := g.program
 	g.program = r.in.programOff
 	defer func() { g.program, g.extra = right, nil }()
+	ends := func() {}
 	for _, ahead := range []time.Duration{r.settings.clock, -r.settings.clock} {
-		ends := r.model.clockIsOff(g.name, ahead)
-		defer ends() // once the process after it runs
+		next := r.model.clockIsOff(g.name, ahead)
 		g.extra = []string{fmt.Sprintf("%s=%.0f", clockVariable, ahead.Seconds())}
 		if err := r.replace(ctx, g); err != nil {
 			return err
 		}
+		ends() // the process before is gone
+		ends = next
 		if err := sleep(ctx, r.settings.outage); err != nil {
 			return err
 		}
 	}
 	g.program, g.extra = right, nil
-	return r.replace(ctx, g)
+	err := r.replace(ctx, g)
+	ends()
+	return err
 }

@@ -188,7 +188,8 @@ func (m *model) add(id, owner, text string, sent, answered time.Time) *key {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := &key{id: id, owner: owner, state: "active", changed: answered}
-	k.current = &secret{text: text, key: k, changes: []change{{to: admitted, from: sent, until: answered, known: answered}}}
+	created := change{to: admitted, from: sent, until: answered, known: answered}
+	k.current = &secret{text: text, key: k, changes: []change{created}}
 	m.keys, m.live = append(m.keys, k), append(m.live, k)
 	m.touched(k.current)
 	return k
@@ -261,7 +262,8 @@ func (m *model) rotated(k *key, answer apiKey, sent, graceEnds time.Time) {
 	}
 	k.current, k.changed, k.busy = nil, now, false
 	if answer.Key != "" {
-		k.current = &secret{text: answer.Key, key: k, changes: []change{{to: admitted, from: sent, until: now, known: now}}}
+		created := change{to: admitted, from: sent, until: now, known: now}
+		k.current = &secret{text: answer.Key, key: k, changes: []change{created}}
 		m.touched(k.current)
 	}
 }

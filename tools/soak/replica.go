@@ -37,9 +37,10 @@ func (r *replica) pid() (int, bool) {
 
 // start starts the program and waits until its listener is ready.
 func (r *replica) start(ctx context.Context) error {
-	p, err := launch("replica "+r.name, filepath.Join(r.dir, r.name+".log"), slices.Concat(r.env, r.extra), r.program, "serve",
-		"--roles", r.roles, "--data-dir", filepath.Join(r.dir, r.name),
-		"--control-addr", r.address, "--gateway-addr", r.address)
+	env := slices.Concat(r.env, r.extra)
+	log := filepath.Join(r.dir, r.name+".log")
+	p, err := launch("replica "+r.name, log, env, r.program, "serve", "--roles", r.roles,
+		"--data-dir", filepath.Join(r.dir, r.name), "--control-addr", r.address, "--gateway-addr", r.address)
 	if err != nil {
 		return err
 	}
