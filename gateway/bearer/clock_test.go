@@ -33,7 +33,7 @@ func TestVerify_clocksOfReplicas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, denial := verify(v, theirs, now.Add(tt.clock), of.Pair())
 			wantDenial(t, "the issuer's token", denial, tt.theirs)
-			denial = v.Verify(ours, policy.Issuers{Own: clients}, now.Add(tt.clock), new(policy.Token))
+			denial = v.Verify(t.Context(), ours, policy.Issuers{Own: clients}, now.Add(tt.clock), new(policy.Token))
 			wantDenial(t, "our own token", denial, tt.ours)
 		})
 	}
