@@ -51,9 +51,12 @@ func TestForms_confirmation(t *testing.T) {
 				if got.Status != http.StatusUnprocessableEntity && got.Status != http.StatusOK {
 					t.Fatalf("without a confirmation it answers %d, want a page that asks for it", got.Status)
 				}
-				const confirmation = "form [name=confirm], form [name=typed_name], form [name=typed_email]"
-				if parsed(t, got.Raw).Find(confirmation).Length() == 0 {
-					t.Error("the page has no confirmation")
+				form := parsed(t, got.Raw).Find("form:has([data-undo]):has([name=confirm], [name=typed_name])")
+				if form.Length() == 0 {
+					t.Fatal("the page has no confirmation")
+				}
+				if said := form.Find("[data-impact] li"); said.Length() < 2 {
+					t.Errorf("it says %q, want what that does and whether it can be undone", said.Text())
 				}
 			})
 		}

@@ -73,7 +73,7 @@ var loginGuards = map[string]guard{
 		body:   "kind=confidential&confirm=true",
 	},
 	"GET /projects/:project/login/:client/secret":              {action: access.LoginRead},
-	"POST /projects/:project/login/:client/delete":             {action: access.LoginUpdate, body: "confirm=true"},
+	"POST /projects/:project/login/:client/delete":             {action: access.LoginUpdate, body: "typed_name=web"},
 	"GET /projects/:project/login/:client/providers":           {action: access.LoginUpdate},
 	"POST /projects/:project/login/:client/providers":          {action: access.LoginUpdate, body: "type=facebook"},
 	"GET /projects/:project/login/:client/providers/:provider": {action: access.LoginRead},

@@ -79,3 +79,12 @@ var crockfordValues = func() (values [256]byte) {
 	}
 	return values
 }()
+
+// firstID is not above the ids of the kind that are created from a time on.
+func firstID(kind string, from time.Time) string {
+	var id RawID
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(from.UnixMilli()))
+	copy(id[:6], ms[2:])
+	return id.String(kind)
+}

@@ -85,10 +85,13 @@ func apiScope() projects.APIScope {
 		Remove: &ui.Confirmation{
 			ID:     "scope-remove",
 			Action: path + "/remove",
-			Button: "Remove",
-			Text: "Remove this API scope. It is in no new token, and refreshed ones lose it. Tokens that have it " +
-				"keep it until they expire. Sign-ins that still ask for it are refused (invalid_scope): 5 app " +
-				"clients may ask for it.",
+			Verb:   "Remove",
+			Kind:   "API scope",
+			Impact: []string{
+				"Remove this API scope. It is in no new token, and refreshed ones lose it. Tokens that have it " +
+					"keep it until they expire. Sign-ins that still ask for it are refused (invalid_scope): 5 app " +
+					"clients may ask for it.",
+			},
 		},
 		BackURL: "/projects/shop/api-scopes",
 	}

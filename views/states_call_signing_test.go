@@ -33,8 +33,9 @@ func callSigning() projects.CallSigning {
 			Disable: ui.Confirmation{
 				ID:     "signing-disable",
 				Action: action + "/disable",
-				Text:   "Delete the keys. Upstreams that require a signature refuse all calls from now on.",
-				Button: "Stop signing",
+				Impact: []string{"Delete the keys. Upstreams that require a signature refuse all calls from now on."},
+				Verb:   "Stop",
+				Kind:   "signing",
 			},
 		},
 	}

@@ -33,9 +33,12 @@ func clientCertificate() projects.ClientCertificate {
 		Remove: &ui.Confirmation{
 			ID:     "certificate-remove",
 			Action: action + "/remove",
-			Button: "Remove certificate",
-			Text: "Present no certificate from now on. An upstream that requires one refuses all calls. The private " +
-				"key is deleted and cannot be read back.",
+			Verb:   "Remove",
+			Kind:   "certificate",
+			Impact: []string{
+				"Present no certificate from now on. An upstream that requires one refuses all calls. The private " +
+					"key is deleted and cannot be read back.",
+			},
 		},
 	}
 }

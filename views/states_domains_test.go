@@ -102,8 +102,9 @@ func domain() projects.Domain {
 			Remove: ui.Confirmation{
 				ID:     "domain-remove",
 				Action: path + "/remove",
-				Text:   "Answer calls to this host name with 404 from now on.",
-				Button: "Remove",
+				Impact: []string{"Answer calls to this host name with 404 from now on."},
+				Verb:   "Remove",
+				Kind:   "host name",
 			},
 		},
 	}

@@ -220,8 +220,9 @@ func appClient() projects.AppClient {
 		Delete: &ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: path + "/delete",
-			Button: "Delete app client",
-			Text:   "Delete this app client with its providers and signing keys.",
+			Verb:   "Delete",
+			Kind:   "app client",
+			Impact: []string{"Delete this app client with its providers and signing keys."},
 		},
 	}
 }
@@ -335,8 +336,9 @@ func provider() projects.Provider {
 		Delete: &ui.Confirmation{
 			ID:     "provider-confirm",
 			Action: path + "/delete",
-			Button: "Remove provider",
-			Text:   "Remove this provider and its secret.",
+			Verb:   "Remove",
+			Kind:   "provider",
+			Impact: []string{"Remove this provider and its secret."},
 		},
 	}
 }

@@ -59,8 +59,9 @@ func groupMappingRemoval() projects.GroupMappingRemoval {
 		Confirm: ui.Confirmation{
 			ID:     "mapping-remove",
 			Action: mappingsURL + "/1f0a/remove",
-			Text:   "Remove this rule.",
-			Button: "Remove rule",
+			Impact: []string{"Remove this rule."},
+			Verb:   "Remove",
+			Kind:   "rule",
 		},
 		BackURL: mappingsURL,
 	}

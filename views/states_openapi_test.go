@@ -61,8 +61,10 @@ func openAPIOfShop() projects.OpenAPI {
 	m.Remove = &ui.Confirmation{
 		Action: "/projects/shop/versions/ver_1/openapi/remove",
 		ID:     "remove-openapi",
-		Text:   "Exports have a generated document again. Rules stay as they are.",
-		Button: "Remove the document",
+		Verb:   "Remove",
+		Kind:   "document",
+		Name:   "Storefront 1.0.0",
+		Impact: []string{"Exports have a generated document again. Rules stay as they are."},
 	}
 	return m
 }

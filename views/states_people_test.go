@@ -94,10 +94,18 @@ func teamStates() []state {
 		{"team", team.TeamPage(ownTeam())},
 		{"team-settings", team.SettingsPage(ownTeam())},
 		{"team-viewer", team.TeamPage(team.Team{
-			Page:  of("Payments"),
-			Name:  "Payments",
-			Role:  ui.Badge{Text: "Viewer"},
-			Leave: team.Leave{Action: "/teams/1/leave"},
+			Page: of("Payments"),
+			Name: "Payments",
+			Role: ui.Badge{Text: "Viewer"},
+			Leave: ui.Confirmation{
+				ID:     "leave-confirm",
+				Action: "/teams/1/leave",
+				Verb:   "Leave",
+				Kind:   "team",
+				Name:   "Payments",
+				Impact: []string{"You lose access to its projects at once."},
+				Undo:   "An owner would have to invite you again.",
+			},
 			Members: []team.Member{
 				{
 					ID:     "acc_1",
@@ -207,15 +215,16 @@ func ownTeam() team.Team {
 		Page: of("Payments"),
 		Name: "Payments",
 		Role: ui.Badge{Tone: ui.Accent, Text: "Owner"},
-		Erase: &ui.Erasure{
+		Erase: &ui.Confirmation{
 			ID:     "erase-confirm",
 			Action: "/teams/1/delete",
 			Facts:  []ui.Fact{{Label: "Members", Value: "2"}, {Label: "Users of tenants", Value: "1,204"}},
-			Text:   "All of this goes along, and cannot be restored. Members lose their access at once.",
-			Label:  "Team name",
+			Impact: []string{"All of this goes along, and cannot be restored. Members lose their access at once."},
 			Name:   "Payments",
+			Type:   "Payments",
 			Typed:  ui.Value{Text: "Payment", Error: "Type the team's name, Payments, to delete it."},
-			Button: "Delete team",
+			Verb:   "Delete",
+			Kind:   "team",
 		},
 		Error: "A team keeps at least one owner.",
 		Members: []team.Member{
@@ -257,6 +266,14 @@ func ownTeam() team.Team {
 			},
 		},
 		Rename: &team.Rename{Action: "/teams/1/rename", Revision: "x", Name: ui.Value{Text: "Payments"}},
-		Leave:  team.Leave{Action: "/teams/1/leave"},
+		Leave: ui.Confirmation{
+			ID:     "leave-confirm",
+			Action: "/teams/1/leave",
+			Verb:   "Leave",
+			Kind:   "team",
+			Name:   "Payments",
+			Impact: []string{"You lose access to its projects at once."},
+			Undo:   "An owner would have to invite you again.",
+		},
 	}
 }

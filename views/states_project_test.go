@@ -320,7 +320,16 @@ func key() projects.Key {
 		},
 		Impact:       "billing-service called with it in the last hour.",
 		FreezeAction: "/projects/shop/keys/key_1/freeze",
-		Revoke:       &projects.Revoke{Action: "/projects/shop/keys/key_1/revoke"},
+		Revoke: &ui.Confirmation{
+			ID:     "revoke-confirm",
+			Action: "/projects/shop/keys/key_1/revoke",
+			Verb:   "Revoke",
+			Kind:   "key",
+			Name:   "pstn_abc…wxyz of billing-service",
+			Impact: []string{
+				"billing-service called with it in the last hour.", "Calls with it are answered 401 from now on.",
+			},
+		},
 	}
 }
 

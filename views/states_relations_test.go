@@ -113,9 +113,12 @@ func relationToForget() projects.Relation {
 			ID:     "relation-forget",
 			Action: relationsURL + "/forget",
 			Hidden: []ui.Hidden{{Name: "object", Value: "order:42"}, {Name: "user", Value: "billing-service"}},
-			Button: "Forget",
-			Text: "Forget that billing-service owns order:42. Their calls to it are refused where a rule asks for " +
-				"the owner.",
+			Verb:   "Forget",
+			Kind:   "owner",
+			Impact: []string{
+				"Forget that billing-service owns order:42. Their calls to it are refused where a rule asks for " +
+					"the owner.",
+			},
 			Error: "Tick the box to forget the owner.",
 		},
 		BackURL: relationsURL,

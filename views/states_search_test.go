@@ -10,13 +10,16 @@ import (
 func searchStates() []state {
 	return []state{
 		{"keys-revoke", projects.KeyBulkPage(projects.KeyBulk{
-			Page:    in("Revoke 4 keys", "/projects/shop/keys", "Storefront API", "Revoke 4 keys"),
-			Title:   "Revoke 4 keys",
-			Action:  "/projects/shop/keys/change",
-			Do:      "revoke",
-			Keys:    keyList().Rows,
-			Impact:  "3 owners called with them in the last hour: billing-service, nightly-import and ana@example.com.",
-			Text:    "Refuse these keys for good. This cannot be undone.",
+			Page:   in("Revoke 4 keys", "/projects/shop/keys", "Storefront API", "Revoke 4 keys"),
+			Title:  "Revoke 4 keys",
+			Action: "/projects/shop/keys/change",
+			Do:     "revoke",
+			Keys:   keyList().Rows,
+			Impact: []string{
+				"3 owners called with them in the last hour: billing-service, nightly-import and ana@example.com.",
+				"Their calls are answered 401 from now on.",
+			},
+			Tick:    "Revoke 4 keys",
 			Button:  "Revoke 4 keys",
 			Danger:  true,
 			BackURL: "/projects/shop/keys",

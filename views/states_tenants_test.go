@@ -28,8 +28,9 @@ func tenantStates() []state {
 			Confirm: &ui.Confirmation{
 				ID:     "detach-confirm",
 				Action: "/x",
-				Text:   "Refuse its keys in this project from now on.",
-				Button: "Detach",
+				Impact: []string{"Refuse its keys in this project from now on."},
+				Verb:   "Detach",
+				Kind:   "tenant",
 				Error:  "Tick the box to detach the tenant.",
 			},
 		})},
@@ -162,26 +163,30 @@ func tenantSettings() tenants.Settings {
 			FallbackOwner: ui.Value{Text: "acme\tapp", Error: "Use at most 128 characters, on one line."},
 		},
 		CORS: tenantCORS(),
-		Erase: &ui.Erasure{
+		Delete: &ui.Confirmation{
 			ID:     "erase-confirm",
 			Action: "/tenants/tnt_1/delete",
+			Verb:   "Delete",
+			Kind:   "tenant",
+			Name:   "Acme Incorporated",
+			Type:   "acme",
 			Facts: []ui.Fact{
 				{Label: "Users", Value: "1,204"},
 				{Label: "App clients", Value: "2"},
 				{Label: "API keys", Value: "12, 3 of them active"},
 			},
-			Text:   "All of this goes along, and cannot be restored.",
-			Label:  "Tenant name",
-			Name:   "acme",
-			Typed:  ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete it with everything in it."},
-			Button: "Delete tenant and its people",
+			Impact: []string{
+				"3 owners called since 13:00 UTC: 1,204 calls.",
+				"All of this goes along. Its keys and its users' sign-ins stop at once.",
+			},
+			Typed: ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete it with everything in it."},
 		},
 	}
 }
 
 func tenantViewer() tenants.Settings {
 	m := tenantSettings()
-	m.Change, m.Erase, m.Projects = nil, nil, nil
+	m.Change, m.Delete, m.Projects = nil, nil, nil
 	m.CORS.Action = ""
 	return m
 }
@@ -235,8 +240,9 @@ func product() products.Product {
 		Delete: &ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/products/prd_1/delete",
-			Button: "Delete product",
-			Text:   "Delete this product. No project is in it.",
+			Verb:   "Delete",
+			Kind:   "product",
+			Impact: []string{"Delete this product. No project is in it."},
 			Error:  "A project was put into the product just now.",
 		},
 	}

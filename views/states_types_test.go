@@ -64,14 +64,20 @@ func keyType() projects.KeyType {
 			Days:     ui.Value{Text: "90"},
 			Windows:  typeWindows(),
 		},
-		DeleteAction: "/projects/shop/key-types/partner/delete",
-		DeleteError:  "3 keys are of this type, 1 of them active. Keys keep their type, also when they are revoked.",
+		Delete: &ui.Confirmation{
+			ID:     "type-confirm",
+			Action: "/projects/shop/key-types/partner/delete",
+			Verb:   "Delete",
+			Kind:   "key type",
+			Name:   "partner",
+			Error:  "3 keys are of this type, 1 of them active. Keys keep their type, also when they are revoked.",
+		},
 	}
 }
 
 func keyTypeBuiltIn() projects.KeyType {
 	m := keyType()
-	m.Name, m.Edit, m.DeleteError = "full", nil, ""
+	m.Name, m.Edit, m.Delete = "full", nil, nil
 	m.Error = "The key type full is built in: it means the same in every project. Make another one."
 	return m
 }

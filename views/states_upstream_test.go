@@ -65,9 +65,12 @@ func upstreamHeaderRemoval() projects.UpstreamHeaderRemoval {
 		Confirm: ui.Confirmation{
 			ID:     "header-remove",
 			Action: list + "/Authorization/remove",
-			Button: "Remove header",
-			Text: "Send calls without this header from now on. An upstream that compares it refuses them. The value " +
-				"cannot be read back.",
+			Verb:   "Remove",
+			Kind:   "header",
+			Impact: []string{
+				"Send calls without this header from now on. An upstream that compares it refuses them. The value " +
+					"cannot be read back.",
+			},
 			Error: "Tick the box to remove the header.",
 		},
 		BackURL: list,

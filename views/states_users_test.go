@@ -159,9 +159,12 @@ func user() tenants.User {
 		Delete: &ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/users/usr_1/delete",
-			Button: "Delete user",
-			Text: "Delete this user with their identities and sign-ins. Where the tenant is open, they can sign in " +
-				"again, as a new user.",
+			Verb:   "Delete",
+			Kind:   "user",
+			Impact: []string{
+				"Delete this user with their identities and sign-ins. Where the tenant is open, they can sign in " +
+					"again, as a new user.",
+			},
 		},
 	}
 }
@@ -243,8 +246,9 @@ func group() tenants.Group {
 		Delete: &ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/groups/grp_1/delete",
-			Button: "Delete group",
-			Text:   "Delete this group. Its members and the groups in it stay.",
+			Verb:   "Delete",
+			Kind:   "group",
+			Impact: []string{"Delete this group. Its members and the groups in it stay."},
 		},
 	}
 }

@@ -103,8 +103,9 @@ func webhookDetail() webhooks.Detail {
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/settings/webhooks/whk_3/delete",
-			Text:   "Delete this webhook and its deliveries.",
-			Button: "Delete webhook",
+			Impact: []string{"Delete this webhook and its deliveries."},
+			Verb:   "Delete",
+			Kind:   "webhook",
 		},
 		State:  ui.Badge{Tone: ui.Good, Text: "on"},
 		Action: "/settings/webhooks/whk_3",

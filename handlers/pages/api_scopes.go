@@ -190,8 +190,11 @@ func (h *Handler) apiScopeWith(
 		m.Remove = &ui.Confirmation{
 			ID:     "scope-remove",
 			Action: path + "/remove",
-			Button: "Remove",
-			Text:   removalOfScope(asking),
+			Verb:   "Remove",
+			Kind:   "API scope",
+			Name:   scope.Name,
+			Impact: removalOfScope(asking),
+			Undo:   "You can add it again.",
 		}
 	}
 	mark(&m)
@@ -199,14 +202,16 @@ func (h *Handler) apiScopeWith(
 }
 
 // removalOfScope says what the removal of an API scope ends.
-func removalOfScope(asking login.Asking) string {
-	text := "Remove this API scope. It is in no new token, and refreshed ones lose it. Tokens that have it keep it " +
-		"until they expire."
-	if asking.Total == 0 {
-		return text + " No app client may ask for it."
+func removalOfScope(asking login.Asking) []string {
+	first := "No app client may ask for it."
+	if asking.Total > 0 {
+		first = countText(int64(asking.Total), "app client") + " may ask for it: sign-ins that still do are refused " +
+			"(invalid_scope)."
 	}
-	return text + " Sign-ins that still ask for it are refused (invalid_scope): " +
-		english.Plural(asking.Total, "app client", "") + " may ask for it."
+	return []string{
+		first,
+		"It is in no new token, and refreshed ones lose it. Tokens that have it keep it until they expire.",
+	}
 }
 
 func (h *Handler) saveAPIScope(v *visit) (web.Answer, error) {
@@ -267,7 +272,7 @@ func (h *Handler) removeAPIScope(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("api_scope_gone", apiScopesPath(p), scope.Name)
 	}
-	return h.refusedAPIScope(v, err, func(m *projects.APIScope, wrong *formErrors) { markDelete(m.Remove, wrong) })
+	return h.refusedAPIScope(v, err, func(m *projects.APIScope, wrong *formErrors) { v.mark(m.Remove, wrong) })
 }
 
 // refusedAPIScope shows the API scope's page as it is now, with what mark adds to it.

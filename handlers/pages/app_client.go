@@ -88,10 +88,15 @@ func (h *Handler) appClientModel(
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
 		Action: path + "/delete",
-		Button: "Delete app client",
-		Text: "Delete this app client with its providers and signing keys. Its users are signed out; the users of " +
-			"the tenant stay.",
+		Verb:   "Delete",
+		Kind:   "app client",
+		Name:   c.Name,
+		Type:   c.Name,
 	}
+	n, err := h.Login.SignInsToday(v.ctx(), v.who, c.ID)
+	m.Delete.Impact = append(v.figure(signInsText(n, "through"), err),
+		countText(int64(len(offered)), "provider")+" and the signing keys go along, and its users are signed out.",
+		"The users of the tenant stay.")
 	return m
 }
 

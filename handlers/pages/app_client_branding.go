@@ -12,7 +12,6 @@ import (
 	"postern/service/login"
 	pages "postern/views/login"
 	"postern/views/projects"
-	"postern/views/ui"
 )
 
 // clientBranding holds the fields of the branding form of an app client, as typed.
@@ -191,22 +190,16 @@ func (h *Handler) deleteAppClient(v *visit) (web.Answer, error) {
 	}
 	err = v.allowed(p, access.LoginUpdate)
 	if err == nil {
-		err = v.confirmed("Tick the box to delete the app client.")
+		err = v.named("app client", c.Name)
 	}
 	if err == nil {
 		err = h.Login.DeleteClient(v.ctx(), v.who, c.ID)
 	}
 	if wrong, ok := formErrorsIn(err); ok {
-		return h.appClientWith(v, p, c, func(m *projects.AppClient) { markDelete(m.Delete, wrong) }, wrong.status)
+		return h.appClientWith(v, p, c, func(m *projects.AppClient) { v.mark(m.Delete, wrong) }, wrong.status)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
 	return v.done("app_client_gone", loginPath(p), c.Name)
-}
-
-func markDelete(c *ui.Confirmation, wrong *formErrors) {
-	if c != nil {
-		c.Error = wrong.rest()
-	}
 }

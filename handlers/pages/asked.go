@@ -19,14 +19,8 @@ func (v *visit) asked() bool { return v.posted("confirm") == "true" }
 
 // ask answers a form of a list with the page that asks for a tick. The form of that page has
 // the same address.
-func (v *visit) ask(m ui.Asked, button, text string) (web.Answer, error) {
-	m.Confirm = ui.Confirmation{
-		ID:     "asked-confirm",
-		Action: v.c.Request.URL.EscapedPath(),
-		Button: button,
-		Text:   text,
-		Hidden: m.Confirm.Hidden,
-	}
+func (v *visit) ask(m ui.Asked) (web.Answer, error) {
+	m.Confirm.ID, m.Confirm.Action = "asked-confirm", v.c.Request.URL.EscapedPath()
 	return web.Show(ui.AskedPage(m)), nil
 }
 
@@ -59,11 +53,19 @@ func (h *Handler) askRemoveMember(v *visit) (web.Answer, error) {
 			{Label: "Role", Value: string(who.Role)},
 			{Label: "Joined", Value: day(who.JoinedAt)},
 		},
-		Impact: "They lose access to the projects of the team at once, with their access tokens too, and the " +
-			"invitations that they made are revoked. " +
-			english.Plural(len(members)-1, "member stays", "members stay") + ".",
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "member",
+			Name: who.Name,
+			Impact: []string{
+				"They lose access to the projects of the team at once, with their access tokens too, and the " +
+					"invitations that they made are revoked.",
+				english.Plural(len(members)-1, "member stays", "members stay") + ".",
+			},
+			Undo: "They can be invited again.",
+		},
 		BackURL: path,
-	}, "Remove member", "Remove "+who.Name+". They can be invited again.")
+	})
 }
 
 // askRevokeInvitation asks before an invitation is revoked.
@@ -93,11 +95,16 @@ func (h *Handler) askRevokeInvitation(v *visit) (web.Answer, error) {
 	return v.ask(ui.Asked{
 		Page: v.shell("Revoke an invitation", path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path},
 			ui.Crumb{Text: "Revoke an invitation"}),
-		Title:   "Revoke an invitation to " + team.Name,
-		Facts:   facts,
-		Impact:  "Its link was not used yet, and stops working at once.",
+		Title: "Revoke an invitation to " + team.Name,
+		Facts: facts,
+		Confirm: ui.Confirmation{
+			Verb:   "Revoke",
+			Kind:   "invitation",
+			Impact: []string{"Its link was not used yet, and stops working at once."},
+			Undo:   "You can create another.",
+		},
 		BackURL: path,
-	}, "Revoke invitation", "Revoke this invitation. You can create another.")
+	})
 }
 
 // askRemoveGroupMember asks before a user leaves a group.
@@ -119,15 +126,23 @@ func (h *Handler) askRemoveGroupMember(v *visit, user directory.Profile) (web.An
 			{Label: "State", Value: user.State},
 			{Label: "Direct members", Value: strconv.FormatInt(g.Members, 10)},
 		},
-		Impact: "What rules allow to " + g.Name + " is refused to them from the next call on, unless a group in it " +
-			"has them too.",
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "member",
+			Name: userTitle(user.User),
+			Impact: []string{
+				"What rules allow to " + g.Name + " is refused to them from the next call on, unless a group in it " +
+					"has them too.",
+			},
+			Undo: "You can add them again.",
+		},
 		BackURL: groupPath(g.ID),
 	}
 	if v.posted("from") == "user" {
 		m.BackURL = userPath(user.ID)
 		m.Confirm.Hidden = []ui.Hidden{{Name: "from", Value: "user"}}
 	}
-	return v.ask(m, "Remove member", "Remove "+userTitle(user.User)+" from the group.")
+	return v.ask(m)
 }
 
 // approvalOf finds the approval in the address.
@@ -157,10 +172,18 @@ func (h *Handler) askEndApproval(v *visit, one directory.Approval) (web.Answer, 
 		whose = "Addresses of " + one.Value
 	}
 	return v.ask(ui.Asked{
-		Page:    v.tenantShell(t, "Remove an approval", entryPath(t.ID), ui.Crumb{Text: "Entry", URL: entryPath(t.ID)}),
-		Title:   "Remove the approval of " + one.Value,
-		Facts:   []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Since", Value: day(one.CreatedAt)}},
-		Impact:  whose + " cannot join any more while entry is by invitation. Users who signed in with it stay.",
+		Page:  v.tenantShell(t, "Remove an approval", entryPath(t.ID), ui.Crumb{Text: "Entry", URL: entryPath(t.ID)}),
+		Title: "Remove the approval of " + one.Value,
+		Facts: []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Since", Value: day(one.CreatedAt)}},
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "approval",
+			Name: one.Value,
+			Impact: []string{
+				whose + " cannot join any more while entry is by invitation. Users who signed in with it stay.",
+			},
+			Undo: "You can approve it again.",
+		},
 		BackURL: entryPath(t.ID),
-	}, "Remove approval", "Remove this approval.")
+	})
 }

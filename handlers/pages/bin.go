@@ -81,12 +81,28 @@ func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
 		m.Confirm = &ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: deletePath(p),
-			Text:   "Answer all calls 410 from now on. You can restore the project for 30 days.",
-			Button: "Delete project",
+			Verb:   "Delete",
+			Kind:   "project",
+			Name:   p.DisplayName,
+			Impact: append(h.callersOf(v, p, "", ""), "All calls are answered 410 from now on."),
+			Undo:   "You can restore it from the bin for 30 days, with everything it had.",
 		}
 	}
 	if v.who.May(p.Team, access.ProjectErase) {
-		m.Erase = &projects.Erase{Action: deletePath(p), Name: p.Name}
+		m.Erase = &ui.Confirmation{
+			ID:     "erase-confirm",
+			Action: deletePath(p),
+			Verb:   "Delete",
+			Kind:   "project",
+			Title:  "Delete for good",
+			Name:   p.Name,
+			Type:   p.Name,
+			Hidden: []ui.Hidden{{Name: "now", Value: "true"}},
+			Impact: []string{"All of the above is gone at once. The name is free for others afterwards."},
+		}
+		if p.Deleted == nil {
+			m.Erase.Impact = append(h.callersOf(v, p, "", ""), m.Erase.Impact...)
+		}
 	}
 	return m, nil
 }
@@ -147,9 +163,9 @@ func (h *Handler) deleteProject(v *visit) (web.Answer, error) {
 	}
 	switch {
 	case m.Erase != nil && forGood:
-		m.Erase.Typed = wrong.value("/confirm", v.posted("typed_name"))
+		v.mark(m.Erase, wrong)
 	case m.Confirm != nil:
-		m.Confirm.Error = wrong.rest()
+		v.mark(m.Confirm, wrong)
 	default:
 		return web.Answer{}, access.NotFound()
 	}

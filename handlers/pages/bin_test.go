@@ -19,7 +19,7 @@ func TestBin(t *testing.T) {
 		s.Get(page).
 			Says("dl", "API keys").
 			Says("main", "never exported").
-			Says("form[action='"+page+"']", "You can restore the project for 30 days")
+			Says("form[action='"+page+"']", "You can restore it from the bin for 30 days")
 		s.Post(page).Shows(422, "Delete shop").Says("[role=alert]", "Tick the box")
 		s.Post(page, "confirm", "true").LeadsTo("/bin")
 		s.Post(page, "confirm", "true").LeadsTo("/bin") // in two tabs

@@ -45,6 +45,8 @@ func (h *Handler) callSigningWith(v *visit, wrong *formErrors) (web.Answer, erro
 	}
 	if v.who.May(p.Team, access.ProjectUpdate) {
 		m.Manage = callSigningForms(path, len(signing.Keys) > 0, wrong)
+		m.Manage.Disable.Name, m.Manage.Disable.Impact = p.DisplayName, append(h.callersOf(v, p, "", ""),
+			"Upstreams that require a signature refuse all calls from now on.")
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.CallSigningPage(m)}, nil
 }
@@ -60,8 +62,10 @@ func callSigningForms(path string, enabled bool, wrong *formErrors) *projects.Ca
 		m.Disable = ui.Confirmation{
 			ID:     "signing-disable",
 			Action: path + "/disable",
-			Text:   "Delete the keys. Upstreams that require a signature refuse all calls from now on.",
-			Button: "Stop signing",
+			Verb:   "Stop",
+			Kind:   "signing",
+			Tick:   "Stop signing calls, and delete the keys",
+			Undo:   "The keys are deleted. Signing again uses new ones, which upstreams have to read first.",
 			Error:  wrong.take("/confirm"),
 		}
 	} else {

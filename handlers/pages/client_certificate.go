@@ -59,7 +59,7 @@ func (h *Handler) clientCertificateWith(v *visit, typed string, wrong *formError
 		m.Note = "A certificate can be presented over TLS only, and this environment's target is an http URL."
 	}
 	if v.mayChange(p, access.ProjectUpdate) {
-		clientCertificateForms(&m, path, typed, wrong)
+		clientCertificateForms(&m, path, typed, wrong, h.callersOf(v, p, environment.ID, ""))
 	} else {
 		m.Error = wrong.rest() // such as of a project that is in the bin since the page was opened
 	}
@@ -67,15 +67,18 @@ func (h *Handler) clientCertificateWith(v *visit, typed string, wrong *formError
 }
 
 // clientCertificateForms adds the forms that the state allows.
-func clientCertificateForms(m *projects.ClientCertificate, path, typed string, wrong *formErrors) {
+func clientCertificateForms(
+	m *projects.ClientCertificate, path, typed string, wrong *formErrors, callers []string,
+) {
 	if m.Shown != nil {
 		m.Remove = &ui.Confirmation{
 			ID:     "certificate-remove",
 			Action: path + "/remove",
-			Button: "Remove certificate",
-			Text: "Present no certificate from now on. An upstream that requires one refuses all calls. The private " +
-				"key is deleted and cannot be read back.",
-			Error: wrong.take("/confirm"),
+			Verb:   "Remove",
+			Kind:   "certificate",
+			Impact: append(callers, "An upstream that requires a certificate refuses all calls from now on."),
+			Undo:   "The private key is deleted and cannot be read back. You can set a certificate again.",
+			Error:  wrong.take("/confirm"),
 		}
 	}
 	if m.Note != "" {

@@ -141,9 +141,14 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 			Remove: ui.Confirmation{
 				ID:     "domain-remove",
 				Action: path + "/remove",
-				Text:   "Answer calls to this host name with 404 from now on.",
-				Button: "Remove",
-				Error:  wrong.take("/confirm"),
+				Verb:   "Remove",
+				Kind:   "host name",
+				Name:   d.Host,
+				Impact: append(h.callersOf(v, p, d.EnvironmentID, ""),
+					"Calls to this host name are answered 404 from now on. The environment's own address works as "+
+						"before."),
+				Undo:  "You can add it again, and prove again that it is yours.",
+				Error: wrong.take("/confirm"),
 			},
 		}
 		if d.State != domains.Pending {

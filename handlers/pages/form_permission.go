@@ -2,7 +2,6 @@ package pages
 
 import (
 	"postern/models"
-	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/projects"
 )
@@ -23,12 +22,4 @@ func (v *visit) allowed(p projects.Project, action access.Action) error {
 // nothing of one that is in the bin.
 func (v *visit) mayChange(p projects.Project, action access.Action) bool {
 	return v.allowed(p, action) == nil
-}
-
-// confirmed returns an error with the text unless the form's confirmation box is ticked.
-func (v *visit) confirmed(text string) error {
-	if v.posted("confirm") != "true" {
-		return fault.InvalidField("/confirm", "required", "%s", text)
-	}
-	return nil
 }

@@ -157,10 +157,11 @@ func (h *Handler) groupMappingRemoval(v *visit, wrong *formErrors) (web.Answer, 
 		Confirm: ui.Confirmation{
 			ID:     "mapping-remove",
 			Action: path + "/remove",
-			Button: "Remove rule",
-			Text: "Remove this rule. If no other rule of this provider names the group, users who are in it by a " +
-				"claim alone leave it at once.",
-			Error: wrong.rest(),
+			Verb:   "Remove",
+			Kind:   "rule",
+			Impact: h.mappingImpact(v, o, one, found.Mappings),
+			Undo:   "You can add it again. It applies to users when they sign in the next time.",
+			Error:  wrong.rest(),
 		},
 		BackURL: list,
 	}
@@ -185,4 +186,24 @@ func (h *Handler) removeGroupMapping(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	return v.done("group_mapping_gone", mappingsPath(p, c, o))
+}
+
+// mappingImpact says who leaves a group when a rule for it is removed.
+func (h *Handler) mappingImpact(
+	v *visit, o login.Provider, one login.GroupMapping, all []login.GroupMapping,
+) []string {
+	others := int64(-1) // the rule itself
+	for _, other := range all {
+		if other.Group == one.Group {
+			others++
+		}
+	}
+	n, err := h.Login.SignInsWithToday(v.ctx(), v.who, o.ID)
+	lines := v.figure(signInsText(n, "with"), err)
+	if others > 0 {
+		return append(lines, countText(others, "other rule")+" of this provider lead to "+one.GroupName+". Users whom "+
+			"no rule puts there, and who are in it by a claim alone, leave it at once.")
+	}
+	return append(lines, "No other rule of this provider leads to "+one.GroupName+". Users who are in it by a claim "+
+		"alone leave it at once.")
 }

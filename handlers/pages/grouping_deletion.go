@@ -4,7 +4,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
+	rules "postern/service/projects"
 	"postern/views/products"
 	"postern/views/tenants"
 	"postern/views/ui"
@@ -32,33 +34,43 @@ func (h *Handler) tenantPage(v *visit, ref string) (tenants.Settings, error) {
 	switch {
 	case t.Project != "":
 	case d.InUse() && v.who.May(t.Team, access.TenantErase):
-		m.Erase = &ui.Erasure{
-			ID:     "erase-confirm",
-			Action: action,
-			Facts: []ui.Fact{
-				countFact("Users", c.Users),
-				countFact("Groups", c.Groups),
-				countFact("Approvals", c.Approvals),
-				countFact("App clients", c.AppClients),
-				countFact("Providers", c.Providers),
-				countFact("Sessions", c.Sessions),
-				keysFact(c.Keys, c.ActiveKeys),
-			},
-			Text: "All of this goes along, and cannot be restored. Its keys and its users' sign-ins stop at once. " +
-				"The projects that serve the tenant stay.",
-			Label:  "Tenant name",
-			Name:   t.Name,
-			Button: "Delete tenant and its people",
-		}
+		m.Delete = tenantErasure(action, t, c)
+		callers, err := h.Projects.CallersOfTenant(v.ctx(), v.who, t.ID)
+		m.Delete.Impact = append(v.figure(callersText(callers), err),
+			"All of this goes along. Its keys and its users' sign-ins stop at once.",
+			countText(int64(len(t.Projects)), "project")+" that serve the tenant stay.")
 	case !d.InUse() && v.who.May(t.Team, access.TenantDelete):
 		m.Delete = &ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: action,
-			Button: "Delete tenant",
-			Text:   "Delete this tenant. No project serves it, and it has no people, app clients or keys.",
+			Verb:   "Delete",
+			Kind:   "tenant",
+			Name:   t.DisplayName,
+			Impact: []string{"No project serves it, and it has no users, app clients or keys."},
 		}
 	}
 	return m, nil
+}
+
+// tenantErasure asks for the name of a tenant that is in use.
+func tenantErasure(action string, t rules.Tenant, c models.TenantContents) *ui.Confirmation {
+	return &ui.Confirmation{
+		ID:     "erase-confirm",
+		Action: action,
+		Verb:   "Delete",
+		Kind:   "tenant",
+		Name:   t.DisplayName,
+		Type:   t.Name,
+		Facts: []ui.Fact{
+			countFact("Users", c.Users),
+			countFact("Groups", c.Groups),
+			countFact("Approvals", c.Approvals),
+			countFact("App clients", c.AppClients),
+			countFact("Providers", c.Providers),
+			countFact("Sessions", c.Sessions),
+			keysFact(c.Keys, c.ActiveKeys),
+		},
+	}
 }
 
 func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
@@ -74,13 +86,7 @@ func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 		return v.done("tenant_gone", tenantsPath, t.DisplayName)
 	}
 	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *formErrors) {
-		switch {
-		case m.Erase != nil:
-			m.Erase.Typed = wrong.value("/confirm", typed)
-			m.Erase.Error = wrong.rest()
-		case m.Delete != nil:
-			m.Delete.Error = wrong.rest()
-		}
+		v.mark(m.Delete, wrong)
 	})
 }
 
@@ -93,28 +99,23 @@ func (h *Handler) productPage(v *visit, ref string) (products.Product, error) {
 	p := d.Product
 	m := v.productModel(p)
 	action := productPath(p.ID) + "/delete"
-	switch {
-	case !v.who.May(p.Team, access.ProductDelete):
-	case len(p.Projects) > 0 || d.ActiveKeys > 0:
-		m.Erase = &ui.Erasure{
-			ID:     "erase-confirm",
-			Action: action,
-			Facts: []ui.Fact{
-				countFact("Projects", int64(len(p.Projects))),
-				keysFact(d.Keys, d.ActiveKeys),
-			},
-			Text:   "The projects stay, without a product. The keys, which open all of them, are revoked.",
-			Label:  "Product name",
-			Name:   p.Name,
-			Button: "Delete product",
-		}
-	default:
-		m.Delete = &ui.Confirmation{
-			ID:     "delete-confirm",
-			Action: action,
-			Button: "Delete product",
-			Text:   "Delete this product. No project is in it.",
-		}
+	if !v.who.May(p.Team, access.ProductDelete) {
+		return m, nil
+	}
+	m.Delete = &ui.Confirmation{
+		ID:     "delete-confirm",
+		Action: action,
+		Verb:   "Delete",
+		Kind:   "product",
+		Name:   p.DisplayName,
+		Impact: []string{"No project is in it."},
+	}
+	if len(p.Projects) > 0 || d.ActiveKeys > 0 {
+		m.Delete.ID, m.Delete.Type = "erase-confirm", p.Name
+		m.Delete.Facts = []ui.Fact{countFact("Projects", int64(len(p.Projects))), keysFact(d.Keys, d.ActiveKeys)}
+		callers, err := h.Projects.CallersOfProduct(v.ctx(), v.who, p.ID)
+		m.Delete.Impact = append(v.figure(callersText(callers), err),
+			"The keys, which open all of its projects, are revoked. The projects stay, without a product.")
 	}
 	return m, nil
 }
@@ -132,12 +133,6 @@ func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
 		return v.done("product_gone", productsPath, p.DisplayName)
 	}
 	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *formErrors) {
-		switch {
-		case m.Erase != nil:
-			m.Erase.Typed = wrong.value("/confirm", typed)
-			m.Erase.Error = wrong.rest()
-		case m.Delete != nil:
-			m.Delete.Error = wrong.rest()
-		}
+		v.mark(m.Delete, wrong)
 	})
 }

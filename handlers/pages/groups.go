@@ -184,8 +184,14 @@ func (h *Handler) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
 		Action: path + "/delete",
-		Button: "Delete group",
-		Text:   "Delete this group. Its members and the groups in it stay.",
+		Verb:   "Delete",
+		Kind:   "group",
+		Name:   g.DisplayName,
+		Impact: []string{
+			"What rules allow to the group is refused to its " + countText(g.Members, "direct member") +
+				" and those of its " + countText(int64(len(g.Children)), "nested group") + " from the next call on.",
+			"The users and the nested groups stay.",
+		},
 	}
 	options, err := h.groupOptions(v, g.Tenant, func(directory.Group) bool { return false })
 	options = slices.DeleteFunc(options, func(o ui.Option) bool {

@@ -39,7 +39,14 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 		m.UnfreezeAction = path + "/unfreeze"
 	}
 	if k.State != string(snapshot.KeyRevoked) {
-		m.Revoke = &projects.Revoke{Action: path + "/revoke"}
+		m.Revoke = &ui.Confirmation{
+			ID:     "revoke-confirm",
+			Action: path + "/revoke",
+			Verb:   "Revoke",
+			Kind:   "key",
+			Name:   displayKey(k) + " of " + k.Owner,
+			Impact: []string{m.Impact, "Calls with it are answered 401 from now on."},
+		}
 	}
 	return m
 }

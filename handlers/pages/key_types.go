@@ -217,7 +217,18 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proj
 		return m, nil
 	}
 	edit := keyTypeFormFor(t).view(keyTypePath(p, t), &formErrors{})
-	m.Edit, m.DeleteAction = &edit, keyTypePath(p, t)+"/delete"
+	m.Edit = &edit
+	m.Delete = &ui.Confirmation{
+		ID:     "type-confirm",
+		Action: keyTypePath(p, t) + "/delete",
+		Verb:   "Delete",
+		Kind:   "key type",
+		Name:   t.Name,
+		Impact: []string{
+			countText(int64(total), "key") + " of this type. It can be deleted only if no key has ever had it.",
+		},
+		Undo: "You can create it again.",
+	}
 	return m, nil
 }
 
@@ -251,7 +262,7 @@ func (h *Handler) deleteKeyType(v *visit) (web.Answer, error) {
 	if err == nil {
 		return v.done("key_type_gone", projectPath(v.param("project"))+"/key-types")
 	}
-	return h.refusedKeyType(v, err, func(m *projects.KeyType, wrong *formErrors) { m.DeleteError = wrong.rest() })
+	return h.refusedKeyType(v, err, func(m *projects.KeyType, wrong *formErrors) { v.mark(m.Delete, wrong) })
 }
 
 // refusedKeyType shows the key type's page as it is now, with what mark adds to it.

@@ -20,20 +20,32 @@ import (
 
 // bulkChange is a change of several keys at once, as its page says it.
 type bulkChange struct {
-	verb, text, flash string
-	danger            bool
-	change            func(*keys.Service, context.Context, access.Principal, string) (keys.Key, error)
+	verb, text, undo, flash string
+	danger                  bool
+	change                  func(*keys.Service, context.Context, access.Principal, string) (keys.Key, error)
 }
 
 var bulkChanges = map[string]bulkChange{
 	"freeze": {
-		"Freeze", "Answer their calls with 403 until they are unfrozen.", "keys_frozen", false, (*keys.Service).Freeze,
+		verb:   "Freeze",
+		text:   "Their calls are answered 403 until they are unfrozen.",
+		undo:   "You can unfreeze them.",
+		flash:  "keys_frozen",
+		change: (*keys.Service).Freeze,
 	},
 	"unfreeze": {
-		"Unfreeze", "Let their calls through again at once.", "keys_unfrozen", false, (*keys.Service).Unfreeze,
+		verb:   "Unfreeze",
+		text:   "Their calls are let through again at once.",
+		undo:   "You can freeze them again.",
+		flash:  "keys_unfrozen",
+		change: (*keys.Service).Unfreeze,
 	},
 	"revoke": {
-		"Revoke", "Refuse these keys for good. This cannot be undone.", "keys_revoked", true, (*keys.Service).Revoke,
+		verb:   "Revoke",
+		text:   "Their calls are answered 401 from now on.",
+		flash:  "keys_revoked",
+		danger: true,
+		change: (*keys.Service).Revoke,
 	},
 }
 
@@ -109,8 +121,9 @@ func bulkPage(v *visit, p rules.Project, do bulkChange, chosen []keys.Key) proje
 		Title:   title,
 		Action:  keysPath(p) + "/change",
 		Do:      v.posted("do"),
-		Impact:  impactOf(chosen),
-		Text:    do.text,
+		Impact:  []string{impactOf(chosen), do.text},
+		Undo:    do.undo,
+		Tick:    title,
 		Button:  title,
 		Danger:  do.danger,
 		BackURL: keysPath(p),

@@ -74,8 +74,8 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 			Says("#client-backchannel-error", "https").
 			Says("#client-access-error", "1 to 1440").
 			Says("#client-refresh-error", "0 to 90")
-		s.Post(path+"/delete").Shows(422, "web").Says("#delete", "Tick the box")
-		s.Post(path+"/delete", "confirm", "true").LeadsTo(tab)
+		s.Post(path+"/delete").Shows(422, "web").Says("#delete-confirm-error", "app client's name, web")
+		s.Post(path+"/delete", "typed_name", "web").LeadsTo(tab)
 		s.Get(tab).Says("main", "No app clients yet")
 	})
 }

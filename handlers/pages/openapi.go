@@ -56,8 +56,12 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 			m.Remove = &ui.Confirmation{
 				Action: path + "/remove",
 				ID:     "remove-openapi",
-				Text:   "Exports have a generated document again. Rules stay as they are.",
-				Button: "Remove the document",
+				Verb:   "Remove",
+				Kind:   "document",
+				Name:   found.Title + " " + found.Version,
+				Impact: append(h.callersOf(v, p, "", ""), "Requests are no longer checked against it, and callers no "+
+					"longer read it. Exports have a generated document again. Rules stay as they are."),
+				Undo: "You can add a document again.",
 			}
 		}
 	}

@@ -154,8 +154,14 @@ func (h *Handler) detachWith(v *visit, p rules.Project, t rules.Tenant, wrong *f
 	}
 	if v.mayChange(p, access.ProjectUpdate) {
 		m.Confirm = &ui.Confirmation{
-			ID: "detach-confirm", Action: path + "/detach", Button: "Detach",
-			Text: "Refuse its keys in this project from now on.", Error: wrong.rest(),
+			ID:     "detach-confirm",
+			Action: path + "/detach",
+			Verb:   "Detach",
+			Kind:   "tenant",
+			Name:   t.DisplayName,
+			Impact: append(h.callersOf(v, p, "", t.ID), "From then on "+p.DisplayName+" answers its keys with 403."),
+			Undo:   "The tenant stays, with its keys, users and groups. You can attach it again.",
+			Error:  wrong.rest(),
 		}
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DetachPage(m)}, nil

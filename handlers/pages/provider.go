@@ -209,10 +209,14 @@ func (h *Handler) providerModel(
 	m.Delete = &ui.Confirmation{
 		ID:     "provider-confirm",
 		Action: path + "/delete",
-		Button: "Remove provider",
-		Text: "Remove this provider and its secret. Its users stay, and can sign in again with a provider of the " +
-			"same kind and issuer.",
+		Verb:   "Remove",
+		Kind:   "provider",
+		Name:   label,
+		Undo: "You can set it up again: its users stay, and sign in again with a provider of the same kind and " +
+			"issuer. Its secret cannot be read back.",
 	}
+	n, err := h.Login.SignInsWithToday(v.ctx(), v.who, o.ID)
+	m.Delete.Impact = append(v.figure(signInsText(n, "with"), err), "Nobody can sign in with it any more.")
 	return m
 }
 

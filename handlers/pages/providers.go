@@ -243,7 +243,7 @@ func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		m := h.providerModel(v, p, c, o, providerFormOf(o), &formErrors{})
-		markDelete(m.Delete, wrong)
+		v.mark(m.Delete, wrong)
 		return web.Answer{Status: wrong.status, Page: projects.ProviderPage(m)}, nil
 	}
 	if err != nil {

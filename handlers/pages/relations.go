@@ -294,11 +294,16 @@ func (h *Handler) forgetRelationWith(
 				Hidden: []ui.Hidden{
 					{Name: "tenant", Value: r.Tenant}, {Name: "object", Value: r.Object}, {Name: "user", Value: r.User},
 				},
-				Button: "Forget",
-				Text: "Forget that " + r.User + " owns " + r.Object + ". Their calls to it are refused where a rule " +
-					"asks for the owner.",
+				Verb: "Forget",
+				Kind: "owner",
+				Name: r.User,
+				Tick: "Forget that " + r.User + " owns " + r.Object,
+				Impact: []string{
+					"Their calls to it are refused where a rule asks for the owner, from the next call on.",
+				},
+				Undo: "You can add the owner again.",
 			}
-			markDelete(m.Forget, wrong)
+			v.mark(m.Forget, wrong)
 		}
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.RelationPage(m)}, nil

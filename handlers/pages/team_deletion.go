@@ -24,9 +24,13 @@ func (h *Handler) offerDeletion(v *visit, id string, m *team.Team) error {
 			strings.Join(d.Projects, ", ") + "."
 		return nil
 	}
-	m.Erase = &ui.Erasure{
+	m.Erase = &ui.Confirmation{
 		ID:     "erase-confirm",
 		Action: teamPath(id) + "/delete",
+		Verb:   "Delete",
+		Kind:   "team",
+		Name:   d.Team.Name,
+		Type:   d.Team.Name,
 		Facts: []ui.Fact{
 			countFact("Members", d.Members),
 			countFact("Invitations", d.Invitations),
@@ -35,11 +39,10 @@ func (h *Handler) offerDeletion(v *visit, id string, m *team.Team) error {
 			countFact("Products", d.Products),
 			countFact("Webhooks", d.Webhooks),
 		},
-		Text: "All of this goes along, and cannot be restored. Members lose their access at once; their accounts " +
-			"stay. The team's audit log can no longer be read.",
-		Label:  "Team name",
-		Name:   d.Team.Name,
-		Button: "Delete team",
+		Impact: []string{
+			"All of this goes along. Members lose their access at once; their accounts stay.",
+			"The team's audit log can no longer be read.",
+		},
 	}
 	return nil
 }
@@ -52,8 +55,7 @@ func (h *Handler) deleteTeam(v *visit) (web.Answer, error) {
 	}
 	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) {
 		if m.Erase != nil {
-			m.Erase.Typed = wrong.value("/confirm", typed)
-			m.Erase.Error = wrong.rest()
+			v.mark(m.Erase, wrong)
 		} else {
 			m.Error = wrong.rest()
 		}

@@ -112,9 +112,19 @@ func (h *Handler) teamSettings(v *visit) (team.Team, error) {
 	m := team.Team{
 		Page: v.shell("Settings of "+found.Name, teamSettingsPath(found.ID), teamsCrumb(),
 			ui.Crumb{Text: found.Name, URL: teamPath(found.ID)}, ui.Crumb{Text: "Settings"}),
-		Name:  found.Name,
-		Role:  roleBadge(found.Role),
-		Leave: team.Leave{Action: teamPath(found.ID) + "/leave"},
+		Name: found.Name,
+		Role: roleBadge(found.Role),
+		Leave: ui.Confirmation{
+			ID:     "leave-confirm",
+			Action: teamPath(found.ID) + "/leave",
+			Verb:   "Leave",
+			Kind:   "team",
+			Name:   found.Name,
+			Impact: []string{
+				"You lose access to its projects at once, with your access tokens too. The projects stay.",
+			},
+			Undo: "An owner would have to invite you again.",
+		},
 	}
 	if access.Can(found.Role, access.TeamUpdate) {
 		m.Rename = &team.Rename{
@@ -292,7 +302,7 @@ func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
 		err = h.Accounts.Leave(v.ctx(), v.who, v.param("team"))
 	}
 	if err != nil {
-		return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) { m.Leave.Error = wrong.rest() })
+		return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) { v.mark(&m.Leave, wrong) })
 	}
 	return v.done("left", "/teams")
 }

@@ -73,7 +73,7 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 			"#move option[value='" + id + "']")
 		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
 
-		s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "Members").Lacks("[role=alert]")
+		s.Get(first+"/settings").Says("section[aria-labelledby=erase-confirm-title]", "Members").Lacks("[role=alert]")
 		s.Post(first+"/delete", "typed_name", "an").Shows(422, "Settings").Says("#erase-confirm-error",
 			"Type the team's name")
 		s.Post(first+"/delete", "typed_name", "Ana").LeadsTo("/teams")

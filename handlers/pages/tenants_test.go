@@ -40,7 +40,7 @@ func TestTenantsOnTheirPages(t *testing.T) {
 		s.Get(detach).
 			Shows(200, "Detach Acme Ltd").
 			Says("dl", "shop").
-			Says("[data-panel]", "answers keys of Acme Ltd with 403")
+			Says("[data-panel]", "answers its keys with 403")
 		s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Tick the box")
 		s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
 		s.Get(list).
@@ -104,9 +104,9 @@ func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
 		s.Get("/tenants").Says("tbody", "acme").Says("tbody", "no project").Says("tbody", "the project's")
 
 		path := made.Header.Get("Location")
-		s.Get(path).Says("section[aria-labelledby=delete]", "Delete this tenant")
+		s.Get(path).Says("section[aria-labelledby=delete-confirm-title]", "No project serves it")
 		s.Post(path+"/users", "email", "ana@example.com")
-		s.Get(path).Says("section[aria-labelledby=delete] dl", "Users").Lacks("#delete-confirm")
+		s.Get(path).Says("section[aria-labelledby=erase-confirm-title] dl", "Users").Lacks("#delete-confirm")
 		s.Post(path+"/delete", "typed_name", "acm").Shows(422, "acme").Says("#erase-confirm-error", "acme")
 		s.Post(path+"/delete", "confirm", "true").Shows(409, "acme").Says("[role=alert]", "The tenant has 1 user.")
 		s.Post(path+"/delete", "typed_name", "acme").LeadsTo("/tenants")
@@ -146,7 +146,7 @@ func TestProductsOnTheirPages(t *testing.T) {
 			Says("tbody", "The store").
 			Says("tbody", "Mine")
 
-		s.Get(path).Says("section[aria-labelledby=delete]", "without a product")
+		s.Get(path).Says("section[aria-labelledby=erase-confirm-title]", "without a product")
 		s.Post(path+"/delete").Shows(422, "The store").Says("#erase-confirm-error", "type the product's name")
 		s.Post(path+"/delete", "typed_name", "stor").Shows(422, "The store").Says("#erase-confirm-error", "store")
 		s.Post(path+"/delete", "confirm", "true").Shows(409, "The store").Says("[role=alert]", "1 project: shop")

@@ -187,8 +187,10 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 		Confirm: ui.Confirmation{
 			ID:     "revoke-confirm",
 			Action: path + "/revoke",
-			Text:   "Programs that use this token stop working at once. This cannot be undone.",
-			Button: "Revoke",
+			Verb:   "Revoke",
+			Kind:   "token",
+			Name:   token.Name,
+			Impact: []string{"Programs that use this token stop working at once. Last used: " + lastUse(token) + "."},
 			Error:  wrong.rest(),
 		},
 		BackURL: tokensPath,

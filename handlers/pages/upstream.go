@@ -129,9 +129,12 @@ func (h *Handler) upstreamHeaderRemoval(v *visit, wrong *formErrors) (web.Answer
 		Confirm: ui.Confirmation{
 			ID:     "header-remove",
 			Action: path + "/remove",
-			Button: "Remove header",
-			Text: "Send calls without this header from now on. An upstream that compares it refuses them. The value " +
-				"cannot be read back.",
+			Verb:   "Remove",
+			Kind:   "header",
+			Name:   headers[i].Name,
+			Impact: append(h.callersOf(v, p, environment.ID, ""),
+				"An upstream that compares the header refuses calls without it from now on."),
+			Undo:  "The value cannot be read back. You can set the header again.",
 			Error: wrong.rest(),
 		},
 		BackURL: list,

@@ -129,9 +129,14 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
 		Action: path + "/delete",
-		Button: "Delete user",
-		Text: "Delete this user with their identities and sign-ins. Where the tenant is open, they can sign in again " +
-			"as a new user.",
+		Verb:   "Delete",
+		Kind:   "user",
+		Name:   userTitle(u.User),
+		Impact: []string{
+			countText(int64(len(m.Sessions)), "session") + " and " +
+				countText(int64(len(u.Groups)), "group membership") + " end at once, with their identities.",
+		},
+		Undo: "This cannot be undone. Where the tenant is open, they can sign in again as a new user.",
 	}
 	options, err := h.groupOptions(v, u.Tenant, func(directory.Group) bool { return false })
 	isMember := func(o ui.Option) bool {

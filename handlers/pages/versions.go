@@ -150,6 +150,13 @@ func (at place) path() string {
 	return environmentPath(at.project, at.version, *at.environment)
 }
 
+func (at place) kind() string {
+	if at.environment != nil {
+		return "environment"
+	}
+	return "version"
+}
+
 // name is that of the environment or version.
 func (at place) name() string {
 	if at.environment != nil {
@@ -205,7 +212,7 @@ func (h *Handler) placeModel(v *visit, at place) (projects.Place, error) {
 	}
 	m.Rename = &form
 	if m.Removal.Last = at.lastText(); m.Removal.Last == "" {
-		m.Removal.Action = at.path() + "/delete"
+		m.Removal.Confirm = at.confirmation(m.Kind, stops)
 	}
 	return m, nil
 }
@@ -232,13 +239,33 @@ func removalModel(stops rules.Removal) projects.Removal {
 	if more := stops.Owners - int64(len(stops.Callers)); more > 0 {
 		m.More = "And " + countText(more, "more owner") + "."
 	}
+	return m
+}
+
+// confirmation asks before the place is removed: for its name if that stops something.
+func (at place) confirmation(kind string, stops rules.Removal) *ui.Confirmation {
+	c := &ui.Confirmation{
+		ID:     "place-confirm",
+		Action: at.path() + "/delete",
+		Verb:   "Remove",
+		Kind:   kind,
+		Name:   at.name(),
+	}
+	c.Impact = []string{"No calls since " + stops.Since.Format("15:04 MST") + "."}
+	if stops.Calls > 0 {
+		c.Impact = []string{"Calls such as those above are answered 404 from now on."}
+	}
 	if stops.Keys > 0 {
-		m.Keys = "A removal revokes " + countText(stops.Keys, "API key") + " that can open nothing else."
+		c.Impact = append(c.Impact, "A removal revokes "+countText(stops.Keys, "API key")+" that can open nothing "+
+			"else.")
 	}
 	if len(stops.Hosts) > 0 {
-		m.Hosts = "These host names end with it: " + strings.Join(stops.Hosts, ", ") + "."
+		c.Impact = append(c.Impact, "These host names end with it: "+strings.Join(stops.Hosts, ", ")+".")
 	}
-	return m
+	if !stops.Idle() {
+		c.Type = at.name()
+	}
+	return c
 }
 
 func countText(n int64, one string) string {
@@ -282,14 +309,20 @@ func (h *Handler) removePlace(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	in := at.removal()
-	in.Confirmed = v.posted("seen") == "true"
-	if err = v.confirmed("Tick the box to confirm the removal."); err == nil {
+	if v.posted("typed_name") != "" {
+		err, in.Confirmed = v.named(at.kind(), at.name()), true
+	} else {
+		err = v.confirmed("Tick the box, or type the name, to confirm the removal.")
+	}
+	if err == nil {
 		err = h.Projects.Remove(v.ctx(), v.who, at.project.ID, in)
 	}
 	if err == nil {
 		return v.done("place_gone", projectPath(at.project.Name), at.name())
 	}
-	return h.refusedPlace(v, err, func(m *projects.Place, wrong *formErrors) { m.Removal.Error = wrong.rest() })
+	return h.refusedPlace(v, err, func(m *projects.Place, wrong *formErrors) {
+		v.mark(m.Removal.Confirm, wrong)
+	})
 }
 
 // refusedPlace shows the page as it is now, with what mark adds to it.

@@ -81,15 +81,19 @@ func TestEnvironments_remove(t *testing.T) {
 			Shows(200, "Environment prod").
 			Says("section", "only environment of version 1.0.0").
 			Lacks("form[action$=delete]")
-		s.Post(prod+"/delete", "confirm", "true", "seen", "true").Shows(409, "Environment prod")
+		s.Post(prod+"/delete", "typed_name", "prod").Shows(409, "Environment prod")
 		s.Post(versionsPage+"/1.0.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
 		s.Get(prod).Says("section", "No calls since").Says("section", "revokes 1 API key")
-		// Without a tick, and from a page that did not show what it stops.
-		s.Post(prod+"/delete", "seen", "true").Shows(422, "Environment prod").Says("[role=alert]", "Tick the box")
+		// With another name, with none, and from a page that did not show what it stops.
+		s.Post(prod+"/delete", "typed_name", "pro").
+			Shows(422, "Environment prod").
+			Holds("typed_name", "pro").
+			Says("#place-confirm-error", "environment's name, prod")
+		s.Post(prod+"/delete").Shows(422, "Environment prod").Says("#place-confirm-error", "type the name")
 		s.Post(prod+"/delete", "confirm", "true").
 			Shows(409, "Environment prod").
 			Says("[role=alert]", "1 API key opens nothing else")
-		s.Post(prod+"/delete", "confirm", "true", "seen", "true").LeadsTo(shopPage)
+		s.Post(prod+"/delete", "typed_name", "prod").LeadsTo(shopPage)
 		s.Get(shopPage).Says("[data-flash]", "prod is removed")
 		s.Get(shopPage+"/keys").Says("#keys", "Revoked")
 		s.Get(prod).Shows(404, "There is nothing here")

@@ -188,8 +188,10 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: path + "/delete",
-			Text:   "Delete this webhook and its deliveries.",
-			Button: "Delete webhook",
+			Verb:   "Delete",
+			Kind:   "webhook",
+			Name:   w.URL,
+			Impact: h.webhookImpact(v, w),
 		},
 		Enabled: w.Enabled,
 		Form: pages.Form{
@@ -315,4 +317,11 @@ func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
 	m, err := h.webhookDetail(v, w)
 	m.Delete.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
+}
+
+// webhookImpact says what is no longer sent once a webhook is deleted.
+func (h *Handler) webhookImpact(v *visit, w webhooks.Webhook) []string {
+	n, err := h.Webhooks.DeliveredLastDay(v.ctx(), v.who, w.ID)
+	return append(v.figure(countText(n, "delivery")+" in the last 24 hours.", err),
+		"Its events are no longer sent to "+w.URL+". Its deliveries go along, also those on their way.")
 }

@@ -27,8 +27,8 @@ type Removal struct {
 // removedCallers bounds Removal.Callers.
 const removedCallers = 20
 
-// idle reports whether the removal stops nothing.
-func (r Removal) idle() bool { return r.Calls == 0 && r.Keys == 0 && len(r.Hosts) == 0 }
+// Idle reports whether the removal stops nothing.
+func (r Removal) Idle() bool { return r.Calls == 0 && r.Keys == 0 && len(r.Hosts) == 0 }
 
 // Usage writes the calls that were counted in memory, so that they can be read.
 type Usage interface {
@@ -87,8 +87,7 @@ func (in RemovalInput) find(
 }
 
 func removalOf(tx *models.Tx, project models.Project, removed []models.Environment) (Removal, error) {
-	now := models.Now()
-	out := Removal{Since: now.Truncate(time.Hour).Add(-time.Hour).UTC()}
+	out := Removal{Since: callersSince(models.Now())}
 	ids, names := idsAndNames(removed)
 	var err error
 	out.Callers, out.Owners, out.Calls, err = tx.CallersOf(project.ID, ids, out.Since.Unix()/3600, removedCallers)
@@ -194,7 +193,7 @@ func (in RemovalInput) checkConfirmed(
 		return nil
 	}
 	stops, err := removalOf(tx, project, removed)
-	if err != nil || stops.idle() {
+	if err != nil || stops.Idle() {
 		return err
 	}
 	if !p.May(project.TeamID, access.UsageRead) {

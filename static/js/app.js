@@ -163,6 +163,26 @@
     event.target.closest("button[data-dismiss]")?.closest("[data-flash]")?.remove();
   });
 
+  // A question before something is taken away opens at its field, and Escape closes it. Its
+  // summary has the focus before and after. Without scripts the summary does both.
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const { target } = event;
+      if (!target.matches("details[data-confirmation]") || !target.open) return;
+      if (!target.contains(document.activeElement)) return; // it was open when the page came
+      target.querySelector("form .box, form .input")?.focus();
+    },
+    true,
+  );
+  document.addEventListener("keydown", (event) => {
+    const asked = event.key === "Escape" && event.target.closest("details[data-confirmation][open]");
+    if (!asked) return;
+    event.preventDefault(); // a dialog around it stays open
+    asked.open = false;
+    asked.querySelector("summary").focus();
+  });
+
   // The browser asks again for a page that the user goes back to, and its forms get
   // new nonces. A form that was sent before keeps its old one, so that sending it
   // again changes nothing. A page that is opened or reloaded starts over.

@@ -41,8 +41,7 @@ type Product struct {
 	Facts       []ui.Fact
 	Projects    []ui.Link
 	Rename      *Rename
-	Delete      *ui.Confirmation // of an unused product
-	Erase       *ui.Erasure      // of one with projects or keys
+	Delete      *ui.Confirmation // nil for those who may not
 }
 
 // Rename posts revision and display_name to Action.

@@ -654,11 +654,11 @@ func apiScopePanel(m APIScope) templ.Component {
 			}
 		}
 		if m.Remove != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<div class=\"mt-5 border-t pt-5\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<div class=\"mt-5\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Confirm(*m.Remove).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Destroy(*m.Remove).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

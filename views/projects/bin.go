@@ -30,13 +30,6 @@ type Deletion struct {
 	Notes      []string
 	Confirm    *ui.Confirmation // to the bin; nil if it is there, or for viewers
 	RestoreURL string           // posts; "" unless it is in the bin
-	Erase      *Erase           // nil for those who may not
+	Erase      *ui.Confirmation // nil for those who may not
 	BackURL    string
-}
-
-// Erase posts now and typed_name, the project's name, to Action.
-type Erase struct {
-	Action string
-	Name   string
-	Typed  ui.Value
 }

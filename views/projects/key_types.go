@@ -24,15 +24,14 @@ type KeyTypeRow struct {
 
 // KeyType is a key type with what can be done to it.
 type KeyType struct {
-	Page         ui.Page
-	Name         string
-	Facts        []ui.Fact
-	KeysURL      string
-	Edit         *KeyTypeForm // nil for one that is built in, which cannot be changed
-	DeleteAction string
-	DeleteError  string
-	Error        string
-	BackURL      string // of the list
+	Page    ui.Page
+	Name    string
+	Facts   []ui.Fact
+	KeysURL string
+	Edit    *KeyTypeForm // nil for one that is built in, which cannot be changed
+	Delete  *ui.Confirmation
+	Error   string
+	BackURL string // of the list
 }
 
 // KeyTypeForm posts name (when it makes one), revision (when it changes one), scopes,

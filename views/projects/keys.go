@@ -104,8 +104,9 @@ type KeyBulk struct {
 	Action  string
 	Do      string
 	Keys    []KeyRow
-	Impact  string // who called with them lately
-	Text    string // what the tick agrees to
+	Impact  []string
+	Undo    string // how it is undone; "" if it cannot be
+	Tick    string // what the box agrees to
 	Button  string
 	Danger  bool
 	Error   string
@@ -128,7 +129,7 @@ type Key struct {
 	Impact         string   // whose calls freezing and revoking stop
 	FreezeAction   string
 	UnfreezeAction string
-	Revoke         *Revoke
+	Revoke         *ui.Confirmation
 }
 
 // changeable reports whether the page has any action on the key's state.
@@ -152,12 +153,6 @@ type Rotate struct {
 	Action string
 	ETag   string // of the key, see ui.NonceFor
 	Grace  []ui.Option
-	Error  string
-}
-
-// Revoke posts confirm (true) to Action.
-type Revoke struct {
-	Action string
 	Error  string
 }
 

@@ -314,11 +314,11 @@ func ProviderPage(m Provider) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if m.Delete != nil {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<div class=\"mt-5 border-t pt-5\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<div class=\"mt-5\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.Confirm(*m.Delete).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Destroy(*m.Delete).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -41,29 +41,15 @@ type RenameForm struct {
 	Error    string
 }
 
-// Removal shows what a removal stops, and posts confirm and seen to Action. seen is true if
-// the page shows that it stops something.
+// Removal shows who calls what is removed, and asks before it is.
 type Removal struct {
-	Action  string // "" for viewers and where Last is set
-	Since   string // such as 14:00 UTC
-	Total   string // such as 1,204 calls; "" for none
+	Confirm *ui.Confirmation // nil for viewers and where Last is set
+	Since   string           // such as 14:00 UTC
+	Total   string           // such as 1,204 calls; "" for none
 	Callers []CallerRow
 	More    string // such as 12 more owners; "" for none
-	Keys    string // says which keys are revoked; "" for none
-	Hosts   string // says which host names end; "" for none
 	Last    string // says why it cannot be removed; "" if it can
-	Error   string
 }
 
 // CallerRow is an owner of calls. Owner is "" for calls without one.
 type CallerRow struct{ Owner, Calls string }
-
-func (r Removal) stops() bool { return r.Total != "" || r.Keys != "" || r.Hosts != "" }
-
-// agreement is what the tick of the confirmation agrees to.
-func (r Removal) agreement(kind string) string {
-	if r.stops() {
-		return "Remove this " + kind + ". What is listed above stops working."
-	}
-	return "Remove this " + kind + "."
-}

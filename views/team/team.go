@@ -32,9 +32,9 @@ type Team struct {
 	Error       string  // about a member
 	Rename      *Rename
 	Invitations *Invitations
-	Leave       Leave
-	Erase       *ui.Erasure // for owners
-	Kept        string      // why it cannot be deleted yet, for owners
+	Leave       ui.Confirmation
+	Erase       *ui.Confirmation // for owners
+	Kept        string           // why it cannot be deleted yet, for owners
 }
 
 // Member is a row of the people. Without RoleAction it cannot be changed.
@@ -79,10 +79,4 @@ type Invitation struct {
 	Role         string
 	Ends         string
 	RevokeAction string
-}
-
-// Leave takes the viewer out of the team.
-type Leave struct {
-	Action string
-	Error  string
 }

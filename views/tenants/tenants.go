@@ -51,8 +51,7 @@ type Settings struct {
 	Projects []ui.Link // that serve it
 	Change   *Change
 	CORS     ui.CORS          // without an action for viewers
-	Delete   *ui.Confirmation // of an unused tenant
-	Erase    *ui.Erasure      // of one in use
+	Delete   *ui.Confirmation // nil for those who may not, and of a project's own tenant
 }
 
 // Change posts revision, display_name and fallback_owner to Action.

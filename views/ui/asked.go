@@ -5,7 +5,6 @@ type Asked struct {
 	Page    Page
 	Title   string // such as "Remove Ana from the team"
 	Facts   []Fact // which one it is
-	Impact  string // on users and callers
 	Confirm Confirmation
 	BackURL string
 }

@@ -66,19 +66,6 @@ type Tab struct {
 // Link is an address with its text.
 type Link struct{ URL, Text string }
 
-// Confirmation posts confirm to Action.
-type Confirmation struct {
-	ID     string // of the box
-	Action string
-	Text   string // what the tick agrees to
-	Button string
-	Error  string
-	Hidden []Hidden // posted beside the tick
-}
-
-// Hidden is a field that a form posts and does not show.
-type Hidden struct{ Name, Value string }
-
 // Tone is what a badge or notice means, apart from its text.
 type Tone string
 

@@ -29,22 +29,27 @@ var versionPages = map[string]Page{
 var placeForms = map[string][]Call{
 	"/projects/:project/versions": does("create-version", "versions create {project} {version}",
 		Text("version", "version", "").Need(), Text("copy_from", "copy_from", "--copy-from")),
-	aVersion: does("update-version", "versions rename "+ofVersion+" {name}", Text("name", "name", "").Need()),
-	aVersion + "/delete": {{
-		Operation: "delete-version", Command: "versions delete " + ofVersion + " --yes",
-		Query: []Field{Bool("seen", "confirm")},
-	}},
+	aVersion: does("update-version", "versions rename "+ofVersion+" {name}",
+		Text("name", "name", "").Need()),
+	aVersion + "/delete": removal("delete-version", "versions delete "+ofVersion+" --yes"),
 	aVersion + "/environments": does("create-environment",
 		"environments create {project} {name} {target} --version {version}",
 		Text("name", "name", "").Need(), Text("target", "target", "").Need()),
 	aPlace: does("update-environment", "environments rename {project} {environment} {name} --version {version}",
 		Text("name", "name", "").Need()),
-	aPlace + "/delete": {{
-		Operation: "delete-environment", Command: "environments delete " + ofPlace + " --yes",
-		Query: []Field{Bool("seen", "confirm")},
-	}},
+	aPlace + "/delete": removal("delete-environment", "environments delete "+ofPlace+" --yes"),
 	anUpstream: does("update-environment", "projects set-target {project} {environment} {target}",
 		Text("target", "target", "").Need()),
+}
+
+// removal is that of a version or an environment. The form has a field for the name if it
+// stops calls, which the API asks to confirm.
+func removal(operation, command string) []Call {
+	stops := func(form url.Values) bool { return form.Has("typed_name") }
+	return []Call{
+		{When: stops, Operation: operation, Command: command, Query: []Field{Fixed("confirm", true)}},
+		{Operation: operation, Command: command},
+	}
 }
 
 // versionForms are those of what a version asks of callers and does to calls.

@@ -1,0 +1,73 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"postern/models"
+	"postern/service/access"
+)
+
+// Callers counts who called in the last hour, as far as it was written: a gateway writes
+// what it counted every few seconds.
+type Callers struct {
+	Since  time.Time // begin of the time that the calls are from: between one and two hours ago
+	Owners int64     // calls without an owner count as those of one owner
+	Calls  int64
+}
+
+// Callers counts who called a project, one of its environments (an id), or both with keys
+// and users of a tenant (an id); "" for all.
+func (s *Service) Callers(
+	ctx context.Context, p access.Principal, ref, environment, tenant string,
+) (Callers, error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Project(tx, p, ref, access.UsageRead)
+	var out Callers
+	if err == nil {
+		out, err = countCallers(tx, models.CallFilter{Project: row.ID, Environment: environment, Tenant: tenant})
+	}
+	if err != nil {
+		return out, fmt.Errorf("projects: who calls %s: %w", ref, err)
+	}
+	return out, nil
+}
+
+// CallersOfTenant counts who called the projects that serve a tenant with its keys and as
+// its users.
+func (s *Service) CallersOfTenant(ctx context.Context, p access.Principal, ref string) (Callers, error) {
+	tx := s.DB.Read(ctx)
+	row, _, err := access.Tenant(tx, p, ref, access.UsageRead)
+	var out Callers
+	if err == nil {
+		out, err = countCallers(tx, models.CallFilter{Tenant: row.ID})
+	}
+	if err != nil {
+		return out, fmt.Errorf("projects: who calls as tenant %s: %w", ref, err)
+	}
+	return out, nil
+}
+
+// CallersOfProduct counts who called the projects of a product with the product's keys.
+func (s *Service) CallersOfProduct(ctx context.Context, p access.Principal, ref string) (Callers, error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Product(tx, p, ref, access.UsageRead)
+	var out Callers
+	if err == nil {
+		out, err = countCallers(tx, models.CallFilter{Product: row.ID})
+	}
+	if err != nil {
+		return out, fmt.Errorf("projects: who calls product %s: %w", ref, err)
+	}
+	return out, nil
+}
+
+func countCallers(tx *models.Tx, of models.CallFilter) (out Callers, err error) {
+	out.Since = callersSince(models.Now())
+	out.Owners, out.Calls, err = tx.CountCallers(of, out.Since.Unix()/3600)
+	return out, err
+}
+
+// callersSince is the begin of the hour before this one: calls are counted by the hour.
+func callersSince(now time.Time) time.Time { return now.Truncate(time.Hour).Add(-time.Hour).UTC() }
