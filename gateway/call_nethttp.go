@@ -18,6 +18,9 @@ const statusGone = 499
 // ServeHTTP serves requests that net/http has received: those that the engine leaves to it, or
 // all requests if the gateway is used as a handler without Server.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor == 2 {
+		growStack(len(r.RequestURI))
+	}
 	g.running.Add(1)
 	defer g.running.Done()
 	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
@@ -143,6 +146,7 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 	c.rewriteRequest(upgrade)
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
+	c.writing.leaveToWatch(recheckEvery)
 	watched := c.watchOver(func() { c.cutOff(cancel) })
 	defer func() {
 		if code := watched.stop(); code != "" {

@@ -70,23 +70,6 @@ func setWriteDeadline(w http.ResponseWriter, in time.Duration) {
 	}
 }
 
-// writing is the deadline for the writes of one response.
-type writing struct {
-	w    http.ResponseWriter
-	idle time.Duration // for each write
-	set  time.Time     // when the deadline was set last
-}
-
-// begin sets the deadline of the next write, unless the last one is recent enough: in HTTP/2 each
-// is a message to the goroutine that serves the connection, and a timer.
-func (d *writing) begin() {
-	if !d.set.IsZero() && time.Since(d.set) < d.idle/16 {
-		return
-	}
-	d.set = time.Now()
-	setWriteDeadline(d.w, d.idle)
-}
-
 func flush(w http.ResponseWriter) {
 	if f, ok := w.(http.Flusher); ok {
 		f.Flush()

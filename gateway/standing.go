@@ -105,6 +105,8 @@ func (w *watch) check() {
 	if denial, refused := w.call.standing(); refused {
 		w.ended = denial
 		w.end()
+	} else {
+		w.call.writing.arm()
 	}
 	// The timer goes on after the end: the call may have replaced the deadline in the past
 	// before it noticed.

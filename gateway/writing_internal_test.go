@@ -34,3 +34,42 @@ func TestWritingSetsFewDeadlines(t *testing.T) {
 		}
 	})
 }
+
+// A call that is over before its watch looks sets no deadline. The watch sets that of a write
+// which began before, and later writes set their own.
+func TestTheWatchSetsTheFirstDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const idle = 16 * time.Second
+		to := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		at := writing{w: to, idle: idle}
+		at.leaveToWatch(recheckEvery)
+		want := time.Now().Add(idle)
+		at.begin()
+		time.Sleep(recheckEvery)
+		if len(to.set) > 0 {
+			t.Fatalf("%d deadlines before the watch looked", len(to.set))
+		}
+		at.arm()
+		at.arm()
+		if len(to.set) != 1 || !to.set[0].Equal(want) {
+			t.Fatalf("the watch set %v, want %v once", to.set, want)
+		}
+		time.Sleep(2 * time.Second)
+		if at.begin(); len(to.set) != 2 || time.Until(to.set[1]) != idle {
+			t.Errorf("a later write has %v", to.set)
+		}
+		none := writing{w: to, idle: idle}
+		none.leaveToWatch(recheckEvery)
+		if none.arm(); len(to.set) != 2 {
+			t.Error("the watch set the deadline of a response that has not begun")
+		}
+		if none.begin(); len(to.set) != 3 {
+			t.Error("a write that begins after the watch looked has no deadline")
+		}
+		soon := writing{w: to, idle: recheckEvery}
+		soon.leaveToWatch(recheckEvery)
+		if soon.begin(); len(to.set) != 4 {
+			t.Error("a deadline before the watch looks is left to it")
+		}
+	})
+}

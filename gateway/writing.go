@@ -1,0 +1,46 @@
+package gateway
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// writing is the deadline for the writes of one response. In HTTP/2 each deadline that is set is a
+// message to the goroutine that serves the connection, and a timer. So it is set for one write
+// in a while, and if the call's watch will see to it, not before that looks.
+type writing struct {
+	w     http.ResponseWriter
+	idle  time.Duration // for each write
+	began time.Time     // the write that the deadline was set for last
+
+	left  bool         // the first deadline is left to the watch
+	since atomic.Int64 // when the latest write began, in ns since 1970; 0: none has
+	taken atomic.Bool  // the watch has looked
+}
+
+// leaveToWatch lets begin set no deadline before arm is called, which will be within that time.
+func (d *writing) leaveToWatch(within time.Duration) { d.left = d.idle >= 2*within }
+
+// begin gives the write that follows its time, at least 15/16 of idle.
+func (d *writing) begin() {
+	now := time.Now()
+	if !d.began.IsZero() && now.Sub(d.began) < d.idle/16 {
+		return
+	}
+	d.began = now
+	d.since.Store(now.UnixNano())
+	if !d.left || d.taken.Load() {
+		setWriteDeadline(d.w, d.idle)
+	}
+}
+
+// arm sets the deadline of a write that has begun. The watch calls it, on its own goroutine.
+func (d *writing) arm() {
+	if !d.left || d.taken.Swap(true) {
+		return
+	}
+	if since := d.since.Load(); since != 0 {
+		setWriteDeadline(d.w, time.Until(time.Unix(0, since).Add(d.idle)))
+	}
+}
