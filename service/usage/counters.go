@@ -93,9 +93,12 @@ func (s *sums) add(other sums) {
 	s.last = max(s.last, other.last)
 }
 
-func (t tally) merge(other tally) {
+func (t tally) merge(other tally) { t.mergeAt(nil, other) }
+
+func (t tally) mergeAt(pace *pace, other tally) {
 	for at, s := range other {
 		held(t, &at).add(*s)
+		pace.step()
 	}
 }
 
@@ -111,7 +114,7 @@ func (d *shards) take() (all tally) {
 		if len(taken) > len(all) {
 			all, taken = taken, all
 		}
-		all.merge(taken)
+		all.mergeAt(paceOf(len(taken)), taken)
 	}
 	return all
 }

@@ -42,8 +42,10 @@ func (t tally) split() (direct, logged []counted) {
 		return t.list(), nil
 	}
 	of := map[string]int{}
+	pace := paceOf(len(t))
 	for at := range t {
 		of[at.project]++
+		pace.step()
 	}
 	smallest := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
 		return cmp.Or(cmp.Compare(of[a], of[b]), cmp.Compare(a, b))
@@ -60,6 +62,7 @@ func (t tally) split() (direct, logged []counted) {
 		} else {
 			direct = append(direct, counted{at, *s})
 		}
+		pace.step()
 	}
 	sortByRow(direct)
 	return direct, logged

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/flate"
 )
@@ -29,7 +30,9 @@ func encode(list []counted) ([]byte, error) {
 		number uint64
 		set    bool
 	}
+	pace := paceOf(len(list))
 	for i := range list {
+		pace.step()
 		c := &list[i]
 		for field, s := range [...]string{c.project, c.environment, c.owner, c.key, c.route} {
 			last := &last[field]
@@ -57,8 +60,13 @@ func encode(list []counted) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(plain); err != nil {
-		return nil, err
+	const piece = 64
+	pace = paceOf(len(plain) / piece)
+	for part := range slices.Chunk(plain, piece) {
+		if _, err := w.Write(part); err != nil {
+			return nil, err
+		}
+		pace.step()
 	}
 	if err := w.Close(); err != nil { // writes the rest
 		return nil, err
