@@ -8,6 +8,8 @@ func listed(path, things string, orders ...string) ui.List {
 		Action:  path,
 		Things:  things,
 		Search:  "Name",
+		Bar:     true,
+		Total:   "50 of 312 " + things,
 		Found:   "50 " + things + ", sorted by " + orders[0],
 		MoreURL: path + "?after=50",
 	}

@@ -103,11 +103,9 @@ func keyList() projects.Keys {
 		Action:     "/projects/shop/keys",
 		BulkAction: "/projects/shop/keys/change",
 		TypesURL:   "/projects/shop/key-types",
-		Total:      "4 keys",
+		List:       listed("/projects/shop/keys", "keys", "created", "owner", "last_used"),
 		Create:     keyForm(),
 		Filter:     keyFilter(),
-		NewestURL:  "/projects/shop/keys",
-		OlderURL:   "/projects/shop/keys?keys_before=key_4",
 		Rows: []projects.KeyRow{
 			{
 				ID:          "key_1",

@@ -43,7 +43,10 @@ func TestCode_lists(t *testing.T) {
 			"groups":             {tenant + "/groups", "q=st&sort=created&dir=asc", 0, "q=st&sort=created"},
 			"members of a group": {group, "q=ana&sort=role&dir=desc", 1, "q=ana&sort=-role"},
 			"members of a team":  {team, "q=ana&sort=joined&dir=desc", 0, "q=ana&sort=-joined"},
-			"keys":               {"/projects/shop/keys", "keys_text=abc&keys_sort=created", 0, "q=abc&sort=created"},
+			"keys": {
+				"/projects/shop/keys", "keys_text=abc&keys_sort=owner&keys_dir=desc", 0,
+				"q=abc&sort=-owner",
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := s.WithT(t)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"postern/core/diagnosis"
+	"postern/handlers/pages/ascode"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/login"
@@ -87,9 +88,9 @@ func (h *Handler) checkTarget(v *visit) (web.Answer, error) {
 	}
 	v.selectTeam(p.Team)
 	path := targetCheckPath(p, environment)
-	command := "postern upstreams check " + p.Name + " " + environment.Name
+	words := []string{"upstreams", "check", p.Name, environment.Name}
 	if len(p.Versions) > 1 {
-		command += " --version " + version.Name
+		words = append(words, "--version", version.Name)
 	}
 	return web.Answer{Status: status, Page: projects.TargetCheckPage(projects.TargetCheck{
 		Page: v.shell("Check of "+environment.Name, projectPath(p.Name), projectsCrumb(), projectCrumb(p),
@@ -98,7 +99,7 @@ func (h *Handler) checkTarget(v *visit) (web.Answer, error) {
 		Target:  environment.Target,
 		Action:  path,
 		Report:  shown,
-		Command: command,
+		Command: ascode.Command(words...),
 		BackURL: projectPath(p.Name) + "#" + version.ID,
 	})}, nil
 }

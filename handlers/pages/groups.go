@@ -75,7 +75,7 @@ func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *formErrors) (w
 	m := tenants.Groups{
 		Page: v.tenantShell(t, "Groups", path, ui.Crumb{Text: "Groups"}),
 		Head: tenantHead(t, path),
-		List: list.view(len(page.Items), page.Next),
+		List: listView(list, page),
 	}
 	for _, g := range page.Items {
 		m.Rows = append(m.Rows, tenants.GroupRow{URL: groupPath(g.ID), Name: g.Name, DisplayName: g.DisplayName,
@@ -138,7 +138,7 @@ func (h *Handler) groupWith(
 		),
 		Name:        g.Name,
 		DisplayName: g.DisplayName,
-		List:        list.view(len(page.Items), page.Next),
+		List:        listView(list, page),
 	}
 	mayChange := v.who.May(t.Team, access.UserUpdate)
 	for _, one := range page.Items {

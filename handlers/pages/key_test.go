@@ -94,11 +94,11 @@ func TestALongListOfKeysHasPages(t *testing.T) {
 			s.Submit(action, "owner", "billing", "key_type", "full").Shows(200, "Key created")
 		}
 		first := s.Get("/projects/shop/keys").Says("#keys", "51 keys")
-		older, _, _ := strings.Cut(first.Find("a:contains('Older keys')").AttrOr("href", ""), "#")
+		older, _, _ := strings.Cut(first.Find("a:contains('More keys')").AttrOr("href", ""), "#")
 		if rows := first.Find("tbody tr:contains('Manage')").Length(); rows != 50 || older == "" {
 			t.Fatalf("%d rows and the next page at %q, want 50 and an address", rows, older)
 		}
-		second := s.Get(older).Says("tbody:contains('Manage')", "bootstrap").Lacks("a:contains('Older keys')")
+		second := s.Get(older).Says("tbody:contains('Manage')", "bootstrap").Lacks("a:contains('More keys')")
 		if rows := second.Find("tbody tr:contains('Manage')").Length(); rows != 1 {
 			t.Errorf("%d rows on the second page, want 1", rows)
 		}

@@ -7,12 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
-
 	"postern/core/snapshot"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/keys"
@@ -36,8 +32,8 @@ func (v *visit) keyHere() string { return projectPath(v.param("project")) + "/ke
 // keySection is the project page's list of keys, from the newest on or from the cursor in
 // the query.
 func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
-	query := keyQueryOf(v)
-	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p), Filter: query.form(p)}
+	list := keyList(p).read(v)
+	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p)}
 	if v.mayChange(p, access.KeyCreate) {
 		m.Action = keysPath(p)
 		m.Curl = ui.Page{Control: h.Web.Config.PublicURL}.Curl("/api/v1"+keysPath(p), `{"owner": "billing-service"}`)
@@ -45,29 +41,13 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 		m.Create.Focus = v.c.Query(createOpen) == "true"
 		m.Create.Open = m.Create.Focus
 	}
-	cursor := v.c.Query(keysBefore)
-	page := models.Page{Cursor: cursor}
-	if query.get(keysSort) == oldestFirst {
-		page.Sort = models.Sort{By: "created"}
-	}
-	found, err := h.Keys.List(v.ctx(), v.who, p.ID, query.filter(), page)
+	found, err := h.Keys.List(v.ctx(), v.who, p.ID, list.keyFilter(), list.page())
 	if err != nil {
 		return m, err
 	}
-	total, err := h.Keys.Count(v.ctx(), v.who, p.ID, query.filter())
-	if err != nil {
-		return m, err
-	}
-	if total > 0 {
-		m.Total = humanize.Comma(total) + " " + english.PluralWord(int(total), "key", "")
-	}
-	if found.Next != "" {
-		m.OlderURL = query.page(p, found.Next)
-	}
-	if cursor != "" {
-		m.NewestURL = query.page(p, "")
-	}
-	m.List = query.list(p, m.Filter, len(found.Items))
+	m.List = listView(list, found)
+	m.Filter = list.keyForm(m.List)
+	m.List.Filters = nil // the form has them
 	for _, k := range found.Items {
 		m.Rows = append(m.Rows, keyRow(p, k))
 	}

@@ -182,7 +182,7 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 		const filter = "keys_owner=billing&keys_type=read-only&keys_environment=prod" +
 			"&keys_state=active&keys_text=nightly"
 		first := s.Get("/projects/shop/keys?"+filter).
-			Says("#keys", "51 keys").
+			Says("#keys", "50 of 51 keys").
 			Holds("keys_owner", "billing").
 			Holds("keys_text", "nightly")
 		for _, name := range []string{"type", "environment", "state"} {
@@ -190,17 +190,17 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 				t.Errorf("the form forgot the %s", name)
 			}
 		}
-		older, _, _ := strings.Cut(first.Find("a:contains('Older keys')").AttrOr("href", ""), "#")
+		older, _, _ := strings.Cut(first.Find("a:contains('More keys')").AttrOr("href", ""), "#")
 		second := s.Get(older).
 			Says("#keys tbody", "billing").
 			Holds("keys_owner", "billing").
-			Lacks("a:contains('Older keys')")
+			Lacks("a:contains('More keys')")
 		if rows := second.Find("#keys tbody tr").Length(); rows != 1 {
 			t.Errorf("%d rows on the second page, want the one that fits", rows)
 		}
-		newest, err := url.Parse(second.Find("a:contains('Newest keys')").AttrOr("href", ""))
-		if err != nil || newest.Query().Get("keys_owner") != "billing" || newest.Query().Has("keys_before") {
-			t.Errorf("the newest keys are at %v (%v)", newest, err)
+		newest, err := url.Parse(second.Find("a:contains('First keys')").AttrOr("href", ""))
+		if err != nil || newest.Query().Get("keys_owner") != "billing" || newest.Query().Has("keys_after") {
+			t.Errorf("the first keys are at %v (%v)", newest, err)
 		}
 		s.Submit(action, "owner", "everywhere", "key_type", "full").Shows(200, "Key created")
 		s.Get("/projects/shop/keys?keys_environment=all").Says("#keys", "1 key").Says("#keys tbody", "everywhere")

@@ -1,28 +1,36 @@
 package pages
 
 import (
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"postern/models"
 	"postern/views/ui"
 )
 
+// barFrom is the number of rows from which on a list has its search, its filters and its orders above it: fewer are
+// seen at a glance.
+const barFrom = 4
+
 // listing is what a page with a list can be asked for by its query: q, sort, dir, after and
 // the filters. What it does not offer is ignored.
 type listing struct {
 	path    string
+	prefix  string // of the names in the query, on pages with several lists
+	section string // id of the list's section, on pages with several lists
 	one     string // what is listed, such as tenant
 	search  string // what q looks in; "" for lists without a search
 	orders  []listOrder
 	filters []listFilter
-	keeps   []string // other parts of the query that its links keep
+	size    int // rows of a page, 0 for the usual number
 
-	query url.Values
+	query url.Values // without the prefix
 }
 
 // listOrder is a column that the list can be sorted by. The first one is the usual order.
@@ -37,13 +45,28 @@ type listFilter struct {
 	name    string
 	title   string
 	options []ui.Option
+	typed   bool // any value is one, which a form of the page asks for
+}
+
+func (f listFilter) has(value string) bool {
+	return f.typed || slices.ContainsFunc(f.options, func(o ui.Option) bool { return o.Value == value })
+}
+
+// text is what a chip says of a value.
+func (f listFilter) text(value string) string {
+	for _, o := range f.options {
+		if o.Value == value {
+			value = o.Title
+		}
+	}
+	return f.title + ": " + value
 }
 
 // read takes the query of the visit.
 func (l *listing) read(v *visit) *listing {
 	l.query = url.Values{}
 	take := func(name string, known func(string) bool) {
-		if value := strings.TrimSpace(v.c.Query(name)); value != "" && known(value) {
+		if value := strings.TrimSpace(v.c.Query(l.prefix + name)); value != "" && known(value) {
 			l.query.Set(name, value)
 		}
 	}
@@ -58,12 +81,7 @@ func (l *listing) read(v *visit) *listing {
 		take("dir", func(dir string) bool { return dir == "asc" || dir == "desc" })
 	}
 	for _, f := range l.filters {
-		take(f.name, func(value string) bool {
-			return slices.ContainsFunc(f.options, func(o ui.Option) bool { return o.Value == value })
-		})
-	}
-	for _, name := range l.keeps {
-		take(name, anything)
+		take(f.name, f.has)
 	}
 	take("after", anything)
 	return l
@@ -73,14 +91,19 @@ func (l *listing) get(name string) string { return l.query.Get(name) }
 
 // page is the part of the list that is shown.
 func (l *listing) page() models.Page {
-	page := models.Page{Cursor: l.get("after"), Text: l.get("q")}
-	if order, desc := l.order(); l.query.Has("sort") {
-		page.Sort = models.Sort{By: order.by, Desc: desc}
+	page := models.Page{Cursor: l.get("after"), Text: l.get("q"), Limit: l.size, Count: true}
+	if l.query.Has("sort") {
+		page.Sort = l.sort()
 	}
 	return page
 }
 
-// order is the order in force.
+// sort is the order in force.
+func (l *listing) sort() models.Sort {
+	order, desc := l.order()
+	return models.Sort{By: order.by, Desc: desc}
+}
+
 func (l *listing) order() (o listOrder, desc bool) {
 	i := slices.IndexFunc(l.orders, func(o listOrder) bool { return o.by == l.get("sort") })
 	if i < 0 {
@@ -101,37 +124,45 @@ func (l *listing) with(pairs ...string) string {
 	query := url.Values{}
 	for name, values := range l.query {
 		if name != "after" {
-			query[name] = values
+			query[l.prefix+name] = values
 		}
 	}
 	for i := 0; i < len(pairs); i += 2 {
-		query.Del(pairs[i])
+		name := l.prefix + pairs[i]
+		query.Del(name)
 		if pairs[i+1] != "" {
-			query.Set(pairs[i], pairs[i+1])
+			query.Set(name, pairs[i+1])
 		}
 	}
-	if len(query) == 0 {
-		return l.path
+	to := l.path
+	if len(query) > 0 {
+		to += "?" + query.Encode()
 	}
-	return l.path + "?" + query.Encode()
+	if l.section != "" {
+		to += "#" + l.section
+	}
+	return to
 }
 
-// view is the list as its page shows it; next is the cursor of the next page.
-func (l *listing) view(rows int, next string) ui.List {
-	things := english.PluralWord(2, l.one, "")
-	m := ui.List{Action: l.path, Things: things, Search: l.search, Text: l.get("q")}
+// listView is the list as its page shows it.
+func listView[T any](l *listing, found models.List[T]) ui.List {
+	m := ui.List{
+		Action:  l.path,
+		Prefix:  l.prefix,
+		Things:  english.PluralWord(2, l.one, ""),
+		Text:    l.get("q"),
+		Columns: l.columns(),
+	}
 	clearing := []string{"q", ""}
 	for _, f := range l.filters {
-		m.Filters = append(m.Filters, l.filter(f))
 		clearing = append(clearing, f.name, "")
 		if value := l.get(f.name); value != "" {
-			i := slices.IndexFunc(f.options, func(o ui.Option) bool { return o.Value == value })
-			m.Chips = append(m.Chips, ui.Chip{Text: f.title + ": " + f.options[i].Title, URL: l.with(f.name, "")})
+			m.Chips = append(m.Chips, ui.Chip{Text: f.text(value), URL: l.with(f.name, "")})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.query)) {
 		if name != "q" && name != "after" {
-			m.Kept = append(m.Kept, ui.Hidden{Name: name, Value: l.get(name)})
+			m.Kept = append(m.Kept, ui.Hidden{Name: l.prefix + name, Value: l.get(name)})
 		}
 	}
 	if len(m.Chips) > 0 || m.Text != "" {
@@ -140,26 +171,51 @@ func (l *listing) view(rows int, next string) ui.List {
 	if l.query.Has("after") {
 		m.FirstURL = l.with()
 	}
-	if next != "" {
-		m.MoreURL = l.with("after", next)
+	if found.Next != "" {
+		m.MoreURL = l.with("after", found.Next)
 	}
-	m.Columns = l.columns()
+	m.Bar = len(found.Items) >= barFrom || m.ClearURL != "" || m.FirstURL != "" || m.MoreURL != ""
+	if m.Bar {
+		m.Search, m.Filters = l.search, l.menus()
+	}
+	m.Total = l.total(len(found.Items), found.Total)
 	order, desc := l.order()
-	m.Found = english.Plural(rows, l.one, "") + ", sorted by " + strings.ReplaceAll(order.by, "_", " ")
+	m.Found = english.Plural(len(found.Items), l.one, "") + ", sorted by " + strings.ReplaceAll(order.by, "_", " ")
 	if desc {
 		m.Found += ", descending"
 	}
 	return m
 }
 
-func (l *listing) filter(f listFilter) ui.Filter {
-	out := ui.Filter{Title: f.title}
-	for _, o := range f.options {
-		out.Options = append(out.Options, ui.Tab{
-			URL:     l.with(f.name, o.Value),
-			Text:    o.Title,
-			Current: o.Value == l.get(f.name),
-		})
+// total says how many rows there are, such as 50 of 312 keys; "" where it is not known.
+func (l *listing) total(rows int, all int64) string {
+	switch things := english.PluralWord(int(all), l.one, ""); {
+	case all == 0:
+		return ""
+	case all > models.MaxTotal:
+		return fmt.Sprintf("%d of more than %s %s", rows, humanize.Comma(models.MaxTotal), things)
+	case int64(rows) < all:
+		return fmt.Sprintf("%d of %s %s", rows, humanize.Comma(all), things)
+	}
+	return english.Plural(rows, l.one, "")
+}
+
+// menus are the filters whose values are offered.
+func (l *listing) menus() []ui.Filter {
+	var out []ui.Filter
+	for _, f := range l.filters {
+		if f.typed || len(f.options) == 0 {
+			continue
+		}
+		menu := ui.Filter{Title: f.title}
+		for _, o := range f.options {
+			menu.Options = append(menu.Options, ui.Tab{
+				URL:     l.with(f.name, o.Value),
+				Text:    o.Title,
+				Current: o.Value == l.get(f.name),
+			})
+		}
+		out = append(out, menu)
 	}
 	return out
 }

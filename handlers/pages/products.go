@@ -32,7 +32,7 @@ func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *for
 	}
 	m := products.List{
 		Page: v.shell("Products", productsPath, projectsCrumb(), ui.Crumb{Text: "Products"}),
-		List: list.view(len(found.Items), found.Next),
+		List: listView(list, found),
 	}
 	for _, p := range found.Items {
 		m.Rows = append(m.Rows, products.Row{

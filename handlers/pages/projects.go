@@ -79,7 +79,7 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	if len(binned.Items) > 0 {
 		m.BinURL = binPath
 	}
-	m.List = list.view(len(found.Items), found.Next)
+	m.List = listView(list, found)
 	for _, p := range found.Items {
 		m.Projects = append(m.Projects, h.card(p, active[p.ID], latest[p.ID], traffic[p.ID]))
 	}

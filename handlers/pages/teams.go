@@ -175,7 +175,7 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 		Page: v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}),
 		Name: found.Name,
 		Role: roleBadge(found.Role),
-		List: list.view(len(members.Items), members.Next),
+		List: listView(list, members),
 	}
 	mayChange := access.Can(found.Role, access.MemberChange)
 	for _, member := range members.Items {

@@ -43,7 +43,7 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formE
 	}
 	m := tenants.List{
 		Page: v.shell("Tenants", tenantsPath, projectsCrumb(), ui.Crumb{Text: "Tenants"}),
-		List: list.view(len(found.Items), found.Next),
+		List: listView(list, found),
 	}
 	for _, t := range found.Items {
 		m.Rows = append(m.Rows, tenants.Row{

@@ -58,7 +58,7 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *formErr
 	m := tenants.Users{
 		Page: v.tenantShell(t, "Users", path, ui.Crumb{Text: "Users"}),
 		Head: tenantHead(t, path),
-		List: list.view(len(page.Items), page.Next),
+		List: listView(list, page),
 	}
 	if m.Rows, err = h.userRows(v, t, page.Items); err != nil {
 		return web.Answer{}, err

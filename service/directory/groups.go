@@ -63,7 +63,7 @@ func (s *Service) Groups(
 	if err != nil {
 		return models.List[Group]{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
 	}
-	return models.List[Group]{Items: groups, Next: rows.Next}, nil
+	return models.List[Group]{Items: groups, Next: rows.Next, Total: rows.Total}, nil
 }
 
 // GroupsFrom counts a tenant's groups and lists at most limit of them, oldest first,

@@ -40,7 +40,7 @@ func (s *Service) Products(
 	if err != nil {
 		return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
 	}
-	return models.List[Product]{Items: list, Next: rows.Next}, nil
+	return models.List[Product]{Items: list, Next: rows.Next, Total: rows.Total}, nil
 }
 
 // Product finds a product by its id, or by its name in one of the principal's teams.

@@ -137,7 +137,7 @@ func (s *Service) List(
 	if err != nil {
 		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
 	}
-	return models.List[Project]{Items: list, Next: rows.Next}, nil
+	return models.List[Project]{Items: list, Next: rows.Next, Total: rows.Total}, nil
 }
 
 // listedTeams returns the teams that a list covers: the one asked for, or with team

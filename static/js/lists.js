@@ -9,19 +9,21 @@
   document.addEventListener("htmx:configRequest", (event) => {
     const { elt, parameters } = event.detail;
     if (!elt.matches("form[data-list]")) return;
-    for (const name of Object.keys(parameters)) if (name !== "q") delete parameters[name];
+    const [q, after] = ["q", "after"].map((name) => elt.dataset.list + name);
+    for (const name of Object.keys(parameters)) if (name !== q) delete parameters[name];
     for (const [name, value] of new URLSearchParams(window.location.search)) {
-      if (name !== "q" && name !== "after") parameters[name] = value;
+      if (name !== q && name !== after) parameters[name] = value;
     }
-    if (!parameters.q) delete parameters.q;
+    if (!parameters[q]) delete parameters[q];
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     const { elt, path } = event.detail.requestConfig;
     if (!elt.matches("[data-list]")) return;
     const address = elt.matches("a") ? path : event.detail.pathInfo.finalRequestPath;
     if (elt.matches("a")) {
-      const search = document.getElementById("list-q");
-      if (search) search.value = new URL(path, window.location.href).searchParams.get("q") ?? "";
+      const prefix = elt.dataset.list;
+      const search = document.querySelector(`form[data-list="${prefix}"] [type=search]`);
+      if (search) search.value = new URL(path, window.location.href).searchParams.get(`${prefix}q`) ?? "";
     }
     listMoved = true;
     window.history[elt.matches("a") ? "pushState" : "replaceState"]({ list: true }, "", address);

@@ -11,16 +11,12 @@ type Keys struct {
 	TypesURL string // of the page of key types
 	Rows     []KeyRow
 	Curl     string // creates a key, "" for who may not
-	Total    string // such as "12,480 keys", "" while there are none
 	Create   KeyForm
 	Filter   KeyFilter
 	List     ui.List // without a search of its own: Filter has it
 
 	BulkAction string // changes the chosen rows, see KeyBulk; "" for viewers
 	BulkError  string
-
-	NewestURL string // of the first page, "" on it
-	OlderURL  string // the next page of the table, "" on the last
 }
 
 // KeyForm is what the form holds.
@@ -72,7 +68,8 @@ func (b KeyBounds) chosen() bool {
 // keys_text.
 type KeyFilter struct {
 	Action       string
-	ClearURL     string // "" while everything is shown
+	ClearURL     string      // "" while everything is shown
+	Kept         []ui.Hidden // the order
 	Owner        string
 	Text         string
 	States       []ui.Option

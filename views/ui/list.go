@@ -1,24 +1,27 @@
 package ui
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/a-h/templ"
 )
 
 // List is a list that can be searched, filtered and sorted by links and a form with the
-// method GET, which work without a script; htmx swaps the list alone where scripts run. The
-// page has one of them.
+// method GET, which work without a script; htmx swaps the list alone where scripts run.
 type List struct {
 	Action  string   // path of the page
+	Prefix  string   // of the names in the query, such as sessions_, on pages with several lists
 	Things  string   // what is listed, such as tenants
 	Search  string   // what the search looks in, such as name; "" for lists without a search
 	Text    string   // that is searched for
 	Kept    []Hidden // the rest of the query, which a search keeps
 	Columns []Column
+	Bar     bool // it is long enough for SortChips
 	Filters []Filter
 	Chips   []Chip // the filters in force
 	Found   string // such as "12 tenants, sorted by name", for screen readers
+	Total   string // such as "50 of 312 tenants", "" where that is not known
 	// ClearURL shows everything in the same order; "" while nothing is hidden.
 	ClearURL string
 	FirstURL string // "" on the first page
@@ -32,6 +35,8 @@ type Column struct {
 	Class string
 	URL   string // sorts by it, or the other way round; "" for a column without an order
 	Sort  string // aria-sort: ascending, descending, or "" while the list has another order
+
+	list List
 }
 
 // Filter is a menu of values, each of which is a link.
@@ -53,21 +58,30 @@ func (l List) Filtered() bool { return l.ClearURL != "" }
 func (l List) Column(id, text, class string) Column {
 	for _, c := range l.Columns {
 		if c.ID == id {
-			c.Text, c.Class = text, class
+			c.Text, c.Class, c.list = text, class, l
 			return c
 		}
 	}
 	return Column{Text: text, Class: class}
 }
 
-// listSwap are the attributes of what shows the list in another state, at url.
-func listSwap(url string) templ.Attributes {
+// id is the id of a part of the list, which no other list of the page has.
+func (l List) id(part string) string {
+	return strings.TrimSuffix(cmp.Or(l.Prefix, "list_"), "_") + "-" + part
+}
+
+// linkID is the id of a link, so that it keeps the focus when the list is swapped.
+func (l List) linkID(to string) string { return strings.TrimPrefix(l.id(to), "list-") }
+
+// swap are the attributes of what shows the list in another state, at url.
+func (l List) swap(url string) templ.Attributes {
+	path, _, _ := strings.Cut(url, "#") // htmx would scroll there
 	return templ.Attributes{
-		"hx-get":    url,
-		"hx-target": "#list-found",
-		"hx-select": "#list-found",
+		"hx-get":    path,
+		"hx-target": "#" + l.id("found"),
+		"hx-select": "#" + l.id("found"),
 		"hx-swap":   "outerHTML",
-		"data-list": true,
+		"data-list": l.Prefix,
 
 		"hx-select-oob": CodeReads,
 	}

@@ -45,6 +45,13 @@ func TestLines_throughShell(t *testing.T) {
 	}
 }
 
+func TestCommand(t *testing.T) {
+	want := []string{"upstreams", "check", "it's", "$HOME", "--version", ""}
+	if got := shell.Argv(t, ascode.Command(want...))["postern"]; !slices.Equal(got, want) {
+		t.Errorf("postern got %q, want %q", got, want)
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	for _, value := range hostile {
 		f.Add(value)

@@ -11,7 +11,7 @@ var keyPages = map[string]Page{
 	keysRoute: reads("list-keys", "keys list {project}", Text("keys_owner", "owner", "--owner"),
 		Text("keys_state", "state", "--state"), Text("keys_tenant", "tenant", "--tenant"),
 		Text("keys_type", "key_type", "--type"), Text("keys_environment", "environment", "--env"),
-		Text("keys_text", "q", "--search"), sorted("keys_sort", "keys_dir", "created")),
+		Text("keys_text", "q", "--search"), sorted("keys_sort", "keys_dir", "-created", "owner", "-last_used")),
 	keysRoute + "/:key":          reads("get-key", "keys list {project}"),
 	keysRoute + "/:key/secret":   reads("get-key", "keys list {project}"),
 	keyTypesRoute:                reads("list-key-types", "key-types list {project}"),

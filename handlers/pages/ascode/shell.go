@@ -33,6 +33,19 @@ func Quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
+// Command is a line of postern with these arguments, for pages that show one by itself.
+func Command(arguments ...string) string {
+	return "postern " + quoted(words(arguments...))
+}
+
+func quoted(all []word) string {
+	var texts []string
+	for _, w := range all {
+		texts = append(texts, w.String())
+	}
+	return strings.Join(texts, " ")
+}
+
 // maxLine is how many columns a line may have before its options are put on lines of their own.
 const maxLine = 60
 
@@ -42,11 +55,7 @@ func line(groups ...[]word) string {
 	var parts []string
 	length, broken := 0, false
 	for _, group := range groups {
-		var texts []string
-		for _, w := range group {
-			texts = append(texts, w.String())
-		}
-		part := strings.Join(texts, " ")
+		part := quoted(group)
 		parts = append(parts, part)
 		length += len(part) + 1
 		broken = broken || strings.Contains(part, "\n")
