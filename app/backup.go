@@ -51,20 +51,6 @@ func Backup(
 	return m, backups.Write(ctx, w, to, m, keys, copied)
 }
 
-// existingKeys returns the installation's key-encryption keys. Unlike a start of the server
-// it creates none.
-func existingKeys(c config.Config) (secrets.Secret, error) {
-	if c.SecretsKey != "" {
-		return c.SecretsKey, nil
-	}
-	found, err := os.ReadFile(c.SecretsKeyFile())
-	if err != nil {
-		return "", fmt.Errorf("cannot read the key of secrets at rest (%w): if the server has it in "+
-			"POSTERN_SECRETS_KEY, set that variable for this command as well", err)
-	}
-	return secrets.Secret(found), nil
-}
-
 func saveSQLite(ctx context.Context, c config.Config, path string) error {
 	db, err := openDatabase(ctx, c)
 	if err != nil {
@@ -195,6 +181,9 @@ func unpack(
 		return content, fmt.Errorf("cannot unpack the backup: %w", err)
 	}
 	if c.SecretsKey != "" {
+		if err := checkWhole(c.SecretsKey, secretsFrom(c)); err != nil {
+			return content, err
+		}
 		// The server would start with this key, not with the backup's.
 		if _, err := checkCopy(ctx, path, c.SecretsKey); err != nil {
 			return content, fmt.Errorf("the key in POSTERN_SECRETS_KEY does not open this backup's secrets: leave the "+

@@ -31,7 +31,9 @@ func (a *App) readySchema(ctx context.Context) error {
 
 // onlyGateway reports whether the process has no role but that of the gateway, and so no need
 // to write what is configured.
-func (a *App) onlyGateway() bool { return a.Config.Roles == config.Roles{Gateway: true} }
+func (a *App) onlyGateway() bool { return onlyGateway(a.Config) }
+
+func onlyGateway(c config.Config) bool { return c.Roles == config.Roles{Gateway: true} }
 
 // checkSchemaEvery is how often a replica checks whether a newer one has changed the schema.
 const checkSchemaEvery = 5 * time.Second

@@ -13,7 +13,7 @@ import (
 )
 
 // statePlace is the place that the gateway's state on disk is sealed for.
-var statePlace = secrets.Place{Table: "files", Row: "gateway.state"}
+var statePlace = secrets.Place{Table: "files", Row: "gateway.state", Purpose: secrets.ForGateways}
 
 // keepsState reports whether the gateway's state is kept on disk. With SQLite it is not: the
 // database is on the same disk.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"postern/models"
 	"postern/platform/config"
@@ -13,12 +14,21 @@ import (
 // dataKeyPage is how many data keys are rewrapped in one transaction.
 const dataKeyPage = 100
 
-// openVault reads the key-encryption keys.
+// openVault reads the key-encryption keys. A gateway alone can have gateway keys, and creates
+// no key: it would be another one than that of the database.
 func openVault(c config.Config) (*secrets.Vault, error) {
 	keys, from := c.SecretsKey, secretsFrom(c)
 	if keys == "" {
+		read := secrets.KeyFile
+		if onlyGateway(c) {
+			read = secrets.ExistingKeyFile
+		}
 		var err error
-		if keys, err = secrets.KeyFile(from); err != nil {
+		if keys, err = read(from); errors.Is(err, fs.ErrNotExist) && onlyGateway(c) {
+			return nil, fmt.Errorf("a process with the role gateway alone needs the gateway key: run `postern secrets "+
+				"gateway-key` where the control plane runs, and give its output in POSTERN_SECRETS_KEY or the file %s",
+				from)
+		} else if err != nil {
 			return nil, fmt.Errorf("cannot read or create the key of secrets at rest (%w): check the data directory, "+
 				"or give a key in POSTERN_SECRETS_KEY", err)
 		}
@@ -27,7 +37,48 @@ func openVault(c config.Config) (*secrets.Vault, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
+	if vault.OnlyGateways() && !onlyGateway(c) {
+		return nil, fmt.Errorf("%s has the gateway key, which is enough for --roles gateway alone: give the control "+
+			"plane and workers the whole key, from which `postern secrets gateway-key` derived it", from)
+	}
 	return vault, nil
+}
+
+// existingKeys returns the installation's key-encryption keys for a command. Unlike a start
+// of the server it creates none.
+func existingKeys(c config.Config) (secrets.Secret, error) {
+	keys := c.SecretsKey
+	if keys == "" {
+		found, err := secrets.ExistingKeyFile(c.SecretsKeyFile())
+		if err != nil {
+			return "", fmt.Errorf("cannot read the key of secrets at rest (%w): if the server has it in "+
+				"POSTERN_SECRETS_KEY, set that variable for this command as well", err)
+		}
+		keys = found
+	}
+	return keys, checkWhole(keys, secretsFrom(c))
+}
+
+// checkWhole refuses gateway keys.
+func checkWhole(keys secrets.Secret, from string) error {
+	if vault, err := secrets.NewVault(keys); err == nil && vault.OnlyGateways() {
+		return fmt.Errorf("%s has the gateway key: give this command the whole key, which the control plane has", from)
+	}
+	return nil
+}
+
+// GatewayKey returns the gateway keys of the installation's keys, for processes with the role
+// gateway alone.
+func GatewayKey(c config.Config) (secrets.Secret, error) {
+	keys, err := existingKeys(c)
+	if err != nil {
+		return "", err
+	}
+	derived, err := secrets.GatewayKeys(keys)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", secretsFrom(c), err)
+	}
+	return derived, nil
 }
 
 func secretsFrom(c config.Config) string {
@@ -39,7 +90,7 @@ func secretsFrom(c config.Config) string {
 
 // checkVault checks that the key-encryption keys are those of this database. Data keys that
 // older keys wrapped are rewrapped with the first one, so that the older ones can be left
-// out from the next start on.
+// out from the next start on. Values that gateways need are sealed for them.
 //
 // A gateway alone only checks.
 func (a *App) checkVault(ctx context.Context) error {
@@ -47,8 +98,12 @@ func (a *App) checkVault(ctx context.Context) error {
 		return a.checkMark(ctx)
 	}
 	err := rewrap(ctx, a.vault, a.state.db)
+	var n int
 	if err == nil {
-		err = markDatabase(ctx, a.vault, a.state.db)
+		n, err = markDatabase(ctx, a.vault, a.state.db)
+	}
+	if n > 0 {
+		a.log.Info("sealed secrets again that gateways need", "values", n)
 	}
 	return a.explainVault(err)
 }
@@ -62,13 +117,23 @@ func (a *App) checkMark(ctx context.Context) error {
 	if err == nil {
 		err = a.vault.Check(mark)
 	}
+	if errors.Is(err, secrets.ErrOnlyGateways) {
+		return errors.New("the secrets in the database are not sealed for the gateway key yet: start a process of " +
+			"this version with the role control or worker and the whole key once, which does that, or give this " +
+			"one the whole key")
+	}
+	if err == nil && !a.vault.OnlyGateways() {
+		a.log.Info("this gateway has the whole key of secrets; `postern secrets gateway-key` prints the part that " +
+			"it needs")
+	}
 	return a.explainVault(err)
 }
 
 func (a *App) explainVault(err error) error {
 	if err != nil {
 		return fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): "+
-			"give every replica the same POSTERN_SECRETS_KEY, or put the key back with which they were sealed",
+			"give every replica the same POSTERN_SECRETS_KEY, gateways alone what `postern secrets gateway-key` "+
+			"prints, or put the key back with which they were sealed",
 			secretsFrom(a.Config), err)
 	}
 	return nil
@@ -76,22 +141,33 @@ func (a *App) explainVault(err error) error {
 
 // markDatabase checks the database's mark with the key, and creates the mark if there is
 // none. If replicas start at once on an empty database with different keys, one creates it
-// and the others are refused.
-func markDatabase(ctx context.Context, vault *secrets.Vault, db *models.DB) error {
+// and the others are refused. The gateway key opens the mark once every value that gateways
+// need is sealed for them; markDatabase returns how many it has sealed again.
+func markDatabase(ctx context.Context, vault *secrets.Vault, db *models.DB) (resealed int, err error) {
 	mark, err := db.Read(ctx).DataKeyByID(secrets.MarkID)
 	if errors.Is(err, models.ErrNotFound) {
 		if mark, err = vault.Mark(); err != nil {
-			return err
+			return 0, err
 		}
 		err = db.Write(ctx, func(tx *models.Tx) error { return tx.InsertDataKey(mark) })
 		if errors.Is(err, models.ErrDuplicate) {
 			mark, err = db.Read(ctx).DataKeyByID(secrets.MarkID)
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = vault.Check(mark)
 	}
-	return vault.Check(mark)
+	if err != nil {
+		return 0, err
+	}
+	marked := len(mark.GatewayWrapped) > 0
+	if resealed, err = reseal(ctx, vault, db, marked); err != nil || marked {
+		return resealed, err
+	}
+	if mark, err = vault.MarkForGateways(mark); err != nil {
+		return resealed, err
+	}
+	return resealed, db.Write(ctx, func(tx *models.Tx) error { return tx.UpdateDataKey(mark) })
 }
 
 func rewrap(ctx context.Context, vault *secrets.Vault, db *models.DB) error {

@@ -17,7 +17,7 @@ import (
 	"postern/testkit/state"
 )
 
-var sealedAt = secrets.Place{Table: "t", Row: "1", Column: "c"}
+var sealedAt = secrets.Place{Table: "t", Row: "1", Column: "c", Purpose: secrets.ForControl}
 
 // One start makes a key; another key is refused; both rewrap; the new one is enough.
 func TestKeyOfSecretsAtRest(t *testing.T) {

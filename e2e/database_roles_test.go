@@ -312,6 +312,7 @@ var gatewayMayNot = append([]string{
 	"SELECT private_key FROM signing_keys",
 	"SELECT private_key FROM export_keys",
 	"SELECT file_key FROM exports",
+	"SELECT private_key FROM acme_accounts",
 	"SELECT secret FROM webhooks",
 	"SELECT email FROM end_users",
 	"SELECT id FROM audit_entries",
@@ -343,7 +344,8 @@ var gatewayMay = []string{
 		WHERE identities.tenant_id = '' AND identities.issuer = '' AND identities.subject = ''`,
 	"SELECT id FROM end_users WHERE state = 'frozen' AND updated_at > now() AND groups_left_at > now()",
 	"SELECT * FROM group_members JOIN user_groups ON user_groups.id = group_members.group_id, group_groups",
-	"SELECT * FROM providers, certificates, acme_accounts, deleted_users, domains",
+	"SELECT * FROM providers, certificates, deleted_users, domains",
+	"SELECT public_key FROM acme_accounts WHERE directory = ''",
 	"SELECT id FROM login_sessions WHERE barred_until > now() AND client_id = ''",
 	"DELETE FROM relation_misses WHERE day < 0",
 	"DELETE FROM shadow_refusals WHERE day < 0",
@@ -369,7 +371,7 @@ func wantRefused(t *testing.T, role, database, says string) {
 		"POSTERN_ROLES="+role,
 		"POSTERN_PUBLIC_URL=http://localhost:1",
 		"POSTERN_GATEWAY_URL=http://localhost:2",
-		"POSTERN_SECRETS_KEY="+secretsKey,
+		"POSTERN_SECRETS_KEY="+keyOfRole(t, role),
 	)
 	select {
 	case <-p.gone:

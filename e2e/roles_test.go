@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/platform/secrets"
 	"postern/testkit"
 )
 
@@ -23,7 +24,7 @@ type split struct {
 type roleAddresses struct{ control, gateway, admin string }
 
 // serveSplit starts the processes, each with a data directory of its own, on the database
-// that databaseOf returns for its role.
+// that databaseOf returns for its role. The gateway has the gateway key alone.
 func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 	t.Helper()
 	s, exports := split{listeners: map[string]roleAddresses{}}, t.TempDir()
@@ -41,7 +42,7 @@ func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 			"POSTERN_ADMIN_ADDR="+own.admin,
 			"POSTERN_PUBLIC_URL="+public,
 			"POSTERN_GATEWAY_URL="+callers,
-			"POSTERN_SECRETS_KEY="+secretsKey,
+			"POSTERN_SECRETS_KEY="+keyOfRole(t, role),
 			"POSTERN_BLOB_URL=file://"+exports,
 		)
 		p.URL, p.Gateway = public, callers
@@ -49,6 +50,19 @@ func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 		*into = p
 	}
 	return s
+}
+
+// keyOfRole returns the key of secrets at rest that a role needs.
+func keyOfRole(t *testing.T, role string) string {
+	t.Helper()
+	if role != "gateway" {
+		return secretsKey
+	}
+	key, err := secrets.GatewayKeys(secretsKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key.Reveal()
 }
 
 // ready returns when /readyz of the address answers 200.

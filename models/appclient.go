@@ -54,10 +54,18 @@ type Provider struct {
 	UpdatedAt     time.Time
 }
 
-// SecretPlace returns the place that the provider's secret is sealed for.
+// SecretPlace returns the place that the provider's secret is sealed for. Gateways need it
+// where clients get the provider's tokens, which gateways then verify with the provider.
 func (p Provider) SecretPlace() secrets.Place {
-	return secrets.Place{Table: "providers", Row: p.ID, Column: "client_secret"}
+	place := secrets.Place{Table: "providers", Row: p.ID, Column: "client_secret", Purpose: secrets.ForControl}
+	if p.TokenClient == providerTokens {
+		place.Purpose = secrets.ForGateways
+	}
+	return place
 }
+
+// providerTokens is the TokenClient of providers whose own tokens clients get.
+const providerTokens = "provider"
 
 // SigningKey is a row of signing_keys. It signs from ActiveAt on and verifies from
 // CreatedAt to ExpiresAt.

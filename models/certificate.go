@@ -29,6 +29,7 @@ type Certificate struct {
 type ACMEAccount struct {
 	Directory  string `gorm:"primaryKey"`
 	PrivateKey secrets.Sealed
+	PublicKey  string // PKIX, in PEM; "" for that of an account of before there was this column
 	CreatedAt  time.Time
 }
 
@@ -132,6 +133,18 @@ func (t *Tx) DeleteUnusedCertificates() (int64, error) {
 func (t *Tx) ACMEAccountAt(directory string) (ACMEAccount, error) {
 	var one ACMEAccount
 	return one, t.db.Where("directory = ?", directory).Take(&one).Error
+}
+
+// ACMEPublicKey returns the public key of the installation's account at an ACME server.
+func (t *Tx) ACMEPublicKey(directory string) (string, error) {
+	var one ACMEAccount
+	err := t.db.Select("public_key").Where("directory = ?", directory).Take(&one).Error
+	return one.PublicKey, err
+}
+
+// SetACMEPublicKey writes the public key of an account.
+func (t *Tx) SetACMEPublicKey(directory, public string) error {
+	return t.db.Model(&ACMEAccount{}).Where("directory = ?", directory).UpdateColumn("public_key", public).Error
 }
 
 // AddACMEAccount inserts an account. If another replica was first, its account stays.

@@ -11,23 +11,26 @@ import (
 // that is merged into a team leaves its sealed columns with that team, and its
 // data key where it was.
 type DataKey struct {
-	ID        string `gorm:"primaryKey"`
-	TeamID    string
-	Wrapped   []byte
-	CreatedAt time.Time
+	ID             string `gorm:"primaryKey"`
+	TeamID         string
+	Wrapped        []byte
+	GatewayWrapped []byte // empty: gateways do not need it
+	CreatedAt      time.Time
 }
 
 func (k DataKey) key() secrets.DataKey {
-	return secrets.DataKey{ID: k.ID, Team: k.TeamID, Wrapped: k.Wrapped}
+	return secrets.DataKey{ID: k.ID, Team: k.TeamID, Wrapped: k.Wrapped, GatewayWrapped: k.GatewayWrapped}
 }
 
 var _ secrets.Store = (*Tx)(nil)
 
-// DataKeyOfTeam finds a team's oldest data key, false where it has none. Two that
-// are made at once are both kept: each sealed value names its own.
-func (t *Tx) DataKeyOfTeam(team string) (secrets.DataKey, bool, error) {
+// DataKeyOfTeam finds a team's oldest data key for a purpose, false where it has none. Two
+// that are made at once are both kept: each sealed value names its own.
+func (t *Tx) DataKeyOfTeam(team string, purpose secrets.Purpose) (secrets.DataKey, bool, error) {
+	kind := purpose.Kind()
 	var list []DataKey
-	err := t.db.Where("team_id = ?", team).Order("id").Limit(1).Find(&list).Error
+	err := t.db.Where("team_id = ? AND id > ? AND id < ?", team, kind+"_", kind+"`").
+		Order("id").Limit(1).Find(&list).Error
 	if err != nil || len(list) == 0 {
 		return secrets.DataKey{}, false, err
 	}
@@ -41,20 +44,27 @@ func (t *Tx) DataKeyByID(id string) (secrets.DataKey, error) {
 	return row.key(), err
 }
 
-// AddDataKey keeps a new data key for a team.
-func (t *Tx) AddDataKey(team string, wrap func(id string) ([]byte, error)) (secrets.DataKey, error) {
-	row := DataKey{ID: NewID("dek"), TeamID: team, CreatedAt: Now()}
-	var err error
-	if row.Wrapped, err = wrap(row.ID); err != nil {
+// AddDataKey keeps a new data key of a team for a purpose.
+func (t *Tx) AddDataKey(
+	team string, purpose secrets.Purpose, wrap func(secrets.DataKey) (secrets.DataKey, error),
+) (secrets.DataKey, error) {
+	key, err := wrap(secrets.DataKey{ID: NewID(purpose.Kind()), Team: team})
+	if err != nil {
 		return secrets.DataKey{}, err
 	}
-	return row.key(), t.Insert(&row)
+	return key, t.InsertDataKey(key)
 }
 
 // InsertDataKey keeps a data key that has its id already. It fails with ErrDuplicate
 // where that id is taken.
 func (t *Tx) InsertDataKey(key secrets.DataKey) error {
-	return t.Insert(&DataKey{ID: key.ID, TeamID: key.Team, Wrapped: key.Wrapped, CreatedAt: Now()})
+	return t.Insert(&DataKey{
+		ID:             key.ID,
+		TeamID:         key.Team,
+		Wrapped:        key.Wrapped,
+		GatewayWrapped: key.GatewayWrapped,
+		CreatedAt:      Now(),
+	})
 }
 
 // DataKeys lists at most limit data keys of all teams by id, after the id given.
@@ -73,5 +83,7 @@ func (t *Tx) DataKeys(after string, limit int) ([]secrets.DataKey, error) {
 
 // UpdateDataKey writes how a data key is wrapped.
 func (t *Tx) UpdateDataKey(key secrets.DataKey) error {
-	return t.db.Model(&DataKey{}).Where("id = ?", key.ID).UpdateColumn("wrapped", key.Wrapped).Error
+	return t.db.Model(&DataKey{}).Where("id = ?", key.ID).
+		Select("Wrapped", "GatewayWrapped").
+		UpdateColumns(&DataKey{Wrapped: key.Wrapped, GatewayWrapped: key.GatewayWrapped}).Error
 }

@@ -15,7 +15,7 @@ func TestDataKeysAreKeptWithWhatTheySeal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		place := secrets.Place{Table: "t", Row: "1", Column: "c"}
+		place := secrets.Place{Table: "t", Row: "1", Column: "c", Purpose: secrets.ForControl}
 		var sealed []secrets.Sealed
 		err = db.Write(t.Context(), func(tx *models.Tx) error {
 			for _, team := range []string{"team_1", "team_2", "team_1"} {
@@ -53,7 +53,7 @@ func TestDataKeyThatIsNotKeptWithItsRowOpensNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		place := secrets.Place{Table: "t", Row: "1", Column: "c"}
+		place := secrets.Place{Table: "t", Row: "1", Column: "c", Purpose: secrets.ForControl}
 		err = db.Write(t.Context(), func(tx *models.Tx) error {
 			if _, err := vault.Seal(tx, "team_1", place, "one"); err != nil {
 				return err

@@ -244,6 +244,7 @@ var localCommands = map[string]string{
 	"completion powershell": "prints a script for a shell",
 	"recover":               "is for whoever can open the database",
 	"welcome-link":          "is for whoever can open the database",
+	"secrets gateway-key":   "reads the key of secrets at rest",
 	"operators add":         "is for whoever can open the database",
 	"operators list":        "is for whoever can open the database",
 	"operators remove":      "is for whoever can open the database",

@@ -123,6 +123,7 @@ func newRoot(t terminal) *cobra.Command {
 		newAudit(t),
 		newTakedown(t),
 		newOperators(t),
+		newSecrets(t),
 		newWelcomeLink(t),
 		newRecover(t),
 		newExport(t),

@@ -12,8 +12,9 @@ type UpstreamHeader struct {
 // DataKey is an encrypted key that sealed values of a project were encrypted with. A
 // gateway that starts while the database is unavailable opens them with it.
 type DataKey struct {
-	ID      string // dek_…
-	Wrapped []byte
+	ID             string // dek_… or dgk_…
+	Wrapped        []byte
+	GatewayWrapped []byte // for a gateway that has the gateway key alone
 }
 
 // CallSigningKey is an Ed25519 key with which calls to the project's upstreams are signed

@@ -52,13 +52,14 @@ END
 $$;
 
 -- Gateways read what they serve. Of these tables, gateways may read all columns. Sealed values among them are
--- those that a gateway opens: credentials for upstreams, introspection endpoints and providers, private keys
--- of certificates. Of API keys it reads hashes.
+-- those that the gateway key opens: credentials for upstreams and introspection endpoints, private keys of
+-- certificates, and the secrets of providers whose own tokens callers send. It opens no other provider's secret. Of
+-- API keys gateways read hashes.
 GRANT SELECT ON
     api_keys, call_signing_keys, data_keys, deleted_users, domains, environments, group_groups, group_members,
     identities, key_types, openapi_documents, products, project_tenants, projects, providers, tenants,
     upstream_certificates, upstream_headers, user_groups, versions,
-    acme_accounts, certificates,
+    certificates,
     goose_db_version, schema_compatibility
     TO postern_gateway;
 
@@ -69,6 +70,7 @@ GRANT SELECT (
     id, tenant_id, name, redirect_uris, logout_uris, backchannel_uri, api_scopes, grant_types, frozen_at,
     access_seconds, refresh_seconds, algorithm, title, welcome, logo_url, color, created_at, updated_at
 ) ON app_clients TO postern_gateway;
+GRANT SELECT (directory, public_key) ON acme_accounts TO postern_gateway;
 GRANT SELECT (id, client_id, algorithm, public_jwk, active_at, expires_at, created_at) ON signing_keys
     TO postern_gateway;
 GRANT SELECT (id, tenant_id, state, updated_at, groups_left_at) ON end_users TO postern_gateway;

@@ -23,8 +23,8 @@ func stateSettings() []setting {
 			"secrets-key",
 			"",
 			"comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at rest: the " +
-				"first in use, then older ones; empty means the file secrets.key in the data directory, " +
-				"created at the first start",
+				"first in use, then older ones; for --roles gateway what postern secrets gateway-key prints; " +
+				"empty means the file secrets.key in the data directory, created at the first start",
 			secret(func(c *Config) *Secret { return &c.SecretsKey }),
 		},
 		{

@@ -6,6 +6,10 @@
 // It does not own where rows are stored: a Store, such as a *models.Tx, has the
 // wrapped data keys. Packages that only compare a secret store its SHA-256 instead.
 //
+// A team has a data key for each Purpose. From each key-encryption key a gateway key is
+// derived (RFC 5869), which wraps only the data keys of values that gateways open, so
+// that a process with gateway keys alone opens nothing else.
+//
 // The cipher is Tink's AES-256-GCM (NIST SP 800-38D): a wrapped key has the id of
 // the key that wrapped it, so that keys can be replaced.
 package secrets
@@ -58,13 +62,25 @@ func (s Sealed) DataKeyID() string {
 // GormDataType names the column type to GORM.
 func (Sealed) GormDataType() string { return "bytes" }
 
-// Place is the column of a row that a sealed value is for. It is the associated data
-// of the cipher, so that a value that is copied to another row or column cannot be
-// opened.
+// Purpose says which processes need a sealed value. The zero value is undecided, and
+// nothing can be sealed for it.
+type Purpose uint8
+
+const (
+	undecided Purpose = iota
+
+	ForControl  // the control plane and workers
+	ForGateways // gateways too
+)
+
+// Place is the column of a row that a sealed value is for. Table, Row and Column are the
+// associated data of the cipher, so that a value that is copied to another row or column
+// cannot be opened. Purpose chooses the data key that seals; it is not needed to open.
 type Place struct {
-	Table  string
-	Row    string // the row's primary key
-	Column string
+	Table   string
+	Row     string // the row's primary key
+	Column  string
+	Purpose Purpose
 }
 
 // associatedData differs for every two places: ids and column names have no NUL.
@@ -72,26 +88,62 @@ func (p Place) associatedData() []byte {
 	return []byte(strings.Join([]string{p.Table, p.Row, p.Column}, "\x00"))
 }
 
-// DataKey is a data key, wrapped by a key-encryption key.
+// DataKey is a data key, wrapped by a key-encryption key and, if gateways need it, by a
+// gateway key as well.
 type DataKey struct {
-	ID      string // dek_…
-	Team    string
-	Wrapped []byte
+	ID             string
+	Team           string
+	Wrapped        []byte
+	GatewayWrapped []byte // empty: gateway keys do not open it
+}
+
+// The kinds of ids of data keys by purpose. Programs that know no purposes seal with the
+// first of a team's ids, which is one for the control plane.
+const (
+	controlKind = "dek"
+	gatewayKind = "dgk"
+)
+
+// Kind returns what the ids of the purpose's data keys begin with.
+func (p Purpose) Kind() string {
+	if p == ForGateways {
+		return gatewayKind
+	}
+	return controlKind
+}
+
+// Purpose returns which values the data key seals.
+func (k DataKey) Purpose() Purpose {
+	if strings.HasPrefix(k.ID, gatewayKind+"_") {
+		return ForGateways
+	}
+	return ForControl
 }
 
 // Store stores wrapped data keys. It is a transaction, so that a value and the key
 // that opens it are written together.
 type Store interface {
-	DataKeyOfTeam(team string) (DataKey, bool, error) // the oldest; false if the team has none
+	DataKeyOfTeam(team string, purpose Purpose) (DataKey, bool, error) // the oldest; false if the team has none
 	DataKeyByID(id string) (DataKey, error)
-	AddDataKey(team string, wrap func(id string) ([]byte, error)) (DataKey, error)
+	AddDataKey(team string, purpose Purpose, wrap func(DataKey) (DataKey, error)) (DataKey, error)
 }
 
 // Vault seals and opens values. It is safe for concurrent use.
 type Vault struct {
-	wrapping tink.AEAD
-	keys     int
+	control tink.AEAD // the key-encryption keys; nil with gateway keys alone
+	gateway tink.AEAD // the gateway keys
+	keys    int
 }
+
+// OnlyGateways reports whether the vault has gateway keys alone, and opens only values
+// that gateways need.
+func (v *Vault) OnlyGateways() bool { return v.control == nil }
+
+// ErrOnlyGateways is the error of opening a value with gateway keys that was not sealed
+// for gateways.
+var ErrOnlyGateways = errors.New("this process has the gateway key, and the value is sealed with the whole key: if " +
+	"gateways need it, start a control plane or worker of this version, which seals it again, or give this " +
+	"process the whole key of secrets")
 
 // Replacing reports whether there are older key-encryption keys, so that the data keys
 // that they wrapped should be rewrapped.
@@ -100,10 +152,10 @@ func (v *Vault) Replacing() bool { return v.keys > 1 }
 // Seal encrypts a team's value for its place. The first call for a team creates the
 // team's data key in the same transaction.
 func (v *Vault) Seal(store Store, team string, at Place, plaintext Secret) (Sealed, error) {
-	key, ok, err := store.DataKeyOfTeam(team)
-	if err == nil && !ok {
-		key, err = v.newDataKey(store, team)
+	if at.Purpose == undecided {
+		return nil, fmt.Errorf("secrets: %s of %s %s has no purpose", at.Column, at.Table, at.Row)
 	}
+	key, err := v.dataKey(store, team, at.Purpose)
 	if err != nil {
 		return nil, fmt.Errorf("secrets: data key of %s: %w", team, err)
 	}
@@ -156,25 +208,64 @@ func (s Sealed) split() (id string, text []byte, err error) {
 	return string(s[1:n]), s[n:], nil
 }
 
-func (v *Vault) newDataKey(store Store, team string) (DataKey, error) {
+// dataKey returns a team's data key, and creates it if there is none.
+func (v *Vault) dataKey(store Store, team string, purpose Purpose) (DataKey, error) {
+	key, ok, err := store.DataKeyOfTeam(team, purpose)
+	if err != nil || ok {
+		return key, err
+	}
+	if v.control == nil {
+		return key, ErrOnlyGateways
+	}
+	if purpose == ForGateways {
+		// A program that knows no purposes must find another one to seal with.
+		if _, err := v.dataKey(store, team, ForControl); err != nil {
+			return key, err
+		}
+	}
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
-		return DataKey{}, err
+		return key, err
 	}
-	return store.AddDataKey(team, func(id string) ([]byte, error) { return v.wrap(handle, id) })
+	return store.AddDataKey(team, purpose, func(key DataKey) (DataKey, error) {
+		return v.wrap(handle, key, purpose == ForGateways)
+	})
 }
 
-func (v *Vault) wrap(handle *keyset.Handle, id string) ([]byte, error) {
-	var out bytes.Buffer
-	if err := handle.WriteWithAssociatedData(keyset.NewBinaryWriter(&out), v.wrapping, wrapped(id)); err != nil {
-		return nil, fmt.Errorf("wrap the data key %s: %w", id, err)
+// wrap sets the key's wrapped forms.
+func (v *Vault) wrap(handle *keyset.Handle, key DataKey, forGateways bool) (DataKey, error) {
+	if v.control == nil {
+		return key, ErrOnlyGateways
 	}
-	return out.Bytes(), nil
+	write := func(with tink.AEAD, column string) ([]byte, error) {
+		var out bytes.Buffer
+		err := handle.WriteWithAssociatedData(keyset.NewBinaryWriter(&out), with, wrapped(key.ID, column))
+		if err != nil {
+			return nil, fmt.Errorf("wrap the data key %s: %w", key.ID, err)
+		}
+		return out.Bytes(), nil
+	}
+	var err error
+	if key.Wrapped, err = write(v.control, wrappedColumn); err != nil {
+		return key, err
+	}
+	key.GatewayWrapped = []byte{}
+	if forGateways {
+		key.GatewayWrapped, err = write(v.gateway, gatewayColumn)
+	}
+	return key, err
 }
 
 func (v *Vault) handle(key DataKey) (*keyset.Handle, error) {
-	reader := keyset.NewBinaryReader(bytes.NewReader(key.Wrapped))
-	handle, err := keyset.ReadWithAssociatedData(reader, v.wrapping, wrapped(key.ID))
+	text, with, column := key.Wrapped, v.control, wrappedColumn
+	if v.control == nil {
+		if len(key.GatewayWrapped) == 0 {
+			return nil, fmt.Errorf("secrets: data key %s: %w", key.ID, ErrOnlyGateways)
+		}
+		text, with, column = key.GatewayWrapped, v.gateway, gatewayColumn
+	}
+	handle, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(text)), with,
+		wrapped(key.ID, column))
 	if err != nil {
 		return nil, fmt.Errorf("secrets: unwrap the data key %s (is a key missing from POSTERN_SECRETS_KEY or the "+
 			"data directory?): %w", key.ID, err)
@@ -194,26 +285,39 @@ func (v *Vault) unwrap(key DataKey) (tink.AEAD, error) {
 	return cipher, nil
 }
 
-func wrapped(id string) []byte {
-	return Place{Table: "data_keys", Row: id, Column: "wrapped"}.associatedData()
+// The columns of a data key's wrapped forms.
+const wrappedColumn, gatewayColumn = "wrapped", "gateway_wrapped"
+
+func wrapped(id, column string) []byte {
+	return Place{Table: "data_keys", Row: id, Column: column}.associatedData()
 }
 
 // MarkID is the id of a database's mark. It sorts before the ids of all data keys.
 const MarkID = "dek_0"
 
 // Mark returns a data key that seals nothing. It is stored at the first start, so that
-// a replica with other key-encryption keys fails before it seals anything.
+// a replica with other key-encryption keys fails before it seals anything. Gateway keys do
+// not open it before MarkForGateways.
 func (v *Vault) Mark() (DataKey, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
 		return DataKey{}, err
 	}
-	out := DataKey{ID: MarkID}
-	out.Wrapped, err = v.wrap(handle, out.ID)
-	return out, err
+	return v.wrap(handle, DataKey{ID: MarkID}, false)
 }
 
-// Check returns an error if the data key cannot be unwrapped.
+// MarkForGateways returns the mark for gateway keys too. It tells gateways that everything
+// that they need is sealed for them.
+func (v *Vault) MarkForGateways(mark DataKey) (DataKey, error) {
+	handle, err := v.handle(mark)
+	if err != nil {
+		return mark, err
+	}
+	return v.wrap(handle, mark, true)
+}
+
+// Check returns an error if the data key cannot be unwrapped: ErrOnlyGateways if it takes
+// more than a gateway key.
 func (v *Vault) Check(key DataKey) error {
 	_, err := v.handle(key)
 	return err
@@ -226,6 +330,5 @@ func (v *Vault) Rewrap(key DataKey) (DataKey, error) {
 	if err != nil {
 		return DataKey{}, err
 	}
-	key.Wrapped, err = v.wrap(handle, key.ID)
-	return key, err
+	return v.wrap(handle, key, len(key.GatewayWrapped) > 0)
 }

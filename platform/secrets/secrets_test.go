@@ -18,7 +18,12 @@ import (
 
 const canary = "canary-4f1c"
 
-var place = secrets.Place{Table: "providers", Row: "idp_1", Column: "client_secret"}
+var place = secrets.Place{
+	Table:   "providers",
+	Row:     "idp_1",
+	Column:  "client_secret",
+	Purpose: secrets.ForControl,
+}
 
 func TestSecretNeverShowsItself(t *testing.T) {
 	s := secrets.Secret(canary)
@@ -180,9 +185,9 @@ func newVault(t *testing.T, keys string) *secrets.Vault {
 // memory is a Store without a database.
 type memory struct{ keys []secrets.DataKey }
 
-func (m *memory) DataKeyOfTeam(team string) (secrets.DataKey, bool, error) {
+func (m *memory) DataKeyOfTeam(team string, purpose secrets.Purpose) (secrets.DataKey, bool, error) {
 	for _, key := range m.keys {
-		if key.Team == team {
+		if key.Team == team && key.Purpose() == purpose {
 			return key, true, nil
 		}
 	}
@@ -198,11 +203,12 @@ func (m *memory) DataKeyByID(id string) (secrets.DataKey, error) {
 	return secrets.DataKey{}, errors.New("no such key")
 }
 
-func (m *memory) AddDataKey(team string, wrap func(string) ([]byte, error)) (secrets.DataKey, error) {
-	id := fmt.Sprintf("dek_%d", len(m.keys))
-	text, err := wrap(id)
-	m.keys = append(m.keys, secrets.DataKey{ID: id, Team: team, Wrapped: text})
-	return m.keys[len(m.keys)-1], err
+func (m *memory) AddDataKey(
+	team string, purpose secrets.Purpose, wrap func(secrets.DataKey) (secrets.DataKey, error),
+) (secrets.DataKey, error) {
+	key, err := wrap(secrets.DataKey{ID: fmt.Sprintf("%s_%d", purpose.Kind(), len(m.keys)), Team: team})
+	m.keys = append(m.keys, key)
+	return key, err
 }
 
 // counted is a store that counts the reads of data keys.
@@ -218,7 +224,8 @@ func (c *counted) DataKeyByID(id string) (secrets.DataKey, error) {
 
 func TestKeptKeysReadEachKeyOnce(t *testing.T) {
 	vault, store, kept := newVault(t, newKey(1)), &counted{}, &secrets.KeptKeys{}
-	other := secrets.Place{Table: place.Table, Row: "idp_2", Column: place.Column}
+	other := place
+	other.Row = "idp_2"
 	first, err := vault.Seal(store, "team_a", place, canary)
 	if err != nil {
 		t.Fatal(err)

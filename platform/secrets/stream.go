@@ -9,18 +9,27 @@ import (
 
 	"github.com/tink-crypto/tink-go/v2/keyset"
 	"github.com/tink-crypto/tink-go/v2/streamingaead"
+	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
 // SealStream returns a writer that encrypts to w; OpenStream decrypts for the same
 // place. Close completes the stream and leaves w open. Each stream begins with its own
-// data key, wrapped, so that opening it needs the vault and no store.
+// data key, wrapped, so that opening it needs the vault and no store. A place for gateways
+// is opened with a gateway key as well.
 func (v *Vault) SealStream(w io.Writer, at Place) (io.WriteCloser, error) {
+	wrapping := v.control
+	if at.Purpose == ForGateways {
+		wrapping = v.gateway
+	}
+	if wrapping == nil {
+		return nil, ErrOnlyGateways
+	}
 	handle, err := keyset.NewHandle(streamingaead.AES256GCMHKDF1MBKeyTemplate())
 	if err != nil {
 		return nil, err
 	}
 	var key bytes.Buffer
-	err = handle.WriteWithAssociatedData(keyset.NewBinaryWriter(&key), v.wrapping, at.associatedData())
+	err = handle.WriteWithAssociatedData(keyset.NewBinaryWriter(&key), wrapping, at.associatedData())
 	if err != nil {
 		return nil, fmt.Errorf("secrets: wrap the key of a stream: %w", err)
 	}
@@ -56,8 +65,7 @@ func (v *Vault) OpenStream(r io.Reader, at Place) (io.Reader, error) {
 	if _, err := io.ReadFull(r, key); err != nil {
 		return nil, fmt.Errorf("secrets: open a stream: %w", err)
 	}
-	reader := keyset.NewBinaryReader(bytes.NewReader(key))
-	handle, err := keyset.ReadWithAssociatedData(reader, v.wrapping, at.associatedData())
+	handle, err := v.streamKey(key, at)
 	if err != nil {
 		return nil, fmt.Errorf("secrets: unwrap the key of a stream: %w", err)
 	}
@@ -66,4 +74,21 @@ func (v *Vault) OpenStream(r io.Reader, at Place) (io.Reader, error) {
 		return nil, fmt.Errorf("secrets: open a stream: %w", err)
 	}
 	return cipher.NewDecryptingReader(r, at.associatedData())
+}
+
+// streamKey unwraps the key of a stream. One for gateways that was sealed before there were
+// gateway keys has a key that the key-encryption key wrapped.
+func (v *Vault) streamKey(key []byte, at Place) (*keyset.Handle, error) {
+	err := ErrOnlyGateways
+	for _, wrapping := range []tink.AEAD{v.gateway, v.control} {
+		if wrapping == nil || wrapping == v.gateway && at.Purpose != ForGateways {
+			continue
+		}
+		var handle *keyset.Handle
+		reader := keyset.NewBinaryReader(bytes.NewReader(key))
+		if handle, err = keyset.ReadWithAssociatedData(reader, wrapping, at.associatedData()); err == nil {
+			return handle, nil
+		}
+	}
+	return nil, err
 }

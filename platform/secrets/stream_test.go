@@ -8,7 +8,7 @@ import (
 	"postern/platform/secrets"
 )
 
-var streamPlace = secrets.Place{Table: "files", Row: "state"}
+var streamPlace = secrets.Place{Table: "files", Row: "state", Purpose: secrets.ForControl}
 
 func sealed(t *testing.T, vault *secrets.Vault, content []byte) []byte {
 	t.Helper()

@@ -2,6 +2,7 @@ package certificates
 
 import (
 	"context"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"golang.org/x/crypto/acme"
@@ -26,6 +28,42 @@ type account struct {
 	mu         sync.Mutex
 	client     *acme.Client // nil until the key was read
 	registered bool
+	public     *acme.Client // with the public key alone, nil until it was read
+}
+
+// challenger returns a client that makes certificates for challenges. It needs the public
+// key of the account alone, which is all that a gateway gets of it.
+func (s *Service) challenger(tx *models.Tx) (*acme.Client, error) {
+	s.account.mu.Lock()
+	defer s.account.mu.Unlock()
+	if s.account.public != nil {
+		return s.account.public, nil
+	}
+	text, err := tx.ACMEPublicKey(s.Directory)
+	if err != nil {
+		return nil, fmt.Errorf("certificates: account at %s: %w", s.Directory, err)
+	}
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return nil, fmt.Errorf("certificates: the account at %s has no public key yet: a control plane of this "+
+			"version writes it with the next order", s.Directory)
+	}
+	public, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("certificates: account at %s: %w", s.Directory, err)
+	}
+	s.account.public = &acme.Client{Key: verifyOnly{public}}
+	return s.account.public, nil
+}
+
+// verifyOnly is a signer without a private key. Challenges name the account's public key
+// (RFC 8555, section 8.1) and are not signed with it.
+type verifyOnly struct{ public crypto.PublicKey }
+
+func (v verifyOnly) Public() crypto.PublicKey { return v.public }
+
+func (v verifyOnly) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
+	return nil, errors.New("certificates: this process does not have the account's private key")
 }
 
 // signer returns the client with the account's key, which it creates at the first use. All
@@ -37,6 +75,7 @@ func (s *Service) signer(ctx context.Context) (*acme.Client, error) {
 		return s.account.client, nil
 	}
 	var text secrets.Secret
+	var key *ecdsa.PrivateKey
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := tx.ACMEAccountAt(s.Directory)
 		if errors.Is(err, models.ErrNotFound) {
@@ -45,13 +84,18 @@ func (s *Service) signer(ctx context.Context) (*acme.Client, error) {
 		if err != nil {
 			return err
 		}
-		text, err = s.Vault.Open(tx, s.accountPlace(), row.PrivateKey)
-		return err
+		if text, err = s.Vault.Open(tx, s.accountPlace(), row.PrivateKey); err != nil {
+			return err
+		}
+		if key, err = parseKey(text); err != nil || row.PublicKey != "" {
+			return err
+		}
+		public, err := publicKeyOf(key)
+		if err != nil {
+			return err
+		}
+		return tx.SetACMEPublicKey(s.Directory, public)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("certificates: account at %s: %w", s.Directory, err)
-	}
-	key, err := parseKey(text)
 	if err != nil {
 		return nil, fmt.Errorf("certificates: account at %s: %w", s.Directory, err)
 	}
@@ -65,7 +109,12 @@ func (s *Service) signer(ctx context.Context) (*acme.Client, error) {
 }
 
 func (s *Service) accountPlace() secrets.Place {
-	return secrets.Place{Table: "acme_accounts", Row: s.Directory, Column: "private_key"}
+	return secrets.Place{
+		Table:   "acme_accounts",
+		Row:     s.Directory,
+		Column:  "private_key",
+		Purpose: secrets.ForControl,
+	}
 }
 
 // addAccount stores a new key, and returns the one that is stored after that.
@@ -78,7 +127,20 @@ func (s *Service) addAccount(tx *models.Tx) (models.ACMEAccount, error) {
 	if err != nil {
 		return models.ACMEAccount{}, err
 	}
-	fresh := models.ACMEAccount{Directory: s.Directory, PrivateKey: sealed, CreatedAt: models.Now()}
+	key, err := parseKey(text)
+	if err != nil {
+		return models.ACMEAccount{}, err
+	}
+	public, err := publicKeyOf(key)
+	if err != nil {
+		return models.ACMEAccount{}, err
+	}
+	fresh := models.ACMEAccount{
+		Directory:  s.Directory,
+		PrivateKey: sealed,
+		PublicKey:  public,
+		CreatedAt:  models.Now(),
+	}
 	if err := tx.AddACMEAccount(fresh); err != nil {
 		return models.ACMEAccount{}, err
 	}
@@ -120,6 +182,15 @@ func newKey() (secrets.Secret, error) {
 		return "", fmt.Errorf("certificates: encode a key: %w", err)
 	}
 	return secrets.Secret(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), nil
+}
+
+// publicKeyOf returns the public key in PEM.
+func publicKeyOf(key *ecdsa.PrivateKey) (string, error) {
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		return "", fmt.Errorf("certificates: encode a key: %w", err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), nil
 }
 
 func parseKey(text secrets.Secret) (*ecdsa.PrivateKey, error) {

@@ -123,7 +123,7 @@ func (s *Service) conclude(tx *models.Tx, row *models.Certificate, got issued, f
 		}
 		return s.report(tx, row.Host, reportFailed, row.Problem)
 	}
-	sealed, err := s.Vault.Seal(tx, sealedFor, placeOf(row.Host), got.key)
+	sealed, err := s.Vault.Seal(tx, sealedFor, PrivateKeyPlace(row.Host), got.key)
 	if err != nil {
 		return err
 	}

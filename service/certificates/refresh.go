@@ -36,7 +36,7 @@ func (s *Service) refresh(ctx context.Context) error {
 	}
 	for _, one := range rows {
 		last := before.rows[one.Host]
-		read, err := s.parse(ctx, tx, one)
+		read, err := s.parse(tx, one)
 		if err != nil {
 			read.mark, read.inUse, read.problem = time.Time{}, last.inUse, err.Error() // read again the next time
 			if read.problem != last.problem {
@@ -50,13 +50,13 @@ func (s *Service) refresh(ctx context.Context) error {
 }
 
 // parse opens a row. With an error, the row has no certificate.
-func (s *Service) parse(ctx context.Context, tx *models.Tx, one models.Certificate) (row, error) {
+func (s *Service) parse(tx *models.Tx, one models.Certificate) (row, error) {
 	out := row{mark: one.UpdatedAt, directory: one.Directory, dueAt: one.DueAt}
 	if one.HeldUntil != nil {
 		out.heldUntil = *one.HeldUntil
 	}
 	if one.Challenge != "" {
-		client, err := s.signer(ctx)
+		client, err := s.challenger(tx)
 		if err != nil {
 			return out, err
 		}
@@ -69,7 +69,7 @@ func (s *Service) parse(ctx context.Context, tx *models.Tx, one models.Certifica
 	if one.Chain == "" {
 		return out, nil
 	}
-	key, err := s.Vault.Open(tx, placeOf(one.Host), one.PrivateKey)
+	key, err := s.Vault.Open(tx, PrivateKeyPlace(one.Host), one.PrivateKey)
 	if err != nil {
 		return out, fmt.Errorf("certificates: private key of %s: %w", one.Host, err)
 	}
@@ -81,6 +81,12 @@ func (s *Service) parse(ctx context.Context, tx *models.Tx, one models.Certifica
 	return out, nil
 }
 
-func placeOf(host string) secrets.Place {
-	return secrets.Place{Table: "certificates", Row: host, Column: "private_key"}
+// PrivateKeyPlace returns the place that the private key of a host name is sealed for.
+func PrivateKeyPlace(host string) secrets.Place {
+	return secrets.Place{
+		Table:   "certificates",
+		Row:     host,
+		Column:  "private_key",
+		Purpose: secrets.ForGateways,
+	}
 }

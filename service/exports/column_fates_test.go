@@ -18,7 +18,7 @@ var columns = map[string]map[string]string{
 	"access_tokens": {account: "id account_id kind name scopes hash last4 created_at expires_at last_used_at " +
 		"last_used_from"},
 	"accounts":      {account: "id email name password_hash created_at operator"},
-	"acme_accounts": {internal: "directory private_key created_at"},
+	"acme_accounts": {internal: "directory private_key public_key created_at"},
 	"api_keys": {
 		"snapshot Key.*": "id project_id tenant_id owner environment description state hash old_hash " +
 			"grace_ends_at expires_at prefix last4 created_at product_id limits",
@@ -53,7 +53,7 @@ var columns = map[string]map[string]string{
 		"ledger custom_domains": "host directory chain private_key ends_at due_at failures problem holder " +
 			"held_until challenge updated_at",
 	},
-	"data_keys": {internal: "id team_id wrapped created_at"},
+	"data_keys": {internal: "id team_id wrapped gateway_wrapped created_at"},
 	"deleted_users": {
 		"snapshot BarredUser.ID":  "user_id",
 		"snapshot Project.Barred": "tenant_id",

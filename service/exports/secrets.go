@@ -140,7 +140,12 @@ func signingKey(seed string) (string, error) {
 
 // fileKeyPlace returns the place that the key of an export's file is sealed for.
 func fileKeyPlace(export string) secrets.Place {
-	return secrets.Place{Table: "exports", Row: export, Column: "file_key"}
+	return secrets.Place{
+		Table:   "exports",
+		Row:     export,
+		Column:  "file_key",
+		Purpose: secrets.ForControl,
+	}
 }
 
 // encrypted returns a draft whose file is encrypted with a new key, and the sealed key. A

@@ -23,7 +23,12 @@ const installation = "installation"
 const firstExportKey = "exk_1"
 
 func exportKeyPlace(id string) secrets.Place {
-	return secrets.Place{Table: "export_keys", Row: id, Column: "private_key"}
+	return secrets.Place{
+		Table:   "export_keys",
+		Row:     id,
+		Column:  "private_key",
+		Purpose: secrets.ForControl,
+	}
 }
 
 // exportKeys returns the installation's keys, the newest last. The first call creates the

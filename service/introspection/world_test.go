@@ -25,7 +25,7 @@ import (
 	"postern/testkit"
 )
 
-// world is a gateway that asks, with everything that it needs.
+// world is a gateway that asks, with the gateway key, and the control plane beside it.
 type world struct {
 	asker    *introspection.Asker
 	verifier *bearer.Verifier
@@ -48,22 +48,41 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.vault, err = secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "=")); err != nil {
+	key := secrets.Secret(strings.Repeat("A", 43) + "=")
+	if w.vault, err = secrets.NewVault(key); err != nil {
 		t.Fatal(err)
 	}
 	w.client = guard.Client()
 	t.Cleanup(w.client.CloseIdleConnections)
-	w.login = &login.Service{
-		DB:        db,
-		Vault:     w.vault,
-		Providers: &providers.Set{HTTP: w.client},
-		Targets:   guard,
-		PublicURL: "https://postern.example",
-		Log:       log,
-		Changed:   func(ctx context.Context) { w.feed.Changed(ctx) },
+	set := &providers.Set{HTTP: w.client}
+	newLogin := func(vault *secrets.Vault) *login.Service {
+		return &login.Service{
+			DB:        db,
+			Vault:     vault,
+			Providers: set,
+			Targets:   guard,
+			PublicURL: "https://postern.example",
+			Log:       log,
+			Changed:   func(ctx context.Context) { w.feed.Changed(ctx) },
+		}
 	}
+	w.login = newLogin(w.vault)
 	w.people = &directory.Service{DB: db, Changed: w.login.Changed}
-	w.asker = &introspection.Asker{Login: w.login, DB: db, Vault: w.vault, Client: w.client, Log: log}
+	gatewayKey, err := secrets.GatewayKeys(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gatewayVault, err := secrets.NewVault(gatewayKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.asker = &introspection.Asker{
+		Login:  newLogin(gatewayVault),
+		DB:     db,
+		Vault:  gatewayVault,
+		Client: w.client,
+		Log:    log,
+	}
 	w.verifier = bearer.New(w.client, log)
 	t.Cleanup(w.verifier.Close)
 	table := keys.NewTable()

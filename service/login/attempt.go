@@ -157,7 +157,12 @@ type handed struct {
 }
 
 func ticketPlace(attempt string) secrets.Place {
-	return secrets.Place{Table: "login_attempts", Row: attempt, Column: "ticket"}
+	return secrets.Place{
+		Table:   "login_attempts",
+		Row:     attempt,
+		Column:  "ticket",
+		Purpose: secrets.ForControl,
+	}
 }
 
 // HandleCallback processes a provider's authorization response, once for an attempt.

@@ -16,7 +16,12 @@ const (
 )
 
 func codePlace(random string) secrets.Place {
-	return secrets.Place{Table: "login_grants", Row: random, Column: "handed"}
+	return secrets.Place{
+		Table:   "login_grants",
+		Row:     random,
+		Column:  "handed",
+		Purpose: secrets.ForControl,
+	}
 }
 
 // newCode returns an authorization code: random bits and, behind a dot, the provider's

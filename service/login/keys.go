@@ -49,7 +49,12 @@ type signingKey struct {
 }
 
 func keyPlace(id string) secrets.Place {
-	return secrets.Place{Table: "signing_keys", Row: id, Column: "private_key"}
+	return secrets.Place{
+		Table:   "signing_keys",
+		Row:     id,
+		Column:  "private_key",
+		Purpose: secrets.ForControl,
+	}
 }
 
 // signer returns the key that signs for a client: the newest active one of the client's

@@ -167,18 +167,36 @@ func (s *Service) access(
 }
 
 func upstreamPlace(jti string) secrets.Place {
-	return secrets.Place{Table: "access_tokens", Row: jti, Column: "upstream_token"}
+	return secrets.Place{
+		Table:   "access_tokens",
+		Row:     jti,
+		Column:  "upstream_token",
+		Purpose: secrets.ForGateways,
+	}
 }
 
 func (s *Service) sealUpstream(
 	ctx context.Context, client models.AppClient, jti string, tokens *handed,
 ) (string, error) {
-	tx := s.DB.Read(ctx) // the data key exists: the client's signing key is sealed with it
+	tx := s.DB.Read(ctx)
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {
 		return "", err
 	}
-	sealed, err := s.Vault.Seal(tx, team, upstreamPlace(jti), secrets.Secret(tokens.Access+tokens.ID))
+	var sealed secrets.Sealed
+	seal := func(tx *models.Tx) (err error) {
+		sealed, err = s.Vault.Seal(tx, team, upstreamPlace(jti), secrets.Secret(tokens.Access+tokens.ID))
+		return err
+	}
+	_, exists, err := tx.DataKeyOfTeam(team, secrets.ForGateways)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("login: data key of %s: %w", team, err)
+	case exists:
+		err = seal(tx)
+	default: // the first time
+		err = s.DB.Write(ctx, seal)
+	}
 	return base64.RawURLEncoding.EncodeToString(sealed), err
 }
 

@@ -88,18 +88,28 @@ const (
 
 // apply writes the fields that are set into the row, and refuses invalid ones.
 func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in ProviderInput) error {
+	before := row.SecretPlace()
 	if err := s.fill(row, in); err != nil {
 		return err
 	}
-	if in.ClientSecret == nil {
-		return nil
+	secret := in.ClientSecret
+	if secret == nil {
+		if row.ClientSecret == nil || row.SecretPlace() == before {
+			return nil
+		}
+		// Gateways need the secret now, or do not need it any more.
+		opened, err := s.Vault.Open(tx, before, row.ClientSecret)
+		if err != nil {
+			return err
+		}
+		secret = &opened
 	}
 	row.ClientSecret = nil
-	if *in.ClientSecret == "" {
+	if *secret == "" {
 		return nil
 	}
 	var err error
-	row.ClientSecret, err = s.Vault.Seal(tx, team, row.SecretPlace(), *in.ClientSecret)
+	row.ClientSecret, err = s.Vault.Seal(tx, team, row.SecretPlace(), *secret)
 	return err
 }
 

@@ -15,9 +15,10 @@ const refreshLeeway = 30 * time.Second
 
 func successorPlace(grant []byte) secrets.Place {
 	return secrets.Place{
-		Table:  "login_grants",
-		Row:    base64.RawURLEncoding.EncodeToString(grant),
-		Column: "successor",
+		Table:   "login_grants",
+		Row:     base64.RawURLEncoding.EncodeToString(grant),
+		Column:  "successor",
+		Purpose: secrets.ForControl,
 	}
 }
 

@@ -53,7 +53,12 @@ func (a *allowance) take(texts ...string) bool {
 }
 
 func statedPlace(attempt string) secrets.Place {
-	return secrets.Place{Table: "login_attempts", Row: attempt, Column: "stated"}
+	return secrets.Place{
+		Table:   "login_attempts",
+		Row:     attempt,
+		Column:  "stated",
+		Purpose: secrets.ForControl,
+	}
 }
 
 // keepStated stores what a provider stated in a test login until its result is shown.

@@ -63,7 +63,12 @@ type SigningRotation struct {
 
 // SigningKeyPlace returns the place that a private key is sealed for.
 func SigningKeyPlace(projectID, keyID string) secrets.Place {
-	return secrets.Place{Table: "call_signing_keys", Row: projectID + "/" + keyID, Column: "private_key"}
+	return secrets.Place{
+		Table:   "call_signing_keys",
+		Row:     projectID + "/" + keyID,
+		Column:  "private_key",
+		Purpose: secrets.ForGateways,
+	}
 }
 
 // CallSigning returns the published keys of a project.

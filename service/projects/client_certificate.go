@@ -38,7 +38,12 @@ type ClientCertificateInput struct {
 // ClientKeyPlace returns the place that the private key of an environment's certificate is
 // sealed for.
 func ClientKeyPlace(environmentID string) secrets.Place {
-	return secrets.Place{Table: "upstream_certificates", Row: environmentID, Column: "private_key"}
+	return secrets.Place{
+		Table:   "upstream_certificates",
+		Row:     environmentID,
+		Column:  "private_key",
+		Purpose: secrets.ForGateways,
+	}
 }
 
 // ClientCertificate returns the certificate that an environment presents to its upstream.

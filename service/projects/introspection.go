@@ -26,7 +26,12 @@ type IntrospectionInput struct {
 
 // IntrospectionPlace returns the place that a version's secret is sealed for.
 func IntrospectionPlace(versionID string) secrets.Place {
-	return secrets.Place{Table: "versions", Row: versionID, Column: "introspection_secret"}
+	return secrets.Place{
+		Table:   "versions",
+		Row:     versionID,
+		Column:  "introspection_secret",
+		Purpose: secrets.ForGateways,
+	}
 }
 
 const (

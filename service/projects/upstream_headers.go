@@ -27,7 +27,12 @@ type UpstreamHeader struct {
 // UpstreamHeaderPlace returns the place that the value of an environment's header is
 // sealed for.
 func UpstreamHeaderPlace(environmentID, name string) secrets.Place {
-	return secrets.Place{Table: "upstream_headers", Row: environmentID, Column: name}
+	return secrets.Place{
+		Table:   "upstream_headers",
+		Row:     environmentID,
+		Column:  name,
+		Purpose: secrets.ForGateways,
+	}
 }
 
 // UpstreamHeaders lists the headers of an environment by name.
@@ -274,7 +279,11 @@ func addDataKey(tx *models.Tx, out *snapshot.Project, sealed secrets.Sealed) err
 	if err != nil {
 		return fmt.Errorf("data key %s: %w", id, err)
 	}
-	out.DataKeys = append(out.DataKeys, snapshot.DataKey{ID: key.ID, Wrapped: key.Wrapped})
+	out.DataKeys = append(out.DataKeys, snapshot.DataKey{
+		ID:             key.ID,
+		Wrapped:        key.Wrapped,
+		GatewayWrapped: key.GatewayWrapped,
+	})
 	return nil
 }
 
@@ -293,19 +302,21 @@ type dataKeys []snapshot.DataKey
 
 var errReadOnly = errors.New("the data keys of a snapshot cannot be changed")
 
-func (k dataKeys) DataKeyOfTeam(string) (secrets.DataKey, bool, error) {
+func (k dataKeys) DataKeyOfTeam(string, secrets.Purpose) (secrets.DataKey, bool, error) {
 	return secrets.DataKey{}, false, errReadOnly
 }
 
 func (k dataKeys) DataKeyByID(id string) (secrets.DataKey, error) {
 	for _, key := range k {
 		if key.ID == id {
-			return secrets.DataKey{ID: key.ID, Wrapped: key.Wrapped}, nil
+			return secrets.DataKey{ID: key.ID, Wrapped: key.Wrapped, GatewayWrapped: key.GatewayWrapped}, nil
 		}
 	}
 	return secrets.DataKey{}, fmt.Errorf("data key %s is not in the snapshot", id)
 }
 
-func (k dataKeys) AddDataKey(string, func(string) ([]byte, error)) (secrets.DataKey, error) {
+func (k dataKeys) AddDataKey(
+	string, secrets.Purpose, func(secrets.DataKey) (secrets.DataKey, error),
+) (secrets.DataKey, error) {
 	return secrets.DataKey{}, errReadOnly
 }

@@ -325,11 +325,21 @@ func settingsOf(row models.Webhook) settings {
 
 // The columns of a webhook's sealed secrets.
 func secretOf(id string) secrets.Place {
-	return secrets.Place{Table: "webhooks", Row: id, Column: "secret"}
+	return secrets.Place{
+		Table:   "webhooks",
+		Row:     id,
+		Column:  "secret",
+		Purpose: secrets.ForControl,
+	}
 }
 
 func oldSecretOf(id string) secrets.Place {
-	return secrets.Place{Table: "webhooks", Row: id, Column: "old_secret"}
+	return secrets.Place{
+		Table:   "webhooks",
+		Row:     id,
+		Column:  "old_secret",
+		Purpose: secrets.ForControl,
+	}
 }
 
 // secretPrefix marks a symmetric secret of Standard Webhooks; what follows is the

@@ -1,0 +1,188 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"postern/client"
+	"postern/models"
+	"postern/platform/secrets"
+	"postern/testkit"
+)
+
+// TestGatewayKey has a gateway with the gateway key serve all that is sealed for it, and open
+// nothing else.
+func TestGatewayKey(t *testing.T) {
+	t.Parallel()
+	database := testkit.Postgres(t)
+	s := serveSplit(t, func(string) string { return database })
+	upstream := testkit.NewUpstream(t)
+	api, proxy := sealEverything(t, s, upstream)
+	project := proxy.Project.ID
+	base := callAddress(s.gateway, proxy)
+
+	t.Run("the upstream gets header and signature", func(t *testing.T) {
+		key, err := api.CreateKey(t.Context(), project, client.NewKey{Owner: "ana"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(startWithin); ; time.Sleep(20 * time.Millisecond) {
+			waitForStatus(t, base, key.Key, http.StatusOK, elsewhereWithin)
+			seen := upstream.Requests()
+			last := seen[len(seen)-1].Headers
+			if last.Get("X-Upstream-Key") == "sesame" && last.Get("Signature") != "" {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the upstream gets %v", last)
+			}
+		}
+	})
+	t.Run("an opaque token is introspected with the secret", func(t *testing.T) {
+		for token, want := range map[string]int{"good": http.StatusOK, "bad": http.StatusUnauthorized} {
+			if got := answerTo(t, http.MethodGet, base, "Authorization", "Bearer "+token); got != want {
+				t.Errorf("%s is answered %d, want %d", token, got, want)
+			}
+		}
+	})
+	t.Run("every sealed column", func(t *testing.T) { gatewayOpensWhatItNeeds(t, database) })
+	s.gateway.end(t, os.Interrupt)
+	if log := s.gateway.errors.String(); strings.Contains(log, "level=ERROR") {
+		t.Errorf("the gateway logs\n%s", log)
+	}
+}
+
+// sealEverything creates a project with secrets of all kinds that need neither an ACME server
+// nor a browser.
+func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.Client, client.Proxy) {
+	t.Helper()
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		active := user == "postern" && password == "introspect" && r.FormValue("token") == "good"
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"active": %v, "sub": "ana"}`, active)
+	}))
+	t.Cleanup(endpoint.Close)
+	github := func(issuer, tokens, upstream string) client.NewProvider {
+		return client.NewProvider{Type: "github", Issuer: issuer, ProviderChange: client.ProviderChange{
+			ClientID:     new("postern"),
+			ClientSecret: new("from GitHub"),
+			TokenType:    &client.TokenType{Client: tokens, Upstream: upstream},
+		}}
+	}
+	proxy, err := connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
+		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
+			Mode:    "authenticate",
+			Methods: []string{"api_key", "jwt", "opaque"},
+			Opaque: &client.Opaque{
+				Endpoint:     endpoint.URL,
+				Method:       "client_secret_basic",
+				ClientID:     "postern",
+				ClientSecret: new("introspect"),
+			},
+		},
+		Login: &client.NewLogin{Providers: []client.NewProvider{github("", "service", "service")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := connect(t, s.control.URL, proxy.WorkspaceKey)
+	row, err := api.Project(t.Context(), proxy.Project.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment := row.Versions[0].Environments[0].ID
+	_, err = api.SetUpstreamHeader(t.Context(), row.ID, environment, "X-Upstream-Key", "sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = api.EnableCallSigning(t.Context(), row.ID); err != nil {
+		t.Fatal(err)
+	}
+	chain, key := testkit.Certificate(t, "client.test")
+	other, err := api.CreateEnvironment(t.Context(), row.ID, "1.0.0", "secure", "https://127.0.0.1:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = api.SetClientCertificate(t.Context(), row.ID, other.ID, string(chain), string(key)); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := fetch(t, proxy.Login.Issuer+"/jwks.json"); status != http.StatusOK { // creates the first key
+		t.Fatalf("the keys of the login: %d %s", status, body)
+	}
+	return api, proxy
+}
+
+// notFilled are the sealed columns that TestGatewayKey leaves empty, and where they are tested.
+var notFilled = map[string]string{
+	"acme_accounts.private_key": "needs an ACME server: app/acme_test.go",
+	"certificates.private_key":  "needs an ACME server: app/reseal_test.go",
+	"export_keys.private_key":   "needs a signed export",
+	"exports.file_key":          "needs an account that proves its password",
+	"login_attempts.stated":     "needs a browser",
+	"login_grants.successor":    "needs a browser",
+	"webhooks.old_secret":       "needs a claimed team",
+	"webhooks.secret":           "needs a claimed team",
+}
+
+// gatewayOpensWhatItNeeds walks all sealed columns, and has the gateway key try to unwrap the
+// data key of each value.
+func gatewayOpensWhatItNeeds(t *testing.T, database string) {
+	t.Helper()
+	vault, err := secrets.NewVault(secrets.Secret(keyOfRole(t, "gateway")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for _, column := range models.SealedColumns() {
+		name := column.Table + "." + column.Column
+		condition := column.Gateways
+		if condition == "" {
+			condition = "1 = 0"
+		}
+		rows, err := conn.Query(t.Context(), fmt.Sprintf(
+			"SELECT %s, %s FROM %s WHERE %s IS NOT NULL", column.Column, condition, column.Table, column.Column))
+		if err != nil {
+			t.Fatal(err)
+		}
+		type sealed struct {
+			value       []byte
+			forGateways bool
+		}
+		list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (one sealed, err error) {
+			return one, row.Scan(&one.value, &one.forGateways)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, empty := notFilled[name]; empty != (len(list) == 0) {
+			t.Errorf("%s has %d values", name, len(list))
+		}
+		for _, one := range list {
+			key := secrets.DataKey{ID: secrets.Sealed(one.value).DataKeyID()}
+			err := conn.QueryRow(t.Context(), "SELECT wrapped, gateway_wrapped FROM data_keys WHERE id = $1", key.ID).
+				Scan(&key.Wrapped, &key.GatewayWrapped)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch err := vault.Check(key); {
+			case one.forGateways && err != nil:
+				t.Errorf("the gateway key does not open %s: %v", name, err)
+			case !one.forGateways && !errors.Is(err, secrets.ErrOnlyGateways):
+				t.Errorf("the gateway key opens %s: %v", name, err)
+			}
+		}
+	}
+}
