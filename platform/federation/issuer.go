@@ -57,8 +57,7 @@ func Discover(ctx context.Context, client *http.Client, address, name string, po
 	defer stop()
 	provider, err := oidc.NewProvider(ask, address)
 	if err != nil {
-		// Its text can hold the whole document.
-		return nil, fmt.Errorf("discovery: %.200s", withoutURL(err).Error())
+		return nil, fmt.Errorf("discovery: %w", shortError{withoutURL(err)})
 	}
 	var more metadata
 	if err := provider.Claims(&more); err != nil {

@@ -3,12 +3,15 @@ package federation_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"golang.org/x/oauth2"
 
+	"postern/platform/egress"
 	"postern/platform/federation"
 )
 
@@ -156,6 +159,23 @@ func (document) RoundTrip(*http.Request) (*http.Response, error) {
 		"userinfo_endpoint":      "http://id.internal/userinfo",
 	})
 	return w.Result(), err
+}
+
+type unreachable struct{ error }
+
+func (u unreachable) RoundTrip(*http.Request) (*http.Response, error) { return nil, u.error }
+
+// A caller learns why a document cannot be read, in a text that is short whatever the cause says.
+func TestDiscover_Unreachable(t *testing.T) {
+	cause := fmt.Errorf("%w: %s", egress.ErrForbidden, strings.Repeat("x", 10_000))
+	client := federation.Bounded(&http.Client{Transport: unreachable{cause}})
+	_, err := federation.Discover(t.Context(), client, "https://id.example", "", federation.Policy{})
+	if !errors.Is(err, egress.ErrForbidden) || len(err.Error()) > 300 {
+		t.Errorf("got %.400v, want a short error in whose chain is %v", err, egress.ErrForbidden)
+	}
+	if strings.Contains(err.Error(), "id.example") {
+		t.Errorf("the address is in %v", err)
+	}
 }
 
 func TestDiscover_EndpointWithoutHTTPS(t *testing.T) {

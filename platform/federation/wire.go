@@ -89,6 +89,14 @@ func decode(path string, body []byte, out any) error {
 	return nil
 }
 
+// shortError cuts the text of an error that can hold a whole document, and keeps its chain.
+type shortError struct{ error }
+
+func (e shortError) Error() string { return fmt.Sprintf("%.200s", e.error.Error()) }
+
+// Unwrap returns the error itself.
+func (e shortError) Unwrap() error { return e.error }
+
 // withoutURL drops the address that an error of http.Client begins with: some providers
 // want tokens in it, and errors end in logs.
 func withoutURL(err error) error {
