@@ -103,7 +103,7 @@ func projectTenantsWrong() projects.Tenants {
 		Error: "Use 2 to 40 lower-case letters, digits and hyphens, the first a letter.",
 	}
 	m.Add.FallbackOwner = ui.Value{Text: "x\ny", Error: "Use at most 128 characters, on one line."}
-	m.Add.Error = "An unclaimed workspace holds at most 10 of these. Claim it to have more."
+	m.Add.Error = "An unclaimed workspace holds at most 10 tenants. Claim it to have more."
 	return m
 }
 

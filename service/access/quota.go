@@ -9,7 +9,8 @@ import (
 
 // workspaceQuota limits what a workspace holds before it is claimed. That is enough
 // to try everything; without it, anonymous callers of POST /proxy could fill the
-// database and the memory of every replica.
+// database and the memory of every replica. It holds whatever --unclaimed-caps says:
+// that is about what unclaimed proxies can be used for.
 var workspaceQuota = map[models.QuotaKind]int64{
 	models.QuotaProjects: 10,
 	models.QuotaKeys:     1000,
@@ -18,6 +19,16 @@ var workspaceQuota = map[models.QuotaKind]int64{
 	models.QuotaExports:  30,
 
 	models.QuotaRelations: 10_000, // all of them are in the memory of every replica
+}
+
+// quotaNames are what callers call the rows.
+var quotaNames = map[models.QuotaKind]string{
+	models.QuotaProjects:  "projects",
+	models.QuotaKeys:      "API keys",
+	models.QuotaTenants:   "tenants",
+	models.QuotaProducts:  "products",
+	models.QuotaExports:   "exports",
+	models.QuotaRelations: "owners of objects",
 }
 
 // CheckQuota refuses one more row of a kind to an unclaimed workspace that is full.
@@ -35,8 +46,8 @@ func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 	if !unclaimed || count < most {
 		return nil
 	}
-	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace holds at most %d of these. "+
-		"Claim it to have more.", most)
+	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace holds at most %d %s. Claim it to have "+
+		"more.", most, quotaNames[kind])
 }
 
 // CheckRelations refuses relations that were added in the transaction if an unclaimed
