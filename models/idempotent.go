@@ -31,19 +31,29 @@ func (t *Tx) IdempotentByLookup(lookup []byte) (IdempotentRequest, error) {
 	return row, t.db.Where("lookup = ?", lookup).Take(&row).Error
 }
 
-// TakeOverIdempotent replaces a row whose last attempt, seen, is over. It returns
-// false if another attempt replaced it first.
-func (t *Tx) TakeOverIdempotent(row IdempotentRequest, seen string) (bool, error) {
+// TakeOverIdempotent replaces a row whose last attempt is over at now, as was seen. It returns
+// false if another attempt replaced it first, or the last one went on: it had waited for the
+// database.
+func (t *Tx) TakeOverIdempotent(row, seen IdempotentRequest, now time.Time) (bool, error) {
 	res := t.db.Model(
 		&IdempotentRequest{},
 	).Where(
-		"lookup = ? AND lease_id = ?", row.Lookup, seen,
+		"lookup = ? AND lease_id = ? AND carried_out = ? AND (lease_until <= ? OR expires_at <= ?)",
+		row.Lookup, seen.LeaseID, seen.CarriedOut, now, now,
 	).UpdateColumns(
 		map[string]any{
 			"fingerprint": row.Fingerprint, "lease_id": row.LeaseID, "lease_until": row.LeaseUntil,
 			"carried_out": row.CarriedOut, "answer": row.Answer, "expires_at": row.ExpiresAt},
 	)
 	return res.RowsAffected == 1, res.Error
+}
+
+// RenewIdempotent extends the lease of an attempt, if it still has it.
+func (t *Tx) RenewIdempotent(lookup []byte, lease string, until time.Time) error {
+	return t.db.
+		Model(&IdempotentRequest{}).
+		Where("lookup = ? AND lease_id = ?", lookup, lease).
+		UpdateColumn("lease_until", until).Error
 }
 
 // MarkCarriedOut records that the attempt commits something. It returns false if the

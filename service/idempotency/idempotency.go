@@ -8,9 +8,11 @@ package idempotency
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"postern/models"
@@ -20,13 +22,18 @@ import (
 // TTL is how long an answer is repeated.
 const TTL = 24 * time.Hour
 
-// lease is how long an attempt may take before another takes its place. It
-// cannot commit anything after that, so a slow one does no harm.
-const lease = time.Minute
+// An attempt holds a lease and renews it while it runs, so that the attempt of a replica that was killed is over soon.
+// One that takes longer than longest is not renewed. Another attempt may then take its place: the first one cannot
+// commit anything after that, so that a slow one, or a clock that is wrong, does no harm.
+const (
+	lease   = 15 * time.Second
+	longest = time.Minute
+)
 
 // Service decides which attempt of a request runs, and keeps answers.
 type Service struct {
-	DB *models.DB
+	DB    *models.DB
+	Lease time.Duration // of an attempt; 0: 15 s
 }
 
 // Attempt is one run of a request. Every transaction of the request is written
@@ -35,6 +42,7 @@ type Attempt struct {
 	service *Service
 	keys    secrets
 	lease   string
+	stop    context.CancelFunc // ends the renewal of the lease
 }
 
 // Begin asks whether the request may be carried out now. It returns the attempt
@@ -47,7 +55,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (*Attempt, []byte, error
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &Attempt{service: s, keys: keys, lease: models.NewID("try")}
+	a := &Attempt{service: s, keys: keys, lease: models.NewID("try"), stop: func() {}}
 	var sealed []byte
 	err = s.DB.Write(ctx, func(tx *models.Tx) (err error) {
 		sealed, err = a.begin(tx, keys.fingerprint(r), models.Now())
@@ -57,6 +65,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (*Attempt, []byte, error
 		return nil, nil, fmt.Errorf("idempotency: begin: %w", err)
 	}
 	if len(sealed) == 0 {
+		a.holdLease()
 		return a, nil, nil
 	}
 	answer, err := keys.open(sealed)
@@ -73,7 +82,7 @@ func (a *Attempt) begin(tx *models.Tx, fingerprint []byte, now time.Time) ([]byt
 		Lookup:      a.keys.lookup,
 		Fingerprint: fingerprint,
 		LeaseID:     a.lease,
-		LeaseUntil:  now.Add(lease),
+		LeaseUntil:  now.Add(a.service.lease()),
 		Answer:      []byte{},
 		ExpiresAt:   now.Add(TTL),
 	}
@@ -99,11 +108,35 @@ func (a *Attempt) begin(tx *models.Tx, fingerprint []byte, now time.Time) ([]byt
 			return nil, errLost
 		}
 	}
-	won, err := tx.TakeOverIdempotent(row, seen.LeaseID)
+	won, err := tx.TakeOverIdempotent(row, seen, now)
 	if err == nil && !won {
-		err = underWay(now, now.Add(lease))
+		err = underWay(now, now.Add(a.service.lease()))
 	}
 	return nil, err
+}
+
+func (s *Service) lease() time.Duration { return cmp.Or(s.Lease, lease) }
+
+// holdLease renews the lease until the attempt has ended.
+func (a *Attempt) holdLease() {
+	ctx, stop := context.WithTimeout(context.Background(), longest)
+	a.stop = stop
+	go func() {
+		defer stop()
+		tick := time.NewTicker(a.service.lease() / 4)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			until := models.Now().Add(a.service.lease())
+			_ = a.service.DB.Write(ctx, func(tx *models.Tx) error { // that it cannot be renewed ends the lease
+				return tx.RenewIdempotent(a.keys.lookup, a.lease, until)
+			})
+		}
+	}()
 }
 
 var (
@@ -121,8 +154,8 @@ const maxWait = 5 * time.Second
 
 func underWay(now, until time.Time) error {
 	wait := min(max(until.Sub(now), time.Second), maxWait)
-	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is being "+
-		"carried out. Ask again in a moment.").After(wait)
+	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is being carried "+
+		"out, or was when its server stopped. Send it again in %d s.", int64(math.Ceil(wait.Seconds()))).After(wait)
 }
 
 // Context is ctx for the request itself: its transactions note that it was
@@ -164,6 +197,7 @@ const endWithin = 10 * time.Second
 // end writes although the caller may have gone, which is when a kept answer is
 // needed most.
 func (a *Attempt) end(ctx context.Context, write func(*models.Tx) error) error {
+	a.stop()
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer stop()
 	if err := a.service.DB.Write(ctx, write); err != nil {

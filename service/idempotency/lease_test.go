@@ -1,0 +1,70 @@
+package idempotency_test
+
+import (
+	"testing"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// An attempt that runs keeps its lease for longer than it lasts; one whose process was killed is over with it.
+func TestLeaseIsRenewed(t *testing.T) {
+	each(t, func(t *testing.T, f fixture) {
+		f.Lease = 400 * time.Millisecond
+		attempt := f.begin(t)
+		for until := time.Now().Add(3 * f.Lease); time.Now().Before(until); time.Sleep(f.Lease / 8) {
+			f.refused(t, request, "idempotency_in_progress")
+		}
+		attempt.Kill()
+		for until := time.Now().Add(10 * time.Second); ; time.Sleep(f.Lease / 8) {
+			next, _, err := f.Begin(t.Context(), request)
+			if next != nil {
+				next.Kill()
+				break
+			}
+			if fault.CodeOf(err) != "idempotency_in_progress" || time.Now().After(until) {
+				t.Fatalf("the request of a killed process cannot be sent again: %v", err)
+			}
+		}
+	})
+}
+
+// An attempt that commits while another waits to take its place is not carried out twice.
+func TestCommitDuringTakeover(t *testing.T) {
+	each(t, func(t *testing.T, f fixture) {
+		slow := f.begin(t)
+		f.past(t, "lease_until")
+		seen, err := f.row(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.commit(t.Context(), slow, "team_done"); err != nil {
+			t.Fatal(err)
+		}
+		next := seen
+		next.LeaseID = "try_next"
+		err = f.DB.Write(t.Context(), func(tx *models.Tx) error {
+			won, err := tx.TakeOverIdempotent(next, seen, models.Now())
+			if won {
+				t.Error("the attempt was taken over after it had committed")
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow.Kill()
+	})
+}
+
+// row returns the only request that is kept.
+func (f fixture) row(t *testing.T) (row models.IdempotentRequest, err error) {
+	t.Helper()
+	var lookup []byte
+	query := f.DB.SQL().QueryRowContext(t.Context(), "SELECT lookup FROM idempotent_requests")
+	if err := query.Scan(&lookup); err != nil {
+		return row, err
+	}
+	return f.DB.Read(t.Context()).IdempotentByLookup(lookup)
+}
