@@ -94,7 +94,7 @@ func (a *App) newMetrics(version string, queue *jobs.Queue) *metrics.Metrics {
 		sources.FeedAge, sources.Revision, sources.Outdated = a.feed.Age, a.feed.Position, a.feed.Behind
 	}
 	if a.Config.Roles.Control || a.Config.Roles.Worker {
-		sources.Jobs, sources.OldestJob = queue.Counts, queue.OldestWaiting
+		sources.Jobs, sources.OldestJob, sources.UsageLog = queue.Counts, queue.OldestWaiting, a.usage.LogAge
 		sources.Exports = func(ctx context.Context) (map[string]int64, error) {
 			return a.state.db.Read(ctx).CountExports()
 		}

@@ -17,6 +17,7 @@ import (
 
 	"postern/client"
 	"postern/testkit"
+	"postern/testkit/collector"
 	"postern/testkit/redis"
 )
 
@@ -42,7 +43,7 @@ func TestPrometheusFindsEverySeries(t *testing.T) {
 	t.Parallel()
 	admin := freeAddress(t)
 	server := serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
-		"POSTERN_REDIS_URL="+redis.Start(t).URL())
+		"POSTERN_REDIS_URL="+redis.Start(t).URL(), "POSTERN_TRACES_ENDPOINT="+collector.New(t).URL)
 	proxy := newProxy(t, server.URL)
 	api := connect(t, server.URL, proxy.WorkspaceKey)
 	key := createKeys(t, api, proxy.Project.ID, 1)[0]
@@ -112,7 +113,7 @@ func expressions(t *testing.T) []string {
 	return append(all, `up{job="postern"}`, `postern_change_feed_age_seconds`, `postern_projects_outdated`,
 		`rate(postern_database_wait_seconds_total{pool!="bulk"}[5s]) and on (instance, job, pool)
 			postern_database_connections_max`,
-		`postern_connections / postern_connections_max`)
+		`postern_connections / postern_connections_max`, `max by (job) (postern_usage_log_age_seconds)`)
 }
 
 func startPrometheus(t *testing.T, target string) (address string) {

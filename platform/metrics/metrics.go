@@ -33,6 +33,7 @@ type Sources struct {
 	Jobs      func(context.Context) (map[string]int64, error) // by state
 	Exports   func(context.Context) (map[string]int64, error) // by state
 	OldestJob func(context.Context) (time.Duration, error)    // since it could have begun; 0 if none waits
+	UsageLog  func(context.Context) (time.Duration, error)    // since its oldest entry was written; 0 without one
 	Pools     func() map[string]Pool                          // of connections to the database, by name
 	Redis     func() Shared
 	Conns     func() map[string]Conns // by listener
@@ -94,7 +95,11 @@ func New(from Sources) *Metrics {
 		Buckets: jobBuckets,
 	}, []string{"kind", "outcome"})
 	m.registry.MustRegister(durations, refusals, newBuildInfo(from.Build),
-		m.requests, m.jobs, newDescribed(from), newOldestJob(from.OldestJob),
+		m.requests, m.jobs, newDescribed(from),
+		newLongestWait("postern_jobs_oldest_waiting_seconds",
+			"Time since the job that has waited longest could have begun; 0: none waits.", from.OldestJob),
+		newLongestWait("postern_usage_log_age_seconds",
+			"Time that counted calls have waited to be added to usage; 0: none wait.", from.UsageLog),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		byState("postern_jobs", "Background jobs, by state.", from.Jobs),
 		byState("postern_exports", "Exports, by state.", from.Exports))

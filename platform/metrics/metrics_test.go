@@ -59,6 +59,7 @@ func TestPartsAreShown(t *testing.T) {
 		Jobs:      none,
 		Exports:   none,
 		OldestJob: func(context.Context) (time.Duration, error) { return 90 * time.Second, nil },
+		UsageLog:  func(context.Context) (time.Duration, error) { return 45 * time.Second, nil },
 		Pools: func() map[string]metrics.Pool {
 			feed := metrics.Pool{Open: 5, InUse: 2, Max: 9, Waits: 7, Waited: 1500 * time.Millisecond}
 			return map[string]metrics.Pool{"feed": feed}
@@ -83,6 +84,7 @@ func TestPartsAreShown(t *testing.T) {
 		`postern_job_duration_seconds_bucket{kind="export",outcome="done",le="1"} 0`,
 		`postern_job_duration_seconds_count{kind="export",outcome="failed"} 1`,
 		`postern_jobs_oldest_waiting_seconds 90`,
+		`postern_usage_log_age_seconds 45`,
 		`postern_database_connections{pool="feed",state="in_use"} 2`,
 		`postern_database_connections{pool="feed",state="idle"} 3`,
 		`postern_database_connections_max{pool="feed"} 9`,

@@ -131,31 +131,30 @@ func (d described) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// oldestJob collects how long the job that has waited longest could have run.
-type oldestJob struct {
+// longestWait collects how long what has waited longest waits, which takes a query.
+type longestWait struct {
 	desc *prometheus.Desc
-	age  func(context.Context) (time.Duration, error)
+	age  func(context.Context) (time.Duration, error) // nil: the series is left out
 }
 
-func newOldestJob(age func(context.Context) (time.Duration, error)) oldestJob {
-	return oldestJob{age: age, desc: prometheus.NewDesc("postern_jobs_oldest_waiting_seconds",
-		"Time since the job that has waited longest could have begun; 0: none waits.", nil, nil)}
+func newLongestWait(name, help string, age func(context.Context) (time.Duration, error)) longestWait {
+	return longestWait{age: age, desc: prometheus.NewDesc(name, help, nil, nil)}
 }
 
 // Describe implements prometheus.Collector.
-func (o oldestJob) Describe(out chan<- *prometheus.Desc) { out <- o.desc }
+func (w longestWait) Describe(out chan<- *prometheus.Desc) { out <- w.desc }
 
 // Collect implements prometheus.Collector.
-func (o oldestJob) Collect(out chan<- prometheus.Metric) {
-	if o.age == nil {
+func (w longestWait) Collect(out chan<- prometheus.Metric) {
+	if w.age == nil {
 		return
 	}
 	ctx, stop := context.WithTimeout(context.Background(), queryTimeout)
 	defer stop()
-	age, err := o.age(ctx)
+	age, err := w.age(ctx)
 	if err != nil {
-		out <- prometheus.NewInvalidMetric(o.desc, err)
+		out <- prometheus.NewInvalidMetric(w.desc, err)
 		return
 	}
-	out <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, age.Seconds())
+	out <- prometheus.MustNewConstMetric(w.desc, prometheus.GaugeValue, age.Seconds())
 }

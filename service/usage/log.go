@@ -129,9 +129,18 @@ func (r *Recorder) followLog(ctx context.Context) {
 	}
 }
 
-func (r *Recorder) foldOldLog(ctx context.Context) error {
+// LogAge returns how long the oldest entry of usage_log, of all replicas, has waited to be folded; 0 if there is none.
+// While a process with the role worker runs, it is about logAge at most.
+func (r *Recorder) LogAge(ctx context.Context) (time.Duration, error) {
 	since, err := r.db.Read(ctx).UsageLogSince()
-	if err != nil || since == 0 || models.Now().Unix()-since < int64(logAge/time.Second) {
+	if err != nil || since == 0 {
+		return 0, err
+	}
+	return max(0, models.Now().Sub(time.Unix(since, 0))), nil
+}
+
+func (r *Recorder) foldOldLog(ctx context.Context) error {
+	if age, err := r.LogAge(ctx); err != nil || age < logAge {
 		return err
 	}
 	return r.FoldLog(ctx)
