@@ -189,7 +189,7 @@ func TestChangingThePassword(t *testing.T) {
 		if err != nil || len(list) != 1 || !list[0].Current {
 			t.Errorf("left are %v, %v", list, err)
 		}
-		_, err := o.s.SignIn(t.Context(), "ana@example.com", password, accounts.From{})
+		_, err = o.s.SignIn(t.Context(), "ana@example.com", password, accounts.From{})
 		wants(t, "the old password", err, "wrong_password")
 		if _, err := o.s.SignIn(t.Context(), "ana@example.com", next, accounts.From{}); err != nil {
 			t.Error(err)
