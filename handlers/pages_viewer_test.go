@@ -97,8 +97,9 @@ const open access.Action = "open"
 
 // pageRoute is a route of a page or form and the action that it asks for.
 type pageRoute struct {
-	path   *regexp.Regexp
-	action access.Action
+	pattern string
+	path    *regexp.Regexp
+	action  access.Action
 }
 
 func pageRoutes(o *controlplane.Fixture, method string) (list []pageRoute) {
@@ -111,7 +112,7 @@ func pageRoutes(o *controlplane.Fixture, method string) (list []pageRoute) {
 		if want.open {
 			want.action = open
 		}
-		list = append(list, pageRoute{regexp.MustCompile("^" + pattern + "$"), want.action})
+		list = append(list, pageRoute{route.Path, regexp.MustCompile("^" + pattern + "$"), want.action})
 	}
 	return list
 }
