@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -164,6 +166,60 @@ func TestPages_lists(t *testing.T) {
 		none.Says("main", "No tenants found").Says("main", "“nothing like it”").Lacks("table")
 		if to := none.Find("#list-found a.btn").AttrOr("href", ""); to != "/tenants?sort=name" {
 			t.Errorf("clearing leads to %q", to)
+		}
+	})
+}
+
+// listPages are the pages with lists: a query that sorts one, and what of the page says so.
+var listPages = []struct{ page, query, shows string }{
+	{"/projects", "sort=created&dir=asc", "#sort-created[aria-current]"},
+	{"/tenants", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
+	{"/products", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
+	{"/settings/tokens", "sort=last_used&dir=asc", "th[aria-sort=ascending] #sort-last_used"},
+	{"/settings/webhooks", "sort=url&dir=asc&q=hook", "th[aria-sort=ascending] #sort-url"},
+	{
+		"/settings/webhooks/:webhook", "sort=created&dir=asc&state=delivered",
+		".chips a[href='/settings/webhooks/:webhook?dir=asc&sort=created#deliveries']",
+	},
+	{"/teams/:team", "sort=role&dir=desc&q=@", "#sort-role[aria-current]"},
+	{"/teams/:team", "invitations_sort=expires&invitations_dir=desc", "#invitations-sort-expires[aria-current]"},
+	{"/tenants/:tenant/users", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
+	{"/tenants/:tenant/groups", "sort=created&dir=desc", "#sort-created[aria-current]"},
+	{"/projects/:project/tenants", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
+	{"/projects/:project/keys", "keys_sort=owner&keys_dir=desc", "th[aria-sort=descending] #keys-sort-owner"},
+	{"/projects/:project/keys", "keys_sort=last_used", "th[aria-sort=descending] #keys-sort-last_used"},
+	{"/projects/:project/domains", "sort=host&dir=desc&q=www", "th[aria-sort=descending] #sort-host"},
+	{"/projects/:project/login", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
+	{"/projects/:project/export", "exports_sort=size", "th[aria-sort=descending] #exports-sort-size"},
+}
+
+// TestPages_sorted asks every page with a list for another order: it says which it is in, and how much there is. Its
+// way to the next page keeps the order, and the column leads the other way round.
+func TestPages_sorted(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		all := "/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/:key_type"
+		has := o.NewAllObjects(t, "webhook", all+"/:group/:user")
+		for i := range 4 {
+			more(t, o, has, i)
+		}
+		for _, tt := range listPages {
+			t.Run(tt.page+" "+tt.query, func(t *testing.T) {
+				path := has.Path(tt.page) + "?" + tt.query
+				got := o.Do(t, http.MethodGet, path, "", o.Owner)
+				doc, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
+				if got.Status != http.StatusOK || err != nil {
+					t.Fatalf("%s: %d, %v", path, got.Status, err)
+				}
+				shows := strings.ReplaceAll(tt.shows, ":webhook", has.Path(":webhook"))
+				if doc.Find(shows).Length() != 1 {
+					t.Errorf("the page lacks %s", shows)
+				}
+				if found := doc.Find("[data-announce]"); found.Length() == 0 {
+					t.Error("no list can be swapped")
+				}
+			})
 		}
 	})
 }

@@ -25,9 +25,9 @@ func domains() projects.Domains {
 	head := configure().Head
 	head.Frozen = ""
 	return projects.Domains{
-		Page:    in("Host names", path, "Shop", "Host names"),
-		Head:    head,
-		MoreURL: path + "?after=dom_3",
+		Page: in("Host names", path, "Shop", "Host names"),
+		Head: head,
+		List: narrowed(listed(path, "host names", "host")),
 		Add: &projects.DomainAdd{
 			Action: path,
 			Environments: []ui.Option{
@@ -60,7 +60,7 @@ func domains() projects.Domains {
 
 func domainsEmpty() projects.Domains {
 	m := domains()
-	m.Rows, m.MoreURL = nil, ""
+	m.Rows, m.List = nil, ui.List{}
 	return m
 }
 

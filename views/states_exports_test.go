@@ -129,7 +129,7 @@ func exportNames(n int) exports.Names {
 
 func exportHistory() exports.History {
 	return exports.History{
-		OlderURL: "/projects/shop/export?before=exp_x",
+		List: listed("/projects/shop/export", "exports", "created", "size"),
 		Lines: []exports.Line{
 			{
 				URL:       "/exports/exp_1",

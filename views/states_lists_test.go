@@ -23,6 +23,12 @@ func listed(path, things string, orders ...string) ui.List {
 	return m
 }
 
+// second is the list under names of its own, beside another one of the page.
+func second(prefix string, m ui.List) ui.List {
+	m.Prefix = prefix
+	return m
+}
+
 // narrowed is the list with a search and a filter in force.
 func narrowed(m ui.List) ui.List {
 	state := func(text string, current bool) ui.Tab {

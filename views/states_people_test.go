@@ -162,6 +162,7 @@ func accountStates() []state {
 		})},
 		{"sessions", account.SessionsPage(account.Sessions{
 			Page: of("Signed in"),
+			List: listed("/account/sessions", "sessions", "created", "last_seen"),
 			Sessions: []account.Session{
 				{
 					ID:      "ses_1",
@@ -252,6 +253,7 @@ func ownTeam() team.Team {
 			},
 		},
 		Invitations: &team.Invitations{
+			List:   second("invitations_", listed("/teams/1", "invitations", "created", "email")),
 			Action: "/teams/1/invitations",
 			Roles:  roles,
 			Link:   "http://127.0.0.1:8080/invite/0123456789abcdefghijABCDEFGHIJ0123456789abc",

@@ -54,9 +54,9 @@ func tenantStates() []state {
 
 func projectTenants() projects.Tenants {
 	return projects.Tenants{
-		Page:    in("Tenants", "/projects/shop/tenants", "Shop", "Tenants"),
-		Head:    tenantsHead(),
-		MoreURL: "/projects/shop/tenants?after=zeta",
+		Page: in("Tenants", "/projects/shop/tenants", "Shop", "Tenants"),
+		Head: tenantsHead(),
+		List: listed("/projects/shop/tenants", "tenants", "name"),
 		Add: &projects.TenantAdd{
 			Action:     "/projects/shop/tenants",
 			Attachable: []ui.Option{{Value: "globex", Title: "globex"}},
@@ -92,7 +92,7 @@ func tenantsHead() projects.Head {
 
 func projectTenantsFirst() projects.Tenants {
 	m := projectTenants()
-	m.Rows, m.MoreURL, m.Add = m.Rows[1:2], "", nil
+	m.Rows, m.List, m.Add = m.Rows[1:2], ui.List{}, nil
 	return m
 }
 

@@ -61,9 +61,9 @@ func scopes() []ui.Option {
 
 func tokenList() tokens.List {
 	return tokens.List{
-		Page:     in("Access tokens", "/settings/tokens", "Access tokens"),
-		Create:   tokens.Form{Scopes: scopes()},
-		OlderURL: "/settings/tokens?after=tok_1",
+		Page:   in("Access tokens", "/settings/tokens", "Access tokens"),
+		Create: tokens.Form{Scopes: scopes()},
+		List:   listed("/settings/tokens", "tokens", "created", "name", "expires", "last_used"),
 		Rows: []tokens.Row{
 			{
 				Name:     "ana@laptop",

@@ -122,6 +122,7 @@ func user() tenants.User {
 			Subject: "00000000-0000-0000-66f3-3332eca7ea81",
 			Since:   "1 Nov 2026",
 		}},
+		List: second("sessions_", listed("/users/usr_1", "sessions", "created", "last_seen")),
 		Sessions: []tenants.Session{
 			{
 				Application: "Shop",

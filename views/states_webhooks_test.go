@@ -63,9 +63,9 @@ func events() []ui.Option {
 
 func webhookList() webhooks.List {
 	return webhooks.List{
-		Page:     in("Webhooks", "/settings/webhooks", "Webhooks"),
-		Create:   &webhooks.Form{Events: events()},
-		OlderURL: "/settings/webhooks?after=whk_1",
+		Page:   in("Webhooks", "/settings/webhooks", "Webhooks"),
+		Create: &webhooks.Form{Events: events()},
+		List:   narrowed(listed("/settings/webhooks", "webhooks", "created", "url")),
 		Rows: []webhooks.Row{
 			{
 				URL:    "https://hooks.example.com/postern",

@@ -61,11 +61,22 @@ func (h *Handler) savePassword(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) showSessions(v *visit) (web.Answer, error) {
-	found, err := h.Accounts.Sessions(v.ctx(), v.who, models.Sort{})
+	list := &listing{
+		path: "/account/sessions",
+		one:  "session",
+		orders: []listOrder{
+			{by: "created", text: "Sign-in", desc: true},
+			{by: "last_seen", text: "Last seen", desc: true},
+		},
+	}
+	found, err := h.Accounts.Sessions(v.ctx(), v.who, list.read(v).sort())
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := account.Sessions{Page: v.shell("Where you are signed in", "/account/sessions")}
+	m := account.Sessions{
+		Page: v.shell("Where you are signed in", "/account/sessions"),
+		List: listView(list, models.List[accounts.Session]{Items: found, Total: int64(len(found))}),
+	}
 	for _, session := range found {
 		m.Sessions = append(m.Sessions, account.Session{
 			ID:      session.ID,

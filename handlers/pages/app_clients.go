@@ -39,7 +39,15 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) 
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Login.Served(v.ctx(), v.who, p.ID, models.Page{Cursor: v.c.Query("after")})
+	list := &listing{
+		path:   loginPath(p),
+		one:    "app client",
+		search: "Name",
+		orders: []listOrder{{by: "name"}},
+	}
+	page := list.read(v).page()
+	page.Sort = list.sort()
+	found, err := h.Login.Served(v.ctx(), v.who, p.ID, page)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -48,6 +56,7 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) 
 		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Login"}),
 		Head: v.headOf(p),
+		List: listView(list, found),
 		API: projects.LoginAPI{
 			URL:      apiScopesPath(p),
 			Scopes:   scopeCount(len(p.API.Scopes)),
@@ -56,9 +65,6 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) 
 	}
 	if m.Warnings, err = warningTexts(h.Login.Warnings(v.ctx(), v.who, p.ID)); err != nil {
 		return web.Answer{}, err
-	}
-	if found.Next != "" {
-		m.MoreURL = loginPath(p) + "?after=" + url.QueryEscape(found.Next)
 	}
 	for _, c := range found.Items {
 		m.Rows = append(m.Rows, appClientRow(p, c))

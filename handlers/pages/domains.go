@@ -2,11 +2,9 @@ package pages
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/domains"
@@ -32,16 +30,26 @@ func (h *Handler) domainsWith(v *visit, typed domains.Input, wrong *formErrors) 
 		return web.Answer{}, err
 	}
 	v.selectTeam(p.Team)
-	found, err := h.Domains.List(v.ctx(), v.who, p.ID, "", models.Page{Cursor: v.c.Query("after")})
+	list := &listing{
+		path:   domainsPath(p),
+		one:    "host name",
+		search: "Host name",
+		orders: []listOrder{{by: "host"}},
+		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
+			{Value: string(domains.Verified), Title: "Verified"},
+			{Value: string(domains.Pending), Title: "Pending"},
+			{Value: string(domains.Missing), Title: "Record missing"},
+		}}},
+	}
+	list.read(v)
+	found, err := h.Domains.List(v.ctx(), v.who, p.ID, domains.State(list.get("state")), list.page())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := projects.Domains{
 		Page: v.shell("Host names", domainsPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Host names"}),
 		Head: v.headOf(p),
-	}
-	if found.Next != "" {
-		m.MoreURL = domainsPath(p) + "?after=" + url.QueryEscape(found.Next)
+		List: listView(list, found),
 	}
 	for _, d := range found.Items {
 		m.Rows = append(m.Rows, projects.DomainRow{

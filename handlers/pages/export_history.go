@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -11,6 +10,7 @@ import (
 	"postern/service/access"
 	rules "postern/service/exports"
 	"postern/views/exports"
+	"postern/views/ui"
 )
 
 // historyLength is the number of exports that a page lists.
@@ -19,19 +19,13 @@ const historyLength = 10
 // history lists a project's exports, from the newest or from the one that the address names.
 // form is the path of the page that starts one.
 func (h *Handler) history(v *visit, project, current, form string) (exports.History, error) {
-	before := v.c.Query("before")
-	found, err := h.Exports.List(v.ctx(), v.who, project, models.ExportFilter{},
-		models.Page{Limit: historyLength, Cursor: before})
+	list := exportList(form).read(v)
+	filter := models.ExportFilter{State: list.get("state"), Format: list.get("format")}
+	found, err := h.Exports.List(v.ctx(), v.who, project, filter, list.page())
 	if err != nil {
 		return exports.History{}, err
 	}
-	var out exports.History
-	if before != "" {
-		out.NewURL = form
-	}
-	if found.Next != "" {
-		out.OlderURL = form + "?before=" + url.QueryEscape(found.Next)
-	}
+	out := exports.History{List: listView(list, found)}
 	for _, e := range found.Items {
 		line := exports.Line{
 			URL:      exportPath(e.ID),
@@ -52,6 +46,31 @@ func (h *Handler) history(v *visit, project, current, form string) (exports.Hist
 		out.Lines = append(out.Lines, line)
 	}
 	return out, nil
+}
+
+// exportList is the list of exports, on the page of which form is the path. The page of an export has one of the items
+// of its ledger as well.
+func exportList(form string) *listing {
+	return &listing{
+		path:    form,
+		prefix:  "exports_",
+		section: "export-history",
+		one:     "export",
+		size:    historyLength,
+		orders:  []listOrder{{by: "created", desc: true}, {by: "size", desc: true}},
+		filters: []listFilter{
+			{name: "state", title: "State", options: []ui.Option{
+				{Value: rules.Ready, Title: "Ready"},
+				{Value: rules.Failed, Title: "Failed"},
+				{Value: rules.Expired, Title: "Expired"},
+				{Value: rules.Cancelled, Title: "Cancelled"},
+			}},
+			{name: "format", title: "Format", options: []ui.Option{
+				{Value: string(bundle.FormatData), Title: formatText(string(bundle.FormatData))},
+				{Value: string(bundle.FormatGateway), Title: formatText(string(bundle.FormatGateway))},
+			}},
+		},
+	}
 }
 
 // contentsText lists what an export contains besides the configuration.

@@ -2,12 +2,10 @@ package pages
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -27,16 +25,15 @@ func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *f
 		return web.Answer{}, err
 	}
 	v.selectTeam(p.Team)
-	served, err := h.Projects.Served(v.ctx(), v.who, p.ID, models.Page{Cursor: v.c.Query("after")})
+	list := &listing{path: tenantsOf(p), one: "tenant", search: "Name", orders: []listOrder{{by: "name"}}}
+	served, err := h.Projects.Served(v.ctx(), v.who, p.ID, list.read(v).page())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := projects.Tenants{
 		Page: v.shell("Tenants", tenantsOf(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants"}),
 		Head: v.headOf(p),
-	}
-	if served.Next != "" {
-		m.MoreURL = tenantsOf(p) + "?after=" + url.QueryEscape(served.Next)
+		List: listView(list, served),
 	}
 	mayChange := v.mayChange(p, access.ProjectUpdate)
 	for _, t := range served.Items {

@@ -207,8 +207,20 @@ func (v *visit) memberRow(path string, m accounts.Member, mayChange bool) team.M
 }
 
 func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitations, error) {
-	found, err := h.Accounts.Invitations(v.ctx(), v.who, id, models.Page{Limit: models.MaxLimit})
+	list := &listing{
+		path:    path,
+		prefix:  "invitations_",
+		section: "invitations",
+		one:     "invitation",
+		search:  "E-mail",
+		orders: []listOrder{
+			{by: "created", text: "Age"}, {by: "email", text: "E-mail"}, {by: "role", text: "Role"},
+			{by: "expires", text: "End"},
+		},
+	}
+	found, err := h.Accounts.Invitations(v.ctx(), v.who, id, list.read(v).page())
 	m := team.Invitations{
+		List:        listView(list, found),
 		Action:      path + "/invitations",
 		Roles:       roleOptions(access.Member),
 		ProvesEmail: h.Accounts.ProvesEmail,

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/access"
 	rules "postern/service/tokens"
 	"postern/views/tokens"
@@ -35,15 +34,21 @@ func (h *Handler) showTokens(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) tokenList(v *visit) (tokens.List, error) {
-	found, err := h.Tokens.List(v.ctx(), v.who, models.Page{Cursor: v.c.Query("after")})
+	list := &listing{
+		path:   tokensPath,
+		one:    "token",
+		search: "Name",
+		orders: []listOrder{{by: "created", desc: true}, {by: "name"}, {by: "expires"}, {by: "last_used", desc: true}},
+	}
+	found, err := h.Tokens.List(v.ctx(), v.who, list.read(v).page())
 	if err != nil {
 		return tokens.List{}, err
 	}
-	m := tokens.List{Page: v.shell("Access tokens", tokensPath, projectsCrumb(), ui.Crumb{Text: "Access tokens"})}
-	m.Create.Scopes = scopeOptions([]string{string(access.ScopeRead)})
-	if found.Next != "" {
-		m.OlderURL = tokensPath + "?" + url.Values{"after": {found.Next}}.Encode()
+	m := tokens.List{
+		Page: v.shell("Access tokens", tokensPath, projectsCrumb(), ui.Crumb{Text: "Access tokens"}),
+		List: listView(list, found),
 	}
+	m.Create.Scopes = scopeOptions([]string{string(access.ScopeRead)})
 	for _, t := range found.Items {
 		m.Rows = append(m.Rows, tokens.Row{
 			Name:     t.Name,

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/login"
 	"postern/views/tenants"
@@ -14,10 +13,22 @@ import (
 // signInsOf adds a user's sessions and consents to their page, with the forms that end and
 // withdraw them where mayChange.
 func (h *Handler) signInsOf(v *visit, m *tenants.User, user string, mayChange bool) error {
-	sessions, err := h.Login.Sessions(v.ctx(), v.who, user, models.Page{Limit: models.MaxLimit})
+	list := &listing{
+		path:    userPath(user),
+		prefix:  "sessions_",
+		section: "sessions",
+		one:     "session",
+		orders: []listOrder{
+			{by: "created", text: "Start", desc: true},
+			{by: "last_seen", text: "Last seen", desc: true},
+			{by: "expires", text: "End"},
+		},
+	}
+	sessions, err := h.Login.Sessions(v.ctx(), v.who, user, list.read(v).page())
 	if err != nil {
 		return err
 	}
+	m.List = listView(list, sessions)
 	consents, err := h.Login.Consents(v.ctx(), v.who, user)
 	if err != nil {
 		return err
@@ -30,7 +41,6 @@ func (h *Handler) signInsOf(v *visit, m *tenants.User, user string, mayChange bo
 		}
 		m.Sessions = append(m.Sessions, row)
 	}
-	m.MoreSessions = sessions.Next != ""
 	if mayChange && len(m.Sessions) > 0 {
 		m.EndAllAction = path + "/sessions/end-all"
 	}

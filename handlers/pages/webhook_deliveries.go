@@ -19,6 +19,24 @@ func deliveryPath(webhook, delivery string) string {
 	return webhookPath(webhook) + "/deliveries/" + url.PathEscape(delivery)
 }
 
+// deliveryList is the list of deliveries on the page of a webhook.
+func deliveryList(path string) *listing {
+	return &listing{
+		path:    path,
+		section: "deliveries",
+		one:     "delivery",
+		orders:  []listOrder{{by: "created", desc: true}},
+		filters: []listFilter{
+			{name: "state", title: "State", options: []ui.Option{
+				{Value: webhooks.Pending, Title: "Pending"},
+				{Value: webhooks.Delivered, Title: "Delivered"},
+				{Value: webhooks.Failed, Title: "Failed"},
+			}},
+			{name: "event", title: "Event", options: named(webhooks.Events())},
+		},
+	}
+}
+
 func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
 	row := pages.Delivery{
 		Event:    d.Event,

@@ -29,23 +29,36 @@ func (h *Handler) showWebhooks(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) webhookList(v *visit) (pages.List, error) {
-	found, err := h.Webhooks.List(v.ctx(), v.who, "", models.Page{Cursor: v.c.Query("after")})
+	list := &listing{
+		path:   webhooksPath,
+		one:    "webhook",
+		search: "Address or description",
+		orders: []listOrder{{by: "created", desc: true}, {by: "url"}},
+		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
+			{Value: models.WebhookOn, Title: "On"},
+			{Value: models.WebhookFailing, Title: "Failing"},
+			{Value: models.WebhookOff, Title: "Off"},
+		}}},
+	}
+	list.read(v)
+	found, err := h.Webhooks.List(v.ctx(), v.who, list.get("state"), list.page())
 	if err != nil {
 		return pages.List{}, err
 	}
-	m := pages.List{Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"})}
+	m := pages.List{
+		Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"}),
+		List: listView(list, found),
+	}
 	if teams := webhookTeams(v, v.who.HomeTeam); len(teams) > 0 {
 		m.Create = &pages.Form{Events: eventOptions(webhooks.Events()), Teams: teams}
 	}
-	if found.Next != "" {
-		m.OlderURL = webhooksPath + "?" + url.Values{"after": {found.Next}}.Encode()
-	}
 	for _, w := range found.Items {
 		m.Rows = append(m.Rows, pages.Row{
-			URL:    w.URL,
-			Page:   webhookPath(w.ID),
-			Events: eventNames(w.Events),
-			State:  webhookBadge(w),
+			URL:     w.URL,
+			Page:    webhookPath(w.ID),
+			Events:  eventNames(w.Events),
+			Created: day(w.CreatedAt),
+			State:   webhookBadge(w),
 		})
 	}
 	return m, nil
@@ -173,15 +186,17 @@ func (h *Handler) webhookNow(v *visit) (pages.Detail, error) {
 }
 
 func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, error) {
-	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, models.DeliveryFilter{},
-		models.Page{Cursor: v.c.Query("after")})
+	path := webhookPath(w.ID)
+	list := deliveryList(path).read(v)
+	filter := models.DeliveryFilter{State: list.get("state"), Event: list.get("event")}
+	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, filter, list.page())
 	if err != nil {
 		return pages.Detail{}, err
 	}
-	path := webhookPath(w.ID)
 	m := pages.Detail{
 		Page:   v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}),
 		URL:    w.URL,
+		List:   listView(list, sent),
 		ETag:   w.ETag,
 		State:  webhookBadge(w),
 		Notice: webhookNotice(w),
@@ -213,9 +228,6 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 			Label: "Old secret",
 			Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt),
 		})
-	}
-	if sent.Next != "" {
-		m.OlderURL = path + "?" + url.Values{"after": {sent.Next}}.Encode()
 	}
 	mayChange := v.who.May(w.Team, access.WebhookChange)
 	if mayChange {

@@ -80,6 +80,7 @@ func (m Password) minLength() string { return strconv.Itoa(m.MinPasswordLength) 
 // Sessions is where the account is signed in.
 type Sessions struct {
 	Page     ui.Page
+	List     ui.List
 	Sessions []Session
 }
 

@@ -168,9 +168,8 @@ type Line struct {
 
 // History is some exports of a project, newest first.
 type History struct {
-	Lines    []Line
-	OlderURL string // "" for none
-	NewURL   string // of the newest; "" if they are shown
+	List  ui.List
+	Lines []Line
 }
 
 // share is one status of the ledger.

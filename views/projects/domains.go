@@ -4,12 +4,12 @@ import "postern/views/ui"
 
 // Domains is the custom host names of a project.
 type Domains struct {
-	Page    ui.Page
-	Head    Head
-	Rows    []DomainRow
-	MoreURL string
-	Add     *DomainAdd // nil for viewers
-	Note    string     // on why there is no form, "" where there is one
+	Page ui.Page
+	Head Head
+	List ui.List
+	Rows []DomainRow
+	Add  *DomainAdd // nil for viewers
+	Note string     // on why there is no form, "" where there is one
 }
 
 // DomainRow is a host name, where it leads, and whether it is served.

@@ -12,7 +12,7 @@ type Login struct {
 	Head     Head
 	Warnings []string // about what is allowed but may surprise
 	Rows     []AppClientRow
-	MoreURL  string
+	List     ui.List
 	Create   *AppClientCreate // nil for who may not
 	API      LoginAPI
 }

@@ -4,11 +4,11 @@ import "postern/views/ui"
 
 // Tenants is which tenants a project serves.
 type Tenants struct {
-	Page    ui.Page
-	Head    Head
-	Rows    []TenantRow
-	MoreURL string
-	Add     *TenantAdd // nil for who may not
+	Page ui.Page
+	Head Head
+	List ui.List
+	Rows []TenantRow
+	Add  *TenantAdd // nil for who may not
 }
 
 // TenantRow is a tenant that the project serves.

@@ -61,6 +61,7 @@ type Rename struct {
 
 // Invitations is the open ones and the form of another.
 type Invitations struct {
+	List        ui.List
 	Action      string
 	Roles       []ui.Option
 	ProvesEmail bool // whether an invitation can be bound to an address

@@ -40,8 +40,8 @@ type User struct {
 	Facts          []ui.Fact
 	Identities     []Identity
 	Sessions       []Session
-	MoreSessions   bool   // than are listed
-	EndAllAction   string // "" where there is nothing that the viewer may end
+	List           ui.List // of sessions
+	EndAllAction   string  // "" where there is nothing that the viewer may end
 	Consents       []Consent
 	Groups         []Membership
 	Join           *Join

@@ -10,10 +10,10 @@ import "postern/views/ui"
 // List is the page of all tokens. Its form posts name, scopes and expires_on
 // (YYYY-MM-DD, "" is 90 days) to the page's own address.
 type List struct {
-	Page     ui.Page
-	Rows     []Row
-	OlderURL string // the next page, "" on the last
-	Create   Form
+	Page   ui.Page
+	List   ui.List
+	Rows   []Row
+	Create Form
 }
 
 // Form is what the form holds.

@@ -11,11 +11,11 @@ import "postern/views/ui"
 // List is the page of all webhooks. Its form posts url, description and events to
 // the page's own address.
 type List struct {
-	Page     ui.Page
-	Rows     []Row
-	OlderURL string // the next page, "" on the last
-	Open     bool   // the form is shown at once, such as when a value is wrong
-	Create   *Form  // nil for who may add none
+	Page   ui.Page
+	List   ui.List
+	Rows   []Row
+	Open   bool  // the form is shown at once, such as when a value is wrong
+	Create *Form // nil for who may add none
 }
 
 // Form is what a webhook's form holds.
@@ -30,10 +30,11 @@ type Form struct {
 
 // Row is one webhook.
 type Row struct {
-	URL    string // of its receiver
-	Page   string
-	Events string
-	State  ui.Badge
+	URL     string // of its receiver
+	Page    string
+	Events  string
+	Created string
+	State   ui.Badge
 }
 
 // Detail is the page of one webhook. Its forms post to Action, and below it to
@@ -50,7 +51,7 @@ type Detail struct {
 	Form       Form
 	Delete     ui.Confirmation
 	Deliveries []Delivery
-	OlderURL   string // earlier deliveries, "" for none
+	List       ui.List // of deliveries
 }
 
 // Delivery is one event and what became of it. It posts to Again to be sent once

@@ -8,7 +8,12 @@ import (
 // listQuery are the search and the order of a list. orders are those that the page offers, with - before those that
 // begin at the end.
 func listQuery(orders ...string) []Field {
-	return []Field{Text("q", "q", "--search"), sorted("sort", "dir", orders...)}
+	return listOf("", orders...)
+}
+
+// listOf is listQuery for a list that a page with several has under names of its own.
+func listOf(prefix string, orders ...string) []Field {
+	return []Field{Text(prefix+"q", "q", "--search"), sorted(prefix+"sort", prefix+"dir", orders...)}
 }
 
 // teamList is listQuery for lists of what belongs to teams.

@@ -14,7 +14,7 @@ const (
 
 var loginPages = map[string]Page{
 	"/projects/:project/login": {Reads: []Call{{
-		Operation: "list-app-clients", Command: "app-clients list TENANT",
+		Operation: "list-app-clients", Command: "app-clients list TENANT", Query: listQuery("name"),
 		Params: map[string]string{"tenant": "TENANT"},
 		Note:   "TENANT is a tenant of the project: postern tenants list.",
 	}}},

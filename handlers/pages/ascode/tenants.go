@@ -18,7 +18,8 @@ var tenantPages = map[string]Page{
 	tenantRoute:          reads("get-tenant", "tenants list").and("get-tenant-cors", "cors show --tenant {tenant}"),
 	tenantRoute + "/users": reads("list-users", "users list {tenant}", Text("q", "q", "--query"),
 		Text("state", "state", "--state"), sorted("sort", "dir", "-created", "name", "state", "-last_login")),
-	userRoute: reads("get-user", "users show {user}").and("list-user-sessions", "users sessions list {user}").
+	userRoute: reads("get-user", "users show {user}").and("list-user-sessions", "users sessions list {user}",
+		sorted("sessions_sort", "sessions_dir", "-created", "-last_seen", "expires")).
 		and("list-consents", "users consents list {user}"),
 	tenantRoute + "/entry": reads("get-entry", "users entry show {tenant}").
 		and("list-approvals", "users approvals list {tenant}"),
