@@ -109,7 +109,7 @@ func newServices(d serviceDeps) services {
 			Log:     d.log,
 		},
 		tokens:   &tokens.Service{DB: d.db},
-		usage:    &usage.Service{DB: d.db, Recorder: d.recorder},
+		usage:    &usage.Service{DB: d.db, Recorder: d.recorder, NoGateway: !d.config.Roles.Gateway},
 		webhooks: hooks,
 	}
 }

@@ -112,7 +112,8 @@ type Request struct {
 type Requests struct {
 	Items      []Request `json:"items"`
 	NextCursor *string   `json:"next_cursor"`
-	Dropped    int64     `json:"dropped"` // calls that the log dropped under load
+	Dropped    int64     `json:"dropped"`    // calls that the log dropped under load
+	NoGateway  bool      `json:"no_gateway"` // the server serves no calls, and its log stays empty
 }
 
 // RequestFilter selects calls. Its zero value selects all.

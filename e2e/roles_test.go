@@ -115,6 +115,12 @@ func TestRoles(t *testing.T) {
 	t.Run("calls of the gateway are in the usage of the control plane", func(t *testing.T) {
 		waitForUsage(t, api, proxy.Project.ID)
 	})
+	t.Run("the control plane says that it has no log of requests", func(t *testing.T) {
+		found, err := api.RecentRequests(t.Context(), proxy.Project.ID, client.RequestFilter{}, "", 10)
+		if err != nil || !found.NoGateway || len(found.Items) > 0 {
+			t.Errorf("got %+v, %v", found, err)
+		}
+	})
 	t.Run("each process has the listeners of its role", func(t *testing.T) {
 		for role, at := range s.listeners {
 			for listener, address := range map[string]string{"control": at.control, "gateway": at.gateway} {

@@ -173,6 +173,7 @@ func projectStates() []state {
 		{"requests", projects.RequestsPage(requests())},
 		{"request", projects.RequestPage(request())},
 		{"requests-empty", projects.RequestsPage(requestsEmpty())},
+		{"requests-no-gateway", projects.RequestsPage(requestsNoGateway())},
 	}
 }
 

@@ -182,6 +182,12 @@ func requests() projects.Requests {
 	return m
 }
 
+func requestsNoGateway() projects.Requests {
+	m := requestsEmpty()
+	m.NoGateway, m.LiveURL = true, ""
+	return m
+}
+
 func requestsEmpty() projects.Requests {
 	head := configure().Head
 	return projects.Requests{

@@ -43,6 +43,10 @@ With --follow, new calls are shown as they arrive until you press Ctrl-C; with
 				list, err := api.RecentRequests(ctx, args[0], filter, "", limit)
 				return seen{list, api}, err
 			})
+			if err == nil && found.NoGateway {
+				fmt.Fprintln(t.err, "This server has no gateway, and its log stays empty: each gateway keeps the log "+
+					"of its own calls. The operator has the gateways' access log.")
+			}
 			switch {
 			case err != nil:
 				return err

@@ -77,6 +77,7 @@ type requestsOutput struct {
 	Items      []requestOutput `json:"items"`
 	NextCursor *string         `json:"next_cursor" doc:"Cursor of the next page; null on the last"`
 	Dropped    int64           `json:"dropped" doc:"Calls missing from the log since it started, because of load"`
+	NoGateway  bool            `json:"no_gateway" doc:"This server has no gateway, so its log stays empty: calls are in the logs of the servers that serve them"`
 }
 
 func (h *Handler) listRequests(ctx context.Context, in *struct {
@@ -97,7 +98,7 @@ func (h *Handler) listRequests(ctx context.Context, in *struct {
 		items = append(items, showRequest(r))
 	}
 	page := listOf(items, found.Next)
-	return &body[requestsOutput]{requestsOutput{page.Items, page.NextCursor, found.Dropped}}, nil
+	return &body[requestsOutput]{requestsOutput{page.Items, page.NextCursor, found.Dropped, found.NoGateway}}, nil
 }
 
 // RequestFields is exported because huma ignores embedded types that are not.

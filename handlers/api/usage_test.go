@@ -142,6 +142,11 @@ func TestTheLatestRequestsAreListed(t *testing.T) {
 		if none := get(""); none.Status != 200 || none.Raw == "" || none.Body["items"] == nil || len(items(none)) != 0 {
 			t.Errorf("%d %s", none.Status, none.Raw)
 		}
+		server.Usage.NoGateway = true
+		if apart := get(""); apart.Status != 200 || apart.Body["no_gateway"] != true {
+			t.Errorf("without a gateway: %d %s", apart.Status, apart.Raw)
+		}
+		server.Usage.NoGateway = false
 		observed(t, server, m, 2)
 		refused := items(get("?status=4xx&code=invalid_key"))
 		if len(refused) != 1 || refused[0]["status"] != 401.0 {

@@ -153,6 +153,13 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, key := controlplane.NewOwnerWithShop(t, db)
 		t.Cleanup(s.Server.Usage.Recorder.EndFollowers)
+		s.Server.Usage.NoGateway = true
+		apart := s.Get("/projects/shop/requests").Shows(200, "Requests").Says(".notice", "This server has no gateway").
+			Says("tbody", "The calls are in the logs of the gateways")
+		if apart.Find("[data-live]").Length() > 0 {
+			t.Error("the page waits for calls that never come")
+		}
+		s.Server.Usage.NoGateway = false
 		empty := s.Get("/projects/shop/requests").Shows(200, "Requests").Says("tbody", "No calls yet")
 		if from := empty.Find("tbody").AttrOr("data-live-from", ""); from != "none" {
 			t.Errorf("an empty list is followed from %q", from)

@@ -34,7 +34,8 @@ type Request struct {
 // could not take since this process started.
 type Requests struct {
 	models.List[Request]
-	Dropped int64
+	Dropped   int64
+	NoGateway bool // see Service
 }
 
 // Requests lists a project's latest calls through this process that filter selects, newest first.
@@ -52,7 +53,7 @@ func (s *Service) Requests(
 	}
 	r := s.Recorder.ring(parent.ID)
 	if r == nil {
-		return Requests{}, nil
+		return Requests{NoGateway: s.NoGateway}, nil
 	}
 	before, ok := r.number(page.Cursor)
 	if !ok || before == 0 {
@@ -64,7 +65,11 @@ func (s *Service) Requests(
 	if err != nil {
 		return Requests{}, err
 	}
-	return Requests{List: models.List[Request]{Items: items, Next: found.Next}, Dropped: r.dropped.Load()}, nil
+	return Requests{
+		List:      models.List[Request]{Items: items, Next: found.Next},
+		Dropped:   r.dropped.Load(),
+		NoGateway: s.NoGateway,
+	}, nil
 }
 
 // Batch holds the requests since the batch before. Missed is the number of requests that

@@ -280,4 +280,8 @@ func (r *Recorder) flushCounters(ctx context.Context) error {
 type Service struct {
 	DB       *models.DB
 	Recorder *Recorder // of this process
+
+	// NoGateway is set where this process serves no calls: its live log stays empty, and the calls are in those of the
+	// processes that serve them.
+	NoGateway bool
 }

@@ -22,7 +22,12 @@ type Requests struct {
 	Contains ui.Value // part of the path
 	Code     ui.Value
 	Dropped  string // notice that calls are missing from the log, "" when none are
+
+	NoGateway bool // the server serves no calls, and its log stays empty
 }
+
+const noGateway = "This server has no gateway. Each gateway keeps the log of its own calls in memory, so this page " +
+	"stays empty; usage has them all. Ask the operator for the gateways' access log."
 
 // Request is one call.
 type Request struct {
