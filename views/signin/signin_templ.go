@@ -1162,11 +1162,11 @@ func LinkOverPage(m LinkOver) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<h1>This link does not work</h1><p class=\"text-muted mt-1\">One-time links expire. While this installation has no account, every start of the server prints a new one:</p><div class=\"mt-4\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<h1>This link does not work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. While this installation has no account, every start of the server prints one, and so does this command where the server runs, with its settings:</p><div class=\"mt-4\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Copyable("serve", "command", "postern serve").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Copyable("welcome-link", "command", "postern welcome-link").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
