@@ -54,7 +54,7 @@ type run struct {
 	memory   memory
 	began    time.Time
 
-	half time.Time
+	half time.Time // when the faults had happened that end replicas
 
 	// probing: the machine is overloaded to measure its capacity, and answers are not judged.
 	probing  atomic.Bool
@@ -160,7 +160,6 @@ func (r *run) underLoad(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.half = began.Add(r.settings.duration / 2)
 	load, stop := context.WithCancel(ctx)
 	defer stop()
 	r.phases.enter(calm)
@@ -185,23 +184,23 @@ func (r *run) underLoad(ctx context.Context) error {
 // happen has the faults that end replicas happen in the first half of the run, and the
 // others in the second one: each in turn, at least once, with calm in between.
 func (r *run) happen(ctx context.Context) error {
-	var longest time.Duration
-	for _, part := range []struct {
-		faults []fault
-		until  time.Time
-	}{{r.settings.ending, r.half}, {r.settings.enduring, r.half.Add(r.settings.duration / 2)}} {
-		for i := 0; i < len(part.faults) || len(part.faults) > 0 && time.Until(part.until) > longest; i++ {
+	part := func(faults []fault) error {
+		until := time.Now().Add(r.settings.duration / 2)
+		var longest time.Duration
+		for i := 0; i < len(faults) || len(faults) > 0 && time.Until(until) > longest; i++ {
 			began := time.Now()
-			if err := r.one(ctx, part.faults[i%len(part.faults)]); err != nil {
+			if err := r.one(ctx, faults[i%len(faults)]); err != nil {
 				return err
 			}
 			longest = max(longest, time.Since(began))
 		}
-		if err := sleep(ctx, time.Until(part.until)); err != nil {
-			return err
-		}
+		return sleep(ctx, time.Until(until))
 	}
-	return nil
+	if err := part(r.settings.ending); err != nil {
+		return err
+	}
+	r.half = time.Now()
+	return part(r.settings.enduring)
 }
 
 // settlesWithin is how long what a fault has begun still counts as its own.
