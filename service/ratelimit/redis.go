@@ -113,7 +113,8 @@ func (r *Redis) ask(ctx context.Context, t *policy.Tally, now time.Time) error {
 	if r.now().UnixNano() < r.pause.Load() {
 		return errPaused
 	}
-	if r.down.Load() {
+	tries := r.down.Load()
+	if tries {
 		if !r.trying.TryLock() {
 			return errPaused
 		}
@@ -121,7 +122,8 @@ func (r *Redis) ask(ctx context.Context, t *policy.Tally, now time.Time) error {
 	}
 	err := r.take(ctx, t, now)
 	if err == nil {
-		if r.down.CompareAndSwap(true, false) {
+		// A call that was sent before the failure of another one proves nothing.
+		if tries && r.down.CompareAndSwap(true, false) {
 			r.log.Info("Redis counts calls again")
 		}
 		return nil

@@ -13,6 +13,8 @@ type fault struct {
 	name string
 	// cutsCalls: calls that are under way at the replica that is killed fail.
 	cutsCalls bool
+	// holdsCalls: calls at the replica that is frozen wait, and those at the other one go on.
+	holdsCalls bool
 	// cutsChanges: requests to the control plane may fail, and are sent again.
 	cutsChanges bool
 	happens     func(ctx context.Context, r *run) error
@@ -43,7 +45,7 @@ var (
 		{name: clockOffName, happens: gatewayClockOff},
 	}
 	enduring = []fault{
-		{name: "gateway frozen", happens: gatewayFrozen},
+		{name: "gateway frozen", holdsCalls: true, happens: gatewayFrozen},
 		{name: "control replica frozen", cutsChanges: true, happens: func(_ context.Context, r *run) error {
 			return r.in.control[0].freeze(r.settings.outage)
 		}},

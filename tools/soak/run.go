@@ -33,7 +33,8 @@ const (
 	callers  = 4096 // enough for what arrives while a gateway is frozen
 	changers = 48
 
-	// saturating callers find out what the machine carries.
+	// saturating callers find out what the machine carries. Twice as many calls under way mean that it no
+	// longer carries what is asked for.
 	saturating = 256
 
 	// callWithin is where a caller gives up: beyond the longest freeze.
@@ -60,6 +61,7 @@ type run struct {
 	probing  atomic.Bool
 	capacity [2]float64 // calls a second beside the changes, before and after the load
 	rate     float64    // calls a second that are asked for
+	underWay atomic.Int64
 	loaded   time.Duration
 	others   float64 // part of the CPU that other programs used meanwhile
 	changed  int64   // changes meanwhile
@@ -247,8 +249,14 @@ func (r *run) compare(ctx context.Context) error {
 	return err
 }
 
-// operate makes one call, which was due at a time.
+// operate makes one call, which was due at a time. It leaves the call out if the machine carries no more:
+// others have taken it, and beyond its capacity health checks fail and nothing is judged but that.
 func (r *run) operate(ctx context.Context, due time.Time) {
+	defer r.underWay.Add(-1)
+	if in := r.phases.current(); r.underWay.Add(1) > 2*saturating && !in.fault.holdsCalls {
+		r.phases.missed()
+		return
+	}
 	if rand.Float64() < limitedPart {
 		r.callLimited(ctx, due)
 		return
