@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -83,6 +84,43 @@ func TestReseal(t *testing.T) {
 			started(t, gatewayOnly(t, c))
 		}
 	})
+}
+
+// The gateway key is replaced with the whole one, in the same three steps.
+func TestGatewayKey_replaced(t *testing.T) {
+	c := settings(t.TempDir(), testkit.Postgres(t))
+	started(t, c)
+	before := gatewayOnly(t, c)
+	first, err := os.ReadFile(c.SecretsKeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := secrets.Secret(strings.TrimSpace(string(first)))
+	newer := secrets.Secret(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", secrets.KeySize))))
+	for _, keys := range []secrets.Secret{older + "," + newer, newer + "," + older, newer} {
+		gateway := c
+		gateway.SecretsKey = keys
+		gateway = gatewayOnly(t, gateway)
+		started(t, gateway) // before the control plane
+		c.SecretsKey = keys
+		started(t, c)
+		started(t, gateway)
+	}
+	if text := refused(t, before); !strings.Contains(text, "cannot be opened with the key") {
+		t.Errorf("the old gateway key is refused with %q", text)
+	}
+}
+
+// A copy is opened with the gateway key of its source.
+func TestCopy_gatewayKey(t *testing.T) {
+	c := settings(t.TempDir(), "")
+	started(t, c)
+	target := c
+	target.DatabaseURL = config.Secret(testkit.Postgres(t))
+	if _, err := app.Copy(t.Context(), c, target, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	started(t, gatewayOnly(t, target))
 }
 
 // The gateway key is of no use to other processes, and none is created for a gateway.

@@ -54,6 +54,19 @@ func TestGatewayKey(t *testing.T) {
 		}
 	})
 	t.Run("every sealed column", func(t *testing.T) { gatewayOpensWhatItNeeds(t, database) })
+	t.Run("a provider whose tokens callers send", func(t *testing.T) {
+		for provider, err := range api.Providers(t.Context(), proxy.Login.ClientID) {
+			if err == nil {
+				_, err = api.UpdateProvider(t.Context(), provider.ID, client.ProviderChange{
+					TokenType: &client.TokenType{Client: "provider", Upstream: "provider_access_token"},
+				})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		gatewayOpensWhatItNeeds(t, database)
+	})
 	s.gateway.end(t, os.Interrupt)
 	if log := s.gateway.errors.String(); strings.Contains(log, "level=ERROR") {
 		t.Errorf("the gateway logs\n%s", log)
