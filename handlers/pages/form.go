@@ -186,5 +186,6 @@ func (h *Handler) disclosed(v *visit, path string) (*disclosed, error) {
 	if err := json.Unmarshal(content, &out); err != nil {
 		return nil, fmt.Errorf("read what %s shows once: %w", web.RedactPath(path), err)
 	}
+	web.KeepUncompressed(v.c.Writer)
 	return &out, nil
 }

@@ -89,8 +89,7 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, page t
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = buffer.WriteTo(w) // an error means that the caller is gone
+	writePage(w, r, status, buffer.Bytes())
 }
 
 // LocalPath returns to if it is a path on this server, and "" otherwise (open redirect).
