@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,11 +127,12 @@ func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id
 		if err != nil {
 			return List[T]{}, err
 		}
-		beyond = append(append([]any{}, o.vars...), value, last)
+		beyond = slices.Concat(o.vars, []any{value}, o.vars, []any{value, last})
 	}
 	return fetchPage(q, page, func(q *gorm.DB) *gorm.DB {
 		if beyond != nil {
-			q = q.Where("("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", beyond...)
+			// SQLite begins at a place in an index of an expression for a comparison of that alone, not of a row.
+			q = q.Where(o.sql+" "+comparison+"= ? AND ("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", beyond...)
 		}
 		return q.Clauses(clause.OrderBy{Expression: clause.Expr{
 			SQL:  o.sql + direction + ", " + idColumn + direction,
