@@ -47,11 +47,17 @@ func (t *Tx) chosen(f AuditFilter) *gorm.DB {
 		"actor":      f.Actor,
 		"action":     f.Action,
 		"object":     f.Object,
-		"outcome":    f.Outcome,
 	} {
 		if value != "" {
 			q = q.Where(column+" = ?", value)
 		}
+	}
+	switch f.Outcome {
+	case "":
+	case OutcomeRefused:
+		q = q.Where("outcome = 'refused'") // as in the index
+	default:
+		q = q.Where("outcome = ?", f.Outcome)
 	}
 	if !f.From.IsZero() {
 		q = q.Where("created_at >= ?", f.From)

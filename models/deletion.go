@@ -2,7 +2,7 @@ package models
 
 import "time"
 
-// ProjectContents counts what belongs to a project.
+// ProjectContents counts what belongs to a project, keys up to MaxTotal+1.
 type ProjectContents struct {
 	Versions     int64
 	Environments int64
@@ -16,7 +16,8 @@ type ProjectContents struct {
 }
 
 // ContentsOf counts what belongs to a project at now.
-func (t *Tx) ContentsOf(projectID string, now time.Time) (out ProjectContents, err error) {
+func (t *Tx) ContentsOf(project Project, now time.Time) (out ProjectContents, err error) {
+	projectID := project.ID
 	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", projectID)
 	versions := t.db.Model(&Version{}).Select("id").Where("project_id = ?", projectID)
 	for _, c := range []struct {
@@ -27,8 +28,6 @@ func (t *Tx) ContentsOf(projectID string, now time.Time) (out ProjectContents, e
 	}{
 		{&out.Versions, &Version{}, "project_id = ?", projectID},
 		{&out.Environments, &Environment{}, "version_id IN (?)", versions},
-		{&out.Keys, &APIKey{}, "project_id = ?", projectID},
-		{&out.ProductKeys, &APIKey{}, "project_id = ? AND product_id IS NOT NULL", projectID},
 		{&out.AppClients, &AppClient{}, "tenant_id IN (?)", own},
 		{&out.Users, &EndUser{}, "tenant_id IN (?)", own},
 		{&out.Groups, &UserGroup{}, "tenant_id IN (?)", own},
@@ -38,8 +37,14 @@ func (t *Tx) ContentsOf(projectID string, now time.Time) (out ProjectContents, e
 			return out, err
 		}
 	}
-	active, err := t.CountActiveKeys([]string{projectID}, now)
-	out.ActiveKeys = active[projectID]
+	if out.Keys, out.ActiveKeys, err = t.countKeys("project_id = ?", projectID, now); err != nil {
+		return out, err
+	}
+	if project.ProductID == nil {
+		return out, nil
+	}
+	ofProduct := t.db.Model(&APIKey{}).Where(notIndexed+" = ? AND product_id = ?", project.ID, *project.ProductID)
+	out.ProductKeys, err = countSome(ofProduct)
 	return out, err
 }
 

@@ -2,7 +2,7 @@ package models
 
 import "time"
 
-// TenantContents counts what belongs to a tenant.
+// TenantContents counts what belongs to a tenant, keys up to MaxTotal+1.
 type TenantContents struct {
 	Users      int64
 	Groups     int64
@@ -69,13 +69,9 @@ func (t *Tx) KeysOfTenant(tenantID string) ([]APIKey, error) {
 	return list, t.db.Select("id", "project_id").Where("tenant_id = ?", tenantID).Order("id").Find(&list).Error
 }
 
-// CountKeysOfProduct counts the keys of a product, and those of them that are active at now.
+// CountKeysOfProduct counts the keys of a product, and those of them that are active at now, both up to MaxTotal+1.
 func (t *Tx) CountKeysOfProduct(id string, now time.Time) (all, active int64, err error) {
-	if err := t.db.Model(&APIKey{}).Where("product_id = ?", id).Count(&all).Error; err != nil {
-		return 0, 0, err
-	}
-	err = t.db.Model(&APIKey{}).Where("product_id = ?", id).Where(keyIsActive, now).Count(&active).Error
-	return all, active, err
+	return t.countKeys("product_id = ?", id, now)
 }
 
 // LiveKeysOfProduct lists by id the keys of a product that are not revoked.

@@ -59,11 +59,17 @@ func (t *Tx) UpdateKeyType(one KeyType) error {
 func (t *Tx) DeleteKeyType(id string) error { return t.db.Where("id = ?", id).Delete(&KeyType{}).Error }
 
 // CountKeysOfTenant counts the keys of a tenant in all projects, and those of them
-// that are neither frozen nor revoked nor expired at now.
+// that are neither frozen nor revoked nor expired at now, both up to MaxTotal+1.
 func (t *Tx) CountKeysOfTenant(id string, now time.Time) (all, active int64, err error) {
-	if err := t.db.Model(&APIKey{}).Where("tenant_id = ?", id).Count(&all).Error; err != nil {
+	return t.countKeys("tenant_id = ?", id, now)
+}
+
+// countKeys counts the keys for which the condition holds, and those of them that are active at now, both up to
+// MaxTotal+1.
+func (t *Tx) countKeys(condition, value string, now time.Time) (all, active int64, err error) {
+	if all, err = countSome(t.db.Model(&APIKey{}).Where(condition, value)); err != nil {
 		return 0, 0, err
 	}
-	err = t.db.Model(&APIKey{}).Where("tenant_id = ?", id).Where(keyIsActive, now).Count(&active).Error
+	active, err = countSome(t.db.Model(&APIKey{}).Where(condition, value).Where(keyIsActive, now))
 	return all, active, err
 }

@@ -11,6 +11,12 @@ const (
 // MaxTotal bounds List.Total, so that a count reads no more rows than that.
 const MaxTotal = 10_000
 
+// countSome counts the rows of q, and returns MaxTotal+1 if there are more than MaxTotal.
+func countSome(q *gorm.DB) (n int64, err error) {
+	some := q.Select("1").Limit(MaxTotal + 1)
+	return n, q.Session(&gorm.Session{NewDB: true}).Table("(?) AS counted", some).Count(&n).Error
+}
+
 // Page selects one page of a list.
 type Page struct {
 	Cursor string // List.Next of the page before, "" for the first page
@@ -111,6 +117,7 @@ func fetchPage[T any](
 	if q.Statement.Model == nil {
 		q = q.Model(new(T))
 	}
-	some := q.Select("1").Limit(MaxTotal + 1)
-	return list, q.Session(&gorm.Session{NewDB: true}).Table("(?) AS counted", some).Count(&list.Total).Error
+	var err error
+	list.Total, err = countSome(q)
+	return list, err
 }

@@ -167,6 +167,22 @@ func (t *Tx) ProjectsOfTeam(teamID string) ([]Project, error) {
 	return list, t.db.Where("team_id = ?", teamID).Order("name").Find(&list).Error
 }
 
+// ProjectNamesOfTeam lists the first projects of one team by name, at most limit, without their settings.
+func (t *Tx) ProjectNamesOfTeam(teamID string, limit int) ([]Project, error) {
+	var list []Project
+	return list, t.db.
+		Select("id", "team_id", "name", "display_name", "deleted_at", "purge_at").
+		Where("team_id = ?", teamID).
+		Order("name").
+		Limit(limit).
+		Find(&list).Error
+}
+
+// CountProjectsOfTeam counts the projects of one team, those in the bin too.
+func (t *Tx) CountProjectsOfTeam(teamID string) (n int64, err error) {
+	return n, t.db.Model(&Project{}).Where("team_id = ?", teamID).Count(&n).Error
+}
+
 // AllProjectIDs lists every project's id.
 func (t *Tx) AllProjectIDs() ([]string, error) {
 	var ids []string

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -32,17 +34,60 @@ func (t *Tx) FindTenants(teamIDs []string, text string, limit int) ([]Tenant, er
 		Order("name").Limit(limit).Find(&list).Error
 }
 
+// readFirst is how many rows of all teams a search reads in the order of their text before it begins with the projects
+// of the teams: that takes long where these have thousands.
+const readFirst = 500
+
 // FindKeysByOwner finds keys by the beginning of their owner.
 func (t *Tx) FindKeysByOwner(teamIDs []string, text string, limit int) ([]APIKey, error) {
+	var first []APIKey
+	err := t.beginning(t.db, "owner", text).Select("id", "project_id").Limit(readFirst).Find(&first).Error
+	if err != nil {
+		return nil, err
+	}
+	projects := map[string]bool{}
+	for i := range first {
+		projects[first[i].ProjectID] = true
+	}
+	if err := t.keepServed(projects, teamIDs); err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(first, func(key APIKey) bool { return !projects[key.ProjectID] })
 	var list []APIKey
-	return list, t.beginning(t.keysOfTeams(teamIDs), "owner", text).Limit(limit).Find(&list).Error
+	if len(found) < limit && len(first) == readFirst {
+		return list, t.beginning(t.keysOfTeams(teamIDs), "owner", text).Limit(limit).Find(&list).Error
+	}
+	ids := make([]string, 0, limit)
+	for i := range found[:min(limit, len(found))] {
+		ids = append(ids, found[i].ID)
+	}
+	return list, t.inByteOrder(t.db.Where("id IN ?", ids), "owner").Find(&list).Error
+}
+
+// keepServed removes the ids of projects that are deleted, or of other teams.
+func (t *Tx) keepServed(ids map[string]bool, teamIDs []string) error {
+	var kept []string
+	err := t.db.
+		Model(&Project{}).
+		Where("id IN ? AND deleted_at IS NULL", slices.Collect(maps.Keys(ids))).
+		Where("team_id IN ?", teamIDs).
+		Pluck("id", &kept).Error
+	clear(ids)
+	for _, id := range kept {
+		ids[id] = true
+	}
+	return err
 }
 
 // FindKey finds a key by its id or by its hash, nil for none.
 func (t *Tx) FindKey(teamIDs []string, id string, hash []byte) (*APIKey, error) {
 	var list []APIKey
-	err := t.keysOfTeams(teamIDs).Where("(id = ? OR hash = ?)", id, hash).Limit(1).Find(&list).Error
+	err := t.db.Where("id = ? OR hash = ?", id, hash).Limit(1).Find(&list).Error
 	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	project := map[string]bool{list[0].ProjectID: true}
+	if err := t.keepServed(project, teamIDs); err != nil || len(project) == 0 {
 		return nil, err
 	}
 	return &list[0], nil
@@ -55,23 +100,61 @@ func (t *Tx) keysOfTeams(teamIDs []string) *gorm.DB {
 
 // FindUsers finds end users by id or by the beginning of their address, which is in lower case.
 func (t *Tx) FindUsers(teamIDs []string, text string, limit int) ([]EndUser, error) {
+	var list []EndUser
+	if err := t.db.Where("id = ?", text).Find(&list).Error; err != nil {
+		return nil, err
+	}
+	if found, err := t.usersOfTeams(list, teamIDs); err != nil || len(found) > 0 {
+		return found, err
+	}
+	var first []EndUser
+	if err := t.beginning(t.db, "email", text).Limit(readFirst).Find(&first).Error; err != nil {
+		return nil, err
+	}
+	read := len(first)
+	found, err := t.usersOfTeams(first, teamIDs)
+	if err != nil || len(found) >= limit || read < readFirst {
+		return found[:min(limit, len(found))], err
+	}
 	projects := t.db.Model(&Project{}).Select("id").Where("team_id IN ?", teamIDs)
 	tenants := t.db.Model(&Tenant{}).Select("id").Where("team_id IN ? OR project_id IN (?)", teamIDs, projects)
-	within := func() *gorm.DB { return t.db.Where("tenant_id IN (?)", tenants) }
-	var list []EndUser
-	if err := within().Where("id = ?", text).Find(&list).Error; err != nil || len(list) > 0 {
-		return list, err
+	within := t.db.Where("tenant_id IN (?)", tenants)
+	return list, t.beginning(within, "email", text).Limit(limit).Find(&list).Error
+}
+
+// usersOfTeams returns the users of tenants of the teams and of their projects.
+func (t *Tx) usersOfTeams(users []EndUser, teamIDs []string) ([]EndUser, error) {
+	if len(users) == 0 {
+		return nil, nil
 	}
-	return list, t.beginning(within(), "email", text).Limit(limit).Find(&list).Error
+	tenants := map[string]bool{}
+	for i := range users {
+		tenants[users[i].TenantID] = true
+	}
+	var kept []string
+	err := t.db.
+		Model(&Tenant{}).
+		Joins("LEFT JOIN projects ON projects.id = tenants.project_id").
+		Where("tenants.id IN ?", slices.Collect(maps.Keys(tenants))).
+		Where("tenants.team_id IN ? OR projects.team_id IN ?", teamIDs, teamIDs).
+		Pluck("tenants.id", &kept).Error
+	return slices.DeleteFunc(users, func(u EndUser) bool { return !slices.Contains(kept, u.TenantID) }), err
 }
 
 // beginning orders rows by a column, from the text on to the last that begins with it. It
-// compares bytes, as the indexes of step 86 do.
+// compares bytes, as the indexes of steps 86 and 97 do.
 func (t *Tx) beginning(q *gorm.DB, column, text string) *gorm.DB {
+	named := t.byteOrder(column)
+	return t.inByteOrder(q.Where(named+" >= ? AND "+named+" < ?", text, text+"\U0010FFFF"), column)
+}
+
+func (t *Tx) inByteOrder(q *gorm.DB, column string) *gorm.DB { return q.Order(t.byteOrder(column)) }
+
+func (t *Tx) byteOrder(column string) string {
 	if t.dialect == migrations.Postgres {
-		column += ` COLLATE "C"`
+		return column + ` COLLATE "C"`
 	}
-	return q.Where(column+" >= ? AND "+column+" < ?", text, text+"\U0010FFFF").Order(column)
+	return column
 }
 
 func escapeLike(text string) string {

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -59,9 +60,13 @@ func (t *Tx) CallersOf(
 	return list, all.Owners, all.Calls, err
 }
 
-// CountStrandedKeys counts what StrandedKeys lists.
-func (t *Tx) CountStrandedKeys(project Project, names, without []string) (n int64, err error) {
-	return n, t.strandedKeys(project, names, without).Count(&n).Error
+// CountStrandedKeys counts what StrandedKeys lists, up to MaxTotal+1.
+func (t *Tx) CountStrandedKeys(project Project, names, without []string) (int64, error) {
+	q, err := t.strandedKeys(project, names, without)
+	if err != nil || q == nil {
+		return 0, err
+	}
+	return countSome(q)
 }
 
 // StrandedKeys lists the keys that open the project, are limited to environments of the
@@ -69,11 +74,28 @@ func (t *Tx) CountStrandedKeys(project Project, names, without []string) (n int6
 // environments in without (ids) are left out. Keys of a product also open its other
 // projects.
 func (t *Tx) StrandedKeys(project Project, names, without []string) ([]APIKey, error) {
+	q, err := t.strandedKeys(project, names, without)
+	if err != nil || q == nil {
+		return nil, err
+	}
 	var list []APIKey
-	return list, t.strandedKeys(project, names, without).Order("id").Find(&list).Error
+	return list, q.Order("id").Find(&list).Error
 }
 
-func (t *Tx) strandedKeys(project Project, names, without []string) *gorm.DB {
+// strandedKeys returns nil if no key can be stranded: the project keeps environments of all the names.
+func (t *Tx) strandedKeys(project Project, names, without []string) (*gorm.DB, error) {
+	environments, err := t.EnvironmentsOf(project.ID)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(environments, func(e Environment) bool {
+			return e.Name == name && !slices.Contains(without, e.ID)
+		})
+	})
+	if len(names) == 0 {
+		return nil, nil
+	}
 	opened := t.db.
 		Table("environments AS e").
 		Select("1").
@@ -91,7 +113,7 @@ func (t *Tx) strandedKeys(project Project, names, without []string) *gorm.DB {
 		Model(&APIKey{}).
 		Where(opens).
 		Where("environment IN ? AND state <> 'revoked'", names).
-		Where("NOT EXISTS (?)", opened)
+		Where("(product_id IS NULL OR NOT EXISTS (?))", opened), nil // the project keeps none of the names
 }
 
 // PlacesOfEnvironment lists the environments of that name which keys of the project can

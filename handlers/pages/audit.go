@@ -12,6 +12,7 @@ import (
 
 	"postern/handlers/web"
 	"postern/models"
+	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/audit"
 	"postern/service/projects"
@@ -67,7 +68,7 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 		To:      to,
 		Page:    models.Page{Cursor: v.c.Query("before")},
 	}
-	found, err := h.Audit.List(v.ctx(), v.who, q)
+	found, unknown, err := h.listAudit(v, q)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -83,9 +84,13 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 		To:       toField,
 		Object:   q.Object,
 		Filtered: len(form) > 1 || (len(form) == 1 && !form.Has("team")),
+		Unknown:  unknown,
 	}
 	m.Teams = optionsOf(choices.Teams, cmp.Or(found.Team, audit.Installation), "")
 	m.Projects = optionsOf(choices.Projects, q.Project, "Every project")
+	if choices.MoreProjects {
+		m.Project = &ui.Value{Text: q.Project}
+	}
 	m.Actions = optionsOf(actionChoices(), q.Action, "Everything")
 	m.Outcomes = optionsOf(
 		[]audit.Choice{
@@ -104,6 +109,19 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 		m.Entries = append(m.Entries, auditEntry(e))
 	}
 	return web.Show(views.LogPage(m)), nil
+}
+
+// listAudit lists entries. If the project of the query does not exist it lists none, and returns what was called for:
+// people type its name.
+func (h *Handler) listAudit(v *visit, q audit.Query) (found audit.Page, unknown string, err error) {
+	found, err = h.Audit.List(v.ctx(), v.who, q)
+	if fault.KindOf(err) != fault.NotFound || q.Project == "" {
+		return found, "", err
+	}
+	unknown, q.Project = q.Project, ""
+	found, err = h.Audit.List(v.ctx(), v.who, q)
+	found.List = models.List[audit.Entry]{}
+	return found, unknown, err
 }
 
 func withBefore(form url.Values, cursor string) string {

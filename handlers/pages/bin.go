@@ -108,10 +108,10 @@ func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
 }
 
 func contentFacts(c models.ProjectContents) []ui.Fact {
-	fact := func(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: humanize.Comma(n)} }
+	fact := func(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: someText(n)} }
 	keys := fact("API keys", c.Keys)
 	if c.Keys > 0 {
-		keys.Value += ", " + humanize.Comma(c.ActiveKeys) + " of them active"
+		keys.Value += ", " + someText(c.ActiveKeys) + " of them active"
 	}
 	return []ui.Fact{
 		fact("Versions", c.Versions),
@@ -128,7 +128,7 @@ func deletionNotes(d rules.Deletion) []string {
 	notes := []string{"App clients, users and groups are those of the project's own tenant. Tenants of the team " +
 		"stay, with their people; the audit log stays too."}
 	if d.Contents.ProductKeys > 0 && d.Project.Product != "" {
-		notes = append(notes, humanize.Comma(d.Contents.ProductKeys)+" of the keys also open other projects of the "+
+		notes = append(notes, someText(d.Contents.ProductKeys)+" of the keys also open other projects of the "+
 			"product "+d.Project.Product+". They stop there too.")
 	}
 	return notes

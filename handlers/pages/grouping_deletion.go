@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"github.com/dustin/go-humanize"
-
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
@@ -12,12 +10,12 @@ import (
 	"postern/views/ui"
 )
 
-func countFact(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: humanize.Comma(n)} }
+func countFact(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: someText(n)} }
 
 func keysFact(all, active int64) ui.Fact {
 	fact := countFact("API keys", all)
 	if all > 0 {
-		fact.Value += ", " + humanize.Comma(active) + " of them active"
+		fact.Value += ", " + someText(active) + " of them active"
 	}
 	return fact
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"postern/handlers/web"
@@ -204,7 +203,7 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proj
 	if err != nil {
 		return m, err
 	}
-	m.Facts = []ui.Fact{{Label: "Keys", Value: humanize.Comma(total)}}
+	m.Facts = []ui.Fact{{Label: "Keys", Value: someText(total)}}
 	if t.BuiltIn {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
 			ui.Fact{Label: "Changes", Value: "none: it is built in and means the same in every project"})

@@ -96,6 +96,9 @@ func (h *Handler) card(p rules.Project, activeKeys int64, latest exports.Export,
 	if activeKeys > 0 {
 		m.ActiveKeys = humanize.Comma(activeKeys) + " active " + english.PluralWord(int(activeKeys), "key", "")
 	}
+	if activeKeys > models.MaxActiveKeys {
+		m.ActiveKeys = "more than " + humanize.Comma(models.MaxActiveKeys) + " active keys"
+	}
 	if len(p.Versions) == 1 {
 		m.Version = p.Versions[0].Name
 	}

@@ -3,6 +3,8 @@ package pages
 import (
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/views/team"
@@ -22,6 +24,9 @@ func (h *Handler) offerDeletion(v *visit, id string, m *team.Team) error {
 	if len(d.Projects) > 0 {
 		m.Kept = "A team with projects cannot be deleted. Move them to another team, or delete them for good, first: " +
 			strings.Join(d.Projects, ", ") + "."
+		if d.More > 0 {
+			m.Kept = strings.TrimSuffix(m.Kept, ".") + " and " + humanize.Comma(d.More) + " more."
+		}
 		return nil
 	}
 	m.Erase = &ui.Confirmation{

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -269,7 +270,15 @@ func (at place) confirmation(kind string, stops rules.Removal) *ui.Confirmation 
 }
 
 func countText(n int64, one string) string {
-	return humanize.Comma(n) + " " + english.PluralWord(int(n), one, "")
+	return someText(n) + " " + english.PluralWord(int(n), one, "")
+}
+
+// someText returns a number that was counted up to models.MaxTotal+1.
+func someText(n int64) string {
+	if n == models.MaxTotal+1 {
+		return "more than " + humanize.Comma(models.MaxTotal)
+	}
+	return humanize.Comma(n)
 }
 
 func namesOf(environments []rules.Environment) string {

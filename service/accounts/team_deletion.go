@@ -18,9 +18,13 @@ import (
 // for good, or moved to another team, first.
 type TeamDeletion struct {
 	Team     Team
-	Projects []string // names; those in the bin with the day of their purge
+	Projects []string // names of the first ones; those in the bin with the day of their purge
+	More     int64    // projects that Projects has no names of
 	models.TeamContents
 }
+
+// maxNamed bounds TeamDeletion.Projects.
+const maxNamed = 100
 
 // TeamDeletion returns what deleting a team takes along.
 func (s *Service) TeamDeletion(ctx context.Context, p access.Principal, id string) (TeamDeletion, error) {
@@ -41,9 +45,16 @@ func (s *Service) TeamDeletion(ctx context.Context, p access.Principal, id strin
 
 func deletionOf(tx *models.Tx, row models.Team, p access.Principal) (TeamDeletion, error) {
 	out := TeamDeletion{Team: viewTeam(row, p)}
-	projects, err := tx.ProjectsOfTeam(row.ID)
+	projects, err := tx.ProjectNamesOfTeam(row.ID, maxNamed)
 	if err != nil {
 		return out, err
+	}
+	if len(projects) == maxNamed {
+		all, err := tx.CountProjectsOfTeam(row.ID)
+		if err != nil {
+			return out, err
+		}
+		out.More = all - maxNamed
 	}
 	for _, one := range projects {
 		name := one.Name

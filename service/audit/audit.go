@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -127,13 +128,18 @@ func withNames(tx *models.Tx, team string, rows []models.AuditEntry) ([]Entry, e
 	if err != nil {
 		return nil, err
 	}
-	projects, err := tx.ProjectsOfTeam(team)
+	names := map[string]string{}
+	for _, row := range rows {
+		names[row.ProjectID] = ""
+	}
+	projects, err := tx.ProjectsByID(slices.Collect(maps.Keys(names)))
 	if err != nil {
 		return nil, err
 	}
-	names := map[string]string{}
 	for _, project := range projects {
-		names[project.ID] = project.Name
+		if project.TeamID == team {
+			names[project.ID] = project.Name
+		}
 	}
 	out := make([]Entry, len(rows))
 	for i, row := range rows {
@@ -147,9 +153,13 @@ type Choice struct{ Value, Title string }
 
 // Choices are what a principal can choose from.
 type Choices struct {
-	Teams    []Choice // whose log they may read
-	Projects []Choice // of the team
+	Teams        []Choice // whose log they may read
+	Projects     []Choice // of the team
+	MoreProjects bool     // the team has too many to list, and Projects has none
 }
+
+// maxProjects bounds how many projects there are to choose from.
+const maxProjects = 200
 
 // Choices lists them for one team's log.
 func (s *Service) Choices(ctx context.Context, p access.Principal, team string) (Choices, error) {
@@ -174,9 +184,12 @@ func (s *Service) Choices(ctx context.Context, p access.Principal, team string) 
 	if err != nil {
 		return out, fmt.Errorf("audit: %w", err)
 	}
-	projects, err := tx.ProjectsOfTeam(team)
+	projects, err := tx.ProjectNamesOfTeam(team, maxProjects+1)
 	if err != nil {
 		return out, fmt.Errorf("audit: the projects of %s: %w", team, err)
+	}
+	if len(projects) > maxProjects {
+		projects, out.MoreProjects = nil, true
 	}
 	for _, project := range projects {
 		out.Projects = append(out.Projects, Choice{project.Name, project.DisplayName})

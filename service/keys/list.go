@@ -75,7 +75,7 @@ func (s *Service) list(
 	return models.MapList(rows, labels.view), nil
 }
 
-// Count counts the keys that List lists.
+// Count counts the keys that List lists, up to models.MaxTotal+1.
 func (s *Service) Count(ctx context.Context, p access.Principal, project string, f Filter) (int64, error) {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.KeyRead)
@@ -92,7 +92,8 @@ func (s *Service) Count(ctx context.Context, p access.Principal, project string,
 	return n, nil
 }
 
-// ActiveCounts returns the number of active keys of each project, by project id. It returns
+// ActiveCounts returns the number of active keys of each project, by project id, up to models.MaxActiveKeys+1. It
+// returns
 // an error if the caller may not read the keys of one of the projects.
 func (s *Service) ActiveCounts(ctx context.Context, p access.Principal, projectIDs []string) (map[string]int64, error) {
 	tx := s.DB.Read(ctx)

@@ -23,7 +23,7 @@ func (s *Service) Deletion(ctx context.Context, p access.Principal, ref string) 
 	}
 	var out Deletion
 	if out.Project, err = view(tx, row); err == nil {
-		out.Contents, err = tx.ContentsOf(row.ID, models.Now())
+		out.Contents, err = tx.ContentsOf(row, models.Now())
 	}
 	if err != nil {
 		return Deletion{}, fmt.Errorf("projects: what %s has: %w", ref, err)

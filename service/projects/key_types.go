@@ -159,6 +159,10 @@ func deleteKeyType(tx *models.Tx, project models.Project, row models.KeyType) er
 	if err != nil {
 		return err
 	}
+	if all > models.MaxTotal {
+		return fault.New(fault.Conflict, "key_type_in_use", "More than %d keys are of this type. Keys keep their "+
+			"type, also when they are revoked.", models.MaxTotal)
+	}
 	if all > 0 {
 		return fault.New(fault.Conflict, "key_type_in_use", "%s of this type, %d of them active. Keys keep their "+
 			"type, also when they are revoked.", countOf(all, "key is", "keys are"), active)

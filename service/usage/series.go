@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -132,21 +133,27 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 	return out, nil
 }
 
+// tenantsAtOnce bounds the parameters of a statement.
+const tenantsAtOnce = 1000
+
 func nameTenants(tx *models.Tx, groups []Group) error {
 	names := map[string]string{}
 	for i := range groups {
-		g := &groups[i]
-		if g.TenantID == "" {
-			continue
+		if id := groups[i].TenantID; id != "" {
+			names[id] = id
 		}
-		if names[g.TenantID] == "" {
-			tenant, err := tx.TenantByID(g.TenantID)
-			if err != nil && !errors.Is(err, models.ErrNotFound) {
-				return err
-			}
-			names[g.TenantID] = cmp.Or(tenant.Name, g.TenantID)
+	}
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(names)), tenantsAtOnce) {
+		tenants, err := tx.TenantsByID(ids)
+		if err != nil {
+			return err
 		}
-		g.Tenant = names[g.TenantID]
+		for _, tenant := range tenants {
+			names[tenant.ID] = tenant.Name
+		}
+	}
+	for i := range groups {
+		groups[i].Tenant = names[groups[i].TenantID]
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type Response struct {
 // Call sends a request to h and returns its answer. token is sent as the bearer token and
 // body as JSON; either may be empty. header has names and values in turn, which replace
 // those that Call sets; a name may be repeated.
-func Call(t *testing.T, h http.Handler, method, path, token, body string, header ...string) Response {
+func Call(t testing.TB, h http.Handler, method, path, token, body string, header ...string) Response {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Host = "localhost"
@@ -97,7 +97,7 @@ type Shop struct {
 }
 
 // CreateShop creates the project shop as an anonymous caller.
-func CreateShop(t *testing.T, h http.Handler) Shop {
+func CreateShop(t testing.TB, h http.Handler) Shop {
 	t.Helper()
 	created := Call(t, h, "POST", "/proxy", "", ShopBody)
 	if created.Status != http.StatusCreated {
@@ -114,7 +114,7 @@ func CreateShop(t *testing.T, h http.Handler) Shop {
 
 // SignUpOwner creates the first account of an installation and returns the header of its
 // session, for Call.
-func SignUpOwner(t *testing.T, s *handlers.Server) []string {
+func SignUpOwner(t testing.TB, s *handlers.Server) []string {
 	t.Helper()
 	code, err := s.Accounts.FirstLink(t.Context())
 	must(t, err)

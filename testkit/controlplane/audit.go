@@ -9,7 +9,7 @@ import (
 )
 
 // AuditNumbers returns the number of audit entries of each team.
-func (o *Fixture) AuditNumbers(t *testing.T) map[string]int64 {
+func (o *Fixture) AuditNumbers(t testing.TB) map[string]int64 {
 	t.Helper()
 	rows, err := o.DB.SQL().QueryContext(t.Context(), "SELECT team_id, number FROM audit_chains")
 	must(t, err)
@@ -26,7 +26,7 @@ func (o *Fixture) AuditNumbers(t *testing.T) map[string]int64 {
 
 // AuditSince returns the entries added since AuditNumbers returned before, of these teams
 // or of all.
-func (o *Fixture) AuditSince(t *testing.T, before map[string]int64, teams ...string) (list []models.AuditEntry) {
+func (o *Fixture) AuditSince(t testing.TB, before map[string]int64, teams ...string) (list []models.AuditEntry) {
 	t.Helper()
 	for team, number := range o.AuditNumbers(t) {
 		if number == before[team] || len(teams) > 0 && !slices.Contains(teams, team) {
@@ -40,7 +40,7 @@ func (o *Fixture) AuditSince(t *testing.T, before map[string]int64, teams ...str
 }
 
 // InstallationAudit returns the entries that belong to no team, the newest first.
-func (o *Fixture) InstallationAudit(t *testing.T) []models.AuditEntry {
+func (o *Fixture) InstallationAudit(t testing.TB) []models.AuditEntry {
 	t.Helper()
 	entries, err := o.DB.Read(t.Context()).AuditOf("", 10_000)
 	must(t, err)

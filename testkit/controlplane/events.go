@@ -11,12 +11,12 @@ import (
 // Events is a stream of server-sent events (WHATWG HTML, 9.2).
 type Events struct {
 	*bufio.Scanner
-	T *testing.T
+	T testing.TB
 }
 
 // FollowEvents opens the stream at url, after the event with the id last if it is not
 // empty. The stream is closed when the test ends.
-func FollowEvents(t *testing.T, url, token, last string) Events {
+func FollowEvents(t testing.TB, url, token, last string) Events {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)

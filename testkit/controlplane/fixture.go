@@ -38,7 +38,7 @@ type Fixture struct {
 }
 
 // NewFixture returns a control plane on db, which must have no accounts yet.
-func NewFixture(t *testing.T, db *models.DB) *Fixture {
+func NewFixture(t testing.TB, db *models.DB) *Fixture {
 	t.Helper()
 	o := &Fixture{
 		DB:        db,
@@ -60,7 +60,7 @@ func NewFixture(t *testing.T, db *models.DB) *Fixture {
 	return o
 }
 
-func (o *Fixture) addOutsiders(t *testing.T) {
+func (o *Fixture) addOutsiders(t testing.TB) {
 	t.Helper()
 	team := o.createTeam(t, "Others")
 	o.Outsider = o.createAccount(t, "sam", team, access.Owner)
@@ -71,7 +71,7 @@ func (o *Fixture) addOutsiders(t *testing.T) {
 }
 
 // NewTeamOwner returns the owner of a new team, who has no account.
-func (o *Fixture) NewTeamOwner(t *testing.T) access.Principal {
+func (o *Fixture) NewTeamOwner(t testing.TB) access.Principal {
 	t.Helper()
 	team := o.createTeam(t, "Shop")
 	return access.Principal{Account: "acc_1", Roles: map[string]access.Role{team: access.Owner}, HomeTeam: team}
@@ -79,7 +79,7 @@ func (o *Fixture) NewTeamOwner(t *testing.T) access.Principal {
 
 // Do sends a request as a caller: JSON to the API; to pages as a browser does, and a form
 // with a valid nonce.
-func (o *Fixture) Do(t *testing.T, method, path, body string, caller []string) Response {
+func (o *Fixture) Do(t testing.TB, method, path, body string, caller []string) Response {
 	t.Helper()
 	header := caller
 	if !IsAPI(path) {
@@ -106,7 +106,7 @@ func (o *Fixture) KeepSession(got Response) {
 func cookie(session string) []string { return []string{"Cookie", "postern=" + session} }
 
 // principalOf returns the principal of an account.
-func (o *Fixture) principalOf(t *testing.T, caller []string) access.Principal {
+func (o *Fixture) principalOf(t testing.TB, caller []string) access.Principal {
 	t.Helper()
 	p, err := o.Server.Accounts.BySession(t.Context(), strings.TrimPrefix(caller[1], cookie("")[1]))
 	if err != nil || p.Anonymous() {
@@ -116,7 +116,7 @@ func (o *Fixture) principalOf(t *testing.T, caller []string) access.Principal {
 }
 
 // createAccount creates an account with a role in a team and signs it in.
-func (o *Fixture) createAccount(t *testing.T, name, team string, role access.Role) (caller []string) {
+func (o *Fixture) createAccount(t testing.TB, name, team string, role access.Role) (caller []string) {
 	t.Helper()
 	now, session := models.Now(), "session-of-"+name
 	until, sum := now.Add(accounts.SessionTTL), sha256.Sum256([]byte(session))
@@ -142,7 +142,7 @@ func (o *Fixture) createAccount(t *testing.T, name, team string, role access.Rol
 	return cookie(session)
 }
 
-func (o *Fixture) createTeam(t *testing.T, name string) (id string) {
+func (o *Fixture) createTeam(t testing.TB, name string) (id string) {
 	t.Helper()
 	now := models.Now()
 	row := models.Team{ID: models.NewID("team"), Name: name, ClaimedAt: &now, CreatedAt: now}
@@ -150,7 +150,7 @@ func (o *Fixture) createTeam(t *testing.T, name string) (id string) {
 	return row.ID
 }
 
-func (o *Fixture) insert(t *testing.T, rows ...any) {
+func (o *Fixture) insert(t testing.TB, rows ...any) {
 	t.Helper()
 	must(t, o.DB.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(rows...) }))
 }

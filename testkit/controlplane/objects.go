@@ -47,18 +47,18 @@ type Objects struct {
 //	member       the user is a member of the group
 //	signed in    the user has a session at the app client, and agreed to its scopes
 //	nested       the child is nested in the group
-func (o *Fixture) NewObjects(t *testing.T, needs, route string) Objects {
+func (o *Fixture) NewObjects(t testing.TB, needs, route string) Objects {
 	t.Helper()
 	return o.createObjects(t, needs, route, false)
 }
 
 // NewAllObjects is NewObjects with all kinds of objects, for pages that list them.
-func (o *Fixture) NewAllObjects(t *testing.T, needs, route string) Objects {
+func (o *Fixture) NewAllObjects(t testing.TB, needs, route string) Objects {
 	t.Helper()
 	return o.createObjects(t, needs, route, true)
 }
 
-func (o *Fixture) createObjects(t *testing.T, needs, route string, all bool) Objects {
+func (o *Fixture) createObjects(t testing.TB, needs, route string, all bool) Objects {
 	t.Helper()
 	o.number++
 	created := o.CreateProject(t, o.Principal, fmt.Sprintf("shop-%d", o.number))
@@ -125,7 +125,7 @@ func (o *Fixture) createObjects(t *testing.T, needs, route string, all bool) Obj
 }
 
 // prepare brings the objects into the state that the route needs.
-func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
+func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	t.Helper()
 	var err error
 	switch needs {
@@ -184,7 +184,7 @@ func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
 }
 
 // CreateProject creates a project of the caller that requires keys.
-func (o *Fixture) CreateProject(t *testing.T, p access.Principal, name string) projects.Created {
+func (o *Fixture) CreateProject(t testing.TB, p access.Principal, name string) projects.Created {
 	t.Helper()
 	created, err := o.Server.Projects.Create(t.Context(), p, projects.CreateInput{
 		Target: "http://127.0.0.1:9",
@@ -196,7 +196,7 @@ func (o *Fixture) CreateProject(t *testing.T, p access.Principal, name string) p
 }
 
 // createDomain adds a host name with its TXT record, which is not verified yet.
-func (o *Fixture) createDomain(t *testing.T, project string) string {
+func (o *Fixture) createDomain(t testing.TB, project string) string {
 	t.Helper()
 	input := domains.Input{Host: fmt.Sprintf("api-%d.example.com", o.number), Environment: "prod"}
 	added, err := o.Server.Domains.Add(t.Context(), o.Principal, project, input)
@@ -205,7 +205,7 @@ func (o *Fixture) createDomain(t *testing.T, project string) string {
 	return added.ID
 }
 
-func (o *Fixture) createAPIScope(t *testing.T, project string) string {
+func (o *Fixture) createAPIScope(t testing.TB, project string) string {
 	t.Helper()
 	scope := snapshot.APIScope{Name: "orders:read", Description: "see your orders"}
 	_, err := o.Server.Projects.AddAPIScope(t.Context(), o.Principal, project, scope)
@@ -213,7 +213,7 @@ func (o *Fixture) createAPIScope(t *testing.T, project string) string {
 	return scope.Name
 }
 
-func (o *Fixture) createKeyType(t *testing.T, project string) string {
+func (o *Fixture) createKeyType(t testing.TB, project string) string {
 	t.Helper()
 	created, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, project, projects.KeyType{
 		Name:   "gold",
@@ -223,7 +223,7 @@ func (o *Fixture) createKeyType(t *testing.T, project string) string {
 	return created.ID
 }
 
-func (o *Fixture) createProduct(t *testing.T) string {
+func (o *Fixture) createProduct(t testing.TB) string {
 	t.Helper()
 	input := projects.ProductInput{Name: fmt.Sprintf("product-%d", o.number)}
 	created, err := o.Server.Projects.CreateProduct(t.Context(), o.Principal, input)
@@ -231,7 +231,7 @@ func (o *Fixture) createProduct(t *testing.T) string {
 	return created.ID
 }
 
-func (o *Fixture) createTenant(t *testing.T) string {
+func (o *Fixture) createTenant(t testing.TB) string {
 	t.Helper()
 	input := projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.number)}
 	created, err := o.Server.Projects.CreateTenant(t.Context(), o.Principal, input)
@@ -294,7 +294,7 @@ func (h Objects) Path(route string) string {
 // {name} and {number} are unique to the objects; {device} is the user code of a new
 // device request; {certificate} and {private_key} are a new pair in PEM; {zip} is an export
 // of the project; the others name one of the objects.
-func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
+func (o *Fixture) FillBody(t testing.TB, has Objects, body string) string {
 	t.Helper()
 	if strings.Contains(body, "{device}") { // a code is for one decision
 		asked, err := o.Server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
@@ -327,7 +327,7 @@ func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
 }
 
 // exported returns the zip of the project.
-func (o *Fixture) exported(t *testing.T, has Objects) string {
+func (o *Fixture) exported(t testing.TB, has Objects) string {
 	t.Helper()
 	export, err := o.Server.Exports.Request(t.Context(), o.Principal, has.Project, exports.Options{Format: "data"})
 	must(t, err)

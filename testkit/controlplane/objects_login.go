@@ -12,7 +12,7 @@ import (
 )
 
 // CreateAppClient creates an app client with a provider in the project's first tenant.
-func (o *Fixture) CreateAppClient(t *testing.T, project string) (tenant, client, provider string) {
+func (o *Fixture) CreateAppClient(t testing.TB, project string) (tenant, client, provider string) {
 	t.Helper()
 	tenants, err := o.DB.Read(t.Context()).TenantsOf(project)
 	if err != nil || len(tenants) == 0 {
@@ -31,7 +31,7 @@ func (o *Fixture) CreateAppClient(t *testing.T, project string) (tenant, client,
 }
 
 // createDirectory creates a user, two groups and an approval in the tenant.
-func (o *Fixture) createDirectory(t *testing.T, has *Objects, needs string) {
+func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 	t.Helper()
 	ctx, service := t.Context(), o.Server.Directory
 	user, err := service.CreateUser(ctx, o.Principal, has.Tenant, directory.NewUser{Email: "ana@example.com"})
@@ -60,7 +60,7 @@ func (o *Fixture) createDirectory(t *testing.T, has *Objects, needs string) {
 
 // createWebhook creates a webhook of the team with a delivery that arrived. It is deleted after the test: a team can
 // have only so many.
-func (o *Fixture) createWebhook(t *testing.T) (hook, delivery string, err error) {
+func (o *Fixture) createWebhook(t testing.TB) (hook, delivery string, err error) {
 	t.Helper()
 	created, _, err := o.Server.Webhooks.Create(t.Context(), o.Principal, webhooks.CreateInput{
 		Team: o.Team,
@@ -86,7 +86,7 @@ func (o *Fixture) createWebhook(t *testing.T) (hook, delivery string, err error)
 }
 
 // createGroupMapping adds a rule that puts users into the group, and returns its id.
-func (o *Fixture) createGroupMapping(t *testing.T, provider, group string) string {
+func (o *Fixture) createGroupMapping(t testing.TB, provider, group string) string {
 	t.Helper()
 	rule := login.GroupMapping{Claim: "hd", Match: login.MatchExact, Value: "example.com", Group: group}
 	set, err := o.Server.Login.AddGroupMapping(t.Context(), o.Principal, provider, rule)

@@ -12,7 +12,7 @@ import (
 
 // createPeople creates a team with two owners, a member to act on and an open invitation;
 // and for the owner an invitation to another team, a session and a linked sign-in.
-func (o *Fixture) createPeople(t *testing.T, has *Objects) {
+func (o *Fixture) createPeople(t testing.TB, has *Objects) {
 	t.Helper()
 	now := models.Now()
 	has.Team, has.account = o.createTeam(t, "Team"), o.createTom(t)
@@ -53,7 +53,7 @@ func (o *Fixture) createPeople(t *testing.T, has *Objects) {
 }
 
 // createTom creates an account without a team.
-func (o *Fixture) createTom(t *testing.T) (id string) {
+func (o *Fixture) createTom(t testing.TB) (id string) {
 	t.Helper()
 	row := models.Account{ID: models.NewID("acc"), Name: "Tom", CreatedAt: models.Now()}
 	row.Email = row.ID + "@example.com"
@@ -61,7 +61,7 @@ func (o *Fixture) createTom(t *testing.T) (id string) {
 	return row.ID
 }
 
-func (o *Fixture) invite(t *testing.T, team, by string) (id, code string) {
+func (o *Fixture) invite(t testing.TB, team, by string) (id, code string) {
 	t.Helper()
 	now, code := models.Now(), rand.Text()
 	sum := sha256.Sum256([]byte(code))

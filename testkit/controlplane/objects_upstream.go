@@ -9,7 +9,7 @@ import (
 )
 
 // retarget points the environment at an https URL.
-func (o *Fixture) retarget(t *testing.T, has *Objects) error {
+func (o *Fixture) retarget(t testing.TB, has *Objects) error {
 	t.Helper()
 	target := "https://127.0.0.1:9"
 	_, err := o.Server.Projects.UpdateEnvironment(
@@ -19,7 +19,7 @@ func (o *Fixture) retarget(t *testing.T, has *Objects) error {
 }
 
 // presentCertificate has the environment present a new certificate to its upstream.
-func (o *Fixture) presentCertificate(t *testing.T, has *Objects) error {
+func (o *Fixture) presentCertificate(t testing.TB, has *Objects) error {
 	t.Helper()
 	if err := o.retarget(t, has); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (o *Fixture) presentCertificate(t *testing.T, has *Objects) error {
 }
 
 // setOpenAPI gives the version an OpenAPI document with one operation.
-func (o *Fixture) setOpenAPI(t *testing.T, has *Objects) {
+func (o *Fixture) setOpenAPI(t testing.TB, has *Objects) {
 	t.Helper()
 	_, _, err := o.Server.Projects.SetOpenAPI(t.Context(), o.Principal, has.Project, has.version, projects.OpenAPIInput{
 		Document: []byte(`{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"paths":{"/orders":{"get":` +

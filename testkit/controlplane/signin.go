@@ -9,7 +9,7 @@ import (
 
 // signIn gives an end user a session at an app client and a consent to it. It returns the
 // session's id.
-func (o *Fixture) signIn(t *testing.T, user, client, provider string) string {
+func (o *Fixture) signIn(t testing.TB, user, client, provider string) string {
 	t.Helper()
 	now := models.Now()
 	session := models.LoginSession{

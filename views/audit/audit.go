@@ -12,12 +12,14 @@ type Log struct {
 	Here     string // address without filters, to which the form is sent
 	Teams    []ui.Option
 	Projects []ui.Option
+	Project  *ui.Value // its name, to type in place of Projects; nil: they are listed
 	Actions  []ui.Option
 	Outcomes []ui.Option
 	Actor    string
 	From, To ui.Value // days
 	Object   string   // id that the list is about, "" for everything
 	Filtered bool     // some filter is set
+	Unknown  string   // name of a project that is filtered by but does not exist
 	Entries  []Entry
 	OlderURL string // "" on the last page
 	NewURL   string // the first page with the same filters, "" on it
