@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"slices"
 	"time"
 )
 
@@ -21,6 +23,7 @@ type answer struct {
 	key, owner     string // what the upstream was told
 	sent, answered time.Time
 	failed         error // no answer, or one of 500 and above
+	tries          int   // of the client: it sends a call again whose connection was closed (RFC 9110, 9.2.2)
 }
 
 // caller calls the gateway with keys.
@@ -36,6 +39,9 @@ func (c *caller) call(ctx context.Context, s *secret) answer {
 	}
 	r.Header.Set("X-API-Key", s.text)
 	out := answer{sent: time.Now()}
+	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { out.tries++ },
+	}))
 	response, err := c.http.Do(r)
 	if err != nil {
 		out.answered, out.failed = time.Now(), err
@@ -58,6 +64,22 @@ func (c *caller) call(ctx context.Context, s *secret) answer {
 	}
 	return out
 }
+
+// cutOff reports whether a call that has failed may have been cut off, because its key was refused while
+// it was under way (docs/network.md, streams and tunnels). A call is, that takes half a second.
+func (m *model) cutOff(s *secret, a answer) bool {
+	if a.failed == nil || a.status != 0 && a.got != cut {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(s.changes, func(c change) bool {
+		return c.to != admitted && !c.from.After(a.answered) && !a.sent.After(m.due(a.gateway, c))
+	})
+}
+
+// cut is HAProxy's answer if the gateway has closed a connection instead of answering.
+const cut verdict = "502"
 
 // wrong returns why an answer is wrong by the model, nil if it is right.
 func (m *model) wrong(s *secret, a answer) error {

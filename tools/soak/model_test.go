@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -136,6 +137,35 @@ func TestRotated_answerLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at := sent.Add(tt.after)
 			if got := m.judge(old, "a", tt.got, at, at.Add(time.Millisecond)); got != tt.want {
+				t.Errorf("judged %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCutOff(t *testing.T) {
+	created := change{to: admitted, from: at(0), until: at(100), known: at(100)}
+	revoked := change{to: refused, from: at(10_000), until: at(10_100), known: at(10_100)}
+	failed := errors.New("cut off")
+	ended := func(sent, answered, status int, got verdict) answer {
+		return answer{sent: at(sent), answered: at(answered), status: status, got: got, failed: failed}
+	}
+	for name, tt := range map[string]struct {
+		a    answer
+		want bool
+	}{
+		"revoked meanwhile":              {ended(9900, 10_400, 0, ""), true},
+		"HAProxy says so":                {ended(9900, 10_400, 502, cut), true},
+		"begun within the second":        {ended(11_000, 11_500, 0, ""), true},
+		"begun after it":                 {ended(11_200, 11_700, 0, ""), false},
+		"over before it was sent":        {ended(9000, 9500, 0, ""), false},
+		"the upstream cannot be reached": {ended(9900, 10_400, 502, "502 upstream_unreachable"), false},
+		"answered 503":                   {ended(9900, 10_400, 503, "503"), false},
+		"answered":                       {answer{sent: at(9900), answered: at(10_400)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &secret{changes: []change{created, revoked}}
+			if got := newModel().cutOff(s, tt.a); got != tt.want {
 				t.Errorf("judged %v, want %v", got, tt.want)
 			}
 		})

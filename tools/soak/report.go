@@ -57,6 +57,7 @@ func (r *run) report(w io.Writer) {
 	least, most := r.usage.bounds()
 	fmt.Fprintf(w, "wrong decisions %d; lost writes %d of %d that were read back\n",
 		len(r.wrong), len(r.lost), r.compared)
+	fmt.Fprintf(w, "calls that were cut off when their key was refused: %d\n", r.cutOff.Load())
 	fmt.Fprintf(w, "limits: %d windows, %d of them by one count; %d calls refused; %d wrong\n",
 		r.counted.windows, r.counted.exact, r.counted.refused, len(r.counted.wrong))
 	fmt.Fprintf(w, "usage %d calls, of %d that were answered and %d that were sent; kills may lose %d\n",

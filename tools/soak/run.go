@@ -62,6 +62,7 @@ type run struct {
 	capacity [2]float64 // calls a second beside the changes, before and after the load
 	rate     float64    // calls a second that are asked for
 	underWay atomic.Int64
+	cutOff   atomic.Int64 // calls, since their key was refused meanwhile
 	loaded   time.Duration
 	others   float64 // part of the CPU that other programs used meanwhile
 	changed  int64   // changes meanwhile
@@ -272,6 +273,12 @@ func (r *run) callOnce(ctx context.Context, due time.Time) {
 
 func (r *run) judge(s *secret, a answer, in *phase, due time.Time) {
 	r.usage.count(a)
+	if r.model.cutOff(s, a) {
+		r.cutOff.Add(1)
+		a.failed = nil
+		r.phases.called(in, due, a)
+		return
+	}
 	r.phases.called(in, due, a)
 	if a.failed != nil || r.probing.Load() {
 		return

@@ -28,7 +28,7 @@ func newUsage() *usage {
 func (u *usage) count(a answer) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.sent++
+	u.sent += int64(max(1, a.tries))
 	if a.failed != nil || a.gateway == "" {
 		return
 	}
