@@ -100,7 +100,7 @@ func (c copiedColumn) convert(value any) (any, error) {
 	case kindBytes:
 		switch v := value.(type) {
 		case []byte:
-			return v, nil
+			return append([]byte{}, v...), nil // an empty value may be a nil slice, which would be NULL
 		case string:
 			return []byte(v), nil
 		}
