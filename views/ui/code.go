@@ -48,6 +48,20 @@ func codeOf(ctx context.Context) CodeFunc {
 	return code
 }
 
+// narrowCode returns the code of a page without a bar, nil if it has none: a page for people
+// who are not signed in, or an error.
+func (p Page) narrowCode(ctx context.Context, rendered []byte) *Code {
+	write := codeOf(ctx)
+	if write == nil || p.Account == nil {
+		return nil
+	}
+	code := write(p.path(), rendered)
+	if len(code.Reads)+len(code.Forms) == 0 && code.None == "" {
+		return nil
+	}
+	return &code
+}
+
 // recorded renders its children, and keeps what it rendered.
 func recorded(into *bytes.Buffer) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
