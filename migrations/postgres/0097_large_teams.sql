@@ -9,7 +9,7 @@ CREATE INDEX api_keys_key_type_id ON api_keys (key_type_id);
 CREATE INDEX api_keys_tenant_id ON api_keys (tenant_id);
 
 -- The search for users of all tenants by the beginning of their address.
-CREATE INDEX end_users_email_bytes ON end_users (email COLLATE "C");
+CREATE INDEX end_users_email ON end_users (email COLLATE "C");
 
 -- The filters of the audit log, newest first.
 CREATE INDEX audit_entries_project_id_number ON audit_entries (project_id, number);
@@ -24,7 +24,7 @@ DROP INDEX audit_entries_team_id_actor_number;
 DROP INDEX audit_entries_team_id_action_number;
 DROP INDEX audit_entries_object_number;
 DROP INDEX audit_entries_project_id_number;
-DROP INDEX end_users_email_bytes;
+DROP INDEX end_users_email;
 DROP INDEX api_keys_tenant_id;
 DROP INDEX api_keys_key_type_id;
 CREATE INDEX projects_team_id ON projects (team_id);
