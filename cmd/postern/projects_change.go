@@ -28,7 +28,7 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 				s,
 				args[0],
 				func(ctx context.Context, api caller) (client.Environment, error) {
-					_, e, err := findPlace(ctx, api, args[0], version, args[1])
+					e, err := findPlace(ctx, api, args[0], version, args[1])
 					if err != nil {
 						return e, err
 					}

@@ -170,7 +170,7 @@ func newUpstreamsRemoveHeader(t terminal) *cobra.Command {
 func environmentNamed(
 	ctx context.Context, api caller, project, version, environment string,
 ) (client.Environment, error) {
-	_, e, err := findPlace(ctx, api, project, version, environment)
+	e, err := findPlace(ctx, api, project, version, environment)
 	return e, err
 }
 

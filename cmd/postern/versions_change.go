@@ -51,7 +51,7 @@ func newEnvironmentsRename(t terminal) *cobra.Command {
 		Args:  exactly("PROJECT", "ENVIRONMENT", "NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			rename := func(ctx context.Context, api caller) (client.Environment, error) {
-				_, e, err := findPlace(ctx, api, args[0], version, args[1])
+				e, err := findPlace(ctx, api, args[0], version, args[1])
 				if err != nil {
 					return e, err
 				}
@@ -78,28 +78,27 @@ func newEnvironmentsRename(t terminal) *cobra.Command {
 	return command
 }
 
-// findPlace finds a version and its environment by name or id. The id of an environment needs no
-// version beside it.
+// findPlace finds an environment of a version by name or id. The id of an environment needs no version
+// beside it.
 func findPlace(
 	ctx context.Context, api caller, project, version, environment string,
-) (client.Version, client.Environment, error) {
+) (client.Environment, error) {
 	p, err := api.Project(ctx, project)
 	if err != nil {
-		return client.Version{}, client.Environment{}, err
+		return client.Environment{}, err
 	}
 	for _, v := range p.Versions {
 		for _, e := range v.Environments {
 			if e.ID == environment && (version == "" || version == v.Name || version == v.ID) {
-				return v, e, nil
+				return e, nil
 			}
 		}
 	}
 	v, err := chooseVersion(p, project, version)
 	if err != nil {
-		return v, client.Environment{}, err
+		return client.Environment{}, err
 	}
-	e, err := findEnvironment(v, environment)
-	return v, e, err
+	return findEnvironment(v, environment)
 }
 
 func newVersionsDelete(t terminal) *cobra.Command {

@@ -224,7 +224,7 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proj
 		Kind:   "key type",
 		Name:   t.Name,
 		Impact: []string{
-			countText(int64(total), "key") + " of this type. It can be deleted only if no key has ever had it.",
+			countText(total, "key") + " of this type. It can be deleted only if no key has ever had it.",
 		},
 		Undo: "You can create it again.",
 	}

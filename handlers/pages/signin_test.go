@@ -63,7 +63,7 @@ func TestUnknownLinkOfAnEmptyInstallation(t *testing.T) {
 		controlplane.NewBrowser(t, db).
 			Get("/welcome/nothing").
 			Shows(410, "This link does not work").
-			Says("main", "postern serve")
+			Says("main", "postern welcome-link")
 	})
 }
 

@@ -46,7 +46,6 @@ func TestReason(t *testing.T) {
 			transport := g.Transport()
 			defer transport.CloseIdleConnections()
 			if name == "a client certificate" {
-				//nolint:gosec // the test is about the client's certificate
 				transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 			}
 			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
@@ -55,7 +54,7 @@ func TestReason(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = transport.RoundTrip(request) //nolint:bodyclose // it fails
+			_, err = transport.RoundTrip(request)
 			if got := egress.Reason(err); err == nil || !strings.Contains(got, tt.want) {
 				t.Errorf("Reason(%v) = %q, want %q", err, got, tt.want)
 			}

@@ -69,8 +69,10 @@ type Purpose uint8
 const (
 	undecided Purpose = iota
 
-	ForControl  // the control plane and workers
-	ForGateways // gateways too
+	// ForControl is for what the control plane and workers alone need.
+	ForControl
+	// ForGateways is for what gateways need too.
+	ForGateways
 )
 
 // Place is the column of a row that a sealed value is for. Table, Row and Column are the

@@ -34,7 +34,7 @@ func TestSoakOnPostgres(t *testing.T) {
 	named := func(name string) fault {
 		return enduring[slices.IndexFunc(enduring, func(f fault) bool { return f.name == name })]
 	}
-	// What the control replica or the database had begun is held for a minute: first, so that it is repeated
+	// What the control replica or the database had begun is held for a while: first, so that it is repeated
 	// beside the others.
 	s.ending = append(s.ending, kills[1], named("database crashed"), rolling, kills[0])
 	s.enduring = append(s.enduring, named("gateway frozen"), named("Redis killed"))
