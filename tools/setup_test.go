@@ -125,7 +125,7 @@ case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
 for name in git node gcc haproxy luajit nginx pgbouncer prometheus promtool redis-server shellcheck \
-	curl java chromium wrk; do
+	curl java chromium wrk h2load; do
 	printf '#!/bin/sh\n' >$name
 	chmod 755 $name
 done
