@@ -49,7 +49,7 @@ func placeOf(c models.SealedColumn, value models.SealedValue) (secrets.Place, er
 // that it can be repeated after a kill and run on several replicas at once. It returns how
 // many there were.
 //
-// announce makes gateways read the projects again. Before the first time that is not needed:
+// announce has gateways read the projects again. Before the first time that is not needed:
 // no gateway runs with the gateway key.
 func reseal(ctx context.Context, vault *secrets.Vault, db *models.DB, announce bool) (done int, err error) {
 	for _, column := range models.SealedColumns() {

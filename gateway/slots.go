@@ -25,7 +25,7 @@ type share struct {
 	holders  int // connections and calls that have it; guarded by of.mu
 }
 
-// keptShares is how many shares an environment keeps that nobody has: a caller that calls many
+// keptShares is how many unused shares an environment keeps: a caller that calls many
 // environments in turn takes another share with each call.
 const keptShares = 2
 

@@ -291,7 +291,7 @@ func typed(field *goquery.Selection, name string) string {
 	return "typed-" + strings.ReplaceAll(name, "_", "-")
 }
 
-// valuesIn returns what a browser would send of a form that nobody changes.
+// valuesIn returns what a browser sends of an unchanged form.
 func valuesIn(form *goquery.Selection) url.Values {
 	values := url.Values{}
 	for _, field := range form.Find("input[name], textarea[name], select[name]").EachIter() {

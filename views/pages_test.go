@@ -140,7 +140,7 @@ func complaints(doc *goquery.Document) []string {
 		return id == "" || strings.TrimSpace(doc.Find("label[for='"+id+"']").Text()) == ""
 	})
 	each("input[type=number]", "number, which posts nothing for what it cannot read", always)
-	// What nobody sees is for password managers, and is not sent.
+	// A hidden field without a name is for password managers, and is not sent.
 	each("input:not([hidden]), select, textarea", "no name", func(s *goquery.Selection) bool {
 		return s.AttrOr("name", "") == ""
 	})

@@ -30,7 +30,7 @@ func showSession(s accounts.Session) sessionOutput {
 }
 
 func (h *Handler) listSessions(ctx context.Context, in *struct {
-	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen" doc:"Order; - begins at the end; default: -created"`
+	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen" default:"-created"`
 }) (*body[list[sessionOutput]], error) {
 	found, err := h.Accounts.Sessions(ctx, web.Principal(ctx), models.ParseSort(in.Sort))
 	return answerPage(models.List[accounts.Session]{Items: found}, err, showSession)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -68,6 +69,19 @@ func route[In, Out any](
 		web.SetProblemHeaders(header, problem, err)
 		return nil, huma.ErrorWithHeaders(problem, header)
 	})
+	describeSort(api.OpenAPI().Paths[operation.Path].Get)
+}
+
+// describeSort describes the parameter sort of a list, unless its own tag does.
+func describeSort(list *huma.Operation) {
+	if list == nil {
+		return
+	}
+	for _, p := range list.Parameters {
+		if p.In == "query" && p.Name == "sort" {
+			p.Description = cmp.Or(p.Description, "Order; - begins at the end")
+		}
+	}
 }
 
 // unknownQuery returns an error for each query parameter that the operation does not

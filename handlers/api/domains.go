@@ -84,7 +84,7 @@ func taggedDomain(d domains.Domain, err error) (*tagged[domainOutput], error) {
 func (h *Handler) listDomains(ctx context.Context, in *struct {
 	ProjectRef
 	Page
-	State string `query:"state" enum:"pending,verified,missing" doc:"missing: verified, and its TXT record has disappeared"`
+	State string `query:"state" enum:"pending,verified,missing" doc:"missing: the TXT record has disappeared"`
 	Sort  string `query:"sort" enum:"host,-host,created,-created" doc:"Order; - begins at the end; default: host"`
 	Text  string `query:"q" maxLength:"200" doc:"Part of the host name, ignoring case"`
 }) (*body[list[domainOutput]], error) {

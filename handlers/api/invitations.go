@@ -46,7 +46,7 @@ func (h *Handler) showInvitation(i accounts.Invitation) invitationOutput {
 func (h *Handler) listInvitations(ctx context.Context, in *struct {
 	TeamRef
 	Page
-	Sort string `query:"sort" enum:"created,-created,email,-email,role,-role,expires,-expires" doc:"Order; - begins at the end; default: created"`
+	Sort string `query:"sort" enum:"created,-created,email,-email,role,-role,expires,-expires" default:"created"`
 	Text string `query:"q" maxLength:"200" doc:"Part of the e-mail address, ignoring case"`
 }) (*body[list[invitationOutput]], error) {
 	found, err := h.Accounts.Invitations(ctx, web.Principal(ctx), in.Team, in.sorted(in.Sort, in.Text))

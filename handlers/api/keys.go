@@ -91,7 +91,7 @@ func (h *Handler) listKeys(ctx context.Context, in *struct {
 	KeyType     string `query:"key_type" doc:"Name"`
 	Environment string `query:"environment" doc:"Environment that the keys open; all: keys that open all"`
 	Text        string `query:"q" doc:"Part of prefix…last4 or of the description, ignoring case"`
-	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" default:"-created" doc:"Order; - begins at the end. Keys that were never used come first by last_used"`
+	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" default:"-created"`
 }) (*body[list[keyOutput]], error) {
 	page := in.page()
 	if in.Sort != "-created" {

@@ -77,7 +77,7 @@ type requestsOutput struct {
 	Items      []requestOutput `json:"items"`
 	NextCursor *string         `json:"next_cursor" doc:"Cursor of the next page; null on the last"`
 	Dropped    int64           `json:"dropped" doc:"Calls missing from the log since it started, because of load"`
-	NoGateway  bool            `json:"no_gateway" doc:"This server has no gateway, so its log stays empty: calls are in the logs of the servers that serve them"`
+	NoGateway  bool            `json:"no_gateway" doc:"This server has no gateway, and its log stays empty"`
 }
 
 func (h *Handler) listRequests(ctx context.Context, in *struct {

@@ -7,7 +7,7 @@ import (
 )
 
 type teamDeletionOutput struct {
-	Projects    []string `json:"projects" doc:"Names of its first 100 projects, those in the bin marked; while there are any, it cannot be deleted"`
+	Projects    []string `json:"projects" doc:"At most 100 names. A team with projects cannot be deleted"`
 	Members     int64    `json:"members"`
 	Invitations int64    `json:"invitations"`
 	Tenants     int64    `json:"tenants"`

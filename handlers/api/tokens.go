@@ -45,7 +45,7 @@ func showToken(t tokens.Token, plaintext string) tokenOutput {
 
 func (h *Handler) listTokens(ctx context.Context, in *struct {
 	Page
-	Sort string `query:"sort" enum:"created,-created,name,-name,expires,-expires,last_used,-last_used" doc:"Order; - begins at the end; default: -created"`
+	Sort string `query:"sort" enum:"created,-created,name,-name,expires,-expires,last_used,-last_used"`
 	Text string `query:"q" maxLength:"200" doc:"Part of the name, ignoring case"`
 }) (*body[list[tokenOutput]], error) {
 	found, err := h.Tokens.List(ctx, web.Principal(ctx), in.sorted(in.Sort, in.Text))

@@ -38,7 +38,7 @@ func showUserSession(s login.Session) userSessionOutput {
 func (h *Handler) listUserSessions(ctx context.Context, in *struct {
 	UserRef
 	Page
-	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen,expires,-expires" doc:"Order; - begins at the end; default: -created"`
+	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen,expires,-expires" default:"-created"`
 }) (*body[list[userSessionOutput]], error) {
 	found, err := h.Login.Sessions(ctx, web.Principal(ctx), in.User, in.sorted(in.Sort, ""))
 	return answerPage(found, err, showUserSession)

@@ -93,7 +93,8 @@ func (h *Handler) listUsers(ctx context.Context, in *struct {
 	Email string `query:"email" doc:"Complete e-mail address"`
 	Query string `query:"q" doc:"Part of the e-mail address, name or user name"`
 	Group string `query:"group" doc:"Id of a group with the user as direct member"`
-	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" default:"-created"`
+
+	Sort string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" default:"-created"`
 }) (*body[list[userOutput]], error) {
 	page := in.page()
 	if in.Sort != "-created" {

@@ -84,7 +84,7 @@ func TestVaultOfAGateway_swappedForms(t *testing.T) {
 	}
 }
 
-// A program that knows no purposes seals with the first data key of a team.
+// A program of before purposes seals with the first data key of a team.
 func TestSeal_firstForGateways(t *testing.T) {
 	store := &memory{}
 	if _, err := newVault(t, newKey(1)).Seal(store, "team_1", gatewayPlace, canary); err != nil {

@@ -220,7 +220,7 @@ func (v *Vault) dataKey(store Store, team string, purpose Purpose) (DataKey, err
 		return key, ErrOnlyGateways
 	}
 	if purpose == ForGateways {
-		// A program that knows no purposes must find another one to seal with.
+		// A program of before purposes seals with the first data key, which must be another one.
 		if _, err := v.dataKey(store, team, ForControl); err != nil {
 			return key, err
 		}

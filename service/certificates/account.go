@@ -31,7 +31,7 @@ type account struct {
 	public     *acme.Client // with the public key alone, nil until it was read
 }
 
-// challenger returns a client that makes certificates for challenges. It needs the public
+// challenger returns a client that creates certificates for challenges. It needs the public
 // key of the account alone, which is all that a gateway gets of it.
 func (s *Service) challenger(tx *models.Tx) (*acme.Client, error) {
 	s.account.mu.Lock()

@@ -159,7 +159,7 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 // observed is what a load generator reports.
 type observed struct{ requests, seconds, p50, p99 float64 } // p50 and p99 in µs
 
-// measurePlain makes the calls of a scenario without TLS, with wrk.
+// measurePlain sends the calls of a scenario without TLS, with wrk.
 func (l load) measurePlain(ctx context.Context, sc scenario, p peer) (observed, error) {
 	script, err := l.script(sc, p)
 	if err != nil {

@@ -120,7 +120,7 @@ func (t *secured) stop() {
 	}
 }
 
-// scenarios are calls over TLS, as many at once as elsewhere. Those of HTTP/2 share
+// scenarios are calls over TLS, as many at once as in the scenarios without it. Those of HTTP/2 share
 // connections. Before start, they have no peers.
 func (t *secured) scenarios(s settings, m market) []scenario {
 	const streams, path = 4, "/orders/42"
@@ -153,7 +153,7 @@ func (t *secured) scenarios(s settings, m market) []scenario {
 	}
 }
 
-// measureSecured makes the calls of a scenario over TLS, with h2load.
+// measureSecured sends the calls of a scenario over TLS, with h2load.
 func (l load) measureSecured(ctx context.Context, sc scenario, p peer) (observed, error) {
 	log := filepath.Join(l.dir, "h2load.log")
 	if err := os.Remove(log); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -75,7 +75,7 @@ func Children(pid int) ([]int, error) {
 }
 
 // TreeCPU returns the CPU time that a process and all that it has started have used so far. What
-// those have used that nobody waited for is missing.
+// ended processes have used that no parent waited for is missing.
 func TreeCPU(root int) (time.Duration, error) {
 	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {

@@ -250,7 +250,7 @@ func (r *run) compare(ctx context.Context) error {
 	return err
 }
 
-// operate makes one call, which was due at a time. It leaves the call out if the machine carries no more:
+// operate sends one call, which was due at a time. It leaves the call out if the machine carries no more:
 // others have taken it, and beyond its capacity health checks fail and nothing is judged but that.
 func (r *run) operate(ctx context.Context, due time.Time) {
 	defer r.underWay.Add(-1)
