@@ -35,25 +35,30 @@ type RedisOptions struct {
 // whose clocks differ by up to that use the same one.
 const outlives = time.Minute
 
-// ignoredDrift is how far Redis's clock may be off this process's before windows go by it. What is
-// measured is off by as long as the answer takes.
+// ignoredDrift is how far Redis's clock may be off this process's before windows go by it.
 const ignoredDrift = time.Second
+
+// drift is how far Redis's clock is ahead of this process's. What is measured is off by up to half
+// the time that the answer took (RFC 5905, section 8).
+type drift struct{ ahead, within time.Duration }
+
+// agrees reports whether two measurements can be of the same clocks.
+func (d drift) agrees(o drift) bool { return (d.ahead - o.ahead).Abs() <= d.within+o.within }
 
 // Redis counts for several nodes together, in Redis 6 or newer. Create one with NewRedis.
 // It is safe for concurrent use.
 type Redis struct {
-	client   *redis.Client
-	local    *Local // counts while Redis is down; nil: calls are refused then
-	log      *slog.Logger
-	wait     time.Duration
-	now      func() time.Time
-	drift    atomic.Int64 // nanoseconds that Redis's clock is ahead of now; 0 within ignoredDrift
-	compared atomic.Bool  // drift is known
-	warned   atomic.Bool  // that the clock is off
-	pause    atomic.Int64 // Unix nanoseconds until which Redis is not used
-	down     atomic.Bool
-	trying   sync.Mutex   // held by the call that asks Redis while it is down
-	failed   atomic.Int64 // calls that were not counted in Redis
+	client *redis.Client
+	local  *Local // counts while Redis is down; nil: calls are refused then
+	log    *slog.Logger
+	wait   time.Duration
+	now    func() time.Time
+	drift  atomic.Pointer[drift] // nil until the clocks are compared
+	warned atomic.Bool           // that the clock is off
+	pause  atomic.Int64          // Unix nanoseconds until which Redis is not used
+	down   atomic.Bool
+	trying sync.Mutex   // held by the call that asks Redis while it is down
+	failed atomic.Int64 // calls that were not counted in Redis
 }
 
 // NewRedis returns a limiter that connects with the first call. It fails if the URL is not
@@ -189,18 +194,20 @@ return counts
 func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error {
 	ctx, stop := context.WithTimeout(ctx, r.wait)
 	defer stop()
-	if !r.compared.Load() {
+	if r.drift.Load() == nil {
+		sent := r.now()
 		theirs, err := r.client.Time(ctx).Result()
 		if err != nil {
 			return fmt.Errorf("ratelimit: ask Redis for the time: %w", err)
 		}
-		r.compare(theirs)
+		r.compare(sent, theirs)
 	}
 	t.Now = r.shared(now)
 	keys, limits, ages := windowsOf(t)
 	if len(keys) == 0 {
 		return nil
 	}
+	sent := r.now()
 	counts, err := takeScript.Run(ctx, r.client, keys, append(limits, ages...)...).Int64Slice()
 	if err != nil {
 		return fmt.Errorf("ratelimit: count in Redis: %w", err)
@@ -209,7 +216,7 @@ func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error 
 		return fmt.Errorf("ratelimit: Redis answered %d counts for %d windows", len(counts), len(keys))
 	}
 	t.Refused = counts[len(keys)] == 1
-	r.compare(time.UnixMicro(counts[len(keys)+1]))
+	r.compare(sent, time.UnixMicro(counts[len(keys)+1]))
 	i := 0
 	for s := range t.Shares() {
 		share := &t.Shares()[s]
@@ -223,21 +230,30 @@ func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error 
 	return nil
 }
 
-// compare notes how far this clock is off Redis's, which said now a moment ago.
-func (r *Redis) compare(now time.Time) {
-	drift := now.Sub(r.now())
-	if drift.Abs() <= ignoredDrift {
-		drift = 0
+// compare notes how far this clock is off Redis's, which said theirs in an answer to what was sent
+// then. Of measurements that agree it keeps the closest, since each slow answer would move the
+// windows.
+func (r *Redis) compare(sent, theirs time.Time) {
+	half := r.now().Sub(sent) / 2
+	measured := drift{ahead: theirs.Sub(sent.Add(half)), within: half}
+	known := r.drift.Load()
+	if known != nil && measured.within >= known.within && measured.agrees(*known) {
+		return
 	}
-	r.drift.Store(int64(drift))
-	r.compared.Store(true)
-	if drift != 0 && !r.warned.Swap(true) {
-		r.log.Warn("this clock is off Redis's, which limits are counted by", "ahead", -drift)
+	r.drift.Store(&measured)
+	if measured.ahead.Abs() > ignoredDrift && !r.warned.Swap(true) {
+		r.log.Warn("this clock is off Redis's, which limits are counted by", "ahead", -measured.ahead)
 	}
 }
 
 // shared returns a time of this clock on the one that replicas share.
-func (r *Redis) shared(now time.Time) time.Time { return now.Add(time.Duration(r.drift.Load())) }
+func (r *Redis) shared(now time.Time) time.Time {
+	known := r.drift.Load()
+	if known == nil || known.ahead.Abs() <= ignoredDrift {
+		return now
+	}
+	return now.Add(known.ahead)
+}
 
 // windowsOf returns the keys of a tally's windows with their limits and lifetimes. The
 // braces keep a project's keys on one node of a cluster (Redis Cluster specification, hash
