@@ -28,6 +28,7 @@ const (
 type limits struct {
 	mu   sync.Mutex
 	keys []*limitedKey
+	free []*limitedKey // with limits that no load reaches, for measuring
 	away []redisAway
 }
 
@@ -42,6 +43,7 @@ type limitedKey struct {
 type limitedCall struct {
 	sent, answered time.Time
 	outcome        verdict
+	tries          int // each may have been counted: a gateway that was killed may have counted the one before
 }
 
 // redisAway is a time in which gateways count by themselves, or not at all.
@@ -52,8 +54,8 @@ type redisAway struct {
 	emptied  bool // Redis has lost its counts
 }
 
-// createLimited creates the keys. As many calls a second are made with all of them.
-func (r *run) createLimited(ctx context.Context, calls float64) error {
+// createLimited creates keys. As many calls a second are made with all of them.
+func (r *run) createLimited(ctx context.Context, calls float64) (keys []*limitedKey, err error) {
 	each := calls / limitedKeys
 	for i := range limitedKeys {
 		k := &limitedKey{window: time.Second, limit: max(1, int(each*limitedTo))}
@@ -64,12 +66,20 @@ func (r *run) createLimited(ctx context.Context, calls float64) error {
 		}
 		var made apiKey
 		if err := r.api.do(ctx, http.MethodPost, "/api/v1/projects/"+r.changer.project+"/keys", in, &made); err != nil {
-			return err
+			return nil, err
 		}
 		k.secret.text = made.Key
-		r.limits.keys = append(r.limits.keys, k)
+		keys = append(keys, k)
 	}
-	return sleep(ctx, 2*window)
+	return keys, sleep(ctx, 2*window)
+}
+
+// callFree calls with a key that has a limit, which is not reached.
+func (r *run) callFree(ctx context.Context, due time.Time) {
+	k, in := r.limits.free[rand.IntN(len(r.limits.free))], r.phases.current()
+	a := r.caller.call(ctx, &k.secret)
+	r.usage.count(a)
+	r.phases.called(in, due, a)
 }
 
 // callLimited calls with a key that has a limit, and keeps what it was answered.
@@ -82,7 +92,7 @@ func (r *run) callLimited(ctx context.Context, due time.Time) {
 	}
 	r.usage.count(a)
 	r.phases.called(in, due, a)
-	call := limitedCall{sent: a.sent, answered: a.answered}
+	call := limitedCall{sent: a.sent, answered: a.answered, tries: a.tries}
 	switch {
 	case a.failed != nil:
 	case a.got == admitted, a.got == overLimit:
@@ -236,8 +246,11 @@ func (k *limitedKey) usedUp(all map[int64][]limitedCall, refused limitedCall) bo
 			if c.sent.After(refused.answered) || maybe >= k.limit {
 				break
 			}
-			if c.outcome != overLimit {
-				maybe++
+			switch {
+			case c.outcome != overLimit:
+				maybe += max(1, c.tries)
+			case c.tries > 1:
+				maybe += c.tries - 1
 			}
 		}
 		if maybe >= k.limit {

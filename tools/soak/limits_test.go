@@ -18,6 +18,7 @@ func second(outcomes ...verdict) (out []limitedCall) {
 func TestLimits_judge(t *testing.T) {
 	const yes, no, lost = admitted, overLimit, verdict("")
 	up, down := at(100_500), at(99_000)
+	again := limitedCall{sent: at(100_000), answered: at(100_001), outcome: yes, tries: 2}
 	long := limitedCall{sent: at(100_000), answered: at(101_500), outcome: yes}
 	for name, tt := range map[string]struct {
 		calls   []limitedCall
@@ -30,6 +31,12 @@ func TestLimits_judge(t *testing.T) {
 		"refused too early":         {calls: second(yes, yes, no), wrong: 1, exactly: true},
 		"one may have been counted": {calls: second(yes, yes, lost, no), exactly: true},
 		"refused before the third":  {calls: second(yes, yes, no, yes), wrong: 1, exactly: true},
+		"sent again by the client: both may have been counted": {
+			calls: append([]limitedCall{again}, second(yes, no)...), exactly: true,
+		},
+		"sent again, and refused too early": {
+			calls: append([]limitedCall{again}, second(no)...), wrong: 1, exactly: true,
+		},
 		"in the next second, or not": {
 			calls:   append(second(yes, yes, yes), limitedCall{sent: at(100_990), answered: at(101_010), outcome: yes}),
 			exactly: true,

@@ -37,6 +37,9 @@ const (
 	// longer carries what is asked for.
 	saturating = 256
 
+	// unreached is more calls a second than any machine carries: their limits are never reached.
+	unreached = 10_000_000
+
 	// callWithin is where a caller gives up: beyond the longest freeze.
 	callWithin = 20 * time.Second
 )
@@ -103,17 +106,21 @@ func (r *run) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.limits.free, err = r.createLimited(ctx, unreached); err != nil {
+		return err
+	}
 	if r.capacity[0], err = r.measure(ctx); err != nil {
 		return err
 	}
 	if r.rate = r.settings.share * r.capacity[0]; r.settings.rate > 0 {
 		r.rate = min(r.rate, r.settings.rate)
 	}
-	return r.createLimited(ctx, limitedPart*r.rate)
+	r.limits.keys, err = r.createLimited(ctx, limitedPart*r.rate)
+	return err
 }
 
 // measure returns how many calls a second the machine carries, behind HAProxy and with both gateways,
-// beside the changes of the load.
+// beside the changes and exports of the load and with its part of calls that Redis counts.
 func (r *run) measure(ctx context.Context) (float64, error) {
 	r.probing.Store(true)
 	defer r.probing.Store(false)
@@ -123,7 +130,14 @@ func (r *run) measure(ctx context.Context) (float64, error) {
 	defer stop()
 	var running sync.WaitGroup
 	running.Go(func() { r.change(ctx, changing) })
-	calls := flatOut(ctx, r.settings.probe, saturating, func() { r.callOnce(ctx, time.Now()) })
+	running.Go(func() { r.export(ctx, changing) })
+	calls := flatOut(ctx, r.settings.probe, saturating, func() {
+		if rand.Float64() < limitedPart {
+			r.callFree(ctx, time.Now())
+			return
+		}
+		r.callOnce(ctx, time.Now())
+	})
 	stop()
 	running.Wait()
 	return calls, sleep(ctx, 2*window) // for what is still queued
