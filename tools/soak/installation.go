@@ -94,9 +94,11 @@ func install(ctx context.Context, root, dir string, s settings) (in *installatio
 
 func (in *installation) newReplica(name, roles string, drain time.Duration) (*replica, error) {
 	r := &replica{name: name, roles: roles, program: in.program, dir: in.dir}
-	var err error
-	if r.address, err = freeAddress(); err != nil {
-		return nil, err
+	for _, address := range []*string{&r.address, &r.admin} {
+		var err error
+		if *address, err = freeAddress(); err != nil {
+			return nil, err
+		}
 	}
 	r.env = []string{
 		"POSTERN_DATABASE_URL=" + in.database.URL(),

@@ -10,10 +10,11 @@ import (
 	"postern/tools/procfs"
 )
 
-// growth is how much the memory of a replica may grow in the second half of a run, as a
-// part of what it has in the middle. A garbage-collected heap rises and falls by more from
-// one sample to the next, so it is the slope of a line through all of them.
-const growth = 0.10
+// growth is how much the resident memory of a replica may grow in the second half of a run, as a
+// part of what it has in the middle. It rises and falls by more from one sample to the next, since a
+// heap of 15 MB may double before garbage is collected, so it is the slope of a line through all of
+// them. heapGrowth bounds what is in use.
+const growth = 0.20
 
 // judgedAfter is the least time of which growth is judged: a new process fills its caches.
 const judgedAfter = 2 * time.Minute

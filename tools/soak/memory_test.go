@@ -18,7 +18,7 @@ func TestMemory_faults(t *testing.T) {
 		return out
 	}
 	level := func(int) float64 { return 1e8 }
-	growing := func(second int) float64 { return 1e8 + 1e5*float64(second) }
+	growing := func(second int) float64 { return 1e8 + 2e5*float64(second) }
 	for name, tt := range map[string]struct {
 		samples []sample
 		failed  []error
@@ -41,5 +41,22 @@ func TestMemory_faults(t *testing.T) {
 				t.Errorf("got %v, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestHeapFaults(t *testing.T) {
+	t.Parallel()
+	before := map[string]liveHeap{"a": {pid: 1, bytes: 16e6}}
+	for name, tt := range map[string]struct {
+		after liveHeap
+		want  int
+	}{
+		"level":         {liveHeap{1, 17e6}, 0},
+		"growing":       {liveHeap{1, 21e6}, 1},
+		"a new process": {liveHeap{2, 21e6}, 0},
+	} {
+		if got := heapFaults(before, map[string]liveHeap{"a": tt.after}); len(got) != tt.want {
+			t.Errorf("%s: got %v, want %d faults", name, got, tt.want)
+		}
 	}
 }

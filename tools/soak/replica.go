@@ -16,7 +16,8 @@ import (
 type replica struct {
 	name         string
 	roles        string
-	address      string // host:port of its only listener
+	address      string // host:port of the listener for callers and the control plane
+	admin        string // host:port of the listener for profiles
 	program, dir string
 	env          []string
 	extra        []string // beside env, in a fault
@@ -40,7 +41,8 @@ func (r *replica) start(ctx context.Context) error {
 	env := slices.Concat(r.env, r.extra)
 	log := filepath.Join(r.dir, r.name+".log")
 	p, err := launch("replica "+r.name, log, env, r.program, "serve", "--roles", r.roles,
-		"--data-dir", filepath.Join(r.dir, r.name), "--control-addr", r.address, "--gateway-addr", r.address)
+		"--data-dir", filepath.Join(r.dir, r.name), "--control-addr", r.address, "--gateway-addr", r.address,
+		"--admin-addr", r.admin)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ const shown = 5
 func (r *run) failures() error {
 	out := append([]error{r.decisionsAndWrites()}, r.phases.faults()...)
 	out = append(out, r.memory.faults(r.held(), r.settings.duration/2)...)
+	if r.settings.duration/2 >= judgedAfter {
+		out = append(out, heapFaults(r.heapAtHalf, r.heapAtEnd)...)
+	}
 	return errors.Join(out...)
 }
 
@@ -62,14 +65,15 @@ func (r *run) report(w io.Writer) {
 		r.counted.windows, r.counted.exact, r.counted.refused, len(r.counted.wrong))
 	fmt.Fprintf(w, "usage %d calls, of %d that were answered and %d that were sent; kills may lose %d\n",
 		r.inUsage, least+r.usage.lost, most, r.usage.lost)
-	fmt.Fprintf(w, "\n%-10s %9s %9s %9s %22s\n", "replica", "first MB", "last MB", "peak MB", "growth at the end MB")
+	fmt.Fprintf(w, "\n%-10s %9s %9s %9s %22s %16s\n", "replica", "first MB", "last MB", "peak MB",
+		"growth at the end MB", "live heap MB")
 	for _, m := range r.held() {
 		note := ""
 		if !m.judged {
 			note = ", not judged"
 		}
-		fmt.Fprintf(w, "%-10s %9.1f %9.1f %9.1f %12.1f in %s%s\n", m.replica, m.first/1e6, m.last/1e6, m.peak/1e6,
-			m.grew/1e6, m.since.Round(time.Second), note)
+		fmt.Fprintf(w, "%-10s %9.1f %9.1f %9.1f %12.1f in %-6s %16s%s\n", m.replica, m.first/1e6, m.last/1e6, m.peak/1e6,
+			m.grew/1e6, m.since.Round(time.Second), r.heapText(m.replica), note)
 	}
 }
 

@@ -58,7 +58,9 @@ type run struct {
 	memory   memory
 	began    time.Time
 
-	half time.Time // when the faults had happened that end replicas
+	half time.Time // when the faults had happened that end replicas, and these were warm
+
+	heapAtHalf, heapAtEnd map[string]liveHeap // by replica
 
 	// probing: the machine is overloaded to measure its capacity, and answers are not judged.
 	probing  atomic.Bool
@@ -201,8 +203,9 @@ func (r *run) underLoad(ctx context.Context) error {
 // happen has the faults that end replicas happen in the first half of the run, and the
 // others in the second one: each in turn, at least once, with calm in between.
 func (r *run) happen(ctx context.Context) error {
-	part := func(faults []fault) error {
-		until := time.Now().Add(r.settings.duration / 2)
+	half := r.settings.duration / 2
+	part := func(faults []fault, length time.Duration) error {
+		until := time.Now().Add(length)
 		var longest time.Duration
 		for i := 0; i < len(faults) || len(faults) > 0 && time.Until(until) > longest; i++ {
 			began := time.Now()
@@ -213,11 +216,23 @@ func (r *run) happen(ctx context.Context) error {
 		}
 		return sleep(ctx, time.Until(until))
 	}
-	if err := part(r.settings.ending); err != nil {
+	if err := part(r.settings.ending, half); err != nil {
+		return err
+	}
+	warm := half / 10 // for replicas that have just been started
+	if err := sleep(ctx, warm); err != nil {
 		return err
 	}
 	r.half = time.Now()
-	return part(r.settings.enduring)
+	var err error
+	if r.heapAtHalf, err = r.liveHeaps(ctx); err != nil {
+		return err
+	}
+	if err := part(r.settings.enduring, half-warm); err != nil {
+		return err
+	}
+	r.heapAtEnd, err = r.liveHeaps(ctx)
+	return err
 }
 
 // settlesWithin is how long what a fault has begun still counts as its own.
