@@ -72,8 +72,8 @@ func (r *run) report(w io.Writer) {
 		if !m.judged {
 			note = ", not judged"
 		}
-		fmt.Fprintf(w, "%-10s %9.1f %9.1f %9.1f %12.1f in %-6s %16s%s\n", m.replica, m.first/1e6, m.last/1e6, m.peak/1e6,
-			m.grew/1e6, m.since.Round(time.Second), r.heapText(m.replica), note)
+		fmt.Fprintf(w, "%-10s %9.1f %9.1f %9.1f %12.1f in %-6s %16s%s\n", m.replica, m.first/1e6, m.last/1e6,
+			m.peak/1e6, m.grew/1e6, m.since.Round(time.Second), r.heapText(m.replica), note)
 	}
 }
 
