@@ -132,7 +132,7 @@ func (s stock) addKeys(tb testing.TB, db *models.DB, main stockedProject, others
 }
 
 // addUsage has each key in use call in four hours of each day. Sums by the day and of traffic are made as they are
-// when a day has ended, with histograms of calls that go through the recorder.
+// when days have ended, with histograms of calls that go through the recorder.
 func (s stock) addUsage(
 	tb testing.TB, o *controlplane.Fixture, main stockedProject, called []stockedProject, inUse [][2]string,
 ) {
@@ -177,7 +177,7 @@ func (s stock) addUsage(
 	check(tb, recorder.Close(tb.Context()))
 	check(tb, o.DB.Write(tb.Context(), func(tx *models.Tx) error {
 		for _, of := range slices.Concat([]stockedProject{main}, called) {
-			if err := tx.FoldUsage(of.project, hour/24, 2*stockedDays); err != nil {
+			if err := tx.FoldUsage(of.project, hour/24-1, 2*stockedDays); err != nil {
 				return err
 			}
 		}

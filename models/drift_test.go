@@ -26,6 +26,7 @@ var rows = []any{
 	&models.UsageHour{},
 	&models.UsageDay{},
 	&models.UsageFold{},
+	&models.UsageSpan{},
 	&models.UsageLogEntry{},
 	&models.Traffic{},
 	&models.LinkedAccount{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{},

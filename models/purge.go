@@ -44,6 +44,7 @@ func logins(owner string) []holding {
 var ofProject = append(logins("project_id"), []holding{
 	{"usage_hours", "hour", "project_id = ?"},
 	{"usage_days", "day", "project_id = ?"},
+	{"usage_spans", "since", "project_id = ?"},
 	{"usage_traffic", "since", "project_id = ?"},
 	{"usage_folds", "through_day", "project_id = ?"},
 	{"shadow_refusals", "rule", "project_id = ?"},

@@ -117,6 +117,9 @@ func (t *Tx) DeleteUsage(projectID string, before int64) (more bool, err error) 
 		return err == nil, err
 	}
 	err = t.db.Where("project_id = ? AND day < ?", projectID, before/24).Delete(&UsageDay{}).Error
+	if err == nil {
+		err = t.deleteSpans(projectID, before/24)
+	}
 	for _, period := range []int64{TrafficHour, TrafficDay} {
 		if err == nil {
 			err = t.db.Where("project_id = ? AND level IN ?", projectID, trafficLevels).

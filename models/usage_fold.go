@@ -1,16 +1,20 @@
 package models
 
 import (
+	"maps"
 	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
-// UsageFold is a row of usage_folds: up to which day, inclusive, the hours of a project are folded into days.
+// UsageFold is a row of usage_folds: up to which day, inclusive, the hours of a project are folded into days, and
+// which of these days are folded into spans.
 type UsageFold struct {
-	ProjectID  string `gorm:"primaryKey"`
-	ThroughDay int64
+	ProjectID    string `gorm:"primaryKey"`
+	ThroughDay   int64
+	SpansFrom    *int64 // all spans from this day
+	SpansThrough *int64 // through this day exist; nil: none
 }
 
 // UsageDay is a row of usage_days: a UsageHour of a day, in whole days since 1970-01-01.
@@ -27,30 +31,31 @@ type UsageDay struct {
 	BytesOut      int64
 }
 
-// foldedThrough returns the last folded days of projects; those without are absent.
-func (t *Tx) foldedThrough(projectIDs ...string) (map[string]int64, error) {
+// foldsOf returns how far projects are folded; those that are not are absent.
+func (t *Tx) foldsOf(projectIDs ...string) (map[string]UsageFold, error) {
 	var rows []UsageFold
 	err := t.db.Where("project_id IN ?", projectIDs).Find(&rows).Error
-	out := make(map[string]int64, len(rows))
+	out := make(map[string]UsageFold, len(rows))
 	for _, row := range rows {
-		out[row.ProjectID] = row.ThroughDay
+		out[row.ProjectID] = row
 	}
 	return out, err
 }
 
-// UnfoldedProjects returns projects whose hours are not folded through day, at most limit.
+// UnfoldedProjects returns projects whose usage is not folded through day, at most limit.
 func (t *Tx) UnfoldedProjects(day int64, limit int) ([]string, error) {
 	var ids []string
 	return ids, t.db.
 		Table("projects").
 		Joins("LEFT JOIN usage_folds ON usage_folds.project_id = projects.id").
-		Where("usage_folds.through_day IS NULL OR usage_folds.through_day < ?", day).
+		Where("usage_folds.through_day IS NULL OR usage_folds.through_day < ? OR usage_folds.spans_through IS NULL OR "+
+			"usage_folds.spans_through < ?", day, day-spanLag).
 		Limit(limit).
 		Pluck("projects.id", &ids).Error
 }
 
 // FoldUsage sums up a project's hours through the given day that are not folded yet, of at most limit days, and sets
-// the counts of its traffic to those of the hours.
+// the counts of its traffic to those of the hours. It sums up as many folded days to spans.
 func (t *Tx) FoldUsage(projectID string, through, limit int64) error {
 	if err := t.lockUsage(); err != nil {
 		return err
@@ -59,26 +64,28 @@ func (t *Tx) FoldUsage(projectID string, through, limit int64) error {
 	if err != nil {
 		return err
 	}
-	if from > through {
-		return t.setFolded(projectID, through)
-	}
-	through = min(through, from+limit-1)
-	for _, statement := range foldStatements {
-		if err := t.db.Exec(statement, projectID, from*24, (through+1)*24).Error; err != nil {
-			return err
+	if from <= through {
+		through = min(through, from+limit-1)
+		for _, statement := range foldStatements {
+			if err := t.db.Exec(statement, projectID, from*24, (through+1)*24).Error; err != nil {
+				return err
+			}
 		}
 	}
-	return t.setFolded(projectID, through)
+	if err := t.setFolded(projectID, through); err != nil {
+		return err
+	}
+	return t.foldSpans(projectID, limit)
 }
 
 // unfoldedFrom returns the first day of a project that is not folded, through+1 if there are none.
 func (t *Tx) unfoldedFrom(projectID string, through int64) (int64, error) {
-	folded, err := t.foldedThrough(projectID)
+	folds, err := t.foldsOf(projectID)
 	if err != nil {
 		return 0, err
 	}
-	if last, ok := folded[projectID]; ok {
-		return last + 1, nil
+	if fold, ok := folds[projectID]; ok {
+		return fold.ThroughDay + 1, nil
 	}
 	var first *int64
 	err = t.db.Model(&UsageHour{}).Select("min(hour)").Where("project_id = ?", projectID).Scan(&first).Error
@@ -127,8 +134,8 @@ func foldTraffic(level, period, since, environment, route string) string {
 	bytes_out = excluded.bytes_out`
 }
 
-// addLate adds rows of hours whose days are folded already to those days too: of calls that began long before they
-// ended.
+// addLate adds rows of hours whose days are folded already to those days and their spans too: of calls that began long
+// before they ended.
 func (t *Tx) addLate(rows []UsageHour) error {
 	today := Now().Unix() / TrafficDay
 	var ids []string
@@ -140,21 +147,19 @@ func (t *Tx) addLate(rows []UsageHour) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	folded := map[string]int64{}
+	folds := map[string]UsageFold{}
 	for len(ids) > 0 {
-		some, err := t.foldedThrough(ids[:min(len(ids), batchSize)]...)
+		some, err := t.foldsOf(ids[:min(len(ids), batchSize)]...)
 		if err != nil {
 			return err
 		}
-		for id, day := range some {
-			folded[id] = day
-		}
+		maps.Copy(folds, some)
 		ids = ids[min(len(ids), batchSize):]
 	}
 	days := map[UsageDay]*UsageDay{}
 	for i := range rows {
-		through, ok := folded[rows[i].ProjectID]
-		if !ok || rows[i].Hour/24 > through {
+		fold, ok := folds[rows[i].ProjectID]
+		if !ok || rows[i].Hour/24 > fold.ThroughDay {
 			continue
 		}
 		key := UsageDay{
@@ -174,6 +179,11 @@ func (t *Tx) addLate(rows []UsageHour) error {
 		days[key].BytesIn += rows[i].BytesIn
 		days[key].BytesOut += rows[i].BytesOut
 	}
+	return t.addDays(days, folds)
+}
+
+// addDays adds to days that are folded, and to the spans that they are in.
+func (t *Tx) addDays(days map[UsageDay]*UsageDay, folds map[string]UsageFold) error {
 	if len(days) == 0 {
 		return nil
 	}
@@ -181,20 +191,27 @@ func (t *Tx) addLate(rows []UsageHour) error {
 	for _, day := range days {
 		list = append(list, *day)
 	}
-	return t.db.Clauses(addingTo("usage_days", "day")).CreateInBatches(list, batchSize).Error
+	if err := t.db.Clauses(addingTo("usage_days", "day")).CreateInBatches(list, batchSize).Error; err != nil {
+		return err
+	}
+	return t.addSpans(days, folds)
 }
 
-// addingTo adds the counts of rows to those with the same key.
-func addingTo(table, period string) clause.OnConflict {
+// addingTo adds the counts of rows to those with the same key. period has the columns of the time.
+func addingTo(table string, period ...string) clause.OnConflict {
 	add := func(column string) clause.Assignment {
 		return clause.Assignment{
 			Column: clause.Column{Name: column},
 			Value:  gorm.Expr(table + "." + column + " + excluded." + column),
 		}
 	}
+	columns := []clause.Column{{Name: "project_id"}, {Name: "environment_id"}, {Name: "owner"}, {Name: "key_id"},
+		{Name: "route"}, {Name: "status_class"}}
+	for _, name := range period {
+		columns = append(columns, clause.Column{Name: name})
+	}
 	return clause.OnConflict{
-		Columns: []clause.Column{{Name: "project_id"}, {Name: period}, {Name: "environment_id"}, {Name: "owner"},
-			{Name: "key_id"}, {Name: "route"}, {Name: "status_class"}},
+		Columns:   columns,
 		DoUpdates: clause.Set{add("calls"), add("bytes_in"), add("bytes_out")},
 	}
 }

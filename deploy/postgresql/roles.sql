@@ -78,7 +78,7 @@ GRANT SELECT (id, client_id, barred_until) ON login_sessions TO postern_gateway;
 
 -- Gateways write what they count, when a key was used last, and owners of objects that rules remember, with the
 -- revision by which others learn of them. The trigger of revisions numbers them.
-GRANT SELECT, INSERT, UPDATE ON usage_hours, usage_days, usage_traffic TO postern_gateway;
+GRANT SELECT, INSERT, UPDATE ON usage_hours, usage_days, usage_spans, usage_traffic TO postern_gateway;
 GRANT SELECT ON usage_folds TO postern_gateway;
 GRANT INSERT ON usage_log TO postern_gateway;
 GRANT SELECT, INSERT, UPDATE, DELETE ON limit_counts, relation_misses, shadow_refusals, invalid_requests

@@ -220,8 +220,12 @@ var columns = map[string]map[string]string{
 		"ledger usage_analytics": "project_id day environment_id owner key_id route status_class calls bytes_in " +
 			"bytes_out",
 	},
-	"usage_folds": {internal: "project_id through_day"},
-	"usage_log":   {"ledger usage_analytics": "id written_at sums payload"},
+	"usage_folds": {internal: "project_id through_day spans_from spans_through"},
+	"usage_spans": {
+		"ledger usage_analytics": "project_id days since environment_id owner key_id route status_class calls " +
+			"bytes_in bytes_out",
+	},
+	"usage_log": {"ledger usage_analytics": "id written_at sums payload"},
 	"usage_traffic": {
 		"ledger usage_analytics": "project_id level period since environment_id route answered rejected failed " +
 			"bytes_in bytes_out first_byte total",
