@@ -71,6 +71,8 @@ type Input struct {
 	// for each tenant.
 	KeysOf   func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.Key, error]
 	KeyCount int64 // of Keys; for progress only
+	// Sample counts at most so many keys for a preview. nil: it reads Keys.
+	Sample func(ctx context.Context, most int) (Sample, error)
 	// Users streams the users of a tenant in ascending order of their ids, as Keys does. nil:
 	// there are none.
 	Users func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error]

@@ -39,23 +39,26 @@ type Digest struct {
 }
 
 // Add counts an item.
-func (d *Digest) Add(item Item) {
-	d.Summary.count(item.Status)
-	n, known := d.at[item.Code]
+func (d *Digest) Add(item Item) { d.add(item, 1) }
+
+// add counts an item that stands for n.
+func (d *Digest) add(item Item, n int64) {
+	d.Summary.count(item.Status, n)
+	at, known := d.at[item.Code]
 	if !known {
 		if d.at == nil {
 			d.at = map[string]int{}
 		}
-		n = len(d.Lines)
-		d.at[item.Code] = n
+		at = len(d.Lines)
+		d.at[item.Code] = at
 		line := Line{Code: item.Code, Kind: snapshot.Feature(item.Kind), Status: item.Status, Note: item.Note}
 		if item.Remedy != nil {
 			line.Remedy = *item.Remedy
 		}
 		d.Lines = append(d.Lines, line)
 	}
-	line := &d.Lines[n]
-	line.Count++
+	line := &d.Lines[at]
+	line.Count += n
 	line.People = line.People || item.ofPeople()
 	if len(line.Names) < digestNames && d.size+len(item.Name) <= digestBytes {
 		line.Names = append(line.Names, strings.ToValidUTF8(item.Name, "\uFFFD")) // as it is in JSON
@@ -76,9 +79,19 @@ func (i Item) ofPeople() bool {
 		strings.HasPrefix(i.ID, string(snapshot.FeatureLimits)+":key_")
 }
 
-// Preview returns the digest of the ledger that Write would write, without writing anything.
-// It holds at most so many keys in memory and leaves out the others. Errors are those of
-// Write.
+// PreviewNames is the most items that a line of a preview names.
+const PreviewNames = 20
+
+// Sample is the keys of a project for a preview: all that the ledger may say something of their own about, and of the
+// others so many that each line names PreviewNames of them.
+type Sample struct {
+	Keys    map[string][]snapshot.Key // by tenant, in ascending order of their ids
+	Alike   map[string]int64          // by the id of one of Keys: the keys beside it that differ by name alone
+	Partial bool                      // there are more keys than were counted
+}
+
+// Preview returns the digest of the ledger that Write would write, without writing anything. Its lines name at most
+// PreviewNames items. It counts at most so many keys and leaves out the others. Errors are those of Write.
 func Preview(ctx context.Context, in Input, keys int) (Digest, error) {
 	var out Digest
 	b, err := newBuild(in)
@@ -86,37 +99,51 @@ func Preview(ctx context.Context, in Input, keys int) (Digest, error) {
 		return out, err
 	}
 	defer b.close()
-	byTenant, err := firstKeys(ctx, in, keys, &out.Partial)
+	read := in.Sample
+	if read == nil {
+		read = in.firstKeys
+	}
+	sample, err := read(ctx, keys)
 	if err != nil {
 		return out, err
 	}
+	out.Partial = sample.Partial
 	b.source = func(_ context.Context, t snapshot.Tenant) iter.Seq2[snapshot.Key, error] {
 		return func(yield func(snapshot.Key, error) bool) {
-			for _, k := range byTenant[t.ID] {
+			for _, k := range sample.Keys[t.ID] {
 				if !yield(k, nil) {
 					return
 				}
 			}
 		}
 	}
-	err = b.items(ctx, reportFile, out.Add)
+	err = b.items(ctx, reportFile, func(item Item) {
+		n := int64(1)
+		if id, isKey := strings.CutPrefix(item.ID, string(snapshot.FeatureKey)+":"); isKey {
+			n += sample.Alike[id]
+		}
+		out.add(item, n)
+	})
+	for i := range out.Lines {
+		out.Lines[i].Names = out.Lines[i].Names[:min(len(out.Lines[i].Names), PreviewNames)]
+	}
 	return out, err
 }
 
-// firstKeys returns at most so many keys by their tenants, and sets more if there are others.
-func firstKeys(ctx context.Context, in Input, most int, more *bool) (map[string][]snapshot.Key, error) {
-	out := map[string][]snapshot.Key{}
+// firstKeys returns at most so many keys, one by one.
+func (in Input) firstKeys(ctx context.Context, most int) (Sample, error) {
+	out := Sample{Keys: map[string][]snapshot.Key{}}
 	read := 0
 	for k, err := range in.Keys(ctx) {
 		if err != nil {
-			return nil, err
+			return Sample{}, err
 		}
 		if read == most {
-			*more = true
+			out.Partial = true
 			break
 		}
 		read++
-		out[k.TenantID] = append(out[k.TenantID], k)
+		out.Keys[k.TenantID] = append(out.Keys[k.TenantID], k)
 	}
 	return out, nil
 }

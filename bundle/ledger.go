@@ -18,16 +18,16 @@ type Summary struct {
 	Skipped     int64 `json:"skipped"`
 }
 
-func (s *Summary) count(status Status) {
+func (s *Summary) count(status Status, n int64) {
 	switch status {
 	case Exact:
-		s.Exact++
+		s.Exact += n
 	case Approximate:
-		s.Approximate++
+		s.Approximate += n
 	case Lossy:
-		s.Lossy++
+		s.Lossy += n
 	case Skipped:
-		s.Skipped++
+		s.Skipped += n
 	}
 }
 

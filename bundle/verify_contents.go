@@ -262,7 +262,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		if err := l.item(head.Target, item); err != nil {
 			return err
 		}
-		counted.count(item.Status)
+		counted.count(item.Status, 1)
 		l.report.Items++
 	}
 	if counted != head.Summary {

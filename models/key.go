@@ -165,6 +165,52 @@ func (t *Tx) opening(projectID string, productID *string) *gorm.DB {
 		projectID, *productID, t.db.Model(&Project{}).Select("id").Where("deleted_at IS NOT NULL"))
 }
 
+// keyIsSpecial selects the keys of which an export may say more than that they move: in the words of their index.
+const keyIsSpecial = "(state <> 'active' OR limits IS NOT NULL OR allowed_cidrs <> '[]' OR old_hash IS NOT NULL OR " +
+	"expires_at IS NOT NULL)"
+
+// ScanSpecialKeys calls fn by id with the keys of a project that are not active, or have limits, address ranges, a
+// former secret or an end of their own, and whose id is before the one given.
+func (t *Tx) ScanSpecialKeys(projectID, before string, fn func(*APIKey) error) error {
+	return scanKeys(t.db.Where("project_id = ? AND id < ?", projectID, before).Where(keyIsSpecial), fn)
+}
+
+// ScanKeysOfOwners calls fn by id with the keys of owners in a project whose id is before the one given.
+func (t *Tx) ScanKeysOfOwners(projectID string, owners []string, before string, fn func(*APIKey) error) error {
+	return scanKeys(t.db.Where("project_id = ? AND owner IN ? AND id < ?", projectID, owners, before), fn)
+}
+
+// afterKeys comes after the ids of all keys.
+const afterKeys = "key`"
+
+// KeyAfter returns the id of the key of a project that comes after n others, and more if there is one. Without one, it
+// returns an id that comes after all.
+func (t *Tx) KeyAfter(projectID string, n int) (id string, more bool, err error) {
+	var ids []string
+	of := t.db.Model(&APIKey{}).Where("project_id = ?", projectID)
+	err = of.Order("id").Offset(n).Limit(1).Pluck("id", &ids).Error
+	if err != nil || len(ids) == 0 {
+		return afterKeys, false, err
+	}
+	return ids[0], true, nil
+}
+
+// CountKeysOfTenants counts the keys of a project whose id is before the one given, by their tenants.
+func (t *Tx) CountKeysOfTenants(project Project, before string) (map[string]int64, error) {
+	const statement = "SELECT id AS tenant_id, (SELECT count(*) FROM api_keys WHERE api_keys.project_id = ? AND " +
+		"api_keys.tenant_id = tenants.id AND api_keys.id < ?) AS n FROM tenants WHERE project_id = ? OR team_id = ?"
+	var rows []struct {
+		TenantID string
+		N        int64
+	}
+	err := t.db.Raw(statement, project.ID, before, project.ID, project.TeamID).Scan(&rows).Error
+	counts := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		counts[row.TenantID] = row.N
+	}
+	return counts, err
+}
+
 func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 	rows, err := of.Model(
 		&APIKey{},

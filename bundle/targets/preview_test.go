@@ -39,6 +39,9 @@ func TestPreviewIsTheLedgerOfTheExport(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := digestOf(t, in)
+				for i, line := range want.Lines {
+					want.Lines[i].Names = line.Names[:min(len(line.Names), bundle.PreviewNames)]
+				}
 				if diff := cmp.Diff(want, preview, cmpopts.IgnoreUnexported(bundle.Digest{})); diff != "" {
 					t.Errorf("the ledger (-want, +preview):\n%s", diff)
 				}

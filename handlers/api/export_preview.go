@@ -39,13 +39,10 @@ func (h *Handler) previewExport(ctx context.Context, in *struct {
 	}}, nil
 }
 
-// previewNames is the most names of a line in a preview.
-const previewNames = 20
-
 func showLines(lines []bundle.Line) []ledgerLineOutput {
 	out := make([]ledgerLineOutput, 0, len(lines))
 	for _, l := range lines {
-		out = append(out, showLedgerLine(l, previewNames))
+		out = append(out, showLedgerLine(l, bundle.PreviewNames))
 	}
 	return out
 }

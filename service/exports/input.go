@@ -73,7 +73,7 @@ func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) 
 	if err != nil {
 		return bundle.Input{}, err
 	}
-	return bundle.Input{
+	in := bundle.Input{
 		Project:   project,
 		Relations: owners,
 		Keys: func(ctx context.Context) iter.Seq2[snapshot.Key, error] {
@@ -99,7 +99,11 @@ func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) 
 		Target:    target,
 		AddressOf: func(version, environment string) string { return s.AddressOf(project.Name, version, environment) },
 		Generator: s.Generator,
-	}, nil
+	}
+	if canSample(project) {
+		in.Sample = keySampler{tx, project, in.KeysOf}.read
+	}
+	return in, nil
 }
 
 var errStopped = errors.New("the reader stopped")

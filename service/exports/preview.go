@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// previewKeys bounds the keys that a preview counts: each is held in memory.
+	// previewKeys bounds the keys that a preview counts: those that are not plain are held in memory.
 	previewKeys = 20_000
 	// previewWithin bounds a preview.
 	previewWithin = 10 * time.Second

@@ -220,15 +220,33 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 // time and ordered by id. A product's key whose type does not exist in the project is left
 // out.
 func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
-	return scan(tx, project, nil, fn)
+	return scan(tx, project, nil, fn, func(row models.Project, pass func(*models.APIKey) error) error {
+		return tx.ScanKeysOpening(row.ID, row.ProductID, pass)
+	})
 }
 
 // ScanTenant is Scan for the keys of one of the project's tenants.
 func ScanTenant(tx *models.Tx, project *snapshot.Project, of snapshot.Tenant, fn func(snapshot.Key) error) error {
-	return scan(tx, project, &of, fn)
+	return scan(tx, project, &of, fn, func(row models.Project, pass func(*models.APIKey) error) error {
+		return tx.ScanKeysOpeningOf(row.ID, row.ProductID, of.ID, of.Name == snapshot.DefaultTenant, pass)
+	})
 }
 
-func scan(tx *models.Tx, project *snapshot.Project, of *snapshot.Tenant, fn func(snapshot.Key) error) error {
+// ScanRows is Scan for the keys that read passes on.
+func ScanRows(
+	tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error,
+	read func(pass func(*models.APIKey) error) error,
+) error {
+	return scan(tx, project, nil, fn, func(_ models.Project, pass func(*models.APIKey) error) error {
+		return read(pass)
+	})
+}
+
+// scan calls fn with the keys that read passes on and that open the project, those of one tenant if of is not nil.
+func scan(
+	tx *models.Tx, project *snapshot.Project, of *snapshot.Tenant, fn func(snapshot.Key) error,
+	read func(row models.Project, pass func(*models.APIKey) error) error,
+) error {
 	row, err := tx.ProjectByID(project.ID)
 	if err != nil {
 		return err
@@ -246,7 +264,7 @@ func scan(tx *models.Tx, project *snapshot.Project, of *snapshot.Tenant, fn func
 		return err
 	}
 	realm := policy.NewRealm(project)
-	pass := func(row *models.APIKey) error {
+	return read(row, func(row *models.APIKey) error {
 		k := n.snapshotOf(row)
 		as, opens := realm.Grant(&k)
 		if !opens || (of != nil && as.TenantID != of.ID) {
@@ -254,9 +272,5 @@ func scan(tx *models.Tx, project *snapshot.Project, of *snapshot.Tenant, fn func
 		}
 		k.ProjectID, k.Scopes, k.TenantID = project.ID, as.Scopes, as.TenantID
 		return fn(k)
-	}
-	if of == nil {
-		return tx.ScanKeysOpening(row.ID, row.ProductID, pass)
-	}
-	return tx.ScanKeysOpeningOf(row.ID, row.ProductID, of.ID, of.Name == snapshot.DefaultTenant, pass)
+	})
 }
