@@ -39,7 +39,7 @@ type AuditChange struct {
 	After  any `json:"after"`
 }
 
-// AuditPage is a part of the audit log, newest first.
+// AuditPage is a part of the audit log. A search can have a next page when this one has no entries.
 type AuditPage struct {
 	Items      []AuditEntry `json:"items"`
 	NextCursor *string      `json:"next_cursor"`
@@ -49,9 +49,12 @@ type AuditPage struct {
 type AuditQuery struct {
 	Team, Project, Actor, Action, Object, Outcome string
 	From, To                                      time.Time // To is not included
+
+	Sort string // created or -created; empty: newest first
+	Text string // part of ids, addresses, actions or details
 }
 
-// Audit lists entries, newest first: at most limit, from the cursor on.
+// Audit lists entries: at most limit, from the cursor on.
 func (c *Client) Audit(ctx context.Context, q AuditQuery, cursor string, limit int) (AuditPage, error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	for name, value := range map[string]string{
@@ -61,6 +64,8 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery, cursor string, limit i
 		"action":  q.Action,
 		"object":  q.Object,
 		"outcome": q.Outcome,
+		"sort":    q.Sort,
+		"q":       q.Text,
 		"cursor":  cursor,
 		"from":    timeOrNothing(q.From),
 		"to":      timeOrNothing(q.To),

@@ -1,13 +1,8 @@
 package models
 
-import (
-	"time"
+import "time"
 
-	"gorm.io/gorm"
-)
-
-// AuditFilter chooses entries of one team; what is empty chooses all. Before is
-// the place in the chain that a page ends above, 0 for the newest.
+// AuditFilter chooses entries of one team; what is empty chooses all.
 type AuditFilter struct {
 	TeamID   string
 	Project  string // id
@@ -16,59 +11,56 @@ type AuditFilter struct {
 	Object   string
 	Outcome  string
 	From, To time.Time // To is not included
-	Before   int64
+	Text     string    // that an entry contains, in any case
+	Actors   []string  // whose entries contain the text too
+	Oldest   bool      // the oldest entry comes first
+	After    int64     // the place in the chain that a page begins after, 0 for the first
 }
 
 // AuditEntries lists at most limit entries, newest first.
 func (t *Tx) AuditEntries(f AuditFilter, limit int) ([]AuditEntry, error) {
-	var list []AuditEntry
-	return list, t.chosen(f).Where("team_id = ?", f.TeamID).Order("number DESC, id DESC").Limit(limit).Find(&list).Error
+	list, _, err := t.SearchAudit(f, limit)
+	return list, err
 }
 
-// AuditMerged names the teams merged into the filter's that have entries which
-// the rest of it chooses. Before is of one chain, and left out of account.
+// SearchAudit lists at most limit entries, and returns the last one that it has looked at if there are more after
+// SearchWindow.
+func (t *Tx) SearchAudit(f AuditFilter, limit int) ([]AuditEntry, *AuditEntry, error) {
+	w, err := t.auditWindow(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case f.After > 0 && f.Oldest:
+		w.rows = w.rows.Where("number > ?", f.After)
+	case f.After > 0:
+		w.rows = w.rows.Where("number < ?", f.After)
+	}
+	return readWindow[AuditEntry](w, limit)
+}
+
+// CountAudit counts the entries, and returns MaxTotal+1 if there are more than MaxTotal. It returns false if there are
+// more than SearchWindow to look at.
+func (t *Tx) CountAudit(f AuditFilter) (n int64, complete bool, err error) {
+	w, err := t.auditWindow(f)
+	if err != nil {
+		return 0, false, err
+	}
+	return countWindow(w)
+}
+
+// AuditMerged names the teams merged into the filter's that have entries about its project or its object.
 func (t *Tx) AuditMerged(f AuditFilter) ([]string, error) {
-	f.Before = 0
 	merged := t.db.Model(&Team{}).Select("id").Where("merged_into = ?", f.TeamID)
+	q := t.db.Model(&AuditEntry{}).Where("team_id IN (?)", merged)
+	if f.Project != "" {
+		q = q.Where("project_id = ?", f.Project)
+	}
+	if f.Object != "" {
+		q = q.Where("object = ?", f.Object)
+	}
 	var ids []string
-	return ids, t.chosen(f).
-		Model(&AuditEntry{}).
-		Where("team_id IN (?)", merged).
-		Distinct("team_id").
-		Order("team_id DESC").
-		Pluck("team_id", &ids).Error
-}
-
-// chosen is all of a filter but its team.
-func (t *Tx) chosen(f AuditFilter) *gorm.DB {
-	q := t.db
-	for column, value := range map[string]string{
-		"project_id": f.Project,
-		"actor":      f.Actor,
-		"action":     f.Action,
-		"object":     f.Object,
-	} {
-		if value != "" {
-			q = q.Where(column+" = ?", value)
-		}
-	}
-	switch f.Outcome {
-	case "":
-	case OutcomeRefused:
-		q = q.Where("outcome = 'refused'") // as in the index
-	default:
-		q = q.Where("outcome = ?", f.Outcome)
-	}
-	if !f.From.IsZero() {
-		q = q.Where("created_at >= ?", f.From)
-	}
-	if !f.To.IsZero() {
-		q = q.Where("created_at < ?", f.To)
-	}
-	if f.Before > 0 {
-		q = q.Where("number < ?", f.Before)
-	}
-	return q
+	return ids, q.Distinct("team_id").Order("team_id DESC").Pluck("team_id", &ids).Error
 }
 
 // AuditAfter lists at most limit entries of a chain in order, from the one after

@@ -84,7 +84,7 @@ var crockfordValues = func() (values [256]byte) {
 func firstID(kind string, from time.Time) string {
 	var id RawID
 	var ms [8]byte
-	binary.BigEndian.PutUint64(ms[:], uint64(from.UnixMilli()))
+	binary.BigEndian.PutUint64(ms[:], uint64(max(0, from.UnixMilli())))
 	copy(id[:6], ms[2:])
 	return id.String(kind)
 }

@@ -184,6 +184,12 @@ func (t *Tx) containing(q *gorm.DB, text string, columns ...string) *gorm.DB {
 	if text == "" {
 		return q
 	}
+	c := t.contains(text, columns...)
+	return q.Where("("+c.sql+")", c.vars...)
+}
+
+// contains is the condition that one of the columns contains the text, in any case of ASCII letters.
+func (t *Tx) contains(text string, columns ...string) condition {
 	like := "%" + escapeLike(foldASCII(text)) + "%"
 	var parts []string
 	var vars []any
@@ -191,5 +197,5 @@ func (t *Tx) containing(q *gorm.DB, text string, columns ...string) *gorm.DB {
 		parts = append(parts, t.folded(column)+` LIKE ? ESCAPE '\'`)
 		vars = append(vars, like)
 	}
-	return q.Where("("+strings.Join(parts, " OR ")+")", vars...)
+	return condition{strings.Join(parts, " OR "), vars}
 }

@@ -7,16 +7,26 @@ import (
 
 func auditLog() audit.Log {
 	m := auditNothing()
-	m.Filtered, m.Object, m.From.Error, m.From.Text = false, "", "", ""
-	m.OlderURL, m.NewURL = "/audit?before=12", "/audit"
+	m.From.Error, m.From.Text, m.Kept = "", "", nil
+	m.List = ui.List{
+		Action:   "/audit",
+		Form:     "audit-filters",
+		Things:   "entries",
+		Columns:  []ui.Column{{ID: "created", Text: "Time", URL: "/audit?dir=asc&sort=created", Sort: "descending"}},
+		Bar:      true,
+		Total:    "3 of more than 10,000 entries",
+		FirstURL: "/audit",
+		MoreURL:  "/audit?after=12",
+	}
 	m.Entries = []audit.Entry{
 		{
-			ID:    "aud_1",
-			Time:  "20 Nov 2026, 14:03:22",
-			Stamp: "2026-11-20T14:03:22Z",
-			Who:   "ana@example.com",
-			Text:  "froze key …x7Qa of shop",
-			URL:   "/projects/shop/keys/key_1",
+			ID:     "aud_1",
+			Time:   "20 Nov 2026, 14:03:22",
+			Stamp:  "2026-11-20T14:03:22Z",
+			Who:    "ana@example.com",
+			WhoURL: "/audit?actor=ana%40example.com",
+			Text:   "froze key …x7Qa of shop",
+			URL:    "/projects/shop/keys/key_1",
 			Facts: []ui.Fact{
 				{Label: "Action", Value: "key.change", Mono: true},
 				{Label: "Address", Value: "192.0.2.7:51100", Mono: true},
@@ -58,11 +68,24 @@ func auditLog() audit.Log {
 
 func auditNothing() audit.Log {
 	return audit.Log{
-		Page:     in("Audit log", "/audit", "Audit log"),
-		Here:     "/audit",
-		Filtered: true,
-		Object:   "key_01h",
-		From:     ui.Value{Text: "tomorrow", Error: "Give a day such as 2030-01-31."},
+		Page: in("Audit log", "/audit", "Audit log"),
+		List: ui.List{
+			Action: "/audit",
+			Form:   "audit-filters",
+			Things: "entries",
+			Text:   "198.51.100.7",
+			Chips: []ui.Chip{
+				{Text: "Kind: key: change", URL: "/audit?object=key_01h&q=198.51.100.7"},
+				{Text: "About: key_01h", URL: "/audit?action=key.change&q=198.51.100.7"},
+			},
+			Bar:      true,
+			Searched: "Searched 20,000 entries.",
+			ClearURL: "/audit",
+			MoreURL:  "/audit?after=12&q=198.51.100.7",
+		},
+		Text: "198.51.100.7",
+		Kept: []ui.Hidden{{Name: "object", Value: "key_01h"}},
+		From: ui.Value{Text: "tomorrow", Error: "Give a day such as 2030-01-31."},
 		Teams: []ui.Option{
 			{Value: "team_1", Title: "Ana", Chosen: true},
 			{Value: "installation", Title: "The installation"},

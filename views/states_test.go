@@ -215,7 +215,10 @@ func exportStates() []state {
 func logStates() []state {
 	return []state{
 		{"audit", audit.LogPage(auditLog())},
-		{"audit-empty", audit.LogPage(audit.Log{Page: in("Audit log", "/audit", "Audit log"), Here: "/audit"})},
+		{"audit-empty", audit.LogPage(audit.Log{
+			Page: in("Audit log", "/audit", "Audit log"),
+			List: ui.List{Action: "/audit", Form: "audit-filters", Things: "entries"},
+		})},
 		{"audit-nothing", audit.LogPage(auditNothing())},
 		{"error-403", errorpage.ProblemPage(problem(403))},
 		{"error-404", errorpage.ProblemPage(problem(404))},

@@ -36,6 +36,7 @@ func newAuditList(t terminal) *cobra.Command {
 are not logged.`,
 		Example: `  postern audit --project shop
   postern audit --outcome refused --from 7d
+  postern audit --search ana@example.com --sort created
   postern audit --object key_01… --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -54,7 +55,7 @@ are not logged.`,
 			}
 			cursor := c.Flag("cursor").Value.String()
 			found, err := onTeam(c, t, q.Project, func(ctx context.Context, api caller) (client.AuditPage, error) {
-				return api.Audit(ctx, q, cursor, limit)
+				return readAudit(ctx, api, q, cursor, limit)
 			})
 			if err != nil {
 				return err
@@ -75,11 +76,32 @@ are not logged.`,
 	flags.StringVar(&q.Outcome, "outcome", "", "only what was done, or only what was refused")
 	flags.StringVar(&from, "from", "", "begin: a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
 	flags.StringVar(&to, "to", "", "end, in the same forms as --from")
-	flags.IntVar(&limit, "limit", 50, "how many of the newest to show")
+	flags.StringVar(&q.Text, "search", "", "only entries whose ids, action, address, e-mail address or details "+
+		"contain this text")
+	sortFlag(command, &q.Sort, "created")
+	flags.IntVar(&limit, "limit", 50, "how many to show")
 	flags.String("cursor", "", "next_cursor of an earlier page")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
+}
+
+// readAudit fills a page. A search looks at some of the entries at a time, and can have found none so far.
+func readAudit(
+	ctx context.Context, api caller, q client.AuditQuery, cursor string, limit int,
+) (client.AuditPage, error) {
+	page := client.AuditPage{Items: []client.AuditEntry{}}
+	for {
+		part, err := api.Audit(ctx, q, cursor, limit-len(page.Items))
+		if err != nil {
+			return page, err
+		}
+		page.Items, page.NextCursor = append(page.Items, part.Items...), part.NextCursor
+		if len(page.Items) == limit || part.NextCursor == nil {
+			return page, nil
+		}
+		cursor = *part.NextCursor
+	}
 }
 
 // onTeam tries a call with each credential that may be valid for a project, or without a

@@ -79,6 +79,8 @@ type AuditFilter struct {
 func (h *Handler) listAudit(ctx context.Context, in *struct {
 	AuditFilter
 	Page
+	Sort string `query:"sort" enum:"created,-created" default:"-created"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the object, action, address, request ID, details or the actor's e-mail address, ignoring case. A page looks at no more than 20,000 entries: it can have fewer items than limit, or none, and a next_cursor"`
 }) (*body[list[auditOutput]], error) {
 	found, err := h.Audit.List(ctx, web.Principal(ctx), audit.Query{
 		Team:    in.Team,
@@ -89,7 +91,7 @@ func (h *Handler) listAudit(ctx context.Context, in *struct {
 		Outcome: in.Outcome,
 		From:    in.From,
 		To:      in.To,
-		Page:    in.page(),
+		Page:    in.sorted(in.Sort, in.Text),
 	})
 	return answerPage(found.List, err, showAudit)
 }

@@ -22,9 +22,6 @@ import (
 
 const auditPath = "/audit"
 
-// auditFilters are the fields of the form, in the order of the query string.
-var auditFilters = []string{"team", "project", "action", "outcome", "actor", "object", "from", "to"}
-
 // historyOf returns the address of the audit entries about an object, "" for visitors who
 // may not read them.
 func (v *visit) historyOf(p projects.Project, object string) string {
@@ -40,34 +37,63 @@ func (v *visit) historyOf(p projects.Project, object string) string {
 	return auditPath + "?" + query.Encode()
 }
 
-// showAudit shows the entries that the filters select. A day that cannot be read does not
-// filter, and its field says so.
-func (h *Handler) showAudit(v *visit) (web.Answer, error) {
-	form := url.Values{}
-	for _, name := range auditFilters {
-		if value := strings.TrimSpace(v.c.Query(name)); value != "" {
-			form.Set(name, value)
-		}
+// auditList is what the log can be asked for. Its filters have a form of their own.
+func auditList() *listing {
+	l := &listing{
+		path:   auditPath,
+		one:    "entry",
+		orders: []listOrder{{by: "created", text: "Time", desc: true}},
+		scope:  []string{"team"},
+		form:   "audit-filters",
+		filters: []listFilter{
+			{name: "project", title: "Project"},
+			{name: "action", title: "Kind"},
+			{name: "outcome", title: "Outcome"},
+			{name: "actor", title: "By"},
+			{name: "object", title: "About"},
+			{name: "from", title: "From"},
+			{name: "to", title: "Until"},
+		},
 	}
-	from, fromField := dayField(form.Get("from"))
-	to, toField := dayField(form.Get("to"))
+	for i := range l.filters {
+		l.filters[i].typed = true
+	}
+	return l
+}
+
+// auditQuery is what the query asks for, and the fields of its days. A day that cannot be read does not filter, and its
+// field says so.
+func (l *listing) auditQuery() (q audit.Query, fromField, toField ui.Value) {
+	from, fromField := dayField(l.get("from"))
+	to, toField := dayField(l.get("to"))
 	if !to.IsZero() {
 		to = to.AddDate(0, 0, 1) // the day itself counts
 	}
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
 		to, toField.Error = time.Time{}, "This is before the first day."
 	}
-	q := audit.Query{
-		Team:    form.Get("team"),
-		Project: form.Get("project"),
-		Action:  form.Get("action"),
-		Outcome: form.Get("outcome"),
-		Actor:   form.Get("actor"),
-		Object:  form.Get("object"),
+	for name, field := range map[string]ui.Value{"from": fromField, "to": toField} {
+		if field.Error != "" {
+			l.query.Del(name)
+		}
+	}
+	return audit.Query{
+		Team:    l.get("team"),
+		Project: l.get("project"),
+		Action:  l.get("action"),
+		Outcome: l.get("outcome"),
+		Actor:   l.get("actor"),
+		Object:  l.get("object"),
 		From:    from,
 		To:      to,
-		Page:    models.Page{Cursor: v.c.Query("before")},
-	}
+		Page:    l.page(),
+	}, fromField, toField
+}
+
+// showAudit shows the entries that the filters select.
+func (h *Handler) showAudit(v *visit) (web.Answer, error) {
+	list := auditList().read(v)
+	q, from, to := list.auditQuery()
 	found, unknown, err := h.listAudit(v, q)
 	if err != nil {
 		return web.Answer{}, err
@@ -77,38 +103,42 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := views.Log{
-		Page:     v.shell("Audit log", auditPath+"?"+form.Encode(), projectsCrumb(), ui.Crumb{Text: "Audit log"}),
-		Here:     auditPath,
+		Page:     v.shell("Audit log", list.with(), projectsCrumb(), ui.Crumb{Text: "Audit log"}),
+		Teams:    optionsOf(choices.Teams, cmp.Or(found.Team, audit.Installation), ""),
+		Projects: optionsOf(choices.Projects, q.Project, "Every project"),
+		Actions:  optionsOf(actionChoices(), q.Action, "Everything"),
+		Outcomes: optionsOf(outcomeChoices, q.Outcome, "Done and refused"),
+		Text:     q.Text,
 		Actor:    q.Actor,
-		From:     fromField,
-		To:       toField,
-		Object:   q.Object,
-		Filtered: len(form) > 1 || (len(form) == 1 && !form.Has("team")),
+		From:     from,
+		To:       to,
 		Unknown:  unknown,
 	}
-	m.Teams = optionsOf(choices.Teams, cmp.Or(found.Team, audit.Installation), "")
-	m.Projects = optionsOf(choices.Projects, q.Project, "Every project")
 	if choices.MoreProjects {
 		m.Project = &ui.Value{Text: q.Project}
 	}
-	m.Actions = optionsOf(actionChoices(), q.Action, "Everything")
-	m.Outcomes = optionsOf(
-		[]audit.Choice{
-			{Value: models.OutcomeDone, Title: "Done"},
-			{Value: models.OutcomeRefused, Title: "Refused"},
-		},
-		q.Outcome, "Done and refused",
-	)
-	if found.Next != "" {
-		m.OlderURL = auditPath + "?" + withBefore(form, found.Next)
+	for _, name := range []string{"object", "sort", "dir"} {
+		if value := list.get(name); value != "" {
+			m.Kept = append(m.Kept, ui.Hidden{Name: name, Value: value})
+		}
 	}
-	if q.Cursor != "" {
-		m.NewURL = auditPath + "?" + form.Encode()
-	}
+	list.name("project", m.Projects)
+	list.name("action", m.Actions)
+	list.name("outcome", m.Outcomes)
+	m.List = listView(list, found.List)
 	for _, e := range found.Items {
-		m.Entries = append(m.Entries, auditEntry(e))
+		entry := auditEntry(e)
+		if q.Actor == "" {
+			entry.WhoURL = list.with("actor", cmp.Or(e.ActorName, e.Actor))
+		}
+		m.Entries = append(m.Entries, entry)
 	}
 	return web.Show(views.LogPage(m)), nil
+}
+
+var outcomeChoices = []audit.Choice{
+	{Value: models.OutcomeDone, Title: "Done"},
+	{Value: models.OutcomeRefused, Title: "Refused"},
 }
 
 // listAudit lists entries. If the project of the query does not exist it lists none, and returns what was called for:
@@ -122,12 +152,6 @@ func (h *Handler) listAudit(v *visit, q audit.Query) (found audit.Page, unknown 
 	found, err = h.Audit.List(v.ctx(), v.who, q)
 	found.List = models.List[audit.Entry]{}
 	return found, unknown, err
-}
-
-func withBefore(form url.Values, cursor string) string {
-	query := maps.Clone(form)
-	query.Set("before", cursor)
-	return query.Encode()
 }
 
 // dayField parses a day as its first instant in UTC.

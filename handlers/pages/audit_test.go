@@ -1,8 +1,11 @@
 package pages_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/PuerkitoBio/goquery"
 
 	"postern/models"
 	"postern/service/access"
@@ -24,7 +27,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		page.Says("#audit-list li", "ana@example.com froze key …").
 			Says("#audit-list li", "of shop").
 			Says("#audit-list li table", "stateactivefrozen")
-		if n := page.Find("#audit-list li").Length(); n != 1 {
+		if n := page.Find("#audit-list ol li").Length(); n != 1 {
 			t.Errorf("the history of the key has %d entries", n)
 		}
 		link := page.Find("#audit-list li a:contains('Open')").AttrOr("href", "")
@@ -39,6 +42,23 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		s.Get("/audit?action=key.change").
 			Says("#audit-list", "froze key").
 			Lacks("#audit-list li:contains('created project')")
+		found := s.Get("/audit?q=SHOP&action=project.create&from=2020-01-31&sort=created&dir=asc").
+			Says("#audit-list ol", "created project shop").
+			Says("#sort-created[aria-current]", "ascending").
+			Says("#list-found", "1 entry").
+			Holds("q", "SHOP")
+		var chips []string
+		found.Find("#audit-list .chips[aria-label] a").Each(func(_ int, a *goquery.Selection) {
+			chips = append(chips, strings.TrimSpace(a.Text())+" "+a.AttrOr("href", ""))
+		})
+		want := []string{
+			"Remove the filter Kind: project: create /audit?dir=asc&from=2020-01-31&q=SHOP&sort=created",
+			"Remove the filter From: 2020-01-31 /audit?action=project.create&dir=asc&q=SHOP&sort=created",
+		}
+		if !slices.Equal(chips, want) {
+			t.Errorf("the chips are %q, want %q", chips, want)
+		}
+		s.Get("/audit?from=tomorrow").Lacks("#audit-list .chips[aria-label]")
 		s.Get("/audit?outcome=refused").Says("#audit-list", "No entries found")
 		s.Get("/audit?from=tomorrow").Shows(200, "Audit log").Says("#audit-from-error", "Give a day")
 		s.Get("/audit?from=2030-01-02&to=2030-01-01").
@@ -73,15 +93,15 @@ func TestTheAuditPageHasPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := s.Get("/audit?object=key_1&team=" + team)
-		older := first.Find("a:contains('Older entries')").AttrOr("href", "")
-		if first.Find("#audit-list li").Length() != 50 || !strings.Contains(older, "object=key_1") {
-			t.Fatalf("the first page has %d entries and leads to %q", first.Find("#audit-list li").Length(), older)
+		older := first.Find("a:contains('More entries')").AttrOr("href", "")
+		if first.Find("#audit-list ol li").Length() != 50 || !strings.Contains(older, "object=key_1") {
+			t.Fatalf("the first page has %d entries and leads to %q", first.Find("#audit-list ol li").Length(), older)
 		}
 		second := s.Get(older)
-		if second.Find("#audit-list li").Length() != 10 {
-			t.Errorf("the second page has %d entries", second.Find("#audit-list li").Length())
+		if second.Find("#audit-list ol li").Length() != 10 {
+			t.Errorf("the second page has %d entries", second.Find("#audit-list ol li").Length())
 		}
-		second.Lacks("a:contains('Older entries')").Says("a:contains('Newest entries')", "Newest")
+		second.Lacks("a:contains('More entries')").Says("a:contains('First entries')", "First")
 		s.Get("/audit").
 			Says("#audit-list", "An account outside of this team tried to create an export").
 			Says(".badge", "refused")

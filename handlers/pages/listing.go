@@ -28,7 +28,9 @@ type listing struct {
 	search  string // what q looks in; "" for lists without a search
 	orders  []listOrder
 	filters []listFilter
-	size    int // rows of a page, 0 for the usual number
+	scope   []string // other names in the query, which say what the list is of
+	form    string   // id of the page's own form for the filters, "" for lists without one
+	size    int      // rows of a page, 0 for the usual number
 
 	query url.Values // without the prefix
 }
@@ -71,7 +73,7 @@ func (l *listing) read(v *visit) *listing {
 		}
 	}
 	anything := func(string) bool { return true }
-	if l.search != "" {
+	if l.search != "" || l.form != "" {
 		take("q", anything)
 	}
 	take("sort", func(by string) bool {
@@ -83,8 +85,20 @@ func (l *listing) read(v *visit) *listing {
 	for _, f := range l.filters {
 		take(f.name, f.has)
 	}
+	for _, name := range l.scope {
+		take(name, anything)
+	}
 	take("after", anything)
 	return l
+}
+
+// name gives the values of a filter their titles.
+func (l *listing) name(filter string, options []ui.Option) {
+	for i := range l.filters {
+		if l.filters[i].name == filter {
+			l.filters[i].options = options
+		}
+	}
 }
 
 func (l *listing) get(name string) string { return l.query.Get(name) }
@@ -149,6 +163,7 @@ func listView[T any](l *listing, found models.List[T]) ui.List {
 	m := ui.List{
 		Action:  l.path,
 		Prefix:  l.prefix,
+		Form:    l.form,
 		Things:  english.PluralWord(2, l.one, ""),
 		Text:    l.get("q"),
 		Columns: l.columns(),
@@ -179,6 +194,9 @@ func listView[T any](l *listing, found models.List[T]) ui.List {
 		m.Search, m.Filters = l.search, l.menus()
 	}
 	m.Total = l.total(len(found.Items), found.Total)
+	if found.Partial {
+		m.Searched = fmt.Sprintf("Searched %s %s.", humanize.Comma(models.SearchWindow), m.Things)
+	}
 	order, desc := l.order()
 	m.Found = english.Plural(len(found.Items), l.one, "") + ", sorted by " + strings.ReplaceAll(order.by, "_", " ")
 	if desc {

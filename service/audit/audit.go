@@ -27,7 +27,8 @@ type Service struct {
 	underWay verifications
 }
 
-// Query chooses entries of one team, newest first; what is empty chooses all.
+// Query chooses entries of one team; what is empty chooses all. They can be sorted by created, and are newest first
+// otherwise. Text is searched for in ids, actions, addresses and details, and in e-mail addresses of the team.
 type Query struct {
 	Team     string // id; "" is the principal's home team
 	Project  string // name or id
@@ -60,16 +61,32 @@ func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, 
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
-	rows, err := r.rows(tx, q.Size()+1)
+	found, err := q.list(tx, r)
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
-	found := models.Cut(rows, q.Page, r.cursor)
 	entries, err := withNames(tx, r.team, found.Items)
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
-	return Page{List: models.List[Entry]{Items: entries, Next: found.Next}, Team: r.chain}, nil
+	list := models.List[Entry]{Items: entries, Next: found.Next, Total: found.Total, Partial: found.Partial}
+	return Page{List: list, Team: r.chain}, nil
+}
+
+func (q Query) list(tx *models.Tx, r reading) (found models.List[models.AuditEntry], err error) {
+	all := r
+	if err := r.resume(q.Cursor); err != nil {
+		return found, err
+	}
+	if found, err = r.page(tx, q.Page); err != nil || !q.Count {
+		return found, err
+	}
+	if q.Cursor == "" && found.Next == "" {
+		found.Total = int64(len(found.Items))
+		return found, nil
+	}
+	found.Total, err = all.total(tx)
+	return found, err
 }
 
 // Installation stands for the chain of what belongs to no team.
@@ -83,6 +100,8 @@ func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, 
 		Outcome: q.Outcome,
 		From:    q.From,
 		To:      q.To,
+		Text:    q.Text,
+		Oldest:  q.Sort.By == "created" && !q.Sort.Desc,
 	}
 	if q.Project != "" && q.Team == "" {
 		project, err := access.Project(tx, p, q.Project, access.AuditRead)
@@ -105,9 +124,26 @@ func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, 
 		return f, "", fault.InvalidField("/to", "invalid_range", "to has to be later than from.")
 	}
 	if strings.Contains(q.Actor, "@") {
-		f.Actor, err = accountID(tx, q.Actor)
+		if f.Actor, err = accountID(tx, q.Actor); err != nil {
+			return f, "", err
+		}
 	}
+	f.Actors, err = membersNamed(tx, team, f.Text)
 	return f, team, err
+}
+
+// membersNamed returns the accounts of a team whose e-mail addresses contain a text.
+func membersNamed(tx *models.Tx, team, text string) (ids []string, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	members, err := tx.EmailsOfTeam(team)
+	for id, email := range members {
+		if strings.Contains(email, strings.ToLower(text)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
 }
 
 // accountID returns the id of the account with an e-mail address. For an unknown

@@ -57,6 +57,7 @@ func TestListFiltersAndPages(t *testing.T) {
 		now := models.Now()
 		recordTeams(t, db, now)
 		s := &audit.Service{DB: db}
+		oldest, newest := models.ParseSort("created"), models.ParseSort("-created")
 		for name, tt := range map[string]struct {
 			q    audit.Query
 			want string
@@ -75,6 +76,17 @@ func TestListFiltersAndPages(t *testing.T) {
 			"project by name": {audit.Query{Project: "shop"}, "[6 5 4 3 2 1]", ""},
 			"from later":      {audit.Query{From: now.Add(time.Hour)}, "[]", ""},
 			"to earlier":      {audit.Query{To: now.Add(-time.Hour)}, "[]", ""},
+			"oldest first":    {audit.Query{Page: models.Page{Sort: oldest}}, "[1 2 3 4 5 6]", ""},
+			"oldest, page 1":  {audit.Query{Page: models.Page{Sort: oldest, Limit: 2}}, "[1 2]", "2"},
+			"oldest, page 2":  {audit.Query{Page: models.Page{Sort: oldest, Limit: 2, Cursor: "2"}}, "[3 4]", "4"},
+			"newest first":    {audit.Query{Page: models.Page{Sort: newest}}, "[6 5 4 3 2 1]", ""},
+			"text in e-mail":  {audit.Query{Page: models.Page{Text: "ANA@"}}, "[5 4 3 2 1]", ""},
+			"text in object":  {audit.Query{Page: models.Page{Text: "key_3"}}, "[4]", ""},
+			"text in address": {audit.Query{Page: models.Page{Text: "198.51.100"}}, "[6]", ""},
+			"text in detail":  {audit.Query{Page: models.Page{Text: "not_found"}}, "[6]", ""},
+			"text and action": {audit.Query{Action: "key.create", Page: models.Page{Text: "not_found"}}, "[]", ""},
+			"outsider's mail": {audit.Query{Page: models.Page{Text: "eve@"}}, "[]", ""},
+			"not a pattern":   {audit.Query{Page: models.Page{Text: "key_%"}}, "[]", ""},
 			"from and to":     {audit.Query{From: now.Add(-time.Hour), To: now.Add(time.Hour)}, "[6 5 4 3 2 1]", ""},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -44,9 +44,9 @@ func readerOf(tx *models.Tx, team string) (string, error) {
 
 // reading is a query that its asker may make.
 type reading struct {
-	models.AuditFilter        // TeamID is the chain to begin with
-	chain, team        string // that is asked about, and whose members read it
-	older              []string
+	models.AuditFilter
+	chain, team string   // that is asked about, and whose members read it
+	chains      []string // that are still to read, in the order of the list
 }
 
 func (q Query) reading(tx *models.Tx, p access.Principal) (r reading, err error) {
@@ -54,28 +54,35 @@ func (q Query) reading(tx *models.Tx, p access.Principal) (r reading, err error)
 		return r, err
 	}
 	r.chain = r.TeamID
+	r.chains = []string{r.chain}
 	if r.chain != "" && (r.Project != "" || r.Object != "") {
-		if r.older, err = tx.AuditMerged(r.AuditFilter); err != nil {
+		older, err := tx.AuditMerged(r.AuditFilter)
+		if err != nil {
 			return r, err
 		}
+		r.chains = append(r.chains, older...)
 	}
-	return r, r.resume(q.Cursor)
+	if r.Oldest {
+		slices.Reverse(r.chains)
+	}
+	return r, nil
 }
 
-// resume goes on below a cursor.
+// resume goes on after a cursor.
 func (r *reading) resume(cursor string) (err error) {
 	if cursor == "" {
 		return nil
 	}
 	number, chain, older := strings.Cut(cursor, ":")
-	at := slices.Index(r.older, chain)
-	if r.Before, err = strconv.ParseInt(number, 10, 64); err != nil || r.Before < 1 || (older && at < 0) {
+	if !older {
+		chain = r.chain
+	}
+	at := slices.Index(r.chains, chain)
+	if r.After, err = strconv.ParseInt(number, 10, 64); err != nil || r.After < 1 || at < 0 {
 		return fault.InvalidField("/cursor", "invalid_cursor", "This is no cursor of an earlier page. Leave it out "+
-			"to begin with the newest.")
+			"to start at the beginning.")
 	}
-	if older {
-		r.TeamID, r.older = chain, r.older[at+1:]
-	}
+	r.chains = r.chains[at:]
 	return nil
 }
 
@@ -89,26 +96,46 @@ func (r reading) cursor(last models.AuditEntry) string {
 	return number
 }
 
-// rows reads one chain after the other. What a project or an object has in an
-// older one is from before the merge, so that the newest stay first.
-func (r reading) rows(tx *models.Tx, limit int) ([]models.AuditEntry, error) {
+// page reads one chain after the other. What a project or an object has in an
+// older one is from before the merge, so that the list stays in order.
+func (r reading) page(tx *models.Tx, page models.Page) (models.List[models.AuditEntry], error) {
+	var rows []models.AuditEntry
 	f := r.AuditFilter
-	rows, err := tx.AuditEntries(f, limit)
-	if err != nil {
-		return nil, err
-	}
-	f.Before = 0
-	for _, f.TeamID = range r.older {
+	limit := page.Size() + 1
+	for _, f.TeamID = range r.chains {
+		more, end, err := tx.SearchAudit(f, limit-len(rows))
+		if err != nil {
+			return models.List[models.AuditEntry]{}, err
+		}
+		rows = append(rows, more...)
+		if end != nil {
+			return models.List[models.AuditEntry]{Items: rows, Next: r.cursor(*end), Partial: true}, nil
+		}
 		if len(rows) == limit {
 			break
 		}
-		more, err := tx.AuditEntries(f, limit-len(rows))
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
+		f.After = 0
 	}
-	return rows, nil
+	return models.Cut(rows, page, r.cursor), nil
+}
+
+// total counts the entries of all chains; it is 0 if there are too many to look at.
+func (r reading) total(tx *models.Tx) (n int64, err error) {
+	f := r.AuditFilter
+	for _, f.TeamID = range r.chains {
+		more, complete, err := tx.CountAudit(f)
+		if err != nil {
+			return 0, err
+		}
+		n += more
+		if n > models.MaxTotal {
+			return models.MaxTotal + 1, nil
+		}
+		if !complete {
+			return 0, nil
+		}
+	}
+	return n, nil
 }
 
 // maxMerged bounds how many merged workspaces a page offers; the others are read

@@ -57,6 +57,7 @@ func TestAMergedWorkspaceIsReadByItsNewTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		mergeB(t, db)
 		s := &audit.Service{DB: db}
+		oldest := models.ParseSort("created")
 		for _, tt := range []struct {
 			q    audit.Query
 			want string
@@ -66,6 +67,10 @@ func TestAMergedWorkspaceIsReadByItsNewTeam(t *testing.T) {
 			{audit.Query{Project: "shop", Page: models.Page{Limit: 1}}, "a2 | a1 | b3 | b1 | "},
 			{audit.Query{Project: "shop", Page: models.Page{Limit: 2}}, "a2 a1 | b3 b1 | "},
 			{audit.Query{Project: "shop", Page: models.Page{Limit: 3}}, "a2 a1 b3 | b1 | "},
+			{audit.Query{Project: "shop", Page: models.Page{Sort: oldest}}, "b1 b3 a1 a2 | "},
+			{audit.Query{Project: "shop", Page: models.Page{Sort: oldest, Limit: 1}}, "b1 | b3 | a1 | a2 | "},
+			{audit.Query{Project: "shop", Page: models.Page{Sort: oldest, Limit: 3}}, "b1 b3 a1 | a2 | "},
+			{audit.Query{Project: "shop", Page: models.Page{Text: "KEY_1"}}, "a1 b1 | "},
 			{audit.Query{Object: "key_1"}, "a1 b1 | "},
 			{audit.Query{Object: "tnt_1"}, "b2 | "},
 			{audit.Query{Team: "team_b"}, "b3 b2 b1 | "},

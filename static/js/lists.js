@@ -8,6 +8,9 @@
   let listMoved = false;
   document.addEventListener("htmx:configRequest", (event) => {
     const { elt, parameters } = event.detail;
+    if (elt.matches("form[data-filters]")) {
+      for (const name of Object.keys(parameters)) if (!parameters[name]) delete parameters[name];
+    }
     if (!elt.matches("form[data-list]")) return;
     const [q, after] = ["q", "after"].map((name) => elt.dataset.list + name);
     for (const name of Object.keys(parameters)) if (name !== q) delete parameters[name];
@@ -16,11 +19,19 @@
     }
     if (!parameters[q]) delete parameters[q];
   });
+  // A search that was followed while someone typed has not changed again when they leave it, as for a link of the list.
+  document.addEventListener(
+    "change",
+    (event) => {
+      if (event.target.matches("form[data-filters] [type=search]")) event.stopPropagation();
+    },
+    true,
+  );
   document.addEventListener("htmx:afterSwap", (event) => {
     const { elt, path } = event.detail.requestConfig;
-    if (!elt.matches("[data-list]")) return;
+    if (!elt.matches("[data-list], [data-filters]")) return;
     const address = elt.matches("a") ? path : event.detail.pathInfo.finalRequestPath;
-    if (elt.matches("a")) {
+    if (elt.matches("a[data-list]")) {
       const prefix = elt.dataset.list;
       const search = document.querySelector(`form[data-list="${prefix}"] [type=search]`);
       if (search) search.value = new URL(path, window.location.href).searchParams.get(`${prefix}q`) ?? "";

@@ -9,21 +9,18 @@ import "postern/views/ui"
 // Log is a page of the audit log.
 type Log struct {
 	Page     ui.Page
-	Here     string // address without filters, to which the form is sent
+	List     ui.List
 	Teams    []ui.Option
 	Projects []ui.Option
 	Project  *ui.Value // its name, to type in place of Projects; nil: they are listed
 	Actions  []ui.Option
 	Outcomes []ui.Option
+	Text     string // that is searched for
 	Actor    string
-	From, To ui.Value // days
-	Object   string   // id that the list is about, "" for everything
-	Filtered bool     // some filter is set
-	Unknown  string   // name of a project that is filtered by but does not exist
+	From, To ui.Value    // days
+	Kept     []ui.Hidden // the rest of the query
+	Unknown  string      // name of a project that is filtered by but does not exist
 	Entries  []Entry
-	OlderURL string // "" on the last page
-	NewURL   string // the first page with the same filters, "" on it
-	Head     string // end of the chain
 }
 
 // Entry is one line of the log.
@@ -32,6 +29,7 @@ type Entry struct {
 	Time    string
 	Stamp   string // RFC 3339
 	Who     string
+	WhoURL  string // of all that they did; "" if the list is of that
 	Text    string // what they did, after Who
 	Refused bool
 	Facts   []ui.Fact

@@ -12,6 +12,7 @@ import (
 type List struct {
 	Action  string   // path of the page
 	Prefix  string   // of the names in the query, such as sessions_, on pages with several lists
+	Form    string   // id of the page's own form for its filters, which follows what the list is narrowed to
 	Things  string   // what is listed, such as tenants
 	Search  string   // what the search looks in, such as name; "" for lists without a search
 	Text    string   // that is searched for
@@ -22,6 +23,9 @@ type List struct {
 	Chips   []Chip // the filters in force
 	Found   string // such as "12 tenants, sorted by name", for screen readers
 	Total   string // such as "50 of 312 tenants", "" where that is not known
+	// Searched says how far a search came that has not seen the whole list, such as "Searched 20,000 entries."; "" for
+	// others. MoreURL leads on.
+	Searched string
 	// ClearURL shows everything in the same order; "" while nothing is hidden.
 	ClearURL string
 	FirstURL string // "" on the first page
@@ -76,6 +80,10 @@ func (l List) linkID(to string) string { return strings.TrimPrefix(l.id(to), "li
 // swap are the attributes of what shows the list in another state, at url.
 func (l List) swap(url string) templ.Attributes {
 	path, _, _ := strings.Cut(url, "#") // htmx would scroll there
+	along := CodeReads
+	if l.Form != "" {
+		along += ",#" + l.Form
+	}
 	return templ.Attributes{
 		"hx-get":    path,
 		"hx-target": "#" + l.id("found"),
@@ -83,7 +91,7 @@ func (l List) swap(url string) templ.Attributes {
 		"hx-swap":   "outerHTML",
 		"data-list": l.Prefix,
 
-		"hx-select-oob": CodeReads,
+		"hx-select-oob": along,
 	}
 }
 
@@ -96,5 +104,33 @@ func (l List) narrowedTo() string {
 	for _, c := range l.Chips {
 		parts = append(parts, c.Text)
 	}
-	return "Nothing matches " + strings.Join(parts, " and ") + "."
+	text := "Nothing matches " + strings.Join(parts, " and ")
+	if l.Searched != "" {
+		return text + " so far. " + l.Searched
+	}
+	return text + "."
+}
+
+// more is the text of the link to the next page.
+func (l List) more() string {
+	if l.Searched != "" {
+		return "Search more " + l.Things
+	}
+	return "More " + l.Things
+}
+
+// FormSwap are the attributes of the page's own form for the filters of the list, which swaps the rows. search is the
+// id of its field that is followed while someone types.
+func (l List) FormSwap(search string) templ.Attributes {
+	return templ.Attributes{
+		"id":            l.Form,
+		"hx-get":        l.Action,
+		"hx-trigger":    "change, submit, input delay:250ms from:find #" + search,
+		"hx-sync":       "this:replace",
+		"hx-target":     "#" + l.id("found"),
+		"hx-select":     "#" + l.id("found"),
+		"hx-swap":       "outerHTML",
+		"hx-select-oob": CodeReads,
+		"data-filters":  "",
+	}
 }

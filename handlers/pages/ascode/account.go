@@ -49,6 +49,7 @@ var auditQuery = []Field{
 	Text("team", "team", "--team"), Text("project", "project", "--project"), Text("actor", "actor", "--actor"),
 	Text("action", "action", "--action"), Text("object", "object", "--object"), Text("outcome", "outcome", "--outcome"),
 	auditDay("from", "T00:00:00Z"), auditDay("to", "T23:59:59Z"),
+	Text("q", "q", "--search"), sorted("sort", "dir", "-created"),
 }
 
 // auditDay is the moment at which a day begins or ends.

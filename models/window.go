@@ -1,0 +1,105 @@
+package models
+
+import "gorm.io/gorm"
+
+// SearchWindow bounds how many rows one page of a list without an end looks at, so that a search which finds few among
+// millions of rows takes no longer than another.
+const SearchWindow = 20_000
+
+// condition is a part of a WHERE clause.
+type condition struct {
+	sql  string
+	vars []any
+}
+
+func all(conditions []condition) (sql string, vars []any) {
+	for i, c := range conditions {
+		if i > 0 {
+			sql += " AND "
+		}
+		sql += "(" + c.sql + ")"
+		vars = append(vars, c.vars...)
+	}
+	return sql, vars
+}
+
+// window is the beginning of rows in an order that an index has, and what is searched for in it.
+type window struct {
+	rows  *gorm.DB // without an order and a limit
+	table string
+	order string
+	match []condition
+}
+
+// whole reports whether every row of the window matches.
+func (w window) whole() bool { return len(w.match) == 0 }
+
+// first are the rows that are looked at.
+func (w window) first() *gorm.DB {
+	return w.rows.Session(&gorm.Session{}).Table(w.table).Order(w.order).Limit(SearchWindow)
+}
+
+func (w window) of(rows *gorm.DB) *gorm.DB {
+	return rows.Session(&gorm.Session{NewDB: true}).Table("(?) AS "+w.table, rows)
+}
+
+// readWindow returns at most limit rows that match, and the last row that was looked at if there are rows after it.
+func readWindow[T any](w window, limit int) (found []T, end *T, err error) {
+	if w.whole() {
+		return found, nil, w.rows.Session(&gorm.Session{}).Table(w.table).Order(w.order).Limit(limit).Find(&found).Error
+	}
+	sql, vars := all(w.match)
+	err = w.of(w.first()).Where(sql, vars...).Order(w.order).Limit(limit).Find(&found).Error
+	if err != nil || len(found) == limit {
+		return found, nil, err
+	}
+	var last []T
+	err = w.rows.Session(&gorm.Session{}).Table(w.table).
+		Order(w.order).
+		Offset(SearchWindow - 1).
+		Limit(2).
+		Find(&last).Error
+	if err != nil || len(last) < 2 {
+		return found, nil, err
+	}
+	return found, &last[0], nil
+}
+
+// listWindow reads the page that w begins with. all is the window of the first page.
+func listWindow[T any](w, all window, page Page, cursor func(T) string) (list List[T], err error) {
+	rows, end, err := readWindow[T](w, page.Size()+1)
+	switch {
+	case err != nil:
+		return list, err
+	case end != nil:
+		return List[T]{Items: rows, Next: cursor(*end), Partial: true}, nil
+	}
+	list = Cut(rows, page, cursor)
+	switch {
+	case !page.Count:
+		return list, nil
+	case page.Cursor == "" && list.Next == "":
+		list.Total = int64(len(list.Items))
+		return list, nil
+	}
+	n, complete, err := countWindow(all)
+	if complete || n > MaxTotal {
+		list.Total = n
+	}
+	return list, err
+}
+
+// countWindow counts the rows that match, and returns MaxTotal+1 if there are more than MaxTotal. It returns false if
+// there are rows after those that it looked at.
+func countWindow(w window) (n int64, complete bool, err error) {
+	if w.whole() {
+		n, err = countSome(w.rows.Session(&gorm.Session{}).Table(w.table))
+		return n, true, err
+	}
+	sql, vars := all(w.match)
+	var counted struct{ Seen, Matching int64 }
+	err = w.of(w.first()).
+		Select("count(*) AS seen, count(CASE WHEN "+sql+" THEN 1 END) AS matching", vars...).
+		Take(&counted).Error
+	return min(counted.Matching, MaxTotal+1), counted.Seen < SearchWindow, err
+}
