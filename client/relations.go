@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -35,9 +36,14 @@ func (f RelationFilter) query() url.Values {
 	return query
 }
 
-// Relations iterates over the relations of a project, page by page. It ends after the first error.
-func (c *Client) Relations(ctx context.Context, project string, f RelationFilter) iter.Seq2[Relation, error] {
-	return pagesOf[Relation](ctx, c, f.query(), "api", "v1", "projects", project, "relations")
+// Relations iterates over the relations of a project, page by page, in the order of the options. It ends after the
+// first error.
+func (c *Client) Relations(
+	ctx context.Context, project string, f RelationFilter, options ...ListOptions,
+) iter.Seq2[Relation, error] {
+	query := queryOf(options)
+	maps.Copy(query, f.query())
+	return pagesOf[Relation](ctx, c, query, "api", "v1", "projects", project, "relations")
 }
 
 // RelationsAdded counts what AddRelations has done.

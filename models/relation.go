@@ -2,14 +2,10 @@ package models
 
 import (
 	"database/sql/driver"
-	"encoding/base64"
-	"encoding/json"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-
-	"postern/platform/fault"
 )
 
 // Relation is a row of relations: a user of a tenant has a relation to an object of a project.
@@ -158,46 +154,11 @@ func (t *Tx) addRelationRevisions(rows []Relation, removed bool, at time.Time) e
 	return nil
 }
 
-// RelationsOf lists relations of a project by tenant, object, relation and user.
-func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Relation], error) {
-	var last *Relation
-	if page.Cursor != "" {
-		after, err := readRelationCursor(page.Cursor)
-		if err != nil {
-			return List[Relation]{}, err
-		}
-		last = &after
-	}
-	return fetchPage(t.relations(projectID, f), page, func(q *gorm.DB) *gorm.DB {
-		if last != nil {
-			q = afterRelation(q, *last)
-		}
-		return q.Order(relationOrder)
-	}, relationCursor)
-}
-
 const relationOrder = `tenant_id, object, relation, "user"`
 
 func afterRelation(q *gorm.DB, row Relation) *gorm.DB {
 	return q.Where(`(tenant_id, object, relation, "user") > (?, ?, ?, ?)`, row.TenantID, row.Object,
 		row.Relation, row.User)
-}
-
-func relationCursor(row Relation) string {
-	text, _ := json.Marshal([]string{row.TenantID, row.Object, row.Relation, row.User})
-	return base64.RawURLEncoding.EncodeToString(text)
-}
-
-// ErrCursor means that a cursor is none of the list.
-var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor", "Use next_cursor of the page before.")
-
-func readRelationCursor(cursor string) (Relation, error) {
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	var fields []string
-	if err != nil || json.Unmarshal(text, &fields) != nil || len(fields) != 4 {
-		return Relation{}, ErrCursor
-	}
-	return Relation{TenantID: fields[0], Object: fields[1], Relation: fields[2], User: fields[3]}, nil
 }
 
 // relationsAtOnce keeps each query of ScanRelations far below the deadline of a statement.

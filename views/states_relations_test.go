@@ -12,9 +12,22 @@ func relationsOfShop() projects.Relations {
 	forget := relationsURL + "/forget?object=order%3A42&tenant=acme&user=usr_01"
 	return projects.Relations{
 		Page: in("Owners of objects", relationsURL, "Shop", "Owners of objects"),
-		Search: projects.RelationSearch{
-			Action:  relationsURL,
-			Tenants: []ui.Option{{Title: "Every tenant", Chosen: true}, {Value: "acme", Title: "acme"}},
+		List: ui.List{
+			Action: relationsURL,
+			Things: "owners",
+			Search: "Part of object or owner",
+			Columns: []ui.Column{
+				{ID: "object", Text: "Object", URL: relationsURL + "?dir=desc&sort=object", Sort: "ascending"},
+				{ID: "user", Text: "Owner", URL: relationsURL + "?dir=asc&sort=user"},
+				{ID: "created", Text: "Since", URL: relationsURL + "?dir=desc&sort=created"},
+			},
+			Filters: []ui.Filter{{
+				Title:   "Tenant",
+				Options: []ui.Tab{{URL: relationsURL + "?tenant=acme", Text: "acme"}},
+			}},
+			Bar:     true,
+			Total:   "3 of 312 owners",
+			MoreURL: relationsURL + "?after=abc",
 		},
 		Rows: []projects.RelationRow{
 			{
@@ -28,6 +41,7 @@ func relationsOfShop() projects.Relations {
 			{
 				Object:    "order:43",
 				User:      "billing-service",
+				AllURL:    relationsURL + "?user=billing-service",
 				Tenant:    "default",
 				Since:     "20 Nov 2026, 13:05 UTC",
 				ForgetURL: forget,
@@ -41,7 +55,6 @@ func relationsOfShop() projects.Relations {
 			},
 		},
 		ByTenant: true,
-		MoreURL:  relationsURL + "?after=abc",
 		Add:      &projects.RelationAdd{Action: relationsURL, Tenants: tenants},
 		Import:   &projects.RelationImport{Action: relationsURL + "/import"},
 		Missed: []projects.RelationMiss{
@@ -69,8 +82,8 @@ func relationsOfShop() projects.Relations {
 
 func relationsEmpty() projects.Relations {
 	m := relationsOfShop()
-	m.Rows, m.Missed, m.MoreURL, m.ByTenant = nil, nil, "", false
-	m.Add.Tenants, m.Search.Tenants = nil, nil
+	m.Rows, m.Missed, m.ByTenant = nil, nil, false
+	m.List, m.Add.Tenants = ui.List{Action: relationsURL, Things: "owners"}, nil
 	return m
 }
 
@@ -80,13 +93,14 @@ func relationsWrong() projects.Relations {
 	m.Add.Object = ui.Value{Text: "42", Error: "Use a type and an id as in a path, such as order:42."}
 	m.Add.Error = "Nothing was added."
 	m.Import.Error = "Relation 5013 of the file: Use a type and an id as in a path, such as order:42."
-	m.Search.Object = ui.Value{Text: "42", Error: "Use a type and an id as in a path, such as order:42."}
+	m.Wrong = "Use a type and an id as in a path, such as order:42."
 	return m
 }
 
 func relationsNoneFound() projects.Relations {
 	m := relationsEmpty()
-	m.Search.Filtered, m.Search.Object.Text = true, "order:9"
+	m.List.Text, m.List.ClearURL, m.List.Search = "order:9", relationsURL, "Part of object or owner"
+	m.List.Searched, m.List.MoreURL = "Searched 20,000 owners.", relationsURL+"?after=abc&q=order%3A9"
 	return m
 }
 

@@ -27,12 +27,15 @@ func relationFlags(command *cobra.Command, f *client.RelationFilter) {
 
 func newRelationsList(t terminal) *cobra.Command {
 	var f client.RelationFilter
+	var options client.ListOptions
 	command := &cobra.Command{
-		Use:   "list PROJECT",
-		Short: "List who owns which object",
-		Args:  exactly("PROJECT"),
+		Use:     "list PROJECT",
+		Short:   "List who owns which object",
+		Example: "  postern relations list shop --search invoice: --sort -created",
+		Args:    exactly("PROJECT"),
 	}
 	relationFlags(command, &f)
+	listFlags(command, &options, "object or user", "object", "user", "created")
 	command.RunE = func(c *cobra.Command, args []string) error {
 		s, err := openSession(t, c)
 		if err != nil {
@@ -41,7 +44,7 @@ func newRelationsList(t terminal) *cobra.Command {
 		found, err := onProject(c.Context(), s, args[0],
 			func(ctx context.Context, api caller) ([]client.Relation, error) {
 				list := []client.Relation{}
-				for one, err := range api.Relations(ctx, args[0], f) {
+				for one, err := range api.Relations(ctx, args[0], f, options) {
 					if err != nil {
 						return nil, err
 					}

@@ -43,8 +43,11 @@ func (h *Handler) listRelations(ctx context.Context, in *struct {
 	ProjectRef
 	Page
 	RelationQuery
+	Sort string `query:"sort" enum:"object,-object,user,-user,created,-created" doc:"Order; - begins at the end; default: by tenant, then object"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the object or the user, ignoring case. A page looks at no more than 20,000 relations: it can have fewer items than limit, or none, and a next_cursor"`
 }) (*body[list[relationOutput]], error) {
-	found, err := h.Relations.List(ctx, web.Principal(ctx), in.Project, in.filter(), in.page())
+	page := in.sorted(in.Sort, in.Text)
+	found, err := h.Relations.List(ctx, web.Principal(ctx), in.Project, in.filter(), page)
 	return answerPage(found, err, func(r relations.Relation) relationOutput {
 		return relationOutput{r.Tenant, r.User, r.Relation, r.Object, r.CreatedAt.UTC()}
 	})

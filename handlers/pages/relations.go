@@ -49,7 +49,6 @@ func (h *Handler) relationsWith(v *visit, mark func(*projects.Relations), status
 	m := projects.Relations{
 		Page: v.shell("Owners of objects", path, projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Owners of objects"}),
-		Search:   projects.RelationSearch{Action: path},
 		ByTenant: len(p.Tenants) > 1,
 		BackURL:  projectPath(p.Name),
 	}
@@ -73,37 +72,53 @@ func (h *Handler) relationsWith(v *visit, mark func(*projects.Relations), status
 	return web.Answer{Status: status, Page: projects.RelationsPage(m)}, nil
 }
 
+// relationList is what the list of owners can be asked for.
+func relationList(p rules.Project) *listing {
+	l := &listing{
+		path:   relationsPath(p),
+		one:    "owner",
+		search: "Part of object or owner",
+		orders: []listOrder{{by: "object"}, {by: "user"}, {by: "created", desc: true}},
+		filters: []listFilter{
+			{name: "object", title: "Object", typed: true},
+			{name: "user", title: "Owner", typed: true},
+			{name: "tenant", title: "Tenant"},
+		},
+	}
+	if len(p.Tenants) > 1 {
+		l.filters[2].options = named(p.Tenants)
+	}
+	return l
+}
+
 // relationRows adds the relations that the query asks for.
 func (h *Handler) relationRows(v *visit, p rules.Project, m *projects.Relations, mayChange bool) error {
-	asked := func(name string) string { return strings.TrimSpace(v.c.Query(name)) }
-	filter := relations.Filter{Tenant: asked("tenant"), User: asked("user"), Object: asked("object")}
-	m.Search.Object.Text, m.Search.User, m.Search.Filtered = filter.Object, filter.User, filter != relations.Filter{}
+	list := relationList(p).read(v)
+	filter := relations.Filter{Tenant: list.get("tenant"), User: list.get("user"), Object: list.get("object")}
+	page := list.page()
 	if m.ByTenant {
-		m.Search.Tenants = append([]ui.Option{{Title: "Every tenant"}}, named(p.Tenants)...)
-		choose(m.Search.Tenants, filter.Tenant)
+		page.Sort = list.sort() // the usual order is by tenant
 	}
-	found, err := h.Relations.List(v.ctx(), v.who, p.ID, filter, models.Page{Cursor: v.c.Query("after")})
+	found, err := h.Relations.List(v.ctx(), v.who, p.ID, filter, page)
 	if wrong, ok := formErrorsIn(err); ok {
-		m.Search.Object.Error = wrong.rest()
+		m.List, m.Wrong = listView(list, found), wrong.rest()
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	m.List = listView(list, found)
 	for _, r := range found.Items {
 		row := projects.RelationRow{Object: r.Object, User: r.User, Tenant: r.Tenant, Since: moment(r.CreatedAt)}
 		if _, err := models.ParseID("usr", r.User); err == nil {
 			row.UserURL = userPath(r.User)
+		} else if filter.User == "" {
+			row.AllURL = list.with("user", r.User)
 		}
 		if mayChange {
 			row.ForgetURL = forgetPath(p, relations.Filter{Tenant: r.Tenant, Object: r.Object, User: r.User})
 		}
 		m.Rows = append(m.Rows, row)
-	}
-	if found.Next != "" {
-		m.MoreURL = m.Search.Action + "?" + url.Values{
-			"tenant": {filter.Tenant}, "user": {filter.User}, "object": {filter.Object}, "after": {found.Next},
-		}.Encode()
 	}
 	return nil
 }

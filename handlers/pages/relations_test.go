@@ -42,8 +42,15 @@ func TestRelations_page(t *testing.T) {
 		s.Get(relationsPage).Says("tbody a[href='/users/"+user+"']", user)
 		lacks(t, s.Get(relationsPage+"?object=order:2").Says("tbody", "order:2"), "billing-service")
 		lacks(t, s.Get(relationsPage+"?user=billing-service").Says("tbody", "order:a%2Fb"), user)
-		s.Get(relationsPage+"?user=nobody").Says("main", "No owner found").Says("main a.btn", "Show all owners")
-		s.Get(relationsPage+"?object=42").Shows(200, "Owners of objects").Says("#search-error", "such as order:42")
+		s.Get(relationsPage+"?user=nobody").Says("main", "No owners found").Says("main a.btn", "Show all owners")
+		s.Get(relationsPage+"?q=BILLING&sort=created").
+			Says("tbody", "order:a%2Fb").
+			Says("th[aria-sort=descending]", "Since").
+			Says("#list-found", "1 owner")
+		s.Get(relationsPage+"?q=nothing").Says("main", "Nothing matches “nothing”")
+		s.Get(relationsPage+"?user=billing-service&sort=user").
+			Says(".chips a[href='"+relationsPage+"?sort=user']", "Owner: billing-service")
+		s.Get(relationsPage+"?object=42").Shows(200, "Owners of objects").Says("#relations", "such as order:42")
 
 		forget := s.Get(relationsPage+"?object=order:a%252Fb").Find("tbody a.btn").AttrOr("href", "")
 		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("dl", "billing-service")

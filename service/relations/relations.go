@@ -40,7 +40,8 @@ type Service struct {
 // Filter selects relations; an empty field selects all.
 type Filter struct{ Tenant, User, Relation, Object string }
 
-// List returns relations of a project by tenant, object, relation and user.
+// List returns relations of a project by tenant, object, relation and user, or in the order of the page: object, user
+// or created. Text is searched for in objects and users.
 func (s *Service) List(
 	ctx context.Context, p access.Principal, project string, f Filter, page models.Page,
 ) (models.List[Relation], error) {

@@ -5,10 +5,10 @@ import "postern/views/ui"
 // Relations lists who owns which object of a project.
 type Relations struct {
 	Page     ui.Page
-	Search   RelationSearch
+	List     ui.List
+	Wrong    string // what is wrong with the filters
 	Rows     []RelationRow
-	ByTenant bool   // the project serves several tenants
-	MoreURL  string // "" without another page
+	ByTenant bool // the project serves several tenants
 	Add      *RelationAdd
 	Import   *RelationImport // nil for viewers, as Add
 	Missed   []RelationMiss
@@ -16,20 +16,12 @@ type Relations struct {
 	BackURL  string // of the project
 }
 
-// RelationSearch asks for object, user and tenant by GET.
-type RelationSearch struct {
-	Action   string
-	Object   ui.Value
-	User     string
-	Tenants  []ui.Option // nil: the project serves one
-	Filtered bool
-}
-
 // RelationRow is a relation in the list.
 type RelationRow struct {
 	Object    string
 	User      string
 	UserURL   string // of the user's page; "": the owner is no user of a tenant
+	AllURL    string // of what an owner without a page has; "" if the list is of that
 	Tenant    string
 	Since     string
 	ForgetURL string // "" for viewers
