@@ -43,9 +43,10 @@ type Invitation struct {
 	MailedAt *time.Time `json:"mailed_at"`
 }
 
-// Teams iterates over the caller's teams, oldest first. It ends after the first error.
-func (c *Client) Teams(ctx context.Context) iter.Seq2[Team, error] {
-	return pages[Team](ctx, c, "api", "v1", "teams")
+// Teams iterates over the caller's teams, oldest first unless the options have another order. It ends after the first
+// error.
+func (c *Client) Teams(ctx context.Context, options ...ListOptions) iter.Seq2[Team, error] {
+	return pagesOf[Team](ctx, c, queryOf(options), "api", "v1", "teams")
 }
 
 // CreateTeam creates a team that the caller owns.

@@ -120,8 +120,8 @@ type NewApproval struct {
 }
 
 // Approvals iterates over a tenant's approvals.
-func (c *Client) Approvals(ctx context.Context, tenant string) iter.Seq2[Approval, error] {
-	return pages[Approval](ctx, c, "api", "v1", "tenants", tenant, "approvals")
+func (c *Client) Approvals(ctx context.Context, tenant string, options ...ListOptions) iter.Seq2[Approval, error] {
+	return pagesOf[Approval](ctx, c, queryOf(options), "api", "v1", "tenants", tenant, "approvals")
 }
 
 // Approve admits users by their e-mail address or its domain.

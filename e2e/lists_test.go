@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -95,5 +96,65 @@ func (p *person) sortsAndSearches(page string, list sortedList, scripts bool) {
 	p.waits("tbody tr:only-child")
 	if got := p.reads(list.name); got != name("acme") {
 		p.t.Errorf("%s, scripts %v: the search finds %q", page, scripts, got)
+	}
+}
+
+// TestLists_audit filters, searches and sorts the audit log, whose form follows the chips, with and without scripts.
+func TestLists_audit(t *testing.T) {
+	t.Parallel()
+	server := start(t, "")
+	p := sit(t)
+	p.open(server.FirstLink)
+	p.types("email", "ana@example.com")
+	p.types("name", "Ana")
+	p.types("password", "four unrelated words")
+	p.presses("Create account and sign in")
+	p.sees("Projects")
+	for _, one := range []string{"mike", "acme", "zulu", "kilo"} {
+		options := fmt.Sprintf(`{method: "POST", headers: {"Content-Type": "application/json"}, body: %q}`,
+			fmt.Sprintf(`{"name": "%s"}`, one))
+		if got := p.fetches("/api/v1/tenants", options); got != "201 forwarded" {
+			t.Fatalf("create the tenant %s: %s", one, got)
+		}
+	}
+	page := p.evaluates("location.origin") + "/audit"
+	const action, first = "document.getElementById('audit-action').value", "#audit-list li[id]:first-child p"
+	for _, scripts := range []bool{true, false} {
+		if !scripts {
+			p.forbidsScripts()
+		}
+		p.open(page)
+		if scripts {
+			p.evaluates(`(() => { const field = document.getElementById('audit-action'); field.value = 'tenant.create';
+				field.dispatchEvent(new Event('change', {bubbles: true})); return ''; })()`)
+		} else {
+			p.open(page + "?action=tenant.create")
+		}
+		p.waits(".chips a[href*='team='], .chips a[href='/audit']")
+		p.clicks("#sort-created")
+		p.waits("#sort-created[aria-current] .sr-only")
+		p.waits("#audit-list [data-announce$='sorted by created']")
+		if got := p.reads(first); !strings.Contains(got, "mike") {
+			t.Errorf("scripts %v: %q is the oldest", scripts, got)
+		}
+		p.fills("q", "zulu")
+		if !scripts {
+			p.presses("Filter")
+		}
+		p.waits("#audit-list li[id]:only-child")
+		if got := p.reads(first); !strings.Contains(got, "zulu") {
+			t.Errorf("scripts %v: the search finds %q", scripts, got)
+		}
+		p.clicks("#audit-list .chips a")
+		p.waits("#audit-list:not(:has(.chips[aria-label]))")
+		if scripts {
+			got := p.evaluates("location.search")
+			if !strings.Contains(got, "q=zulu") || strings.Contains(got, "action") {
+				t.Errorf("the address follows with %q", got)
+			}
+			if got := p.evaluates(action); got != "" {
+				t.Errorf("the form still says %q", got)
+			}
+		}
 	}
 }

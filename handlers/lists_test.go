@@ -43,6 +43,12 @@ var sortedLists = []struct {
 	{"/api/v1/teams/:team/invitations", map[string]string{
 		"created": "id", "email": "email", "role": "role", "expires": "",
 	}, "id"},
+	{"/api/v1/audit", map[string]string{"created": ""}, "id"},
+	{"/api/v1/teams", map[string]string{"created": "id", "name": "name"}, "id"},
+	{"/api/v1/tenants/:tenant/approvals", map[string]string{"created": "id", "value": "value"}, "id"},
+	{"/api/v1/projects/:project/relations", map[string]string{
+		"object": "object", "user": "user", "created": "",
+	}, "object"},
 }
 
 // TestLists_sort walks each list in every order, two rows a page: it has all rows once, sorted,
@@ -173,6 +179,7 @@ func TestPages_lists(t *testing.T) {
 // listPages are the pages with lists: a query that sorts one, and what of the page says so.
 var listPages = []struct{ page, query, shows string }{
 	{"/projects", "sort=created&dir=asc", "#sort-created[aria-current]"},
+	{"/bin", "sort=name&dir=desc&q=s", "[data-announce]"},
 	{"/tenants", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
 	{"/products", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
 	{"/settings/tokens", "sort=last_used&dir=asc", "th[aria-sort=ascending] #sort-last_used"},
@@ -181,6 +188,8 @@ var listPages = []struct{ page, query, shows string }{
 		"/settings/webhooks/:webhook", "sort=created&dir=asc&state=delivered",
 		".chips a[href='/settings/webhooks/:webhook?dir=asc&sort=created#deliveries']",
 	},
+	{"/teams", "sort=name&dir=desc&q=team", "#sort-name[aria-current]"},
+	{"/tenants/:tenant/entry", "sort=value&dir=desc&q=example", "#sort-value[aria-current]"},
 	{"/teams/:team", "sort=role&dir=desc&q=@", "#sort-role[aria-current]"},
 	{"/teams/:team", "invitations_sort=expires&invitations_dir=desc", "#invitations-sort-expires[aria-current]"},
 	{"/tenants/:tenant/users", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
@@ -191,6 +200,14 @@ var listPages = []struct{ page, query, shows string }{
 	{"/projects/:project/domains", "sort=host&dir=desc&q=www", "th[aria-sort=descending] #sort-host"},
 	{"/projects/:project/login", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},
 	{"/projects/:project/export", "exports_sort=size", "th[aria-sort=descending] #exports-sort-size"},
+	{"/projects/:project/relations", "sort=user&dir=desc&q=order", "th[aria-sort=descending] #sort-user"},
+	{
+		"/projects/:project/relations", "sort=created&user=owner-1",
+		".chips a[href='/projects/:project/relations?sort=created']",
+	},
+	{"/audit", "sort=created&dir=asc", "#sort-created[aria-current]"},
+	{"/audit", "sort=created&dir=asc&action=key.create&q=key", ".chips a[href='/audit?dir=asc&q=key&sort=created']"},
+	{"/audit", "from=2020-01-01&project=nothing", ".chips a[href='/audit?project=nothing']"},
 }
 
 // TestPages_sorted asks every page with a list for another order: it says which it is in, and how much there is. Its
@@ -212,7 +229,9 @@ func TestPages_sorted(t *testing.T) {
 				if got.Status != http.StatusOK || err != nil {
 					t.Fatalf("%s: %d, %v", path, got.Status, err)
 				}
-				shows := strings.ReplaceAll(tt.shows, ":webhook", has.Path(":webhook"))
+				shows := strings.NewReplacer(
+					":webhook", has.Path(":webhook"), ":project", has.Path(":project"),
+				).Replace(tt.shows)
 				if doc.Find(shows).Length() != 1 {
 					t.Errorf("the page lacks %s", shows)
 				}

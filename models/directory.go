@@ -156,6 +156,19 @@ func (t *Tx) PreApprovalsOf(tenantID string) ([]PreApproval, error) {
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("kind, value").Find(&list).Error
 }
 
+// PreApprovalsListed lists a tenant's pre-approvals by age, or by value or created.
+func (t *Tx) PreApprovalsListed(tenantID string, page Page) (List[PreApproval], error) {
+	q := t.containing(t.db.Where("tenant_id = ?", tenantID), page.Text, "value")
+	id := func(row PreApproval) string { return row.ID }
+	if page.Sort == (Sort{}) {
+		return ascending(q, page, "id", id)
+	}
+	return sorted(q, page, orders[PreApproval]{
+		"created": byID("id", id),
+		"value":   byText(t, "value", func(row PreApproval) string { return row.Value }),
+	}, "id", id)
+}
+
 // PreApprovalByID finds a pre-approval.
 func (t *Tx) PreApprovalByID(id string) (PreApproval, error) {
 	var one PreApproval

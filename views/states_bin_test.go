@@ -10,6 +10,7 @@ func binStates() []state {
 	return []state{
 		{"bin", projects.BinPage(projects.Bin{
 			Page: in("Bin", "/bin", "Bin"),
+			List: listed("/bin", "projects", "name", "created"),
 			Rows: []projects.BinRow{{
 				Name:        "shop",
 				DisplayName: "Storefront API",

@@ -82,6 +82,7 @@ func teamStates() []state {
 	return []state{
 		{"teams", team.ListPage(team.List{
 			Page: of("Teams"),
+			List: listed("/teams", "teams", "created", "name"),
 			Teams: []team.Card{
 				{URL: "/teams/1", Name: "Ana Lopez", Role: ui.Badge{Tone: ui.Accent, Text: "Owner"}},
 				{URL: "/teams/2", Name: "Payments", Role: ui.Badge{Text: "Viewer"}},

@@ -260,6 +260,7 @@ func entry() tenants.Entry {
 		Head:       tenantHead(3),
 		InviteOnly: true,
 		Action:     "/tenants/tnt_1/entry",
+		List:       listed("/tenants/tnt_1/entry", "approvals", "created", "value"),
 		Approvals: []tenants.Approval{{
 			ID:        "apv_1",
 			Value:     "example.com",

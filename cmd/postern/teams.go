@@ -11,20 +11,23 @@ import (
 )
 
 func newTeams(t terminal) *cobra.Command {
+	var options client.ListOptions
+	list := listing(
+		t,
+		asPerson,
+		"list",
+		"List your teams",
+		func(ctx context.Context, api *client.Client, _ []string) ([]client.Team, error) {
+			return collect(api.Teams(ctx, options))
+		},
+		[]string{"ID", "NAME", "ROLE"},
+		func(team client.Team) []string { return []string{team.ID, team.Name, team.Role} },
+	)
+	listFlags(list, &options, "name", "created", "name")
 	return family(
 		"teams",
 		"List, create, rename, leave and delete teams",
-		listing(
-			t,
-			asPerson,
-			"list",
-			"List your teams",
-			func(ctx context.Context, api *client.Client, _ []string) ([]client.Team, error) {
-				return collect(api.Teams(ctx))
-			},
-			[]string{"ID", "NAME", "ROLE"},
-			func(team client.Team) []string { return []string{team.ID, team.Name, team.Role} },
-		),
+		list,
 		one(
 			t,
 			asPerson,

@@ -27,7 +27,7 @@ func newUsers(t terminal) *cobra.Command {
 	)
 	list.Flags().StringVar(&filter.State, "state", "", "active, frozen or invited (default: all)")
 	list.Flags().StringVar(&filter.Email, "email", "", "the whole e-mail address")
-	list.Flags().StringVar(&filter.Query, "query", "", "part of the address or the name")
+	list.Flags().StringVar(&filter.Query, "search", "", "only those whose e-mail address or name contains this text")
 	sortFlag(list, &filter.Sort, "created", "name", "state", "last_login")
 	list.Flags().StringVar(&filter.Group, "group", "", "only members of the group with this id")
 
@@ -156,23 +156,26 @@ func newApprovals(t terminal) *cobra.Command {
 		func(a client.Approval) [][2]string { return [][2]string{{"Approved", a.Value}, {"Id", a.ID}} },
 	)
 	create.Flags().StringSliceVar(&groups, "groups", nil, "ids of groups that admitted users join")
+	var options client.ListOptions
+	list := listing(
+		t,
+		asHolder,
+		"list",
+		"List the approvals of a tenant",
+		func(ctx context.Context, api *client.Client, args []string) ([]client.Approval, error) {
+			return collect(api.Approvals(ctx, args[0], options))
+		},
+		[]string{"ID", "KIND", "VALUE", "GROUPS"},
+		func(a client.Approval) []string {
+			return []string{a.ID, a.Kind, a.Value, strings.Join(a.Groups, ", ")}
+		},
+		"TENANT",
+	)
+	listFlags(list, &options, "address or domain", "created", "value")
 	return family(
 		"approvals",
 		"List and change the approvals of a tenant, which admit users before their first sign-in",
-		listing(
-			t,
-			asHolder,
-			"list",
-			"List the approvals of a tenant",
-			func(ctx context.Context, api *client.Client, args []string) ([]client.Approval, error) {
-				return collect(api.Approvals(ctx, args[0]))
-			},
-			[]string{"ID", "KIND", "VALUE", "GROUPS"},
-			func(a client.Approval) []string {
-				return []string{a.ID, a.Kind, a.Value, strings.Join(a.Groups, ", ")}
-			},
-			"TENANT",
-		),
+		list,
 		create,
 		none(
 			t,

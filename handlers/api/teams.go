@@ -39,8 +39,12 @@ func taggedTeam(t accounts.Team, err error) (*tagged[teamOutput], error) {
 	return &tagged[teamOutput]{web.FormatETag(t.ETag), showTeam(t)}, nil
 }
 
-func (h *Handler) listTeams(ctx context.Context, in *struct{ Page }) (*body[list[teamOutput]], error) {
-	found, err := h.Accounts.Teams(ctx, web.Principal(ctx), in.page())
+func (h *Handler) listTeams(ctx context.Context, in *struct {
+	Page
+	Sort string `query:"sort" enum:"created,-created,name,-name" default:"created"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the name, ignoring case"`
+}) (*body[list[teamOutput]], error) {
+	found, err := h.Accounts.Teams(ctx, web.Principal(ctx), in.sorted(in.Sort, in.Text))
 	return answerPage(found, err, showTeam)
 }
 

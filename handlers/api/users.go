@@ -161,16 +161,14 @@ func showApproval(a directory.Approval) approvalOutput {
 	return approvalOutput{ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: a.Groups, CreatedAt: a.CreatedAt.UTC()}
 }
 
-func (h *Handler) listApprovals(ctx context.Context, in *TenantOf) (*body[list[approvalOutput]], error) {
-	entry, err := h.Directory.Entry(ctx, web.Principal(ctx), in.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	var items []approvalOutput
-	for _, a := range entry.Approvals {
-		items = append(items, showApproval(a))
-	}
-	return &body[list[approvalOutput]]{listOf(items, "")}, nil
+func (h *Handler) listApprovals(ctx context.Context, in *struct {
+	TenantOf
+	Page
+	Sort string `query:"sort" enum:"created,-created,value,-value" default:"created"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the address or domain, ignoring case"`
+}) (*body[list[approvalOutput]], error) {
+	found, err := h.Directory.Approvals(ctx, web.Principal(ctx), in.Tenant, in.sorted(in.Sort, in.Text))
+	return answerPage(found, err, showApproval)
 }
 
 func (h *Handler) createApproval(ctx context.Context, in *struct {

@@ -13,18 +13,25 @@ import (
 
 const binPath = "/bin"
 
-// binLength is how many deleted projects the bin shows, those that end first by name.
-const binLength = 200
-
 func deletePath(p rules.Project) string  { return projectPath(p.Name) + "/delete" }
 func restorePath(p rules.Project) string { return projectPath(p.Name) + "/restore" }
 
 func (h *Handler) showBin(v *visit) (web.Answer, error) {
-	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.DeletedProjects, models.Page{Limit: binLength})
+	list := &listing{
+		path:   binPath,
+		one:    "project",
+		search: "Name",
+		orders: []listOrder{{by: "name", text: "Name"}, {by: "created", text: "Age", desc: true}},
+	}
+	list.read(v)
+	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.DeletedProjects, list.page())
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := projects.Bin{Page: v.shell("Bin", binPath, projectsCrumb(), ui.Crumb{Text: "Bin"})}
+	m := projects.Bin{
+		Page: v.shell("Bin", binPath, projectsCrumb(), ui.Crumb{Text: "Bin"}),
+		List: listView(list, found),
+	}
 	for _, p := range found.Items {
 		row := projects.BinRow{
 			Name:        p.Name,

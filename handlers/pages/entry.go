@@ -33,12 +33,18 @@ func (h *Handler) entryWith(v *visit, typed directory.NewApproval, wrong *formEr
 		return web.Answer{}, err
 	}
 	path, mayChange := entryPath(t.ID), v.who.May(t.Team, access.UserUpdate)
+	list := approvalList(path).read(v)
+	approvals, err := h.Directory.Approvals(v.ctx(), v.who, t.ID, list.page())
+	if err != nil {
+		return web.Answer{}, err
+	}
 	m := tenants.Entry{
 		Page:       v.tenantShell(t, "Entry", path, ui.Crumb{Text: "Entry"}),
 		Head:       tenantHead(t, path),
 		InviteOnly: entry.InviteOnly,
+		List:       listView(list, approvals),
 	}
-	for _, a := range entry.Approvals {
+	for _, a := range approvals.Items {
 		row := tenants.Approval{
 			ID:     a.ID,
 			Value:  a.Value,
@@ -61,6 +67,16 @@ func (h *Handler) entryWith(v *visit, typed directory.NewApproval, wrong *formEr
 		m.Approve.Error = wrong.rest()
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.EntryPage(m)}, nil
+}
+
+func approvalList(path string) *listing {
+	return &listing{
+		path:    path,
+		section: "approvals",
+		one:     "approval",
+		search:  "Address or domain",
+		orders:  []listOrder{{by: "created", text: "Age"}, {by: "value", text: "Address"}},
+	}
 }
 
 func approvalKind(kind string) string {

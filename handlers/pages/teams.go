@@ -63,10 +63,12 @@ func (h *Handler) showTeams(v *visit) (web.Answer, error) {
 
 func (h *Handler) teamList(v *visit) (team.List, error) {
 	m := team.List{Page: v.shell("Teams", "/teams", teamsCrumb())}
-	found, err := h.Accounts.Teams(v.ctx(), v.who, models.Page{Limit: models.MaxLimit})
+	list := groupingList("/teams", "team").read(v)
+	found, err := h.Accounts.Teams(v.ctx(), v.who, list.page())
 	if err != nil {
 		return m, err
 	}
+	m.List = listView(list, found)
 	for _, t := range found.Items {
 		m.Teams = append(m.Teams, team.Card{URL: teamPath(t.ID), Name: t.Name, Role: roleBadge(t.Role)})
 	}

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -29,17 +30,44 @@ func (s *Service) Teams(ctx context.Context, p access.Principal, page models.Pag
 	if p.Anonymous() {
 		return models.List[Team]{}, access.Check(p, "", access.TeamRead)
 	}
-	ids := slices.DeleteFunc(slices.Sorted(slices.Values(p.Teams())), func(id string) bool {
-		return id <= page.Cursor || !access.Can(p.Roles[id], access.TeamRead)
-	})
-	chosen := models.Cut(ids, page, func(id string) string { return id })
-	rows, err := s.DB.Read(ctx).TeamsByID(chosen.Items)
+	ids := slices.DeleteFunc(p.Teams(), func(id string) bool { return !access.Can(p.Roles[id], access.TeamRead) })
+	rows, err := s.DB.Read(ctx).TeamsByID(ids)
 	if err != nil {
 		return models.List[Team]{}, fmt.Errorf("accounts: list teams: %w", err)
 	}
-	list := models.List[Team]{Next: chosen.Next}
-	for _, row := range rows {
-		list.Items = append(list.Items, viewTeam(row, p))
+	list, err := pageOfTeams(rows, page)
+	if err != nil {
+		return models.List[Team]{}, fmt.Errorf("accounts: list teams: %w", err)
+	}
+	return models.MapList(list, func(row models.Team) Team { return viewTeam(row, p) }), nil
+}
+
+// pageOfTeams sorts the teams of an account, which are few, and returns a page of them.
+func pageOfTeams(rows []models.Team, page models.Page) (models.List[models.Team], error) {
+	rows = slices.DeleteFunc(rows, func(row models.Team) bool {
+		return !strings.Contains(strings.ToLower(row.Name), strings.ToLower(page.Text))
+	})
+	slices.SortFunc(rows, func(a, b models.Team) int {
+		order := cmp.Compare(a.ID, b.ID)
+		if page.Sort.By == "name" {
+			order = cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), order)
+		}
+		if page.Sort.Desc {
+			return -order
+		}
+		return order
+	})
+	all := len(rows)
+	if page.Cursor != "" {
+		last := slices.IndexFunc(rows, func(row models.Team) bool { return row.ID == page.Cursor })
+		if last < 0 {
+			return models.List[models.Team]{}, models.ErrCursor
+		}
+		rows = rows[last+1:]
+	}
+	list := models.Cut(rows, page, func(row models.Team) string { return row.ID })
+	if page.Count {
+		list.Total = int64(all)
 	}
 	return list, nil
 }

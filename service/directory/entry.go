@@ -36,6 +36,22 @@ type NewApproval struct {
 	Groups      []string
 }
 
+// Approvals lists the approvals of a tenant by age, or by value or created.
+func (s *Service) Approvals(
+	ctx context.Context, p access.Principal, tenant string, page models.Page,
+) (models.List[Approval], error) {
+	tx := s.DB.Read(ctx)
+	at, err := findTenant(tx, p, tenant, access.UserRead)
+	if err != nil {
+		return models.List[Approval]{}, fmt.Errorf("directory: approvals of %s: %w", tenant, err)
+	}
+	rows, err := tx.PreApprovalsListed(at.ID, page)
+	if err != nil {
+		return models.List[Approval]{}, fmt.Errorf("directory: approvals of %s: %w", tenant, err)
+	}
+	return models.MapList(rows, viewApproval), nil
+}
+
 // Entry returns the rules of who may join a tenant.
 func (s *Service) Entry(ctx context.Context, p access.Principal, tenant string) (Entry, error) {
 	tx := s.DB.Read(ctx)

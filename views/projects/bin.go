@@ -5,6 +5,7 @@ import "postern/views/ui"
 // Bin lists the deleted projects of a team, which can be restored.
 type Bin struct {
 	Page ui.Page
+	List ui.List
 	Rows []BinRow
 }
 

@@ -10,6 +10,7 @@ import "postern/views/ui"
 // List is every team of an account.
 type List struct {
 	Page  ui.Page
+	List  ui.List
 	Teams []Card
 	Name  ui.Value // of the form that creates one
 	Error string

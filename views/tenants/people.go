@@ -92,6 +92,7 @@ type Entry struct {
 	Head       Head
 	InviteOnly bool
 	Action     string
+	List       ui.List
 	Approvals  []Approval
 	Approve    *Approve
 }

@@ -18,7 +18,7 @@ var accountPages = map[string]Page{
 	"/claim/:code":      nothing(""),
 	"/claimed":          reads("list-teams", "teams list").and("list-projects", "projects list"),
 	"/invite/:code":     nothing(""),
-	"/teams":            reads("list-teams", "teams list"),
+	"/teams":            reads("list-teams", "teams list", listQuery("created", "name")...),
 	"/teams/:team": reads("list-members", "members list {team}", listQuery("joined", "name", "role")...).
 		and("list-invitations", "invitations list {team}",
 			listOf("invitations_", "created", "email", "role", "expires")...),

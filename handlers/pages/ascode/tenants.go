@@ -16,13 +16,13 @@ var tenantPages = map[string]Page{
 	"/products/:product": reads("get-product", "products list").and("get-product-deletion", ""),
 	"/tenants":           reads("list-tenants", "tenants list", teamList("created", "name")...),
 	tenantRoute:          reads("get-tenant", "tenants list").and("get-tenant-cors", "cors show --tenant {tenant}"),
-	tenantRoute + "/users": reads("list-users", "users list {tenant}", Text("q", "q", "--query"),
+	tenantRoute + "/users": reads("list-users", "users list {tenant}", Text("q", "q", "--search"),
 		Text("state", "state", "--state"), sorted("sort", "dir", "-created", "name", "state", "-last_login")),
 	userRoute: reads("get-user", "users show {user}").and("list-user-sessions", "users sessions list {user}",
 		sorted("sessions_sort", "sessions_dir", "-created", "-last_seen", "expires")).
 		and("list-consents", "users consents list {user}"),
 	tenantRoute + "/entry": reads("get-entry", "users entry show {tenant}").
-		and("list-approvals", "users approvals list {tenant}"),
+		and("list-approvals", "users approvals list {tenant}", listQuery("created", "value")...),
 	tenantRoute + "/groups": reads("list-groups", "groups list {tenant}", listQuery("name", "-created")...),
 	groupRoute: reads("get-group", "groups show {group}").
 		and("list-group-members", "groups members {group}", listQuery("name", "role")...),
