@@ -58,7 +58,7 @@ func TestVerifyRefusesAddedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, original := range map[string]map[string]string{
-		"present edition": write(t, sampleInput()), "edition 1": unzipped(t, released),
+		"present edition": sampleFiles(t), "edition 1": unzipped(t, released),
 	} {
 		for _, added := range []string{
 			"gateway/plugins/kong/plugins/postern-auth/extra.lua", "gateway/.env", "install.sh",
@@ -76,7 +76,7 @@ func TestVerifyRefusesAddedFiles(t *testing.T) {
 // The gateway calls the upstreams that project-config.json names, whichever of the
 // two was changed.
 func TestVerifyHoldsUpstreamsToTheProject(t *testing.T) {
-	original := write(t, sampleInput())
+	original := sampleFiles(t)
 	for name, c := range map[string]struct{ file, old, new string }{
 		"host in gateway.yaml":       {gatewayFile, `"host":"up.example"`, `"host":"up.exampel"`},
 		"port in gateway.yaml":       {gatewayFile, `"port":8443`, `"port":443`},

@@ -67,7 +67,7 @@ func forge(t *testing.T, files map[string]string) []byte {
 }
 
 func TestVerifyAsksForEveryFileOfTheGateway(t *testing.T) {
-	original := write(t, sampleInput())
+	original := sampleFiles(t)
 	needed := 0
 	for name := range original {
 		if !strings.HasPrefix(name, "gateway/") && !strings.HasPrefix(name, "verify/") {
@@ -86,7 +86,7 @@ func TestVerifyAsksForEveryFileOfTheGateway(t *testing.T) {
 // An archive whose sums fit still has to have the same keys in both places.
 func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
 	const rows = "tenants/default/keys/keys.jsonl"
-	original := write(t, sampleInput())
+	original := sampleFiles(t)
 	data := forge(t, maps.Clone(original))
 	if _, err := check(t, data); err != nil {
 		t.Fatalf("forged without a change: %v", err)

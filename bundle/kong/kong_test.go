@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"flag"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,6 +50,22 @@ func write(t *testing.T, in bundle.Input) map[string]string {
 	return unzipped(t, out.Bytes())
 }
 
+var sampleExport struct {
+	once  sync.Once
+	files map[string]string
+}
+
+// sampleFiles returns the files of the sample's export. It is written once for all tests: an
+// export of one state has the same bytes each time.
+func sampleFiles(t *testing.T) map[string]string {
+	t.Helper()
+	sampleExport.once.Do(func() { sampleExport.files = write(t, sampleInput()) })
+	if sampleExport.files == nil {
+		t.Fatal("the sample could not be exported: see the first test that failed")
+	}
+	return maps.Clone(sampleExport.files)
+}
+
 type gatewayDoc struct {
 	Services  []serviceDoc
 	Consumers []consumerDoc
@@ -72,7 +90,7 @@ func gatewayOf(t *testing.T, files map[string]string) gatewayDoc {
 }
 
 func TestGatewayIsAsRecorded(t *testing.T) {
-	files := write(t, sampleInput())
+	files := sampleFiles(t)
 	for _, name := range []string{
 		gatewayFile, "gateway/start.sh", "gateway/README.md", probesFile, "MIGRATION-REPORT.json", "SCHEMA.md",
 	} {
@@ -97,7 +115,7 @@ func TestGatewayIsAsRecorded(t *testing.T) {
 }
 
 func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
-	table := gatewayOf(t, write(t, sampleInput())).Plugins[0].Config.Keys
+	table := gatewayOf(t, sampleFiles(t)).Plugins[0].Config.Keys
 	keys := sample.Keys()
 	consumer := func(name string) string { return "consumer=" + policy.ConsumerID(sample.ProjectID, keys[name].Owner) }
 	for name, want := range map[string]string{
@@ -137,7 +155,7 @@ func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
 
 // The default export opens nothing by itself: no key is in it, only sums of them.
 func TestNoKeyLeavesInPlaintext(t *testing.T) {
-	files := write(t, sampleInput())
+	files := sampleFiles(t)
 	for name, k := range sample.Keys() {
 		for _, secret := range []string{k.Plaintext, k.Old} {
 			for file, text := range files {
@@ -158,7 +176,7 @@ func TestComposeFileSaysWhatItMeans(t *testing.T) {
 			Environment map[string]any
 		}
 	}
-	if err := yaml.Unmarshal([]byte(write(t, sampleInput())["gateway/docker-compose.yaml"]), &doc); err != nil {
+	if err := yaml.Unmarshal([]byte(sampleFiles(t)["gateway/docker-compose.yaml"]), &doc); err != nil {
 		t.Fatal(err)
 	}
 	kong := doc.Services["kong"]
@@ -329,7 +347,7 @@ func TestHostileProjectParsesAsWhatItIs(t *testing.T) {
 // screen would act on it.
 func TestHostileTextReachesNoScript(t *testing.T) {
 	files := write(t, hostileInput())
-	plain := write(t, sampleInput())
+	plain := sampleFiles(t)
 	for _, name := range []string{
 		"gateway/start.sh", "verify/verify.sh", "gateway/docker-compose.yaml", "gateway/README.md",
 	} {

@@ -78,7 +78,7 @@ func TestDockerLauncherRunsWhatIsShipped(t *testing.T) {
 // Code says under which licence its receiver has it, wherever it is copied to.
 func TestCodeInTheZipNamesItsLicence(t *testing.T) {
 	code := 0
-	for name, text := range write(t, sampleInput()) {
+	for name, text := range sampleFiles(t) {
 		switch filepath.Ext(name) {
 		case ".lua", ".sh":
 		default:

@@ -36,26 +36,25 @@ func TestRulesForCallsFromNearby(t *testing.T) {
 
 // What depends on the caller's address is asked on the gateway's machine alone.
 func TestVerifyScriptLeavesOutWhatIsForNearby(t *testing.T) {
-	in := sampleInput()
 	var walls int
 	count := func(_ http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/walled/prod/") {
 			walls++
 		}
 	}
-	_, out := replayOf(t, in, count)
+	_, out := replay(t, count)
 	if walls != 2 || strings.Contains(out, "machine of the gateway") {
 		t.Errorf("asked %d times from nearby, want twice:\n%s", walls, out)
 	}
 	walls = 0
-	_, out = replayAt(t, in, "http://127.0.0.2", count)
+	_, out = replayAt(t, sampleFiles(t), "http://127.0.0.2", count)
 	if walls != 0 || !strings.Contains(out, "2 left out: they are for calls from the machine of the gateway") {
 		t.Errorf("asked %d times from afar, want never:\n%s", walls, out)
 	}
 }
 
 func TestTenantsThatAreServed(t *testing.T) {
-	tenants := gatewayOf(t, write(t, sampleInput())).Plugins[0].Config.Tenants
+	tenants := gatewayOf(t, sampleFiles(t)).Plugins[0].Config.Tenants
 	if len(tenants) != 2 || tenants["tnt_1"].Name != "default" || tenants["tnt_2"].Name != "acme" {
 		t.Errorf("tenants %v, want default and acme", tenants)
 	}

@@ -59,17 +59,23 @@ func (r *rig) locked(f func()) {
 
 func newRig(t *testing.T, runtimes ...string) *rig {
 	t.Helper()
-	return newRigFor(t, sampleInput(), sample.Keys()["active"].Plaintext, runtimes...)
+	return newRigOf(t, sampleFiles(t), sample.Keys()["active"].Plaintext, runtimes...)
 }
 
 // newRigFor unpacks the export of in; its proxy lets key in.
 func newRigFor(t *testing.T, in bundle.Input, key string, runtimes ...string) *rig {
 	t.Helper()
+	return newRigOf(t, write(t, in), key, runtimes...)
+}
+
+// newRigOf is newRigFor for the files of an export.
+func newRigOf(t *testing.T, files map[string]string, key string, runtimes ...string) *rig {
+	t.Helper()
 	base := filepath.Join(t.TempDir(), `a folder with 'odd' $(name)`)
 	r := &rig{folder: filepath.Join(base, "gateway"), bin: t.TempDir(), key: key}
 	r.log = filepath.Join(r.bin, "calls")
 	r.ready.Store(true)
-	for name, text := range write(t, in) {
+	for name, text := range files {
 		path := filepath.Join(base, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -327,7 +327,7 @@ func TestStartTriesAKeyOfAnEnvironmentCalledAll(t *testing.T) {
 	code, out := r.start(t, "ok", "--key", r.key)
 	expect(t, code, 0, out, "ok    /1.0.0/all/ with your key: let through")
 
-	r = newRigFor(t, sampleInput(), key, "docker")
+	r = newRigOf(t, sampleFiles(t), key, "docker")
 	code, out = r.start(t, "ok", "--key", r.key)
 	expect(t, code, 0, out, "ok    /1.0.0/dev/ with your key: let through")
 }

@@ -26,18 +26,20 @@ import (
 // by answer: status, or 0 for 200, and code for a method and request.
 func replay(t *testing.T, answer http.HandlerFunc, args ...string) (int, string) {
 	t.Helper()
-	return replayOf(t, sampleInput(), answer, args...)
+	return replayAt(t, sampleFiles(t), "http://127.0.0.1", answer, args...)
 }
 
 func replayOf(t *testing.T, in bundle.Input, answer http.HandlerFunc, args ...string) (int, string) {
 	t.Helper()
-	return replayAt(t, in, "http://127.0.0.1", answer, args...)
+	return replayAt(t, write(t, in), "http://127.0.0.1", answer, args...)
 }
 
-// replayAt has the gateway at an origin of the loopback network.
-func replayAt(t *testing.T, in bundle.Input, origin string, answer http.HandlerFunc, args ...string) (int, string) {
+// replayAt runs the verify.sh of an export's files, with the gateway at an origin of the loopback network.
+func replayAt(
+	t *testing.T, files map[string]string, origin string, answer http.HandlerFunc, args ...string,
+) (int, string) {
 	t.Helper()
-	r := newRigFor(t, in, "")
+	r := newRigOf(t, files, "")
 	listener, err := net.Listen("tcp", strings.TrimPrefix(origin, "http://")+":0")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +64,7 @@ func replayAt(t *testing.T, in bundle.Input, origin string, answer http.HandlerF
 func faithful(t *testing.T, key string) http.HandlerFunc {
 	t.Helper()
 	recorded := map[string]probe{}
-	for lines := bufio.NewScanner(strings.NewReader(write(t, sampleInput())[probesFile])); lines.Scan(); {
+	for lines := bufio.NewScanner(strings.NewReader(sampleFiles(t)[probesFile])); lines.Scan(); {
 		var p probe
 		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
 			t.Fatal(err)
@@ -187,7 +189,7 @@ func TestVerifyScriptTellsAnUpstreamFromTheGateway(t *testing.T) {
 // runVerify runs verify.sh of the sample export with variables of the environment.
 func runVerify(t *testing.T, input string, env []string, args ...string) (int, string) {
 	t.Helper()
-	r := newRigFor(t, sampleInput(), "")
+	r := newRigOf(t, sampleFiles(t), "")
 	script := filepath.Join(r.folder, "..", "verify", "verify.sh")
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{script}, args...)...)
 	cmd.Env = slices.Concat(env, []string{"PATH=" + r.bin})
@@ -289,7 +291,7 @@ func TestScriptsPassShellcheck(t *testing.T) {
 	if err != nil {
 		t.Fatalf("shellcheck is missing (Debian: apt-get install shellcheck): %v", err)
 	}
-	files := write(t, sampleInput())
+	files := sampleFiles(t)
 	scripts := 0
 	for name, text := range files {
 		if !strings.HasSuffix(name, ".sh") {
