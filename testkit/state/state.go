@@ -1,7 +1,7 @@
 // Package state gives tests an open, migrated database of each kind.
 //
-// It owns the shortcut of migrating once in a test binary and copying after
-// that, which makes a database for every test affordable. It does not own the
+// It owns the shortcut of migrating once in a test run and copying after that,
+// which makes a database for every test affordable. It does not own the
 // migrations: tests of those start from an empty database of package testkit.
 package state
 
@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -102,39 +103,72 @@ func open(t testing.TB, databaseURL, file string) *models.DB {
 
 // sqliteImage is the content of a migrated SQLite file.
 var sqliteImage = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "postern-template-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, "postern.db")
-	// Closing the last connection moves everything from the log into the file.
-	if err := migrate("", path); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
+	return shared("sqlite", func() ([]byte, error) {
+		dir, err := os.MkdirTemp("", "postern-template-")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		path := filepath.Join(dir, "postern.db")
+		// Closing the last connection moves everything from the log into the file.
+		if err := migrate("", path); err != nil {
+			return nil, err
+		}
+		return os.ReadFile(path)
+	})
 })
 
 // postgresTemplate is the name of a migrated database. It goes away with the
 // server, which lives no longer than the test run.
 var postgresTemplate = sync.OnceValues(func() (string, error) {
+	name, err := shared("postgres", newPostgresTemplate)
+	return string(name), err
+})
+
+func newPostgresTemplate() (name []byte, err error) {
 	ctx := context.Background()
 	server, err := url.Parse(os.Getenv("POSTERN_TEST_POSTGRES_URL"))
 	if err != nil {
-		return "", errors.New("POSTERN_TEST_POSTGRES_URL is no URL") // not repeated: it holds a password
+		return nil, errors.New("POSTERN_TEST_POSTGRES_URL is no URL") // not repeated: it holds a password
 	}
 	conn, err := pgx.Connect(ctx, server.String())
 	if err != nil {
-		return "", fmt.Errorf("connect to the PostgreSQL server of this test run: %w", err)
+		return nil, fmt.Errorf("connect to the PostgreSQL server of this test run: %w", err)
 	}
 	defer conn.Close(ctx)
-	name := "template_" + strings.ToLower(rand.Text())
-	if _, err := conn.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
-		return "", fmt.Errorf("create the template database: %w", err)
+	template := "template_" + strings.ToLower(rand.Text())
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+template+" TEMPLATE template0"); err != nil {
+		return nil, fmt.Errorf("create the template database: %w", err)
 	}
-	server.Path = "/" + name
-	return name, migrate(server.String(), "")
-})
+	server.Path = "/" + template
+	return []byte(template), migrate(server.String(), "")
+}
+
+// shared returns what create returns, or what it returned to another test binary of this run.
+// tools/withpostgres creates the directory that they share, and removes it after the run; without
+// it each binary has its own. Binaries that start together may each create one. A migration that
+// is edited during the run is not seen.
+func shared(name string, create func() ([]byte, error)) ([]byte, error) {
+	dir := os.Getenv("POSTERN_TEST_TEMPLATES")
+	if dir == "" {
+		return create()
+	}
+	path := filepath.Join(dir, name)
+	if content, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
+		return content, err
+	}
+	content, err := create()
+	if err != nil {
+		return nil, err
+	}
+	// By its name it is complete.
+	half, err := os.CreateTemp(dir, name+"-*.part")
+	if err != nil {
+		return nil, err
+	}
+	_, err = half.Write(content)
+	return content, errors.Join(err, half.Close(), os.Rename(half.Name(), path))
+}
 
 func migrate(databaseURL, file string) error {
 	ctx := context.Background()

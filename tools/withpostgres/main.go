@@ -4,10 +4,11 @@
 //
 //	go run ./tools/withpostgres go test ./...
 //
-// The command finds the server's address in POSTERN_TEST_POSTGRES_URL, and the
-// exit code is the command's. The server is made for the run, listens on
-// loopback only, asks for a password made for the run, and is gone with its
-// data afterwards, also when the run is interrupted.
+// The command finds the server's address in POSTERN_TEST_POSTGRES_URL, and in
+// POSTERN_TEST_TEMPLATES a directory for databases that its tests migrate once. The
+// exit code is the command's. The server is made for the run, listens on loopback
+// only, asks for a password made for the run, and is gone with its data afterwards,
+// also when the run is interrupted.
 //
 // It owns the command's life. testkit/pgserver owns the server, and package testkit makes
 // a database for each test.
@@ -57,12 +58,28 @@ func run(args []string) (code int, err error) {
 	return code, err
 }
 
-// runBeside runs the command in a process group of its own, hands signals on to
-// the whole group, and leaves nothing of the group behind.
+// runBeside runs the command with a directory for the migrated databases that its test binaries
+// share; see testkit/state.
 func runBeside(server *pgserver.Server, args []string, signals <-chan os.Signal) (int, error) {
+	templates, err := os.MkdirTemp("", "postern-templates-")
+	if err != nil {
+		return 1, fmt.Errorf("make a directory for migrated databases: %w", err)
+	}
+	code, err := runCommand(server, templates, args, signals)
+	if removeErr := os.RemoveAll(templates); removeErr != nil {
+		return 1, errors.Join(err, removeErr)
+	}
+	return code, err
+}
+
+// runCommand runs the command in a process group of its own, hands signals on to
+// the whole group, and leaves nothing of the group behind.
+func runCommand(
+	server *pgserver.Server, templates string, args []string, signals <-chan os.Signal,
+) (int, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "POSTERN_TEST_POSTGRES_URL="+server.URL())
+	cmd.Env = append(os.Environ(), "POSTERN_TEST_POSTGRES_URL="+server.URL(), "POSTERN_TEST_TEMPLATES="+templates)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pgserver.EndWithParent(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {
