@@ -35,7 +35,10 @@ func TestMain(m *testing.M) {
 // server and an upstream of its own, with credentials of its own.
 func TestScripts(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		runScripts(t, "testdata/script", func() string { return "" })
+		runScripts(t, "testdata/script", func(dataDir string) (string, error) {
+			_, err := state.SQLiteIn(dataDir)
+			return "", err
+		})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		scripts, err := filepath.Glob("testdata/script/*.txtar")
@@ -46,24 +49,24 @@ func TestScripts(t *testing.T) {
 		for range scripts {
 			databases <- state.Postgres(t)
 		}
-		runScripts(t, "testdata/script", func() string { return <-databases })
+		runScripts(t, "testdata/script", func(string) (string, error) { return <-databases, nil })
 	})
 }
 
 // TestStartScripts runs testdata/start: programs that bring a database of their
 // own, or must not start beside the SQLite file of the server that runs.
 func TestStartScripts(t *testing.T) {
-	runScripts(t, "testdata/start", func() string { return "" })
+	runScripts(t, "testdata/start", func(string) (string, error) { return "", nil })
 }
 
-// runScripts gives each script's server the database that database names, as
-// POSTERN_DATABASE_URL would.
-func runScripts(t *testing.T, dir string, database func() string) {
+// runScripts gives each script's server a data directory, and the database that database names,
+// as POSTERN_DATABASE_URL would.
+func runScripts(t *testing.T, dir string, database func(dataDir string) (url string, err error)) {
 	names := nameserver.Start(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
-		Setup:               func(env *testscript.Env) error { return setUp(env, database(), names.Addr) },
+		Setup:               func(env *testscript.Env) error { return setUp(env, database, names.Addr) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
 			"lines":    lines,
@@ -84,7 +87,12 @@ func runScripts(t *testing.T, dir string, database func() string) {
 	})
 }
 
-func setUp(env *testscript.Env, databaseURL, nameServer string) error {
+func setUp(env *testscript.Env, database func(dataDir string) (string, error), nameServer string) error {
+	dataDir := filepath.Join(env.WorkDir, "server-data")
+	databaseURL, err := database(dataDir)
+	if err != nil {
+		return err
+	}
 	upstream := httptest.NewServer(http.HandlerFunc(echo))
 	env.Defer(upstream.Close)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -92,7 +100,7 @@ func setUp(env *testscript.Env, databaseURL, nameServer string) error {
 		return err
 	}
 	env.Defer(func() { _ = taken.Close() })
-	server, firstLink, err := startServer(env, databaseURL, nameServer)
+	server, firstLink, err := startServer(env, dataDir, databaseURL, nameServer)
 	if err != nil {
 		return err
 	}
@@ -103,18 +111,20 @@ func setUp(env *testscript.Env, databaseURL, nameServer string) error {
 		"POSTERN_CONFIG_DIR": filepath.Join(env.WorkDir, "config"),
 		"UPSTREAM":           upstream.URL,
 		"TAKEN":              taken.Addr().String(),
-		"DATA":               filepath.Join(env.WorkDir, "server-data"),
+		"DATA":               dataDir,
 	} {
 		env.Setenv(name, value)
 	}
 	return nil
 }
 
-func startServer(env *testscript.Env, databaseURL, nameServer string) (address, firstLink string, err error) {
+func startServer(
+	env *testscript.Env, dataDir, databaseURL, nameServer string,
+) (address, firstLink string, err error) {
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
 	err = flags.Parse([]string{
-		"--data-dir", filepath.Join(env.WorkDir, "server-data"),
+		"--data-dir", dataDir,
 		"--control-addr", "127.0.0.1:0",
 		"--gateway-addr", "127.0.0.1:0",
 		"--drain", "0s",

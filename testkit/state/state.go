@@ -48,18 +48,33 @@ func OpenSQLite(t testing.TB) *models.DB {
 	return open(t, "", SQLite(t))
 }
 
+// EachAddress is testkit.EachDatabase with a migrated PostgreSQL database. SQLiteIn does
+// the same for the data directory of a server.
+func EachAddress(t *testing.T, run func(t *testing.T, databaseURL string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { run(t, "") })
+	t.Run("postgres", func(t *testing.T) { run(t, Postgres(t)) })
+}
+
 // SQLite creates a migrated SQLite file and returns its path.
 func SQLite(t testing.TB) string {
 	t.Helper()
-	image, err := sqliteImage()
+	path, err := SQLiteIn(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "postern.db")
-	if err := os.WriteFile(path, image, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	return path
+}
+
+// SQLiteIn creates a migrated SQLite file where a server with the data directory dir
+// looks for it, and returns its path.
+func SQLiteIn(dir string) (path string, err error) {
+	image, err := sqliteImage()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "postern.db")
+	return path, errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, image, 0o600))
 }
 
 // Postgres creates a migrated PostgreSQL database and returns its address.
