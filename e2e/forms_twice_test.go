@@ -71,6 +71,7 @@ func (p formsTwice) rotatesKey(t *testing.T) {
 	p.at("/projects/shop/keys")
 	p.follows("Manage key")
 	p.waits("#dialog[open] [data-panel]")
+	p.unfolds("form[action$='/rotate']")
 	p.fills("grace_seconds", "0")
 	p.presses("Rotate")
 	p.sees("Key rotated")
@@ -91,11 +92,12 @@ func (p formsTwice) rotatesKeyOnItsPage(t *testing.T) {
 	p.at("/projects/shop/keys")
 	p.does("open the key's page", chromedp.Navigate(p.evaluates("document.querySelector('#keys tbody a').href")))
 	p.sees("Key of bootstrap")
+	p.unfolds("form[action$='/rotate']")
 	p.presses("Rotate")
 	p.sees("Key rotated")
 	key := p.reads("#new-key")
 	p.goesBack()
-	p.waits("form[action$='/rotate']")
+	p.unfolds("form[action$='/rotate']")
 	p.presses("Rotate")
 	p.waits("main a.btn-primary")
 	p.sees("Key of bootstrap")
@@ -139,7 +141,8 @@ func (p formsTwice) addsWebhook(_ *testing.T) {
 	p.sees("Secret of the webhook")
 	p.lacks("#new-secret")
 	p.follows("Back to the webhook")
-	p.presses("New secret")
+	p.unfolds("form[action$='/rotate']")
+	p.presses("Rotate secret")
 	p.sees("New secret")
 	p.waits("#new-secret")
 	p.reloads()
@@ -171,6 +174,13 @@ func (p formsTwice) createsAppClient(_ *testing.T) {
 	p.sees("Client secret of web")
 	p.lacks("#new-secret")
 	p.counts(p.server, "/projects/shop/login", "main tbody tr", 1)
+}
+
+// unfolds opens the question around a form, if it is not open.
+func (p *person) unfolds(form string) {
+	p.t.Helper()
+	p.waits("details:has(" + form + ") > summary")
+	p.evaluates(fmt.Sprintf(`String(document.querySelector(%q).open = true)`, "details:has("+form+")"))
 }
 
 // reloads does what F5 does: a page that answered a form is asked for again with

@@ -13,7 +13,7 @@ var keyGuards = map[string]guard{
 	"POST /projects/:project/keys/:key/freeze":   {action: access.KeyChange},
 	"POST /projects/:project/keys/:key/unfreeze": {action: access.KeyChange, needs: "frozen"},
 	"POST /projects/:project/keys/:key/revoke":   {action: access.KeyChange, body: "confirm=true"},
-	"POST /projects/:project/keys/:key/rotate":   {action: access.KeyChange, body: "grace_seconds=0"},
+	"POST /projects/:project/keys/:key/rotate":   {action: access.KeyChange, body: "grace_seconds=0&confirm=true"},
 	"GET /projects/:project/key-types":           {action: access.ProjectRead},
 	"POST /projects/:project/key-types":          {action: access.ProjectUpdate, body: "name=bronze&scopes=read"},
 	"GET /projects/:project/key-types/:key_type": {action: access.ProjectRead},

@@ -95,9 +95,13 @@ var projectGuards = map[string]guard{
 		needs:  "client certificate",
 		body:   "confirm=true",
 	},
-	"GET /projects/:project/call-signing":         {action: access.ProjectRead},
-	"POST /projects/:project/call-signing":        {action: access.ProjectUpdate},
-	"POST /projects/:project/call-signing/rotate": {action: access.ProjectUpdate, needs: "call signing"},
+	"GET /projects/:project/call-signing":  {action: access.ProjectRead},
+	"POST /projects/:project/call-signing": {action: access.ProjectUpdate},
+	"POST /projects/:project/call-signing/rotate": {
+		action: access.ProjectUpdate,
+		needs:  "call signing",
+		body:   "confirm=true",
+	},
 	"POST /projects/:project/call-signing/disable": {
 		action: access.ProjectUpdate,
 		needs:  "call signing",
@@ -109,7 +113,7 @@ var projectGuards = map[string]guard{
 	"GET /exports/:export/download":         {action: access.ExportDownload, needs: "ready", audited: true},
 	"GET /exports/:export/ledger/download":  {action: access.ExportDownload, needs: "ready", audited: true},
 	"GET /exports/:export/ledger":           {action: access.ExportRead, needs: "ready"},
-	"POST /exports/:export/cancel":          {action: access.ExportCreate},
+	"POST /exports/:export/cancel":          {action: access.ExportCreate, body: "confirm=true"},
 
 	"POST /proxy": {
 		action:    access.ProjectCreate,

@@ -21,8 +21,12 @@ var webhookGuards = map[string]guard{
 		needs:  "webhook",
 		body:   "enabled=false",
 	},
-	"POST /settings/webhooks/:webhook/rotate": {action: access.WebhookChange, needs: "webhook"},
-	"GET /settings/webhooks/:webhook/secret":  {action: access.WebhookRead, needs: "webhook"},
+	"POST /settings/webhooks/:webhook/rotate": {
+		action: access.WebhookChange,
+		needs:  "webhook",
+		body:   "confirm=true",
+	},
+	"GET /settings/webhooks/:webhook/secret": {action: access.WebhookRead, needs: "webhook"},
 	"POST /settings/webhooks/:webhook/delete": {
 		action: access.WebhookChange,
 		needs:  "webhook",

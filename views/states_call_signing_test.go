@@ -25,7 +25,19 @@ func callSigning() projects.CallSigning {
 			},
 		},
 		Manage: &projects.CallSigningManage{
-			RotateAction: action + "/rotate",
+			Rotate: ui.Confirmation{
+				ID:     "signing-rotate",
+				Action: action + "/rotate",
+				Verb:   "Rotate",
+				Kind:   "key",
+				Name:   "Shop",
+				Impact: []string{
+					"3 owners called since 13:00 UTC: 1,204 calls.",
+					"Upstreams that have not read the new key by then refuse all calls.",
+				},
+				Undo:     "A former key cannot sign again.",
+				ByButton: true,
+			},
 			Rotations: []ui.Option{
 				{Value: "later", Title: "in an hour; upstreams read it before", Chosen: true},
 				{Value: "now", Title: "at once; the former keys end now"},

@@ -307,7 +307,19 @@ func key() projects.Key {
 			Bounds:   keyBounds("own", "60"),
 		},
 		Rotate: &projects.Rotate{
-			Action: "/projects/shop/keys/key_1/rotate",
+			Confirm: ui.Confirmation{
+				ID:     "rotate-confirm",
+				Action: "/projects/shop/keys/key_1/rotate",
+				Verb:   "Rotate",
+				Kind:   "key",
+				Name:   "pstn_abc…wxyz of billing-service",
+				Impact: []string{
+					"billing-service called with it in the last hour.",
+					"Calls with the old secret are answered 401 once it has ended.",
+				},
+				Undo:     "The old secret cannot be brought back. The key itself, its scopes and limits stay.",
+				ByButton: true,
+			},
 			Grace: []ui.Option{
 				{Value: "0", Title: "not at all"},
 				{Value: "3600", Title: "1 hour"},

@@ -100,6 +100,18 @@ func webhookDetail() webhooks.Detail {
 		Page:    in("Webhook", "/settings/webhooks/whk_3", "Webhooks", "whk_3"),
 		URL:     "https://hooks.example.com/postern",
 		Enabled: true,
+		Rotate: ui.Confirmation{
+			ID:     "rotate-confirm",
+			Action: "/settings/webhooks/whk_3/rotate",
+			Verb:   "Rotate",
+			Kind:   "secret",
+			Impact: []string{
+				"Deliveries are signed with both secrets for 1 day. A receiver that does not have the new one by " +
+					"then refuses them.",
+			},
+			Undo:     "The old secret cannot be kept for longer.",
+			ByButton: true,
+		},
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/settings/webhooks/whk_3/delete",

@@ -91,6 +91,9 @@ func (h *Handler) showSessions(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) endSession(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askEndSession(v)
+	}
 	if err := h.Accounts.EndSession(v.ctx(), v.who, v.param("session")); err != nil {
 		return web.Answer{}, err
 	}
@@ -98,6 +101,9 @@ func (h *Handler) endSession(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) endOtherSessions(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askEndOtherSessions(v)
+	}
 	if _, err := h.Accounts.EndOtherSessions(v.ctx(), v.who); err != nil {
 		return web.Answer{}, err
 	}

@@ -187,3 +187,40 @@ func (h *Handler) askEndApproval(v *visit, one directory.Approval) (web.Answer, 
 		BackURL: entryPath(t.ID),
 	})
 }
+
+// askUnnestGroup asks before a group is removed from another.
+func (h *Handler) askUnnestGroup(v *visit) (web.Answer, error) {
+	g, t, err := h.groupOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	i := slices.IndexFunc(g.Children, func(one directory.Group) bool { return one.ID == v.param("child") })
+	if i < 0 {
+		return web.Answer{}, access.NotFound()
+	}
+	child := g.Children[i]
+	title := "Remove " + child.DisplayName + " from " + g.DisplayName
+	return v.ask(ui.Asked{
+		Page: v.tenantShell(t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
+			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
+		Title: title,
+		Facts: []ui.Fact{
+			{Label: "Nested group", Value: child.Name},
+			{Label: "Direct members", Value: strconv.FormatInt(child.Members, 10)},
+		},
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "nested group",
+			Impact: []string{
+				"What rules allow to " + g.Name + " is refused to its members from the next call on, unless they are " +
+					"in it in another way. " + child.DisplayName + " keeps its members.",
+			},
+			Undo:     "You can add it again.",
+			ByButton: true,
+		},
+		BackURL: groupPath(g.ID) + "#children",
+	})
+}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"postern/core/policy"
@@ -44,35 +45,46 @@ func (h *Handler) callSigningWith(v *visit, wrong *formErrors) (web.Answer, erro
 		m.Keys = append(m.Keys, row)
 	}
 	if v.who.May(p.Team, access.ProjectUpdate) {
-		m.Manage = callSigningForms(path, len(signing.Keys) > 0, wrong)
-		m.Manage.Disable.Name, m.Manage.Disable.Impact = p.DisplayName, append(h.callersOf(v, p, "", ""),
-			"Upstreams that require a signature refuse all calls from now on.")
+		m.Manage = h.callSigningForms(v, p, len(signing.Keys) > 0)
+		v.refuse(wrong, &m.Manage.Rotate, &m.Manage.Disable)
+		m.Manage.Error = wrong.rest()
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.CallSigningPage(m)}, nil
 }
 
-func callSigningForms(path string, enabled bool, wrong *formErrors) *projects.CallSigningManage {
-	m := &projects.CallSigningManage{}
-	if enabled {
-		m.RotateAction = path + "/rotate"
-		m.Rotations = []ui.Option{
+func (h *Handler) callSigningForms(v *visit, p rules.Project, enabled bool) *projects.CallSigningManage {
+	path := callSigningPath(p)
+	if !enabled {
+		return &projects.CallSigningManage{EnableAction: path}
+	}
+	callers := h.callersOf(v, p, "", "")
+	return &projects.CallSigningManage{
+		Rotations: []ui.Option{
 			{Value: "later", Title: "in an hour; upstreams read it before", Chosen: true},
 			{Value: "now", Title: "at once; the former keys end now"},
-		}
-		m.Disable = ui.Confirmation{
+		},
+		Rotate: ui.Confirmation{
+			ID:     "signing-rotate",
+			Action: path + "/rotate",
+			Verb:   "Rotate",
+			Kind:   "key",
+			Name:   p.DisplayName,
+			Impact: append(slices.Clone(callers), "Upstreams that have not read the new key by then refuse all calls. "+
+				"The former keys stay published for a day after that, unless they end now."),
+			Undo:     "A former key cannot sign again.",
+			ByButton: true,
+		},
+		Disable: ui.Confirmation{
 			ID:     "signing-disable",
 			Action: path + "/disable",
 			Verb:   "Stop",
 			Kind:   "signing",
+			Name:   p.DisplayName,
 			Tick:   "Stop signing calls, and delete the keys",
+			Impact: append(slices.Clone(callers), "Upstreams that require a signature refuse all calls from now on."),
 			Undo:   "The keys are deleted. Signing again uses new ones, which upstreams have to read first.",
-			Error:  wrong.take("/confirm"),
-		}
-	} else {
-		m.EnableAction = path
+		},
 	}
-	m.Error = wrong.rest()
-	return m
 }
 
 func signingBadge(state rules.SigningState) ui.Badge {
@@ -106,7 +118,17 @@ func (h *Handler) rotateCallSigningKey(v *visit) (web.Answer, error) {
 	if v.posted("when") == "now" {
 		rotation = rules.SigningRotation{SignsIn: new(time.Duration), Keep: new(time.Duration)}
 	}
-	_, err := h.Projects.RotateSigningKey(v.ctx(), v.who, v.param("project"), rotation)
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	err = v.allowed(p, access.ProjectUpdate)
+	if err == nil {
+		err = v.confirmed("Confirm that another key signs.")
+	}
+	if err == nil {
+		_, err = h.Projects.RotateSigningKey(v.ctx(), v.who, p.ID, rotation)
+	}
 	return h.callSigningChanged(v, err, "call_signing_key")
 }
 

@@ -9,8 +9,9 @@ import (
 )
 
 // The forms that take something away ask by a ui.Confirmation. It asks to type the name of
-// what cannot be brought back and stops callers, and for a tick otherwise. The box of a
-// confirmation is posted as confirm, the name as typed_name.
+// what cannot be brought back and stops callers, and for a tick otherwise; where the same is
+// easily made again, its button confirms. The box or the button is posted as confirm, the
+// name as typed_name.
 
 // confirmed returns an error with the text unless the form's confirmation box is ticked.
 func (v *visit) confirmed(text string) error {
@@ -26,6 +27,15 @@ func (v *visit) named(kind, name string) error {
 		return fault.InvalidField("/confirm", "wrong_confirmation", "Type the %s's name, %s, to confirm.", kind, name)
 	}
 	return nil
+}
+
+// refuse gives the mistake in a confirmation to the one of a page's questions that was answered.
+func (v *visit) refuse(wrong *formErrors, questions ...*ui.Confirmation) {
+	for _, question := range questions {
+		if question != nil && question.Action == v.c.Request.URL.EscapedPath() {
+			question.Error = wrong.take("/confirm")
+		}
+	}
 }
 
 // mark shows the mistakes of a refused form in its confirmation, if the page has one.

@@ -110,6 +110,9 @@ func progressOf(e rules.Export) exports.Progress {
 
 func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
 	id := v.param("export")
+	if !v.asked() {
+		return h.askCancelExport(v, id)
+	}
 	_, err := h.Exports.Cancel(v.ctx(), v.who, id)
 	if _, finished := formErrorsIn(err); finished {
 		return web.Redirect(exportPath(id)), nil // which shows how it ended
@@ -118,6 +121,40 @@ func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	return v.done("cancelled", exportPath(id))
+}
+
+// askCancelExport asks before an export that is not finished is cancelled.
+func (h *Handler) askCancelExport(v *visit, id string) (web.Answer, error) {
+	e, err := h.Exports.Get(v.ctx(), v.who, id)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	p, err := h.Projects.Get(v.ctx(), v.who, e.Project)
+	if err == nil {
+		err = v.allowed(p, access.ExportCreate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if e.State != rules.Queued && e.State != rules.Building {
+		return web.Redirect(exportPath(id)), nil // which shows how it ended
+	}
+	title := "Cancel the export of " + p.DisplayName
+	return v.ask(ui.Asked{
+		Page: v.shell(title, exportPath(id), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Export", URL: exportPath(id)}, ui.Crumb{Text: title}),
+		Title: title,
+		Facts: []ui.Fact{{Label: "Started", Value: humanize.Time(e.CreatedAt)}, {Label: "Now", Value: partText(e)}},
+		Confirm: ui.Confirmation{
+			Verb:     "Cancel",
+			Kind:     "export",
+			Impact:   []string{"It stops, and what it has written is deleted. The project and earlier exports stay."},
+			Undo:     "You can export again, from the start.",
+			ByButton: true,
+		},
+		BackURL: exportPath(id),
+		Back:    "Back to the export",
+	})
 }
 
 func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {

@@ -93,7 +93,11 @@ func TestCancelAnExport(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Post("/projects/shop/export", "format", "data").Header.Get("Location")
 		cancel := s.Get(path).Find("form[action$='/cancel']").AttrOr("action", "")
-		s.Post(cancel).LeadsTo(path)
+		s.Post(cancel).Shows(200, "Cancel the export of shop").
+			Says("[data-undo]", "export again").
+			Says("a[href='"+path+"']", "Back to the export")
+		s.Get(path).Lacks("[data-flash]")
+		s.Post(cancel, "confirm", "true").LeadsTo(path)
 		s.Get(path).
 			Says("[data-flash]", "cancelled").
 			Says("#export-status", "The export was cancelled").

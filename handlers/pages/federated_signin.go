@@ -227,6 +227,9 @@ func (h *Handler) issuerName(issuer string) string {
 }
 
 func (h *Handler) unlink(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askUnlink(v)
+	}
 	if err := h.Accounts.Unlink(v.ctx(), v.who, v.param("identity")); err != nil {
 		return h.linkedWithError(v, err)
 	}

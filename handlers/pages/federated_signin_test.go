@@ -114,7 +114,12 @@ func TestLinkingAnIssuer(t *testing.T) {
 
 		a.Get(a.away("/signin/oidc", "ana")).LeadsTo("/projects")
 		page := a.Get("/account/signins").Shows(200, "Your account")
-		a.Post(page.Find("form[action$='/unlink']").AttrOr("action", "")).LeadsTo("/account/signins")
+		unlink := page.Find("form[action$='/unlink']").AttrOr("action", "")
+		a.Post(unlink).Shows(200, "Unlink Example ID").
+			Says("dl", "ana@example.com").
+			Says("dl", "your password from now on").
+			Says("[data-undo]", "link it again")
+		a.Post(unlink, "confirm", "true").LeadsTo("/account/signins")
 		a.Post("/signout").LeadsTo("/signin")
 		a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in")
 	})

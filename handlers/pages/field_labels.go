@@ -26,7 +26,7 @@ var fieldLabels = map[string]string{
 	"email":                  "E-mail",
 	"expires_on":             "Expires",
 	"exposed_headers":        "Headers that pages may read",
-	"grace_seconds":          "Rotate: the old secret works for",
+	"grace_seconds":          "The old secret works for",
 	"grant_types":            "How it gets tokens",
 	"group":                  "Add to a group",
 	"groups":                 "Add to groups",

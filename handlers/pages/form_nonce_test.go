@@ -59,7 +59,13 @@ func secretForms(s *controlplane.Browser) map[string]secretForm {
 			"#new-key",
 			rows("/projects/shop/keys", "#keys tbody tr"),
 		},
-		"rotate a key": {keyPage, "grace_seconds", []string{"grace_seconds", "0"}, "#new-key", audited},
+		"rotate a key": {
+			keyPage,
+			"grace_seconds",
+			[]string{"grace_seconds", "0", "confirm", "true"},
+			"#new-key",
+			audited,
+		},
 		"create an access token": {
 			"/settings/tokens",
 			"scopes",
@@ -74,7 +80,7 @@ func secretForms(s *controlplane.Browser) map[string]secretForm {
 			"#new-secret",
 			rows("/settings/webhooks", "tbody tr"),
 		},
-		"rotate a webhook": {hookPage, "", nil, "#new-secret", audited},
+		"rotate a webhook": {hookPage, "", []string{"confirm", "true"}, "#new-secret", audited},
 		"invite": {
 			team,
 			"email",

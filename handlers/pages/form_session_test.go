@@ -90,7 +90,7 @@ func TestRotate_twoTabs(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
-		f := secretForm{page: path, field: "grace_seconds", typed: []string{"grace_seconds", "0"}}
+		f := secretForm{page: path, field: "grace_seconds", typed: []string{"grace_seconds", "0", "confirm", "true"}}
 		action, one := secretFormOn(s, f)
 		_, two := secretFormOn(s, f)
 		two.Set("grace_seconds", "3600")
@@ -124,6 +124,7 @@ func TestRotate_signedInAgain(t *testing.T) {
 		rotate := func(nonce string) *controlplane.Page {
 			return s.Do(http.MethodPost, path+"/rotate", url.Values{
 				"grace_seconds": {"0"},
+				"confirm":       {"true"},
 				ui.NonceField:   {nonce},
 			}.Encode(), nil)
 		}

@@ -223,7 +223,7 @@ func TestLinkingGitHub(t *testing.T) {
 		h.Post("/signout").LeadsTo("/signin")
 		h.Get(h.away("/signin/github")).LeadsTo("/projects") // the account that has it linked
 		page := h.Get("/account/signins").Shows(200, "Your account")
-		h.Post(page.Find("form[action$='/unlink']").AttrOr("action", "")).
+		h.Post(page.Find("form[action$='/unlink']").AttrOr("action", ""), "confirm", "true").
 			LeadsTo("/account/signins") // the password is left
 		h.Post("/signout").LeadsTo("/signin")
 		h.Get(h.away("/signin/github")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")

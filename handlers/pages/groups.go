@@ -348,6 +348,9 @@ func (h *Handler) nestGroup(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) unnestGroup(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askUnnestGroup(v)
+	}
 	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
 	if err == nil {
 		err = h.Directory.Unnest(v.ctx(), v.who, g.ID, v.param("child"))

@@ -33,7 +33,23 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 	m.Impact = impactOf([]keys.Key{k})
 	switch k.State {
 	case string(snapshot.KeyActive):
-		m.Rotate = &projects.Rotate{Action: path + "/rotate", ETag: k.ETag, Grace: graceOptions()}
+		m.Rotate = &projects.Rotate{
+			ETag:  k.ETag,
+			Grace: graceOptions(),
+			Confirm: ui.Confirmation{
+				ID:     "rotate-confirm",
+				Action: path + "/rotate",
+				Verb:   "Rotate",
+				Kind:   "key",
+				Name:   displayKey(k) + " of " + k.Owner,
+				Impact: []string{
+					m.Impact,
+					"Calls with the old secret are answered 401 once it has ended.",
+				},
+				Undo:     "The old secret cannot be brought back. The key itself, its scopes and limits stay.",
+				ByButton: true,
+			},
+		}
 		m.FreezeAction = path + "/freeze"
 	case string(snapshot.KeyFrozen):
 		m.UnfreezeAction = path + "/unfreeze"

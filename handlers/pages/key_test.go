@@ -59,17 +59,21 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 			Says("[data-flash]", "frozen").
 			Says("[data-panel]", "Frozen").
 			Lacks("form[action$='/freeze'], form[action$='/rotate']")
-		s.Post(rotate, "grace_seconds", "0", ui.NonceField, old).
+		s.Post(rotate, "grace_seconds", "0", "confirm", "true", ui.NonceField, old).
 			Shows(409, "Key of billing").
 			Says("[role=alert]", "Only an active key can be rotated")
 		s.Post(path + "/unfreeze").LeadsTo(path)
 		s.Get(path).Says("[data-flash]", "works again").Says("[data-panel]", "Active")
 
 		fresh := s.Get(path).Nonce(rotate)
-		s.Post(rotate, "grace_seconds", "9999999999", ui.NonceField, fresh).
+		s.Post(rotate, "grace_seconds", "3600", ui.NonceField, fresh).
 			Shows(422, "Key of billing").
-			Says("#rotate-grace-error", "2592000")
-		rotated := s.Submit(rotate, "grace_seconds", "3600", ui.NonceField, fresh).
+			Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that the key gets a new secret").
+			Says("details[open] [data-undo]", "cannot be brought back")
+		s.Post(rotate, "grace_seconds", "9999999999", "confirm", "true", ui.NonceField, fresh).
+			Shows(422, "Key of billing").
+			Says("details[open] #rotate-grace-error", "2592000")
+		rotated := s.Submit(rotate, "grace_seconds", "3600", "confirm", "true", ui.NonceField, fresh).
 			Shows(200, "Key rotated").
 			Says("main", "The old secret works until")
 		if controlplane.Clean(rotated.Find("#new-key").Text()) == key {

@@ -315,6 +315,9 @@ func (h *Handler) changeKey(
 }
 
 func (h *Handler) rotateKey(v *visit) (web.Answer, error) {
+	if err := v.confirmed("Confirm that the key gets a new secret."); err != nil {
+		return h.refusedKey(v, err)
+	}
 	scoped, grace := h.Keys.InProject(v.param("project")), parseGrace(v.posted("grace_seconds"))
 	minted, err := scoped.Rotate(v.ctx(), v.who, v.param("key"), v.state, grace)
 	if err != nil {
@@ -355,11 +358,11 @@ func (h *Handler) refusedKey(v *visit, err error) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := keyModel(v, p, k)
-	if m.Revoke != nil {
-		m.Revoke.Error = wrong.take("/confirm")
-	}
+	v.refuse(wrong, m.Revoke)
 	if m.Rotate != nil {
+		v.refuse(wrong, &m.Rotate.Confirm)
 		m.Rotate.Error = wrong.take("/grace_seconds")
+		m.Rotate.Confirm.Open = m.Rotate.Error != ""
 	}
 	m.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: projects.KeyPage(m)}, nil

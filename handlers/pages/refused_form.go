@@ -62,7 +62,7 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 				Conditional:  true,
 			}
 			switch {
-			case name == "revision" || value == "":
+			case name == "revision" || value == "" || name == "confirm" && value == "true":
 				form.Hidden = append(form.Hidden, errorpage.Pair{Name: name, Value: value})
 				continue
 			case hasPrivateKey(name, value): // in a field of several lines, because PEM needs its line ends

@@ -72,16 +72,25 @@ func sessionRow(one login.Session) tenants.Session {
 }
 
 func (h *Handler) endUserSession(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askSignIn(v, "user_session", h.askEndUserSession)
+	}
 	err := h.Login.EndSession(v.ctx(), v.who, v.param("user"), v.param("session"))
 	return h.signInEnded(v, err, "user_session")
 }
 
 func (h *Handler) endUserSessions(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askEndUserSessions(v)
+	}
 	_, err := h.Login.EndSessions(v.ctx(), v.who, v.param("user"))
 	return h.signInEnded(v, err, "user_sessions")
 }
 
 func (h *Handler) withdrawUserConsent(v *visit) (web.Answer, error) {
+	if !v.asked() {
+		return h.askSignIn(v, "user_consent", h.askWithdrawConsent)
+	}
 	err := h.Login.WithdrawConsent(v.ctx(), v.who, v.param("user"), v.param("client"))
 	return h.signInEnded(v, err, "user_consent")
 }

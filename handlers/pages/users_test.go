@@ -181,7 +181,10 @@ func TestGroupsOnTheirPages(t *testing.T) {
 		s.Get(leads).
 			Says("main", "Its members are also in All staff").
 			Says("section[aria-labelledby=children]", "heads")
-		s.Post(staff + "/children/" + strings.TrimPrefix(leads, "/groups/") + "/remove").LeadsTo(staff + "#children")
+		unnest := staff + "/children/" + strings.TrimPrefix(leads, "/groups/") + "/remove"
+		s.Post(unnest).Shows(200, "Remove leads from All staff").Says("[data-undo]", "add it again")
+		s.Post(unnest, "confirm", "true").LeadsTo(staff + "#children")
+		s.Post(unnest).Shows(404, "There is nothing here")
 		nest(heads, staff).LeadsTo(heads + "#children")
 
 		opened := s.Get(staff).Revision("display_name")

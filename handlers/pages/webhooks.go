@@ -200,6 +200,7 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 		ETag:   w.ETag,
 		State:  webhookBadge(w),
 		Notice: webhookNotice(w),
+		Rotate: webhookRotation(w),
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: path + "/delete",
@@ -293,19 +294,6 @@ func (h *Handler) switchWebhook(v *visit) (web.Answer, error) {
 		return v.done("webhook_on", webhookPath(w.ID), w.URL)
 	}
 	return v.done("webhook_off", webhookPath(w.ID), w.URL)
-}
-
-func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
-	w, secret, err := h.Webhooks.Rotate(v.ctx(), v.who, v.param("webhook"), v.state, webhooks.DefaultOverlap)
-	if wrong, ok := formErrorsIn(rotatedMeanwhile(err)); ok {
-		m, err := h.webhookNow(v)
-		m.Notice = &ui.Notice{Tone: ui.Bad, Text: wrong.rest()}
-		return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
-	}
-	if err != nil {
-		return web.Answer{}, err
-	}
-	return h.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "New secret", Secret: secret.Reveal()})
 }
 
 func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {

@@ -105,10 +105,7 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 				continue
 			}
 			if account.PasswordHash == "" && len(rows) == 1 {
-				return fault.New(
-					fault.Conflict, "last_sign_in",
-					"This is the only way you can sign in. Set a password or link another one first.",
-				)
+				return LastSignIn()
 			}
 			if err := tx.DeleteLinked(id); err != nil {
 				return err
@@ -121,6 +118,14 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 		return fmt.Errorf("accounts: unlink %s: %w", id, err)
 	}
 	return nil
+}
+
+// LastSignIn is the error of unlinking the only way to sign in.
+func LastSignIn() error {
+	return fault.New(
+		fault.Conflict, "last_sign_in",
+		"This is the only way you can sign in. Set a password or link another one first.",
+	)
 }
 
 func newIdentity(account string, who federation.Identity, now time.Time) models.LinkedAccount {

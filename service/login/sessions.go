@@ -56,37 +56,66 @@ func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[Sessi
 	if err != nil {
 		return models.List[Session]{}, err
 	}
-	clients, providers := map[string]string{}, map[string]string{}
+	names := sessionNames{clients: map[string]string{}, providers: map[string]string{}}
 	out := models.List[Session]{Next: rows.Next, Total: rows.Total}
 	for _, row := range rows.Items {
-		if _, known := clients[row.ClientID]; !known {
-			client, err := tx.AppClientByID(row.ClientID)
-			if unlessAbsent(err) != nil {
-				return out, err
-			}
-			clients[row.ClientID] = cmp.Or(client.Title, client.Name)
+		session, err := names.session(tx, row)
+		if err != nil {
+			return out, err
 		}
-		if _, known := providers[row.ProviderID]; !known {
-			switch provider, err := tx.ProviderByID(row.ProviderID); {
-			case err == nil:
-				providers[row.ProviderID] = labelOf(provider)
-			case !isAbsent(err):
-				return out, err
-			}
-		}
-		out.Items = append(out.Items, Session{
-			ID:         row.ID,
-			Client:     row.ClientID,
-			ClientName: clients[row.ClientID],
-			Provider:   providers[row.ProviderID],
-			Scopes:     strings.Fields(row.Scope),
-			UserAgent:  row.UserAgent,
-			SeenAt:     row.SeenAt,
-			CreatedAt:  row.CreatedAt,
-			ExpiresAt:  row.ExpiresAt,
-		})
+		out.Items = append(out.Items, session)
 	}
 	return out, nil
+}
+
+// Session returns an end user's session. One that has ended or expired is NotFound.
+func (s *Service) Session(ctx context.Context, p access.Principal, user, id string) (Session, error) {
+	tx := s.DB.Read(ctx)
+	_, _, _, err := findUser(tx, p, user, access.UserRead)
+	if err != nil {
+		return Session{}, fmt.Errorf("login: session %s: %w", id, err)
+	}
+	row, err := tx.LoginSessionByID(id)
+	if err == nil && (row.UserID != user || row.EndedAt != nil || row.ExpiresAt.Before(models.Now())) {
+		err = models.ErrNotFound
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("login: session %s: %w", id, notFound(err))
+	}
+	names := sessionNames{clients: map[string]string{}, providers: map[string]string{}}
+	return names.session(tx, row)
+}
+
+// sessionNames are the names of app clients and providers, by their ids, each of which is read once.
+type sessionNames struct{ clients, providers map[string]string }
+
+func (n sessionNames) session(tx *models.Tx, row models.LoginSession) (Session, error) {
+	if _, known := n.clients[row.ClientID]; !known {
+		client, err := tx.AppClientByID(row.ClientID)
+		if unlessAbsent(err) != nil {
+			return Session{}, err
+		}
+		n.clients[row.ClientID] = cmp.Or(client.Title, client.Name)
+	}
+	if _, known := n.providers[row.ProviderID]; !known {
+		switch provider, err := tx.ProviderByID(row.ProviderID); {
+		case err == nil:
+			n.providers[row.ProviderID] = labelOf(provider)
+		case !isAbsent(err):
+			return Session{}, err
+		}
+	}
+	return Session{
+		ID:         row.ID,
+		Client:     row.ClientID,
+		ClientName: n.clients[row.ClientID],
+		Provider:   n.providers[row.ProviderID],
+		Scopes:     strings.Fields(row.Scope),
+		UserAgent:  row.UserAgent,
+		SeenAt:     row.SeenAt,
+		CreatedAt:  row.CreatedAt,
+		ExpiresAt:  row.ExpiresAt,
+	}, nil
 }
 
 // EndSession ends a session of an end user. Gateways refuse its access tokens at once. A

@@ -171,7 +171,7 @@
       const { target } = event;
       if (!target.matches("details[data-confirmation]") || !target.open) return;
       if (!target.contains(document.activeElement)) return; // it was open when the page came
-      target.querySelector("form .box, form .input")?.focus();
+      target.querySelector("form .box, form .input, form [name=confirm]")?.focus();
     },
     true,
   );

@@ -25,7 +25,7 @@ type SigningKeyRow struct {
 type CallSigningManage struct {
 	Error        string
 	EnableAction string
-	RotateAction string
-	Rotations    []ui.Option
+	Rotate       ui.Confirmation
+	Rotations    []ui.Option // when another key signs
 	Disable      ui.Confirmation
 }

@@ -145,12 +145,12 @@ type KeyEdit struct {
 	Error       string
 }
 
-// Rotate posts grace_seconds to Action.
+// Rotate posts grace_seconds with the confirmation.
 type Rotate struct {
-	Action string
-	ETag   string // of the key, see ui.NonceFor
-	Grace  []ui.Option
-	Error  string
+	Confirm ui.Confirmation
+	ETag    string // of the key, see ui.NonceFor
+	Grace   []ui.Option
+	Error   string // of the grace
 }
 
 // Shown is a new secret, on the only page that ever shows it.

@@ -1,5 +1,7 @@
 package ui
 
+import "cmp"
+
 // Asked is what a page says about something before it is taken away.
 type Asked struct {
 	Page    Page
@@ -7,4 +9,7 @@ type Asked struct {
 	Facts   []Fact // which one it is
 	Confirm Confirmation
 	BackURL string
+	Back    string // what leads there says; "" for Cancel
 }
+
+func (m Asked) back() string { return cmp.Or(m.Back, "Cancel") }

@@ -23,6 +23,10 @@ type Confirmation struct {
 	Typed  Value  // what was typed instead of the name
 	Error  string
 	Hidden []Hidden // posted beside the tick
+	Open   bool     // for an error in another field of the form
+
+	// ByButton asks for neither: the button confirms, for what is easily made again or is announced in time.
+	ByButton bool
 }
 
 // Hidden is a field that a form posts and does not show.
@@ -40,7 +44,7 @@ func (c Confirmation) tick() string {
 func undoText(how string) string { return cmp.Or(how, "This cannot be undone.") }
 
 // open reports whether the disclosure around the form is open: it holds an error.
-func (c Confirmation) open() bool { return c.Error != "" || c.Typed.Error != "" }
+func (c Confirmation) open() bool { return c.Open || c.Error != "" || c.Typed.Error != "" }
 
 // label is that of the field for the name, such as Tenant name.
 func (c Confirmation) label() string { return strings.ToUpper(c.Kind[:1]) + c.Kind[1:] + " name" }

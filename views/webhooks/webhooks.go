@@ -49,6 +49,7 @@ type Detail struct {
 	Enabled    bool
 	ETag       string // see ui.NonceFor
 	Form       Form
+	Rotate     ui.Confirmation // of the secret
 	Delete     ui.Confirmation
 	Deliveries []Delivery
 	List       ui.List // of deliveries
