@@ -160,26 +160,26 @@ func hostedAccount() login.Account {
 		Shell:     hosted(),
 		Name:      "Ana Lima",
 		Email:     "ana@example.com",
-		Providers: []login.Linked{{Label: "Google", Since: "2026-11-02"}, {Label: "GitHub", Since: "2026-11-20"}},
+		Providers: []login.Linked{{Label: "Google", Since: "2 Nov 2026"}, {Label: "GitHub", Since: "20 Nov 2026"}},
 		Sessions: []login.Session{
 			{
 				Application: "Shop",
 				Browser:     "Firefox on macOS",
 				Provider:    "Google",
-				Since:       "2026-11-22 08:14",
+				Since:       "22 Nov 2026, 08:14",
 				Current:     true,
 				EndAction:   "/oauth/cli_1/account/sessions/ses_1/end",
 			},
 			{
 				Application: "Back office",
 				Provider:    "GitHub",
-				Since:       "2026-11-20 17:40",
+				Since:       "20 Nov 2026, 17:40",
 				EndAction:   "/oauth/cli_1/account/sessions/ses_2/end",
 			},
 		},
 		Consents: []login.Consented{{
 			Application: "Shop",
-			Since:       "2026-11-02",
+			Since:       "2 Nov 2026",
 			Shares: []login.Share{
 				{Scope: "openid", Text: "an id that stands for you"},
 				{Scope: "orders:read", Text: "see your orders", Permission: true, Described: true},

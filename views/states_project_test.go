@@ -293,7 +293,7 @@ func key() projects.Key {
 		BackURL:    "/projects/shop/keys",
 		HistoryURL: "/audit?object=key_1",
 		Facts: []ui.Fact{
-			{Label: "ID", Value: "key_01JCZ8Q4M2N7", Mono: true},
+			{Label: "ID", Value: "key_01JCZ8Q4M2N7", Mono: true, Copy: "key-id"},
 			{Label: "Type", Value: "full"},
 			{Label: "Scopes", Value: "*", Mono: true},
 			{Label: "Environment", Value: "prod"},

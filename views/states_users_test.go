@@ -112,7 +112,8 @@ func user() tenants.User {
 		Facts: []ui.Fact{{
 			Label: "E-mail",
 			Value: "ana@example.com",
-		}, {Label: "ID", Value: "usr_06gzn70ajtqe7shdphsb2fr6cw", Mono: true}, {Label: "Since", Value: "1 Nov 2026"},
+		}, {Label: "ID", Value: "usr_06gzn70ajtqe7shdphsb2fr6cw", Mono: true, Copy: "user-id"},
+			{Label: "Since", Value: "1 Nov 2026"},
 			{
 				Label: "Last sign-in",
 				Value: "20 Nov 2026, 12:31 UTC",

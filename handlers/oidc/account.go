@@ -63,7 +63,7 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 	}
 	m.Shell.Title = m.Shell.Words.T("account_title")
 	for _, one := range found.Identities {
-		row := pages.Linked{Label: one.Label, Since: one.Since.UTC().Format("2006-01-02")}
+		row := pages.Linked{Label: one.Label, Since: m.Shell.Words.Date(one.Since)}
 		if one.MayUnlink && found.Fresh {
 			row.UnlinkAction = accountPath(c, "/providers/"+one.Key+"/unlink")
 		}
@@ -78,7 +78,7 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 			Application: one.ClientName,
 			Browser:     browser,
 			Provider:    one.Provider,
-			Since:       one.CreatedAt.UTC().Format("2006-01-02 15:04"),
+			Since:       m.Shell.Words.Time(one.CreatedAt),
 			Current:     one.ID == found.Session,
 			EndAction:   accountPath(c, "/sessions/"+one.ID+"/end"),
 		})
@@ -86,7 +86,7 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 	for _, one := range found.Consents {
 		row := pages.Consented{
 			Application: one.ClientName,
-			Since:       one.CreatedAt.UTC().Format("2006-01-02"),
+			Since:       m.Shell.Words.Date(one.CreatedAt),
 			Action:      accountPath(c, "/consents/"+one.Client+"/withdraw"),
 		}
 		for _, share := range one.Shares {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/text/language"
 )
@@ -174,6 +175,12 @@ func (w *Words) Error(code, inEnglish string) string {
 	}
 	return inEnglish
 }
+
+// Date writes the day of a moment in UTC. The text account_date_layout is a layout of package time.
+func (w *Words) Date(at time.Time) string { return at.UTC().Format(w.T("account_date_layout")) }
+
+// Time writes a moment in UTC. The text account_time_layout is a layout of package time.
+func (w *Words) Time(at time.Time) string { return at.UTC().Format(w.T("account_time_layout")) }
 
 // Tag returns the language tag for the lang attribute.
 func (w *Words) Tag() string {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"postern/views/login"
 )
@@ -60,7 +61,7 @@ func TestLanguages_complete(t *testing.T) {
 func TestLanguages_used(t *testing.T) {
 	var source strings.Builder
 	for _, name := range []string{
-		"login.templ", "login.go", "account.templ", "account.go", "../../handlers/oidc/login.go",
+		"login.templ", "login.go", "account.templ", "account.go", "language.go", "../../handlers/oidc/login.go",
 		"../../handlers/oidc/account.go",
 	} {
 		raw, err := os.ReadFile(name)
@@ -212,5 +213,23 @@ func TestLoadLanguages(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestWords_Date(t *testing.T) {
+	at := time.Date(2026, time.November, 2, 9, 4, 0, 0, time.FixedZone("", 3600))
+	for _, tc := range []struct{ tag, date, time string }{
+		{"en", "2 Nov 2026", "2 Nov 2026, 08:04"},
+		{"de", "2.11.2026", "2.11.2026, 08:04"},
+	} {
+		t.Run(tc.tag, func(t *testing.T) {
+			words := login.Builtin().Match("", tc.tag)
+			if got := words.Date(at); got != tc.date {
+				t.Errorf("Date %q, want %q", got, tc.date)
+			}
+			if got := words.Time(at); got != tc.time {
+				t.Errorf("Time %q, want %q", got, tc.time)
+			}
+		})
 	}
 }
