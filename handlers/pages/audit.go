@@ -103,7 +103,7 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := views.Log{
-		Page:     v.shell("Audit log", list.with(), projectsCrumb(), ui.Crumb{Text: "Audit log"}),
+		Page:     v.shell("Audit log", list.with(), ui.Crumb{Text: "Audit log"}),
 		Teams:    optionsOf(choices.Teams, cmp.Or(found.Team, audit.Installation), ""),
 		Projects: optionsOf(choices.Projects, q.Project, "Every project"),
 		Actions:  optionsOf(actionChoices(), q.Action, "Everything"),

@@ -69,7 +69,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 
 func keyFacts(k keys.Key) []ui.Fact {
 	facts := []ui.Fact{
-		{Label: "ID", Value: k.ID, Mono: true},
+		{Label: "ID", Value: k.ID, Mono: true, Copy: "key-id"},
 		{Label: "Type", Value: k.KeyType},
 		{Label: "Scopes", Value: strings.Join(k.Scopes, " "), Mono: true},
 		{Label: "Environment", Value: environmentText(k)},

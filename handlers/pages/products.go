@@ -31,7 +31,7 @@ func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *for
 		return web.Answer{}, err
 	}
 	m := products.List{
-		Page: v.shell("Products", productsPath, projectsCrumb(), ui.Crumb{Text: "Products"}),
+		Page: v.shell("Products", productsPath, ui.Crumb{Text: "Products"}),
 		List: listView(list, found),
 	}
 	for _, p := range found.Items {
@@ -87,12 +87,12 @@ func (v *visit) productModel(p rules.Product) products.Product {
 	v.selectTeam(p.Team)
 	path := productPath(p.ID)
 	m := products.Product{
-		Page:        v.shell(p.DisplayName, path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}),
+		Page:        v.shell(p.DisplayName, path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
 		Name:        p.Name,
 		DisplayName: p.DisplayName,
 		Facts: []ui.Fact{
 			{Label: "Name", Value: p.Name, Mono: true},
-			{Label: "ID", Value: p.ID, Mono: true},
+			{Label: "ID", Value: p.ID, Mono: true, Copy: "product-id"},
 			{Label: "Created", Value: moment(p.CreatedAt)},
 		},
 		Projects: projectLinks(p.Projects),
@@ -152,7 +152,7 @@ func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
 	}
 	path := productPath(p.ID)
 	m := projects.Conflict{
-		Page:    v.shell("Changed meanwhile", path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}),
+		Page:    v.shell("Changed meanwhile", path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
 		BackURL: path,
 		Action:  path,
 		What:    "The product " + p.Name,

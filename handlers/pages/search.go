@@ -32,14 +32,14 @@ func (h *Handler) showSearch(v *visit) (web.Answer, error) {
 	if m.Project == "" {
 		m.Project = v.c.Query("project")
 	}
-	crumbs := []ui.Crumb{projectsCrumb()}
+	var crumbs []ui.Crumb
 	if m.Project != "" {
 		p, err := h.Projects.Get(v.ctx(), v.who, m.Project)
 		if err != nil {
 			return web.Answer{}, err
 		}
 		v.selectTeam(p.Team)
-		crumbs = append(crumbs, projectCrumb(p))
+		crumbs = append(crumbs, projectsCrumb(), projectCrumb(p))
 	}
 	m.Page = v.shell("Search", searchPath, append(crumbs, ui.Crumb{Text: "Search"})...)
 	if text != "" {
@@ -152,7 +152,7 @@ func (v *visit) actions(project string) []ui.Link {
 // showShortcuts lists the keys that the dashboard's script follows.
 func (h *Handler) showShortcuts(v *visit) (web.Answer, error) {
 	return web.Show(search.ShortcutsPage(search.Shortcuts{
-		Page: v.shell("Keyboard shortcuts", "/shortcuts", projectsCrumb(), ui.Crumb{Text: "Keyboard shortcuts"}),
+		Page: v.shell("Keyboard shortcuts", "/shortcuts", ui.Crumb{Text: "Keyboard shortcuts"}),
 		Rows: []search.Shortcut{
 			{Keys: []string{"Ctrl", "K"}, Text: "Search; ⌘ K on a Mac"},
 			{Keys: []string{"/"}, Text: "Search, where no field has the focus"},

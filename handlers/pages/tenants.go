@@ -42,7 +42,7 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formE
 		return web.Answer{}, err
 	}
 	m := tenants.List{
-		Page: v.shell("Tenants", tenantsPath, projectsCrumb(), ui.Crumb{Text: "Tenants"}),
+		Page: v.shell("Tenants", tenantsPath, ui.Crumb{Text: "Tenants"}),
 		List: listView(list, found),
 	}
 	for _, t := range found.Items {
@@ -97,7 +97,7 @@ func (h *Handler) showTenant(v *visit) (web.Answer, error) {
 // begin at the project.
 func (v *visit) tenantShell(t rules.Tenant, title, here string, crumbs ...ui.Crumb) ui.Page {
 	v.selectTeam(t.Team)
-	way := []ui.Crumb{projectsCrumb(), tenantsCrumb()}
+	way := []ui.Crumb{tenantsCrumb()}
 	if t.Project != "" && len(t.Projects) == 1 {
 		name := t.Projects[0]
 		way = []ui.Crumb{
@@ -135,7 +135,7 @@ func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 		Head:     tenantHead(t, path),
 		Projects: projectLinks(t.Projects),
 		Facts: []ui.Fact{
-			{Label: "ID", Value: t.ID, Mono: true},
+			{Label: "ID", Value: t.ID, Mono: true, Copy: "tenant-id"},
 			{Label: "Belongs to", Value: "the team"},
 			{Label: "Created", Value: moment(t.CreatedAt)},
 		},

@@ -45,7 +45,7 @@ func (h *Handler) tokenList(v *visit) (tokens.List, error) {
 		return tokens.List{}, err
 	}
 	m := tokens.List{
-		Page: v.shell("Access tokens", tokensPath, projectsCrumb(), ui.Crumb{Text: "Access tokens"}),
+		Page: v.shell("Access tokens", tokensPath, ui.Crumb{Text: "Access tokens"}),
 		List: listView(list, found),
 	}
 	m.Create.Scopes = scopeOptions([]string{string(access.ScopeRead)})
@@ -144,7 +144,7 @@ func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := tokens.Shown{
-		Page: v.shell("Access token", path, projectsCrumb(), ui.Crumb{
+		Page: v.shell("Access token", path, ui.Crumb{
 			Text: "Access tokens",
 			URL:  tokensPath,
 		}, ui.Crumb{Text: token.Name}),
@@ -177,7 +177,7 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 	}
 	path := tokenPath(token.ID)
 	m := tokens.Revoke{
-		Page: v.shell("Revoke "+token.Name, path, projectsCrumb(), ui.Crumb{
+		Page: v.shell("Revoke "+token.Name, path, ui.Crumb{
 			Text: "Access tokens",
 			URL:  tokensPath,
 		}, ui.Crumb{Text: token.Name}),

@@ -104,7 +104,7 @@ func userFacts(u directory.User) []ui.Fact {
 	if u.Email != "" && !u.EmailVerified {
 		email += " (not confirmed by a provider)"
 	}
-	facts := []ui.Fact{{Label: "E-mail", Value: email}, {Label: "ID", Value: u.ID, Mono: true}}
+	facts := []ui.Fact{{Label: "E-mail", Value: email}, {Label: "ID", Value: u.ID, Mono: true, Copy: "user-id"}}
 	if u.UserName != "" {
 		facts = append(facts, ui.Fact{Label: "User name", Value: u.UserName})
 	}

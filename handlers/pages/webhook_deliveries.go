@@ -82,7 +82,7 @@ func (h *Handler) showDelivery(v *visit) (web.Answer, error) {
 	path := deliveryPath(w.ID, d.ID)
 	row := deliveryRow(w, d)
 	m := pages.Sent{
-		Page: v.shell("Delivery", path, projectsCrumb(), webhooksCrumb(),
+		Page: v.shell("Delivery", path, webhooksCrumb(),
 			ui.Crumb{Text: w.ID, URL: webhookPath(w.ID)}, ui.Crumb{Text: d.ID}),
 		Path:    path,
 		Event:   d.Event,

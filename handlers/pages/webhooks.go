@@ -46,7 +46,7 @@ func (h *Handler) webhookList(v *visit) (pages.List, error) {
 		return pages.List{}, err
 	}
 	m := pages.List{
-		Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"}),
+		Page: v.shell("Webhooks", webhooksPath, ui.Crumb{Text: "Webhooks"}),
 		List: listView(list, found),
 	}
 	if teams := webhookTeams(v, v.who.HomeTeam); len(teams) > 0 {
@@ -153,7 +153,7 @@ func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
 		found = &disclosed{Heading: "Secret of the webhook"}
 	}
 	m := pages.Shown{
-		Page:   v.shell(found.Heading, path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: "Secret"}),
+		Page:   v.shell(found.Heading, path, webhooksCrumb(), ui.Crumb{Text: "Secret"}),
 		Title:  found.Heading,
 		Secret: found.Secret,
 		Back:   webhookPath(w.ID),
@@ -194,7 +194,7 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 		return pages.Detail{}, err
 	}
 	m := pages.Detail{
-		Page:   v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}),
+		Page:   v.shell("Webhook", path, webhooksCrumb(), ui.Crumb{Text: w.ID}),
 		URL:    w.URL,
 		List:   listView(list, sent),
 		ETag:   w.ETag,

@@ -6,7 +6,7 @@ import "cmp"
 type Page struct {
 	Title   string   // of the document, without the product's name
 	Account *Account // nil while signed out
-	Crumbs  []Crumb  // the way from the projects list to here; the last one is this page
+	Crumbs  []Crumb  // the way from a page of the sidebar to here; the last one is this page
 	Rail    bool     // the sidebar shows icons only
 	Flash   *Notice  // what the last action did, shown once
 	Theme   string   // "light", "dark", or "" for the system's
@@ -168,6 +168,7 @@ type Fact struct {
 	Label string
 	Value string
 	Mono  bool
+	Copy  string // id of the value, which has a button that copies it; "" for none
 }
 
 // Limits asks how many calls each window admits, with an input for each that is
