@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+	"github.com/dustin/go-humanize"
 )
 
 // Chart is a project's traffic over time: calls, and how long forwarded ones took. It has a bar for each period, also
@@ -33,12 +34,12 @@ func (b Bar) calls() int64 { return b.Good + b.Client + b.Server }
 
 // hover says what the pointer is on.
 func (b Bar) hover() string {
-	out := b.Label + "\n" + strconv.FormatInt(b.calls(), 10) + " calls"
+	out := b.Label + "\n" + humanize.Comma(b.calls()) + " calls"
 	if b.Client > 0 {
-		out += ", " + strconv.FormatInt(b.Client, 10) + " rejected"
+		out += ", " + humanize.Comma(b.Client) + " rejected"
 	}
 	if b.Server > 0 {
-		out += ", " + strconv.FormatInt(b.Server, 10) + " failed"
+		out += ", " + humanize.Comma(b.Server) + " failed"
 	}
 	if b.P95 > 0 {
 		out += "\np50 " + LatencyText(b.P50) + ", p95 " + LatencyText(b.P95)
@@ -139,7 +140,7 @@ func countText(n float64) string {
 	case n >= 1e4:
 		return strconv.FormatFloat(n/1e3, 'f', -1, 64) + "k"
 	}
-	return strconv.FormatFloat(n, 'f', -1, 64)
+	return humanize.Comma(int64(n))
 }
 
 func (c Chart) latencyTicks() []string {
