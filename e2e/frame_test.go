@@ -47,6 +47,7 @@ func TestFrame(t *testing.T) {
 	p.sees("shop")
 
 	p.createsKeyByTab()
+	p.choosesAllKeys()
 	p.searchesByKeyboard()
 	p.choosesSidebar()
 	p.loadsLittle()
@@ -80,6 +81,25 @@ func (p *person) tabsTo(selector string) (tabs int) {
 	}
 	p.t.Fatalf("%d tabs do not reach %s", tabs, selector)
 	return tabs
+}
+
+// choosesAllKeys chooses the two keys at once, which brings up what can be done with them.
+func (p *person) choosesAllKeys() {
+	p.t.Helper()
+	p.follows("Keys")
+	p.sees("Keys")
+	if got := p.evaluates(`getComputedStyle(document.querySelector(".bulk")).display`); got != "none" {
+		p.t.Errorf("before a key is chosen, the actions are displayed as %q", got)
+	}
+	p.clicks("[data-choose-all] input")
+	p.waits(".bulk")
+	if got := p.reads("[data-chosen]"); got != "2 keys chosen" {
+		p.t.Errorf("the page says %q of the chosen keys", got)
+	}
+	p.clicks("tbody .box")
+	if got := p.reads("[data-chosen]"); got != "1 key chosen" {
+		p.t.Errorf("the page says %q of the key that is left", got)
+	}
 }
 
 func (p *person) createsKeyByTab() {

@@ -48,6 +48,40 @@
     });
   });
 
+  // One box chooses all rows of a page, and what can be done with them says how many are chosen.
+  const boxesOf = (form) => [...form.querySelectorAll("tbody input[type=checkbox]")];
+  const countChosen = (form) => {
+    const said = form.querySelector("[data-chosen]");
+    const all = form.querySelector("[data-choose-all] input");
+    if (!said || !all) return;
+    const boxes = boxesOf(form);
+    const chosen = boxes.filter((box) => box.checked).length;
+    said.textContent = `${chosen} ${said.dataset.chosen}${chosen === 1 ? "" : "s"} chosen`;
+    all.checked = chosen === boxes.length;
+    all.indeterminate = chosen > 0 && !all.checked;
+  };
+  const offerAll = () => {
+    document.querySelectorAll("[data-choose-all]:not(:has(input))").forEach((head) => {
+      const all = document.createElement("input");
+      all.type = "checkbox";
+      all.className = "box";
+      all.ariaLabel = head.dataset.chooseAll;
+      head.append(all);
+      countChosen(head.closest("form"));
+    });
+  };
+  document.addEventListener("change", (event) => {
+    const form = event.target.closest("form:has([data-choose-all])");
+    if (!form) return;
+    if (event.target.closest("[data-choose-all]")) {
+      boxesOf(form).forEach((box) => (box.checked = event.target.checked));
+    }
+    countChosen(form);
+  });
+  document.addEventListener("htmx:afterSettle", offerAll);
+  window.addEventListener("pageshow", offerAll); // after the browser has ticked again what was ticked before
+  offerAll();
+
   // A time that is left counts down.
   const countDown = () => {
     const now = Date.now();

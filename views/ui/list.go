@@ -95,6 +95,11 @@ func (l List) swap(url string) templ.Attributes {
 	}
 }
 
+// placeholder says what the search looks in.
+func (l List) placeholder() string {
+	return "Search by " + strings.ToLower(l.Search[:1]) + l.Search[1:]
+}
+
 // narrowedTo says what nothing in the list matches.
 func (l List) narrowedTo() string {
 	var parts []string
