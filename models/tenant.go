@@ -219,8 +219,10 @@ func (t *Tx) TenantByName(teamID, name string) (Tenant, error) {
 
 // TenantsOfTeams lists the tenants of the teams and of their projects, oldest first.
 func (t *Tx) TenantsOfTeams(teamIDs []string, page Page) (List[Tenant], error) {
-	owned := t.db.Model(&Project{}).Select("id").Where("team_id IN ?", teamIDs)
-	q := t.db.Where("(team_id IN ? OR project_id IN (?))", teamIDs, owned)
+	// A union, since SQLite takes twice as long to tell of each row that it was not found by the other index already.
+	const listed = "(SELECT * FROM tenants WHERE team_id IN ? UNION ALL SELECT tenants.* FROM projects " +
+		"JOIN tenants ON tenants.project_id = projects.id WHERE projects.team_id IN ?) AS tenants"
+	q := t.db.Table(listed, teamIDs, teamIDs)
 	q = t.containing(q, page.Text, "name", "display_name")
 	id := func(row Tenant) string { return row.ID }
 	if page.Sort == (Sort{}) {
