@@ -161,6 +161,17 @@ func (t *Tx) ProjectsOfTeams(teamIDs []string, f ProjectFilter, now time.Time, p
 	}, "id", id)
 }
 
+// AnyDeleted reports whether one of the teams has a project in the bin.
+func (t *Tx) AnyDeleted(teamIDs []string, now time.Time) (bool, error) {
+	var found []string
+	err := t.db.
+		Model(&Project{}).
+		Where("team_id IN ? AND purge_at > ?", teamIDs, now).
+		Limit(1).
+		Pluck("id", &found).Error
+	return len(found) > 0, err
+}
+
 // ProjectsOfTeam lists every project of one team by name.
 func (t *Tx) ProjectsOfTeam(teamID string) ([]Project, error) {
 	var list []Project

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"slices"
 
 	"gorm.io/gorm/clause"
@@ -97,14 +98,33 @@ func (t *Tx) SetTraffic(rows []Traffic) error {
 	}).CreateInBatches(rows, batchSize).Error
 }
 
-// TrafficOf returns the rows of projects in the periods from (inclusive) to (exclusive).
-func (t *Tx) TrafficOf(projectIDs []string, level string, period, from, to int64) ([]Traffic, error) {
-	var rows []Traffic
-	return rows, t.db.
+// TrafficOf returns the rows of projects in the periods from (inclusive) to (exclusive). It scans them without
+// reflection, since a page of projects has more than a thousand.
+func (t *Tx) TrafficOf(projectIDs []string, level string, period, from, to int64) (list []Traffic, err error) {
+	rows, err := t.db.
+		Model(&Traffic{}).
+		Select("project_id, since, environment_id, route, answered, rejected, failed, bytes_in, bytes_out, "+
+			"first_byte, total").
 		Where("project_id IN ? AND level = ? AND period = ? AND since >= ? AND since < ?",
 			projectIDs, level, period, from, to).
 		Order("project_id, since").
-		Find(&rows).Error
+		Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		one := Traffic{TrafficSlot: TrafficSlot{Level: level, Period: period}}
+		err := rows.Scan(
+			&one.ProjectID, &one.Since, &one.EnvironmentID, &one.Route,
+			&one.Answered, &one.Rejected, &one.Failed, &one.BytesIn, &one.BytesOut, &one.FirstByte, &one.Total,
+		)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, rows.Err()
 }
 
 // DeleteTraffic removes the rows of a project, level and period from before since.

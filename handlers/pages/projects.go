@@ -72,11 +72,11 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	if m.Claims, err = h.claimOffers(v); err != nil {
 		return web.Answer{}, err
 	}
-	binned, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.DeletedProjects, models.Page{Limit: 1})
+	binned, err := h.Projects.AnyInBin(v.ctx(), v.who, v.who.HomeTeam)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if len(binned.Items) > 0 {
+	if binned {
 		m.BinURL = binPath
 	}
 	m.List = listView(list, found)

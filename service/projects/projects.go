@@ -140,6 +140,15 @@ func (s *Service) List(
 	return models.List[Project]{Items: list, Next: rows.Next, Total: rows.Total}, nil
 }
 
+// AnyInBin reports whether List has projects in the bin.
+func (s *Service) AnyInBin(ctx context.Context, p access.Principal, team string) (bool, error) {
+	teams, err := listedTeams(p, access.ProjectRead, team)
+	if err != nil {
+		return false, fmt.Errorf("projects: look into the bin: %w", err)
+	}
+	return s.DB.Read(ctx).AnyDeleted(teams, models.Now())
+}
+
 // listedTeams returns the teams that a list covers: the one asked for, or with team
 // "" all of the principal's. It fails if the principal may not list there.
 func listedTeams(p access.Principal, action access.Action, team string) ([]string, error) {

@@ -50,25 +50,33 @@ func (h *histogram) observe(d time.Duration) {
 
 // add adds to a bucket, and widens the range of those that are held.
 func (h *histogram) add(bucket int, n uint64) {
-	switch {
-	case len(h.counts) == 0:
-		h.first, h.counts = bucket, make([]uint64, 1, 2*perOctave)
-	case bucket < h.first:
-		wider := make([]uint64, h.first-bucket+len(h.counts))
-		copy(wider[h.first-bucket:], h.counts)
-		h.first, h.counts = bucket, wider
-	}
-	for bucket-h.first >= len(h.counts) {
-		h.counts = append(h.counts, 0)
-	}
+	h.cover(bucket, bucket)
 	h.counts[bucket-h.first] += n
 }
 
+// cover widens the range of buckets that are held.
+func (h *histogram) cover(first, last int) {
+	switch {
+	case len(h.counts) == 0:
+		h.first, h.counts = first, make([]uint64, 1, max(2*perOctave, last-first+1))
+	case first < h.first:
+		wider := make([]uint64, h.first-first+len(h.counts), max(h.first+len(h.counts), last+1)-first)
+		copy(wider[h.first-first:], h.counts)
+		h.first, h.counts = first, wider
+	}
+	if missing := last - h.first + 1 - len(h.counts); missing > 0 {
+		h.counts = append(h.counts, make([]uint64, missing)...)
+	}
+}
+
 func (h *histogram) merge(other *histogram) {
+	if len(other.counts) == 0 {
+		return
+	}
+	h.cover(other.first, other.first+len(other.counts)-1)
+	to := h.counts[other.first-h.first:]
 	for i, n := range other.counts {
-		if n > 0 {
-			h.add(other.first+i, n)
-		}
+		to[i] += n
 	}
 }
 
@@ -81,8 +89,10 @@ func (h *histogram) total() (n uint64) {
 
 // quantile returns the duration that a part of the calls did not exceed, such as 0.95: the place within its bucket is
 // interpolated, so that it is off by at most an eighth. It is 0 without calls.
-func (h *histogram) quantile(part float64) time.Duration {
-	rank := part * float64(h.total())
+func (h *histogram) quantile(part float64) time.Duration { return h.rank(part * float64(h.total())) }
+
+// rank returns the duration that so many calls did not exceed, as quantile does.
+func (h *histogram) rank(rank float64) time.Duration {
 	var before float64
 	for i, count := range h.counts {
 		n := float64(count)
@@ -115,18 +125,37 @@ func (h *histogram) mergeEncoded(data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	bucket, n := binary.Uvarint(data)
-	if n <= 0 {
+	first, n := binary.Uvarint(data)
+	if n <= 0 || first >= buckets {
 		return errHistogram
 	}
-	for data = data[n:]; len(data) > 0; bucket++ {
-		count, n := binary.Uvarint(data)
-		if n <= 0 || bucket >= buckets {
-			return errHistogram
+	if data = data[n:]; len(data) == 0 {
+		return nil
+	}
+	held := 0 // counts: each ends with a byte below 0x80
+	for _, b := range data {
+		if b < 0x80 {
+			held++
 		}
-		if data = data[n:]; count > 0 {
-			h.add(int(bucket), count)
+	}
+	last := int(first) + held - 1
+	if held == 0 || last >= buckets {
+		return errHistogram
+	}
+	h.cover(int(first), last)
+	to := h.counts[int(first)-h.first:]
+	for i := range held {
+		count, n := uint64(data[0]), 1
+		if count >= 0x80 {
+			if count, n = binary.Uvarint(data); n <= 0 {
+				return errHistogram
+			}
 		}
+		to[i] += count
+		data = data[n:]
+	}
+	if len(data) > 0 {
+		return errHistogram
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -56,6 +57,38 @@ func TestHistogram(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { whole.observe(9 * time.Millisecond) }); n != 0 {
 		t.Errorf("observe allocates %v times", n)
+	}
+}
+
+// Histograms of any ranges must merge as their counts, added one by one.
+func TestHistogram_merge(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		var merged, decoded histogram
+		want := map[int]uint64{}
+		for range 1 + random.IntN(5) {
+			var one histogram
+			for range random.IntN(6) {
+				bucket, n := random.IntN(buckets), 1+random.Uint64N(1<<random.IntN(40))
+				one.add(bucket, n)
+				want[bucket] += n
+			}
+			merged.merge(&one)
+			if err := decoded.mergeEncoded(one.encode()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, h := range []histogram{merged, decoded} {
+			got := map[int]uint64{}
+			for i, n := range h.counts {
+				if n > 0 {
+					got[h.first+i] = n
+				}
+			}
+			if !maps.Equal(got, want) || !slices.Equal(h.encode(), merged.encode()) {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		}
 	}
 }
 

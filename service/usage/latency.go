@@ -21,7 +21,10 @@ type Latency struct {
 }
 
 func (t *traffic) latency() Latency {
-	of := func(h *histogram) Quantiles { return Quantiles{h.quantile(0.5), h.quantile(0.95)} }
+	of := func(h *histogram) Quantiles {
+		n := float64(h.total())
+		return Quantiles{h.rank(0.5 * n), h.rank(0.95 * n)}
+	}
 	return Latency{of(&t.firstByte), of(&t.total)}
 }
 
