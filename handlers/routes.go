@@ -33,7 +33,7 @@ func (s *Server) mount(r *gin.Engine) {
 	}
 	r.GET("/metrics", gin.WrapF(s.showMetrics))
 
-	document := (&api.Handler{
+	document, outline := (&api.Handler{
 		Web:         s.Site,
 		Version:     s.Version,
 		Accounts:    s.Accounts,
@@ -71,6 +71,7 @@ func (s *Server) mount(r *gin.Engine) {
 		Usage:       s.Usage,
 		Webhooks:    s.Webhooks,
 		Document:    document,
+		Outline:     outline,
 	}).Mount(r)
 	(&oidc.Handler{Web: s.Site, Login: s.Login, Users: s.Directory, Languages: s.Languages}).Mount(r)
 	users.Mount(r)

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"encoding/json"
+	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -37,4 +40,44 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 		},
 	}
 	return humagin.NewWithGroup(r, r.Group("/", h.Web.Identify, h.Web.RequireCredential, h.idempotent, h.orEvents), c)
+}
+
+// outlinedOperation is what outline keeps of an operation.
+type outlinedOperation struct {
+	ID      string       `json:"operationId"`
+	Summary string       `json:"summary"`
+	Body    outlinedBody `json:"requestBody"`
+}
+
+type outlinedBody struct {
+	Content map[string]struct{} `json:"content"` // by media type
+}
+
+// outline returns an OpenAPI document without parameters, answers and schemas. The whole
+// document takes many times as long to write.
+func outline(document *huma.OpenAPI) ([]byte, error) {
+	paths := map[string]map[string]outlinedOperation{}
+	for path, item := range document.Paths {
+		paths[path] = map[string]outlinedOperation{}
+		for method, operation := range map[string]*huma.Operation{
+			http.MethodGet:    item.Get,
+			http.MethodPost:   item.Post,
+			http.MethodPut:    item.Put,
+			http.MethodPatch:  item.Patch,
+			http.MethodDelete: item.Delete,
+		} {
+			if operation == nil {
+				continue
+			}
+			kept := outlinedOperation{ID: operation.OperationID, Summary: operation.Summary}
+			if operation.RequestBody != nil {
+				kept.Body.Content = map[string]struct{}{}
+				for media := range operation.RequestBody.Content {
+					kept.Body.Content[media] = struct{}{}
+				}
+			}
+			paths[path][strings.ToLower(method)] = kept
+		}
+	}
+	return json.Marshal(map[string]any{"paths": paths})
 }

@@ -6,8 +6,9 @@ import (
 )
 
 // Mount adds the routes of the JSON API. All of them are in this file, or in a
-// function that it calls with r.
-func (h *Handler) Mount(r *gin.Engine) (document func() ([]byte, error)) {
+// function that it calls with r. It returns functions that write the OpenAPI document, and
+// its outline.
+func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error)) {
 	r.GET("/.well-known/postern-export-key", h.showExportKeys)
 	r.POST("/oauth/device_authorization", h.authorizeDevice)
 	r.POST("/oauth/token", h.exchangeDevice)
@@ -26,7 +27,7 @@ func (h *Handler) Mount(r *gin.Engine) (document func() ([]byte, error)) {
 	h.exportFiles(r, api)
 	describeUsage(api.OpenAPI())
 	describeTags(api.OpenAPI())
-	return api.OpenAPI().MarshalJSON
+	return api.OpenAPI().MarshalJSON, func() ([]byte, error) { return outline(api.OpenAPI()) }
 }
 
 // accountRoutes adds teams, sessions and credentials of accounts.

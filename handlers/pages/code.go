@@ -29,11 +29,11 @@ type codeWriter struct {
 func (h *Handler) codeOf() (*ascode.API, ascode.Table, error) {
 	c := &h.code
 	c.once.Do(func() {
-		var document []byte
-		if document, c.err = h.Document(); c.err != nil {
+		var outline []byte
+		if outline, c.err = h.Outline(); c.err != nil {
 			return
 		}
-		c.api, c.err = ascode.New(document, h.Web.Config.PublicURL)
+		c.api, c.err = ascode.New(outline, h.Web.Config.PublicURL)
 		c.table = ascode.NewTable(codeReaders)
 	})
 	return c.api, c.table, c.err

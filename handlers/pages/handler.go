@@ -47,6 +47,7 @@ type Handler struct {
 	Usage       *usage.Service
 	Webhooks    *webhooks.Service
 	Document    func() ([]byte, error) // returns the OpenAPI document of the JSON API
+	Outline     func() ([]byte, error) // returns it without parameters, answers and schemas
 
 	manual manual
 	code   codeWriter
