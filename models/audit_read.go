@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"gorm.io/gorm"
+)
 
 // AuditFilter chooses entries of one team; what is empty chooses all.
 type AuditFilter struct {
@@ -14,40 +18,47 @@ type AuditFilter struct {
 	Text     string    // that an entry contains, in any case
 	Actors   []string  // whose entries contain the text too
 	Oldest   bool      // the oldest entry comes first
-	After    int64     // the place in the chain that a page begins after, 0 for the first
 }
 
 // AuditEntries lists at most limit entries, newest first.
 func (t *Tx) AuditEntries(f AuditFilter, limit int) ([]AuditEntry, error) {
-	list, _, err := t.SearchAudit(f, limit)
+	log, err := t.AuditLog(f)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := log.Entries(0, limit)
 	return list, err
 }
 
-// SearchAudit lists at most limit entries, and returns the last one that it has looked at if there are more after
-// SearchWindow.
-func (t *Tx) SearchAudit(f AuditFilter, limit int) ([]AuditEntry, *AuditEntry, error) {
+// AuditLog is the entries that a filter chooses.
+type AuditLog struct {
+	window
+	oldest bool
+}
+
+// AuditLog finds out by which index the entries of a filter are read.
+func (t *Tx) AuditLog(f AuditFilter) (AuditLog, error) {
 	w, err := t.auditWindow(f)
-	if err != nil {
-		return nil, nil, err
-	}
+	return AuditLog{w, f.Oldest}, err
+}
+
+// Entries lists at most limit entries after a place in the chain, 0 for the first, and returns the last one that it has
+// looked at if there are more after SearchWindow.
+func (l AuditLog) Entries(after int64, limit int) ([]AuditEntry, *AuditEntry, error) {
+	w := l.window
+	w.rows = w.rows.Session(&gorm.Session{})
 	switch {
-	case f.After > 0 && f.Oldest:
-		w.rows = w.rows.Where("number > ?", f.After)
-	case f.After > 0:
-		w.rows = w.rows.Where("number < ?", f.After)
+	case after > 0 && l.oldest:
+		w.rows = w.rows.Where("number > ?", after)
+	case after > 0:
+		w.rows = w.rows.Where("number < ?", after)
 	}
 	return readWindow[AuditEntry](w, limit)
 }
 
-// CountAudit counts the entries, and returns MaxTotal+1 if there are more than MaxTotal. It returns false if there are
-// more than SearchWindow to look at.
-func (t *Tx) CountAudit(f AuditFilter) (n int64, complete bool, err error) {
-	w, err := t.auditWindow(f)
-	if err != nil {
-		return 0, false, err
-	}
-	return countWindow(w)
-}
+// Count counts the entries, and returns MaxTotal+1 if there are more than MaxTotal. It returns false if there can be
+// more after SearchWindow.
+func (l AuditLog) Count() (n int64, complete bool, err error) { return countWindow(l.window) }
 
 // AuditMerged names the teams merged into the filter's that have entries about its project or its object.
 func (t *Tx) AuditMerged(f AuditFilter) ([]string, error) {

@@ -41,7 +41,8 @@ type List[T any] struct {
 
 	// Total is the number of items on all pages if Page.Count asks for it, and MaxTotal+1 if there are more than
 	// MaxTotal. Lists that are not read page by page leave it 0, and so does a search that is Partial.
-	Total int64
+	Total   int64
+	AtLeast bool // there can be more than Total: they are beyond SearchWindow
 
 	// Partial means that a search ended at SearchWindow, before the list did: there are rows after those that it looked
 	// at, from Next on.
@@ -60,7 +61,7 @@ func Cut[T any](rows []T, page Page, cursor func(T) string) List[T] {
 
 // MapList returns the list with view applied to each item.
 func MapList[T, V any](list List[T], view func(T) V) List[V] {
-	out := List[V]{Next: list.Next, Total: list.Total, Partial: list.Partial}
+	out := List[V]{Next: list.Next, Total: list.Total, AtLeast: list.AtLeast, Partial: list.Partial}
 	for _, item := range list.Items {
 		out.Items = append(out.Items, view(item))
 	}

@@ -4,7 +4,7 @@ import "gorm.io/gorm"
 
 // SearchWindow bounds how many rows one page of a list without an end looks at, so that a search which finds few among
 // millions of rows takes no longer than another.
-const SearchWindow = 20_000
+const SearchWindow = MaxTotal
 
 // condition is a part of a WHERE clause.
 type condition struct {
@@ -83,14 +83,12 @@ func listWindow[T any](w, all window, page Page, cursor func(T) string) (list Li
 		return list, nil
 	}
 	n, complete, err := countWindow(all)
-	if complete || n > MaxTotal {
-		list.Total = n
-	}
+	list.Total, list.AtLeast = n, !complete
 	return list, err
 }
 
 // countWindow counts the rows that match, and returns MaxTotal+1 if there are more than MaxTotal. It returns false if
-// there are rows after those that it looked at.
+// there can be more after those that it looked at.
 func countWindow(w window) (n int64, complete bool, err error) {
 	if w.whole() {
 		n, err = countSome(w.rows.Session(&gorm.Session{}).Table(w.table))
@@ -101,5 +99,5 @@ func countWindow(w window) (n int64, complete bool, err error) {
 	err = w.of(w.first()).
 		Select("count(*) AS seen, count(CASE WHEN "+sql+" THEN 1 END) AS matching", vars...).
 		Take(&counted).Error
-	return min(counted.Matching, MaxTotal+1), counted.Seen < SearchWindow, err
+	return counted.Matching, counted.Seen < SearchWindow, err
 }

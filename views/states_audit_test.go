@@ -79,7 +79,7 @@ func auditNothing() audit.Log {
 				{Text: "About: key_01h", URL: "/audit?action=key.change&q=198.51.100.7"},
 			},
 			Bar:      true,
-			Searched: "Searched 20,000 entries.",
+			Searched: "Searched 10,000 entries.",
 			ClearURL: "/audit",
 			MoreURL:  "/audit?after=12&q=198.51.100.7",
 		},

@@ -100,7 +100,7 @@ func relationsWrong() projects.Relations {
 func relationsNoneFound() projects.Relations {
 	m := relationsEmpty()
 	m.List.Text, m.List.ClearURL, m.List.Search = "order:9", relationsURL, "Part of object or owner"
-	m.List.Searched, m.List.MoreURL = "Searched 20,000 owners.", relationsURL+"?after=abc&q=order%3A9"
+	m.List.Searched, m.List.MoreURL = "Searched 10,000 owners.", relationsURL+"?after=abc&q=order%3A9"
 	return m
 }
 

@@ -193,7 +193,7 @@ func listView[T any](l *listing, found models.List[T]) ui.List {
 	if m.Bar {
 		m.Search, m.Filters = l.search, l.menus()
 	}
-	m.Total = l.total(len(found.Items), found.Total)
+	m.Total = l.total(len(found.Items), found.Total, found.AtLeast)
 	if found.Partial {
 		m.Searched = fmt.Sprintf("Searched %s %s.", humanize.Comma(models.SearchWindow), m.Things)
 	}
@@ -206,12 +206,14 @@ func listView[T any](l *listing, found models.List[T]) ui.List {
 }
 
 // total says how many rows there are, such as 50 of 312 keys; "" where it is not known.
-func (l *listing) total(rows int, all int64) string {
+func (l *listing) total(rows int, all int64, atLeast bool) string {
 	switch things := english.PluralWord(int(all), l.one, ""); {
 	case all == 0:
 		return ""
 	case all > models.MaxTotal:
 		return fmt.Sprintf("%d of more than %s %s", rows, humanize.Comma(models.MaxTotal), things)
+	case atLeast:
+		return fmt.Sprintf("%d of at least %s %s", rows, humanize.Comma(all), things)
 	case int64(rows) < all:
 		return fmt.Sprintf("%d of %s %s", rows, humanize.Comma(all), things)
 	}

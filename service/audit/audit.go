@@ -69,8 +69,16 @@ func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, 
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
-	list := models.List[Entry]{Items: entries, Next: found.Next, Total: found.Total, Partial: found.Partial}
-	return Page{List: list, Team: r.chain}, nil
+	return Page{
+		List: models.List[Entry]{
+			Items:   entries,
+			Next:    found.Next,
+			Total:   found.Total,
+			AtLeast: found.AtLeast,
+			Partial: found.Partial,
+		},
+		Team: r.chain,
+	}, nil
 }
 
 func (q Query) list(tx *models.Tx, r reading) (found models.List[models.AuditEntry], err error) {
@@ -78,14 +86,15 @@ func (q Query) list(tx *models.Tx, r reading) (found models.List[models.AuditEnt
 	if err := r.resume(q.Cursor); err != nil {
 		return found, err
 	}
-	if found, err = r.page(tx, q.Page); err != nil || !q.Count {
+	if found, err = r.page(tx, q.Page); err != nil || !q.Count || found.Partial {
 		return found, err
 	}
 	if q.Cursor == "" && found.Next == "" {
 		found.Total = int64(len(found.Items))
 		return found, nil
 	}
-	found.Total, err = all.total(tx)
+	n, complete, err := all.total(tx)
+	found.Total, found.AtLeast = n, !complete
 	return found, err
 }
 

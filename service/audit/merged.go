@@ -47,12 +47,27 @@ type reading struct {
 	models.AuditFilter
 	chain, team string   // that is asked about, and whose members read it
 	chains      []string // that are still to read, in the order of the list
+	after       int64    // the place in the first of them that the page begins after
+	logs        map[string]models.AuditLog
+}
+
+// log is what the query chooses of a chain.
+func (r reading) log(tx *models.Tx, chain string) (models.AuditLog, error) {
+	if log, ok := r.logs[chain]; ok {
+		return log, nil
+	}
+	f := r.AuditFilter
+	f.TeamID = chain
+	log, err := tx.AuditLog(f)
+	r.logs[chain] = log
+	return log, err
 }
 
 func (q Query) reading(tx *models.Tx, p access.Principal) (r reading, err error) {
 	if r.AuditFilter, r.team, err = q.filter(tx, p); err != nil {
 		return r, err
 	}
+	r.logs = map[string]models.AuditLog{}
 	r.chain = r.TeamID
 	r.chains = []string{r.chain}
 	if r.chain != "" && (r.Project != "" || r.Object != "") {
@@ -78,7 +93,7 @@ func (r *reading) resume(cursor string) (err error) {
 		chain = r.chain
 	}
 	at := slices.Index(r.chains, chain)
-	if r.After, err = strconv.ParseInt(number, 10, 64); err != nil || r.After < 1 || at < 0 {
+	if r.after, err = strconv.ParseInt(number, 10, 64); err != nil || r.after < 1 || at < 0 {
 		return fault.InvalidField("/cursor", "invalid_cursor", "This is no cursor of an earlier page. Leave it out "+
 			"to start at the beginning.")
 	}
@@ -100,12 +115,15 @@ func (r reading) cursor(last models.AuditEntry) string {
 // older one is from before the merge, so that the list stays in order.
 func (r reading) page(tx *models.Tx, page models.Page) (models.List[models.AuditEntry], error) {
 	var rows []models.AuditEntry
-	f := r.AuditFilter
-	limit := page.Size() + 1
-	for _, f.TeamID = range r.chains {
-		more, end, err := tx.SearchAudit(f, limit-len(rows))
+	none, limit := models.List[models.AuditEntry]{}, page.Size()+1
+	for _, chain := range r.chains {
+		log, err := r.log(tx, chain)
 		if err != nil {
-			return models.List[models.AuditEntry]{}, err
+			return none, err
+		}
+		more, end, err := log.Entries(r.after, limit-len(rows))
+		if err != nil {
+			return none, err
 		}
 		rows = append(rows, more...)
 		if end != nil {
@@ -114,28 +132,30 @@ func (r reading) page(tx *models.Tx, page models.Page) (models.List[models.Audit
 		if len(rows) == limit {
 			break
 		}
-		f.After = 0
+		r.after = 0
 	}
 	return models.Cut(rows, page, r.cursor), nil
 }
 
-// total counts the entries of all chains; it is 0 if there are too many to look at.
-func (r reading) total(tx *models.Tx) (n int64, err error) {
-	f := r.AuditFilter
-	for _, f.TeamID = range r.chains {
-		more, complete, err := tx.CountAudit(f)
+// total counts the entries of all chains. It returns false if there can be more of them.
+func (r reading) total(tx *models.Tx) (n int64, complete bool, err error) {
+	for _, chain := range r.chains {
+		log, err := r.log(tx, chain)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
-		n += more
-		if n > models.MaxTotal {
-			return models.MaxTotal + 1, nil
+		more, complete, err := log.Count()
+		if err != nil {
+			return 0, false, err
+		}
+		if n += more; n > models.MaxTotal {
+			return models.MaxTotal + 1, true, nil
 		}
 		if !complete {
-			return 0, nil
+			return n, false, nil
 		}
 	}
-	return n, nil
+	return n, true, nil
 }
 
 // maxMerged bounds how many merged workspaces a page offers; the others are read
