@@ -146,7 +146,7 @@ func keySection(m Keys) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</fieldset><div class=\"bulk\"><p class=\"mr-auto text-sm\" data-chosen=\"key\">With the chosen keys:</p><button class=\"btn btn-small\" name=\"do\" value=\"freeze\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</fieldset><div class=\"bulk\"><p class=\"mr-auto text-sm max-sm:w-full\" data-chosen=\"key\">With the chosen keys:</p><button class=\"btn btn-small\" name=\"do\" value=\"freeze\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
