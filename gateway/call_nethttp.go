@@ -15,12 +15,9 @@ import (
 // nginx's number, and never sent.
 const statusGone = 499
 
-// ServeHTTP serves requests that net/http has received: those that the engine leaves to it, or
-// all requests if the gateway is used as a handler without Server.
+// ServeHTTP serves requests of HTTP/2, which h2 has received, and those that net/http has: what the engine
+// leaves to it, or all requests if the gateway is used as a handler without Server.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.ProtoMajor == 2 {
-		growStack(len(r.RequestURI))
-	}
 	g.running.Add(1)
 	defer g.running.Done()
 	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"net"
 	"strings"
@@ -24,9 +23,6 @@ func (l strictListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
-	}
-	if _, ok := conn.(*tls.Conn); ok {
-		return conn, nil // HTTP/2, which net/http detects by this type; see http2.go
 	}
 	return &strictConn{Conn: conn}, nil
 }

@@ -8,34 +8,26 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"postern/gateway/engine"
+	"postern/gateway/h2"
 )
 
-// maxStreams is how many calls a connection of HTTP/2 may have under way: nginx's number. It
-// bounds the work that a caller can cause by resetting streams (CVE-2023-44487): net/http
-// closes connections that go far beyond it.
+// maxStreams is how many calls a connection of HTTP/2 may have under way: nginx's number. Calls that the
+// caller has reset count until they are over (CVE-2023-44487).
 const maxStreams = 128
 
-// http2 returns the limits on a connection of HTTP/2. Calls have the same limits as on
-// HTTP/1.1; net/http bounds headers, and frames that belong to no call.
-func (l Limits) http2() *http.HTTP2Config {
-	return &http.HTTP2Config{
-		MaxConcurrentStreams: maxStreams,
-		WriteByteTimeout:     l.Idle, // for callers that do not read
+// http2 returns the limits on a connection of HTTP/2. Calls have the same limits as on HTTP/1.1.
+func (l Limits) http2() h2.Limits {
+	return h2.Limits{
+		Streams:     maxStreams,
+		HeaderBytes: l.HeaderBytes,
+		Header:      l.ClientHeader,
+		Idle:        l.ClientIdle,
+		Write:       l.Idle,
 	}
 }
 
-// growStack grows the stack of the goroutine to what a call takes. net/http starts one for each call
-// of HTTP/2, and the runtime would copy its stack three times, each time with more frames: 7 % of
-// such a call.
-//
-//go:noinline
-func growStack(at int) byte {
-	var space [8 << 10]byte
-	return space[at%len(space)] // the compiler would drop an array that only constants index
-}
-
 // isStrictHTTP2 reports whether a request of HTTP/2 can be written as HTTP/1.1 and means the
-// same there. net/http does not check pseudo-headers, and the upstream must read what was
+// same there. HTTP/2 allows more in pseudo-headers, and the upstream must read what was
 // decided about here (RFC 9113 sections 8.2.1, 8.3.1 and 10.3).
 func isStrictHTTP2(r *http.Request) bool {
 	if !httpguts.ValidHeaderFieldName(r.Method) || !isVisible(r.RequestURI) || r.RequestURI[0] != '/' ||
@@ -49,8 +41,7 @@ func isStrictHTTP2(r *http.Request) bool {
 	return len(lengths) == 0 || len(lengths) == 1 && isLength(lengths[0], r.ContentLength)
 }
 
-// isLength reports whether digits are the number length. net/http reads 0 where it cannot
-// parse a length, and where no body follows.
+// isLength reports whether digits are the number length.
 func isLength(digits string, length int64) bool {
 	n, err := strconv.ParseUint(digits, 10, 63) // no sign
 	return err == nil && int64(n) == length

@@ -14,12 +14,14 @@ import (
 	"postern/core/policy"
 	"postern/gateway/admission"
 	"postern/gateway/engine"
+	"postern/gateway/h2"
 )
 
-// Server serves a gateway's listener: with the engine for plain requests and, behind strict
-// framing, with net/http for the rest. Its methods are those of http.Server.
+// Server serves a gateway's listener: with the engine for plain requests, with h2 for HTTP/2 and, behind
+// strict framing, with net/http for the rest. Its methods are those of http.Server.
 type Server struct {
 	http    *http.Server
+	http2   *h2.Server
 	engine  *engine.Server // nil: net/http serves everything
 	gateway *Gateway
 	addr    string
@@ -32,15 +34,20 @@ type Server struct {
 func (g *Gateway) Server(addr string) *Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
-	protocols.SetHTTP2(g.callerTLS != nil)
-	fast := &engine.Server{NewSession: g.newSession, Secure: g.callerTLS, Limits: g.engineLimits}
-	fast.Recovered = func(fault any, stack []byte) {
+	recovered := func(fault any, stack []byte) {
 		g.log.Error("a call failed by a fault of ours", "fault", fmt.Sprint(fault), "stack", string(stack))
 	}
-	return &Server{addr: addr, gateway: g, engine: fast, http: &http.Server{
+	multiplexed := &h2.Server{Handler: g, Limits: g.limits.http2(), ConnContext: g.withConnInfo, Recovered: recovered}
+	fast := &engine.Server{
+		NewSession: g.newSession,
+		Secure:     g.callerTLS,
+		ServeHTTP2: multiplexed.Serve,
+		Limits:     g.engineLimits,
+		Recovered:  recovered,
+	}
+	return &Server{addr: addr, gateway: g, engine: fast, http2: multiplexed, http: &http.Server{
 		Handler:           g,
 		Protocols:         &protocols,
-		HTTP2:             g.limits.http2(),
 		ReadHeaderTimeout: g.limits.ClientHeader,
 		IdleTimeout:       g.limits.ClientIdle,
 		MaxHeaderBytes:    g.limits.HeaderBytes,
@@ -117,7 +124,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return s.http.Shutdown(ctx)
 	}
 	// The engine comes first: it may still hand connections over.
-	return errors.Join(s.engine.Shutdown(ctx), s.http.Shutdown(ctx))
+	return errors.Join(s.engine.Shutdown(ctx), s.http2.Shutdown(ctx), s.http.Shutdown(ctx))
 }
 
 // Close closes every connection except tunnels.
@@ -125,7 +132,7 @@ func (s *Server) Close() error {
 	if s.engine == nil {
 		return s.http.Close()
 	}
-	return errors.Join(s.engine.Close(), s.http.Close())
+	return errors.Join(s.engine.Close(), s.http2.Close(), s.http.Close())
 }
 
 // connInfo describes a caller's connection, for decisions and for the headers that the

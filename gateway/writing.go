@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// writing is the deadline for the writes of one response. In HTTP/2 each deadline that is set is a
-// message to the goroutine that serves the connection, and a timer. So it is set for one write
-// in a while, and if the call's watch will see to it, not before that looks.
+// writing is the deadline for the writes of one response. Setting it costs as much as a small
+// write, so it is set for one write in a while, and if the call's watch will see to it, not
+// before that looks.
 type writing struct {
 	w     http.ResponseWriter
 	idle  time.Duration // for each write

@@ -81,11 +81,11 @@ func (c *conn) hasWaited() (sweeps int, waits bool) {
 func (c *conn) endRest() { c.wake() }
 
 // handOver gives the connection to the fallback, with the bytes of the unanswered request that
-// were read.
+// were read, or to the server of HTTP/2.
 func (c *conn) handOver() {
 	_ = c.conn.SetDeadline(time.Time{})
 	if c.speaksHTTP2() {
-		c.server.Fallback.give(c.conn)
+		c.server.ServeHTTP2(c.conn)
 		return
 	}
 	early := bytes.Clone(c.in.held())

@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// HTTP2 is the ALPN protocol that the engine leaves to the fallback, which then accepts a
-// *tls.Conn (RFC 9113 section 3.2).
+// HTTP2 is the name of HTTP/2 in ALPN (RFC 9113 section 3.2). The engine leaves it to ServeHTTP2.
 const HTTP2 = "h2"
 
 // HTTP1 is the name of HTTP/1.1 in ALPN.
@@ -67,8 +66,9 @@ func (l *Limits) BodyWait(got int64, waited time.Duration) time.Duration {
 // Server serves callers' connections. Its fields are set before Serve.
 type Server struct {
 	NewSession func(net.Conn) Session
-	Secure     *tls.Config // of callers; nil: no TLS
-	Fallback   *Handover   // gets connections with a request that is not plain, and those of HTTP/2
+	Secure     *tls.Config    // of callers; nil: no TLS
+	Fallback   *Handover      // gets connections with a request that is not plain
+	ServeHTTP2 func(net.Conn) // gets connections that speak HTTP/2; must not block
 	Limits     Limits
 	Recovered  func(fault any, stack []byte) // called for panics in sessions; may be nil
 
@@ -162,7 +162,7 @@ func (s *Server) stopped() error {
 }
 
 // Shutdown stops accepting, closes connections that wait for a request, and waits for the
-// calls of the others. Connections that were handed over are left to the fallback.
+// calls of the others. Connections that were handed over are left to those that got them.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.stop() {
 		return nil

@@ -48,7 +48,7 @@ var folders = []folder{
 	{path: "jobs", floor: edges},
 	{path: "client", floor: edges, only: []string{"platform/fault"}},
 	{path: "gateway", floor: edges, only: []string{
-		"gateway/engine", "gateway/admission", "core", "platform/egress",
+		"gateway/engine", "gateway/h2", "gateway/admission", "core", "platform/egress",
 	}},
 	{path: "gateway/accesslog", floor: edges, only: []string{"gateway", "core"}},
 	{path: "gateway/bearer", floor: edges, only: []string{"core", "platform/egress", "platform/syncmap"}},

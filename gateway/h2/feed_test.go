@@ -1,0 +1,45 @@
+package h2
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// feed serves a connection that says text, and ends.
+func feed(t *testing.T, text []byte) {
+	s := &Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
+		Limits: Limits{
+			Streams:     4,
+			HeaderBytes: 4 << 10,
+			Header:      time.Second,
+			Idle:        time.Second,
+			Write:       time.Second,
+		},
+		Recovered: func(fault any, stack []byte) { t.Errorf("%v\n%s", fault, stack) },
+	}
+	here, there := net.Pipe()
+	s.Serve(there)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(io.Discard, here)
+	}()
+	_ = here.SetWriteDeadline(time.Now().Add(time.Second))
+	_, err := io.WriteString(here, http2.ClientPreface)
+	if err == nil {
+		_, _ = here.Write(text)
+	}
+	time.Sleep(time.Millisecond) // for the last frames
+	_ = s.Close()                // without the time that callers get to read why they are sent away
+	_ = here.Close()
+	<-read
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
