@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"net/http"
@@ -39,8 +40,28 @@ func (h *Handler) codeOf() (*ascode.API, ascode.Table, error) {
 	return c.api, c.table, c.err
 }
 
-// code returns the lines of a page and of the forms on it, each kind of form once.
+// The ids of lines begin with where they are shown: in the drawer of the page, or below the panel in a dialog.
+const (
+	inDrawer = "as-code"
+	inPanel  = "panel-code"
+)
+
+// code returns the lines of a page and of the forms on it, each kind of form once. Where htmx takes a part of the
+// answer, it takes at most what the page shows, for another state of a list: forms can be edited meanwhile, and their
+// lines follow them.
 func (v *visit) code(path string, rendered []byte) ui.Code {
+	if isPart(v.c.Request) {
+		rendered = nil
+	}
+	return v.codeIn(inDrawer, path, rendered)
+}
+
+// panelCode returns the lines of the panel that a dialog takes.
+func (v *visit) panelCode(rendered []byte) ui.Code {
+	return v.codeIn(inPanel, v.c.Request.URL.EscapedPath(), rendered)
+}
+
+func (v *visit) codeIn(place, path string, rendered []byte) ui.Code {
 	api, table, err := v.server.codeOf()
 	if err != nil {
 		v.server.Web.LogCause(v.ctx(), fmt.Errorf("write a page as code: %w", err))
@@ -54,24 +75,33 @@ func (v *visit) code(path string, rendered []byte) ui.Code {
 	}
 	for i, call := range page.Reads {
 		lines := api.Write(call, params, v.inTeam(params, query))
-		out.Reads = append(out.Reads, codeCall(fmt.Sprintf("as-code-read-%d", i), lines))
-	}
-	if isPart(v.c.Request) {
-		return out
+		out.Reads = append(out.Reads, codeCall(fmt.Sprintf("%s-read-%d", place, i), lines))
 	}
 	seen := map[string]bool{}
 	for _, form := range ascode.ReadForms(rendered) {
 		call, ok := table.Form(form.Action, form.Values)
 		if ok && !seen[call.Kind] {
 			seen[call.Kind] = true
-			out.Forms = append(out.Forms, v.codeOfForm(api, call, form.Values))
+			out.Forms = append(out.Forms, v.codeOfForm(api, place, call, form.Values))
 		}
 	}
 	return out
 }
 
-// isPart reports whether htmx takes a part of the answer. Of the drawer it takes at most what the page shows, for
-// another state of a list: forms can be edited meanwhile, and their lines follow them.
+// withCode has the page that answers a visit show its code: below the panel that a dialog takes, in the drawer of any
+// other page.
+func (v *visit) withCode() context.Context {
+	reads := v.c.Request.Method == http.MethodGet
+	switch {
+	case v.account == nil || !reads && isPart(v.c.Request):
+		return v.ctx()
+	case reads && v.c.GetHeader("HX-Target") == ui.DialogBody:
+		return ui.WithPanelCode(v.ctx(), v.panelCode)
+	}
+	return ui.WithCode(v.ctx(), v.code)
+}
+
+// isPart reports whether htmx takes a part of the answer.
 func isPart(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
 
 // inTeam adds the chosen team, which is where what has no other team is created.
@@ -83,18 +113,18 @@ func (v *visit) inTeam(params map[string]string, values url.Values) url.Values {
 }
 
 // codeOfForm returns the lines of a form with these values.
-func (v *visit) codeOfForm(api *ascode.API, call ascode.FormCall, values url.Values) ui.CodeCall {
+func (v *visit) codeOfForm(api *ascode.API, place string, call ascode.FormCall, values url.Values) ui.CodeCall {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(call.Kind)) // a hash takes everything
 	lines := api.Write(call.Call, call.Params, v.inTeam(call.Params, values))
-	return codeCall(fmt.Sprintf("as-code-%08x", sum.Sum32()), lines)
+	return codeCall(fmt.Sprintf("%s-%08x", place, sum.Sum32()), lines)
 }
 
 func codeCall(id string, lines ascode.Lines) ui.CodeCall {
 	return ui.CodeCall{ID: id, Title: lines.Title, Curl: lines.Curl, CLI: lines.CLI, Note: lines.Note}
 }
 
-// showCode answers with the lines of the form in the query, with the values that are posted.
+// showCode answers with the lines of the form in the query, with the values that are posted; in says where.
 // Nothing is changed: the values come from a form that is not sent yet.
 func (h *Handler) showCode(v *visit) (web.Answer, error) {
 	api, table, err := h.codeOf()
@@ -107,7 +137,11 @@ func (h *Handler) showCode(v *visit) (web.Answer, error) {
 		v.c.Status(http.StatusNoContent)
 		return web.Answer{}, nil
 	}
-	return web.Show(ui.CodeLines(v.codeOfForm(api, call, values))), nil
+	place := inDrawer
+	if v.c.Query("in") == inPanel {
+		place = inPanel
+	}
+	return web.Show(ui.CodeLines(v.codeOfForm(api, place, call, values))), nil
 }
 
 // codeReaders read the fields that have a syntax of their own.

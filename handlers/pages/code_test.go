@@ -104,6 +104,29 @@ func TestCode_parts(t *testing.T) {
 	})
 }
 
+// TestCode_panel has what a dialog takes of a page: its panel with the lines of its forms, which follow what is typed,
+// by ids that the page around the dialog does not have.
+func TestCode_panel(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
+		s.Get(path).Says("#as-code", "keys rotate").Lacks("[data-panel-code]")
+		panel := s.Get(path, "HX-Request", "true", "HX-Target", "dialog-body").
+			Says("[data-panel] [data-panel-code]:not([open])", "keys rotate").
+			Says("[data-panel-code]", "keys revoke").
+			Says("[data-panel-code]", "keys list").
+			Lacks("#as-code")
+		shown := panel.Find("[data-panel-code] div[id]:has(code:contains('keys rotate'))").AttrOr("id", "")
+		written := s.Post("/as-code?in=panel-code&form="+url.QueryEscape(path+"/rotate"), "grace_seconds", "3600").
+			Says("code[id$='-cli']", "3600s")
+		if id := written.Find("div[id]").First().AttrOr("id", ""); id == "" || id != shown {
+			t.Errorf("the lines of what is typed have the id %q, those of the panel %q", id, shown)
+		}
+		s.Get("/shortcuts", "HX-Request", "true", "HX-Target", "dialog-body").Lacks("[data-panel-code]")
+	})
+}
+
 // readAddress is where one of the curl lines of what the page shows leads.
 func readAddress(t *testing.T, page *controlplane.Page, read int) *url.URL {
 	t.Helper()

@@ -85,7 +85,7 @@ func TestKeyTypes_create(t *testing.T) {
 			Says("dl", "Keys0").
 			Holds("days", "90").
 			Holds("limits_minute", "60").
-			Says("#type-scopes", "orders:read stock:*")
+			Says("#changed-type-scopes", "orders:read stock:*")
 	})
 }
 
@@ -100,11 +100,11 @@ func TestKeyTypes_update(t *testing.T) {
 			Holds("days", "").
 			Holds("limits_minute", "").
 			Holds("limits_day", "1000").
-			Says("#type-scopes", "orders:read")
+			Says("#changed-type-scopes", "orders:read")
 		s.Post(partnerPage, "revision", s.Get(partnerPage).Revision("scopes"), "scopes", " ", "days", "7").
 			Shows(422, "Key type partner").
 			Holds("days", "7").
-			Says("#type-scopes-error", "at least one")
+			Says("#changed-type-scopes-error", "at least one")
 
 		conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "days", "30", "limits_minute", "5").
 			Shows(412, "Changed since you opened it").
@@ -121,7 +121,7 @@ func TestKeyTypes_update(t *testing.T) {
 			Holds("days", "30").
 			Holds("limits_minute", "5").
 			Holds("limits_day", "").
-			Says("#type-scopes", "stock:read")
+			Says("#changed-type-scopes", "stock:read")
 	})
 }
 

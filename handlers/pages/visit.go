@@ -137,9 +137,7 @@ func (v *visit) redirectToSignIn() {
 func (h *Handler) answer(v *visit, page pageHandler) {
 	err := web.ParseForm(v.c)
 	var a web.Answer
-	if v.account != nil && (v.c.Request.Method == http.MethodGet || !isPart(v.c.Request)) {
-		v.c.Request = v.c.Request.WithContext(ui.WithCode(v.ctx(), v.code))
-	}
+	v.c.Request = v.c.Request.WithContext(v.withCode())
 	if err == nil {
 		a, err = page(v)
 	}

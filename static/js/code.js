@@ -1,4 +1,5 @@
-// While the drawer with the page's code is open, the lines of a form follow what is typed into it.
+// While the drawer with the page's code is open, the lines of a form follow what is typed into it. A
+// dialog is over the drawer, and has the lines of its forms below them.
 (() => {
   "use strict";
 
@@ -24,8 +25,13 @@
     return body;
   };
 
+  const inDialog = (form) => form.closest("#dialog-body") !== null;
+  const readable = (form) =>
+    inDialog(form) ? document.querySelector("[data-panel-code][open]") !== null : drawer.matches(":popover-open");
+
   const write = async (form) => {
     const query = new URLSearchParams({ form: form.getAttribute("action") });
+    if (inDialog(form)) query.set("in", "panel-code");
     const answer = await fetch(`/as-code?${query}`, { method: "POST", body: typedInto(form) }).catch(() => null);
     if (answer?.status !== 200) return;
     const arrived = document.createElement("template");
@@ -37,23 +43,38 @@
     lines.dispatchEvent(new CustomEvent("as-code:written", { bubbles: true }));
   };
 
+  const writeEdited = () => {
+    edited.forEach((form) => {
+      if (form.isConnected && !readable(form)) return;
+      edited.delete(form);
+      if (form.isConnected) write(form);
+    });
+  };
+
   const follow = (event) => {
     const form = event.target.form;
-    if (!form?.matches("main form[method=post]")) return;
+    if (!form?.matches("main form[method=post], #dialog-body form[method=post]")) return;
     edited.add(form);
     clearTimeout(writing.get(form));
-    if (!drawer.matches(":popover-open")) return;
+    if (!readable(form)) return;
     writing.set(form, setTimeout(() => write(form), 200));
   };
   document.addEventListener("input", follow);
   document.addEventListener("change", follow);
   drawer.addEventListener("toggle", (event) => {
     if (event.newState !== "open") return;
-    edited.forEach((form) => form.isConnected && write(form));
-    edited.clear();
+    writeEdited();
     drawer.querySelector("button").focus();
   });
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      if (event.target.matches("details[data-panel-code][open]")) writeEdited();
+    },
+    true,
+  );
   document.addEventListener("keydown", (event) => {
+    if (document.querySelector("dialog[open]")) return; // it is what closes
     if (event.key === "Escape" && drawer.matches(":popover-open")) drawer.hidePopover();
   });
 })();

@@ -59,9 +59,9 @@ type APIScopeEdit struct {
 	Error       string
 }
 
-func descriptionField(value ui.Value) ui.Field {
+func descriptionField(id string, value ui.Value) ui.Field {
 	return ui.Field{
-		ID:           "scope-description",
+		ID:           id,
 		Name:         "description",
 		Label:        "Description",
 		Value:        value,

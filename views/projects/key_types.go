@@ -46,3 +46,11 @@ type KeyTypeForm struct {
 	Windows  []ui.Limit
 	Error    string
 }
+
+// id is that of a field: a dialog over the form that creates a key type has the one that changes it.
+func (m KeyTypeForm) id(field string) string {
+	if m.Revision != "" {
+		return "changed-type-" + field
+	}
+	return "type-" + field
+}

@@ -344,7 +344,7 @@ func keyTypeTable(m KeyTypes) templ.Component {
 }
 
 // keyTypeFields is the same part of the form that creates a key type and of the one
-// that changes it: they are never on one page.
+// that changes it.
 func keyTypeFields(m KeyTypeForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -367,7 +367,7 @@ func keyTypeFields(m KeyTypeForm) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
-			ID:          "type-scopes",
+			ID:          m.id("scopes"),
 			Name:        "scopes",
 			Label:       "Scopes",
 			Value:       m.Scopes,
@@ -384,7 +384,7 @@ func keyTypeFields(m KeyTypeForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "type-days", Name: "days", Label: "Default lifetime in days", Value: m.Days, Autocomplete: "off",
+			ID: m.id("days"), Name: "days", Label: "Default lifetime in days", Value: m.Days, Autocomplete: "off",
 			Hint: "For new keys without an expiry of their own. Empty: they never expire.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -395,7 +395,7 @@ func keyTypeFields(m KeyTypeForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.LimitFields(ui.Limits{
-			ID:      "type-limit",
+			ID:      m.id("limit"),
 			Name:    "limits",
 			Legend:  "Calls of each key that has no limits of its own, counted by the clock in UTC",
 			Windows: m.Windows,

@@ -43,6 +43,25 @@ func WithCode(ctx context.Context, code CodeFunc) context.Context {
 	return context.WithValue(ctx, codeKey{}, code)
 }
 
+// DialogBody is the id of the element into which DialogLink puts a panel. htmx sends it as HX-Target.
+const DialogBody = "dialog-body"
+
+// PanelCodeFunc returns the code of the panel that a dialog takes, whose forms are in what was rendered.
+type PanelCodeFunc func(rendered []byte) Code
+
+type panelCodeKey struct{}
+
+// WithPanelCode sets how the panel that a dialog takes gets its code, which is below it there. The drawer with the
+// page's code is behind the dialog.
+func WithPanelCode(ctx context.Context, code PanelCodeFunc) context.Context {
+	return context.WithValue(ctx, panelCodeKey{}, code)
+}
+
+func panelCodeOf(ctx context.Context) PanelCodeFunc {
+	code, _ := ctx.Value(panelCodeKey{}).(PanelCodeFunc)
+	return code
+}
+
 func codeOf(ctx context.Context) CodeFunc {
 	code, _ := ctx.Value(codeKey{}).(CodeFunc)
 	return code
