@@ -20,7 +20,7 @@ import (
 	"postern/client"
 	"postern/models"
 	"postern/platform/config"
-	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // running is a whole server in front of an upstream that counts.
@@ -42,10 +42,16 @@ type running struct {
 
 func settingsFor(t *testing.T, databaseURL string) config.Config {
 	t.Helper()
+	dir := t.TempDir()
+	if databaseURL == "" {
+		if _, err := state.SQLiteIn(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
 	err := flags.Parse([]string{
-		"--data-dir", t.TempDir(),
+		"--data-dir", dir,
 		"--control-addr", "127.0.0.1:0",
 		"--gateway-addr", "127.0.0.1:0",
 		"--database-url", databaseURL,
@@ -176,7 +182,7 @@ func (r *running) call(c *http.Client, to *tally, path, key, body string) {
 // down is in the rows, and nothing else, also of the calls that were still under
 // way when the server was told to stop.
 func TestUsageReconciles(t *testing.T) {
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		r := start(t, databaseURL)
 		const callers, each = 16, 240
 		paths := []struct{ path, key string }{

@@ -28,6 +28,7 @@ import (
 	"postern/platform/config"
 	"postern/testkit"
 	"postern/testkit/browser"
+	"postern/testkit/state"
 )
 
 // TestDashboardFromFirstStartToExport is the main job done by hand: a first
@@ -35,7 +36,7 @@ import (
 // last part once more without any script.
 func TestDashboardFromFirstStartToExport(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, fromFirstStartToExport)
+	state.EachAddress(t, fromFirstStartToExport)
 }
 
 func fromFirstStartToExport(t *testing.T, databaseURL string) {
@@ -107,6 +108,11 @@ func startWith(t *testing.T, databaseURL string, change func(*config.Config)) *a
 	settings := config.Default()
 	settings.ControlAddr, settings.GatewayAddr, settings.DataDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
 	settings.DatabaseURL, settings.Drain = config.Secret(databaseURL), 0
+	if databaseURL == "" {
+		if _, err := state.SQLiteIn(settings.DataDir); err != nil {
+			t.Fatal(err)
+		}
+	}
 	change(&settings)
 	a, err := app.New(t.Context(), settings, "test", slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {

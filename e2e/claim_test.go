@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // TestClaimFromCurlToExport follows a user without an account: one call creates a proxy,
 // its claim link leads to sign-up, and the claimed project then belongs to their team only.
 func TestClaimFromCurlToExport(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, fromCurlToExport)
+	state.EachAddress(t, fromCurlToExport)
 }
 
 func fromCurlToExport(t *testing.T, databaseURL string) {

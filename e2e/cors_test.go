@@ -11,6 +11,7 @@ import (
 
 	"postern/client"
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // newPage serves an empty page and returns its origin.
@@ -43,7 +44,7 @@ func (p *person) fetches(address, options string) string {
 // preflights.
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, server := testkit.NewUpstream(t), start(t, databaseURL)
 		made := createProxy(t, server.Config.PublicURL, upstream.URL)
 		api := connect(t, server.Config.PublicURL, made.WorkspaceKey)
@@ -110,7 +111,7 @@ func TestCORS(t *testing.T) {
 // tenant's callers get, and the refusal of an unknown caller.
 func TestCORS_ofTenants(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, server := testkit.NewUpstream(t), start(t, databaseURL)
 		made := createProxy(t, server.Config.PublicURL, upstream.URL)
 		api := connect(t, server.Config.PublicURL, made.WorkspaceKey)
@@ -174,7 +175,7 @@ func TestCORS_ofTenants(t *testing.T) {
 // as soon as the project allows the origins of its app clients.
 func TestSPA_callsAcrossOrigins(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newSPA(t)
 		var project string
 		p, made := signedInSPA(t, databaseURL, app, upstream, func(made client.Proxy) []string {

@@ -7,6 +7,7 @@ import (
 
 	"postern/client"
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // erasedWithin bounds how long the job that deletes a project for good may take. It has
@@ -17,7 +18,7 @@ const erasedWithin = 30 * time.Second
 // are answered 410 until the job has run, and its name can be taken again after that.
 func TestProject_deletedForGood(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, server := testkit.NewUpstream(t), start(t, databaseURL)
 		visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password",
 			"four unrelated words")

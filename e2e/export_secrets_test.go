@@ -6,13 +6,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // TestExport_secretsAndLedger exports with secrets, which needs the password, and filters the
 // ledger of that, with scripts and without.
 func TestExport_secretsAndLedger(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, secretsAndLedger)
+	state.EachAddress(t, secretsAndLedger)
 }
 
 func secretsAndLedger(t *testing.T, databaseURL string) {

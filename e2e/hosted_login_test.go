@@ -17,6 +17,7 @@ import (
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
+	"postern/testkit/state"
 )
 
 // TestPeopleSignInToWhatOneCallMade creates a project with a login by one POST /proxy
@@ -24,7 +25,7 @@ import (
 // browser, and the application has a token that Postern's keys vouch for.
 func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
 		server := start(t, databaseURL)
 		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{

@@ -10,13 +10,14 @@ import (
 
 	"postern/client"
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // TestImportFromAnotherPostern moves a project to another installation: a person is shown
 // what the zip cannot carry, imports it, and a key of the old one opens the new one.
 func TestImportFromAnotherPostern(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, fromAnotherPostern)
+	state.EachAddress(t, fromAnotherPostern)
 }
 
 func fromAnotherPostern(t *testing.T, databaseURL string) {

@@ -10,13 +10,14 @@ import (
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/keycloak"
+	"postern/testkit/state"
 )
 
 // rolesAndGroupsOfKeycloakAreMapped maps a realm role, which userinfo states, and a group,
 // which the ID token states, to groups of the tenant. The upstream gets them with each call;
 // once Keycloak takes them away, the next sign-in ends them.
 func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newApplication(t)
 		server := start(t, databaseURL)
 		name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"

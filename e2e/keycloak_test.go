@@ -8,6 +8,7 @@ import (
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/keycloak"
+	"postern/testkit/state"
 )
 
 // shop is a realm with one person, a role and a group, as an operator would write it by hand.
@@ -32,7 +33,7 @@ func TestKeycloak(t *testing.T) {
 // gives Keycloak the callback that was answered. Its people then sign in there with
 // a password, in a real browser, and are the same when they come back.
 func peopleSignInThroughKeycloak(t *testing.T, issuer *keycloak.Server) {
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newApplication(t)
 		server := start(t, databaseURL)
 		name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"

@@ -10,6 +10,7 @@ import (
 
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
+	"postern/testkit/state"
 )
 
 // TestALoginIsSetUpAndTriedOutInTheDashboard does by hand what an owner does: an app
@@ -17,7 +18,7 @@ import (
 // callback URL that the dashboard shows, and a test login in a new tab.
 func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		issuer := oidcprovider.Start(t)
 		server := start(t, databaseURL)
 		p := sit(t)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // TestACommandLineSignsInThroughABrowser creates a proxy without an account, signs
@@ -18,7 +19,7 @@ import (
 // proxy and signs out.
 func TestACommandLineSignsInThroughABrowser(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream := testkit.NewUpstream(t)
 		server := start(t, databaseURL)
 		shell := newShell(t, server.Config.PublicURL)

@@ -11,8 +11,8 @@ import (
 	"postern/app"
 	"postern/models"
 	"postern/platform/config"
-	"postern/testkit"
 	"postern/testkit/smtpserver"
+	"postern/testkit/state"
 )
 
 // startMailing starts a server that sends mail, with a first account.
@@ -41,7 +41,7 @@ func linkIn(t *testing.T, m smtpserver.Message, prefix string) string {
 
 // A forgotten password is replaced through a mailed link, whatever the request says about its host.
 func TestMailedRecovery(t *testing.T) {
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		server, mails := startMailing(t, databaseURL)
 		public := server.Config.PublicURL
 		signedIn := visitor(t)
@@ -120,7 +120,7 @@ func storedJobs(t *testing.T, server *app.App) string {
 
 // An invitation with an address is mailed, and its link is enough to join with a password.
 func TestMailedInvitation(t *testing.T) {
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		server, mails := startMailing(t, databaseURL)
 		public := server.Config.PublicURL
 		owner := visitor(t)

@@ -17,13 +17,14 @@ import (
 
 	"postern/client"
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // TestOpenAPI_realServices makes a project of each document of a real service, calls it, takes the
 // proposed rules in shadow, and exports it with the same document.
 func TestOpenAPI_realServices(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, documentsOfServices)
+	state.EachAddress(t, documentsOfServices)
 }
 
 func documentsOfServices(t *testing.T, databaseURL string) {

@@ -10,6 +10,7 @@ import (
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
+	"postern/testkit/state"
 )
 
 // gated is a project whose calls need a credential, with a login.
@@ -59,7 +60,7 @@ func callWith(t *testing.T, address, token string) (status int, code string) {
 // browser to calls of the API, and what their team may do to them on the way.
 func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
 		server := start(t, databaseURL)
 		made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
@@ -149,7 +150,7 @@ func isRefusedElsewhere(
 
 func TestADeletedUserHasNoTokens(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
 		server := start(t, databaseURL)
 		made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)

@@ -14,6 +14,7 @@ import (
 	"postern/platform/fault"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
+	"postern/testkit/state"
 )
 
 // spa serves a single-page application whose users sign in with oidc-client-ts. Its API is
@@ -99,7 +100,7 @@ func signedInSPA(
 // them. The browser calls discovery, keys, token, userinfo and revocation across origins.
 func TestSPA_signsIn(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newSPA(t)
 		p, _ := signedInSPA(t, databaseURL, app, upstream, func(made client.Proxy) []string {
 			return []string{made.Login.Issuer + "/userinfo"}
@@ -136,7 +137,7 @@ func TestSPA_signsIn(t *testing.T) {
 // where the user deletes their account: the application's token opens the gateway no more.
 func TestSPA_deletesAccount(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newSPA(t)
 		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) []string {
 			return []string{app.origin + "/api/"}
@@ -172,7 +173,7 @@ func TestSPA_deletesAccount(t *testing.T) {
 // everywhere it does not, nor does the application's token open the gateway.
 func TestSPA_signsInSilently(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		upstream, app := testkit.NewUpstream(t), newSPA(t)
 		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) []string {
 			return []string{app.origin + "/api/"}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"postern/app"
-	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // A new link can be had while the server runs, as long as there is no account.
@@ -41,7 +41,7 @@ func TestWelcomeCode(t *testing.T) {
 
 // A forgotten password is replaced through a link from the command line, while the server runs.
 func TestRecoveryCode(t *testing.T) {
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		server := start(t, databaseURL)
 		visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password",
 			"four unrelated words")
