@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -157,8 +158,14 @@ func factsOf(e client.AuditEntry) []string {
 }
 
 func factOf(value any) string {
-	if value == nil {
+	switch value := value.(type) {
+	case nil:
 		return "-"
+	case map[string]any, []any:
+		text, err := json.Marshal(value)
+		if err == nil {
+			return string(text)
+		}
 	}
 	return fmt.Sprint(value)
 }

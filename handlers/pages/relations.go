@@ -76,7 +76,7 @@ func (h *Handler) relationsWith(v *visit, mark func(*projects.Relations), status
 func relationList(p rules.Project) *listing {
 	l := &listing{
 		path:   relationsPath(p),
-		one:    "owner",
+		one:    "relation",
 		search: "Part of object or owner",
 		orders: []listOrder{{by: "object"}, {by: "user"}, {by: "created", desc: true}},
 		filters: []listFilter{
