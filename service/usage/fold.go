@@ -18,7 +18,7 @@ const (
 	lookForDays = time.Minute
 )
 
-// folder sums up the hours of days that have ended.
+// folder sums up the hours of days that have ended, and these days.
 type folder struct {
 	next    time.Time // when to look for days to fold
 	failing bool
@@ -40,7 +40,8 @@ func (r *Recorder) foldSome(ctx context.Context) {
 	r.folder.failing = err != nil
 }
 
-// Fold sums up hours of days that ended long enough before now, in at most limit transactions, and returns in how many.
+// Fold sums up hours of days that ended long enough before now, and days to spans of several days, in at most limit
+// transactions, and returns in how many.
 func (r *Recorder) Fold(ctx context.Context, now time.Time, limit int) (n int, err error) {
 	ended := now.Add(-foldAfter).Unix()/models.TrafficDay - 1
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
