@@ -43,8 +43,12 @@ func (t *Tx) usersOf(tenantID string, f UserFilter) *gorm.DB {
 	}
 	if f.Query != "" {
 		like := "%" + likeEscaper.Replace(strings.ToLower(f.Query)) + "%"
+		name := "lower(name)"
+		if t.dialect == migrations.SQLite { // whose LIKE ignores the case of ASCII letters itself
+			name = "name"
+		}
 		q = q.Where(
-			`(email LIKE ? ESCAPE '!' OR lower(name) LIKE ? ESCAPE '!' OR user_name LIKE ? ESCAPE '!')`,
+			`(email LIKE ? ESCAPE '!' OR `+name+` LIKE ? ESCAPE '!' OR user_name LIKE ? ESCAPE '!')`,
 			like,
 			like,
 			like,

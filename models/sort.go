@@ -194,7 +194,10 @@ func (t *Tx) contains(text string, columns ...string) condition {
 	var parts []string
 	var vars []any
 	for _, column := range columns {
-		parts = append(parts, t.folded(column)+` LIKE ? ESCAPE '\'`)
+		if t.dialect == migrations.Postgres { // SQLite's LIKE ignores the case of ASCII letters itself
+			column = t.folded(column)
+		}
+		parts = append(parts, column+` LIKE ? ESCAPE '\'`)
 		vars = append(vars, like)
 	}
 	return condition{strings.Join(parts, " OR "), vars}
