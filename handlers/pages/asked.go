@@ -215,8 +215,9 @@ func (h *Handler) askUnnestGroup(v *visit) (web.Answer, error) {
 			Verb: "Remove",
 			Kind: "nested group",
 			Impact: []string{
-				"What rules allow to " + g.Name + " is refused to its members from the next call on, unless they are " +
-					"in it in another way. " + child.DisplayName + " keeps its members.",
+				"What rules allow to " + g.Name + " is refused to the members of " + child.Name + " from the next " +
+					"call on, unless they are in " + g.Name + " in another way.",
+				child.DisplayName + " keeps its members.",
 			},
 			Undo:     "You can add it again.",
 			ByButton: true,

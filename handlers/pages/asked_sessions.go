@@ -34,7 +34,7 @@ func (h *Handler) askEndSession(v *visit) (web.Answer, error) {
 		Page:  v.shell(title, "/account/sessions"),
 		Title: title,
 		Facts: []ui.Fact{
-			{Label: "From", Value: one.RemoteAddr},
+			{Label: "From", Value: cmp.Or(one.RemoteAddr, "unknown")},
 			{Label: "Signed in", Value: moment(one.CreatedAt)},
 			{Label: "Last seen", Value: humanize.Time(one.SeenAt)},
 		},
@@ -60,7 +60,8 @@ func (h *Handler) askEndOtherSessions(v *visit) (web.Answer, error) {
 		last := found[0]
 		facts = append(facts, ui.Fact{
 			Label: "Used last",
-			Value: web.BrowserName(last.UserAgent) + " from " + last.RemoteAddr + ", " + humanize.Time(last.SeenAt),
+			Value: web.BrowserName(last.UserAgent) + " from " + cmp.Or(last.RemoteAddr, "an unknown address") + ", " +
+				humanize.Time(last.SeenAt),
 		})
 	}
 	const title = "Sign out everywhere else"
