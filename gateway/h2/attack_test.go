@@ -138,7 +138,7 @@ func TestFloods(t *testing.T) {
 func TestEmptyDataWithoutEnd(t *testing.T) {
 	r := newRig(t, limits(), func(_ http.ResponseWriter, req *http.Request) { _, _ = io.Copy(io.Discard, req.Body) })
 	for name, flags := range map[string]http2.Flags{"empty": 0, "padding alone": http2.FlagDataPadded} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			c := r.dial()
 			id := c.send(false, post()...)
 			var payload []byte
@@ -202,13 +202,13 @@ func TestHeaderThatIsLargeWhenDecoded(t *testing.T) {
 	}
 	c.works()
 
-	t.Run("a string that is longer than all", func(t *testing.T) {
+	t.Run("a string that is longer than all", func(*testing.T) {
 		c := r.dial()
 		// A literal with a name of 2^31 bytes.
 		_ = c.raw(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, []byte{0, 0x7f, 0x80, 0xff, 0xff, 0xff, 0x07})
 		c.wantAway(http2.ErrCodeCompression)
 	})
-	t.Run("a table that is too large", func(t *testing.T) {
+	t.Run("a table that is too large", func(*testing.T) {
 		c := r.dial()
 		_ = c.raw(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, []byte{0x3f, 0xe2, 0x1f}) // 4097
 		c.wantAway(http2.ErrCodeCompression)
@@ -314,18 +314,18 @@ func TestSlowCallers(t *testing.T) {
 			}()
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			c := r.dial()
 			c.works()
 			begin(c)
 			c.wantAway(http2.ErrCodeEnhanceYourCalm)
 		})
 	}
-	t.Run("no preface", func(t *testing.T) {
+	t.Run("no preface", func(*testing.T) {
 		c := r.silent()
 		c.wantAway(http2.ErrCodeEnhanceYourCalm)
 	})
-	t.Run("no SETTINGS", func(t *testing.T) {
+	t.Run("no SETTINGS", func(*testing.T) {
 		c := r.silent()
 		_, _ = io.WriteString(c.conn, http2.ClientPreface)
 		c.wantAway(http2.ErrCodeEnhanceYourCalm)

@@ -1,6 +1,7 @@
 package h2
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -105,7 +106,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}()
 	for len(b.pieces) == 0 {
 		switch {
-		case b.err == io.EOF:
+		case errors.Is(b.err, io.EOF):
 			for name, lines := range b.trailer {
 				st.request.Trailer[name] = lines
 			}

@@ -27,11 +27,11 @@ var names = func() map[string][]byte {
 func appendInt(dst []byte, first byte, bits, n int) []byte {
 	most := 1<<bits - 1
 	if n < most {
-		return append(dst, first|byte(n)) //nolint:gosec // below most
+		return append(dst, first|byte(n))
 	}
-	dst = append(dst, first|byte(most)) //nolint:gosec // of at most 7 bits
+	dst = append(dst, first|byte(most))
 	for n -= most; n >= 0x80; n >>= 7 {
-		dst = append(dst, byte(n)|0x80) //nolint:gosec // the low bits
+		dst = append(dst, byte(n)|0x80)
 	}
 	return append(dst, byte(n))
 }

@@ -37,7 +37,7 @@ func appendSetting(dst []byte, id http2.SettingID, value uint32) []byte {
 
 func appendWindowUpdate(dst []byte, stream uint32, n int) []byte {
 	dst = appendFrame(dst, 4, http2.FrameWindowUpdate, 0, stream)
-	return binary.BigEndian.AppendUint32(dst, uint32(n)) //nolint:gosec // at most receiveWindow
+	return binary.BigEndian.AppendUint32(dst, uint32(n))
 }
 
 func appendReset(dst []byte, stream uint32, code http2.ErrCode) []byte {

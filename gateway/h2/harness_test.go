@@ -3,7 +3,6 @@ package h2_test
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -98,13 +97,9 @@ func (r *rig) silent() *caller {
 
 // client returns net/http's client, which is independent of this package.
 func (r *rig) client() *http.Client {
-	transport := &http2.Transport{
-		AllowHTTP:          true,
-		DisableCompression: true,
-		DialTLSContext: func(ctx context.Context, network, addr string, _ *tls.Config) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, addr)
-		},
-	}
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: &protocols, DisableCompression: true}
 	r.t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: patience}
 }

@@ -90,7 +90,7 @@ func TestBodiesAndTheirLength(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			read := make(chan error, 1)
-			r := newRig(t, limits(), func(w http.ResponseWriter, req *http.Request) {
+			r := newRig(t, limits(), func(_ http.ResponseWriter, req *http.Request) {
 				if req.Method == http.MethodPost {
 					body, err := io.ReadAll(req.Body)
 					if err == nil && string(body) != strings.Join(tc.pieces, "") {

@@ -108,7 +108,7 @@ func bodyLength(lines []string, ends bool) (length int64, ok bool) {
 	if len(lines) > 1 || err != nil || ends && n != 0 {
 		return 0, false
 	}
-	return int64(n), true //nolint:gosec // of 63 bits
+	return int64(n), true
 }
 
 // takeTrailers returns the names of the trailers that a header announces, and removes their announcement.

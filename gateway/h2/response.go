@@ -126,7 +126,7 @@ func (w *response) declare(lines []string) {
 		return
 	}
 	if n, err := strconv.ParseUint(lines[0], 10, 63); err == nil {
-		w.declared = int64(n) //nolint:gosec // of 63 bits
+		w.declared = int64(n)
 		w.block = appendField(w.block, "Content-Length", lines[0])
 	}
 }

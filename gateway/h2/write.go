@@ -56,9 +56,10 @@ func (c *conn) roomFor(n int) []byte {
 	if len(out)+n <= cap(out) || len(out)+n > largeOutput {
 		return out
 	}
-	large := append(largeOutputs.Get().(*[largeOutput]byte)[:0], out...)
+	large := largeOutputs.Get().(*[largeOutput]byte)[:]
+	held := copy(large, out)
 	recycle(out)
-	return large
+	return large[:held]
 }
 
 // recycle keeps memory of output that was written.
@@ -129,9 +130,9 @@ func (c *conn) write(rounds int) {
 func (c *conn) setWriteDeadline() {
 	limit := c.server.Limits.Write
 	now := time.Now()
-	if c.output.writeBy.Sub(now) < limit-limit/8 {
-		c.output.writeBy = now.Add(limit)
-		_ = c.nc.SetWriteDeadline(c.output.writeBy)
+	if c.writeBy.Sub(now) < limit-limit/8 {
+		c.writeBy = now.Add(limit)
+		_ = c.nc.SetWriteDeadline(c.writeBy)
 	}
 }
 
