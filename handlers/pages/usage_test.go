@@ -72,14 +72,14 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 			Says("dl", "1,234").
 			Says("dl", "1.2 MB").
 			Says("dl", "Latency p95").
-			Says("rect.chart-place:last-of-type title", "1234 calls, 1 rejected p50")
+			Says("rect.chart-place:last-of-type title", "1,234 calls, 1 rejected p50")
 		if bars := page.Find("rect[class^='bar-'][x]").Length(); bars != 2 {
 			t.Errorf("%d parts of bars, want 2", bars)
 		}
 		if rows := page.Find("details tbody tr").Length(); rows != 24 {
 			t.Errorf("%d hours, want 24", rows)
 		}
-		busy := page.Find("details tbody tr:has(td:nth-child(2):contains('1233')):has(td:nth-child(3):contains('1'))")
+		busy := page.Find("details tbody tr:has(td:nth-child(2):contains('1,233')):has(td:nth-child(3):contains('1'))")
 		if busy.Length() != 1 {
 			t.Errorf("no hour has all the calls: %s", controlplane.Clean(page.Find("details tbody").Text()))
 		}

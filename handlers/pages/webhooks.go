@@ -219,6 +219,7 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 			Label: "ID",
 			Value: w.ID,
 			Mono:  true,
+			Copy:  "webhook-id",
 		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}},
 	}
 	if w.Description != "" {
