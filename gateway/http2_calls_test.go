@@ -48,10 +48,10 @@ func TestBodiesOverHTTP2(t *testing.T) {
 		"over the limit":              {gateway.Limits{Body: 3}, nil, []string{"he", "llo"}, true, "413"},
 		"over the limit as announced": {gateway.Limits{Body: 3}, []string{"content-length", "5"}, nil, false, "413"},
 		"stalled": {
-			gateway.Limits{Idle: 200 * time.Millisecond}, nil, []string{"he"}, false, "408",
+			gateway.Limits{Idle: time.Second}, nil, []string{"he"}, false, "408",
 		},
 		"too slow": {
-			gateway.Limits{BodyRate: 100, BodyGrace: 200 * time.Millisecond}, nil, []string{"he"}, false, "408",
+			gateway.Limits{BodyRate: 100, BodyGrace: 500 * time.Millisecond}, nil, []string{"he"}, false, "408",
 		},
 		"shorter than its length": {
 			gateway.Limits{}, []string{"content-length", "9"}, []string{"he", "llo"}, true, "reset",
@@ -61,6 +61,7 @@ func TestBodiesOverHTTP2(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			whole := make(chan string, 2)
 			r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
 				if body, err := io.ReadAll(req.Body); err == nil {

@@ -85,7 +85,7 @@ func TestSomeResetsAreNoAttack(t *testing.T) {
 		answerOK(w, req)
 	})
 	c := r.dial()
-	for range 1000 {
+	for range 400 {
 		waits := []string{":method", "GET", ":scheme", "https", ":authority", "a.test", ":path", "/wait"}
 		id := c.send(true, waits...)
 		_ = c.frames.WriteRSTStream(id, http2.ErrCodeCancel)
@@ -299,7 +299,7 @@ func TestWindowByBytes(t *testing.T) {
 
 func TestSlowCallers(t *testing.T) {
 	l := limits()
-	l.Header, l.Idle = 200*time.Millisecond, time.Hour
+	l.Header, l.Idle = time.Second, time.Hour
 	r := newRig(t, l, answerOK)
 	for name, begin := range map[string]func(*caller){
 		"a frame that is cut off":    func(c *caller) { _, _ = c.conn.Write([]byte{0, 0, 8, 6}) },
@@ -314,25 +314,29 @@ func TestSlowCallers(t *testing.T) {
 			}()
 		},
 	} {
-		t.Run(name, func(*testing.T) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := r.dial()
 			c.works()
 			begin(c)
 			c.wantAway(http2.ErrCodeEnhanceYourCalm)
 		})
 	}
-	t.Run("no preface", func(*testing.T) {
+	t.Run("no preface", func(t *testing.T) {
+		t.Parallel()
 		c := r.silent()
 		c.wantAway(http2.ErrCodeEnhanceYourCalm)
 	})
-	t.Run("no SETTINGS", func(*testing.T) {
+	t.Run("no SETTINGS", func(t *testing.T) {
+		t.Parallel()
 		c := r.silent()
 		_, _ = io.WriteString(c.conn, http2.ClientPreface)
 		c.wantAway(http2.ErrCodeEnhanceYourCalm)
 	})
 	t.Run("idle", func(t *testing.T) {
+		t.Parallel()
 		l := limits()
-		l.Idle = 200 * time.Millisecond
+		l.Idle = time.Second
 		r := newRig(t, l, answerOK)
 		c := r.dial()
 		c.works()
