@@ -24,7 +24,7 @@ func TestKeyTypes_builtIn(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get("/projects/shop/keys").Says("#keys a[href='"+keyTypesPage+"']", "Key types")
+		s.Get("/projects/shop/keys").Says("main a[href='"+keyTypesPage+"']", "Key types")
 		s.Get(keyTypesPage).
 			Shows(200, "Key types").
 			Says("tbody", "full").
