@@ -192,7 +192,7 @@ func TestRelationsOf_window(t *testing.T) {
 	})
 }
 
-// BenchmarkMillion reads pages of lists with a million rows, with what the page says of how many there are.
+// BenchmarkMillion reads pages of lists with a million rows, with the count that the page shows.
 func BenchmarkMillion(b *testing.B) {
 	state.EachBenchmark(b, func(b *testing.B, db *models.DB) {
 		const n = 1_000_000

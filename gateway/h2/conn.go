@@ -105,7 +105,7 @@ func (c *conn) serve() {
 		c.sendAway(refused)
 	}
 	if isRefused || errors.Is(err, errEnded) {
-		_ = c.nc.Close() // TLS says goodbye, for which it waits 5 s if the caller does not read
+		_ = c.nc.Close() // TLS sends an alert, and waits 5 s for that if the caller does not read
 	}
 	c.fail(err)
 }

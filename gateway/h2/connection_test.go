@@ -232,7 +232,7 @@ func TestShutdown(t *testing.T) {
 			break
 		}
 	}
-	late := c.send(true, get()...) // is ignored: the caller sends it elsewhere
+	late := c.send(true, get()...) // is ignored: the caller sends it on another connection
 	select {
 	case err := <-stopped:
 		t.Fatalf("stopped with a running call: %v", err)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// feed serves a connection that says text, and ends.
+// feed serves a connection that sends text, and ends.
 func feed(t *testing.T, text []byte) {
 	s := &Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),

@@ -18,11 +18,11 @@ const (
 	flushRounds = 2
 )
 
-// output is what a connection has to write. Whoever adds to it while nobody writes, writes it, and what others add
-// meanwhile: frames of calls that end together leave in one record of TLS. It is guarded by conn.mu.
+// output is what a connection has to write. A goroutine that adds to it while flushing is not set writes it, and what
+// others add meanwhile: frames of calls that end together leave in one record of TLS. It is guarded by conn.mu.
 type output struct {
 	out      []byte // frames that wait
-	flushing bool   // someone writes, or is about to
+	flushing bool   // a goroutine writes, or is about to
 	writeBy  time.Time
 
 	window  int64     // for all responses
@@ -82,7 +82,7 @@ func (f *flush) run() {
 	c.write(1 << 20)
 }
 
-// flushLocked writes what there is to write, unless someone else does. It lets calls go first whose upstreams have
+// flushLocked writes what there is to write, unless flushing is set. It lets calls go first whose upstreams have
 // answered meanwhile, so that fewer writes carry more. The caller holds c.mu, which is unlocked meanwhile.
 func (c *conn) flushLocked() {
 	if c.flushing || len(c.out) == 0 {

@@ -62,7 +62,7 @@ func auditList() *listing {
 }
 
 // auditQuery is what the query asks for, and the fields of its days. A day that cannot be read does not filter, and its
-// field says so.
+// field has an error.
 func (l *listing) auditQuery() (q audit.Query, fromField, toField ui.Value) {
 	from, fromField := dayField(l.get("from"))
 	to, toField := dayField(l.get("to"))

@@ -124,7 +124,7 @@ func codeCall(id string, lines ascode.Lines) ui.CodeCall {
 	return ui.CodeCall{ID: id, Title: lines.Title, Curl: lines.Curl, CLI: lines.CLI, Note: lines.Note}
 }
 
-// showCode answers with the lines of the form in the query, with the values that are posted; in says where.
+// showCode answers with the lines of the form in the query, with the values that are posted; in is where.
 // Nothing is changed: the values come from a form that is not sent yet.
 func (h *Handler) showCode(v *visit) (web.Answer, error) {
 	api, table, err := h.codeOf()

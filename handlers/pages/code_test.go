@@ -13,7 +13,7 @@ import (
 	"postern/testkit/state"
 )
 
-// TestCode_lists searches, filters and sorts lists, and asks the API what the page says of it.
+// TestCode_lists searches, filters and sorts lists, and compares the page with the API.
 func TestCode_lists(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {

@@ -16,7 +16,7 @@ import (
 const maxFrozenOwners = 500
 
 // keySampler reads the keys of a project for a preview. Most keys are plain: active, with nothing of their own beside
-// their name. The ledger says of them the same, but for the tenants that the project no longer serves, so that they
+// their name. The ledger has the same items for them, but for the tenants that the project no longer serves, so they
 // are counted by an index, and only the others are read.
 type keySampler struct {
 	tx      *models.Tx

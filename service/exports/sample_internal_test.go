@@ -25,7 +25,7 @@ type anyTarget struct{}
 
 func (anyTarget) CheckTarget(_ context.Context, raw string) (*url.URL, error) { return url.Parse(raw) }
 
-// A preview that counts keys must say what one says that reads them one by one.
+// A preview that counts keys must equal one that reads them one by one.
 func TestKeySampler(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		address := func(p, v, e string) string { return "http://localhost/" + p + "/" + v + "/" + e }

@@ -19,7 +19,8 @@
     }
     if (!parameters[q]) delete parameters[q];
   });
-  // A search that was followed while someone typed has not changed again when they leave it, as for a link of the list.
+  // A search that was followed while it was typed has not changed again when its field is left, as for
+  // a link of the list.
   document.addEventListener(
     "change",
     (event) => {
@@ -48,7 +49,7 @@
     });
   });
 
-  // One box chooses all rows of a page, and what can be done with them says how many are chosen.
+  // One box chooses all rows of a page, and the bar of actions shows how many are chosen.
   const boxesOf = (form) => [...form.querySelectorAll("tbody input[type=checkbox]")];
   const countChosen = (form) => {
     const said = form.querySelector("[data-chosen]");

@@ -9,7 +9,7 @@ type Asked struct {
 	Facts   []Fact // which one it is
 	Confirm Confirmation
 	BackURL string
-	Back    string // what leads there says; "" for Cancel
+	Back    string // label of the link to it; "" for Cancel
 }
 
 func (m Asked) back() string { return cmp.Or(m.Back, "Cancel") }

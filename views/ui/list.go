@@ -23,7 +23,7 @@ type List struct {
 	Chips   []Chip // the filters in force
 	Found   string // such as "12 tenants, sorted by name", for screen readers
 	Total   string // such as "50 of 312 tenants", "" where that is not known
-	// Searched says how far a search came that has not seen the whole list, such as "Searched 20,000 entries."; "" for
+	// Searched is how far a search got that has not read the whole list, such as "Searched 20,000 entries."; "" for
 	// others. MoreURL leads on.
 	Searched string
 	// ClearURL shows everything in the same order; "" while nothing is hidden.
@@ -95,7 +95,7 @@ func (l List) swap(url string) templ.Attributes {
 	}
 }
 
-// placeholder says what the search looks in.
+// placeholder names what the search looks in.
 func (l List) placeholder() string {
 	return "Search by " + strings.ToLower(l.Search[:1]) + l.Search[1:]
 }
@@ -125,7 +125,7 @@ func (l List) more() string {
 }
 
 // FormSwap are the attributes of the page's own form for the filters of the list, which swaps the rows. search is the
-// id of its field that is followed while someone types.
+// id of its field that is followed while the user types.
 func (l List) FormSwap(search string) templ.Attributes {
 	return templ.Attributes{
 		"id":            l.Form,
