@@ -175,6 +175,13 @@ func (t *Tx) ScanSpecialKeys(projectID, before string, fn func(*APIKey) error) e
 	return scanKeys(t.db.Where("project_id = ? AND id < ?", projectID, before).Where(keyIsSpecial), fn)
 }
 
+// ScanKeysAfter calls fn by id with at most limit keys of a project and a tenant, whose ids come after the one given.
+func (t *Tx) ScanKeysAfter(projectID, tenantID, after string, limit int, fn func(*APIKey) error) error {
+	return scanKeys(t.db.
+		Where("project_id = ? AND tenant_id = ? AND id > ?", projectID, tenantID, after).
+		Limit(limit), fn)
+}
+
 // ScanKeysOfOwners calls fn by id with the keys of owners in a project whose id is before the one given.
 func (t *Tx) ScanKeysOfOwners(projectID string, owners []string, before string, fn func(*APIKey) error) error {
 	return scanKeys(t.db.Where("project_id = ? AND owner IN ? AND id < ?", projectID, owners, before), fn)

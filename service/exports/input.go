@@ -101,7 +101,7 @@ func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) 
 		Generator: s.Generator,
 	}
 	if canSample(project) {
-		in.Sample = keySampler{tx, project, in.KeysOf}.read
+		in.Sample = keySampler{tx, project}.read
 	}
 	return in, nil
 }

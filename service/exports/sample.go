@@ -21,7 +21,6 @@ const maxFrozenOwners = 500
 type keySampler struct {
 	tx      *models.Tx
 	project *snapshot.Project
-	keysOf  func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.Key, error]
 }
 
 // canSample reports whether a sampler can read the keys of a project. Keys of a product may open it by another type.
@@ -86,6 +85,33 @@ func (s keySampler) special(ctx context.Context, end string) iter.Seq2[snapshot.
 			return err
 		})
 	})
+}
+
+// samplePart is how many keys of a tenant are read at once. PostgreSQL sends all rows of a query, also those after
+// which reading stops.
+const samplePart = 4 * bundle.PreviewNames
+
+// keysOf iterates over the keys of a tenant, a few at a time.
+func (s keySampler) keysOf(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error] {
+	return func(yield func(snapshot.Key, error) bool) {
+		for after, read := "", samplePart; read == samplePart; {
+			read = 0 // also rows that do not open the project, which are not passed on
+			rows := func(pass func(*models.APIKey) error) error {
+				return s.tx.ScanKeysAfter(s.project.ID, tenant.ID, after, samplePart, func(row *models.APIKey) error {
+					after = row.ID
+					read++
+					return pass(row)
+				})
+			}
+			for k, err := range keysBy(ctx, s.project, func(pass func(snapshot.Key) error) error {
+				return keys.ScanRows(s.tx, s.project, pass, rows)
+			}) {
+				if !yield(k, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // addPlain adds the first plain keys, so many that a line can name them, and counts the others. left has the number of
