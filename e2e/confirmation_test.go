@@ -24,7 +24,7 @@ var questionNeeds = map[string]string{"/tenants/:tenant": "shared", "/settings/w
 
 // TestConfirmation_keyboard opens the questions before something is taken away with the
 // keyboard: the focus goes to the box or the field, Escape closes the question, and the focus
-// is where it was. It keeps pictures of them where -shots says.
+// is where it was. All of them are held to axe.
 func TestConfirmation_keyboard(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
@@ -38,35 +38,55 @@ func TestConfirmation_keyboard(t *testing.T) {
 	p.wantsNoMotion()
 	j := journey{p: p, o: o, origin: server.URL}
 	j.as(access.Owner, o.Owner)
+	var paths []string
+	for _, route := range []string{
+		"/projects/:project/keys/:key", "/tenants/:tenant", "/users/:user", "/groups/:group", "/products/:product",
+		"/teams/:team/settings", "/projects/:project/login/:client",
+		"/projects/:project/login/:client/providers/:provider", "/projects/:project/domains/:domain",
+		"/settings/webhooks/:webhook", "/projects/:project/key-types/:key_type",
+	} {
+		paths = append(paths, o.NewAllObjects(t, questionNeeds[route], route).Path(route))
+	}
+	j.eachLook(func(look string) {
+		for _, path := range paths {
+			p.open(j.origin + path)
+			p.evaluates(
+				`String(document.querySelectorAll("details[data-confirmation]").forEach((d) => { d.open = true; }))`)
+			p.waits("details[open] [data-undo]")
+			j.holds(t, string(axe), path+" "+look)
+		}
+	})
+	for _, path := range paths {
+		p.open(j.origin + path)
+		for i := range p.number("details[data-confirmation]") {
+			p.evaluates(fmt.Sprintf(
+				`String(document.querySelectorAll("details[data-confirmation] summary")[%d].focus())`, i))
+			p.key(kb.Enter)
+			p.waits("details[open] [data-undo]")
+			p.waits("details[data-confirmation] form :focus")
+			p.key(kb.Escape)
+			p.waits("details:not([open]) summary:focus")
+		}
+	}
+}
+
+// eachLook calls fn in both themes at both widths.
+func (j *journey) eachLook(fn func(look string)) {
 	for _, theme := range []string{"light", "dark"} {
 		for _, width := range []int64{1440, 390} {
 			j.emulates(width, theme)
-			for _, route := range []string{
-				"/projects/:project/keys/:key", "/tenants/:tenant", "/users/:user", "/groups/:group",
-				"/products/:product",
-				"/teams/:team/settings", "/projects/:project/login/:client",
-				"/projects/:project/login/:client/providers/:provider", "/projects/:project/domains/:domain",
-				"/settings/webhooks/:webhook", "/projects/:project/key-types/:key_type",
-			} {
-				path := o.NewAllObjects(t, questionNeeds[route], route).Path(route)
-				p.open(j.origin + path)
-				for i := range p.number("details[data-confirmation]") {
-					name := fmt.Sprintf("%s %d %s %d", route, i, theme, width)
-					p.evaluates(fmt.Sprintf(
-						`String(document.querySelectorAll("details[data-confirmation] summary")[%d].focus())`, i))
-					p.key(kb.Enter)
-					p.waits("details[open] [data-undo]")
-					p.waits("details[data-confirmation] form :focus")
-					if found := p.violations(string(axe)); found != "" {
-						t.Errorf("%s:\n%s", name, found)
-					}
-					j.keepsPicture(t, pictureName(name))
-					p.key(kb.Escape)
-					p.waits("details:not([open]) summary:focus")
-				}
-			}
+			fn(fmt.Sprintf("%s %d", theme, width))
 		}
 	}
+}
+
+// holds fails the test if axe finds something on the page, and keeps a picture of it.
+func (j *journey) holds(t *testing.T, axe, name string) {
+	t.Helper()
+	if found := j.p.violations(axe); found != "" {
+		t.Errorf("%s:\n%s", name, found)
+	}
+	j.keepsPicture(t, pictureName(name))
 }
 
 // noName is what the name of a file does not have.
@@ -91,37 +111,42 @@ func TestConfirmation_asked(t *testing.T) {
 	p.wantsNoMotion()
 	j := journey{p: p, o: o, origin: server.URL}
 	j.as(access.Owner, o.Owner)
-	for _, theme := range []string{"light", "dark"} {
-		for _, width := range []int64{1440, 390} {
-			j.emulates(width, theme)
-			for _, tt := range []struct{ route, needs, page, form string }{
-				{"/account/sessions/:session/end", "", "/account/sessions", "[action$='/end']"},
-				{"/account/sessions/end-others", "", "/account/sessions", "[action$='/end-others']"},
-				{"/users/:user", "signed in", "", "[action$='/end']"},
-				{"/users/:user", "signed in", "", "[action$='/withdraw']"},
-				{"/users/:user", "signed in", "", "[action$='/end-all']"},
-				{"/groups/:group", "nested", "", "[action*='/children/']"},
-				{"/exports/:export", "", "", "[action$='/cancel']"},
-			} {
-				has := o.NewAllObjects(t, tt.needs, tt.route)
-				page := cmp.Or(tt.page, has.Path(tt.route))
-				name := fmt.Sprintf("%s %s %s %d", tt.route, tt.form, theme, width)
-				form := "main form" + tt.form
-				p.open(j.origin + page)
-				p.clicks(form + " button")
-				p.waits("main form" + tt.form + " [data-undo]")
-				if found := p.violations(string(axe)); found != "" {
-					t.Errorf("%s:\n%s", name, found)
-				}
-				j.keepsPicture(t, pictureName(name))
-				p.clicks("main a.btn-plain")
-				p.waits(form + ":not(:has([data-undo])) button")
-				p.lacks("[data-flash]")
-				p.clicks(form + " button")
-				p.clicks("main form" + tt.form + " [name=confirm]")
-				p.waits("[data-flash]")
-			}
-		}
+	questions := []struct{ route, needs, page, form string }{
+		{"/account/sessions/:session/end", "", "/account/sessions", "[action$='/end']"},
+		{"/account/sessions/end-others", "", "/account/sessions", "[action$='/end-others']"},
+		{"/users/:user", "signed in", "", "[action$='/end']"},
+		{"/users/:user", "signed in", "", "[action$='/withdraw']"},
+		{"/users/:user", "signed in", "", "[action$='/end-all']"},
+		{"/groups/:group", "nested", "", "[action*='/children/']"},
+		{"/exports/:export", "", "", "[action$='/cancel']"},
+	}
+	asks := func(i int, page string) (form string) {
+		form = "main form" + questions[i].form
+		p.open(j.origin + page)
+		p.clicks(form + " button")
+		p.waits(form + " [data-undo]")
+		return form
+	}
+	pageOf := func(i int) string {
+		q := questions[i]
+		has := o.NewAllObjects(t, q.needs, q.route)
+		return cmp.Or(q.page, has.Path(q.route))
+	}
+	for i := range questions {
+		form := asks(i, pageOf(i))
+		p.clicks("main a.btn-plain")
+		p.waits(form + ":not(:has([data-undo])) button")
+		p.lacks("[data-flash]")
+		p.clicks(form + " button")
+		p.clicks(form + " [name=confirm]")
+		p.waits("[data-flash]")
+	}
+	for i, q := range questions {
+		page := pageOf(i)
+		j.eachLook(func(look string) {
+			asks(i, page)
+			j.holds(t, string(axe), q.route+" "+q.form+" "+look)
+		})
 	}
 }
 
