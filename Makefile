@@ -14,7 +14,7 @@ check: ## Check what you changed, on SQLite: format, vet, lint, tests
 test: ## Install what the tests need where it is missing, and run everything
 	tools/test
 
-fuzz: ## Fuzz every parser with 100,000 inputs, about 30 s each
+fuzz: ## Fuzz every parser with 100,000 inputs, 30 s to 3 min each
 	tools/fuzz
 
 load: ## Compare how fast a healthy project answers with and without attacks on others
