@@ -52,6 +52,8 @@ type redisAway struct {
 
 	refusing bool // calls are refused meanwhile: --redis-failure closed
 	emptied  bool // Redis has lost its counts
+
+	starts time.Time // Redis is started again: calls may be counted from then on
 }
 
 // createLimited creates keys. As many calls a second are made with all of them.
@@ -112,12 +114,19 @@ func (l *limits) goes(refusing, emptied bool) (ends func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := len(l.away)
-	l.away = append(l.away, redisAway{interval{from: time.Now()}, refusing, emptied})
+	l.away = append(l.away, redisAway{interval: interval{from: time.Now()}, refusing: refusing, emptied: emptied})
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.away[i].until = time.Now().Add(recountedWithin)
 	}
+}
+
+// starting notes that Redis is started again.
+func (l *limits) starting() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.away[len(l.away)-1].starts = time.Now()
 }
 
 // refusing reports whether a call with a limit may be refused uncounted.
@@ -203,7 +212,7 @@ func (k *limitedKey) judgeUncounted(out *counted, away []redisAway) {
 		if !a.refusing {
 			continue
 		}
-		gone := interval{a.from, a.until.Add(-recountedWithin)}
+		gone := interval{a.from, a.starts}
 		for _, c := range k.calls {
 			if c.outcome == admitted && gone.includes(c.sent) && gone.includes(c.answered) {
 				out.wrong = append(out.wrong, fmt.Errorf("a call was admitted uncounted at %s", clock(c.answered)))

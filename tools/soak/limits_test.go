@@ -19,6 +19,9 @@ func TestLimits_judge(t *testing.T) {
 	const yes, no, lost = admitted, overLimit, verdict("")
 	up, down := at(100_500), at(99_000)
 	again := limitedCall{sent: at(100_000), answered: at(100_001), outcome: yes, tries: 2}
+	closed := func(starts time.Time) []redisAway {
+		return []redisAway{{interval: interval{from: down, until: at(102_000)}, refusing: true, starts: starts}}
+	}
 	long := limitedCall{sent: at(100_000), answered: at(101_500), outcome: yes}
 	for name, tt := range map[string]struct {
 		calls   []limitedCall
@@ -69,8 +72,13 @@ func TestLimits_judge(t *testing.T) {
 		},
 		"admitted uncounted": {
 			calls: second(yes),
-			away:  []redisAway{{interval: interval{from: down, until: at(102_000)}, refusing: true}},
+			away:  closed(at(101_000)),
 			wrong: 1, exactly: true,
+		},
+		"admitted when Redis has just been started": {
+			calls:   second(yes),
+			away:    closed(at(99_500)),
+			exactly: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

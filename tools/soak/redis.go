@@ -71,6 +71,7 @@ func (r *run) restartRedis(ctx context.Context, signal syscall.Signal, outage bo
 			return err
 		}
 	}
+	r.limits.starting()
 	return r.in.redis.up()
 }
 
