@@ -27,17 +27,8 @@ var questionNeeds = map[string]string{"/tenants/:tenant": "shared", "/settings/w
 // is where it was. All of them are held to axe.
 func TestConfirmation_keyboard(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatalf("%v: run tools/setup", err)
-	}
-	o := controlplane.NewFixture(t, state.OpenSQLite(t))
-	server := httptest.NewServer(o.Handler)
-	t.Cleanup(server.Close)
-	p := sit(t)
-	p.wantsNoMotion()
-	j := journey{p: p, o: o, origin: server.URL}
-	j.as(access.Owner, o.Owner)
+	j, axe := ownerAndAxe(t)
+	p, o := j.p, j.o
 	var paths []string
 	for _, route := range []string{
 		"/projects/:project/keys/:key", "/tenants/:tenant", "/users/:user", "/groups/:group", "/products/:product",
@@ -53,7 +44,7 @@ func TestConfirmation_keyboard(t *testing.T) {
 			p.evaluates(
 				`String(document.querySelectorAll("details[data-confirmation]").forEach((d) => { d.open = true; }))`)
 			p.waits("details[open] [data-undo]")
-			j.holds(t, string(axe), path+" "+look)
+			j.holds(t, axe, path+" "+look)
 		}
 	})
 	for _, path := range paths {
@@ -68,6 +59,22 @@ func TestConfirmation_keyboard(t *testing.T) {
 			p.waits("details:not([open]) summary:focus")
 		}
 	}
+}
+
+// ownerAndAxe returns the journey of an owner on a server of its own, and the script of axe.
+func ownerAndAxe(t *testing.T) (j journey, axe string) {
+	t.Helper()
+	script, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatalf("%v: run tools/setup", err)
+	}
+	o := controlplane.NewFixture(t, state.OpenSQLite(t))
+	server := httptest.NewServer(o.Handler)
+	t.Cleanup(server.Close)
+	j = journey{p: sit(t), o: o, origin: server.URL}
+	j.p.wantsNoMotion()
+	j.as(access.Owner, o.Owner)
+	return j, string(script)
 }
 
 // enters presses Enter on an element. A click would miss it while scripts still move it.
@@ -107,17 +114,8 @@ func pictureName(name string) string {
 // button takes the thing away; the link back does not.
 func TestConfirmation_asked(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatalf("%v: run tools/setup", err)
-	}
-	o := controlplane.NewFixture(t, state.OpenSQLite(t))
-	server := httptest.NewServer(o.Handler)
-	t.Cleanup(server.Close)
-	p := sit(t)
-	p.wantsNoMotion()
-	j := journey{p: p, o: o, origin: server.URL}
-	j.as(access.Owner, o.Owner)
+	j, axe := ownerAndAxe(t)
+	p, o := j.p, j.o
 	questions := []struct{ route, needs, page, form string }{
 		{"/account/sessions/:session/end", "", "/account/sessions", "[action$='/end']"},
 		{"/account/sessions/end-others", "", "/account/sessions", "[action$='/end-others']"},
@@ -153,7 +151,7 @@ func TestConfirmation_asked(t *testing.T) {
 		page := pageOf(i)
 		j.eachLook(func(look string) {
 			asks(i, page)
-			j.holds(t, string(axe), q.route+" "+q.form+" "+look)
+			j.holds(t, axe, q.route+" "+q.form+" "+look)
 		})
 	}
 }

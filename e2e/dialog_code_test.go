@@ -2,34 +2,18 @@ package e2e
 
 import (
 	"fmt"
-	"net/http/httptest"
-	"os"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"postern/service/access"
-	"postern/testkit/controlplane"
-	"postern/testkit/state"
 )
 
 // TestCode_dialog reads the lines of the forms in dialogs, which follow what is typed, and
 // stays in the dialog. Without scripts a dialog is a page, whose drawer TestJourneys opens.
 func TestCode_dialog(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatalf("%v: run tools/setup", err)
-	}
-	o := controlplane.NewFixture(t, state.OpenSQLite(t))
-	server := httptest.NewServer(o.Handler)
-	t.Cleanup(server.Close)
-	has := o.NewAllObjects(t, "token", "/settings/tokens/:token")
-	p := sit(t)
-	p.wantsNoMotion()
-	j := journey{p: p, o: o, origin: server.URL}
-	j.as(access.Owner, o.Owner)
+	j, axe := ownerAndAxe(t)
+	p, has := j.p, j.o.NewAllObjects(t, "token", "/settings/tokens/:token")
 	line := func(words string) {
 		p.does("see "+words+" in the lines", chromedp.WaitVisible(chromedp.Search(fmt.Sprintf(
 			`//details[@open and @data-panel-code]//code[contains(., %q)]`, words))))
@@ -39,7 +23,7 @@ func TestCode_dialog(t *testing.T) {
 		p.open(j.origin + has.Path("/projects/:project/keys"))
 		p.clicks("tbody a[data-dialog]")
 		p.waits(fold)
-		j.holds(t, string(axe), "dialog "+name)
+		j.holds(t, axe, "dialog "+name)
 		p.evaluates(fmt.Sprintf(`String(document.querySelector(%q).focus())`, fold))
 		p.key(kb.Enter)
 		line("postern keys revoke")
@@ -49,7 +33,7 @@ func TestCode_dialog(t *testing.T) {
 		p.does("choose another time", chromedp.SendKeys(chromedp.CSS("#rotate-grace"), "1 hour"))
 		line("--grace 3600s")
 		p.waits("#dialog [data-panel-code] button[data-copy]:not([hidden])")
-		j.holds(t, string(axe), "dialog-code "+name)
+		j.holds(t, axe, "dialog-code "+name)
 		p.key(kb.Escape) // closes the question
 		p.waits("#dialog[open] details:has(#rotate-grace):not([open]) > summary:focus")
 		p.key(kb.Escape)
@@ -61,13 +45,13 @@ func TestCode_dialog(t *testing.T) {
 		p.does("type", chromedp.SendKeys(chromedp.CSS("#dialog textarea[name=scopes]"), "for:robots\n"))
 		p.clicks(fold)
 		line("for:robots")
-		j.holds(t, string(axe), "dialog-code-key-type "+name)
+		j.holds(t, axe, "dialog-code-key-type "+name)
 
 		// A question for a tick has the lines below it.
 		p.open(j.origin + "/settings/tokens")
 		p.clicks("tbody a[data-dialog]")
 		p.clicks(fold)
 		line("postern tokens revoke")
-		j.holds(t, string(axe), "dialog-code-token "+name)
+		j.holds(t, axe, "dialog-code-token "+name)
 	})
 }

@@ -83,7 +83,7 @@ func newRig(t *testing.T, l h2.Limits, handler http.HandlerFunc) *rig {
 	return r
 }
 
-// silent is a caller that has said nothing.
+// silent is a caller that has sent nothing.
 func (r *rig) silent() *caller {
 	r.t.Helper()
 	conn, err := net.Dial("tcp", r.addr)

@@ -80,7 +80,7 @@ func (h *Handler) listAudit(ctx context.Context, in *struct {
 	AuditFilter
 	Page
 	Sort string `query:"sort" enum:"created,-created" default:"-created"`
-	Text string `query:"q" maxLength:"200" doc:"Part of the object, action, address, request ID, details or the actor's e-mail address, ignoring case. A page looks at no more than 10,000 entries: it can have fewer items than limit, or none, and a next_cursor"`
+	Text string `query:"q" maxLength:"200" doc:"Part of an ID, action, address, detail or e-mail address"`
 }) (*body[list[auditOutput]], error) {
 	found, err := h.Audit.List(ctx, web.Principal(ctx), audit.Query{
 		Team:    in.Team,

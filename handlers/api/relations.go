@@ -43,8 +43,8 @@ func (h *Handler) listRelations(ctx context.Context, in *struct {
 	ProjectRef
 	Page
 	RelationQuery
-	Sort string `query:"sort" enum:"object,-object,user,-user,created,-created" doc:"Order; - begins at the end; default: by tenant, then object"`
-	Text string `query:"q" maxLength:"200" doc:"Part of the object or the user, ignoring case. A page looks at no more than 10,000 relations: it can have fewer items than limit, or none, and a next_cursor"`
+	Sort string `query:"sort" enum:"object,-object,user,-user,created,-created" doc:"Order; - begins at the end"`
+	Text string `query:"q" maxLength:"200" doc:"Part of the object or the user, ignoring case"`
 }) (*body[list[relationOutput]], error) {
 	page := in.sorted(in.Sort, in.Text)
 	found, err := h.Relations.List(ctx, web.Principal(ctx), in.Project, in.filter(), page)

@@ -93,8 +93,8 @@ func (s *Service) samePreviews(t *testing.T, id string, options Options, most in
 	}
 }
 
-// addRandomKeys makes 300 keys of four tenants, one of which the project does not serve, and two users, one of whom is
-// frozen.
+// addRandomKeys creates 300 keys of four tenants, one of which the project does not serve, and of two users, one of
+// them frozen.
 func addRandomKeys(t *testing.T, db *models.DB, projectID string) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 300))

@@ -230,7 +230,7 @@ func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error 
 	return nil
 }
 
-// compare notes how far this clock is off Redis's, which said theirs in an answer to what was sent
+// compare notes how far this clock is off Redis's, which was theirs in an answer to what was sent
 // then. Of measurements that agree it keeps the closest, since each slow answer would move the
 // windows.
 func (r *Redis) compare(sent, theirs time.Time) {

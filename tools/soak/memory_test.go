@@ -18,7 +18,7 @@ func TestMemory_faults(t *testing.T) {
 		return out
 	}
 	level := func(int) float64 { return 1e8 }
-	growing := func(second int) float64 { return 1e8 + 2e5*float64(second) }
+	growing := func(second int) float64 { return 1e8 + 1e5*float64(second) }
 	for name, tt := range map[string]struct {
 		samples []sample
 		failed  []error
