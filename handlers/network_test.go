@@ -16,7 +16,6 @@ import (
 
 	"postern/handlers"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -70,27 +69,25 @@ func loggedAddress(t *testing.T, server *handlers.Server, forwardedFor string) s
 
 func TestClientAddress_trustedProxy(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := controlplane.NewServer(t, db)
-		server.Config.Trusted = []netip.Prefix{
-			netip.MustParsePrefix("127.0.0.0/8"),
-			netip.MustParsePrefix("10.0.0.0/8"),
-		}
-		if got := loggedAddress(t, server, "198.51.100.66, 203.0.113.7, 10.0.0.1"); got != "203.0.113.7" {
-			t.Errorf("behind a trusted proxy: %s", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	server := controlplane.NewServer(t, db)
+	server.Config.Trusted = []netip.Prefix{
+		netip.MustParsePrefix("127.0.0.0/8"),
+		netip.MustParsePrefix("10.0.0.0/8"),
+	}
+	if got := loggedAddress(t, server, "198.51.100.66, 203.0.113.7, 10.0.0.1"); got != "203.0.113.7" {
+		t.Errorf("behind a trusted proxy: %s", got)
+	}
 }
 
 func TestClientAddress_untrustedProxy(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := controlplane.NewServer(t, db)
-		server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-		if got := loggedAddress(t, server, "203.0.113.7"); got != "127.0.0.1" {
-			t.Errorf("from an address that is not trusted: %s", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	server := controlplane.NewServer(t, db)
+	server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	if got := loggedAddress(t, server, "203.0.113.7"); got != "127.0.0.1" {
+		t.Errorf("from an address that is not trusted: %s", got)
+	}
 }
 
 // endless writes until a write fails, and sends the error.

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/login"
@@ -28,43 +27,42 @@ func (s *app) leadingTo(provider string, domains ...string) error {
 // login_hint.
 func TestHomeRealm(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
-		start := func(hint, prompt string) (*http.Client, step) {
-			browser, r := s.browser(), s.request("openid")
-			r.query.Set("login_hint", hint)
-			r.query.Set("prompt", prompt)
-			return browser, s.get(browser, s.path("/authorize?"+r.query.Encode()))
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	start := func(hint, prompt string) (*http.Client, step) {
+		browser, r := s.browser(), s.request("openid")
+		r.query.Set("login_hint", hint)
+		r.query.Set("prompt", prompt)
+		return browser, s.get(browser, s.path("/authorize?"+r.query.Encode()))
+	}
+	if _, page := start("ana@example.com", ""); page.Find("form[data-address]").Length() != 0 || page.to != nil {
+		t.Errorf("without sign-in domains: %d to %v, want the buttons alone", page.status, page.to)
+	}
+	if err := s.leadingTo(provider.ID, " @Example.com", "münchen.example"); err != nil {
+		t.Fatal(err)
+	}
+	for hint, straight := range map[string]bool{
+		"ana@example.com": true, "Ana@EXAMPLE.com": true, "ana@münchen.example": true,
+		"ana@xn--mnchen-3ya.example": true,
+		"ana@sub.example.com":        false, "ana@example.com.evil.example": false, "example.com": false,
+		"@example.com":       false,
+		"ana@github.example": false, "": false,
+	} {
+		_, page := start(hint, "")
+		if went := page.to != nil && strings.HasPrefix(page.to.String(), fake.Issuer); went != straight {
+			t.Errorf("login_hint %q: %d to %v, want straight on: %v", hint, page.status, page.to, straight)
 		}
-		if _, page := start("ana@example.com", ""); page.Find("form[data-address]").Length() != 0 || page.to != nil {
-			t.Errorf("without sign-in domains: %d to %v, want the buttons alone", page.status, page.to)
+		if straight && page.to.Query().Get("login_hint") != hint {
+			t.Errorf("the provider gets the hint %q", page.to.Query().Get("login_hint"))
 		}
-		if err := s.leadingTo(provider.ID, " @Example.com", "münchen.example"); err != nil {
-			t.Fatal(err)
-		}
-		for hint, straight := range map[string]bool{
-			"ana@example.com": true, "Ana@EXAMPLE.com": true, "ana@münchen.example": true,
-			"ana@xn--mnchen-3ya.example": true,
-			"ana@sub.example.com":        false, "ana@example.com.evil.example": false, "example.com": false,
-			"@example.com":       false,
-			"ana@github.example": false, "": false,
-		} {
-			_, page := start(hint, "")
-			if went := page.to != nil && strings.HasPrefix(page.to.String(), fake.Issuer); went != straight {
-				t.Errorf("login_hint %q: %d to %v, want straight on: %v", hint, page.status, page.to, straight)
-			}
-			if straight && page.to.Query().Get("login_hint") != hint {
-				t.Errorf("the provider gets the hint %q", page.to.Query().Get("login_hint"))
-			}
-		}
-		if _, page := start("ana@example.com", "select_account"); page.to != nil {
-			t.Errorf("select_account goes on to %v", page.to)
-		}
-		s.typesAddress(start, fake)
-	})
+	}
+	if _, page := start("ana@example.com", "select_account"); page.to != nil {
+		t.Errorf("select_account goes on to %v", page.to)
+	}
+	s.typesAddress(start, fake)
 }
 
 // typesAddress enters addresses on the page.
@@ -115,70 +113,68 @@ func (s *app) typesAddress(start func(hint, prompt string) (*http.Client, step),
 // lets the redirects through to every kind of redirect URI.
 func TestHomeRealm_nativeApp(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		_, provider := s.offerFake(nil)
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
-		if err := s.leadingTo(provider.ID, "example.com"); err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	_, provider := s.offerFake(nil)
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	if err := s.leadingTo(provider.ID, "example.com"); err != nil {
+		t.Fatal(err)
+	}
+	uris := []string{"com.example.app:/oauth2redirect", "http://[::1]/callback"}
+	change := login.ClientInput{RedirectURIs: &uris}
+	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change); err != nil {
+		t.Fatal(err)
+	}
+	for uri, source := range map[string]string{uris[0]: " com.example.app:", uris[1]: " http:"} {
+		r := s.request("openid")
+		r.query.Set("redirect_uri", uri)
+		page := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
+		_, targets, _ := strings.Cut(page.header.Get("Content-Security-Policy"), "form-action ")
+		targets, _, _ = strings.Cut(targets, ";")
+		if !strings.HasSuffix(targets, source) {
+			t.Errorf("%s: form-action %s, want%s", uri, targets, source)
 		}
-		uris := []string{"com.example.app:/oauth2redirect", "http://[::1]/callback"}
-		change := login.ClientInput{RedirectURIs: &uris}
-		if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change); err != nil {
-			t.Fatal(err)
-		}
-		for uri, source := range map[string]string{uris[0]: " com.example.app:", uris[1]: " http:"} {
-			r := s.request("openid")
-			r.query.Set("redirect_uri", uri)
-			page := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
-			_, targets, _ := strings.Cut(page.header.Get("Content-Security-Policy"), "form-action ")
-			targets, _, _ = strings.Cut(targets, ";")
-			if !strings.HasSuffix(targets, source) {
-				t.Errorf("%s: form-action %s, want%s", uri, targets, source)
-			}
-		}
-	})
+	}
 }
 
 // A domain leads to one provider of an app client, also where two are saved at once.
 func TestHomeRealm_conflicts(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		_, first := s.offerFake(nil)
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		second := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
-		if err := s.leadingTo(first.ID, "example.com"); err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	_, first := s.offerFake(nil)
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	second := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	if err := s.leadingTo(first.ID, "example.com"); err != nil {
+		t.Fatal(err)
+	}
+	err := s.leadingTo(second.ID, "other.example", "EXAMPLE.com")
+	failure, ok := errors.AsType[*fault.Error](err)
+	if !ok || len(failure.Fields) != 1 || failure.Fields[0].Pointer != "/sign_in_domains/1" ||
+		failure.Code != "domain_taken" {
+		t.Errorf("a domain of the other provider: %v", err)
+	}
+	for _, wrong := range []string{"localhost", "a b.example", "*.example.com", "ana@example.com",
+		"-.example", ""} {
+		if err := s.leadingTo(first.ID, wrong); err == nil {
+			t.Errorf("%q is taken for a domain", wrong)
 		}
-		err := s.leadingTo(second.ID, "other.example", "EXAMPLE.com")
-		failure, ok := errors.AsType[*fault.Error](err)
-		if !ok || len(failure.Fields) != 1 || failure.Fields[0].Pointer != "/sign_in_domains/1" ||
-			failure.Code != "domain_taken" {
-			t.Errorf("a domain of the other provider: %v", err)
-		}
-		for _, wrong := range []string{"localhost", "a b.example", "*.example.com", "ana@example.com",
-			"-.example", ""} {
-			if err := s.leadingTo(first.ID, wrong); err == nil {
-				t.Errorf("%q is taken for a domain", wrong)
+	}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	saved := 0
+	for _, id := range []string{first.ID, second.ID} {
+		wait.Go(func() {
+			if s.leadingTo(id, "both.example") == nil {
+				mu.Lock()
+				saved++
+				mu.Unlock()
 			}
-		}
-		var wait sync.WaitGroup
-		var mu sync.Mutex
-		saved := 0
-		for _, id := range []string{first.ID, second.ID} {
-			wait.Go(func() {
-				if s.leadingTo(id, "both.example") == nil {
-					mu.Lock()
-					saved++
-					mu.Unlock()
-				}
-			})
-		}
-		wait.Wait()
-		if saved != 1 {
-			t.Errorf("%d of two providers got the domain, want one", saved)
-		}
-	})
+		})
+	}
+	wait.Wait()
+	if saved != 1 {
+		t.Errorf("%d of two providers got the domain, want one", saved)
+	}
 }
