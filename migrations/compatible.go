@@ -12,7 +12,7 @@ import (
 // code must not run on: where it would ignore a limit, a takedown or a permission,
 // or fail. Steps that older code can ignore leave it, so that replicas can be
 // replaced one by one. A new version of River's tables comes with a step of ours.
-const oldestProgram = 87
+const oldestProgram = 1
 
 // UnknownSchemaError is a schema that this program must not use.
 type UnknownSchemaError struct {
