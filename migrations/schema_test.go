@@ -207,6 +207,9 @@ func dumpRows(t *testing.T, db *sql.DB, out *bytes.Buffer, table string) {
 		}
 		var fields []string
 		for i, value := range values {
+			if names[i] == "digest" { // of the statements, of which only the outcome matters here
+				value = "…"
+			}
 			fields = append(fields, fmt.Sprintf("%s=%v", names[i], value))
 		}
 		slices.Sort(fields)

@@ -1001,11 +1001,11 @@ CREATE TABLE workers (
     seen_at TIMESTAMPTZ NOT NULL
 );
 
--- The programs that can use this schema, see migrations.Check: version is the newest step known to the
--- program that migrated last, oldest the newest step that a program must know at least.
+-- The programs that can use this schema, see migrations.Check.
 CREATE TABLE schema_compatibility (
     id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-    version BIGINT NOT NULL,
-    oldest  BIGINT NOT NULL
+    version BIGINT NOT NULL, -- newest step known to the program that migrated last
+    oldest  BIGINT NOT NULL, -- newest step that a program must know at least
+    digest  TEXT COLLATE "C" NOT NULL -- of the steps; '' until they are applied
 );
-INSERT INTO schema_compatibility (id, version, oldest) VALUES (1, 1, 1);
+INSERT INTO schema_compatibility (id, version, oldest, digest) VALUES (1, 1, 1, '');

@@ -981,11 +981,11 @@ CREATE TABLE workers (
     seen_at DATETIME NOT NULL
 );
 
--- The programs that can use this schema, see migrations.Check: version is the newest step known to the
--- program that migrated last, oldest the newest step that a program must know at least.
+-- The programs that can use this schema, see migrations.Check.
 CREATE TABLE schema_compatibility (
     id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-    version INTEGER NOT NULL,
-    oldest  INTEGER NOT NULL
+    version INTEGER NOT NULL, -- newest step known to the program that migrated last
+    oldest  INTEGER NOT NULL, -- newest step that a program must know at least
+    digest  TEXT NOT NULL -- of the steps; '' until they are applied
 );
-INSERT INTO schema_compatibility (id, version, oldest) VALUES (1, 1, 1);
+INSERT INTO schema_compatibility (id, version, oldest, digest) VALUES (1, 1, 1, '');
