@@ -42,7 +42,7 @@ func TestProject_deletedForGood(t *testing.T) {
 		p.types("typed_name", "shop")
 		p.presses("Delete for good")
 		p.sees("Projects")
-		waitForStatus(t, address, key, http.StatusNotFound, erasedWithin)
+		waitForStatus(t, address, key, http.StatusNotFound)
 		again, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
 			Target: upstream.URL,
 			Name:   "shop",

@@ -283,11 +283,7 @@ func TestACallEndsWhateverItWaitsFor(t *testing.T) {
 					"caller does not read": begin("GET", "/large"),
 				}[waits]
 				_, _ = io.WriteString(conn, text)
-				for deadline := time.Now().Add(patience); len(l.upstreamCalls()) == 0; time.Sleep(time.Millisecond) {
-					if time.Now().After(deadline) {
-						t.Fatal("the call does not reach the upstream")
-					}
-				}
+				l.waitForCalls(t, 1)
 				l.state(snapshot.KeyRevoked)
 				within(t, "the end at the upstream", l.left)
 				if waits == "caller does not read" {

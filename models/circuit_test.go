@@ -53,14 +53,10 @@ func TestPostgresWithoutAnswersToNewConnections(t *testing.T) {
 					}
 				}
 				relay.Resume()
-				for deadline := time.Now().Add(endWithin); ; time.Sleep(50 * time.Millisecond) {
-					if err = call(t, db); err == nil {
-						return
-					}
-					if time.Now().After(deadline) {
-						t.Fatalf("the database answers again, but got %v", err)
-					}
-				}
+				testkit.Await(t, "the database answers again", func() (error, bool) {
+					err := call(t, db)
+					return err, err == nil
+				})
 			})
 		}
 	}
