@@ -49,7 +49,7 @@ func TestBackupOfARunningServer(t *testing.T) {
 	operator.runs(t, "backup.md", "restore", dataDir(restored))
 	server = serve(t, restored, "")
 	for _, key := range before { // the revoked one as well: it was revoked after the backup
-		waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+		waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
 	}
 	if _, err := connect(t, server.URL, proxy.WorkspaceKey).Project(t.Context(), proxy.Project.ID); err != nil {
 		t.Error(err)
@@ -71,7 +71,7 @@ func TestDumpOfPostgreSQL(t *testing.T) {
 	operator.runs(t, "backup.md", "pg_restore", "POSTERN_DATABASE_URL="+empty)
 	server = serve(t, data, empty)
 	for _, key := range keys {
-		waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+		waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
 	}
 }
 

@@ -43,9 +43,9 @@ func TestCopyToPostgreSQL(t *testing.T) {
 
 	server = serve(t, data, database)
 	address := callAddress(server, proxy)
-	waitForStatus(t, address, keys[0].Key, http.StatusOK, startWithin)
-	waitForStatus(t, address, keys[1].Key, http.StatusOK, startWithin)
-	waitForStatus(t, address, keys[2].Key, http.StatusForbidden, startWithin)
+	waitForStatus(t, address, keys[0].Key, http.StatusOK)
+	waitForStatus(t, address, keys[1].Key, http.StatusOK)
+	waitForStatus(t, address, keys[2].Key, http.StatusForbidden)
 	waitForExport(t, connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
 	server.end(t, syscall.SIGTERM)
 }

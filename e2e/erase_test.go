@@ -3,16 +3,11 @@ package e2e
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/state"
 )
-
-// erasedWithin bounds how long the job that deletes a project for good may take. It has
-// to wait for a worker, and other tests run beside it.
-const erasedWithin = 30 * time.Second
 
 // TestProject_deletedForGood goes from a claimed project to its deletion for good: its calls
 // are answered 410 until the job has run, and its name can be taken again after that.
@@ -42,7 +37,7 @@ func TestProject_deletedForGood(t *testing.T) {
 		p.types("typed_name", "shop")
 		p.presses("Delete for good")
 		p.sees("Projects")
-		waitForStatus(t, address, key, http.StatusNotFound, erasedWithin)
+		waitForStatus(t, address, key, http.StatusNotFound)
 		again, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
 			Target: upstream.URL,
 			Name:   "shop",

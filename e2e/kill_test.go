@@ -168,12 +168,7 @@ func addKeys(t *testing.T, databaseURL, file, project string) {
 // write its own.
 func waitForFile(t *testing.T, dir string, count int) {
 	t.Helper()
-	for deadline := time.Now().Add(stalledAfter); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if len(names(t, dir)) >= count {
-			return
-		}
-	}
-	t.Fatalf("no export has begun after %s", stalledAfter)
+	testkit.Eventually(t, "the begin of an export", func() bool { return len(names(t, dir)) >= count })
 }
 
 // waitForExport returns an export when it is ready. The test fails when the export's state

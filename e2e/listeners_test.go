@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/testkit"
 )
 
 // fewDescriptors has a process open 256 files at most.
@@ -74,15 +75,10 @@ func oneCall(t *testing.T, address, key string) int {
 // wantAnswer sends bytes until an answer has the status, and returns its text.
 func wantAnswer(t *testing.T, p *process, address, request, status string) string {
 	t.Helper()
-	var got string
-	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		got = exchange(address, request)
-		if strings.HasPrefix(got, "HTTP/1.0 "+status) || strings.HasPrefix(got, "HTTP/1.1 "+status) {
-			return got
-		}
-	}
-	t.Fatalf("%q to %s is answered %q, want %s; its log:\n%s", request, address, got, status, p.errors)
-	return ""
+	return testkit.Await(t, fmt.Sprintf("%s for %q to %s", status, request, address), func() (string, bool) {
+		got := exchange(address, request)
+		return got, strings.HasPrefix(got, "HTTP/1.0 "+status) || strings.HasPrefix(got, "HTTP/1.1 "+status)
+	})
 }
 
 // exchange is what a server answers to bytes until it closes, "" when it takes none.

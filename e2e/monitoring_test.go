@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"postern/client"
 	"postern/testkit"
@@ -52,8 +51,8 @@ func TestPrometheusFindsEverySeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitForExport(t, api, export.ID)
-	waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
-	waitForStatus(t, callAddress(server, proxy), "no key", http.StatusUnauthorized, startWithin)
+	waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+	waitForStatus(t, callAddress(server, proxy), "no key", http.StatusUnauthorized)
 	for _, path := range []string{"/metrics", "/readyz", "/debug/pprof/goroutine?debug=1"} {
 		if status, _ := fetch(t, "http://"+admin+path); status != http.StatusOK {
 			t.Errorf("the admin address answers %s with %d", path, status)
@@ -65,23 +64,14 @@ func TestPrometheusFindsEverySeries(t *testing.T) {
 		}
 	}
 	prometheus := startPrometheus(t, admin)
-	deadline := time.Now().Add(startWithin)
 	for _, expression := range expressions(t) {
-		for {
+		testkit.Eventually(t, "a series of "+expression, func() bool {
 			series, err := query(t, prometheus, expression)
 			if err != nil {
-				t.Errorf("%s: %v", expression, err)
-				break
+				t.Fatalf("%s: %v", expression, err)
 			}
-			if series > 0 {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Errorf("%s finds nothing", expression)
-				break
-			}
-			time.Sleep(200 * time.Millisecond)
-		}
+			return series > 0
+		})
 	}
 }
 
@@ -143,18 +133,15 @@ func startPrometheus(t *testing.T, target string) (address string) {
 			t.Log(log)
 		}
 	})
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(100 * time.Millisecond) {
+	testkit.Await(t, "Prometheus to be ready", func() (error, bool) {
 		response, err := http.Get("http://" + address + "/-/ready")
-		if err == nil {
-			response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				return "http://" + address
-			}
+		if err != nil {
+			return err, false
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("Prometheus is not ready: %v\n%s", err, log)
-		}
-	}
+		response.Body.Close()
+		return nil, response.StatusCode == http.StatusOK
+	})
+	return "http://" + address
 }
 
 // query returns how many series an expression finds.

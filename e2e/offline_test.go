@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"bytes"
-	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,15 +15,10 @@ import (
 	"postern/testkit"
 )
 
-// soon is a generous bound on a probe that has to answer within two seconds.
-const soon = 6 * time.Second
-
 // probe is what a listener answers to GET /readyz.
 func probe(t *testing.T, address string) (status int, body string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), soon)
-	defer stop()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/readyz", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/readyz", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,15 +36,10 @@ func probe(t *testing.T, address string) (status int, body string) {
 
 func wantReady(t *testing.T, address string, status int, says string) {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
+	testkit.Await(t, fmt.Sprintf("%d and %q from /readyz of %s", status, says, address), func() (string, bool) {
 		got, body := probe(t, address)
-		if got == status && strings.Contains(body, says) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("/readyz of %s answers %d %q, want %d and %q", address, got, body, status, says)
-		}
-	}
+		return fmt.Sprint(got, " ", body), got == status && strings.Contains(body, says)
+	})
 }
 
 func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
@@ -69,13 +59,10 @@ func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
 // and returns it.
 func stored(t *testing.T, data string, before []byte) []byte {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if now, err := os.ReadFile(stateFile(data)); err == nil && !bytes.Equal(now, before) {
-			return now
-		}
-	}
-	t.Fatal("the gateway's state is not on disk")
-	return nil
+	return testkit.Await(t, "the gateway's state on disk", func() ([]byte, bool) {
+		now, err := os.ReadFile(stateFile(data))
+		return now, err == nil && !bytes.Equal(now, before)
+	})
 }
 
 func stateFile(data string) string { return filepath.Join(data, "gateway.state") }
@@ -106,9 +93,9 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	second := start()
 	path := "/shop/1.0.0/prod/hello"
 	for _, key := range []string{proxy.APIKeys["prod"].Key, extra.Key} {
-		waitForStatus(t, second.Gateway+path, key, http.StatusOK, startWithin)
+		waitForStatus(t, second.Gateway+path, key, http.StatusOK)
 	}
-	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key+"x", http.StatusUnauthorized, startWithin)
+	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key+"x", http.StatusUnauthorized)
 	wantReady(t, second.URL, http.StatusServiceUnavailable, "degraded: the database does not answer, and calls are "+
 		"served from the state of ")
 	wantReady(t, second.Gateway, http.StatusOK, "degraded")
@@ -127,13 +114,13 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 		t.Fatal(err)
 	}
 	relay.Resume()
-	waitForStatus(t, second.Gateway+path, extra.Key, http.StatusUnauthorized, startWithin)
+	waitForStatus(t, second.Gateway+path, extra.Key, http.StatusUnauthorized)
 	wantReady(t, second.URL, http.StatusOK, "ready")
 	api = connect(t, second.URL, proxy.WorkspaceKey)
 	if _, err := api.RevokeKey(t.Context(), proxy.APIKeys["prod"].ID); err != nil {
 		t.Errorf("a change once the database is back: %v", err)
 	}
-	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key, http.StatusUnauthorized, startWithin)
+	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key, http.StatusUnauthorized)
 	second.end(t, syscall.SIGTERM)
 	if code := second.command.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("it stops with exit code %d:\n%s", code, second.errors)
@@ -208,10 +195,10 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 	t.Run("stopped while it waits", func(t *testing.T) {
 		t.Parallel()
 		p := restart(t, whole, "POSTERN_DATABASE_CONNECT_TIMEOUT=1h")
-		waits := func() bool { return strings.Contains(p.errors.String(), "waiting for the database") }
-		if !eventually(startWithin, waits) {
-			t.Fatalf("it does not say that it waits:\n%s", p.errors)
-		}
+		testkit.Await(t, "waiting in the log", func() (string, bool) {
+			log := p.errors.String()
+			return log, strings.Contains(log, "waiting for the database")
+		})
 		p.endsBy(t, syscall.SIGTERM)
 		ended(t, p)
 	})

@@ -2,10 +2,10 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"postern/client"
 	"postern/testkit"
@@ -186,16 +186,10 @@ func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
 	_, path, _ := strings.Cut(strings.TrimPrefix(made.Project.Environments[0].URL, "http://"), "/")
 	elsewhere := func(when string, want int) {
 		t.Helper()
-		for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-			asked := time.Now()
+		testkit.Await(t, fmt.Sprintf("%s: %d", when, want), func() (int, bool) {
 			status, _ := callWith(t, b.Gateway+"/"+path, ana.access)
-			if status == want {
-				return
-			}
-			if asked.Sub(began) > elsewhereWithin {
-				t.Fatalf("%s: still %d after %s, want %d", when, status, elsewhereWithin, want)
-			}
-		}
+			return status, status == want
+		})
 	}
 	elsewhere("signed in", http.StatusOK)
 	for range 3 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"postern/client"
 	"postern/platform/secrets"
@@ -68,23 +67,19 @@ func keyOfRole(t *testing.T, role string) string {
 // ready returns when /readyz of the address answers 200.
 func (p *process) ready(t *testing.T, address string) {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(20 * time.Millisecond) {
-		answer, err := http.Get(address + "/readyz")
-		if err == nil {
-			_ = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return
-			}
-		}
+	testkit.Eventually(t, "200 from "+address+"/readyz", func() bool {
 		select {
 		case <-p.gone:
 			t.Fatalf("postern serve ended:\n%s", p.errors)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("not ready after %s: %v\n%s", startWithin, err, p.errors)
+		answer, err := http.Get(address + "/readyz")
+		if err != nil {
+			return false
 		}
-	}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
 }
 
 func TestRoles(t *testing.T) {
@@ -99,11 +94,11 @@ func TestRoles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusOK, elsewhereWithin)
+		waitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusOK)
 		if _, err := api.RevokeKey(t.Context(), key.ID); err != nil {
 			t.Fatal(err)
 		}
-		waitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusUnauthorized, elsewhereWithin)
+		waitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusUnauthorized)
 	})
 	t.Run("an export is built by the worker", func(t *testing.T) {
 		export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})
@@ -153,16 +148,11 @@ func TestRoles(t *testing.T) {
 // waitForUsage returns when the calls of a project are counted.
 func waitForUsage(t *testing.T, api *client.Client, project string) {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
+	testkit.Eventually(t, "a call in the usage", func() bool {
 		usage, err := api.Usage(t.Context(), project, client.UsageQuery{GroupBy: []string{"hour"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if usage.Total.Calls > 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no call is counted")
-		}
-	}
+		return usage.Total.Calls > 0
+	})
 }

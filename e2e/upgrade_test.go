@@ -90,9 +90,9 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		server.end(t, syscall.SIGTERM)
 
 		server = serveUnder(t, asNext(t), data, database)
-		waitForStatus(t, callAddress(server, proxy), kept[0].Key, http.StatusOK, startWithin)
+		waitForStatus(t, callAddress(server, proxy), kept[0].Key, http.StatusOK)
 		later := createKeys(t, connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)
-		waitForStatus(t, callAddress(server, proxy), later[0].Key, http.StatusOK, startWithin)
+		waitForStatus(t, callAddress(server, proxy), later[0].Key, http.StatusOK)
 		if database == "" {
 			// The programs of the later release are the ones in PATH by now.
 			upgraded := operator
@@ -116,9 +116,9 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		}
 		server = serve(t, data, restored)
 		for _, key := range kept {
-			waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+			waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
 		}
-		waitForStatus(t, callAddress(server, proxy), later[0].Key, http.StatusUnauthorized, startWithin)
+		waitForStatus(t, callAddress(server, proxy), later[0].Key, http.StatusUnauthorized)
 		if database == "" {
 			operator.runs(t, "upgrade.md", "check", dataDir(data), "POSTERN_PUBLIC_URL="+server.URL)
 		}
