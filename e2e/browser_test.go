@@ -36,12 +36,8 @@ import (
 // last part once more without any script.
 func TestDashboardFromFirstStartToExport(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, fromFirstStartToExport)
-}
-
-func fromFirstStartToExport(t *testing.T, databaseURL string) {
 	upstream := testkit.NewUpstream(t)
-	server := start(t, databaseURL)
+	server := start(t)
 	p := sit(t)
 
 	p.open(server.FirstLink)
@@ -97,21 +93,19 @@ func fromFirstStartToExport(t *testing.T, databaseURL string) {
 	p.takesAway("shop-kong.zip", byHand)
 }
 
-func start(t *testing.T, databaseURL string) *app.App {
+func start(t *testing.T) *app.App {
 	t.Helper()
-	return startWith(t, databaseURL, func(*config.Config) {})
+	return startWith(t, func(*config.Config) {})
 }
 
 // startWith starts a server whose configuration a test has changed.
-func startWith(t *testing.T, databaseURL string, change func(*config.Config)) *app.App {
+func startWith(t *testing.T, change func(*config.Config)) *app.App {
 	t.Helper()
 	settings := config.Default()
 	settings.ControlAddr, settings.GatewayAddr, settings.DataDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
-	settings.DatabaseURL, settings.Drain = config.Secret(databaseURL), 0
-	if databaseURL == "" {
-		if _, err := state.SQLiteIn(settings.DataDir); err != nil {
-			t.Fatal(err)
-		}
+	settings.Drain = 0
+	if _, err := state.SQLiteIn(settings.DataDir); err != nil {
+		t.Fatal(err)
 	}
 	change(&settings)
 	a, err := app.New(t.Context(), settings, "test", slog.New(slog.NewTextHandler(t.Output(), nil)))

@@ -9,19 +9,14 @@ import (
 	"testing"
 
 	"postern/testkit"
-	"postern/testkit/state"
 )
 
 // TestClaimFromCurlToExport follows a user without an account: one call creates a proxy,
 // its claim link leads to sign-up, and the claimed project then belongs to their team only.
 func TestClaimFromCurlToExport(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, fromCurlToExport)
-}
-
-func fromCurlToExport(t *testing.T, databaseURL string) {
 	upstream := testkit.NewUpstream(t)
-	server := start(t, databaseURL)
+	server := start(t)
 	// The installation's operator, who has an account of their own.
 	first := visitor(t)
 	first.fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")

@@ -6,19 +6,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"postern/testkit"
-	"postern/testkit/state"
 )
 
 // TestExport_secretsAndLedger exports with secrets, which needs the password, and filters the
 // ledger of that, with scripts and without.
 func TestExport_secretsAndLedger(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, secretsAndLedger)
-}
-
-func secretsAndLedger(t *testing.T, databaseURL string) {
 	upstream := testkit.NewUpstream(t)
-	server := start(t, databaseURL)
+	server := start(t)
 	p := sit(t)
 	p.overlooks(server.Config.PublicURL + "/projects/shop/export") // whose answer is a refusal
 	p.open(server.FirstLink)

@@ -68,31 +68,30 @@ func (p exporter) seesReady() {
 // and reloads one of them: each zip is downloaded once, by the tab that started its export.
 func TestExport_awaitedInTabs(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		first := newExporter(t, db)
-		saved := first.countsDownloads()
-		second, onlooker := first.anotherTab(), first.anotherTab()
-		one, other := first.starts(), second.starts()
-		onlooker.open(first.server.URL + "/exports/" + one)
-		onlooker.sees("Export of shop")
-		first.reloads()
-		first.sees("Export of shop")
+	db := state.OpenSQLite(t)
+	first := newExporter(t, db)
+	saved := first.countsDownloads()
+	second, onlooker := first.anotherTab(), first.anotherTab()
+	one, other := first.starts(), second.starts()
+	onlooker.open(first.server.URL + "/exports/" + one)
+	onlooker.sees("Export of shop")
+	first.reloads()
+	first.sees("Export of shop")
 
-		first.builds(one)
-		first.builds(other)
-		for _, tab := range []exporter{first, second, onlooker} {
-			tab.seesReady()
-		}
-		want := map[string]int{one: 1, other: 1}
-		saved.reach(t, want)
-		for _, tab := range []exporter{first, second} {
-			tab.reloads()
-			tab.seesReady()
-		}
-		onlooker.follows("Download zip") // after any that would have come by itself
-		want[one] = 2
-		saved.reach(t, want)
-	})
+	first.builds(one)
+	first.builds(other)
+	for _, tab := range []exporter{first, second, onlooker} {
+		tab.seesReady()
+	}
+	want := map[string]int{one: 1, other: 1}
+	saved.reach(t, want)
+	for _, tab := range []exporter{first, second} {
+		tab.reloads()
+		tab.seesReady()
+	}
+	onlooker.follows("Download zip") // after any that would have come by itself
+	want[one] = 2
+	saved.reach(t, want)
 }
 
 // downloads counts what a browser saves, by the id of its export.
@@ -165,47 +164,46 @@ func (d *downloads) reach(t *testing.T, want map[string]int) {
 // fetched, and get along without a stream.
 func TestExport_followedByStream(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		p := newExporter(t, db)
-		id := p.starts()
-		progress := func(done int64) {
-			t.Helper()
-			now := time.Now()
-			row := models.Export{
-				ID: id, LeaseID: "try_1", LeaseUntil: &now, Part: "tenants/default/keys/keys.jsonl",
-				RowsDone: done, RowsTotal: 9,
-			}
-			err := db.Write(t.Context(), func(tx *models.Tx) error {
-				if _, err := tx.LeaseExport(id, row.LeaseID, now, now); err != nil {
-					return err
-				}
-				_, err := tx.ProgressExport(row)
+	db := state.OpenSQLite(t)
+	p := newExporter(t, db)
+	id := p.starts()
+	progress := func(done int64) {
+		t.Helper()
+		now := time.Now()
+		row := models.Export{
+			ID: id, LeaseID: "try_1", LeaseUntil: &now, Part: "tenants/default/keys/keys.jsonl",
+			RowsDone: done, RowsTotal: 9,
+		}
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			if _, err := tx.LeaseExport(id, row.LeaseID, now, now); err != nil {
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
 			}
-			p.reaches(fmt.Sprintf(`//*[@id="export-progress"]//span[.="%d of 9 keys"]`, done))
+			_, err := tx.ProgressExport(row)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		const fetched = `String(performance.getEntriesByType("resource").filter((r) => r.initiatorType ===
+		p.reaches(fmt.Sprintf(`//*[@id="export-progress"]//span[.="%d of 9 keys"]`, done))
+	}
+	const fetched = `String(performance.getEntriesByType("resource").filter((r) => r.initiatorType ===
 			"xmlhttprequest").length)`
-		progress(1)
-		progress(2)
-		before := p.evaluates(fetched)
-		for done := int64(3); done < 7; done++ {
-			progress(done)
-		}
-		if after := p.evaluates(fetched); after != before {
-			t.Errorf("the page was fetched %s times, and %s while it was followed", before, after)
-		}
-		p.server.Server.Exports.Followers.End() // as when there are too many
-		progress(7)
-		if after := p.evaluates(fetched); after == before {
-			t.Error("the page is not fetched without a stream")
-		}
-		p.builds(id)
-		p.seesReady()
-	})
+	progress(1)
+	progress(2)
+	before := p.evaluates(fetched)
+	for done := int64(3); done < 7; done++ {
+		progress(done)
+	}
+	if after := p.evaluates(fetched); after != before {
+		t.Errorf("the page was fetched %s times, and %s while it was followed", before, after)
+	}
+	p.server.Server.Exports.Followers.End() // as when there are too many
+	progress(7)
+	if after := p.evaluates(fetched); after == before {
+		t.Error("the page is not fetched without a stream")
+	}
+	p.builds(id)
+	p.seesReady()
 }
 
 // TestExport_withoutConsumers turns consumers off, which leaves no choice of keys, with scripts

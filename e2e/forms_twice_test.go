@@ -25,7 +25,7 @@ func (p formsTwice) at(path string) { p.open(p.server.Config.PublicURL + path) }
 func TestFormsSentTwice(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)
-	server := start(t, "")
+	server := start(t)
 	p := formsTwice{person: sit(t), server: server, upstream: upstream.URL}
 	p.wantsNoMotion()
 	p.open(p.server.FirstLink)

@@ -17,7 +17,6 @@ import (
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
-	"postern/testkit/state"
 )
 
 // TestPeopleSignInToWhatOneCallMade creates a project with a login by one POST /proxy
@@ -25,26 +24,24 @@ import (
 // browser, and the application has a token that Postern's keys vouch for.
 func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
-		server := start(t, databaseURL)
-		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-			Target: upstream.URL,
-			Name:   "shop",
-			Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
-				{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
-
-		signsIn(t, issuer, app, *made.Login)
-		claims := app.exchange(t, *made.Login)
-		if claims.Subject == "" || claims.Email != "ana@example.com" || claims.Nonce != app.nonce {
-			t.Errorf("the ID token says %+v", claims.idClaims)
-		}
+	upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
+	server := start(t)
+	made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+		Target: upstream.URL,
+		Name:   "shop",
+		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
+			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
+
+	signsIn(t, issuer, app, *made.Login)
+	claims := app.exchange(t, *made.Login)
+	if claims.Subject == "" || claims.Email != "ana@example.com" || claims.Nonce != app.nonce {
+		t.Errorf("the ID token says %+v", claims.idClaims)
+	}
 }
 
 // signsIn has ana sign in at the provider in a new browser, and agree: it is her first time

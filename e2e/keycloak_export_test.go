@@ -26,7 +26,7 @@ import (
 // group.
 func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 	upstream, app := testkit.NewUpstream(t), newApplication(t)
-	server := start(t, "")
+	server := start(t)
 	name, secret := "postern-"+t.Name(), "the secret of postern's app"
 	made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
 		Target:       upstream.URL,

@@ -10,77 +10,74 @@ import (
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/keycloak"
-	"postern/testkit/state"
 )
 
 // rolesAndGroupsOfKeycloakAreMapped maps a realm role, which userinfo states, and a group,
 // which the ID token states, to groups of the tenant. The upstream gets them with each call;
 // once Keycloak takes them away, the next sign-in ends them.
 func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream, app := testkit.NewUpstream(t), newApplication(t)
-		server := start(t, databaseURL)
-		name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
-		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-			Target:       upstream.URL,
-			Name:         "shop",
-			RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-			Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{{
-				Type:           "oidc",
-				Issuer:         issuer.Issuer("shop"),
-				ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
-			}}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		mapGroups(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), *made.Login, []client.GroupMapping{
-			{Claim: "realm_access.roles", Value: "manager", Group: "managers"},
-			{Claim: "groups", Value: "/staff/", Match: "prefix", Group: "staff"},
-		})
-		issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
-		stateRolesAndGroups(t, issuer, name)
-		ben := newKeycloakUser(t, issuer)
-		ben.setRole(http.MethodPost)
-		ben.setGroup(http.MethodPut)
-
-		p := sit(t)
-		p.overlooks(issuer.URL)
-		p.open(app.authorize(*made.Login))
-		p.types("username", ben.name)
-		p.types("password", "correct horse")
-		p.presses("Sign In")
-		p.presses("Agree and continue")
-		p.sees("Back at the application")
-		gets := func(when, want string) {
-			t.Helper()
-			token := app.exchange(t, *made.Login).access
-			if status, code := callWith(t, made.Project.Environments[0].URL, token); status != http.StatusOK {
-				t.Fatalf("%s: %d %s", when, status, code)
-			}
-			seen := upstream.Requests()
-			if got := strings.Join(seen[len(seen)-1].Headers["X-Consumer-Groups"], "|"); got != want {
-				t.Errorf("%s: the upstream gets the groups %q, want %q", when, got, want)
-			}
-		}
-		gets("with the role and the group", "managers, staff")
-
-		again := func() {
-			t.Helper()
-			p.open(app.authorize(*made.Login))
-			p.sees("Back at the application")
-		}
-		ben.setRole(http.MethodDelete)
-		again()
-		gets("without the role", "staff")
-		ben.setGroup(http.MethodDelete)
-		again()
-		gets("without either", "")
-		ben.setRole(http.MethodPost)
-		ben.setGroup(http.MethodPut)
-		again()
-		gets("with both again", "managers, staff")
+	upstream, app := testkit.NewUpstream(t), newApplication(t)
+	server := start(t)
+	name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
+	made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+		Target:       upstream.URL,
+		Name:         "shop",
+		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{{
+			Type:           "oidc",
+			Issuer:         issuer.Issuer("shop"),
+			ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
+		}}},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapGroups(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), *made.Login, []client.GroupMapping{
+		{Claim: "realm_access.roles", Value: "manager", Group: "managers"},
+		{Claim: "groups", Value: "/staff/", Match: "prefix", Group: "staff"},
+	})
+	issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
+	stateRolesAndGroups(t, issuer, name)
+	ben := newKeycloakUser(t, issuer)
+	ben.setRole(http.MethodPost)
+	ben.setGroup(http.MethodPut)
+
+	p := sit(t)
+	p.overlooks(issuer.URL)
+	p.open(app.authorize(*made.Login))
+	p.types("username", ben.name)
+	p.types("password", "correct horse")
+	p.presses("Sign In")
+	p.presses("Agree and continue")
+	p.sees("Back at the application")
+	gets := func(when, want string) {
+		t.Helper()
+		token := app.exchange(t, *made.Login).access
+		if status, code := callWith(t, made.Project.Environments[0].URL, token); status != http.StatusOK {
+			t.Fatalf("%s: %d %s", when, status, code)
+		}
+		seen := upstream.Requests()
+		if got := strings.Join(seen[len(seen)-1].Headers["X-Consumer-Groups"], "|"); got != want {
+			t.Errorf("%s: the upstream gets the groups %q, want %q", when, got, want)
+		}
+	}
+	gets("with the role and the group", "managers, staff")
+
+	again := func() {
+		t.Helper()
+		p.open(app.authorize(*made.Login))
+		p.sees("Back at the application")
+	}
+	ben.setRole(http.MethodDelete)
+	again()
+	gets("without the role", "staff")
+	ben.setGroup(http.MethodDelete)
+	again()
+	gets("without either", "")
+	ben.setRole(http.MethodPost)
+	ben.setGroup(http.MethodPut)
+	again()
+	gets("with both again", "managers, staff")
 }
 
 // mapGroups creates the groups that rules name, and gives the rules to the login's provider.

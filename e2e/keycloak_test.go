@@ -8,7 +8,6 @@ import (
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/keycloak"
-	"postern/testkit/state"
 )
 
 // shop is a realm with one person, a role and a group, as an operator would write it by hand.
@@ -33,65 +32,63 @@ func TestKeycloak(t *testing.T) {
 // gives Keycloak the callback that was answered. Its people then sign in there with
 // a password, in a real browser, and are the same when they come back.
 func peopleSignInThroughKeycloak(t *testing.T, issuer *keycloak.Server) {
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream, app := testkit.NewUpstream(t), newApplication(t)
-		server := start(t, databaseURL)
-		name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
-		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-			Target: upstream.URL,
-			Name:   "shop",
-			Login: &client.NewLogin{
-				RedirectURIs: []string{app.callback},
-				Providers: []client.NewProvider{
-					{
-						Type:           "oidc",
-						Issuer:         issuer.Issuer("shop"),
-						ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
-					}},
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
-
-		p := sit(t)
-		p.overlooks(issuer.URL)
-		p.open(app.authorize(*made.Login))
-		p.sees("Sign in to your account") // Keycloak's own page
-		p.types("username", "ana")
-		p.types("password", "correct horse")
-		p.presses("Sign In")
-		p.presses("Agree and continue") // it is the first time
-		p.sees("Back at the application")
-		first := app.exchange(t, *made.Login)
-		if first.Subject == "" || first.Email != "ana@example.com" || first.Nonce != app.nonce {
-			t.Errorf("the ID token says %+v", first.idClaims)
-		}
-		if told := userInfo(t, *made.Login, first.access); told.Subject != first.Subject || told.Name != "Ana Gomez" ||
-			told.Email != "ana@example.com" ||
-			!told.EmailVerified {
-			t.Errorf("userinfo says %+v", told)
-		}
-
-		p.open(app.authorize(*made.Login))
-		// Neither Keycloak nor the hosted login has anything to ask.
-		p.sees("Back at the application")
-		if again := app.exchange(t, *made.Login); again.Subject != first.Subject {
-			t.Errorf("the same person is %s and then %s", first.Subject, again.Subject)
-		}
-
-		// A step-up: Keycloak asks for the password again, and states when that was.
-		before := time.Now().Add(-time.Second)
-		p.open(app.authorize(*made.Login) + "&prompt=login&login_hint=ana")
-		p.sees("Sign in to your account")
-		p.types("password", "correct horse")
-		p.presses("Sign In")
-		p.sees("Back at the application")
-		if again := app.exchange(t, *made.Login); again.AuthTime == nil || again.AuthTime.Time().Before(before) {
-			t.Errorf("after a step-up, auth_time is %v, want one after %v", again.AuthTime, before)
-		}
+	upstream, app := testkit.NewUpstream(t), newApplication(t)
+	server := start(t)
+	name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
+	made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+		Target: upstream.URL,
+		Name:   "shop",
+		Login: &client.NewLogin{
+			RedirectURIs: []string{app.callback},
+			Providers: []client.NewProvider{
+				{
+					Type:           "oidc",
+					Issuer:         issuer.Issuer("shop"),
+					ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
+				}},
+		},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
+
+	p := sit(t)
+	p.overlooks(issuer.URL)
+	p.open(app.authorize(*made.Login))
+	p.sees("Sign in to your account") // Keycloak's own page
+	p.types("username", "ana")
+	p.types("password", "correct horse")
+	p.presses("Sign In")
+	p.presses("Agree and continue") // it is the first time
+	p.sees("Back at the application")
+	first := app.exchange(t, *made.Login)
+	if first.Subject == "" || first.Email != "ana@example.com" || first.Nonce != app.nonce {
+		t.Errorf("the ID token says %+v", first.idClaims)
+	}
+	if told := userInfo(t, *made.Login, first.access); told.Subject != first.Subject || told.Name != "Ana Gomez" ||
+		told.Email != "ana@example.com" ||
+		!told.EmailVerified {
+		t.Errorf("userinfo says %+v", told)
+	}
+
+	p.open(app.authorize(*made.Login))
+	// Neither Keycloak nor the hosted login has anything to ask.
+	p.sees("Back at the application")
+	if again := app.exchange(t, *made.Login); again.Subject != first.Subject {
+		t.Errorf("the same person is %s and then %s", first.Subject, again.Subject)
+	}
+
+	// A step-up: Keycloak asks for the password again, and states when that was.
+	before := time.Now().Add(-time.Second)
+	p.open(app.authorize(*made.Login) + "&prompt=login&login_hint=ana")
+	p.sees("Sign in to your account")
+	p.types("password", "correct horse")
+	p.presses("Sign In")
+	p.sees("Back at the application")
+	if again := app.exchange(t, *made.Login); again.AuthTime == nil || again.AuthTime.Time().Before(before) {
+		t.Errorf("after a step-up, auth_time is %v, want one after %v", again.AuthTime, before)
+	}
 }
 
 // told is what userinfo answers (OpenID Connect Core 1.0, 5.3.2).

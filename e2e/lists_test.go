@@ -32,7 +32,7 @@ var sortedLists = map[string]sortedList{
 // follows. axe finds nothing on a searched list.
 func TestLists(t *testing.T) {
 	t.Parallel()
-	server := start(t, "")
+	server := start(t)
 	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
 	if err != nil {
 		t.Fatalf("%v: run tools/setup", err)
@@ -102,7 +102,7 @@ func (p *person) sortsAndSearches(page string, list sortedList, scripts bool) {
 // TestLists_audit filters, searches and sorts the audit log, whose form follows the chips, with and without scripts.
 func TestLists_audit(t *testing.T) {
 	t.Parallel()
-	server := start(t, "")
+	server := start(t)
 	p := sit(t)
 	p.open(server.FirstLink)
 	p.types("email", "ana@example.com")

@@ -16,7 +16,7 @@ import (
 func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)
-	server := start(t, "")
+	server := start(t)
 	p := sit(t)
 	p.open(server.FirstLink)
 	p.types("email", "ana@example.com")

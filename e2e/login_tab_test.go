@@ -10,7 +10,6 @@ import (
 
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
-	"postern/testkit/state"
 )
 
 // TestALoginIsSetUpAndTriedOutInTheDashboard does by hand what an owner does: an app
@@ -18,65 +17,63 @@ import (
 // callback URL that the dashboard shows, and a test login in a new tab.
 func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		issuer := oidcprovider.Start(t)
-		server := start(t, databaseURL)
-		p := sit(t)
-		p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
-		p.wantsNoMotion()
-		p.open(server.FirstLink)
-		p.types("email", "ana@example.com")
-		p.types("name", "Ana")
-		p.types("password", "four unrelated words")
-		p.presses("Create account and sign in")
-		p.follows("New project")
-		p.types("target", testkit.NewUpstream(t).URL)
-		p.types("name", "shop")
-		p.presses("Create project")
-		p.sees("shop is up")
-		p.follows("I have copied the key")
-		p.follows("Login")
-		p.clicks("summary")
-		p.types("name", "web")
-		p.types("redirect_uris", "https://app.example.com/callback")
-		p.presses("Create app client")
-		p.sees("web")
+	issuer := oidcprovider.Start(t)
+	server := start(t)
+	p := sit(t)
+	p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
+	p.wantsNoMotion()
+	p.open(server.FirstLink)
+	p.types("email", "ana@example.com")
+	p.types("name", "Ana")
+	p.types("password", "four unrelated words")
+	p.presses("Create account and sign in")
+	p.follows("New project")
+	p.types("target", testkit.NewUpstream(t).URL)
+	p.types("name", "shop")
+	p.presses("Create project")
+	p.sees("shop is up")
+	p.follows("I have copied the key")
+	p.follows("Login")
+	p.clicks("summary")
+	p.types("name", "web")
+	p.types("redirect_uris", "https://app.example.com/callback")
+	p.presses("Create app client")
+	p.sees("web")
 
-		p.types("title", "Acme Orders") // seen before it is saved
-		p.does(
-			"see the preview change",
-			chromedp.WaitVisible(chromedp.Search(`//figure//p[normalize-space()="Sign in to Acme Orders"]`)),
-		)
+	p.types("title", "Acme Orders") // seen before it is saved
+	p.does(
+		"see the preview change",
+		chromedp.WaitVisible(chromedp.Search(`//figure//p[normalize-space()="Sign in to Acme Orders"]`)),
+	)
 
-		p.clicks(`a[href$="type=oidc"]`)
-		p.waits("#dialog[open] [name=issuer]")
-		p.types("issuer", issuer.Issuer)
-		p.presses("Continue")
-		p.waits("#provider-callback")
-		registered := issuer.Register(t, p.reads("#provider-callback"))
-		p.types("client_id", registered.ID)
-		p.types("client_secret", registered.Secret)
-		p.clicks("#provider-enabled")
-		p.presses("Save")
-		p.waits(`#providers button[role=switch][aria-checked=true]`)
+	p.clicks(`a[href$="type=oidc"]`)
+	p.waits("#dialog[open] [name=issuer]")
+	p.types("issuer", issuer.Issuer)
+	p.presses("Continue")
+	p.waits("#provider-callback")
+	registered := issuer.Register(t, p.reads("#provider-callback"))
+	p.types("client_id", registered.ID)
+	p.types("client_secret", registered.Secret)
+	p.clicks("#provider-enabled")
+	p.presses("Save")
+	p.waits(`#providers button[role=switch][aria-checked=true]`)
 
-		tab := p.opensTab("Test login")
-		tab.sees("Sign in to shop")
-		tab.follows("Continue with")
-		tab.types("login", "ana")
-		tab.types("password", "any")
-		tab.presses("Sign-in")
-		tab.presses("Continue")
-		tab.sees("Continue to shop?")
-		tab.presses("Agree and continue")
-		tab.sees("The login of web works")
-		if claims := tab.reads("[aria-labelledby=id-token]"); claims == "" {
-			t.Error("the page does not say what the ID token said")
-		}
+	tab := p.opensTab("Test login")
+	tab.sees("Sign in to shop")
+	tab.follows("Continue with")
+	tab.types("login", "ana")
+	tab.types("password", "any")
+	tab.presses("Sign-in")
+	tab.presses("Continue")
+	tab.sees("Continue to shop?")
+	tab.presses("Agree and continue")
+	tab.sees("The login of web works")
+	if claims := tab.reads("[aria-labelledby=id-token]"); claims == "" {
+		t.Error("the page does not say what the ID token said")
+	}
 
-		p.clicks("#providers button[role=switch]")
-		p.waits("#test-problem")
-	})
+	p.clicks("#providers button[role=switch]")
+	p.waits("#test-problem")
 }
 
 // wantsNoMotion keeps pages from scrolling smoothly, which moves what is clicked away

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"postern/testkit"
-	"postern/testkit/state"
 )
 
 // TestACommandLineSignsInThroughABrowser creates a proxy without an account, signs
@@ -19,63 +18,61 @@ import (
 // proxy and signs out.
 func TestACommandLineSignsInThroughABrowser(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream := testkit.NewUpstream(t)
-		server := start(t, databaseURL)
-		shell := newShell(t, server.Config.PublicURL)
-		made := shell.runs("create", "--target", upstream.URL, "--name", "shop", "--require-key")
-		key, address := find(t, made, `API key (\w+)`), find(t, made, `(http://\S+/shop/1\.0\.0/prod)`)
+	upstream := testkit.NewUpstream(t)
+	server := start(t)
+	shell := newShell(t, server.Config.PublicURL)
+	made := shell.runs("create", "--target", upstream.URL, "--name", "shop", "--require-key")
+	key, address := find(t, made, `API key (\w+)`), find(t, made, `(http://\S+/shop/1\.0\.0/prod)`)
 
-		p := sit(t)
-		p.open(server.FirstLink)
-		p.types("email", "ana@example.com")
-		p.types("name", "Ana")
-		p.types("password", "four unrelated words")
-		p.presses("Create account and sign in")
-		p.sees("Projects")
+	p := sit(t)
+	p.open(server.FirstLink)
+	p.types("email", "ana@example.com")
+	p.types("name", "Ana")
+	p.types("password", "four unrelated words")
+	p.presses("Create account and sign in")
+	p.sees("Projects")
 
-		login := shell.begins("login", "--name", "ana@laptop")
-		p.open(login.reads(`or open (http://\S+)`))
-		p.sees("Let this command line act as you?")
-		p.reaches(`//dd[.="ana@laptop"]`)
-		p.presses("Allow")
-		p.sees("ana@laptop is signed in")
-		if said := login.ends(); !strings.Contains(said, "as ana@example.com until") ||
-			!strings.Contains(said, "Made here without an account: shop") {
-			t.Errorf("login says\n%s", said)
-		}
-		shell.runs("whoami")
-		if said := shell.runs("claim", "--team", "Ana"); !strings.Contains(said, "Claimed shop into the team Ana") {
-			t.Errorf("claim says\n%s", said)
-		}
-		callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
-		p.open(server.Config.PublicURL)
-		p.sees("Projects")
-		p.reaches(`//a[contains(., "shop")]`)
+	login := shell.begins("login", "--name", "ana@laptop")
+	p.open(login.reads(`or open (http://\S+)`))
+	p.sees("Let this command line act as you?")
+	p.reaches(`//dd[.="ana@laptop"]`)
+	p.presses("Allow")
+	p.sees("ana@laptop is signed in")
+	if said := login.ends(); !strings.Contains(said, "as ana@example.com until") ||
+		!strings.Contains(said, "Made here without an account: shop") {
+		t.Errorf("login says\n%s", said)
+	}
+	shell.runs("whoami")
+	if said := shell.runs("claim", "--team", "Ana"); !strings.Contains(said, "Claimed shop into the team Ana") {
+		t.Errorf("claim says\n%s", said)
+	}
+	callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
+	p.open(server.Config.PublicURL)
+	p.sees("Projects")
+	p.reaches(`//a[contains(., "shop")]`)
 
-		p.open(server.Config.PublicURL + "/settings/tokens")
-		p.reaches(`//tr[contains(., "ana@laptop")][contains(., "command line")]`)
-		p.follows("Revoke")
-		p.confirms("Revoke")
-		p.reaches(`//*[@role="status"][contains(., "ana@laptop is revoked")]`)
-		if code, said := shell.exits("whoami"); code != 3 {
-			t.Errorf("whoami with a revoked token: exit %d\n%s", code, said)
-		}
+	p.open(server.Config.PublicURL + "/settings/tokens")
+	p.reaches(`//tr[contains(., "ana@laptop")][contains(., "command line")]`)
+	p.follows("Revoke")
+	p.confirms("Revoke")
+	p.reaches(`//*[@role="status"][contains(., "ana@laptop is revoked")]`)
+	if code, said := shell.exits("whoami"); code != 3 {
+		t.Errorf("whoami with a revoked token: exit %d\n%s", code, said)
+	}
 
-		login = shell.begins("login")
-		p.forbidsScripts()
-		p.open(server.Config.PublicURL + "/device")
-		p.types("user_code", strings.ToLower(login.reads(`(?m)^ {4}([A-Z-]{9})$`)))
-		p.presses("Continue")
-		p.sees("Let this command line act as you?")
-		p.presses("Allow")
-		login.ends()
-		shell.runs("projects", "show", "shop")
-		shell.runs("logout")
-		if code, said := shell.exits("whoami"); code != 3 {
-			t.Errorf("whoami after logout: exit %d\n%s", code, said)
-		}
-	})
+	login = shell.begins("login")
+	p.forbidsScripts()
+	p.open(server.Config.PublicURL + "/device")
+	p.types("user_code", strings.ToLower(login.reads(`(?m)^ {4}([A-Z-]{9})$`)))
+	p.presses("Continue")
+	p.sees("Let this command line act as you?")
+	p.presses("Allow")
+	login.ends()
+	shell.runs("projects", "show", "shop")
+	shell.runs("logout")
+	if code, said := shell.exits("whoami"); code != 3 {
+		t.Errorf("whoami after logout: exit %d\n%s", code, said)
+	}
 }
 
 // shell runs the program as one user of one server.

@@ -17,19 +17,14 @@ import (
 
 	"postern/client"
 	"postern/testkit"
-	"postern/testkit/state"
 )
 
 // TestOpenAPI_realServices makes a project of each document of a real service, calls it, takes the
 // proposed rules in shadow, and exports it with the same document.
 func TestOpenAPI_realServices(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, documentsOfServices)
-}
-
-func documentsOfServices(t *testing.T, databaseURL string) {
 	upstream := testkit.NewUpstream(t)
-	server := start(t, databaseURL)
+	server := start(t)
 	files, err := filepath.Glob("../core/openapi/testdata/*.gz")
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d documents: %v", len(files), err)

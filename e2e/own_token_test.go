@@ -10,7 +10,6 @@ import (
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
-	"postern/testkit/state"
 )
 
 // gated is a project whose calls need a credential, with a login.
@@ -60,68 +59,66 @@ func callWith(t *testing.T, address, token string) (status int, code string) {
 // browser to calls of the API, and what their team may do to them on the way.
 func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
-		server := start(t, databaseURL)
-		made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
-		address := made.Project.Environments[0].URL + "/orders"
-		want := func(when, token string, status int, code string) {
-			t.Helper()
-			if got, is := callWith(t, address, token); got != status || is != code {
-				t.Errorf("%s: %d %s, want %d %s", when, got, is, status, code)
-			}
+	upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
+	server := start(t)
+	made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
+	address := made.Project.Environments[0].URL + "/orders"
+	want := func(when, token string, status int, code string) {
+		t.Helper()
+		if got, is := callWith(t, address, token); got != status || is != code {
+			t.Errorf("%s: %d %s, want %d %s", when, got, is, status, code)
 		}
-		gets := func(when, header, value string) {
-			t.Helper()
-			seen := upstream.Requests()
-			if has := strings.Join(seen[len(seen)-1].Headers[header], "|"); has != value {
-				t.Errorf("%s: the upstream gets %s %q, want %q", when, header, has, value)
-			}
+	}
+	gets := func(when, header, value string) {
+		t.Helper()
+		seen := upstream.Requests()
+		if has := strings.Join(seen[len(seen)-1].Headers[header], "|"); has != value {
+			t.Errorf("%s: the upstream gets %s %q, want %q", when, header, has, value)
 		}
+	}
 
-		signsIn(t, issuer, app, *made.Login)
-		ana := app.exchange(t, *made.Login)
-		tenant := inGroup(t, api, ana.Subject, "staff")
-		want("signed in", ana.access, http.StatusOK, "")
-		gets("signed in", "X-Authenticated-Userid", ana.Subject)
-		gets("signed in", "X-Authenticated-Scope", "openid profile email")
-		gets("signed in", "X-Tenant-Id", tenant)
-		gets("signed in", "X-Consumer-Groups", "") // the token is from before
-		gets("signed in", "Authorization", "Bearer "+ana.access)
-		want("with the ID token", ana.id, http.StatusUnauthorized, "invalid_token")
-		want("with half of it", ana.access[:len(ana.access)-20], http.StatusUnauthorized, "invalid_token")
+	signsIn(t, issuer, app, *made.Login)
+	ana := app.exchange(t, *made.Login)
+	tenant := inGroup(t, api, ana.Subject, "staff")
+	want("signed in", ana.access, http.StatusOK, "")
+	gets("signed in", "X-Authenticated-Userid", ana.Subject)
+	gets("signed in", "X-Authenticated-Scope", "openid profile email")
+	gets("signed in", "X-Tenant-Id", tenant)
+	gets("signed in", "X-Consumer-Groups", "") // the token is from before
+	gets("signed in", "Authorization", "Bearer "+ana.access)
+	want("with the ID token", ana.id, http.StatusUnauthorized, "invalid_token")
+	want("with half of it", ana.access[:len(ana.access)-20], http.StatusUnauthorized, "invalid_token")
 
-		if _, err := api.FreezeUser(t.Context(), ana.Subject); err != nil {
-			t.Fatal(err)
-		}
-		want("frozen", ana.access, http.StatusForbidden, "user_frozen")
-		if _, err := api.UnfreezeUser(t.Context(), ana.Subject); err != nil {
-			t.Fatal(err)
-		}
-		want("unfrozen, with a token from before", ana.access, http.StatusUnauthorized, "invalid_token")
-		comesBack(t, issuer, app, *made.Login)
-		ana = app.exchange(t, *made.Login)
-		want("signed in again", ana.access, http.StatusOK, "")
+	if _, err := api.FreezeUser(t.Context(), ana.Subject); err != nil {
+		t.Fatal(err)
+	}
+	want("frozen", ana.access, http.StatusForbidden, "user_frozen")
+	if _, err := api.UnfreezeUser(t.Context(), ana.Subject); err != nil {
+		t.Fatal(err)
+	}
+	want("unfrozen, with a token from before", ana.access, http.StatusUnauthorized, "invalid_token")
+	comesBack(t, issuer, app, *made.Login)
+	ana = app.exchange(t, *made.Login)
+	want("signed in again", ana.access, http.StatusOK, "")
 
-		isRefusedElsewhere(t, api, upstream, issuer, ana.access)
+	isRefusedElsewhere(t, api, upstream, issuer, ana.access)
 
-		provider := upstreamGets(t, api, *made.Login, "none")
-		want("the upstream gets none", ana.access, http.StatusOK, "")
-		gets("the upstream gets none", "Authorization", "")
-		upstreamGets(t, api, *made.Login, "provider_access_token")
-		want("with a token from before", ana.access, http.StatusUnauthorized, "invalid_token")
-		signsIn(t, issuer, app, *made.Login) // and agrees to that token
-		again := app.exchange(t, *made.Login)
-		want("with one that carries the provider's", again.access, http.StatusOK, "")
-		gets("again", "X-Authenticated-Userid", ana.Subject)
-		gets("again", "X-Consumer-Groups", "staff")
-		knownAt(t, issuer, upstream.Requests()[len(upstream.Requests())-1].Headers.Get("Authorization"))
+	provider := upstreamGets(t, api, *made.Login, "none")
+	want("the upstream gets none", ana.access, http.StatusOK, "")
+	gets("the upstream gets none", "Authorization", "")
+	upstreamGets(t, api, *made.Login, "provider_access_token")
+	want("with a token from before", ana.access, http.StatusUnauthorized, "invalid_token")
+	signsIn(t, issuer, app, *made.Login) // and agrees to that token
+	again := app.exchange(t, *made.Login)
+	want("with one that carries the provider's", again.access, http.StatusOK, "")
+	gets("again", "X-Authenticated-Userid", ana.Subject)
+	gets("again", "X-Consumer-Groups", "staff")
+	knownAt(t, issuer, upstream.Requests()[len(upstream.Requests())-1].Headers.Get("Authorization"))
 
-		if err := api.DeleteProvider(t.Context(), provider); err != nil {
-			t.Fatal(err)
-		}
-		want("without the provider", again.access, http.StatusUnauthorized, "invalid_token")
-	})
+	if err := api.DeleteProvider(t.Context(), provider); err != nil {
+		t.Fatal(err)
+	}
+	want("without the provider", again.access, http.StatusUnauthorized, "invalid_token")
 }
 
 // isRefusedElsewhere checks that a token opens no project that does not serve its tenant.
@@ -150,26 +147,24 @@ func isRefusedElsewhere(
 
 func TestADeletedUserHasNoTokens(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
-		server := start(t, databaseURL)
-		made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
-		signsIn(t, issuer, app, *made.Login)
-		ana := app.exchange(t, *made.Login)
-		if err := api.DeleteUser(t.Context(), ana.Subject); err != nil {
-			t.Fatal(err)
-		}
-		address := made.Project.Environments[0].URL
-		if status, code := callWith(t, address, ana.access); status != http.StatusUnauthorized ||
-			code != "invalid_token" {
-			t.Errorf("deleted: %d %s", status, code)
-		}
-		signsIn(t, issuer, app, *made.Login)
-		again := app.exchange(t, *made.Login)
-		if status, _ := callWith(t, address, again.access); status != http.StatusOK || again.Subject == ana.Subject {
-			t.Errorf("who comes again is %s after %s, and is answered %d", again.Subject, ana.Subject, status)
-		}
-	})
+	upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
+	server := start(t)
+	made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
+	signsIn(t, issuer, app, *made.Login)
+	ana := app.exchange(t, *made.Login)
+	if err := api.DeleteUser(t.Context(), ana.Subject); err != nil {
+		t.Fatal(err)
+	}
+	address := made.Project.Environments[0].URL
+	if status, code := callWith(t, address, ana.access); status != http.StatusUnauthorized ||
+		code != "invalid_token" {
+		t.Errorf("deleted: %d %s", status, code)
+	}
+	signsIn(t, issuer, app, *made.Login)
+	again := app.exchange(t, *made.Login)
+	if status, _ := callWith(t, address, again.access); status != http.StatusOK || again.Subject == ana.Subject {
+		t.Errorf("who comes again is %s after %s, and is answered %d", again.Subject, ana.Subject, status)
+	}
 }
 
 // Two processes on one database: who is frozen through the one is refused at the

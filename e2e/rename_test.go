@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/platform/config"
 	"postern/testkit"
 )
 
@@ -22,7 +23,7 @@ func TestRename_underLoad(t *testing.T) {
 
 func renameUnderLoad(t *testing.T, database string) {
 	upstream := testkit.NewUpstream(t)
-	server := start(t, database)
+	server := startWith(t, func(c *config.Config) { c.DatabaseURL = config.Secret(database) })
 	api, err := client.New("http://"+server.Config.ControlAddr, "")
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestSignInElsewhereInABrowser(t *testing.T) {
 	issuer := oidcprovider.Start(t)
 	// A native client's loopback address fits whatever port it comes from (RFC 8252, 7.3).
 	client := issuer.Register(t, "http://127.0.0.1/signin/oidc/callback")
-	server := startWith(t, "", func(c *config.Config) {
+	server := startWith(t, func(c *config.Config) {
 		c.SignUp = config.SignUpOpen
 		c.SignIn.OIDC = config.OIDC{
 			Issuer:       issuer.Issuer,

@@ -14,7 +14,6 @@ import (
 	"postern/platform/fault"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
-	"postern/testkit/state"
 )
 
 // spa serves a single-page application whose users sign in with oidc-client-ts. Its API is
@@ -60,10 +59,10 @@ func newSPA(t *testing.T) *spa {
 // signedInSPA goes from one POST /proxy to the application's page whose user has signed in.
 // The browser may complain of the addresses named, which refuse in the end.
 func signedInSPA(
-	t *testing.T, databaseURL string, app *spa, upstream *testkit.Upstream, refuse func(client.Proxy) []string,
+	t *testing.T, app *spa, upstream *testkit.Upstream, refuse func(client.Proxy) []string,
 ) (*person, client.Proxy) {
 	t.Helper()
-	issuer, server := oidcprovider.Start(t), start(t, databaseURL)
+	issuer, server := oidcprovider.Start(t), start(t)
 	made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
 		Target: upstream.URL,
 		Name:   "shop",
@@ -100,72 +99,68 @@ func signedInSPA(
 // them. The browser calls discovery, keys, token, userinfo and revocation across origins.
 func TestSPA_signsIn(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream, app := testkit.NewUpstream(t), newSPA(t)
-		p, _ := signedInSPA(t, databaseURL, app, upstream, func(made client.Proxy) []string {
-			return []string{made.Login.Issuer + "/userinfo"}
-		})
-		if status := p.reads("#status"); status != "200" {
-			t.Errorf("the API answers %s to the application: %s", status, p.reads("#upstream"))
-		}
-		if email := p.reads("#email"); email != "ana@example.com" {
-			t.Errorf("email %q, want that of userinfo", email)
-		}
-		calls := upstream.Requests()
-		if len(calls) != 1 {
-			t.Fatalf("%d calls arrived, want 1", len(calls))
-		}
-		subject := p.reads("#subject")
-		got := calls[0].Headers.Get("X-Authenticated-Userid")
-		if got != subject || !strings.HasPrefix(subject, "usr_") {
-			t.Errorf("the upstream sees the user %q, want %q", got, subject)
-		}
-		p.presses("Renew")
-		p.sees("Renewed")
-		if renewed := p.reads("#renewed"); renewed != "true" {
-			t.Error("the renewed access token is the old one")
-		}
-		p.presses("Sign out")
-		p.sees("Revoked")
-		if status := p.reads("#userinfo"); status != "401" {
-			t.Errorf("after revocation, userinfo answers %s", status)
-		}
+	upstream, app := testkit.NewUpstream(t), newSPA(t)
+	p, _ := signedInSPA(t, app, upstream, func(made client.Proxy) []string {
+		return []string{made.Login.Issuer + "/userinfo"}
 	})
+	if status := p.reads("#status"); status != "200" {
+		t.Errorf("the API answers %s to the application: %s", status, p.reads("#upstream"))
+	}
+	if email := p.reads("#email"); email != "ana@example.com" {
+		t.Errorf("email %q, want that of userinfo", email)
+	}
+	calls := upstream.Requests()
+	if len(calls) != 1 {
+		t.Fatalf("%d calls arrived, want 1", len(calls))
+	}
+	subject := p.reads("#subject")
+	got := calls[0].Headers.Get("X-Authenticated-Userid")
+	if got != subject || !strings.HasPrefix(subject, "usr_") {
+		t.Errorf("the upstream sees the user %q, want %q", got, subject)
+	}
+	p.presses("Renew")
+	p.sees("Renewed")
+	if renewed := p.reads("#renewed"); renewed != "true" {
+		t.Error("the renewed access token is the old one")
+	}
+	p.presses("Sign out")
+	p.sees("Revoked")
+	if status := p.reads("#userinfo"); status != "401" {
+		t.Errorf("after revocation, userinfo answers %s", status)
+	}
 }
 
 // TestSPA_deletesAccount goes on from a signed-in application to the hosted account page,
 // where the user deletes their account: the application's token opens the gateway no more.
 func TestSPA_deletesAccount(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream, app := testkit.NewUpstream(t), newSPA(t)
-		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) []string {
-			return []string{app.origin + "/api/"}
-		})
-		if status := p.reads("#status"); status != "200" {
-			t.Fatalf("the API answers %s to the application", status)
-		}
-		user := p.reads("#subject")
-		p.open(made.Login.Issuer + "/account")
-		p.sees("Your account")
-		p.clicks("#account-delete-confirm")
-		p.presses("Delete my account")
-		p.sees("Your account is deleted")
-
-		// Other replicas hear of it within a second, this one at once.
-		p.open(app.origin)
-		p.sees("Signed in") // the application has its tokens still
-		if status := p.reads("#status"); status != "401" {
-			t.Errorf("after the deletion the API answers %s to the application: %s", status, p.reads("#upstream"))
-		}
-		if n := len(upstream.Requests()); n != 1 {
-			t.Errorf("%d calls arrived, want the one before the deletion", n)
-		}
-		api := connect(t, strings.TrimSuffix(made.Login.Issuer, "/oauth/"+made.Login.ClientID), made.WorkspaceKey)
-		if _, err := api.User(t.Context(), user); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("the user after the deletion: %v", err)
-		}
+	upstream, app := testkit.NewUpstream(t), newSPA(t)
+	p, made := signedInSPA(t, app, upstream, func(client.Proxy) []string {
+		return []string{app.origin + "/api/"}
 	})
+	if status := p.reads("#status"); status != "200" {
+		t.Fatalf("the API answers %s to the application", status)
+	}
+	user := p.reads("#subject")
+	p.open(made.Login.Issuer + "/account")
+	p.sees("Your account")
+	p.clicks("#account-delete-confirm")
+	p.presses("Delete my account")
+	p.sees("Your account is deleted")
+
+	// Other replicas hear of it within a second, this one at once.
+	p.open(app.origin)
+	p.sees("Signed in") // the application has its tokens still
+	if status := p.reads("#status"); status != "401" {
+		t.Errorf("after the deletion the API answers %s to the application: %s", status, p.reads("#upstream"))
+	}
+	if n := len(upstream.Requests()); n != 1 {
+		t.Errorf("%d calls arrived, want the one before the deletion", n)
+	}
+	api := connect(t, strings.TrimSuffix(made.Login.Issuer, "/oauth/"+made.Login.ClientID), made.WorkspaceKey)
+	if _, err := api.User(t.Context(), user); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("the user after the deletion: %v", err)
+	}
 }
 
 // TestSPA_signsInSilently has oidc-client-ts ask for a sign-in in a hidden frame: with the
@@ -173,41 +168,39 @@ func TestSPA_deletesAccount(t *testing.T) {
 // everywhere it does not, nor does the application's token open the gateway.
 func TestSPA_signsInSilently(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		upstream, app := testkit.NewUpstream(t), newSPA(t)
-		p, made := signedInSPA(t, databaseURL, app, upstream, func(client.Proxy) []string {
-			return []string{app.origin + "/api/"}
-		})
-		subject := p.reads("#subject")
-		// The frame of an unclaimed application gets a page that no frame may show.
-		p.open(app.first)
-		p.sees("Welcome to Postern")
-		p.types("email", "ana@example.com")
-		p.types("name", "Ana")
-		p.types("password", "four unrelated words")
-		p.presses("Create account and sign in")
-		p.sees("Projects")
-		p.open(made.Claim.URL)
-		p.presses("Claim")
-		p.sees("Projects")
-		p.open(app.origin)
-		p.sees("Signed in")
-
-		p.presses("Ask silently")
-		p.sees("Signed in silently")
-		if again, same := p.reads("#again"), p.reads("#same"); again != subject || same != "true" {
-			t.Errorf("signed in silently as %s (the same session: %s), want %s", again, same, subject)
-		}
-		p.open(made.Login.Issuer + "/account")
-		p.sees("Your account")
-		p.presses("Sign out everywhere")
-		p.sees("You are signed out everywhere")
-		p.open(app.origin)
-		p.sees("Signed in") // the application has its tokens still
-		if status := p.reads("#status"); status != "401" {
-			t.Errorf("after the sign-out everywhere the API answers %s to the application", status)
-		}
-		p.presses("Ask silently")
-		p.sees("Failed: the user has to sign in")
+	upstream, app := testkit.NewUpstream(t), newSPA(t)
+	p, made := signedInSPA(t, app, upstream, func(client.Proxy) []string {
+		return []string{app.origin + "/api/"}
 	})
+	subject := p.reads("#subject")
+	// The frame of an unclaimed application gets a page that no frame may show.
+	p.open(app.first)
+	p.sees("Welcome to Postern")
+	p.types("email", "ana@example.com")
+	p.types("name", "Ana")
+	p.types("password", "four unrelated words")
+	p.presses("Create account and sign in")
+	p.sees("Projects")
+	p.open(made.Claim.URL)
+	p.presses("Claim")
+	p.sees("Projects")
+	p.open(app.origin)
+	p.sees("Signed in")
+
+	p.presses("Ask silently")
+	p.sees("Signed in silently")
+	if again, same := p.reads("#again"), p.reads("#same"); again != subject || same != "true" {
+		t.Errorf("signed in silently as %s (the same session: %s), want %s", again, same, subject)
+	}
+	p.open(made.Login.Issuer + "/account")
+	p.sees("Your account")
+	p.presses("Sign out everywhere")
+	p.sees("You are signed out everywhere")
+	p.open(app.origin)
+	p.sees("Signed in") // the application has its tokens still
+	if status := p.reads("#status"); status != "401" {
+		t.Errorf("after the sign-out everywhere the API answers %s to the application", status)
+	}
+	p.presses("Ask silently")
+	p.sees("Failed: the user has to sign in")
 }

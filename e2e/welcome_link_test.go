@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"postern/app"
-	"postern/testkit/state"
 )
 
 // A new link can be had while the server runs, as long as there is no account.
 func TestWelcomeCode(t *testing.T) {
-	server := start(t, "")
+	server := start(t)
 	code, err := app.WelcomeCode(t.Context(), server.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -41,26 +40,24 @@ func TestWelcomeCode(t *testing.T) {
 
 // A forgotten password is replaced through a link from the command line, while the server runs.
 func TestRecoveryCode(t *testing.T) {
-	state.EachAddress(t, func(t *testing.T, databaseURL string) {
-		server := start(t, databaseURL)
-		visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password",
-			"four unrelated words")
-		code, err := app.RecoveryCode(t.Context(), server.Config, "ana@example.com")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := app.RecoveryCode(t.Context(), server.Config, "bob@example.com"); err == nil {
-			t.Error("an address without an account got a code")
-		}
-		link, forgetful := server.Config.PublicURL+"/recover/"+code, visitor(t)
-		forgetful.fills(t, link, "password", "five words that are new")
-		if status := forgetful.opens(t, server.Config.PublicURL+"/projects"); status != http.StatusOK {
-			t.Errorf("after the new password: %d", status)
-		}
-		if status := visitor(t).opens(t, link); status != http.StatusGone {
-			t.Errorf("the link again: %d", status)
-		}
-		visitor(t).fills(t, server.Config.PublicURL+"/signin", "email", "ana@example.com", "password",
-			"five words that are new")
-	})
+	server := start(t)
+	visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password",
+		"four unrelated words")
+	code, err := app.RecoveryCode(t.Context(), server.Config, "ana@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.RecoveryCode(t.Context(), server.Config, "bob@example.com"); err == nil {
+		t.Error("an address without an account got a code")
+	}
+	link, forgetful := server.Config.PublicURL+"/recover/"+code, visitor(t)
+	forgetful.fills(t, link, "password", "five words that are new")
+	if status := forgetful.opens(t, server.Config.PublicURL+"/projects"); status != http.StatusOK {
+		t.Errorf("after the new password: %d", status)
+	}
+	if status := visitor(t).opens(t, link); status != http.StatusGone {
+		t.Errorf("the link again: %d", status)
+	}
+	visitor(t).fills(t, server.Config.PublicURL+"/signin", "email", "ana@example.com", "password",
+		"five words that are new")
 }
