@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -29,36 +30,37 @@ var sentBefore = map[string]string{"/projects/:project/relations/forget": "/proj
 // refused, and the page asks for the confirmation.
 func TestForms_confirmation(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	o := controlplane.NewFixture(t, db)
-	asked := 0
-	for _, route := range o.Server.Routes() {
-		if route.Method != http.MethodPost || controlplane.IsAPI(route.Path) || !destroys.MatchString(route.Path) ||
-			undone[route.Path] != "" || strings.HasPrefix(route.Path, "/oauth/") {
-			continue
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		asked := 0
+		for _, route := range o.Server.Routes() {
+			if route.Method != http.MethodPost || controlplane.IsAPI(route.Path) || !destroys.MatchString(route.Path) ||
+				undone[route.Path] != "" || strings.HasPrefix(route.Path, "/oauth/") {
+				continue
+			}
+			t.Run(route.Path, func(t *testing.T) {
+				of := guards["POST "+route.Path]
+				has := o.NewAllObjects(t, of.needs, route.Path)
+				body := confirming.ReplaceAllString(o.FillBody(t, has, of.body), "")
+				if first := sentBefore[route.Path]; first != "" {
+					o.Do(t, http.MethodPost, has.Path(first), body, o.Owner)
+				}
+				got := o.Do(t, http.MethodPost, has.Path(route.Path), body, o.Owner)
+				asked++
+				if got.Status != http.StatusUnprocessableEntity && got.Status != http.StatusOK {
+					t.Fatalf("without a confirmation it answers %d, want a page that asks for it", got.Status)
+				}
+				form := parsed(t, got.Raw).Find("form:has([data-undo]):has([name=confirm], [name=typed_name])")
+				if form.Length() == 0 {
+					t.Fatal("the page has no confirmation")
+				}
+				if said := form.Find("[data-impact] li"); said.Length() < 2 {
+					t.Errorf("it says %q, want what that does and whether it can be undone", said.Text())
+				}
+			})
 		}
-		t.Run(route.Path, func(t *testing.T) {
-			of := guards["POST "+route.Path]
-			has := o.NewAllObjects(t, of.needs, route.Path)
-			body := confirming.ReplaceAllString(o.FillBody(t, has, of.body), "")
-			if first := sentBefore[route.Path]; first != "" {
-				o.Do(t, http.MethodPost, has.Path(first), body, o.Owner)
-			}
-			got := o.Do(t, http.MethodPost, has.Path(route.Path), body, o.Owner)
-			asked++
-			if got.Status != http.StatusUnprocessableEntity && got.Status != http.StatusOK {
-				t.Fatalf("without a confirmation it answers %d, want a page that asks for it", got.Status)
-			}
-			form := parsed(t, got.Raw).Find("form:has([data-undo]):has([name=confirm], [name=typed_name])")
-			if form.Length() == 0 {
-				t.Fatal("the page has no confirmation")
-			}
-			if said := form.Find("[data-impact] li"); said.Length() < 2 {
-				t.Errorf("it says %q, want what that does and whether it can be undone", said.Text())
-			}
-		})
-	}
-	if asked < 30 {
-		t.Errorf("asked %d forms, want all", asked)
-	}
+		if asked < 30 {
+			t.Errorf("asked %d forms, want all", asked)
+		}
+	})
 }

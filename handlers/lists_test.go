@@ -10,6 +10,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
+	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -54,55 +55,56 @@ var sortedLists = []struct {
 // and backwards it is the other way round.
 func TestLists_sort(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	o := controlplane.NewFixture(t, db)
-	all := "/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/:key_type"
-	has := o.NewAllObjects(t, "webhook", all+"/:group/:user")
-	for i := range 5 {
-		more(t, o, has, i)
-		body := fmt.Sprintf(`{"name":"named-%d","display_name":"%c named"}`, i, "bAcBa"[i])
-		for _, path := range []string{"/api/v1/tenants", "/api/v1/products", "/api/v1/tenants/:tenant/groups"} {
-			if got := o.Do(t, http.MethodPost, has.Path(path), body, o.Owner); got.Status != http.StatusCreated {
-				t.Fatalf("POST %s: %d %s", path, got.Status, got.Raw)
-			}
-		}
-	}
-	for _, tt := range sortedLists {
-		path := has.Path(tt.path)
-		want := idsOf(t, o, path+"?limit=200", tt.id, "")
-		slices.Sort(want)
-		for by, field := range tt.orders {
-			t.Run(tt.path+" by "+by, func(t *testing.T) {
-				up := idsOf(t, o, path+"?limit=2&sort="+by, tt.id, field)
-				down := idsOf(t, o, path+"?limit=2&sort=-"+by, tt.id, "")
-				slices.Reverse(down)
-				if !slices.Equal(up, down) {
-					t.Errorf("backwards it is not the other way round:\n%v\n%v", up, down)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		all := "/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/:key_type"
+		has := o.NewAllObjects(t, "webhook", all+"/:group/:user")
+		for i := range 5 {
+			more(t, o, has, i)
+			body := fmt.Sprintf(`{"name":"named-%d","display_name":"%c named"}`, i, "bAcBa"[i])
+			for _, path := range []string{"/api/v1/tenants", "/api/v1/products", "/api/v1/tenants/:tenant/groups"} {
+				if got := o.Do(t, http.MethodPost, has.Path(path), body, o.Owner); got.Status != http.StatusCreated {
+					t.Fatalf("POST %s: %d %s", path, got.Status, got.Raw)
 				}
-				if slices.Sort(up); !slices.Equal(up, want) {
-					t.Errorf("sorted it has %d rows, otherwise %d", len(up), len(want))
+			}
+		}
+		for _, tt := range sortedLists {
+			path := has.Path(tt.path)
+			want := idsOf(t, o, path+"?limit=200", tt.id, "")
+			slices.Sort(want)
+			for by, field := range tt.orders {
+				t.Run(tt.path+" by "+by, func(t *testing.T) {
+					up := idsOf(t, o, path+"?limit=2&sort="+by, tt.id, field)
+					down := idsOf(t, o, path+"?limit=2&sort=-"+by, tt.id, "")
+					slices.Reverse(down)
+					if !slices.Equal(up, down) {
+						t.Errorf("backwards it is not the other way round:\n%v\n%v", up, down)
+					}
+					if slices.Sort(up); !slices.Equal(up, want) {
+						t.Errorf("sorted it has %d rows, otherwise %d", len(up), len(want))
+					}
+				})
+			}
+		}
+		t.Run("refused", func(t *testing.T) {
+			for query, status := range map[string]int{
+				"sort=name&cursor=tnt_1": http.StatusUnprocessableEntity,
+				"sort=team_id":           http.StatusUnprocessableEntity,
+			} {
+				got := o.Do(t, http.MethodGet, "/api/v1/tenants?"+query, "", o.Owner)
+				if got.Status != status {
+					t.Errorf("%s: %d, want %d", query, got.Status, status)
 				}
-			})
-		}
-	}
-	t.Run("refused", func(t *testing.T) {
-		for query, status := range map[string]int{
-			"sort=name&cursor=tnt_1": http.StatusUnprocessableEntity,
-			"sort=team_id":           http.StatusUnprocessableEntity,
-		} {
-			got := o.Do(t, http.MethodGet, "/api/v1/tenants?"+query, "", o.Owner)
-			if got.Status != status {
-				t.Errorf("%s: %d, want %d", query, got.Status, status)
 			}
-		}
-	})
-	t.Run("search", func(t *testing.T) {
-		for q, want := range map[string]int{"B NAMED": 2, "named-": 5, "100%": 0, "named_": 0} {
-			found := idsOf(t, o, "/api/v1/tenants?limit=1&sort=-name&q="+url.QueryEscape(q), "id", "")
-			if len(found) != want {
-				t.Errorf("%q finds %d tenants, want %d", q, len(found), want)
+		})
+		t.Run("search", func(t *testing.T) {
+			for q, want := range map[string]int{"B NAMED": 2, "named-": 5, "100%": 0, "named_": 0} {
+				found := idsOf(t, o, "/api/v1/tenants?limit=1&sort=-name&q="+url.QueryEscape(q), "id", "")
+				if len(found) != want {
+					t.Errorf("%q finds %d tenants, want %d", q, len(found), want)
+				}
 			}
-		}
+		})
 	})
 }
 
@@ -211,30 +213,31 @@ var listPages = []struct{ page, query, shows string }{
 // way to the next page keeps the order, and the column leads the other way round.
 func TestPages_sorted(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	o := controlplane.NewFixture(t, db)
-	all := "/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/:key_type"
-	has := o.NewAllObjects(t, "webhook", all+"/:group/:user")
-	for i := range 4 {
-		more(t, o, has, i)
-	}
-	for _, tt := range listPages {
-		t.Run(tt.page+" "+tt.query, func(t *testing.T) {
-			path := has.Path(tt.page) + "?" + tt.query
-			got := o.Do(t, http.MethodGet, path, "", o.Owner)
-			doc, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
-			if got.Status != http.StatusOK || err != nil {
-				t.Fatalf("%s: %d, %v", path, got.Status, err)
-			}
-			shows := strings.NewReplacer(
-				":webhook", has.Path(":webhook"), ":project", has.Path(":project"),
-			).Replace(tt.shows)
-			if doc.Find(shows).Length() != 1 {
-				t.Errorf("the page lacks %s", shows)
-			}
-			if found := doc.Find("[data-announce]"); found.Length() == 0 {
-				t.Error("no list can be swapped")
-			}
-		})
-	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		all := "/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/:key_type"
+		has := o.NewAllObjects(t, "webhook", all+"/:group/:user")
+		for i := range 4 {
+			more(t, o, has, i)
+		}
+		for _, tt := range listPages {
+			t.Run(tt.page+" "+tt.query, func(t *testing.T) {
+				path := has.Path(tt.page) + "?" + tt.query
+				got := o.Do(t, http.MethodGet, path, "", o.Owner)
+				doc, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
+				if got.Status != http.StatusOK || err != nil {
+					t.Fatalf("%s: %d, %v", path, got.Status, err)
+				}
+				shows := strings.NewReplacer(
+					":webhook", has.Path(":webhook"), ":project", has.Path(":project"),
+				).Replace(tt.shows)
+				if doc.Find(shows).Length() != 1 {
+					t.Errorf("the page lacks %s", shows)
+				}
+				if found := doc.Find("[data-announce]"); found.Length() == 0 {
+					t.Error("no list can be swapped")
+				}
+			})
+		}
+	})
 }

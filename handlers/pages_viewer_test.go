@@ -11,6 +11,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"postern/handlers/pages"
+	"postern/models"
 	"postern/service/access"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -20,48 +21,49 @@ import (
 // refuses viewers. Forms of the viewer's own account stay.
 func TestPages_viewer(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	o := controlplane.NewFixture(t, db)
-	posts, gets := pageRoutes(o, http.MethodPost), pageRoutes(o, http.MethodGet)
-	viewer := o.Members[access.Viewer]
-	walked := 0
-	for _, route := range o.Server.Routes() {
-		want := guards[route.Method+" "+route.Path]
-		if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) ||
-			strings.HasPrefix(route.Path, "/oauth/") ||
-			want.open ||
-			want.operator {
-			continue
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		posts, gets := pageRoutes(o, http.MethodPost), pageRoutes(o, http.MethodGet)
+		viewer := o.Members[access.Viewer]
+		walked := 0
+		for _, route := range o.Server.Routes() {
+			want := guards[route.Method+" "+route.Path]
+			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) ||
+				strings.HasPrefix(route.Path, "/oauth/") ||
+				want.open ||
+				want.operator {
+				continue
+			}
+			t.Run(route.Path, func(t *testing.T) {
+				has := o.NewAllObjects(t, want.needs, route.Path)
+				got := o.Do(t, http.MethodGet, has.Path(route.Path), "", viewer)
+				if got.Status != http.StatusOK {
+					return // refused, which TestRoutes_authorization covers
+				}
+				walked++
+				page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if page.Find("fieldset[disabled] [data-copy]").Length() > 0 {
+					t.Error("a button that copies is disabled with the settings around it")
+				}
+				for _, path := range submits(page) {
+					if action := actionOf(posts, path); refusesViewers(action) {
+						t.Errorf("a viewer is offered POST %s, which needs %q", path, action)
+					}
+				}
+				for _, path := range links(page) {
+					if action := actionOf(gets, path); action != "" && refusesViewers(action) {
+						t.Errorf("a viewer is led to %s, which needs %q", path, action)
+					}
+				}
+			})
 		}
-		t.Run(route.Path, func(t *testing.T) {
-			has := o.NewAllObjects(t, want.needs, route.Path)
-			got := o.Do(t, http.MethodGet, has.Path(route.Path), "", viewer)
-			if got.Status != http.StatusOK {
-				return // refused, which TestRoutes_authorization covers
-			}
-			walked++
-			page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if page.Find("fieldset[disabled] [data-copy]").Length() > 0 {
-				t.Error("a button that copies is disabled with the settings around it")
-			}
-			for _, path := range submits(page) {
-				if action := actionOf(posts, path); refusesViewers(action) {
-					t.Errorf("a viewer is offered POST %s, which needs %q", path, action)
-				}
-			}
-			for _, path := range links(page) {
-				if action := actionOf(gets, path); action != "" && refusesViewers(action) {
-					t.Errorf("a viewer is led to %s, which needs %q", path, action)
-				}
-			}
-		})
-	}
-	if walked < 30 {
-		t.Errorf("walked %d pages, want all that a viewer can open", walked)
-	}
+		if walked < 30 {
+			t.Errorf("walked %d pages, want all that a viewer can open", walked)
+		}
+	})
 }
 
 // submits lists the paths that the forms and buttons of a page post to.

@@ -117,44 +117,45 @@ func TestAudit_refusedCredential(t *testing.T) {
 // requested: it names the object and the outsider's account, not their e-mail address.
 func TestAudit_refusedOutsider(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	o := controlplane.NewFixture(t, db)
-	has := o.NewObjects(t, "", "")
-	controlplane.Call(t, o.Handler, "POST", "/api/v1/keys/"+has.Key+"/revoke", "", "", o.Outsider...)
-	var list struct {
-		Items []struct {
-			Action, Outcome, Object, Project, Address string
-			Detail                                    map[string]string
-			Actor                                     struct{ ID, Email, Token string }
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		has := o.NewObjects(t, "", "")
+		controlplane.Call(t, o.Handler, "POST", "/api/v1/keys/"+has.Key+"/revoke", "", "", o.Outsider...)
+		var list struct {
+			Items []struct {
+				Action, Outcome, Object, Project, Address string
+				Detail                                    map[string]string
+				Actor                                     struct{ ID, Email, Token string }
+			}
 		}
-	}
-	path := "/api/v1/audit?outcome=refused&project=" + has.ProjectName
-	got := controlplane.Call(t, o.Handler, http.MethodGet, path, "", "", o.Owner...)
-	if err := json.Unmarshal([]byte(got.Raw), &list); err != nil {
-		t.Fatal(err)
-	}
-	if len(list.Items) != 1 {
-		t.Fatalf("%d %s", got.Status, got.Raw)
-	}
-	e := list.Items[0]
-	if e.Action != "key.change" {
-		t.Errorf("action %q, want key.change", e.Action)
-	}
-	if e.Object != has.Key || e.Project != has.Project {
-		t.Errorf("object %q of project %q, want %q of %q", e.Object, e.Project, has.Key, has.Project)
-	}
-	if code := e.Detail["code"]; code != "not_found" {
-		t.Errorf("code %q, want not_found", code)
-	}
-	if route := e.Detail["route"]; route != "POST /api/v1/keys/:key/revoke" {
-		t.Errorf("route %q, want that of the revocation", route)
-	}
-	if !strings.HasPrefix(e.Actor.ID, "acc_") || !strings.HasPrefix(e.Actor.Token, "ses_") {
-		t.Errorf("actor %q with token %q, want an account with a session", e.Actor.ID, e.Actor.Token)
-	}
-	if e.Actor.Email != "" {
-		t.Errorf("the entry shows the address %q", e.Actor.Email)
-	}
+		path := "/api/v1/audit?outcome=refused&project=" + has.ProjectName
+		got := controlplane.Call(t, o.Handler, http.MethodGet, path, "", "", o.Owner...)
+		if err := json.Unmarshal([]byte(got.Raw), &list); err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) != 1 {
+			t.Fatalf("%d %s", got.Status, got.Raw)
+		}
+		e := list.Items[0]
+		if e.Action != "key.change" {
+			t.Errorf("action %q, want key.change", e.Action)
+		}
+		if e.Object != has.Key || e.Project != has.Project {
+			t.Errorf("object %q of project %q, want %q of %q", e.Object, e.Project, has.Key, has.Project)
+		}
+		if code := e.Detail["code"]; code != "not_found" {
+			t.Errorf("code %q, want not_found", code)
+		}
+		if route := e.Detail["route"]; route != "POST /api/v1/keys/:key/revoke" {
+			t.Errorf("route %q, want that of the revocation", route)
+		}
+		if !strings.HasPrefix(e.Actor.ID, "acc_") || !strings.HasPrefix(e.Actor.Token, "ses_") {
+			t.Errorf("actor %q with token %q, want an account with a session", e.Actor.ID, e.Actor.Token)
+		}
+		if e.Actor.Email != "" {
+			t.Errorf("the entry shows the address %q", e.Actor.Email)
+		}
+	})
 }
 
 // wrongCode is a request with a wrong code, and what it leaves in the audit log.

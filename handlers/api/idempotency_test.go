@@ -217,60 +217,62 @@ func TestAFailureIsNotKept(t *testing.T) {
 
 func TestKeptAnswersTellAReaderOfTheDatabaseNothing(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	a := again(t, controlplane.NewServer(t, db).Handler(), "", "/proxy", controlplane.ShopBody, retryKey)
-	secret := a.Body["workspace_key"].(string)
-	found, err := db.SQL().QueryContext(t.Context(), "SELECT lookup, fingerprint, answer FROM idempotent_requests")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
-	rows := 0
-	for found.Next() {
-		rows++
-		var lookup, fingerprint, kept []byte
-		if err := found.Scan(&lookup, &fingerprint, &kept); err != nil {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		a := again(t, controlplane.NewServer(t, db).Handler(), "", "/proxy", controlplane.ShopBody, retryKey)
+		secret := a.Body["workspace_key"].(string)
+		found, err := db.SQL().QueryContext(t.Context(), "SELECT lookup, fingerprint, answer FROM idempotent_requests")
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, column := range [][]byte{lookup, fingerprint, kept} {
-			for _, canary := range []string{secret, retryKey, "shop", "workspace_key"} {
-				if bytes.Contains(column, []byte(canary)) {
-					t.Errorf("%q is kept in the clear", canary)
+		defer found.Close()
+		rows := 0
+		for found.Next() {
+			rows++
+			var lookup, fingerprint, kept []byte
+			if err := found.Scan(&lookup, &fingerprint, &kept); err != nil {
+				t.Fatal(err)
+			}
+			for _, column := range [][]byte{lookup, fingerprint, kept} {
+				for _, canary := range []string{secret, retryKey, "shop", "workspace_key"} {
+					if bytes.Contains(column, []byte(canary)) {
+						t.Errorf("%q is kept in the clear", canary)
+					}
 				}
 			}
 		}
-	}
-	if err := found.Err(); err != nil || rows != 1 {
-		t.Errorf("%d rows, %v", rows, err)
-	}
+		if err := found.Err(); err != nil || rows != 1 {
+			t.Errorf("%d rows, %v", rows, err)
+		}
+	})
 }
 
 func TestKeptAnswersEnd(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	h := controlplane.NewServer(t, db).Handler()
-	token := controlplane.CreateShop(t, h).Token
-	create := func(body string) controlplane.Response {
-		return again(t, h, token, "/api/v1/projects/shop/keys", body, "1")
-	}
-	create(`{"owner":"x"}`)
-	if _, err := db.SQL().ExecContext(t.Context(), "UPDATE idempotent_requests SET expires_at = '2001-01-01 "+
-		"00:00:00+00:00'"); err != nil {
-		t.Fatal(err)
-	}
-	if a := create(`{"owner":"y"}`); a.Status != 201 || a.Header.Get("Idempotency-Replayed") != "" {
-		t.Errorf("after a day: %d %s", a.Status, a.Raw)
-	}
-	purge := func(tx *models.Tx) error { return tx.DeleteExpiredIdempotent(models.Now().Add(idempotency.TTL)) }
-	if err := db.Write(t.Context(), purge); err != nil {
-		t.Fatal(err)
-	}
-	var rows int
-	err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM idempotent_requests").Scan(&rows)
-	if err != nil ||
-		rows != 0 {
-		t.Errorf("%d rows are left, %v", rows, err)
-	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := controlplane.NewServer(t, db).Handler()
+		token := controlplane.CreateShop(t, h).Token
+		create := func(body string) controlplane.Response {
+			return again(t, h, token, "/api/v1/projects/shop/keys", body, "1")
+		}
+		create(`{"owner":"x"}`)
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE idempotent_requests SET expires_at = '2001-01-01 "+
+			"00:00:00+00:00'"); err != nil {
+			t.Fatal(err)
+		}
+		if a := create(`{"owner":"y"}`); a.Status != 201 || a.Header.Get("Idempotency-Replayed") != "" {
+			t.Errorf("after a day: %d %s", a.Status, a.Raw)
+		}
+		purge := func(tx *models.Tx) error { return tx.DeleteExpiredIdempotent(models.Now().Add(idempotency.TTL)) }
+		if err := db.Write(t.Context(), purge); err != nil {
+			t.Fatal(err)
+		}
+		var rows int
+		err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM idempotent_requests").Scan(&rows)
+		if err != nil ||
+			rows != 0 {
+			t.Errorf("%d rows are left, %v", rows, err)
+		}
+	})
 }
 
 func TestMalformedIdempotencyKeys(t *testing.T) {

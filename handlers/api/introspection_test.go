@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -59,74 +60,75 @@ func TestWrongIntrospectionsNameTheField(t *testing.T) {
 // endpoint changes, which would send it to another server.
 func TestIntrospection_secret(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	h := controlplane.NewServer(t, db).Handler()
-	a := controlplane.Call(
-		t,
-		h,
-		"POST",
-		"/proxy",
-		"",
-		withEndpoint(
-			`{"endpoint":"http://127.0.0.1:9/a","method":"POST","client_id":"api","client_secret":"canary-secret"}`,
-		),
-	)
-	if a.Status != 201 {
-		t.Fatalf("%d %s", a.Status, a.Raw)
-	}
-	token := a.Body["workspace_key"].(string)
-	sealed := func() (n int) {
-		t.Helper()
-		if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM versions WHERE "+
-			"introspection_secret IS NOT NULL").Scan(&n); err != nil {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := controlplane.NewServer(t, db).Handler()
+		a := controlplane.Call(
+			t,
+			h,
+			"POST",
+			"/proxy",
+			"",
+			withEndpoint(
+				`{"endpoint":"http://127.0.0.1:9/a","method":"POST","client_id":"api","client_secret":"canary-secret"}`,
+			),
+		)
+		if a.Status != 201 {
+			t.Fatalf("%d %s", a.Status, a.Raw)
+		}
+		token := a.Body["workspace_key"].(string)
+		sealed := func() (n int) {
+			t.Helper()
+			if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM versions WHERE "+
+				"introspection_secret IS NOT NULL").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		shows := func(want string) string {
+			t.Helper()
+			p := controlplane.Call(t, h, "GET", "/api/v1/projects/asks", token, "")
+			if !strings.Contains(p.Raw, `"opaque":`+want) || strings.Contains(p.Raw, "canary") {
+				t.Errorf("it shows %s, want %s", p.Raw, want)
+			}
+			return p.Body["versions"].([]any)[0].(map[string]any)["id"].(string)
+		}
+		path := "/api/v1/projects/asks/versions/" + shows(
+			`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_basic","client_id":"api","has_secret":true}`,
+		)
+		patch := func(opaque string, status int) {
+			t.Helper()
+			a := controlplane.Call(t, h, "PATCH", path, token, `{"requests_auth":{"opaque":`+opaque+`}}`)
+			if a.Status != status || strings.Contains(a.Raw, "canary") {
+				t.Errorf("%s: %d %s", opaque, a.Status, a.Raw)
+			} else if status == 422 && !slices.Equal(a.Pointers(), []string{"/requests_auth/opaque/client_secret"}) {
+				t.Errorf("%s: %s", opaque, a.Raw)
+			}
+		}
+		patch(`{"endpoint":"http://127.0.0.1:9/evil","client_id":"api"}`, 422)
+		patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"another"}`, 422)
+		patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"api","method":"client_secret_post",`+
+			`"iss":"https://i.example","aud":"shop"}`, 200)
+		shows(`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_post","client_id":"api","has_secret":true,` +
+			`"iss":"https://i.example","aud":"shop"}`)
+		patch(`{"endpoint":"http://127.0.0.1:9/b","client_id":"api","client_secret":"canary-second"}`, 200)
+		if n := sealed(); n != 1 {
+			t.Errorf("%d secrets are sealed", n)
+		}
+		patch(`{"endpoint":"http://127.0.0.1:9/c","client_id":"api","client_secret":""}`, 200)
+		shows(`{"endpoint":"http://127.0.0.1:9/c","method":"client_secret_basic","client_id":"api","has_secret":false}`)
+		if n := sealed(); n != 0 {
+			t.Errorf("%d secrets are left", n)
+		}
+		var leaks int
+		row := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM audit_entries "+
+			"WHERE CAST(changes AS TEXT) LIKE '%canary%' OR CAST(detail AS TEXT) LIKE '%canary%'")
+		if err := row.Scan(&leaks); err != nil {
 			t.Fatal(err)
 		}
-		return n
-	}
-	shows := func(want string) string {
-		t.Helper()
-		p := controlplane.Call(t, h, "GET", "/api/v1/projects/asks", token, "")
-		if !strings.Contains(p.Raw, `"opaque":`+want) || strings.Contains(p.Raw, "canary") {
-			t.Errorf("it shows %s, want %s", p.Raw, want)
+		if leaks != 0 {
+			t.Errorf("%d audit entries hold the secret", leaks)
 		}
-		return p.Body["versions"].([]any)[0].(map[string]any)["id"].(string)
-	}
-	path := "/api/v1/projects/asks/versions/" + shows(
-		`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_basic","client_id":"api","has_secret":true}`,
-	)
-	patch := func(opaque string, status int) {
-		t.Helper()
-		a := controlplane.Call(t, h, "PATCH", path, token, `{"requests_auth":{"opaque":`+opaque+`}}`)
-		if a.Status != status || strings.Contains(a.Raw, "canary") {
-			t.Errorf("%s: %d %s", opaque, a.Status, a.Raw)
-		} else if status == 422 && !slices.Equal(a.Pointers(), []string{"/requests_auth/opaque/client_secret"}) {
-			t.Errorf("%s: %s", opaque, a.Raw)
-		}
-	}
-	patch(`{"endpoint":"http://127.0.0.1:9/evil","client_id":"api"}`, 422)
-	patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"another"}`, 422)
-	patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"api","method":"client_secret_post",`+
-		`"iss":"https://i.example","aud":"shop"}`, 200)
-	shows(`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_post","client_id":"api","has_secret":true,` +
-		`"iss":"https://i.example","aud":"shop"}`)
-	patch(`{"endpoint":"http://127.0.0.1:9/b","client_id":"api","client_secret":"canary-second"}`, 200)
-	if n := sealed(); n != 1 {
-		t.Errorf("%d secrets are sealed", n)
-	}
-	patch(`{"endpoint":"http://127.0.0.1:9/c","client_id":"api","client_secret":""}`, 200)
-	shows(`{"endpoint":"http://127.0.0.1:9/c","method":"client_secret_basic","client_id":"api","has_secret":false}`)
-	if n := sealed(); n != 0 {
-		t.Errorf("%d secrets are left", n)
-	}
-	var leaks int
-	row := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM audit_entries "+
-		"WHERE CAST(changes AS TEXT) LIKE '%canary%' OR CAST(detail AS TEXT) LIKE '%canary%'")
-	if err := row.Scan(&leaks); err != nil {
-		t.Fatal(err)
-	}
-	if leaks != 0 {
-		t.Errorf("%d audit entries hold the secret", leaks)
-	}
+	})
 }
 
 func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -193,42 +194,43 @@ func TestCreateProxy_openAPI(t *testing.T) {
 
 func TestOpenAPI_settings(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	h := controlplane.NewServer(t, db).Handler()
-	token := controlplane.CreateShop(t, h).Token
-	const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
-	call := func(method, path, body string, header ...string) controlplane.Response {
-		return controlplane.Call(t, h, method, path, token, body, header...)
-	}
-	wants := func(name string, got controlplane.Response, status int, parts ...string) {
-		t.Helper()
-		for _, part := range parts {
-			if !strings.Contains(got.Raw, part) {
-				t.Errorf("%s: no %s in %s", name, part, got.Raw)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := controlplane.NewServer(t, db).Handler()
+		token := controlplane.CreateShop(t, h).Token
+		const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
+		call := func(method, path, body string, header ...string) controlplane.Response {
+			return controlplane.Call(t, h, method, path, token, body, header...)
+		}
+		wants := func(name string, got controlplane.Response, status int, parts ...string) {
+			t.Helper()
+			for _, part := range parts {
+				if !strings.Contains(got.Raw, part) {
+					t.Errorf("%s: no %s in %s", name, part, got.Raw)
+				}
+			}
+			if got.Status != status {
+				t.Errorf("%s: %d %s", name, got.Status, got.Raw)
 			}
 		}
-		if got.Status != status {
-			t.Errorf("%s: %d %s", name, got.Status, got.Raw)
-		}
-	}
-	wants("at first", call("GET", at+"/settings", ""), 200, `"validation":"off"`, `"publication":"off"`,
-		`"unchecked":[]`)
-	wants("no document", call("PUT", at+"/settings", `{"validation":"enforce"}`), 422, "/validation",
-		"no_openapi_document")
-	wants("a generated one", call("PUT", at+"/settings", `{"publication":"public"}`), 200, `"publication":"public"`)
-	unchecked := strings.Replace(shopYAML, "schema: {type: string}", "schema: {type: string, pattern: '(?=a)'}", 1)
-	wants("import", call("PUT", at, unchecked, "Content-Type", "application/yaml"), 200)
-	set := call("PUT", at+"/settings", `{"validation":"report","publication":"callers"}`)
-	wants("set", set, 200, `"validation":"report"`, `"publication":"callers"`, "(?=a)")
-	wants("stale", call("PUT", at+"/settings", `{}`, "If-Match", `"stale"`), 412)
-	wants("unknown", call("PUT", at+"/settings", `{"validation":"later","publication":"later"}`), 422,
-		"/validation", "/publication")
-	wants("unknown field", call("PUT", at+"/settings", `{"validate":"report"}`), 422, "/validate")
-	wants("invalid requests", call("GET", at+"/invalid-requests", ""), 200, `"items":[]`)
-	wants("remove", call("DELETE", at, ""), 204)
-	wants("without its document", call("GET", at+"/settings", ""), 200, `"validation":"off"`,
-		`"publication":"callers"`)
-	wants("audit", call("GET", "/api/v1/audit", ""), 200, "OpenAPI settings of version 1.0.0")
+		wants("at first", call("GET", at+"/settings", ""), 200, `"validation":"off"`, `"publication":"off"`,
+			`"unchecked":[]`)
+		wants("no document", call("PUT", at+"/settings", `{"validation":"enforce"}`), 422, "/validation",
+			"no_openapi_document")
+		wants("a generated one", call("PUT", at+"/settings", `{"publication":"public"}`), 200, `"publication":"public"`)
+		unchecked := strings.Replace(shopYAML, "schema: {type: string}", "schema: {type: string, pattern: '(?=a)'}", 1)
+		wants("import", call("PUT", at, unchecked, "Content-Type", "application/yaml"), 200)
+		set := call("PUT", at+"/settings", `{"validation":"report","publication":"callers"}`)
+		wants("set", set, 200, `"validation":"report"`, `"publication":"callers"`, "(?=a)")
+		wants("stale", call("PUT", at+"/settings", `{}`, "If-Match", `"stale"`), 412)
+		wants("unknown", call("PUT", at+"/settings", `{"validation":"later","publication":"later"}`), 422,
+			"/validation", "/publication")
+		wants("unknown field", call("PUT", at+"/settings", `{"validate":"report"}`), 422, "/validate")
+		wants("invalid requests", call("GET", at+"/invalid-requests", ""), 200, `"items":[]`)
+		wants("remove", call("DELETE", at, ""), 204)
+		wants("without its document", call("GET", at+"/settings", ""), 200, `"validation":"off"`,
+			`"publication":"callers"`)
+		wants("audit", call("GET", "/api/v1/audit", ""), 200, "OpenAPI settings of version 1.0.0")
+	})
 }
 
 // Documents of real services have more values than other bodies may have.

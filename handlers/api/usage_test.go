@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"postern/handlers"
+	"postern/models"
 	"postern/service/usage"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -55,77 +56,78 @@ func items(a controlplane.Response) (list []map[string]any) {
 
 func TestUsageIsAnsweredInGroups(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	server := controlplane.NewServer(t, db)
-	h := server.Handler()
-	m := controlplane.CreateShop(t, h)
-	observed(t, server, m, 4)
-	get := func(query string) controlplane.Response {
-		return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/usage"+query, m.Token, "")
-	}
-	all := get("")
-	latency, _ := items(all)[0]["latency"].(map[string]any)
-	if total, _ := latency["total"].(map[string]any); total["p95_ms"] == nil || latency["first_byte"] == nil {
-		t.Errorf("no latency: %s", all.Raw)
-	}
-	delete(items(all)[0], "latency")
-	if all.Status != 200 || len(items(all)) != 1 ||
-		fmt.Sprint(all.Body["total"]) != "map[bytes_in:12 bytes_out:35 calls:5]" ||
-		fmt.Sprint(items(all)[0]) != fmt.Sprint(all.Body["total"]) {
-		t.Errorf("%d %s", all.Status, all.Raw)
-	}
-	from, err := time.Parse(time.RFC3339, all.Body["from"].(string))
-	to, err2 := time.Parse(time.RFC3339, all.Body["to"].(string))
-	if err != nil || err2 != nil || to.Sub(from) != 24*time.Hour || to.Before(time.Now()) {
-		t.Errorf("from %v to %v, %v, %v", from, to, err, err2)
-	}
-	grouped := get(
-		"?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class",
-	)
-	good := items(grouped)[0]
-	if n := len(items(grouped)); n != 2 {
-		t.Errorf("%d groups, want 2: %d %s", n, grouped.Status, grouped.Raw)
-	}
-	if hour := good["hour"].(string); !strings.HasSuffix(hour, ":00:00Z") {
-		t.Errorf("the hour is %s", hour)
-	}
-	hasFields(t, good, map[string]any{
-		"calls":        4.0,
-		"owner":        "shop",
-		"key":          m.KeyID,
-		"route":        "/*",
-		"status_class": "2xx",
-		"environment":  map[string]any{"id": m.EnvironmentID, "name": "prod", "version": "1.0.0"},
-		"day":          nil,
-		"latency":      nil,
-	})
-	tenant := items(get("?group_by=tenant&group_by=route"))[0]
-	if named, _ := tenant["tenant"].(map[string]any); named["name"] != "default" || tenant["latency"] != nil {
-		t.Errorf("by tenant: %v", tenant)
-	}
-	if bad := items(grouped)[1]; bad["owner"] != "" || bad["key"] != "" || bad["status_class"] != "4xx" {
-		t.Errorf("%v", bad)
-	}
-	if day := get("?group_by=day"); items(day)[0]["day"] != time.Now().UTC().Format(time.DateOnly) {
-		t.Errorf("%s", day.Raw)
-	}
-	if before := get("?from=2020-01-01T00:00:00Z&to=2020-01-31T00:00:00Z&group_by=hour"); before.Status != 200 ||
-		before.Body["items"] == nil ||
-		len(items(before)) != 0 {
-		t.Errorf("%d %s", before.Status, before.Raw)
-	}
-	for query, pointer := range map[string]string{
-		"?from=yesterday": "/from", "?group_by=path": "/group_by/0", "?group_by=hour&group_by=day": "/group_by",
-		"?from=2020-01-01T00:00:00Z": "/from", "?to=2020-01-01T00:00:00Z&from=2020-01-02T00:00:00Z": "/from",
-	} {
-		if got := get(query); got.Status != 422 || fmt.Sprint(got.Pointers()) != "["+pointer+"]" {
-			t.Errorf("%s: %d %s", query, got.Status, got.Raw)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		server := controlplane.NewServer(t, db)
+		h := server.Handler()
+		m := controlplane.CreateShop(t, h)
+		observed(t, server, m, 4)
+		get := func(query string) controlplane.Response {
+			return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/usage"+query, m.Token, "")
 		}
-	}
-	key := controlplane.Call(t, h, "GET", "/api/v1/keys/"+m.KeyID, m.Token, "")
-	if used, _ := key.Body["last_used_at"].(string); used == "" {
-		t.Errorf("a key that was used: %s", key.Raw)
-	}
+		all := get("")
+		latency, _ := items(all)[0]["latency"].(map[string]any)
+		if total, _ := latency["total"].(map[string]any); total["p95_ms"] == nil || latency["first_byte"] == nil {
+			t.Errorf("no latency: %s", all.Raw)
+		}
+		delete(items(all)[0], "latency")
+		if all.Status != 200 || len(items(all)) != 1 ||
+			fmt.Sprint(all.Body["total"]) != "map[bytes_in:12 bytes_out:35 calls:5]" ||
+			fmt.Sprint(items(all)[0]) != fmt.Sprint(all.Body["total"]) {
+			t.Errorf("%d %s", all.Status, all.Raw)
+		}
+		from, err := time.Parse(time.RFC3339, all.Body["from"].(string))
+		to, err2 := time.Parse(time.RFC3339, all.Body["to"].(string))
+		if err != nil || err2 != nil || to.Sub(from) != 24*time.Hour || to.Before(time.Now()) {
+			t.Errorf("from %v to %v, %v, %v", from, to, err, err2)
+		}
+		grouped := get(
+			"?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class",
+		)
+		good := items(grouped)[0]
+		if n := len(items(grouped)); n != 2 {
+			t.Errorf("%d groups, want 2: %d %s", n, grouped.Status, grouped.Raw)
+		}
+		if hour := good["hour"].(string); !strings.HasSuffix(hour, ":00:00Z") {
+			t.Errorf("the hour is %s", hour)
+		}
+		hasFields(t, good, map[string]any{
+			"calls":        4.0,
+			"owner":        "shop",
+			"key":          m.KeyID,
+			"route":        "/*",
+			"status_class": "2xx",
+			"environment":  map[string]any{"id": m.EnvironmentID, "name": "prod", "version": "1.0.0"},
+			"day":          nil,
+			"latency":      nil,
+		})
+		tenant := items(get("?group_by=tenant&group_by=route"))[0]
+		if named, _ := tenant["tenant"].(map[string]any); named["name"] != "default" || tenant["latency"] != nil {
+			t.Errorf("by tenant: %v", tenant)
+		}
+		if bad := items(grouped)[1]; bad["owner"] != "" || bad["key"] != "" || bad["status_class"] != "4xx" {
+			t.Errorf("%v", bad)
+		}
+		if day := get("?group_by=day"); items(day)[0]["day"] != time.Now().UTC().Format(time.DateOnly) {
+			t.Errorf("%s", day.Raw)
+		}
+		if before := get("?from=2020-01-01T00:00:00Z&to=2020-01-31T00:00:00Z&group_by=hour"); before.Status != 200 ||
+			before.Body["items"] == nil ||
+			len(items(before)) != 0 {
+			t.Errorf("%d %s", before.Status, before.Raw)
+		}
+		for query, pointer := range map[string]string{
+			"?from=yesterday": "/from", "?group_by=path": "/group_by/0", "?group_by=hour&group_by=day": "/group_by",
+			"?from=2020-01-01T00:00:00Z": "/from", "?to=2020-01-01T00:00:00Z&from=2020-01-02T00:00:00Z": "/from",
+		} {
+			if got := get(query); got.Status != 422 || fmt.Sprint(got.Pointers()) != "["+pointer+"]" {
+				t.Errorf("%s: %d %s", query, got.Status, got.Raw)
+			}
+		}
+		key := controlplane.Call(t, h, "GET", "/api/v1/keys/"+m.KeyID, m.Token, "")
+		if used, _ := key.Body["last_used_at"].(string); used == "" {
+			t.Errorf("a key that was used: %s", key.Raw)
+		}
+	})
 }
 
 func TestTheLatestRequestsAreListed(t *testing.T) {

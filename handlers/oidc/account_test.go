@@ -31,54 +31,55 @@ func (s *app) linked(browser *http.Client, fake *fakeoidc.Provider, provider, fo
 
 func TestAccount_sessionsAndConsents(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
-	fake, provider := s.offerFake(nil)
-	browser := s.browser()
-	if page := s.get(browser, s.path("/account")); page.Find("form[action$='/account/signin']").Length() != 1 {
-		t.Fatalf("a visitor is not asked to sign in: %d %s", page.status, page.Find("main").Text())
-	}
-	first := s.enter(browser, fake, provider.ID, "openid email")
-	other := s.enter(s.browser(), fake, provider.ID, "openid email")
-	page := s.get(browser, s.path("/account"))
-	if text := page.Find("main").Text(); !strings.Contains(text, "ana@example.com") ||
-		!strings.Contains(text, "your e-mail address") {
-		t.Errorf("the page says %s", text)
-	}
-	if n := page.Find("form[action*='/sessions/ses_']").Length(); n != 2 {
-		t.Errorf("the page lists %d sessions, want 2", n)
-	}
-	end := s.path("/account/sessions/" + sid(t, other.ID) + "/end")
-	for range 2 { // a form that is sent twice
-		if got := s.post(browser, end, nil); got.status != http.StatusSeeOther {
-			t.Errorf("ending a session answers %d", got.status)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		browser := s.browser()
+		if page := s.get(browser, s.path("/account")); page.Find("form[action$='/account/signin']").Length() != 1 {
+			t.Fatalf("a visitor is not asked to sign in: %d %s", page.status, page.Find("main").Text())
 		}
-	}
-	if got, want := s.barred(), []string{sid(t, other.ID)}; !slices.Equal(got, want) {
-		t.Errorf("gateways refuse %v, want %v", got, want)
-	}
-	if got := s.post(s.browser(), s.path("/account/sessions/end-all"), nil); got.status != http.StatusUnauthorized {
-		t.Errorf("another browser ends the sessions: %d", got.status)
-	}
-	if got := s.post(browser, s.path("/account/sessions/end-all"), nil); got.status != http.StatusOK {
-		t.Errorf("signing out everywhere answers %d", got.status)
-	}
-	if got := s.barred(); !slices.Contains(got, sid(t, first.ID)) {
-		t.Errorf("gateways refuse %v, want %s among them", got, sid(t, first.ID))
-	}
-	if page := s.get(browser, s.path("/account")); page.Find("form[action$='/account/signin']").Length() != 1 {
-		t.Error("the account is shown after signing out everywhere")
-	}
+		first := s.enter(browser, fake, provider.ID, "openid email")
+		other := s.enter(s.browser(), fake, provider.ID, "openid email")
+		page := s.get(browser, s.path("/account"))
+		if text := page.Find("main").Text(); !strings.Contains(text, "ana@example.com") ||
+			!strings.Contains(text, "your e-mail address") {
+			t.Errorf("the page says %s", text)
+		}
+		if n := page.Find("form[action*='/sessions/ses_']").Length(); n != 2 {
+			t.Errorf("the page lists %d sessions, want 2", n)
+		}
+		end := s.path("/account/sessions/" + sid(t, other.ID) + "/end")
+		for range 2 { // a form that is sent twice
+			if got := s.post(browser, end, nil); got.status != http.StatusSeeOther {
+				t.Errorf("ending a session answers %d", got.status)
+			}
+		}
+		if got, want := s.barred(), []string{sid(t, other.ID)}; !slices.Equal(got, want) {
+			t.Errorf("gateways refuse %v, want %v", got, want)
+		}
+		if got := s.post(s.browser(), s.path("/account/sessions/end-all"), nil); got.status != http.StatusUnauthorized {
+			t.Errorf("another browser ends the sessions: %d", got.status)
+		}
+		if got := s.post(browser, s.path("/account/sessions/end-all"), nil); got.status != http.StatusOK {
+			t.Errorf("signing out everywhere answers %d", got.status)
+		}
+		if got := s.barred(); !slices.Contains(got, sid(t, first.ID)) {
+			t.Errorf("gateways refuse %v, want %s among them", got, sid(t, first.ID))
+		}
+		if page := s.get(browser, s.path("/account")); page.Find("form[action$='/account/signin']").Length() != 1 {
+			t.Error("the account is shown after signing out everywhere")
+		}
 
-	s.linked(browser, fake, provider.ID, "signin")
-	withdraw := s.path("/account/consents/" + s.client.ID + "/withdraw")
-	if got := s.post(browser, withdraw, nil); got.status != http.StatusSeeOther {
-		t.Fatalf("withdrawing the consent answers %d", got.status)
-	}
-	user := claims(t, first.ID)["sub"].(string)
-	if list, err := s.server.Login.Consents(t.Context(), s.owner, user); err != nil || len(list) != 0 {
-		t.Errorf("Consents = %v, %v, want none", list, err)
-	}
+		s.linked(browser, fake, provider.ID, "signin")
+		withdraw := s.path("/account/consents/" + s.client.ID + "/withdraw")
+		if got := s.post(browser, withdraw, nil); got.status != http.StatusSeeOther {
+			t.Fatalf("withdrawing the consent answers %d", got.status)
+		}
+		user := claims(t, first.ID)["sub"].(string)
+		if list, err := s.server.Login.Consents(t.Context(), s.owner, user); err != nil || len(list) != 0 {
+			t.Errorf("Consents = %v, %v, want none", list, err)
+		}
+	})
 }
 
 func TestAccount_delete(t *testing.T) {

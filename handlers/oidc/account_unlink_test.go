@@ -26,58 +26,59 @@ func (s *app) unlinkActions(browser *http.Client) []string {
 
 func TestAccount_unlinkProvider(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
-	fake, provider := s.offerFake(nil)
-	second, other := s.offerFake(nil)
-	browser := s.browser()
-	ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"].(string)
-	if got := s.unlinkActions(browser); len(got) != 0 {
-		t.Fatalf("the only provider can be unlinked: %v", got)
-	}
-	if got := s.linked(browser, second, other.ID, "link"); got.to == nil {
-		t.Fatalf("linking answers %d %s", got.status, got.Find("main").Text())
-	}
-	actions := s.unlinkActions(browser)
-	if len(actions) != 2 {
-		t.Fatalf("the page offers to unlink %v, want two", actions)
-	}
-	if got := s.post(s.browser(), actions[1], nil); got.status != http.StatusUnauthorized {
-		t.Errorf("without a session: %d, want 401", got.status)
-	}
-	const age = "UPDATE login_sessions SET created_at = $1"
-	if _, err := db.SQL().ExecContext(t.Context(), age, models.Now().Add(-11*time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.post(browser, actions[1], nil); got.status != http.StatusForbidden {
-		t.Errorf("eleven minutes after the sign-in: %d, want 403", got.status)
-	}
-	if got := s.unlinkActions(browser); len(got) != 0 {
-		t.Errorf("the page offers to unlink %v to a session that may not", got)
-	}
-	s.linked(browser, fake, provider.ID, "signin")
-	before := s.told(ana)
-	for range 2 { // a form that is sent twice
-		if got := s.post(browser, actions[1], nil); got.status != http.StatusSeeOther {
-			t.Errorf("unlinking answers %d %s", got.status, got.Find("main").Text())
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		second, other := s.offerFake(nil)
+		browser := s.browser()
+		ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"].(string)
+		if got := s.unlinkActions(browser); len(got) != 0 {
+			t.Fatalf("the only provider can be unlinked: %v", got)
 		}
-	}
-	if got := s.told(ana) - before; got != 1 {
-		t.Errorf("the audit log has %d entries more, want 1", got)
-	}
-	if got := s.post(browser, actions[0], nil); got.status != http.StatusConflict {
-		t.Errorf("unlinking the last one answers %d, want 409", got.status)
-	}
-	profile, err := s.server.Directory.User(t.Context(), s.owner, ana)
-	if err != nil || len(profile.Identities) != 1 {
-		t.Errorf("the user has the identities %v, %v, want 1", profile.Identities, err)
-	}
-	if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub == ana {
-		t.Error("the unlinked provider signs in to the account")
-	}
-	if sub := claims(t, s.enter(s.browser(), fake, provider.ID, "openid").ID)["sub"]; sub != ana {
-		t.Errorf("a sign-in with the provider that is left is %v, want %v", sub, ana)
-	}
+		if got := s.linked(browser, second, other.ID, "link"); got.to == nil {
+			t.Fatalf("linking answers %d %s", got.status, got.Find("main").Text())
+		}
+		actions := s.unlinkActions(browser)
+		if len(actions) != 2 {
+			t.Fatalf("the page offers to unlink %v, want two", actions)
+		}
+		if got := s.post(s.browser(), actions[1], nil); got.status != http.StatusUnauthorized {
+			t.Errorf("without a session: %d, want 401", got.status)
+		}
+		const age = "UPDATE login_sessions SET created_at = $1"
+		if _, err := db.SQL().ExecContext(t.Context(), age, models.Now().Add(-11*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.post(browser, actions[1], nil); got.status != http.StatusForbidden {
+			t.Errorf("eleven minutes after the sign-in: %d, want 403", got.status)
+		}
+		if got := s.unlinkActions(browser); len(got) != 0 {
+			t.Errorf("the page offers to unlink %v to a session that may not", got)
+		}
+		s.linked(browser, fake, provider.ID, "signin")
+		before := s.told(ana)
+		for range 2 { // a form that is sent twice
+			if got := s.post(browser, actions[1], nil); got.status != http.StatusSeeOther {
+				t.Errorf("unlinking answers %d %s", got.status, got.Find("main").Text())
+			}
+		}
+		if got := s.told(ana) - before; got != 1 {
+			t.Errorf("the audit log has %d entries more, want 1", got)
+		}
+		if got := s.post(browser, actions[0], nil); got.status != http.StatusConflict {
+			t.Errorf("unlinking the last one answers %d, want 409", got.status)
+		}
+		profile, err := s.server.Directory.User(t.Context(), s.owner, ana)
+		if err != nil || len(profile.Identities) != 1 {
+			t.Errorf("the user has the identities %v, %v, want 1", profile.Identities, err)
+		}
+		if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub == ana {
+			t.Error("the unlinked provider signs in to the account")
+		}
+		if sub := claims(t, s.enter(s.browser(), fake, provider.ID, "openid").ID)["sub"]; sub != ana {
+			t.Errorf("a sign-in with the provider that is left is %v, want %v", sub, ana)
+		}
+	})
 }
 
 func TestAccount_unlinkBothAtOnce(t *testing.T) {

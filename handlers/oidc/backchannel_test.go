@@ -60,61 +60,62 @@ func (r *receiver) sids(t *testing.T) (ids []string) {
 
 func TestBackchannelLogout(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	told := newReceiver(t)
-	s := newLoginApp(t, db, login.ClientInput{Backchannel: &told.URL})
-	fake, provider := s.offerFake(nil)
-	send := func() {
-		t.Helper()
-		if err := s.server.Login.SendLogouts(t.Context()); err != nil {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		told := newReceiver(t)
+		s := newLoginApp(t, db, login.ClientInput{Backchannel: &told.URL})
+		fake, provider := s.offerFake(nil)
+		send := func() {
+			t.Helper()
+			if err := s.server.Login.SendLogouts(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		browser := s.browser()
+		one := s.enter(browser, fake, provider.ID, "openid")
+		two := s.enter(s.browser(), fake, provider.ID, "openid")
+		user := claims(t, one.ID)["sub"].(string)
+		if send(); len(told.sids(t)) != 0 {
+			t.Error("the application is told of sessions that live")
+		}
+
+		for range 2 {
+			s.get(s.browser(), s.path("/logout?id_token_hint="+one.ID))
+		}
+		send()
+		s.checkLogoutToken(told, user)
+		if got, want := told.sids(t), []string{sid(t, one.ID)}; !slices.Equal(got, want) {
+			t.Errorf("after a sign-out it is told of %v, want %v once", got, want)
+		}
+
+		told.answers(http.StatusInternalServerError)
+		if _, err := s.server.Login.EndSessions(t.Context(), s.owner, user); err != nil {
 			t.Fatal(err)
 		}
-	}
-	browser := s.browser()
-	one := s.enter(browser, fake, provider.ID, "openid")
-	two := s.enter(s.browser(), fake, provider.ID, "openid")
-	user := claims(t, one.ID)["sub"].(string)
-	if send(); len(told.sids(t)) != 0 {
-		t.Error("the application is told of sessions that live")
-	}
+		send()
+		send() // too early
+		if got, want := told.sids(t), []string{sid(t, two.ID)}; !slices.Equal(got, want) {
+			t.Errorf("after signing out everywhere it is told of %v, want %v once", got, want)
+		}
+		told.answers(http.StatusNoContent)
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE logout_notices SET due_at = "+
+			"$1", models.Now()); err != nil {
+			t.Fatal(err)
+		}
+		send()
+		send()
+		if got, want := told.sids(t), []string{sid(t, two.ID)}; !slices.Equal(got, want) {
+			t.Errorf("after an error it is told of %v, want %v once more", got, want)
+		}
 
-	for range 2 {
-		s.get(s.browser(), s.path("/logout?id_token_hint="+one.ID))
-	}
-	send()
-	s.checkLogoutToken(told, user)
-	if got, want := told.sids(t), []string{sid(t, one.ID)}; !slices.Equal(got, want) {
-		t.Errorf("after a sign-out it is told of %v, want %v once", got, want)
-	}
-
-	told.answers(http.StatusInternalServerError)
-	if _, err := s.server.Login.EndSessions(t.Context(), s.owner, user); err != nil {
-		t.Fatal(err)
-	}
-	send()
-	send() // too early
-	if got, want := told.sids(t), []string{sid(t, two.ID)}; !slices.Equal(got, want) {
-		t.Errorf("after signing out everywhere it is told of %v, want %v once", got, want)
-	}
-	told.answers(http.StatusNoContent)
-	if _, err := db.SQL().ExecContext(t.Context(), "UPDATE logout_notices SET due_at = "+
-		"$1", models.Now()); err != nil {
-		t.Fatal(err)
-	}
-	send()
-	send()
-	if got, want := told.sids(t), []string{sid(t, two.ID)}; !slices.Equal(got, want) {
-		t.Errorf("after an error it is told of %v, want %v once more", got, want)
-	}
-
-	three := s.enter(browser, fake, provider.ID, "openid")
-	if err := s.server.Directory.DeleteUser(t.Context(), s.owner, user); err != nil {
-		t.Fatal(err)
-	}
-	send()
-	if got, want := told.sids(t), []string{sid(t, three.ID)}; !slices.Equal(got, want) {
-		t.Errorf("after the user is deleted it is told of %v, want %v", got, want)
-	}
+		three := s.enter(browser, fake, provider.ID, "openid")
+		if err := s.server.Directory.DeleteUser(t.Context(), s.owner, user); err != nil {
+			t.Fatal(err)
+		}
+		send()
+		if got, want := told.sids(t), []string{sid(t, three.ID)}; !slices.Equal(got, want) {
+			t.Errorf("after the user is deleted it is told of %v, want %v", got, want)
+		}
+	})
 }
 
 // checkLogoutToken checks the first token as an application does (OpenID Connect

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/audit"
@@ -90,57 +91,58 @@ func TestGroupMappings_gitHub(t *testing.T) {
 // group changes.
 func TestGroupMappings_unstatedOnce(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newMappedApp(t, db, "acme")
-	fake := s.onGitHub()
-	rules := []login.GroupMapping{rule("organizations", "Acme", "acme")}
-	s.mapOf(s.provider, rules...)
-	fake.Orgs = []map[string]any{fakegithub.Org(42, "Acme")}
-	down, less := false, ""
-	fake.API = func(w http.ResponseWriter, r *http.Request) bool {
-		refused := down && r.URL.Path == "/user/orgs"
-		if refused {
-			fakeoidc.Answer(w, http.StatusBadGateway, map[string]any{})
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newMappedApp(t, db, "acme")
+		fake := s.onGitHub()
+		rules := []login.GroupMapping{rule("organizations", "Acme", "acme")}
+		s.mapOf(s.provider, rules...)
+		fake.Orgs = []map[string]any{fakegithub.Org(42, "Acme")}
+		down, less := false, ""
+		fake.API = func(w http.ResponseWriter, r *http.Request) bool {
+			refused := down && r.URL.Path == "/user/orgs"
+			if refused {
+				fakeoidc.Answer(w, http.StatusBadGateway, map[string]any{})
+			}
+			return refused
 		}
-		return refused
-	}
-	last := 0
-	for _, tt := range []struct {
-		name        string
-		change      func()
-		entries     int
-		unavailable []string // before and after, "" where it did not change
-	}{
-		{"joins", func() {}, 1, nil},
-		{"fails", func() { down = true }, 1, []string{"null", `["organizations"]`}},
-		{"fails again", func() {}, 0, nil},
-		{
-			"fails after the rules changed", func() { s.mapOf(s.provider, rules...) }, 1,
-			[]string{"null", `["organizations"]`},
-		},
-		{"is back", func() { down = false }, 1, []string{`["organizations"]`, "null"}},
-		{"is still there", func() {}, 0, nil},
-		{"leaves", func() { less = "read:user"; fake.Grants = &less }, 1, nil},
-		{"still does not grant it", func() {}, 0, nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.change()
-			s.arrive(nil)
-			found := s.claimEntries("github:"+fake.URL, "583231")
-			if added := len(found) - last; added != tt.entries {
-				t.Fatalf("%d entries, want %d", added, tt.entries)
-			}
-			if last = len(found); tt.unavailable == nil {
-				return
-			}
-			change, _ := json.Marshal([]any{
-				found[0].Changes["unavailable"].Before, found[0].Changes["unavailable"].After,
+		last := 0
+		for _, tt := range []struct {
+			name        string
+			change      func()
+			entries     int
+			unavailable []string // before and after, "" where it did not change
+		}{
+			{"joins", func() {}, 1, nil},
+			{"fails", func() { down = true }, 1, []string{"null", `["organizations"]`}},
+			{"fails again", func() {}, 0, nil},
+			{
+				"fails after the rules changed", func() { s.mapOf(s.provider, rules...) }, 1,
+				[]string{"null", `["organizations"]`},
+			},
+			{"is back", func() { down = false }, 1, []string{`["organizations"]`, "null"}},
+			{"is still there", func() {}, 0, nil},
+			{"leaves", func() { less = "read:user"; fake.Grants = &less }, 1, nil},
+			{"still does not grant it", func() {}, 0, nil},
+		} {
+			t.Run(tt.name, func(t *testing.T) {
+				tt.change()
+				s.arrive(nil)
+				found := s.claimEntries("github:"+fake.URL, "583231")
+				if added := len(found) - last; added != tt.entries {
+					t.Fatalf("%d entries, want %d", added, tt.entries)
+				}
+				if last = len(found); tt.unavailable == nil {
+					return
+				}
+				change, _ := json.Marshal([]any{
+					found[0].Changes["unavailable"].Before, found[0].Changes["unavailable"].After,
+				})
+				if want := "[" + strings.Join(tt.unavailable, ",") + "]"; string(change) != want {
+					t.Errorf("the change is %s, want %s", change, want)
+				}
 			})
-			if want := "[" + strings.Join(tt.unavailable, ",") + "]"; string(change) != want {
-				t.Errorf("the change is %s, want %s", change, want)
-			}
-		})
-	}
+		}
+	})
 }
 
 // claimEntries are the audit entries of a user's mapped groups, the newest first.

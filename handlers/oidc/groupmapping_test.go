@@ -171,47 +171,48 @@ func (s *mappedApp) userOf(subject string) string {
 // alone gave ends with it, and with the last rule that names the group.
 func TestGroupMappings_twoProviders(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newMappedApp(t, db, "staff", "sales", "admins")
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	other := s.offer(login.ProviderInput{
-		Type: "oidc", Issuer: s.fake.Issuer, ClientID: &name, ClientSecret: &secret,
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newMappedApp(t, db, "staff", "sales", "admins")
+		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+		other := s.offer(login.ProviderInput{
+			Type: "oidc", Issuer: s.fake.Issuer, ClientID: &name, ClientSecret: &secret,
+		})
+		first := s.provider
+		rules := []login.GroupMapping{rule("role", "staff", "staff"), rule("role", "sales", "sales")}
+		s.mapOf(first, rules...)
+		s.mapOf(other, rules...)
+		with := func(provider login.Provider, claims map[string]any) []string {
+			s.provider = provider
+			return s.arrive(claims)
+		}
+		both := map[string]any{"role": []string{"staff", "sales"}}
+		with(first, both)
+		with(other, map[string]any{"role": "staff"})
+		if got := with(first, nil); !slices.Equal(got, []string{"staff"}) {
+			t.Errorf("after the first ended both: %q, want what the other gives", got)
+		}
+		with(first, both)
+		events := s.subscribe()
+		s.mapOf(first, rules[0], rule("role", "admins", "admins"))
+		if list := events(); len(list) != 1 || list[0].Data["group"] != s.groups["sales"] {
+			t.Errorf("after its last rule was removed webhooks got %v, want group.changed of sales", list)
+		}
+		if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {
+			t.Errorf("after the last rule of sales was removed: %q", got)
+		}
+		if err := s.server.Login.DeleteProvider(t.Context(), s.owner, first.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {
+			t.Errorf("without the first provider: %q, want what the other gave", got)
+		}
+		if err := s.server.Login.DeleteClient(t.Context(), s.owner, s.client.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.groupsNow(); len(got) > 0 {
+			t.Errorf("without the app client: %q", got)
+		}
 	})
-	first := s.provider
-	rules := []login.GroupMapping{rule("role", "staff", "staff"), rule("role", "sales", "sales")}
-	s.mapOf(first, rules...)
-	s.mapOf(other, rules...)
-	with := func(provider login.Provider, claims map[string]any) []string {
-		s.provider = provider
-		return s.arrive(claims)
-	}
-	both := map[string]any{"role": []string{"staff", "sales"}}
-	with(first, both)
-	with(other, map[string]any{"role": "staff"})
-	if got := with(first, nil); !slices.Equal(got, []string{"staff"}) {
-		t.Errorf("after the first ended both: %q, want what the other gives", got)
-	}
-	with(first, both)
-	events := s.subscribe()
-	s.mapOf(first, rules[0], rule("role", "admins", "admins"))
-	if list := events(); len(list) != 1 || list[0].Data["group"] != s.groups["sales"] {
-		t.Errorf("after its last rule was removed webhooks got %v, want group.changed of sales", list)
-	}
-	if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {
-		t.Errorf("after the last rule of sales was removed: %q", got)
-	}
-	if err := s.server.Login.DeleteProvider(t.Context(), s.owner, first.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {
-		t.Errorf("without the first provider: %q, want what the other gave", got)
-	}
-	if err := s.server.Login.DeleteClient(t.Context(), s.owner, s.client.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.groupsNow(); len(got) > 0 {
-		t.Errorf("without the app client: %q", got)
-	}
 }
 
 func (s *mappedApp) groupsNow() []string {

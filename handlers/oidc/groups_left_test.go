@@ -34,60 +34,61 @@ func (s *app) left(user string) int64 {
 // and a refreshed one is newer than that, even within the same second.
 func TestGroupsLeft(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
-	token := s.signedIn()
-	user := claims(t, token.Access)["sub"].(string)
-	people, ctx := s.server.Directory, t.Context()
-	group := func(name string) string {
-		t.Helper()
-		made, err := people.CreateGroup(ctx, s.owner, s.tenant, directory.GroupInput{Name: &name})
-		if err != nil {
-			t.Fatal(err)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		token := s.signedIn()
+		user := claims(t, token.Access)["sub"].(string)
+		people, ctx := s.server.Directory, t.Context()
+		group := func(name string) string {
+			t.Helper()
+			made, err := people.CreateGroup(ctx, s.owner, s.tenant, directory.GroupInput{Name: &name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return made.ID
 		}
-		return made.ID
-	}
-	must := func(_ any, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
+		must := func(_ any, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	staff, eu := group("staff"), group("eu")
-	must(people.SetMember(ctx, s.owner, staff, user, directory.RoleAdmin))
-	must(people.Nest(ctx, s.owner, eu, staff))
-	if at := s.left(user); at != 0 {
-		t.Errorf("joining refuses tokens up to %d", at)
-	}
-	for _, leave := range []struct {
-		name string
-		do   func() error
-	}{
-		{"ends to be an admin", func() error {
-			_, err := people.SetMember(ctx, s.owner, staff, user, directory.RoleMember)
-			return err
-		}},
-		{"the group leaves another", func() error { return people.Unnest(ctx, s.owner, eu, staff) }},
-		{"leaves", func() error { return people.RemoveMember(ctx, s.owner, staff, user) }},
-		{"the group is deleted", func() error {
-			must(people.SetMember(ctx, s.owner, staff, user, directory.RoleMember))
-			return people.DeleteGroup(ctx, s.owner, staff)
-		}},
-	} {
-		forget(t, db, user)
-		must(nil, leave.do())
-		at := s.left(user)
-		if at == 0 {
-			t.Errorf("%s: earlier tokens are accepted", leave.name)
+		staff, eu := group("staff"), group("eu")
+		must(people.SetMember(ctx, s.owner, staff, user, directory.RoleAdmin))
+		must(people.Nest(ctx, s.owner, eu, staff))
+		if at := s.left(user); at != 0 {
+			t.Errorf("joining refuses tokens up to %d", at)
 		}
-		token = s.refresh(token.Refresh)
-		if token.status != http.StatusOK {
-			t.Fatalf("%s: refreshing gives %+v", leave.name, token)
+		for _, leave := range []struct {
+			name string
+			do   func() error
+		}{
+			{"ends to be an admin", func() error {
+				_, err := people.SetMember(ctx, s.owner, staff, user, directory.RoleMember)
+				return err
+			}},
+			{"the group leaves another", func() error { return people.Unnest(ctx, s.owner, eu, staff) }},
+			{"leaves", func() error { return people.RemoveMember(ctx, s.owner, staff, user) }},
+			{"the group is deleted", func() error {
+				must(people.SetMember(ctx, s.owner, staff, user, directory.RoleMember))
+				return people.DeleteGroup(ctx, s.owner, staff)
+			}},
+		} {
+			forget(t, db, user)
+			must(nil, leave.do())
+			at := s.left(user)
+			if at == 0 {
+				t.Errorf("%s: earlier tokens are accepted", leave.name)
+			}
+			token = s.refresh(token.Refresh)
+			if token.status != http.StatusOK {
+				t.Fatalf("%s: refreshing gives %+v", leave.name, token)
+			}
+			if issued := int64(claims(t, token.Access)["iat"].(float64)); issued <= at {
+				t.Errorf("%s: a refreshed token of %d is refused, as those up to %d", leave.name, issued, at)
+			}
 		}
-		if issued := int64(claims(t, token.Access)["iat"].(float64)); issued <= at {
-			t.Errorf("%s: a refreshed token of %d is refused, as those up to %d", leave.name, issued, at)
-		}
-	}
+	})
 }
 
 // forget lets a user have left no group.

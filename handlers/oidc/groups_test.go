@@ -179,36 +179,37 @@ func TestManagedGroups_refusals(t *testing.T) {
 // TestManagedGroups_byAddress puts users into a group by a verified e-mail address only.
 func TestManagedGroups_byAddress(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newGroupAdmins(t, db)
-	admin, token := s.join("openid groups:manage")
-	s.makeAdmin(s.group, admin)
-	user := func(email string, verified bool) string {
-		row := models.EndUser{
-			ID:            models.NewID("usr"),
-			TenantID:      s.tenant,
-			Email:         email,
-			EmailVerified: verified,
-			State:         directory.Active,
-			CreatedAt:     models.Now(),
-			UpdatedAt:     models.Now(),
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newGroupAdmins(t, db)
+		admin, token := s.join("openid groups:manage")
+		s.makeAdmin(s.group, admin)
+		user := func(email string, verified bool) string {
+			row := models.EndUser{
+				ID:            models.NewID("usr"),
+				TenantID:      s.tenant,
+				Email:         email,
+				EmailVerified: verified,
+				State:         directory.Active,
+				CreatedAt:     models.Now(),
+				UpdatedAt:     models.Now(),
+			}
+			if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&row) }); err != nil {
+				t.Fatal(err)
+			}
+			return row.ID
 		}
-		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&row) }); err != nil {
-			t.Fatal(err)
+		user("bo@example.com", false)
+		bo := user("bo@example.com", true)
+		user("cy@example.com", true)
+		user("cy@example.com", true)
+		members := "/groups/" + s.group + "/members/"
+		status, _, got := s.call("PUT", members+"Bo@example.com", token, "")
+		if status != http.StatusOK || got["user"] != bo {
+			t.Errorf("a verified address answers %d %v, want %s", status, got, bo)
 		}
-		return row.ID
-	}
-	user("bo@example.com", false)
-	bo := user("bo@example.com", true)
-	user("cy@example.com", true)
-	user("cy@example.com", true)
-	members := "/groups/" + s.group + "/members/"
-	status, _, got := s.call("PUT", members+"Bo@example.com", token, "")
-	if status != http.StatusOK || got["user"] != bo {
-		t.Errorf("a verified address answers %d %v, want %s", status, got, bo)
-	}
-	if status, _, got := s.call("PUT", members+"cy@example.com", token,
-		""); status != http.StatusUnprocessableEntity {
-		t.Errorf("an address of two users answers %d %v", status, got)
-	}
+		if status, _, got := s.call("PUT", members+"cy@example.com", token,
+			""); status != http.StatusUnprocessableEntity {
+			t.Errorf("an address of two users answers %d %v", status, got)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/login"
@@ -27,42 +28,43 @@ func (s *app) leadingTo(provider string, domains ...string) error {
 // login_hint.
 func TestHomeRealm(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
-	fake, provider := s.offerFake(nil)
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
-	start := func(hint, prompt string) (*http.Client, step) {
-		browser, r := s.browser(), s.request("openid")
-		r.query.Set("login_hint", hint)
-		r.query.Set("prompt", prompt)
-		return browser, s.get(browser, s.path("/authorize?"+r.query.Encode()))
-	}
-	if _, page := start("ana@example.com", ""); page.Find("form[data-address]").Length() != 0 || page.to != nil {
-		t.Errorf("without sign-in domains: %d to %v, want the buttons alone", page.status, page.to)
-	}
-	if err := s.leadingTo(provider.ID, " @Example.com", "münchen.example"); err != nil {
-		t.Fatal(err)
-	}
-	for hint, straight := range map[string]bool{
-		"ana@example.com": true, "Ana@EXAMPLE.com": true, "ana@münchen.example": true,
-		"ana@xn--mnchen-3ya.example": true,
-		"ana@sub.example.com":        false, "ana@example.com.evil.example": false, "example.com": false,
-		"@example.com":       false,
-		"ana@github.example": false, "": false,
-	} {
-		_, page := start(hint, "")
-		if went := page.to != nil && strings.HasPrefix(page.to.String(), fake.Issuer); went != straight {
-			t.Errorf("login_hint %q: %d to %v, want straight on: %v", hint, page.status, page.to, straight)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+		s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+		start := func(hint, prompt string) (*http.Client, step) {
+			browser, r := s.browser(), s.request("openid")
+			r.query.Set("login_hint", hint)
+			r.query.Set("prompt", prompt)
+			return browser, s.get(browser, s.path("/authorize?"+r.query.Encode()))
 		}
-		if straight && page.to.Query().Get("login_hint") != hint {
-			t.Errorf("the provider gets the hint %q", page.to.Query().Get("login_hint"))
+		if _, page := start("ana@example.com", ""); page.Find("form[data-address]").Length() != 0 || page.to != nil {
+			t.Errorf("without sign-in domains: %d to %v, want the buttons alone", page.status, page.to)
 		}
-	}
-	if _, page := start("ana@example.com", "select_account"); page.to != nil {
-		t.Errorf("select_account goes on to %v", page.to)
-	}
-	s.typesAddress(start, fake)
+		if err := s.leadingTo(provider.ID, " @Example.com", "münchen.example"); err != nil {
+			t.Fatal(err)
+		}
+		for hint, straight := range map[string]bool{
+			"ana@example.com": true, "Ana@EXAMPLE.com": true, "ana@münchen.example": true,
+			"ana@xn--mnchen-3ya.example": true,
+			"ana@sub.example.com":        false, "ana@example.com.evil.example": false, "example.com": false,
+			"@example.com":       false,
+			"ana@github.example": false, "": false,
+		} {
+			_, page := start(hint, "")
+			if went := page.to != nil && strings.HasPrefix(page.to.String(), fake.Issuer); went != straight {
+				t.Errorf("login_hint %q: %d to %v, want straight on: %v", hint, page.status, page.to, straight)
+			}
+			if straight && page.to.Query().Get("login_hint") != hint {
+				t.Errorf("the provider gets the hint %q", page.to.Query().Get("login_hint"))
+			}
+		}
+		if _, page := start("ana@example.com", "select_account"); page.to != nil {
+			t.Errorf("select_account goes on to %v", page.to)
+		}
+		s.typesAddress(start, fake)
+	})
 }
 
 // typesAddress enters addresses on the page.

@@ -80,65 +80,66 @@ var signatures = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA}
 // whatever the client and the upstream get, and also where something fails.
 func TestProviderTokensAreKeptNowhere(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
-	book := &controlplane.LogBuffer{}
-	log := slog.New(slog.NewTextHandler(book, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s.server.Log, s.server.Login.Log = log, log
-	for _, types := range []login.TokenTypes{
-		{Client: login.ServiceToken, Upstream: login.ServiceToken},
-		{Client: login.ServiceToken, Upstream: login.NoToken},
-		{Client: login.ServiceToken, Upstream: login.ProviderAccessToken},
-		{Client: login.ServiceToken, Upstream: login.ProviderIDToken},
-		{Client: login.ProviderToken, Upstream: login.ProviderAccessToken},
-		{Client: login.ProviderToken, Upstream: login.ProviderIDToken},
-		{Client: login.ProviderToken, Upstream: login.NoToken},
-	} {
-		fake, provider := s.offerFake(&types)
-		idToken := ""
-		fake.Sign = func(claims map[string]any) string { idToken = fake.Signed(claims); return idToken }
-		r, back := s.signIn(fake, provider, "openid profile email offline_access")
-		got := s.exchange(r, back)
-		s.checkHandedOn(t, types, fake, idToken, got)
-
-		fake.Claims = func(claims map[string]any) { claims["nonce"] = "wrong" } // and where it fails
-		browser := s.browser()
-		page := s.get(
-			browser,
-			fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String(),
-		)
-		if page.status != http.StatusForbidden {
-			t.Errorf("%v: a lie is answered with %d", types, page.status)
-		}
-		rows := everyRow(t, db)
-		if !strings.Contains(rows, provider.ID) {
-			t.Fatal("the tables were not read")
-		}
-		for place, text := range map[string]string{
-			"a table":          rows,
-			"the log":          book.String(),
-			"a page":           page.raw,
-			"the address back": back.String(),
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		book := &controlplane.LogBuffer{}
+		log := slog.New(slog.NewTextHandler(book, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		s.server.Log, s.server.Login.Log = log, log
+		for _, types := range []login.TokenTypes{
+			{Client: login.ServiceToken, Upstream: login.ServiceToken},
+			{Client: login.ServiceToken, Upstream: login.NoToken},
+			{Client: login.ServiceToken, Upstream: login.ProviderAccessToken},
+			{Client: login.ServiceToken, Upstream: login.ProviderIDToken},
+			{Client: login.ProviderToken, Upstream: login.ProviderAccessToken},
+			{Client: login.ProviderToken, Upstream: login.ProviderIDToken},
+			{Client: login.ProviderToken, Upstream: login.NoToken},
 		} {
-			for what, canary := range map[string]string{
-				"access token":  fake.Access,
-				"ID token":      idToken,
-				"refresh token": "canary-refresh",
-				"client secret": fakeoidc.ClientSecret,
+			fake, provider := s.offerFake(&types)
+			idToken := ""
+			fake.Sign = func(claims map[string]any) string { idToken = fake.Signed(claims); return idToken }
+			r, back := s.signIn(fake, provider, "openid profile email offline_access")
+			got := s.exchange(r, back)
+			s.checkHandedOn(t, types, fake, idToken, got)
+
+			fake.Claims = func(claims map[string]any) { claims["nonce"] = "wrong" } // and where it fails
+			browser := s.browser()
+			page := s.get(
+				browser,
+				fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String(),
+			)
+			if page.status != http.StatusForbidden {
+				t.Errorf("%v: a lie is answered with %d", types, page.status)
+			}
+			rows := everyRow(t, db)
+			if !strings.Contains(rows, provider.ID) {
+				t.Fatal("the tables were not read")
+			}
+			for place, text := range map[string]string{
+				"a table":          rows,
+				"the log":          book.String(),
+				"a page":           page.raw,
+				"the address back": back.String(),
 			} {
-				if strings.Contains(text, canary) || strings.Contains(text, url.QueryEscape(canary)) {
-					t.Errorf("%v: the provider's %s is in %s", types, what, place)
+				for what, canary := range map[string]string{
+					"access token":  fake.Access,
+					"ID token":      idToken,
+					"refresh token": "canary-refresh",
+					"client secret": fakeoidc.ClientSecret,
+				} {
+					if strings.Contains(text, canary) || strings.Contains(text, url.QueryEscape(canary)) {
+						t.Errorf("%v: the provider's %s is in %s", types, what, place)
+					}
 				}
 			}
+			// Two issuers of which browsers get opaque tokens could not be told apart.
+			if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
+				t.Fatal(err)
+			}
 		}
-		// Two issuers of which browsers get opaque tokens could not be told apart.
-		if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
-			t.Fatal(err)
+		if !strings.Contains(book.String(), "a login failed") {
+			t.Error("the log was not read")
 		}
-	}
-	if !strings.Contains(book.String(), "a login failed") {
-		t.Error("the log was not read")
-	}
+	})
 }
 
 // checkHandedOn holds what the client got to the token types.

@@ -128,41 +128,42 @@ func TestRefresh_raced(t *testing.T) {
 
 func TestRefresh_successorIsSealed(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
-	second := s.refresh(s.signedIn().Refresh)
-	stored := func() (list [][]byte) {
-		rows, err := db.SQL().QueryContext(
-			t.Context(), "SELECT successor FROM login_grants WHERE successor IS NOT NULL",
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var sealed []byte
-			if err := rows.Scan(&sealed); err != nil {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		second := s.refresh(s.signedIn().Refresh)
+		stored := func() (list [][]byte) {
+			rows, err := db.SQL().QueryContext(
+				t.Context(), "SELECT successor FROM login_grants WHERE successor IS NOT NULL",
+			)
+			if err != nil {
 				t.Fatal(err)
 			}
-			list = append(list, sealed)
+			defer rows.Close()
+			for rows.Next() {
+				var sealed []byte
+				if err := rows.Scan(&sealed); err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, sealed)
+			}
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
+			}
+			return list
 		}
-		if err := rows.Err(); err != nil {
+		sealed := stored()
+		if len(sealed) != 1 {
+			t.Fatalf("%d successors are stored, want 1", len(sealed))
+		}
+		if bytes.Contains(sealed[0], []byte(second.Refresh)) {
+			t.Error("the successor is stored in plaintext")
+		}
+		s.ageGrants(time.Minute)
+		if err := s.server.Login.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return list
-	}
-	sealed := stored()
-	if len(sealed) != 1 {
-		t.Fatalf("%d successors are stored, want 1", len(sealed))
-	}
-	if bytes.Contains(sealed[0], []byte(second.Refresh)) {
-		t.Error("the successor is stored in plaintext")
-	}
-	s.ageGrants(time.Minute)
-	if err := s.server.Login.Upkeep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if left := stored(); len(left) != 0 {
-		t.Errorf("%d successors are stored after the upkeep", len(left))
-	}
+		if left := stored(); len(left) != 0 {
+			t.Errorf("%d successors are stored after the upkeep", len(left))
+		}
+	})
 }

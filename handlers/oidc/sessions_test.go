@@ -175,41 +175,42 @@ func TestSessions_otherTeam(t *testing.T) {
 // An ended session is kept while gateways have to refuse its tokens, and no longer.
 func TestUpkeep_endedSessions(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
-	fake, provider := s.offerFake(nil)
-	first := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
-	second := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
-	live := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
-	user := claims(t, first.ID)["sub"].(string)
-	for _, ended := range []got{first, second} {
-		if err := s.server.Login.EndSession(t.Context(), s.owner, user, sid(t, ended.ID)); err != nil {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		first := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
+		second := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
+		live := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
+		user := claims(t, first.ID)["sub"].(string)
+		for _, ended := range []got{first, second} {
+			if err := s.server.Login.EndSession(t.Context(), s.owner, user, sid(t, ended.ID)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const query = "UPDATE login_sessions SET ended_at = $1, barred_until = $2 WHERE id = $3"
+		now := models.Now()
+		_, err := db.SQL().ExecContext(t.Context(), query, now.Add(-26*time.Hour), now.Add(-time.Hour),
+			sid(t, first.ID))
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	const query = "UPDATE login_sessions SET ended_at = $1, barred_until = $2 WHERE id = $3"
-	now := models.Now()
-	_, err := db.SQL().ExecContext(t.Context(), query, now.Add(-26*time.Hour), now.Add(-time.Hour),
-		sid(t, first.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.server.Login.Upkeep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for name, one := range map[string]struct {
-		session got
-		kept    bool
-	}{"old": {first, false}, "ended lately": {second, true}, "live": {live, true}} {
-		_, err := db.Read(t.Context()).LoginSessionByID(sid(t, one.session.ID))
-		if kept := err == nil; kept != one.kept {
-			t.Errorf("%s: the session is kept: %v (%v), want %v", name, kept, err, one.kept)
+		if err := s.server.Login.Upkeep(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if answer := s.get(s.browser(), s.path("/logout?id_token_hint="+first.ID)); answer.status != http.StatusOK {
-		t.Errorf("signing out of a session that is deleted answers %d", answer.status)
-	}
-	if got := s.refresh(live.Refresh); got.status != http.StatusOK {
-		t.Errorf("the live session is not refreshed: %+v", got)
-	}
+		for name, one := range map[string]struct {
+			session got
+			kept    bool
+		}{"old": {first, false}, "ended lately": {second, true}, "live": {live, true}} {
+			_, err := db.Read(t.Context()).LoginSessionByID(sid(t, one.session.ID))
+			if kept := err == nil; kept != one.kept {
+				t.Errorf("%s: the session is kept: %v (%v), want %v", name, kept, err, one.kept)
+			}
+		}
+		if answer := s.get(s.browser(), s.path("/logout?id_token_hint="+first.ID)); answer.status != http.StatusOK {
+			t.Errorf("signing out of a session that is deleted answers %d", answer.status)
+		}
+		if got := s.refresh(live.Refresh); got.status != http.StatusOK {
+			t.Errorf("the live session is not refreshed: %+v", got)
+		}
+	})
 }

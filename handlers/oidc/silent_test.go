@@ -81,68 +81,69 @@ func TestAuthorize_promptNone(t *testing.T) {
 
 func TestAuthorize_promptNoneErrors(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
-	fake, provider := s.offerFake(nil)
-	fake.Claims = stating(minutesAgo(0))
-	browser, r := s.browser(), s.request("openid")
-	check := func(when string, browser *http.Client, more url.Values, want string) {
-		t.Helper()
-		if back := s.silently(browser, r, more); back.Get("error") != want {
-			t.Errorf("%s: %v, want the error %q", when, back, want)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		fake.Claims = stating(minutesAgo(0))
+		browser, r := s.browser(), s.request("openid")
+		check := func(when string, browser *http.Client, more url.Values, want string) {
+			t.Helper()
+			if back := s.silently(browser, r, more); back.Get("error") != want {
+				t.Errorf("%s: %v, want the error %q", when, back, want)
+			}
 		}
-	}
-	check("without a session", browser, nil, "login_required")
-	first := s.enter(browser, fake, provider.ID, "openid")
-	check("with one", browser, nil, "")
-	check("in another browser", s.browser(), nil, "login_required")
-	check("with more scopes", browser, url.Values{"scope": {"openid email"}}, "consent_required")
-	check("with another prompt", browser, url.Values{"prompt": {"none login"}}, "invalid_request")
-	check("with its own ID token", browser, url.Values{"id_token_hint": {first.ID}}, "")
-	check("with its access token", browser, url.Values{"id_token_hint": {first.Access}}, "invalid_request")
-	check("with no token", browser, url.Values{"id_token_hint": {"x"}}, "invalid_request")
-	check("max_age", browser, url.Values{"max_age": {"600"}}, "")
-	check("acr_values, stated", browser, url.Values{"acr_values": {"silver gold"}}, "")
-	check("acr_values, another", browser, url.Values{"acr_values": {"gold"}}, "login_required")
+		check("without a session", browser, nil, "login_required")
+		first := s.enter(browser, fake, provider.ID, "openid")
+		check("with one", browser, nil, "")
+		check("in another browser", s.browser(), nil, "login_required")
+		check("with more scopes", browser, url.Values{"scope": {"openid email"}}, "consent_required")
+		check("with another prompt", browser, url.Values{"prompt": {"none login"}}, "invalid_request")
+		check("with its own ID token", browser, url.Values{"id_token_hint": {first.ID}}, "")
+		check("with its access token", browser, url.Values{"id_token_hint": {first.Access}}, "invalid_request")
+		check("with no token", browser, url.Values{"id_token_hint": {"x"}}, "invalid_request")
+		check("max_age", browser, url.Values{"max_age": {"600"}}, "")
+		check("acr_values, stated", browser, url.Values{"acr_values": {"silver gold"}}, "")
+		check("acr_values, another", browser, url.Values{"acr_values": {"gold"}}, "login_required")
 
-	fake.Subject = "ben"
-	ben := s.enter(s.browser(), fake, provider.ID, "openid")
-	check("with another user's ID token", browser, url.Values{"id_token_hint": {ben.ID}}, "login_required")
+		fake.Subject = "ben"
+		ben := s.enter(s.browser(), fake, provider.ID, "openid")
+		check("with another user's ID token", browser, url.Values{"id_token_hint": {ben.ID}}, "login_required")
 
-	move := func(column string, ago time.Duration) {
-		t.Helper()
-		query := "UPDATE login_sessions SET " + column + " = $1"
-		if _, err := db.SQL().ExecContext(t.Context(), query, models.Now().Add(-ago)); err != nil {
-			t.Fatal(err)
+		move := func(column string, ago time.Duration) {
+			t.Helper()
+			query := "UPDATE login_sessions SET " + column + " = $1"
+			if _, err := db.SQL().ExecContext(t.Context(), query, models.Now().Add(-ago)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	move("auth_time", 11*time.Minute)
-	check("after max_age", browser, url.Values{"max_age": {"600"}}, "login_required")
-	check("max_age=0", browser, url.Values{"max_age": {"0"}}, "login_required")
-	move("seen_at", 25*time.Hour)
-	check("after a day without use", browser, nil, "login_required")
-	move("seen_at", time.Hour)
-	check("after an hour without use", browser, nil, "")
-	move("created_at", 8*24*time.Hour)
-	check("after a week", browser, nil, "login_required")
-	move("created_at", time.Minute)
+		move("auth_time", 11*time.Minute)
+		check("after max_age", browser, url.Values{"max_age": {"600"}}, "login_required")
+		check("max_age=0", browser, url.Values{"max_age": {"0"}}, "login_required")
+		move("seen_at", 25*time.Hour)
+		check("after a day without use", browser, nil, "login_required")
+		move("seen_at", time.Hour)
+		check("after an hour without use", browser, nil, "")
+		move("created_at", 8*24*time.Hour)
+		check("after a week", browser, nil, "login_required")
+		move("created_at", time.Minute)
 
-	on, off := true, false
-	set := func(enabled *bool) {
-		t.Helper()
-		in := login.ProviderInput{Enabled: enabled}
-		if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, provider.ID, "", in); err != nil {
-			t.Fatal(err)
+		on, off := true, false
+		set := func(enabled *bool) {
+			t.Helper()
+			in := login.ProviderInput{Enabled: enabled}
+			if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, provider.ID, "", in); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	set(&off)
-	check("with the provider off", browser, nil, "login_required")
-	set(&on)
-	check("with the provider on", browser, nil, "")
-	if answer := s.get(browser, s.path("/logout?id_token_hint="+first.ID)); answer.status != http.StatusOK {
-		t.Fatalf("signing out answers %d", answer.status)
-	}
-	check("after signing out", browser, nil, "login_required")
+		set(&off)
+		check("with the provider off", browser, nil, "login_required")
+		set(&on)
+		check("with the provider on", browser, nil, "")
+		if answer := s.get(browser, s.path("/logout?id_token_hint="+first.ID)); answer.status != http.StatusOK {
+			t.Fatalf("signing out answers %d", answer.status)
+		}
+		check("after signing out", browser, nil, "login_required")
+	})
 }
 
 // A cookie that was set before a sign-in, such as by another site below the same domain,

@@ -144,26 +144,27 @@ func TestAppClient_machine(t *testing.T) {
 
 func TestAppClient_freeze(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, tab := newLoginTab(t, db)
-	path := s.CreateAppClient(tab)
-	id := path[strings.LastIndex(path, "/")+1:]
-	s.Get(path).Lacks("form[action$='/unfreeze']")
-	s.Post(path + "/freeze").LeadsTo(path)
-	s.Post(path + "/freeze").LeadsTo(path)
-	s.Get(path).
-		Says("#test-problem", "frozen").
-		Says("form[action$='/unfreeze'] button", "Unfreeze").
-		Lacks("form[action$='/freeze']")
-	s.Get(tab).Says("tbody", "frozen")
-	if !isFrozen(t, db, id) {
-		t.Error("the app client is not frozen")
-	}
-	s.Post(path + "/unfreeze").LeadsTo(path)
-	if isFrozen(t, db, id) {
-		t.Error("the app client is still frozen")
-	}
-	s.Get(tab).Lacks("tbody .tone-cold")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, tab := newLoginTab(t, db)
+		path := s.CreateAppClient(tab)
+		id := path[strings.LastIndex(path, "/")+1:]
+		s.Get(path).Lacks("form[action$='/unfreeze']")
+		s.Post(path + "/freeze").LeadsTo(path)
+		s.Post(path + "/freeze").LeadsTo(path)
+		s.Get(path).
+			Says("#test-problem", "frozen").
+			Says("form[action$='/unfreeze'] button", "Unfreeze").
+			Lacks("form[action$='/freeze']")
+		s.Get(tab).Says("tbody", "frozen")
+		if !isFrozen(t, db, id) {
+			t.Error("the app client is not frozen")
+		}
+		s.Post(path + "/unfreeze").LeadsTo(path)
+		if isFrozen(t, db, id) {
+			t.Error("the app client is still frozen")
+		}
+		s.Get(tab).Lacks("tbody .tone-cold")
+	})
 }
 
 func isFrozen(t *testing.T, db *models.DB, client string) bool {

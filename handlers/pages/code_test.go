@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/shell"
 	"postern/testkit/state"
@@ -15,51 +16,52 @@ import (
 // TestCode_lists searches, filters and sorts lists, and compares the page with the API.
 func TestCode_lists(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := controlplane.NewOwnerWithShop(t, db)
-	tenant := s.Get("/projects/shop/tenants").Find("tbody a[href^='/tenants/']").AttrOr("href", "")
-	team := s.Get("/teams").Find("main a[href^='/teams/']").First().AttrOr("href", "")
-	s.Post(tenant+"/groups", "name", "staff")
-	group := s.Get(tenant+"/groups").Find("main a[href^='/groups/']").First().AttrOr("href", "")
-	users := tenant + "/users"
-	for name, tt := range map[string]struct {
-		page, query string
-		read        int // of what the page shows
-		want        string
-	}{
-		"projects": {
-			"/projects", "q=sh&sort=created&dir=desc", 0,
-			"q=sh&sort=-created&state=served",
-		},
-		"projects, newest":             {"/projects", "sort=created", 0, "sort=-created&state=served"},
-		"an order that is not offered": {"/projects", "sort=owner&dir=desc", 0, "state=served"},
-		"tenants":                      {"/tenants", "q=a&sort=name&dir=asc", 0, "q=a&sort=name"},
-		"products":                     {"/products", "q=a&sort=name&dir=desc", 0, "q=a&sort=-name"},
-		"users": {
-			users, "q=a&sort=last_login&state=active", 0,
-			"q=a&sort=-last_login&state=active",
-		},
-		"groups":             {tenant + "/groups", "q=st&sort=created&dir=asc", 0, "q=st&sort=created"},
-		"members of a group": {group, "q=ana&sort=role&dir=desc", 1, "q=ana&sort=-role"},
-		"members of a team":  {team, "q=ana&sort=joined&dir=desc", 0, "q=ana&sort=-joined"},
-		"keys": {
-			"/projects/shop/keys", "keys_text=abc&keys_sort=owner&keys_dir=desc", 0,
-			"q=abc&sort=-owner",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := s.WithT(t)
-			address := readAddress(t, s.Get(tt.page+"?"+tt.query), tt.read)
-			got := address.Query()
-			got.Del("team")
-			if got.Encode() != tt.want {
-				t.Errorf("the line has the query %q, want %q", got.Encode(), tt.want)
-			}
-			if answer := s.Get(address.RequestURI()); answer.Status != 200 {
-				t.Errorf("the line is answered %d: %s", answer.Status, answer.Raw)
-			}
-		})
-	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		tenant := s.Get("/projects/shop/tenants").Find("tbody a[href^='/tenants/']").AttrOr("href", "")
+		team := s.Get("/teams").Find("main a[href^='/teams/']").First().AttrOr("href", "")
+		s.Post(tenant+"/groups", "name", "staff")
+		group := s.Get(tenant+"/groups").Find("main a[href^='/groups/']").First().AttrOr("href", "")
+		users := tenant + "/users"
+		for name, tt := range map[string]struct {
+			page, query string
+			read        int // of what the page shows
+			want        string
+		}{
+			"projects": {
+				"/projects", "q=sh&sort=created&dir=desc", 0,
+				"q=sh&sort=-created&state=served",
+			},
+			"projects, newest":             {"/projects", "sort=created", 0, "sort=-created&state=served"},
+			"an order that is not offered": {"/projects", "sort=owner&dir=desc", 0, "state=served"},
+			"tenants":                      {"/tenants", "q=a&sort=name&dir=asc", 0, "q=a&sort=name"},
+			"products":                     {"/products", "q=a&sort=name&dir=desc", 0, "q=a&sort=-name"},
+			"users": {
+				users, "q=a&sort=last_login&state=active", 0,
+				"q=a&sort=-last_login&state=active",
+			},
+			"groups":             {tenant + "/groups", "q=st&sort=created&dir=asc", 0, "q=st&sort=created"},
+			"members of a group": {group, "q=ana&sort=role&dir=desc", 1, "q=ana&sort=-role"},
+			"members of a team":  {team, "q=ana&sort=joined&dir=desc", 0, "q=ana&sort=-joined"},
+			"keys": {
+				"/projects/shop/keys", "keys_text=abc&keys_sort=owner&keys_dir=desc", 0,
+				"q=abc&sort=-owner",
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := s.WithT(t)
+				address := readAddress(t, s.Get(tt.page+"?"+tt.query), tt.read)
+				got := address.Query()
+				got.Del("team")
+				if got.Encode() != tt.want {
+					t.Errorf("the line has the query %q, want %q", got.Encode(), tt.want)
+				}
+				if answer := s.Get(address.RequestURI()); answer.Status != 200 {
+					t.Errorf("the line is answered %d: %s", answer.Status, answer.Raw)
+				}
+			})
+		}
+	})
 }
 
 // TestCode_usage has the period and the grouping of the page in the lines.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -52,14 +53,15 @@ func TestErrorsArePagesForPeopleAndProblemsForPrograms(t *testing.T) {
 
 func TestABrokenDatabaseIsAPageWithARequestID(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := controlplane.NewOwner(t, db)
-	if _, err := db.SQL().ExecContext(t.Context(), "DROP TABLE tokens"); err != nil {
-		t.Fatal(err)
-	}
-	got := s.Get("/projects").Shows(500, "Something went wrong on our side")
-	got.Says("#request-id", got.Header.Get("X-Request-Id"))
-	if strings.Contains(got.Raw, "tokens") || got.Header.Get("X-Request-Id") == "" {
-		t.Error("the page tells the cause, or the answer has no request id")
-	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := controlplane.NewOwner(t, db)
+		if _, err := db.SQL().ExecContext(t.Context(), "DROP TABLE tokens"); err != nil {
+			t.Fatal(err)
+		}
+		got := s.Get("/projects").Shows(500, "Something went wrong on our side")
+		got.Says("#request-id", got.Header.Get("X-Request-Id"))
+		if strings.Contains(got.Raw, "tokens") || got.Header.Get("X-Request-Id") == "" {
+			t.Error("the page tells the cause, or the answer has no request id")
+		}
+	})
 }

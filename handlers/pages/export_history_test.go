@@ -11,50 +11,52 @@ import (
 
 func TestExportHistory(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := controlplane.NewOwnerWithShop(t, db)
-	old := olderExports(t, db)
-	path := finishedExport(t, s)
-	newest := s.Get("/projects/shop/export")
-	newest.
-		Says("#export-history tbody tr:first-child", "ana@example.com").
-		Says("#export-history tbody tr:first-child", "API keys, users, no secrets").
-		Says("#export-history a[href='"+path+"/ledger']", "Exact").
-		Says("#export-history tbody tr:first-child", "kB").
-		Lacks("#export-history a[href='/exports/" + old[0] + "']")
-	if n := newest.Find("#export-history tbody tr").Length(); n != 10 {
-		t.Errorf("%d exports are listed, want 10", n)
-	}
-	older := s.Get(newest.Find("#export-history nav a").AttrOr("href", "")).
-		Says("#export-history nav", "First exports").
-		Says("#export-history tr:has(a[href='/exports/"+old[0]+"'])", "no API keys, no users, encrypted secrets")
-	if n := older.Find("#export-history tbody tr").Length(); n != 2 {
-		t.Errorf("%d older exports are listed, want 2", n)
-	}
-	// Without a requester, ledger or size.
-	older.Lacks("#export-history a[href='/exports/" + old[0] + "/ledger']").Lacks("#export-history [title]")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		old := olderExports(t, db)
+		path := finishedExport(t, s)
+		newest := s.Get("/projects/shop/export")
+		newest.
+			Says("#export-history tbody tr:first-child", "ana@example.com").
+			Says("#export-history tbody tr:first-child", "API keys, users, no secrets").
+			Says("#export-history a[href='"+path+"/ledger']", "Exact").
+			Says("#export-history tbody tr:first-child", "kB").
+			Lacks("#export-history a[href='/exports/" + old[0] + "']")
+		if n := newest.Find("#export-history tbody tr").Length(); n != 10 {
+			t.Errorf("%d exports are listed, want 10", n)
+		}
+		older := s.Get(newest.Find("#export-history nav a").AttrOr("href", "")).
+			Says("#export-history nav", "First exports").
+			Says("#export-history tr:has(a[href='/exports/"+old[0]+"'])", "no API keys, no users, encrypted secrets")
+		if n := older.Find("#export-history tbody tr").Length(); n != 2 {
+			t.Errorf("%d older exports are listed, want 2", n)
+		}
+		// Without a requester, ledger or size.
+		older.Lacks("#export-history a[href='/exports/" + old[0] + "/ledger']").Lacks("#export-history [title]")
+	})
 }
 
 // The progress counts users in the files of users, and keys in others.
 func TestExportProgress(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := controlplane.NewOwnerWithShop(t, db)
-	path := s.Post("/projects/shop/export", "format", "data", "consumers", "true").Header.Get("Location")
-	for part, unit := range map[string]string{
-		"tenants/default/keys/keys.jsonl":       "keys",
-		"gateway/gateway.yaml":                  "keys",
-		"tenants/default/users/users.jsonl":     "users",
-		"tenants/default/users/scim/users.json": "users",
-		"auth/keycloak-realm.json":              "users",
-	} {
-		_, err := db.SQL().ExecContext(t.Context(),
-			"UPDATE exports SET state = 'building', rows_done = 5, rows_total = 1000, part = '"+part+"'")
-		if err != nil {
-			t.Fatal(err)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		path := s.Post("/projects/shop/export", "format", "data", "consumers", "true").Header.Get("Location")
+		for part, unit := range map[string]string{
+			"tenants/default/keys/keys.jsonl":       "keys",
+			"gateway/gateway.yaml":                  "keys",
+			"tenants/default/users/users.jsonl":     "users",
+			"tenants/default/users/scim/users.json": "users",
+			"auth/keycloak-realm.json":              "users",
+		} {
+			_, err := db.SQL().ExecContext(t.Context(),
+				"UPDATE exports SET state = 'building', rows_done = 5, rows_total = 1000, part = '"+part+"'")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Get(path).Says("#export-status", "5 of 1,000 "+unit)
 		}
-		s.Get(path).Says("#export-status", "5 of 1,000 "+unit)
-	}
+	})
 }
 
 // olderExports adds exports of an older program, and returns their ids, the oldest first.

@@ -70,51 +70,53 @@ func TestExportLedger(t *testing.T) {
 // The page of a line names more items than the list does, and none after the zip has expired.
 func TestExportLedger_names(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := controlplane.NewOwnerWithShop(t, db)
-	for i := range 30 {
-		s.Post("/projects/shop/keys", "owner", fmt.Sprintf("partner-%d", i))
-	}
-	path := finishedExport(t, s)
-	more := s.Get(path + "/ledger").Find("#ledger-exact a[href*='code=']").First()
-	if !strings.HasSuffix(strings.TrimSpace(more.Text()), " more") {
-		t.Fatalf("more than 20 keys, and the page says %q", more.Text())
-	}
-	address := more.AttrOr("href", "")
-	names := s.Get(address).Shows(200, "API keys").Find("ol.card li").Length()
-	if names < 30 {
-		t.Errorf("%d keys are named, want all", names)
-	}
-	s.Get(path + "/ledger?code=kong.none.none").LeadsTo(path + "/ledger")
-	expire(t, db)
-	s.Get(address).Says("main", "The zip has expired").Lacks("ol.card li")
-	text := s.Get(path + "/ledger?code=kong.usage_analytics.left_out").Find("main").Text()
-	if strings.Contains(text, "expired") {
-		t.Errorf("a line without people says %q", text)
-	}
-	s.Get(path+"/ledger").
-		Says("#ledger-items", "The zip has expired").
-		Lacks("a[download]").
-		Lacks("#ledger-exact a[href*='code=']")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		for i := range 30 {
+			s.Post("/projects/shop/keys", "owner", fmt.Sprintf("partner-%d", i))
+		}
+		path := finishedExport(t, s)
+		more := s.Get(path + "/ledger").Find("#ledger-exact a[href*='code=']").First()
+		if !strings.HasSuffix(strings.TrimSpace(more.Text()), " more") {
+			t.Fatalf("more than 20 keys, and the page says %q", more.Text())
+		}
+		address := more.AttrOr("href", "")
+		names := s.Get(address).Shows(200, "API keys").Find("ol.card li").Length()
+		if names < 30 {
+			t.Errorf("%d keys are named, want all", names)
+		}
+		s.Get(path + "/ledger?code=kong.none.none").LeadsTo(path + "/ledger")
+		expire(t, db)
+		s.Get(address).Says("main", "The zip has expired").Lacks("ol.card li")
+		text := s.Get(path + "/ledger?code=kong.usage_analytics.left_out").Find("main").Text()
+		if strings.Contains(text, "expired") {
+			t.Errorf("a line without people says %q", text)
+		}
+		s.Get(path+"/ledger").
+			Says("#ledger-items", "The zip has expired").
+			Lacks("a[download]").
+			Lacks("#ledger-exact a[href*='code=']")
+	})
 }
 
 func TestExportLedger_none(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := controlplane.NewOwnerWithShop(t, db)
-	queued := s.Post("/projects/shop/export", "format", "data").Header.Get("Location")
-	s.Get(queued + "/ledger").LeadsTo(queued)
-	s.Get("/exports/exp_none/ledger").Shows(404, "There is nothing here")
-	path := finishedExport(t, s)
-	if _, err := db.SQL().ExecContext(t.Context(), "DELETE FROM export_ledgers"); err != nil {
-		t.Fatal(err)
-	}
-	s.Get(path+"/ledger").
-		Shows(200, "Ledger of shop").
-		Says("main", "did not keep its ledger").
-		Says("dl", "Exact").
-		Lacks("#ledger-items").
-		Lacks("[data-checklist]")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		queued := s.Post("/projects/shop/export", "format", "data").Header.Get("Location")
+		s.Get(queued + "/ledger").LeadsTo(queued)
+		s.Get("/exports/exp_none/ledger").Shows(404, "There is nothing here")
+		path := finishedExport(t, s)
+		if _, err := db.SQL().ExecContext(t.Context(), "DELETE FROM export_ledgers"); err != nil {
+			t.Fatal(err)
+		}
+		s.Get(path+"/ledger").
+			Shows(200, "Ledger of shop").
+			Says("main", "did not keep its ledger").
+			Says("dl", "Exact").
+			Lacks("#ledger-items").
+			Lacks("[data-checklist]")
+	})
 }
 
 func expire(t *testing.T, db *models.DB) {

@@ -281,36 +281,37 @@ func TestSecretForm_doubleClick(t *testing.T) {
 // What waits between the form and the page is sealed: the database holds it nowhere.
 func TestSecretForm_atRest(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := controlplane.NewOwnerWithShop(t, db)
-	action, values := secretFormOn(s, secretForm{
-		page:  "/projects/shop/keys",
-		field: "owner",
-		typed: []string{"owner", "billing"},
-	})
-	first := s.Do(http.MethodPost, action, values.Encode(), nil)
-	var waiting []models.IdempotentRequest
-	rows, err := db.SQL().QueryContext(t.Context(), "SELECT answer FROM idempotent_requests")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var row models.IdempotentRequest
-		if err := rows.Scan(&row.Answer); err != nil {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		action, values := secretFormOn(s, secretForm{
+			page:  "/projects/shop/keys",
+			field: "owner",
+			typed: []string{"owner", "billing"},
+		})
+		first := s.Do(http.MethodPost, action, values.Encode(), nil)
+		var waiting []models.IdempotentRequest
+		rows, err := db.SQL().QueryContext(t.Context(), "SELECT answer FROM idempotent_requests")
+		if err != nil {
 			t.Fatal(err)
 		}
-		waiting = append(waiting, row)
-	}
-	key := controlplane.Clean(s.FollowRedirect(first).Find("#new-key").Text())
-	if len(waiting) == 0 || key == "" {
-		t.Fatalf("%d rows wait, key %q", len(waiting), key)
-	}
-	for _, row := range waiting {
-		if bytes.Contains(row.Answer, []byte(key)) {
-			t.Error("the key waits in plain text")
+		defer rows.Close()
+		for rows.Next() {
+			var row models.IdempotentRequest
+			if err := rows.Scan(&row.Answer); err != nil {
+				t.Fatal(err)
+			}
+			waiting = append(waiting, row)
 		}
-	}
+		key := controlplane.Clean(s.FollowRedirect(first).Find("#new-key").Text())
+		if len(waiting) == 0 || key == "" {
+			t.Fatalf("%d rows wait, key %q", len(waiting), key)
+		}
+		for _, row := range waiting {
+			if bytes.Contains(row.Answer, []byte(key)) {
+				t.Error("the key waits in plain text")
+			}
+		}
+	})
 }
 
 // A form that shows no secret leads to the same place when it is sent again.

@@ -203,25 +203,26 @@ func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
 
 func TestLinkingGitHub(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	h := newHub(t, db)
-	h.github.Emails[1]["email"] = "ana@example.com"
-	before := sessionOf(t, h.Browser).Value
-	h.Get(h.away("/account/signins/link/github")).LeadsTo("/account/signins")
-	if sessionOf(t, h.Browser).Value == before {
-		t.Error("linking kept the session's secret")
-	}
-	h.Get("/account/signins").Shows(200, "Your account").Says("main", "ana@example.com").Says("main", "Unlink").
-		Lacks("form[action='/account/signins/link/github']")
-	h.Get(h.away("/account/signins/link/github")).
-		Shows(409, "Your account").
-		Says("[role=alert]", "linked with an account already")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHub(t, db)
+		h.github.Emails[1]["email"] = "ana@example.com"
+		before := sessionOf(t, h.Browser).Value
+		h.Get(h.away("/account/signins/link/github")).LeadsTo("/account/signins")
+		if sessionOf(t, h.Browser).Value == before {
+			t.Error("linking kept the session's secret")
+		}
+		h.Get("/account/signins").Shows(200, "Your account").Says("main", "ana@example.com").Says("main", "Unlink").
+			Lacks("form[action='/account/signins/link/github']")
+		h.Get(h.away("/account/signins/link/github")).
+			Shows(409, "Your account").
+			Says("[role=alert]", "linked with an account already")
 
-	h.Post("/signout").LeadsTo("/signin")
-	h.Get(h.away("/signin/github")).LeadsTo("/projects") // the account that has it linked
-	page := h.Get("/account/signins").Shows(200, "Your account")
-	h.Post(page.Find("form[action$='/unlink']").AttrOr("action", ""), "confirm", "true").
-		LeadsTo("/account/signins") // the password is left
-	h.Post("/signout").LeadsTo("/signin")
-	h.Get(h.away("/signin/github")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
+		h.Post("/signout").LeadsTo("/signin")
+		h.Get(h.away("/signin/github")).LeadsTo("/projects") // the account that has it linked
+		page := h.Get("/account/signins").Shows(200, "Your account")
+		h.Post(page.Find("form[action$='/unlink']").AttrOr("action", ""), "confirm", "true").
+			LeadsTo("/account/signins") // the password is left
+		h.Post("/signout").LeadsTo("/signin")
+		h.Get(h.away("/signin/github")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
+	})
 }

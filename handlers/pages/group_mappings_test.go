@@ -54,34 +54,35 @@ func TestGroupMappings_page(t *testing.T) {
 // A test login shows every claim of the provider, and what each rule makes of them.
 func TestGroupMappings_testLogin(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, page := newMappedSite(t, db)
-	s.fake.Claims = func(claims map[string]any) {
-		claims["roles"] = []string{"admin", "<b>sales</b>"}
-		claims["long"] = strings.Repeat("x", 5000)
-	}
-	for _, rule := range [][]string{{"exact", "admin"}, {"prefix", "<b>owner"}} {
-		s.Post(page, "claim", "roles", "match", rule[0], "claim_value", rule[1], "group", "staff").LeadsTo(page)
-	}
-	end := s.tested()
-	result := s.Get(end).
-		Shows(200, "The login of web works").
-		Says("[aria-labelledby=mapped-groups]", `roles is "admin"`).
-		Says("[aria-labelledby=mapped-groups]", "admin, <b>sales</b>").
-		Says("[aria-labelledby=provider-claims]", `["admin","\u003cb\u003esales\u003c/b\u003e"]`).
-		Says("[aria-labelledby=access-token]", `["staff"]`)
-	states := result.Find("[aria-labelledby=mapped-groups] .badge").Text()
-	if states != "holdsdoes not hold" {
-		t.Errorf("the rules %q, want the first to hold alone", states)
-	}
-	if strings.Contains(result.Raw, strings.Repeat("x", 2000)) {
-		t.Error("a long claim is not shortened")
-	}
-	var kept int
-	const left = "SELECT count(*) FROM login_attempts WHERE stated IS NOT NULL"
-	if err := db.SQL().QueryRowContext(t.Context(), left).Scan(&kept); err != nil || kept != 0 {
-		t.Errorf("%d attempts keep claims after the result was shown (%v)", kept, err)
-	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, page := newMappedSite(t, db)
+		s.fake.Claims = func(claims map[string]any) {
+			claims["roles"] = []string{"admin", "<b>sales</b>"}
+			claims["long"] = strings.Repeat("x", 5000)
+		}
+		for _, rule := range [][]string{{"exact", "admin"}, {"prefix", "<b>owner"}} {
+			s.Post(page, "claim", "roles", "match", rule[0], "claim_value", rule[1], "group", "staff").LeadsTo(page)
+		}
+		end := s.tested()
+		result := s.Get(end).
+			Shows(200, "The login of web works").
+			Says("[aria-labelledby=mapped-groups]", `roles is "admin"`).
+			Says("[aria-labelledby=mapped-groups]", "admin, <b>sales</b>").
+			Says("[aria-labelledby=provider-claims]", `["admin","\u003cb\u003esales\u003c/b\u003e"]`).
+			Says("[aria-labelledby=access-token]", `["staff"]`)
+		states := result.Find("[aria-labelledby=mapped-groups] .badge").Text()
+		if states != "holdsdoes not hold" {
+			t.Errorf("the rules %q, want the first to hold alone", states)
+		}
+		if strings.Contains(result.Raw, strings.Repeat("x", 2000)) {
+			t.Error("a long claim is not shortened")
+		}
+		var kept int
+		const left = "SELECT count(*) FROM login_attempts WHERE stated IS NOT NULL"
+		if err := db.SQL().QueryRowContext(t.Context(), left).Scan(&kept); err != nil || kept != 0 {
+			t.Errorf("%d attempts keep claims after the result was shown (%v)", kept, err)
+		}
+	})
 }
 
 // GitHub's organizations and teams are mapped like claims; a test login shows them, and what

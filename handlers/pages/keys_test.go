@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -163,47 +164,48 @@ func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 
 func TestKeysAreChosenAndPaged(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := controlplane.NewOwnerWithShop(t, db)
-	action := s.Get("/projects/shop/keys").Action("owner")
-	for range 51 {
-		s.Submit(
-			action,
-			"owner", "billing",
-			"key_type", "read-only",
-			"environment", "prod",
-			"description", "Nightly run",
-		).Shows(200, "Key created")
-	}
-	const filter = "keys_owner=billing&keys_type=read-only&keys_environment=prod" +
-		"&keys_state=active&keys_text=nightly"
-	first := s.Get("/projects/shop/keys?"+filter).
-		Says("#keys", "50 of 51 keys").
-		Holds("keys_owner", "billing").
-		Holds("keys_text", "nightly")
-	for _, name := range []string{"type", "environment", "state"} {
-		if first.Find("[name=keys_"+name+"] option[selected]").AttrOr("value", "") == "" {
-			t.Errorf("the form forgot the %s", name)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		action := s.Get("/projects/shop/keys").Action("owner")
+		for range 51 {
+			s.Submit(
+				action,
+				"owner", "billing",
+				"key_type", "read-only",
+				"environment", "prod",
+				"description", "Nightly run",
+			).Shows(200, "Key created")
 		}
-	}
-	older, _, _ := strings.Cut(first.Find("a:contains('More keys')").AttrOr("href", ""), "#")
-	second := s.Get(older).
-		Says("#keys tbody", "billing").
-		Holds("keys_owner", "billing").
-		Lacks("a:contains('More keys')")
-	if rows := second.Find("#keys tbody tr").Length(); rows != 1 {
-		t.Errorf("%d rows on the second page, want the one that fits", rows)
-	}
-	newest, err := url.Parse(second.Find("a:contains('First keys')").AttrOr("href", ""))
-	if err != nil || newest.Query().Get("keys_owner") != "billing" || newest.Query().Has("keys_after") {
-		t.Errorf("the first keys are at %v (%v)", newest, err)
-	}
-	s.Submit(action, "owner", "everywhere", "key_type", "full").Shows(200, "Key created")
-	s.Get("/projects/shop/keys?keys_environment=all").Says("#keys", "1 key").Says("#keys tbody", "everywhere")
-	s.Get("/projects/shop/keys?keys_state=frozen").
-		Says("#keys", "No keys found").
-		Lacks("#keys tbody").
-		Says("form[role=search] a", "Clear")
+		const filter = "keys_owner=billing&keys_type=read-only&keys_environment=prod" +
+			"&keys_state=active&keys_text=nightly"
+		first := s.Get("/projects/shop/keys?"+filter).
+			Says("#keys", "50 of 51 keys").
+			Holds("keys_owner", "billing").
+			Holds("keys_text", "nightly")
+		for _, name := range []string{"type", "environment", "state"} {
+			if first.Find("[name=keys_"+name+"] option[selected]").AttrOr("value", "") == "" {
+				t.Errorf("the form forgot the %s", name)
+			}
+		}
+		older, _, _ := strings.Cut(first.Find("a:contains('More keys')").AttrOr("href", ""), "#")
+		second := s.Get(older).
+			Says("#keys tbody", "billing").
+			Holds("keys_owner", "billing").
+			Lacks("a:contains('More keys')")
+		if rows := second.Find("#keys tbody tr").Length(); rows != 1 {
+			t.Errorf("%d rows on the second page, want the one that fits", rows)
+		}
+		newest, err := url.Parse(second.Find("a:contains('First keys')").AttrOr("href", ""))
+		if err != nil || newest.Query().Get("keys_owner") != "billing" || newest.Query().Has("keys_after") {
+			t.Errorf("the first keys are at %v (%v)", newest, err)
+		}
+		s.Submit(action, "owner", "everywhere", "key_type", "full").Shows(200, "Key created")
+		s.Get("/projects/shop/keys?keys_environment=all").Says("#keys", "1 key").Says("#keys tbody", "everywhere")
+		s.Get("/projects/shop/keys?keys_state=frozen").
+			Says("#keys", "No keys found").
+			Lacks("#keys tbody").
+			Says("form[role=search] a", "Clear")
+	})
 }
 
 // A key of a product is listed in each of its projects, and leads to its own.

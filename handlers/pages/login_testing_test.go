@@ -72,23 +72,24 @@ var tokenForm = regexp.MustCompile(`eyJ[\w-]{43,}`)
 
 func TestTestLogin(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := newTestLoginSite(t, db)
-	end := s.tested()
-	page := s.Get(end).
-		Shows(200, "The login of web works").
-		Says("[aria-labelledby=id-token]", `"ana@example.com"`).
-		Says("[aria-labelledby=access-token]", "tenant")
-	// Neither token of ours has the form of one on the page, and the code is used up.
-	if code := asked(end).Get("code"); tokenForm.MatchString(page.Raw) || strings.Contains(page.Raw, code) {
-		t.Error("a token or the code is on the page")
-	}
-	s.Get(end).Shows(403, "No user was signed in")
-	const live = "SELECT count(*) FROM login_sessions WHERE ended_at IS NULL"
-	var n int
-	if err := db.SQL().QueryRowContext(t.Context(), live).Scan(&n); err != nil || n != 0 {
-		t.Errorf("%d login sessions are live after the test login, want 0 (%v)", n, err)
-	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newTestLoginSite(t, db)
+		end := s.tested()
+		page := s.Get(end).
+			Shows(200, "The login of web works").
+			Says("[aria-labelledby=id-token]", `"ana@example.com"`).
+			Says("[aria-labelledby=access-token]", "tenant")
+		// Neither token of ours has the form of one on the page, and the code is used up.
+		if code := asked(end).Get("code"); tokenForm.MatchString(page.Raw) || strings.Contains(page.Raw, code) {
+			t.Error("a token or the code is on the page")
+		}
+		s.Get(end).Shows(403, "No user was signed in")
+		const live = "SELECT count(*) FROM login_sessions WHERE ended_at IS NULL"
+		var n int
+		if err := db.SQL().QueryRowContext(t.Context(), live).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d login sessions are live after the test login, want 0 (%v)", n, err)
+		}
+	})
 }
 
 func asked(path string) url.Values {

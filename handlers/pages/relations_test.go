@@ -19,50 +19,51 @@ const relationsPage = "/projects/shop/relations"
 
 func TestRelations_page(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := newLoginTab(t, db)
-	s.Get("/projects/shop/versions/1.0.0/rules").Says("main a[href='"+relationsPage+"']", "Owners of objects")
-	s.Get(relationsPage).Shows(200, "Owners of objects").Says("main", "No owners yet").
-		Says("main a[href='"+relationsPage+"?add=true']", "Add an owner").
-		Says("#fill-with", "/api/v1"+relationsPage)
-	if s.Get(relationsPage+"?add=true").Find("details[open]").Length() != 1 {
-		t.Error("the form to add an owner is closed")
-	}
-	s.Post(relationsPage, "object", "42", "user", " ").
-		Shows(422, "Owners of objects").
-		Holds("object", "42").
-		Says("#relation-object-error", "such as order:42").
-		Says("#relation-user-error", "Use the id of a user")
-	s.Post(relationsPage, "object", "order:a%2fb", "user", "billing-service").LeadsTo(relationsPage)
-	s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2fb").Says("tbody", "order:a%2Fb")
-	s.Post(relationsPage, "object", "order:a%2Fb", "user", "billing-service").LeadsTo(relationsPage)
-	s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2Fb already")
-	user := models.NewID("usr")
-	s.Post(relationsPage, "object", "order:2", "user", user).LeadsTo(relationsPage)
-	s.Get(relationsPage).Says("tbody a[href='/users/"+user+"']", user)
-	lacks(t, s.Get(relationsPage+"?object=order:2").Says("tbody", "order:2"), "billing-service")
-	lacks(t, s.Get(relationsPage+"?user=billing-service").Says("tbody", "order:a%2Fb"), user)
-	s.Get(relationsPage+"?user=nobody").Says("main", "No relations found").Says("main a.btn", "Show all relations")
-	s.Get(relationsPage+"?q=BILLING&sort=created").
-		Says("tbody", "order:a%2Fb").
-		Says("th[aria-sort=descending]", "Since").
-		Says("#list-found", "1 relation")
-	s.Get(relationsPage+"?q=nothing").Says("main", "Nothing matches “nothing”")
-	s.Get(relationsPage+"?user=billing-service&sort=user").
-		Says(".chips a[href='"+relationsPage+"?sort=user']", "Owner: billing-service")
-	s.Get(relationsPage+"?object=42").Shows(200, "Owners of objects").Says("#relations", "such as order:42")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := newLoginTab(t, db)
+		s.Get("/projects/shop/versions/1.0.0/rules").Says("main a[href='"+relationsPage+"']", "Owners of objects")
+		s.Get(relationsPage).Shows(200, "Owners of objects").Says("main", "No owners yet").
+			Says("main a[href='"+relationsPage+"?add=true']", "Add an owner").
+			Says("#fill-with", "/api/v1"+relationsPage)
+		if s.Get(relationsPage+"?add=true").Find("details[open]").Length() != 1 {
+			t.Error("the form to add an owner is closed")
+		}
+		s.Post(relationsPage, "object", "42", "user", " ").
+			Shows(422, "Owners of objects").
+			Holds("object", "42").
+			Says("#relation-object-error", "such as order:42").
+			Says("#relation-user-error", "Use the id of a user")
+		s.Post(relationsPage, "object", "order:a%2fb", "user", "billing-service").LeadsTo(relationsPage)
+		s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2fb").Says("tbody", "order:a%2Fb")
+		s.Post(relationsPage, "object", "order:a%2Fb", "user", "billing-service").LeadsTo(relationsPage)
+		s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2Fb already")
+		user := models.NewID("usr")
+		s.Post(relationsPage, "object", "order:2", "user", user).LeadsTo(relationsPage)
+		s.Get(relationsPage).Says("tbody a[href='/users/"+user+"']", user)
+		lacks(t, s.Get(relationsPage+"?object=order:2").Says("tbody", "order:2"), "billing-service")
+		lacks(t, s.Get(relationsPage+"?user=billing-service").Says("tbody", "order:a%2Fb"), user)
+		s.Get(relationsPage+"?user=nobody").Says("main", "No relations found").Says("main a.btn", "Show all relations")
+		s.Get(relationsPage+"?q=BILLING&sort=created").
+			Says("tbody", "order:a%2Fb").
+			Says("th[aria-sort=descending]", "Since").
+			Says("#list-found", "1 relation")
+		s.Get(relationsPage+"?q=nothing").Says("main", "Nothing matches “nothing”")
+		s.Get(relationsPage+"?user=billing-service&sort=user").
+			Says(".chips a[href='"+relationsPage+"?sort=user']", "Owner: billing-service")
+		s.Get(relationsPage+"?object=42").Shows(200, "Owners of objects").Says("#relations", "such as order:42")
 
-	forget := s.Get(relationsPage+"?object=order:a%252Fb").Find("tbody a.btn").AttrOr("href", "")
-	s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("dl", "billing-service")
-	fields := []string{"tenant", "default", "object", "order:a%2Fb", "user", "billing-service"}
-	s.Post(relationsPage+"/forget", fields...).
-		Shows(422, "Forget the owner of order:a%2Fb").
-		Says("main", "Tick the box")
-	s.Post(relationsPage+"/forget", append(fields, "confirm", "true")...).LeadsTo(relationsPage)
-	lacks(t, s.Get(relationsPage).Says("[data-flash]", "no longer owns order:a%2Fb"), "billing-service")
-	s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("main", "does not exist")
-	s.Get(relationsPage+"/forget?object=x").Shows(404, "There is nothing here")
-	s.Get("/audit").Says("main", "relations")
+		forget := s.Get(relationsPage+"?object=order:a%252Fb").Find("tbody a.btn").AttrOr("href", "")
+		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("dl", "billing-service")
+		fields := []string{"tenant", "default", "object", "order:a%2Fb", "user", "billing-service"}
+		s.Post(relationsPage+"/forget", fields...).
+			Shows(422, "Forget the owner of order:a%2Fb").
+			Says("main", "Tick the box")
+		s.Post(relationsPage+"/forget", append(fields, "confirm", "true")...).LeadsTo(relationsPage)
+		lacks(t, s.Get(relationsPage).Says("[data-flash]", "no longer owns order:a%2Fb"), "billing-service")
+		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("main", "does not exist")
+		s.Get(relationsPage+"/forget?object=x").Shows(404, "There is nothing here")
+		s.Get("/audit").Says("main", "relations")
+	})
 }
 
 func lacks(t *testing.T, p *controlplane.Page, text string) {
@@ -74,20 +75,21 @@ func lacks(t *testing.T, p *controlplane.Page, text string) {
 
 func TestRelations_pages(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := newLoginTab(t, db)
-	var lines strings.Builder
-	for n := range models.DefaultLimit + 3 {
-		fmt.Fprintf(&lines, "{\"user\": \"ana\", \"object\": \"order:%03d\"}\n", n)
-	}
-	sendRelations(t, s, lines.String()).LeadsTo(relationsPage)
-	first := s.Get(relationsPage).Says("[data-flash]", "The owners of the file are added")
-	more := first.Find("main a.btn:contains('More relations')").AttrOr("href", "")
-	second := s.Get(more)
-	n, m := first.Find("tbody tr").Length(), second.Find("tbody tr").Length()
-	if n != models.DefaultLimit || m != 3 {
-		t.Errorf("%d and %d owners on two pages", n, m)
-	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := newLoginTab(t, db)
+		var lines strings.Builder
+		for n := range models.DefaultLimit + 3 {
+			fmt.Fprintf(&lines, "{\"user\": \"ana\", \"object\": \"order:%03d\"}\n", n)
+		}
+		sendRelations(t, s, lines.String()).LeadsTo(relationsPage)
+		first := s.Get(relationsPage).Says("[data-flash]", "The owners of the file are added")
+		more := first.Find("main a.btn:contains('More relations')").AttrOr("href", "")
+		second := s.Get(more)
+		n, m := first.Find("tbody tr").Length(), second.Find("tbody tr").Length()
+		if n != models.DefaultLimit || m != 3 {
+			t.Errorf("%d and %d owners on two pages", n, m)
+		}
+	})
 }
 
 func TestRelations_import(t *testing.T) {
@@ -111,37 +113,38 @@ func TestRelations_import(t *testing.T) {
 
 func TestRelations_missed(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := newLoginTab(t, db)
-	const rulesPage = "/projects/shop/versions/1.0.0/rules"
-	s.Post(rulesPage, "revision", s.Get(rulesPage).Find("[name=revision]").AttrOr("value", ""), "default", "allow",
-		"rules_mode", "enforce", "rules", "POST /orders remember=order:{response.id}").LeadsTo(rulesPage)
-	err := db.Write(t.Context(), func(tx *models.Tx) error {
-		p, err := tx.ProjectByName("shop")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := newLoginTab(t, db)
+		const rulesPage = "/projects/shop/versions/1.0.0/rules"
+		s.Post(rulesPage, "revision", s.Get(rulesPage).Find("[name=revision]").AttrOr("value", ""), "default", "allow",
+			"rules_mode", "enforce", "rules", "POST /orders remember=order:{response.id}").LeadsTo(rulesPage)
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			p, err := tx.ProjectByName("shop")
+			if err != nil {
+				return err
+			}
+			versions, err := tx.VersionsOf(p.ID)
+			if err != nil {
+				return err
+			}
+			miss := models.RelationMiss{
+				ProjectID: p.ID, VersionID: versions[0].ID, Rule: versions[0].Rules.List[0].ID, Reason: "no_value",
+				Day: time.Now().Unix() / 86400, Calls: 12, LastAt: models.Now(),
+			}
+			gone := miss
+			gone.Rule, gone.Reason, gone.Calls = "rul_gone", "too_large", 1
+			return tx.AddRelationMisses([]models.RelationMiss{miss, gone})
+		})
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		versions, err := tx.VersionsOf(p.ID)
-		if err != nil {
-			return err
-		}
-		miss := models.RelationMiss{
-			ProjectID: p.ID, VersionID: versions[0].ID, Rule: versions[0].Rules.List[0].ID, Reason: "no_value",
-			Day: time.Now().Unix() / 86400, Calls: 12, LastAt: models.Now(),
-		}
-		gone := miss
-		gone.Rule, gone.Reason, gone.Calls = "rul_gone", "too_large", 1
-		return tx.AddRelationMisses([]models.RelationMiss{miss, gone})
+		s.Get(relationsPage).
+			Says("#missed tbody", "POST /orders").
+			Says("#missed tbody", "12 answers").
+			Says("#missed tbody", "nothing is at the place").
+			Says("#missed tbody", "A removed rule").
+			Says("#missed tbody", "over 1 MB")
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Get(relationsPage).
-		Says("#missed tbody", "POST /orders").
-		Says("#missed tbody", "12 answers").
-		Says("#missed tbody", "nothing is at the place").
-		Says("#missed tbody", "A removed rule").
-		Says("#missed tbody", "over 1 MB")
 }
 
 // A form that is sent twice, by a double click or from two tabs, adds one owner.

@@ -88,17 +88,18 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 // to create one.
 func TestTheOnlyTeamIsDeleted(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s := controlplane.NewOwner(t, db)
-	only := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
-	s.Post(only+"/delete", "typed_name", "Ana").LeadsTo("/teams")
-	for _, path := range []string{
-		"/teams", "/projects", "/projects/new", "/bin", "/products", "/tenants", "/account",
-	} {
-		if got := s.Get(path); got.Status != http.StatusOK {
-			t.Errorf("%s is answered %d", path, got.Status)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := controlplane.NewOwner(t, db)
+		only := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
+		s.Post(only+"/delete", "typed_name", "Ana").LeadsTo("/teams")
+		for _, path := range []string{
+			"/teams", "/projects", "/projects/new", "/bin", "/products", "/tenants", "/account",
+		} {
+			if got := s.Get(path); got.Status != http.StatusOK {
+				t.Errorf("%s is answered %d", path, got.Status)
+			}
 		}
-	}
-	s.Submit("/teams", "name", "Payments")
-	s.Get("/teams").Says("main", "Payments")
+		s.Submit("/teams", "name", "Payments")
+		s.Get("/teams").Says("main", "Payments")
+	})
 }

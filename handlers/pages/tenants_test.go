@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/models"
 	"postern/service/access"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -113,42 +114,43 @@ func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
 
 func TestProductsOnTheirPages(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, _ := controlplane.NewOwnerWithShop(t, db)
-	page := s.Get("/products").
-		Shows(200, "Products").
-		Says("main", "No products yet").
-		Says("nav[aria-label=Team] [aria-current]", "Products")
-	team := page.Value("[name=team]")
-	s.Post("/products", "team", team, "name", "Store", "display_name", "The store").Shows(422, "Products").
-		Holds("name", "Store").Holds("display_name", "The store").Says("#product-name-error", "lower-case")
-	made := s.Post("/products", "team", team, "name", "store")
-	path := made.Header.Get("Location")
-	made.LeadsTo(path)
-	s.Post("/products", "team", team, "name", "store").
-		Shows(409, "Products").
-		Says("#product-name-error", `"store" already`)
-	opened := s.Get(path).Shows(200, "store").Says("main", "No projects yet").Revision("display_name")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		page := s.Get("/products").
+			Shows(200, "Products").
+			Says("main", "No products yet").
+			Says("nav[aria-label=Team] [aria-current]", "Products")
+		team := page.Value("[name=team]")
+		s.Post("/products", "team", team, "name", "Store", "display_name", "The store").Shows(422, "Products").
+			Holds("name", "Store").Holds("display_name", "The store").Says("#product-name-error", "lower-case")
+		made := s.Post("/products", "team", team, "name", "store")
+		path := made.Header.Get("Location")
+		made.LeadsTo(path)
+		s.Post("/products", "team", team, "name", "store").
+			Shows(409, "Products").
+			Says("#product-name-error", `"store" already`)
+		opened := s.Get(path).Shows(200, "store").Says("main", "No projects yet").Revision("display_name")
 
-	s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop/settings")
-	s.Get("/products").Says("tbody a[href='/projects/shop']", "shop")
-	s.Get(path).Says("ul a[href='/projects/shop']", "shop")
+		s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop/settings")
+		s.Get("/products").Says("tbody a[href='/projects/shop']", "shop")
+		s.Get(path).Says("ul a[href='/projects/shop']", "shop")
 
-	s.Post(path, "revision", opened, "display_name", "The store").LeadsTo(path)
-	s.Post(path, "revision", s.Get(path).Revision("display_name"), "display_name", strings.Repeat("x", 300)).
-		Shows(422, "The store").
-		Says("#product-display-error", "characters")
-	s.Post(path, "revision", opened, "display_name", "Mine").
-		Shows(412, "Changed since you opened it").
-		Says("tbody", "The store").
-		Says("tbody", "Mine")
+		s.Post(path, "revision", opened, "display_name", "The store").LeadsTo(path)
+		s.Post(path, "revision", s.Get(path).Revision("display_name"), "display_name", strings.Repeat("x", 300)).
+			Shows(422, "The store").
+			Says("#product-display-error", "characters")
+		s.Post(path, "revision", opened, "display_name", "Mine").
+			Shows(412, "Changed since you opened it").
+			Says("tbody", "The store").
+			Says("tbody", "Mine")
 
-	s.Get(path).Says("section[aria-labelledby=erase-confirm-title]", "without a product")
-	s.Post(path+"/delete").Shows(422, "The store").Says("#erase-confirm-error", "type the product's name")
-	s.Post(path+"/delete", "typed_name", "stor").Shows(422, "The store").Says("#erase-confirm-error", "store")
-	s.Post(path+"/delete", "confirm", "true").Shows(409, "The store").Says("[role=alert]", "1 project: shop")
-	s.Post(path+"/delete", "typed_name", "store").LeadsTo("/products")
-	s.Get("/products").Says("[data-flash]", "deleted").Says("main", "No products yet")
+		s.Get(path).Says("section[aria-labelledby=erase-confirm-title]", "without a product")
+		s.Post(path+"/delete").Shows(422, "The store").Says("#erase-confirm-error", "type the product's name")
+		s.Post(path+"/delete", "typed_name", "stor").Shows(422, "The store").Says("#erase-confirm-error", "store")
+		s.Post(path+"/delete", "confirm", "true").Shows(409, "The store").Says("[role=alert]", "1 project: shop")
+		s.Post(path+"/delete", "typed_name", "store").LeadsTo("/products")
+		s.Get("/products").Says("[data-flash]", "deleted").Says("main", "No products yet")
+	})
 }
 
 // A viewer sees what there is, and no form; a form that is sent anyway is refused

@@ -31,74 +31,75 @@ func makesOn(s *controlplane.Browser, path string, form ...string) string {
 
 func TestUsersOnTheirPages(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	s, tenant := withTenant(t, db)
-	list := tenant + "/users"
-	s.Get(tenant).Says("nav.tabs a[href='"+list+"']", "Users")
-	s.Get(list).Shows(200, "default").Says("main", "No users yet").Lacks("form[role=search]")
-	staff := makesOn(s, tenant+"/groups", "name", "staff")
-	s.Post(list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/")).
-		Shows(422, "default").
-		Holds("email", "ana").
-		Holds("name", "Ana").
-		Says("#user-email-error", "ana@example.com").
-		Says("details[open]", "Invite a user").
-		Says("label:has(input[name=groups][checked])", "staff")
-	group := strings.TrimPrefix(staff, "/groups/")
-	ana := makesOn(s, list, "email", "ana@example.com", "name", "Ana", "groups", group)
-	s.Post(list, "email", "ANA@example.com").Shows(409, "default").Says("#user-email-error", "Use another address")
-	bob := makesOn(s, list, "email", "bob@example.com")
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, tenant := withTenant(t, db)
+		list := tenant + "/users"
+		s.Get(tenant).Says("nav.tabs a[href='"+list+"']", "Users")
+		s.Get(list).Shows(200, "default").Says("main", "No users yet").Lacks("form[role=search]")
+		staff := makesOn(s, tenant+"/groups", "name", "staff")
+		s.Post(list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/")).
+			Shows(422, "default").
+			Holds("email", "ana").
+			Holds("name", "Ana").
+			Says("#user-email-error", "ana@example.com").
+			Says("details[open]", "Invite a user").
+			Says("label:has(input[name=groups][checked])", "staff")
+		group := strings.TrimPrefix(staff, "/groups/")
+		ana := makesOn(s, list, "email", "ana@example.com", "name", "Ana", "groups", group)
+		s.Post(list, "email", "ANA@example.com").Shows(409, "default").Says("#user-email-error", "Use another address")
+		bob := makesOn(s, list, "email", "bob@example.com")
 
-	s.Get(list).
-		Says("tbody", "Ana").
-		Says("tbody", "bob@example.com").
-		Says("tbody", "invited").
-		Says("tbody", "never").
-		Says("tbody", "not in 7 days")
-	s.Get(list+"?q=bob").
-		Says("tbody", "bob@example.com").Lacks("tbody a[href='"+ana+"']").
-		Says(".filter-menu a[href='"+list+"?q=bob&state=frozen']", "Frozen")
-	s.Get(list+"?state=frozen").Says("main", "No users found").Says("main a.btn", "Show all users")
+		s.Get(list).
+			Says("tbody", "Ana").
+			Says("tbody", "bob@example.com").
+			Says("tbody", "invited").
+			Says("tbody", "never").
+			Says("tbody", "not in 7 days")
+		s.Get(list+"?q=bob").
+			Says("tbody", "bob@example.com").Lacks("tbody a[href='"+ana+"']").
+			Says(".filter-menu a[href='"+list+"?q=bob&state=frozen']", "Frozen")
+		s.Get(list+"?state=frozen").Says("main", "No users found").Says("main a.btn", "Show all users")
 
-	page := s.Get(ana).
-		Shows(200, "Ana").
-		Says("dl", "ana@example.com (not confirmed by a provider)").
-		Says("dl", "Last activenot in 7 days").
-		Says("section[aria-labelledby=identities]", "No sign-in yet").
-		Says("section[aria-labelledby=groups]", "staff")
-	opened := page.Revision("email")
-	s.Post(ana, "revision", opened, "name", "Ana F.", "email", "ana@example.com").LeadsTo(ana)
-	s.Post(ana, "revision", s.Get(ana).Revision("email"), "name", "Kept", "email", "nowhere").
-		Shows(422, "Ana F.").
-		Holds("name", "Kept").
-		Says("#change-email-error", "Give an e-mail")
-	s.Post(ana, "revision", s.Get(ana).Revision("email"), "name", "Kept", "email", "bob@example.com").
-		Shows(409, "Ana F.").
-		Says("#change-email-error", "has a user with this")
-	s.Post(ana, "revision", opened, "name", "Mine", "email", "ana@example.com").
-		Shows(412, "Changed since you opened it").
-		Says("tbody", "Ana F.").
-		Says("tbody", "Mine")
+		page := s.Get(ana).
+			Shows(200, "Ana").
+			Says("dl", "ana@example.com (not confirmed by a provider)").
+			Says("dl", "Last activenot in 7 days").
+			Says("section[aria-labelledby=identities]", "No sign-in yet").
+			Says("section[aria-labelledby=groups]", "staff")
+		opened := page.Revision("email")
+		s.Post(ana, "revision", opened, "name", "Ana F.", "email", "ana@example.com").LeadsTo(ana)
+		s.Post(ana, "revision", s.Get(ana).Revision("email"), "name", "Kept", "email", "nowhere").
+			Shows(422, "Ana F.").
+			Holds("name", "Kept").
+			Says("#change-email-error", "Give an e-mail")
+		s.Post(ana, "revision", s.Get(ana).Revision("email"), "name", "Kept", "email", "bob@example.com").
+			Shows(409, "Ana F.").
+			Says("#change-email-error", "has a user with this")
+		s.Post(ana, "revision", opened, "name", "Mine", "email", "ana@example.com").
+			Shows(412, "Changed since you opened it").
+			Says("tbody", "Ana F.").
+			Says("tbody", "Mine")
 
-	s.Post(ana + "/freeze").LeadsTo(ana)
-	s.Get(ana).Says(".badge", "frozen").Says("main", "Unfreeze").Lacks("form[action$='/freeze']")
-	s.Get(list+"?state=frozen").Says("tbody", "Ana F.")
-	s.Post(ana + "/unfreeze").LeadsTo(ana)
-	s.Get(ana).Says(".badge", "invited")
+		s.Post(ana + "/freeze").LeadsTo(ana)
+		s.Get(ana).Says(".badge", "frozen").Says("main", "Unfreeze").Lacks("form[action$='/freeze']")
+		s.Get(list+"?state=frozen").Says("tbody", "Ana F.")
+		s.Post(ana + "/unfreeze").LeadsTo(ana)
+		s.Get(ana).Says(".badge", "invited")
 
-	s.Post(staff+"/members/"+strings.TrimPrefix(ana, "/users/")+"/remove", "from", "user").
-		Shows(200, "Remove Ana F. from staff").
-		Says("main form", "Remove")
-	s.Post(staff+"/members/"+strings.TrimPrefix(ana, "/users/")+"/remove", "from", "user", "confirm", "true").
-		LeadsTo(ana + "#groups")
-	s.Get(ana).Says("section[aria-labelledby=groups]", "No groups yet").Says("#join-group option", "staff")
-	s.Post(ana+"/groups", "group", strings.TrimPrefix(staff, "/groups/")).LeadsTo(ana + "#groups")
-	s.Get(ana).Says("section[aria-labelledby=groups]", "member").Lacks("#join-group").Lacks("[name=role]")
+		s.Post(staff+"/members/"+strings.TrimPrefix(ana, "/users/")+"/remove", "from", "user").
+			Shows(200, "Remove Ana F. from staff").
+			Says("main form", "Remove")
+		s.Post(staff+"/members/"+strings.TrimPrefix(ana, "/users/")+"/remove", "from", "user", "confirm", "true").
+			LeadsTo(ana + "#groups")
+		s.Get(ana).Says("section[aria-labelledby=groups]", "No groups yet").Says("#join-group option", "staff")
+		s.Post(ana+"/groups", "group", strings.TrimPrefix(staff, "/groups/")).LeadsTo(ana + "#groups")
+		s.Get(ana).Says("section[aria-labelledby=groups]", "member").Lacks("#join-group").Lacks("[name=role]")
 
-	s.Post(bob+"/delete").Shows(422, "bob@example.com").Says("[role=alert]", "Tick the box")
-	s.Post(bob+"/delete", "confirm", "true").LeadsTo(list)
-	s.Get(list).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + bob + "']")
-	s.Get(bob).Shows(404, "There is nothing here")
+		s.Post(bob+"/delete").Shows(422, "bob@example.com").Says("[role=alert]", "Tick the box")
+		s.Post(bob+"/delete", "confirm", "true").LeadsTo(list)
+		s.Get(list).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + bob + "']")
+		s.Get(bob).Shows(404, "There is nothing here")
+	})
 }
 
 // Who has signed in is shown with how providers know them and when they were last

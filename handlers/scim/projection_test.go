@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -73,39 +74,40 @@ func TestSCIM_attributes(t *testing.T) {
 // TestSCIM_search queries by POST, one kind of resource and both.
 func TestSCIM_search(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	c := newClient(t, controlplane.NewFixture(t, db), "shop")
-	user := c.call(t, 201, http.MethodPost, "/Users", `{"userName":"ana"}`)
-	id := user.Body["id"].(string)
-	has(t, user, map[string]any{"emails": nil})
-	group := `{"displayName":"Staff","externalId":"g1","members":[{"value":"` + id + `"}]}`
-	c.call(t, 201, http.MethodPost, "/Groups", group)
-	for _, tt := range []struct {
-		path, body string
-		total      float64
-		members    string // of the first resource
-	}{
-		{"/Users/.search", `{"filter":"userName eq \"ana\"","attributes":["groups"]}`, 1, "groups id schemas"},
-		{"/Groups/.search", `{"attributes":["displayName"]}`, 1, "displayName id schemas"},
-		{"/.search", `{"attributes":["userName","displayName"]}`, 2, "id schemas userName"},
-		{"/.search", `{"attributes":["userName","displayName"],"startIndex":2}`, 2, "displayName id schemas"},
-		{"/.search", `{"filter":"userName eq \"ana\"","excludedAttributes":["meta"]}`, 1,
-			"active groups id schemas userName"},
-		{"/.search", `{"filter":"externalId eq \"g1\"","attributes":["externalId"]}`, 1, "externalId id schemas"},
-		{"/.search", `{"count":0}`, 2, ""},
-		{"/.search", `{"startIndex":3}`, 2, ""},
-	} {
-		got := c.call(t, 200, http.MethodPost, tt.path, tt.body)
-		if got.Body["totalResults"] != tt.total {
-			t.Errorf("%s %s: want %v results: %s", tt.path, tt.body, tt.total, got.Raw)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		c := newClient(t, controlplane.NewFixture(t, db), "shop")
+		user := c.call(t, 201, http.MethodPost, "/Users", `{"userName":"ana"}`)
+		id := user.Body["id"].(string)
+		has(t, user, map[string]any{"emails": nil})
+		group := `{"displayName":"Staff","externalId":"g1","members":[{"value":"` + id + `"}]}`
+		c.call(t, 201, http.MethodPost, "/Groups", group)
+		for _, tt := range []struct {
+			path, body string
+			total      float64
+			members    string // of the first resource
+		}{
+			{"/Users/.search", `{"filter":"userName eq \"ana\"","attributes":["groups"]}`, 1, "groups id schemas"},
+			{"/Groups/.search", `{"attributes":["displayName"]}`, 1, "displayName id schemas"},
+			{"/.search", `{"attributes":["userName","displayName"]}`, 2, "id schemas userName"},
+			{"/.search", `{"attributes":["userName","displayName"],"startIndex":2}`, 2, "displayName id schemas"},
+			{"/.search", `{"filter":"userName eq \"ana\"","excludedAttributes":["meta"]}`, 1,
+				"active groups id schemas userName"},
+			{"/.search", `{"filter":"externalId eq \"g1\"","attributes":["externalId"]}`, 1, "externalId id schemas"},
+			{"/.search", `{"count":0}`, 2, ""},
+			{"/.search", `{"startIndex":3}`, 2, ""},
+		} {
+			got := c.call(t, 200, http.MethodPost, tt.path, tt.body)
+			if got.Body["totalResults"] != tt.total {
+				t.Errorf("%s %s: want %v results: %s", tt.path, tt.body, tt.total, got.Raw)
+			}
+			if got := members(first(got)); got != tt.members {
+				t.Errorf("%s %s: members %q, want %q", tt.path, tt.body, got, tt.members)
+			}
 		}
-		if got := members(first(got)); got != tt.members {
-			t.Errorf("%s %s: members %q, want %q", tt.path, tt.body, got, tt.members)
+		for _, body := range []string{`{"filter":"title eq \"x\""}`, `{"count":"x"}`, `[]`} {
+			c.call(t, 400, http.MethodPost, "/.search", body)
 		}
-	}
-	for _, body := range []string{`{"filter":"title eq \"x\""}`, `{"count":"x"}`, `[]`} {
-		c.call(t, 400, http.MethodPost, "/.search", body)
-	}
+	})
 }
 
 // TestSCIM_unknownAddress checks that a SCIM client gets a SCIM error where no route is, and

@@ -15,6 +15,7 @@ import (
 
 	"postern/bundle/scim"
 	"postern/core/snapshot"
+	"postern/models"
 	"postern/service/tokens"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -91,36 +92,37 @@ func push(t *testing.T, status int, s scim.Source, url, token string) string {
 // one address, so that the second is refused, and everyone else goes on.
 func TestSCIM_push(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	c := newClient(t, controlplane.NewFixture(t, db), "shop")
-	listener := httptest.NewServer(c.Server.Handler())
-	t.Cleanup(listener.Close)
-	made, err := c.Server.Tokens.Create(t.Context(), c.Principal, tokens.New{Name: "t", Scopes: []string{"users"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n, want := range [][]string{
-		{
-			"Users usr_4 is refused with 409 (uniqueness)", "Users: 4 created, 0 there already, 1 failed",
-			"Groups: 4 created, 0 there already, 0 failed", "Members of groups: 7 added, 0 there already, 1 failed",
-		},
-		{
-			"Users usr_4 is refused with 409 (uniqueness)", "Users: 0 created, 4 there already, 1 failed",
-			"Groups: 0 created, 4 there already, 0 failed", "Members of groups: 0 added, 7 there already, 1 failed",
-		},
-	} {
-		before := c.AuditNumbers(t)
-		out := push(t, 1, leaving(), listener.URL+c.base, made.Plaintext)
-		for _, line := range want {
-			if !strings.Contains(out, line) {
-				t.Errorf("push %d does not say %q:\n%s", n+1, line, out)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		c := newClient(t, controlplane.NewFixture(t, db), "shop")
+		listener := httptest.NewServer(c.Server.Handler())
+		t.Cleanup(listener.Close)
+		made, err := c.Server.Tokens.Create(t.Context(), c.Principal, tokens.New{Name: "t", Scopes: []string{"users"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, want := range [][]string{
+			{
+				"Users usr_4 is refused with 409 (uniqueness)", "Users: 4 created, 0 there already, 1 failed",
+				"Groups: 4 created, 0 there already, 0 failed", "Members of groups: 7 added, 0 there already, 1 failed",
+			},
+			{
+				"Users usr_4 is refused with 409 (uniqueness)", "Users: 0 created, 4 there already, 1 failed",
+				"Groups: 0 created, 4 there already, 0 failed", "Members of groups: 0 added, 7 there already, 1 failed",
+			},
+		} {
+			before := c.AuditNumbers(t)
+			out := push(t, 1, leaving(), listener.URL+c.base, made.Plaintext)
+			for _, line := range want {
+				if !strings.Contains(out, line) {
+					t.Errorf("push %d does not say %q:\n%s", n+1, line, out)
+				}
+			}
+			if diff := cmp.Diff(before, c.AuditNumbers(t)); n == 1 && diff != "" {
+				t.Errorf("the second push changes something:\n%s", diff)
 			}
 		}
-		if diff := cmp.Diff(before, c.AuditNumbers(t)); n == 1 && diff != "" {
-			t.Errorf("the second push changes something:\n%s", diff)
-		}
-	}
-	c.hasPeople(t)
+		c.hasPeople(t)
+	})
 }
 
 // hasPeople asserts who was pushed, by the externalId.

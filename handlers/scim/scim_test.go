@@ -62,10 +62,10 @@ func has(t *testing.T, got controlplane.Response, want map[string]any) {
 // user, create a user and a group, change, deactivate and delete them.
 func TestSCIM_provisioning(t *testing.T) {
 	t.Parallel()
-	db := state.OpenSQLite(t)
-	c := newClient(t, controlplane.NewFixture(t, db), "shop")
-	c.total(t, "/Users", `userName eq "Ana@Example.com"`, "&startIndex=1&count=100", 0)
-	user := c.call(t, 201, http.MethodPost, "/Users", `{
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		c := newClient(t, controlplane.NewFixture(t, db), "shop")
+		c.total(t, "/Users", `userName eq "Ana@Example.com"`, "&startIndex=1&count=100", 0)
+		user := c.call(t, 201, http.MethodPost, "/Users", `{
 			"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],
 			"userName":"Ana@Example.com",
 			"externalId":"00u1",
@@ -74,32 +74,33 @@ func TestSCIM_provisioning(t *testing.T) {
 			"password":"secret",
 			"active":true
 		}`)
-	has(t, user, map[string]any{
-		"userName":    "ana@example.com",
-		"displayName": "Ana Ark",
-		"active":      true,
-		"externalId":  "00u1",
-		"password":    nil,
-	})
-	id, _ := user.Body["id"].(string)
-	taken := c.call(t, 409, http.MethodPost, "/Users", `{"userName":"ANA@example.com"}`)
-	has(t, taken, map[string]any{"scimType": "uniqueness", "status": "409"})
-	c.checkUserFilters(t, id)
-	c.checkGroups(t, id)
+		has(t, user, map[string]any{
+			"userName":    "ana@example.com",
+			"displayName": "Ana Ark",
+			"active":      true,
+			"externalId":  "00u1",
+			"password":    nil,
+		})
+		id, _ := user.Body["id"].(string)
+		taken := c.call(t, 409, http.MethodPost, "/Users", `{"userName":"ANA@example.com"}`)
+		has(t, taken, map[string]any{"scimType": "uniqueness", "status": "409"})
+		c.checkUserFilters(t, id)
+		c.checkGroups(t, id)
 
-	path := "/Users/" + id
-	const freeze = `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`
-	frozen := c.call(t, 200, http.MethodPatch, path, freeze)
-	has(t, frozen, map[string]any{"active": false})
-	replaced := c.call(t, 200, http.MethodPut, path, `{"userName":"ana@example.com","displayName":"Ana"}`)
-	has(t, replaced, map[string]any{
-		"active":      false, // an absent active is unchanged
-		"externalId":  nil,   // any other absent attribute is removed
-		"displayName": "Ana",
+		path := "/Users/" + id
+		const freeze = `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`
+		frozen := c.call(t, 200, http.MethodPatch, path, freeze)
+		has(t, frozen, map[string]any{"active": false})
+		replaced := c.call(t, 200, http.MethodPut, path, `{"userName":"ana@example.com","displayName":"Ana"}`)
+		has(t, replaced, map[string]any{
+			"active":      false, // an absent active is unchanged
+			"externalId":  nil,   // any other absent attribute is removed
+			"displayName": "Ana",
+		})
+		has(t, c.call(t, 404, http.MethodGet, "/Users/usr_nobody", ""), map[string]any{"status": "404"})
+		c.call(t, 204, http.MethodDelete, path, "")
+		c.call(t, 404, http.MethodGet, path, "")
 	})
-	has(t, c.call(t, 404, http.MethodGet, "/Users/usr_nobody", ""), map[string]any{"status": "404"})
-	c.call(t, 204, http.MethodDelete, path, "")
-	c.call(t, 404, http.MethodGet, path, "")
 }
 
 func (c client) checkUserFilters(t *testing.T, id string) {
