@@ -170,10 +170,11 @@ func (w codeWalk) claim(t *testing.T) {
 	check(t, err)
 	now := models.Now()
 	check(t, w.o.DB.Write(t.Context(), func(tx *models.Tx) error {
-		return tx.Insert(
-			&models.Product{ID: models.NewID("prd"), TeamID: found.TeamID, Name: "store", CreatedAt: now, UpdatedAt: now},
-			&models.Product{ID: models.NewID("prd"), TeamID: w.o.Team, Name: "store", CreatedAt: now, UpdatedAt: now},
-		)
+		product := models.Product{ID: models.NewID("prd"), TeamID: w.o.Team, Name: "store"}
+		product.CreatedAt, product.UpdatedAt = now, now
+		other := product
+		other.ID, other.TeamID = models.NewID("prd"), found.TeamID
+		return tx.Insert(&product, &other)
 	}))
 	path := "/claim/" + created.Workspace.ClaimCode
 	w.o.KeepSession(w.o.Do(t, http.MethodPost, path, "team="+w.o.Team, w.o.Owner))
@@ -190,8 +191,8 @@ func (w codeWalk) call(t *testing.T, has controlplane.Objects) string {
 	return list.Find("a[href^='"+requests+"/']").AttrOr("href", "")
 }
 
-// form asks for the lines of a form that is filled in, as the script of a page does. The first values that lead to lines
-// count.
+// form asks for the lines of a form that is filled in, as the script of a page does. The first values that lead to
+// lines count.
 func (w codeWalk) form(t *testing.T, action string, values url.Values) {
 	t.Helper()
 	call, ok := w.table.Form(action, values)
