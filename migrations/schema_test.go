@@ -47,11 +47,11 @@ func TestSchema(t *testing.T) {
 		}
 		missing, extra := difference(string(want), string(got))
 		if len(missing)+len(extra) > 0 {
-			t.Errorf("the schema differs from %s; `-update` writes it\nonly in the file:\n%s\nonly in the database:\n%s",
+			t.Errorf("the schema differs from %s; `-update` writes it\nonly there:\n%s\nonly in the database:\n%s",
 				golden, strings.Join(missing, "\n"), strings.Join(extra, "\n"))
 		}
 		if !bytes.Equal(got, want) && len(missing)+len(extra) == 0 {
-			t.Errorf("%s has the lines of the schema in another order; `-update` writes it", golden)
+			t.Errorf("%s has these lines in another order, or another number of times; `-update` writes it", golden)
 		}
 	})
 }
@@ -99,18 +99,20 @@ func dumpSQLite(t *testing.T, db *sql.DB) []byte {
 		const parts = `
 			SELECT 'options: without rowid ' || wr || ', strict ' || strict FROM pragma_table_list WHERE name = $1
 			UNION ALL SELECT 'column ' || name || ' ' || type || iif("notnull", ' NOT NULL', '')
-				|| coalesce(' DEFAULT ' || dflt_value, '') || iif(pk, ' PRIMARY KEY ' || pk, '') || iif(hidden, ' hidden', '')
-				FROM pragma_table_xinfo($1)
+				|| coalesce(' DEFAULT ' || dflt_value, '') || iif(pk, ' PRIMARY KEY ' || pk, '')
+				|| iif(hidden, ' hidden', '') FROM pragma_table_xinfo($1)
 			UNION ALL SELECT 'foreign key (' || group_concat("from", ', ') || ') REFERENCES ' || "table"
 				|| ' (' || group_concat("to", ', ') || ') ON UPDATE ' || on_update || ' ON DELETE ' || on_delete
 				FROM (SELECT * FROM pragma_foreign_key_list($1) ORDER BY id, seq) GROUP BY id
-			UNION ALL SELECT 'key ' || origin || ' (' || (SELECT group_concat(name, ', ') FROM pragma_index_info(l.name))
-				|| ')' FROM pragma_index_list($1) l WHERE origin <> 'c'
+			UNION ALL SELECT 'key ' || origin || ' ('
+				|| (SELECT group_concat(name, ', ') FROM pragma_index_info(l.name)) || ')'
+				FROM pragma_index_list($1) l WHERE origin <> 'c'
 			ORDER BY 1`
 		for _, line := range lines(t, db, parts, table) {
 			fmt.Fprintf(&out, "  %s\n", line)
 		}
-		statement := lines(t, db, `SELECT sql FROM sqlite_master WHERE type IN ('table', 'view') AND name = $1`, table)[0]
+		statement := lines(t, db, `SELECT sql FROM sqlite_master
+			WHERE type IN ('table', 'view') AND name = $1`, table)[0]
 		for _, clause := range clauses.FindAllString(plain(statement), -1) {
 			fmt.Fprintf(&out, "  clause %s\n", strings.TrimSuffix(strings.TrimSuffix(clause, ","), " )"))
 		}
@@ -134,13 +136,15 @@ func plain(statement string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(comments.ReplaceAllString(statement, ""), " "))
 }
 
+// ofSchema selects the relations of pg_class that are ours.
+const ofSchema = `c.relnamespace = 'public'::regnamespace AND c.relname NOT LIKE 'river%'
+	AND c.relname NOT LIKE 'goose%'`
+
 func dumpPostgres(t *testing.T, db *sql.DB) []byte {
 	t.Helper()
-	const relation = `c.relnamespace = 'public'::regnamespace AND c.relname NOT LIKE 'river%'
-		AND c.relname NOT LIKE 'goose%'`
 	var out bytes.Buffer
 	for _, table := range lines(t, db, `SELECT relname FROM pg_class c
-		WHERE relkind NOT IN ('i', 'S', 't', 'c') AND `+relation+` ORDER BY relname COLLATE "C"`) {
+		WHERE relkind NOT IN ('i', 'S', 't', 'c') AND `+ofSchema+` ORDER BY relname COLLATE "C"`) {
 		fmt.Fprintf(&out, "\nTABLE %s\n", table)
 		const parts = `WITH c AS (SELECT * FROM pg_class WHERE oid = to_regclass(quote_ident($1)))
 			SELECT line COLLATE "C" FROM (
@@ -154,34 +158,43 @@ func dumpPostgres(t *testing.T, db *sql.DB) []byte {
 					|| CASE WHEN attgenerated <> '' THEN ' GENERATED ' || attgenerated::text ELSE '' END
 					|| coalesce(' ' || attoptions::text, '')
 					|| coalesce(' -- ' || col_description(a.attrelid, attnum), '')
-					FROM pg_attribute a JOIN c ON attrelid = c.oid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+					FROM pg_attribute a JOIN c ON attrelid = c.oid
+					LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
 					WHERE attnum > 0 AND NOT attisdropped
 				UNION ALL SELECT 'constraint ' || conname || ' ' || pg_get_constraintdef(o.oid)
 					FROM pg_constraint o JOIN c ON conrelid = c.oid WHERE contype <> 'n'
 				UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index JOIN c ON indrelid = c.oid
-				UNION ALL SELECT pg_get_triggerdef(g.oid) FROM pg_trigger g JOIN c ON tgrelid = c.oid WHERE NOT tgisinternal
-				UNION ALL SELECT 'comment ' || description FROM pg_description JOIN c ON objoid = c.oid AND objsubid = 0
+				UNION ALL SELECT pg_get_triggerdef(g.oid) FROM pg_trigger g JOIN c ON tgrelid = c.oid
+					WHERE NOT tgisinternal
+				UNION ALL SELECT 'comment ' || description FROM pg_description JOIN c ON objoid = c.oid
+					WHERE objsubid = 0
 			) AS l ORDER BY 1`
 		for _, line := range lines(t, db, parts, table) {
 			fmt.Fprintf(&out, "  %s\n", line)
 		}
 		dumpRows(t, db, &out, table)
 	}
+	dumpOthers(t, db, &out)
+	return append(bytes.TrimSpace(out.Bytes()), '\n')
+}
+
+// dumpOthers writes what belongs to no table of PostgreSQL.
+func dumpOthers(t *testing.T, db *sql.DB, out *bytes.Buffer) {
+	t.Helper()
 	for _, line := range lines(t, db, `SELECT line COLLATE "C" FROM (
-			SELECT 'SEQUENCE ' || relname || ' ' || format_type(seqtypid, NULL) || ' start ' || seqstart || ' increment '
-				|| seqincrement || ' cycle ' || seqcycle || ' cache ' || seqcache || coalesce(' owned by '
-				|| (SELECT refobjid::regclass || ' ' || refobjsubid FROM pg_depend
+			SELECT 'SEQUENCE ' || relname || ' ' || format_type(seqtypid, NULL) || ' start ' || seqstart
+				|| ' increment ' || seqincrement || ' cycle ' || seqcycle || ' cache ' || seqcache
+				|| coalesce(' owned by ' || (SELECT refobjid::regclass || ' ' || refobjsubid FROM pg_depend
 					WHERE objid = c.oid AND deptype IN ('a', 'i')), '') AS line
-				FROM pg_class c JOIN pg_sequence ON seqrelid = c.oid WHERE `+relation+`
+				FROM pg_class c JOIN pg_sequence ON seqrelid = c.oid WHERE `+ofSchema+`
 			UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc
 				WHERE pronamespace = 'public'::regnamespace AND proname NOT LIKE 'river%'
 			UNION ALL SELECT 'TYPE ' || typname FROM pg_type WHERE typtype IN ('e', 'd', 'r')
 				AND typnamespace = 'public'::regnamespace AND typname NOT LIKE 'river%'
 			UNION ALL SELECT 'EXTENSION ' || extname FROM pg_extension
 		) AS l ORDER BY 1`) {
-		fmt.Fprintf(&out, "\n%s\n", strings.TrimSpace(line))
+		fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(line))
 	}
-	return append(bytes.TrimSpace(out.Bytes()), '\n')
 }
 
 // dumpRows writes the rows that the migrations insert.
