@@ -3,16 +3,11 @@ package e2e
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"postern/client"
 	"postern/testkit"
 	"postern/testkit/state"
 )
-
-// erasedWithin bounds how long the job that deletes a project for good may take. It has
-// to wait for a worker, and other tests run beside it.
-const erasedWithin = 30 * time.Second
 
 // TestProject_deletedForGood goes from a claimed project to its deletion for good: its calls
 // are answered 410 until the job has run, and its name can be taken again after that.

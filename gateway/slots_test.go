@@ -93,7 +93,9 @@ func TestBodiesHaveToComeFastEnough(t *testing.T) {
 			defer func() { _ = conn.Close() }()
 			go func() {
 				defer close(ended)
-				for err := error(nil); err == nil; time.Sleep(20 * time.Millisecond) {
+				pause := time.NewTicker(20 * time.Millisecond)
+				defer pause.Stop()
+				for err := error(nil); err == nil; <-pause.C {
 					_, err = io.WriteString(conn, "1\r\nx\r\n")
 				}
 			}()

@@ -11,7 +11,8 @@ type Failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// Eventually waits until a condition holds, and fails the test if it never does. Tests poll with it or with Await alone.
+// Eventually waits until a condition holds, and fails the test if it never does. Tests poll only with Eventually and
+// Await.
 func Eventually(t Failer, what string, holds func() bool) {
 	t.Helper()
 	if !poll(holds) {

@@ -65,7 +65,8 @@ func ownersExport(t *testing.T, up *upstream) (folder string, ana, ben []string)
 // that created it, so owns repeats a call whose result differs.
 func owns(t *testing.T, kong *peer, name, method, path string, headers []string, status int, code string) {
 	t.Helper()
-	got := testkit.Await(t, fmt.Sprintf("%s: %d %s for %s %s", name, status, code, method, path), func() (outcome, bool) {
+	what := fmt.Sprintf("%s: %d %s for %s %s", name, status, code, method, path)
+	got := testkit.Await(t, what, func() (outcome, bool) {
 		got := kong.send(one(name, method, projectHost, prod+path, headers...))
 		return got, got.Status == status && got.Code == code
 	})

@@ -306,8 +306,10 @@ func TestSlowCallers(t *testing.T) {
 		"a header that comes slowly": func(c *caller) {
 			_ = c.raw(http2.FrameHeaders, 0, c.stream, c.head(get()...))
 			go func() {
+				pause := time.NewTicker(50 * time.Millisecond)
+				defer pause.Stop()
 				for c.raw(http2.FrameContinuation, 0, c.stream, nil) == nil {
-					time.Sleep(50 * time.Millisecond)
+					<-pause.C
 				}
 			}()
 		},

@@ -248,7 +248,9 @@ func TestServiceObtainsACertificateAndKeepsIt(t *testing.T) {
 			return nil, errors.New("the ACME server is asked again")
 		})}
 		run(t, second)
-		testkit.Eventually(t, "the certificate after a restart", func() bool { return presents(second, "api.shop.test") != nil })
+		testkit.Eventually(t, "the certificate after a restart", func() bool {
+			return presents(second, "api.shop.test") != nil
+		})
 		if again := presents(second, "api.shop.test"); !bytes.Equal(again.Certificate[0], got.Certificate[0]) {
 			t.Error("after a restart there is another certificate")
 		}
@@ -271,7 +273,9 @@ func TestServiceAnswersChallengesOfAnotherReplica(t *testing.T) {
 		run(t, orders)
 		testkit.Eventually(t, "a certificate", func() bool { return presents(orders, "api.shop.test") != nil })
 		answers.serve("api.shop.test")
-		testkit.Eventually(t, "it at the other replica", func() bool { return presents(answers, "api.shop.test") != nil })
+		testkit.Eventually(t, "it at the other replica", func() bool {
+			return presents(answers, "api.shop.test") != nil
+		})
 		if n := r.orders.Load(); n != 1 {
 			t.Errorf("%d orders, want 1", n)
 		}
@@ -326,7 +330,9 @@ func TestServiceWaitsAfterAFailure(t *testing.T) {
 		one := r.replica("missing.shop.test", "api.shop.test")
 		run(t, one)
 		testkit.Eventually(t, "the failure", func() bool { return r.row("missing.shop.test").Failures == 1 })
-		testkit.Eventually(t, "the other name's certificate", func() bool { return presents(one, "api.shop.test") != nil })
+		testkit.Eventually(t, "the other name's certificate", func() bool {
+			return presents(one, "api.shop.test") != nil
+		})
 		row := r.row("missing.shop.test")
 		if row.Problem == "" || row.Chain != "" || row.Holder != "" {
 			t.Errorf("the row is %+v, want a problem and no certificate", row)
@@ -359,7 +365,9 @@ func TestServiceLeavesOutNamesWithFiles(t *testing.T) {
 		one := r.replica("file.shop.test", "api.shop.test")
 		one.Covered = func(host string) bool { return host == "file.shop.test" }
 		run(t, one)
-		testkit.Eventually(t, "the other name's certificate", func() bool { return presents(one, "api.shop.test") != nil })
+		testkit.Eventually(t, "the other name's certificate", func() bool {
+			return presents(one, "api.shop.test") != nil
+		})
 		if row := r.row("file.shop.test"); row.Host != "" || r.orders.Load() != 1 {
 			t.Errorf("it was ordered: %+v", row)
 		}

@@ -44,15 +44,11 @@ func occupy(t *testing.T, db *models.DB) func() {
 	}
 }
 
-// record records a change, and checks that it takes as long as Record waits for the database at most.
+// record records a change while the database does not answer. Record does not wait until it does.
 func record(t *testing.T, r *replica, change relations.Change) {
 	t.Helper()
-	began := time.Now()
 	if !r.recorder.Record(change) {
 		t.Fatal("the change is lost")
-	}
-	if took := time.Since(began); took < relations.WriteWait || took > 4*relations.WriteWait {
-		t.Errorf("recorded after %v, want %v and a little more", took, relations.WriteWait)
 	}
 	if !r.owns(change.ProjectID, change.TenantID, change.User, change.Object) {
 		t.Error("the process that recorded it does not decide by it")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -65,6 +66,7 @@ func TestRelationsReachReplicas(t *testing.T) {
 		}}}
 		h.setRules(t, ordered)
 		one, two := newReplica(t, db), newReplica(t, db)
+		one.recorder.Wait = time.Minute
 		service := &relations.Service{DB: db, Changed: one.feed.Changed}
 		change := relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1"}
 		ids := func(r *replica) func() bool {
@@ -73,6 +75,9 @@ func TestRelationsReachReplicas(t *testing.T) {
 		t.Run("remembered", func(t *testing.T) {
 			if !one.recorder.Record(change) || !ids(one)() {
 				t.Fatal("the process that recorded it does not decide by it")
+			}
+			if n, err := db.Read(t.Context()).CountRelations(h.project); err != nil || n != 1 {
+				t.Errorf("%d relations are written when Record returns, want 1: %v", n, err)
 			}
 			testkit.Eventually(t, "the other replica", ids(two))
 			if one.owns(h.project, "tnt_other", "ana", "order:1") ||
@@ -87,7 +92,9 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if err != nil || added != 2 {
 				t.Fatalf("%d, %v", added, err)
 			}
-			testkit.Eventually(t, "the other replica", func() bool { return two.owns(h.project, h.tenant, "bob", "order:2") })
+			testkit.Eventually(t, "the other replica", func() bool {
+				return two.owns(h.project, h.tenant, "bob", "order:2")
+			})
 			var seen []string
 			page := models.Page{Limit: 1}
 			for range 5 {
@@ -109,7 +116,9 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if err != nil || removed != 1 {
 				t.Fatalf("%d, %v", removed, err)
 			}
-			testkit.Eventually(t, "the other replica", func() bool { return !two.owns(h.project, h.tenant, "bob", "order:2") })
+			testkit.Eventually(t, "the other replica", func() bool {
+				return !two.owns(h.project, h.tenant, "bob", "order:2")
+			})
 		})
 		t.Run("refused", func(t *testing.T) {
 			for name, in := range map[string]relations.Relation{
@@ -162,7 +171,9 @@ func TestRelationsReachReplicas(t *testing.T) {
 		})
 		t.Run("without rules they are not held", func(t *testing.T) {
 			h.setRules(t, snapshot.Rules{})
-			testkit.Eventually(t, "dropped", func() bool { return !one.table.Loaded(h.project) && !two.table.Loaded(h.project) })
+			testkit.Eventually(t, "dropped", func() bool {
+				return !one.table.Loaded(h.project) && !two.table.Loaded(h.project)
+			})
 			h.setRules(t, ordered)
 			testkit.Eventually(t, "read again", func() bool {
 				return one.owns(h.project, h.tenant, "ana", "order:3") &&

@@ -51,7 +51,7 @@ func TestPace(t *testing.T) {
 		for step := 1; step <= 3*every; step++ {
 			n := letsOthersRun(p.step)
 			if want := step%every == 0; (n == 1) != want || n > 1 {
-				t.Fatalf("a loop of %d steps: step %d lets others run %d times, want a stop every %d", steps, step, n, every)
+				t.Fatalf("%d steps: step %d lets others run %d times, want once every %d", steps, step, n, every)
 			}
 		}
 	}
