@@ -108,6 +108,41 @@ func TestLists_sort(t *testing.T) {
 	})
 }
 
+// TestLists_filters asks lists for the filters that change the form of their query: each finds what
+// is there, and another value of it finds nothing.
+func TestLists_filters(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		has := o.NewAllObjects(t, "", "/:key/:key_type")
+		keys, audit := has.Path("/api/v1/projects/:project/keys?limit=1"), "/api/v1/audit?limit=1&project="+has.Project
+		key := o.Do(t, http.MethodGet, has.Path("/api/v1/keys/:key"), "", o.Owner).Body
+		o.Do(t, http.MethodPatch, has.Path("/api/v1/keys/:key"), `{"description": "for billing"}`, o.Owner)
+		owner, keyType := fmt.Sprint(key["owner"]), fmt.Sprint(key["key_type"])
+		for name, tt := range map[string]struct{ list, finds, misses string }{
+			"state of projects": {"/api/v1/projects?sort=-name&q=" + has.ProjectName, "&state=served", "&state=deleted"},
+			"owner of keys":     {keys + "&state=active", "&owner=" + url.QueryEscape(owner), "&owner=nemo"},
+			"type of keys":      {keys, "&key_type=" + url.QueryEscape(keyType), "&key_type=none"},
+			"state of a type":   {keys + "&key_type=" + url.QueryEscape(keyType), "&state=active", "&state=frozen"},
+			"object": {audit, "&action=key.change&object=" + has.Key + "&from=2020-01-01T00:00:00Z",
+				"&action=key.change&object=key_0"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if ids := idsOf(t, o, tt.list+tt.finds, "id", ""); len(ids) == 0 {
+					t.Errorf("%s finds nothing", tt.finds)
+				}
+				if ids := idsOf(t, o, tt.list+tt.misses, "id", ""); len(ids) != 0 {
+					t.Errorf("%s finds %v", tt.misses, ids)
+				}
+			})
+		}
+		path := has.Path("/api/v1/projects/:project/usage?group_by=owner&group_by=status_class&group_by=environment")
+		if got := o.Do(t, http.MethodGet, path, "", o.Owner); got.Status != http.StatusOK {
+			t.Errorf("usage in three groups: %d %s", got.Status, got.Raw)
+		}
+	})
+}
+
 // idsOf returns the ids of all pages of a list. Where field is given, its values must not fall.
 func idsOf(t *testing.T, o *controlplane.Fixture, path, id, field string) (ids []string) {
 	t.Helper()
@@ -205,7 +240,7 @@ var listPages = []struct{ page, query, shows string }{
 		".chips a[href='/projects/:project/relations?sort=created']",
 	},
 	{"/audit", "sort=created&dir=asc", "#sort-created[aria-current]"},
-	{"/audit", "sort=created&dir=asc&action=key.create&q=key", ".chips a[href='/audit?dir=asc&q=key&sort=created']"},
+	{"/audit", "sort=created&dir=asc&action=key.change&q=key", ".chips a[href='/audit?dir=asc&q=key&sort=created']"},
 	{"/audit", "from=2020-01-01&project=nothing", ".chips a[href='/audit?project=nothing']"},
 }
 

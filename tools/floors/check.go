@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"postern/testkit"
 )
 
 // later finds words that put work off.
