@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"postern/client"
-	"postern/models"
 	"postern/platform/secrets"
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // TestGatewayKey has a gateway with the gateway key serve all that is sealed for it, and open
@@ -131,7 +131,7 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 // notFilled are the sealed columns that TestGatewayKey leaves empty, and where they are tested.
 var notFilled = map[string]string{
 	"acme_accounts.private_key": "needs an ACME server: app/acme_test.go",
-	"certificates.private_key":  "needs an ACME server: app/reseal_test.go",
+	"certificates.private_key":  "needs an ACME server: service/certificates",
 	"export_keys.private_key":   "needs a signed export",
 	"exports.file_key":          "needs an account that proves its password",
 	"login_attempts.stated":     "needs a browser",
@@ -153,7 +153,7 @@ func gatewayOpensWhatItNeeds(t *testing.T, database string) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	for _, column := range models.SealedColumns() {
+	for _, column := range state.SealedColumns() {
 		name := column.Table + "." + column.Column
 		condition := column.Gateways
 		if condition == "" {

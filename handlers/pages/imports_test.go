@@ -101,7 +101,7 @@ func TestImportPage_unreadableZips(t *testing.T) {
 		change func(*zip.FileHeader, []byte) []byte
 		says   string
 	}{
-		"edition too new": {
+		"unknown edition": {
 			func(f *zip.FileHeader, content []byte) []byte {
 				if f.Name != "MANIFEST.json" {
 					return content
@@ -109,7 +109,7 @@ func TestImportPage_unreadableZips(t *testing.T) {
 				return regexp.MustCompile(`"postern-bundle/\d+"`).ReplaceAll(content,
 					[]byte(`"postern-bundle/999"`))
 			},
-			"verify it with the version of Postern that wrote it, or a later one",
+			`the zip has edition "999", and this version of Postern reads edition 1`,
 		},
 		"encrypted part": {
 			func(f *zip.FileHeader, content []byte) []byte {

@@ -45,7 +45,7 @@ func newRig(t *testing.T, db *models.DB, lifetime time.Duration) *rig {
 	t.Helper()
 	r := &rig{t: t, db: db, names: nameserver.Start(t)}
 	var err error
-	r.vault, err = secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	r.vault, err = secrets.NewVault(wholeKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,6 +233,9 @@ func TestServiceObtainsACertificateAndKeepsIt(t *testing.T) {
 			if strings.Contains(one.log.String(), trace) {
 				t.Errorf("the private key is in the log, %s", how)
 			}
+		}
+		if !r.openedByAGateway(stored) {
+			t.Error("the gateway key does not open the private key")
 		}
 		if stored.Holder != "" || stored.Challenge != "" || stored.Problem != "" {
 			t.Errorf("the row still has the order: %+v", stored)

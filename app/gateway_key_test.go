@@ -3,88 +3,15 @@ package app_test
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"postern/app"
-	"postern/models"
 	"postern/platform/config"
 	"postern/platform/secrets"
-	"postern/service/certificates"
 	"postern/testkit"
 )
-
-// manyCertificates take more than one transaction to be sealed again.
-const manyCertificates = 230
-
-// A database of before there was a gateway key is opened with it after one start.
-func TestReseal(t *testing.T) {
-	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
-		c := settings(t.TempDir(), databaseURL)
-		started(t, c)
-		whole, err := os.ReadFile(c.SecretsKeyFile())
-		if err != nil {
-			t.Fatal(err)
-		}
-		vault, gateway := vaultWith(t, secrets.Secret(whole)), vaultWith(t, gatewayKeyOf(t, c))
-		onDatabase(t, c, func(tx *models.Tx) error {
-			for i := range manyCertificates {
-				host := fmt.Sprintf("%03d.example.com", i)
-				place := certificates.PrivateKeyPlace(host)
-				place.Purpose = secrets.ForControl // as it was sealed before
-				sealed, err := vault.Seal(tx, "installation", place, secrets.Secret(host))
-				if err != nil {
-					return err
-				}
-				if err := tx.Insert(&models.Certificate{Host: host, PrivateKey: sealed}); err != nil {
-					return err
-				}
-			}
-			mark, err := tx.DataKeyByID(secrets.MarkID)
-			if err != nil {
-				return err
-			}
-			mark.GatewayWrapped = []byte{}
-			return tx.UpdateDataKey(mark)
-		})
-		if databaseURL != "" {
-			only := gatewayOnly(t, c)
-			if text := refused(t, only); !strings.Contains(text, "not sealed for the gateway key yet") {
-				t.Errorf("a gateway before is refused with %q", text)
-			}
-		}
-		var first []string
-		for start := range 2 {
-			started(t, c)
-			var values []string
-			onDatabase(t, c, func(tx *models.Tx) error {
-				for i := range manyCertificates {
-					host := fmt.Sprintf("%03d.example.com", i)
-					rows, err := tx.CertificatesOf([]string{host})
-					if err != nil || len(rows) != 1 {
-						return fmt.Errorf("%d rows of %s, %w", len(rows), host, err)
-					}
-					got, err := gateway.Open(tx, certificates.PrivateKeyPlace(host), rows[0].PrivateKey)
-					if err != nil || got.Reveal() != host {
-						t.Fatalf("start %d: %s opens as %q, %v", start, host, got.Reveal(), err)
-					}
-					values = append(values, string(rows[0].PrivateKey))
-				}
-				return nil
-			})
-			if start == 0 {
-				first = values
-			} else if strings.Join(first, "") != strings.Join(values, "") {
-				t.Error("the second start seals again what the first one has sealed")
-			}
-		}
-		if databaseURL != "" {
-			started(t, gatewayOnly(t, c))
-		}
-	})
-}
 
 // The gateway key is replaced with the whole one, in the same three steps.
 func TestGatewayKey_replaced(t *testing.T) {
@@ -185,24 +112,4 @@ func gatewayKeyOf(t *testing.T, c config.Config) secrets.Secret {
 		t.Fatal(err)
 	}
 	return key
-}
-
-func vaultWith(t *testing.T, keys secrets.Secret) *secrets.Vault {
-	t.Helper()
-	vault, err := secrets.NewVault(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return vault
-}
-
-func onDatabase(t *testing.T, c config.Config, do func(*models.Tx) error) {
-	t.Helper()
-	db, err := models.Open(t.Context(), c.DatabaseURL.Reveal(), c.SQLitePath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Write(t.Context(), do), db.Close()); err != nil {
-		t.Fatal(err)
-	}
 }
