@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -111,7 +112,7 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		}
 		sayCompatible(t, data, database)
 		server = serve(t, data, database)
-		for _, key := range append(kept, later...) {
+		for _, key := range slices.Concat(kept, later) {
 			waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
 		}
 		server.end(t, syscall.SIGTERM)
