@@ -113,7 +113,7 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		sayCompatible(t, data, database)
 		server = serve(t, data, database)
 		for _, key := range slices.Concat(kept, later) {
-			waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+			waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
 		}
 		server.end(t, syscall.SIGTERM)
 
