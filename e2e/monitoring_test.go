@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/collector"
 	"postern/testkit/redis"
@@ -41,18 +42,18 @@ func TestAlertsFollowFaults(t *testing.T) {
 func TestPrometheusFindsEverySeries(t *testing.T) {
 	t.Parallel()
 	admin := freeAddress(t)
-	server := serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
+	server := harness.Serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
 		"POSTERN_REDIS_URL="+redis.Start(t).URL(), "POSTERN_TRACES_ENDPOINT="+collector.New(t).URL)
 	proxy := newProxy(t, server.URL)
-	api := connect(t, server.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
 	key := createKeys(t, api, proxy.Project.ID, 1)[0]
 	export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitForExport(t, api, export.ID)
-	waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
-	waitForStatus(t, callAddress(server, proxy), "no key", http.StatusUnauthorized)
+	harness.WaitForExport(t, api, export.ID)
+	harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+	harness.WaitForStatus(t, callAddress(server, proxy), "no key", http.StatusUnauthorized)
 	for _, path := range []string{"/metrics", "/readyz", "/debug/pprof/goroutine?debug=1"} {
 		if status, _ := fetch(t, "http://"+admin+path); status != http.StatusOK {
 			t.Errorf("the admin address answers %s with %d", path, status)
