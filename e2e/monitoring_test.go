@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -135,12 +136,8 @@ func startPrometheus(t *testing.T, target string) (address string) {
 		}
 	})
 	testkit.Await(t, "Prometheus to be ready", func() (error, bool) {
-		response, err := http.Get("http://" + address + "/-/ready")
-		if err != nil {
-			return err, false
-		}
-		response.Body.Close()
-		return nil, response.StatusCode == http.StatusOK
+		err := answersOK(t, "http://"+address+"/-/ready")
+		return err, err == nil
 	})
 	return "http://" + address
 }
@@ -160,6 +157,24 @@ func query(t *testing.T, prometheus, expression string) (int, error) {
 		return 0, fmt.Errorf("%d: %s", status, answer.Error)
 	}
 	return len(answer.Data.Result), nil
+}
+
+// answersOK returns an error if the address doesn't answer 200.
+func answersOK(t *testing.T, address string) error {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return errors.New(answer.Status)
+	}
+	return nil
 }
 
 func fetch(t *testing.T, address string) (status int, body []byte) {

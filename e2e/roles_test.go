@@ -74,12 +74,7 @@ func ready(t *testing.T, p *harness.Process, address string) {
 			t.Fatalf("postern serve ended:\n%s", p.Errors)
 		default:
 		}
-		answer, err := http.Get(address + "/readyz")
-		if err != nil {
-			return false
-		}
-		_ = answer.Body.Close()
-		return answer.StatusCode == http.StatusOK
+		return answersOK(t, address+"/readyz") == nil
 	})
 }
 
