@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/platform/secrets"
 	"postern/testkit"
 	"postern/testkit/state"
@@ -34,7 +35,7 @@ func TestGatewayKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		testkit.Await(t, "header and signature at the upstream", func() (http.Header, bool) {
-			waitForStatus(t, base, key.Key, http.StatusOK)
+			harness.WaitForStatus(t, base, key.Key, http.StatusOK)
 			seen := upstream.Requests()
 			last := seen[len(seen)-1].Headers
 			return last, last.Get("X-Upstream-Key") == "sesame" && last.Get("Signature") != ""
@@ -61,8 +62,8 @@ func TestGatewayKey(t *testing.T) {
 		}
 		gatewayOpensWhatItNeeds(t, database)
 	})
-	s.gateway.end(t, os.Interrupt)
-	if log := s.gateway.errors.String(); strings.Contains(log, "level=ERROR") {
+	s.gateway.End(t, os.Interrupt)
+	if log := s.gateway.Errors.String(); strings.Contains(log, "level=ERROR") {
 		t.Errorf("the gateway logs\n%s", log)
 	}
 }
@@ -85,7 +86,7 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 			TokenType:    &client.TokenType{Client: tokens, Upstream: upstream},
 		}}
 	}
-	proxy, err := connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
+	proxy, err := harness.Connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
 		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
 			Mode:    "authenticate",
 			Methods: []string{"api_key", "jwt", "opaque"},
@@ -101,7 +102,7 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := connect(t, s.control.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
 	row, err := api.Project(t.Context(), proxy.Project.ID)
 	if err != nil {
 		t.Fatal(err)

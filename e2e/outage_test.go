@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 )
 
@@ -22,13 +23,13 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	data := t.TempDir() // which replicas share
-	a, b := serve(t, data, database), serve(t, data, database)
+	a, b := harness.Serve(t, data, database), harness.Serve(t, data, database)
 	proxy := newProxy(t, a.URL)
 	ctx, stop := context.WithCancel(t.Context())
 	var writing sync.WaitGroup
 	var written atomic.Int64
 	for range 20 {
-		api := connect(t, a.URL, proxy.WorkspaceKey)
+		api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
 		writing.Go(func() {
 			for ctx.Err() == nil {
 				_, err := api.CreateKey(ctx, proxy.Project.ID, client.NewKey{Owner: "busy"}) // ends with the process
@@ -40,18 +41,18 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 	}
 	defer writing.Wait()
 	defer stop()
-	other, err := connect(t, b.URL, "").CreateProxy(t.Context(), client.NewProxy{
+	other, err := harness.Connect(t, b.URL, "").CreateProxy(t.Context(), client.NewProxy{
 		Target: testkit.NewUpstream(t).URL, Name: "other", RequestsAuth: &client.NewAuth{Mode: "authenticate"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "100 keys", func() bool { return written.Load() >= 100 })
-	if err := a.command.Process.Signal(syscall.SIGSTOP); err != nil {
+	if err := a.Command.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []client.Proxy{proxy, other} { // a team that the frozen one writes to, and another
-		api := connect(t, b.URL, p.WorkspaceKey)
+		api := harness.Connect(t, b.URL, p.WorkspaceKey)
 		for range 20 {
 			creates(t, api, p)
 		}
@@ -63,23 +64,23 @@ func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir() // which replicas share
-	a, b := serve(t, data, database), serve(t, data, relay.Through(t, database))
+	a, b := harness.Serve(t, data, database), harness.Serve(t, data, relay.Through(t, database))
 	proxy := newProxy(t, a.URL)
-	api := connect(t, a.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	address := b.Gateway + "/" + path + "/hello"
 	key, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitForStatus(t, address, key.Key, http.StatusOK)
+	harness.WaitForStatus(t, address, key.Key, http.StatusOK)
 
 	relay.Silence()
 	if _, err := api.RevokeKey(t.Context(), key.ID); err != nil {
 		t.Fatal(err)
 	}
-	waitForStatus(t, address, key.Key, http.StatusUnauthorized)
-	creates(t, connect(t, b.URL, proxy.WorkspaceKey), proxy)
+	harness.WaitForStatus(t, address, key.Key, http.StatusUnauthorized)
+	creates(t, harness.Connect(t, b.URL, proxy.WorkspaceKey), proxy)
 }
 
 // creates tries to create a key until that succeeds.
@@ -103,10 +104,10 @@ func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 			t.Parallel()
 			database := testkit.Postgres(t)
 			relay := testkit.NewRelay(t, database)
-			p := serve(t, t.TempDir(), relay.Through(t, database))
+			p := harness.Serve(t, t.TempDir(), relay.Through(t, database))
 			proxy := newProxy(t, p.URL)
 			address := proxy.Project.Environments[0].URL + "/hello"
-			waitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
+			harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
 
 			breakDown(relay, t)
 			failed := make(chan error, burst)
@@ -118,14 +119,14 @@ func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			waitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK) // as if nothing were wrong
-			if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+			harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK) // as if nothing were wrong
+			if err := p.Command.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
 			select {
-			case <-p.gone:
-			case <-time.After(startWithin):
-				t.Fatalf("the process still goes on after %s:\n%s", startWithin, p.errors)
+			case <-p.Gone:
+			case <-time.After(harness.StartWithin):
+				t.Fatalf("the process still goes on after %s:\n%s", harness.StartWithin, p.Errors)
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 )
 
@@ -29,9 +29,9 @@ func TestWhatOneReplicaTakesAwayTheOtherRefuses(t *testing.T) {
 
 func takenAwayElsewhere(t *testing.T, database string) {
 	data := t.TempDir() // which replicas share
-	a, b := serve(t, data, database), serve(t, data, database)
+	a, b := harness.Serve(t, data, database), harness.Serve(t, data, database)
 	proxy := newProxy(t, a.URL)
-	api := connect(t, a.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	address := b.Gateway + "/" + path + "/hello"
 
@@ -46,7 +46,7 @@ func takenAwayElsewhere(t *testing.T, database string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			waitForStatus(t, address, key.Key, http.StatusOK)
+			harness.WaitForStatus(t, address, key.Key, http.StatusOK)
 			changed, err := take(t.Context(), key.ID)
 			if err != nil {
 				t.Fatal(err)
@@ -55,30 +55,12 @@ func takenAwayElsewhere(t *testing.T, database string) {
 			if what == "frozen" {
 				want = http.StatusForbidden
 			}
-			waitForStatus(t, address, key.Key, want)
+			harness.WaitForStatus(t, address, key.Key, want)
 			if what == "rotated" {
-				waitForStatus(t, address, changed.Key, http.StatusOK)
+				harness.WaitForStatus(t, address, changed.Key, http.StatusOK)
 			}
 		}
 	}
-}
-
-// waitForStatus calls until the answer has the status.
-func waitForStatus(t *testing.T, address, key string, want int) {
-	t.Helper()
-	testkit.Await(t, fmt.Sprintf("%d from %s", want, address), func() (int, bool) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("X-API-Key", key)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		return answer.StatusCode, answer.StatusCode == want
-	})
 }
 
 // silence cuts every connection of the database that listens for changes, again
