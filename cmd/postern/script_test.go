@@ -47,7 +47,6 @@ func runWithProgram(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	build := exec.Command("go", "build", "-o", dir, "postern/cmd/postern")
-	build.Env = append(os.Environ(), "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("build the program for the scripts: %w\n%s", err, out)
 	}

@@ -13,11 +13,18 @@ import (
 // scratch is the directory of the programs that this test binary has built.
 var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "postern-e2e-") })
 
-var program = sync.OnceValues(func() (string, error) { return Build("program", os.Environ()) })
+// buildFlags are in the form of GOFLAGS: tools/test has the program built as the tests are.
+const buildFlags = "POSTERN_TEST_GOFLAGS"
 
-var plainProgram = sync.OnceValues(func() (string, error) {
-	return Build("plain", append(os.Environ(), "GOFLAGS="))
+var program = sync.OnceValues(func() (string, error) {
+	environment := os.Environ()
+	if flags := os.Getenv(buildFlags); flags != "" {
+		environment = append(environment, "GOFLAGS="+flags)
+	}
+	return Build("program", environment)
 })
+
+var plainProgram = sync.OnceValues(func() (string, error) { return Build("plain", os.Environ()) })
 
 // Main runs the tests of a package and removes the programs that were built for them.
 func Main(m *testing.M) {
@@ -28,14 +35,13 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Program returns the path of postern. It is built once, as GOFLAGS says:
-// with the race detector when the whole run uses it.
+// Program returns the path of postern. It is built once, with the race detector in `make test`.
 func Program(t testing.TB) string {
 	t.Helper()
 	return built(t, program)
 }
 
-// PlainProgram is Program without GOFLAGS, for tests that the race detector would falsify.
+// PlainProgram is Program without the race detector, for tests that it would falsify.
 func PlainProgram(t testing.TB) string {
 	t.Helper()
 	return built(t, plainProgram)
