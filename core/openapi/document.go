@@ -141,7 +141,11 @@ func newDocument(data []byte, read *openapi3.T) (*Document, error) {
 		out.Title, out.Version = read.Info.Title, read.Info.Version
 	}
 	for _, server := range read.Servers {
-		out.Servers = append(out.Servers, Server{URL: serverURL(server), Description: server.Description})
+		url, err := serverURL(server)
+		if err != nil {
+			return nil, err
+		}
+		out.Servers = append(out.Servers, Server{URL: url, Description: server.Description})
 	}
 	if read.Paths == nil {
 		return out, nil
@@ -243,12 +247,32 @@ func scopesOf(alternatives openapi3.SecurityRequirements) []string {
 	return slices.Compact(found)
 }
 
-func serverURL(server *openapi3.Server) string {
-	url := server.URL
-	for name, variable := range server.Variables {
-		url = strings.ReplaceAll(url, "{"+name+"}", variable.Default)
+// maxServerURL bounds the address of a server, in bytes, with the defaults of its variables. Their names may repeat, so
+// that a short document could ask for a text without bound.
+const maxServerURL = 2 << 10
+
+// serverURL returns the address of a server with the defaults of its variables. A default is a text: what looks like a
+// variable within it stays.
+func serverURL(server *openapi3.Server) (string, error) {
+	var out strings.Builder
+	rest := server.URL
+	for rest != "" && out.Len() <= maxServerURL {
+		before, after, _ := strings.Cut(rest, "{")
+		out.WriteString(before)
+		name, more, closed := strings.Cut(after, "}")
+		variable := server.Variables[name]
+		if !closed || variable == nil {
+			out.WriteString(rest[len(before):])
+			break
+		}
+		out.WriteString(variable.Default)
+		rest = more
 	}
-	return url
+	if out.Len() > maxServerURL {
+		return "", refuse("The address of the server %.100q has more than 2 KB with the defaults of its variables. "+
+			"Shorten it.", server.URL)
+	}
+	return out.String(), nil
 }
 
 // checkDepth refuses valid JSON that is nested too deep: the library reads each level of schemas again for
