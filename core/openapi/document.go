@@ -17,11 +17,6 @@ import (
 // MaxSize bounds a document, in bytes, as it is sent and as JSON.
 const MaxSize = 5 << 20
 
-// Error says why a document is refused, in a sentence for who wrote it.
-type Error struct{ Detail string }
-
-func (e *Error) Error() string { return "openapi: " + e.Detail }
-
 func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
 // Document is a checked OpenAPI document.

@@ -14,6 +14,7 @@ import (
 
 	"postern/core/openapi"
 	"postern/core/openapi/reference"
+	"postern/core/openapi/validate"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -210,9 +211,9 @@ func openAPIRow(version string, doc *openapi.Document, now time.Time) (models.Op
 
 // ImportOpenAPI checks the document of a zip and returns the row for a version.
 func ImportOpenAPI(version string, document []byte, now time.Time) (models.OpenAPIDocument, error) {
-	doc, err := openapi.Parse(document)
+	doc, err := parseOpenAPI("/openapi", document)
 	if err != nil {
-		return models.OpenAPIDocument{}, openAPIFault("/openapi", err)
+		return models.OpenAPIDocument{}, err
 	}
 	return openAPIRow(version, doc, now)
 }
@@ -227,15 +228,19 @@ func (s *Service) readOpenAPI(
 			return nil, err
 		}
 	}
-	doc, err := openapi.Parse(document)
-	return doc, openAPIFault(pointer, err)
+	return parseOpenAPI(pointer, document)
 }
 
-func openAPIFault(pointer string, err error) error {
-	if refused, ok := errors.AsType[*openapi.Error](err); ok {
-		return fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)
+// parseOpenAPI checks a document, also that requests can be validated against it.
+func parseOpenAPI(pointer string, document []byte) (*openapi.Document, error) {
+	doc, err := openapi.Parse(document)
+	if err == nil {
+		_, err = validate.Compile(doc.JSON)
 	}
-	return err
+	if refused, ok := errors.AsType[*openapi.Error](err); ok {
+		return nil, fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)
+	}
+	return doc, err
 }
 
 // fetchOpenAPI gets a document from an address that a customer chose.

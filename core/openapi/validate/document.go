@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/tree"
 )
 
@@ -25,24 +26,26 @@ func (v *Validator) Unchecked() []Unchecked { return v.unchecked }
 
 // compiler compiles one document.
 type compiler struct {
+	budget   *openapi.Budget
 	document tree.Document
 	modern   bool // 3.1: schemas are those of JSON Schema 2020-12
 	schemas  map[string]*schema
 	made     []*schema
 	patterns map[string]*pattern
 	noted    map[Unchecked]bool
-	at       string // what is compiled, for Unchecked
 	out      *Validator
 }
 
 // Compile compiles a document, JSON. It must be one that openapi.Parse accepts: what it does not
-// understand is not checked, and listed by Unchecked.
+// understand is not checked, and listed by Unchecked. A document whose patterns are too large is refused with an
+// *openapi.Error.
 func Compile(document []byte) (*Validator, error) {
 	read, err := tree.Read(document)
 	if err != nil {
 		return nil, fmt.Errorf("validate: read the document: %w", err)
 	}
 	c := &compiler{
+		budget:   openapi.NewBudget(),
 		document: read,
 		schemas:  map[string]*schema{},
 		patterns: map[string]*pattern{},
@@ -55,6 +58,9 @@ func Compile(document []byte) (*Validator, error) {
 		if strings.HasPrefix(path, "/") {
 			c.path(path, c.document.Resolve(paths[path]))
 		}
+	}
+	if err := c.budget.Err(); err != nil {
+		return nil, err
 	}
 	for _, s := range c.made {
 		s.settle()
@@ -73,8 +79,8 @@ func (c *compiler) path(path string, item map[string]any) {
 		if !there {
 			continue
 		}
-		c.at = method + " " + path
-		op := &Operation{Name: c.at}
+		c.budget.At = method + " " + path
+		op := &Operation{Name: c.budget.At}
 		for _, p := range mergedParameters(c.document.List(item["parameters"]), c.document.List(node["parameters"])) {
 			c.parameter(op, p)
 		}
@@ -90,7 +96,7 @@ func (c *compiler) path(path string, item map[string]any) {
 		operations["HEAD"] = operations["GET"]
 	}
 	if !c.out.root.add(path, operations) {
-		c.at = path
+		c.budget.At = path
 		c.note("The path cannot be matched: its parameters are next to each other.")
 	}
 }
@@ -110,9 +116,9 @@ func mergedParameters(path, own []map[string]any) []map[string]any {
 	return out
 }
 
-// note records that something at c.at is not checked.
+// note records that something at c.budget.At is not checked.
 func (c *compiler) note(format string, args ...any) {
-	one := Unchecked{c.at, fmt.Sprintf(format, args...)}
+	one := Unchecked{c.budget.At, fmt.Sprintf(format, args...)}
 	if c.noted[one] || len(c.out.unchecked) >= maxUnchecked {
 		return
 	}

@@ -2,8 +2,6 @@ package validate
 
 import (
 	"encoding/json"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,22 +77,15 @@ type patternedProperty struct {
 	schema  *schema
 }
 
-// pattern is a regular expression, with the size of its program.
-type pattern struct {
-	expression *regexp.Regexp
-	size       int
-}
-
-// Bounds on what is compiled. What is larger is not checked.
-const (
-	maxPattern        = 2000 // bytes
-	maxPatternProgram = 5000 // instructions
-	maxEnumTexts      = 20
-)
+// maxEnumTexts bounds the values that a refusal lists.
+const maxEnumTexts = 20
 
 // schema compiles a schema; nil for one that accepts everything. Those that are referred to are compiled
 // once.
 func (c *compiler) schema(node any) *schema {
+	if c.budget.Err() != nil {
+		return nil
+	}
 	switch s := node.(type) {
 	case bool:
 		if s {
@@ -303,43 +294,6 @@ func (c *compiler) members(out *schema, s map[string]any) {
 			out.dependent[name] = append(out.dependent[name], tree.Text(other))
 		}
 	}
-}
-
-var unicodeEscape = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
-
-// pattern compiles a regular expression of ECMA-262 as one of Go's; nil if that is not possible, as
-// with look-arounds and back references.
-func (c *compiler) pattern(expression string) *pattern {
-	if known, there := c.patterns[expression]; there {
-		return known
-	}
-	made := compilePattern(expression)
-	if made == nil {
-		c.note("The pattern %.60q is not checked: it is too large, or has what regular expressions of RE2 do not "+
-			"have, such as a look-ahead.", expression)
-	}
-	c.patterns[expression] = made
-	return made
-}
-
-func compilePattern(expression string) *pattern {
-	if len(expression) > maxPattern {
-		return nil
-	}
-	expression = unicodeEscape.ReplaceAllString(expression, `\x{$1}`)
-	parsed, err := syntax.Parse(expression, syntax.Perl)
-	if err != nil {
-		return nil
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil || len(program.Inst) > maxPatternProgram {
-		return nil
-	}
-	compiled, err := regexp.Compile(expression)
-	if err != nil {
-		return nil
-	}
-	return &pattern{compiled, len(program.Inst)}
 }
 
 func number(of any) *float64 {
