@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/publish"
 	"postern/core/openapi/validate"
 	"postern/core/policy"
@@ -65,7 +67,8 @@ func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *ta
 	out := &description{as: as, enforce: v.Validation == snapshot.ValidationEnforce, publication: v.Publication}
 	var err error
 	if validates {
-		if out.requests, err = validate.Compile(document); err != nil {
+		budget := openapi.NewBudget(context.Background(), openapi.Size)
+		if out.requests, err = validate.CompileJSON(budget, document); err != nil {
 			return nil, err
 		}
 	}

@@ -44,7 +44,7 @@ func TestParse_serverVariables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			doc, err := openapi.Parse([]byte(head + `"servers":` + string(server) + `,"paths":{}}`))
+			doc, err := parse([]byte(head + `"servers":` + string(server) + `,"paths":{}}`))
 			if refusal, ok := errors.AsType[*openapi.Error](err); ok {
 				if !strings.Contains(refusal.Detail, tt.want) {
 					t.Errorf("%q, want %q", refusal.Detail, tt.want)

@@ -209,13 +209,14 @@ func openAPIRow(version string, doc *openapi.Document, now time.Time) (models.Op
 	}, err
 }
 
-// ImportOpenAPI checks the document of a zip and returns the row for a version.
-func ImportOpenAPI(version string, document []byte, now time.Time) (models.OpenAPIDocument, error) {
-	doc, err := parseOpenAPI("/openapi", document)
+// ImportOpenAPI checks the document of a zip and returns its row, for which VersionID and UpdatedAt are to be set. It
+// belongs before a transaction.
+func ImportOpenAPI(ctx context.Context, document []byte) (models.OpenAPIDocument, error) {
+	doc, err := parseOpenAPI(openapi.NewBudget(ctx, openapi.Size), "/openapi", document)
 	if err != nil {
 		return models.OpenAPIDocument{}, err
 	}
-	return openAPIRow(version, doc, now)
+	return openAPIRow("", doc, time.Time{})
 }
 
 // readOpenAPI checks a document, which it fetches if there is an address.
@@ -228,14 +229,18 @@ func (s *Service) readOpenAPI(
 			return nil, err
 		}
 	}
-	return parseOpenAPI(pointer, document)
+	size := openapi.Size
+	if unclaimed(p) {
+		size = openapi.UnclaimedSize
+	}
+	return parseOpenAPI(openapi.NewBudget(ctx, size), pointer, document)
 }
 
 // parseOpenAPI checks a document, also that requests can be validated against it.
-func parseOpenAPI(pointer string, document []byte) (*openapi.Document, error) {
-	doc, err := openapi.Parse(document)
+func parseOpenAPI(b *openapi.Budget, pointer string, document []byte) (*openapi.Document, error) {
+	doc, err := openapi.Parse(b, document)
 	if err == nil {
-		_, err = validate.Compile(doc.JSON)
+		_, err = validate.Compile(b, doc.Tree)
 	}
 	if refused, ok := errors.AsType[*openapi.Error](err); ok {
 		return nil, fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)

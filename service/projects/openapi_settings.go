@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/openapi"
 	"postern/core/openapi/validate"
 	"postern/core/snapshot"
 	"postern/models"
@@ -50,7 +51,7 @@ func (s *Service) OpenAPISettings(
 		return OpenAPISettings{}, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
 	}
 	out := viewOpenAPISettings(version)
-	out.Unchecked, err = uncheckedOf(tx, version)
+	out.Unchecked, err = uncheckedOf(ctx, tx, version)
 	if err != nil {
 		return out, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
 	}
@@ -59,7 +60,7 @@ func (s *Service) OpenAPISettings(
 
 // uncheckedOf returns what of the document of a version requests are not checked against; nothing without
 // a document.
-func uncheckedOf(tx *models.Tx, version models.Version) ([]validate.Unchecked, error) {
+func uncheckedOf(ctx context.Context, tx *models.Tx, version models.Version) ([]validate.Unchecked, error) {
 	row, err := tx.OpenAPIOf(version.ID)
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, nil
@@ -67,7 +68,7 @@ func uncheckedOf(tx *models.Tx, version models.Version) ([]validate.Unchecked, e
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := validate.Compile(row.Document)
+	compiled, err := validate.CompileJSON(openapi.NewBudget(ctx, openapi.Size), row.Document)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (s *Service) SetOpenAPISettings(
 		}
 		version.UpdatedAt = now
 		out = viewOpenAPISettings(version)
-		if out.Unchecked, err = uncheckedOf(tx, version); err != nil {
+		if out.Unchecked, err = uncheckedOf(ctx, tx, version); err != nil {
 			return err
 		}
 		return written(tx.UpdateVersionOpenAPI(version, seen))

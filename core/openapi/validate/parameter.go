@@ -25,6 +25,7 @@ type parameter struct {
 	list     string // what separates the items of a list in one value; "": items have values of their own
 	deep     bool   // an object as name[member]=value
 	json     bool   // the value is JSON
+	style    string
 	schema   *schema
 }
 
@@ -59,20 +60,25 @@ func (c *compiler) parameter(op *Operation, node map[string]any) {
 		return // cookies
 	}
 	content, _ := node["content"].(map[string]any)
-	for media, of := range content {
+	for _, media := range tree.Keys(content) {
 		if p.json = isJSON(media); p.json {
-			p.schema = c.schema(c.document.Resolve(of)["schema"])
+			p.schema = c.schema(c.Resolve(c.document, content[media])["schema"])
 		}
 	}
 	if len(content) == 0 {
 		p.schema = c.schema(node["schema"])
 	}
-	p.schema.settle()
-	if isObject := p.schema.may()&^kindNull == kindObject; isObject && !p.deep && !p.json {
-		c.note("The %s parameter %s is not checked: it is an object in the style %s.", p.in, p.name, orForm(style))
-		return
-	}
+	p.style = style
 	op.parameters = append(op.parameters, p)
+}
+
+// isObject reports whether a parameter is an object in a style that is not checked. It notes that.
+func (c *compiler) isObject(p parameter) bool {
+	if p.schema.may()&^kindNull != kindObject || p.deep || p.json {
+		return false
+	}
+	c.note("The %s parameter %s is not checked: it is an object in the style %s.", p.in, p.name, orForm(p.style))
+	return true
 }
 
 func orForm(style string) string {
@@ -149,9 +155,10 @@ func (s *schema) itemSchema() *schema {
 	return s.itemsMayBe
 }
 
-// settle sets what follows from the schemas that a schema combines: mayBe and itemsMayBe.
-func (s *schema) settle() {
-	if s == nil || s.settled {
+// settle sets what follows from the schemas that a schema combines: mayBe and itemsMayBe. Deeper than requests are
+// validated, it can be anything.
+func (s *schema) settle(depth int) {
+	if s == nil || s.settled || depth > maxDepth {
 		return
 	}
 	s.settled = true // a schema within itself can be anything
@@ -161,13 +168,13 @@ func (s *schema) settle() {
 		may = s.kinds
 	}
 	for _, one := range s.allOf {
-		one.settle()
+		one.settle(depth + 1)
 		may &= one.may()
 	}
 	for _, list := range [][]*schema{s.anyOf, s.oneOf} {
 		union := kinds(0)
 		for _, one := range list {
-			one.settle()
+			one.settle(depth + 1)
 			union |= one.may()
 		}
 		if len(list) > 0 {

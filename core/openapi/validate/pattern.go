@@ -18,8 +18,12 @@ type pattern struct {
 // maxPattern bounds a pattern, in bytes. What is longer is not checked.
 const maxPattern = 2000
 
-// maxClasses bounds the classes of Unicode that a pattern names: each takes up to 400 µs to read, if they are merged.
-const maxClasses = 25
+// Steps of a pattern. A class of Unicode takes up to 400 µs to read, if several are merged.
+const (
+	stepsOfClass = 4000
+	stepsOfPart  = 10
+	stepsOfByte  = 2
+)
 
 var unicodeEscape = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
 
@@ -39,7 +43,8 @@ func (c *compiler) pattern(expression string) *pattern {
 }
 
 func (c *compiler) compilePattern(expression string) *pattern {
-	if len(expression) > maxPattern || strings.Count(expression, `\p`)+strings.Count(expression, `\P`) > maxClasses {
+	classes := strings.Count(expression, `\p`) + strings.Count(expression, `\P`)
+	if len(expression) > maxPattern || !c.Spend(stepsOfByte*len(expression)+stepsOfClass*classes) {
 		return nil
 	}
 	expression = unicodeEscape.ReplaceAllString(expression, `\x{$1}`)
@@ -48,10 +53,10 @@ func (c *compiler) compilePattern(expression string) *pattern {
 		return nil
 	}
 	size := parts(parsed)
-	at := c.budget.At
-	c.budget.At += fmt.Sprintf(", pattern %.60q", expression)
-	fits := c.budget.Fits(openapi.PatternParts, size) && c.budget.Take(openapi.AllPatternParts, size)
-	if c.budget.At = at; !fits {
+	at := c.At
+	c.At += fmt.Sprintf(", pattern %.60q", expression)
+	fits := c.Fits(openapi.PatternParts, size) && c.Take(openapi.AllPatternParts, size)
+	if c.At = at; !fits || !c.Spend(int(stepsOfPart*size)) || !c.Take(openapi.Memory, perPart*size) {
 		return nil
 	}
 	compiled, err := regexp.Compile(expression)
@@ -60,6 +65,9 @@ func (c *compiler) compilePattern(expression string) *pattern {
 	}
 	return &pattern{compiled, int(size)}
 }
+
+// perPart is about how many bytes an instruction takes.
+const perPart = 45
 
 // rangesOfPart is how many bounds of the ranges of a class take as much memory as an instruction. A repeat does not
 // copy them.

@@ -16,8 +16,8 @@ func documentOfPatterns(expressions ...string) []byte {
 	for i, expression := range expressions {
 		members = append(members, fmt.Sprintf(`"m%d":{"pattern":%q}`, i, expression))
 	}
-	return []byte(`{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{"/o":{"put":{"requestBody":{"content":` +
-		`{"application/json":{"schema":{"properties":{` + strings.Join(members, ",") + `}}}}}}}}}`)
+	return []byte(`{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{"/o":{"put":{"requestBody":{` +
+		`"content":{"application/json":{"schema":{"properties":{` + strings.Join(members, ",") + `}}}}}}}}}`)
 }
 
 // Patterns are counted with their repeats written out, before they are compiled.
@@ -29,7 +29,10 @@ func TestCompile_patterns(t *testing.T) {
 		}
 		return out
 	}
-	const each, all = "the pattern has more than 10,000 parts", "the patterns of the document have more than 200,000 parts"
+	const (
+		each = "the pattern has more than 10,000 parts"
+		all  = "the patterns of the document have more than 200,000 parts"
+	)
 	for name, tt := range map[string]struct {
 		patterns []string
 		want     string // "": accepted
@@ -51,7 +54,7 @@ func TestCompile_patterns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Compile(documentOfPatterns(tt.patterns...))
+			_, err := CompileJSON(openapi.NewBudget(t.Context(), openapi.Size), documentOfPatterns(tt.patterns...))
 			refused, ok := errors.AsType[*openapi.Error](err)
 			if tt.want == "" && err != nil || tt.want != "" && (!ok || !strings.Contains(refused.Detail, tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
@@ -63,8 +66,8 @@ func TestCompile_patterns(t *testing.T) {
 // A pattern that is compiled has no more instructions than it has parts, give or take those that every program has.
 func FuzzParts(f *testing.F) {
 	for _, seed := range []string{
-		"a", "(a|b)*c", "((a{0,30}b?){1,30}c)", `\pL{1,1000}`, "(?i)[^a-z]{3,}", "(?:){1000}", "(a?){2,5}|(b+?){7}", "^$",
-		"(a{1,10}){1,10}", "x{0}", "(?:ab|ac|ad)+", "(?s).{10}", `\bA\B`,
+		"a", "(a|b)*c", "((a{0,30}b?){1,30}c)", `\pL{1,1000}`, "(?i)[^a-z]{3,}", "(?:){1000}", "(a?){2,5}|(b+?){7}",
+		"^$", "(a{1,10}){1,10}", "x{0}", "(?:ab|ac|ad)+", "(?s).{10}", `\bA\B`,
 	} {
 		f.Add(seed)
 	}

@@ -25,12 +25,12 @@ func TestRealDocuments(t *testing.T) {
 	total := sampled{}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			doc, err := openapi.Parse(unpacked(t, file))
+			doc, err := openapi.Parse(openapi.NewBudget(t.Context(), openapi.Size), unpacked(t, file))
 			if err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			v, err := Compile(doc.JSON)
+			v, err := Compile(openapi.NewBudget(t.Context(), openapi.Size), doc.Tree)
 			if err != nil {
 				t.Fatal(err)
 			}

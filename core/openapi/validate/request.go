@@ -134,7 +134,7 @@ func (c *compiler) body(node map[string]any) *requestBody {
 	for _, name := range tree.Keys(content) {
 		one := media{name: mediaType(name)}
 		if isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*") {
-			one.schema = c.schema(c.document.Resolve(content[name])["schema"])
+			one.schema = c.schema(c.Resolve(c.document, content[name])["schema"])
 		} else {
 			c.note("Bodies of the type %s are not checked.", one.name)
 		}

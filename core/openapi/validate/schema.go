@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/tree"
 )
 
@@ -81,9 +82,9 @@ type patternedProperty struct {
 const maxEnumTexts = 20
 
 // schema compiles a schema; nil for one that accepts everything. Those that are referred to are compiled
-// once.
+// once, by finish.
 func (c *compiler) schema(node any) *schema {
-	if c.budget.Err() != nil {
+	if c.Err() != nil {
 		return nil
 	}
 	switch s := node.(type) {
@@ -91,7 +92,9 @@ func (c *compiler) schema(node any) *schema {
 		if s {
 			return nil
 		}
-		return &schema{never: true}
+		out := c.empty()
+		out.never = true
+		return out
 	case map[string]any:
 		ref, refers := s["$ref"].(string)
 		if !refers {
@@ -102,10 +105,7 @@ func (c *compiler) schema(node any) *schema {
 			return referred
 		}
 		siblings := c.object(s)
-		if siblings == nil {
-			return referred
-		}
-		if referred != nil {
+		if siblings != nil {
 			siblings.allOf = append(siblings.allOf, referred)
 		}
 		return siblings
@@ -113,30 +113,58 @@ func (c *compiler) schema(node any) *schema {
 	return nil
 }
 
+// referred is a schema that is compiled later, so that schemas can contain themselves and chains of them don't nest.
+type referred struct {
+	to   *schema
+	node any
+	at   string
+}
+
 func (c *compiler) referred(ref string) *schema {
 	if known, there := c.schemas[ref]; there {
+		c.Spend(1)
 		return known
 	}
-	target := c.document.LookUp(ref)
+	target := c.LookUp(c.document, ref)
+	for hops := int64(1); c.Fits(openapi.References, hops); hops++ {
+		node, _ := target.(map[string]any)
+		next, refers := node["$ref"].(string)
+		if !refers || c.modern && len(node) > 1 {
+			break
+		}
+		target = c.LookUp(c.document, next)
+	}
 	if target == nil {
-		c.note("The reference %.100q leads to nothing that is read.", ref)
+		c.Refuse("the reference %.100q leads to nothing", ref)
 		return nil
 	}
-	made := &schema{} // first, so that a schema can contain itself
-	c.made = append(c.made, made)
+	made := c.empty()
 	c.schemas[ref] = made
-	if compiled := c.schema(target); compiled == made {
-		return made // refers to itself alone
-	} else if compiled != nil {
-		*made = *compiled
-	} else {
-		*made = *emptySchema()
-	}
+	c.pending = append(c.pending, referred{made, target, c.At})
 	return made
 }
 
-func emptySchema() *schema {
-	return &schema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1}
+// finish compiles what is referred to.
+func (c *compiler) finish() {
+	for len(c.pending) > 0 {
+		next := c.pending[len(c.pending)-1]
+		c.pending = c.pending[:len(c.pending)-1]
+		c.At = next.at
+		if compiled := c.schema(next.node); compiled != nil {
+			*next.to = *compiled
+		}
+	}
+	c.At = ""
+}
+
+// empty returns a schema that accepts everything, which settle sees.
+func (c *compiler) empty() *schema {
+	out := &schema{
+		minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1, mayBe: kindAny,
+	}
+	c.made = append(c.made, out)
+	c.Take(openapi.Memory, perSchema)
+	return out
 }
 
 // notChecked are keywords that change what is valid and that the validator ignores; docs/openapi.md lists them.
@@ -144,9 +172,12 @@ var notChecked = []string{
 	"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "dependentSchemas", "minContains", "maxContains",
 }
 
+// stepsOfSchema are those of a schema without its members.
+const stepsOfSchema = 20
+
 func (c *compiler) object(s map[string]any) *schema {
-	out := emptySchema()
-	c.made = append(c.made, out)
+	out := c.empty()
+	c.Spend(stepsOfSchema + len(s))
 	out.kinds = c.kindsOf(s["type"])
 	if nullable, _ := s["nullable"].(bool); nullable && !c.modern {
 		out.nullable = true
@@ -226,8 +257,14 @@ func (c *compiler) values(out *schema, s map[string]any) {
 	out.enum = make(map[string]bool, len(list))
 	var texts []string
 	for _, value := range list {
+		size := sizeOf(value)
+		c.Spend(size)
+		c.Take(openapi.Memory, int64(perValue+16*size))
 		out.enum[canonical(value)] = true
 		out.composite = out.composite || kindOf(value)&(kindArray|kindObject) != 0
+		if len(texts) > maxEnumTexts {
+			continue
+		}
 		if said, err := json.Marshal(value); err == nil {
 			texts = append(texts, string(said))
 		}
@@ -262,13 +299,17 @@ func (c *compiler) members(out *schema, s map[string]any) {
 		out.properties = make(map[string]*schema, len(properties))
 	}
 	readOnly := map[string]bool{}
+	c.Spend(2 * len(properties))
+	c.Take(openapi.Memory, int64(perMember*len(properties)))
 	for name, property := range properties {
 		out.properties[name] = c.schema(property)
-		if only, _ := c.document.Resolve(property)["readOnly"].(bool); only {
+		if only, _ := c.Resolve(c.document, property)["readOnly"].(bool); only {
 			readOnly[name] = true
 		}
 	}
 	required, _ := s["required"].([]any)
+	c.Spend(2 * len(required))
+	c.Take(openapi.Memory, int64(16*len(required)))
 	for _, name := range required {
 		// Of a member that is only in responses, required is about responses.
 		if name, ok := name.(string); ok && !readOnly[name] {
@@ -287,6 +328,8 @@ func (c *compiler) members(out *schema, s map[string]any) {
 	dependent, _ := s["dependentRequired"].(map[string]any)
 	for name, list := range dependent {
 		names, _ := list.([]any)
+		c.Spend(2 + len(names))
+		c.Take(openapi.Memory, int64(perMember+16*len(names)))
 		for _, other := range names {
 			if out.dependent == nil {
 				out.dependent = map[string][]string{}
