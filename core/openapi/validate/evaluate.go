@@ -12,23 +12,26 @@ import (
 	"postern/core/openapi/tree"
 )
 
-// Bounds on the evaluation of one request, whatever the document asks for.
+// Bounds on the validation of one request, whatever the document asks for.
 const (
-	maxSteps    = 4_000_000 // about 200 ms
-	maxDepth    = 400       // of schemas within each other and of values within each other, together
+	maxDepth    = 400 // of schemas within each other and of values within each other, together
 	maxProblems = 20
-	patternCost = 16 // instructions of a pattern, for a byte, that count as a step
+
+	bytesOfStep   = 16 // of a text that is read
+	patternCost   = 16 // instructions of a pattern, for a byte, that count as a step
+	stepsOfMember = 4  // to sort a member and look it up
 )
 
 // run evaluates values by schemas. Problems name members as the document does, and never have a value
 // of the request or a name that only the request has.
 type run struct {
-	steps, depth int
-	quiet        int // > 0: what does not match is no problem yet
-	stopped      bool
-	in           string
-	at           []string // reference tokens
-	problems     []Problem
+	work     *Work
+	depth    int
+	quiet    int // > 0: what does not match is no problem yet
+	stopped  bool
+	in       string
+	at       []string // reference tokens
+	problems []Problem
 }
 
 func (r *run) problem(format string, args ...any) bool {
@@ -52,7 +55,7 @@ func (r *run) name() string {
 
 // spend counts steps. It returns false when there have been too many.
 func (r *run) spend(steps int) bool {
-	if r.steps += steps; r.steps > maxSteps || r.depth > maxDepth {
+	if !r.work.spend(steps) || r.depth > maxDepth {
 		r.stopped = true
 	}
 	return !r.stopped
@@ -80,7 +83,7 @@ func (r *run) check(s *schema, value any) bool {
 	r.depth++
 	defer func() { r.depth-- }()
 	switch {
-	case !r.spend(1):
+	case !r.spend(1 + lengthOf(value)/bytesOfStep):
 		return false
 	case s == nil, s.nullable && value == nil:
 		return true
@@ -143,6 +146,17 @@ func (k kinds) names() string {
 		out = append(out, article+one.name)
 	}
 	return strings.Join(out, " or ")
+}
+
+// lengthOf returns the bytes of a text or a number, all of which may be looked at.
+func lengthOf(value any) int {
+	switch value := value.(type) {
+	case string:
+		return len(value)
+	case json.Number:
+		return len(value)
+	}
+	return 0
 }
 
 func kindOf(value any) kinds {
@@ -245,8 +259,11 @@ func (r *run) array(s *schema, list []any) bool {
 	if s.unique {
 		seen := make(map[string]bool, len(list))
 		for _, item := range list {
+			if !r.spend(compareCost * sizeOf(item)) {
+				return false
+			}
 			key := canonical(item)
-			if r.spend(1 + len(key)/16); seen[key] {
+			if seen[key] {
 				ok = r.problem("must not have an item twice")
 				break
 			}
@@ -275,6 +292,7 @@ func (r *run) array(s *schema, list []any) bool {
 
 func (r *run) members(s *schema, object map[string]any) bool {
 	ok := true
+	r.spend(len(s.required))
 	for _, name := range s.required {
 		if _, there := object[name]; !there {
 			r.at = append(r.at, name)
@@ -288,14 +306,17 @@ func (r *run) members(s *schema, object map[string]any) bool {
 	if s.maxMem >= 0 && len(object) > s.maxMem {
 		ok = r.problem("must have at most %s", counted(s.maxMem, "member"))
 	}
-	for _, name := range tree.Keys(object) {
-		ok = r.member(s, name, object[name]) && ok
+	for _, name := range r.namesOf(s, object) {
+		if value, there := object[name]; there {
+			ok = r.member(s, name, value) && ok
+		}
 		if r.stopped {
 			return false
 		}
 	}
+	r.spend(len(s.dependent))
 	for name, others := range s.dependent {
-		if _, there := object[name]; !there {
+		if _, there := object[name]; !there || !r.spend(len(others)) {
 			continue
 		}
 		for _, other := range others {
@@ -305,6 +326,18 @@ func (r *run) members(s *schema, object map[string]any) bool {
 		}
 	}
 	return ok
+}
+
+// namesOf returns the names of the members that a schema says something of, and maybe others, sorted.
+func (r *run) namesOf(s *schema, object map[string]any) []string {
+	if s.additional == nil && s.patterned == nil && s.names == nil && len(s.propertyNames) <= len(object) {
+		r.spend(len(s.propertyNames))
+		return s.propertyNames
+	}
+	if !r.spend(stepsOfMember * len(object)) {
+		return nil
+	}
+	return tree.Keys(object)
 }
 
 // unknownMember stands for a member that the document does not name.

@@ -227,20 +227,35 @@ func (s *schema) valueOf(r *run, value string) any {
 
 func (s *schema) checkText(r *run, value string) { r.check(s, s.valueOf(r, value)) }
 
-// argument is an argument of a query or a form.
-type argument struct{ name, value string }
+// arguments are those of a query or a form: the values by name, and the names in the order of the first value of each.
+type arguments struct {
+	values map[string][]string
+	names  []string
+}
 
-// readArguments reads a query, without its question mark. An argument that is not escaped as it should
-// be stays as it is written.
-func readArguments(query string) (out []argument) {
+// readArguments reads a query, without its question mark, or a form. An argument that is not escaped as it should be
+// stays as it is written. It reads at most a number of arguments, and returns false if there are more.
+func readArguments(query string, most int) (out arguments, all bool) {
+	out.values = map[string][]string{}
+	n := 0
 	for pair := range strings.SplitSeq(query, "&") {
 		if pair == "" {
 			continue
 		}
+		if n++; n > most {
+			return out, false
+		}
 		name, value, _ := strings.Cut(pair, "=")
-		out = append(out, argument{unescapeArgument(name), unescapeArgument(value)})
+		out.add(unescapeArgument(name), unescapeArgument(value))
 	}
-	return out
+	return out, true
+}
+
+func (a *arguments) add(name string, values ...string) {
+	if _, there := a.values[name]; !there {
+		a.names = append(a.names, name)
+	}
+	a.values[name] = append(a.values[name], values...)
 }
 
 func unescapeArgument(value string) string {
@@ -253,32 +268,23 @@ func unescapeArgument(value string) string {
 	return value
 }
 
-// valuesOf returns the values of the arguments of a name.
-func valuesOf(arguments []argument, name string) (out []string) {
-	for _, one := range arguments {
-		if one.name == name {
-			out = append(out, one.value)
-		}
-	}
-	return out
-}
-
 // checkDeep checks an object that a query has as name[member]=value. Objects within it are not checked.
-func (p *parameter) checkDeep(r *run, arguments []argument) {
+func (p *parameter) checkDeep(r *run, query arguments) {
 	r.in, r.at = p.in, append(r.at[:0], p.name)
-	var own []argument
-	for _, one := range arguments {
-		member, ok := strings.CutPrefix(one.name, p.name+"[")
+	own := arguments{values: map[string][]string{}}
+	r.spend(len(query.names))
+	for _, name := range query.names {
+		member, ok := strings.CutPrefix(name, p.name+"[")
 		if !ok {
 			continue
 		}
 		if member, ok = strings.CutSuffix(member, "]"); !ok || strings.Contains(member, "[") {
 			return
 		}
-		own = append(own, argument{member, one.value})
+		own.add(member, query.values[name]...)
 	}
 	switch {
-	case len(own) > 0:
+	case len(own.names) > 0:
 		p.schema.checkForm(r, own)
 	case p.required:
 		r.problem("is required")
@@ -286,24 +292,23 @@ func (p *parameter) checkDeep(r *run, arguments []argument) {
 }
 
 // checkForm checks an object whose members are arguments.
-func (s *schema) checkForm(r *run, arguments []argument) {
+func (s *schema) checkForm(r *run, form arguments) {
 	object := map[string]any{}
-	for _, one := range arguments {
-		if _, there := object[one.name]; there {
-			continue
-		}
+	for _, name := range form.names {
 		searched := 0
-		property := s.property(one.name, &searched)
-		values := valuesOf(arguments, one.name)
+		property, values := s.property(name, &searched), form.values[name]
+		if !r.spend(searched + len(values)) {
+			return
+		}
 		if may := property.may(); len(values) > 1 || may&kindArray != 0 && may&(kindString|kindNumber) == 0 {
 			items, list := property.itemSchema(), []any{}
 			for _, value := range values {
 				list = append(list, items.valueOf(r, value))
 			}
-			object[one.name] = list
+			object[name] = list
 			continue
 		}
-		object[one.name] = property.valueOf(r, one.value)
+		object[name] = property.valueOf(r, values[0])
 	}
 	r.check(s, object)
 }

@@ -56,6 +56,7 @@ type schema struct {
 	contains           *schema
 
 	properties         map[string]*schema
+	propertyNames      []string // sorted
 	required           []string
 	additional         *schema // of members that are not in properties and match no pattern
 	patterned          []patternedProperty
@@ -301,6 +302,7 @@ func (c *compiler) members(out *schema, s map[string]any) {
 	readOnly := map[string]bool{}
 	c.Spend(2 * len(properties))
 	c.Take(openapi.Memory, int64(perMember*len(properties)))
+	out.propertyNames = tree.Keys(properties)
 	for name, property := range properties {
 		out.properties[name] = c.schema(property)
 		if only, _ := c.Resolve(c.document, property)["readOnly"].(bool); only {

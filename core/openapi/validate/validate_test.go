@@ -39,6 +39,8 @@ func compile(t testing.TB, document string) *validate.Validator {
 	return v
 }
 
+func newWork(t testing.TB) *validate.Work { return validate.NewWork(t.Context()) }
+
 func said(problems []validate.Problem) string {
 	var out []string
 	for _, p := range problems {
@@ -112,7 +114,7 @@ func TestBody(t *testing.T) {
 				if !ok {
 					t.Fatal("not found")
 				}
-				if got := said(m.Body("application/json", "", []byte(tt.value))); got != tt.want {
+				if got := said(m.Body(newWork(t), "application/json", "", []byte(tt.value))); got != tt.want {
 					t.Errorf("%s: %q, want %q", version, got, tt.want)
 				}
 			}
@@ -147,7 +149,7 @@ func TestBody_dialects(t *testing.T) {
 		},
 	} {
 		m, _ := compile(t, body(tt.version, tt.schema)).Find("PUT", "/o")
-		if got := said(m.Body("application/json; charset=utf-8", "", []byte(tt.value))); got != tt.want {
+		if got := said(m.Body(newWork(t), "application/json; charset=utf-8", "", []byte(tt.value))); got != tt.want {
 			t.Errorf("%s %s: %s is %q, want %q", tt.version, tt.schema, tt.value, got, tt.want)
 		}
 	}
@@ -209,7 +211,7 @@ func TestHead(t *testing.T) {
 		if name, value, ok := strings.Cut(tt.header, ": "); ok {
 			header.Set(name, value)
 		}
-		if got := said(m.Head("?"+query, 0, header.Values)); got != tt.want {
+		if got := said(m.Head(newWork(t), "?"+query, 0, header.Values)); got != tt.want {
 			t.Errorf("%s %s %s: %q, want %q", tt.method, tt.target, tt.header, got, tt.want)
 		}
 	}
@@ -249,7 +251,7 @@ func TestContentTypes(t *testing.T) {
 		{"PUT", "text/plain", false, ""},
 	} {
 		m, _ := v.Find(tt.method, "/o")
-		got := said(m.Head("", 5, func(string) []string { return []string{tt.media} }))
+		got := said(m.Head(newWork(t), "", 5, func(string) []string { return []string{tt.media} }))
 		if got != tt.want || m.ReadsBody(tt.media) != tt.reads {
 			t.Errorf("%s %q: %q and %v", tt.method, tt.media, got, m.ReadsBody(tt.media))
 		}
@@ -261,7 +263,7 @@ func TestContentTypes(t *testing.T) {
 		";charset=utf-16": charset, ";charset=UTF-7": charset, ";charset=utf-8;charset=utf-7": charset,
 		"; charset=": charset,
 	} {
-		if got := said(m.Body("application/json"+parameter, "", []byte("{}"))); got != want {
+		if got := said(m.Body(newWork(t), "application/json"+parameter, "", []byte("{}"))); got != want {
 			t.Errorf("%q: %q, want %q", parameter, got, want)
 		}
 	}
@@ -269,7 +271,7 @@ func TestContentTypes(t *testing.T) {
 		"n=1&l=1&l=2": "", "n=x": "body /n must be an integer", "l=1": "body /n is required",
 		"n=1&l=x": "body /l/0 must be an integer", "n=1&n=2": "body /n must be an integer",
 	} {
-		if got := said(m.Body("application/x-www-form-urlencoded", "", []byte(form))); got != want {
+		if got := said(m.Body(newWork(t), "application/x-www-form-urlencoded", "", []byte(form))); got != want {
 			t.Errorf("%s: %q, want %q", form, got, want)
 		}
 	}
