@@ -22,11 +22,12 @@ func (d *description) operations(to []validate.Match, method, path string) []val
 	if d == nil || d.requests == nil {
 		return to
 	}
-	if m, described := d.requests.Find(method, path); described {
+	requests := d.requests()
+	if m, described := requests.Find(method, path); described {
 		to = append(to, m)
 	}
 	for read := range policy.Readings(path) {
-		m, described := d.requests.Find(method, read)
+		m, described := requests.Find(method, read)
 		same := func(have validate.Match) bool { return have.Operation == m.Operation }
 		if described && !slices.ContainsFunc(to, same) {
 			to = append(to, m)

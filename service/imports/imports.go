@@ -219,7 +219,7 @@ func (s *Service) check(ctx context.Context, p access.Principal, contents *bundl
 		if v.OpenAPI == nil {
 			continue
 		}
-		if out.documents[v.Name], err = projects.ImportOpenAPI(ctx, v.OpenAPI); err != nil {
+		if out.documents[v.Name], err = s.Projects.ImportOpenAPI(ctx, p, v.OpenAPI); err != nil {
 			return out, err
 		}
 	}

@@ -59,6 +59,11 @@ func (s *Service) OpenAPIOperation(
 	if err != nil {
 		return out, reference.Operation{}, err
 	}
+	leave, err := s.documents.places.take(ctx, documentTeam(p))
+	if err != nil {
+		return out, reference.Operation{}, err
+	}
+	defer leave()
 	found, described, err := reference.Read(row.Document, method, path)
 	if err == nil && !described {
 		err = fault.New(fault.NotFound, "no_operation", "The OpenAPI document does not describe this operation.")
@@ -211,8 +216,10 @@ func openAPIRow(version string, doc *openapi.Document, now time.Time) (models.Op
 
 // ImportOpenAPI checks the document of a zip and returns its row, for which VersionID and UpdatedAt are to be set. It
 // belongs before a transaction.
-func ImportOpenAPI(ctx context.Context, document []byte) (models.OpenAPIDocument, error) {
-	doc, err := parseOpenAPI(openapi.NewBudget(ctx, openapi.Size), "/openapi", document)
+func (s *Service) ImportOpenAPI(
+	ctx context.Context, p access.Principal, document []byte,
+) (models.OpenAPIDocument, error) {
+	doc, err := s.parseOpenAPI(ctx, p, "/openapi", document)
 	if err != nil {
 		return models.OpenAPIDocument{}, err
 	}
@@ -229,18 +236,29 @@ func (s *Service) readOpenAPI(
 			return nil, err
 		}
 	}
+	return s.parseOpenAPI(ctx, p, pointer, document)
+}
+
+// parseOpenAPI checks a document, also that requests can be validated against it. It waits for a place.
+func (s *Service) parseOpenAPI(
+	ctx context.Context, p access.Principal, pointer string, document []byte,
+) (*openapi.Document, error) {
 	size := openapi.Size
 	if unclaimed(p) {
 		size = openapi.UnclaimedSize
 	}
-	return parseOpenAPI(openapi.NewBudget(ctx, size), pointer, document)
-}
-
-// parseOpenAPI checks a document, also that requests can be validated against it.
-func parseOpenAPI(b *openapi.Budget, pointer string, document []byte) (*openapi.Document, error) {
+	leave, err := s.documents.places.take(ctx, documentTeam(p))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	b := openapi.NewBudget(ctx, size)
 	doc, err := openapi.Parse(b, document)
 	if err == nil {
-		_, err = validate.Compile(b, doc.Tree)
+		var compiled *validate.Validator
+		if compiled, err = validate.Compile(b, doc.Tree); err == nil {
+			s.documents.keep(sha256.Sum256(doc.JSON), compiled.Unchecked())
+		}
 	}
 	if refused, ok := errors.AsType[*openapi.Error](err); ok {
 		return nil, fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)

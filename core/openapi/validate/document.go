@@ -12,8 +12,12 @@ import (
 // Validator checks requests against a document. It is safe for concurrent use.
 type Validator struct {
 	root      pathNode
+	none      bool // no request matches
 	unchecked []Unchecked
 }
+
+// MatchNone returns a validator that no request matches, for a document that cannot be compiled.
+func MatchNone() *Validator { return &Validator{none: true} }
 
 // Unchecked is something of a document that requests are not checked against.
 type Unchecked struct{ At, Reason string }

@@ -37,6 +37,7 @@ type Operation struct {
 
 	parameters []parameter
 	body       *requestBody // nil: the document describes none
+	none       bool         // no request matches
 }
 
 // Match is an operation that a request is for.
@@ -49,6 +50,9 @@ type Match struct {
 // is below the environment's prefix, normalized and escaped. A slash at its end makes no difference
 // where the document says nothing else of it.
 func (v *Validator) Find(method, path string) (m Match, ok bool) {
+	if v.none {
+		return Match{&Operation{Name: method + " (any path)", none: true}, nil}, true
+	}
 	path = strings.TrimPrefix(path, "/")
 	operations, values := v.root.find(path, nil)
 	if operations == nil && strings.HasSuffix(path, "/") {
@@ -68,6 +72,10 @@ func (m Match) Path(w *Work) []Problem {
 }
 
 func (m Match) checkPath(r *run) {
+	if m.none {
+		r.in = InPath
+		r.problem("cannot be checked, because the OpenAPI document cannot be compiled")
+	}
 	for i := range m.parameters {
 		p := &m.parameters[i]
 		if p.in != InPath {
