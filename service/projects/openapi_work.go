@@ -106,8 +106,8 @@ type places struct {
 	waiting map[string][]chan struct{} // by team, the next one first
 }
 
-// take returns when there is a place, which leave gives up. Its error is Unavailable with the code busy if there is none
-// within placeWithin, and that of the context if the caller leaves.
+// take returns when there is a place, which leave gives up. Its error is Unavailable with the code busy if there is
+// none within placeWithin, and that of the context if the caller leaves.
 func (p *places) take(ctx context.Context, team string) (leave func(), err error) {
 	p.mu.Lock()
 	if p.busy < max(1, runtime.GOMAXPROCS(0)/2) {

@@ -53,7 +53,8 @@ type schema struct {
 	unique             bool
 	items              *schema
 	prefix             []*schema
-	contains           *schema
+	contains           *schema // nil: any item, if mustContain
+	mustContain        bool
 
 	properties         map[string]*schema
 	propertyNames      []string // sorted
@@ -66,7 +67,8 @@ type schema struct {
 
 	allOf, anyOf, oneOf    []*schema
 	not                    *schema
-	condition, then, other *schema
+	condition, then, other *schema // a nil condition accepts everything, if conditional
+	conditional            bool
 
 	// Set by settle.
 	settled    bool
@@ -193,6 +195,13 @@ func (c *compiler) object(s map[string]any) *schema {
 	out.minItems, out.maxItems = count(s["minItems"]), count(s["maxItems"])
 	out.unique, _ = s["uniqueItems"].(bool)
 	out.items, out.contains = c.schema(s["items"]), c.schema(s["contains"])
+	if _, there := s["contains"]; there {
+		out.mustContain = true
+		if least, said := s["minContains"].(json.Number); said {
+			f, _ := least.Float64()
+			out.mustContain = f > 0
+		}
+	}
 	if prefix, ok := s["prefixItems"].([]any); ok && c.modern {
 		out.prefix = c.all(prefix)
 	}
@@ -210,7 +219,8 @@ func (c *compiler) object(s map[string]any) *schema {
 			out.never = true
 		}
 	}
-	if c.modern && s["if"] != nil {
+	if _, there := s["if"]; there && c.modern {
+		out.conditional = true
 		out.condition, out.then, out.other = c.schema(s["if"]), c.schema(s["then"]), c.schema(s["else"])
 	}
 	for _, keyword := range notChecked {
