@@ -2,14 +2,18 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 
+	"postern/core/openapi"
 	"postern/core/openapi/publish"
 	"postern/core/openapi/validate"
 	"postern/core/policy"
@@ -19,8 +23,8 @@ import (
 // description is what the gateway does with the OpenAPI document of a version.
 type description struct {
 	as          describedAs
-	requests    *validate.Validator // nil: requests are not validated
-	enforce     bool                // requests that do not match are refused; else they are only reported
+	requests    func() *validate.Validator // compiled by the first call; nil: requests are not validated
+	enforce     bool                       // requests that do not match are refused; else they are only reported
 	publication snapshot.Publication
 	document    publish.Document // without a publication the zero value
 }
@@ -35,8 +39,8 @@ type describedAs struct {
 // documentPath is where the document is published, below the address of an environment.
 const documentPath = "/openapi.json"
 
-// compileDescription compiles the document of a version, or takes the compiled one of the last table:
-// large documents take hundreds of milliseconds. It returns nil if there is nothing to do with it.
+// compileDescription prepares the document of a version, or takes that of the last table, which may be compiled
+// already. It returns nil if there is nothing to do with it.
 func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *table) (*description, error) {
 	switch v.Validation {
 	case snapshot.ValidationOff, snapshot.ValidationReport, snapshot.ValidationEnforce:
@@ -63,18 +67,31 @@ func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *ta
 		return known, nil
 	}
 	out := &description{as: as, enforce: v.Validation == snapshot.ValidationEnforce, publication: v.Publication}
-	var err error
 	if validates {
-		if out.requests, err = validate.Compile(document); err != nil {
-			return nil, err
-		}
+		out.requests = sync.OnceValue(func() *validate.Validator { return compileRequests(document) })
 	}
 	if v.Publication != snapshot.PublicationOff {
+		var err error
 		if out.document, err = publish.New(document); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// compiling has a place for each document that is compiled at a time.
+var compiling = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+
+// compileRequests compiles a document for the calls that wait for it, not while the table is made: a table has the
+// revocations of others too. A document that cannot be compiled within its budget matches no request.
+func compileRequests(document []byte) *validate.Validator {
+	compiling <- struct{}{}
+	defer func() { <-compiling }()
+	out, err := validate.CompileJSON(openapi.NewBudget(context.Background(), openapi.Size), document)
+	if err != nil {
+		return validate.MatchNone()
+	}
+	return out
 }
 
 // isDocument reports whether a call reads the published document.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -21,11 +22,12 @@ func (d *description) operations(to []validate.Match, method, path string) []val
 	if d == nil || d.requests == nil {
 		return to
 	}
-	if m, described := d.requests.Find(method, path); described {
+	requests := d.requests()
+	if m, described := requests.Find(method, path); described {
 		to = append(to, m)
 	}
 	for read := range policy.Readings(path) {
-		m, described := d.requests.Find(method, read)
+		m, described := requests.Find(method, read)
 		same := func(have validate.Match) bool { return have.Operation == m.Operation }
 		if described && !slices.ContainsFunc(to, same) {
 			to = append(to, m)
@@ -45,8 +47,9 @@ func (c *call) refusesHead(length int64, header func(string) []string) bool {
 		return false
 	}
 	var scratch [4]validate.Match
+	work := validate.NewWork(context.Background()) // a head is small
 	for _, m := range c.operations(scratch[:0]) {
-		if c.refuses(m, m.Head(c.target.query, length, header)) {
+		if c.refuses(m, m.Head(work, c.target.query, length, header)) {
 			return true
 		}
 	}
@@ -90,8 +93,9 @@ func (c *httpCall) admitsRequest(body *requestBody) (admitted bool) {
 		}
 	}()
 	var scratch [4]validate.Match
+	work := validate.NewWork(c.r.Context())
 	for _, m := range c.operations(scratch[:0]) {
-		problems, err := c.problemsOf(m, body)
+		problems, err := c.problemsOf(m, work, body)
 		if err != nil {
 			c.failed(err, body)
 			return false
@@ -104,9 +108,12 @@ func (c *httpCall) admitsRequest(body *requestBody) (admitted bool) {
 	return true
 }
 
-// problemsOf returns what is wrong with a request by an operation. Its error is that of reading the body.
-func (c *httpCall) problemsOf(m validate.Match, body *requestBody) ([]validate.Problem, error) {
-	problems := m.Head(c.target.query, c.r.ContentLength, c.r.Header.Values)
+// problemsOf returns what is wrong with a request by an operation. Its error is that of reading the body, or of a
+// caller who has left.
+func (c *httpCall) problemsOf(
+	m validate.Match, work *validate.Work, body *requestBody,
+) ([]validate.Problem, error) {
+	problems := m.Head(work, c.target.query, c.r.ContentLength, c.r.Header.Values)
 	media := first(c.r.Header["Content-Type"])
 	if len(problems) > 0 || c.r.ContentLength == 0 || !m.ReadsBody(media) {
 		return problems, nil
@@ -119,7 +126,8 @@ func (c *httpCall) problemsOf(m validate.Match, body *requestBody) ([]validate.P
 	if len(body.early) > validate.MaxBody {
 		return []validate.Problem{validate.TooLarge()}, nil
 	}
-	return m.Body(media, strings.Join(c.r.Header["Content-Encoding"], ","), body.early), nil
+	problems = m.Body(work, media, strings.Join(c.r.Header["Content-Encoding"], ","), body.early)
+	return problems, c.r.Context().Err()
 }
 
 // readEarly reads at most limit bytes before the body is forwarded.
@@ -142,11 +150,11 @@ func explainValidation(out *policy.Explanation, at route, method string) {
 			"The OpenAPI document does not describe this route: requests are not validated.")
 		return
 	}
-	m := found[0]
-	if wrong := slices.IndexFunc(found, func(m validate.Match) bool { return len(m.Path()) > 0 }); wrong >= 0 {
+	m, work := found[0], validate.NewWork(context.Background())
+	if wrong := slices.IndexFunc(found, func(m validate.Match) bool { return len(m.Path(work)) > 0 }); wrong >= 0 {
 		m = found[wrong]
 	}
-	problems := m.Path()
+	problems := m.Path(work)
 	if len(problems) == 0 {
 		out.Skip(policy.ExplainValidate, "The path matches "+m.Name+" of the OpenAPI document. A question has no "+
 			"query, headers and body to validate.")

@@ -368,3 +368,21 @@ func TestPublish_refusesUnknownValidation(t *testing.T) {
 	}
 	r.wantCode("what was published before", r.get("/shop/1.0.0/prod/x"), http.StatusOK, "")
 }
+
+// A document is compiled by the first call, not while a table is published. One that cannot be compiled is published
+// like any other, and matches no request.
+func TestValidation_compiledByCalls(t *testing.T) {
+	broken := strings.Replace(ordersDocument, `"maxLength":4`,
+		`"pattern":"`+strings.Repeat("a{1000}", 20)+`"`, 1)
+	for path, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+		t.Run(path, func(t *testing.T) {
+			r := newRig(t, nil, append(options, withProject(func(p *snapshot.Project) {
+				v := &p.Versions[0]
+				v.OpenAPI, v.Validation = []byte(broken), snapshot.ValidationEnforce
+			}))...)
+			for _, call := range []string{"/orders", "/not/described"} {
+				r.wantCode(call, r.get("/shop/1.0.0/prod"+call), 422, "invalid_request")
+			}
+		})
+	}
+}

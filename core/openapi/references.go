@@ -1,58 +1,68 @@
 package openapi
 
-import "postern/core/openapi/tree"
+import "strings"
 
-// maxReferred bounds the objects that references lead to, each counted as often as a reference leads to
-// it: the library goes through them that often. Documents of 1 MB have about 30,000.
-const maxReferred = 10_000_000
-
-// checkReferences refuses a document whose references repeat too much of it.
-func checkReferences(data []byte) error {
-	doc, err := tree.Read(data)
-	if err != nil {
-		return refuse("The document is no object: %s.", err)
-	}
-	times := map[string]int{}
-	eachObject(doc.Root, func(object map[string]any) bool {
-		if ref, refers := object["$ref"].(string); refers {
-			times[ref]++
+// references checks that all references lead into the document, and are not chains of others. What is an example, a
+// default or an extension is not read, so that it can have anything.
+func (r *reader) references() {
+	checked := map[string]bool{}
+	r.eachReference(r.doc.Root, false, func(ref string) {
+		if checked[ref] {
+			return
 		}
-		return true
+		checked[ref] = true
+		if !strings.HasPrefix(ref, "#") {
+			r.refuse("", "the document refers to another file, "+cut(ref)+", which is not read. Bundle it into one "+
+				"document.")
+			return
+		}
+		r.At = "The reference " + cut(ref)
+		r.Resolve(r.doc, map[string]any{"$ref": ref})
+		r.At = ""
 	})
-	left := maxReferred
-	for ref, n := range times {
-		size, most := 0, left/n
-		eachObject(doc.LookUp(ref), func(map[string]any) bool {
-			size++
-			return size <= most
-		})
-		if left -= n * size; left < 0 {
-			return refuse("References repeat too much of the document: together they lead to more than %d objects. "+
-				"Refer to large schemas less often.", maxReferred)
-		}
-	}
-	return nil
 }
 
-// eachObject calls fn with the objects of a JSON value until it returns false, and reports whether it
-// never did.
-func eachObject(value any, fn func(map[string]any) bool) bool {
+// cut returns a text that is short enough for a refusal.
+func cut(text string) string {
+	if len(text) <= 200 {
+		return text
+	}
+	return strings.ToValidUTF8(text[:200], "") + "…"
+}
+
+// named are the members whose own members have names that the document chooses.
+var named = map[string]bool{
+	"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true,
+	"schemas": true, "responses": true, "parameters": true, "headers": true, "requestBodies": true, "content": true,
+	"securitySchemes": true, "links": true, "callbacks": true, "pathItems": true, "paths": true, "webhooks": true,
+	"examples": true, "encoding": true, "variables": true,
+}
+
+// unread are the members of which nothing is read.
+var unread = map[string]bool{"example": true, "examples": true, "default": true, "enum": true, "const": true}
+
+// eachReference calls fn with the references in a value. names says that the members of an object are named by the
+// document, so that no name has a meaning.
+func (r *reader) eachReference(value any, names bool, fn func(ref string)) {
 	switch node := value.(type) {
 	case map[string]any:
-		if !fn(node) {
-			return false
+		if !r.Spend(1 + len(node)) {
+			return
 		}
-		for _, child := range node {
-			if !eachObject(child, fn) {
-				return false
+		if ref, refers := node["$ref"].(string); refers && !names {
+			fn(ref)
+		}
+		for name, child := range node {
+			if names || !unread[name] && !strings.HasPrefix(name, "x-") {
+				r.eachReference(child, !names && named[name], fn)
 			}
 		}
 	case []any:
+		if !r.Spend(1 + len(node)) {
+			return
+		}
 		for _, child := range node {
-			if !eachObject(child, fn) {
-				return false
-			}
+			r.eachReference(child, false, fn)
 		}
 	}
-	return true
 }

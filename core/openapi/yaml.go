@@ -10,38 +10,86 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth bounds how deep a document is nested.
-const maxDepth = 100
+// readYAML returns a YAML document as JSON, with members in the order of the document, and what it says.
+func readYAML(b *Budget, data []byte) ([]byte, map[string]any, error) {
+	made, err := fromYAML(b, data)
+	if b.Err() != nil {
+		return nil, nil, b.Err()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := ReadJSON(b, made)
+	return made, root, err
+}
 
-// fromYAML returns a YAML document as JSON, with members in the order of the document.
-func fromYAML(data []byte) ([]byte, error) {
+func fromYAML(b *Budget, data []byte) ([]byte, error) {
 	var root, more yaml.Node
-	in := yaml.NewDecoder(bytes.NewReader(data))
+	in := yaml.NewDecoder(&yamlReader{budget: b, rest: data})
 	if err := in.Decode(&root); err != nil {
-		return nil, refuse("The document is neither JSON nor valid YAML: %s.", err)
+		return nil, refuse("The document is neither JSON nor valid YAML: %.300s.", err)
 	}
 	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, refuse("Something follows the document: send one YAML document, without --- behind it.")
 	}
 	if root.Kind != yaml.DocumentNode || root.Content[0].Kind != yaml.MappingNode {
-		return nil, refuse("The document is no object.")
+		return nil, refuse("The document is not an object.")
 	}
-	var w yamlWriter
+	w := yamlWriter{budget: b, size: int64(len(data))}
 	if err := w.write(root.Content[0], 0); err != nil {
 		return nil, err
 	}
 	return w.out.Bytes(), nil
 }
 
-// yamlWriter writes the JSON of nodes.
-type yamlWriter struct{ out bytes.Buffer }
+// yamlReader feeds the parser of YAML, and counts what the parser takes: about 160 bytes for each key and each value.
+// It ends the parsing when the budget is used up.
+type yamlReader struct {
+	budget *Budget
+	rest   []byte
+	before byte
+	values int64
+}
 
-func (w *yamlWriter) write(node *yaml.Node, depth int) error {
-	switch {
-	case depth > maxDepth:
-		return refuse("Line %d: the document is nested more than %d deep.", node.Line, maxDepth)
-	case w.out.Len() > MaxSize: // aliases repeat what they stand for
-		return refuse("The document has more than 5 MB as JSON.")
+// stepsOfSeparator are those of the values that a line, a comma or a bracket begins.
+const stepsOfSeparator = 20
+
+func (r *yamlReader) Read(to []byte) (int, error) {
+	if len(r.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(to, r.rest)
+	separators := 0
+	for _, c := range r.rest[:n] {
+		switch {
+		case c == '\n', c == ',', c == '[', c == '{', c == ' ' && (r.before == '-' || r.before == '?'):
+			separators++
+		}
+		r.before = c
+	}
+	r.rest = r.rest[n:]
+	r.values += 2 * int64(separators)
+	if !r.budget.Spend(n+stepsOfSeparator*separators) || !r.budget.Fits(Values, r.values) {
+		return 0, r.budget.Err()
+	}
+	return n, nil
+}
+
+// yamlWriter writes the JSON of nodes.
+type yamlWriter struct {
+	budget *Budget
+	size   int64 // of the YAML
+	out    bytes.Buffer
+}
+
+func (w *yamlWriter) write(node *yaml.Node, depth int64) error {
+	if depth > Nesting.Most {
+		w.budget.At = fmt.Sprintf("Line %d", node.Line)
+	}
+	size := int64(w.out.Len()) // aliases repeat what they stand for
+	if !w.budget.Spend(stepsOfValue) || !w.budget.Fits(Nesting, depth) || !w.budget.Fits(w.budget.size, size) ||
+		!w.budget.Fits(Expansion, (size+w.size-1)/w.size) {
+		return w.budget.Err()
 	}
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -64,14 +112,14 @@ func (w *yamlWriter) write(node *yaml.Node, depth int) error {
 	return w.scalar(node)
 }
 
-func (w *yamlWriter) mapping(node *yaml.Node, depth int) error {
+func (w *yamlWriter) mapping(node *yaml.Node, depth int64) error {
 	seen := map[string]bool{}
 	w.out.WriteByte('{')
 	for i := 0; i < len(node.Content); i += 2 {
 		key := node.Content[i]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			return refuse("Line %d: the name of a member is no text.", key.Line)
+			return refuse("Line %d: the name of a member is not a text.", key.Line)
 		case key.ShortTag() == "!!merge":
 			return refuse("Line %d: merge keys (<<) are not supported; write the members out.", key.Line)
 		case seen[key.Value]:
@@ -98,6 +146,10 @@ func (w *yamlWriter) scalar(node *yaml.Node) error {
 	case "!!null":
 		return w.value(nil)
 	case "!!int", "!!float", "!!bool":
+		if json.Valid([]byte(node.Value)) { // also 1.0, which is a version
+			w.out.WriteString(node.Value)
+			return nil
+		}
 		var value any
 		if err := node.Decode(&value); err != nil {
 			return refuse("Line %d: %s.", node.Line, err)

@@ -53,7 +53,7 @@ type openAPIInput struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
 	DryRun  bool   `query:"dry_run" doc:"Save nothing, and answer what would change"`
-	RawBody []byte `contentType:"application/json" doc:"The document, JSON or YAML, at most 5 MB, also as a JSON string; or {\"url\": …}"`
+	RawBody []byte `contentType:"application/json" doc:"The document, JSON or YAML, at most 16 MB, also as a JSON string; or {\"url\": …}"`
 }
 
 type proposedRules struct {

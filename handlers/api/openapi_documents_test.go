@@ -124,9 +124,12 @@ func TestOpenAPI_refusals(t *testing.T) {
 			t.Errorf("%s: %d %v, want 422 %q: %s", name, got.Status, list, tt.want, got.Raw)
 		}
 	}
-	large := `{"openapi":"3.0.0","x":"` + strings.Repeat("x", 10<<20) + `"}`
-	if got := controlplane.Call(t, h, "PUT", at, token, large); got.Status != 413 {
-		t.Errorf("10 MB: %d %s", got.Status, got.Raw)
+	for size, want := range map[int]int{2 << 20: 422, 18 << 20: 413} {
+		large := `{"openapi":"3.0.0","x":"` + strings.Repeat("x", size) + `"}`
+		if got := controlplane.Call(t, h, "PUT", at, token, large); got.Status != want ||
+			want == 422 && !strings.Contains(got.Raw, "Claim the workspace") {
+			t.Errorf("%d bytes: %d, want %d: %s", size, got.Status, want, got.Raw)
+		}
 	}
 	if got := controlplane.Call(t, h, "PUT", at, "", shopYAML); got.Status != 401 {
 		t.Errorf("anonymous: %d", got.Status)

@@ -176,8 +176,9 @@ func checkContents(p access.Principal, team string, contents *bundle.Contents) e
 // checked is what the checks of a zip return beside the project.
 type checked struct {
 	warnings    []fault.Warning
-	clients     map[string][]login.Imported // by the id of their tenant
-	usedClients []string                    // ids that must not be used again
+	clients     map[string][]login.Imported       // by the id of their tenant
+	usedClients []string                          // ids that must not be used again
+	documents   map[string]models.OpenAPIDocument // by the name of their version
 }
 
 // maxFields is the number of broken rules after which a zip is not checked further.
@@ -186,7 +187,7 @@ const maxFields = 20
 // check applies the rules of this server to everything in the zip.
 func (s *Service) check(ctx context.Context, p access.Principal, contents *bundle.Contents) (checked, error) {
 	project := contents.Project
-	out := checked{clients: map[string][]login.Imported{}}
+	out := checked{clients: map[string][]login.Imported{}, documents: map[string]models.OpenAPIDocument{}}
 	wrong, warnings, err := s.Projects.CheckImported(ctx, p, project)
 	if err != nil {
 		return out, err
@@ -213,6 +214,14 @@ func (s *Service) check(ctx context.Context, p access.Principal, contents *bundl
 	}
 	if err := fault.InvalidFields(wrong); err != nil {
 		return out, err
+	}
+	for _, v := range project.Versions {
+		if v.OpenAPI == nil {
+			continue
+		}
+		if out.documents[v.Name], err = s.Projects.ImportOpenAPI(ctx, p, v.OpenAPI); err != nil {
+			return out, err
+		}
 	}
 	return out, checkRows(ctx, contents, now)
 }

@@ -134,11 +134,8 @@ func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
 			return err
 		}
 		w.out.Made.Versions++
-		if v.OpenAPI != nil {
-			document, err := projects.ImportOpenAPI(row.ID, v.OpenAPI, w.now)
-			if err != nil {
-				return err
-			}
+		if document, there := w.checked.documents[v.Name]; there {
+			document.VersionID, document.UpdatedAt = row.ID, w.now
 			if err := tx.SetOpenAPI(document); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"postern/core/openapi"
 	"postern/core/openapi/reference"
+	"postern/core/openapi/validate"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -58,6 +59,11 @@ func (s *Service) OpenAPIOperation(
 	if err != nil {
 		return out, reference.Operation{}, err
 	}
+	leave, err := s.documents.places.take(ctx, documentTeam(p))
+	if err != nil {
+		return out, reference.Operation{}, err
+	}
+	defer leave()
 	found, described, err := reference.Read(row.Document, method, path)
 	if err == nil && !described {
 		err = fault.New(fault.NotFound, "no_operation", "The OpenAPI document does not describe this operation.")
@@ -208,13 +214,16 @@ func openAPIRow(version string, doc *openapi.Document, now time.Time) (models.Op
 	}, err
 }
 
-// ImportOpenAPI checks the document of a zip and returns the row for a version.
-func ImportOpenAPI(version string, document []byte, now time.Time) (models.OpenAPIDocument, error) {
-	doc, err := openapi.Parse(document)
+// ImportOpenAPI checks the document of a zip and returns its row, for which VersionID and UpdatedAt are to be set. It
+// belongs before a transaction.
+func (s *Service) ImportOpenAPI(
+	ctx context.Context, p access.Principal, document []byte,
+) (models.OpenAPIDocument, error) {
+	doc, err := s.parseOpenAPI(ctx, p, "/openapi", document)
 	if err != nil {
-		return models.OpenAPIDocument{}, openAPIFault("/openapi", err)
+		return models.OpenAPIDocument{}, err
 	}
-	return openAPIRow(version, doc, now)
+	return openAPIRow("", doc, time.Time{})
 }
 
 // readOpenAPI checks a document, which it fetches if there is an address.
@@ -227,15 +236,34 @@ func (s *Service) readOpenAPI(
 			return nil, err
 		}
 	}
-	doc, err := openapi.Parse(document)
-	return doc, openAPIFault(pointer, err)
+	return s.parseOpenAPI(ctx, p, pointer, document)
 }
 
-func openAPIFault(pointer string, err error) error {
-	if refused, ok := errors.AsType[*openapi.Error](err); ok {
-		return fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)
+// parseOpenAPI checks a document, also that requests can be validated against it. It waits for a place.
+func (s *Service) parseOpenAPI(
+	ctx context.Context, p access.Principal, pointer string, document []byte,
+) (*openapi.Document, error) {
+	size := openapi.Size
+	if unclaimed(p) {
+		size = openapi.UnclaimedSize
 	}
-	return err
+	leave, err := s.documents.places.take(ctx, documentTeam(p))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	b := openapi.NewBudget(ctx, size)
+	doc, err := openapi.Parse(b, document)
+	if err == nil {
+		var compiled *validate.Validator
+		if compiled, err = validate.Compile(b, doc.Tree); err == nil {
+			s.documents.keep(sha256.Sum256(doc.JSON), compiled.Unchecked())
+		}
+	}
+	if refused, ok := errors.AsType[*openapi.Error](err); ok {
+		return nil, fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)
+	}
+	return doc, err
 }
 
 // fetchOpenAPI gets a document from an address that a customer chose.

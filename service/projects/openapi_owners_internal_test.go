@@ -21,7 +21,7 @@ func TestOwnersFollowFromCollections(t *testing.T) {
 		"/carts/{id}": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
 			"get": {"responses": {"200": {"description": "one"}}}}
 	}}`
-	doc, err := openapi.Parse([]byte(document))
+	doc, err := openapi.Parse(openapi.NewBudget(t.Context(), openapi.Size), []byte(document))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,28 +50,11 @@ func (s *Service) OpenAPISettings(
 		return OpenAPISettings{}, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
 	}
 	out := viewOpenAPISettings(version)
-	out.Unchecked, err = uncheckedOf(tx, version)
+	out.Unchecked, err = s.unchecked(ctx, p, version.ID)
 	if err != nil {
 		return out, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
 	}
 	return out, nil
-}
-
-// uncheckedOf returns what of the document of a version requests are not checked against; nothing without
-// a document.
-func uncheckedOf(tx *models.Tx, version models.Version) ([]validate.Unchecked, error) {
-	row, err := tx.OpenAPIOf(version.ID)
-	if errors.Is(err, models.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	compiled, err := validate.Compile(row.Document)
-	if err != nil {
-		return nil, err
-	}
-	return compiled.Unchecked(), nil
 }
 
 // SetOpenAPISettings changes what the gateway does with the OpenAPI document of a version, from the next
@@ -80,6 +63,7 @@ func (s *Service) SetOpenAPISettings(
 	ctx context.Context, p access.Principal, ref, versionRef, ifMatch string, in OpenAPISettings,
 ) (OpenAPISettings, error) {
 	var out OpenAPISettings
+	var changed string
 	says := &note{change: "set"}
 	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		version, err := versionOf(tx, project, versionRef)
@@ -103,12 +87,12 @@ func (s *Service) SetOpenAPISettings(
 			Publication: string(in.Publication),
 		}
 		version.UpdatedAt = now
-		out = viewOpenAPISettings(version)
-		if out.Unchecked, err = uncheckedOf(tx, version); err != nil {
-			return err
-		}
+		out, changed = viewOpenAPISettings(version), version.ID
 		return written(tx.UpdateVersionOpenAPI(version, seen))
 	})
+	if err == nil {
+		out.Unchecked, err = s.unchecked(ctx, p, changed)
+	}
 	return out, err
 }
 

@@ -53,6 +53,8 @@ type Service struct {
 
 	// Gateway explains calls by what the gateway of this process serves; nil: calls are not explained.
 	Gateway func(policy.Question) policy.Explanation
+
+	documents documentWork
 }
 
 // Project is a project as its team sees it.

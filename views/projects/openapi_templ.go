@@ -1157,7 +1157,7 @@ func openAPIForm(m *OpenAPIForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "https://api.example.com/openapi.json",
-			Hint:         "OpenAPI 3.0 or 3.1, JSON or YAML, at most 5 MB.",
+			Hint:         "OpenAPI 3.0 or 3.1, JSON or YAML, at most 16 MB.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

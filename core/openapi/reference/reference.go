@@ -81,11 +81,12 @@ func Read(document []byte, method, path string) (out Operation, found bool, err 
 		Needs:       r.needs(node),
 	}
 	out.Deprecated, _ = node["deprecated"].(bool)
-	own := doc.List(node["parameters"])
-	for _, p := range slices.Concat(own, doc.List(item["parameters"])) {
-		if one := r.parameter(p); !slices.ContainsFunc(out.Parameters, func(have Member) bool {
-			return have.In == one.In && have.Name == one.Name
-		}) {
+	type parameter struct{ in, name string }
+	seen := map[parameter]bool{}
+	for _, p := range slices.Concat(doc.List(node["parameters"]), doc.List(item["parameters"])) {
+		one := r.parameter(p)
+		if name := (parameter{one.In, one.Name}); !seen[name] {
+			seen[name] = true
 			out.Parameters = append(out.Parameters, one)
 		}
 	}
@@ -100,6 +101,9 @@ func Read(document []byte, method, path string) (out Operation, found bool, err 
 	}
 	return out, true, nil
 }
+
+// namesOfStep is how many names of members are read and sorted in a step.
+const namesOfStep = 10
 
 type reader struct {
 	doc   tree.Document
@@ -218,15 +222,22 @@ func (r *reader) members(to *Content, schema any, depth int, within []string) {
 	if node["items"] != nil {
 		r.members(to, node["items"], depth, within)
 	}
-	required, _ := node["required"].([]any)
+	list, _ := node["required"].([]any)
 	properties, _ := node["properties"].(map[string]any)
+	r.steps += (len(list) + len(properties)) / namesOfStep
+	required := make(map[string]bool, len(list))
+	for _, name := range list {
+		if name, ok := name.(string); ok {
+			required[name] = true
+		}
+	}
 	for _, name := range tree.Keys(properties) {
 		if len(to.Members) >= maxMembers {
 			to.Cut = true
 			return
 		}
 		one := r.member(name, properties[name], r.doc.Resolve(properties[name]))
-		one.Depth, one.Required = depth, slices.Contains(required, any(name))
+		one.Depth, one.Required = depth, required[name]
 		if !slices.ContainsFunc(to.Members,
 			func(have Member) bool { return depth == 0 && have.Depth == 0 && have.Name == name }) {
 			to.Members = append(to.Members, one)

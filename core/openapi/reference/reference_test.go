@@ -76,7 +76,7 @@ func TestRead_realDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, err := openapi.Parse(text)
+		doc, err := openapi.Parse(openapi.NewBudget(t.Context(), openapi.Size), text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,12 +32,13 @@ func (d Document) List(of any) (out []map[string]any) {
 	return out
 }
 
-// maxReferences bounds a chain of references that only lead to each other.
-const maxReferences = 50
+// maxReferences bounds a chain of references that only lead to each other. Package openapi refuses documents that have
+// longer ones.
+const maxReferences = 16
 
 // Resolve returns an object of the document, or what it refers to; nil if there is none.
 func (d Document) Resolve(node any) map[string]any {
-	for range maxReferences {
+	for range maxReferences + 1 {
 		object, _ := node.(map[string]any)
 		ref, refers := object["$ref"].(string)
 		if !refers {

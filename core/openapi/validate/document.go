@@ -5,14 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/tree"
 )
 
 // Validator checks requests against a document. It is safe for concurrent use.
 type Validator struct {
 	root      pathNode
+	none      bool // no request matches
 	unchecked []Unchecked
 }
+
+// MatchNone returns a validator that no request matches, for a document that cannot be compiled.
+func MatchNone() *Validator { return &Validator{none: true} }
 
 // Unchecked is something of a document that requests are not checked against.
 type Unchecked struct{ At, Reason string }
@@ -25,25 +30,24 @@ func (v *Validator) Unchecked() []Unchecked { return v.unchecked }
 
 // compiler compiles one document.
 type compiler struct {
+	*openapi.Budget
+
 	document tree.Document
 	modern   bool // 3.1: schemas are those of JSON Schema 2020-12
 	schemas  map[string]*schema
+	pending  []referred
 	made     []*schema
 	patterns map[string]*pattern
 	noted    map[Unchecked]bool
-	at       string // what is compiled, for Unchecked
 	out      *Validator
 }
 
-// Compile compiles a document, JSON. It must be one that openapi.Parse accepts: what it does not
-// understand is not checked, and listed by Unchecked.
-func Compile(document []byte) (*Validator, error) {
-	read, err := tree.Read(document)
-	if err != nil {
-		return nil, fmt.Errorf("validate: read the document: %w", err)
-	}
+// Compile compiles a document that openapi.Parse has accepted, within what is left of its budget: what it does not
+// understand is not checked, and listed by Unchecked. A refusal is an *openapi.Error.
+func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 	c := &compiler{
-		document: read,
+		Budget:   b,
+		document: document,
 		schemas:  map[string]*schema{},
 		patterns: map[string]*pattern{},
 		noted:    map[Unchecked]bool{},
@@ -51,71 +55,119 @@ func Compile(document []byte) (*Validator, error) {
 	}
 	c.modern = !strings.HasPrefix(tree.Text(c.document.Root["openapi"]), "3.0")
 	paths, _ := c.document.Root["paths"].(map[string]any)
+	var operations []*Operation
 	for _, path := range tree.Keys(paths) {
 		if strings.HasPrefix(path, "/") {
-			c.path(path, c.document.Resolve(paths[path]))
+			operations = append(operations, c.path(path, c.Resolve(c.document, paths[path]))...)
 		}
 	}
+	c.out.root.sort()
+	c.finish()
 	for _, s := range c.made {
-		s.settle()
+		s.settle(0)
 	}
+	for _, op := range operations {
+		c.At = op.Name
+		op.parameters = slices.DeleteFunc(op.parameters, c.isObject)
+	}
+	c.At = ""
 	slices.SortFunc(c.out.unchecked, func(a, b Unchecked) int { return strings.Compare(a.At, b.At) })
-	return c.out, nil
+	return c.out, c.Err()
+}
+
+// CompileJSON is Compile for a document as JSON.
+func CompileJSON(b *openapi.Budget, document []byte) (*Validator, error) {
+	root, err := openapi.ReadJSON(b, document)
+	if err != nil {
+		return nil, fmt.Errorf("validate: read the document: %w", err)
+	}
+	return Compile(b, tree.Document{Root: root})
 }
 
 // methods are the members of a path that are operations.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-func (c *compiler) path(path string, item map[string]any) {
+// About how many bytes parts of a validator take, without their texts.
+const (
+	perOperation = 200
+	perParameter = 120
+	perSegment   = 250
+	perSchema    = 600
+	perMember    = 100
+	perValue     = 50
+)
+
+// path returns the operations of a path.
+func (c *compiler) path(path string, item map[string]any) (all []*Operation) {
 	operations := map[string]*Operation{}
 	for _, method := range methods {
 		node, there := item[strings.ToLower(method)].(map[string]any)
 		if !there {
 			continue
 		}
-		c.at = method + " " + path
-		op := &Operation{Name: c.at}
-		for _, p := range mergedParameters(c.document.List(item["parameters"]), c.document.List(node["parameters"])) {
+		c.At = method + " " + path
+		op := &Operation{Name: c.At}
+		all = append(all, op)
+		for _, p := range mergedParameters(c.list(item["parameters"]), c.list(node["parameters"])) {
 			c.parameter(op, p)
 		}
-		if body := c.document.Resolve(node["requestBody"]); body != nil {
+		if body := c.Resolve(c.document, node["requestBody"]); body != nil {
 			op.body = c.body(body)
 		}
+		c.Take(openapi.Memory, int64(perOperation+perParameter*len(op.parameters)))
 		operations[method] = op
 	}
-	if len(operations) == 0 {
-		return
+	segments := strings.Count(path, "/")
+	if len(operations) == 0 || !c.Spend(segments) || !c.Take(openapi.Memory, int64(perSegment*segments)) {
+		return all
 	}
 	if operations["HEAD"] == nil {
 		operations["HEAD"] = operations["GET"]
 	}
 	if !c.out.root.add(path, operations) {
-		c.at = path
+		c.At = path
 		c.note("The path cannot be matched: its parameters are next to each other.")
 	}
+	return all
+}
+
+// list returns the objects in a list, with references resolved.
+func (c *compiler) list(of any) (out []map[string]any) {
+	list, _ := of.([]any)
+	for _, one := range list {
+		if node := c.Resolve(c.document, one); c.Spend(2) && node != nil {
+			out = append(out, node)
+		}
+	}
+	return out
 }
 
 // mergedParameters returns the parameters of an operation, which replace those of its path with the
 // same name and place.
 func mergedParameters(path, own []map[string]any) []map[string]any {
-	same := func(a, b map[string]any) bool {
-		return tree.Text(a["name"]) == tree.Text(b["name"]) && tree.Text(a["in"]) == tree.Text(b["in"])
+	type parameter struct{ in, name string }
+	of := func(p map[string]any) parameter { return parameter{tree.Text(p["in"]), tree.Text(p["name"])} }
+	replaced := make(map[parameter]bool, len(own))
+	for _, p := range own {
+		replaced[of(p)] = true
 	}
 	out := slices.Clone(own)
 	for _, p := range path {
-		if !slices.ContainsFunc(own, func(o map[string]any) bool { return same(o, p) }) {
+		if !replaced[of(p)] {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// note records that something at c.at is not checked.
+// note records that something at c.At is not checked.
 func (c *compiler) note(format string, args ...any) {
-	one := Unchecked{c.at, fmt.Sprintf(format, args...)}
-	if c.noted[one] || len(c.out.unchecked) >= maxUnchecked {
+	if len(c.out.unchecked) >= maxUnchecked {
 		return
 	}
-	c.noted[one] = true
-	c.out.unchecked = append(c.out.unchecked, one)
+	one := Unchecked{c.At, fmt.Sprintf(format, args...)}
+	if !c.noted[one] {
+		c.noted[one] = true
+		c.out.unchecked = append(c.out.unchecked, one)
+	}
 }

@@ -3,7 +3,6 @@ package validate
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,23 +11,26 @@ import (
 	"postern/core/openapi/tree"
 )
 
-// Bounds on the evaluation of one request, whatever the document asks for.
+// Bounds on the validation of one request, whatever the document asks for.
 const (
-	maxSteps    = 4_000_000 // about 200 ms
-	maxDepth    = 400       // of schemas within each other and of values within each other, together
+	maxDepth    = 400 // of schemas within each other and of values within each other, together
 	maxProblems = 20
-	patternCost = 16 // instructions of a pattern, for a byte, that count as a step
+
+	bytesOfStep   = 16 // of a text that is read
+	patternCost   = 16 // instructions of a pattern, for a byte, that count as a step
+	stepsOfMember = 4  // to sort a member and look it up
 )
 
 // run evaluates values by schemas. Problems name members as the document does, and never have a value
 // of the request or a name that only the request has.
 type run struct {
-	steps, depth int
-	quiet        int // > 0: what does not match is no problem yet
-	stopped      bool
-	in           string
-	at           []string // reference tokens
-	problems     []Problem
+	work     *Work
+	depth    int
+	quiet    int // > 0: what does not match is no problem yet
+	stopped  bool
+	in       string
+	at       []string // reference tokens
+	problems []Problem
 }
 
 func (r *run) problem(format string, args ...any) bool {
@@ -52,7 +54,7 @@ func (r *run) name() string {
 
 // spend counts steps. It returns false when there have been too many.
 func (r *run) spend(steps int) bool {
-	if r.steps += steps; r.steps > maxSteps || r.depth > maxDepth {
+	if !r.work.spend(steps) || r.depth > maxDepth {
 		r.stopped = true
 	}
 	return !r.stopped
@@ -80,7 +82,7 @@ func (r *run) check(s *schema, value any) bool {
 	r.depth++
 	defer func() { r.depth-- }()
 	switch {
-	case !r.spend(1):
+	case !r.spend(1 + lengthOf(value)/bytesOfStep):
 		return false
 	case s == nil, s.nullable && value == nil:
 		return true
@@ -145,6 +147,17 @@ func (k kinds) names() string {
 	return strings.Join(out, " or ")
 }
 
+// lengthOf returns the bytes of a text or a number, all of which may be looked at.
+func lengthOf(value any) int {
+	switch value := value.(type) {
+	case string:
+		return len(value)
+	case json.Number:
+		return len(value)
+	}
+	return 0
+}
+
 func kindOf(value any) kinds {
 	switch value := value.(type) {
 	case nil:
@@ -162,51 +175,6 @@ func kindOf(value any) kinds {
 		return kindArray
 	}
 	return kindObject
-}
-
-// isWhole reports whether a number is an integer, such as 1, 1.0 and 1e2.
-func isWhole(n json.Number) bool {
-	if !strings.ContainsAny(n.String(), ".eE") {
-		return true
-	}
-	f, _ := strconv.ParseFloat(n.String(), 64)
-	return f == math.Trunc(f) && !math.IsInf(f, 0)
-}
-
-func (r *run) number(s *schema, n json.Number) bool {
-	f, _ := strconv.ParseFloat(n.String(), 64) // out of range it is infinite
-	ok := true
-	fail := func(format string, args ...any) { ok = r.problem(format, args...) }
-	if s.minimum != nil && f < *s.minimum {
-		fail("must be at least %v", *s.minimum)
-	}
-	if s.above != nil && f <= *s.above {
-		fail("must be more than %v", *s.above)
-	}
-	if s.maximum != nil && f > *s.maximum {
-		fail("must be at most %v", *s.maximum)
-	}
-	if s.below != nil && f >= *s.below {
-		fail("must be less than %v", *s.below)
-	}
-	if s.multipleOf > 0 {
-		quotient := f / s.multipleOf
-		if math.IsInf(quotient, 0) || math.Abs(quotient-math.Round(quotient)) > 1e-9*math.Max(1, math.Abs(quotient)) {
-			fail("must be a multiple of %v", s.multipleOf)
-		}
-	}
-	switch {
-	case s.format == "int32" && (f < math.MinInt32 || f > math.MaxInt32):
-		fail("must fit into 32 bits")
-	case s.format == "int64" && (f < math.MinInt64 || f >= math.MaxInt64) && !isInt64(n):
-		fail("must fit into 64 bits")
-	}
-	return ok
-}
-
-func isInt64(n json.Number) bool {
-	_, err := strconv.ParseInt(n.String(), 10, 64)
-	return err == nil
 }
 
 func (r *run) text(s *schema, value string) bool {
@@ -245,15 +213,18 @@ func (r *run) array(s *schema, list []any) bool {
 	if s.unique {
 		seen := make(map[string]bool, len(list))
 		for _, item := range list {
+			if !r.spend(compareCost * sizeOf(item)) {
+				return false
+			}
 			key := canonical(item)
-			if r.spend(1 + len(key)/16); seen[key] {
+			if seen[key] {
 				ok = r.problem("must not have an item twice")
 				break
 			}
 			seen[key] = true
 		}
 	}
-	contains := s.contains == nil
+	contains := !s.mustContain
 	for i, item := range list {
 		of := s.items
 		if i < len(s.prefix) {
@@ -275,6 +246,7 @@ func (r *run) array(s *schema, list []any) bool {
 
 func (r *run) members(s *schema, object map[string]any) bool {
 	ok := true
+	r.spend(len(s.required))
 	for _, name := range s.required {
 		if _, there := object[name]; !there {
 			r.at = append(r.at, name)
@@ -288,14 +260,17 @@ func (r *run) members(s *schema, object map[string]any) bool {
 	if s.maxMem >= 0 && len(object) > s.maxMem {
 		ok = r.problem("must have at most %s", counted(s.maxMem, "member"))
 	}
-	for _, name := range tree.Keys(object) {
-		ok = r.member(s, name, object[name]) && ok
+	for _, name := range r.namesOf(s, object) {
+		if value, there := object[name]; there {
+			ok = r.member(s, name, value) && ok
+		}
 		if r.stopped {
 			return false
 		}
 	}
+	r.spend(len(s.dependent))
 	for name, others := range s.dependent {
-		if _, there := object[name]; !there {
+		if _, there := object[name]; !there || !r.spend(len(others)) {
 			continue
 		}
 		for _, other := range others {
@@ -305,6 +280,18 @@ func (r *run) members(s *schema, object map[string]any) bool {
 		}
 	}
 	return ok
+}
+
+// namesOf returns the names of the members that a schema says something of, and maybe others, sorted.
+func (r *run) namesOf(s *schema, object map[string]any) []string {
+	if s.additional == nil && s.patterned == nil && s.names == nil && len(s.propertyNames) <= len(object) {
+		r.spend(len(s.propertyNames))
+		return s.propertyNames
+	}
+	if !r.spend(stepsOfMember * len(object)) {
+		return nil
+	}
+	return tree.Keys(object)
 }
 
 // unknownMember stands for a member that the document does not name.
@@ -371,7 +358,7 @@ func (r *run) combined(s *schema, value any) bool {
 	if s.not != nil && r.matches(s.not, value) && !r.stopped {
 		ok = r.problem("must not be what the document excludes")
 	}
-	if s.condition == nil {
+	if !s.conditional {
 		return ok
 	}
 	if r.matches(s.condition, value) {

@@ -25,6 +25,7 @@ type parameter struct {
 	list     string // what separates the items of a list in one value; "": items have values of their own
 	deep     bool   // an object as name[member]=value
 	json     bool   // the value is JSON
+	style    string
 	schema   *schema
 }
 
@@ -59,20 +60,25 @@ func (c *compiler) parameter(op *Operation, node map[string]any) {
 		return // cookies
 	}
 	content, _ := node["content"].(map[string]any)
-	for media, of := range content {
+	for _, media := range tree.Keys(content) {
 		if p.json = isJSON(media); p.json {
-			p.schema = c.schema(c.document.Resolve(of)["schema"])
+			p.schema = c.schema(c.Resolve(c.document, content[media])["schema"])
 		}
 	}
 	if len(content) == 0 {
 		p.schema = c.schema(node["schema"])
 	}
-	p.schema.settle()
-	if isObject := p.schema.may()&^kindNull == kindObject; isObject && !p.deep && !p.json {
-		c.note("The %s parameter %s is not checked: it is an object in the style %s.", p.in, p.name, orForm(style))
-		return
-	}
+	p.style = style
 	op.parameters = append(op.parameters, p)
+}
+
+// isObject reports whether a parameter is an object in a style that is not checked. It notes that.
+func (c *compiler) isObject(p parameter) bool {
+	if p.schema.may()&^kindNull != kindObject || p.deep || p.json {
+		return false
+	}
+	c.note("The %s parameter %s is not checked: it is an object in the style %s.", p.in, p.name, orForm(p.style))
+	return true
 }
 
 func orForm(style string) string {
@@ -149,9 +155,10 @@ func (s *schema) itemSchema() *schema {
 	return s.itemsMayBe
 }
 
-// settle sets what follows from the schemas that a schema combines: mayBe and itemsMayBe.
-func (s *schema) settle() {
-	if s == nil || s.settled {
+// settle sets what follows from the schemas that a schema combines: mayBe and itemsMayBe. Deeper than requests are
+// validated, it can be anything.
+func (s *schema) settle(depth int) {
+	if s == nil || s.settled || depth > maxDepth {
 		return
 	}
 	s.settled = true // a schema within itself can be anything
@@ -161,13 +168,13 @@ func (s *schema) settle() {
 		may = s.kinds
 	}
 	for _, one := range s.allOf {
-		one.settle()
+		one.settle(depth + 1)
 		may &= one.may()
 	}
 	for _, list := range [][]*schema{s.anyOf, s.oneOf} {
 		union := kinds(0)
 		for _, one := range list {
-			one.settle()
+			one.settle(depth + 1)
 			union |= one.may()
 		}
 		if len(list) > 0 {
@@ -220,20 +227,35 @@ func (s *schema) valueOf(r *run, value string) any {
 
 func (s *schema) checkText(r *run, value string) { r.check(s, s.valueOf(r, value)) }
 
-// argument is an argument of a query or a form.
-type argument struct{ name, value string }
+// arguments are those of a query or a form: the values by name, and the names in the order of the first value of each.
+type arguments struct {
+	values map[string][]string
+	names  []string
+}
 
-// readArguments reads a query, without its question mark. An argument that is not escaped as it should
-// be stays as it is written.
-func readArguments(query string) (out []argument) {
+// readArguments reads a query, without its question mark, or a form. An argument that is not escaped as it should be
+// stays as it is written. It reads at most a number of arguments, and returns false if there are more.
+func readArguments(query string, most int) (out arguments, all bool) {
+	out.values = map[string][]string{}
+	n := 0
 	for pair := range strings.SplitSeq(query, "&") {
 		if pair == "" {
 			continue
 		}
+		if n++; n > most {
+			return out, false
+		}
 		name, value, _ := strings.Cut(pair, "=")
-		out = append(out, argument{unescapeArgument(name), unescapeArgument(value)})
+		out.add(unescapeArgument(name), unescapeArgument(value))
 	}
-	return out
+	return out, true
+}
+
+func (a *arguments) add(name string, values ...string) {
+	if _, there := a.values[name]; !there {
+		a.names = append(a.names, name)
+	}
+	a.values[name] = append(a.values[name], values...)
 }
 
 func unescapeArgument(value string) string {
@@ -246,32 +268,23 @@ func unescapeArgument(value string) string {
 	return value
 }
 
-// valuesOf returns the values of the arguments of a name.
-func valuesOf(arguments []argument, name string) (out []string) {
-	for _, one := range arguments {
-		if one.name == name {
-			out = append(out, one.value)
-		}
-	}
-	return out
-}
-
 // checkDeep checks an object that a query has as name[member]=value. Objects within it are not checked.
-func (p *parameter) checkDeep(r *run, arguments []argument) {
+func (p *parameter) checkDeep(r *run, query arguments) {
 	r.in, r.at = p.in, append(r.at[:0], p.name)
-	var own []argument
-	for _, one := range arguments {
-		member, ok := strings.CutPrefix(one.name, p.name+"[")
+	own := arguments{values: map[string][]string{}}
+	r.spend(len(query.names))
+	for _, name := range query.names {
+		member, ok := strings.CutPrefix(name, p.name+"[")
 		if !ok {
 			continue
 		}
 		if member, ok = strings.CutSuffix(member, "]"); !ok || strings.Contains(member, "[") {
 			return
 		}
-		own = append(own, argument{member, one.value})
+		own.add(member, query.values[name]...)
 	}
 	switch {
-	case len(own) > 0:
+	case len(own.names) > 0:
 		p.schema.checkForm(r, own)
 	case p.required:
 		r.problem("is required")
@@ -279,24 +292,23 @@ func (p *parameter) checkDeep(r *run, arguments []argument) {
 }
 
 // checkForm checks an object whose members are arguments.
-func (s *schema) checkForm(r *run, arguments []argument) {
+func (s *schema) checkForm(r *run, form arguments) {
 	object := map[string]any{}
-	for _, one := range arguments {
-		if _, there := object[one.name]; there {
-			continue
-		}
+	for _, name := range form.names {
 		searched := 0
-		property := s.property(one.name, &searched)
-		values := valuesOf(arguments, one.name)
+		property, values := s.property(name, &searched), form.values[name]
+		if !r.spend(searched + len(values)) {
+			return
+		}
 		if may := property.may(); len(values) > 1 || may&kindArray != 0 && may&(kindString|kindNumber) == 0 {
 			items, list := property.itemSchema(), []any{}
 			for _, value := range values {
 				list = append(list, items.valueOf(r, value))
 			}
-			object[one.name] = list
+			object[name] = list
 			continue
 		}
-		object[one.name] = property.valueOf(r, one.value)
+		object[name] = property.valueOf(r, values[0])
 	}
 	r.check(s, object)
 }

@@ -9,13 +9,13 @@ import (
 // pathNode is a node of the tree of path templates. Its depth is that of the segment it stands for.
 type pathNode struct {
 	literals   map[string]*pathNode
-	templated  []templatedEdge // the most specific first
+	templated  []templatedEdge      // the most specific first
+	edges      map[string]*pathNode // of templated by text; nil once it is sorted
 	operations map[string]*Operation
 }
 
 // templatedEdge is a segment with parameters, such as {id} or {id}.json.
 type templatedEdge struct {
-	text   string
 	pieces []piece
 	node   *pathNode
 }
@@ -52,17 +52,34 @@ func (n *pathNode) child(segment string, pieces []piece) *pathNode {
 		}
 		return n.literals[literal]
 	}
-	for i := range n.templated {
-		if n.templated[i].text == segment {
-			return n.templated[i].node
+	if known := n.edges[segment]; known != nil {
+		return known
+	}
+	if n.edges == nil {
+		n.edges = map[string]*pathNode{}
+	}
+	node := &pathNode{}
+	n.edges[segment] = node
+	n.templated = append(n.templated, templatedEdge{pieces, node})
+	return node
+}
+
+// sort ends the adding of templates to a tree.
+func (n *pathNode) sort() {
+	for rest := []*pathNode{n}; len(rest) > 0; {
+		at := rest[len(rest)-1]
+		rest = rest[:len(rest)-1]
+		at.edges = nil
+		slices.SortStableFunc(at.templated, func(a, b templatedEdge) int {
+			return literalSize(b.pieces) - literalSize(a.pieces)
+		})
+		for _, child := range at.literals {
+			rest = append(rest, child)
+		}
+		for _, edge := range at.templated {
+			rest = append(rest, edge.node)
 		}
 	}
-	edge := templatedEdge{segment, pieces, &pathNode{}}
-	n.templated = append(n.templated, edge)
-	slices.SortStableFunc(n.templated, func(a, b templatedEdge) int {
-		return literalSize(b.pieces) - literalSize(a.pieces)
-	})
-	return edge.node
 }
 
 // literalSize is how many bytes of a segment are fixed.

@@ -3,6 +3,7 @@ package validate
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"io"
 	"net/url"
@@ -25,12 +26,12 @@ func TestRealDocuments(t *testing.T) {
 	total := sampled{}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			doc, err := openapi.Parse(unpacked(t, file))
+			doc, err := openapi.Parse(openapi.NewBudget(t.Context(), openapi.Size), unpacked(t, file))
 			if err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			v, err := Compile(doc.JSON)
+			v, err := Compile(openapi.NewBudget(t.Context(), openapi.Size), doc.Tree)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +124,7 @@ func (s *sampled) check(t *testing.T, v *Validator, of openapi.Operation) {
 		}
 	}
 	head := func() []Problem {
-		return m.Head("?"+query.Encode(), -1, func(name string) []string {
+		return m.Head(NewWork(t.Context()), "?"+query.Encode(), -1, func(name string) []string {
 			if name == "Content-Type" && op.body != nil && len(op.body.media) > 0 {
 				return []string{op.body.media[0].name}
 			}
@@ -166,7 +167,7 @@ func (s *sampled) checkBody(t *testing.T, m Match) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return m.Body(media.name, "", text)
+			return m.Body(NewWork(t.Context()), media.name, "", text)
 		}
 		if problems := check(value); len(problems) > 0 {
 			t.Errorf("%s: %v of %v", m.Name, problems, value)
@@ -218,7 +219,7 @@ func asText(value any) (string, bool) {
 // sampleOf returns a value that matches a schema; false if none is found.
 func sampleOf(s *schema, depth int) (any, bool) {
 	for _, candidate := range candidates(s, depth) {
-		if r := (&run{}); r.check(s, candidate) && !r.stopped {
+		if r := (&run{work: NewWork(context.Background())}); r.check(s, candidate) && !r.stopped {
 			return candidate, true
 		}
 	}

@@ -37,6 +37,7 @@ type Operation struct {
 
 	parameters []parameter
 	body       *requestBody // nil: the document describes none
+	none       bool         // no request matches
 }
 
 // Match is an operation that a request is for.
@@ -49,6 +50,9 @@ type Match struct {
 // is below the environment's prefix, normalized and escaped. A slash at its end makes no difference
 // where the document says nothing else of it.
 func (v *Validator) Find(method, path string) (m Match, ok bool) {
+	if v.none {
+		return Match{&Operation{Name: method + " (any path)", none: true}, nil}, true
+	}
 	path = strings.TrimPrefix(path, "/")
 	operations, values := v.root.find(path, nil)
 	if operations == nil && strings.HasSuffix(path, "/") {
@@ -61,18 +65,23 @@ func (v *Validator) Find(method, path string) (m Match, ok bool) {
 }
 
 // Path checks the parameters in the path.
-func (m Match) Path() []Problem {
-	r := &run{}
+func (m Match) Path(w *Work) []Problem {
+	r := &run{work: w}
 	m.checkPath(r)
 	return r.result()
 }
 
 func (m Match) checkPath(r *run) {
+	if m.none {
+		r.in = InPath
+		r.problem("cannot be checked, because the OpenAPI document cannot be compiled")
+	}
 	for i := range m.parameters {
 		p := &m.parameters[i]
 		if p.in != InPath {
 			continue
 		}
+		r.spend(1 + len(m.values))
 		for _, value := range m.values {
 			if value.name == p.name {
 				p.check(r, []string{value.value})
@@ -83,19 +92,18 @@ func (m Match) checkPath(r *run) {
 
 // Head checks the parameters in path, query and header, and the body's content type. query is as it
 // was sent; length is that of the body, -1 for one that is not known yet.
-func (m Match) Head(query string, length int64, header func(name string) []string) []Problem {
-	r := &run{}
+func (m Match) Head(w *Work, query string, length int64, header func(name string) []string) []Problem {
+	r := &run{work: w}
+	r.spend(len(query) / bytesOfStep)
 	m.checkPath(r)
-	var arguments []argument
-	if query = strings.TrimPrefix(query, "?"); query != "" {
-		arguments = readArguments(query)
-	}
+	query = strings.TrimPrefix(query, "?")
+	arguments, _ := readArguments(query, len(query))
 	for i := range m.parameters {
 		switch p := &m.parameters[i]; {
 		case p.in == InQuery && p.deep:
 			p.checkDeep(r, arguments)
 		case p.in == InQuery:
-			p.check(r, valuesOf(arguments, p.name))
+			p.check(r, arguments.values[p.name])
 		case p.in == InHeader:
 			lines := header(p.name)
 			if len(lines) > 1 { // lines of a list are one (RFC 9110, 5.3)
@@ -134,7 +142,7 @@ func (c *compiler) body(node map[string]any) *requestBody {
 	for _, name := range tree.Keys(content) {
 		one := media{name: mediaType(name)}
 		if isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*") {
-			one.schema = c.schema(c.document.Resolve(content[name])["schema"])
+			one.schema = c.schema(c.Resolve(c.document, content[name])["schema"])
 		} else {
 			c.note("Bodies of the type %s are not checked.", one.name)
 		}
@@ -212,8 +220,8 @@ func (m Match) ReadsBody(contentType string) bool {
 }
 
 // Body checks a body that ReadsBody reports. encoding is the Content-Encoding: gzip is unpacked.
-func (m Match) Body(contentType, encoding string, body []byte) []Problem {
-	r := &run{in: InBody}
+func (m Match) Body(w *Work, contentType, encoding string, body []byte) []Problem {
+	r := &run{work: w, in: InBody}
 	if len(body) == 0 {
 		if m.body.required {
 			r.problem("is required")
@@ -228,10 +236,17 @@ func (m Match) Body(contentType, encoding string, body []byte) []Problem {
 		r.problem("%s", err)
 		return r.result()
 	}
+	if !r.spend(len(body)) {
+		return r.result()
+	}
 	name := mediaType(contentType)
 	of := m.body.of(name)
 	if name == formType {
-		of.schema.checkForm(r, readArguments(string(body)))
+		if form, all := readArguments(string(body), maxForm); all {
+			of.schema.checkForm(r, form)
+		} else {
+			r.problem("must have at most %d arguments", maxForm)
+		}
 		return r.result()
 	}
 	value, err := readJSON(body)
@@ -242,6 +257,9 @@ func (m Match) Body(contentType, encoding string, body []byte) []Problem {
 	r.check(of.schema, value)
 	return r.result()
 }
+
+// maxForm bounds the arguments of a form.
+const maxForm = 1000
 
 // Errors for callers.
 var (

@@ -2,12 +2,11 @@ package validate
 
 import (
 	"encoding/json"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/tree"
 )
 
@@ -54,9 +53,11 @@ type schema struct {
 	unique             bool
 	items              *schema
 	prefix             []*schema
-	contains           *schema
+	contains           *schema // nil: any item, if mustContain
+	mustContain        bool
 
 	properties         map[string]*schema
+	propertyNames      []string // sorted
 	required           []string
 	additional         *schema // of members that are not in properties and match no pattern
 	patterned          []patternedProperty
@@ -66,7 +67,8 @@ type schema struct {
 
 	allOf, anyOf, oneOf    []*schema
 	not                    *schema
-	condition, then, other *schema
+	condition, then, other *schema // a nil condition accepts everything, if conditional
+	conditional            bool
 
 	// Set by settle.
 	settled    bool
@@ -79,28 +81,23 @@ type patternedProperty struct {
 	schema  *schema
 }
 
-// pattern is a regular expression, with the size of its program.
-type pattern struct {
-	expression *regexp.Regexp
-	size       int
-}
-
-// Bounds on what is compiled. What is larger is not checked.
-const (
-	maxPattern        = 2000 // bytes
-	maxPatternProgram = 5000 // instructions
-	maxEnumTexts      = 20
-)
+// maxEnumTexts bounds the values that a refusal lists.
+const maxEnumTexts = 20
 
 // schema compiles a schema; nil for one that accepts everything. Those that are referred to are compiled
-// once.
+// once, by finish.
 func (c *compiler) schema(node any) *schema {
+	if c.Err() != nil {
+		return nil
+	}
 	switch s := node.(type) {
 	case bool:
 		if s {
 			return nil
 		}
-		return &schema{never: true}
+		out := c.empty()
+		out.never = true
+		return out
 	case map[string]any:
 		ref, refers := s["$ref"].(string)
 		if !refers {
@@ -111,10 +108,7 @@ func (c *compiler) schema(node any) *schema {
 			return referred
 		}
 		siblings := c.object(s)
-		if siblings == nil {
-			return referred
-		}
-		if referred != nil {
+		if siblings != nil {
 			siblings.allOf = append(siblings.allOf, referred)
 		}
 		return siblings
@@ -122,30 +116,58 @@ func (c *compiler) schema(node any) *schema {
 	return nil
 }
 
+// referred is a schema that is compiled later, so that schemas can contain themselves and chains of them don't nest.
+type referred struct {
+	to   *schema
+	node any
+	at   string
+}
+
 func (c *compiler) referred(ref string) *schema {
 	if known, there := c.schemas[ref]; there {
+		c.Spend(1)
 		return known
 	}
-	target := c.document.LookUp(ref)
+	target := c.LookUp(c.document, ref)
+	for hops := int64(1); c.Fits(openapi.References, hops); hops++ {
+		node, _ := target.(map[string]any)
+		next, refers := node["$ref"].(string)
+		if !refers || c.modern && len(node) > 1 {
+			break
+		}
+		target = c.LookUp(c.document, next)
+	}
 	if target == nil {
-		c.note("The reference %.100q leads to nothing that is read.", ref)
+		c.Refuse("the reference %.100q leads to nothing", ref)
 		return nil
 	}
-	made := &schema{} // first, so that a schema can contain itself
-	c.made = append(c.made, made)
+	made := c.empty()
 	c.schemas[ref] = made
-	if compiled := c.schema(target); compiled == made {
-		return made // refers to itself alone
-	} else if compiled != nil {
-		*made = *compiled
-	} else {
-		*made = *emptySchema()
-	}
+	c.pending = append(c.pending, referred{made, target, c.At})
 	return made
 }
 
-func emptySchema() *schema {
-	return &schema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1}
+// finish compiles what is referred to.
+func (c *compiler) finish() {
+	for len(c.pending) > 0 {
+		next := c.pending[len(c.pending)-1]
+		c.pending = c.pending[:len(c.pending)-1]
+		c.At = next.at
+		if compiled := c.schema(next.node); compiled != nil {
+			*next.to = *compiled
+		}
+	}
+	c.At = ""
+}
+
+// empty returns a schema that accepts everything, which settle sees.
+func (c *compiler) empty() *schema {
+	out := &schema{
+		minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1, mayBe: kindAny,
+	}
+	c.made = append(c.made, out)
+	c.Take(openapi.Memory, perSchema)
+	return out
 }
 
 // notChecked are keywords that change what is valid and that the validator ignores; docs/openapi.md lists them.
@@ -153,9 +175,12 @@ var notChecked = []string{
 	"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "dependentSchemas", "minContains", "maxContains",
 }
 
+// stepsOfSchema are those of a schema without its members.
+const stepsOfSchema = 20
+
 func (c *compiler) object(s map[string]any) *schema {
-	out := emptySchema()
-	c.made = append(c.made, out)
+	out := c.empty()
+	c.Spend(stepsOfSchema + len(s))
 	out.kinds = c.kindsOf(s["type"])
 	if nullable, _ := s["nullable"].(bool); nullable && !c.modern {
 		out.nullable = true
@@ -170,6 +195,13 @@ func (c *compiler) object(s map[string]any) *schema {
 	out.minItems, out.maxItems = count(s["minItems"]), count(s["maxItems"])
 	out.unique, _ = s["uniqueItems"].(bool)
 	out.items, out.contains = c.schema(s["items"]), c.schema(s["contains"])
+	if _, there := s["contains"]; there {
+		out.mustContain = true
+		if least, said := s["minContains"].(json.Number); said {
+			f, _ := least.Float64()
+			out.mustContain = f > 0
+		}
+	}
 	if prefix, ok := s["prefixItems"].([]any); ok && c.modern {
 		out.prefix = c.all(prefix)
 	}
@@ -187,7 +219,8 @@ func (c *compiler) object(s map[string]any) *schema {
 			out.never = true
 		}
 	}
-	if c.modern && s["if"] != nil {
+	if _, there := s["if"]; there && c.modern {
+		out.conditional = true
 		out.condition, out.then, out.other = c.schema(s["if"]), c.schema(s["then"]), c.schema(s["else"])
 	}
 	for _, keyword := range notChecked {
@@ -235,8 +268,14 @@ func (c *compiler) values(out *schema, s map[string]any) {
 	out.enum = make(map[string]bool, len(list))
 	var texts []string
 	for _, value := range list {
+		size := sizeOf(value)
+		c.Spend(size)
+		c.Take(openapi.Memory, int64(perValue+16*size))
 		out.enum[canonical(value)] = true
 		out.composite = out.composite || kindOf(value)&(kindArray|kindObject) != 0
+		if len(texts) > maxEnumTexts {
+			continue
+		}
 		if said, err := json.Marshal(value); err == nil {
 			texts = append(texts, string(said))
 		}
@@ -271,13 +310,18 @@ func (c *compiler) members(out *schema, s map[string]any) {
 		out.properties = make(map[string]*schema, len(properties))
 	}
 	readOnly := map[string]bool{}
+	c.Spend(2 * len(properties))
+	c.Take(openapi.Memory, int64(perMember*len(properties)))
+	out.propertyNames = tree.Keys(properties)
 	for name, property := range properties {
 		out.properties[name] = c.schema(property)
-		if only, _ := c.document.Resolve(property)["readOnly"].(bool); only {
+		if only, _ := c.Resolve(c.document, property)["readOnly"].(bool); only {
 			readOnly[name] = true
 		}
 	}
 	required, _ := s["required"].([]any)
+	c.Spend(2 * len(required))
+	c.Take(openapi.Memory, int64(16*len(required)))
 	for _, name := range required {
 		// Of a member that is only in responses, required is about responses.
 		if name, ok := name.(string); ok && !readOnly[name] {
@@ -296,6 +340,8 @@ func (c *compiler) members(out *schema, s map[string]any) {
 	dependent, _ := s["dependentRequired"].(map[string]any)
 	for name, list := range dependent {
 		names, _ := list.([]any)
+		c.Spend(2 + len(names))
+		c.Take(openapi.Memory, int64(perMember+16*len(names)))
 		for _, other := range names {
 			if out.dependent == nil {
 				out.dependent = map[string][]string{}
@@ -303,43 +349,6 @@ func (c *compiler) members(out *schema, s map[string]any) {
 			out.dependent[name] = append(out.dependent[name], tree.Text(other))
 		}
 	}
-}
-
-var unicodeEscape = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
-
-// pattern compiles a regular expression of ECMA-262 as one of Go's; nil if that is not possible, as
-// with look-arounds and back references.
-func (c *compiler) pattern(expression string) *pattern {
-	if known, there := c.patterns[expression]; there {
-		return known
-	}
-	made := compilePattern(expression)
-	if made == nil {
-		c.note("The pattern %.60q is not checked: it is too large, or has what regular expressions of RE2 do not "+
-			"have, such as a look-ahead.", expression)
-	}
-	c.patterns[expression] = made
-	return made
-}
-
-func compilePattern(expression string) *pattern {
-	if len(expression) > maxPattern {
-		return nil
-	}
-	expression = unicodeEscape.ReplaceAllString(expression, `\x{$1}`)
-	parsed, err := syntax.Parse(expression, syntax.Perl)
-	if err != nil {
-		return nil
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil || len(program.Inst) > maxPatternProgram {
-		return nil
-	}
-	compiled, err := regexp.Compile(expression)
-	if err != nil {
-		return nil
-	}
-	return &pattern{compiled, len(program.Inst)}
 }
 
 func number(of any) *float64 {

@@ -1,0 +1,303 @@
+package openapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/core/openapi/tree"
+)
+
+// About how many bytes a server and an operation take, without their texts.
+const (
+	perServer    = 32
+	perOperation = 200
+)
+
+// reader reads the summary of a document.
+type reader struct {
+	*Budget
+
+	doc    tree.Document
+	out    *Summary
+	routes map[string]string // by method and path with nameless parameters, the path as it is written
+}
+
+// scalar returns a text, also of what YAML takes for a number or a truth value, such as version: 1.0.
+func scalar(of any) string {
+	switch value := of.(type) {
+	case string:
+		return value
+	case json.Number:
+		return value.String()
+	case bool:
+		return strconv.FormatBool(value)
+	}
+	return ""
+}
+
+func (r *reader) document() {
+	info, _ := r.doc.Root["info"].(map[string]any)
+	r.out.Title, r.out.Version = scalar(info["title"]), scalar(info["version"])
+	if r.out.Title == "" || r.out.Version == "" {
+		r.Refuse("info must have a title and a version")
+	}
+	r.servers(r.doc.Root["servers"])
+	paths, ok := r.doc.Root["paths"].(map[string]any)
+	if !ok && r.doc.Root["paths"] != nil {
+		r.Refuse("paths must be an object")
+	}
+	r.routes = map[string]string{}
+	r.Spend(4 * len(paths)) // to sort them
+	for _, path := range tree.Keys(paths) {
+		if strings.HasPrefix(path, "x-") {
+			continue
+		}
+		r.At = "path " + cut(path)
+		if !r.Spend(1 + len(path)/bytesOfStep) {
+			return
+		}
+		r.path(path, paths[path])
+	}
+	r.At = ""
+}
+
+func (r *reader) path(path string, node any) {
+	template, ok := nameless(path)
+	if !ok {
+		r.Refuse("it must begin with a slash, and each { must have its }")
+		return
+	}
+	item := r.Resolve(r.doc, node)
+	if item == nil && node != nil {
+		r.Refuse("it must be an object, or refer to one")
+	}
+	r.parameters(item["parameters"])
+	for _, method := range Methods {
+		of, there := item[strings.ToLower(method)]
+		if !there {
+			continue
+		}
+		r.At = method + " " + cut(path)
+		op, ok := of.(map[string]any)
+		if !ok {
+			r.Refuse("it must be an object")
+		}
+		if other := r.routes[method+template]; other != "" {
+			r.Refuse("%s differs only in the names of parameters, so that nothing says which of the two a call is for",
+				cut(other))
+		}
+		r.routes[method+template] = path
+		if !r.Take(Operations, 1) {
+			return
+		}
+		r.operation(method, path, op)
+	}
+}
+
+// nameless returns a path without the names of its parameters. It returns false for a path that has no slash in front,
+// or whose braces don't match.
+func nameless(path string) (string, bool) {
+	var out strings.Builder
+	for rest := path; ; {
+		before, after, opened := strings.Cut(rest, "{")
+		out.WriteString(before)
+		if !opened {
+			return out.String(), strings.HasPrefix(path, "/") && !strings.Contains(before, "}")
+		}
+		name, more, closed := strings.Cut(after, "}")
+		if !closed || strings.ContainsAny(before, "}") || strings.ContainsAny(name, "{/") {
+			return "", false
+		}
+		out.WriteString("{}")
+		rest = more
+	}
+}
+
+func (r *reader) operation(method, path string, op map[string]any) {
+	r.parameters(op["parameters"])
+	r.requestBody(op["requestBody"])
+	security, own := op["security"]
+	if !own {
+		security = r.doc.Root["security"]
+	}
+	out := Operation{
+		Method:  method,
+		Path:    path,
+		ID:      tree.Text(op["operationId"]),
+		Summary: tree.Text(op["summary"]),
+		Scopes:  r.scopes(security),
+		Digest:  r.digest(op),
+	}
+	out.Deprecated, _ = op["deprecated"].(bool)
+	if tags, _ := op["tags"].([]any); len(tags) > 0 {
+		out.Tag = tree.Text(tags[0])
+	}
+	out.AnswersID = r.answersID(op["responses"])
+	size := perOperation + len(path) + len(out.ID) + len(out.Summary) + len(out.Tag)
+	for _, scope := range out.Scopes {
+		size += 16 + len(scope)
+	}
+	r.Take(Memory, int64(size))
+	r.out.Operations = append(r.out.Operations, out)
+}
+
+// parameters refuses parameters that leave open what they are for.
+func (r *reader) parameters(of any) {
+	list, isList := of.([]any)
+	if of != nil && !isList {
+		r.Refuse("parameters must be a list")
+	}
+	type parameter struct{ in, name string }
+	seen := make(map[parameter]bool, len(list))
+	for _, one := range list {
+		node := r.Resolve(r.doc, one)
+		p := parameter{tree.Text(node["in"]), tree.Text(node["name"])}
+		switch {
+		case !r.Spend(2):
+			return
+		case node == nil:
+			r.Refuse("a parameter must be an object, or refer to one")
+		case p.name == "":
+			r.Refuse("a parameter has no name")
+		case p.in != "path" && p.in != "query" && p.in != "header" && p.in != "cookie":
+			r.Refuse("the parameter %.100q must be in path, query, header or cookie", p.name)
+		case seen[p]:
+			r.Refuse("the parameter %.100q stands twice", p.name)
+		}
+		seen[p] = true
+	}
+}
+
+func (r *reader) requestBody(of any) {
+	if of == nil {
+		return
+	}
+	body := r.Resolve(r.doc, of)
+	content, ok := body["content"].(map[string]any)
+	if !ok {
+		r.Refuse("the request body must be an object with content, or refer to one")
+	}
+	for _, media := range content {
+		if media != nil && r.Resolve(r.doc, media) == nil {
+			r.Refuse("each content of the request body must be an object")
+		}
+	}
+}
+
+// scopes returns the scopes of the first alternative that asks for any; none if one of them is to send no
+// credential.
+func (r *reader) scopes(of any) (found []string) {
+	alternatives, isList := of.([]any)
+	if of != nil && !isList {
+		r.Refuse("security must be a list")
+	}
+	for _, one := range alternatives {
+		schemes, isObject := one.(map[string]any)
+		if !isObject {
+			r.Refuse("security must be a list of objects")
+		}
+		if len(schemes) == 0 {
+			return nil // no credential is needed either
+		}
+		var scopes []string
+		for _, of := range schemes {
+			list, isList := of.([]any)
+			if !isList || !r.Spend(1+len(list)) {
+				r.Refuse("security must be a list of objects, each with a list of scopes for each scheme")
+			}
+			for _, scope := range list {
+				scopes = append(scopes, scalar(scope))
+			}
+		}
+		if len(found) == 0 {
+			found = scopes
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// answersID reports whether a 2xx answer of an operation has the property id, as far as its schema says.
+func (r *reader) answersID(of any) bool {
+	responses, isObject := of.(map[string]any)
+	if of != nil && !isObject {
+		r.Refuse("responses must be an object")
+	}
+	found := false
+	for status, one := range responses {
+		response := r.Resolve(r.doc, one)
+		if response == nil && one != nil && !strings.HasPrefix(status, "x-") {
+			r.Refuse("the response %.20q must be an object, or refer to one", status)
+		}
+		if status != "200" && status != "201" && status != "202" && status != "2XX" {
+			continue
+		}
+		content, _ := response["content"].(map[string]any)
+		media := r.Resolve(r.doc, content["application/json"])
+		found = found || r.hasID(media["schema"], map[string]bool{})
+	}
+	return found
+}
+
+// hasID reports whether a schema, or one of those that it is composed of, has a text or a whole number as the
+// property id. What is referred to is seen once: allOf may refer to the same schema many times, on every level.
+func (r *reader) hasID(schema any, seen map[string]bool) bool {
+	node, _ := schema.(map[string]any)
+	if ref, refers := node["$ref"].(string); refers {
+		if seen[ref] || len(seen) >= maxComposed {
+			return false
+		}
+		seen[ref] = true
+		node = r.Resolve(r.doc, node)
+	}
+	properties, _ := node["properties"].(map[string]any)
+	if id := r.Resolve(r.doc, properties["id"]); id != nil {
+		kind := tree.Text(id["type"])
+		return kind == "string" || kind == "integer"
+	}
+	parts, _ := node["allOf"].([]any)
+	return r.Spend(1+len(parts)) && slices.ContainsFunc(parts, func(part any) bool { return r.hasID(part, seen) })
+}
+
+// maxComposed bounds the schemas that one is composed of, within each other or next to each other.
+const maxComposed = 200
+
+// digest returns a sum of what an operation says. Equal values have equal sums, however they are written.
+func (r *reader) digest(op map[string]any) string {
+	sum := sha256.New()
+	r.hash(sum, op)
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+func (r *reader) hash(sum hash.Hash, value any) {
+	if !r.Spend(stepsOfValue) {
+		return
+	}
+	write := func(kind byte, text string) {
+		r.Spend(len(text) / bytesOfStep)
+		head := strconv.AppendInt([]byte{kind}, int64(len(text)), 10)
+		_, _ = sum.Write(append(append(head, ':'), text...)) // a hash has no errors
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		write('{', strconv.Itoa(len(value)))
+		for _, name := range tree.Keys(value) {
+			write('k', name)
+			r.hash(sum, value[name])
+		}
+	case []any:
+		write('[', strconv.Itoa(len(value)))
+		for _, item := range value {
+			r.hash(sum, item)
+		}
+	case string:
+		write('s', value)
+	default:
+		write('v', scalar(value)) // null is empty
+	}
+}
