@@ -119,8 +119,9 @@ func TestLists_filters(t *testing.T) {
 		key := o.Do(t, http.MethodGet, has.Path("/api/v1/keys/:key"), "", o.Owner).Body
 		o.Do(t, http.MethodPatch, has.Path("/api/v1/keys/:key"), `{"description": "for billing"}`, o.Owner)
 		owner, keyType := fmt.Sprint(key["owner"]), fmt.Sprint(key["key_type"])
+		projects := "/api/v1/projects?sort=-name&q=" + has.ProjectName
 		for name, tt := range map[string]struct{ list, finds, misses string }{
-			"state of projects": {"/api/v1/projects?sort=-name&q=" + has.ProjectName, "&state=served", "&state=deleted"},
+			"state of projects": {projects, "&state=served", "&state=deleted"},
 			"owner of keys":     {keys + "&state=active", "&owner=" + url.QueryEscape(owner), "&owner=nemo"},
 			"type of keys":      {keys, "&key_type=" + url.QueryEscape(keyType), "&key_type=none"},
 			"state of a type":   {keys + "&key_type=" + url.QueryEscape(keyType), "&state=active", "&state=frozen"},
