@@ -150,7 +150,7 @@ func TestStopWithHungCollector(t *testing.T) {
 	settings.Drain = 0
 	settings.Traces = config.Traces{Endpoint: collector.NewHung(t), Ratio: 1}
 	settings, stop := serve(t, settings)
-	answer, err := http.Get(settings.PublicURL + "/signin")
+	answer, err := http.DefaultClient.Get(settings.PublicURL + "/signin")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 	c.rewriteRequest(upgrade)
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
-	c.writing.leaveToWatch(recheckEvery)
+	c.writing.leaveToWatch()
 	watched := c.watchOver(func() { c.cutOff(cancel) })
 	defer func() {
 		if code := watched.stop(); code != "" {

@@ -172,12 +172,12 @@ func (c *targetCheck) credentials() {
 // ask sends HEAD, and GET where the upstream does not take HEAD.
 func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 	method := http.MethodHead
-	response, err := c.send(ctx, conn, method)
+	response, err := c.send(ctx, conn, method) //nolint:bodyclose // send closes it
 	unsupported := []int{http.StatusMethodNotAllowed, http.StatusNotImplemented}
 	if err == nil && slices.Contains(unsupported, response.StatusCode) {
 		method = http.MethodGet
 		if conn, err = c.reconnect(ctx); err == nil {
-			response, err = c.send(ctx, conn, method)
+			response, err = c.send(ctx, conn, method) //nolint:bodyclose // send closes it
 		}
 	}
 	if err != nil {

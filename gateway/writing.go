@@ -19,8 +19,8 @@ type writing struct {
 	taken atomic.Bool  // the watch has looked
 }
 
-// leaveToWatch lets begin set no deadline before arm is called, which will be within that time.
-func (d *writing) leaveToWatch(within time.Duration) { d.left = d.idle >= 2*within }
+// leaveToWatch lets begin set no deadline before arm is called, which will be within recheckEvery.
+func (d *writing) leaveToWatch() { d.left = d.idle >= 2*recheckEvery }
 
 // begin gives the write that follows its time, at least 15/16 of idle.
 func (d *writing) begin() {

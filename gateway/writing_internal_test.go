@@ -42,7 +42,7 @@ func TestTheWatchSetsTheFirstDeadline(t *testing.T) {
 		const idle = 16 * time.Second
 		to := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		at := writing{w: to, idle: idle}
-		at.leaveToWatch(recheckEvery)
+		at.leaveToWatch()
 		want := time.Now().Add(idle)
 		at.begin()
 		time.Sleep(recheckEvery)
@@ -59,7 +59,7 @@ func TestTheWatchSetsTheFirstDeadline(t *testing.T) {
 			t.Errorf("a later write has %v", to.set)
 		}
 		none := writing{w: to, idle: idle}
-		none.leaveToWatch(recheckEvery)
+		none.leaveToWatch()
 		if none.arm(); len(to.set) != 2 {
 			t.Error("the watch set the deadline of a response that has not begun")
 		}
@@ -67,7 +67,7 @@ func TestTheWatchSetsTheFirstDeadline(t *testing.T) {
 			t.Error("a write that begins after the watch looked has no deadline")
 		}
 		soon := writing{w: to, idle: recheckEvery}
-		soon.leaveToWatch(recheckEvery)
+		soon.leaveToWatch()
 		if soon.begin(); len(to.set) != 4 {
 			t.Error("a deadline before the watch looks is left to it")
 		}

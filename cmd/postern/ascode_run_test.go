@@ -185,7 +185,7 @@ func (r codeRunner) line(t *testing.T, action string, form url.Values, way strin
 	if line == "" {
 		t.Fatalf("no %s line: %d %s", way, answer.Status, answer.Raw)
 	}
-	return strings.ReplaceAll(line, r.o.Server.Site.Config.PublicURL, r.server)
+	return strings.ReplaceAll(line, r.o.Server.Config.PublicURL, r.server)
 }
 
 // paste runs lines as someone who pastes them.

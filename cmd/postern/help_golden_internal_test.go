@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestHelp_golden(t *testing.T) {
 // helpOf returns a command line and what it prints.
 func helpOf(t *testing.T, c *cobra.Command) string {
 	t.Helper()
-	args := append(strings.Fields(c.CommandPath())[1:], "--help")
+	args := slices.Concat(strings.Fields(c.CommandPath())[1:], []string{"--help"})
 	var printed strings.Builder
 	code := run(t.Context(), args, terminal{out: &printed, err: &printed, in: strings.NewReader("")})
 	if code != exitDone {

@@ -141,11 +141,11 @@ func (l *listing) with(pairs ...string) string {
 			query[l.prefix+name] = values
 		}
 	}
-	for i := 0; i < len(pairs); i += 2 {
-		name := l.prefix + pairs[i]
+	for pair := range slices.Chunk(pairs, 2) {
+		name, value := l.prefix+pair[0], pair[1]
 		query.Del(name)
-		if pairs[i+1] != "" {
-			query.Set(name, pairs[i+1])
+		if value != "" {
+			query.Set(name, value)
 		}
 	}
 	to := l.path

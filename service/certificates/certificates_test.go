@@ -26,9 +26,6 @@ import (
 	"postern/testkit/state"
 )
 
-// patience is for a machine that does much else.
-const patience = time.Minute
-
 // rig is an ACME server, and a listener that it checks names at.
 type rig struct {
 	t        *testing.T

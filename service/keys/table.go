@@ -284,7 +284,7 @@ func (t *Table) intern(n names, row *models.APIKey) uint32 {
 	at, known := t.commons[id]
 	keyType, hasType := n.types[row.KeyTypeID]
 	tenant, hasTenant := n.tenants[row.TenantID]
-	if known && !(hasType && hasTenant) {
+	if known && (!hasType || !hasTenant) {
 		return at
 	}
 	c := common{commonID: id, keyType: keyType.Name, tenant: tenant, scopes: keyType.Scopes}

@@ -294,7 +294,7 @@ func TestSendTest(t *testing.T) {
 		if m := f.messages()[0]; !verifies(t, m, secret) || !strings.Contains(m.body, webhooks.TestEvent) {
 			t.Errorf("sent %s", m.body)
 		}
-		got, err := f.Service.Delivery(t.Context(), f.owner, hook.ID, sent.ID)
+		got, err := f.Delivery(t.Context(), f.owner, hook.ID, sent.ID)
 		if err != nil || got.State != webhooks.Failed || got.LastStatus != http.StatusNotFound || got.Attempts != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}

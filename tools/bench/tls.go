@@ -79,7 +79,7 @@ func (t *secured) start(ctx context.Context, l load, binary, upstream string, m 
 	if err != nil {
 		return err
 	}
-	if t.nginx, err = startReference(l.dir, l.tools.nginx, upstream, m.keys, &certificate); err != nil {
+	if t.nginx, err = startReference(l.dir, l.nginx, upstream, m.keys, &certificate); err != nil {
 		return err
 	}
 	data := (*p).data

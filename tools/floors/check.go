@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
 )
 
 // later finds words that put work off.

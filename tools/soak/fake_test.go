@@ -81,10 +81,10 @@ func (f *fake) change(r *http.Request, id, how string) apiKey {
 		switch how {
 		case "rotate":
 			var in struct {
-				Grace time.Duration `json:"grace_seconds"`
+				Grace int64 `json:"grace_seconds"`
 			}
 			_ = json.NewDecoder(r.Body).Decode(&in)
-			k.old, k.Key, k.oldEnds = k.Key, k.Key+"x", time.Now().Add(in.Grace*time.Second)
+			k.old, k.Key, k.oldEnds = k.Key, k.Key+"x", time.Now().Add(time.Duration(in.Grace)*time.Second)
 			if k.GraceEndsAt = nil; in.Grace > 0 {
 				k.GraceEndsAt = new(k.oldEnds)
 			}

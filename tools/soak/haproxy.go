@@ -53,7 +53,7 @@ func haproxyConfig(page, address string, control, gateways []*replica, check tim
 }
 
 // startHAProxy runs HAProxy, and waits until it has a ready replica in each backend.
-func startHAProxy(dir, address, config string, ready func() bool) (*process, error) {
+func startHAProxy(dir, config string, ready func() bool) (*process, error) {
 	program, err := exec.LookPath("haproxy")
 	if err != nil {
 		program = "/usr/sbin/haproxy" // not in everyone's PATH on Debian

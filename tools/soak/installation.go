@@ -88,7 +88,7 @@ func install(ctx context.Context, root, dir string, s settings) (in *installatio
 	if err != nil {
 		return in, err
 	}
-	in.haproxy, err = startHAProxy(dir, in.address, config, func() bool { return isReady(ctx, in.address) })
+	in.haproxy, err = startHAProxy(dir, config, func() bool { return isReady(ctx, in.address) })
 	return in, err
 }
 

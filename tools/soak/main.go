@@ -49,8 +49,8 @@ func main() {
 		s.ending = slices.DeleteFunc(slices.Clone(s.ending), func(f fault) bool { return f.name == clockOffName })
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	r, err := soak(ctx, ".", s)
+	stop()
 	if r != nil {
 		fmt.Println()
 		r.report(os.Stdout)

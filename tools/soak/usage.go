@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -38,11 +39,11 @@ func (u *usage) count(a answer) {
 			u.lost++
 		}
 	}
-	times := append(u.recent[a.gateway], a.answered)
+	u.recent[a.gateway] = append(u.recent[a.gateway], a.answered)
+	times := u.recent[a.gateway]
 	if old := a.answered.Add(-10 * killLoses); len(times) > 1<<14 && times[len(times)/2].Before(old) {
-		times = append([]time.Time(nil), times[len(times)/2:]...)
+		u.recent[a.gateway] = slices.Clone(times[len(times)/2:])
 	}
-	u.recent[a.gateway] = times
 }
 
 // killed notes that a gateway was killed, and is gone by now. What it had counted since a time is
