@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"postern/e2e/harness"
+	"postern/models"
 	"postern/testkit"
 )
 
@@ -75,7 +76,8 @@ func asNext(t *testing.T) []string {
 	return []string{"sh", "-c", `shift; exec "$0" "$@"`, later(t)}
 }
 
-// TestUpgradeAndRollBack follows docs/upgrade.md.
+// TestUpgradeAndRollBack follows docs/upgrade.md. Going back is tried on a schema that the old program
+// must not use, on one that it may use, and to the backup.
 func TestUpgradeAndRollBack(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -109,6 +111,13 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		if strings.Count(says, "\n") != 1 || !strings.Contains(says, "needs a postern that") {
 			t.Errorf("the old program says of the newer schema: %q", says)
 		}
+		sayCompatible(t, data, database)
+		server = harness.Serve(t, data, database)
+		for _, key := range append(kept, added...) {
+			harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+		}
+		server.End(t, syscall.SIGTERM)
+
 		restored := ""
 		if database == "" {
 			operator.runs(t, "upgrade.md", "rollback", dataDir(data))
@@ -125,4 +134,20 @@ func TestUpgradeAndRollBack(t *testing.T) {
 			operator.runs(t, "upgrade.md", "check", dataDir(data), "POSTERN_PUBLIC_URL="+server.URL)
 		}
 	})
+}
+
+// sayCompatible marks the schema as one that older programs can use, as a migration does that leaves
+// oldestProgram as it is.
+func sayCompatible(t *testing.T, data, database string) {
+	t.Helper()
+	db, err := models.Open(t.Context(), database, filepath.Join(data, "postern.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.SQL().ExecContext(t.Context(), "UPDATE schema_compatibility SET oldest = 1"); err != nil {
+		t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
 }
