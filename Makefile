@@ -11,8 +11,8 @@ run: ## Start Postern on SQLite in ./data
 check: ## Check what you changed, on SQLite: format, vet, lint, tests
 	tools/check
 
-test: ## Install what the tests need where it is missing, and run everything
-	tools/test
+test: ## Install what the tests need where it is missing, and run everything: CASES=cases.txt
+	CASES=$(CASES) tools/test
 
 golden: ## Write the golden files again; look at their diff before you commit it
 	tools/golden
@@ -36,7 +36,7 @@ generate: ## Regenerate the committed Go of the templ pages and the assets
 	tools/setup generate
 	tools/generate
 
-lint: ## Run golangci-lint at its pinned version (its first build takes minutes)
+lint: ## Run golangci-lint, with vet, at its pinned version (its first build takes minutes)
 	go build -modfile=tools/lint/go.mod -o bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run
 
