@@ -46,7 +46,7 @@ func runWithProgram(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	build := exec.Command("go", "build", "-o", dir, "postern/cmd/postern")
+	build := exec.Command("go", "build", "-trimpath", "-o", dir, "postern/cmd/postern")
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("build the program for the scripts: %w\n%s", err, out)
 	}

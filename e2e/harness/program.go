@@ -64,7 +64,7 @@ func Build(dir string, environment []string, flags ...string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(parent, dir, "postern")
-	arguments := slices.Concat([]string{"build", "-o", path}, flags, []string{"postern/cmd/postern"})
+	arguments := slices.Concat([]string{"build", "-trimpath", "-o", path}, flags, []string{"postern/cmd/postern"})
 	command := exec.Command("go", arguments...)
 	command.Env = environment
 	if out, err := command.CombinedOutput(); err != nil {

@@ -13,9 +13,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
+
+	"postern/testkit"
 )
 
 // Request is a request as its recipient got it.
@@ -56,8 +57,7 @@ func Verify(t testing.TB, r Request) (Signature, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, file, _, _ := runtime.Caller(0)
-	here := filepath.Dir(file)
+	here := testkit.Directory("messagesignatures")
 	command := exec.CommandContext(
 		t.Context(), filepath.Join(here, "venv", "bin", "python"), filepath.Join(here, "verify.py"),
 	)

@@ -14,13 +14,13 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
+
+	"postern/testkit"
 )
 
 // Provider is a running one.
@@ -86,10 +86,7 @@ func (p *Provider) Rotate(t testing.TB) {
 
 // Dir is this directory, where the npm packages are; a test that runs a script
 // of its own with them starts Node.js here.
-func Dir() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(file)
-}
+func Dir() string { return testkit.Directory("oidcprovider") }
 
 // Register creates a confidential client with the redirect URIs.
 func (p *Provider) Register(t testing.TB, redirectURIs ...string) Client {

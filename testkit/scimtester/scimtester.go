@@ -14,16 +14,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
+
+	"postern/testkit"
 )
 
 // python returns the command that runs one of the programs beside this file.
 func python(t testing.TB, program, argument string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	here := filepath.Dir(file)
+	here := testkit.Directory("scimtester")
 	command := exec.CommandContext(
 		t.Context(), filepath.Join(here, "venv", "bin", "python"), filepath.Join(here, program), argument,
 	)
