@@ -260,7 +260,7 @@ func TestUsageReconciles(t *testing.T) {
 func (r *running) stopsListening() {
 	r.t.Helper()
 	testkit.Eventually(r.t, "the end of listening", func() bool {
-		answer, err := http.Get(r.settings.GatewayURL + "/nowhere")
+		answer, err := http.DefaultClient.Get(r.settings.GatewayURL + "/nowhere")
 		if err == nil {
 			answer.Body.Close()
 		}

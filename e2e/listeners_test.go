@@ -48,7 +48,7 @@ func TestIdleControlConnectionsLeaveTheGatewayWorking(t *testing.T) {
 		}
 	}
 	// The budget admits new callers while others only wait.
-	wantAnswer(t, p, hostOf(p.URL), "GET /healthz HTTP/1.0\r\n\r\n", "200")
+	wantAnswer(t, hostOf(p.URL), "GET /healthz HTTP/1.0\r\n\r\n", "200")
 	if n := strings.Count(p.errors.String(), `msg="connections turned away" listener=control`); n < 1 || n > 6 {
 		t.Errorf("the log has %d lines about connections turned away, want one for each reason in ten "+
 			"seconds:\n%s", n, p.errors)
@@ -73,7 +73,7 @@ func oneCall(t *testing.T, address, key string) int {
 }
 
 // wantAnswer sends bytes until an answer has the status, and returns its text.
-func wantAnswer(t *testing.T, p *process, address, request, status string) string {
+func wantAnswer(t *testing.T, address, request, status string) string {
 	t.Helper()
 	return testkit.Await(t, fmt.Sprintf("%s for %q to %s", status, request, address), func() (string, bool) {
 		got := exchange(address, request)
@@ -107,7 +107,7 @@ func TestHealthChecksMayUseAnyName(t *testing.T) {
 				"HTTP/1.1\r\nHost: postern.services.internal:8080\r\nConnection: close\r\n\r\n",
 				"HTTP/1.1\r\nHost: 10.4.5.6\r\nConnection: close\r\n\r\n",
 			} {
-				wantAnswer(t, p, listener, "GET "+path+" "+rest, "200")
+				wantAnswer(t, listener, "GET "+path+" "+rest, "200")
 			}
 		}
 	}
@@ -124,8 +124,8 @@ func TestAStoppingServerIsNotReadyFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, listener := range []string{hostOf(p.URL), hostOf(p.Gateway)} {
-		wantAnswer(t, p, listener, "GET /readyz HTTP/1.0\r\n\r\n", "503")
-		wantAnswer(t, p, listener, "GET /healthz HTTP/1.0\r\n\r\n", "200")
+		wantAnswer(t, listener, "GET /readyz HTTP/1.0\r\n\r\n", "503")
+		wantAnswer(t, listener, "GET /healthz HTTP/1.0\r\n\r\n", "200")
 	}
 	address := proxy.Project.Environments[0].URL + "/hello"
 	if status := oneCall(t, address, proxy.APIKeys["prod"].Key); status != http.StatusOK {

@@ -134,7 +134,7 @@ func startPrometheus(t *testing.T, target string) (address string) {
 		}
 	})
 	testkit.Await(t, "Prometheus to be ready", func() (error, bool) {
-		response, err := http.Get("http://" + address + "/-/ready")
+		response, err := http.DefaultClient.Get("http://" + address + "/-/ready")
 		if err != nil {
 			return err, false
 		}

@@ -103,7 +103,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 		!strings.Contains(log, "state_of=") {
 		t.Errorf("the log does not say what is served:\n%s", log)
 	}
-	page := wantAnswer(t, second, hostOf(second.URL),
+	page := wantAnswer(t, hostOf(second.URL),
 		"GET /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "503")
 	if !strings.Contains(page, "Retry-After: ") || !strings.Contains(page, "database_unavailable") {
 		t.Errorf("the API answers %q", page)

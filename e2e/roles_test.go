@@ -73,7 +73,7 @@ func (p *process) ready(t *testing.T, address string) {
 			t.Fatalf("postern serve ended:\n%s", p.errors)
 		default:
 		}
-		answer, err := http.Get(address + "/readyz")
+		answer, err := http.DefaultClient.Get(address + "/readyz")
 		if err != nil {
 			return false
 		}

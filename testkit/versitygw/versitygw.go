@@ -115,12 +115,12 @@ func (s *Server) Up() {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatalf("start versitygw: %v (run tools/setup)", err)
 	}
-	testkit.Await(s.t, "an answer of versitygw", func() (error, bool) {
+	testkit.Eventually(s.t, "an answer of versitygw", func() bool {
 		conn, err := new(net.Dialer).DialContext(s.t.Context(), "tcp", s.address)
 		if err == nil {
 			_ = conn.Close()
 		}
-		return err, err == nil
+		return err == nil
 	})
 }
 
