@@ -72,7 +72,7 @@ func Open(o Options) (*Log, error) {
 }
 
 func open(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640) //nolint:gosec // a collector reads it by its group
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640) //nolint:gosec // a group reads it
 }
 
 // Observe logs a finished call, if it is in the sample.
