@@ -215,6 +215,10 @@ var (
 	ErrRulePathSegment  = errors.New("it has an empty segment, a dot segment or a slash at the end")
 	ErrRulePathTemplate = errors.New("a name in braces is not a whole segment of letters, digits, dots, underscores " +
 		"and hyphens, or stands twice")
+	// ErrRulePathWildcard is for spellings of a wildcard that other routers know. Taken as text or as a
+	// name, such a rule would leave open the very paths that it is written for.
+	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't have, such as *, :id or {path...}: write {id} " +
+		"for one segment, and a rule for each depth; rules for a whole subtree are not available yet")
 	ErrRulePathCharacter = errors.New("it has a query, a fragment, a semicolon, a backslash, an encoded slash, a " +
 		"control character or a broken escape")
 )
@@ -231,6 +235,9 @@ func CheckRulePath(path string) error {
 	}
 	var names []string
 	for segment := range strings.SplitSeq(path[1:], "/") {
+		if isForeignWildcard(segment) {
+			return ErrRulePathWildcard
+		}
 		if isTemplate(segment) {
 			name := segment[1 : len(segment)-1]
 			if !isTemplateName(name) || slices.Contains(names, name) {
@@ -244,6 +251,17 @@ func CheckRulePath(path string) error {
 		}
 	}
 	return nil
+}
+
+// isForeignWildcard reports whether a segment is how other routers write a wildcard: * and ** (Kong,
+// Express), :id (Express, Gin), {path...} (net/http), {path+} (AWS), {path*} (Axum).
+func isForeignWildcard(segment string) bool {
+	literal := decodeSegment(segment)
+	if strings.Contains(literal, "*") || strings.HasPrefix(literal, ":") {
+		return true
+	}
+	name, templated := strings.CutSuffix(segment, "}")
+	return templated && (strings.HasSuffix(name, "...") || strings.HasSuffix(name, "+"))
 }
 
 func checkLiteral(segment string) error {

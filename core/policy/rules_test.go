@@ -250,7 +250,7 @@ func TestCompileRulesRefusesWhatItDoesNotKnow(t *testing.T) {
 func TestCheckRulePath(t *testing.T) {
 	for _, path := range []string{
 		"/", "/orders", "/orders/{id}", "/{a}/{b}", "/users/@me", "/a:b", "/caf%C3%A9", "/café", "/a b",
-		"/~x/*", "/{a.b-c_1}",
+		"/~x", "/items:batch", "/{a.b-c_1}",
 	} {
 		if err := CheckRulePath(path); err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -267,6 +267,16 @@ func TestCheckRulePath(t *testing.T) {
 		"/a/{}":                        ErrRulePathTemplate,
 		"/{id}/{id}":                   ErrRulePathTemplate,
 		"/{a b}":                       ErrRulePathTemplate,
+		"/admin/*":                     ErrRulePathWildcard,
+		"/secret/**":                   ErrRulePathWildcard,
+		"/*":                           ErrRulePathWildcard,
+		"/a/b*":                        ErrRulePathWildcard,
+		"/a/%2a":                       ErrRulePathWildcard,
+		"/orders/:id":                  ErrRulePathWildcard,
+		"/orders/%3Aid":                ErrRulePathWildcard,
+		"/files/{path...}":             ErrRulePathWildcard,
+		"/files/{path+}":               ErrRulePathWildcard,
+		"/files/{path*}":               ErrRulePathWildcard,
 		"/a?x=1":                       ErrRulePathCharacter,
 		"/a#x":                         ErrRulePathCharacter,
 		"/a%2Fb":                       ErrRulePathCharacter,

@@ -98,6 +98,8 @@ func TestCheckRules(t *testing.T) {
 		"too many":  {snapshot.Rules{List: long}, "/rules too_many"},
 		"id":        {one(snapshot.Rule{ID: "x", Methods: get, Path: "/"}), "/rules/0/id invalid_id"},
 		"path":      {one(snapshot.Rule{Methods: get, Path: "/a/"}), "/rules/0/path invalid_path"},
+		"wildcard":  {one(snapshot.Rule{Methods: get, Path: "/admin/*"}), "/rules/0/path invalid_path"},
+		"rest":      {one(snapshot.Rule{Methods: get, Path: "/files/{path...}"}), "/rules/0/path invalid_path"},
 		"no method": {one(snapshot.Rule{Path: "/"}), "/rules/0/methods required"},
 		"method":    {one(snapshot.Rule{Methods: []string{"G ET"}, Path: "/"}), "/rules/0/methods/0 invalid_method"},
 		"TRACE": {
