@@ -19,7 +19,7 @@ const defaultServer = "http://127.0.0.1:8080"
 func (t terminal) variable(name string) string {
 	for _, pair := range slices.Backward(t.environ) {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
-			return value
+			return strings.TrimSpace(value) // a token read from a file ends with its newline
 		}
 	}
 	return ""

@@ -268,7 +268,7 @@ func (in providerInput) rule() (login.ProviderInput, error) {
 		out.Issuer = in.Domain
 	}
 	if in.ClientSecret != nil {
-		secret := secrets.Secret(*in.ClientSecret)
+		secret := secrets.Given(*in.ClientSecret)
 		out.ClientSecret = &secret
 	}
 	if in.TokenType != nil {

@@ -84,7 +84,7 @@ func (h *Handler) testTokenIssuer(ctx context.Context, in *struct {
 		Tenant:   in.Body.Tenant,
 	}
 	return showDiagnosis(h.Diagnostics.Issuer(
-		ctx, web.Principal(ctx), in.Project, in.Version, pair, secrets.Secret(in.Body.Token),
+		ctx, web.Principal(ctx), in.Project, in.Version, pair, secrets.Given(in.Body.Token),
 	))
 }
 
@@ -96,7 +96,7 @@ func (h *Handler) testIntrospection(ctx context.Context, in *struct {
 	}
 }) (*body[diagnosisOutput], error) {
 	return showDiagnosis(h.Diagnostics.Introspection(
-		ctx, web.Principal(ctx), in.Project, in.Version, in.Body.Opaque.rule(), secrets.Secret(in.Body.Token),
+		ctx, web.Principal(ctx), in.Project, in.Version, in.Body.Opaque.rule(), secrets.Given(in.Body.Token),
 	))
 }
 

@@ -38,7 +38,7 @@ func (b *opaqueBody) rule() *projects.IntrospectionInput {
 		Audience: b.Audience,
 	}
 	if b.ClientSecret != nil {
-		secret := secrets.Secret(*b.ClientSecret)
+		secret := secrets.Given(*b.ClientSecret)
 		out.ClientSecret = &secret
 	}
 	return out

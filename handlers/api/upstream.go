@@ -46,7 +46,7 @@ func (h *Handler) setUpstreamHeader(ctx context.Context, in *struct {
 	}
 }) (*body[upstreamHeaderOutput], error) {
 	set, err := h.Projects.SetUpstreamHeader(
-		ctx, web.Principal(ctx), in.Project, in.Environment, in.Name, secrets.Secret(in.Body.Value),
+		ctx, web.Principal(ctx), in.Project, in.Environment, in.Name, secrets.Given(in.Body.Value),
 	)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func postedIssuers(form url.Values) []issuerForm {
 				Tenant:   field("issuer_tenant", i),
 			},
 			removed: field("issuer_removed", i) == "true",
-			token:   secrets.Secret(field("secret_token", i)),
+			token:   secrets.Given(field("secret_token", i)),
 		})
 	}
 	return out
@@ -220,8 +220,8 @@ func postedIntrospection(form url.Values) introspectionForm {
 		method:   form.Get("introspection_method"),
 		issuer:   strings.TrimSpace(form.Get("introspection_issuer")),
 		audience: strings.TrimSpace(form.Get("introspection_audience")),
-		secret:   secrets.Secret(form.Get("introspection_secret")),
-		token:    secrets.Secret(strings.TrimSpace(form.Get("introspection_secret_token"))),
+		secret:   secrets.Given(form.Get("introspection_secret")),
+		token:    secrets.Given(form.Get("introspection_secret_token")),
 	}
 }
 

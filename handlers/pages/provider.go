@@ -141,8 +141,7 @@ func (f providerForm) change(managed bool) login.ProviderInput {
 	scopes := strings.Fields(f.scopes)
 	domains := strings.Fields(f.domains)
 	in.ClientID, in.Scopes, in.Audience, in.Domains = &f.clientID, &scopes, &f.audience, &domains
-	if f.secret != "" {
-		secret := secrets.Secret(f.secret)
+	if secret := secrets.Given(f.secret); secret != "" {
 		in.ClientSecret = &secret
 	}
 	return in

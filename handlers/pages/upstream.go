@@ -75,7 +75,7 @@ func environmentIn(p rules.Project, id string) (rules.Version, rules.Environment
 func (h *Handler) setUpstreamHeader(v *visit) (web.Answer, error) {
 	name := strings.TrimSpace(v.posted("name"))
 	_, err := h.Projects.SetUpstreamHeader(
-		v.ctx(), v.who, v.param("project"), v.param("environment"), name, secrets.Secret(v.posted("secret_value")),
+		v.ctx(), v.who, v.param("project"), v.param("environment"), name, secrets.Given(v.posted("secret_value")),
 	)
 	if err == nil {
 		return v.done("upstream_header", upstreamHeadersOf(v), name)

@@ -38,6 +38,28 @@ func TestFlagWinsOverVariableWinsOverDefault(t *testing.T) {
 	}
 }
 
+// TestLoad_newline gives every setting that holds a secret as a file has it that was made with echo.
+func TestLoad_newline(t *testing.T) {
+	for variable, field := range map[string]func(*config.Config) config.Secret{
+		"POSTERN_METRICS_TOKEN":       func(c *config.Config) config.Secret { return c.MetricsToken },
+		"POSTERN_AUDIT_WEBHOOK":       func(c *config.Config) config.Secret { return c.AuditStream.Webhook },
+		"POSTERN_AUDIT_WEBHOOK_TOKEN": func(c *config.Config) config.Secret { return c.AuditStream.Token },
+		"POSTERN_REDIS_URL":           func(c *config.Config) config.Secret { return c.RedisURL },
+	} {
+		t.Run(variable, func(t *testing.T) {
+			const value = "https://127.0.0.1/hook"
+			environ := []string{"POSTERN_AUDIT_WEBHOOK=" + value, variable + "=" + value + "\n"}
+			c, _ := load(t, environ) // not every one is valid for its setting
+			if got := field(&c).Reveal(); got != value {
+				t.Errorf("%q, want it without the newline", got)
+			}
+		})
+	}
+	if c, err := load(t, []string{"POSTERN_METRICS_TOKEN=\n"}); err != nil || c.MetricsToken != "" {
+		t.Errorf("a newline alone is taken for a token, or refused: %v", err)
+	}
+}
+
 func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	_, err := load(t, []string{"POSTERN_ANONYMOUS=maybe", "POSTERN_EGRESS_ALLOW=10.0.0.0"}, "--unclaimed-ttl", "soon")
 	if err == nil {

@@ -191,14 +191,15 @@ func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 	for _, s := range settings() {
 		value, from := s.value, "--"+s.flag
 		for _, variable := range slices.Backward(s.variables()) {
-			if v := env[variable]; v != "" {
+			if v := env[variable]; strings.TrimSpace(v) != "" {
 				value, from = v, variable
 			}
 		}
 		if f := flags.Lookup(s.flag); f != nil && f.Changed {
 			value, from = f.Value.String(), "--"+s.flag
 		}
-		if err := s.assign(&c, value); err != nil {
+		// No setting begins or ends with white space; the newline of a file it was read from would.
+		if err := s.assign(&c, strings.TrimSpace(value)); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", from, err))
 			failed["--"+s.flag] = true
 		}

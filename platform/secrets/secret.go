@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 )
 
 // Secret is a string that prints as ***; only Reveal returns its value. Use it in
@@ -14,6 +15,11 @@ import (
 type Secret string
 
 const hidden = "***"
+
+// Given returns a secret that came in as text, from a request, a form, a flag or a variable. White
+// space around it is cut off: a file that was made with echo, or a Kubernetes secret made from one,
+// ends with a newline that belongs to no token or client secret.
+func Given(text string) Secret { return Secret(strings.TrimSpace(text)) }
 
 // Reveal returns the value.
 func (s Secret) Reveal() string { return string(s) }

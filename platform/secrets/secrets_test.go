@@ -25,6 +25,19 @@ var place = secrets.Place{
 	Purpose: secrets.ForControl,
 }
 
+func TestGiven(t *testing.T) {
+	for text, want := range map[string]string{
+		"a":           "a",
+		"a\n":         "a",
+		"\r\n a b\t ": "a b",
+		"\n":          "",
+	} {
+		if got := secrets.Given(text).Reveal(); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestSecretNeverShowsItself(t *testing.T) {
 	s := secrets.Secret(canary)
 	holder := struct{ Password secrets.Secret }{s}
