@@ -92,7 +92,7 @@ func partsOf(of *syntax.Regexp) (repeated, ranges int64) {
 		return 1, int64(len(of.Rune) / rangesOfPart)
 	case syntax.OpAlternate:
 		return repeated + int64(len(of.Sub)), ranges
-	case syntax.OpCapture:
+	case syntax.OpCapture, syntax.OpStar: // a star of what may be empty is (?:x+)?
 		return repeated + 2, ranges
 	case syntax.OpRepeat:
 		if of.Max < 0 {
