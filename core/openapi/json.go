@@ -42,7 +42,7 @@ const (
 	stepsOfValue = 8
 )
 
-// readJSON reads an object. What it takes is counted first: it can be much more than the text itself.
+// ReadJSON reads an object. What it takes is counted first: it can be much more than the text itself.
 func ReadJSON(b *Budget, data []byte) (map[string]any, error) {
 	if values := b.scan(data); !b.Spend(len(data)/bytesOfStep + stepsOfValue*values) {
 		return nil, b.Err()
