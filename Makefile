@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run check test fuzz load soak bench generate lint conformance build clean
+.PHONY: help run check test golden fuzz load soak bench generate lint conformance build clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -13,6 +13,9 @@ check: ## Check what you changed, on SQLite: format, vet, lint, tests
 
 test: ## Install what the tests need where it is missing, and run everything
 	tools/test
+
+golden: ## Write the golden files again; look at their diff before you commit it
+	tools/golden
 
 fuzz: ## Fuzz every parser with 100,000 inputs, 30 s to 3 min each
 	tools/fuzz

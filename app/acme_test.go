@@ -89,14 +89,11 @@ func TestVerifiedHostNamesGetCertificatesByACME(t *testing.T) {
 				},
 			}}
 			defer caller.CloseIdleConnections()
-			var answer *http.Response
-			var err error
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-				if answer, err = caller.Get("https://" + host + "/orders"); err == nil || time.Now().After(deadline) {
-					break
-				}
-			}
-			if status, body := read(t, answer, err); status != http.StatusOK || !strings.Contains(body, "/orders") {
+			answer := testkit.Await(t, "an answer over TLS", func() (*http.Response, bool) {
+				answer, err := caller.Get("https://" + host + "/orders")
+				return answer, err == nil
+			})
+			if status, body := read(t, answer, nil); status != http.StatusOK || !strings.Contains(body, "/orders") {
 				t.Errorf("the name answers %d %s, want the upstream's answer", status, body)
 			}
 			if got := presentedFor(t, a, "other.test"); got != "gateway.test" {

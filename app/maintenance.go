@@ -76,7 +76,7 @@ func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) erro
 	}
 	pending := false
 	if err = db.CheckSchema(ctx); err == nil {
-		pending, err = migrations.Pending(ctx, db.SQL(), db.Dialect())
+		pending, err = migrations.Behind(ctx, db.SQL(), db.Dialect())
 	}
 	switch {
 	case err != nil:

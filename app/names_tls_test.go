@@ -7,11 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"postern/app"
-	"postern/platform/certs"
 	"postern/platform/config"
+	"postern/testkit"
 )
 
 // withGatewayTLS gives the gateway a certificate for gateway.test.
@@ -39,13 +38,10 @@ func presentedFor(t *testing.T, a *app.App, host string) string {
 // waitFor waits until the gateway presents the certificate of a name for a host name.
 func waitFor(t *testing.T, a *app.App, host, want string) {
 	t.Helper()
-	deadline := time.Now().Add(10 * certs.LookEvery)
-	for presentedFor(t, a, host) != want {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s still gets the certificate of %s, want %s", host, presentedFor(t, a, host), want)
-		}
-		time.Sleep(certs.LookEvery / 50)
-	}
+	testkit.Await(t, host+" gets the certificate of "+want, func() (string, bool) {
+		got := presentedFor(t, a, host)
+		return got, got == want
+	})
 }
 
 func TestCustomHostNamesGetTheCertificatesOfADirectory(t *testing.T) {

@@ -73,7 +73,6 @@ func (a *App) works() (works []func(context.Context)) {
 		works = append(works, a.acme.Run)
 	}
 	if roles.Worker {
-		works = append(works, a.keepSealed)
 		for _, stream := range a.streams {
 			works = append(works, stream.Run)
 		}

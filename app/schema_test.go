@@ -38,13 +38,23 @@ func TestUnknownSchema(t *testing.T) {
 			"audit verify":  func() error { _, err := app.VerifyAudit(t.Context(), c); return err },
 		}
 		for name, run := range commands {
-			t.Run(name+" refuses a schema that says nothing", func(t *testing.T) { wantUnknown(t, run(), "9999") })
+			t.Run(name+" refuses a step that no program has announced", func(t *testing.T) {
+				wantUnknown(t, run(), "schema 9999 of another, unreleased commit")
+			})
 		}
+		execute(t, c, `DELETE FROM goose_db_version WHERE version_id = 9999`)
+		execute(t, c, `UPDATE schema_compatibility SET digest = 'other'`)
+		for name, run := range commands {
+			t.Run(name+" refuses a schema of other steps", func(t *testing.T) {
+				wantUnknown(t, run(), "schema 1 of another, unreleased commit")
+			})
+		}
+		execute(t, c, unknownStep)
 		execute(t, c, `UPDATE schema_compatibility SET version = 9999, oldest = 9000`)
 		for name, run := range commands {
 			t.Run(name+" refuses a schema for newer programs", func(t *testing.T) { wantUnknown(t, run(), "9000") })
 		}
-		execute(t, c, `UPDATE schema_compatibility SET oldest = 21`)
+		execute(t, c, `UPDATE schema_compatibility SET oldest = 1`)
 		t.Run("a newer schema that older programs can use is served", func(t *testing.T) {
 			if err := newApp(t, c).Close(); err != nil {
 				t.Error(err)
@@ -53,6 +63,12 @@ func TestUnknownSchema(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		execute(t, c, `ALTER TABLE schema_compatibility DROP COLUMN digest`)
+		for name, run := range commands {
+			t.Run(name+" refuses a schema without a digest", func(t *testing.T) {
+				wantUnknown(t, run(), "schema 9999 of another, unreleased commit")
+			})
+		}
 	})
 }
 

@@ -10,9 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"postern/platform/certs"
 	"postern/platform/config"
 	"postern/testkit"
 )
@@ -100,13 +98,10 @@ func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
 			a.Config.GatewayURL: "gateway.new",
 			a.Config.PublicURL:  "control.new",
 		} {
-			deadline := time.Now().Add(10 * certs.LookEvery)
-			for presented(t, address) != want {
-				if time.Now().After(deadline) {
-					t.Fatalf("%s still has %s", address, presented(t, address))
-				}
-				time.Sleep(certs.LookEvery / 50)
-			}
+			testkit.Await(t, address+" has "+want, func() (string, bool) {
+				got := presented(t, address)
+				return got, got == want
+			})
 		}
 	})
 }

@@ -33,14 +33,10 @@ func TestStateFileOnPostgres(t *testing.T) {
 			}
 		}
 		during(t, newApp(t, c), func(*http.Client) {
-			deadline := time.Now().Add(time.Minute)
-			for time.Now().Before(deadline) {
-				if _, err := os.Stat(c.StateFile()); err == nil {
-					return
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			t.Error("the state is not written")
+			testkit.Eventually(t, "the state is written", func() bool {
+				_, err := os.Stat(c.StateFile())
+				return err == nil
+			})
 		})
 		var left []string
 		for _, name := range []string{

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -20,6 +19,7 @@ import (
 	"postern/client"
 	"postern/models"
 	"postern/platform/config"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -259,17 +259,13 @@ func TestUsageReconciles(t *testing.T) {
 // stopsListening waits until the server that is being stopped takes no calls.
 func (r *running) stopsListening() {
 	r.t.Helper()
-	c := &http.Client{Timeout: time.Second}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		answer, err := c.Get(r.settings.GatewayURL + "/nowhere")
-		if err != nil {
-			return
+	testkit.Eventually(r.t, "the end of listening", func() bool {
+		answer, err := http.Get(r.settings.GatewayURL + "/nowhere")
+		if err == nil {
+			answer.Body.Close()
 		}
-		answer.Body.Close()
-		if time.Now().After(deadline) {
-			r.t.Fatal("the server goes on listening")
-		}
-	}
+		return err != nil
+	})
 }
 
 // rows reads what a stopped server left in the database.
@@ -297,19 +293,12 @@ func (r *running) rows(project string, by ...string) []models.UsageSum {
 // call.
 func (r *running) awaitLog(t *testing.T, calls int64) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for {
+	testkit.Await(t, fmt.Sprintf("%d requests in the log or dropped", calls), func() (string, bool) {
 		log, err := r.api.RecentRequests(t.Context(), "shop", client.RequestFilter{}, "", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := fmt.Sprintf("-%d", calls-log.Dropped) // entries are numbered without gaps
-		if strings.HasSuffix(log.Items[0].ID, want) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the newest request is %s with %d dropped, want number %s", log.Items[0].ID, log.Dropped, want)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		newest := log.Items[0].ID // entries are numbered without gaps
+		return newest, strings.HasSuffix(newest, fmt.Sprintf("-%d", calls-log.Dropped))
+	})
 }

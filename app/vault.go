@@ -90,7 +90,7 @@ func secretsFrom(c config.Config) string {
 
 // checkVault checks that the key-encryption keys are those of this database. Data keys that
 // older keys wrapped are rewrapped with the first one, so that the older ones can be left
-// out from the next start on. Values that gateways need are sealed for them.
+// out from the next start on.
 //
 // A gateway alone only checks.
 func (a *App) checkVault(ctx context.Context) error {
@@ -98,12 +98,8 @@ func (a *App) checkVault(ctx context.Context) error {
 		return a.checkMark(ctx)
 	}
 	err := rewrap(ctx, a.vault, a.state.db)
-	var n int
 	if err == nil {
-		n, err = markDatabase(ctx, a.vault, a.state.db)
-	}
-	if n > 0 {
-		a.log.Info("sealed secrets again that gateways need", "values", n)
+		err = markDatabase(ctx, a.vault, a.state.db)
 	}
 	return a.explainVault(err)
 }
@@ -116,11 +112,6 @@ func (a *App) checkMark(ctx context.Context) error {
 	}
 	if err == nil {
 		err = a.vault.Check(mark)
-	}
-	if errors.Is(err, secrets.ErrOnlyGateways) {
-		return errors.New("the secrets in the database are not sealed for the gateway key yet: start a process of " +
-			"this version with the role control or worker and the whole key once, which does that, or give this " +
-			"one the whole key")
 	}
 	if err == nil && !a.vault.OnlyGateways() {
 		a.log.Info("this gateway has the whole key of secrets; `postern secrets gateway-key` prints the part that " +
@@ -141,13 +132,12 @@ func (a *App) explainVault(err error) error {
 
 // markDatabase checks the database's mark with the key, and creates the mark if there is
 // none. If replicas start at once on an empty database with different keys, one creates it
-// and the others are refused. The gateway key opens the mark once every value that gateways
-// need is sealed for them; markDatabase returns how many it has sealed again.
-func markDatabase(ctx context.Context, vault *secrets.Vault, db *models.DB) (resealed int, err error) {
+// and the others are refused.
+func markDatabase(ctx context.Context, vault *secrets.Vault, db *models.DB) error {
 	mark, err := db.Read(ctx).DataKeyByID(secrets.MarkID)
 	if errors.Is(err, models.ErrNotFound) {
 		if mark, err = vault.Mark(); err != nil {
-			return 0, err
+			return err
 		}
 		err = db.Write(ctx, func(tx *models.Tx) error { return tx.InsertDataKey(mark) })
 		if errors.Is(err, models.ErrDuplicate) {
@@ -157,17 +147,7 @@ func markDatabase(ctx context.Context, vault *secrets.Vault, db *models.DB) (res
 	if err == nil {
 		err = vault.Check(mark)
 	}
-	if err != nil {
-		return 0, err
-	}
-	marked := len(mark.GatewayWrapped) > 0
-	if resealed, err = reseal(ctx, vault, db, marked); err != nil || marked {
-		return resealed, err
-	}
-	if mark, err = vault.MarkForGateways(mark); err != nil {
-		return resealed, err
-	}
-	return resealed, db.Write(ctx, func(tx *models.Tx) error { return tx.UpdateDataKey(mark) })
+	return err
 }
 
 func rewrap(ctx context.Context, vault *secrets.Vault, db *models.DB) error {

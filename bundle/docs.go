@@ -3,7 +3,7 @@ package bundle
 import _ "embed" // the sections below
 
 // The sections of SCHEMA.md that describe files of more than one line. Verify compares
-// them, so a change is a new edition; see Edition.
+// them, so a change of them is a change of the format; see Edition.
 var (
 	//go:embed docs/project-config.json.md
 	configDoc string

@@ -108,9 +108,10 @@ func (e *editable) drop(name string) {
 }
 
 const (
-	report  = "MIGRATION-REPORT.json"
-	rows    = "tenants/default/keys/keys.jsonl"
-	project = "project-config.json"
+	manifest = "MANIFEST.json"
+	report   = "MIGRATION-REPORT.json"
+	rows     = "tenants/default/keys/keys.jsonl"
+	project  = "project-config.json"
 )
 
 // refusedAs checks that Verify refuses data with a text that names entry and contains

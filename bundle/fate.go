@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"fmt"
-	"io"
 
 	"postern/core/snapshot"
 )
@@ -43,10 +42,6 @@ type Target struct {
 	NewKeys string
 	// Judge returns the verdict on a subject. nil: the first fate, no place.
 	Judge func(b *Build, s Subject) Verdict
-	// Earlier checks the target's files in an archive of an earlier edition against
-	// the build that the rest of the archive describes; nil: the target has none. It
-	// returns Differs for a file that the edition did not write.
-	Earlier func(b *Build, edition int, open func(name string) (io.ReadCloser, error)) error
 	// Parts returns the files that the target adds; nil: none.
 	Parts func(b *Build) ([]Part, error)
 }

@@ -17,20 +17,9 @@ const (
 	manifestFormat = "postern-bundle/" // and the edition
 )
 
-// Edition numbers the format of generated files. The first change to a generated file
-// after a release increments it, and released_test.go records the files of the edition
-// before, so that zips of every release verify.
-const Edition = 2
-
-// edition returns the number in the manifest's format, 0 if there is none.
-func (m Manifest) edition() int {
-	number, ok := strings.CutPrefix(m.Format, manifestFormat)
-	n, err := strconv.Atoi(number)
-	if !ok || err != nil || strconv.Itoa(n) != number {
-		return 0
-	}
-	return n
-}
+// Edition numbers the format of the zip. It is in the manifest, so that a program refuses
+// a format that it does not know before it reads the rest.
+const Edition = 1
 
 // Manifest is MANIFEST.json, which describes the zip.
 type Manifest struct {

@@ -45,6 +45,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, against Against) (*Con
 	if err := v.sums(); err != nil { // first, because its error names the changed file
 		return nil, err
 	}
+	if err := v.edition(); err != nil {
+		return nil, err
+	}
 	if err := v.layout(r, size, order); err != nil {
 		return nil, err
 	}

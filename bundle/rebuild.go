@@ -13,13 +13,13 @@ import (
 )
 
 // rebuild returns the build that the documents of an archive describe, from which Write
-// would generate the rest of the archive. ledger is what the ledger alone has.
-func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger ledgerOnly) (*Build, error) {
+// would generate the rest of the archive. Only the ledger tells whether the project is deleted.
+func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, deleted bool) (*Build, error) {
 	project, err := config.project()
 	if err != nil {
 		return nil, problem(configFile, "%s", err)
 	}
-	project.Deleted = ledger.deleted
+	project.Deleted = deleted
 	if err := v.readLogin(project); err != nil {
 		return nil, err
 	}
@@ -34,9 +34,6 @@ func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, ledger 
 	}
 	if err := v.readDocuments(project, config); err != nil {
 		return nil, err
-	}
-	if m.edition() == 1 { // whose ledger has the only record of app clients
-		project.Clients = ledger.clients
 	}
 	secret, err := v.readSecrets()
 	if err != nil {

@@ -23,7 +23,7 @@ func (l *ledgerCheck) complete(config projectDoc) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range append(ids, expectedItems(config, l.report.Manifest.edition())...) {
+	for _, id := range append(ids, expectedItems(config)...) {
 		if _, have := l.seen[l.hash(id)]; !have {
 			return problem(reportFile, "item %s is missing", id)
 		}
@@ -88,7 +88,7 @@ func (v *verifier) peopleItems(p *snapshot.Project) ([]string, error) {
 	return ids, nil
 }
 
-func expectedItems(config projectDoc, edition int) []string {
+func expectedItems(config projectDoc) []string {
 	var ids []string
 	named := false // whether an environment has a host name
 	add := func(f snapshot.Feature, id string) { ids = append(ids, string(f)+":"+id) }
@@ -153,10 +153,9 @@ func expectedItems(config projectDoc, edition int) []string {
 		}
 	}
 	for _, f := range snapshot.AlwaysReported() {
-		if f == snapshot.FeatureCustomDomains && named || f == snapshot.FeatureBilling && edition == 1 {
-			continue
+		if f != snapshot.FeatureCustomDomains || !named {
+			add(f, config.ID)
 		}
-		add(f, config.ID)
 	}
 	return ids
 }

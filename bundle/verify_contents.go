@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"postern/core/snapshot"
@@ -59,17 +60,35 @@ func (v *verifier) contents(targets []Target) (Report, *Build, error) {
 	return report, b, err
 }
 
+// edition refuses an archive of an edition that this program does not know. It comes before
+// everything that depends on the edition, and so looks at nothing but the format.
+func (v *verifier) edition() error {
+	data, err := v.read(manifestFile)
+	if err != nil {
+		return err
+	}
+	var m struct {
+		Format string `json:"format"`
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return problem(manifestFile, "it does not have its shape: %s", err)
+	}
+	number, ok := strings.CutPrefix(m.Format, manifestFormat)
+	switch {
+	case !ok:
+		return problem(manifestFile, "format %q is not %s%d: this is not an export of Postern",
+			m.Format, manifestFormat, Edition)
+	case number != strconv.Itoa(Edition):
+		return problem(manifestFile, "the zip has edition %q, and this version of Postern reads edition %d: use the "+
+			"version that wrote the zip, or export the project again with this one", number, Edition)
+	}
+	return nil
+}
+
 func (v *verifier) manifest(report *Report) error {
 	m, err := decodeWhole[Manifest](v, manifestFile)
 	if err != nil {
 		return err
-	}
-	switch e := m.edition(); {
-	case e < 1:
-		return problem(manifestFile, "format %q is not %s1 to %s%d", m.Format, manifestFormat, manifestFormat, Edition)
-	case e > Edition:
-		return problem(manifestFile, "format %q is newer than %s%d, the newest that this program reads: verify "+
-			"it with the version of Postern that wrote it, or a later one", m.Format, manifestFormat, Edition)
 	}
 	if m.Generator == "" || printable(m.Generator) != m.Generator {
 		return problem(manifestFile, "generator is not the name of a program")
@@ -127,7 +146,7 @@ type ledgerCheck struct {
 	probes   map[string]bool             // ids of recorded probes
 	opens    map[uint64]rowRef           // entries that the gateway's key table must have
 	target   Target
-	only     ledgerOnly
+	deleted  bool // the project, as the ledger says
 }
 
 type rowRef struct {
@@ -319,12 +338,10 @@ func (l *ledgerCheck) item(target string, item Item) error {
 		!strings.HasPrefix(item.ID, item.Kind+":") {
 		return problem(reportFile, "item %s has no proper code or note", item.ID)
 	}
-	if l.report.Manifest.edition() == Edition {
-		if err := declared(l.target, item); err != nil {
-			return err
-		}
+	if err := declared(l.target, item); err != nil {
+		return err
 	}
-	l.only.add(item)
+	l.deleted = l.deleted || snapshot.Feature(item.Kind) == snapshot.FeatureBin
 	for _, p := range []*Pointer{item.Source, item.Target} {
 		if p == nil {
 			continue

@@ -86,14 +86,23 @@ var spoiledFiles = map[string]change{
 		new:   strings.Repeat("[", 100) + strings.Repeat("]", 100),
 	},
 	"generator": {
-		entry: "MANIFEST.json",
+		entry: manifest,
 		says:  "not the name of a program",
-		file:  "MANIFEST.json",
+		file:  manifest,
 		old:   `"postern test"`,
 		new:   `"\u001b]0;evil\u0007"`,
 	},
-	"manifest format":      {"MANIFEST.json", "format", "MANIFEST.json", "postern-bundle/2", "postern-bundle/9"},
-	"manifest counts keys": {"MANIFEST.json", "counts 26 keys", "MANIFEST.json", `"keys": 25`, `"keys": 26`},
+	"another format": {manifest, "not an export of Postern", manifest, "postern-bundle/", "other-bundle/"},
+	"unknown edition": {
+		entry: manifest,
+		says: `the zip has edition "2", and this version of Postern reads edition 1: use the version that wrote the ` +
+			"zip, or export the project again with this one",
+		file: manifest,
+		old:  `"postern-bundle/1",`,
+		new:  `"postern-bundle/2", "member of edition 2": true,`,
+	},
+	"edition that is not a number": {manifest, `edition "01"`, manifest, "postern-bundle/1", "postern-bundle/01"},
+	"manifest counts keys":         {manifest, "counts 26 keys", manifest, `"keys": 25`, `"keys": 26`},
 }
 
 // Each case changes one file and updates the sums, as an attacker would.

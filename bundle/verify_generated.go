@@ -15,7 +15,7 @@ import (
 // and the key rows, so that every JSON parser reads them as this program does. New keys
 // are random; mintedCheck compares them with their rows. It returns the build.
 func (l *ledgerCheck) generated(config projectDoc, target Target) (*Build, error) {
-	b, err := l.v.rebuild(l.report.Manifest, config, target, l.only)
+	b, err := l.v.rebuild(l.report.Manifest, config, target, l.deleted)
 	if err != nil {
 		return nil, err
 	}
@@ -23,9 +23,6 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) (*Build, error
 	parts, err := b.parts()
 	if err != nil {
 		return nil, problem(configFile, "%s", err)
-	}
-	if l.report.Manifest.edition() != Edition {
-		return b, l.released(b, parts)
 	}
 	again := &archive{}
 	for name, f := range l.v.files {
@@ -39,7 +36,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) (*Build, error
 	b.summary = l.report.Summary
 	all := slices.Concat(parts, b.seals(again, parts))
 	if name, added := l.v.unexpected(all); added {
-		return nil, noFile(name)
+		return nil, problem(name, "it is not a file of an export: it was added afterwards")
 	}
 	for _, part := range all {
 		switch {
@@ -73,10 +70,6 @@ func namesOf(parts []Part) map[string]bool {
 	return names
 }
 
-func noFile(name string) error {
-	return problem(name, "it is no file of an export: it was added afterwards")
-}
-
 // same checks that an entry is what its part writes.
 func (v *verifier) same(part Part) error {
 	r, err := v.open(part.Name)
@@ -89,14 +82,9 @@ func (v *verifier) same(part Part) error {
 		return fmt.Errorf("verify %s: %w", part.Name, err)
 	}
 	if _, err := have.have.ReadByte(); have.differs || !errors.Is(err, io.EOF) {
-		return Differs(part.Name)
+		return problem(part.Name, "it is not what Postern writes for this project: it was changed after the export")
 	}
 	return nil
-}
-
-// Differs returns the refusal of a generated file that was changed.
-func Differs(name string) error {
-	return problem(name, "it is not what Postern writes for this project: it was changed after the export")
 }
 
 // comparison is a writer that compares what is written with have.

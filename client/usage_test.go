@@ -8,6 +8,7 @@ import (
 
 	"postern/client"
 	"postern/platform/fault"
+	"postern/testkit"
 )
 
 // through sends a call through the gateway with the bootstrap key.
@@ -32,15 +33,13 @@ func through(t *testing.T, proxy client.Proxy, path string) {
 // its answer was sent, so the first query after a call may come too early.
 func counted(t *testing.T, api *client.Client, query client.UsageQuery) client.Usage {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	return testkit.Await(t, "the first call in the usage", func() (client.Usage, bool) {
 		usage, err := api.Usage(t.Context(), "shop", query)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if usage.Total.Calls > 0 || time.Now().After(deadline) {
-			return usage
-		}
-	}
+		return usage, usage.Total.Calls > 0
+	})
 }
 
 func TestEveryFieldOfUsageIsKept(t *testing.T) {

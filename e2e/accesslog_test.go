@@ -10,20 +10,22 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"postern/e2e/harness"
 )
 
 // Calls through the engine and through net/http are logged, each once, without their keys.
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "access.log")
-	server := serve(t, t.TempDir(), "", "POSTERN_ACCESS_LOG=full", "POSTERN_ACCESS_LOG_FILE="+file)
+	server := harness.Serve(t, t.TempDir(), "", "POSTERN_ACCESS_LOG=full", "POSTERN_ACCESS_LOG_FILE="+file)
 	proxy := newProxy(t, server.URL)
-	key := createKeys(t, connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)[0]
+	key := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)[0]
 	address := callAddress(server, proxy)
-	waitForStatus(t, address+"?token=canary", key.Key, http.StatusOK, startWithin)
-	waitForStatus(t, address+"/"+key.Key, "wrong", http.StatusUnauthorized, startWithin)
+	harness.WaitForStatus(t, address+"?token=canary", key.Key, http.StatusOK)
+	harness.WaitForStatus(t, address+"/"+key.Key, "wrong", http.StatusUnauthorized)
 	upgrade(t, server.Gateway, address, key.Key)
-	server.end(t, syscall.SIGTERM)
+	server.End(t, syscall.SIGTERM)
 
 	text, err := os.ReadFile(file)
 	if err != nil {

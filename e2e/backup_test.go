@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 )
 
@@ -18,9 +19,9 @@ import (
 func TestBackupOfARunningServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	server := serve(t, data, "")
+	server := harness.Serve(t, data, "")
 	proxy := newProxy(t, server.URL)
-	api := connect(t, server.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
 	before := createKeys(t, api, proxy.Project.ID, 5)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -42,16 +43,16 @@ func TestBackupOfARunningServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator.refused(t, "postern restore postern.age --identity backup.key", "another postern serve", dataDir(data))
-	server.end(t, syscall.SIGTERM)
+	server.End(t, syscall.SIGTERM)
 	operator.refused(t, "postern restore postern.age --identity backup.key", "is not overwritten", dataDir(data))
 
 	restored := filepath.Join(t.TempDir(), "restored")
 	operator.runs(t, "backup.md", "restore", dataDir(restored))
-	server = serve(t, restored, "")
+	server = harness.Serve(t, restored, "")
 	for _, key := range before { // the revoked one as well: it was revoked after the backup
-		waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+		harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
 	}
-	if _, err := connect(t, server.URL, proxy.WorkspaceKey).Project(t.Context(), proxy.Project.ID); err != nil {
+	if _, err := harness.Connect(t, server.URL, proxy.WorkspaceKey).Project(t.Context(), proxy.Project.ID); err != nil {
 		t.Error(err)
 	}
 }
@@ -60,18 +61,18 @@ func TestBackupOfARunningServer(t *testing.T) {
 func TestDumpOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	database, data := testkit.Postgres(t), t.TempDir() // data has the key of secrets
-	server := serve(t, data, database)
+	server := harness.Serve(t, data, database)
 	proxy := newProxy(t, server.URL)
-	keys := createKeys(t, connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 3)
+	keys := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 3)
 	operator := newDesk(t)
 	operator.runs(t, "backup.md", "pg_dump", "POSTERN_DATABASE_URL="+database)
-	server.end(t, syscall.SIGTERM)
+	server.End(t, syscall.SIGTERM)
 
 	empty := testkit.Postgres(t)
 	operator.runs(t, "backup.md", "pg_restore", "POSTERN_DATABASE_URL="+empty)
-	server = serve(t, data, empty)
+	server = harness.Serve(t, data, empty)
 	for _, key := range keys {
-		waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+		harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
 	}
 }
 
@@ -90,7 +91,7 @@ func createKeys(t *testing.T, api *client.Client, project string, n int) []clien
 
 // callAddress is the address of the proxy's first environment on a server, which may be
 // another one than the proxy was created on.
-func callAddress(server *process, proxy client.Proxy) string {
+func callAddress(server *harness.Process, proxy client.Proxy) string {
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	return server.Gateway + "/" + path + "/hello"
 }

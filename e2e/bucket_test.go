@@ -10,9 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"postern/bundle"
-	"postern/bundle/targets"
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/platform/fault"
 	"postern/testkit"
 	"postern/testkit/versitygw"
@@ -30,14 +29,14 @@ func TestReplicasServeZipsOfOneBucket(t *testing.T) {
 		"POSTERN_LOG_LEVEL=debug",
 	)
 	dirs := []string{t.TempDir(), t.TempDir()}
-	replicas := make([]*process, len(dirs))
+	replicas := make([]*harness.Process, len(dirs))
 	for i, dir := range dirs {
-		replicas[i] = serve(t, dir, database, environment...)
+		replicas[i] = harness.Serve(t, dir, database, environment...)
 	}
 	proxy := newProxy(t, replicas[0].URL)
 	apis := []*client.Client{
-		connect(t, replicas[0].URL, proxy.WorkspaceKey),
-		connect(t, replicas[1].URL, proxy.WorkspaceKey),
+		harness.Connect(t, replicas[0].URL, proxy.WorkspaceKey),
+		harness.Connect(t, replicas[1].URL, proxy.WorkspaceKey),
 	}
 	var ready client.Export
 	for _, api := range apis {
@@ -45,10 +44,10 @@ func TestReplicasServeZipsOfOneBucket(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ready = waitForExport(t, api, queued.ID)
+		ready = harness.WaitForExport(t, api, queued.ID)
 		var whole []byte
 		for _, other := range apis {
-			zip := downloaded(t, other, ready)
+			zip := harness.Downloaded(t, other, ready)
 			if whole != nil && !bytes.Equal(whole, zip) {
 				t.Errorf("the replicas serve different zips of %s", ready.ID)
 			}
@@ -68,32 +67,18 @@ func TestReplicasServeZipsOfOneBucket(t *testing.T) {
 		t.Errorf("download without a bucket: %v", err)
 	}
 	server.Up()
-	replicas[0].end(t, syscall.SIGKILL)
-	downloaded(t, apis[1], ready)
+	replicas[0].End(t, syscall.SIGKILL)
+	harness.Downloaded(t, apis[1], ready)
 
-	replicas[1].end(t, syscall.SIGTERM)
+	replicas[1].End(t, syscall.SIGTERM)
 	for i, dir := range dirs {
 		if slices.Contains(names(t, dir), "exports") {
 			t.Errorf("replica %d has a directory %s", i, filepath.Join(dir, "exports"))
 		}
-		if strings.Contains(replicas[i].errors.String(), versitygw.SecretKey) {
+		if strings.Contains(replicas[i].Errors.String(), versitygw.SecretKey) {
 			t.Errorf("the log of replica %d shows the bucket's secret", i)
 		}
 	}
-}
-
-// downloaded downloads a zip, whose size and sum are checked on the way, and verifies it.
-func downloaded(t *testing.T, api *client.Client, ready client.Export) []byte {
-	t.Helper()
-	var zip bytes.Buffer
-	if err := api.Download(t.Context(), ready, &zip); err != nil {
-		t.Fatal(err)
-	}
-	against := bundle.Against{Targets: targets.All()}
-	if _, err := bundle.Verify(t.Context(), bytes.NewReader(zip.Bytes()), int64(zip.Len()), against); err != nil {
-		t.Error(err)
-	}
-	return zip.Bytes()
 }
 
 // rangeOf downloads the second hundred bytes of a zip.

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"postern/e2e/harness"
 	"postern/testkit"
 )
 
@@ -18,17 +19,17 @@ func TestCopyToPostgreSQL(t *testing.T) {
 	operator := newDesk(t)
 	to := "POSTERN_COPY_TO=" + database
 	operator.refused(t, "postern copy", "name the server's data directory", dataDir(data), to)
-	server := serve(t, data, "")
+	server := harness.Serve(t, data, "")
 	proxy := newProxy(t, server.URL)
-	api := connect(t, server.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
 	keys := createKeys(t, api, proxy.Project.ID, 3)
 	if _, err := api.FreezeKey(t.Context(), keys[2].ID); err != nil {
 		t.Fatal(err)
 	}
 	addKeys(t, "", filepath.Join(data, "postern.db"), proxy.Project.ID)
 	operator.refused(t, "postern copy", "another postern serve uses", dataDir(data), to)
-	queued := killDuringExport(t, server, proxy, filepath.Join(data, "exports"), func() *process {
-		return serve(t, data, "")
+	queued := killDuringExport(t, server, proxy, filepath.Join(data, "exports"), func() *harness.Process {
+		return harness.Serve(t, data, "")
 	})
 	before := digest(t, filepath.Join(data, "postern.db"))
 
@@ -41,13 +42,13 @@ func TestCopyToPostgreSQL(t *testing.T) {
 	}
 	operator.refused(t, "postern copy", "the target database is not empty", dataDir(data), to)
 
-	server = serve(t, data, database)
+	server = harness.Serve(t, data, database)
 	address := callAddress(server, proxy)
-	waitForStatus(t, address, keys[0].Key, http.StatusOK, startWithin)
-	waitForStatus(t, address, keys[1].Key, http.StatusOK, startWithin)
-	waitForStatus(t, address, keys[2].Key, http.StatusForbidden, startWithin)
-	waitForExport(t, connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
-	server.end(t, syscall.SIGTERM)
+	harness.WaitForStatus(t, address, keys[0].Key, http.StatusOK)
+	harness.WaitForStatus(t, address, keys[1].Key, http.StatusOK)
+	harness.WaitForStatus(t, address, keys[2].Key, http.StatusForbidden)
+	harness.WaitForExport(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
+	server.End(t, syscall.SIGTERM)
 }
 
 // digest is the content of a SQLite database without its log, which opening it may empty.

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/tokenissuer"
 )
@@ -92,11 +93,7 @@ func tryExecute(t *testing.T, databaseURL, statements string) error {
 
 func migrate(t *testing.T, databaseURL string) {
 	t.Helper()
-	program, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command(program, "migrate", "--data-dir", t.TempDir())
+	command := exec.Command(harness.Program(t), "migrate", "--data-dir", t.TempDir())
 	command.Env = append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("postern migrate: %v\n%s", err, out)
@@ -111,7 +108,7 @@ func TestDatabaseRoles(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
 	signer := tokenissuer.KeyOf(jose.RS256, "r")
 	issuer := tokenissuer.Start(t, time.Now(), signer)
-	proxy, err := connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
+	proxy, err := harness.Connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
 		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
 			Mode:    "authenticate",
 			Methods: []string{"api_key", "jwt"},
@@ -128,7 +125,7 @@ func TestDatabaseRoles(t *testing.T) {
 		t.Fatal(err)
 	}
 	project := proxy.Project.ID
-	api := connect(t, s.control.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
 	keys := map[string]string{}
 	for _, owner := range []string{"ana", "ben"} {
 		key, err := api.CreateKey(t.Context(), project, client.NewKey{Owner: owner})
@@ -140,8 +137,8 @@ func TestDatabaseRoles(t *testing.T) {
 	base := strings.TrimSuffix(callAddress(s.gateway, proxy), "/hello")
 
 	t.Run("keys and tokens", func(t *testing.T) {
-		waitForStatus(t, base+"/hello", keys["ana"], http.StatusOK, elsewhereWithin)
-		waitForStatus(t, base+"/hello", "pst_none", http.StatusUnauthorized, elsewhereWithin)
+		harness.WaitForStatus(t, base+"/hello", keys["ana"], http.StatusOK)
+		harness.WaitForStatus(t, base+"/hello", "pst_none", http.StatusUnauthorized)
 		token := signer.Sign(t, nil, issuer.Claims())
 		if got := answerTo(t, http.MethodGet, base+"/hello", "Authorization", "Bearer "+token); got != http.StatusOK {
 			t.Errorf("a token is answered %d", got)
@@ -156,16 +153,11 @@ func TestDatabaseRoles(t *testing.T) {
 		if _, err := api.SetUpstreamHeader(t.Context(), project, environment, "X-Upstream-Key", "sesame"); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(startWithin); ; time.Sleep(20 * time.Millisecond) {
-			waitForStatus(t, base+"/hello", keys["ana"], http.StatusOK, elsewhereWithin)
+		testkit.Eventually(t, "the header at the upstream", func() bool {
+			harness.WaitForStatus(t, base+"/hello", keys["ana"], http.StatusOK)
 			seen := upstream.Requests()
-			if seen[len(seen)-1].Headers.Get("X-Upstream-Key") == "sesame" {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatal("the upstream does not get the header")
-			}
-		}
+			return seen[len(seen)-1].Headers.Get("X-Upstream-Key") == "sesame"
+		})
 	})
 	t.Run("ownership", func(t *testing.T) { rememberOwner(t, api, project, base, keys) })
 	t.Run("limits", func(t *testing.T) {
@@ -173,7 +165,7 @@ func TestDatabaseRoles(t *testing.T) {
 		if _, err := api.UpdateProject(t.Context(), project, client.ProjectChange{Limits: &limits}); err != nil {
 			t.Fatal(err)
 		}
-		waitForStatus(t, base+"/hello", keys["ana"], http.StatusTooManyRequests, startWithin)
+		harness.WaitForStatus(t, base+"/hello", keys["ana"], http.StatusTooManyRequests)
 	})
 	t.Run("usage", func(t *testing.T) {
 		waitForUsage(t, api, project)
@@ -186,11 +178,11 @@ func TestDatabaseRoles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitForExport(t, api, export.ID)
+		harness.WaitForExport(t, api, export.ID)
 	})
-	for role, p := range map[string]*process{"control": s.control, "gateway": s.gateway, "worker": s.worker} {
-		p.end(t, os.Interrupt)
-		log := p.errors.String()
+	for role, p := range map[string]*harness.Process{"control": s.control, "gateway": s.gateway, "worker": s.worker} {
+		p.End(t, os.Interrupt)
+		log := p.Errors.String()
 		if strings.Contains(log, "permission denied") || strings.Contains(log, "level=ERROR") {
 			t.Errorf("%s lacks a right:\n%s", role, log)
 		}
@@ -214,7 +206,7 @@ func refuseSchemas(t *testing.T, database databaseRoles) {
 	const lacksSelect, behind = "deploy/postgresql/roles.sql", "run `postern migrate` as the owner of its tables"
 	execute(t, database.superuser, "REVOKE SELECT ON versions FROM postern_gateway")
 	wantRefused(t, "gateway", database.gateway, lacksSelect)
-	execute(t, database.superuser, "DELETE FROM goose_db_version WHERE version_id > 90")
+	execute(t, database.superuser, "DELETE FROM goose_db_version WHERE version_id > 0")
 	wantRefused(t, "control", database.control, behind)
 	wantRefused(t, "worker", database.worker, behind)
 }
@@ -231,12 +223,12 @@ func rememberOwner(t *testing.T, api *client.Client, project, base string, keys 
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitForStatus(t, base+"/orders/7", keys["ana"], http.StatusForbidden, elsewhereWithin)
+	harness.WaitForStatus(t, base+"/orders/7", keys["ana"], http.StatusForbidden)
 	if got := answerTo(t, http.MethodPut, base+"/orders/7", "X-API-Key", keys["ana"]); got != http.StatusOK {
 		t.Fatalf("PUT is answered %d", got)
 	}
-	waitForStatus(t, base+"/orders/7", keys["ana"], http.StatusOK, elsewhereWithin)
-	waitForStatus(t, base+"/orders/7", keys["ben"], http.StatusForbidden, elsewhereWithin)
+	harness.WaitForStatus(t, base+"/orders/7", keys["ana"], http.StatusOK)
+	harness.WaitForStatus(t, base+"/orders/7", keys["ben"], http.StatusForbidden)
 	for relation, err := range api.Relations(t.Context(), project, client.RelationFilter{}) {
 		if err != nil {
 			t.Fatal(err)
@@ -270,18 +262,12 @@ func wantRow(t *testing.T, databaseURL, query string) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(100 * time.Millisecond) {
-		var found bool
+	testkit.Eventually(t, "a row of "+query, func() (found bool) {
 		if err := conn.QueryRow(t.Context(), "SELECT EXISTS ("+query+")").Scan(&found); err != nil {
 			t.Fatal(err)
 		}
-		if found {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s finds nothing", query)
-		}
-	}
+		return found
+	})
 }
 
 // noneMay are statements that only the owner of the tables may run.
@@ -367,20 +353,20 @@ func refuseStatements(t *testing.T, databaseURL string, statements []string) {
 // wantRefused has a process end because of the database, and say what to do.
 func wantRefused(t *testing.T, role, database, says string) {
 	t.Helper()
-	p := launch(t, nil, t.TempDir(), database,
+	p := harness.Launch(t, nil, t.TempDir(), database,
 		"POSTERN_ROLES="+role,
 		"POSTERN_PUBLIC_URL=http://localhost:1",
 		"POSTERN_GATEWAY_URL=http://localhost:2",
 		"POSTERN_SECRETS_KEY="+keyOfRole(t, role),
 	)
 	select {
-	case <-p.gone:
-	case <-time.After(startWithin):
+	case <-p.Gone:
+	case <-time.After(harness.StartWithin):
 		t.Fatalf("%s has started", role)
 	}
-	log := strings.TrimSpace(p.errors.String())
-	if p.command.ProcessState.ExitCode() != 1 || !strings.Contains(log, says) {
-		t.Errorf("%s ended with %d and %q, want %q", role, p.command.ProcessState.ExitCode(), log, says)
+	log := strings.TrimSpace(p.Errors.String())
+	if p.Command.ProcessState.ExitCode() != 1 || !strings.Contains(log, says) {
+		t.Errorf("%s ended with %d and %q, want %q", role, p.Command.ProcessState.ExitCode(), log, says)
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"postern/client"
-	"postern/models"
+	"postern/e2e/harness"
 	"postern/platform/secrets"
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // TestGatewayKey has a gateway with the gateway key serve all that is sealed for it, and open
@@ -34,17 +34,12 @@ func TestGatewayKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(startWithin); ; time.Sleep(20 * time.Millisecond) {
-			waitForStatus(t, base, key.Key, http.StatusOK, elsewhereWithin)
+		testkit.Await(t, "header and signature at the upstream", func() (http.Header, bool) {
+			harness.WaitForStatus(t, base, key.Key, http.StatusOK)
 			seen := upstream.Requests()
 			last := seen[len(seen)-1].Headers
-			if last.Get("X-Upstream-Key") == "sesame" && last.Get("Signature") != "" {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("the upstream gets %v", last)
-			}
-		}
+			return last, last.Get("X-Upstream-Key") == "sesame" && last.Get("Signature") != ""
+		})
 	})
 	t.Run("an opaque token is introspected with the secret", func(t *testing.T) {
 		for token, want := range map[string]int{"good": http.StatusOK, "bad": http.StatusUnauthorized} {
@@ -67,8 +62,8 @@ func TestGatewayKey(t *testing.T) {
 		}
 		gatewayOpensWhatItNeeds(t, database)
 	})
-	s.gateway.end(t, os.Interrupt)
-	if log := s.gateway.errors.String(); strings.Contains(log, "level=ERROR") {
+	s.gateway.End(t, os.Interrupt)
+	if log := s.gateway.Errors.String(); strings.Contains(log, "level=ERROR") {
 		t.Errorf("the gateway logs\n%s", log)
 	}
 }
@@ -91,7 +86,7 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 			TokenType:    &client.TokenType{Client: tokens, Upstream: upstream},
 		}}
 	}
-	proxy, err := connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
+	proxy, err := harness.Connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
 		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
 			Mode:    "authenticate",
 			Methods: []string{"api_key", "jwt", "opaque"},
@@ -107,7 +102,7 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := connect(t, s.control.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
 	row, err := api.Project(t.Context(), proxy.Project.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +132,7 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 // notFilled are the sealed columns that TestGatewayKey leaves empty, and where they are tested.
 var notFilled = map[string]string{
 	"acme_accounts.private_key": "needs an ACME server: app/acme_test.go",
-	"certificates.private_key":  "needs an ACME server: app/reseal_test.go",
+	"certificates.private_key":  "needs an ACME server: service/certificates",
 	"export_keys.private_key":   "needs a signed export",
 	"exports.file_key":          "needs an account that proves its password",
 	"login_attempts.stated":     "needs a browser",
@@ -159,7 +154,7 @@ func gatewayOpensWhatItNeeds(t *testing.T, database string) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	for _, column := range models.SealedColumns() {
+	for _, column := range state.SealedColumns() {
 		name := column.Table + "." + column.Column
 		condition := column.Gateways
 		if condition == "" {

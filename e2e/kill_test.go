@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,13 +10,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle"
 	"postern/bundle/targets"
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/models"
 	"postern/testkit"
 )
@@ -25,30 +24,23 @@ import (
 // manyKeys make an export take long enough for the test to kill it in the middle.
 const manyKeys = 8_000
 
-// An export that has not changed for stalledAfter is stuck. On PostgreSQL nothing changes
-// until the killed process counts as dead, half a minute after its last heartbeat.
-// finishedWithin bounds the whole wait, for an export that starts over again and again.
-const (
-	stalledAfter   = 2 * time.Minute
-	finishedWithin = 10 * time.Minute
-)
-
 func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		t.Parallel()
 		data := t.TempDir()
 		exports := filepath.Join(data, "exports")
-		server := serve(t, data, databaseURL)
+		server := harness.Serve(t, data, databaseURL)
 		proxy := newProxy(t, server.URL)
 		addKeys(t, databaseURL, filepath.Join(data, "postern.db"), proxy.Project.ID)
-		queued := killDuringExport(t, server, proxy, exports, func() *process { return serve(t, data, databaseURL) })
+		restart := func() *harness.Process { return harness.Serve(t, data, databaseURL) }
+		queued := killDuringExport(t, server, proxy, exports, restart)
 		finished := slices.DeleteFunc(names(t, exports),
 			func(name string) bool { return filepath.Ext(name) == ".part" })
 
-		server = serve(t, data, databaseURL)
-		api := connect(t, server.URL, proxy.WorkspaceKey)
-		ready := waitForExport(t, api, queued.ID)
+		server = harness.Serve(t, data, databaseURL)
+		api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
+		ready := harness.WaitForExport(t, api, queued.ID)
 		added := slices.DeleteFunc(names(t, exports), func(name string) bool { return slices.Contains(finished, name) })
 		if len(added) != 1 || !isZipOf(added[0], queued.ID) {
 			t.Fatalf("the export added the files %v, want one zip", added)
@@ -60,7 +52,7 @@ func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitForExport(t, api, again.ID)
+		harness.WaitForExport(t, api, again.ID)
 		now, err := api.Export(t.Context(), queued.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -68,9 +60,9 @@ func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 		if diff := cmp.Diff(ready, now); diff != "" {
 			t.Errorf("the finished export changed (-before +after):\n%s", diff)
 		}
-		server.end(t, syscall.SIGTERM)
-		if code := server.command.ProcessState.ExitCode(); code != 0 {
-			t.Errorf("postern serve was stopped with exit code %d:\n%s", code, server.errors)
+		server.End(t, syscall.SIGTERM)
+		if code := server.Command.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("postern serve was stopped with exit code %d:\n%s", code, server.Errors)
 		}
 	})
 }
@@ -80,19 +72,19 @@ func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 // export is finished before the kill. Then killDuringExport starts the server again and
 // requests another export.
 func killDuringExport(
-	t *testing.T, server *process, proxy client.Proxy, exports string, restart func() *process,
+	t *testing.T, server *harness.Process, proxy client.Proxy, exports string, restart func() *harness.Process,
 ) client.Export {
 	t.Helper()
 	const attempts = 5
 	for attempt := 1; ; attempt++ {
 		finished := names(t, exports)
-		api := connect(t, server.URL, proxy.WorkspaceKey)
+		api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
 		queued, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "gateway"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		waitForFile(t, exports, len(finished)+1)
-		server.end(t, syscall.SIGKILL)
+		server.End(t, syscall.SIGKILL)
 		left := slices.DeleteFunc(names(t, exports), func(name string) bool { return slices.Contains(finished, name) })
 		if len(left) == 1 && filepath.Ext(left[0]) == ".part" {
 			return queued
@@ -101,7 +93,7 @@ func killDuringExport(
 			t.Fatalf("the process was not killed in the middle of an export in attempt %d: it left %v", attempt, left)
 		}
 		server = restart()
-		waitForExport(t, connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
+		harness.WaitForExport(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
 	}
 }
 
@@ -110,18 +102,9 @@ func isZipOf(name, export string) bool {
 	return strings.HasPrefix(name, export+".") && filepath.Ext(name) == ".zip"
 }
 
-func connect(t *testing.T, server, token string) *client.Client {
-	t.Helper()
-	api, err := client.New(server, token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return api
-}
-
 func newProxy(t *testing.T, server string) client.Proxy {
 	t.Helper()
-	proxy, err := connect(t, server, "").CreateProxy(t.Context(), client.NewProxy{
+	proxy, err := harness.Connect(t, server, "").CreateProxy(t.Context(), client.NewProxy{
 		Target: testkit.NewUpstream(t).URL, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"},
 	})
 	if err != nil {
@@ -168,37 +151,7 @@ func addKeys(t *testing.T, databaseURL, file, project string) {
 // write its own.
 func waitForFile(t *testing.T, dir string, count int) {
 	t.Helper()
-	for deadline := time.Now().Add(stalledAfter); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if len(names(t, dir)) >= count {
-			return
-		}
-	}
-	t.Fatalf("no export has begun after %s", stalledAfter)
-}
-
-// waitForExport returns an export when it is ready. The test fails when the export's state
-// and progress stay the same for stalledAfter.
-func waitForExport(t *testing.T, api *client.Client, id string) client.Export {
-	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), finishedWithin)
-	defer stop()
-	ctx, stall := context.WithCancelCause(ctx)
-	defer stall(nil)
-	var last client.Export
-	stalled := time.AfterFunc(stalledAfter, func() {
-		stall(fmt.Errorf("the export has not changed for %s", stalledAfter))
-	})
-	defer stalled.Stop()
-	ready, err := api.WaitExport(ctx, id, func(now client.Export) {
-		if now.State != last.State || now.Progress != last.Progress {
-			stalled.Reset(stalledAfter)
-		}
-		last = now
-	})
-	if err != nil {
-		t.Fatalf("wait for export %s, last seen %s with %+v: %v", id, last.State, last.Progress, err)
-	}
-	return ready
+	testkit.Eventually(t, "the begin of an export", func() bool { return len(names(t, dir)) >= count })
 }
 
 func names(t *testing.T, dir string) []string {

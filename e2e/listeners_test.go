@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/e2e/harness"
+	"postern/testkit"
 )
 
 // fewDescriptors has a process open 256 files at most.
@@ -35,7 +37,7 @@ func hold(t *testing.T, from, address string, count int) {
 func hostOf(address string) string { return strings.TrimPrefix(address, "http://") }
 
 func TestIdleControlConnectionsLeaveTheGatewayWorking(t *testing.T) {
-	p := serveUnder(t, fewDescriptors, t.TempDir(), "")
+	p := harness.ServeUnder(t, fewDescriptors, t.TempDir(), "")
 	proxy := newProxy(t, p.URL)
 	for i := range 3 {
 		hold(t, fmt.Sprintf("127.0.0.%d", i+1), hostOf(p.URL), 200)
@@ -43,14 +45,14 @@ func TestIdleControlConnectionsLeaveTheGatewayWorking(t *testing.T) {
 	key := proxy.APIKeys["prod"].Key
 	for range 20 {
 		if status := oneCall(t, proxy.Project.Environments[0].URL+"/hello", key); status != http.StatusOK {
-			t.Fatalf("the gateway answers %d on a new connection; its log:\n%s", status, p.errors)
+			t.Fatalf("the gateway answers %d on a new connection; its log:\n%s", status, p.Errors)
 		}
 	}
 	// The budget admits new callers while others only wait.
-	wantAnswer(t, p, hostOf(p.URL), "GET /healthz HTTP/1.0\r\n\r\n", "200")
-	if n := strings.Count(p.errors.String(), `msg="connections turned away" listener=control`); n < 1 || n > 6 {
+	wantAnswer(t, hostOf(p.URL), "GET /healthz HTTP/1.0\r\n\r\n", "200")
+	if n := strings.Count(p.Errors.String(), `msg="connections turned away" listener=control`); n < 1 || n > 6 {
 		t.Errorf("the log has %d lines about connections turned away, want one for each reason in ten "+
-			"seconds:\n%s", n, p.errors)
+			"seconds:\n%s", n, p.Errors)
 	}
 }
 
@@ -72,17 +74,12 @@ func oneCall(t *testing.T, address, key string) int {
 }
 
 // wantAnswer sends bytes until an answer has the status, and returns its text.
-func wantAnswer(t *testing.T, p *process, address, request, status string) string {
+func wantAnswer(t *testing.T, address, request, status string) string {
 	t.Helper()
-	var got string
-	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		got = exchange(address, request)
-		if strings.HasPrefix(got, "HTTP/1.0 "+status) || strings.HasPrefix(got, "HTTP/1.1 "+status) {
-			return got
-		}
-	}
-	t.Fatalf("%q to %s is answered %q, want %s; its log:\n%s", request, address, got, status, p.errors)
-	return ""
+	return testkit.Await(t, fmt.Sprintf("%s for %q to %s", status, request, address), func() (string, bool) {
+		got := exchange(address, request)
+		return got, strings.HasPrefix(got, "HTTP/1.0 "+status) || strings.HasPrefix(got, "HTTP/1.1 "+status)
+	})
 }
 
 // exchange is what a server answers to bytes until it closes, "" when it takes none.
@@ -103,7 +100,7 @@ func exchange(address, request string) string {
 // haproxy sends no Host with its health checks, Kubernetes an address, and others the
 // name of a service.
 func TestHealthChecksMayUseAnyName(t *testing.T) {
-	p := serve(t, t.TempDir(), "")
+	p := harness.Serve(t, t.TempDir(), "")
 	for _, listener := range []string{hostOf(p.URL), hostOf(p.Gateway)} {
 		for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 			for _, rest := range []string{
@@ -111,7 +108,7 @@ func TestHealthChecksMayUseAnyName(t *testing.T) {
 				"HTTP/1.1\r\nHost: postern.services.internal:8080\r\nConnection: close\r\n\r\n",
 				"HTTP/1.1\r\nHost: 10.4.5.6\r\nConnection: close\r\n\r\n",
 			} {
-				wantAnswer(t, p, listener, "GET "+path+" "+rest, "200")
+				wantAnswer(t, listener, "GET "+path+" "+rest, "200")
 			}
 		}
 	}
@@ -122,40 +119,40 @@ func TestHealthChecksMayUseAnyName(t *testing.T) {
 }
 
 func TestAStoppingServerIsNotReadyFirst(t *testing.T) {
-	p := serve(t, t.TempDir(), "", "POSTERN_DRAIN=1h")
+	p := harness.Serve(t, t.TempDir(), "", "POSTERN_DRAIN=1h")
 	proxy := newProxy(t, p.URL)
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.Command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	for _, listener := range []string{hostOf(p.URL), hostOf(p.Gateway)} {
-		wantAnswer(t, p, listener, "GET /readyz HTTP/1.0\r\n\r\n", "503")
-		wantAnswer(t, p, listener, "GET /healthz HTTP/1.0\r\n\r\n", "200")
+		wantAnswer(t, listener, "GET /readyz HTTP/1.0\r\n\r\n", "503")
+		wantAnswer(t, listener, "GET /healthz HTTP/1.0\r\n\r\n", "200")
 	}
 	address := proxy.Project.Environments[0].URL + "/hello"
 	if status := oneCall(t, address, proxy.APIKeys["prod"].Key); status != http.StatusOK {
 		t.Errorf("a call on a new connection is answered %d while the server drains, want 200", status)
 	}
-	p.endsBy(t, syscall.SIGTERM) // the second one
+	endsBy(t, p, syscall.SIGTERM) // the second one
 }
 
 // endsBy sends a signal and waits for the end.
-func (p *process) endsBy(t *testing.T, signal os.Signal) {
+func endsBy(t *testing.T, p *harness.Process, signal os.Signal) {
 	t.Helper()
-	if err := p.command.Process.Signal(signal); err != nil {
+	if err := p.Command.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case <-p.gone:
-	case <-time.After(startWithin):
-		t.Fatalf("the process goes on after %s:\n%s", signal, p.errors)
+	case <-p.Gone:
+	case <-time.After(harness.StartWithin):
+		t.Fatalf("the process goes on after %s:\n%s", signal, p.Errors)
 	}
 }
 
 func TestCtrlCSkipsTheDrain(t *testing.T) {
-	p := serve(t, t.TempDir(), "", "POSTERN_DRAIN=1h")
-	p.endsBy(t, os.Interrupt)
-	if code := p.command.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("exit code %d:\n%s", code, p.errors)
+	p := harness.Serve(t, t.TempDir(), "", "POSTERN_DRAIN=1h")
+	endsBy(t, p, os.Interrupt)
+	if code := p.Command.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, p.Errors)
 	}
 }
 
@@ -168,18 +165,19 @@ func TestCallsUnderWayAreFinishedAtAStop(t *testing.T) {
 		_, _ = io.WriteString(w, "done")
 	}))
 	t.Cleanup(upstream.Close)
-	p := serve(t, t.TempDir(), "", "POSTERN_SHUTDOWN_TIMEOUT=1h")
-	proxy, err := connect(t, p.URL, "").CreateProxy(t.Context(), client.NewProxy{Target: upstream.URL, Name: "slow"})
+	p := harness.Serve(t, t.TempDir(), "", "POSTERN_SHUTDOWN_TIMEOUT=1h")
+	api := harness.Connect(t, p.URL, "")
+	proxy, err := api.CreateProxy(t.Context(), client.NewProxy{Target: upstream.URL, Name: "slow"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	status := make(chan int, 1)
 	go func() { status <- oneCall(t, proxy.Project.Environments[0].URL, "") }()
 	<-arrived
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.Command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), startWithin)
+	ctx, stop := context.WithTimeout(t.Context(), harness.StartWithin)
 	defer stop()
 	for _, listener := range []string{hostOf(p.URL), hostOf(p.Gateway)} {
 		for closed := false; !closed; {
@@ -196,5 +194,5 @@ func TestCallsUnderWayAreFinishedAtAStop(t *testing.T) {
 	if got := <-status; got != http.StatusOK {
 		t.Errorf("the call under way is answered %d, want 200", got)
 	}
-	<-p.gone
+	<-p.Gone
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/fakeoidc"
 )
@@ -36,8 +37,9 @@ const overwriteRounds = 40
 func TestProviderTokensLeaveTheMemory(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		t.Parallel()
+		// The plain program, because the race detector reserves more memory than can be read.
 		// A low GOGC collects after little garbage, so that the test needs few requests.
-		server := serve(t, t.TempDir(), databaseURL, "GODEBUG=clobberfree=1", "GOGC=10")
+		server := harness.ServePlain(t, t.TempDir(), databaseURL, "GODEBUG=clobberfree=1", "GOGC=10")
 		upstream, fake := testkit.NewUpstream(t), fakeoidc.Start(t)
 		var idTokens []string
 		fake.Sign = func(claims map[string]any) string {
@@ -272,13 +274,13 @@ func (v *guest) overwrites(server string, workspaceKeys []string) {
 
 // findInMemory reads all memory that the process may write to, as a core dump has it. It
 // returns which of the secrets is there and what surrounds it, or "" if none is.
-func findInMemory(t *testing.T, p *process, secrets map[string]string) string {
+func findInMemory(t *testing.T, p *harness.Process, secrets map[string]string) string {
 	t.Helper()
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.command.Process.Pid))
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.Command.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", p.command.Process.Pid))
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", p.Command.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,9 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/collector"
 	"postern/testkit/redis"
@@ -42,18 +43,18 @@ func TestAlertsFollowFaults(t *testing.T) {
 func TestPrometheusFindsEverySeries(t *testing.T) {
 	t.Parallel()
 	admin := freeAddress(t)
-	server := serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
+	server := harness.Serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
 		"POSTERN_REDIS_URL="+redis.Start(t).URL(), "POSTERN_TRACES_ENDPOINT="+collector.New(t).URL)
 	proxy := newProxy(t, server.URL)
-	api := connect(t, server.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
 	key := createKeys(t, api, proxy.Project.ID, 1)[0]
 	export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitForExport(t, api, export.ID)
-	waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
-	waitForStatus(t, callAddress(server, proxy), "no key", http.StatusUnauthorized, startWithin)
+	harness.WaitForExport(t, api, export.ID)
+	harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+	harness.WaitForStatus(t, callAddress(server, proxy), "no key", http.StatusUnauthorized)
 	for _, path := range []string{"/metrics", "/readyz", "/debug/pprof/goroutine?debug=1"} {
 		if status, _ := fetch(t, "http://"+admin+path); status != http.StatusOK {
 			t.Errorf("the admin address answers %s with %d", path, status)
@@ -65,23 +66,14 @@ func TestPrometheusFindsEverySeries(t *testing.T) {
 		}
 	}
 	prometheus := startPrometheus(t, admin)
-	deadline := time.Now().Add(startWithin)
 	for _, expression := range expressions(t) {
-		for {
+		testkit.Eventually(t, "a series of "+expression, func() bool {
 			series, err := query(t, prometheus, expression)
 			if err != nil {
-				t.Errorf("%s: %v", expression, err)
-				break
+				t.Fatalf("%s: %v", expression, err)
 			}
-			if series > 0 {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Errorf("%s finds nothing", expression)
-				break
-			}
-			time.Sleep(200 * time.Millisecond)
-		}
+			return series > 0
+		})
 	}
 }
 
@@ -143,18 +135,11 @@ func startPrometheus(t *testing.T, target string) (address string) {
 			t.Log(log)
 		}
 	})
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(100 * time.Millisecond) {
-		response, err := http.Get("http://" + address + "/-/ready")
-		if err == nil {
-			response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				return "http://" + address
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("Prometheus is not ready: %v\n%s", err, log)
-		}
-	}
+	testkit.Await(t, "Prometheus to be ready", func() (error, bool) {
+		err := answersOK(t, "http://"+address+"/-/ready")
+		return err, err == nil
+	})
+	return "http://" + address
 }
 
 // query returns how many series an expression finds.
@@ -172,6 +157,24 @@ func query(t *testing.T, prometheus, expression string) (int, error) {
 		return 0, fmt.Errorf("%d: %s", status, answer.Error)
 	}
 	return len(answer.Data.Result), nil
+}
+
+// answersOK returns an error if the address doesn't answer 200.
+func answersOK(t *testing.T, address string) error {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return errors.New(answer.Status)
+	}
+	return nil
 }
 
 func fetch(t *testing.T, address string) (status int, body []byte) {

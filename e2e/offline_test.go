@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"bytes"
-	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,18 +12,14 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 )
-
-// soon is a generous bound on a probe that has to answer within two seconds.
-const soon = 6 * time.Second
 
 // probe is what a listener answers to GET /readyz.
 func probe(t *testing.T, address string) (status int, body string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), soon)
-	defer stop()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/readyz", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/readyz", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,22 +37,17 @@ func probe(t *testing.T, address string) (status int, body string) {
 
 func wantReady(t *testing.T, address string, status int, says string) {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
+	testkit.Await(t, fmt.Sprintf("%d and %q from /readyz of %s", status, says, address), func() (string, bool) {
 		got, body := probe(t, address)
-		if got == status && strings.Contains(body, says) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("/readyz of %s answers %d %q, want %d and %q", address, got, body, status, says)
-		}
-	}
+		return fmt.Sprint(got, " ", body), got == status && strings.Contains(body, says)
+	})
 }
 
 func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	p := serve(t, t.TempDir(), relay.Through(t, database))
+	p := harness.Serve(t, t.TempDir(), relay.Through(t, database))
 	wantReady(t, p.URL, http.StatusOK, "ready")
 	relay.Hang()
 	wantReady(t, p.URL, http.StatusServiceUnavailable, "degraded")
@@ -69,13 +60,10 @@ func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
 // and returns it.
 func stored(t *testing.T, data string, before []byte) []byte {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if now, err := os.ReadFile(stateFile(data)); err == nil && !bytes.Equal(now, before) {
-			return now
-		}
-	}
-	t.Fatal("the gateway's state is not on disk")
-	return nil
+	return testkit.Await(t, "the gateway's state on disk", func() ([]byte, bool) {
+		now, err := os.ReadFile(stateFile(data))
+		return now, err == nil && !bytes.Equal(now, before)
+	})
 }
 
 func stateFile(data string) string { return filepath.Join(data, "gateway.state") }
@@ -84,13 +72,13 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir()
-	other := serve(t, t.TempDir(), database, "POSTERN_SECRETS_KEY="+secretsKey)
-	start := func() *process {
-		return serve(t, data, relay.Through(t, database), "POSTERN_SECRETS_KEY="+secretsKey)
+	other := harness.Serve(t, t.TempDir(), database, "POSTERN_SECRETS_KEY="+secretsKey)
+	start := func() *harness.Process {
+		return harness.Serve(t, data, relay.Through(t, database), "POSTERN_SECRETS_KEY="+secretsKey)
 	}
 	first := start()
 	proxy := newProxy(t, first.URL)
-	api := connect(t, first.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, first.URL, proxy.WorkspaceKey)
 	before := stored(t, data, nil)
 	extra, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
 	if err != nil {
@@ -100,43 +88,43 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 		bytes.Contains(state, []byte(proxy.Project.ID)) {
 		t.Error("the state on disk can be read without the installation's key")
 	}
-	first.end(t, syscall.SIGTERM)
+	first.End(t, syscall.SIGTERM)
 
 	relay.Hang()
 	second := start()
 	path := "/shop/1.0.0/prod/hello"
 	for _, key := range []string{proxy.APIKeys["prod"].Key, extra.Key} {
-		waitForStatus(t, second.Gateway+path, key, http.StatusOK, startWithin)
+		harness.WaitForStatus(t, second.Gateway+path, key, http.StatusOK)
 	}
-	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key+"x", http.StatusUnauthorized, startWithin)
+	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key+"x", http.StatusUnauthorized)
 	wantReady(t, second.URL, http.StatusServiceUnavailable, "degraded: the database does not answer, and calls are "+
 		"served from the state of ")
 	wantReady(t, second.Gateway, http.StatusOK, "degraded")
-	if log := second.errors.String(); !strings.Contains(log, "last state on disk") ||
+	if log := second.Errors.String(); !strings.Contains(log, "last state on disk") ||
 		!strings.Contains(log, "state_of=") {
 		t.Errorf("the log does not say what is served:\n%s", log)
 	}
-	page := wantAnswer(t, second, hostOf(second.URL),
+	page := wantAnswer(t, hostOf(second.URL),
 		"GET /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "503")
 	if !strings.Contains(page, "Retry-After: ") || !strings.Contains(page, "database_unavailable") {
 		t.Errorf("the API answers %q", page)
 	}
 
 	// Changes made on other replicas meanwhile take effect once the database is back.
-	if _, err := connect(t, other.URL, proxy.WorkspaceKey).RevokeKey(t.Context(), extra.ID); err != nil {
+	if _, err := harness.Connect(t, other.URL, proxy.WorkspaceKey).RevokeKey(t.Context(), extra.ID); err != nil {
 		t.Fatal(err)
 	}
 	relay.Resume()
-	waitForStatus(t, second.Gateway+path, extra.Key, http.StatusUnauthorized, startWithin)
+	harness.WaitForStatus(t, second.Gateway+path, extra.Key, http.StatusUnauthorized)
 	wantReady(t, second.URL, http.StatusOK, "ready")
-	api = connect(t, second.URL, proxy.WorkspaceKey)
+	api = harness.Connect(t, second.URL, proxy.WorkspaceKey)
 	if _, err := api.RevokeKey(t.Context(), proxy.APIKeys["prod"].ID); err != nil {
 		t.Errorf("a change once the database is back: %v", err)
 	}
-	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key, http.StatusUnauthorized, startWithin)
-	second.end(t, syscall.SIGTERM)
-	if code := second.command.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("it stops with exit code %d:\n%s", code, second.errors)
+	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key, http.StatusUnauthorized)
+	second.End(t, syscall.SIGTERM)
+	if code := second.Command.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("it stops with exit code %d:\n%s", code, second.Errors)
 	}
 }
 
@@ -149,13 +137,13 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir()
 	key := "POSTERN_SECRETS_KEY=" + secretsKey
-	first := serve(t, data, relay.Through(t, database), key)
+	first := harness.Serve(t, data, relay.Through(t, database), key)
 	whole := stored(t, data, nil)
-	first.end(t, syscall.SIGTERM)
+	first.End(t, syscall.SIGTERM)
 	relay.Hang()
 
 	// restart starts the program with a state on disk, none if it is nil.
-	restart := func(t *testing.T, state []byte, environment ...string) *process {
+	restart := func(t *testing.T, state []byte, environment ...string) *harness.Process {
 		t.Helper()
 		data := t.TempDir()
 		if state != nil {
@@ -163,21 +151,21 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return launch(t, nil, data, relay.Through(t, database), append(environment, key)...)
+		return harness.Launch(t, nil, data, relay.Through(t, database), append(environment, key)...)
 	}
-	ended := func(t *testing.T, p *process, want ...string) {
+	ended := func(t *testing.T, p *harness.Process, want ...string) {
 		t.Helper()
 		select {
-		case <-p.gone:
-		case <-time.After(startWithin):
-			t.Fatalf("it goes on:\n%s", p.errors)
+		case <-p.Gone:
+		case <-time.After(harness.StartWithin):
+			t.Fatalf("it goes on:\n%s", p.Errors)
 		}
 		for _, text := range want {
-			if log := p.errors.String(); !strings.Contains(log, text) {
+			if log := p.Errors.String(); !strings.Contains(log, text) {
 				t.Errorf("the log has no %q:\n%s", text, log)
 			}
 		}
-		if p.command.ProcessState.ExitCode() == 0 {
+		if p.Command.ProcessState.ExitCode() == 0 {
 			t.Error("its exit code says that all is well")
 		}
 	}
@@ -196,7 +184,7 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 		t.Parallel()
 		p := restart(t, nil)
 		ended(t, p, "cannot open the database")
-		if log := p.errors.String(); strings.Contains(log, "last state") {
+		if log := p.Errors.String(); strings.Contains(log, "last state") {
 			t.Errorf("a first start has no state to speak of:\n%s", log)
 		}
 	})
@@ -208,11 +196,11 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 	t.Run("stopped while it waits", func(t *testing.T) {
 		t.Parallel()
 		p := restart(t, whole, "POSTERN_DATABASE_CONNECT_TIMEOUT=1h")
-		waits := func() bool { return strings.Contains(p.errors.String(), "waiting for the database") }
-		if !eventually(startWithin, waits) {
-			t.Fatalf("it does not say that it waits:\n%s", p.errors)
-		}
-		p.endsBy(t, syscall.SIGTERM)
+		testkit.Await(t, "waiting in the log", func() (string, bool) {
+			log := p.Errors.String()
+			return log, strings.Contains(log, "waiting for the database")
+		})
+		endsBy(t, p, syscall.SIGTERM)
 		ended(t, p)
 	})
 }

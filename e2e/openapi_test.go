@@ -16,27 +16,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/state"
 )
 
 // TestOpenAPI_realServices makes a project of each document of a real service, calls it, takes the
 // proposed rules in shadow, and exports it with the same document.
 func TestOpenAPI_realServices(t *testing.T) {
 	t.Parallel()
-	state.EachAddress(t, documentsOfServices)
-}
-
-func documentsOfServices(t *testing.T, databaseURL string) {
 	upstream := testkit.NewUpstream(t)
-	server := start(t, databaseURL)
+	server := harness.Start(t)
 	files, err := filepath.Glob("../core/openapi/testdata/*.gz")
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d documents: %v", len(files), err)
 	}
 	for n, file := range files {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
-		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+		made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
 			Target:       upstream.URL,
 			Name:         name,
 			Version:      "1.0.0",
@@ -47,7 +43,7 @@ func documentsOfServices(t *testing.T, databaseURL string) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		api := connect(t, server.Config.PublicURL, made.WorkspaceKey)
+		api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey)
 		proposed, err := api.ProposedRules(t.Context(), name, "1.0.0")
 		if err != nil || len(proposed.Rules) == 0 {
 			t.Errorf("%s: %d rules, %v", name, len(proposed.Rules), err)
@@ -57,7 +53,7 @@ func documentsOfServices(t *testing.T, databaseURL string) {
 		if _, err := api.SetRules(t.Context(), name, "1.0.0", rules); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		callsAnswer(t, server.Config.Address(name, "1.0.0", "prod"), made.APIKeys["prod"].Key,
+		harness.CallsAnswer(t, server.Config.Address(name, "1.0.0", "prod"), made.APIKeys["prod"].Key,
 			http.StatusOK, http.StatusUnauthorized)
 		format := []string{"gateway", "data"}[n%2]
 		queued, err := api.CreateExport(t.Context(), name, client.NewExport{Format: format})
@@ -65,7 +61,7 @@ func documentsOfServices(t *testing.T, databaseURL string) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		exported := openAPIIn(t, downloaded(t, api, waitForExport(t, api, queued.ID)))
+		exported := openAPIIn(t, harness.Downloaded(t, api, harness.WaitForExport(t, api, queued.ID)))
 		if diff := cmp.Diff(documentOf(t, api, name), exported); diff != "" {
 			t.Errorf("%s: openapi.json in the zip (-imported +exported):\n%s", name, diff)
 		}

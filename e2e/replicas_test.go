@@ -10,12 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/testkit"
 )
-
-// elsewhereWithin is what the product promises: how long after the answer to a
-// change another replica may still go by what was before.
-const elsewhereWithin = time.Second
 
 // TestWhatOneReplicaTakesAwayTheOtherRefuses has two processes on one PostgreSQL
 // database. A key is changed through the one and tried at the other.
@@ -32,9 +29,9 @@ func TestWhatOneReplicaTakesAwayTheOtherRefuses(t *testing.T) {
 
 func takenAwayElsewhere(t *testing.T, database string) {
 	data := t.TempDir() // which replicas share
-	a, b := serve(t, data, database), serve(t, data, database)
+	a, b := harness.Serve(t, data, database), harness.Serve(t, data, database)
 	proxy := newProxy(t, a.URL)
-	api := connect(t, a.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	address := b.Gateway + "/" + path + "/hello"
 
@@ -49,7 +46,7 @@ func takenAwayElsewhere(t *testing.T, database string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			waitForStatus(t, address, key.Key, http.StatusOK, startWithin)
+			harness.WaitForStatus(t, address, key.Key, http.StatusOK)
 			changed, err := take(t.Context(), key.ID)
 			if err != nil {
 				t.Fatal(err)
@@ -58,37 +55,11 @@ func takenAwayElsewhere(t *testing.T, database string) {
 			if what == "frozen" {
 				want = http.StatusForbidden
 			}
-			waitForStatus(t, address, key.Key, want, elsewhereWithin)
+			harness.WaitForStatus(t, address, key.Key, want)
 			if what == "rotated" {
-				waitForStatus(t, address, changed.Key, http.StatusOK, elsewhereWithin)
+				harness.WaitForStatus(t, address, changed.Key, http.StatusOK)
 			}
 		}
-	}
-}
-
-// waitForStatus calls until the answer has the status.
-func waitForStatus(t *testing.T, address, key string, want int, within time.Duration) {
-	t.Helper()
-	began := time.Now()
-	for {
-		asked := time.Now()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("X-API-Key", key)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		if answer.StatusCode == want {
-			return
-		}
-		if asked.Sub(began) > within { // a call that was asked in time may be answered late
-			t.Fatalf("still %d after %s, want %d", answer.StatusCode, within, want)
-		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -106,12 +77,11 @@ func silence(t *testing.T, database string) {
 		WHERE datname = current_database() AND query LIKE 'LISTEN %'`
 	go func() {
 		var cut int64
-		for ctx.Err() == nil {
+		for again := time.NewTicker(5 * time.Millisecond); ctx.Err() == nil; <-again.C {
 			done, err := conn.Exec(ctx, cutListeners)
 			if err == nil {
 				cut += done.RowsAffected()
 			}
-			time.Sleep(5 * time.Millisecond)
 		}
 		ended <- cut
 	}()

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"postern/client"
+	"postern/e2e/harness"
 	"postern/platform/secrets"
 	"postern/testkit"
 )
 
 // split is one installation in three processes, one for each role.
 type split struct {
-	control, gateway, worker *process
+	control, gateway, worker *harness.Process
 	listeners                map[string]roleAddresses // by role
 }
 
@@ -33,10 +33,10 @@ func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 		s.listeners[role] = roleAddresses{freeAddress(t), freeAddress(t), freeAddress(t)}
 	}
 	public, callers := "http://"+s.listeners["control"].control, "http://"+s.listeners["gateway"].gateway
-	for i, into := range []**process{&s.control, &s.gateway, &s.worker} {
+	for i, into := range []**harness.Process{&s.control, &s.gateway, &s.worker} {
 		role := roles[i]
 		own := s.listeners[role]
-		p := launch(t, nil, t.TempDir(), databaseOf(role), "POSTERN_ROLES="+role,
+		p := harness.Launch(t, nil, t.TempDir(), databaseOf(role), "POSTERN_ROLES="+role,
 			"POSTERN_CONTROL_ADDR="+own.control,
 			"POSTERN_GATEWAY_ADDR="+own.gateway,
 			"POSTERN_ADMIN_ADDR="+own.admin,
@@ -46,7 +46,7 @@ func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 			"POSTERN_BLOB_URL=file://"+exports,
 		)
 		p.URL, p.Gateway = public, callers
-		p.ready(t, "http://"+own.admin)
+		ready(t, p, "http://"+own.admin)
 		*into = p
 	}
 	return s
@@ -66,25 +66,16 @@ func keyOfRole(t *testing.T, role string) string {
 }
 
 // ready returns when /readyz of the address answers 200.
-func (p *process) ready(t *testing.T, address string) {
+func ready(t *testing.T, p *harness.Process, address string) {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(20 * time.Millisecond) {
-		answer, err := http.Get(address + "/readyz")
-		if err == nil {
-			_ = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return
-			}
-		}
+	testkit.Eventually(t, "200 from "+address+"/readyz", func() bool {
 		select {
-		case <-p.gone:
-			t.Fatalf("postern serve ended:\n%s", p.errors)
+		case <-p.Gone:
+			t.Fatalf("postern serve ended:\n%s", p.Errors)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("not ready after %s: %v\n%s", startWithin, err, p.errors)
-		}
-	}
+		return answersOK(t, address+"/readyz") == nil
+	})
 }
 
 func TestRoles(t *testing.T) {
@@ -92,25 +83,25 @@ func TestRoles(t *testing.T) {
 	database := testkit.Postgres(t)
 	s := serveSplit(t, func(string) string { return database })
 	proxy := newProxy(t, s.control.URL)
-	api := connect(t, s.control.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
 
 	t.Run("a change at the control plane is served by the gateway", func(t *testing.T) {
 		key, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusOK, elsewhereWithin)
+		harness.WaitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusOK)
 		if _, err := api.RevokeKey(t.Context(), key.ID); err != nil {
 			t.Fatal(err)
 		}
-		waitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusUnauthorized, elsewhereWithin)
+		harness.WaitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusUnauthorized)
 	})
 	t.Run("an export is built by the worker", func(t *testing.T) {
 		export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitForExport(t, api, export.ID)
+		harness.WaitForExport(t, api, export.ID)
 	})
 	t.Run("calls of the gateway are in the usage of the control plane", func(t *testing.T) {
 		waitForUsage(t, api, proxy.Project.ID)
@@ -142,10 +133,10 @@ func TestRoles(t *testing.T) {
 			}
 		}
 	})
-	for role, p := range map[string]*process{"control": s.control, "gateway": s.gateway, "worker": s.worker} {
-		p.end(t, syscall.SIGTERM)
-		if code := p.command.ProcessState.ExitCode(); code != 0 || strings.Contains(p.errors.String(), "level=ERROR") {
-			t.Errorf("%s ended with %d:\n%s", role, code, p.errors)
+	for role, p := range map[string]*harness.Process{"control": s.control, "gateway": s.gateway, "worker": s.worker} {
+		p.End(t, syscall.SIGTERM)
+		if code := p.Command.ProcessState.ExitCode(); code != 0 || strings.Contains(p.Errors.String(), "level=ERROR") {
+			t.Errorf("%s ended with %d:\n%s", role, code, p.Errors)
 		}
 	}
 }
@@ -153,16 +144,11 @@ func TestRoles(t *testing.T) {
 // waitForUsage returns when the calls of a project are counted.
 func waitForUsage(t *testing.T, api *client.Client, project string) {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
+	testkit.Eventually(t, "a call in the usage", func() bool {
 		usage, err := api.Usage(t.Context(), project, client.UsageQuery{GroupBy: []string{"hour"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if usage.Total.Calls > 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no call is counted")
-		}
-	}
+		return usage.Total.Calls > 0
+	})
 }

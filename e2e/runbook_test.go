@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"filippo.io/age"
+
+	"postern/e2e/harness"
 )
 
 // desk is a directory in which an operator runs the commands of the documentation.
@@ -23,10 +25,6 @@ type desk struct {
 // and postern is in PATH.
 func newDesk(t *testing.T, env ...string) desk {
 	t.Helper()
-	program, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +34,7 @@ func newDesk(t *testing.T, env ...string) desk {
 		t.Fatal(err)
 	}
 	d.env = slices.Concat(os.Environ(), []string{
-		"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"),
+		"PATH=" + filepath.Dir(harness.Program(t)) + ":" + os.Getenv("PATH"),
 		"RECIPIENT=" + identity.Recipient().String(),
 	}, env)
 	return d

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/e2e/harness"
 )
 
 // TestSQLiteProcessKilledInAWrite kills the process again and again while it writes, and
@@ -16,7 +17,7 @@ import (
 func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	server := serve(t, data, "")
+	server := harness.Serve(t, data, "")
 	proxy := newProxy(t, server.URL)
 	want := acknowledged{states: map[string]string{}}
 	for range 3 {
@@ -24,7 +25,7 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 		var killed atomic.Bool
 		enough := want.after(20)
 		for range 4 {
-			api := connect(t, server.URL, proxy.WorkspaceKey)
+			api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
 			writing.Go(func() {
 				for n := 0; ; n++ {
 					if err := want.createAndRevoke(t.Context(), api, proxy.Project.ID, n%2 == 0); err != nil {
@@ -42,12 +43,12 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 			t.Fatal("nothing is written any more")
 		}
 		killed.Store(true)
-		server.end(t, syscall.SIGKILL)
+		server.End(t, syscall.SIGKILL)
 		writing.Wait()
 
-		server = serve(t, data, "")
+		server = harness.Serve(t, data, "")
 		got := map[string]string{}
-		for key, err := range connect(t, server.URL, proxy.WorkspaceKey).Keys(t.Context(), proxy.Project.ID,
+		for key, err := range harness.Connect(t, server.URL, proxy.WorkspaceKey).Keys(t.Context(), proxy.Project.ID,
 			client.KeyFilter{}) {
 			if err != nil {
 				t.Fatal(err)
@@ -65,12 +66,9 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 			}
 		}
 	}
-	server.end(t, syscall.SIGTERM)
-	program, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(program, "audit", "verify", "--data-dir", data).CombinedOutput(); err != nil {
+	server.End(t, syscall.SIGTERM)
+	verify := exec.Command(harness.Program(t), "audit", "verify", "--data-dir", data)
+	if out, err := verify.CombinedOutput(); err != nil {
 		t.Errorf("the audit log after the kills: %v\n%s", err, out)
 	}
 }

@@ -5,24 +5,26 @@ import (
 	"errors"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"postern/e2e/harness"
+	"postern/models"
 	"postern/testkit"
 )
 
 // next is the program of a later release: this one with a step that no earlier program may
 // run on. The files are laid over the source tree for the compiler.
 var next = sync.OnceValues(func() (string, error) {
-	program, err := built()
+	dir, err := os.MkdirTemp("", "postern-next-")
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Dir(program)
+	defer os.RemoveAll(dir)
 	compatible, err := os.ReadFile("../migrations/compatible.go")
 	if err != nil {
 		return "", err
@@ -52,61 +54,71 @@ var next = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file, later := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "next")
+	file := filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-overlay", file, "-o", later, "postern/cmd/postern").CombinedOutput()
-	if err != nil {
-		return "", errors.Join(errors.New(string(out)), err)
-	}
-	return later, nil
+	return harness.Build("next", os.Environ(), "-overlay", file)
 })
 
-// asNext is a wrapper for serveUnder that runs the later program.
-func asNext(t *testing.T) []string {
+// later returns the path of the later program.
+func later(t *testing.T) string {
 	t.Helper()
 	program, err := next()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{"sh", "-c", `shift; exec "$0" "$@"`, program}
+	return program
 }
 
-// TestUpgradeAndRollBack follows docs/upgrade.md.
+// asNext is a wrapper for harness.ServeUnder that runs the later program.
+func asNext(t *testing.T) []string {
+	t.Helper()
+	return []string{"sh", "-c", `shift; exec "$0" "$@"`, later(t)}
+}
+
+// TestUpgradeAndRollBack follows docs/upgrade.md. Going back is tried on a schema that the old program
+// must not use, on one that it may use, and to the backup.
 func TestUpgradeAndRollBack(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
 		data, operator := t.TempDir(), newDesk(t)
-		server := serve(t, data, database)
+		server := harness.Serve(t, data, database)
 		proxy := newProxy(t, server.URL)
-		kept := createKeys(t, connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 2)
+		kept := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 2)
 		if database == "" {
 			operator.runs(t, "upgrade.md", "save", dataDir(data))
 		} else {
 			operator.runs(t, "backup.md", "pg_dump", "POSTERN_DATABASE_URL="+database)
 		}
-		server.end(t, syscall.SIGTERM)
+		server.End(t, syscall.SIGTERM)
 
-		server = serveUnder(t, asNext(t), data, database)
-		waitForStatus(t, callAddress(server, proxy), kept[0].Key, http.StatusOK, startWithin)
-		later := createKeys(t, connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)
-		waitForStatus(t, callAddress(server, proxy), later[0].Key, http.StatusOK, startWithin)
+		server = harness.ServeUnder(t, asNext(t), data, database)
+		harness.WaitForStatus(t, callAddress(server, proxy), kept[0].Key, http.StatusOK)
+		added := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)
+		harness.WaitForStatus(t, callAddress(server, proxy), added[0].Key, http.StatusOK)
 		if database == "" {
 			// The programs of the later release are the ones in PATH by now.
 			upgraded := operator
-			upgraded.env = append(upgraded.env, "PATH="+laterPath(t)+":"+os.Getenv("PATH"))
+			upgraded.env = append(upgraded.env, "PATH="+filepath.Dir(later(t))+":"+os.Getenv("PATH"))
 			upgraded.runs(t, "upgrade.md", "check", dataDir(data), "POSTERN_PUBLIC_URL="+server.URL)
 		}
-		server.end(t, syscall.SIGTERM)
+		server.End(t, syscall.SIGTERM)
 
-		old := launch(t, nil, data, database)
-		<-old.gone
-		says := old.errors.String()
+		old := harness.Launch(t, nil, data, database)
+		<-old.Gone
+		says := old.Errors.String()
 		if strings.Count(says, "\n") != 1 || !strings.Contains(says, "needs a postern that") {
 			t.Errorf("the old program says of the newer schema: %q", says)
 		}
+		sayCompatible(t, data, database)
+		server = harness.Serve(t, data, database)
+		for _, key := range slices.Concat(kept, added) {
+			harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+		}
+		server.End(t, syscall.SIGTERM)
+
 		restored := ""
 		if database == "" {
 			operator.runs(t, "upgrade.md", "rollback", dataDir(data))
@@ -114,27 +126,29 @@ func TestUpgradeAndRollBack(t *testing.T) {
 			restored = testkit.Postgres(t)
 			operator.runs(t, "upgrade.md", "rollback-postgres", "NEW_DATABASE_URL="+restored)
 		}
-		server = serve(t, data, restored)
+		server = harness.Serve(t, data, restored)
 		for _, key := range kept {
-			waitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK, startWithin)
+			harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
 		}
-		waitForStatus(t, callAddress(server, proxy), later[0].Key, http.StatusUnauthorized, startWithin)
+		harness.WaitForStatus(t, callAddress(server, proxy), added[0].Key, http.StatusUnauthorized)
 		if database == "" {
 			operator.runs(t, "upgrade.md", "check", dataDir(data), "POSTERN_PUBLIC_URL="+server.URL)
 		}
 	})
 }
 
-// laterPath is a directory in which the later program is called postern.
-func laterPath(t *testing.T) string {
+// sayCompatible marks the schema as one that older programs can use, as a migration does that leaves
+// oldestProgram as it is.
+func sayCompatible(t *testing.T, data, database string) {
 	t.Helper()
-	program, err := next()
+	db, err := models.Open(t.Context(), database, filepath.Join(data, "postern.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	if err := os.Symlink(program, filepath.Join(dir, "postern")); err != nil {
-		t.Fatal(err)
+	if _, err := db.SQL().ExecContext(t.Context(), "UPDATE schema_compatibility SET oldest = 1"); err != nil {
+		t.Error(err)
 	}
-	return dir
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
 }

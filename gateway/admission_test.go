@@ -2,7 +2,6 @@ package gateway_test
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"io"
 	"net"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"postern/gateway"
+	"postern/testkit"
 )
 
 // dialFrom connects from an address of this machine: all of 127.0.0.0/8 is.
@@ -55,14 +55,7 @@ func (r *rig) answers(conn net.Conn) bool {
 // comesIn tries new connections until one is answered.
 func (r *rig) comesIn(what string, call func() bool) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
-	defer cancel()
-	for !call() {
-		if ctx.Err() != nil {
-			r.t.Fatalf("%s: nobody comes in any more", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	testkit.Eventually(r.t, "a new connection is answered "+what, call)
 }
 
 func TestConnectionsBeyondTheMostAreClosedAtOnce(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit"
 )
 
 // An hour before midnight.
@@ -131,17 +132,10 @@ func TestAnUnclaimedProxyCarriesOnlySoMuchInADay(t *testing.T) {
 // does when its response has arrived already.
 func settled(t *testing.T, ask func() reply) reply {
 	t.Helper()
-	for late := time.After(10 * time.Second); ; {
+	return testkit.Await(t, "the end of the call before", func() (reply, bool) {
 		got := ask()
-		if !strings.Contains(got.body, `"rate_limited"`) {
-			return got
-		}
-		select {
-		case <-late:
-			t.Fatal("the call before does not end")
-		case <-time.After(time.Millisecond):
-		}
-	}
+		return got, !strings.Contains(got.body, `"rate_limited"`)
+	})
 }
 
 // However many calls come at once, what they carry together stays below.

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of a test; it is reached only when the test fails.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // seen is one request as the upstream got it.
 type seen struct {

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit"
 )
 
 // data sends a part of a body.
@@ -238,7 +241,13 @@ func TestCallsOverHTTP2EndAlthoughTheCallerDoesNotRead(t *testing.T) {
 	fields := pseudo(l.key)
 	fields[7] = "/1.0.0/prod/large"
 	c.send(true, fields...)
-	time.Sleep(300 * time.Millisecond) // until the socket takes no more
+	var before int64
+	testkit.Eventually(t, "sockets that take no more", func() bool {
+		written := l.pieces.Load()
+		full := written > 0 && written == before
+		before = written
+		return full
+	})
 	l.state(snapshot.KeyRevoked)
 	within(t, "the end at the upstream", l.left)
 	if out := within(t, "the report", told); out.Code != policy.InvalidKey.Code {
@@ -258,17 +267,22 @@ func TestShutdownOverHTTP2(t *testing.T) {
 	answered := make(chan reply, 1)
 	go func() { answered <- r.over(client, "GET", "/1.0.0/prod/a", nil) }()
 	within(t, "the call at the upstream", arrived)
-	stopped := make(chan error, 1)
-	go func() { stopped <- r.server.Shutdown(t.Context()) }()
-	select {
-	case err := <-stopped:
-		t.Fatalf("stopped with a running call: %v", err)
-	case <-time.After(100 * time.Millisecond):
-	}
-	if conn, err := net.Dial("tcp", r.addr); err == nil {
-		_ = conn.Close()
-		t.Error("a connection was taken")
-	}
+	stopped, released := make(chan error, 1), atomic.Bool{}
+	go func() {
+		err := r.server.Shutdown(t.Context())
+		if !released.Load() {
+			err = fmt.Errorf("stopped with a running call: %w", err)
+		}
+		stopped <- err
+	}()
+	testkit.Eventually(t, "no connection is taken", func() bool {
+		conn, err := net.Dial("tcp", r.addr)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	})
+	released.Store(true)
 	close(release)
 	if got := within(t, "the answer", answered); got.body != "late" {
 		t.Errorf("answered %d %q", got.StatusCode, got.body)

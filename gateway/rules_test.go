@@ -127,7 +127,7 @@ func TestRulesEndStreams(t *testing.T) {
 	})
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	_, _ = conn.Write([]byte(request("GET", "/shop/1.0.0/prod/orders/1", r.addr, "X-API-Key: "+r.key)))
 	head := make([]byte, 12)
 	if _, err := conn.Read(head); err != nil {

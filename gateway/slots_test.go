@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit"
 )
 
 // slowly begins a call whose body does not come.
@@ -22,11 +24,10 @@ func (r *rig) slowly(t *testing.T, address, framing string) net.Conn {
 
 func (r *rig) waitForCalls(t *testing.T, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); len(r.upstreamCalls()) < n; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d calls reach the upstream, want %d", len(r.upstreamCalls()), n)
-		}
-	}
+	testkit.Await(t, fmt.Sprintf("%d calls at the upstream", n), func() (int, bool) {
+		got := len(r.upstreamCalls())
+		return got, got >= n
+	})
 }
 
 var framings = map[string]string{"engine": "Content-Length: 1000", "net/http": "Transfer-Encoding: chunked"}
@@ -92,7 +93,9 @@ func TestBodiesHaveToComeFastEnough(t *testing.T) {
 			defer func() { _ = conn.Close() }()
 			go func() {
 				defer close(ended)
-				for err := error(nil); err == nil; time.Sleep(20 * time.Millisecond) {
+				pause := time.NewTicker(20 * time.Millisecond)
+				defer pause.Stop()
+				for err := error(nil); err == nil; <-pause.C {
 					_, err = io.WriteString(conn, "1\r\nx\r\n")
 				}
 			}()

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"postern/core/snapshot"
 )
@@ -199,11 +198,7 @@ func TestABrokenChunkIsAnswered(t *testing.T) {
 				"Transfer-Encoding: chunked",
 			)+"5\r\nhello\r\n",
 		)
-		for deadline := time.Now().Add(patience); len(r.upstreamCalls()) == before; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("the call does not reach the upstream")
-			}
-		}
+		r.waitForCalls(t, before+1)
 		_, _ = io.WriteString(conn, broken)
 		r.wantCode(broken, r.readReply(bufio.NewReader(conn), "POST"), 400, "bad_request")
 		_ = conn.Close()

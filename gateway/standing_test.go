@@ -20,6 +20,7 @@ type lasting struct {
 	*rig
 	key, old string // the caller's key, and one that was rotated
 	left     chan struct{}
+	pieces   atomic.Int64 // of large responses that were written
 	later    atomic.Int64 // nanoseconds that the gateway's clock is ahead
 }
 
@@ -42,13 +43,17 @@ func newLasting(t *testing.T, options ...rigOption) *lasting {
 				if _, err := w.Write(piece); err != nil {
 					return
 				}
+				l.pieces.Add(1)
 			}
 		default:
 			w.Header().Set("Content-Type", "text/event-stream")
 			for r.Context().Err() == nil {
 				_, _ = io.WriteString(w, "data: x\n\n")
 				_ = http.NewResponseController(w).Flush()
-				time.Sleep(10 * time.Millisecond)
+				select {
+				case <-r.Context().Done():
+				case <-time.After(10 * time.Millisecond):
+				}
 			}
 		}
 	}, append([]rigOption{clock, withHosted()}, options...)...)
@@ -283,11 +288,7 @@ func TestACallEndsWhateverItWaitsFor(t *testing.T) {
 					"caller does not read": begin("GET", "/large"),
 				}[waits]
 				_, _ = io.WriteString(conn, text)
-				for deadline := time.Now().Add(patience); len(l.upstreamCalls()) == 0; time.Sleep(time.Millisecond) {
-					if time.Now().After(deadline) {
-						t.Fatal("the call does not reach the upstream")
-					}
-				}
+				l.waitForCalls(t, 1)
 				l.state(snapshot.KeyRevoked)
 				within(t, "the end at the upstream", l.left)
 				if waits == "caller does not read" {

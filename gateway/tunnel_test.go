@@ -183,11 +183,13 @@ func TestASwitchBeforeTheEndOfTheRequestIsAnError(t *testing.T) {
 			sent := make(chan struct{})
 			go func() {
 				defer close(sent)
+				pause := time.NewTicker(time.Millisecond)
+				defer pause.Stop()
 				for range 100 {
 					if _, err := io.WriteString(conn, "3\r\nout\r\n"); err != nil {
 						return
 					}
-					time.Sleep(time.Millisecond)
+					<-pause.C
 				}
 			}()
 			got := r.readReply(bufio.NewReader(conn), "POST")

@@ -16,26 +16,25 @@ import (
 // leaves one audit entry that says so; an allowed one leaves one with each change.
 func TestRoutes_authorization(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		for _, route := range o.Server.Routes() {
-			name := route.Method + " " + route.Path
-			want := guards[name]
-			if want.open {
-				continue
-			}
-			t.Run(name, func(t *testing.T) {
-				r := routeTest{o, t, want.withDefaults(route.Method, route.Path), route.Method, route.Path}
-				r.refusals()
-				r.checkAllowed(r.newObjects(), o.Owner, o.Principal.Account)
-				for role, caller := range o.Members {
-					if !want.operator && !want.personal() && access.Can(role, want.action) {
-						r.checkAllowed(r.newObjects(), caller, o.MemberIDs[role])
-					}
-				}
-			})
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	for _, route := range o.Server.Routes() {
+		name := route.Method + " " + route.Path
+		want := guards[name]
+		if want.open {
+			continue
 		}
-	})
+		t.Run(name, func(t *testing.T) {
+			r := routeTest{o, t, want.withDefaults(route.Method, route.Path), route.Method, route.Path}
+			r.refusals()
+			r.checkAllowed(r.newObjects(), o.Owner, o.Principal.Account)
+			for role, caller := range o.Members {
+				if !want.operator && !want.personal() && access.Can(role, want.action) {
+					r.checkAllowed(r.newObjects(), caller, o.MemberIDs[role])
+				}
+			}
+		})
+	}
 }
 
 // TestRoutes_guards checks that the guards declare the routes that exist, and no others.

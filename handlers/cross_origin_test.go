@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -37,37 +36,36 @@ var crossOrigin = map[string][]string{
 // refused and changes nothing.
 func TestRoutes_crossOrigin(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
-			Shows(200, "shop is up")
-		asked := map[string]bool{}
-		for _, route := range s.Server.Routes() {
-			if isSafe(route.Method) {
-				continue
-			}
-			name := route.Method + " " + route.Path
-			asked[name] = true
-			for what, header := range crossOrigin {
-				got := s.Do(
-					route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example",
-					ownSite(s, header),
-				)
-				refused := got.Status == http.StatusForbidden && strings.Contains(got.Raw, "another site")
-				if refused == allowedCrossOrigin[name] {
-					t.Errorf("%s, %s: %d %.200q", name, what, got.Status, got.Raw)
-				}
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
+		Shows(200, "shop is up")
+	asked := map[string]bool{}
+	for _, route := range s.Server.Routes() {
+		if isSafe(route.Method) {
+			continue
+		}
+		name := route.Method + " " + route.Path
+		asked[name] = true
+		for what, header := range crossOrigin {
+			got := s.Do(
+				route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example",
+				ownSite(s, header),
+			)
+			refused := got.Status == http.StatusForbidden && strings.Contains(got.Raw, "another site")
+			if refused == allowedCrossOrigin[name] {
+				t.Errorf("%s, %s: %d %.200q", name, what, got.Status, got.Raw)
 			}
 		}
-		for name := range allowedCrossOrigin {
-			if !asked[name] {
-				t.Errorf("%s is declared here and is no route", name)
-			}
+	}
+	for name := range allowedCrossOrigin {
+		if !asked[name] {
+			t.Errorf("%s is declared here and is no route", name)
 		}
-		s.Get("/projects").Shows(200, "Projects").Says("main", "shop") // still signed in
-		s.Do(http.MethodPost, "/signout", "", ownSite(s, []string{"Sec-Fetch-Site", "", "Origin", "the own"})).
-			LeadsTo("/signin")
-	})
+	}
+	s.Get("/projects").Shows(200, "Projects").Says("main", "shop") // still signed in
+	s.Do(http.MethodPost, "/signout", "", ownSite(s, []string{"Sec-Fetch-Site", "", "Origin", "the own"})).
+		LeadsTo("/signin")
 }
 
 func isSafe(method string) bool {

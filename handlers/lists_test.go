@@ -108,6 +108,42 @@ func TestLists_sort(t *testing.T) {
 	})
 }
 
+// TestLists_filters asks lists for the filters that change the form of their query: each finds what
+// is there, and another value of it finds nothing.
+func TestLists_filters(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		has := o.NewAllObjects(t, "", "/:key/:key_type")
+		keys, audit := has.Path("/api/v1/projects/:project/keys?limit=1"), "/api/v1/audit?limit=1&project="+has.Project
+		key := o.Do(t, http.MethodGet, has.Path("/api/v1/keys/:key"), "", o.Owner).Body
+		o.Do(t, http.MethodPatch, has.Path("/api/v1/keys/:key"), `{"description": "for billing"}`, o.Owner)
+		owner, keyType := fmt.Sprint(key["owner"]), fmt.Sprint(key["key_type"])
+		projects := "/api/v1/projects?sort=-name&q=" + has.ProjectName
+		for name, tt := range map[string]struct{ list, finds, misses string }{
+			"state of projects": {projects, "&state=served", "&state=deleted"},
+			"owner of keys":     {keys + "&state=active", "&owner=" + url.QueryEscape(owner), "&owner=nemo"},
+			"type of keys":      {keys, "&key_type=" + url.QueryEscape(keyType), "&key_type=none"},
+			"state of a type":   {keys + "&key_type=" + url.QueryEscape(keyType), "&state=active", "&state=frozen"},
+			"object": {audit, "&action=key.change&object=" + has.Key + "&from=2020-01-01T00:00:00Z",
+				"&action=key.change&object=key_0"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if ids := idsOf(t, o, tt.list+tt.finds, "id", ""); len(ids) == 0 {
+					t.Errorf("%s finds nothing", tt.finds)
+				}
+				if ids := idsOf(t, o, tt.list+tt.misses, "id", ""); len(ids) != 0 {
+					t.Errorf("%s finds %v", tt.misses, ids)
+				}
+			})
+		}
+		path := has.Path("/api/v1/projects/:project/usage?group_by=owner&group_by=status_class&group_by=environment")
+		if got := o.Do(t, http.MethodGet, path, "", o.Owner); got.Status != http.StatusOK {
+			t.Errorf("usage in three groups: %d %s", got.Status, got.Raw)
+		}
+	})
+}
+
 // idsOf returns the ids of all pages of a list. Where field is given, its values must not fall.
 func idsOf(t *testing.T, o *controlplane.Fixture, path, id, field string) (ids []string) {
 	t.Helper()
@@ -144,36 +180,35 @@ func idsOf(t *testing.T, o *controlplane.Fixture, path, id, field string) (ids [
 // scripts does.
 func TestPages_lists(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		for _, name := range []string{"acme", "zulu", "books"} {
-			s.Submit("/tenants", "name", name, "display_name", strings.ToUpper(name))
-		}
-		first := func(path string) string { return s.Get(path).Find("tbody th a").First().Text() }
-		if got := first("/tenants?sort=name&dir=desc"); got != "ZULU" {
-			t.Errorf("by name, descending: %q is first", got)
-		}
-		if got := first("/tenants?sort=name"); got != "ACME" {
-			t.Errorf("by name: %q is first", got)
-		}
-		if got := first("/tenants?sort=team_id%3B--&dir=up"); got != "default" {
-			t.Errorf("by what is not offered: %q is first, want the usual order", got)
-		}
-		page := s.Get("/tenants?q=boo&sort=name")
-		page.Says("th[aria-sort=ascending]", "Tenant").Says("tbody", "BOOKS").Holds("q", "boo")
-		if n := page.Find("tbody tr").Length(); n != 1 {
-			t.Errorf("the search leaves %d rows, want 1", n)
-		}
-		other := page.Find("#sort-name").AttrOr("href", "")
-		if other != "/tenants?dir=desc&q=boo&sort=name" {
-			t.Errorf("the column leads to %q, want the other way round with the search", other)
-		}
-		none := s.Get("/tenants?q=nothing+like+it&sort=name")
-		none.Says("main", "No tenants found").Says("main", "“nothing like it”").Lacks("table")
-		if to := none.Find("#list-found a.btn").AttrOr("href", ""); to != "/tenants?sort=name" {
-			t.Errorf("clearing leads to %q", to)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	for _, name := range []string{"acme", "zulu", "books"} {
+		s.Submit("/tenants", "name", name, "display_name", strings.ToUpper(name))
+	}
+	first := func(path string) string { return s.Get(path).Find("tbody th a").First().Text() }
+	if got := first("/tenants?sort=name&dir=desc"); got != "ZULU" {
+		t.Errorf("by name, descending: %q is first", got)
+	}
+	if got := first("/tenants?sort=name"); got != "ACME" {
+		t.Errorf("by name: %q is first", got)
+	}
+	if got := first("/tenants?sort=team_id%3B--&dir=up"); got != "default" {
+		t.Errorf("by what is not offered: %q is first, want the usual order", got)
+	}
+	page := s.Get("/tenants?q=boo&sort=name")
+	page.Says("th[aria-sort=ascending]", "Tenant").Says("tbody", "BOOKS").Holds("q", "boo")
+	if n := page.Find("tbody tr").Length(); n != 1 {
+		t.Errorf("the search leaves %d rows, want 1", n)
+	}
+	other := page.Find("#sort-name").AttrOr("href", "")
+	if other != "/tenants?dir=desc&q=boo&sort=name" {
+		t.Errorf("the column leads to %q, want the other way round with the search", other)
+	}
+	none := s.Get("/tenants?q=nothing+like+it&sort=name")
+	none.Says("main", "No tenants found").Says("main", "“nothing like it”").Lacks("table")
+	if to := none.Find("#list-found a.btn").AttrOr("href", ""); to != "/tenants?sort=name" {
+		t.Errorf("clearing leads to %q", to)
+	}
 }
 
 // listPages are the pages with lists: a query that sorts one, and what of the page says so.
@@ -206,7 +241,7 @@ var listPages = []struct{ page, query, shows string }{
 		".chips a[href='/projects/:project/relations?sort=created']",
 	},
 	{"/audit", "sort=created&dir=asc", "#sort-created[aria-current]"},
-	{"/audit", "sort=created&dir=asc&action=key.create&q=key", ".chips a[href='/audit?dir=asc&q=key&sort=created']"},
+	{"/audit", "sort=created&dir=asc&action=key.change&q=key", ".chips a[href='/audit?dir=asc&q=key&sort=created']"},
 	{"/audit", "from=2020-01-01&project=nothing", ".chips a[href='/audit?project=nothing']"},
 }
 

@@ -4,7 +4,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"postern/models"
 	"postern/platform/config"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -27,20 +26,19 @@ func TestMetrics_callers(t *testing.T) {
 		{"without the token", "four-words", "127.0.0.1:1", nil, 401},
 		{"with another token", "four-words", "127.0.0.1:1", []string{"Authorization", "Bearer four-word"}, 401},
 	}
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		for _, tt := range tests {
-			s := controlplane.NewServer(t, db)
-			s.Config.MetricsToken = config.Secret(tt.token)
-			r := httptest.NewRequest("GET", "/metrics", nil)
-			r.Host, r.RemoteAddr = "localhost", tt.from
-			for i := 0; i < len(tt.header); i += 2 {
-				r.Header.Set(tt.header[i], tt.header[i+1])
-			}
-			w := httptest.NewRecorder()
-			s.Handler().ServeHTTP(w, r)
-			if w.Code != tt.status {
-				t.Errorf("%s: %d, want %d", tt.what, w.Code, tt.status)
-			}
+	db := state.OpenSQLite(t)
+	for _, tt := range tests {
+		s := controlplane.NewServer(t, db)
+		s.Config.MetricsToken = config.Secret(tt.token)
+		r := httptest.NewRequest("GET", "/metrics", nil)
+		r.Host, r.RemoteAddr = "localhost", tt.from
+		for i := 0; i < len(tt.header); i += 2 {
+			r.Header.Set(tt.header[i], tt.header[i+1])
 		}
-	})
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, r)
+		if w.Code != tt.status {
+			t.Errorf("%s: %d, want %d", tt.what, w.Code, tt.status)
+		}
+	}
 }

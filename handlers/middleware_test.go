@@ -3,34 +3,32 @@ package handlers_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestSecureHeaders_StrictTransportSecurity(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		for publicURL, want := range map[string]string{
-			"https://postern.example":      "max-age=31536000",
-			"https://postern.example:8443": "max-age=31536000",
-			"http://postern.example":       "",
-			"https://localhost:8443":       "",
+	db := state.OpenSQLite(t)
+	for publicURL, want := range map[string]string{
+		"https://postern.example":      "max-age=31536000",
+		"https://postern.example:8443": "max-age=31536000",
+		"http://postern.example":       "",
+		"https://localhost:8443":       "",
+	} {
+		s := controlplane.NewServer(t, db)
+		s.Config.PublicURL = publicURL
+		h := s.Handler()
+		for _, path := range []string{
+			"/signin",
+			"/oauth/cli_unknown/authorize",
+			"/api/v1/projects",
+			"/static/none.css",
 		} {
-			s := controlplane.NewServer(t, db)
-			s.Config.PublicURL = publicURL
-			h := s.Handler()
-			for _, path := range []string{
-				"/signin",
-				"/oauth/cli_unknown/authorize",
-				"/api/v1/projects",
-				"/static/none.css",
-			} {
-				got := controlplane.Call(t, h, "GET", path, "", "").Header.Get("Strict-Transport-Security")
-				if got != want {
-					t.Errorf("%s%s: %q, want %q", publicURL, path, got, want)
-				}
+			got := controlplane.Call(t, h, "GET", path, "", "").Header.Get("Strict-Transport-Security")
+			if got != want {
+				t.Errorf("%s%s: %q, want %q", publicURL, path, got, want)
 			}
 		}
-	})
+	}
 }

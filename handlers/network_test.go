@@ -1,7 +1,6 @@
 package handlers_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,11 +11,11 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"postern/handlers"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -70,27 +69,25 @@ func loggedAddress(t *testing.T, server *handlers.Server, forwardedFor string) s
 
 func TestClientAddress_trustedProxy(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := controlplane.NewServer(t, db)
-		server.Config.Trusted = []netip.Prefix{
-			netip.MustParsePrefix("127.0.0.0/8"),
-			netip.MustParsePrefix("10.0.0.0/8"),
-		}
-		if got := loggedAddress(t, server, "198.51.100.66, 203.0.113.7, 10.0.0.1"); got != "203.0.113.7" {
-			t.Errorf("behind a trusted proxy: %s", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	server := controlplane.NewServer(t, db)
+	server.Config.Trusted = []netip.Prefix{
+		netip.MustParsePrefix("127.0.0.0/8"),
+		netip.MustParsePrefix("10.0.0.0/8"),
+	}
+	if got := loggedAddress(t, server, "198.51.100.66, 203.0.113.7, 10.0.0.1"); got != "203.0.113.7" {
+		t.Errorf("behind a trusted proxy: %s", got)
+	}
 }
 
 func TestClientAddress_untrustedProxy(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := controlplane.NewServer(t, db)
-		server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-		if got := loggedAddress(t, server, "203.0.113.7"); got != "127.0.0.1" {
-			t.Errorf("from an address that is not trusted: %s", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	server := controlplane.NewServer(t, db)
+	server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	if got := loggedAddress(t, server, "203.0.113.7"); got != "127.0.0.1" {
+		t.Errorf("from an address that is not trusted: %s", got)
+	}
 }
 
 // endless writes until a write fails, and sends the error.
@@ -122,37 +119,49 @@ func TestStallTimeout_stalledDownload(t *testing.T) {
 	}
 }
 
+// stalling checks that each write has the whole timeout.
+type stalling struct {
+	*httptest.ResponseRecorder
+
+	t        *testing.T
+	timeout  time.Duration
+	deadline time.Time
+}
+
+func (s *stalling) SetWriteDeadline(at time.Time) error {
+	s.deadline = at
+	return nil
+}
+
+func (s *stalling) Write(b []byte) (int, error) {
+	if left := time.Until(s.deadline); left != s.timeout {
+		s.t.Errorf("the write of %q has %s, want %s", b, left, s.timeout)
+	}
+	return s.ResponseRecorder.Write(b)
+}
+
 // TestStallTimeout_slowHandler checks that the time until a write, and that of an earlier
 // answer on the connection, do not count.
 func TestStallTimeout_slowHandler(t *testing.T) {
-	t.Parallel()
-	const timeout = 100 * time.Millisecond
-	listener := httptest.NewServer(
-		web.StallTimeout(timeout, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			late := time.NewTimer(3 * timeout)
-			<-late.C
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = time.Minute
+		to := &stalling{ResponseRecorder: httptest.NewRecorder(), t: t, timeout: timeout}
+		slow := web.StallTimeout(timeout, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(3 * timeout)
 			_, _ = io.WriteString(w, "a")
 			http.NewResponseController(w).Flush()
-			late.Reset(3 * timeout)
-			<-late.C
+			time.Sleep(3 * timeout)
 			_, _ = io.WriteString(w, "b")
-		})),
-	)
-	defer listener.Close()
-	conn, err := net.Dial("tcp", listener.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	from := bufio.NewReader(conn)
-	for range 2 {
-		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-		resp, err := http.ReadResponse(from, nil)
-		if err != nil {
-			t.Fatal(err)
+			time.Sleep(3 * timeout)
+		}))
+		for range 2 {
+			slow.ServeHTTP(to, httptest.NewRequest(http.MethodGet, "/", nil))
+			if left := time.Until(to.deadline); left != timeout {
+				t.Errorf("what is buffered has %s, want %s", left, timeout)
+			}
 		}
-		if body, err := io.ReadAll(resp.Body); string(body) != "ab" || err != nil {
-			t.Errorf("%q, %v", body, err)
+		if got := to.Body.String(); got != "abab" {
+			t.Errorf("the handler wrote %q", got)
 		}
-	}
+	})
 }

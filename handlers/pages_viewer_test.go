@@ -131,37 +131,36 @@ func actionOf(routes []pageRoute, path string) access.Action {
 // as a viewer.
 func TestForm_roleLoweredMeanwhile(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		has := o.NewObjects(t, "", "")
-		path := "/projects/" + has.ProjectName + "/keys"
-		body := "owner=billing-service&description=Nightly+run&expires_on=&introspection_secret=hunter2hunter2"
-		got := o.Do(t, http.MethodPost, path, body, o.Members[access.Viewer])
-		page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
-		if err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	has := o.NewObjects(t, "", "")
+	path := "/projects/" + has.ProjectName + "/keys"
+	body := "owner=billing-service&description=Nightly+run&expires_on=&introspection_secret=hunter2hunter2"
+	got := o.Do(t, http.MethodPost, path, body, o.Members[access.Viewer])
+	page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reason := controlplane.Clean(page.Find("main").Text()); got.Status != http.StatusForbidden ||
+		!strings.Contains(reason, "role") {
+		t.Errorf("%d %q, want 403 with the reason", got.Status, reason)
+	}
+	form := page.Find("form[action='" + path + "']")
+	for name, want := range map[string]string{
+		"owner":                "billing-service",
+		"description":          "Nightly run",
+		"introspection_secret": "",
+	} {
+		if value, ok := form.Find("[name='" + name + "']").Attr("value"); !ok || value != want {
+			t.Errorf("field %s holds %q, want %q", name, value, want)
 		}
-		if reason := controlplane.Clean(page.Find("main").Text()); got.Status != http.StatusForbidden ||
-			!strings.Contains(reason, "role") {
-			t.Errorf("%d %q, want 403 with the reason", got.Status, reason)
-		}
-		form := page.Find("form[action='" + path + "']")
-		for name, want := range map[string]string{
-			"owner":                "billing-service",
-			"description":          "Nightly run",
-			"introspection_secret": "",
-		} {
-			if value, ok := form.Find("[name='" + name + "']").Attr("value"); !ok || value != want {
-				t.Errorf("field %s holds %q, want %q", name, value, want)
-			}
-		}
-		if strings.Contains(got.Raw, "hunter2hunter2") {
-			t.Error("the page repeats a secret")
-		}
-		if kind := form.Find("[name=expires_on]").AttrOr("type", ""); kind != "hidden" {
-			t.Errorf("the field that was left empty is of type %q, want hidden", kind)
-		}
-	})
+	}
+	if strings.Contains(got.Raw, "hunter2hunter2") {
+		t.Error("the page repeats a secret")
+	}
+	if kind := form.Find("[name=expires_on]").AttrOr("type", ""); kind != "hidden" {
+		t.Errorf("the field that was left empty is of type %q, want hidden", kind)
+	}
 }
 
 // TestForm_refusedSecrets sends forms as a viewer, under the field names of the owner's page: the
@@ -182,23 +181,22 @@ func TestForm_refusedSecrets(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			state.Each(t, func(t *testing.T, db *models.DB) {
-				o := controlplane.NewFixture(t, db)
-				has := o.NewObjects(t, "https target", "")
-				path := has.Path("/projects/:project/environments/:environment/" + tt.page)
-				shown := parsed(t, o.Do(t, http.MethodGet, path, "", o.Owner).Raw)
-				name := shown.Find(tt.field).AttrOr("name", "")
-				got := o.Do(t, http.MethodPost, path, url.Values{name: {tt.secret}}.Encode(), o.Members[access.Viewer])
-				if got.Status != http.StatusForbidden {
-					t.Errorf("answered %d, want 403", got.Status)
-				}
-				if parsed(t, got.Raw).Find(tt.blank+"[name='"+name+"']").Length() != 1 {
-					t.Errorf("the form has no %s to enter %s again", tt.blank, name)
-				}
-				if strings.Contains(got.Raw, "hunter2hunter2") {
-					t.Error("the page repeats the secret")
-				}
-			})
+			db := state.OpenSQLite(t)
+			o := controlplane.NewFixture(t, db)
+			has := o.NewObjects(t, "https target", "")
+			path := has.Path("/projects/:project/environments/:environment/" + tt.page)
+			shown := parsed(t, o.Do(t, http.MethodGet, path, "", o.Owner).Raw)
+			name := shown.Find(tt.field).AttrOr("name", "")
+			got := o.Do(t, http.MethodPost, path, url.Values{name: {tt.secret}}.Encode(), o.Members[access.Viewer])
+			if got.Status != http.StatusForbidden {
+				t.Errorf("answered %d, want 403", got.Status)
+			}
+			if parsed(t, got.Raw).Find(tt.blank+"[name='"+name+"']").Length() != 1 {
+				t.Errorf("the form has no %s to enter %s again", tt.blank, name)
+			}
+			if strings.Contains(got.Raw, "hunter2hunter2") {
+				t.Error("the page repeats the secret")
+			}
 		})
 	}
 }
@@ -216,38 +214,37 @@ func parsed(t *testing.T, page string) *goquery.Document {
 // the field has on its page, or one of them where several pages have it.
 func TestForm_refusedLabels(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		labels := map[string][]string{}
-		for _, route := range o.Server.Routes() {
-			want := guards[route.Method+" "+route.Path]
-			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.open || want.operator {
-				continue
-			}
-			has := o.NewAllObjects(t, want.needs, route.Path)
-			got := o.Do(t, http.MethodGet, has.Path(route.Path), "", o.Owner)
-			page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
-			if err != nil {
-				t.Fatal(err)
-			}
-			fields := page.Find("form[method=post]").Find("input[name]:not([type=hidden]), select, textarea")
-			fields.Each(func(_ int, field *goquery.Selection) {
-				name := field.AttrOr("name", "")
-				labels[name] = append(labels[name], labelOf(page, field))
-			})
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	labels := map[string][]string{}
+	for _, route := range o.Server.Routes() {
+		want := guards[route.Method+" "+route.Path]
+		if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.open || want.operator {
+			continue
 		}
-		if len(labels) < 50 {
-			t.Errorf("found %d fields, want those of every page", len(labels))
+		has := o.NewAllObjects(t, want.needs, route.Path)
+		got := o.Do(t, http.MethodGet, has.Path(route.Path), "", o.Owner)
+		page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for name, known := range labels {
-			if slices.Contains([]string{"confirm", "enabled"}, name) || strings.HasPrefix(name, "limits_") {
-				continue // labels that mean something on their page only
-			}
-			if label := pages.FieldLabel(name); !slices.Contains(known, label) {
-				t.Errorf("field %s is labelled %q, on its pages %q", name, label, slices.Compact(known))
-			}
+		fields := page.Find("form[method=post]").Find("input[name]:not([type=hidden]), select, textarea")
+		fields.Each(func(_ int, field *goquery.Selection) {
+			name := field.AttrOr("name", "")
+			labels[name] = append(labels[name], labelOf(page, field))
+		})
+	}
+	if len(labels) < 50 {
+		t.Errorf("found %d fields, want those of every page", len(labels))
+	}
+	for name, known := range labels {
+		if slices.Contains([]string{"confirm", "enabled"}, name) || strings.HasPrefix(name, "limits_") {
+			continue // labels that mean something on their page only
 		}
-	})
+		if label := pages.FieldLabel(name); !slices.Contains(known, label) {
+			t.Errorf("field %s is labelled %q, on its pages %q", name, label, slices.Compact(known))
+		}
+	}
 }
 
 // labelOf is the label of a field, that of the group for one of several choices.
@@ -265,15 +262,14 @@ func labelOf(page *goquery.Document, field *goquery.Selection) string {
 // sending it from here.
 func TestForm_otherSite(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		has := o.NewObjects(t, "", "")
-		caller := append([]string{"Sec-Fetch-Site", "cross-site"}, o.Owner...)
-		path := "/projects/" + has.ProjectName + "/keys"
-		got := o.Do(t, http.MethodPost, path, "owner=mallory", caller)
-		if got.Status != http.StatusForbidden || strings.Contains(got.Raw, path) ||
-			strings.Contains(got.Raw, "mallory") {
-			t.Errorf("%d %.300q, want 403 without the form", got.Status, got.Raw)
-		}
-	})
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	has := o.NewObjects(t, "", "")
+	caller := append([]string{"Sec-Fetch-Site", "cross-site"}, o.Owner...)
+	path := "/projects/" + has.ProjectName + "/keys"
+	got := o.Do(t, http.MethodPost, path, "owner=mallory", caller)
+	if got.Status != http.StatusForbidden || strings.Contains(got.Raw, path) ||
+		strings.Contains(got.Raw, "mallory") {
+		t.Errorf("%d %.300q, want 403 without the form", got.Status, got.Raw)
+	}
 }

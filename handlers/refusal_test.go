@@ -78,40 +78,39 @@ var refusedCredentials = map[string]struct {
 // not repeat it, and that a request without a credential leaves none.
 func TestAudit_refusedCredential(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		for name, tt := range refusedCredentials {
-			before := o.InstallationAudit(t)
-			got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, tt.header...)
-			added := o.InstallationAudit(t)[:len(o.InstallationAudit(t))-len(before)]
-			if got.Status != tt.status {
-				t.Errorf("%s: %d %.200q", name, got.Status, got.Raw)
-			}
-			if tt.code == "" {
-				if len(added) != 0 {
-					t.Errorf("%s: recorded %+v", name, added)
-				}
-				continue
-			}
-			if len(added) != 1 {
-				t.Errorf("%s: recorded %+v, want one entry", name, added)
-				continue
-			}
-			entry := added[0]
-			if entry.Outcome != models.OutcomeRefused || entry.Detail["code"] != tt.code {
-				t.Errorf("%s: recorded %s %s, want refused %s", name, entry.Outcome, entry.Detail["code"], tt.code)
-			}
-			if entry.RemoteAddr == "" || !strings.HasPrefix(entry.Detail["route"], tt.method) {
-				t.Errorf("%s: recorded address %q and route %q", name, entry.RemoteAddr, entry.Detail["route"])
-			}
-			if id := got.Header.Get("X-Request-Id"); entry.RequestID != id {
-				t.Errorf("%s: recorded request %s, want %s", name, entry.RequestID, id)
-			}
-			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") {
-				t.Errorf("%s: repeats the credential: %s", name, text)
-			}
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	for name, tt := range refusedCredentials {
+		before := o.InstallationAudit(t)
+		got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, tt.header...)
+		added := o.InstallationAudit(t)[:len(o.InstallationAudit(t))-len(before)]
+		if got.Status != tt.status {
+			t.Errorf("%s: %d %.200q", name, got.Status, got.Raw)
 		}
-	})
+		if tt.code == "" {
+			if len(added) != 0 {
+				t.Errorf("%s: recorded %+v", name, added)
+			}
+			continue
+		}
+		if len(added) != 1 {
+			t.Errorf("%s: recorded %+v, want one entry", name, added)
+			continue
+		}
+		entry := added[0]
+		if entry.Outcome != models.OutcomeRefused || entry.Detail["code"] != tt.code {
+			t.Errorf("%s: recorded %s %s, want refused %s", name, entry.Outcome, entry.Detail["code"], tt.code)
+		}
+		if entry.RemoteAddr == "" || !strings.HasPrefix(entry.Detail["route"], tt.method) {
+			t.Errorf("%s: recorded address %q and route %q", name, entry.RemoteAddr, entry.Detail["route"])
+		}
+		if id := got.Header.Get("X-Request-Id"); entry.RequestID != id {
+			t.Errorf("%s: recorded request %s, want %s", name, entry.RequestID, id)
+		}
+		if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") {
+			t.Errorf("%s: repeats the credential: %s", name, text)
+		}
+	}
 }
 
 // TestAudit_refusedOutsider checks the entry in the log of the team whose object was
@@ -228,36 +227,35 @@ func wrongCodes() map[string]wrongCode {
 // as codes are credentials. Text that has not the form of a code leaves none.
 func TestAudit_wrongCode(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		for name, tt := range wrongCodes() {
-			before := o.InstallationAudit(t)
-			got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, append(tt.header, o.Owner...)...)
-			added := o.InstallationAudit(t)[:len(o.InstallationAudit(t))-len(before)]
-			if got.Status != tt.status {
-				t.Errorf("%s: %d %.200q", name, got.Status, got.Raw)
-			}
-			if tt.action == "" {
-				if len(added) != 0 {
-					t.Errorf("%s: recorded %+v", name, added)
-				}
-				continue
-			}
-			if len(added) != 1 {
-				t.Errorf("%s: recorded %+v, want one entry", name, added)
-				continue
-			}
-			entry := added[0]
-			if entry.Action != tt.action || entry.Actor != o.Principal.Account {
-				t.Errorf("%s: recorded %s of %s, want %s of %s", name, entry.Action, entry.Actor, tt.action,
-					o.Principal.Account)
-			}
-			if entry.Outcome != models.OutcomeRefused || entry.Detail["code"] != tt.code {
-				t.Errorf("%s: recorded %s %s, want refused %s", name, entry.Outcome, entry.Detail["code"], tt.code)
-			}
-			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") || strings.Contains(text, wrongUser) {
-				t.Errorf("%s: repeats the code: %s", name, text)
-			}
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	for name, tt := range wrongCodes() {
+		before := o.InstallationAudit(t)
+		got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, append(tt.header, o.Owner...)...)
+		added := o.InstallationAudit(t)[:len(o.InstallationAudit(t))-len(before)]
+		if got.Status != tt.status {
+			t.Errorf("%s: %d %.200q", name, got.Status, got.Raw)
 		}
-	})
+		if tt.action == "" {
+			if len(added) != 0 {
+				t.Errorf("%s: recorded %+v", name, added)
+			}
+			continue
+		}
+		if len(added) != 1 {
+			t.Errorf("%s: recorded %+v, want one entry", name, added)
+			continue
+		}
+		entry := added[0]
+		if entry.Action != tt.action || entry.Actor != o.Principal.Account {
+			t.Errorf("%s: recorded %s of %s, want %s of %s", name, entry.Action, entry.Actor, tt.action,
+				o.Principal.Account)
+		}
+		if entry.Outcome != models.OutcomeRefused || entry.Detail["code"] != tt.code {
+			t.Errorf("%s: recorded %s %s, want refused %s", name, entry.Outcome, entry.Detail["code"], tt.code)
+		}
+		if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") || strings.Contains(text, wrongUser) {
+			t.Errorf("%s: repeats the code: %s", name, text)
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -334,30 +333,29 @@ var anonymous = merge(
 
 func TestRoutes_anonymous(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db) // so that there is something to protect
-		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
-			Shows(200, "shop is up")
-		s.Client.Jar = nil
-		declared := map[string]bool{}
-		for _, route := range s.Server.Routes() {
-			name := route.Method + " " + route.Path
-			want, ok := anonymous[name]
-			declared[name] = true
-			if !ok {
-				t.Errorf("%s is not declared in this test: add what an anonymous caller gets", name)
-				continue
-			}
-			if got := answerTo(s, route.Method, route.Path); got != want {
-				t.Errorf("%s: %s, want %s", name, got, want)
-			}
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db) // so that there is something to protect
+	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
+		Shows(200, "shop is up")
+	s.Client.Jar = nil
+	declared := map[string]bool{}
+	for _, route := range s.Server.Routes() {
+		name := route.Method + " " + route.Path
+		want, ok := anonymous[name]
+		declared[name] = true
+		if !ok {
+			t.Errorf("%s is not declared in this test: add what an anonymous caller gets", name)
+			continue
 		}
-		for name := range anonymous {
-			if !declared[name] {
-				t.Errorf("%s is declared here and is no route", name)
-			}
+		if got := answerTo(s, route.Method, route.Path); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
 		}
-	})
+	}
+	for name := range anonymous {
+		if !declared[name] {
+			t.Errorf("%s is declared here and is no route", name)
+		}
+	}
 }
 
 // answerTo calls a route and returns its answer as the table above has it.

@@ -17,6 +17,7 @@ import (
 	"postern/service/exports"
 	"postern/service/keys"
 	"postern/service/projects"
+	"postern/testkit"
 )
 
 // fixture holds services and a queue on one database, and workers that a test starts.
@@ -211,17 +212,13 @@ func (f *fixture) request(t *testing.T, owner access.Principal, project string) 
 
 func (f *fixture) waitReady(t *testing.T, owner access.Principal, id string) {
 	t.Helper()
-	var e exports.Export
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		var err error
-		if e, err = f.exports.Get(t.Context(), owner, id); err != nil {
+	testkit.Await(t, "the export", func() (exports.Export, bool) {
+		e, err := f.exports.Get(t.Context(), owner, id)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if e.State == exports.Ready {
-			return
-		}
-	}
-	t.Fatalf("after %s: %+v", patience, e)
+		return e, e.State == exports.Ready
+	})
 }
 
 func start(t *testing.T, workers *jobs.Workers) {

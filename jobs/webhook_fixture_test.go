@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ import (
 	"postern/service/access"
 	"postern/service/projects"
 	"postern/service/webhooks"
+	"postern/testkit"
 )
 
 // receiver is a server that webhooks are sent to. It keeps the messages.
@@ -62,13 +64,10 @@ func (r *receiver) messages() []message {
 // wait returns the messages once there are n.
 func (r *receiver) wait(t *testing.T, n int) []message {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if got := r.messages(); len(got) >= n {
-			return got
-		}
-	}
-	t.Fatalf("%d messages after %s, want %d", len(r.messages()), patience, n)
-	return nil
+	return testkit.Await(t, fmt.Sprintf("%d messages", n), func() ([]message, bool) {
+		got := r.messages()
+		return got, len(got) >= n
+	})
 }
 
 // webhookFixture is a fixture with a team that can subscribe to events.
@@ -170,11 +169,8 @@ func (f *webhookFixture) delivery(t *testing.T, hook string) webhooks.Delivery {
 
 func (f *webhookFixture) waitState(t *testing.T, hook, state string) webhooks.Delivery {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if d := f.delivery(t, hook); d.State == state {
-			return d
-		}
-	}
-	t.Fatalf("not %s after %s: %+v", state, patience, f.delivery(t, hook))
-	return webhooks.Delivery{}
+	return testkit.Await(t, "a delivery that is "+state, func() (webhooks.Delivery, bool) {
+		d := f.delivery(t, hook)
+		return d, d.State == state
+	})
 }

@@ -2,9 +2,15 @@ package migrations
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"path"
+	"regexp"
+
+	"github.com/pressly/goose/v3"
 )
 
 // oldestProgram is the newest step that a program must know at least to use the
@@ -12,69 +18,93 @@ import (
 // code must not run on: where it would ignore a limit, a takedown or a permission,
 // or fail. Steps that older code can ignore leave it, so that replicas can be
 // replaced one by one. A new version of River's tables comes with a step of ours.
-const oldestProgram = 87
+const oldestProgram = 1
 
 // UnknownSchemaError is a schema that this program must not use.
-type UnknownSchemaError struct {
-	Schema int64 // newest step that was applied to the database
-	Known  int64 // newest step that this program has
-	Needs  int64 // newest step that a program must know; 0 where the database does not say
-}
+type UnknownSchemaError struct{ text string }
 
-func (e *UnknownSchemaError) Error() string {
-	if e.Needs == 0 {
-		return fmt.Sprintf("the database has schema %d, which this postern does not know (it has %d): "+
-			"use the postern that brought it there, or restore a backup from before", e.Schema, e.Known)
-	}
-	return fmt.Sprintf("the database has schema %d, which needs a postern that knows schema %d, "+
-		"and this one knows %d: use the newer postern here as well", e.Schema, e.Needs, e.Known)
-}
+func (e *UnknownSchemaError) Error() string { return e.text }
 
 // Check returns an UnknownSchemaError if the database has a schema that this program must
-// not use: a newer one, unless it is marked as compatible with this program.
+// not use: a newer one, unless it is marked as compatible with this program, or one that was
+// created by other steps with the same numbers.
 func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
 	provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	known := newest(provider.ListSources())
-	schema, err := schemaOf(ctx, db, dialect)
+	steps := provider.ListSources()
+	s, err := schemaOf(ctx, db, dialect)
 	if err != nil {
 		return fmt.Errorf("migrations: read the schema's version: %w", err)
 	}
-	switch {
-	case schema.oldest > known:
-		return &UnknownSchemaError{Schema: schema.applied, Known: known, Needs: schema.oldest}
-	case schema.applied > known && schema.version < schema.applied:
-		return &UnknownSchemaError{Schema: schema.applied, Known: known}
+	known := newest(steps)
+	if s.oldest > known {
+		return &UnknownSchemaError{fmt.Sprintf("the database has schema %d, which needs a postern that knows schema "+
+			"%d, and this one knows %d: use the newer postern here as well", s.applied, s.oldest, known)}
+	}
+	digest, err := digestOf(steps, dialect, s.applied)
+	if err != nil {
+		return err
+	}
+	// A digest is recorded once all steps are applied. Of newer steps this program has none.
+	other := s.applied <= known && s.version <= known && s.digest.String != "" && s.digest.String != digest
+	if s.applied > 0 && (other || !s.digest.Valid || s.version < s.applied) {
+		return &UnknownSchemaError{fmt.Sprintf("the database has schema %d of another, unreleased commit of postern, "+
+			"which this one cannot use or upgrade: export what you need with that commit, then delete the database "+
+			"or choose another", s.applied)}
 	}
 	return nil
 }
 
 // schema is the schema version recorded in the database; fields are 0 if not recorded.
-type schema struct{ applied, version, oldest int64 }
+type schema struct {
+	applied, version, oldest int64
+	digest                   sql.NullString // "" while steps are being applied
+}
 
 func schemaOf(ctx context.Context, db *sql.DB, dialect Dialect) (s schema, err error) {
-	if there, err := hasTable(ctx, db, dialect, "goose_db_version"); err != nil || !there {
+	hasVersions := "SELECT to_regclass('goose_db_version') IS NOT NULL"
+	hasDigest := `SELECT EXISTS (SELECT FROM pg_attribute
+		WHERE attrelid = to_regclass('schema_compatibility') AND attname = 'digest')`
+	if dialect == SQLite {
+		hasVersions = "SELECT count(*) > 0 FROM pragma_table_info('goose_db_version')"
+		hasDigest = "SELECT count(*) > 0 FROM pragma_table_info('schema_compatibility') WHERE name = 'digest'"
+	}
+	const (
+		newestStep = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
+		recorded   = "SELECT version, oldest, digest FROM schema_compatibility"
+	)
+	var found bool
+	if err := db.QueryRowContext(ctx, hasVersions).Scan(&found); err != nil || !found {
 		return s, err
 	}
-	const newestStep = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
 	if err := db.QueryRowContext(ctx, newestStep).Scan(&s.applied); err != nil {
 		return s, err
 	}
-	if there, err := hasTable(ctx, db, dialect, "schema_compatibility"); err != nil || !there {
+	if err := db.QueryRowContext(ctx, hasDigest).Scan(&found); err != nil || !found {
 		return s, err
 	}
-	return s, db.QueryRowContext(ctx, "SELECT version, oldest FROM schema_compatibility").Scan(&s.version, &s.oldest)
+	return s, db.QueryRowContext(ctx, recorded).Scan(&s.version, &s.oldest, &s.digest)
 }
 
-func hasTable(ctx context.Context, db *sql.DB, dialect Dialect, name string) (there bool, err error) {
-	query := "SELECT to_regclass($1) IS NOT NULL"
-	if dialect == SQLite {
-		query = "SELECT count(*) > 0 FROM sqlite_master WHERE type = 'table' AND name = $1"
+// digestOf returns the digest of all steps up to one. Comments and spaces do not count.
+func digestOf(steps []*goose.Source, dialect Dialect, last int64) (string, error) {
+	digest := sha256.New()
+	for _, step := range steps {
+		if step.Version > last {
+			continue
+		}
+		text, err := files.ReadFile(path.Join(string(dialect), step.Path))
+		if err != nil {
+			return "", fmt.Errorf("migrations: read step %d: %w", step.Version, err)
+		}
+		digest.Write(insignificant.ReplaceAll(text, nil))
 	}
-	return there, db.QueryRowContext(ctx, query, name).Scan(&there)
+	return hex.EncodeToString(digest.Sum(nil)), nil
 }
+
+var insignificant = regexp.MustCompile(`--.*|\s+`)
 
 // Behind reports whether the database lacks a step of ours. It changes nothing, so that a
 // role that may not change the schema can ask.
@@ -107,22 +137,19 @@ func MayMigrate(ctx context.Context, db *sql.DB, dialect Dialect) (may bool, err
 
 // announce records the schema version before its steps run. Older replicas continue
 // until recordCompatible excludes them.
-func announce(ctx context.Context, db *sql.DB, dialect Dialect, known int64) error {
-	there, err := hasTable(ctx, db, dialect, "schema_compatibility")
-	if err == nil && there {
-		_, err = db.ExecContext(ctx, "UPDATE schema_compatibility SET version = $1 WHERE version < $1", known)
-	}
-	if err != nil {
+func announce(ctx context.Context, db *sql.DB, known int64) error {
+	const statement = "UPDATE schema_compatibility SET version = $1, digest = '' WHERE version < $1"
+	if _, err := db.ExecContext(ctx, statement, known); err != nil {
 		return fmt.Errorf("migrations: announce the schema: %w", err)
 	}
 	return nil
 }
 
 // recordCompatible records, after the steps, the oldest program that can use the schema.
-func recordCompatible(ctx context.Context, db *sql.DB, known int64) error {
-	const statement = `UPDATE schema_compatibility SET version = $1, oldest = $2
-		WHERE version <= $1 AND (version, oldest) <> ($1, $2)`
-	if _, err := db.ExecContext(ctx, statement, known, oldestProgram); err != nil {
+func recordCompatible(ctx context.Context, db *sql.DB, known int64, digest string) error {
+	const statement = `UPDATE schema_compatibility SET version = $1, oldest = $2, digest = $3
+		WHERE version <= $1 AND (version, oldest, digest) <> ($1, $2, $3)`
+	if _, err := db.ExecContext(ctx, statement, known, oldestProgram, digest); err != nil {
 		return fmt.Errorf("migrations: say which programs can use the schema: %w", err)
 	}
 	return nil

@@ -2,8 +2,9 @@
 //
 // It owns the SQL of our tables, one numbered file per step and database, and
 // the order in which ours and River's are applied. It does not own the rows
-// (models) or the jobs (jobs). Every step runs with the code before and after
-// it, so that replicas can be replaced one by one.
+// (models) or the jobs (jobs). Until the first release there is one step, which
+// is edited. Later steps run with the code before and after them, so that
+// replicas can be replaced one by one.
 package migrations
 
 import (
@@ -45,12 +46,16 @@ func Up(ctx context.Context, db *sql.DB, dialect Dialect, log *slog.Logger) (our
 	if err != nil {
 		return 0, 0, err
 	}
-	known := newest(provider.ListSources())
-	if before, err := schemaOf(ctx, db, dialect); err != nil || before.applied > known {
+	steps := provider.ListSources()
+	known := newest(steps)
+	before, err := schemaOf(ctx, db, dialect)
+	if err != nil || before.applied > known {
 		return 0, 0, err
 	}
-	if err := announce(ctx, db, dialect, known); err != nil {
-		return 0, 0, err
+	if before.applied > 0 {
+		if err := announce(ctx, db, known); err != nil {
+			return 0, 0, err
+		}
 	}
 	results, err := provider.Up(ctx)
 	if err != nil {
@@ -59,7 +64,11 @@ func Up(ctx context.Context, db *sql.DB, dialect Dialect, log *slog.Logger) (our
 	if rivers, err = riverUp(ctx, db, dialect, log); err != nil {
 		return len(results), rivers, err
 	}
-	if err := recordCompatible(ctx, db, known); err != nil {
+	digest, err := digestOf(steps, dialect, known)
+	if err == nil {
+		err = recordCompatible(ctx, db, known, digest)
+	}
+	if err != nil {
 		return len(results), rivers, err
 	}
 	// A newer program may have migrated while this one waited for its turn.
@@ -72,15 +81,6 @@ func newest(steps []*goose.Source) int64 {
 		version = max(version, step.Version)
 	}
 	return version
-}
-
-// Pending reports whether the database lacks a step of ours.
-func Pending(ctx context.Context, db *sql.DB, dialect Dialect) (bool, error) {
-	provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return false, err
-	}
-	return provider.HasPending(ctx)
 }
 
 func newProvider(db *sql.DB, dialect Dialect, log *slog.Logger) (*goose.Provider, error) {

@@ -169,14 +169,10 @@ func (t *Tx) held() *gorm.DB {
 // LockAccounts makes concurrent first sign-ups wait for each other. SQLite's
 // write transactions exclude each other already.
 func (t *Tx) LockAccounts() error {
-	return t.lockTable("accounts")
-}
-
-func (t *Tx) lockTable(name string) error {
 	if t.sqlTx == nil || t.dialect != migrations.Postgres {
 		return nil
 	}
-	return t.db.Exec("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", clause.Table{Name: name}).Error
+	return t.db.Exec("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", clause.Table{Name: "accounts"}).Error
 }
 
 // EmailsOfTeam maps the accounts of a team to their e-mail addresses.

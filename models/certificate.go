@@ -29,7 +29,7 @@ type Certificate struct {
 type ACMEAccount struct {
 	Directory  string `gorm:"primaryKey"`
 	PrivateKey secrets.Sealed
-	PublicKey  string // PKIX, in PEM; "" for that of an account of before there was this column
+	PublicKey  string // PKIX, in PEM
 	CreatedAt  time.Time
 }
 
@@ -140,11 +140,6 @@ func (t *Tx) ACMEPublicKey(directory string) (string, error) {
 	var one ACMEAccount
 	err := t.db.Select("public_key").Where("directory = ?", directory).Take(&one).Error
 	return one.PublicKey, err
-}
-
-// SetACMEPublicKey writes the public key of an account.
-func (t *Tx) SetACMEPublicKey(directory, public string) error {
-	return t.db.Model(&ACMEAccount{}).Where("directory = ?", directory).UpdateColumn("public_key", public).Error
 }
 
 // AddACMEAccount inserts an account. If another replica was first, its account stays.

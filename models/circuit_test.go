@@ -16,7 +16,7 @@ import (
 const callersAtOnce = 100
 
 // endWithin is a generous bound on what takes a few seconds.
-const endWithin = 30 * time.Second
+const endWithin = time.Minute
 
 func TestPostgresWithoutAnswersToNewConnections(t *testing.T) {
 	breaks := map[string]func(*testkit.Relay, testing.TB){
@@ -53,14 +53,10 @@ func TestPostgresWithoutAnswersToNewConnections(t *testing.T) {
 					}
 				}
 				relay.Resume()
-				for deadline := time.Now().Add(endWithin); ; time.Sleep(50 * time.Millisecond) {
-					if err = call(t, db); err == nil {
-						return
-					}
-					if time.Now().After(deadline) {
-						t.Fatalf("the database answers again, but got %v", err)
-					}
-				}
+				testkit.Await(t, "the database answers again", func() (error, bool) {
+					err := call(t, db)
+					return err, err == nil
+				})
 			})
 		}
 	}

@@ -114,17 +114,13 @@ func hasGoose(tx *Tx) (found bool, err error) {
 	return found, tx.db.Raw("SELECT to_regclass('goose_db_version') IS NOT NULL").Scan(&found).Error
 }
 
-// checkEmpty returns a NotEmptyError if a table has rows. The chain of no team is there as
-// soon as the schema is.
+// checkEmpty returns a NotEmptyError if a table has rows.
 func (t *Tx) checkEmpty(tables map[string][]copiedColumn) error {
 	var filled []string
 	for _, table := range slices.Sorted(maps.Keys(tables)) {
-		query := "SELECT EXISTS (SELECT FROM " + pgx.Identifier{table}.Sanitize()
-		if table == "audit_chains" {
-			query += " WHERE number > 0"
-		}
 		var found bool
-		if err := t.db.Raw(query + ")").Scan(&found).Error; err != nil {
+		query := "SELECT EXISTS (SELECT FROM " + pgx.Identifier{table}.Sanitize() + ")"
+		if err := t.db.Raw(query).Scan(&found).Error; err != nil {
 			return err
 		}
 		if found {
@@ -197,10 +193,8 @@ func (c copying) run(done *Copied) error {
 		return err
 	}
 	// The trigger would give revisions new ids; readers of the feed remember the old ones.
-	for _, statement := range []string{"DELETE FROM audit_chains", "ALTER TABLE revisions DISABLE TRIGGER USER"} {
-		if err := c.to.db.Exec(statement).Error; err != nil {
-			return err
-		}
+	if err := c.to.db.Exec("ALTER TABLE revisions DISABLE TRIGGER USER").Error; err != nil {
+		return err
 	}
 	for _, table := range order {
 		c.note(table)

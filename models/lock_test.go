@@ -89,22 +89,6 @@ func TestWriteOnPostgres(t *testing.T) {
 			t.Errorf("the process ended with %v, %s", err, out)
 		}
 	})
-	t.Run("a row is written while a replica of an earlier release holds its own lock", func(t *testing.T) {
-		earlier, err := db.SQL().BeginTx(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = earlier.Rollback() }()
-		if _, err := earlier.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7620817934)"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := earlier.ExecContext(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
-			t.Fatal(err)
-		}
-		if err := insert("team_upgraded"); err != nil {
-			t.Errorf("a write waits for a lock that is taken before those on rows: %v", err)
-		}
-	})
 	t.Run("a change is committed while another replica writes usage", func(t *testing.T) {
 		err := db.Write(t.Context(), func(usage *models.Tx) error {
 			if err := usage.TouchKeys(nil, models.Now()); err != nil { // takes its lock

@@ -157,7 +157,7 @@ func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, e
 			if d.server != nil {
 				d.server.complete.Store(true)
 			}
-			return ours, rivers, d.adoptAudit(ctx)
+			return ours, rivers, nil
 		case attempt == migrateAttempts || !worthRepeating(err):
 			return ours, rivers, err
 		}
@@ -185,7 +185,7 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 
 // ErrBehind means that the schema lacks steps of this program, and that this process may not
 // apply them.
-var ErrBehind = errors.New("the schema is that of an older version")
+var ErrBehind = errors.New("the schema lacks steps")
 
 // UseSchema is Migrate for a process that may not migrate: it returns ErrBehind or a
 // migrations.UnknownSchemaError unless this program can use the schema as it is.

@@ -3,7 +3,6 @@ package models_test
 import (
 	"log/slog"
 	"testing"
-	"time"
 
 	"postern/models"
 	"postern/platform/fault"
@@ -57,15 +56,10 @@ func TestPostgresWhileABackupIsRestored(t *testing.T) {
 				t.Errorf("got %v, want an error that says to try again", err)
 			}
 			saved.Restore(t)
-			for deadline := time.Now().Add(endWithin); ; time.Sleep(50 * time.Millisecond) {
+			testkit.Await(t, "the restored database", func() (error, bool) {
 				err := test.call(t, running)
-				if err == nil {
-					return
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("the database is restored, but got %v", err)
-				}
-			}
+				return err, err == nil
+			})
 		})
 	}
 }

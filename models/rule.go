@@ -114,8 +114,7 @@ type OwnedMembership struct {
 }
 
 // MembershipsOfOwners lists the groups of the end users who own a key that opens a project, by user.
-// Only keys of the user's own tenant count. Older keys can have the id of any user as their owner, also
-// of another team, which is a text like any other.
+// Only keys of the user's own tenant count: to other tenants, the id is a text like any other.
 func (t *Tx) MembershipsOfOwners(project Project) ([]OwnedMembership, error) {
 	opens := t.db.Where("k.project_id = ?", project.ID)
 	if project.ProductID != nil {

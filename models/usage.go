@@ -44,7 +44,7 @@ type UsageSum struct {
 
 // usageLock is the PostgreSQL advisory lock that lets replicas add to the same
 // rows one after another: in turns of their own they would meet in a deadlock.
-// It is not the lock that orders revisions, 7620817935 in 0020_revision_order.sql:
+// It is not the lock that orders revisions, 7620817935 in postgres/0001_schema.sql:
 // a commit takes that one while it holds the rows of keys, which TouchKeys waits for.
 const usageLock = 7620817937
 

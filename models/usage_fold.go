@@ -49,7 +49,7 @@ func (t *Tx) UnfoldedProjects(day int64, limit int) ([]string, error) {
 		Table("projects").
 		Joins("LEFT JOIN usage_folds ON usage_folds.project_id = projects.id").
 		Where("usage_folds.through_day IS NULL OR usage_folds.through_day < ? OR usage_folds.spans_through IS NULL OR "+
-			"usage_folds.spans_through < ?", day, day-spanLag).
+			"usage_folds.spans_through < ?", day, day).
 		Limit(limit).
 		Pluck("projects.id", &ids).Error
 }

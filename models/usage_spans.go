@@ -20,15 +20,6 @@ type UsageSpan struct {
 // spanLengths are the lengths of spans in days. Each is a multiple of the one before, of whose spans it is summed up.
 var spanLengths = []int64{3, 9}
 
-const (
-	// spanLag is for how many days after its hours are folded a day is in no span. Replicas of an earlier version add
-	// late calls to days alone.
-	spanLag = 1
-	// spansBack is for how many days spans are made of days that were folded before there were any: those of a month,
-	// which pages show.
-	spansBack = 45
-)
-
 // hasSpan reports whether there is the span that begins at a number of its lengths.
 func (f *UsageFold) hasSpan(days, since int64) bool {
 	return f.SpansFrom != nil && f.SpansThrough != nil &&
@@ -52,9 +43,9 @@ func (t *Tx) foldSpans(projectID string, limit int64) error {
 		return err
 	}
 	fold := folds[projectID]
-	ended := fold.ThroughDay - spanLag
+	ended := fold.ThroughDay
 	if fold.SpansFrom == nil || fold.SpansThrough == nil {
-		from, err := t.firstDay(projectID, ended-spansBack, ended+1)
+		from, err := t.firstDay(projectID, ended+1)
 		if err != nil {
 			return err
 		}
@@ -82,11 +73,10 @@ func (t *Tx) foldSpans(projectID string, limit int64) error {
 	}).Error
 }
 
-// firstDay returns the first day of a project's usage from a day on, and none if there is none.
-func (t *Tx) firstDay(projectID string, from, none int64) (int64, error) {
+// firstDay returns the first day of a project's usage, and none if there is none.
+func (t *Tx) firstDay(projectID string, none int64) (int64, error) {
 	var first *int64
-	err := t.db.Model(&UsageDay{}).Select("min(day)").Where("project_id = ? AND day >= ?", projectID, from).
-		Scan(&first).Error
+	err := t.db.Model(&UsageDay{}).Select("min(day)").Where("project_id = ?", projectID).Scan(&first).Error
 	if err != nil || first == nil {
 		return none, err
 	}

@@ -14,11 +14,8 @@ type Worker struct {
 	SeenAt time.Time
 }
 
-// workerPrefix distinguishes workers with a row from processes of earlier releases.
-const workerPrefix = "wrk"
-
 // NewWorkerID returns a new id for a worker.
-func NewWorkerID() string { return NewID(workerPrefix) }
+func NewWorkerID() string { return NewID("wrk") }
 
 // clock is the time that all replicas have in common.
 func (t *Tx) clock() (now time.Time, err error) {
@@ -57,11 +54,11 @@ func (t *Tx) DeleteOtherWorkers(id string) error {
 const (
 	rescueOnPostgres = `UPDATE river_job
 		SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
-		WHERE state = 'running' AND substr(attempted_by[array_upper(attempted_by, 1)], 1, ?) = ?
+		WHERE state = 'running'
 		AND attempted_by[array_upper(attempted_by, 1)] NOT IN (SELECT id FROM workers WHERE seen_at > ?)`
 	rescueOnSQLite = `UPDATE river_job
 		SET state = 'available', scheduled_at = datetime('now', 'subsec'), max_attempts = max(max_attempts, attempt + 1)
-		WHERE state = 'running' AND substr(json_extract(attempted_by, '$[#-1]'), 1, ?) = ?
+		WHERE state = 'running'
 		AND json_extract(attempted_by, '$[#-1]') NOT IN (SELECT id FROM workers WHERE seen_at > ?)`
 )
 
@@ -77,7 +74,7 @@ func (t *Tx) RescueJobs(deadAfter time.Duration) (int64, error) {
 	if t.dialect == migrations.SQLite {
 		statement = rescueOnSQLite
 	}
-	res := t.db.Exec(statement, len(workerPrefix)+1, workerPrefix+"_", now.Add(-deadAfter))
+	res := t.db.Exec(statement, now.Add(-deadAfter))
 	if res.Error != nil {
 		return 0, fmt.Errorf("models: rescue jobs: %w", res.Error)
 	}

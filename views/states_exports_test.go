@@ -102,14 +102,6 @@ func exportLedger(filtered bool) exports.Items {
 	return m
 }
 
-func exportLedgerNotKept() exports.Items {
-	m := exportLedger(false)
-	m.Problem = "The server that made this export did not keep its ledger. MIGRATION-REPORT.json in the zip has it; " +
-		"a new export has it here too."
-	m.Tabs, m.Sections, m.Tasks = nil, nil, nil
-	return m
-}
-
 func exportNames(n int) exports.Names {
 	m := exports.Names{
 		Page: in("API keys", "/exports/exp_1/ledger?code=kong.key.same_key", "Shop", "Export",

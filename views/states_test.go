@@ -204,7 +204,6 @@ func exportStates() []state {
 		{"export-expired", exports.ShowPage(show(exports.Expired))},
 		{"export-ledger", exports.ItemsPage(exportLedger(false))},
 		{"export-ledger-filtered", exports.ItemsPage(exportLedger(true))},
-		{"export-ledger-not-kept", exports.ItemsPage(exportLedgerNotKept())},
 		{"export-names", exports.NamesPage(exportNames(200))},
 		{"export-names-forgotten", exports.NamesPage(exportNames(0))},
 		{"export-cancelled", exports.ShowPage(show(exports.Cancelled))},

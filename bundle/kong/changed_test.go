@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -53,23 +51,16 @@ func TestVerifyFindsEveryChangedFile(t *testing.T) {
 
 // A file that no export has is refused, summed and listed as it may be.
 func TestVerifyRefusesAddedFiles(t *testing.T) {
-	released, err := os.ReadFile("../testdata/released/1/gateway.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, original := range map[string]map[string]string{
-		"present edition": sampleFiles(t), "edition 1": unzipped(t, released),
+	original := sampleFiles(t)
+	for _, added := range []string{
+		"gateway/plugins/kong/plugins/postern-auth/extra.lua", "gateway/.env", "install.sh",
+		"tenants/evil/keys/NOTICE.md", "openapi/9.9.9.json",
 	} {
-		for _, added := range []string{
-			"gateway/plugins/kong/plugins/postern-auth/extra.lua", "gateway/.env", "install.sh",
-			"tenants/evil/keys/NOTICE.md", "openapi/9.9.9.json",
-		} {
-			t.Run(name+"/"+added, func(t *testing.T) {
-				files := maps.Clone(original)
-				files[added] = "{}"
-				refused(t, forge(t, files), added, "it is no file of an export")
-			})
-		}
+		t.Run(added, func(t *testing.T) {
+			files := maps.Clone(original)
+			files[added] = "{}"
+			refused(t, forge(t, files), added, "it is not a file of an export")
+		})
 	}
 }
 
@@ -106,76 +97,6 @@ func check(t testing.TB, data []byte) (bundle.Report, error) {
 	t.Helper()
 	return bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)),
 		bundle.Against{Targets: []bundle.Target{bundle.Data, Target}})
-}
-
-// Zips of every released edition are whole, and those that were changed are not.
-func TestVerifyTakesEveryReleasedEdition(t *testing.T) {
-	zips, err := filepath.Glob("../testdata/released/*/*.zip")
-	if err != nil || len(zips) < 7 {
-		t.Fatalf("%d zips of released editions, want 7 or more: %v", len(zips), err)
-	}
-	for _, path := range zips {
-		t.Run(filepath.ToSlash(strings.TrimPrefix(path, "../testdata/released/")), func(t *testing.T) {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := check(t, data); err != nil {
-				t.Fatalf("Verify: %v", err)
-			}
-			original := unzipped(t, data)
-			for _, name := range generatedFiles(original) {
-				if name == "MIGRATION-REPORT.json" {
-					continue // its texts are known of the present edition only
-				}
-				files := maps.Clone(original)
-				files[name] = flipped(files[name])
-				_, err := check(t, forge(t, files))
-				named := name == probesFile || err != nil && strings.Contains(err.Error(), name)
-				if err == nil || !named { // the ledger misses a probe whose id was changed
-					t.Errorf("%s changed: %v, want a refusal that names it", name, err)
-				}
-			}
-			files := maps.Clone(original)
-			files[gatewayFile] = strings.Replace(files[gatewayFile], `"host":"up.example"`, `"host":"up.exampel"`, 1)
-			if _, err := check(t, forge(t, files)); files[gatewayFile] != "" && err == nil {
-				t.Error("an upstream changed in gateway.yaml alone: taken for whole")
-			}
-		})
-	}
-}
-
-// What an earlier edition says of keys, owners and probes is held to its rows and its
-// project as closely as what this one says.
-func TestVerifyHoldsAnEarlierEditionToItsKeys(t *testing.T) {
-	const consumers = `"consumers": [` + "\n"
-	for name, c := range map[string]struct{ file, old, new string }{
-		"an expired key":         {gatewayFile, " until=978307200 ", " "},
-		"a key's type":           {gatewayFile, "type=kty_1", "type=kty_4"},
-		"a key's scopes":         {gatewayFile, "scopes=orders:read", "scopes=*"},
-		"the name of a consumer": {gatewayFile, `"username":"ana"`, `"username":"eve"`},
-		"a consumer more":        {gatewayFile, consumers, consumers + `{"username":"eve"},`},
-		"a plugin of a consumer": {gatewayFile, consumers + "    {", consumers +
-			`    {"plugins":[{"name":"http-log","config":{"http_endpoint":"https://evil.example"}}],`},
-		"where a lent key goes": {probesFile, `"path":"/1.0.0/`, `"path":"@evil.example/1.0.0/`},
-		"an empty probe":        {probesFile, "{", "\n{"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, zip := range []string{"gateway.zip", "gateway-mint.zip"} {
-				released, err := os.ReadFile("../testdata/released/1/" + zip)
-				if err != nil {
-					t.Fatal(err)
-				}
-				files := unzipped(t, released)
-				changed := strings.Replace(files[c.file], c.old, c.new, 1)
-				if changed == files[c.file] {
-					t.Fatalf("%s: the case changes nothing", zip)
-				}
-				files[c.file] = changed
-				refused(t, forge(t, files), c.file, "")
-			}
-		})
-	}
 }
 
 func unzipped(t *testing.T, data []byte) map[string]string {

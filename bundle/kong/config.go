@@ -125,19 +125,12 @@ func seconds(t time.Time) float64 { return math.Max(float64(t.UnixMilli())/1000,
 
 // configWriter streams gateway.yaml.
 type configWriter struct {
-	b         *bundle.Build
-	out       *jsonfile.Stream
-	consumers int  // with more owners than this no consumers are written
-	project   bool // upstreams get X-Project-ID
-	tokens    bool // the plugin verifies tokens
+	b   *bundle.Build
+	out *jsonfile.Stream
 }
 
 func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
-	c := &configWriter{b: b, out: jsonfile.NewStream(w), consumers: mostConsumers, project: true, tokens: true}
-	return c.write(ctx)
-}
-
-func (c *configWriter) write(ctx context.Context) error {
+	c := &configWriter{b: b, out: jsonfile.NewStream(w)}
 	c.out.Raw("{\n  \"_format_version\": \"3.0\",\n  \"services\": ")
 	if err := c.services(); err != nil {
 		return err
@@ -149,18 +142,13 @@ func (c *configWriter) write(ctx context.Context) error {
 	c.certificates()
 	// One instance for all routes, because each instance has its own key table.
 	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    " +
-		"\"config\": {\n      ")
-	if c.project {
-		c.out.Raw("\"project\": ")
-		c.out.Value(c.b.Project.ID)
-		c.out.Raw(",\n      ")
-	}
+		"\"config\": {\n      \"project\": ")
+	c.out.Value(c.b.Project.ID)
 	if len(c.b.Project.CallSigningKeys) > 0 {
-		c.out.Raw("\"signing_key\": ")
+		c.out.Raw(",\n      \"signing_key\": ")
 		c.out.Value(signingVariable)
-		c.out.Raw(",\n      ")
 	}
-	c.out.Raw("\"routes\": ")
+	c.out.Raw(",\n      \"routes\": ")
 	c.policies()
 	if owner, ok := fallbackOwner(c.b.Project); ok {
 		c.out.Raw(",\n      \"fallback\": ")
@@ -175,10 +163,8 @@ func (c *configWriter) write(ctx context.Context) error {
 		c.out.Value(limitsDocOf(limits))
 	}
 	c.rules()
-	if c.tokens {
-		c.clients()
-		c.endpoints()
-	}
+	c.clients()
+	c.endpoints()
 	c.out.Raw(",\n      \"keys\": ")
 	if err := c.keys(ctx); err != nil {
 		return err
@@ -255,7 +241,7 @@ func (c *configWriter) tenants() {
 		c.out.Value(t.ID)
 		c.out.Raw(": ")
 		doc := tenantDoc{Name: t.Name}
-		if owner, ok := tenantFallback(c.b.Project, t); ok && c.tokens {
+		if owner, ok := tenantFallback(c.b.Project, t); ok {
 			doc.Fallback = &owner
 		}
 		c.out.Value(doc)

@@ -42,12 +42,12 @@ func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 		add(owner.Owner)
 	}
 	for _, t := range c.b.Project.Tenants {
-		if owner, ok := tenantFallback(c.b.Project, t); ok && !t.Detached && c.tokens {
+		if owner, ok := tenantFallback(c.b.Project, t); ok && !t.Detached {
 			add(owner.Owner)
 		}
 	}
 	for _, client := range c.b.Project.Clients {
-		if client.Machine && c.tokens && acceptsOwnTokens(c.b.Project) {
+		if client.Machine && acceptsOwnTokens(c.b.Project) {
 			add(client.ID)
 		}
 	}
@@ -61,7 +61,7 @@ func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 		if opens(k) {
 			add(k.Owner)
 		}
-		if len(names) > c.consumers {
+		if len(names) > mostConsumers {
 			return nil, nil
 		}
 	}

@@ -1,8 +1,6 @@
 package kong
 
 import (
-	"slices"
-
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -34,11 +32,6 @@ func (c *configWriter) policies() {
 	variables := credentialVariables(c.b.Project)
 	for _, pl := range places(c.b.Project) {
 		access := pl.version.Access
-		if !c.tokens {
-			access.Methods = slices.DeleteFunc(slices.Clone(access.Methods), func(m snapshot.Method) bool {
-				return m == snapshot.JWT || m == snapshot.Opaque
-			})
-		}
 		methods, issuers, endpoint := enforced(access), issuersOf(c.b.Project, access), ""
 		if introspects(access) {
 			endpoint = pl.version.ID

@@ -226,10 +226,6 @@ func shows(p probe, f snapshot.Feature) bool {
 }
 
 func writeProbes(ctx context.Context, b *bundle.Build, w io.Writer) error {
-	return writeChosenProbes(ctx, b, w, func(probe) bool { return true })
-}
-
-func writeChosenProbes(ctx context.Context, b *bundle.Build, w io.Writer, chosen func(probe) bool) error {
 	hash, err := someHash(ctx, b)
 	if err != nil {
 		return err
@@ -238,9 +234,6 @@ func writeChosenProbes(ctx context.Context, b *bundle.Build, w io.Writer, chosen
 	for _, pl := range places(b.Project) {
 		for _, r := range pl.routes {
 			for _, p := range probesFor(b, pl, r, hash) {
-				if !chosen(p) {
-					continue
-				}
 				if p.Headers == nil {
 					p.Headers = []string{}
 				}

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"postern/bundle"
 	"postern/core/policy"
@@ -84,10 +83,6 @@ func unsigned(issuer string) string {
 	}
 	part := base64.RawURLEncoding.EncodeToString
 	return part([]byte(`{"alg":"none"}`)) + "." + part(claims) + "." + part([]byte("none"))
-}
-
-func isTokenProbe(p probe) bool {
-	return strings.HasSuffix(p.ID, malformedToken) || strings.HasSuffix(p.ID, unknownToken)
 }
 
 // tokenedPaths returns the prefixes, in host form, where tokens are accepted.

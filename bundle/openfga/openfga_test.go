@@ -5,22 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"postern/bundle/openfga"
 	"postern/core/snapshot"
+	"postern/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func source() openfga.Source {
 	tenant := snapshot.Tenant{ID: "tnt_1", Name: "default", Directory: &snapshot.Directory{
@@ -73,7 +68,7 @@ func source() openfga.Source {
 	}
 }
 
-func TestFilesAreAsRecorded(t *testing.T) {
+func TestSource_golden(t *testing.T) {
 	s := source()
 	for name, write := range map[string]func(io.Writer) error{
 		"model.fga":      s.WriteDSL,
@@ -85,19 +80,7 @@ func TestFilesAreAsRecorded(t *testing.T) {
 		if err := write(&got); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		golden := filepath.Join("testdata", name+".golden")
-		if *update {
-			if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		golden.Compare(t, filepath.Join("testdata", name+".golden"), got.String())
 	}
 }
 

@@ -1,8 +1,6 @@
 package targets_test
 
 import (
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,9 +9,8 @@ import (
 	"postern/bundle/targets"
 	"postern/core/snapshot"
 	"postern/platform/fault"
+	"postern/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite docs/portability.md")
 
 func TestEveryFeatureHasAFateOnEveryTarget(t *testing.T) {
 	for _, target := range targets.All() {
@@ -58,19 +55,6 @@ func TestTargetsHaveDistinctNamesAndFormats(t *testing.T) {
 }
 
 // The committed page is what the website and the dashboard show.
-func TestPortabilityPageIsCurrent(t *testing.T) {
-	const page = "../../docs/portability.md"
-	if *update {
-		if err := os.WriteFile(page, []byte(targets.Matrix()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(targets.Matrix(), string(have)); diff != "" {
-		t.Errorf("docs/portability.md is not what the tables say; run go test ./bundle/targets -update (-want "+
-			"+got):\n%s", diff)
-	}
+func TestMatrix_golden(t *testing.T) {
+	golden.Compare(t, "../../docs/portability.md", targets.Matrix())
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -115,31 +114,30 @@ var codeRuns = []codeRun{
 // TestAsCode_runs sends forms, and runs the lines that the dashboard shows for them in a shell
 // with curl, jq and postern, each on objects of its own. All three must lead to the same state.
 func TestAsCode_runs(t *testing.T) {
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		server := httptest.NewServer(o.Handler)
-		t.Cleanup(server.Close)
-		made := o.Do(t, "POST", "/api/v1/tokens",
-			`{"name": "lines", "scopes": ["read", "write", "keys", "users", "export", "admin"]}`, o.Owner)
-		token, _ := made.Body["token"].(string)
-		if token == "" {
-			t.Fatalf("no token: %d %s", made.Status, made.Raw)
-		}
-		run := codeRunner{o: o, server: server.URL, token: token, config: t.TempDir()}
-		for _, one := range codeRuns {
-			t.Run(one.name, func(t *testing.T) {
-				want := run.do(t, one, "form")
-				for _, way := range []string{"curl", "cli"} {
-					if one.name == "export" && way == "cli" {
-						continue // it waits for a worker, which this server does not have
-					}
-					if got := run.do(t, one, way); got != want {
-						t.Errorf("%s leads to\n%s\nand the form to\n%s", way, got, want)
-					}
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	server := httptest.NewServer(o.Handler)
+	t.Cleanup(server.Close)
+	made := o.Do(t, "POST", "/api/v1/tokens",
+		`{"name": "lines", "scopes": ["read", "write", "keys", "users", "export", "admin"]}`, o.Owner)
+	token, _ := made.Body["token"].(string)
+	if token == "" {
+		t.Fatalf("no token: %d %s", made.Status, made.Raw)
+	}
+	run := codeRunner{o: o, server: server.URL, token: token, config: t.TempDir()}
+	for _, one := range codeRuns {
+		t.Run(one.name, func(t *testing.T) {
+			want := run.do(t, one, "form")
+			for _, way := range []string{"curl", "cli"} {
+				if one.name == "export" && way == "cli" {
+					continue // it waits for a worker, which this server does not have
 				}
-			})
-		}
-	})
+				if got := run.do(t, one, way); got != want {
+					t.Errorf("%s leads to\n%s\nand the form to\n%s", way, got, want)
+				}
+			}
+		})
+	}
 }
 
 type codeRunner struct {

@@ -31,7 +31,7 @@ func follows(ts *testscript.TestScript, neg bool, args []string) {
 	out, err := command.StdoutPipe()
 	ts.Check(err)
 	ts.Check(command.Start())
-	overdue := time.AfterFunc(20*time.Second, func() { _ = command.Process.Kill() })
+	overdue := time.AfterFunc(2*time.Minute, func() { _ = command.Process.Kill() })
 	defer overdue.Stop()
 	from, printed := bufio.NewScanner(out), strings.Builder{}
 	for n := 0; n <= lines; n++ {

@@ -8,9 +8,10 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"postern/testkit"
 )
 
 // person is the installation's first account at a browser.
@@ -55,22 +56,26 @@ func (p *person) post(address string, form ...string) (status int, page string) 
 
 var userCode = regexp.MustCompile(`(?m)^ {4}([B-Z]{4}-[B-Z]{4})$`)
 
+// script is a script that testkit can fail.
+type script struct{ *testscript.TestScript }
+
+// Helper does nothing: a script's failures name the line of the script.
+func (script) Helper() {}
+
 // decides approve|deny FILE: the first account decides on the code that a login,
 // writing to the file, shows or is about to show.
 func decides(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: decides approve|deny FILE")
 	}
-	var code []string
-	for deadline := time.Now().Add(time.Minute); code == nil; time.Sleep(20 * time.Millisecond) {
+	code := testkit.Await(script{ts}, "a code in "+args[1], func() ([]string, bool) {
 		text, err := os.ReadFile(ts.MkAbs(args[1]))
-		if err == nil {
-			code = userCode.FindStringSubmatch(string(text))
+		if err != nil {
+			return []string{err.Error()}, false
 		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("no code in %s: %s", args[1], text)
-		}
-	}
+		code := userCode.FindStringSubmatch(string(text))
+		return code, code != nil
+	})
 	status, page := sit(ts).post(ts.Getenv("POSTERN_SERVER")+"/device", "user_code", code[1], "decision", args[0])
 	if want := map[string]string{
 		"approve": "is signed in",

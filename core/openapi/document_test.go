@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,9 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/core/openapi"
+	"postern/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write testdata/operations.golden")
 
 // parse parses a document within a budget of its own.
 func parse(data []byte) (*openapi.Document, error) {
@@ -43,7 +41,7 @@ func unpack(t testing.TB, file string) []byte {
 	return text
 }
 
-func TestParse_realDocuments(t *testing.T) {
+func TestParse_golden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.gz")
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d documents: %v", len(files), err)
@@ -69,19 +67,7 @@ func TestParse_realDocuments(t *testing.T) {
 			t.Errorf("%s as JSON: %s", file, diff)
 		}
 	}
-	const golden = "testdata/operations.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Error(diff)
-	}
+	golden.Compare(t, "testdata/operations.golden", got.String())
 }
 
 const head = `{"openapi":"3.1.0","info":{"title":"t","version":"1"},`

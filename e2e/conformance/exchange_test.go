@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/testkit"
 	"postern/testkit/scripted"
 )
 
@@ -221,17 +222,10 @@ func freePort(t *testing.T) int {
 // waitFor asks for ready until it is, or fails the test with what stopped it.
 func waitFor(t *testing.T, what string, ready func() error) {
 	t.Helper()
-	deadline := time.Now().Add(90 * time.Second)
-	for {
+	testkit.Await(t, what+" to be ready", func() (error, bool) {
 		err := ready()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s is not ready: %v", what, err)
-		}
-		time.Sleep(50 * time.Millisecond) // between two tries, not for a result
-	}
+		return err, err == nil
+	})
 }
 
 // routed is ready when the environment answers at all, to any caller.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -67,7 +68,7 @@ func says(body string) http.HandlerFunc {
 }
 
 // raw answers with these bytes, and then does what then says with the connection.
-func raw(text string, then func(io.Writer)) http.HandlerFunc {
+func raw(text string, then func(net.Conn)) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
@@ -82,12 +83,14 @@ func raw(text string, then func(io.Writer)) http.HandlerFunc {
 }
 
 // drip writes a byte every half a second, for longer than a gateway waits.
-func drip(to io.Writer) {
+func drip(to net.Conn) {
+	pause := time.NewTicker(500 * time.Millisecond)
+	defer pause.Stop()
 	for range 20 {
 		if _, err := io.WriteString(to, "a"); err != nil {
 			return
 		}
-		time.Sleep(500 * time.Millisecond)
+		<-pause.C
 	}
 }
 
@@ -196,7 +199,7 @@ func opaqueConnections(good string) map[string]http.HandlerFunc {
 		"a-negative-length":       raw(head+"Content-Length: -5\r\n\r\n"+good, nil),
 		"a-length-of-letters":     raw(head+"Content-Length: x\r\n\r\n"+good, nil),
 		"a-redirect-that-breaks":  raw("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 10\r\n\r\n", nil),
-		"silence":                 raw("", func(io.Writer) { time.Sleep(8 * time.Second) }),
+		"silence":                 raw("", func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }),
 		"a-head-that-drips":       raw(head+"X-Drip: ", drip),
 		"a-body-that-drips":       raw(head+"Content-Length: 1000\r\n\r\n", drip),
 	}

@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 	"os/exec"
@@ -11,11 +12,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"postern/bundle"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/testkit"
 	"postern/testkit/openfga"
 	"postern/testkit/sample"
 )
@@ -64,16 +65,11 @@ func ownersExport(t *testing.T, up *upstream) (folder string, ana, ben []string)
 // that created it, so owns repeats a call whose result differs.
 func owns(t *testing.T, kong *peer, name, method, path string, headers []string, status int, code string) {
 	t.Helper()
-	var got outcome
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		got = kong.send(one(name, method, projectHost, prod+path, headers...))
-		if got.Status == status && got.Code == code || time.Now().After(deadline) {
-			break
-		}
-	}
-	if got.Status != status || got.Code != code {
-		t.Errorf("%s: %s %s is answered %d %s, want %d %s", name, method, path, got.Status, got.Code, status, code)
-	}
+	what := fmt.Sprintf("%s: %d %s for %s %s", name, status, code, method, path)
+	got := testkit.Await(t, what, func() (outcome, bool) {
+		got := kong.send(one(name, method, projectHost, prod+path, headers...))
+		return got, got.Status == status && got.Code == code
+	})
 	if (status == http.StatusOK) != (len(got.Seen) == 1) {
 		t.Errorf("%s: the upstream saw %d calls", name, len(got.Seen))
 	}

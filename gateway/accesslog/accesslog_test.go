@@ -15,6 +15,7 @@ import (
 
 	"postern/gateway"
 	"postern/gateway/accesslog"
+	"postern/testkit"
 	"postern/testkit/sample"
 )
 
@@ -100,11 +101,11 @@ func TestRotation(t *testing.T) {
 		l.Run(ctx)
 	}()
 	l.Observe(call(200, "/before"))
-	wait(t, func() bool { return strings.Contains(read(path), "/before") })
+	testkit.Eventually(t, "the first line", func() bool { return strings.Contains(read(path), "/before") })
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, func() bool {
+	testkit.Eventually(t, "a new file", func() bool {
 		_, err := os.Stat(path)
 		return err == nil
 	})
@@ -128,15 +129,6 @@ func read(path string) string {
 		return ""
 	}
 	return string(text)
-}
-
-func wait(t *testing.T, until func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !until(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen")
-		}
-	}
 }
 
 // full takes some bytes and fails.

@@ -12,6 +12,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/testkit"
 )
 
 var accepted = policy.Denial{}
@@ -44,8 +45,8 @@ func TestKeyRotationRefusesNoCall(t *testing.T) {
 	try("the old key, withdrawn a moment ago", first, accepted)
 	at = at.Add(6 * time.Minute)
 	try("the old key starts a fetch", first, accepted)
-	eventually(t, func() bool { return of.Fetches() == 3 })
-	eventually(t, func() bool {
+	testkit.Eventually(t, "a third fetch", func() bool { return of.Fetches() == 3 })
+	testkit.Eventually(t, "the end of the old key", func() bool {
 		_, denial := verify(v, first.Sign(t, nil, of.Claims(with("exp", at.Add(time.Hour).Unix()))), at, of.Pair())
 		return denial == policy.InvalidToken
 	})
@@ -225,15 +226,4 @@ func TestKeysAtJWKSURL(t *testing.T) {
 	wantDenial(t, "the other's own key", denial, accepted)
 	_, denial = verify(v, theirs.Sign(t, nil, as("a")), now, pairs...)
 	wantDenial(t, "the other's key", denial, policy.InvalidToken)
-}
-
-// eventually waits until done returns true.
-func eventually(t *testing.T, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	t.Fatal("the condition did not hold within 10 s")
 }

@@ -12,6 +12,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"postern/testkit"
 )
 
 // A call that may not be sent twice is sent on another connection when the one that
@@ -19,7 +23,7 @@ import (
 func TestACallIsNotLostWithAConnectionThatWasResetWhileItWaited(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		reset := make(chan struct{})
-		up := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
+		up, newest := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
 			if _, err := http.ReadRequest(from); err != nil {
 				return
 			}
@@ -46,15 +50,34 @@ func TestACallIsNotLostWithAConnectionThatWasResetWhileItWaited(t *testing.T) {
 			if call == 0 {
 				reset <- struct{}{}
 				<-reset
-				time.Sleep(10 * time.Millisecond) // until the reset has crossed loopback
+				waitUntilEnded(t, newest.Load())
 			}
 		}
 	}
 }
 
-// upstreamOf serves one connection after the other.
-func upstreamOf(t *testing.T, serve func(n int, conn net.Conn, from *bufio.Reader)) *Upstream {
+// waitUntilEnded waits until the end of a connection that carries nothing else has crossed loopback.
+func waitUntilEnded(t *testing.T, conn *net.TCPConn) {
 	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the end of the connection", func() (ended bool) {
+		err := raw.Control(func(fd uintptr) {
+			n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			ended = n == 1
+		})
+		return ended || err != nil // an error: the gateway has noticed it and closed its end
+	})
+}
+
+// upstreamOf serves one connection after the other. newest is the gateway's end of the last one.
+func upstreamOf(
+	t *testing.T, serve func(n int, conn net.Conn, from *bufio.Reader),
+) (up *Upstream, newest *atomic.Pointer[net.TCPConn]) {
+	t.Helper()
+	newest = &atomic.Pointer[net.TCPConn]{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -69,12 +92,15 @@ func upstreamOf(t *testing.T, serve func(n int, conn net.Conn, from *bufio.Reade
 			go serve(n, conn, bufio.NewReader(conn))
 		}
 	}()
-	up := NewBudget(
-		64,
-	).NewPool().
-		NewUpstream(func(context.Context) (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) })
+	up = NewBudget(64).NewPool().NewUpstream(func(context.Context) (net.Conn, error) {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err == nil {
+			newest.Store(conn.(*net.TCPConn))
+		}
+		return conn, err
+	})
 	t.Cleanup(up.Close)
-	return up
+	return up, newest
 }
 
 func forwarding(up *Upstream, before func()) answering {
@@ -91,7 +117,7 @@ const anAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup"
 
 // What deciding takes is not taken from the upstream's time.
 func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
-	up := upstreamOf(t, func(_ int, conn net.Conn, from *bufio.Reader) {
+	up, _ := upstreamOf(t, func(_ int, conn net.Conn, from *bufio.Reader) {
 		for {
 			if _, err := http.ReadRequest(from); err != nil {
 				return
@@ -99,10 +125,10 @@ func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
 			_, _ = io.WriteString(conn, anAnswer)
 		}
 	})
-	const limit = 300 * time.Millisecond
+	const limit = time.Second
 	_, addr := start(
 		t,
-		forwarding(up, func() { time.Sleep(2 * limit) }),
+		forwarding(up, func() { <-time.After(limit + limit/4) }),
 		func(s *Server) { s.Limits.Header, s.Limits.Idle = limit, limit },
 	)
 	conn := dial(t, addr)
@@ -124,7 +150,7 @@ func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
 func TestACallIsNotSentAgainAfterAConnectionOfItsOwn(t *testing.T) {
 	var seen atomic.Int32
 	closed := make(chan struct{})
-	up := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
+	up, newest := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
 		defer func() { _ = conn.Close() }()
 		if _, err := http.ReadRequest(from); err != nil {
 			return
@@ -148,7 +174,7 @@ func TestACallIsNotSentAgainAfterAConnectionOfItsOwn(t *testing.T) {
 			t.Errorf("%d %s, want %d", resp.StatusCode, body, want)
 		}
 		<-closed
-		time.Sleep(10 * time.Millisecond) // until the end has crossed loopback
+		waitUntilEnded(t, newest.Load())
 	}
 	if n := seen.Load(); n != 2 {
 		t.Errorf("the upstream got %d requests for 2 calls", n)
@@ -211,7 +237,7 @@ func TestAConnectionWithHalfARequestIsNotUsedAgain(t *testing.T) {
 		return conn, conn.(*net.TCPConn).SetWriteBuffer(2 << 10)
 	})
 	defer up.Close()
-	_, addr := start(t, forwarding(up, func() {}), func(s *Server) { s.Limits.Idle = 50 * time.Millisecond })
+	_, addr := start(t, forwarding(up, func() {}), func(s *Server) { s.Limits.Idle = time.Second })
 	conn := dial(t, addr)
 	from := bufio.NewReader(conn)
 	const size = smallBox - 1<<10 // with its head it is written in one piece

@@ -235,7 +235,7 @@ func TestAnUpstreamIsClosedWithoutWaitingForItsConnections(t *testing.T) {
 	<-stuck.closing
 	select {
 	case <-closed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("Close waits for a connection that takes long to close")
 	}
 	close(stuck.let)

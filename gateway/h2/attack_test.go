@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"postern/testkit"
 )
 
 // deaf is a handler that does not notice that its caller has left.
@@ -243,11 +245,7 @@ func TestManyCallsWithoutWindow(t *testing.T) {
 	for range l.Streams {
 		c.send(true, get()...)
 	}
-	for deadline := time.Now().Add(patience); r.running.Load() > 0 || r.most.Load() == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("calls are held")
-		}
-	}
+	testkit.Eventually(t, "the end of all calls", func() bool { return r.running.Load() == 0 && r.most.Load() > 0 })
 }
 
 // A caller that does not read at all loses its connection.
@@ -308,8 +306,10 @@ func TestSlowCallers(t *testing.T) {
 		"a header that comes slowly": func(c *caller) {
 			_ = c.raw(http2.FrameHeaders, 0, c.stream, c.head(get()...))
 			go func() {
+				pause := time.NewTicker(50 * time.Millisecond)
+				defer pause.Stop()
 				for c.raw(http2.FrameContinuation, 0, c.stream, nil) == nil {
-					time.Sleep(50 * time.Millisecond)
+					<-pause.C
 				}
 			}()
 		},

@@ -30,16 +30,15 @@ func feed(t *testing.T, text []byte) {
 		defer close(read)
 		_, _ = io.Copy(io.Discard, here)
 	}()
-	_ = here.SetWriteDeadline(time.Now().Add(time.Second))
+	_ = here.SetWriteDeadline(time.Now().Add(time.Minute))
 	_, err := io.WriteString(here, http2.ClientPreface)
 	if err == nil {
 		_, _ = here.Write(text)
 	}
-	time.Sleep(time.Millisecond) // for the last frames
-	_ = s.Close()                // without the time that callers get to read why they are sent away
-	_ = here.Close()
+	_ = here.Close() // the server still reads the last frames, and has no one to tell why they are refused
 	<-read
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
+	_ = s.Close()
 }

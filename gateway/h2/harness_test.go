@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait of a test; it is reached only when the test fails.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 func limits() h2.Limits {
 	return h2.Limits{

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -322,24 +321,23 @@ var badSettings = []badInput{
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := controlplane.NewServer(t, db).Handler()
-		shop := controlplane.CreateShop(t, h)
-		ids := strings.NewReplacer(
-			"{key}", shop.KeyID, "{version}", shop.VersionID, "{environment}", shop.EnvironmentID)
-		for group, inputs := range map[string][]badInput{
-			"proxy":    badProxies,
-			"keys":     badKeys,
-			"settings": badSettings,
-		} {
-			for _, tt := range inputs {
-				t.Run(group+"/"+tt.name, func(t *testing.T) {
-					method, path, _ := strings.Cut(ids.Replace(tt.request), " ")
-					checkBadInput(t, tt, controlplane.Call(t, h, method, path, shop.Token, tt.body))
-				})
-			}
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	shop := controlplane.CreateShop(t, h)
+	ids := strings.NewReplacer(
+		"{key}", shop.KeyID, "{version}", shop.VersionID, "{environment}", shop.EnvironmentID)
+	for group, inputs := range map[string][]badInput{
+		"proxy":    badProxies,
+		"keys":     badKeys,
+		"settings": badSettings,
+	} {
+		for _, tt := range inputs {
+			t.Run(group+"/"+tt.name, func(t *testing.T) {
+				method, path, _ := strings.Cut(ids.Replace(tt.request), " ")
+				checkBadInput(t, tt, controlplane.Call(t, h, method, path, shop.Token, tt.body))
+			})
 		}
-	})
+	}
 }
 
 func checkBadInput(t *testing.T, tt badInput, got controlplane.Response) {

@@ -5,41 +5,39 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestExportIsFollowed(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := controlplane.NewServer(t, db)
-		listener := httptest.NewServer(server.Handler())
-		t.Cleanup(listener.Close)
-		shop := controlplane.CreateShop(t, listener.Config.Handler)
-		queued := controlplane.Call(t, listener.Config.Handler, "POST", "/api/v1/projects/shop/exports", shop.Token,
-			`{"format":"data"}`)
-		id, _ := queued.Body["id"].(string)
-		stream := controlplane.FollowEvents(t, listener.URL+"/api/v1/exports/"+id+"/events", shop.Token, "")
-		if got := next(t, stream); got.State != "queued" || got.ID != id {
-			t.Errorf("it begins with %+v", got)
+	db := state.OpenSQLite(t)
+	server := controlplane.NewServer(t, db)
+	listener := httptest.NewServer(server.Handler())
+	t.Cleanup(listener.Close)
+	shop := controlplane.CreateShop(t, listener.Config.Handler)
+	queued := controlplane.Call(t, listener.Config.Handler, "POST", "/api/v1/projects/shop/exports", shop.Token,
+		`{"format":"data"}`)
+	id, _ := queued.Body["id"].(string)
+	stream := controlplane.FollowEvents(t, listener.URL+"/api/v1/exports/"+id+"/events", shop.Token, "")
+	if got := next(t, stream); got.State != "queued" || got.ID != id {
+		t.Errorf("it begins with %+v", got)
+	}
+	if err := server.Exports.Build(t.Context(), id, true); err != nil {
+		t.Fatal(err)
+	}
+	got := next(t, stream)
+	for got.State == "building" {
+		got = next(t, stream)
+	}
+	if got.State != "ready" || got.DownloadURL == "" || got.Progress.RowsTotal == 0 {
+		t.Errorf("it ends with %+v", got)
+	}
+	for stream.Scan() {
+		if line := stream.Text(); line != "" {
+			t.Errorf("after the end there is %q", line)
 		}
-		if err := server.Exports.Build(t.Context(), id, true); err != nil {
-			t.Fatal(err)
-		}
-		got := next(t, stream)
-		for got.State == "building" {
-			got = next(t, stream)
-		}
-		if got.State != "ready" || got.DownloadURL == "" || got.Progress.RowsTotal == 0 {
-			t.Errorf("it ends with %+v", got)
-		}
-		for stream.Scan() {
-			if line := stream.Text(); line != "" {
-				t.Errorf("after the end there is %q", line)
-			}
-		}
-	})
+	}
 }
 
 type followed struct {

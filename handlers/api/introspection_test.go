@@ -17,44 +17,43 @@ func withEndpoint(opaque string) string {
 
 func TestWrongIntrospectionsNameTheField(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := controlplane.NewServer(t, db).Handler()
-		for opaque, want := range map[string]string{ // code and field
-			`{}`:                                                            "required endpoint",
-			`{"endpoint":"nonsense"}`:                                       "invalid_url endpoint",
-			`{"endpoint":"http://i.example/"}`:                              "invalid_url endpoint",
-			`{"endpoint":"https://i.example/?a"}`:                           "invalid_url endpoint",
-			`{"endpoint":"https://a:b@i.example"}`:                          "invalid_url endpoint",
-			`{"endpoint":"https://10.0.0.1/"}`:                              "target_forbidden endpoint",
-			`{"endpoint":"https://169.254.169.254/"}`:                       "target_forbidden endpoint",
-			`{"endpoint":"http://127.0.0.1:9/","method":"GET"}`:             "invalid_method method",
-			`{"endpoint":"http://127.0.0.1:9/","method":"private_key_jwt"}`: "invalid_method method",
-			`{"endpoint":"http://127.0.0.1:9/","client_id":"a b"}`:          "invalid_client_id client_id",
-			`{"endpoint":"http://127.0.0.1:9/","client_secret":"canary"}`:   "required client_id",
-			`{"endpoint":"http://127.0.0.1:9/","client_id":"a",` +
-				`"client_secret":"` + strings.Repeat("canary", 200) + `"}`: "invalid_client_secret client_secret",
-			`{"endpoint":"http://127.0.0.1:9/","iss":"a b"}`:       "invalid_issuer iss",
-			`{"endpoint":"http://127.0.0.1:9/","aud":"a b"}`:       "invalid_audience aud",
-			`{"endpoint":"http://127.0.0.1:9/","secret":"canary"}`: "unknown_field secret",
-		} {
-			a := controlplane.Call(t, h, "POST", "/proxy", "", withEndpoint(opaque))
-			code, field, _ := strings.Cut(want, " ")
-			if a.Status != 422 || !strings.Contains(a.Raw, `"`+code+`"`) {
-				t.Errorf("%s: %d %s, want 422 %s", opaque, a.Status, a.Raw, code)
-			}
-			if got := a.Pointers(); !slices.Equal(got, []string{"/requests_auth/opaque/" + field}) {
-				t.Errorf("%s: %v is named, want %s", opaque, got, field)
-			}
-			if strings.Contains(a.Raw, "canary") {
-				t.Errorf("%s: the answer repeats the secret: %s", opaque, a.Raw)
-			}
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	for opaque, want := range map[string]string{ // code and field
+		`{}`:                                                            "required endpoint",
+		`{"endpoint":"nonsense"}`:                                       "invalid_url endpoint",
+		`{"endpoint":"http://i.example/"}`:                              "invalid_url endpoint",
+		`{"endpoint":"https://i.example/?a"}`:                           "invalid_url endpoint",
+		`{"endpoint":"https://a:b@i.example"}`:                          "invalid_url endpoint",
+		`{"endpoint":"https://10.0.0.1/"}`:                              "target_forbidden endpoint",
+		`{"endpoint":"https://169.254.169.254/"}`:                       "target_forbidden endpoint",
+		`{"endpoint":"http://127.0.0.1:9/","method":"GET"}`:             "invalid_method method",
+		`{"endpoint":"http://127.0.0.1:9/","method":"private_key_jwt"}`: "invalid_method method",
+		`{"endpoint":"http://127.0.0.1:9/","client_id":"a b"}`:          "invalid_client_id client_id",
+		`{"endpoint":"http://127.0.0.1:9/","client_secret":"canary"}`:   "required client_id",
+		`{"endpoint":"http://127.0.0.1:9/","client_id":"a",` +
+			`"client_secret":"` + strings.Repeat("canary", 200) + `"}`: "invalid_client_secret client_secret",
+		`{"endpoint":"http://127.0.0.1:9/","iss":"a b"}`:       "invalid_issuer iss",
+		`{"endpoint":"http://127.0.0.1:9/","aud":"a b"}`:       "invalid_audience aud",
+		`{"endpoint":"http://127.0.0.1:9/","secret":"canary"}`: "unknown_field secret",
+	} {
+		a := controlplane.Call(t, h, "POST", "/proxy", "", withEndpoint(opaque))
+		code, field, _ := strings.Cut(want, " ")
+		if a.Status != 422 || !strings.Contains(a.Raw, `"`+code+`"`) {
+			t.Errorf("%s: %d %s, want 422 %s", opaque, a.Status, a.Raw, code)
 		}
-		named := strings.Replace(withEndpoint(`{"endpoint":"http://127.0.0.1:9/"}`), `["opaque"]`, `["api_key"]`, 1)
-		if a := controlplane.Call(t, h, "POST", "/proxy", "", named); a.Status != 422 ||
-			!slices.Equal(a.Pointers(), []string{"/requests_auth/opaque"}) {
-			t.Errorf("without the method: %d %s", a.Status, a.Raw)
+		if got := a.Pointers(); !slices.Equal(got, []string{"/requests_auth/opaque/" + field}) {
+			t.Errorf("%s: %v is named, want %s", opaque, got, field)
 		}
-	})
+		if strings.Contains(a.Raw, "canary") {
+			t.Errorf("%s: the answer repeats the secret: %s", opaque, a.Raw)
+		}
+	}
+	named := strings.Replace(withEndpoint(`{"endpoint":"http://127.0.0.1:9/"}`), `["opaque"]`, `["api_key"]`, 1)
+	if a := controlplane.Call(t, h, "POST", "/proxy", "", named); a.Status != 422 ||
+		!slices.Equal(a.Pointers(), []string{"/requests_auth/opaque"}) {
+		t.Errorf("without the method: %d %s", a.Status, a.Raw)
+	}
 }
 
 // TestIntrospection_secret checks that the secret is write-only, and is not kept when the
@@ -134,43 +133,42 @@ func TestIntrospection_secret(t *testing.T) {
 
 func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop/versions/1.0.0/access")
-		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
-		send := func(revision, endpoint, client, secret string, more ...string) *controlplane.Page {
-			return s.Post(action, append([]string{
-				"revision", revision, "mode", "authenticate", "methods", "opaque", "keyless", "reject",
-				"introspection", endpoint, "introspection_client", client, "introspection_secret", secret,
-			}, more...)...)
-		}
-		send(revision, "", "", "").Shows(422, "Access of version 1.0.0").Says("main", "Give the https address")
-		send(revision, "http://i.example/a", "", "").Shows(422, "Access of version 1.0.0").
-			Holds("introspection", "http://i.example/a").
-			Says("main", "Give the https address")
-		send(revision, "http://127.0.0.1:9/a", "api", "canary-secret", "introspection_issuer", "https://i.example",
-			"introspection_audience", "shop", "introspection_method", "client_secret_post").LeadsTo(action)
-		saved := s.Get("/projects/shop/versions/1.0.0/access").
-			Holds("introspection", "http://127.0.0.1:9/a").
-			Holds("introspection_client", "api").
-			Holds("introspection_issuer", "https://i.example").
-			Holds("introspection_audience", "shop")
-		if got := saved.Value("[name=introspection_method] [selected]"); got != "client_secret_post" {
-			t.Errorf("the page shows the method %q", got)
-		}
-		if strings.Contains(saved.Raw, "canary") || saved.Value("[name=methods][checked]") != "opaque" {
-			t.Error("the page holds the secret, or not the method")
-		}
-		saved.Says("main", "keep the one that is saved")
-		revision = saved.Value("form:has([name=mode]) [name=revision]")
-		send(revision, "http://127.0.0.1:9/evil", "api", "").Shows(422, "Access of version 1.0.0").
-			Says("main", "send the secret again")
-		send(revision, "http://127.0.0.1:9/evil", "api", "", "do", "test-introspection").
-			Shows(422, "Access of version 1.0.0").
-			Says("main", "send the secret again")
-		send(revision, "http://127.0.0.1:9/a", "api", "").LeadsTo(action)
-		revision = s.Get("/projects/shop/versions/1.0.0/access").Value("form:has([name=mode]) [name=revision]")
-		send(revision, "http://127.0.0.1:9/open", "", "").LeadsTo(action)
-		s.Get("/projects/shop/versions/1.0.0/access").Says("main", "Where the endpoint asks for one")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	page := s.Get("/projects/shop/versions/1.0.0/access")
+	action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
+	send := func(revision, endpoint, client, secret string, more ...string) *controlplane.Page {
+		return s.Post(action, append([]string{
+			"revision", revision, "mode", "authenticate", "methods", "opaque", "keyless", "reject",
+			"introspection", endpoint, "introspection_client", client, "introspection_secret", secret,
+		}, more...)...)
+	}
+	send(revision, "", "", "").Shows(422, "Access of version 1.0.0").Says("main", "Give the https address")
+	send(revision, "http://i.example/a", "", "").Shows(422, "Access of version 1.0.0").
+		Holds("introspection", "http://i.example/a").
+		Says("main", "Give the https address")
+	send(revision, "http://127.0.0.1:9/a", "api", "canary-secret", "introspection_issuer", "https://i.example",
+		"introspection_audience", "shop", "introspection_method", "client_secret_post").LeadsTo(action)
+	saved := s.Get("/projects/shop/versions/1.0.0/access").
+		Holds("introspection", "http://127.0.0.1:9/a").
+		Holds("introspection_client", "api").
+		Holds("introspection_issuer", "https://i.example").
+		Holds("introspection_audience", "shop")
+	if got := saved.Value("[name=introspection_method] [selected]"); got != "client_secret_post" {
+		t.Errorf("the page shows the method %q", got)
+	}
+	if strings.Contains(saved.Raw, "canary") || saved.Value("[name=methods][checked]") != "opaque" {
+		t.Error("the page holds the secret, or not the method")
+	}
+	saved.Says("main", "keep the one that is saved")
+	revision = saved.Value("form:has([name=mode]) [name=revision]")
+	send(revision, "http://127.0.0.1:9/evil", "api", "").Shows(422, "Access of version 1.0.0").
+		Says("main", "send the secret again")
+	send(revision, "http://127.0.0.1:9/evil", "api", "", "do", "test-introspection").
+		Shows(422, "Access of version 1.0.0").
+		Says("main", "send the secret again")
+	send(revision, "http://127.0.0.1:9/a", "api", "").LeadsTo(action)
+	revision = s.Get("/projects/shop/versions/1.0.0/access").Value("form:has([name=mode]) [name=revision]")
+	send(revision, "http://127.0.0.1:9/open", "", "").LeadsTo(action)
+	s.Get("/projects/shop/versions/1.0.0/access").Says("main", "Where the endpoint asks for one")
 }

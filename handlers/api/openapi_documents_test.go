@@ -27,175 +27,172 @@ paths:
 
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := controlplane.NewServer(t, db).Handler()
-		token := controlplane.CreateShop(t, h).Token
-		const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
-		call := func(method, path, body string, header ...string) controlplane.Response {
-			t.Helper()
-			return controlplane.Call(t, h, method, path, token, body, header...)
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	token := controlplane.CreateShop(t, h).Token
+	const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
+	call := func(method, path, body string, header ...string) controlplane.Response {
+		t.Helper()
+		return controlplane.Call(t, h, method, path, token, body, header...)
+	}
+	for _, path := range []string{at, at + "/operations", at + "/rules"} {
+		if got := call("GET", path, ""); got.Status != 404 || got.Body["code"] != "no_openapi_document" {
+			t.Errorf("%s without a document: %d %s", path, got.Status, got.Raw)
 		}
-		for _, path := range []string{at, at + "/operations", at + "/rules"} {
-			if got := call("GET", path, ""); got.Status != 404 || got.Body["code"] != "no_openapi_document" {
-				t.Errorf("%s without a document: %d %s", path, got.Status, got.Raw)
-			}
+	}
+	if got := call("DELETE", at, ""); got.Status != 404 {
+		t.Errorf("remove none: %d %s", got.Status, got.Raw)
+	}
+	dry := call("PUT", at+"?dry_run=true", shopYAML, "Content-Type", "application/yaml")
+	if dry.Status != 200 || dry.Body["saved"] != false || !strings.Contains(dry.Raw, "GET /orders/{id}") {
+		t.Errorf("dry run: %d %s", dry.Status, dry.Raw)
+	}
+	if got := call("GET", at, ""); got.Status != 404 {
+		t.Errorf("after a dry run: %d", got.Status)
+	}
+	set := call("PUT", at, shopYAML, "Content-Type", "application/yaml")
+	if set.Status != 200 || set.Body["title"] != "Shop API" || set.Body["saved"] != true {
+		t.Fatalf("%d %s", set.Status, set.Raw)
+	}
+	document := call("GET", at, "")
+	if document.Body["openapi"] != "3.0.3" || document.Header.Get("ETag") != set.Header.Get("ETag") {
+		t.Errorf("%v %s", document.Header, document.Raw)
+	}
+	operations := call("GET", at+"/operations", "")
+	list := operations.Body["operations"].([]any)
+	if len(list) != 3 || !strings.Contains(operations.Raw, "One order") {
+		t.Errorf("operations: %s", operations.Raw)
+	}
+	proposed := call("GET", at+"/rules", "")
+	for _, want := range []string{`"orders:read"`, `"orders:write"`, `"derived":true`, `"shadow"`} {
+		if !strings.Contains(proposed.Raw, want) {
+			t.Errorf("no %s in %s", want, proposed.Raw)
 		}
-		if got := call("DELETE", at, ""); got.Status != 404 {
-			t.Errorf("remove none: %d %s", got.Status, got.Raw)
-		}
-		dry := call("PUT", at+"?dry_run=true", shopYAML, "Content-Type", "application/yaml")
-		if dry.Status != 200 || dry.Body["saved"] != false || !strings.Contains(dry.Raw, "GET /orders/{id}") {
-			t.Errorf("dry run: %d %s", dry.Status, dry.Raw)
-		}
-		if got := call("GET", at, ""); got.Status != 404 {
-			t.Errorf("after a dry run: %d", got.Status)
-		}
-		set := call("PUT", at, shopYAML, "Content-Type", "application/yaml")
-		if set.Status != 200 || set.Body["title"] != "Shop API" || set.Body["saved"] != true {
-			t.Fatalf("%d %s", set.Status, set.Raw)
-		}
-		document := call("GET", at, "")
-		if document.Body["openapi"] != "3.0.3" || document.Header.Get("ETag") != set.Header.Get("ETag") {
-			t.Errorf("%v %s", document.Header, document.Raw)
-		}
-		operations := call("GET", at+"/operations", "")
-		list := operations.Body["operations"].([]any)
-		if len(list) != 3 || !strings.Contains(operations.Raw, "One order") {
-			t.Errorf("operations: %s", operations.Raw)
-		}
-		proposed := call("GET", at+"/rules", "")
-		for _, want := range []string{`"orders:read"`, `"orders:write"`, `"derived":true`, `"shadow"`} {
-			if !strings.Contains(proposed.Raw, want) {
-				t.Errorf("no %s in %s", want, proposed.Raw)
-			}
-		}
-		rules, err := json.Marshal(map[string]any{"rules": proposed.Body["rules"]})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := call("PUT", "/api/v1/projects/shop/versions/1.0.0/rules", string(rules)); got.Status != 200 {
-			t.Errorf("save the proposed rules: %d %s", got.Status, got.Raw)
-		}
-		if got := call("PUT", at, `{}`, "If-Match", `"other"`); got.Status != 422 && got.Status != 412 {
-			t.Errorf("stale: %d %s", got.Status, got.Raw)
-		}
-		changed := strings.Replace(shopYAML, "One order", "An order", 1) +
-			"  /new: {get: {responses: {200: {description: x}}}}\n"
-		got := call("PUT", at, changed, "Content-Type", "application/yaml", "If-Match", `"stale"`)
-		if got.Status != 412 {
-			t.Errorf("stale: %d %s", got.Status, got.Raw)
-		}
-		got = call("PUT", at, changed, "Content-Type", "application/yaml", "If-Match", set.Header.Get("ETag"))
-		want := `"changes":{"added":["GET /new"],"removed":[],"changed":["GET /orders/{id}"]}`
-		if got.Status != 200 || !strings.Contains(got.Raw, want) {
-			t.Errorf("replaced: %d %s, want %s", got.Status, got.Raw, want)
-		}
-		asText, err := json.Marshal(shopYAML)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := call("PUT", at, string(asText)); got.Status != 200 ||
-			!strings.Contains(got.Raw, `"removed":["GET /new"]`) {
-			t.Errorf("as a JSON string: %d %s", got.Status, got.Raw)
-		}
-		if got := call("DELETE", at, ""); got.Status != 204 {
-			t.Errorf("remove: %d %s", got.Status, got.Raw)
-		}
-	})
+	}
+	rules, err := json.Marshal(map[string]any{"rules": proposed.Body["rules"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := call("PUT", "/api/v1/projects/shop/versions/1.0.0/rules", string(rules)); got.Status != 200 {
+		t.Errorf("save the proposed rules: %d %s", got.Status, got.Raw)
+	}
+	if got := call("PUT", at, `{}`, "If-Match", `"other"`); got.Status != 422 && got.Status != 412 {
+		t.Errorf("stale: %d %s", got.Status, got.Raw)
+	}
+	changed := strings.Replace(shopYAML, "One order", "An order", 1) +
+		"  /new: {get: {responses: {200: {description: x}}}}\n"
+	got := call("PUT", at, changed, "Content-Type", "application/yaml", "If-Match", `"stale"`)
+	if got.Status != 412 {
+		t.Errorf("stale: %d %s", got.Status, got.Raw)
+	}
+	got = call("PUT", at, changed, "Content-Type", "application/yaml", "If-Match", set.Header.Get("ETag"))
+	want := `"changes":{"added":["GET /new"],"removed":[],"changed":["GET /orders/{id}"]}`
+	if got.Status != 200 || !strings.Contains(got.Raw, want) {
+		t.Errorf("replaced: %d %s, want %s", got.Status, got.Raw, want)
+	}
+	asText, err := json.Marshal(shopYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := call("PUT", at, string(asText)); got.Status != 200 ||
+		!strings.Contains(got.Raw, `"removed":["GET /new"]`) {
+		t.Errorf("as a JSON string: %d %s", got.Status, got.Raw)
+	}
+	if got := call("DELETE", at, ""); got.Status != 204 {
+		t.Errorf("remove: %d %s", got.Status, got.Raw)
+	}
 }
 
 func TestOpenAPI_refusals(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := controlplane.NewServer(t, db).Handler()
-		token := controlplane.CreateShop(t, h).Token
-		const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
-		for name, tt := range map[string]struct{ body, want string }{
-			"Swagger": {`{"swagger":"2.0"}`, " invalid_openapi"},
-			"remote reference": {
-				`{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{"$ref":"http://127.0.0.1:9/a"}}}`,
-				" invalid_openapi",
-			},
-			"metadata address": {`{"url":"http://169.254.169.254/latest/meta-data"}`, "/url target_forbidden"},
-			"no address":       {`{"url":"shop.yaml"}`, "/url invalid_url"},
-			"nobody there":     {`{"url":"http://127.0.0.1:9/openapi.json"}`, "/url unreachable"},
-		} {
-			got := controlplane.Call(t, h, "PUT", at, token, tt.body)
-			if list := got.PointerCodes(); got.Status != 422 || len(list) != 1 || list[0] != tt.want {
-				t.Errorf("%s: %d %v, want 422 %q: %s", name, got.Status, list, tt.want, got.Raw)
-			}
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	token := controlplane.CreateShop(t, h).Token
+	const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
+	for name, tt := range map[string]struct{ body, want string }{
+		"Swagger": {`{"swagger":"2.0"}`, " invalid_openapi"},
+		"remote reference": {
+			`{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{"$ref":"http://127.0.0.1:9/a"}}}`,
+			" invalid_openapi",
+		},
+		"metadata address": {`{"url":"http://169.254.169.254/latest/meta-data"}`, "/url target_forbidden"},
+		"no address":       {`{"url":"shop.yaml"}`, "/url invalid_url"},
+		"nobody there":     {`{"url":"http://127.0.0.1:9/openapi.json"}`, "/url unreachable"},
+	} {
+		got := controlplane.Call(t, h, "PUT", at, token, tt.body)
+		if list := got.PointerCodes(); got.Status != 422 || len(list) != 1 || list[0] != tt.want {
+			t.Errorf("%s: %d %v, want 422 %q: %s", name, got.Status, list, tt.want, got.Raw)
 		}
-		for size, want := range map[int]int{2 << 20: 422, 18 << 20: 413} {
-			large := `{"openapi":"3.0.0","x":"` + strings.Repeat("x", size) + `"}`
-			if got := controlplane.Call(t, h, "PUT", at, token, large); got.Status != want ||
-				want == 422 && !strings.Contains(got.Raw, "Claim the workspace") {
-				t.Errorf("%d bytes: %d, want %d: %s", size, got.Status, want, got.Raw)
-			}
+	}
+	for size, want := range map[int]int{2 << 20: 422, 18 << 20: 413} {
+		large := `{"openapi":"3.0.0","x":"` + strings.Repeat("x", size) + `"}`
+		if got := controlplane.Call(t, h, "PUT", at, token, large); got.Status != want ||
+			want == 422 && !strings.Contains(got.Raw, "Claim the workspace") {
+			t.Errorf("%d bytes: %d, want %d: %s", size, got.Status, want, got.Raw)
 		}
-		if got := controlplane.Call(t, h, "PUT", at, "", shopYAML); got.Status != 401 {
-			t.Errorf("anonymous: %d", got.Status)
-		}
-	})
+	}
+	if got := controlplane.Call(t, h, "PUT", at, "", shopYAML); got.Status != 401 {
+		t.Errorf("anonymous: %d", got.Status)
+	}
 }
 
 func TestCreateProxy_openAPI(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := controlplane.NewServer(t, db).Handler()
-		published := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.RawQuery != "v=2" {
-				http.NotFound(w, r)
-				return
-			}
-			fmt.Fprint(w, strings.Replace(shopYAML, "http://127.0.0.1:9/live", "/relative", 1))
-		}))
-		t.Cleanup(published.Close)
-		asText, err := json.Marshal(shopYAML)
-		if err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	published := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "v=2" {
+			http.NotFound(w, r)
+			return
 		}
-		for name, tt := range map[string]struct{ document, target string }{
-			"text":    {string(asText), `"http://127.0.0.1:9/live"`},
-			"address": {`"` + published.URL + `/openapi.yaml?v=2"`, `"` + published.URL + `/relative"`},
-			"object": {`{"openapi":"3.1.0","info":{"title":"Shop API","version":"2.1.0"},"paths":{},` +
-				`"servers":[{"url":"http://127.0.0.1:9/object"},{"url":"http://127.0.0.1:9/sandbox"}]}`,
-				`"http://127.0.0.1:9/object"`},
-		} {
-			got := controlplane.Call(t, h, "POST", "/proxy", "", `{"openapi":`+tt.document+`}`)
-			if got.Status != 201 {
-				t.Errorf("%s: %d %s", name, got.Status, got.Raw)
-				continue
-			}
-			for _, want := range []string{`"version":"2.1.0"`, `"name":"sandbox"`, `"name":"prod"`, tt.target} {
-				if !strings.Contains(got.Raw, want) {
-					t.Errorf("%s: no %s in %s", name, want, got.Raw)
-				}
-			}
-			project := got.Body["project"].(map[string]any)["name"].(string)
-			token := got.Body["workspace_key"].(string)
-			document := controlplane.Call(t, h, "GET", "/api/v1/projects/"+project+"/versions/2.1.0/openapi", token, "")
-			if document.Status != 200 || !strings.Contains(document.Raw, "Shop API") {
-				t.Errorf("%s: document: %d %s", name, document.Status, document.Raw)
+		fmt.Fprint(w, strings.Replace(shopYAML, "http://127.0.0.1:9/live", "/relative", 1))
+	}))
+	t.Cleanup(published.Close)
+	asText, err := json.Marshal(shopYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct{ document, target string }{
+		"text":    {string(asText), `"http://127.0.0.1:9/live"`},
+		"address": {`"` + published.URL + `/openapi.yaml?v=2"`, `"` + published.URL + `/relative"`},
+		"object": {`{"openapi":"3.1.0","info":{"title":"Shop API","version":"2.1.0"},"paths":{},` +
+			`"servers":[{"url":"http://127.0.0.1:9/object"},{"url":"http://127.0.0.1:9/sandbox"}]}`,
+			`"http://127.0.0.1:9/object"`},
+	} {
+		got := controlplane.Call(t, h, "POST", "/proxy", "", `{"openapi":`+tt.document+`}`)
+		if got.Status != 201 {
+			t.Errorf("%s: %d %s", name, got.Status, got.Raw)
+			continue
+		}
+		for _, want := range []string{`"version":"2.1.0"`, `"name":"sandbox"`, `"name":"prod"`, tt.target} {
+			if !strings.Contains(got.Raw, want) {
+				t.Errorf("%s: no %s in %s", name, want, got.Raw)
 			}
 		}
-		for name, tt := range map[string]struct{ body, want string }{
-			"not valid": {`{"openapi":{"swagger":"2.0"}}`, "/openapi invalid_openapi"},
-			"a number":  {`{"openapi":5}`, "/openapi invalid_openapi"},
-			"metadata":  {`{"openapi":"http://169.254.169.254/"}`, "/openapi target_forbidden"},
-			"no servers": {
-				`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}}`, "/target required",
-			},
-			"relative server": {
-				`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{},` +
-					`"servers":[{"url":"/v1"}]}}`, "/target required",
-			},
-		} {
-			got := controlplane.Call(t, h, "POST", "/proxy", "", tt.body)
-			if list := got.PointerCodes(); got.Status != 422 || len(list) != 1 || list[0] != tt.want {
-				t.Errorf("%s: %d %v, want %s: %s", name, got.Status, list, tt.want, got.Raw)
-			}
+		project := got.Body["project"].(map[string]any)["name"].(string)
+		token := got.Body["workspace_key"].(string)
+		document := controlplane.Call(t, h, "GET", "/api/v1/projects/"+project+"/versions/2.1.0/openapi", token, "")
+		if document.Status != 200 || !strings.Contains(document.Raw, "Shop API") {
+			t.Errorf("%s: document: %d %s", name, document.Status, document.Raw)
 		}
-	})
+	}
+	for name, tt := range map[string]struct{ body, want string }{
+		"not valid": {`{"openapi":{"swagger":"2.0"}}`, "/openapi invalid_openapi"},
+		"a number":  {`{"openapi":5}`, "/openapi invalid_openapi"},
+		"metadata":  {`{"openapi":"http://169.254.169.254/"}`, "/openapi target_forbidden"},
+		"no servers": {
+			`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}}`, "/target required",
+		},
+		"relative server": {
+			`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{},` +
+				`"servers":[{"url":"/v1"}]}}`, "/target required",
+		},
+	} {
+		got := controlplane.Call(t, h, "POST", "/proxy", "", tt.body)
+		if list := got.PointerCodes(); got.Status != 422 || len(list) != 1 || list[0] != tt.want {
+			t.Errorf("%s: %d %v, want %s: %s", name, got.Status, list, tt.want, got.Raw)
+		}
+	}
 }
 
 func TestOpenAPI_settings(t *testing.T) {

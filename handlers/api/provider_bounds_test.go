@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -60,26 +59,25 @@ func TestCreateProxy_LoginBounds(t *testing.T) {
 		},
 		{"redirect URI", nil, long("https://app.example.com/", 2000), "invalid_redirect_uri", "/login/redirect_uris/0"},
 	}
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := controlplane.NewServer(t, db).Handler()
-		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				provider := map[string]any{"type": "github", "client_id": "id", "client_secret": "secret"}
-				maps.Copy(provider, tt.provider)
-				login := map[string]any{"providers": []any{provider}}
-				if tt.redirect != "" {
-					login["redirect_uris"] = []string{tt.redirect}
-				}
-				text, err := json.Marshal(map[string]any{"target": "http://127.0.0.1:9", "login": login})
-				if err != nil {
-					t.Fatal(err)
-				}
-				a := controlplane.Call(t, h, "POST", "/proxy", "", string(text))
-				if a.Status != 422 || strings.Join(a.Pointers(), " ") != tt.pointer ||
-					!strings.Contains(a.Raw, `"`+tt.code+`"`) {
-					t.Errorf("%d %.500s, want 422 %s at %s", a.Status, a.Raw, tt.code, tt.pointer)
-				}
-			})
-		}
-	})
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			provider := map[string]any{"type": "github", "client_id": "id", "client_secret": "secret"}
+			maps.Copy(provider, tt.provider)
+			login := map[string]any{"providers": []any{provider}}
+			if tt.redirect != "" {
+				login["redirect_uris"] = []string{tt.redirect}
+			}
+			text, err := json.Marshal(map[string]any{"target": "http://127.0.0.1:9", "login": login})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := controlplane.Call(t, h, "POST", "/proxy", "", string(text))
+			if a.Status != 422 || strings.Join(a.Pointers(), " ") != tt.pointer ||
+				!strings.Contains(a.Raw, `"`+tt.code+`"`) {
+				t.Errorf("%d %.500s, want 422 %s at %s", a.Status, a.Raw, tt.code, tt.pointer)
+			}
+		})
+	}
 }

@@ -132,124 +132,122 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 
 func TestTheLatestRequestsAreListed(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := controlplane.NewServer(t, db)
-		h := server.Handler()
-		m := controlplane.CreateShop(t, h)
-		get := func(query string) controlplane.Response {
-			return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/requests"+query, m.Token, "")
-		}
-		if none := get(""); none.Status != 200 || none.Raw == "" || none.Body["items"] == nil || len(items(none)) != 0 {
-			t.Errorf("%d %s", none.Status, none.Raw)
-		}
-		server.Usage.NoGateway = true
-		if apart := get(""); apart.Status != 200 || apart.Body["no_gateway"] != true {
-			t.Errorf("without a gateway: %d %s", apart.Status, apart.Raw)
-		}
-		server.Usage.NoGateway = false
-		observed(t, server, m, 2)
-		refused := items(get("?status=4xx&code=invalid_key"))
-		if len(refused) != 1 || refused[0]["status"] != 401.0 {
-			t.Errorf("filtered: %v", refused)
-		}
-		if bad := get("?status=nope"); bad.Status != 422 || fmt.Sprint(bad.Pointers()) != "[/status]" {
-			t.Errorf("%d %s", bad.Status, bad.Raw)
-		}
-		one := get(fmt.Sprint("/", refused[0]["id"]))
-		if steps := fmt.Sprint(one.Body["steps"]); one.Status != 200 || one.Body["path"] != "/shop/1.0.0/prod/<b>" ||
-			!strings.Contains(steps, "map[outcome:answered step:access]") {
-			t.Errorf("%d %s", one.Status, one.Raw)
-		}
-		if gone := get("/none-1"); gone.Status != 404 || gone.Body["code"] != "request_not_kept" {
-			t.Errorf("%d %s", gone.Status, gone.Raw)
-		}
-		first := get("?limit=2")
-		cursor, _ := first.Body["next_cursor"].(string)
-		good := items(first)[0]
-		if n := len(items(first)); n != 2 || cursor == "" {
-			t.Errorf("%d requests and the cursor %q: %d %s", n, cursor, first.Status, first.Raw)
-		}
-		hasFields(t, good, map[string]any{
-			"method":      "GET",
-			"path":        "/shop/1.0.0/prod/<b>",
-			"status":      200.0,
-			"code":        nil,
-			"step":        "forward",
-			"owner":       "shop",
-			"key":         m.KeyID,
-			"duration_ms": 1.5,
-			"remote_ip":   "192.0.2.7",
-			"environment": "prod",
-			"version":     "1.0.0",
-			"bytes_in":    3.0,
-			"bytes_out":   7.0,
-		})
-		last := get("?cursor=" + cursor)
-		if len(items(last)) != 1 || last.Body["next_cursor"] != nil || last.Body["dropped"] != 0.0 {
-			t.Fatalf("%d %s", last.Status, last.Raw)
-		}
-		if bad := items(last)[0]; bad["code"] != "invalid_key" || bad["owner"] != nil || bad["key"] != nil ||
-			bad["step"] != "access" {
-			t.Errorf("%v", bad)
-		}
-		if good["id"] == "" || !strings.HasSuffix(good["time"].(string), "Z") {
-			t.Errorf("%v", good)
-		}
+	db := state.OpenSQLite(t)
+	server := controlplane.NewServer(t, db)
+	h := server.Handler()
+	m := controlplane.CreateShop(t, h)
+	get := func(query string) controlplane.Response {
+		return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/requests"+query, m.Token, "")
+	}
+	if none := get(""); none.Status != 200 || none.Raw == "" || none.Body["items"] == nil || len(items(none)) != 0 {
+		t.Errorf("%d %s", none.Status, none.Raw)
+	}
+	server.Usage.NoGateway = true
+	if apart := get(""); apart.Status != 200 || apart.Body["no_gateway"] != true {
+		t.Errorf("without a gateway: %d %s", apart.Status, apart.Raw)
+	}
+	server.Usage.NoGateway = false
+	observed(t, server, m, 2)
+	refused := items(get("?status=4xx&code=invalid_key"))
+	if len(refused) != 1 || refused[0]["status"] != 401.0 {
+		t.Errorf("filtered: %v", refused)
+	}
+	if bad := get("?status=nope"); bad.Status != 422 || fmt.Sprint(bad.Pointers()) != "[/status]" {
+		t.Errorf("%d %s", bad.Status, bad.Raw)
+	}
+	one := get(fmt.Sprint("/", refused[0]["id"]))
+	if steps := fmt.Sprint(one.Body["steps"]); one.Status != 200 || one.Body["path"] != "/shop/1.0.0/prod/<b>" ||
+		!strings.Contains(steps, "map[outcome:answered step:access]") {
+		t.Errorf("%d %s", one.Status, one.Raw)
+	}
+	if gone := get("/none-1"); gone.Status != 404 || gone.Body["code"] != "request_not_kept" {
+		t.Errorf("%d %s", gone.Status, gone.Raw)
+	}
+	first := get("?limit=2")
+	cursor, _ := first.Body["next_cursor"].(string)
+	good := items(first)[0]
+	if n := len(items(first)); n != 2 || cursor == "" {
+		t.Errorf("%d requests and the cursor %q: %d %s", n, cursor, first.Status, first.Raw)
+	}
+	hasFields(t, good, map[string]any{
+		"method":      "GET",
+		"path":        "/shop/1.0.0/prod/<b>",
+		"status":      200.0,
+		"code":        nil,
+		"step":        "forward",
+		"owner":       "shop",
+		"key":         m.KeyID,
+		"duration_ms": 1.5,
+		"remote_ip":   "192.0.2.7",
+		"environment": "prod",
+		"version":     "1.0.0",
+		"bytes_in":    3.0,
+		"bytes_out":   7.0,
 	})
+	last := get("?cursor=" + cursor)
+	if len(items(last)) != 1 || last.Body["next_cursor"] != nil || last.Body["dropped"] != 0.0 {
+		t.Fatalf("%d %s", last.Status, last.Raw)
+	}
+	if bad := items(last)[0]; bad["code"] != "invalid_key" || bad["owner"] != nil || bad["key"] != nil ||
+		bad["step"] != "access" {
+		t.Errorf("%v", bad)
+	}
+	if good["id"] == "" || !strings.HasSuffix(good["time"].(string), "Z") {
+		t.Errorf("%v", good)
+	}
 }
 
 func TestRequestsAreFollowed(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := controlplane.NewServer(t, db)
-		listener := httptest.NewServer(server.Handler())
-		t.Cleanup(listener.Close)
-		t.Cleanup(server.Usage.Recorder.EndFollowers)
-		m := controlplane.CreateShop(t, listener.Config.Handler)
-		url := listener.URL + "/api/v1/projects/shop/requests"
+	db := state.OpenSQLite(t)
+	server := controlplane.NewServer(t, db)
+	listener := httptest.NewServer(server.Handler())
+	t.Cleanup(listener.Close)
+	t.Cleanup(server.Usage.Recorder.EndFollowers)
+	m := controlplane.CreateShop(t, listener.Config.Handler)
+	url := listener.URL + "/api/v1/projects/shop/requests"
 
-		stream := controlplane.FollowEvents(t, url, m.Token, "")
-		observed(t, server, m, 1)
-		var first requestEvent
-		firstID, data := stream.Next()
-		first.read(t, data)
-		_, data = stream.Next()
-		var second requestEvent
-		second.read(t, data)
-		if first.ID != firstID || first.Code == nil || *first.Code != "invalid_key" {
-			t.Errorf("the first event is %+v, want %s refused with invalid_key", first, firstID)
-		}
-		if second.Code != nil || second.Path != "/shop/1.0.0/prod/<b>" {
-			t.Errorf("the second event is %+v", second)
-		}
-		if id, _ := controlplane.FollowEvents(t, url, m.Token, firstID).Next(); id != second.ID {
-			t.Errorf("resumed after %s with %s, want %s", firstID, id, second.ID)
-		}
+	stream := controlplane.FollowEvents(t, url, m.Token, "")
+	observed(t, server, m, 1)
+	var first requestEvent
+	firstID, data := stream.Next()
+	first.read(t, data)
+	_, data = stream.Next()
+	var second requestEvent
+	second.read(t, data)
+	if first.ID != firstID || first.Code == nil || *first.Code != "invalid_key" {
+		t.Errorf("the first event is %+v, want %s refused with invalid_key", first, firstID)
+	}
+	if second.Code != nil || second.Path != "/shop/1.0.0/prod/<b>" {
+		t.Errorf("the second event is %+v", second)
+	}
+	if id, _ := controlplane.FollowEvents(t, url, m.Token, firstID).Next(); id != second.ID {
+		t.Errorf("resumed after %s with %s, want %s", firstID, id, second.ID)
+	}
 
-		for token, want := range map[string]int{"": 401, "canary": 401} {
-			got := controlplane.Call(
-				t, listener.Config.Handler, "GET", "/api/v1/projects/shop/requests", token, "", "Accept",
-				"text/event-stream",
-			)
-			if got.Status != want || got.Body["code"] == nil {
-				t.Errorf("with token %q: %d %s", token, got.Status, got.Raw)
-			}
+	for token, want := range map[string]int{"": 401, "canary": 401} {
+		got := controlplane.Call(
+			t, listener.Config.Handler, "GET", "/api/v1/projects/shop/requests", token, "", "Accept",
+			"text/event-stream",
+		)
+		if got.Status != want || got.Body["code"] == nil {
+			t.Errorf("with token %q: %d %s", token, got.Status, got.Raw)
 		}
-		missing := controlplane.Call(t, listener.Config.Handler, "GET", "/api/v1/projects/none/requests", m.Token, "",
-			"Accept", "text/event-stream")
-		if missing.Status != 404 {
-			t.Errorf("of no project: %d %s", missing.Status, missing.Raw)
+	}
+	missing := controlplane.Call(t, listener.Config.Handler, "GET", "/api/v1/projects/none/requests", m.Token, "",
+		"Accept", "text/event-stream")
+	if missing.Status != 404 {
+		t.Errorf("of no project: %d %s", missing.Status, missing.Raw)
+	}
+	document := controlplane.Call(t, listener.Config.Handler, "GET", "/openapi.json", "", "")
+	for _, text := range []string{
+		"text/event-stream", "Last-Event-ID", "within a second",
+		`"last_used_at"`, `"bytes_out"`, `"remote_ip"`, `"next_cursor"`,
+	} {
+		if !strings.Contains(document.Raw, text) {
+			t.Errorf("the OpenAPI document lacks %s", text)
 		}
-		document := controlplane.Call(t, listener.Config.Handler, "GET", "/openapi.json", "", "")
-		for _, text := range []string{
-			"text/event-stream", "Last-Event-ID", "within a second",
-			`"last_used_at"`, `"bytes_out"`, `"remote_ip"`, `"next_cursor"`,
-		} {
-			if !strings.Contains(document.Raw, text) {
-				t.Errorf("the OpenAPI document lacks %s", text)
-			}
-		}
-	})
+	}
 }
 
 type requestEvent struct {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -65,51 +64,49 @@ func TestCreateProxy_Warnings(t *testing.T) {
 			"client_secret_missing",
 		},
 	}
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := controlplane.NewServer(t, db).Handler()
-		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				made := controlplane.Call(t, h, "POST", "/proxy", "", tt.body)
-				if made.Status != 201 {
-					t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
-				}
-				if got := codesOf(t, made); got != tt.want {
-					t.Errorf("warnings %q, want %q", got, tt.want)
-				}
-			})
-		}
-	})
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			made := controlplane.Call(t, h, "POST", "/proxy", "", tt.body)
+			if made.Status != 201 {
+				t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
+			}
+			if got := codesOf(t, made); got != tt.want {
+				t.Errorf("warnings %q, want %q", got, tt.want)
+			}
+		})
+	}
 }
 
 func TestUpdate_Warnings(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := controlplane.NewServer(t, db).Handler()
-		made := controlplane.Call(t, h, "POST", "/proxy", "", createWithLogin(
-			`{"providers":[{"type":"google","client_id":"x","client_secret":"y"}],
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	made := controlplane.Call(t, h, "POST", "/proxy", "", createWithLogin(
+		`{"providers":[{"type":"google","client_id":"x","client_secret":"y"}],
 			"redirect_uris":["https://a.example/cb"]}`,
-		))
-		key, _ := made.Body["workspace_key"].(string)
-		project, _ := made.Body["project"].(map[string]any)
-		id, _ := project["id"].(string)
-		login, _ := made.Body["login"].(map[string]any)
-		app, _ := login["client_id"].(string)
-		found := controlplane.Call(t, h, "GET", "/api/v1/projects/"+id, key, "")
-		versions, _ := found.Body["versions"].([]any)
-		version, _ := versions[0].(map[string]any)
-		path := "/api/v1/projects/" + id + "/versions/" + version["id"].(string)
+	))
+	key, _ := made.Body["workspace_key"].(string)
+	project, _ := made.Body["project"].(map[string]any)
+	id, _ := project["id"].(string)
+	login, _ := made.Body["login"].(map[string]any)
+	app, _ := login["client_id"].(string)
+	found := controlplane.Call(t, h, "GET", "/api/v1/projects/"+id, key, "")
+	versions, _ := found.Body["versions"].([]any)
+	version, _ := versions[0].(map[string]any)
+	path := "/api/v1/projects/" + id + "/versions/" + version["id"].(string)
 
-		changed := controlplane.Call(t, h, "PATCH", path, key, `{"requests_auth":{"methods":["api_key"]}}`)
-		if got := codesOf(t, changed); got != "login_tokens_unused" {
-			t.Errorf("warnings of the version %q", got)
-		}
-		changed = controlplane.Call(t, h, "PATCH", "/api/v1/app-clients/"+app, key, `{"redirect_uris":[]}`)
-		if got := codesOf(t, changed); got != "no_redirect_uri" {
-			t.Errorf("warnings of the app client %q", got)
-		}
-		found = controlplane.Call(t, h, "GET", "/api/v1/app-clients/"+app, key, "")
-		if _, there := found.Body["warnings"]; there {
-			t.Error("a reading answer has warnings")
-		}
-	})
+	changed := controlplane.Call(t, h, "PATCH", path, key, `{"requests_auth":{"methods":["api_key"]}}`)
+	if got := codesOf(t, changed); got != "login_tokens_unused" {
+		t.Errorf("warnings of the version %q", got)
+	}
+	changed = controlplane.Call(t, h, "PATCH", "/api/v1/app-clients/"+app, key, `{"redirect_uris":[]}`)
+	if got := codesOf(t, changed); got != "no_redirect_uri" {
+		t.Errorf("warnings of the app client %q", got)
+	}
+	found = controlplane.Call(t, h, "GET", "/api/v1/app-clients/"+app, key, "")
+	if _, there := found.Body["warnings"]; there {
+		t.Error("a reading answer has warnings")
+	}
 }

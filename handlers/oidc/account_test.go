@@ -84,92 +84,90 @@ func TestAccount_sessionsAndConsents(t *testing.T) {
 
 func TestAccount_delete(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		browser := s.browser()
-		first := s.enter(browser, fake, provider.ID, "openid")
-		user := claims(t, first.ID)["sub"].(string)
-		agreed := url.Values{"confirm": {"true"}}
-		if got := s.post(browser, s.path("/account/delete"), nil); got.status != http.StatusUnprocessableEntity {
-			t.Errorf("without the box ticked: %d", got.status)
-		}
-		if got := s.post(s.browser(), s.path("/account/delete"), agreed); got.status != http.StatusUnauthorized {
-			t.Errorf("without a session: %d", got.status)
-		}
-		const age = "UPDATE login_sessions SET created_at = $1"
-		if _, err := db.SQL().ExecContext(t.Context(), age, models.Now().Add(-11*time.Minute)); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.post(browser, s.path("/account/delete"), agreed); got.status != http.StatusForbidden {
-			t.Errorf("eleven minutes after the sign-in: %d", got.status)
-		}
-		if _, err := s.server.Directory.User(t.Context(), s.owner, user); err != nil {
-			t.Fatalf("the user is gone: %v", err)
-		}
-		s.linked(browser, fake, provider.ID, "signin")
-		if got := s.post(browser, s.path("/account/delete"), agreed); got.status != http.StatusOK {
-			t.Fatalf("after signing in again: %d %s", got.status, got.Find("main").Text())
-		}
-		if _, err := s.server.Directory.User(t.Context(), s.owner, user); err == nil {
-			t.Error("the user is there after the deletion")
-		}
-		if got := s.userInfo(first.Access); got != http.StatusUnauthorized {
-			t.Errorf("userinfo of a deleted user: %d", got)
-		}
-		if got := s.linked(browser, fake, provider.ID, "signin"); got.status != http.StatusForbidden {
-			t.Errorf("a sign-in to the account page creates the account again: %d", got.status)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	browser := s.browser()
+	first := s.enter(browser, fake, provider.ID, "openid")
+	user := claims(t, first.ID)["sub"].(string)
+	agreed := url.Values{"confirm": {"true"}}
+	if got := s.post(browser, s.path("/account/delete"), nil); got.status != http.StatusUnprocessableEntity {
+		t.Errorf("without the box ticked: %d", got.status)
+	}
+	if got := s.post(s.browser(), s.path("/account/delete"), agreed); got.status != http.StatusUnauthorized {
+		t.Errorf("without a session: %d", got.status)
+	}
+	const age = "UPDATE login_sessions SET created_at = $1"
+	if _, err := db.SQL().ExecContext(t.Context(), age, models.Now().Add(-11*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.post(browser, s.path("/account/delete"), agreed); got.status != http.StatusForbidden {
+		t.Errorf("eleven minutes after the sign-in: %d", got.status)
+	}
+	if _, err := s.server.Directory.User(t.Context(), s.owner, user); err != nil {
+		t.Fatalf("the user is gone: %v", err)
+	}
+	s.linked(browser, fake, provider.ID, "signin")
+	if got := s.post(browser, s.path("/account/delete"), agreed); got.status != http.StatusOK {
+		t.Fatalf("after signing in again: %d %s", got.status, got.Find("main").Text())
+	}
+	if _, err := s.server.Directory.User(t.Context(), s.owner, user); err == nil {
+		t.Error("the user is there after the deletion")
+	}
+	if got := s.userInfo(first.Access); got != http.StatusUnauthorized {
+		t.Errorf("userinfo of a deleted user: %d", got)
+	}
+	if got := s.linked(browser, fake, provider.ID, "signin"); got.status != http.StatusForbidden {
+		t.Errorf("a sign-in to the account page creates the account again: %d", got.status)
+	}
 }
 
 func TestAccount_linkProvider(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		second, other := s.offerFake(nil)
-		browser := s.browser()
-		ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"]
-		if got := s.linked(browser, second, other.ID, "link"); got.to == nil {
-			t.Fatalf("linking answers %d %s", got.status, got.Find("main").Text())
-		}
-		if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub != ana {
-			t.Errorf("a sign-in with the linked provider is %v, want %v", sub, ana)
-		}
-		if got := s.linked(browser, second, other.ID, "link"); got.to == nil {
-			t.Errorf("linking it again answers %d", got.status)
-		}
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	second, other := s.offerFake(nil)
+	browser := s.browser()
+	ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"]
+	if got := s.linked(browser, second, other.ID, "link"); got.to == nil {
+		t.Fatalf("linking answers %d %s", got.status, got.Find("main").Text())
+	}
+	if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub != ana {
+		t.Errorf("a sign-in with the linked provider is %v, want %v", sub, ana)
+	}
+	if got := s.linked(browser, second, other.ID, "link"); got.to == nil {
+		t.Errorf("linking it again answers %d", got.status)
+	}
 
-		second.Subject = "ben"
-		ben := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]
-		if ben == ana {
-			t.Fatal("two subjects are one user")
-		}
-		if got := s.linked(browser, second, other.ID, "link"); got.status != http.StatusConflict {
-			t.Errorf("linking another user's sign-in answers %d, want 409", got.status)
-		}
-		if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub != ben {
-			t.Errorf("after that the other user is %v, want %v", sub, ben)
-		}
+	second.Subject = "ben"
+	ben := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]
+	if ben == ana {
+		t.Fatal("two subjects are one user")
+	}
+	if got := s.linked(browser, second, other.ID, "link"); got.status != http.StatusConflict {
+		t.Errorf("linking another user's sign-in answers %d, want 409", got.status)
+	}
+	if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub != ben {
+		t.Errorf("after that the other user is %v, want %v", sub, ben)
+	}
 
-		second.Subject = "carla" // linked by a browser whose session has ended meanwhile
-		begun := s.post(browser, s.path("/account/link"), nil)
-		page := s.get(browser, begun.to.String())
-		link := page.Find("a[href$='/"+other.ID+"']").AttrOr("href", "")
-		back := second.Authorize(t, s.get(browser, link).to.String())
-		if _, err := s.server.Login.EndSessions(t.Context(), s.owner, ana.(string)); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.get(browser, back.String()); got.status != http.StatusUnauthorized {
-			t.Errorf("linking without a session answers %d, want 401", got.status)
-		}
-		if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub == ana {
-			t.Error("the provider is linked although the session had ended")
-		}
-		profile, err := s.server.Directory.User(t.Context(), s.owner, ana.(string))
-		if err != nil || len(profile.Identities) != 2 {
-			t.Errorf("the user has the identities %v, %v, want 2", profile.Identities, err)
-		}
-	})
+	second.Subject = "carla" // linked by a browser whose session has ended meanwhile
+	begun := s.post(browser, s.path("/account/link"), nil)
+	page := s.get(browser, begun.to.String())
+	link := page.Find("a[href$='/"+other.ID+"']").AttrOr("href", "")
+	back := second.Authorize(t, s.get(browser, link).to.String())
+	if _, err := s.server.Login.EndSessions(t.Context(), s.owner, ana.(string)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.get(browser, back.String()); got.status != http.StatusUnauthorized {
+		t.Errorf("linking without a session answers %d, want 401", got.status)
+	}
+	if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub == ana {
+		t.Error("the provider is linked although the session had ended")
+	}
+	profile, err := s.server.Directory.User(t.Context(), s.owner, ana.(string))
+	if err != nil || len(profile.Identities) != 2 {
+		t.Errorf("the user has the identities %v, %v, want 2", profile.Identities, err)
+	}
 }

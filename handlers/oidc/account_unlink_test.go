@@ -83,23 +83,22 @@ func TestAccount_unlinkProvider(t *testing.T) {
 
 func TestAccount_unlinkBothAtOnce(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		second, other := s.offerFake(nil)
-		browser := s.browser()
-		ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"].(string)
-		s.linked(browser, second, other.ID, "link")
-		var tabs sync.WaitGroup
-		for _, action := range s.unlinkActions(browser) {
-			tabs.Go(func() { s.post(browser, action, nil) })
-		}
-		tabs.Wait()
-		profile, err := s.server.Directory.User(t.Context(), s.owner, ana)
-		if err != nil || len(profile.Identities) != 1 {
-			t.Errorf("the user has the identities %v, %v, want 1", profile.Identities, err)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	second, other := s.offerFake(nil)
+	browser := s.browser()
+	ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"].(string)
+	s.linked(browser, second, other.ID, "link")
+	var tabs sync.WaitGroup
+	for _, action := range s.unlinkActions(browser) {
+		tabs.Go(func() { s.post(browser, action, nil) })
+	}
+	tabs.Wait()
+	profile, err := s.server.Directory.User(t.Context(), s.owner, ana)
+	if err != nil || len(profile.Identities) != 1 {
+		t.Errorf("the user has the identities %v, %v, want 1", profile.Identities, err)
+	}
 }
 
 // told counts the audit entries of changes of a user.
@@ -116,22 +115,21 @@ func (s *app) told(user string) int {
 // No sign-in through the provider would end these memberships later.
 func TestAccount_unlinkEndsMappedGroups(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMappedApp(t, db, "staff")
-		second, other := s.offerFake(nil)
-		s.mapOf(s.provider, rule("dept", "eng", s.groups["staff"]))
-		s.stated = map[string]any{"dept": "eng"}
-		browser := s.browser()
-		user := claims(t, s.enter(browser, s.fake, s.provider.ID, "openid").ID)["sub"].(string)
-		s.linked(browser, second, other.ID, "link")
-		before, err := s.server.Directory.User(t.Context(), s.owner, user)
-		if err != nil || len(before.Groups) != 1 {
-			t.Fatalf("groups before: %v, %v, want staff", before.Groups, err)
-		}
-		s.post(browser, s.unlinkActions(browser)[0], nil)
-		after, err := s.server.Directory.User(t.Context(), s.owner, user)
-		if err != nil || len(after.Groups) != 0 || len(after.Identities) != 1 {
-			t.Errorf("after unlinking: %v, %v, %v, want no groups, one identity", after.Groups, after.Identities, err)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newMappedApp(t, db, "staff")
+	second, other := s.offerFake(nil)
+	s.mapOf(s.provider, rule("dept", "eng", s.groups["staff"]))
+	s.stated = map[string]any{"dept": "eng"}
+	browser := s.browser()
+	user := claims(t, s.enter(browser, s.fake, s.provider.ID, "openid").ID)["sub"].(string)
+	s.linked(browser, second, other.ID, "link")
+	before, err := s.server.Directory.User(t.Context(), s.owner, user)
+	if err != nil || len(before.Groups) != 1 {
+		t.Fatalf("groups before: %v, %v, want staff", before.Groups, err)
+	}
+	s.post(browser, s.unlinkActions(browser)[0], nil)
+	after, err := s.server.Directory.User(t.Context(), s.owner, user)
+	if err != nil || len(after.Groups) != 0 || len(after.Identities) != 1 {
+		t.Errorf("after unlinking: %v, %v, %v, want no groups, one identity", after.Groups, after.Identities, err)
+	}
 }

@@ -74,148 +74,144 @@ func audienceOf(t *testing.T, token string) []string {
 
 func TestAPIScopes_refusedRequests(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newAPIApp(t, db, login.ClientInput{})
-		s.offerFake(nil)
-		for name, tt := range map[string]struct{ scope, resource, want string }{
-			"a scope that is not declared":     {"openid admin", "", "invalid_scope"},
-			"one the client may not ask for":   {"openid invoices:read", "", "invalid_scope"},
-			"a family that is not declared":    {"openid orders:*", "", "invalid_scope"},
-			"one with odd characters":          {`openid or"ders`, "", "invalid_scope"},
-			"the pseudo scope of the consent":  {"openid provider_token", "", "invalid_scope"},
-			"an unknown API":                   {"openid", "https://api.other.example", "invalid_target"},
-			"another client":                   {"openid", s.client.ID, "invalid_target"},
-			"an API and a scope it has not":    {"openid admin", shopAPI, "invalid_scope"},
-			"an API by its address with slash": {"openid", shopAPI + "/", "invalid_target"},
-		} {
-			r := s.request(tt.scope)
-			if tt.resource != "" {
-				r.query.Set("resource", tt.resource)
-			}
-			s.leadsBack(name, s.get(s.browser(), s.path("/authorize?"+r.query.Encode())), tt.want)
+	db := state.OpenSQLite(t)
+	s := newAPIApp(t, db, login.ClientInput{})
+	s.offerFake(nil)
+	for name, tt := range map[string]struct{ scope, resource, want string }{
+		"a scope that is not declared":     {"openid admin", "", "invalid_scope"},
+		"one the client may not ask for":   {"openid invoices:read", "", "invalid_scope"},
+		"a family that is not declared":    {"openid orders:*", "", "invalid_scope"},
+		"one with odd characters":          {`openid or"ders`, "", "invalid_scope"},
+		"the pseudo scope of the consent":  {"openid provider_token", "", "invalid_scope"},
+		"an unknown API":                   {"openid", "https://api.other.example", "invalid_target"},
+		"another client":                   {"openid", s.client.ID, "invalid_target"},
+		"an API and a scope it has not":    {"openid admin", shopAPI, "invalid_scope"},
+		"an API by its address with slash": {"openid", shopAPI + "/", "invalid_target"},
+	} {
+		r := s.request(tt.scope)
+		if tt.resource != "" {
+			r.query.Set("resource", tt.resource)
 		}
-	})
+		s.leadsBack(name, s.get(s.browser(), s.path("/authorize?"+r.query.Encode())), tt.want)
+	}
 }
 
 // TestAPIScopes_tokens signs in for API scopes, and checks consent, scope and aud of the
 // tokens, also after the scopes were withdrawn.
 func TestAPIScopes_tokens(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newAPIApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		browser, r := s.browser(), s.request("openid phone orders:read orders:write offline_access")
-		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
-		shown := page.Find("main").Text()
-		for _, want := range []string{"see what you ordered", "use its API with the permission orders:write"} {
-			if !strings.Contains(shown, want) {
-				t.Errorf("the consent page does not say %q: %s", want, shown)
-			}
+	db := state.OpenSQLite(t)
+	s := newAPIApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	browser, r := s.browser(), s.request("openid phone orders:read orders:write offline_access")
+	page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
+	shown := page.Find("main").Text()
+	for _, want := range []string{"see what you ordered", "use its API with the permission orders:write"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the consent page does not say %q: %s", want, shown)
 		}
-		german := s.request("openid orders:read orders:write")
-		german.query.Set("ui_locales", "de")
-		other := s.browser()
-		found := s.get(other, fake.Authorize(t, s.toProvider(other, german, provider.ID).String()).String())
-		for _, want := range []string{"see what you ordered", "mit der Berechtigung orders:write"} {
-			if shown := found.Find("main").Text(); !strings.Contains(shown, want) {
-				t.Errorf("the German consent page does not say %q: %s", want, shown)
-			}
+	}
+	german := s.request("openid orders:read orders:write")
+	german.query.Set("ui_locales", "de")
+	other := s.browser()
+	found := s.get(other, fake.Authorize(t, s.toProvider(other, german, provider.ID).String()).String())
+	for _, want := range []string{"see what you ordered", "mit der Berechtigung orders:write"} {
+		if shown := found.Find("main").Text(); !strings.Contains(shown, want) {
+			t.Errorf("the German consent page does not say %q: %s", want, shown)
 		}
-		tokens := s.exchange(r, s.post(browser, s.path("/consent"), formOf(page, "agree")).to)
-		if want := "openid orders:read orders:write offline_access"; tokens.Scope != want {
-			t.Errorf("granted %q, want %q", tokens.Scope, want)
+	}
+	tokens := s.exchange(r, s.post(browser, s.path("/consent"), formOf(page, "agree")).to)
+	if want := "openid orders:read orders:write offline_access"; tokens.Scope != want {
+		t.Errorf("granted %q, want %q", tokens.Scope, want)
+	}
+	if scope := claims(t, tokens.Access)["scope"]; scope != tokens.Scope {
+		t.Errorf("the access token's scope is %v", scope)
+	}
+	if aud := audienceOf(t, tokens.Access); !slices.Equal(aud, []string{s.client.ID, shopAPI}) {
+		t.Errorf("the access token is for %v", aud)
+	}
+	if aud := audienceOf(t, tokens.ID); !slices.Equal(aud, []string{s.client.ID}) {
+		t.Errorf("the ID token is for %v", aud)
+	}
+	refresh := func(more url.Values) got {
+		form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens.Refresh}}
+		for name, values := range more {
+			form[name] = values
 		}
-		if scope := claims(t, tokens.Access)["scope"]; scope != tokens.Scope {
-			t.Errorf("the access token's scope is %v", scope)
+		out := s.token(form)
+		if out.Refresh != "" {
+			tokens.Refresh = out.Refresh
 		}
-		if aud := audienceOf(t, tokens.Access); !slices.Equal(aud, []string{s.client.ID, shopAPI}) {
-			t.Errorf("the access token is for %v", aud)
-		}
-		if aud := audienceOf(t, tokens.ID); !slices.Equal(aud, []string{s.client.ID}) {
-			t.Errorf("the ID token is for %v", aud)
-		}
-		refresh := func(more url.Values) got {
-			form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens.Refresh}}
-			for name, values := range more {
-				form[name] = values
-			}
-			out := s.token(form)
-			if out.Refresh != "" {
-				tokens.Refresh = out.Refresh
-			}
-			return out
-		}
-		narrow := refresh(url.Values{"resource": {shopAPI}, "scope": {"openid orders:read"}})
-		if narrow.Scope != "openid orders:read" {
-			t.Errorf("a narrower refresh is granted %q: %+v", narrow.Scope, narrow)
-		}
-		if aud := audienceOf(t, narrow.Access); !slices.Equal(aud, []string{shopAPI}) {
-			t.Errorf("a token for one API is for %v", aud)
-		}
-		if status := s.userInfo(narrow.Access); status != http.StatusOK {
-			t.Errorf("userinfo with a token for one API: %d", status)
-		}
-		if got := refresh(url.Values{"resource": {"https://api.other.example"}}); got.Error != "invalid_target" {
-			t.Errorf("a refresh for an unknown API: %+v", got)
-		}
-		s.allow("orders:read")
-		if got := refresh(nil); got.Scope != "openid orders:read offline_access" {
-			t.Errorf("after the app client lost a scope, a refresh grants %q %s", got.Scope, got.Error)
-		}
-		s.declare(shopAPI, "invoices:read")
-		if got := refresh(nil); got.Scope != "openid offline_access" {
-			t.Errorf("after the project lost it, a refresh grants %q %s", got.Scope, got.Error)
-		}
-	})
+		return out
+	}
+	narrow := refresh(url.Values{"resource": {shopAPI}, "scope": {"openid orders:read"}})
+	if narrow.Scope != "openid orders:read" {
+		t.Errorf("a narrower refresh is granted %q: %+v", narrow.Scope, narrow)
+	}
+	if aud := audienceOf(t, narrow.Access); !slices.Equal(aud, []string{shopAPI}) {
+		t.Errorf("a token for one API is for %v", aud)
+	}
+	if status := s.userInfo(narrow.Access); status != http.StatusOK {
+		t.Errorf("userinfo with a token for one API: %d", status)
+	}
+	if got := refresh(url.Values{"resource": {"https://api.other.example"}}); got.Error != "invalid_target" {
+		t.Errorf("a refresh for an unknown API: %+v", got)
+	}
+	s.allow("orders:read")
+	if got := refresh(nil); got.Scope != "openid orders:read offline_access" {
+		t.Errorf("after the app client lost a scope, a refresh grants %q %s", got.Scope, got.Error)
+	}
+	s.declare(shopAPI, "invoices:read")
+	if got := refresh(nil); got.Scope != "openid offline_access" {
+		t.Errorf("after the project lost it, a refresh grants %q %s", got.Scope, got.Error)
+	}
 }
 
 // TestAPIScopes_resource signs in for one API alone.
 func TestAPIScopes_resource(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newAPIApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		for _, parameter := range []string{"resource", "audience"} {
-			browser, r := s.browser(), s.request("openid orders:read")
-			r.query.Set(parameter, shopAPI)
-			back := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String())
-			tokens := s.exchange(r, s.agree(browser, back.String()))
-			if aud := audienceOf(t, tokens.Access); !slices.Equal(aud, []string{shopAPI}) {
-				t.Errorf("by %s, the token is for %v", parameter, aud)
-			}
-		}
-		// A client that asked for one API gets no token for another, nor for all.
-		browser, r := s.browser(), s.request("openid")
-		r.query.Set("resource", shopAPI)
+	db := state.OpenSQLite(t)
+	s := newAPIApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	for _, parameter := range []string{"resource", "audience"} {
+		browser, r := s.browser(), s.request("openid orders:read")
+		r.query.Set(parameter, shopAPI)
 		back := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String())
-		to := s.agree(browser, back.String())
-		s.declare("https://new.shop.example", "orders:read")
-		refused := s.token(url.Values{
-			"grant_type":    {"authorization_code"},
-			"code":          {to.Query().Get("code")},
-			"redirect_uri":  {callback},
-			"code_verifier": {r.verifier},
-			"resource":      {"https://new.shop.example"},
-		})
-		if refused.Error != "invalid_target" {
-			t.Errorf("a code for one API gives a token for another: %+v", refused)
+		tokens := s.exchange(r, s.agree(browser, back.String()))
+		if aud := audienceOf(t, tokens.Access); !slices.Equal(aud, []string{shopAPI}) {
+			t.Errorf("by %s, the token is for %v", parameter, aud)
 		}
-		if got := s.exchange(r, to); got.Error != "invalid_target" {
-			t.Errorf("after its API has another audience: %+v", got)
-		}
+	}
+	// A client that asked for one API gets no token for another, nor for all.
+	browser, r := s.browser(), s.request("openid")
+	r.query.Set("resource", shopAPI)
+	back := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String())
+	to := s.agree(browser, back.String())
+	s.declare("https://new.shop.example", "orders:read")
+	refused := s.token(url.Values{
+		"grant_type":    {"authorization_code"},
+		"code":          {to.Query().Get("code")},
+		"redirect_uri":  {callback},
+		"code_verifier": {r.verifier},
+		"resource":      {"https://new.shop.example"},
 	})
+	if refused.Error != "invalid_target" {
+		t.Errorf("a code for one API gives a token for another: %+v", refused)
+	}
+	if got := s.exchange(r, to); got.Error != "invalid_target" {
+		t.Errorf("after its API has another audience: %+v", got)
+	}
 }
 
 func TestAppClient_unknownAPIScope(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newAPIApp(t, db, login.ClientInput{})
-		for _, scopes := range [][]string{{"admin"}, {"orders:*", "orders:*"}, {"order:*"}, {"openid"}, {"*"}} {
-			change := login.ClientInput{APIScopes: &scopes}
-			_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change)
-			if fault.KindOf(err) != fault.Invalid {
-				t.Errorf("%v: %v, want it refused", scopes, err)
-			}
+	db := state.OpenSQLite(t)
+	s := newAPIApp(t, db, login.ClientInput{})
+	for _, scopes := range [][]string{{"admin"}, {"orders:*", "orders:*"}, {"order:*"}, {"openid"}, {"*"}} {
+		change := login.ClientInput{APIScopes: &scopes}
+		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change)
+		if fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%v: %v, want it refused", scopes, err)
 		}
-	})
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/service/directory"
 	"postern/service/login"
 	"postern/testkit/state"
@@ -24,32 +23,31 @@ func (s *app) declare(provider login.Provider, domains ...string) {
 // though it has verified the address.
 func TestApprovalByDomain(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		if err := s.server.Directory.SetInviteOnly(t.Context(), s.owner, s.tenant, true); err != nil {
-			t.Fatal(err)
-		}
-		approval := directory.NewApproval{Kind: directory.ByDomain, Value: "example.com"}
-		if _, err := s.server.Directory.Approve(t.Context(), s.owner, s.tenant, approval); err != nil {
-			t.Fatal(err)
-		}
-		arrive := func() step {
-			browser := s.browser()
-			back := fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String())
-			return s.get(browser, back.String())
-		}
-		page := arrive()
-		if page.status != http.StatusForbidden || !strings.Contains(page.Text(), "invited users only") {
-			t.Errorf("before it is declared: %d %s", page.status, page.Find("main").Text())
-		}
-		s.declare(provider, "example.com")
-		if page := arrive(); page.status != http.StatusOK || page.Find("form").Length() == 0 {
-			t.Errorf("once it is declared: %d %s", page.status, page.Find("main").Text())
-		}
-		s.declare(provider)
-		if page := arrive(); page.status != http.StatusForbidden {
-			t.Errorf("once it is no longer declared: %d %s", page.status, page.Find("main").Text())
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	if err := s.server.Directory.SetInviteOnly(t.Context(), s.owner, s.tenant, true); err != nil {
+		t.Fatal(err)
+	}
+	approval := directory.NewApproval{Kind: directory.ByDomain, Value: "example.com"}
+	if _, err := s.server.Directory.Approve(t.Context(), s.owner, s.tenant, approval); err != nil {
+		t.Fatal(err)
+	}
+	arrive := func() step {
+		browser := s.browser()
+		back := fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String())
+		return s.get(browser, back.String())
+	}
+	page := arrive()
+	if page.status != http.StatusForbidden || !strings.Contains(page.Text(), "invited users only") {
+		t.Errorf("before it is declared: %d %s", page.status, page.Find("main").Text())
+	}
+	s.declare(provider, "example.com")
+	if page := arrive(); page.status != http.StatusOK || page.Find("form").Length() == 0 {
+		t.Errorf("once it is declared: %d %s", page.status, page.Find("main").Text())
+	}
+	s.declare(provider)
+	if page := arrive(); page.status != http.StatusForbidden {
+		t.Errorf("once it is no longer declared: %d %s", page.status, page.Find("main").Text())
+	}
 }

@@ -33,58 +33,57 @@ func (s *mappedApp) onGitHub() *fakegithub.GitHub {
 // withholds ends memberships; an outage ends none, and starts none.
 func TestGroupMappings_gitHub(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMappedApp(t, db, "acme", "sre", "both")
-		fake := s.onGitHub()
-		s.mapOf(
-			s.provider, rule("organizations", "Acme", "acme"), rule("teams", "Acme/sre", "sre"),
-			rule("organization_ids", "42", "both"), rule("team_ids", "7", "both"),
-		)
-		acme, sre := fakegithub.Org(42, "Acme"), fakegithub.Team(7, "Acme", "sre")
-		down := func(path string) func(w http.ResponseWriter, r *http.Request) bool {
-			return func(w http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path == path {
-					fakeoidc.Answer(w, http.StatusBadGateway, map[string]any{})
-				}
-				return r.URL.Path == path
+	db := state.OpenSQLite(t)
+	s := newMappedApp(t, db, "acme", "sre", "both")
+	fake := s.onGitHub()
+	s.mapOf(
+		s.provider, rule("organizations", "Acme", "acme"), rule("teams", "Acme/sre", "sre"),
+		rule("organization_ids", "42", "both"), rule("team_ids", "7", "both"),
+	)
+	acme, sre := fakegithub.Org(42, "Acme"), fakegithub.Team(7, "Acme", "sre")
+	down := func(path string) func(w http.ResponseWriter, r *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == path {
+				fakeoidc.Answer(w, http.StatusBadGateway, map[string]any{})
 			}
+			return r.URL.Path == path
 		}
-		less := "read:user,user:email"
-		for _, tt := range []struct {
-			name        string
-			orgs, teams []map[string]any
-			api         func(w http.ResponseWriter, r *http.Request) bool
-			grants      *string
-			want        []string
-		}{
-			{"teams are down at the first sign-in", []map[string]any{acme}, []map[string]any{sre}, down("/user/teams"),
-				nil, []string{"acme", "both"}},
-			{"both", []map[string]any{acme}, []map[string]any{sre}, nil, nil, []string{"acme", "both", "sre"}},
-			{"organizations are down", nil, nil, down("/user/orgs"), nil, []string{"acme", "both"}},
-			{"without either", nil, nil, nil, nil, []string{}},
-			{"both again", []map[string]any{acme}, []map[string]any{sre}, nil, nil, []string{"acme", "both", "sre"}},
-			{"the scope is not granted", []map[string]any{acme}, []map[string]any{sre}, nil, &less, []string{}},
-			{"renamed", []map[string]any{fakegithub.Org(42, "Acme-Inc")}, nil, nil, nil, []string{"both"}},
-		} {
-			t.Run(tt.name, func(t *testing.T) {
-				fake.Orgs, fake.Teams, fake.API, fake.Grants = tt.orgs, tt.teams, tt.api, tt.grants
-				if got := s.arrive(nil); !slices.Equal(got, tt.want) {
-					t.Errorf("groups %q, want %q", got, tt.want)
-				}
-			})
-		}
-		t.Run("audit log", func(t *testing.T) {
-			found := s.claimEntries("github:"+fake.URL, "583231")
-			unavailable := slices.IndexFunc(found, func(e audit.Entry) bool {
-				return e.Detail["unavailable"] == "organizations organization_ids"
-			})
-			withheld := slices.IndexFunc(found, func(e audit.Entry) bool {
-				return e.Detail["withheld"] == "organizations teams organization_ids team_ids"
-			})
-			if unavailable < 0 || withheld < 0 {
-				t.Errorf("no entry names the claims that were not stated: %+v", found)
+	}
+	less := "read:user,user:email"
+	for _, tt := range []struct {
+		name        string
+		orgs, teams []map[string]any
+		api         func(w http.ResponseWriter, r *http.Request) bool
+		grants      *string
+		want        []string
+	}{
+		{"teams are down at the first sign-in", []map[string]any{acme}, []map[string]any{sre}, down("/user/teams"),
+			nil, []string{"acme", "both"}},
+		{"both", []map[string]any{acme}, []map[string]any{sre}, nil, nil, []string{"acme", "both", "sre"}},
+		{"organizations are down", nil, nil, down("/user/orgs"), nil, []string{"acme", "both"}},
+		{"without either", nil, nil, nil, nil, []string{}},
+		{"both again", []map[string]any{acme}, []map[string]any{sre}, nil, nil, []string{"acme", "both", "sre"}},
+		{"the scope is not granted", []map[string]any{acme}, []map[string]any{sre}, nil, &less, []string{}},
+		{"renamed", []map[string]any{fakegithub.Org(42, "Acme-Inc")}, nil, nil, nil, []string{"both"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fake.Orgs, fake.Teams, fake.API, fake.Grants = tt.orgs, tt.teams, tt.api, tt.grants
+			if got := s.arrive(nil); !slices.Equal(got, tt.want) {
+				t.Errorf("groups %q, want %q", got, tt.want)
 			}
 		})
+	}
+	t.Run("audit log", func(t *testing.T) {
+		found := s.claimEntries("github:"+fake.URL, "583231")
+		unavailable := slices.IndexFunc(found, func(e audit.Entry) bool {
+			return e.Detail["unavailable"] == "organizations organization_ids"
+		})
+		withheld := slices.IndexFunc(found, func(e audit.Entry) bool {
+			return e.Detail["withheld"] == "organizations teams organization_ids team_ids"
+		})
+		if unavailable < 0 || withheld < 0 {
+			t.Errorf("no entry names the claims that were not stated: %+v", found)
+		}
 	})
 }
 
@@ -163,35 +162,34 @@ func (s *mappedApp) claimEntries(issuer, subject string) []audit.Entry {
 // GitHub has four claims, and the shared app asks for none of them.
 func TestGroupMappings_gitHubRefusals(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMappedApp(t, db, "acme")
-		s.onGitHub()
-		set := func(provider login.Provider, one login.GroupMapping) (code, detail string) {
-			t.Helper()
-			_, err := s.server.Login.SetGroupMappings(
-				t.Context(), s.owner, provider.ID, "", []login.GroupMapping{one},
-			)
-			failure, ok := errors.AsType[*fault.Error](err)
-			if !ok || len(failure.Fields) != 1 {
-				return "", ""
-			}
-			return failure.Fields[0].Code, failure.Fields[0].Detail
+	db := state.OpenSQLite(t)
+	s := newMappedApp(t, db, "acme")
+	s.onGitHub()
+	set := func(provider login.Provider, one login.GroupMapping) (code, detail string) {
+		t.Helper()
+		_, err := s.server.Login.SetGroupMappings(
+			t.Context(), s.owner, provider.ID, "", []login.GroupMapping{one},
+		)
+		failure, ok := errors.AsType[*fault.Error](err)
+		if !ok || len(failure.Fields) != 1 {
+			return "", ""
 		}
-		for _, claim := range []string{"groups", "organizations.0", "Teams", "email"} {
-			t.Run(claim, func(t *testing.T) {
-				code, detail := set(s.provider, rule(claim, "x", "acme"))
-				if code != "unknown_claim" || !strings.Contains(detail, "organizations, organization_ids, teams, "+
-					"team_ids") {
-					t.Errorf("%s %s", code, detail)
-				}
-			})
-		}
-		t.Run("managed", func(t *testing.T) {
-			s.server.Login.Shared.ClientID, s.server.Login.Shared.ClientSecret = "shared", "secret"
-			shared := s.offer(login.ProviderInput{Type: "github", Managed: true})
-			if code, detail := set(shared, rule("teams", "Acme/sre", "acme")); code != "managed_has_its_own" {
+		return failure.Fields[0].Code, failure.Fields[0].Detail
+	}
+	for _, claim := range []string{"groups", "organizations.0", "Teams", "email"} {
+		t.Run(claim, func(t *testing.T) {
+			code, detail := set(s.provider, rule(claim, "x", "acme"))
+			if code != "unknown_claim" || !strings.Contains(detail, "organizations, organization_ids, teams, "+
+				"team_ids") {
 				t.Errorf("%s %s", code, detail)
 			}
 		})
+	}
+	t.Run("managed", func(t *testing.T) {
+		s.server.Login.Shared.ClientID, s.server.Login.Shared.ClientSecret = "shared", "secret"
+		shared := s.offer(login.ProviderInput{Type: "github", Managed: true})
+		if code, detail := set(shared, rule("teams", "Acme/sre", "acme")); code != "managed_has_its_own" {
+			t.Errorf("%s %s", code, detail)
+		}
 	})
 }

@@ -76,88 +76,86 @@ func rule(claim, value, group string) login.GroupMapping {
 // claims gave.
 func TestGroupMappings_signIn(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMappedApp(t, db, "admins", "billing", "eu", "staff")
-		s.mapOf(s.provider,
-			rule("realm_access.roles", "admin", "admins"),
-			login.GroupMapping{Claim: "groups", Value: "/sales/", Match: login.MatchPrefix, Group: "billing"},
-			rule("https://example.com/region", "eu", s.groups["eu"]),
-			rule("https://example.com/staff", "true", "staff"),
-		)
-		for _, tt := range []struct {
-			name   string
-			claims map[string]any
-			want   []string
-		}{
-			{"every claim", map[string]any{
-				"realm_access":               map[string]any{"roles": []string{"user", "admin"}},
-				"groups":                     []string{"/sales/north", "/sales/south"},
-				"https://example.com/region": "eu",
-				"https://example.com/staff":  true,
-			}, []string{"admins", "billing", "eu", "staff"}},
-			{"another case", map[string]any{
-				"realm_access":               map[string]any{"roles": []string{"Admin"}},
-				"https://example.com/region": "EU",
-			}, []string{}},
-			{"a part of the value", map[string]any{
-				"realm_access":               map[string]any{"roles": []string{"administrator"}},
-				"groups":                     []string{"sales/north", "/sales"},
-				"https://example.com/region": "eu-west",
-			}, []string{}},
-			{"a text in place of a list", map[string]any{
-				"realm_access": map[string]any{"roles": "admin"},
-			}, []string{"admins"}},
-			{"a flat name", map[string]any{"realm_access.roles": []string{"admin"}}, []string{}},
-			{"no claims", nil, []string{}},
-		} {
-			t.Run(tt.name, func(t *testing.T) {
-				if got := s.arrive(tt.claims); !slices.Equal(got, tt.want) {
-					t.Errorf("groups %q, want %q", got, tt.want)
-				}
-			})
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newMappedApp(t, db, "admins", "billing", "eu", "staff")
+	s.mapOf(s.provider,
+		rule("realm_access.roles", "admin", "admins"),
+		login.GroupMapping{Claim: "groups", Value: "/sales/", Match: login.MatchPrefix, Group: "billing"},
+		rule("https://example.com/region", "eu", s.groups["eu"]),
+		rule("https://example.com/staff", "true", "staff"),
+	)
+	for _, tt := range []struct {
+		name   string
+		claims map[string]any
+		want   []string
+	}{
+		{"every claim", map[string]any{
+			"realm_access":               map[string]any{"roles": []string{"user", "admin"}},
+			"groups":                     []string{"/sales/north", "/sales/south"},
+			"https://example.com/region": "eu",
+			"https://example.com/staff":  true,
+		}, []string{"admins", "billing", "eu", "staff"}},
+		{"another case", map[string]any{
+			"realm_access":               map[string]any{"roles": []string{"Admin"}},
+			"https://example.com/region": "EU",
+		}, []string{}},
+		{"a part of the value", map[string]any{
+			"realm_access":               map[string]any{"roles": []string{"administrator"}},
+			"groups":                     []string{"sales/north", "/sales"},
+			"https://example.com/region": "eu-west",
+		}, []string{}},
+		{"a text in place of a list", map[string]any{
+			"realm_access": map[string]any{"roles": "admin"},
+		}, []string{"admins"}},
+		{"a flat name", map[string]any{"realm_access.roles": []string{"admin"}}, []string{}},
+		{"no claims", nil, []string{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := s.arrive(tt.claims); !slices.Equal(got, tt.want) {
+				t.Errorf("groups %q, want %q", got, tt.want)
+			}
+		})
+	}
 }
 
 // A mapping neither ends nor takes over what people, approvals and other providers gave.
 func TestGroupMappings_ownMembershipsOnly(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMappedApp(t, db, "staff", "sales")
-		s.mapOf(s.provider, rule("role", "staff", "staff"), rule("role", "sales", "sales"))
-		staff := map[string]any{"role": "staff"}
-		s.arrive(staff)
-		user := s.userOf("subject-1")
-		set := func(group string) {
-			t.Helper()
-			_, err := s.server.Directory.SetMember(t.Context(), s.owner, s.groups[group], user, "member")
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		set("sales") // by a person, before any claim names it
-		if got := s.arrive(map[string]any{"role": []string{"sales", "staff"}}); !slices.Equal(got,
-			[]string{"sales", "staff"}) {
-			t.Fatalf("with both claims: %q", got)
-		}
-		if got := s.arrive(nil); !slices.Equal(got, []string{"sales"}) {
-			t.Errorf("without claims: %q, want what a person gave", got)
-		}
-		s.arrive(staff)
-		set("staff") // by a person, after a claim
-		if got := s.arrive(nil); !slices.Equal(got, []string{"sales", "staff"}) {
-			t.Errorf("after a person confirmed it: %q", got)
-		}
-		if err := s.server.Directory.RemoveMember(t.Context(), s.owner, s.groups["staff"], user); err != nil {
+	db := state.OpenSQLite(t)
+	s := newMappedApp(t, db, "staff", "sales")
+	s.mapOf(s.provider, rule("role", "staff", "staff"), rule("role", "sales", "sales"))
+	staff := map[string]any{"role": "staff"}
+	s.arrive(staff)
+	user := s.userOf("subject-1")
+	set := func(group string) {
+		t.Helper()
+		_, err := s.server.Directory.SetMember(t.Context(), s.owner, s.groups[group], user, "member")
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.arrive(nil); !slices.Equal(got, []string{"sales"}) {
-			t.Errorf("after a person removed it: %q", got)
-		}
-		if got := s.arrive(staff); !slices.Equal(got, []string{"sales", "staff"}) {
-			t.Errorf("with the claim again: %q", got)
-		}
-	})
+	}
+	set("sales") // by a person, before any claim names it
+	if got := s.arrive(map[string]any{"role": []string{"sales", "staff"}}); !slices.Equal(got,
+		[]string{"sales", "staff"}) {
+		t.Fatalf("with both claims: %q", got)
+	}
+	if got := s.arrive(nil); !slices.Equal(got, []string{"sales"}) {
+		t.Errorf("without claims: %q, want what a person gave", got)
+	}
+	s.arrive(staff)
+	set("staff") // by a person, after a claim
+	if got := s.arrive(nil); !slices.Equal(got, []string{"sales", "staff"}) {
+		t.Errorf("after a person confirmed it: %q", got)
+	}
+	if err := s.server.Directory.RemoveMember(t.Context(), s.owner, s.groups["staff"], user); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.arrive(nil); !slices.Equal(got, []string{"sales"}) {
+		t.Errorf("after a person removed it: %q", got)
+	}
+	if got := s.arrive(staff); !slices.Equal(got, []string{"sales", "staff"}) {
+		t.Errorf("with the claim again: %q", got)
+	}
 }
 
 func (s *mappedApp) userOf(subject string) string {
@@ -229,46 +227,44 @@ func (s *mappedApp) groupsNow() []string {
 // A group, a user and a rule can go while memberships by claims exist.
 func TestGroupMappings_deletions(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMappedApp(t, db, "staff", "sales")
-		s.mapOf(s.provider, rule("role", "staff", "staff"), rule("role", "sales", "sales"))
-		s.arrive(map[string]any{"role": []string{"staff", "sales"}})
-		if err := s.server.Directory.DeleteGroup(t.Context(), s.owner, s.groups["sales"]); err != nil {
-			t.Fatal(err)
-		}
-		left, err := s.server.Login.GroupMappings(t.Context(), s.owner, s.provider.ID)
-		if err != nil || len(left.Mappings) != 1 || left.Mappings[0].GroupName != "staff" {
-			t.Errorf("after the group: %+v, %v", left, err)
-		}
-		if got := s.arrive(map[string]any{"role": []string{"staff", "sales"}}); !slices.Equal(got, []string{"staff"}) {
-			t.Errorf("after the group: %q", got)
-		}
-		if err := s.server.Directory.DeleteUser(t.Context(), s.owner, s.userOf("subject-1")); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.arrive(map[string]any{"role": "staff"}); !slices.Equal(got, []string{"staff"}) {
-			t.Errorf("the user who came back: %q", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newMappedApp(t, db, "staff", "sales")
+	s.mapOf(s.provider, rule("role", "staff", "staff"), rule("role", "sales", "sales"))
+	s.arrive(map[string]any{"role": []string{"staff", "sales"}})
+	if err := s.server.Directory.DeleteGroup(t.Context(), s.owner, s.groups["sales"]); err != nil {
+		t.Fatal(err)
+	}
+	left, err := s.server.Login.GroupMappings(t.Context(), s.owner, s.provider.ID)
+	if err != nil || len(left.Mappings) != 1 || left.Mappings[0].GroupName != "staff" {
+		t.Errorf("after the group: %+v, %v", left, err)
+	}
+	if got := s.arrive(map[string]any{"role": []string{"staff", "sales"}}); !slices.Equal(got, []string{"staff"}) {
+		t.Errorf("after the group: %q", got)
+	}
+	if err := s.server.Directory.DeleteUser(t.Context(), s.owner, s.userOf("subject-1")); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.arrive(map[string]any{"role": "staff"}); !slices.Equal(got, []string{"staff"}) {
+		t.Errorf("the user who came back: %q", got)
+	}
 }
 
 // Rules that are removed between the provider's answer and the user's consent give nothing.
 func TestGroupMappings_removedMeanwhile(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMappedApp(t, db, "staff")
-		s.mapOf(s.provider, rule("role", "staff", "staff"))
-		s.stated = map[string]any{"role": "staff"}
-		browser, r := s.browser(), s.request("openid groups")
-		back := s.fake.Authorize(t, s.toProvider(browser, r, s.provider.ID).String())
-		page := s.get(browser, back.String())
-		s.mapOf(s.provider)
-		agreed := s.post(browser, s.path("/consent"), formOf(page, "agree"))
-		if agreed.to == nil {
-			t.Fatalf("%d %s", agreed.status, agreed.Find("main").Text())
-		}
-		if got := groupsIn(t, s.exchange(r, agreed.to).Access); len(got) > 0 {
-			t.Errorf("groups %q", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newMappedApp(t, db, "staff")
+	s.mapOf(s.provider, rule("role", "staff", "staff"))
+	s.stated = map[string]any{"role": "staff"}
+	browser, r := s.browser(), s.request("openid groups")
+	back := s.fake.Authorize(t, s.toProvider(browser, r, s.provider.ID).String())
+	page := s.get(browser, back.String())
+	s.mapOf(s.provider)
+	agreed := s.post(browser, s.path("/consent"), formOf(page, "agree"))
+	if agreed.to == nil {
+		t.Fatalf("%d %s", agreed.status, agreed.Find("main").Text())
+	}
+	if got := groupsIn(t, s.exchange(r, agreed.to).Access); len(got) > 0 {
+		t.Errorf("groups %q", got)
+	}
 }

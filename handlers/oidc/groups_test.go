@@ -83,99 +83,97 @@ func (s groupAdmins) makeAdmin(group, user string) {
 
 func TestManagedGroups_admin(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newGroupAdmins(t, db)
-		admin, token := s.join("openid email groups:manage")
-		other, _ := s.join("openid email")
-		s.makeAdmin(s.group, admin)
+	db := state.OpenSQLite(t)
+	s := newGroupAdmins(t, db)
+	admin, token := s.join("openid email groups:manage")
+	other, _ := s.join("openid email")
+	s.makeAdmin(s.group, admin)
 
-		_, _, listed := s.call("GET", "/groups", token, "")
-		if items := listed["items"].([]any); len(items) != 1 || items[0].(map[string]any)["name"] != "staff" {
-			t.Errorf("GET /groups answers %v", listed)
-		}
-		status, _, member := s.call("PUT", "/groups/"+s.group+"/members/"+other, token, "")
-		if status != http.StatusOK || member["user"] != other || member["role"] != "member" {
-			t.Fatalf("PUT a member answers %d %v", status, member)
-		}
-		_, _, member = s.call("PUT", "/groups/"+s.group+"/members/"+other, token, `{"role":"admin"}`)
-		if member["role"] != "admin" {
-			t.Errorf("PUT an admin answers %v", member)
-		}
-		_, _, page := s.call("GET", "/groups/"+s.group+"/members?limit=1", token, "")
-		if items := page["items"].([]any); len(items) != 1 || page["next_cursor"] == nil {
-			t.Errorf("the first page of members is %v", page)
-		}
-		status, _, body := s.call("DELETE", "/groups/"+s.group+"/members/"+other, token, "")
-		if status != http.StatusNoContent {
-			t.Errorf("DELETE answers %d %v", status, body)
-		}
-		entries, err := s.server.Audit.List(t.Context(), s.owner, audit.Query{Object: s.group})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(entries.Items) == 0 || entries.Items[0].Actor != admin {
-			t.Errorf("the audit log has %+v, want the actor %s", entries.Items, admin)
-		}
-	})
+	_, _, listed := s.call("GET", "/groups", token, "")
+	if items := listed["items"].([]any); len(items) != 1 || items[0].(map[string]any)["name"] != "staff" {
+		t.Errorf("GET /groups answers %v", listed)
+	}
+	status, _, member := s.call("PUT", "/groups/"+s.group+"/members/"+other, token, "")
+	if status != http.StatusOK || member["user"] != other || member["role"] != "member" {
+		t.Fatalf("PUT a member answers %d %v", status, member)
+	}
+	_, _, member = s.call("PUT", "/groups/"+s.group+"/members/"+other, token, `{"role":"admin"}`)
+	if member["role"] != "admin" {
+		t.Errorf("PUT an admin answers %v", member)
+	}
+	_, _, page := s.call("GET", "/groups/"+s.group+"/members?limit=1", token, "")
+	if items := page["items"].([]any); len(items) != 1 || page["next_cursor"] == nil {
+		t.Errorf("the first page of members is %v", page)
+	}
+	status, _, body := s.call("DELETE", "/groups/"+s.group+"/members/"+other, token, "")
+	if status != http.StatusNoContent {
+		t.Errorf("DELETE answers %d %v", status, body)
+	}
+	entries, err := s.server.Audit.List(t.Context(), s.owner, audit.Query{Object: s.group})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries.Items) == 0 || entries.Items[0].Actor != admin {
+		t.Errorf("the audit log has %+v, want the actor %s", entries.Items, admin)
+	}
 }
 
 // TestManagedGroups_refusals has requests that leave the group as it is.
 func TestManagedGroups_refusals(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newGroupAdmins(t, db)
-		elsewhere := newGroupAdmins(t, db)
-		admin, token := s.join("openid groups:manage")
-		_, unscoped := s.join("openid groups")
-		plain, member := s.join("openid groups:manage")
-		stranger, foreign := elsewhere.join("openid groups:manage")
-		s.makeAdmin(s.group, admin)
-		if _, err := s.server.Directory.SetMember(t.Context(), s.owner, s.group, plain,
-			directory.RoleMember); err != nil {
-			t.Fatal(err)
-		}
-		inner := s.create("inner")
-		if _, err := s.server.Directory.Nest(t.Context(), s.owner, s.group, inner); err != nil {
-			t.Fatal(err)
-		}
-		staff := "/groups/" + s.group + "/members/"
-		for name, tt := range map[string]struct {
-			path, token, body string
-			status            int
-			code              string
-		}{
-			"no token":                  {staff + plain, "", "", 401, "credentials_required"},
-			"a token of another client": {staff + plain, foreign, "", 401, "invalid_token"},
-			"a token without the scope": {staff + plain, unscoped, "", 403, "insufficient_scope"},
-			"a member who is no admin":  {staff + plain, member, `{"role":"admin"}`, 404, "not_found"},
-			"a group inside theirs":     {"/groups/" + inner + "/members/" + plain, token, "", 404, "not_found"},
-			"a group of another tenant": {
-				"/groups/" + elsewhere.group + "/members/" + plain, token, "", 404, "not_found",
-			},
-			"a user of another tenant": {staff + stranger, token, "", 422, "unknown_user"},
-			"an address of nobody":     {staff + "nobody@example.com", token, "", 422, "unknown_user"},
-			"an unknown role":          {staff + plain, token, `{"role":"owner"}`, 422, "invalid_role"},
-			"an unknown field":         {staff + plain, token, `{"rule":"admin"}`, 422, "unknown_field"},
-			"no JSON":                  {staff + plain, token, `role=admin`, 400, "invalid_json"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				status, header, body := s.call("PUT", tt.path, tt.token, tt.body)
-				if status != tt.status || body["code"] != tt.code {
-					t.Errorf("answers %d %v, want %d %s", status, body, tt.status, tt.code)
-				}
-				challenged := tt.status == http.StatusUnauthorized || tt.code == "insufficient_scope"
-				if challenge := header.Get("WWW-Authenticate"); (challenge != "") != challenged {
-					t.Errorf("the challenge is %q", challenge)
-				}
-			})
-		}
-		if _, err := s.server.Directory.Freeze(t.Context(), s.owner, admin); err != nil {
-			t.Fatal(err)
-		}
-		if status, _, _ := s.call("PUT", staff+plain, token, ""); status != http.StatusUnauthorized {
-			t.Errorf("a frozen admin gets %d", status)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newGroupAdmins(t, db)
+	elsewhere := newGroupAdmins(t, db)
+	admin, token := s.join("openid groups:manage")
+	_, unscoped := s.join("openid groups")
+	plain, member := s.join("openid groups:manage")
+	stranger, foreign := elsewhere.join("openid groups:manage")
+	s.makeAdmin(s.group, admin)
+	if _, err := s.server.Directory.SetMember(t.Context(), s.owner, s.group, plain,
+		directory.RoleMember); err != nil {
+		t.Fatal(err)
+	}
+	inner := s.create("inner")
+	if _, err := s.server.Directory.Nest(t.Context(), s.owner, s.group, inner); err != nil {
+		t.Fatal(err)
+	}
+	staff := "/groups/" + s.group + "/members/"
+	for name, tt := range map[string]struct {
+		path, token, body string
+		status            int
+		code              string
+	}{
+		"no token":                  {staff + plain, "", "", 401, "credentials_required"},
+		"a token of another client": {staff + plain, foreign, "", 401, "invalid_token"},
+		"a token without the scope": {staff + plain, unscoped, "", 403, "insufficient_scope"},
+		"a member who is no admin":  {staff + plain, member, `{"role":"admin"}`, 404, "not_found"},
+		"a group inside theirs":     {"/groups/" + inner + "/members/" + plain, token, "", 404, "not_found"},
+		"a group of another tenant": {
+			"/groups/" + elsewhere.group + "/members/" + plain, token, "", 404, "not_found",
+		},
+		"a user of another tenant": {staff + stranger, token, "", 422, "unknown_user"},
+		"an address of nobody":     {staff + "nobody@example.com", token, "", 422, "unknown_user"},
+		"an unknown role":          {staff + plain, token, `{"role":"owner"}`, 422, "invalid_role"},
+		"an unknown field":         {staff + plain, token, `{"rule":"admin"}`, 422, "unknown_field"},
+		"no JSON":                  {staff + plain, token, `role=admin`, 400, "invalid_json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, header, body := s.call("PUT", tt.path, tt.token, tt.body)
+			if status != tt.status || body["code"] != tt.code {
+				t.Errorf("answers %d %v, want %d %s", status, body, tt.status, tt.code)
+			}
+			challenged := tt.status == http.StatusUnauthorized || tt.code == "insufficient_scope"
+			if challenge := header.Get("WWW-Authenticate"); (challenge != "") != challenged {
+				t.Errorf("the challenge is %q", challenge)
+			}
+		})
+	}
+	if _, err := s.server.Directory.Freeze(t.Context(), s.owner, admin); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, _ := s.call("PUT", staff+plain, token, ""); status != http.StatusUnauthorized {
+		t.Errorf("a frozen admin gets %d", status)
+	}
 }
 
 // TestManagedGroups_byAddress puts users into a group by a verified e-mail address only.

@@ -115,70 +115,68 @@ func (s *app) typesAddress(start func(hint, prompt string) (*http.Client, step),
 // lets the redirects through to every kind of redirect URI.
 func TestHomeRealm_nativeApp(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		_, provider := s.offerFake(nil)
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
-		if err := s.leadingTo(provider.ID, "example.com"); err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	_, provider := s.offerFake(nil)
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	if err := s.leadingTo(provider.ID, "example.com"); err != nil {
+		t.Fatal(err)
+	}
+	uris := []string{"com.example.app:/oauth2redirect", "http://[::1]/callback"}
+	change := login.ClientInput{RedirectURIs: &uris}
+	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change); err != nil {
+		t.Fatal(err)
+	}
+	for uri, source := range map[string]string{uris[0]: " com.example.app:", uris[1]: " http:"} {
+		r := s.request("openid")
+		r.query.Set("redirect_uri", uri)
+		page := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
+		_, targets, _ := strings.Cut(page.header.Get("Content-Security-Policy"), "form-action ")
+		targets, _, _ = strings.Cut(targets, ";")
+		if !strings.HasSuffix(targets, source) {
+			t.Errorf("%s: form-action %s, want%s", uri, targets, source)
 		}
-		uris := []string{"com.example.app:/oauth2redirect", "http://[::1]/callback"}
-		change := login.ClientInput{RedirectURIs: &uris}
-		if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change); err != nil {
-			t.Fatal(err)
-		}
-		for uri, source := range map[string]string{uris[0]: " com.example.app:", uris[1]: " http:"} {
-			r := s.request("openid")
-			r.query.Set("redirect_uri", uri)
-			page := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
-			_, targets, _ := strings.Cut(page.header.Get("Content-Security-Policy"), "form-action ")
-			targets, _, _ = strings.Cut(targets, ";")
-			if !strings.HasSuffix(targets, source) {
-				t.Errorf("%s: form-action %s, want%s", uri, targets, source)
-			}
-		}
-	})
+	}
 }
 
 // A domain leads to one provider of an app client, also where two are saved at once.
 func TestHomeRealm_conflicts(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		_, first := s.offerFake(nil)
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		second := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
-		if err := s.leadingTo(first.ID, "example.com"); err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	_, first := s.offerFake(nil)
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	second := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	if err := s.leadingTo(first.ID, "example.com"); err != nil {
+		t.Fatal(err)
+	}
+	err := s.leadingTo(second.ID, "other.example", "EXAMPLE.com")
+	failure, ok := errors.AsType[*fault.Error](err)
+	if !ok || len(failure.Fields) != 1 || failure.Fields[0].Pointer != "/sign_in_domains/1" ||
+		failure.Code != "domain_taken" {
+		t.Errorf("a domain of the other provider: %v", err)
+	}
+	for _, wrong := range []string{"localhost", "a b.example", "*.example.com", "ana@example.com",
+		"-.example", ""} {
+		if err := s.leadingTo(first.ID, wrong); err == nil {
+			t.Errorf("%q is taken for a domain", wrong)
 		}
-		err := s.leadingTo(second.ID, "other.example", "EXAMPLE.com")
-		failure, ok := errors.AsType[*fault.Error](err)
-		if !ok || len(failure.Fields) != 1 || failure.Fields[0].Pointer != "/sign_in_domains/1" ||
-			failure.Code != "domain_taken" {
-			t.Errorf("a domain of the other provider: %v", err)
-		}
-		for _, wrong := range []string{"localhost", "a b.example", "*.example.com", "ana@example.com",
-			"-.example", ""} {
-			if err := s.leadingTo(first.ID, wrong); err == nil {
-				t.Errorf("%q is taken for a domain", wrong)
+	}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	saved := 0
+	for _, id := range []string{first.ID, second.ID} {
+		wait.Go(func() {
+			if s.leadingTo(id, "both.example") == nil {
+				mu.Lock()
+				saved++
+				mu.Unlock()
 			}
-		}
-		var wait sync.WaitGroup
-		var mu sync.Mutex
-		saved := 0
-		for _, id := range []string{first.ID, second.ID} {
-			wait.Go(func() {
-				if s.leadingTo(id, "both.example") == nil {
-					mu.Lock()
-					saved++
-					mu.Unlock()
-				}
-			})
-		}
-		wait.Wait()
-		if saved != 1 {
-			t.Errorf("%d of two providers got the domain, want one", saved)
-		}
-	})
+		})
+	}
+	wait.Wait()
+	if saved != 1 {
+		t.Errorf("%d of two providers got the domain, want one", saved)
+	}
 }

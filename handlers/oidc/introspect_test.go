@@ -53,65 +53,64 @@ const inactive = `{"active":false}`
 
 func TestIntrospect_inactive(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		confidential, name := true, "other"
-		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
-		fake, provider := s.offerFake(nil)
-		fresh := func() got { return s.exchange(s.signIn(fake, provider, "openid offline_access")) }
-		first := fresh()
-		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
-			Name:         &name,
-			Confidential: &confidential,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		mine := s.client
-		s.client = other
-		for what, token := range map[string]string{"access": first.Access, "refresh": first.Refresh} {
-			if got := s.introspect(url.Values{"token": {token}}); got.raw != inactive {
-				t.Errorf("another client's %s token: %s, want %s", what, got.raw, inactive)
-			}
-			revoked := s.post(http.DefaultClient, s.path("/revoke"), url.Values{
-				"client_id":     {other.ID},
-				"client_secret": {other.Secret.Reveal()},
-				"token":         {token},
-			})
-			if revoked.status != http.StatusOK || revoked.raw != "" {
-				t.Errorf("revoking another client's %s token: %d %s", what, revoked.status, revoked.raw)
-			}
-		}
-		s.client = mine
-		if got := s.introspect(url.Values{"token": {first.Access}}); !got.Active {
-			t.Errorf("after another client tried to revoke it: %s", got.raw)
-		}
-		cut := first.Access[:len(first.Access)-6] + "AAAAAA"
-		for what, token := range map[string]string{"an ID token": first.ID, "a forged token": cut, "no token": "x"} {
-			if got := s.introspect(url.Values{"token": {token}}); got.raw != inactive {
-				t.Errorf("%s: %s, want %s", what, got.raw, inactive)
-			}
-		}
-		again := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}})
-		if got := s.introspect(url.Values{"token": {first.Refresh}}); got.raw != inactive {
-			t.Errorf("a used refresh token: %s, want %s", got.raw, inactive)
-		}
-		s.setState(claims(t, again.Access)["sub"].(string), "frozen")
-		for what, token := range map[string]string{"access": again.Access, "refresh": again.Refresh} {
-			if got := s.introspect(url.Values{"token": {token}}); got.raw != inactive {
-				t.Errorf("a frozen user's %s token: %s, want %s", what, got.raw, inactive)
-			}
-		}
-		s.setState(claims(t, again.Access)["sub"].(string), "active")
-		if got := s.introspect(url.Values{"token": {again.Access}}); !got.Active {
-			t.Errorf("after unfreezing: %s", got.raw)
-		}
-		if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.introspect(url.Values{"token": {again.Access}}); got.raw != inactive {
-			t.Errorf("without its provider: %s, want %s", got.raw, inactive)
-		}
+	db := state.OpenSQLite(t)
+	confidential, name := true, "other"
+	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	fake, provider := s.offerFake(nil)
+	fresh := func() got { return s.exchange(s.signIn(fake, provider, "openid offline_access")) }
+	first := fresh()
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
+		Name:         &name,
+		Confidential: &confidential,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := s.client
+	s.client = other
+	for what, token := range map[string]string{"access": first.Access, "refresh": first.Refresh} {
+		if got := s.introspect(url.Values{"token": {token}}); got.raw != inactive {
+			t.Errorf("another client's %s token: %s, want %s", what, got.raw, inactive)
+		}
+		revoked := s.post(http.DefaultClient, s.path("/revoke"), url.Values{
+			"client_id":     {other.ID},
+			"client_secret": {other.Secret.Reveal()},
+			"token":         {token},
+		})
+		if revoked.status != http.StatusOK || revoked.raw != "" {
+			t.Errorf("revoking another client's %s token: %d %s", what, revoked.status, revoked.raw)
+		}
+	}
+	s.client = mine
+	if got := s.introspect(url.Values{"token": {first.Access}}); !got.Active {
+		t.Errorf("after another client tried to revoke it: %s", got.raw)
+	}
+	cut := first.Access[:len(first.Access)-6] + "AAAAAA"
+	for what, token := range map[string]string{"an ID token": first.ID, "a forged token": cut, "no token": "x"} {
+		if got := s.introspect(url.Values{"token": {token}}); got.raw != inactive {
+			t.Errorf("%s: %s, want %s", what, got.raw, inactive)
+		}
+	}
+	again := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}})
+	if got := s.introspect(url.Values{"token": {first.Refresh}}); got.raw != inactive {
+		t.Errorf("a used refresh token: %s, want %s", got.raw, inactive)
+	}
+	s.setState(claims(t, again.Access)["sub"].(string), "frozen")
+	for what, token := range map[string]string{"access": again.Access, "refresh": again.Refresh} {
+		if got := s.introspect(url.Values{"token": {token}}); got.raw != inactive {
+			t.Errorf("a frozen user's %s token: %s, want %s", what, got.raw, inactive)
+		}
+	}
+	s.setState(claims(t, again.Access)["sub"].(string), "active")
+	if got := s.introspect(url.Values{"token": {again.Access}}); !got.Active {
+		t.Errorf("after unfreezing: %s", got.raw)
+	}
+	if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.introspect(url.Values{"token": {again.Access}}); got.raw != inactive {
+		t.Errorf("without its provider: %s, want %s", got.raw, inactive)
+	}
 }
 
 // setState writes a user's state.
@@ -134,55 +133,54 @@ func (s *app) setState(user, state string) {
 // that discovery names the endpoint for those alone.
 func TestIntrospect_clients(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		confidential := true
-		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
-		fake, provider := s.offerFake(nil)
-		token := s.exchange(s.signIn(fake, provider, "openid")).Access
-		for name, form := range map[string]url.Values{
-			"no secret":         {"token": {token}, "client_secret": {""}},
-			"a wrong secret":    {"token": {token}, "client_secret": {"wrong"}},
-			"another client id": {"token": {token}, "client_id": {"cli_other"}},
-		} {
-			if got := s.introspect(form); got.status != http.StatusUnauthorized || got.Error != "invalid_client" {
-				t.Errorf("%s: %d %s, want 401 invalid_client", name, got.status, got.raw)
-			}
+	db := state.OpenSQLite(t)
+	confidential := true
+	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	fake, provider := s.offerFake(nil)
+	token := s.exchange(s.signIn(fake, provider, "openid")).Access
+	for name, form := range map[string]url.Values{
+		"no secret":         {"token": {token}, "client_secret": {""}},
+		"a wrong secret":    {"token": {token}, "client_secret": {"wrong"}},
+		"another client id": {"token": {token}, "client_id": {"cli_other"}},
+	} {
+		if got := s.introspect(form); got.status != http.StatusUnauthorized || got.Error != "invalid_client" {
+			t.Errorf("%s: %d %s, want 401 invalid_client", name, got.status, got.raw)
 		}
-		if got := s.introspect(url.Values{"token": {""}}); got.status != 400 || got.Error != "invalid_request" {
-			t.Errorf("without a token: %d %s, want 400 invalid_request", got.status, got.raw)
-		}
-		if got := s.introspect(url.Values{"token": {token, token}}); got.Error != "invalid_request" {
-			t.Errorf("two tokens: %d %s, want invalid_request", got.status, got.raw)
-		}
-		if page := s.get(s.browser(), s.path("/introspect?token="+token)); page.status != http.StatusMethodNotAllowed {
-			t.Errorf("by GET: %d, want 405: a token in an address would be logged", page.status)
-		}
-		wants := s.server.Login.Issuer(s.client.ID) + "/introspect"
-		if got := s.discovered()["introspection_endpoint"]; got != wants {
-			t.Errorf("discovery names %v, want %s", got, wants)
-		}
-		public := false
-		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", login.ClientInput{
-			Confidential: &public,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		form := url.Values{"token": {token}, "client_secret": {""}}
-		if got := s.introspect(form); got.status != http.StatusUnauthorized {
-			t.Errorf("a public client: %d %s, want 401", got.status, got.raw)
-		}
-		if got, named := s.discovered()["introspection_endpoint"]; named {
-			t.Errorf("discovery of a public client names %v", got)
-		}
-		revoked := s.post(http.DefaultClient, s.path("/revoke"), url.Values{
-			"client_id": {s.client.ID},
-			"token":     {token},
-		})
-		if revoked.status != http.StatusOK {
-			t.Errorf("a public client revokes its token: %d %s", revoked.status, revoked.raw)
-		}
+	}
+	if got := s.introspect(url.Values{"token": {""}}); got.status != 400 || got.Error != "invalid_request" {
+		t.Errorf("without a token: %d %s, want 400 invalid_request", got.status, got.raw)
+	}
+	if got := s.introspect(url.Values{"token": {token, token}}); got.Error != "invalid_request" {
+		t.Errorf("two tokens: %d %s, want invalid_request", got.status, got.raw)
+	}
+	if page := s.get(s.browser(), s.path("/introspect?token="+token)); page.status != http.StatusMethodNotAllowed {
+		t.Errorf("by GET: %d, want 405: a token in an address would be logged", page.status)
+	}
+	wants := s.server.Login.Issuer(s.client.ID) + "/introspect"
+	if got := s.discovered()["introspection_endpoint"]; got != wants {
+		t.Errorf("discovery names %v, want %s", got, wants)
+	}
+	public := false
+	_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", login.ClientInput{
+		Confidential: &public,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{"token": {token}, "client_secret": {""}}
+	if got := s.introspect(form); got.status != http.StatusUnauthorized {
+		t.Errorf("a public client: %d %s, want 401", got.status, got.raw)
+	}
+	if got, named := s.discovered()["introspection_endpoint"]; named {
+		t.Errorf("discovery of a public client names %v", got)
+	}
+	revoked := s.post(http.DefaultClient, s.path("/revoke"), url.Values{
+		"client_id": {s.client.ID},
+		"token":     {token},
+	})
+	if revoked.status != http.StatusOK {
+		t.Errorf("a public client revokes its token: %d %s", revoked.status, revoked.raw)
+	}
 }
 
 func (s *app) discovered() map[string]any {
@@ -199,37 +197,36 @@ func (s *app) discovered() map[string]any {
 // the endpoint and authenticates by Basic.
 func TestIntrospect_certifiedClient(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		confidential := true
-		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
-		fake, provider := s.offerFake(nil)
-		tokens := s.exchange(s.signIn(fake, provider, "openid email offline_access"))
-		ask := s.certifiedIntrospection()
-		subject := claims(t, tokens.Access)["sub"]
+	db := state.OpenSQLite(t)
+	confidential := true
+	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	fake, provider := s.offerFake(nil)
+	tokens := s.exchange(s.signIn(fake, provider, "openid email offline_access"))
+	ask := s.certifiedIntrospection()
+	subject := claims(t, tokens.Access)["sub"]
 
-		got := ask(tokens.Access)
-		if !got.Active || got.Subject != subject || got.TokenType != "Bearer" {
-			t.Errorf("the access token: %+v, want it active, Bearer, of %v", got, subject)
-		}
-		if got.Scope != "openid email offline_access" || got.ClientID != s.client.ID {
-			t.Errorf("the access token: scope %q of the client %q", got.Scope, got.ClientID)
-		}
-		if exp := claims(t, tokens.Access)["exp"].(float64); got.Expires != int64(exp) {
-			t.Errorf("the access token expires at %d, want %v", got.Expires, exp)
-		}
-		if got.Issuer != s.server.Login.Issuer(s.client.ID) {
-			t.Errorf("the access token's issuer: %q", got.Issuer)
-		}
-		if got = ask(tokens.Refresh); !got.Active || got.TokenType != "refresh_token" {
-			t.Errorf("the refresh token: %+v, want it active", got)
-		}
-		if got = ask("revoke " + tokens.Refresh); got.Active {
-			t.Errorf("the revoked refresh token: %+v", got)
-		}
-		if got = ask(tokens.Access); got.Active {
-			t.Errorf("the access token of the revoked session: %+v", got)
-		}
-	})
+	got := ask(tokens.Access)
+	if !got.Active || got.Subject != subject || got.TokenType != "Bearer" {
+		t.Errorf("the access token: %+v, want it active, Bearer, of %v", got, subject)
+	}
+	if got.Scope != "openid email offline_access" || got.ClientID != s.client.ID {
+		t.Errorf("the access token: scope %q of the client %q", got.Scope, got.ClientID)
+	}
+	if exp := claims(t, tokens.Access)["exp"].(float64); got.Expires != int64(exp) {
+		t.Errorf("the access token expires at %d, want %v", got.Expires, exp)
+	}
+	if got.Issuer != s.server.Login.Issuer(s.client.ID) {
+		t.Errorf("the access token's issuer: %q", got.Issuer)
+	}
+	if got = ask(tokens.Refresh); !got.Active || got.TokenType != "refresh_token" {
+		t.Errorf("the refresh token: %+v, want it active", got)
+	}
+	if got = ask("revoke " + tokens.Refresh); got.Active {
+		t.Errorf("the revoked refresh token: %+v", got)
+	}
+	if got = ask(tokens.Access); got.Active {
+		t.Errorf("the access token of the revoked session: %+v", got)
+	}
 }
 
 // certifiedIntrospection starts the client library, and returns a function that has it

@@ -39,60 +39,59 @@ func (s *app) signIn(fake *fakeoidc.Provider, provider login.Provider, scope str
 // is redirected to the client with an error, or sees a page.
 func TestAuthorize_refusals(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		s.offerFake(nil)
-		set := func(name, value string) func(url.Values) { return func(q url.Values) { q.Set(name, value) } }
-		tests := map[string]struct {
-			change func(url.Values)
-			back   string // error that the client gets; "": the person sees a page
-		}{
-			"another host":             {set("redirect_uri", "https://evil.example/app/callback"), ""},
-			"a path below":             {set("redirect_uri", callback+"/more"), ""},
-			"a path with dots":         {set("redirect_uri", callback+"/../other"), ""},
-			"a query more":             {set("redirect_uri", callback+"?next=1"), ""},
-			"a fragment":               {set("redirect_uri", callback+"#x"), ""},
-			"upper case":               {set("redirect_uri", strings.ToUpper(callback)), ""},
-			"another loopback address": {set("redirect_uri", "http://127.0.0.2/app/callback"), ""},
-			"a name before the host":   {set("redirect_uri", "http://127.0.0.1@evil.example/app/callback"), ""},
-			"no redirect URI":          {func(q url.Values) { q.Del("redirect_uri") }, ""},
-			"a script":                 {set("redirect_uri", "javascript:alert(1)"), ""},
-			"two redirect URIs": {
-				func(q url.Values) { q.Add("redirect_uri", "https://evil.example") },
-				"invalid_request",
-			},
-			"another client's name": {set("client_id", "cli_other"), ""},
-			"no PKCE": {
-				func(q url.Values) { q.Del("code_challenge"); q.Del("code_challenge_method") },
-				"invalid_request",
-			},
-			"PKCE plain":               {set("code_challenge_method", "plain"), "invalid_request"},
-			"PKCE without its method":  {func(q url.Values) { q.Del("code_challenge_method") }, "invalid_request"},
-			"a short challenge":        {set("code_challenge", "AAAA"), "invalid_request"},
-			"no response type":         {set("response_type", ""), "invalid_request"},
-			"the implicit flow":        {set("response_type", "token"), "unsupported_response_type"},
-			"the hybrid flow":          {set("response_type", "code id_token"), "unsupported_response_type"},
-			"an answer in a fragment":  {set("response_mode", "fragment"), "invalid_request"},
-			"no openid":                {set("scope", "profile"), "invalid_scope"},
-			"a request object":         {set("request", "eyJ"), "request_not_supported"},
-			"a request object far off": {set("request_uri", "https://evil.example/r"), "request_not_supported"},
-			"without asking":           {set("prompt", "none"), "login_required"},
-			"not asking and asking":    {set("prompt", "none consent"), "invalid_request"},
-			"an unknown prompt":        {set("prompt", "create"), "invalid_request"},
-			"an age that is no number": {set("max_age", "-1"), "invalid_request"},
-			"a state of 3 KB":          {set("state", strings.Repeat("x", 3000)), "invalid_request"},
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	s.offerFake(nil)
+	set := func(name, value string) func(url.Values) { return func(q url.Values) { q.Set(name, value) } }
+	tests := map[string]struct {
+		change func(url.Values)
+		back   string // error that the client gets; "": the person sees a page
+	}{
+		"another host":             {set("redirect_uri", "https://evil.example/app/callback"), ""},
+		"a path below":             {set("redirect_uri", callback+"/more"), ""},
+		"a path with dots":         {set("redirect_uri", callback+"/../other"), ""},
+		"a query more":             {set("redirect_uri", callback+"?next=1"), ""},
+		"a fragment":               {set("redirect_uri", callback+"#x"), ""},
+		"upper case":               {set("redirect_uri", strings.ToUpper(callback)), ""},
+		"another loopback address": {set("redirect_uri", "http://127.0.0.2/app/callback"), ""},
+		"a name before the host":   {set("redirect_uri", "http://127.0.0.1@evil.example/app/callback"), ""},
+		"no redirect URI":          {func(q url.Values) { q.Del("redirect_uri") }, ""},
+		"a script":                 {set("redirect_uri", "javascript:alert(1)"), ""},
+		"two redirect URIs": {
+			func(q url.Values) { q.Add("redirect_uri", "https://evil.example") },
+			"invalid_request",
+		},
+		"another client's name": {set("client_id", "cli_other"), ""},
+		"no PKCE": {
+			func(q url.Values) { q.Del("code_challenge"); q.Del("code_challenge_method") },
+			"invalid_request",
+		},
+		"PKCE plain":               {set("code_challenge_method", "plain"), "invalid_request"},
+		"PKCE without its method":  {func(q url.Values) { q.Del("code_challenge_method") }, "invalid_request"},
+		"a short challenge":        {set("code_challenge", "AAAA"), "invalid_request"},
+		"no response type":         {set("response_type", ""), "invalid_request"},
+		"the implicit flow":        {set("response_type", "token"), "unsupported_response_type"},
+		"the hybrid flow":          {set("response_type", "code id_token"), "unsupported_response_type"},
+		"an answer in a fragment":  {set("response_mode", "fragment"), "invalid_request"},
+		"no openid":                {set("scope", "profile"), "invalid_scope"},
+		"a request object":         {set("request", "eyJ"), "request_not_supported"},
+		"a request object far off": {set("request_uri", "https://evil.example/r"), "request_not_supported"},
+		"without asking":           {set("prompt", "none"), "login_required"},
+		"not asking and asking":    {set("prompt", "none consent"), "invalid_request"},
+		"an unknown prompt":        {set("prompt", "create"), "invalid_request"},
+		"an age that is no number": {set("max_age", "-1"), "invalid_request"},
+		"a state of 3 KB":          {set("state", strings.Repeat("x", 3000)), "invalid_request"},
+	}
+	for name, tt := range tests {
+		r := s.request("openid")
+		tt.change(r.query)
+		got := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
+		if tt.back == "" {
+			s.showsPage(name, got)
+		} else {
+			s.leadsBack(name, got, tt.back)
 		}
-		for name, tt := range tests {
-			r := s.request("openid")
-			tt.change(r.query)
-			got := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
-			if tt.back == "" {
-				s.showsPage(name, got)
-			} else {
-				s.leadsBack(name, got, tt.back)
-			}
-		}
-	})
+	}
 }
 
 // showsPage checks that the answer is a page that leads nowhere.
@@ -160,112 +159,109 @@ func (b boundLogin) refused(name string, got step, status int) {
 
 func TestLogin_callbackBinding(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		b := newBoundLogin(t, db)
-		browser, back := b.begin()
-		b.refused("another browser", b.get(b.browser(), back.String()), http.StatusForbidden)
-		b.refused(
-			"no state",
-			b.get(browser, changed(back, func(q url.Values) { q.Del("state") })),
-			http.StatusForbidden,
-		)
-		b.refused(
-			"a state cut off",
-			b.get(browser, changed(back, func(q url.Values) { q.Set("state", q.Get("state")[:40]) })),
-			http.StatusForbidden,
-		)
-		b.refused(
-			"two states",
-			b.get(browser, changed(back, func(q url.Values) { q.Add("state", "x") })),
-			http.StatusForbidden,
-		)
-		b.refused(
-			"another provider's callback",
-			b.get(browser, strings.Replace(back.String(), b.provider.ID, b.second.ID, 1)),
-			http.StatusForbidden,
-		)
-		b.refused(
-			"an unknown provider's",
-			b.get(browser, strings.Replace(back.String(), b.provider.ID, "idp_x", 1)),
-			http.StatusForbidden,
-		)
-		other, _ := b.begin()
-		b.refused("another login's state", b.get(other, back.String()), http.StatusForbidden)
-		b.refused(
-			"another issuer's answer",
-			b.get(browser, changed(back, func(q url.Values) { q.Set("iss", "https://evil.example") })),
-			http.StatusForbidden,
-		)
-		b.refused("after that, the honest one", b.get(browser, back.String()), http.StatusConflict)
-	})
+	db := state.OpenSQLite(t)
+	b := newBoundLogin(t, db)
+	browser, back := b.begin()
+	b.refused("another browser", b.get(b.browser(), back.String()), http.StatusForbidden)
+	b.refused(
+		"no state",
+		b.get(browser, changed(back, func(q url.Values) { q.Del("state") })),
+		http.StatusForbidden,
+	)
+	b.refused(
+		"a state cut off",
+		b.get(browser, changed(back, func(q url.Values) { q.Set("state", q.Get("state")[:40]) })),
+		http.StatusForbidden,
+	)
+	b.refused(
+		"two states",
+		b.get(browser, changed(back, func(q url.Values) { q.Add("state", "x") })),
+		http.StatusForbidden,
+	)
+	b.refused(
+		"another provider's callback",
+		b.get(browser, strings.Replace(back.String(), b.provider.ID, b.second.ID, 1)),
+		http.StatusForbidden,
+	)
+	b.refused(
+		"an unknown provider's",
+		b.get(browser, strings.Replace(back.String(), b.provider.ID, "idp_x", 1)),
+		http.StatusForbidden,
+	)
+	other, _ := b.begin()
+	b.refused("another login's state", b.get(other, back.String()), http.StatusForbidden)
+	b.refused(
+		"another issuer's answer",
+		b.get(browser, changed(back, func(q url.Values) { q.Set("iss", "https://evil.example") })),
+		http.StatusForbidden,
+	)
+	b.refused("after that, the honest one", b.get(browser, back.String()), http.StatusConflict)
 }
 
 func TestLogin_consentBinding(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		b := newBoundLogin(t, db)
-		browser, back := b.begin()
-		other, _ := b.begin()
-		page := b.get(browser, back.String())
-		if page.Find("input[name=ticket]").Length() != 1 {
-			t.Fatalf("no consent is asked: %d %s", page.status, page.Find("main").Text())
-		}
-		b.refused("the answer a second time", b.get(browser, back.String()), http.StatusConflict)
-		form := formOf(page, "agree")
-		b.refused(
-			"consent of a browser without a login",
-			b.post(b.browser(), b.path("/consent"), form),
-			http.StatusForbidden,
-		)
-		b.refused(
-			"consent of a browser with another login",
-			b.post(other, b.path("/consent"), form),
-			http.StatusForbidden,
-		)
-		b.refused(
-			"the button of another browser's page",
-			b.get(other, b.path("/login/"+form.Get("attempt")+"/"+b.second.ID)),
-			http.StatusForbidden,
-		)
-		forged := url.Values{
-			"attempt": form["attempt"],
-			"answer":  {"agree"},
-			"ticket":  {form.Get("ticket")[:40] + "AAAA" + form.Get("ticket")[44:]},
-		}
-		b.refused("a forged ticket", b.post(browser, b.path("/consent"), forged), http.StatusForbidden)
-		elsewhere := b.browser()
-		fresh := b.fake.Authorize(t, b.toProvider(elsewhere, b.request("openid"), b.provider.ID).String())
-		theirs := formOf(b.get(elsewhere, fresh.String()), "agree")
-		b.refused("the ticket of another login", b.post(elsewhere, b.path("/consent"), url.Values{
-			"attempt": theirs["attempt"],
-			"ticket":  form["ticket"],
-			"answer":  {"agree"},
-		}), http.StatusForbidden)
-		if got := b.post(browser, b.path("/consent"), form); got.to == nil || got.to.Query().Get("code") == "" {
-			t.Fatalf("consent leads to %d %v", got.status, got.to)
-		}
-		b.refused("consent a second time", b.post(browser, b.path("/consent"), form), http.StatusForbidden)
-	})
+	db := state.OpenSQLite(t)
+	b := newBoundLogin(t, db)
+	browser, back := b.begin()
+	other, _ := b.begin()
+	page := b.get(browser, back.String())
+	if page.Find("input[name=ticket]").Length() != 1 {
+		t.Fatalf("no consent is asked: %d %s", page.status, page.Find("main").Text())
+	}
+	b.refused("the answer a second time", b.get(browser, back.String()), http.StatusConflict)
+	form := formOf(page, "agree")
+	b.refused(
+		"consent of a browser without a login",
+		b.post(b.browser(), b.path("/consent"), form),
+		http.StatusForbidden,
+	)
+	b.refused(
+		"consent of a browser with another login",
+		b.post(other, b.path("/consent"), form),
+		http.StatusForbidden,
+	)
+	b.refused(
+		"the button of another browser's page",
+		b.get(other, b.path("/login/"+form.Get("attempt")+"/"+b.second.ID)),
+		http.StatusForbidden,
+	)
+	forged := url.Values{
+		"attempt": form["attempt"],
+		"answer":  {"agree"},
+		"ticket":  {form.Get("ticket")[:40] + "AAAA" + form.Get("ticket")[44:]},
+	}
+	b.refused("a forged ticket", b.post(browser, b.path("/consent"), forged), http.StatusForbidden)
+	elsewhere := b.browser()
+	fresh := b.fake.Authorize(t, b.toProvider(elsewhere, b.request("openid"), b.provider.ID).String())
+	theirs := formOf(b.get(elsewhere, fresh.String()), "agree")
+	b.refused("the ticket of another login", b.post(elsewhere, b.path("/consent"), url.Values{
+		"attempt": theirs["attempt"],
+		"ticket":  form["ticket"],
+		"answer":  {"agree"},
+	}), http.StatusForbidden)
+	if got := b.post(browser, b.path("/consent"), form); got.to == nil || got.to.Query().Get("code") == "" {
+		t.Fatalf("consent leads to %d %v", got.status, got.to)
+	}
+	b.refused("consent a second time", b.post(browser, b.path("/consent"), form), http.StatusForbidden)
 }
 
 // TestLogin_sameAddressAtTwoProviders checks that two providers that return the same
 // address mean two users: a provider that verifies any address opens no other account.
 func TestLogin_sameAddressAtTwoProviders(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		var subjects []string
-		for range 2 {
-			fake, provider := s.offerFake(nil)
-			r, back := s.signIn(fake, provider, "openid email")
-			id := claims(t, s.exchange(r, back).ID)
-			if id["email"] != "ana@example.com" {
-				t.Fatalf("the ID token says %v", id)
-			}
-			subjects = append(subjects, id["sub"].(string))
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	var subjects []string
+	for range 2 {
+		fake, provider := s.offerFake(nil)
+		r, back := s.signIn(fake, provider, "openid email")
+		id := claims(t, s.exchange(r, back).ID)
+		if id["email"] != "ana@example.com" {
+			t.Fatalf("the ID token says %v", id)
 		}
-		if subjects[0] == subjects[1] {
-			t.Error("two providers with one address mean the same person")
-		}
-	})
+		subjects = append(subjects, id["sub"].(string))
+	}
+	if subjects[0] == subjects[1] {
+		t.Error("two providers with one address mean the same person")
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/service/login"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
@@ -20,48 +19,47 @@ import (
 // with each algorithm.
 func TestLogin_certifiedClient(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		for _, algorithm := range []string{login.RS256, login.ES256, login.EdDSA} {
-			t.Run(algorithm, func(t *testing.T) {
-				s := newLoginApp(t, db, login.ClientInput{Algorithm: &algorithm})
-				fake, _ := s.offerFake(nil)
-				command := exec.Command("node", "client.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, callback)
-				command.Dir = oidcprovider.Dir()
-				var complaints bytes.Buffer
-				command.Stderr = &complaints
-				input, err := command.StdinPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				output, err := command.StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := command.Start(); err != nil {
-					t.Fatalf("start the client: %v (run tools/setup)", err)
-				}
-				t.Cleanup(func() {
-					_ = input.Close()
-					_ = command.Wait()
-				})
-				lines := bufio.NewScanner(output)
-				if !lines.Scan() {
-					t.Fatalf("the client does not begin: %v\n%s", command.Wait(), complaints.String())
-				}
-				browser := s.browser()
-				back := s.agree(browser, fake.Authorize(t, s.get(browser, lines.Text()).to.String()).String())
-				if _, err := fmt.Fprintln(input, back); err != nil {
-					t.Fatal(err)
-				}
-				var got struct{ Sub, Email, Again, After string }
-				if !lines.Scan() || json.Unmarshal(lines.Bytes(), &got) != nil {
-					t.Fatalf("the client does not end: %v\n%s", command.Wait(), complaints.String())
-				}
-				if !strings.HasPrefix(got.Sub, "usr_") || got.Again != got.Sub || got.Email != "ana@example.com" ||
-					got.After != "invalid_token" {
-					t.Errorf("the client got %+v", got)
-				}
+	db := state.OpenSQLite(t)
+	for _, algorithm := range []string{login.RS256, login.ES256, login.EdDSA} {
+		t.Run(algorithm, func(t *testing.T) {
+			s := newLoginApp(t, db, login.ClientInput{Algorithm: &algorithm})
+			fake, _ := s.offerFake(nil)
+			command := exec.Command("node", "client.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, callback)
+			command.Dir = oidcprovider.Dir()
+			var complaints bytes.Buffer
+			command.Stderr = &complaints
+			input, err := command.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			output, err := command.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := command.Start(); err != nil {
+				t.Fatalf("start the client: %v (run tools/setup)", err)
+			}
+			t.Cleanup(func() {
+				_ = input.Close()
+				_ = command.Wait()
 			})
-		}
-	})
+			lines := bufio.NewScanner(output)
+			if !lines.Scan() {
+				t.Fatalf("the client does not begin: %v\n%s", command.Wait(), complaints.String())
+			}
+			browser := s.browser()
+			back := s.agree(browser, fake.Authorize(t, s.get(browser, lines.Text()).to.String()).String())
+			if _, err := fmt.Fprintln(input, back); err != nil {
+				t.Fatal(err)
+			}
+			var got struct{ Sub, Email, Again, After string }
+			if !lines.Scan() || json.Unmarshal(lines.Bytes(), &got) != nil {
+				t.Fatalf("the client does not end: %v\n%s", command.Wait(), complaints.String())
+			}
+			if !strings.HasPrefix(got.Sub, "usr_") || got.Again != got.Sub || got.Email != "ana@example.com" ||
+				got.After != "invalid_token" {
+				t.Errorf("the client got %+v", got)
+			}
+		})
+	}
 }

@@ -37,104 +37,101 @@ func (s *app) asked(page step) string {
 
 func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		const first = "an id that stands for you, your name"
-		for i, tt := range []struct{ scope, prompt, answer, want string }{
-			{"openid profile", "", "decline", first},
-			{"openid profile", "", "agree", first}, // a refusal is not remembered
-			{"openid profile", "", "", "none"},
-			{"openid", "", "", "none"},
-			{"openid email", "", "decline", "an id that stands for you, your e-mail address*"},
-			{
-				"openid email groups", "", "agree",
-				"an id that stands for you, your e-mail address*, the groups you are in*",
-			},
-			{"openid profile email groups", "", "", "none"},
-			{"openid profile", "consent", "agree", first},
-			{"openid profile", "login", "", "none"},
-		} {
-			browser, r := s.browser(), s.request(tt.scope)
-			r.query.Set("prompt", tt.prompt)
-			page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
-			if got := s.asked(page); got != tt.want {
-				t.Fatalf("%d: asked for %s, want %s", i, got, tt.want)
-			}
-			if tt.answer != "" {
-				page = s.post(browser, s.path("/consent"), formOf(page, tt.answer))
-			}
-			if q := page.to.Query(); (tt.answer == "decline") != (q.Get("error") == "access_denied") ||
-				(tt.answer == "decline") == q.Has("code") {
-				t.Errorf("%d: back with %s", i, page.to)
-			}
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	const first = "an id that stands for you, your name"
+	for i, tt := range []struct{ scope, prompt, answer, want string }{
+		{"openid profile", "", "decline", first},
+		{"openid profile", "", "agree", first}, // a refusal is not remembered
+		{"openid profile", "", "", "none"},
+		{"openid", "", "", "none"},
+		{"openid email", "", "decline", "an id that stands for you, your e-mail address*"},
+		{
+			"openid email groups", "", "agree",
+			"an id that stands for you, your e-mail address*, the groups you are in*",
+		},
+		{"openid profile email groups", "", "", "none"},
+		{"openid profile", "consent", "agree", first},
+		{"openid profile", "login", "", "none"},
+	} {
+		browser, r := s.browser(), s.request(tt.scope)
+		r.query.Set("prompt", tt.prompt)
+		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
+		if got := s.asked(page); got != tt.want {
+			t.Fatalf("%d: asked for %s, want %s", i, got, tt.want)
 		}
-	})
+		if tt.answer != "" {
+			page = s.post(browser, s.path("/consent"), formOf(page, tt.answer))
+		}
+		if q := page.to.Query(); (tt.answer == "decline") != (q.Get("error") == "access_denied") ||
+			(tt.answer == "decline") == q.Has("code") {
+			t.Errorf("%d: back with %s", i, page.to)
+		}
+	}
 }
 
 // Consent to one application is none to another one.
 func TestConsentIsForOneApplication(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		browser := s.browser()
-		s.agree(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
-		name, uris := "mobile", []string{callback}
-		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
-			Name:         &name,
-			RedirectURIs: &uris,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.client = other
-		id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		beside := s.offer(login.ProviderInput{
-			Type:         "oidc",
-			Issuer:       provider.Issuer,
-			ClientID:     &id,
-			ClientSecret: &secret,
-		})
-		page := s.get(
-			browser,
-			fake.Authorize(t, s.toProvider(browser, s.request("openid"), beside.ID).String()).String(),
-		)
-		if got := s.asked(page); got != "an id that stands for you" {
-			t.Errorf("asked for %s", got)
-		}
-		users, err := db.Read(t.Context()).EndUsersOf(s.tenant, models.UserFilter{}, models.Page{})
-		if err != nil || len(users.Items) != 1 {
-			t.Errorf("they are %d people, %v", len(users.Items), err)
-		}
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	browser := s.browser()
+	s.agree(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
+	name, uris := "mobile", []string{callback}
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
+		Name:         &name,
+		RedirectURIs: &uris,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.client = other
+	id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	beside := s.offer(login.ProviderInput{
+		Type:         "oidc",
+		Issuer:       provider.Issuer,
+		ClientID:     &id,
+		ClientSecret: &secret,
+	})
+	page := s.get(
+		browser,
+		fake.Authorize(t, s.toProvider(browser, s.request("openid"), beside.ID).String()).String(),
+	)
+	if got := s.asked(page); got != "an id that stands for you" {
+		t.Errorf("asked for %s", got)
+	}
+	users, err := db.Read(t.Context()).EndUsersOf(s.tenant, models.UserFilter{}, models.Page{})
+	if err != nil || len(users.Items) != 1 {
+		t.Errorf("they are %d people, %v", len(users.Items), err)
+	}
 }
 
 // A provider where the browser is signed in goes on without asking, unless it is told
 // to ask.
 func TestTheProviderIsToldToAskAgain(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		_, provider := s.offerFake(nil)
-		for _, tt := range []struct{ prompt, age, want, wantAge string }{
-			{"", "", "", ""},
-			{"consent", "", "", ""}, // ours to ask for
-			{"login", "", "login", "0"},
-			{"select_account login", "", "login select_account", "0"},
-			{"", "0", "login", "0"},
-			{"consent", "3600", "", "3600"},
-			{"login", "60", "login", "0"},
-		} {
-			browser, r := s.browser(), s.request("openid")
-			r.query.Set("prompt", tt.prompt)
-			if tt.age != "" {
-				r.query.Set("max_age", tt.age)
-			}
-			if q := s.toProvider(browser, r, provider.ID).Query(); q.Get("prompt") != tt.want ||
-				q.Has("prompt") != (tt.want != "") || q.Get("max_age") != tt.wantAge {
-				t.Errorf("prompt %q and max_age %q: the provider is asked %v, want %q", tt.prompt, tt.age, q, tt.want)
-			}
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	_, provider := s.offerFake(nil)
+	for _, tt := range []struct{ prompt, age, want, wantAge string }{
+		{"", "", "", ""},
+		{"consent", "", "", ""}, // ours to ask for
+		{"login", "", "login", "0"},
+		{"select_account login", "", "login select_account", "0"},
+		{"", "0", "login", "0"},
+		{"consent", "3600", "", "3600"},
+		{"login", "60", "login", "0"},
+	} {
+		browser, r := s.browser(), s.request("openid")
+		r.query.Set("prompt", tt.prompt)
+		if tt.age != "" {
+			r.query.Set("max_age", tt.age)
 		}
-	})
+		if q := s.toProvider(browser, r, provider.ID).Query(); q.Get("prompt") != tt.want ||
+			q.Has("prompt") != (tt.want != "") || q.Get("max_age") != tt.wantAge {
+			t.Errorf("prompt %q and max_age %q: the provider is asked %v, want %q", tt.prompt, tt.age, q, tt.want)
+		}
+	}
 }

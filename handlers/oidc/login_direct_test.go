@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/login"
 	"postern/service/projects"
@@ -17,36 +16,35 @@ import (
 // something to choose or to read.
 func TestAuthorize_oneProvider(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		start := func(prompt string) step {
-			r := s.request("openid")
-			r.query.Set("prompt", prompt)
-			return s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
-		}
-		if page := start(""); page.to == nil || !strings.HasPrefix(page.to.String(), fake.Issuer) {
-			t.Errorf("one provider: %d to %v, want a redirect to it", page.status, page.to)
-		}
-		chosen := start("select_account")
-		if n := chosen.Find("a[data-provider]").Length(); chosen.status != http.StatusOK || n != 1 {
-			t.Errorf("select_account: %d with %d providers, want the page", chosen.status, n)
-		}
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		other := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
-		if n := start("").Find("a[data-provider]").Length(); n != 2 {
-			t.Errorf("two providers: the page offers %d", n)
-		}
-		off := false
-		_, err := s.server.Login.UpdateProvider(t.Context(), s.owner, other.ID, "", login.ProviderInput{Enabled: &off})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if page := start(""); page.to == nil || !strings.HasPrefix(page.to.String(), fake.Issuer) {
-			t.Errorf("one enabled provider: %d to %v, want a redirect to it", page.status, page.to)
-		}
-		s.checkRefusalShowsPage(provider)
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	start := func(prompt string) step {
+		r := s.request("openid")
+		r.query.Set("prompt", prompt)
+		return s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
+	}
+	if page := start(""); page.to == nil || !strings.HasPrefix(page.to.String(), fake.Issuer) {
+		t.Errorf("one provider: %d to %v, want a redirect to it", page.status, page.to)
+	}
+	chosen := start("select_account")
+	if n := chosen.Find("a[data-provider]").Length(); chosen.status != http.StatusOK || n != 1 {
+		t.Errorf("select_account: %d with %d providers, want the page", chosen.status, n)
+	}
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	other := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	if n := start("").Find("a[data-provider]").Length(); n != 2 {
+		t.Errorf("two providers: the page offers %d", n)
+	}
+	off := false
+	_, err := s.server.Login.UpdateProvider(t.Context(), s.owner, other.ID, "", login.ProviderInput{Enabled: &off})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := start(""); page.to == nil || !strings.HasPrefix(page.to.String(), fake.Issuer) {
+		t.Errorf("one enabled provider: %d to %v, want a redirect to it", page.status, page.to)
+	}
+	s.checkRefusalShowsPage(provider)
 }
 
 // checkRefusalShowsPage checks that a provider that refuses does not get the browser again at
@@ -69,64 +67,62 @@ func (s *app) checkRefusalShowsPage(provider login.Provider) {
 // can try again.
 func TestAuthorize_oneProviderThatIsDown(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		s.offer(login.ProviderInput{
-			Type:         "oidc",
-			Issuer:       "http://127.0.0.1:9",
-			ClientID:     &name,
-			ClientSecret: &secret,
-		})
-		browser := s.browser()
-		page := s.get(browser, s.path("/authorize?"+s.request("openid").query.Encode()))
-		link, ok := page.Find("a[data-provider]").Attr("href")
-		if page.status < 500 || !ok {
-			t.Fatalf("%d %s, want an error with the provider", page.status, page.Find("main").Text())
-		}
-		if again := s.get(browser, link); again.status != page.status {
-			t.Errorf("trying again: %d, want %d: the browser has its cookie", again.status, page.status)
-		}
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	s.offer(login.ProviderInput{
+		Type:         "oidc",
+		Issuer:       "http://127.0.0.1:9",
+		ClientID:     &name,
+		ClientSecret: &secret,
 	})
+	browser := s.browser()
+	page := s.get(browser, s.path("/authorize?"+s.request("openid").query.Encode()))
+	link, ok := page.Find("a[data-provider]").Attr("href")
+	if page.status < 500 || !ok {
+		t.Fatalf("%d %s, want an error with the provider", page.status, page.Find("main").Text())
+	}
+	if again := s.get(browser, link); again.status != page.status {
+		t.Errorf("trying again: %d, want %d: the browser has its cookie", again.status, page.status)
+	}
 }
 
 // The page is titled with the branding's title, and else with the project's name.
 func TestAuthorize_title(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		s.offerFake(nil)
-		heading := func() string {
-			r := s.request("openid")
-			r.query.Set("prompt", "select_account")
-			return s.get(s.browser(), s.path("/authorize?"+r.query.Encode())).Find("h1").Text()
-		}
-		tenant, err := db.Read(t.Context()).TenantByID(s.tenant)
-		if err != nil {
-			t.Fatal(err)
-		}
-		project, err := db.Read(t.Context()).ProjectByID(*tenant.ProjectID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := heading(), "Sign in to "+project.Name; got != want {
-			t.Errorf("without any title: %q, want %q", got, want)
-		}
-		shown := "Ana’s Books"
-		change := projects.Settings{DisplayName: &shown}
-		if _, err := s.server.Projects.UpdateSettings(t.Context(), s.owner, project.ID, "", change); err != nil {
-			t.Fatal(err)
-		}
-		if got := heading(); got != "Sign in to Ana’s Books" {
-			t.Errorf("with a display name: %q", got)
-		}
-		title := "Books for You"
-		branded := login.ClientInput{Title: &title}
-		if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", branded); err != nil {
-			t.Fatal(err)
-		}
-		if got := heading(); got != "Sign in to Books for You" {
-			t.Errorf("with a title: %q", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	s.offerFake(nil)
+	heading := func() string {
+		r := s.request("openid")
+		r.query.Set("prompt", "select_account")
+		return s.get(s.browser(), s.path("/authorize?"+r.query.Encode())).Find("h1").Text()
+	}
+	tenant, err := db.Read(t.Context()).TenantByID(s.tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := db.Read(t.Context()).ProjectByID(*tenant.ProjectID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := heading(), "Sign in to "+project.Name; got != want {
+		t.Errorf("without any title: %q, want %q", got, want)
+	}
+	shown := "Ana’s Books"
+	change := projects.Settings{DisplayName: &shown}
+	if _, err := s.server.Projects.UpdateSettings(t.Context(), s.owner, project.ID, "", change); err != nil {
+		t.Fatal(err)
+	}
+	if got := heading(); got != "Sign in to Ana’s Books" {
+		t.Errorf("with a display name: %q", got)
+	}
+	title := "Books for You"
+	branded := login.ClientInput{Title: &title}
+	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", branded); err != nil {
+		t.Fatal(err)
+	}
+	if got := heading(); got != "Sign in to Books for You" {
+		t.Errorf("with a title: %q", got)
+	}
 }

@@ -65,52 +65,51 @@ func typesOf(list []message) (types []string) {
 // into, a second one only of itself. An invited user was created by the invitation.
 func TestLogin_events(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		s.declare(provider, "Example.com")
-		staff := "staff"
-		group, err := s.server.Directory.CreateGroup(
-			t.Context(), s.owner, s.tenant, directory.GroupInput{Name: &staff},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		approval := directory.NewApproval{Kind: directory.ByDomain, Value: "example.com", Groups: []string{group.ID}}
-		if _, err := s.server.Directory.Approve(t.Context(), s.owner, s.tenant, approval); err != nil {
-			t.Fatal(err)
-		}
-		events := s.subscribe()
-		signIn := func() got {
-			r, browser := s.request("openid email"), s.browser()
-			back := s.agree(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
-			return s.exchange(r, back)
-		}
-		tokens := signIn()
-		first := events()
-		want := []string{"group.changed", "user.created", "user.signed_in"}
-		if got := typesOf(first); !slices.Equal(got, want) {
-			t.Fatalf("first sign-in: events %q, want %q", got, want)
-		}
-		user := claims(t, tokens.ID)["sub"]
-		for _, m := range first {
-			if m.Type == "user.signed_in" {
-				data := map[string]string{"client": s.client.ID, "provider": provider.ID, "state": "active"}
-				data["tenant"], data["tenant_name"] = s.tenant, "default"
-				data["user"], data["external_id"], data["project"] = user.(string), "", m.Data["project"]
-				if !maps.Equal(m.Data, data) {
-					t.Errorf("user.signed_in has %v, want %v", m.Data, data)
-				}
-			}
-			for _, secret := range []string{tokens.Access, tokens.ID, "@example.com"} {
-				if strings.Contains(m.raw, secret) {
-					t.Errorf("%s contains %s", m.raw, secret)
-				}
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	s.declare(provider, "Example.com")
+	staff := "staff"
+	group, err := s.server.Directory.CreateGroup(
+		t.Context(), s.owner, s.tenant, directory.GroupInput{Name: &staff},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	approval := directory.NewApproval{Kind: directory.ByDomain, Value: "example.com", Groups: []string{group.ID}}
+	if _, err := s.server.Directory.Approve(t.Context(), s.owner, s.tenant, approval); err != nil {
+		t.Fatal(err)
+	}
+	events := s.subscribe()
+	signIn := func() got {
+		r, browser := s.request("openid email"), s.browser()
+		back := s.agree(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
+		return s.exchange(r, back)
+	}
+	tokens := signIn()
+	first := events()
+	want := []string{"group.changed", "user.created", "user.signed_in"}
+	if got := typesOf(first); !slices.Equal(got, want) {
+		t.Fatalf("first sign-in: events %q, want %q", got, want)
+	}
+	user := claims(t, tokens.ID)["sub"]
+	for _, m := range first {
+		if m.Type == "user.signed_in" {
+			data := map[string]string{"client": s.client.ID, "provider": provider.ID, "state": "active"}
+			data["tenant"], data["tenant_name"] = s.tenant, "default"
+			data["user"], data["external_id"], data["project"] = user.(string), "", m.Data["project"]
+			if !maps.Equal(m.Data, data) {
+				t.Errorf("user.signed_in has %v, want %v", m.Data, data)
 			}
 		}
-		signIn()
-		if got := typesOf(events()); !slices.Equal(got, []string{"user.signed_in"}) {
-			t.Errorf("second sign-in: events %q", got)
+		for _, secret := range []string{tokens.Access, tokens.ID, "@example.com"} {
+			if strings.Contains(m.raw, secret) {
+				t.Errorf("%s contains %s", m.raw, secret)
+			}
 		}
-	})
+	}
+	signIn()
+	if got := typesOf(events()); !slices.Equal(got, []string{"user.signed_in"}) {
+		t.Errorf("second sign-in: events %q", got)
+	}
 }

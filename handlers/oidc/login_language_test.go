@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/service/login"
 	"postern/testkit/state"
 )
@@ -28,45 +27,44 @@ func (s *app) getIn(browser *http.Client, address, accepted string) step {
 // provider, or else Accept-Language.
 func TestLogin_languages(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		title := "Books"
-		s := newLoginApp(t, db, login.ClientInput{Title: &title})
-		fake, provider := s.offerFake(nil)
-		shows := func(what string, page step, lang, heading string) {
-			t.Helper()
-			if got := page.Find("html").AttrOr("lang", ""); got != lang {
-				t.Errorf("%s: lang %q, want %q", what, got, lang)
-			}
-			if got := page.Find("h1").Text(); got != heading {
-				t.Errorf("%s: heading %q, want %q", what, got, heading)
-			}
+	db := state.OpenSQLite(t)
+	title := "Books"
+	s := newLoginApp(t, db, login.ClientInput{Title: &title})
+	fake, provider := s.offerFake(nil)
+	shows := func(what string, page step, lang, heading string) {
+		t.Helper()
+		if got := page.Find("html").AttrOr("lang", ""); got != lang {
+			t.Errorf("%s: lang %q, want %q", what, got, lang)
 		}
-		r := s.request("openid email")
-		r.query.Set("prompt", "select_account")
-		authorize := s.path("/authorize?") + r.query.Encode()
-		shows("Accept-Language", s.getIn(s.browser(), authorize, "de-AT,en;q=0.5"), "de", "Bei Books anmelden")
-		shows("another language", s.getIn(s.browser(), authorize, "fr"), "en", "Sign in to Books")
+		if got := page.Find("h1").Text(); got != heading {
+			t.Errorf("%s: heading %q, want %q", what, got, heading)
+		}
+	}
+	r := s.request("openid email")
+	r.query.Set("prompt", "select_account")
+	authorize := s.path("/authorize?") + r.query.Encode()
+	shows("Accept-Language", s.getIn(s.browser(), authorize, "de-AT,en;q=0.5"), "de", "Bei Books anmelden")
+	shows("another language", s.getIn(s.browser(), authorize, "fr"), "en", "Sign in to Books")
 
-		browser := s.browser()
-		chosen := s.getIn(browser, authorize+"&ui_locales=de", "en")
-		shows("ui_locales", chosen, "de", "Bei Books anmelden")
-		to := s.get(browser, chosen.Find("a[href$='/"+provider.ID+"']").AttrOr("href", "")).to
-		refused := s.path("/callback/" + provider.ID + "?error=access_denied&state=" + to.Query().Get("state"))
-		failed := s.getIn(browser, refused, "en")
-		shows("a refusal", failed, "de", "Bei Books anmelden")
-		if text := failed.Find("[role=alert]").Text(); !strings.Contains(text, "nicht abgeschlossen") {
-			t.Errorf("a refusal: the page says %q", text)
-		}
-		consent := s.getIn(browser, fake.Authorize(t, to.String()).String(), "en")
-		shows("consent", consent, "de", "Weiter zu Books?")
-		if text := consent.Find("main li").Text(); !strings.Contains(text, "Ihre E-Mail-Adresse") {
-			t.Errorf("consent: the page lists %q", text)
-		}
-		shows("logout", s.getIn(s.browser(), s.path("/logout"), "de"), "de", "Melden Sie sich in der Anwendung ab")
-		other := s.getIn(s.browser(), s.path("/callback/"+provider.ID+"?state=x&code=y"), "de")
-		shows("another browser", other, "de", "Sie sind nicht angemeldet")
-		if text := other.Find("main").Text(); !strings.Contains(text, "nicht in diesem Browser begonnen") {
-			t.Errorf("another browser: the page says %q", text)
-		}
-	})
+	browser := s.browser()
+	chosen := s.getIn(browser, authorize+"&ui_locales=de", "en")
+	shows("ui_locales", chosen, "de", "Bei Books anmelden")
+	to := s.get(browser, chosen.Find("a[href$='/"+provider.ID+"']").AttrOr("href", "")).to
+	refused := s.path("/callback/" + provider.ID + "?error=access_denied&state=" + to.Query().Get("state"))
+	failed := s.getIn(browser, refused, "en")
+	shows("a refusal", failed, "de", "Bei Books anmelden")
+	if text := failed.Find("[role=alert]").Text(); !strings.Contains(text, "nicht abgeschlossen") {
+		t.Errorf("a refusal: the page says %q", text)
+	}
+	consent := s.getIn(browser, fake.Authorize(t, to.String()).String(), "en")
+	shows("consent", consent, "de", "Weiter zu Books?")
+	if text := consent.Find("main li").Text(); !strings.Contains(text, "Ihre E-Mail-Adresse") {
+		t.Errorf("consent: the page lists %q", text)
+	}
+	shows("logout", s.getIn(s.browser(), s.path("/logout"), "de"), "de", "Melden Sie sich in der Anwendung ab")
+	other := s.getIn(s.browser(), s.path("/callback/"+provider.ID+"?state=x&code=y"), "de")
+	shows("another browser", other, "de", "Sie sind nicht angemeldet")
+	if text := other.Find("main").Text(); !strings.Contains(text, "nicht in diesem Browser begonnen") {
+		t.Errorf("another browser: the page says %q", text)
+	}
 }

@@ -289,30 +289,29 @@ func claims(t *testing.T, token string) map[string]any {
 // second without, as the same person.
 func TestPeopleSignInThroughARealProvider(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		real := oidcprovider.Start(t)
-		provider := s.offerReal(real, nil)
-		browser := s.browser()
-		var subjects []string
-		for range 2 {
-			r := s.request("openid profile email offline_access")
-			back := s.agree(browser, real.SignIn(t, s.toProvider(browser, r, provider.ID).String(), "ana").String())
-			if q := back.Query(); q.Get("state") != "the state" || q.Get("iss") != s.server.Login.Issuer(s.client.ID) {
-				t.Errorf("back with %s", back)
-			}
-			got := s.exchange(r, back)
-			if got.status != http.StatusOK || got.Access == "" || got.Refresh == "" || got.Expires != 600 {
-				t.Fatalf("got %+v", got)
-			}
-			id := claims(t, got.ID)
-			if id["email"] != "ana@example.com" || id["nonce"] != "the nonce" || id["aud"] != s.client.ID {
-				t.Errorf("the ID token says %v", id)
-			}
-			subjects = append(subjects, id["sub"].(string))
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	real := oidcprovider.Start(t)
+	provider := s.offerReal(real, nil)
+	browser := s.browser()
+	var subjects []string
+	for range 2 {
+		r := s.request("openid profile email offline_access")
+		back := s.agree(browser, real.SignIn(t, s.toProvider(browser, r, provider.ID).String(), "ana").String())
+		if q := back.Query(); q.Get("state") != "the state" || q.Get("iss") != s.server.Login.Issuer(s.client.ID) {
+			t.Errorf("back with %s", back)
 		}
-		if subjects[0] != subjects[1] || !strings.HasPrefix(subjects[0], "usr_") {
-			t.Errorf("the same person is %v", subjects)
+		got := s.exchange(r, back)
+		if got.status != http.StatusOK || got.Access == "" || got.Refresh == "" || got.Expires != 600 {
+			t.Fatalf("got %+v", got)
 		}
-	})
+		id := claims(t, got.ID)
+		if id["email"] != "ana@example.com" || id["nonce"] != "the nonce" || id["aud"] != s.client.ID {
+			t.Errorf("the ID token says %v", id)
+		}
+		subjects = append(subjects, id["sub"].(string))
+	}
+	if subjects[0] != subjects[1] || !strings.HasPrefix(subjects[0], "usr_") {
+		t.Errorf("the same person is %v", subjects)
+	}
 }

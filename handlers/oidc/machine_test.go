@@ -42,109 +42,106 @@ func (s apiApp) ask(scope, resource string) got {
 
 func TestClientCredentials_certifiedClient(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMachine(t, db)
-		tokens := s.ask("orders:read", shopAPI)
-		if tokens.Error != "" || tokens.Scope != "orders:read" || tokens.Expires != 600 {
-			t.Fatalf("got %+v", tokens)
+	db := state.OpenSQLite(t)
+	s := newMachine(t, db)
+	tokens := s.ask("orders:read", shopAPI)
+	if tokens.Error != "" || tokens.Scope != "orders:read" || tokens.Expires != 600 {
+		t.Fatalf("got %+v", tokens)
+	}
+	if tokens.Refresh != "" || tokens.ID != "" {
+		t.Errorf("a machine gets a refresh or ID token: %+v", tokens)
+	}
+	said := claims(t, tokens.Access)
+	if said["sub"] != s.client.ID || said["client_id"] != s.client.ID || said["tenant"] != s.tenant {
+		t.Errorf("the token says %v", said)
+	}
+	if aud := audienceOf(t, tokens.Access); !slices.Equal(aud, []string{shopAPI}) {
+		t.Errorf("the token is for %v", aud)
+	}
+	for scope, want := range map[string]string{"invoices:read": "invalid_scope", "openid": "invalid_scope"} {
+		if got := s.ask(scope, shopAPI); got.Error != want {
+			t.Errorf("scope %s: %+v, want %s", scope, got, want)
 		}
-		if tokens.Refresh != "" || tokens.ID != "" {
-			t.Errorf("a machine gets a refresh or ID token: %+v", tokens)
-		}
-		said := claims(t, tokens.Access)
-		if said["sub"] != s.client.ID || said["client_id"] != s.client.ID || said["tenant"] != s.tenant {
-			t.Errorf("the token says %v", said)
-		}
-		if aud := audienceOf(t, tokens.Access); !slices.Equal(aud, []string{shopAPI}) {
-			t.Errorf("the token is for %v", aud)
-		}
-		for scope, want := range map[string]string{"invoices:read": "invalid_scope", "openid": "invalid_scope"} {
-			if got := s.ask(scope, shopAPI); got.Error != want {
-				t.Errorf("scope %s: %+v, want %s", scope, got, want)
-			}
-		}
-		if got := s.ask("orders:read", "https://api.other.example"); got.Error != "invalid_target" {
-			t.Errorf("an unknown API: %+v", got)
-		}
-	})
+	}
+	if got := s.ask("orders:read", "https://api.other.example"); got.Error != "invalid_target" {
+		t.Errorf("an unknown API: %+v", got)
+	}
 }
 
 // TestClientCredentials_freeze checks that a frozen client gets no token and that those it
 // has are inactive, at the issuer and in what the gateways load.
 func TestClientCredentials_freeze(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMachine(t, db)
-		form := func() url.Values { return url.Values{"grant_type": {snapshot.ClientCredentials}} }
-		tokens := s.token(form())
-		if tokens.Scope != "orders:read orders:write" {
-			t.Fatalf("without a scope it is granted %+v", tokens)
-		}
-		check := func(when string, active bool) {
-			t.Helper()
-			project, err := projects.Compile(db.Read(t.Context()), s.project, s.url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if project.Clients[0].Frozen == active || !project.Clients[0].Machine {
-				t.Errorf("%s, gateways load %+v", when, project.Clients[0])
-			}
-		}
-		check("before", true)
-		if got := s.introspect(url.Values{"token": {tokens.Access}}); !got.Active || got.Subject != s.client.ID {
-			t.Errorf("its token: %s", got.raw)
-		}
-		if got := s.userInfo(tokens.Access); got != http.StatusUnauthorized {
-			t.Errorf("userinfo of a machine: %d", got)
-		}
-		for range 2 { // also twice
-			if _, err := s.server.Login.FreezeClient(t.Context(), s.owner, s.client.ID); err != nil {
-				t.Fatal(err)
-			}
-		}
-		check("frozen", false)
-		if got := s.token(form()); got.Error != "unauthorized_client" {
-			t.Errorf("frozen, it gets %+v", got)
-		}
-		if _, err := s.server.Login.UnfreezeClient(t.Context(), s.owner, s.client.ID); err != nil {
+	db := state.OpenSQLite(t)
+	s := newMachine(t, db)
+	form := func() url.Values { return url.Values{"grant_type": {snapshot.ClientCredentials}} }
+	tokens := s.token(form())
+	if tokens.Scope != "orders:read orders:write" {
+		t.Fatalf("without a scope it is granted %+v", tokens)
+	}
+	check := func(when string, active bool) {
+		t.Helper()
+		project, err := projects.Compile(db.Read(t.Context()), s.project, s.url)
+		if err != nil {
 			t.Fatal(err)
 		}
-		check("after", true)
-		if got := s.token(form()); got.Access == "" {
-			t.Errorf("unfrozen, it gets %+v", got)
+		if project.Clients[0].Frozen == active || !project.Clients[0].Machine {
+			t.Errorf("%s, gateways load %+v", when, project.Clients[0])
 		}
-	})
+	}
+	check("before", true)
+	if got := s.introspect(url.Values{"token": {tokens.Access}}); !got.Active || got.Subject != s.client.ID {
+		t.Errorf("its token: %s", got.raw)
+	}
+	if got := s.userInfo(tokens.Access); got != http.StatusUnauthorized {
+		t.Errorf("userinfo of a machine: %d", got)
+	}
+	for range 2 { // also twice
+		if _, err := s.server.Login.FreezeClient(t.Context(), s.owner, s.client.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("frozen", false)
+	if got := s.token(form()); got.Error != "unauthorized_client" {
+		t.Errorf("frozen, it gets %+v", got)
+	}
+	if _, err := s.server.Login.UnfreezeClient(t.Context(), s.owner, s.client.ID); err != nil {
+		t.Fatal(err)
+	}
+	check("after", true)
+	if got := s.token(form()); got.Access == "" {
+		t.Errorf("unfrozen, it gets %+v", got)
+	}
 }
 
 func TestGrantTypes(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newMachine(t, db)
-		s.offerFake(nil)
-		r := s.request("openid")
-		s.leadsBack("a login", s.get(s.browser(), s.path("/authorize?"+r.query.Encode())), "unauthorized_client")
-		for _, grant := range []string{"authorization_code", "refresh_token"} {
-			if got := s.token(url.Values{"grant_type": {grant}}); got.Error != "unauthorized_client" {
-				t.Errorf("%s of a machine: %+v", grant, got)
-			}
+	db := state.OpenSQLite(t)
+	s := newMachine(t, db)
+	s.offerFake(nil)
+	r := s.request("openid")
+	s.leadsBack("a login", s.get(s.browser(), s.path("/authorize?"+r.query.Encode())), "unauthorized_client")
+	for _, grant := range []string{"authorization_code", "refresh_token"} {
+		if got := s.token(url.Values{"grant_type": {grant}}); got.Error != "unauthorized_client" {
+			t.Errorf("%s of a machine: %+v", grant, got)
 		}
-		web := newLoginApp(t, db, login.ClientInput{})
-		if got := web.token(url.Values{
-			"grant_type": {snapshot.ClientCredentials},
-		}); got.Error != "unauthorized_client" {
-			t.Errorf("client credentials of a public client: %+v", got)
+	}
+	web := newLoginApp(t, db, login.ClientInput{})
+	if got := web.token(url.Values{
+		"grant_type": {snapshot.ClientCredentials},
+	}); got.Error != "unauthorized_client" {
+		t.Errorf("client credentials of a public client: %+v", got)
+	}
+	public := false
+	for name, change := range map[string]login.ClientInput{
+		"a machine without a secret": {Confidential: &public},
+		"no grant type":              {GrantTypes: &[]string{}},
+		"an unknown one":             {GrantTypes: &[]string{"password"}},
+		"refreshing alone":           {GrantTypes: &[]string{"refresh_token"}},
+	} {
+		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change)
+		if fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v, want it refused", name, err)
 		}
-		public := false
-		for name, change := range map[string]login.ClientInput{
-			"a machine without a secret": {Confidential: &public},
-			"no grant type":              {GrantTypes: &[]string{}},
-			"an unknown one":             {GrantTypes: &[]string{"password"}},
-			"refreshing alone":           {GrantTypes: &[]string{"refresh_token"}},
-		} {
-			_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change)
-			if fault.KindOf(err) != fault.Invalid {
-				t.Errorf("%s: %v, want it refused", name, err)
-			}
-		}
-	})
+	}
 }

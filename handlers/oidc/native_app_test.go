@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/service/login"
 	"postern/testkit/state"
 )
@@ -31,41 +30,40 @@ func TestNativeApp_signsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			state.Each(t, func(t *testing.T, db *models.DB) {
-				s := newLoginApp(t, db, login.ClientInput{})
-				uris := []string{uri.registered}
-				_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", login.ClientInput{
-					RedirectURIs: &uris,
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				fake, provider := s.offerFake(nil)
-				browser, r := s.browser(), s.request("openid")
-				r.query.Set("redirect_uri", uri.sent)
-				page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
-				policy := page.header.Get("Content-Security-Policy")
-				if !strings.Contains(policy, "form-action 'self' "+uri.source) {
-					t.Errorf("the consent form may not lead to the app: %s", policy)
-				}
-				back := s.post(browser, s.path("/consent"), formOf(page, "agree")).to
-				if back == nil || !strings.HasPrefix(back.String(), uri.sent+"?") {
-					t.Fatalf("the browser is sent to %v, want %s", back, uri.sent)
-				}
-				form := url.Values{
-					"grant_type":    {"authorization_code"},
-					"code":          {back.Query().Get("code")},
-					"redirect_uri":  {uri.other},
-					"code_verifier": {r.verifier},
-				}
-				if got := s.token(form); got.Error != "invalid_grant" {
-					t.Errorf("an exchange with another redirect URI than the one sent: %+v", got)
-				}
-				form.Set("redirect_uri", uri.sent)
-				if got := s.token(form); got.status != http.StatusOK || got.Access == "" {
-					t.Errorf("the exchange gives %+v", got)
-				}
+			db := state.OpenSQLite(t)
+			s := newLoginApp(t, db, login.ClientInput{})
+			uris := []string{uri.registered}
+			_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", login.ClientInput{
+				RedirectURIs: &uris,
 			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fake, provider := s.offerFake(nil)
+			browser, r := s.browser(), s.request("openid")
+			r.query.Set("redirect_uri", uri.sent)
+			page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
+			policy := page.header.Get("Content-Security-Policy")
+			if !strings.Contains(policy, "form-action 'self' "+uri.source) {
+				t.Errorf("the consent form may not lead to the app: %s", policy)
+			}
+			back := s.post(browser, s.path("/consent"), formOf(page, "agree")).to
+			if back == nil || !strings.HasPrefix(back.String(), uri.sent+"?") {
+				t.Fatalf("the browser is sent to %v, want %s", back, uri.sent)
+			}
+			form := url.Values{
+				"grant_type":    {"authorization_code"},
+				"code":          {back.Query().Get("code")},
+				"redirect_uri":  {uri.other},
+				"code_verifier": {r.verifier},
+			}
+			if got := s.token(form); got.Error != "invalid_grant" {
+				t.Errorf("an exchange with another redirect URI than the one sent: %+v", got)
+			}
+			form.Set("redirect_uri", uri.sent)
+			if got := s.token(form); got.status != http.StatusOK || got.Access == "" {
+				t.Errorf("the exchange gives %+v", got)
+			}
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/service/login"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -35,156 +34,151 @@ func until(t *testing.T, most int, ask func() step) int {
 // successful ones do not count, and that other clients and addresses are not affected.
 func TestOAuthThrottle_guesses(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		r, back := s.signIn(fake, provider, "openid offline_access")
-		refresh := s.exchange(r, back).Refresh
-		for range 320 { // more than may fail
-			got := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
-			if got.status != http.StatusOK {
-				t.Fatalf("refreshing is answered %d %s", got.status, got.Error)
-			}
-			refresh = got.Refresh
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	r, back := s.signIn(fake, provider, "openid offline_access")
+	refresh := s.exchange(r, back).Refresh
+	for range 320 { // more than may fail
+		got := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
+		if got.status != http.StatusOK {
+			t.Fatalf("refreshing is answered %d %s", got.status, got.Error)
 		}
-		guess := func(path string) func() step {
-			form := url.Values{
-				"client_id":     {s.client.ID},
-				"client_secret": {"a guess"},
-				"grant_type":    {"refresh_token"},
-				"refresh_token": {"x"},
-				"token":         {"x"},
-			}
-			return func() step { return s.post(http.DefaultClient, path, form) }
+		refresh = got.Refresh
+	}
+	guess := func(path string) func() step {
+		form := url.Values{
+			"client_id":     {s.client.ID},
+			"client_secret": {"a guess"},
+			"grant_type":    {"refresh_token"},
+			"refresh_token": {"x"},
+			"token":         {"x"},
 		}
-		for range 3 {
-			guess(s.path("/revoke"))() // it counts with the others
-		}
-		if n := until(t, 400, guess(s.path("/token"))); n != 297 {
-			t.Errorf("after three, %d more guesses are answered", n)
-		}
-		if got := guess(s.path("/revoke"))(); got.status != http.StatusTooManyRequests {
-			t.Errorf("then revoking is answered %d", got.status)
-		}
-		if n := until(t, 400, guess("/oauth/cli_other/token")); n != 300 {
-			t.Errorf("at another client %d guesses are answered", n)
-		}
-		if got := guess("/oauth/cli_third/token")(); got.status != http.StatusTooManyRequests {
-			t.Errorf("at all clients, more than 600 guesses are answered: %d", got.status)
-		}
-	})
+		return func() step { return s.post(http.DefaultClient, path, form) }
+	}
+	for range 3 {
+		guess(s.path("/revoke"))() // it counts with the others
+	}
+	if n := until(t, 400, guess(s.path("/token"))); n != 297 {
+		t.Errorf("after three, %d more guesses are answered", n)
+	}
+	if got := guess(s.path("/revoke"))(); got.status != http.StatusTooManyRequests {
+		t.Errorf("then revoking is answered %d", got.status)
+	}
+	if n := until(t, 400, guess("/oauth/cli_other/token")); n != 300 {
+		t.Errorf("at another client %d guesses are answered", n)
+	}
+	if got := guess("/oauth/cli_third/token")(); got.status != http.StatusTooManyRequests {
+		t.Errorf("at all clients, more than 600 guesses are answered: %d", got.status)
+	}
 }
 
 func TestGuessesOfDeviceCodesAreCounted(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		form := url.Values{"client_id": {"postern-cli"}, "grant_type": {controlplane.DeviceGrant}, "device_code": {"x"}}
-		if n := until(t, 400, func() step { return s.post(http.DefaultClient, "/oauth/token", form) }); n != 300 {
-			t.Errorf("%d guesses are answered", n)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	form := url.Values{"client_id": {"postern-cli"}, "grant_type": {controlplane.DeviceGrant}, "device_code": {"x"}}
+	if n := until(t, 400, func() step { return s.post(http.DefaultClient, "/oauth/token", form) }); n != 300 {
+		t.Errorf("%d guesses are answered", n)
+	}
 }
 
 // Each login that is begun is a row.
 func TestLoginsThatAreBegunAreCounted(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		s.offerFake(nil)
-		wrong := s.path("/authorize?client_id=" + s.client.ID)
-		if n := until(t, 700, func() step { return s.get(http.DefaultClient, wrong) }); n != 600 {
-			t.Errorf("%d are begun", n)
-		}
-		page := s.get(s.browser(), s.path("/authorize?"+s.request("openid").query.Encode()))
-		if page.status != http.StatusTooManyRequests ||
-			!strings.Contains(page.Find("main").Text(), "quarter of an hour") {
-			t.Errorf("a person is told %d %s", page.status, page.Find("main").Text())
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	s.offerFake(nil)
+	wrong := s.path("/authorize?client_id=" + s.client.ID)
+	if n := until(t, 700, func() step { return s.get(http.DefaultClient, wrong) }); n != 600 {
+		t.Errorf("%d are begun", n)
+	}
+	page := s.get(s.browser(), s.path("/authorize?"+s.request("openid").query.Encode()))
+	if page.status != http.StatusTooManyRequests ||
+		!strings.Contains(page.Find("main").Text(), "quarter of an hour") {
+		t.Errorf("a person is told %d %s", page.status, page.Find("main").Text())
+	}
 }
 
 // What is revoked is over: the session with its refresh tokens and userinfo.
 func TestTokensAreRevoked(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		confidential := true
-		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
-		fake, provider := s.offerFake(nil)
-		revoke := func(secret, token string) step {
-			return s.post(http.DefaultClient, s.path("/revoke"), url.Values{
-				"client_id":       {s.client.ID},
-				"client_secret":   {secret},
-				"token":           {token},
-				"token_type_hint": {"pam"},
-			})
+	db := state.OpenSQLite(t)
+	confidential := true
+	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	fake, provider := s.offerFake(nil)
+	revoke := func(secret, token string) step {
+		return s.post(http.DefaultClient, s.path("/revoke"), url.Values{
+			"client_id":       {s.client.ID},
+			"client_secret":   {secret},
+			"token":           {token},
+			"token_type_hint": {"pam"},
+		})
+	}
+	secret := s.client.Secret.Reveal()
+	for name, pick := range map[string]func(got) string{
+		"refresh": func(g got) string { return g.Refresh },
+		"access":  func(g got) string { return g.Access },
+	} {
+		r, back := s.signIn(fake, provider, "openid offline_access")
+		mine := s.exchange(r, back)
+		r, back = s.signIn(fake, provider, "openid offline_access")
+		others := s.exchange(r, back)
+		if got := revoke("wrong", pick(mine)); got.status != http.StatusUnauthorized {
+			t.Errorf("%s: with a wrong secret, it is answered %d", name, got.status)
 		}
-		secret := s.client.Secret.Reveal()
-		for name, pick := range map[string]func(got) string{
-			"refresh": func(g got) string { return g.Refresh },
-			"access":  func(g got) string { return g.Access },
-		} {
-			r, back := s.signIn(fake, provider, "openid offline_access")
-			mine := s.exchange(r, back)
-			r, back = s.signIn(fake, provider, "openid offline_access")
-			others := s.exchange(r, back)
-			if got := revoke("wrong", pick(mine)); got.status != http.StatusUnauthorized {
-				t.Errorf("%s: with a wrong secret, it is answered %d", name, got.status)
-			}
-			for _, nothing := range []string{"x", mine.ID, pick(mine)[1:]} {
-				if got := revoke(secret, nothing); got.status != http.StatusOK || got.raw != "" {
-					t.Errorf("%s: what is no token is answered %d %s", name, got.status, got.raw)
-				}
-			}
-			if got := s.userInfo(mine.Access); got != http.StatusOK {
-				t.Fatalf("%s: something else has revoked it: %d", name, got)
-			}
-			if got := revoke(secret, pick(mine)); got.status != http.StatusOK || got.raw != "" {
-				t.Errorf("%s: it is answered %d %s", name, got.status, got.raw)
-			}
-			if got := s.userInfo(mine.Access); got != http.StatusUnauthorized {
-				t.Errorf("%s: userinfo then answers %d", name, got)
-			}
-			if got := s.barred(); !slices.Contains(got, sid(t, mine.ID)) || slices.Contains(got, sid(t, others.ID)) {
-				t.Errorf("%s: gateways refuse %v, want the revoked session alone", name, got)
-			}
-			if got := s.token(url.Values{
-				"grant_type":    {"refresh_token"},
-				"refresh_token": {mine.Refresh},
-			}); got.Error != "invalid_grant" {
-				t.Errorf("%s: refreshing then answers %+v", name, got)
-			}
-			if got := s.userInfo(others.Access); got != http.StatusOK {
-				t.Errorf("%s: another session has ended with it: %d", name, got)
+		for _, nothing := range []string{"x", mine.ID, pick(mine)[1:]} {
+			if got := revoke(secret, nothing); got.status != http.StatusOK || got.raw != "" {
+				t.Errorf("%s: what is no token is answered %d %s", name, got.status, got.raw)
 			}
 		}
-		if got := revoke(secret, ""); got.status != http.StatusBadRequest {
-			t.Errorf("without a token, it is answered %d", got.status)
+		if got := s.userInfo(mine.Access); got != http.StatusOK {
+			t.Fatalf("%s: something else has revoked it: %d", name, got)
 		}
-	})
+		if got := revoke(secret, pick(mine)); got.status != http.StatusOK || got.raw != "" {
+			t.Errorf("%s: it is answered %d %s", name, got.status, got.raw)
+		}
+		if got := s.userInfo(mine.Access); got != http.StatusUnauthorized {
+			t.Errorf("%s: userinfo then answers %d", name, got)
+		}
+		if got := s.barred(); !slices.Contains(got, sid(t, mine.ID)) || slices.Contains(got, sid(t, others.ID)) {
+			t.Errorf("%s: gateways refuse %v, want the revoked session alone", name, got)
+		}
+		if got := s.token(url.Values{
+			"grant_type":    {"refresh_token"},
+			"refresh_token": {mine.Refresh},
+		}); got.Error != "invalid_grant" {
+			t.Errorf("%s: refreshing then answers %+v", name, got)
+		}
+		if got := s.userInfo(others.Access); got != http.StatusOK {
+			t.Errorf("%s: another session has ended with it: %d", name, got)
+		}
+	}
+	if got := revoke(secret, ""); got.status != http.StatusBadRequest {
+		t.Errorf("without a token, it is answered %d", got.status)
+	}
 }
 
 // A client can only revoke what is its own.
 func TestTokensOfOthersAreNotRevoked(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		r, back := s.signIn(fake, provider, "openid offline_access")
-		mine := s.exchange(r, back)
-		name := "other"
-		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name})
-		if err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	r, back := s.signIn(fake, provider, "openid offline_access")
+	mine := s.exchange(r, back)
+	name := "other"
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{mine.Refresh, mine.Access} {
+		got := s.post(http.DefaultClient, "/oauth/"+other.ID+"/revoke", url.Values{
+			"client_id": {other.ID},
+			"token":     {token},
+		})
+		if got.status != http.StatusOK || s.userInfo(mine.Access) != http.StatusOK {
+			t.Errorf("another client is answered %d and has revoked it", got.status)
 		}
-		for _, token := range []string{mine.Refresh, mine.Access} {
-			got := s.post(http.DefaultClient, "/oauth/"+other.ID+"/revoke", url.Values{
-				"client_id": {other.ID},
-				"token":     {token},
-			})
-			if got.status != http.StatusOK || s.userInfo(mine.Access) != http.StatusOK {
-				t.Errorf("another client is answered %d and has revoked it", got.status)
-			}
-		}
-	})
+	}
 }

@@ -40,93 +40,90 @@ func (s *app) ageGrants(ago time.Duration) {
 
 func TestRefresh_repeatedAtOnce(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		first := s.signedIn()
-		second := s.refresh(first.Refresh)
-		if second.status != http.StatusOK {
-			t.Fatalf("refreshing gives %+v", second)
-		}
-		again := s.refresh(first.Refresh)
-		if again.status != http.StatusOK {
-			t.Fatalf("refreshing once more gives %+v", again)
-		}
-		if again.Refresh != second.Refresh {
-			t.Errorf("the second answer has the refresh token %q, want %q of the first", again.Refresh, second.Refresh)
-		}
-		if status := s.userInfo(again.Access); status != http.StatusOK {
-			t.Errorf("userinfo with the second answer's access token: %d", status)
-		}
-		third := s.refresh(second.Refresh)
-		if third.status != http.StatusOK {
-			t.Fatalf("the successor gives %+v", third)
-		}
-		if late := s.refresh(first.Refresh); late.Refresh != third.Refresh {
-			t.Errorf("a tab that comes after both gets %q, want the token that is valid now, "+
-				"%q", late.Refresh, third.Refresh)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	first := s.signedIn()
+	second := s.refresh(first.Refresh)
+	if second.status != http.StatusOK {
+		t.Fatalf("refreshing gives %+v", second)
+	}
+	again := s.refresh(first.Refresh)
+	if again.status != http.StatusOK {
+		t.Fatalf("refreshing once more gives %+v", again)
+	}
+	if again.Refresh != second.Refresh {
+		t.Errorf("the second answer has the refresh token %q, want %q of the first", again.Refresh, second.Refresh)
+	}
+	if status := s.userInfo(again.Access); status != http.StatusOK {
+		t.Errorf("userinfo with the second answer's access token: %d", status)
+	}
+	third := s.refresh(second.Refresh)
+	if third.status != http.StatusOK {
+		t.Fatalf("the successor gives %+v", third)
+	}
+	if late := s.refresh(first.Refresh); late.Refresh != third.Refresh {
+		t.Errorf("a tab that comes after both gets %q, want the token that is valid now, "+
+			"%q", late.Refresh, third.Refresh)
+	}
 }
 
 func TestRefresh_refusedRepeats(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		first := s.signedIn()
-		second := s.refresh(first.Refresh)
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	first := s.signedIn()
+	second := s.refresh(first.Refresh)
 
-		wider := s.token(url.Values{
-			"grant_type":    {"refresh_token"},
-			"refresh_token": {first.Refresh},
-			"scope":         {"openid email"},
-		})
-		if wider.Error != "invalid_scope" {
-			t.Errorf("a repeat with more scopes: %+v, want invalid_scope", wider)
-		}
-		name := "other"
-		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		mine := s.client
-		s.client = other
-		if got := s.refresh(first.Refresh); got.Error != "invalid_grant" {
-			t.Errorf("a repeat by another client: %+v, want invalid_grant", got)
-		}
-		s.client = mine
-
-		s.ageGrants(31 * time.Second)
-		if got := s.refresh(first.Refresh); got.Error != "invalid_grant" {
-			t.Errorf("a repeat after 31 seconds: %+v, want invalid_grant", got)
-		}
-		if got := s.refresh(second.Refresh); got.Error != "invalid_grant" {
-			t.Errorf("the successor after that: %+v, want invalid_grant", got)
-		}
+	wider := s.token(url.Values{
+		"grant_type":    {"refresh_token"},
+		"refresh_token": {first.Refresh},
+		"scope":         {"openid email"},
 	})
+	if wider.Error != "invalid_scope" {
+		t.Errorf("a repeat with more scopes: %+v, want invalid_scope", wider)
+	}
+	name := "other"
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := s.client
+	s.client = other
+	if got := s.refresh(first.Refresh); got.Error != "invalid_grant" {
+		t.Errorf("a repeat by another client: %+v, want invalid_grant", got)
+	}
+	s.client = mine
+
+	s.ageGrants(31 * time.Second)
+	if got := s.refresh(first.Refresh); got.Error != "invalid_grant" {
+		t.Errorf("a repeat after 31 seconds: %+v, want invalid_grant", got)
+	}
+	if got := s.refresh(second.Refresh); got.Error != "invalid_grant" {
+		t.Errorf("the successor after that: %+v, want invalid_grant", got)
+	}
 }
 
 // Of two requests at the same time on PostgreSQL, the second waits for the first one's
 // row and then has to see its successor.
 func TestRefresh_raced(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		token := s.signedIn().Refresh
-		for range 5 {
-			answers := make([]got, 4)
-			var all sync.WaitGroup
-			for i := range answers {
-				all.Go(func() { answers[i] = s.refresh(token) })
-			}
-			all.Wait()
-			for _, one := range answers {
-				if one.status != http.StatusOK || one.Refresh != answers[0].Refresh {
-					t.Fatalf("one of four at once got %+v, another %+v", one, answers[0])
-				}
-			}
-			token = answers[0].Refresh
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	token := s.signedIn().Refresh
+	for range 5 {
+		answers := make([]got, 4)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() { answers[i] = s.refresh(token) })
 		}
-	})
+		all.Wait()
+		for _, one := range answers {
+			if one.status != http.StatusOK || one.Refresh != answers[0].Refresh {
+				t.Fatalf("one of four at once got %+v, another %+v", one, answers[0])
+			}
+		}
+		token = answers[0].Refresh
+	}
 }
 
 func TestRefresh_successorIsSealed(t *testing.T) {

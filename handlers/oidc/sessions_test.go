@@ -31,149 +31,145 @@ func sid(t *testing.T, token string) string { return claims(t, token)["sid"].(st
 
 func TestEndSessions(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		browser := s.browser()
-		out := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
-		one := s.enter(browser, fake, provider.ID, "openid offline_access")
-		other := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
-		user := claims(t, one.ID)["sub"].(string)
-		listed := func() (ids []string) {
-			t.Helper()
-			list, err := s.server.Login.Sessions(t.Context(), s.owner, user, models.Page{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, session := range list.Items {
-				ids = append(ids, session.ID)
-			}
-			return ids
-		}
-		if answer := s.get(s.browser(), s.path("/logout?id_token_hint="+out.ID)); answer.status != http.StatusOK {
-			t.Fatalf("signing out answers %d", answer.status)
-		}
-		if got, want := s.barred(), []string{sid(t, out.ID)}; !slices.Equal(got, want) {
-			t.Errorf("after a sign-out in the application gateways refuse %v, want %v", got, want)
-		}
-		if got, want := listed(), []string{sid(t, other.ID), sid(t, one.ID)}; !slices.Equal(got, want) {
-			t.Errorf("the sessions are %v, want %v", got, want)
-		}
-
-		if err := s.server.Login.EndSession(t.Context(), s.owner, user, sid(t, one.ID)); err != nil {
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	browser := s.browser()
+	out := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
+	one := s.enter(browser, fake, provider.ID, "openid offline_access")
+	other := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
+	user := claims(t, one.ID)["sub"].(string)
+	listed := func() (ids []string) {
+		t.Helper()
+		list, err := s.server.Login.Sessions(t.Context(), s.owner, user, models.Page{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		ended := []string{sid(t, out.ID), sid(t, one.ID)}
-		slices.Sort(ended)
-		if got := s.barred(); !slices.Equal(got, ended) {
-			t.Errorf("gateways refuse %v, want %v", got, ended)
+		for _, session := range list.Items {
+			ids = append(ids, session.ID)
 		}
-		if got := s.refresh(one.Refresh); got.Error != "invalid_grant" {
-			t.Errorf("an ended session is refreshed: %+v", got)
-		}
-		if back := s.silently(browser, s.request("openid"), nil); back.Get("error") != "login_required" {
-			t.Errorf("prompt=none after the end gives %v", back)
-		}
-		if got := s.refresh(other.Refresh); got.status != http.StatusOK {
-			t.Errorf("another session is not refreshed: %+v", got)
-		}
+		return ids
+	}
+	if answer := s.get(s.browser(), s.path("/logout?id_token_hint="+out.ID)); answer.status != http.StatusOK {
+		t.Fatalf("signing out answers %d", answer.status)
+	}
+	if got, want := s.barred(), []string{sid(t, out.ID)}; !slices.Equal(got, want) {
+		t.Errorf("after a sign-out in the application gateways refuse %v, want %v", got, want)
+	}
+	if got, want := listed(), []string{sid(t, other.ID), sid(t, one.ID)}; !slices.Equal(got, want) {
+		t.Errorf("the sessions are %v, want %v", got, want)
+	}
 
-		count, err := s.server.Login.EndSessions(t.Context(), s.owner, user)
-		if err != nil || count != 1 {
-			t.Errorf("EndSessions = %d, %v, want 1", count, err)
-		}
-		want := []string{sid(t, out.ID), sid(t, one.ID), sid(t, other.ID)}
-		slices.Sort(want)
-		if got := s.barred(); !slices.Equal(got, want) {
-			t.Errorf("gateways refuse %v, want %v", got, want)
-		}
-		again := s.enter(browser, fake, provider.ID, "openid")
-		if slices.Contains(s.barred(), sid(t, again.ID)) {
-			t.Error("the session of a new sign-in is refused")
-		}
-	})
+	if err := s.server.Login.EndSession(t.Context(), s.owner, user, sid(t, one.ID)); err != nil {
+		t.Fatal(err)
+	}
+	ended := []string{sid(t, out.ID), sid(t, one.ID)}
+	slices.Sort(ended)
+	if got := s.barred(); !slices.Equal(got, ended) {
+		t.Errorf("gateways refuse %v, want %v", got, ended)
+	}
+	if got := s.refresh(one.Refresh); got.Error != "invalid_grant" {
+		t.Errorf("an ended session is refreshed: %+v", got)
+	}
+	if back := s.silently(browser, s.request("openid"), nil); back.Get("error") != "login_required" {
+		t.Errorf("prompt=none after the end gives %v", back)
+	}
+	if got := s.refresh(other.Refresh); got.status != http.StatusOK {
+		t.Errorf("another session is not refreshed: %+v", got)
+	}
+
+	count, err := s.server.Login.EndSessions(t.Context(), s.owner, user)
+	if err != nil || count != 1 {
+		t.Errorf("EndSessions = %d, %v, want 1", count, err)
+	}
+	want := []string{sid(t, out.ID), sid(t, one.ID), sid(t, other.ID)}
+	slices.Sort(want)
+	if got := s.barred(); !slices.Equal(got, want) {
+		t.Errorf("gateways refuse %v, want %v", got, want)
+	}
+	again := s.enter(browser, fake, provider.ID, "openid")
+	if slices.Contains(s.barred(), sid(t, again.ID)) {
+		t.Error("the session of a new sign-in is refused")
+	}
 }
 
 // A token from before a freeze must not open anything again after the user is unfrozen.
 func TestFreeze_endsSessions(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		before := s.enter(s.browser(), fake, provider.ID, "openid")
-		user := claims(t, before.ID)["sub"].(string)
-		if _, err := s.server.Directory.Freeze(t.Context(), s.owner, user); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.server.Directory.Unfreeze(t.Context(), s.owner, user); err != nil {
-			t.Fatal(err)
-		}
-		if got, want := s.barred(), []string{sid(t, before.ID)}; !slices.Equal(got, want) {
-			t.Errorf("after the unfreeze gateways refuse %v, want %v", got, want)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	before := s.enter(s.browser(), fake, provider.ID, "openid")
+	user := claims(t, before.ID)["sub"].(string)
+	if _, err := s.server.Directory.Freeze(t.Context(), s.owner, user); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.server.Directory.Unfreeze(t.Context(), s.owner, user); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.barred(), []string{sid(t, before.ID)}; !slices.Equal(got, want) {
+		t.Errorf("after the unfreeze gateways refuse %v, want %v", got, want)
+	}
 }
 
 func TestWithdrawConsent(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		browser := s.browser()
-		before := s.enter(browser, fake, provider.ID, "openid email")
-		user := claims(t, before.ID)["sub"].(string)
-		list, err := s.server.Login.Consents(t.Context(), s.owner, user)
-		if err != nil || len(list) != 1 || !slices.Equal(list[0].Scopes, []string{"openid", "email"}) {
-			t.Fatalf("Consents = %+v, %v", list, err)
-		}
-		if err := s.server.Login.WithdrawConsent(t.Context(), s.owner, user, s.client.ID); err != nil {
-			t.Fatal(err)
-		}
-		if got, want := s.barred(), []string{sid(t, before.ID)}; !slices.Equal(got, want) {
-			t.Errorf("gateways refuse %v, want %v", got, want)
-		}
-		page := s.get(browser,
-			fake.Authorize(t, s.toProvider(browser, s.request("openid email"), provider.ID).String()).String())
-		if page.status != http.StatusOK || page.Find("button[value=agree]").Length() != 1 {
-			t.Errorf("the next sign-in is not asked to agree: %d %s", page.status, page.Find("main").Text())
-		}
-		err = s.server.Login.WithdrawConsent(t.Context(), s.owner, user, s.client.ID)
-		if err == nil {
-			t.Error("a consent is withdrawn twice")
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	browser := s.browser()
+	before := s.enter(browser, fake, provider.ID, "openid email")
+	user := claims(t, before.ID)["sub"].(string)
+	list, err := s.server.Login.Consents(t.Context(), s.owner, user)
+	if err != nil || len(list) != 1 || !slices.Equal(list[0].Scopes, []string{"openid", "email"}) {
+		t.Fatalf("Consents = %+v, %v", list, err)
+	}
+	if err := s.server.Login.WithdrawConsent(t.Context(), s.owner, user, s.client.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.barred(), []string{sid(t, before.ID)}; !slices.Equal(got, want) {
+		t.Errorf("gateways refuse %v, want %v", got, want)
+	}
+	page := s.get(browser,
+		fake.Authorize(t, s.toProvider(browser, s.request("openid email"), provider.ID).String()).String())
+	if page.status != http.StatusOK || page.Find("button[value=agree]").Length() != 1 {
+		t.Errorf("the next sign-in is not asked to agree: %d %s", page.status, page.Find("main").Text())
+	}
+	err = s.server.Login.WithdrawConsent(t.Context(), s.owner, user, s.client.ID)
+	if err == nil {
+		t.Error("a consent is withdrawn twice")
+	}
 }
 
 func TestSessions_otherTeam(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		tokens := s.enter(s.browser(), fake, provider.ID, "openid")
-		user := claims(t, tokens.ID)["sub"].(string)
-		outsider := access.Principal{Account: "acc_other", Roles: map[string]access.Role{"team_other": access.Owner}}
-		viewer := access.Principal{Account: "acc_viewer", Roles: map[string]access.Role{}}
-		for team := range s.owner.Roles {
-			viewer.Roles[team] = access.Viewer
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	tokens := s.enter(s.browser(), fake, provider.ID, "openid")
+	user := claims(t, tokens.ID)["sub"].(string)
+	outsider := access.Principal{Account: "acc_other", Roles: map[string]access.Role{"team_other": access.Owner}}
+	viewer := access.Principal{Account: "acc_viewer", Roles: map[string]access.Role{}}
+	for team := range s.owner.Roles {
+		viewer.Roles[team] = access.Viewer
+	}
+	for name, p := range map[string]access.Principal{"another team": outsider, "a viewer": viewer} {
+		if _, err := s.server.Login.EndSessions(t.Context(), p, user); err == nil {
+			t.Errorf("%s ends all sessions", name)
 		}
-		for name, p := range map[string]access.Principal{"another team": outsider, "a viewer": viewer} {
-			if _, err := s.server.Login.EndSessions(t.Context(), p, user); err == nil {
-				t.Errorf("%s ends all sessions", name)
-			}
-			if err := s.server.Login.EndSession(t.Context(), p, user, sid(t, tokens.ID)); err == nil {
-				t.Errorf("%s ends a session", name)
-			}
-			if err := s.server.Login.WithdrawConsent(t.Context(), p, user, s.client.ID); err == nil {
-				t.Errorf("%s withdraws a consent", name)
-			}
+		if err := s.server.Login.EndSession(t.Context(), p, user, sid(t, tokens.ID)); err == nil {
+			t.Errorf("%s ends a session", name)
 		}
-		if _, err := s.server.Login.Sessions(t.Context(), outsider, user, models.Page{}); err == nil {
-			t.Error("another team lists the sessions")
+		if err := s.server.Login.WithdrawConsent(t.Context(), p, user, s.client.ID); err == nil {
+			t.Errorf("%s withdraws a consent", name)
 		}
-		if got := s.barred(); len(got) != 0 {
-			t.Errorf("gateways refuse %v", got)
-		}
-	})
+	}
+	if _, err := s.server.Login.Sessions(t.Context(), outsider, user, models.Page{}); err == nil {
+		t.Error("another team lists the sessions")
+	}
+	if got := s.barred(); len(got) != 0 {
+		t.Errorf("gateways refuse %v", got)
+	}
 }
 
 // An ended session is kept while gateways have to refuse its tokens, and no longer.

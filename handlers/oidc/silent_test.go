@@ -43,41 +43,40 @@ func (s *app) enter(browser *http.Client, fake *fakeoidc.Provider, provider, sco
 
 func TestAuthorize_promptNone(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		fake.Claims = stating(minutesAgo(3))
-		browser := s.browser()
-		first := s.enter(browser, fake, provider.ID, "openid email offline_access")
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	fake.Claims = stating(minutesAgo(3))
+	browser := s.browser()
+	first := s.enter(browser, fake, provider.ID, "openid email offline_access")
 
-		r := s.request("openid offline_access")
-		r.query.Set("nonce", "another nonce")
-		back := s.silently(browser, r, nil)
-		if back.Get("error") != "" || back.Get("code") == "" || back.Get("state") != "the state" {
-			t.Fatalf("prompt=none with a session gives %v", back)
-		}
-		tokens := s.token(url.Values{
-			"grant_type":    {"authorization_code"},
-			"code":          {back.Get("code")},
-			"redirect_uri":  {callback},
-			"code_verifier": {r.verifier},
-		})
-		before, after := claims(t, first.ID), claims(t, tokens.ID)
-		for _, name := range []string{"sub", "sid", "auth_time"} {
-			if after[name] != before[name] || after[name] == nil {
-				t.Errorf("%s is %v, want %v as in the sign-in", name, after[name], before[name])
-			}
-		}
-		if after["nonce"] != "another nonce" {
-			t.Errorf("the nonce is %v, want that of the request", after["nonce"])
-		}
-		if _, there := after["email"]; there || tokens.Scope != "openid offline_access" {
-			t.Errorf("the tokens have the scope %q and the claims %v, want those of the request", tokens.Scope, after)
-		}
-		if refreshed := s.refresh(tokens.Refresh); refreshed.Scope != "openid offline_access" {
-			t.Errorf("a refresh gives %+v, want the scopes of the request", refreshed)
-		}
+	r := s.request("openid offline_access")
+	r.query.Set("nonce", "another nonce")
+	back := s.silently(browser, r, nil)
+	if back.Get("error") != "" || back.Get("code") == "" || back.Get("state") != "the state" {
+		t.Fatalf("prompt=none with a session gives %v", back)
+	}
+	tokens := s.token(url.Values{
+		"grant_type":    {"authorization_code"},
+		"code":          {back.Get("code")},
+		"redirect_uri":  {callback},
+		"code_verifier": {r.verifier},
 	})
+	before, after := claims(t, first.ID), claims(t, tokens.ID)
+	for _, name := range []string{"sub", "sid", "auth_time"} {
+		if after[name] != before[name] || after[name] == nil {
+			t.Errorf("%s is %v, want %v as in the sign-in", name, after[name], before[name])
+		}
+	}
+	if after["nonce"] != "another nonce" {
+		t.Errorf("the nonce is %v, want that of the request", after["nonce"])
+	}
+	if _, there := after["email"]; there || tokens.Scope != "openid offline_access" {
+		t.Errorf("the tokens have the scope %q and the claims %v, want those of the request", tokens.Scope, after)
+	}
+	if refreshed := s.refresh(tokens.Refresh); refreshed.Scope != "openid offline_access" {
+		t.Errorf("a refresh gives %+v, want the scopes of the request", refreshed)
+	}
 }
 
 func TestAuthorize_promptNoneErrors(t *testing.T) {
@@ -151,77 +150,75 @@ func TestAuthorize_promptNoneErrors(t *testing.T) {
 // must not become the session's.
 func TestAuthorize_sessionCookie(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		browser := s.browser()
-		s.enter(browser, fake, provider.ID, "openid")
-		cookie := func() *http.Cookie {
-			t.Helper()
-			at, err := url.Parse(s.url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, one := range browser.Jar.Cookies(at) {
-				if strings.HasSuffix(one.Name, "-user-"+s.client.ID) {
-					return one
-				}
-			}
-			t.Fatal("there is no cookie of the session")
-			return nil
-		}
-		before := cookie().Value
-		s.enter(browser, fake, provider.ID, "openid")
-		if cookie().Value == before {
-			t.Error("the second sign-in keeps the cookie of the first")
-		}
-		name := "other"
-		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
-			Name:         &name,
-			RedirectURIs: &[]string{callback},
-		})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	browser := s.browser()
+	s.enter(browser, fake, provider.ID, "openid")
+	cookie := func() *http.Cookie {
+		t.Helper()
+		at, err := url.Parse(s.url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		stolen := cookie()
-		s.client = other
-		r, err := http.NewRequestWithContext(
-			t.Context(), http.MethodGet, s.url+s.path("/authorize?prompt=none&"+s.request("openid").query.Encode()),
-			nil,
-		)
-		if err != nil {
-			t.Fatal(err)
+		for _, one := range browser.Jar.Cookies(at) {
+			if strings.HasSuffix(one.Name, "-user-"+s.client.ID) {
+				return one
+			}
 		}
-		prefix, _, _ := strings.Cut(stolen.Name, "cli_")
-		stolen.Name = prefix + other.ID
-		r.AddCookie(stolen)
-		if answer := s.do(s.browser(), r); answer.to == nil || answer.to.Query().Get("error") != "login_required" {
-			t.Errorf("one client's cookie at another's pages: %d to %v, want login_required", answer.status, answer.to)
-		}
+		t.Fatal("there is no cookie of the session")
+		return nil
+	}
+	before := cookie().Value
+	s.enter(browser, fake, provider.ID, "openid")
+	if cookie().Value == before {
+		t.Error("the second sign-in keeps the cookie of the first")
+	}
+	name := "other"
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
+		Name:         &name,
+		RedirectURIs: &[]string{callback},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stolen := cookie()
+	s.client = other
+	r, err := http.NewRequestWithContext(
+		t.Context(), http.MethodGet, s.url+s.path("/authorize?prompt=none&"+s.request("openid").query.Encode()),
+		nil,
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix, _, _ := strings.Cut(stolen.Name, "cli_")
+	stolen.Name = prefix + other.ID
+	r.AddCookie(stolen)
+	if answer := s.do(s.browser(), r); answer.to == nil || answer.to.Query().Get("error") != "login_required" {
+		t.Errorf("one client's cookie at another's pages: %d to %v, want login_required", answer.status, answer.to)
+	}
 }
 
 // An application that expects one user must not be given the tokens of another.
 func TestAuthorize_hintedUser(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		browser := s.browser()
-		first := s.enter(browser, fake, provider.ID, "openid")
-		again := func() url.Values {
-			t.Helper()
-			r := s.request("openid")
-			r.query.Set("id_token_hint", first.ID)
-			to := s.toProvider(browser, r, provider.ID).String()
-			return s.agree(browser, fake.Authorize(t, to).String()).Query()
-		}
-		if back := again(); back.Get("code") == "" {
-			t.Errorf("the same user comes back with %v, want a code", back)
-		}
-		fake.Subject = "ben"
-		if back := again(); back.Get("error") != "login_required" || back.Get("code") != "" {
-			t.Errorf("another user comes back with %v, want login_required", back)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	browser := s.browser()
+	first := s.enter(browser, fake, provider.ID, "openid")
+	again := func() url.Values {
+		t.Helper()
+		r := s.request("openid")
+		r.query.Set("id_token_hint", first.ID)
+		to := s.toProvider(browser, r, provider.ID).String()
+		return s.agree(browser, fake.Authorize(t, to).String()).Query()
+	}
+	if back := again(); back.Get("code") == "" {
+		t.Errorf("the same user comes back with %v, want a code", back)
+	}
+	fake.Subject = "ben"
+	if back := again(); back.Get("error") != "login_required" || back.Get("code") != "" {
+		t.Errorf("another user comes back with %v, want login_required", back)
+	}
 }

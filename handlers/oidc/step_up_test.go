@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/login"
 	"postern/testkit/fakegithub"
@@ -122,50 +121,49 @@ var stepUps = []struct {
 
 func TestStepUp(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		for _, tt := range stepUps {
-			t.Run(tt.name, func(t *testing.T) {
-				answer := maps.Clone(tt.answer)
-				if n, ok := answer["auth_time"].(minutes); ok {
-					answer["auth_time"] = minutesAgo(int(n))
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	for _, tt := range stepUps {
+		t.Run(tt.name, func(t *testing.T) {
+			answer := maps.Clone(tt.answer)
+			if n, ok := answer["auth_time"].(minutes); ok {
+				answer["auth_time"] = minutesAgo(int(n))
+			}
+			fake.Claims = func(claims map[string]any) {
+				for name, value := range answer {
+					claims[name] = value
 				}
-				fake.Claims = func(claims map[string]any) {
-					for name, value := range answer {
-						claims[name] = value
-					}
+			}
+			browser, r := s.browser(), s.request("openid")
+			for name, values := range tt.ask {
+				r.query[name] = values
+			}
+			to := s.toProvider(browser, r, provider.ID)
+			asked := to.Query()
+			for name := range tt.sent {
+				if got := asked.Get(name); got != tt.sent.Get(name) || asked.Has(name) != (got != "") {
+					t.Errorf("%s=%q reaches the provider, want %q", name, got, tt.sent.Get(name))
 				}
-				browser, r := s.browser(), s.request("openid")
-				for name, values := range tt.ask {
-					r.query[name] = values
+			}
+			if tt.strip {
+				for name := range tt.ask {
+					asked.Del(name)
 				}
-				to := s.toProvider(browser, r, provider.ID)
-				asked := to.Query()
-				for name := range tt.sent {
-					if got := asked.Get(name); got != tt.sent.Get(name) || asked.Has(name) != (got != "") {
-						t.Errorf("%s=%q reaches the provider, want %q", name, got, tt.sent.Get(name))
-					}
-				}
-				if tt.strip {
-					for name := range tt.ask {
-						asked.Del(name)
-					}
-					asked.Del("max_age")
-					to.RawQuery = asked.Encode()
-				}
-				back := s.agree(browser, fake.Authorize(t, to.String()).String())
-				if tt.unmet != "" {
-					wantUnmet(t, back, tt.unmet)
-					return
-				}
-				if !back.Query().Has("code") {
-					t.Fatalf("back with %s", back)
-				}
-				wantStated(t, answer, s.exchange(r, back))
-			})
-		}
-	})
+				asked.Del("max_age")
+				to.RawQuery = asked.Encode()
+			}
+			back := s.agree(browser, fake.Authorize(t, to.String()).String())
+			if tt.unmet != "" {
+				wantUnmet(t, back, tt.unmet)
+				return
+			}
+			if !back.Query().Has("code") {
+				t.Fatalf("back with %s", back)
+			}
+			wantStated(t, answer, s.exchange(r, back))
+		})
+	}
 }
 
 func wantUnmet(t *testing.T, back *url.URL, why string) {
@@ -202,17 +200,16 @@ func wantStated(t *testing.T, stated map[string]any, tokens got) {
 // What the provider stated stays true when tokens are refreshed.
 func TestStepUp_Refresh(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		fake, provider := s.offerFake(nil)
-		at := minutesAgo(7)
-		fake.Claims = func(claims map[string]any) { claims["auth_time"], claims["acr"] = at, "gold" }
-		browser, r := s.browser(), s.request("openid offline_access")
-		back := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String())
-		first := s.exchange(r, s.agree(browser, back.String()))
-		again := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}})
-		wantStated(t, map[string]any{"auth_time": at, "acr": "gold"}, again)
-	})
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	at := minutesAgo(7)
+	fake.Claims = func(claims map[string]any) { claims["auth_time"], claims["acr"] = at, "gold" }
+	browser, r := s.browser(), s.request("openid offline_access")
+	back := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String())
+	first := s.exchange(r, s.agree(browser, back.String()))
+	again := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}})
+	wantStated(t, map[string]any{"auth_time": at, "acr": "gold"}, again)
 }
 
 // unable are kinds that cannot prove what is demanded.
@@ -251,111 +248,108 @@ var unable = map[string]struct {
 
 func TestStepUp_Unprovable(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		for kind, tt := range unable {
-			t.Run(kind, func(t *testing.T) {
-				s := newLoginApp(t, db, login.ClientInput{})
-				in := tt.start(t, s)
-				id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-				in.ClientID, in.ClientSecret = &id, &secret
-				first := s.offer(in)
-				ask := func(demand string) step {
-					name, value, _ := strings.Cut(demand, "=")
-					r := s.request("openid")
-					r.query.Set(name, value)
-					return s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
+	db := state.OpenSQLite(t)
+	for kind, tt := range unable {
+		t.Run(kind, func(t *testing.T) {
+			s := newLoginApp(t, db, login.ClientInput{})
+			in := tt.start(t, s)
+			id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+			in.ClientID, in.ClientSecret = &id, &secret
+			first := s.offer(in)
+			ask := func(demand string) step {
+				name, value, _ := strings.Cut(demand, "=")
+				r := s.request("openid")
+				r.query.Set(name, value)
+				return s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
+			}
+			for _, demand := range tt.demands {
+				if page := ask(demand); page.to == nil {
+					t.Errorf("%s: %d %s", demand, page.status, page.Find("main").Text())
+				} else {
+					wantUnmet(t, page.to, "no provider of this application")
 				}
-				for _, demand := range tt.demands {
-					if page := ask(demand); page.to == nil {
-						t.Errorf("%s: %d %s", demand, page.status, page.Find("main").Text())
-					} else {
-						wantUnmet(t, page.to, "no provider of this application")
-					}
+			}
+			for _, demand := range tt.provable {
+				page := ask(demand)
+				direct := page.to != nil && page.to.Query().Get("client_id") == id
+				if !direct && page.Find("a[href$='/"+first.ID+"']").Length() != 1 {
+					t.Errorf("%s: %d to %v, want %s", demand, page.status, page.to, kind)
 				}
-				for _, demand := range tt.provable {
-					page := ask(demand)
-					direct := page.to != nil && page.to.Query().Get("client_id") == id
-					if !direct && page.Find("a[href$='/"+first.ID+"']").Length() != 1 {
-						t.Errorf("%s: %d to %v, want %s", demand, page.status, page.to, kind)
-					}
-				}
-				// Beside a provider that can, only that one is offered, and the other one's link refuses.
-				_, other := s.offerFake(nil)
-				browser, r := s.browser(), s.request("openid")
-				r.query.Set("acr_values", "gold")
-				r.query.Set("prompt", "select_account") // the only one to choose is gone to at once otherwise
-				page := s.get(browser, s.path("/authorize?"+r.query.Encode()))
-				if n := page.Find("a[data-provider]").Length(); n != 1 {
-					t.Fatalf("%d providers are offered, want 1", n)
-				}
-				link := page.Find("a[data-provider]").AttrOr("href", "")
-				if forced := s.get(browser, strings.Replace(link, other.ID, first.ID, 1)); forced.status != 409 {
-					t.Errorf("the link of the other one: %d", forced.status)
-				}
-			})
-		}
-	})
+			}
+			// Beside a provider that can, only that one is offered, and the other one's link refuses.
+			_, other := s.offerFake(nil)
+			browser, r := s.browser(), s.request("openid")
+			r.query.Set("acr_values", "gold")
+			r.query.Set("prompt", "select_account") // the only one to choose is gone to at once otherwise
+			page := s.get(browser, s.path("/authorize?"+r.query.Encode()))
+			if n := page.Find("a[data-provider]").Length(); n != 1 {
+				t.Fatalf("%d providers are offered, want 1", n)
+			}
+			link := page.Find("a[data-provider]").AttrOr("href", "")
+			if forced := s.get(browser, strings.Replace(link, other.ID, first.ID, 1)); forced.status != 409 {
+				t.Errorf("the link of the other one: %d", forced.status)
+			}
+		})
+	}
 }
 
 // What goes to the provider as it is has bounds.
 func TestAuthorize_HintBounds(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		s.offerFake(nil)
-		for _, name := range []string{"login_hint", "ui_locales", "acr_values"} {
-			for _, value := range []string{strings.Repeat("x", 501), "a\nb", "a\u202eb"} {
-				r := s.request("openid")
-				r.query.Set(name, value)
-				if page := s.get(s.browser(), s.path("/authorize?"+r.query.Encode())); page.to == nil ||
-					page.to.Query().Get("error") != "invalid_request" {
-					t.Errorf("%s=%.10q: %d %v", name, value, page.status, page.to)
-				}
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	s.offerFake(nil)
+	for _, name := range []string{"login_hint", "ui_locales", "acr_values"} {
+		for _, value := range []string{strings.Repeat("x", 501), "a\nb", "a\u202eb"} {
+			r := s.request("openid")
+			r.query.Set(name, value)
+			if page := s.get(s.browser(), s.path("/authorize?"+r.query.Encode())); page.to == nil ||
+				page.to.Query().Get("error") != "invalid_request" {
+				t.Errorf("%s=%.10q: %d %v", name, value, page.status, page.to)
 			}
 		}
-	})
+	}
 }
 
 // The certified provider: max_age reaches it, it states auth_time, and a request whose
 // demands were removed on the way is refused.
 func TestStepUp_certifiedProvider(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
-		real := oidcprovider.Start(t)
-		provider := s.offerReal(real, nil)
-		session := real.NewBrowser(t)
-		signIn := func(demand string, strip bool) (request, *url.URL, int) {
-			browser, r := s.browser(), s.request("openid")
-			name, value, _ := strings.Cut(demand, "=")
-			r.query.Set(name, value)
-			to := s.toProvider(browser, r, provider.ID)
-			if strip {
-				q := to.Query()
-				q.Del("prompt")
-				q.Del("max_age")
-				to.RawQuery = q.Encode()
-			}
-			back, asked := session.SignIn(t, to.String(), "ana")
-			return r, s.agree(browser, back.String()), asked
+	db := state.OpenSQLite(t)
+	s := newLoginApp(t, db, login.ClientInput{})
+	real := oidcprovider.Start(t)
+	provider := s.offerReal(real, nil)
+	session := real.NewBrowser(t)
+	signIn := func(demand string, strip bool) (request, *url.URL, int) {
+		browser, r := s.browser(), s.request("openid")
+		name, value, _ := strings.Cut(demand, "=")
+		r.query.Set(name, value)
+		to := s.toProvider(browser, r, provider.ID)
+		if strip {
+			q := to.Query()
+			q.Del("prompt")
+			q.Del("max_age")
+			to.RawQuery = q.Encode()
 		}
-		before := time.Now().Unix()
-		r, back, asked := signIn("prompt=login", false)
-		if at, _ := claims(t, s.exchange(r, back).ID)["auth_time"].(float64); asked == 0 || int64(at) < before {
-			t.Errorf("asked for the password %d times, auth_time %v", asked, at)
-		}
-		// The browser is signed in at the provider now, which asks again where it is told to.
-		if r, back, asked = signIn("max_age=3600", false); asked != 0 || s.exchange(r, back).ID == "" {
-			t.Errorf("within max_age, the password is asked for %d times", asked)
-		}
-		if r, back, asked = signIn("prompt=login", false); asked == 0 || s.exchange(r, back).ID == "" {
-			t.Error("prompt=login does not reach the provider")
-		}
-		if _, back, asked = signIn("prompt=login", true); asked != 0 {
-			t.Error("the provider asks for the password unasked")
-		}
-		wantUnmet(t, back, "auth_time")
-		_, back, _ = signIn("acr_values=gold", false)
-		wantUnmet(t, back, "acr_values")
-	})
+		back, asked := session.SignIn(t, to.String(), "ana")
+		return r, s.agree(browser, back.String()), asked
+	}
+	before := time.Now().Unix()
+	r, back, asked := signIn("prompt=login", false)
+	if at, _ := claims(t, s.exchange(r, back).ID)["auth_time"].(float64); asked == 0 || int64(at) < before {
+		t.Errorf("asked for the password %d times, auth_time %v", asked, at)
+	}
+	// The browser is signed in at the provider now, which asks again where it is told to.
+	if r, back, asked = signIn("max_age=3600", false); asked != 0 || s.exchange(r, back).ID == "" {
+		t.Errorf("within max_age, the password is asked for %d times", asked)
+	}
+	if r, back, asked = signIn("prompt=login", false); asked == 0 || s.exchange(r, back).ID == "" {
+		t.Error("prompt=login does not reach the provider")
+	}
+	if _, back, asked = signIn("prompt=login", true); asked != 0 {
+		t.Error("the provider asks for the password unasked")
+	}
+	wantUnmet(t, back, "auth_time")
+	_, back, _ = signIn("acr_values=gold", false)
+	wantUnmet(t, back, "acr_values")
 }

@@ -13,139 +13,133 @@ const scopesPage = "/projects/shop/api-scopes"
 
 func TestAPIScopes_page(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tab := newLoginTab(t, db)
-		s.Get(tab).Says("#api", "No API scopes yet").Says("#api a[href='"+scopesPage+"']", "Open")
-		s.Get(scopesPage).Shows(200, "API scopes").Says("main", "No API scopes yet")
-		s.Post(scopesPage, "name", "openid", "description", "see\nall").
-			Shows(422, "API scopes").
-			Holds("name", "openid").
-			Says("#scope-name-error", "OpenID Connect").
-			Says("#scope-description-error", "on one line")
-		s.Post(scopesPage, "name", " orders:read ", "description", "see your <b>orders</b>").LeadsTo(scopesPage)
-		s.Post(scopesPage, "name", "orders:*").LeadsTo(scopesPage)
-		s.Post(scopesPage, "name", "orders:read").Shows(422, "API scopes").Says("#scope-name-error", "twice")
-		s.Get(scopesPage).
-			Says("tbody", "see your <b>orders</b>").
-			Says("tbody a[href='"+scopesPage+"/orders:%2A']", "Manage")
-		s.Get(scopesPage+"/orders:%2A").Shows(200, "API scope orders:*")
-		s.Get(tab).Says("#api", "2 API scopes")
-		one := scopesPage + "/orders:read"
-		old := s.Get(one).Find("[name=revision]").AttrOr("value", "")
-		s.Post(one, "revision", old, "description", "see orders").LeadsTo(scopesPage)
-		s.Get(scopesPage).Says("[data-flash]", "description of orders:read is saved").Says("tbody", "see orders")
-		s.Post(one, "revision", old, "description", "see no orders").
-			Shows(412, "Changed since you opened it").
-			Says("main", "see orders").
-			Says("main", "see no orders").
-			Holds("description", "see no orders")
-		s.Post(one+"/remove").Shows(422, "API scope orders:read").Says("main", "Tick the box")
-		s.Post(one+"/remove", "confirm", "true").LeadsTo(scopesPage)
-		s.Get(one).Shows(404, "There is nothing here")
-		s.Post(one, "description", "x").Shows(404, "There is nothing here")
-		s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
-		s.Get("/audit").
-			Says("main", "added API scope orders:*").
-			Says("main", "described API scope orders:read").
-			Says("main", "removed API scope orders:read")
-	})
+	db := state.OpenSQLite(t)
+	s, tab := newLoginTab(t, db)
+	s.Get(tab).Says("#api", "No API scopes yet").Says("#api a[href='"+scopesPage+"']", "Open")
+	s.Get(scopesPage).Shows(200, "API scopes").Says("main", "No API scopes yet")
+	s.Post(scopesPage, "name", "openid", "description", "see\nall").
+		Shows(422, "API scopes").
+		Holds("name", "openid").
+		Says("#scope-name-error", "OpenID Connect").
+		Says("#scope-description-error", "on one line")
+	s.Post(scopesPage, "name", " orders:read ", "description", "see your <b>orders</b>").LeadsTo(scopesPage)
+	s.Post(scopesPage, "name", "orders:*").LeadsTo(scopesPage)
+	s.Post(scopesPage, "name", "orders:read").Shows(422, "API scopes").Says("#scope-name-error", "twice")
+	s.Get(scopesPage).
+		Says("tbody", "see your <b>orders</b>").
+		Says("tbody a[href='"+scopesPage+"/orders:%2A']", "Manage")
+	s.Get(scopesPage+"/orders:%2A").Shows(200, "API scope orders:*")
+	s.Get(tab).Says("#api", "2 API scopes")
+	one := scopesPage + "/orders:read"
+	old := s.Get(one).Find("[name=revision]").AttrOr("value", "")
+	s.Post(one, "revision", old, "description", "see orders").LeadsTo(scopesPage)
+	s.Get(scopesPage).Says("[data-flash]", "description of orders:read is saved").Says("tbody", "see orders")
+	s.Post(one, "revision", old, "description", "see no orders").
+		Shows(412, "Changed since you opened it").
+		Says("main", "see orders").
+		Says("main", "see no orders").
+		Holds("description", "see no orders")
+	s.Post(one+"/remove").Shows(422, "API scope orders:read").Says("main", "Tick the box")
+	s.Post(one+"/remove", "confirm", "true").LeadsTo(scopesPage)
+	s.Get(one).Shows(404, "There is nothing here")
+	s.Post(one, "description", "x").Shows(404, "There is nothing here")
+	s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
+	s.Get("/audit").
+		Says("main", "added API scope orders:*").
+		Says("main", "described API scope orders:read").
+		Says("main", "removed API scope orders:read")
 }
 
 // A form that is sent twice, by a double click or from two tabs, adds one scope.
 func TestAPIScopes_formSentTwice(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := newLoginTab(t, db)
-		form := []string{"name", "orders:read", ui.NonceField, s.Get(scopesPage).Nonce(scopesPage)}
-		s.Post(scopesPage, form...).LeadsTo(scopesPage)
-		s.Post(scopesPage, form...).LeadsTo(scopesPage)
-		if n := s.Get(scopesPage).Find("tbody tr").Length(); n != 1 {
-			t.Errorf("%d scopes, want 1", n)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s, _ := newLoginTab(t, db)
+	form := []string{"name", "orders:read", ui.NonceField, s.Get(scopesPage).Nonce(scopesPage)}
+	s.Post(scopesPage, form...).LeadsTo(scopesPage)
+	s.Post(scopesPage, form...).LeadsTo(scopesPage)
+	if n := s.Get(scopesPage).Find("tbody tr").Length(); n != 1 {
+		t.Errorf("%d scopes, want 1", n)
+	}
 }
 
 func TestAPIScopes_audience(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tab := newLoginTab(t, db)
-		const action = "/projects/shop/api-audience"
-		old := s.Get(scopesPage).Find("#audience [name=revision]").AttrOr("value", "")
-		s.Post(action, "revision", old, "audience", "api").
-			Shows(422, "API scopes").
-			Says("#api-audience-error", "Use a URI").
-			Holds("audience", "api")
-		s.Post(scopesPage, "name", "orders:read").LeadsTo(scopesPage) // does not make the form of the audience stale
-		s.Post(action, "revision", old, "audience", "https://api.example.com").LeadsTo(scopesPage)
-		s.Get(scopesPage).
-			Says("[data-flash]", "audience “https://api.example.com” is saved").
-			Holds("audience", "https://api.example.com")
-		s.Get(tab).Says("#api", "https://api.example.com")
-		s.Post(action, "revision", old, "audience", "https://b.example.com").
-			Shows(412, "Changed since you opened it").
-			Says("main", "https://api.example.com")
-		s.Post(action, "audience", "").LeadsTo(scopesPage)
-		s.Get(tab).Lacks("#api .font-mono")
-	})
+	db := state.OpenSQLite(t)
+	s, tab := newLoginTab(t, db)
+	const action = "/projects/shop/api-audience"
+	old := s.Get(scopesPage).Find("#audience [name=revision]").AttrOr("value", "")
+	s.Post(action, "revision", old, "audience", "api").
+		Shows(422, "API scopes").
+		Says("#api-audience-error", "Use a URI").
+		Holds("audience", "api")
+	s.Post(scopesPage, "name", "orders:read").LeadsTo(scopesPage) // does not make the form of the audience stale
+	s.Post(action, "revision", old, "audience", "https://api.example.com").LeadsTo(scopesPage)
+	s.Get(scopesPage).
+		Says("[data-flash]", "audience “https://api.example.com” is saved").
+		Holds("audience", "https://api.example.com")
+	s.Get(tab).Says("#api", "https://api.example.com")
+	s.Post(action, "revision", old, "audience", "https://b.example.com").
+		Shows(412, "Changed since you opened it").
+		Says("main", "https://api.example.com")
+	s.Post(action, "audience", "").LeadsTo(scopesPage)
+	s.Get(tab).Lacks("#api .font-mono")
 }
 
 // Before a scope is removed, its page says which app clients may ask for it.
 func TestAPIScopes_removalSaysWhatItEnds(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tab := newLoginTab(t, db)
-		s.Post(scopesPage, "name", "orders:read").LeadsTo(scopesPage)
-		s.Get(scopesPage+"/orders:read").Says("main", "No app client may ask for it")
-		path := s.CreateAppClient(tab)
-		s.Post(path+"/access", "grant_types", "authorization_code", "api_scopes", "orders:*").LeadsTo(path)
-		s.Get(scopesPage+"/orders:read").
-			Says("main", "1 app client may ask for it").
-			Says("main a[href='"+path+"']", "web of default")
-	})
+	db := state.OpenSQLite(t)
+	s, tab := newLoginTab(t, db)
+	s.Post(scopesPage, "name", "orders:read").LeadsTo(scopesPage)
+	s.Get(scopesPage+"/orders:read").Says("main", "No app client may ask for it")
+	path := s.CreateAppClient(tab)
+	s.Post(path+"/access", "grant_types", "authorization_code", "api_scopes", "orders:*").LeadsTo(path)
+	s.Get(scopesPage+"/orders:read").
+		Says("main", "1 app client may ask for it").
+		Says("main a[href='"+path+"']", "web of default")
 }
 
 func TestAppClient_apiAccess(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tab := newLoginTab(t, db)
-		path := s.CreateAppClient(tab)
-		s.Get(path).Says("#access a[href='"+scopesPage+"']", "Add API scopes")
-		s.Post(scopesPage, "name", "orders:read", "description", "see your orders").LeadsTo(scopesPage)
-		page := s.Get(path).Says("#access dl", "see your orders")
-		if n := page.Find("#access [name=grant_types][checked]").Length(); n != 2 {
-			t.Errorf("%d ways are chosen, want users and staying signed in", n)
-		}
-		old := page.Find("#access [name=revision]").AttrOr("value", "")
-		s.Post(path+"/access", "grant_types", "client_credentials", "api_scopes", "orders:own orders:read").
-			Shows(422, "web").
-			Says("#client-grants-error", "needs a secret").
-			Says("#client-api-scopes-error", "orders:own: No project").
-			Says("#client-api-scopes", "orders:own orders:read").
-			Says("#access dl", "see your orders")
-		s.Post(path+"/access", "api_scopes", "").Shows(422, "web").Says("#client-grants-error", "at least one")
-		form := []string{"revision", old, "grant_types", "authorization_code", "api_scopes", "orders:read\n"}
-		s.Post(path+"/access", form...).LeadsTo(path)
-		s.Get(path).Says("#client-api-scopes", "orders:read")
-		s.Post(path+"/access", form...).
-			Shows(412, "Changed since you opened it").
-			Says("main", "How it gets tokens").
-			Says("main", "Users sign in")
-	})
+	db := state.OpenSQLite(t)
+	s, tab := newLoginTab(t, db)
+	path := s.CreateAppClient(tab)
+	s.Get(path).Says("#access a[href='"+scopesPage+"']", "Add API scopes")
+	s.Post(scopesPage, "name", "orders:read", "description", "see your orders").LeadsTo(scopesPage)
+	page := s.Get(path).Says("#access dl", "see your orders")
+	if n := page.Find("#access [name=grant_types][checked]").Length(); n != 2 {
+		t.Errorf("%d ways are chosen, want users and staying signed in", n)
+	}
+	old := page.Find("#access [name=revision]").AttrOr("value", "")
+	s.Post(path+"/access", "grant_types", "client_credentials", "api_scopes", "orders:own orders:read").
+		Shows(422, "web").
+		Says("#client-grants-error", "needs a secret").
+		Says("#client-api-scopes-error", "orders:own: No project").
+		Says("#client-api-scopes", "orders:own orders:read").
+		Says("#access dl", "see your orders")
+	s.Post(path+"/access", "api_scopes", "").Shows(422, "web").Says("#client-grants-error", "at least one")
+	form := []string{"revision", old, "grant_types", "authorization_code", "api_scopes", "orders:read\n"}
+	s.Post(path+"/access", form...).LeadsTo(path)
+	s.Get(path).Says("#client-api-scopes", "orders:read")
+	s.Post(path+"/access", form...).
+		Shows(412, "Changed since you opened it").
+		Says("main", "How it gets tokens").
+		Says("main", "Users sign in")
 }
 
 // A machine: an app client with a secret that gets tokens for itself, set up in the pages.
 func TestAppClient_machine(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tab := newLoginTab(t, db)
-		path := s.CreateAppClient(tab)
-		secret := path + "/secret"
-		s.Post(secret, "kind", "confidential", ui.NonceField, s.Get(path).Nonce(secret)).LeadsTo(secret)
-		s.Post(path+"/access", "grant_types", "client_credentials").LeadsTo(path)
-		s.Post(secret, "kind", "public", "confirm", "true", ui.NonceField, s.Get(path).Nonce(secret)).
-			Shows(422, "web").
-			Says("#secret", "needs a secret")
-	})
+	db := state.OpenSQLite(t)
+	s, tab := newLoginTab(t, db)
+	path := s.CreateAppClient(tab)
+	secret := path + "/secret"
+	s.Post(secret, "kind", "confidential", ui.NonceField, s.Get(path).Nonce(secret)).LeadsTo(secret)
+	s.Post(path+"/access", "grant_types", "client_credentials").LeadsTo(path)
+	s.Post(secret, "kind", "public", "confirm", "true", ui.NonceField, s.Get(path).Nonce(secret)).
+		Shows(422, "web").
+		Says("#secret", "needs a secret")
 }
 
 func TestAppClient_freeze(t *testing.T) {

@@ -3,42 +3,40 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestBin(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		const page = "/projects/shop/delete"
-		s.Get("/projects").Lacks("a[href='/bin']")
-		s.Get("/bin").Shows(200, "Bin").Says("main", "The bin is empty")
-		s.Get("/projects/shop/settings").Says("a[href='"+page+"']", "Delete project")
-		s.Get(page).
-			Says("dl", "API keys").
-			Says("main", "never exported").
-			Says("form[action='"+page+"']", "You can restore it from the bin for 30 days")
-		s.Post(page).Shows(422, "Delete shop").Says("[role=alert]", "Tick the box")
-		s.Post(page, "confirm", "true").LeadsTo("/bin")
-		s.Post(page, "confirm", "true").LeadsTo("/bin") // in two tabs
-		s.Get("/bin").Says("main li", "shop").Says("form[action='/projects/shop/restore']", "Restore")
-		s.Get("/projects").Says("a[href='/bin']", "Bin").Lacks(".card a[href='/projects/shop']")
-		s.Get("/projects/shop").
-			Says("[role=alert]", "All calls are answered 410").
-			Lacks("form[action='/projects/shop/settings']").
-			Lacks("form[action='/projects/shop/keys']")
-		s.Get("/projects/shop/export").Says("form[action='/projects/shop/export']", "Start export")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	const page = "/projects/shop/delete"
+	s.Get("/projects").Lacks("a[href='/bin']")
+	s.Get("/bin").Shows(200, "Bin").Says("main", "The bin is empty")
+	s.Get("/projects/shop/settings").Says("a[href='"+page+"']", "Delete project")
+	s.Get(page).
+		Says("dl", "API keys").
+		Says("main", "never exported").
+		Says("form[action='"+page+"']", "You can restore it from the bin for 30 days")
+	s.Post(page).Shows(422, "Delete shop").Says("[role=alert]", "Tick the box")
+	s.Post(page, "confirm", "true").LeadsTo("/bin")
+	s.Post(page, "confirm", "true").LeadsTo("/bin") // in two tabs
+	s.Get("/bin").Says("main li", "shop").Says("form[action='/projects/shop/restore']", "Restore")
+	s.Get("/projects").Says("a[href='/bin']", "Bin").Lacks(".card a[href='/projects/shop']")
+	s.Get("/projects/shop").
+		Says("[role=alert]", "All calls are answered 410").
+		Lacks("form[action='/projects/shop/settings']").
+		Lacks("form[action='/projects/shop/keys']")
+	s.Get("/projects/shop/export").Says("form[action='/projects/shop/export']", "Start export")
 
-		s.Post("/projects/shop/restore").LeadsTo("/projects/shop")
-		s.Get("/projects/shop").Lacks("[role=alert]").Says("[data-flash]", "served again")
-		s.Post(page, "now", "true", "typed_name", "shopp").
-			Shows(422, "Delete shop").
-			Holds("typed_name", "shopp").
-			Says("#erase-confirm-error", "Type the project's name")
-		s.Post(page, "now", "true", "typed_name", "shop").LeadsTo("/projects")
-		s.Get("/projects/shop").Shows(404, "There is nothing here")
-		s.Get("/bin").Says("main", "The bin is empty")
-	})
+	s.Post("/projects/shop/restore").LeadsTo("/projects/shop")
+	s.Get("/projects/shop").Lacks("[role=alert]").Says("[data-flash]", "served again")
+	s.Post(page, "now", "true", "typed_name", "shopp").
+		Shows(422, "Delete shop").
+		Holds("typed_name", "shopp").
+		Says("#erase-confirm-error", "Type the project's name")
+	s.Post(page, "now", "true", "typed_name", "shop").LeadsTo("/projects")
+	s.Get("/projects/shop").Shows(404, "There is nothing here")
+	s.Get("/bin").Says("main", "The bin is empty")
 }

@@ -13,53 +13,52 @@ import (
 
 func TestClientCertificate(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		target := s.Get("/projects/shop").Action("target")
-		page := target + "/client-certificate"
-		chain, key := testkit.Certificate(t, "client.test")
-		_, otherKey := testkit.Certificate(t, "other.test")
-		const heading = "Client certificate of 1.0.0/prod"
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	target := s.Get("/projects/shop").Action("target")
+	page := target + "/client-certificate"
+	chain, key := testkit.Certificate(t, "client.test")
+	_, otherKey := testkit.Certificate(t, "other.test")
+	const heading = "Client certificate of 1.0.0/prod"
 
-		s.Get("/projects/shop").Says("a[href='"+page+"']", "Client certificate")
-		s.Get(page).Shows(200, heading).
-			Says("main", "No certificate is set").
-			Says("main", "Change the target to an https URL first").
-			Lacks("form[action='" + page + "']")
-		s.Post(page, "certificate", string(chain), "private_key", string(key)).
-			Shows(422, heading).Says("[role=alert]", "over TLS only")
+	s.Get("/projects/shop").Says("a[href='"+page+"']", "Client certificate")
+	s.Get(page).Shows(200, heading).
+		Says("main", "No certificate is set").
+		Says("main", "Change the target to an https URL first").
+		Lacks("form[action='" + page + "']")
+	s.Post(page, "certificate", string(chain), "private_key", string(key)).
+		Shows(422, heading).Says("[role=alert]", "over TLS only")
 
-		setTarget(t, s, target, "https://127.0.0.1:9")
-		refused := s.Post(page, "certificate", string(chain), "private_key", string(otherKey)).
-			Shows(422, heading).
-			Says("#client-key-error", "does not belong").
-			Says("#client-certificate", "BEGIN CERTIFICATE")
-		lacksKey(t, refused)
-		refused = s.Post(page, "certificate", string(chain)+string(key), "private_key", string(key)).
-			Shows(422, heading).
-			Says("#client-certificate-error", "private key")
-		lacksKey(t, refused)
-		s.Post(page, "certificate", "", "private_key", "").
-			Shows(422, heading).Says("#client-certificate-error", "X.509 certificates")
-		s.Post(page+"/remove", "confirm", "true").Shows(404, "There is nothing here")
+	setTarget(t, s, target, "https://127.0.0.1:9")
+	refused := s.Post(page, "certificate", string(chain), "private_key", string(otherKey)).
+		Shows(422, heading).
+		Says("#client-key-error", "does not belong").
+		Says("#client-certificate", "BEGIN CERTIFICATE")
+	lacksKey(t, refused)
+	refused = s.Post(page, "certificate", string(chain)+string(key), "private_key", string(key)).
+		Shows(422, heading).
+		Says("#client-certificate-error", "private key")
+	lacksKey(t, refused)
+	s.Post(page, "certificate", "", "private_key", "").
+		Shows(422, heading).Says("#client-certificate-error", "X.509 certificates")
+	s.Post(page+"/remove", "confirm", "true").Shows(404, "There is nothing here")
 
-		s.Post(page, "certificate", string(chain), "private_key", string(key)).LeadsTo(page)
-		shown := s.Get(page).Shows(200, heading).
-			Says("dl", "CN=client.test").
-			Says("#certificate-chain", "BEGIN CERTIFICATE").
-			Says("form[action='"+page+"'] button", "Replace certificate")
-		lacksKey(t, shown)
-		s.Post("/projects/shop/delete", "confirm", "true").LeadsTo("/bin")
-		s.Get(page).Shows(200, heading).
-			Says("dl", "CN=client.test").
-			Lacks("form[action^='" + page + "']")
-		s.Post(page+"/remove", "confirm", "true").Shows(409, heading).Says("[role=alert]", "Restore it first")
-		s.Post("/projects/shop/restore").LeadsTo("/projects/shop")
-		s.Post(page+"/remove").Shows(422, heading).Says("form", "Tick the box").Says("dl", "CN=client.test")
-		s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
-		s.Get(page).Says("main", "No certificate is set")
-		s.Get("/projects/shop/environments/env_1/client-certificate").Shows(404, "There is nothing here")
-	})
+	s.Post(page, "certificate", string(chain), "private_key", string(key)).LeadsTo(page)
+	shown := s.Get(page).Shows(200, heading).
+		Says("dl", "CN=client.test").
+		Says("#certificate-chain", "BEGIN CERTIFICATE").
+		Says("form[action='"+page+"'] button", "Replace certificate")
+	lacksKey(t, shown)
+	s.Post("/projects/shop/delete", "confirm", "true").LeadsTo("/bin")
+	s.Get(page).Shows(200, heading).
+		Says("dl", "CN=client.test").
+		Lacks("form[action^='" + page + "']")
+	s.Post(page+"/remove", "confirm", "true").Shows(409, heading).Says("[role=alert]", "Restore it first")
+	s.Post("/projects/shop/restore").LeadsTo("/projects/shop")
+	s.Post(page+"/remove").Shows(422, heading).Says("form", "Tick the box").Says("dl", "CN=client.test")
+	s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
+	s.Get(page).Says("main", "No certificate is set")
+	s.Get("/projects/shop/environments/env_1/client-certificate").Shows(404, "There is nothing here")
 }
 
 func setTarget(t *testing.T, s *controlplane.Browser, action, target string) {
@@ -79,44 +78,43 @@ func lacksKey(t *testing.T, p *controlplane.Page) {
 
 func TestClientCertificate_expiry(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		target := s.Get("/projects/shop").Action("target")
-		page := target + "/client-certificate"
-		setTarget(t, s, target, "https://127.0.0.1:9")
-		const day = 24 * time.Hour
-		for _, tt := range []struct {
-			name  string
-			left  time.Duration
-			badge string
-			tone  string
-		}{
-			{"more than 30 days", 40 * day, "valid", "good"},
-			{"within 30 days", 29*day + 12*time.Hour, "expires in 29 days", "warn"},
-			{"tomorrow", 36 * time.Hour, "expires in 1 day", "warn"},
-			{"today", 12 * time.Hour, "expires within a day", "warn"},
-		} {
-			t.Run(tt.name, func(t *testing.T) {
-				chain, key := testkit.CertificateUntil(t, time.Now().Add(tt.left), "client.test")
-				s.Post(page, "certificate", string(chain), "private_key", string(key)).LeadsTo(page)
-				s.Get(page).Says("main .badge.tone-"+tt.tone, tt.badge)
-			})
-		}
-		t.Run("expired since it was set", func(t *testing.T) {
-			chain, _ := testkit.CertificateUntil(t, time.Now().Add(-time.Minute), "client.test")
-			environment := target[strings.LastIndex(target, "/")+1:]
-			err := db.Write(t.Context(), func(tx *models.Tx) error {
-				row, _, err := tx.UpstreamCertificateOf(environment)
-				if err != nil {
-					return err
-				}
-				row.Chain = string(chain)
-				return tx.SetUpstreamCertificate(row)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Get(page).Says("main .badge.tone-bad", "expired")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	target := s.Get("/projects/shop").Action("target")
+	page := target + "/client-certificate"
+	setTarget(t, s, target, "https://127.0.0.1:9")
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		name  string
+		left  time.Duration
+		badge string
+		tone  string
+	}{
+		{"more than 30 days", 40 * day, "valid", "good"},
+		{"within 30 days", 29*day + 12*time.Hour, "expires in 29 days", "warn"},
+		{"tomorrow", 36 * time.Hour, "expires in 1 day", "warn"},
+		{"today", 12 * time.Hour, "expires within a day", "warn"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			chain, key := testkit.CertificateUntil(t, time.Now().Add(tt.left), "client.test")
+			s.Post(page, "certificate", string(chain), "private_key", string(key)).LeadsTo(page)
+			s.Get(page).Says("main .badge.tone-"+tt.tone, tt.badge)
 		})
+	}
+	t.Run("expired since it was set", func(t *testing.T) {
+		chain, _ := testkit.CertificateUntil(t, time.Now().Add(-time.Minute), "client.test")
+		environment := target[strings.LastIndex(target, "/")+1:]
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			row, _, err := tx.UpstreamCertificateOf(environment)
+			if err != nil {
+				return err
+			}
+			row.Chain = string(chain)
+			return tx.SetUpstreamCertificate(row)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Get(page).Says("main .badge.tone-bad", "expired")
 	})
 }

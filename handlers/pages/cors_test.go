@@ -4,56 +4,54 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestCORSOfAProject(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		const action = "/projects/shop/cors"
-		page := s.Get("/projects/shop/limits").Says("#cors", "left to the upstreams")
-		opened := page.Revision("cors_origins")
-		s.Post(action, "revision", opened, "cors_origins", "https://app.example\r\nhttps://App.example/x",
-			"cors_methods", "GET", "cors_headers", "a b", "max_age", "soon", "credentials", "true").
-			Shows(422, "Limits and CORS").
-			Says("[name=cors_origins]", "https://App.example/x").
-			Says("#cors-origins-error", "here: https://app.example").
-			Says("#cors-headers-error", "a b: Use the name of a header").
-			Says("#cors-age-error", "86400").
-			Holds("max_age", "soon").
-			Lacks("#cors-exposed-error")
-		s.Post(action, "revision", opened, "cors_origins", "https://app.example\r\nhttp://localhost:3000",
-			"cors_methods", "GET", "cors_methods", "POST", "cors_headers", "Content-Type", "max_age", "600",
-			"credentials", "true").
-			LeadsTo("/projects/shop/limits")
-		now := s.Get("/projects/shop/limits").
-			Says("[data-flash]", "Cross-origin calls of shop are saved").
-			Holds("max_age", "600").
-			Says("[name=cors_headers]", "Content-Type")
-		if got := strings.TrimSpace(now.Find("[name=cors_origins]").Text()); got !=
-			"https://app.example\nhttp://localhost:3000" {
-			t.Errorf("origins %q", got)
-		}
-		if n := now.Find("[name=cors_methods][checked]").Length(); n != 2 {
-			t.Errorf("%d methods are ticked, want 2", n)
-		}
-		conflict := s.Post(action, "revision", opened, "cors_origins", "*", "cors_methods", "GET").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "https://app.example, http://localhost:3000").
-			Says("tbody", "*")
-		s.Post(action,
-			"revision", conflict.Value("[name=revision]"),
-			"cors_origins", conflict.Value("[name=cors_origins]"),
-			"cors_methods", conflict.Value("[name=cors_methods]"),
-			"credentials", conflict.Value("[name=credentials]"),
-		).LeadsTo("/projects/shop/limits")
-		last := s.Get("/projects/shop/limits").Says("[name=cors_origins]", "*").Revision("cors_origins")
-		s.Post(action, "revision", last, "cors_origins", "", "cors_methods", "GET").LeadsTo("/projects/shop/limits")
-		if got := strings.TrimSpace(s.Get("/projects/shop/limits").Find("[name=cors_origins]").Text()); got != "" {
-			t.Errorf("origins after the removal: %q", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	const action = "/projects/shop/cors"
+	page := s.Get("/projects/shop/limits").Says("#cors", "left to the upstreams")
+	opened := page.Revision("cors_origins")
+	s.Post(action, "revision", opened, "cors_origins", "https://app.example\r\nhttps://App.example/x",
+		"cors_methods", "GET", "cors_headers", "a b", "max_age", "soon", "credentials", "true").
+		Shows(422, "Limits and CORS").
+		Says("[name=cors_origins]", "https://App.example/x").
+		Says("#cors-origins-error", "here: https://app.example").
+		Says("#cors-headers-error", "a b: Use the name of a header").
+		Says("#cors-age-error", "86400").
+		Holds("max_age", "soon").
+		Lacks("#cors-exposed-error")
+	s.Post(action, "revision", opened, "cors_origins", "https://app.example\r\nhttp://localhost:3000",
+		"cors_methods", "GET", "cors_methods", "POST", "cors_headers", "Content-Type", "max_age", "600",
+		"credentials", "true").
+		LeadsTo("/projects/shop/limits")
+	now := s.Get("/projects/shop/limits").
+		Says("[data-flash]", "Cross-origin calls of shop are saved").
+		Holds("max_age", "600").
+		Says("[name=cors_headers]", "Content-Type")
+	if got := strings.TrimSpace(now.Find("[name=cors_origins]").Text()); got !=
+		"https://app.example\nhttp://localhost:3000" {
+		t.Errorf("origins %q", got)
+	}
+	if n := now.Find("[name=cors_methods][checked]").Length(); n != 2 {
+		t.Errorf("%d methods are ticked, want 2", n)
+	}
+	conflict := s.Post(action, "revision", opened, "cors_origins", "*", "cors_methods", "GET").
+		Shows(412, "Changed since you opened it").
+		Says("tbody", "https://app.example, http://localhost:3000").
+		Says("tbody", "*")
+	s.Post(action,
+		"revision", conflict.Value("[name=revision]"),
+		"cors_origins", conflict.Value("[name=cors_origins]"),
+		"cors_methods", conflict.Value("[name=cors_methods]"),
+		"credentials", conflict.Value("[name=credentials]"),
+	).LeadsTo("/projects/shop/limits")
+	last := s.Get("/projects/shop/limits").Says("[name=cors_origins]", "*").Revision("cors_origins")
+	s.Post(action, "revision", last, "cors_origins", "", "cors_methods", "GET").LeadsTo("/projects/shop/limits")
+	if got := strings.TrimSpace(s.Get("/projects/shop/limits").Find("[name=cors_origins]").Text()); got != "" {
+		t.Errorf("origins after the removal: %q", got)
+	}
 }

@@ -3,30 +3,28 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		for _, signedIn := range []bool{true, false} {
-			if !signedIn {
-				s.ClearCookies()
-			}
-			s.Get("/docs").Shows(200, "Documentation").Says("main", "Quick start")
-			s.Get("/docs/quick-start").Shows(200, "Quick start").Says("article", s.Server.Config.PublicURL+"/proxy")
-			s.Get("/docs/portability").Shows(200, "What moves, and how").Says("article", "trailers")
-			s.Get("/docs?q=rate+limits").Shows(200, "Results for “rate limits”").Says("main", "Keys and limits")
-			s.Get("/docs?q=list+api+keys").Shows(200, "Results for “list api keys”").Says("main",
-				"/api/v1/projects/{project}/keys")
-			s.Get("/docs?q=nosuchword").Shows(200, "Nothing found")
-			s.Get("/docs/reference").Shows(200, "API reference").Says("main", "Create an API key")
-			s.Get("/docs/reference/keys").Shows(200, "Keys").Says("main", "Rotate")
-			s.Get("/docs/nothing").Shows(404, "There is nothing here")
-			s.Get("/docs/reference/nothing").Shows(404, "There is nothing here")
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	for _, signedIn := range []bool{true, false} {
+		if !signedIn {
+			s.ClearCookies()
 		}
-	})
+		s.Get("/docs").Shows(200, "Documentation").Says("main", "Quick start")
+		s.Get("/docs/quick-start").Shows(200, "Quick start").Says("article", s.Server.Config.PublicURL+"/proxy")
+		s.Get("/docs/portability").Shows(200, "What moves, and how").Says("article", "trailers")
+		s.Get("/docs?q=rate+limits").Shows(200, "Results for “rate limits”").Says("main", "Keys and limits")
+		s.Get("/docs?q=list+api+keys").Shows(200, "Results for “list api keys”").Says("main",
+			"/api/v1/projects/{project}/keys")
+		s.Get("/docs?q=nosuchword").Shows(200, "Nothing found")
+		s.Get("/docs/reference").Shows(200, "API reference").Says("main", "Create an API key")
+		s.Get("/docs/reference/keys").Shows(200, "Keys").Says("main", "Rotate")
+		s.Get("/docs/nothing").Shows(404, "There is nothing here")
+		s.Get("/docs/reference/nothing").Shows(404, "There is nothing here")
+	}
 }

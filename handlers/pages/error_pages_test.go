@@ -12,45 +12,43 @@ import (
 // What another team owns answers as what does not exist, page by page.
 func TestPagesOfAnotherTeamAreNotFound(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		made := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", controlplane.ShopBody)
-		if made.Status != 201 {
-			t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	made := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", controlplane.ShopBody)
+	if made.Status != 201 {
+		t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
+	}
+	missing := s.Get("/projects/none").Shows(404, "There is nothing here")
+	for _, path := range []string{"/projects/shop", "/projects/shop/export"} {
+		foreign := s.Get(path).Shows(404, "There is nothing here")
+		got, want := foreign.Find("main p").Text(), missing.Find("main p").Text()
+		if controlplane.Clean(got) != controlplane.Clean(want) {
+			t.Errorf("%s: the page says %q, want what a missing project says: %q", path, got, want)
 		}
-		missing := s.Get("/projects/none").Shows(404, "There is nothing here")
-		for _, path := range []string{"/projects/shop", "/projects/shop/export"} {
-			foreign := s.Get(path).Shows(404, "There is nothing here")
-			got, want := foreign.Find("main p").Text(), missing.Find("main p").Text()
-			if controlplane.Clean(got) != controlplane.Clean(want) {
-				t.Errorf("%s: the page says %q, want what a missing project says: %q", path, got, want)
-			}
-		}
-		for path, form := range map[string][]string{
-			"/projects/shop/settings": {"display_name", "x"},
-			"/projects/shop/keys":     {"owner", "x"},
-			"/projects/shop/export":   {"format", "data"},
-		} {
-			s.Post(path, form...).Shows(404, "There is nothing here")
-		}
-	})
+	}
+	for path, form := range map[string][]string{
+		"/projects/shop/settings": {"display_name", "x"},
+		"/projects/shop/keys":     {"owner", "x"},
+		"/projects/shop/export":   {"format", "data"},
+	} {
+		s.Post(path, form...).Shows(404, "There is nothing here")
+	}
 }
 
 func TestErrorsArePagesForPeopleAndProblemsForPrograms(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		s.Get("/nowhere").Shows(404, "There is nothing here").Lacks("#request-id")
-		s.Post("/projects/new", "target", strings.Repeat("x", 1<<20)).
-			Shows(413, "This request could not be answered").
-			Says("main", "1 MiB")
-		if got := s.Get("/theme").Shows(405, "This request could not be answered"); got.Header.Get("Allow") != "POST" {
-			t.Errorf("Allow is %q", got.Header.Get("Allow"))
-		}
-		if got := s.Get("/nowhere", "Accept", "*/*"); got.Header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("a program got %s", got.Header.Get("Content-Type"))
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	s.Get("/nowhere").Shows(404, "There is nothing here").Lacks("#request-id")
+	s.Post("/projects/new", "target", strings.Repeat("x", 1<<20)).
+		Shows(413, "This request could not be answered").
+		Says("main", "1 MiB")
+	if got := s.Get("/theme").Shows(405, "This request could not be answered"); got.Header.Get("Allow") != "POST" {
+		t.Errorf("Allow is %q", got.Header.Get("Allow"))
+	}
+	if got := s.Get("/nowhere", "Accept", "*/*"); got.Header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("a program got %s", got.Header.Get("Content-Type"))
+	}
 }
 
 func TestABrokenDatabaseIsAPageWithARequestID(t *testing.T) {

@@ -13,7 +13,7 @@ func TestExportHistory(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		old := olderExports(t, db)
+		old := cancelledExports(t, db)
 		path := finishedExport(t, s)
 		newest := s.Get("/projects/shop/export")
 		newest.
@@ -59,8 +59,8 @@ func TestExportProgress(t *testing.T) {
 	})
 }
 
-// olderExports adds exports of an older program, and returns their ids, the oldest first.
-func olderExports(t *testing.T, db *models.DB) []string {
+// cancelledExports adds exports that were cancelled, and returns their ids, the oldest first.
+func cancelledExports(t *testing.T, db *models.DB) []string {
 	t.Helper()
 	var ids []string
 	err := db.Write(t.Context(), func(tx *models.Tx) error {

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ func (h *Handler) downloadLedger(v *visit) (web.Answer, error) {
 func ledgerPath(id string) string { return exportPath(id) + "/ledger" }
 
 // showLedger shows the ledger of a finished export, or the names of the items of one of its
-// lines. An export without a ledger has its own page, which says why.
+// lines.
 func (h *Handler) showLedger(v *visit) (web.Answer, error) {
 	e, err := h.Exports.Get(v.ctx(), v.who, v.param("export"))
 	if err != nil {
@@ -40,21 +39,16 @@ func (h *Handler) showLedger(v *visit) (web.Answer, error) {
 	}
 	v.selectTeam(p.Team)
 	all, err := h.Exports.Ledger(v.ctx(), v.who, e.ID, rules.LedgerFilter{})
-	notKept := fault.CodeOf(err) == "ledger_not_kept"
 	switch {
 	case fault.CodeOf(err) == "no_ledger":
 		return web.Redirect(exportPath(e.ID)), nil
-	case err != nil && !notKept:
+	case err != nil:
 		return web.Answer{}, err
 	}
-	if code := v.c.Query("code"); code != "" && !notKept {
+	if code := v.c.Query("code"); code != "" {
 		return h.showNames(v, p, all, code)
 	}
-	m := h.ledgerModel(v, p, e, all)
-	if public, ok := errors.AsType[*fault.Error](err); ok {
-		m.Problem = public.Public
-	}
-	return web.Show(exports.ItemsPage(m)), nil
+	return web.Show(exports.ItemsPage(h.ledgerModel(v, p, e, all))), nil
 }
 
 func (h *Handler) ledgerModel(v *visit, p projects.Project, e rules.Export, all rules.Ledger) exports.Items {

@@ -3,24 +3,22 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestExportPreview(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		const path = "/projects/shop/export/preview"
-		s.Get("/projects/shop/export").Says("a[href='"+path+"']", "See what leaves")
-		s.Get(path).Shows(200, "What leaves, and how").
-			Says("#ledger-skipped", "Usage analytics").
-			Says("#ledger-skipped", "kong.usage_analytics.left_out").
-			Says("#ledger-skipped", "To do: Measure on the new gateway").
-			Says("#ledger-exact", "API key").
-			Says("a[aria-current=page]", "Kong gateway")
-		s.Get(path+"?format=data").Says("a[aria-current=page]", "Data only").
-			Says("#ledger-exact", "data.key.")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	const path = "/projects/shop/export/preview"
+	s.Get("/projects/shop/export").Says("a[href='"+path+"']", "See what leaves")
+	s.Get(path).Shows(200, "What leaves, and how").
+		Says("#ledger-skipped", "Usage analytics").
+		Says("#ledger-skipped", "kong.usage_analytics.left_out").
+		Says("#ledger-skipped", "To do: Measure on the new gateway").
+		Says("#ledger-exact", "API key").
+		Says("a[aria-current=page]", "Kong gateway")
+	s.Get(path+"?format=data").Says("a[aria-current=page]", "Data only").
+		Says("#ledger-exact", "data.key.")
 }

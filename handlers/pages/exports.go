@@ -8,7 +8,6 @@ import (
 
 	"postern/bundle"
 	"postern/handlers/web"
-	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
 	rules "postern/service/exports"
@@ -196,7 +195,7 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 			Skipped:     e.Summary.Skipped,
 		}
 		kept, err := h.Exports.Ledger(v.ctx(), v.who, e.ID, rules.LedgerFilter{})
-		if err != nil && fault.CodeOf(err) != "ledger_not_kept" {
+		if err != nil {
 			return exports.Show{}, err
 		}
 		m.OfHTTP = ofHTTP(e.Format, kept.Lines)

@@ -60,69 +60,67 @@ func (a *abroad) away(form, name string, fields ...string) string {
 func TestSigningInWithAnIssuer(t *testing.T) {
 	t.Parallel()
 	issuer := oidcprovider.Start(t)
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		a := newAbroad(t, db, issuer)
-		ana := a.Server
-		owner, err := ana.Accounts.BySession(t.Context(), sessionOf(t, a.Browser).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		invitation, err := ana.Accounts.Invite(t.Context(), owner, owner.HomeTeam, "member", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.Post("/signout").LeadsTo("/signin")
-		a.Get("/signin").Shows(200, "Sign in").Says("main", "Continue with Example ID")
+	db := state.OpenSQLite(t)
+	a := newAbroad(t, db, issuer)
+	ana := a.Server
+	owner, err := ana.Accounts.BySession(t.Context(), sessionOf(t, a.Browser).Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	invitation, err := ana.Accounts.Invite(t.Context(), owner, owner.HomeTeam, "member", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Post("/signout").LeadsTo("/signin")
+	a.Get("/signin").Shows(200, "Sign in").Says("main", "Continue with Example ID")
 
-		// A known address alone signs no one in, and a new account needs an invitation.
-		a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
-		a.Get(a.away("/signin/oidc", "bob")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
-		a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).
-			Shows(403, "Sign in").
-			Says("[role=alert]", "Verify it there")
+	// A known address alone signs no one in, and a new account needs an invitation.
+	a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
+	a.Get(a.away("/signin/oidc", "bob")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
+	a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).
+		Shows(403, "Sign in").
+		Says("[role=alert]", "Verify it there")
 
-		back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code)
-		a.Get(back).LeadsTo("/projects")
-		a.Get("/teams").Shows(200, "Teams").Says("main ul", "Member")
-		a.Post("/signout").LeadsTo("/signin")
-		a.Get(back).Shows(401, "Sign in") // the answer a second time
-		a.Get(a.away("/signin/oidc", "bob", "next", "/projects/new")).LeadsTo("/projects/new")
+	back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code)
+	a.Get(back).LeadsTo("/projects")
+	a.Get("/teams").Shows(200, "Teams").Says("main ul", "Member")
+	a.Post("/signout").LeadsTo("/signin")
+	a.Get(back).Shows(401, "Sign in") // the answer a second time
+	a.Get(a.away("/signin/oidc", "bob", "next", "/projects/new")).LeadsTo("/projects/new")
 
-		// It is bob's only way in.
-		page := a.Get("/account/signins").Shows(200, "Your account").Says("main", "bob@example.com")
-		unlink := page.Find("form[action$='/unlink']").AttrOr("action", "")
-		a.Post(unlink).Shows(409, "Your account").Says("[role=alert]", "only way")
-	})
+	// It is bob's only way in.
+	page := a.Get("/account/signins").Shows(200, "Your account").Says("main", "bob@example.com")
+	unlink := page.Find("form[action$='/unlink']").AttrOr("action", "")
+	a.Post(unlink).Shows(409, "Your account").Says("[role=alert]", "only way")
 }
 
 func TestLinkingAnIssuer(t *testing.T) {
 	t.Parallel()
 	issuer := oidcprovider.Start(t)
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		a := newAbroad(t, db, issuer)
-		before := sessionOf(t, a.Browser).Value
-		a.Get(a.away("/account/signins/link/oidc", "ana")).LeadsTo("/account/signins")
-		if sessionOf(t, a.Browser).Value == before {
-			t.Error("linking kept the session's secret")
-		}
-		a.Get("/account/signins").Shows(200, "Your account").Says("main", "Unlink")
+	db := state.OpenSQLite(t)
+	a := newAbroad(t, db, issuer)
+	before := sessionOf(t, a.Browser).Value
+	a.Get(a.away("/account/signins/link/oidc", "ana")).LeadsTo("/account/signins")
+	if sessionOf(t, a.Browser).Value == before {
+		t.Error("linking kept the session's secret")
+	}
+	a.Get("/account/signins").Shows(200, "Your account").Says("main", "Unlink")
 
-		// What began in a session does not end without it.
-		late := a.away("/account/signins/link/oidc", "mallory")
-		a.Post("/signout").LeadsTo("/signin")
-		a.Get(late).Shows(401, "Sign in").Says("[role=alert]", "no longer signed in")
+	// What began in a session does not end without it.
+	late := a.away("/account/signins/link/oidc", "mallory")
+	a.Post("/signout").LeadsTo("/signin")
+	a.Get(late).Shows(401, "Sign in").Says("[role=alert]", "no longer signed in")
 
-		a.Get(a.away("/signin/oidc", "ana")).LeadsTo("/projects")
-		page := a.Get("/account/signins").Shows(200, "Your account")
-		unlink := page.Find("form[action$='/unlink']").AttrOr("action", "")
-		a.Post(unlink).Shows(200, "Unlink Example ID").
-			Says("dl", "ana@example.com").
-			Says("dl", "your password from now on").
-			Says("[data-undo]", "link it again")
-		a.Post(unlink, "confirm", "true").LeadsTo("/account/signins")
-		a.Post("/signout").LeadsTo("/signin")
-		a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in")
-	})
+	a.Get(a.away("/signin/oidc", "ana")).LeadsTo("/projects")
+	page := a.Get("/account/signins").Shows(200, "Your account")
+	unlink := page.Find("form[action$='/unlink']").AttrOr("action", "")
+	a.Post(unlink).Shows(200, "Unlink Example ID").
+		Says("dl", "ana@example.com").
+		Says("dl", "your password from now on").
+		Says("[data-undo]", "link it again")
+	a.Post(unlink, "confirm", "true").LeadsTo("/account/signins")
+	a.Post("/signout").LeadsTo("/signin")
+	a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in")
 }
 
 // A provider's response is accepted once, from the browser that began the sign-in, with
@@ -130,37 +128,36 @@ func TestLinkingAnIssuer(t *testing.T) {
 func TestAnswersForOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	issuer := oidcprovider.Start(t)
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		a := newAbroad(t, db, issuer)
-		a.Server.Accounts.Policy = config.SignUpOpen
+	db := state.OpenSQLite(t)
+	a := newAbroad(t, db, issuer)
+	a.Server.Accounts.Policy = config.SignUpOpen
+	a.Post("/signout").LeadsTo("/signin")
+
+	stolen := a.away("/signin/oidc", "vic")
+	a.ClearCookies()
+	a.Get(stolen).Shows(401, "Sign in").Says("[role=alert]", "another browser")
+	a.away("/signin/oidc", "mallory") // with an attempt of its own
+	a.Get(stolen).Shows(401, "Sign in")
+
+	back, err := url.Parse(a.away("/signin/oidc", "vic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(url.Values){
+		"no state":       func(q url.Values) { q.Del("state") },
+		"another state":  func(q url.Values) { q.Set("state", "x") },
+		"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
+	} {
+		query := back.Query()
+		change(query)
+		if got := a.Get(back.Path + "?" + query.Encode()); got.Status != 401 {
+			t.Errorf("%s: %d", name, got.Status)
+		}
+	}
+	a.Get(strings.Replace(back.RequestURI(), "/oidc/", "/github/", 1)).Shows(401, "Sign in") // mix-up
+	for _, to := range foreignTargets {
+		fresh := a.away("/signin/oidc", "vic", "next", to)
+		a.Get(fresh).LeadsTo("/projects")
 		a.Post("/signout").LeadsTo("/signin")
-
-		stolen := a.away("/signin/oidc", "vic")
-		a.ClearCookies()
-		a.Get(stolen).Shows(401, "Sign in").Says("[role=alert]", "another browser")
-		a.away("/signin/oidc", "mallory") // with an attempt of its own
-		a.Get(stolen).Shows(401, "Sign in")
-
-		back, err := url.Parse(a.away("/signin/oidc", "vic"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, change := range map[string]func(url.Values){
-			"no state":       func(q url.Values) { q.Del("state") },
-			"another state":  func(q url.Values) { q.Set("state", "x") },
-			"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
-		} {
-			query := back.Query()
-			change(query)
-			if got := a.Get(back.Path + "?" + query.Encode()); got.Status != 401 {
-				t.Errorf("%s: %d", name, got.Status)
-			}
-		}
-		a.Get(strings.Replace(back.RequestURI(), "/oidc/", "/github/", 1)).Shows(401, "Sign in") // mix-up
-		for _, to := range foreignTargets {
-			fresh := a.away("/signin/oidc", "vic", "next", to)
-			a.Get(fresh).LeadsTo("/projects")
-			a.Post("/signout").LeadsTo("/signin")
-		}
-	})
+	}
 }

@@ -137,16 +137,15 @@ func furnishForms(s *controlplane.Browser) {
 
 func TestSecretForm(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		furnishForms(s)
-		for name, f := range secretForms(s) {
-			t.Run(name+"/sent again", func(t *testing.T) { secretFormSentAgain(t, s.WithT(t), f) })
-			t.Run(name+"/without its nonce", func(t *testing.T) { secretFormWithoutNonce(t, s.WithT(t), f) })
-			t.Run(name+"/with another nonce", func(t *testing.T) { secretFormWithAnotherNonce(t, s.WithT(t), f) })
-			t.Run(name+"/HEAD takes nothing", func(t *testing.T) { secretFormHead(t, s.WithT(t), f) })
-		}
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	furnishForms(s)
+	for name, f := range secretForms(s) {
+		t.Run(name+"/sent again", func(t *testing.T) { secretFormSentAgain(t, s.WithT(t), f) })
+		t.Run(name+"/without its nonce", func(t *testing.T) { secretFormWithoutNonce(t, s.WithT(t), f) })
+		t.Run(name+"/with another nonce", func(t *testing.T) { secretFormWithAnotherNonce(t, s.WithT(t), f) })
+		t.Run(name+"/HEAD takes nothing", func(t *testing.T) { secretFormHead(t, s.WithT(t), f) })
+	}
 }
 
 // secretFormSentAgain checks that the same form leads to the first answer, whose secret is shown once.
@@ -255,29 +254,28 @@ func secretFormHead(t *testing.T, s *controlplane.Browser, f secretForm) {
 // second answer, which has to lead to the secret.
 func TestSecretForm_doubleClick(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		action, values := secretFormOn(s, secretForm{
-			page:  "/projects/shop/keys",
-			field: "owner",
-			typed: []string{"owner", "billing"},
-		})
-		var clicks sync.WaitGroup
-		answers := make([]*controlplane.Page, 5)
-		for i := range answers {
-			clicks.Go(func() { answers[i] = s.Do(http.MethodPost, action, values.Encode(), nil) })
-		}
-		clicks.Wait()
-		places := map[string]bool{}
-		for _, a := range answers {
-			places[fmt.Sprint(a.Status, a.Header.Get("Location"))] = true
-		}
-		if len(places) != 1 {
-			t.Fatalf("several answers: %v", places)
-		}
-		s.FollowRedirect(answers[4]).Shows(200, "Key created").Says("main", "Copy it now")
-		s.Get("/projects/shop/keys").Says("#keys", "2 keys")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	action, values := secretFormOn(s, secretForm{
+		page:  "/projects/shop/keys",
+		field: "owner",
+		typed: []string{"owner", "billing"},
 	})
+	var clicks sync.WaitGroup
+	answers := make([]*controlplane.Page, 5)
+	for i := range answers {
+		clicks.Go(func() { answers[i] = s.Do(http.MethodPost, action, values.Encode(), nil) })
+	}
+	clicks.Wait()
+	places := map[string]bool{}
+	for _, a := range answers {
+		places[fmt.Sprint(a.Status, a.Header.Get("Location"))] = true
+	}
+	if len(places) != 1 {
+		t.Fatalf("several answers: %v", places)
+	}
+	s.FollowRedirect(answers[4]).Shows(200, "Key created").Says("main", "Copy it now")
+	s.Get("/projects/shop/keys").Says("#keys", "2 keys")
 }
 
 // What waits between the form and the page is sealed: the database holds it nowhere.
@@ -319,44 +317,43 @@ func TestSecretForm_atRest(t *testing.T) {
 // A form that shows no secret leads to the same place when it is sent again.
 func TestForm_sentAgain(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		for name, f := range map[string]struct {
-			page, field string
-			typed       []string
-			rows        string
-		}{
-			"team":    {"/teams", "name", []string{"name", "Second"}, "main a[href^='/teams/team_']"},
-			"product": {"/products", "name", []string{"name", "storefront"}, "main a[href^='/products/']"},
-			"tenant":  {"/tenants", "name", []string{"name", "acme"}, "main a[href^='/tenants/']"},
-			"export": {
-				"/projects/shop/export", "format",
-				[]string{"format", "data", "keys", ""}, "#export-history tbody tr",
-			},
-		} {
-			t.Run(name, func(t *testing.T) {
-				s := s.WithT(t)
-				action, values := secretFormOn(s, secretForm{page: f.page, field: f.field, typed: f.typed})
-				if values.Get(ui.NonceField) == "" {
-					t.Fatal("the form has no nonce")
-				}
-				first := s.Do(http.MethodPost, action, values.Encode(), nil)
-				before := s.Get(f.page).Find(f.rows).Length()
-				again := s.Do(http.MethodPost, action, values.Encode(), nil)
-				if first.Status != 303 || again.Status != 303 ||
-					first.Header.Get("Location") != again.Header.Get("Location") {
-					t.Errorf(
-						"%d to %q, then %d to %q",
-						first.Status,
-						first.Header.Get("Location"),
-						again.Status,
-						again.Header.Get("Location"),
-					)
-				}
-				if after := s.Get(f.page).Find(f.rows).Length(); after != before || before == 0 {
-					t.Errorf("%d rows, then %d", before, after)
-				}
-			})
-		}
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	for name, f := range map[string]struct {
+		page, field string
+		typed       []string
+		rows        string
+	}{
+		"team":    {"/teams", "name", []string{"name", "Second"}, "main a[href^='/teams/team_']"},
+		"product": {"/products", "name", []string{"name", "storefront"}, "main a[href^='/products/']"},
+		"tenant":  {"/tenants", "name", []string{"name", "acme"}, "main a[href^='/tenants/']"},
+		"export": {
+			"/projects/shop/export", "format",
+			[]string{"format", "data", "keys", ""}, "#export-history tbody tr",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.WithT(t)
+			action, values := secretFormOn(s, secretForm{page: f.page, field: f.field, typed: f.typed})
+			if values.Get(ui.NonceField) == "" {
+				t.Fatal("the form has no nonce")
+			}
+			first := s.Do(http.MethodPost, action, values.Encode(), nil)
+			before := s.Get(f.page).Find(f.rows).Length()
+			again := s.Do(http.MethodPost, action, values.Encode(), nil)
+			if first.Status != 303 || again.Status != 303 ||
+				first.Header.Get("Location") != again.Header.Get("Location") {
+				t.Errorf(
+					"%d to %q, then %d to %q",
+					first.Status,
+					first.Header.Get("Location"),
+					again.Status,
+					again.Header.Get("Location"),
+				)
+			}
+			if after := s.Get(f.page).Find(f.rows).Length(); after != before || before == 0 {
+				t.Errorf("%d rows, then %d", before, after)
+			}
+		})
+	}
 }

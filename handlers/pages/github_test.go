@@ -75,30 +75,29 @@ func (h *hub) away(form string, fields ...string) string {
 
 func TestSigningInWithGitHub(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHub(t, db)
-		h.Post("/signout").LeadsTo("/signin")
-		h.Get("/signin").Shows(200, "Sign in").Says("main", "Continue with GitHub")
-		h.Get(h.away("/signin/github")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
+	db := state.OpenSQLite(t)
+	h := newHub(t, db)
+	h.Post("/signout").LeadsTo("/signin")
+	h.Get("/signin").Shows(200, "Sign in").Says("main", "Continue with GitHub")
+	h.Get(h.away("/signin/github")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
 
-		h.Server.Accounts.Policy = config.SignUpOpen
-		first := h.away("/signin/github", "next", "/projects/new")
-		h.Get(first).LeadsTo("/projects/new")
-		h.Get("/projects").Shows(200, "Projects").Says("#account-menu", octocat)
-		h.Post("/signout").LeadsTo("/signin")
-		h.Get(first).Shows(401, "Sign in").Says("[role=alert]", "is over") // the answer a second time
+	h.Server.Accounts.Policy = config.SignUpOpen
+	first := h.away("/signin/github", "next", "/projects/new")
+	h.Get(first).LeadsTo("/projects/new")
+	h.Get("/projects").Shows(200, "Projects").Says("#account-menu", octocat)
+	h.Post("/signout").LeadsTo("/signin")
+	h.Get(first).Shows(401, "Sign in").Says("[role=alert]", "is over") // the answer a second time
 
-		// GitHub knows people by number: names and addresses change.
-		h.github.User["login"], h.github.Emails[1]["email"] = "hubot", "hubot@github.example"
-		h.Get(h.away("/signin/github")).LeadsTo("/projects")
-		h.Get("/projects").Says("#account-menu", octocat)
-		page := h.Get("/account/signins").Shows(200, "Your account").Says("main", "hubot@github.example")
-		h.Post(page.Find("form[action$='/unlink']").AttrOr("action", "")).
-			Shows(409, "Your account").
-			Says("[role=alert]", "only way")
-		h.Post("/signout").LeadsTo("/signin")
-		h.Get(h.away("/signin/github")).LeadsTo("/projects")
-	})
+	// GitHub knows people by number: names and addresses change.
+	h.github.User["login"], h.github.Emails[1]["email"] = "hubot", "hubot@github.example"
+	h.Get(h.away("/signin/github")).LeadsTo("/projects")
+	h.Get("/projects").Says("#account-menu", octocat)
+	page := h.Get("/account/signins").Shows(200, "Your account").Says("main", "hubot@github.example")
+	h.Post(page.Find("form[action$='/unlink']").AttrOr("action", "")).
+		Shows(409, "Your account").
+		Says("[role=alert]", "only way")
+	h.Post("/signout").LeadsTo("/signin")
+	h.Get(h.away("/signin/github")).LeadsTo("/projects")
 }
 
 func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
@@ -151,57 +150,55 @@ func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
 			nil, func(q url.Values) { q.Set("iss", "https://evil.example") }, 401, "did not work out",
 		},
 	}
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		newHub(t, db)
-		for name, tt := range tests {
-			h := newHubOf(t, db, controlplane.NewBrowser)
-			h.Server.Accounts.Policy = config.SignUpOpen
-			if tt.prepare != nil {
-				tt.prepare(h)
-			}
-			back := h.back("/signin/github")
-			query := back.Query()
-			if tt.change != nil {
-				tt.change(query)
-			}
-			got := h.Get(back.Path + "?" + query.Encode())
-			if alert := controlplane.Clean(got.Find("[role=alert]").Text()); got.Status != tt.status ||
-				!strings.Contains(alert, tt.says) {
-				t.Errorf("%s: %d %q", name, got.Status, alert)
-			}
-			if strings.Contains(got.Raw, h.github.Access) {
-				t.Errorf("%s: the page shows GitHub's token", name)
-			}
-			h.Get("/projects").LeadsTo("/signin")
+	db := state.OpenSQLite(t)
+	newHub(t, db)
+	for name, tt := range tests {
+		h := newHubOf(t, db, controlplane.NewBrowser)
+		h.Server.Accounts.Policy = config.SignUpOpen
+		if tt.prepare != nil {
+			tt.prepare(h)
 		}
-	})
+		back := h.back("/signin/github")
+		query := back.Query()
+		if tt.change != nil {
+			tt.change(query)
+		}
+		got := h.Get(back.Path + "?" + query.Encode())
+		if alert := controlplane.Clean(got.Find("[role=alert]").Text()); got.Status != tt.status ||
+			!strings.Contains(alert, tt.says) {
+			t.Errorf("%s: %d %q", name, got.Status, alert)
+		}
+		if strings.Contains(got.Raw, h.github.Access) {
+			t.Errorf("%s: the page shows GitHub's token", name)
+		}
+		h.Get("/projects").LeadsTo("/signin")
+	}
 }
 
 func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHub(t, db)
-		h.Server.Accounts.Policy = config.SignUpOpen
-		h.ClearCookies()
-		back := h.back("/signin/github")
-		for name, change := range map[string]func(url.Values){
-			"no state":      func(q url.Values) { q.Del("state") },
-			"another state": func(q url.Values) { q.Set("state", "x") },
-		} {
-			query := back.Query()
-			change(query)
-			if got := h.Get(back.Path + "?" + query.Encode()); got.Status != 401 {
-				t.Errorf("%s: %d", name, got.Status)
-			}
+	db := state.OpenSQLite(t)
+	h := newHub(t, db)
+	h.Server.Accounts.Policy = config.SignUpOpen
+	h.ClearCookies()
+	back := h.back("/signin/github")
+	for name, change := range map[string]func(url.Values){
+		"no state":      func(q url.Values) { q.Del("state") },
+		"another state": func(q url.Values) { q.Set("state", "x") },
+	} {
+		query := back.Query()
+		change(query)
+		if got := h.Get(back.Path + "?" + query.Encode()); got.Status != 401 {
+			t.Errorf("%s: %d", name, got.Status)
 		}
-		if asked := h.github.Asked("/login/oauth/access_token"); asked != 0 {
-			t.Errorf("redeemed %d codes for answers that nobody asked for", asked)
-		}
-		h.ClearCookies()
-		h.Get(back.RequestURI()).Shows(401, "Sign in").Says("[role=alert]", "another browser")
-		h.back("/signin/github") // with an attempt of its own
-		h.Get(back.RequestURI()).Shows(401, "Sign in")
-	})
+	}
+	if asked := h.github.Asked("/login/oauth/access_token"); asked != 0 {
+		t.Errorf("redeemed %d codes for answers that nobody asked for", asked)
+	}
+	h.ClearCookies()
+	h.Get(back.RequestURI()).Shows(401, "Sign in").Says("[role=alert]", "another browser")
+	h.back("/signin/github") // with an attempt of its own
+	h.Get(back.RequestURI()).Shows(401, "Sign in")
 }
 
 func TestLinkingGitHub(t *testing.T) {

@@ -27,29 +27,28 @@ func newMappedSite(t *testing.T, db *models.DB) (*testLoginSite, string) {
 
 func TestGroupMappings_page(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, page := newMappedSite(t, db)
-		s.Get(strings.TrimSuffix(page, "/group-mappings")).Says("a[href='"+page+"']", "Group mappings")
-		s.Get(page).Shows(200, "Group mappings").Says("main", "No rules yet")
-		s.Post(page, "claim", "a..b", "match", "prefix", "claim_value", "<b>", "group", "nobody").
-			Shows(422, "Group mappings").
-			Holds("claim", "a..b").
-			Holds("claim_value", "<b>").
-			Says("#mapping-claim-error", "Name a claim").
-			Says("#mapping-group-error", "group")
-		rule := []string{"claim", "groups", "match", "prefix", "claim_value", "<b>", "group", "staff"}
-		form := append(slices.Clone(rule), ui.NonceField, s.Get(page).Nonce(page))
-		s.Post(page, form...).LeadsTo(page)
-		s.Post(page, form...).LeadsTo(page) // a form sent twice adds one rule
-		s.Get(page).Says("tbody", `groups begins with "<b>"`).Says("tbody", "staff")
-		s.Post(page, rule...).Shows(422, "Group mappings").Says("main", "twice")
-		one := s.Get(page).Find("tbody a").AttrOr("href", "")
-		s.Get(one).Shows(200, "Remove a group mapping").Says("main", `groups begins with "<b>"`)
-		s.Post(one+"/remove").Shows(422, "Remove a group mapping").Says("main", "Tick the box")
-		s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
-		s.Get(page).Says("main", "No rules yet")
-		s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
-	})
+	db := state.OpenSQLite(t)
+	s, page := newMappedSite(t, db)
+	s.Get(strings.TrimSuffix(page, "/group-mappings")).Says("a[href='"+page+"']", "Group mappings")
+	s.Get(page).Shows(200, "Group mappings").Says("main", "No rules yet")
+	s.Post(page, "claim", "a..b", "match", "prefix", "claim_value", "<b>", "group", "nobody").
+		Shows(422, "Group mappings").
+		Holds("claim", "a..b").
+		Holds("claim_value", "<b>").
+		Says("#mapping-claim-error", "Name a claim").
+		Says("#mapping-group-error", "group")
+	rule := []string{"claim", "groups", "match", "prefix", "claim_value", "<b>", "group", "staff"}
+	form := append(slices.Clone(rule), ui.NonceField, s.Get(page).Nonce(page))
+	s.Post(page, form...).LeadsTo(page)
+	s.Post(page, form...).LeadsTo(page) // a form sent twice adds one rule
+	s.Get(page).Says("tbody", `groups begins with "<b>"`).Says("tbody", "staff")
+	s.Post(page, rule...).Shows(422, "Group mappings").Says("main", "twice")
+	one := s.Get(page).Find("tbody a").AttrOr("href", "")
+	s.Get(one).Shows(200, "Remove a group mapping").Says("main", `groups begins with "<b>"`)
+	s.Post(one+"/remove").Shows(422, "Remove a group mapping").Says("main", "Tick the box")
+	s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
+	s.Get(page).Says("main", "No rules yet")
+	s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
 }
 
 // A test login shows every claim of the provider, and what each rule makes of them.
@@ -90,47 +89,46 @@ func TestGroupMappings_testLogin(t *testing.T) {
 // GitHub failed to list.
 func TestGroupMappings_gitHubPage(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, page := newMappedSite(t, db)
-		app, _, _ := strings.Cut(page, "/providers/")
-		fake := fakegithub.Start(t)
-		s.Server.Login.Providers.GitHubURL, s.Server.Login.Providers.GitHubAPI = fake.URL, fake.URL
-		fake.Orgs = []map[string]any{fakegithub.Org(42, "Acme")}
-		fake.Teams = []map[string]any{fakegithub.Team(7, "Acme", "sre")}
-		s.Post(strings.TrimSuffix(page, "/group-mappings")+"/delete", "confirm", "true").Location()
-		provider := s.Post(app+"/providers", "type", "github").Location()
-		s.Post(provider, "client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
-			"client_token", "service", "upstream_token", "service", "enabled", "true").Location()
-		page = provider + "/group-mappings"
-		s.fake = fake.Provider
-		s.Get(page).Says("[data-note]", "asks users for read access").Says("#mapping-claim", "team_ids")
-		s.Post(page, "claim", "groups", "match", "exact", "claim_value", "x", "group", "staff").
-			Shows(422, "Group mappings").
-			Says("#mapping-claim-error", "organizations, organization_ids, teams, team_ids")
-		for _, rule := range [][]string{{"teams", "Acme/sre"}, {"organizations", "Acme"}} {
-			s.Post(page, "claim", rule[0], "match", "exact", "claim_value", rule[1], "group", "staff").LeadsTo(page)
+	db := state.OpenSQLite(t)
+	s, page := newMappedSite(t, db)
+	app, _, _ := strings.Cut(page, "/providers/")
+	fake := fakegithub.Start(t)
+	s.Server.Login.Providers.GitHubURL, s.Server.Login.Providers.GitHubAPI = fake.URL, fake.URL
+	fake.Orgs = []map[string]any{fakegithub.Org(42, "Acme")}
+	fake.Teams = []map[string]any{fakegithub.Team(7, "Acme", "sre")}
+	s.Post(strings.TrimSuffix(page, "/group-mappings")+"/delete", "confirm", "true").Location()
+	provider := s.Post(app+"/providers", "type", "github").Location()
+	s.Post(provider, "client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
+		"client_token", "service", "upstream_token", "service", "enabled", "true").Location()
+	page = provider + "/group-mappings"
+	s.fake = fake.Provider
+	s.Get(page).Says("[data-note]", "asks users for read access").Says("#mapping-claim", "team_ids")
+	s.Post(page, "claim", "groups", "match", "exact", "claim_value", "x", "group", "staff").
+		Shows(422, "Group mappings").
+		Says("#mapping-claim-error", "organizations, organization_ids, teams, team_ids")
+	for _, rule := range [][]string{{"teams", "Acme/sre"}, {"organizations", "Acme"}} {
+		s.Post(page, "claim", rule[0], "match", "exact", "claim_value", rule[1], "group", "staff").LeadsTo(page)
+	}
+	s.Get(s.tested()).
+		Shows(200, "The login of web works").
+		Says("[aria-labelledby=mapped-groups]", `teams is "Acme/sre"`).
+		Says("[aria-labelledby=provider-claims]", `["Acme/sre"]`).
+		Says("[aria-labelledby=provider-claims]", `[42]`).
+		Says("[aria-labelledby=access-token]", `["staff"]`)
+	fake.API = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/user/teams" {
+			w.WriteHeader(http.StatusServiceUnavailable)
 		}
-		s.Get(s.tested()).
-			Shows(200, "The login of web works").
-			Says("[aria-labelledby=mapped-groups]", `teams is "Acme/sre"`).
-			Says("[aria-labelledby=provider-claims]", `["Acme/sre"]`).
-			Says("[aria-labelledby=provider-claims]", `[42]`).
-			Says("[aria-labelledby=access-token]", `["staff"]`)
-		fake.API = func(w http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Path == "/user/teams" {
-				w.WriteHeader(http.StatusServiceUnavailable)
-			}
-			return r.URL.Path == "/user/teams"
-		}
-		fake.Orgs = nil
-		s.Get(s.tested()).
-			Says("[aria-labelledby=mapped-groups]", "not available: the provider failed").
-			Says("[aria-labelledby=access-token]", `["staff"]`)
-		less := "read:user"
-		fake.API, fake.Grants = nil, &less
-		result := s.Get(s.tested()).Says("[aria-labelledby=mapped-groups]", "not stated (withheld by the provider)")
-		if strings.Contains(result.Find("[aria-labelledby=access-token]").Text(), `["staff"]`) {
-			t.Error("the user stays in the group without the scope")
-		}
-	})
+		return r.URL.Path == "/user/teams"
+	}
+	fake.Orgs = nil
+	s.Get(s.tested()).
+		Says("[aria-labelledby=mapped-groups]", "not available: the provider failed").
+		Says("[aria-labelledby=access-token]", `["staff"]`)
+	less := "read:user"
+	fake.API, fake.Grants = nil, &less
+	result := s.Get(s.tested()).Says("[aria-labelledby=mapped-groups]", "not stated (withheld by the provider)")
+	if strings.Contains(result.Find("[aria-labelledby=access-token]").Text(), `["staff"]`) {
+		t.Error("the user stays in the group without the scope")
+	}
 }

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"postern/models"
 	"postern/service/access"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -22,118 +21,115 @@ import (
 
 func TestImportPage(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		zip := exported(t, s)
-		s.Get("/projects").Says("a[href='/imports']", "Import")
-		s.Get("/imports").Shows(200, "Import a project").Says("main", "It is verified before")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	zip := exported(t, s)
+	s.Get("/projects").Says("a[href='/imports']", "Import")
+	s.Get("/imports").Shows(200, "Import a project").Says("main", "It is verified before")
 
-		sendZip(t, s, "/imports/preview", "", nil).Shows(422, "Import a project").
-			Says("#import-answer [role=alert]", "Choose the zip of an export")
-		sendZip(t, s, "/imports/preview", "", []byte("no zip")).Shows(422, "Import a project").
-			Says("#import-answer [role=alert]", "zip")
-		sendZip(t, s, "/imports/preview", "", zip).Shows(409, "Import a project").
-			Says("#import-answer [role=alert]", "taken")
-		broken := bytes.Clone(zip)
-		broken[len(broken)/2] ^= 1
-		sendZip(t, s, "/imports/preview", "copy", broken).Shows(422, "Import a project")
+	sendZip(t, s, "/imports/preview", "", nil).Shows(422, "Import a project").
+		Says("#import-answer [role=alert]", "Choose the zip of an export")
+	sendZip(t, s, "/imports/preview", "", []byte("no zip")).Shows(422, "Import a project").
+		Says("#import-answer [role=alert]", "zip")
+	sendZip(t, s, "/imports/preview", "", zip).Shows(409, "Import a project").
+		Says("#import-answer [role=alert]", "taken")
+	broken := bytes.Clone(zip)
+	broken[len(broken)/2] ^= 1
+	sendZip(t, s, "/imports/preview", "copy", broken).Shows(422, "Import a project")
 
-		found := sendZip(t, s, "/imports/preview", "copy", zip).Shows(200, "Import a project").
-			Says("#import-answer h2", "copy would have").
-			Says("#import-answer", "What the zip cannot carry")
-		if value, _ := found.Find("#import-name").Attr("value"); value != "copy" {
-			t.Errorf("the name typed is %q", value)
-		}
-		confirm := found.Find("#import-answer button").AttrOr("formaction", "")
-		s.Get("/projects/copy").Shows(404, "There is nothing here")
+	found := sendZip(t, s, "/imports/preview", "copy", zip).Shows(200, "Import a project").
+		Says("#import-answer h2", "copy would have").
+		Says("#import-answer", "What the zip cannot carry")
+	if value, _ := found.Find("#import-name").Attr("value"); value != "copy" {
+		t.Errorf("the name typed is %q", value)
+	}
+	confirm := found.Find("#import-answer button").AttrOr("formaction", "")
+	s.Get("/projects/copy").Shows(404, "There is nothing here")
 
-		other := "/imports?sha256=" + strings.Repeat("0", 64)
-		sendZip(t, s, other, "copy", zip).Shows(422, "Import a project")
-		for _, unchecked := range []string{"/imports", "/imports?sha256=x"} {
-			sendZip(t, s, unchecked, "copy", zip).Shows(422, "Import a project").
-				Says("#import-answer [role=alert]", "Check what is imported first")
-		}
-		s.Get("/projects/copy").Shows(404, "There is nothing here")
+	other := "/imports?sha256=" + strings.Repeat("0", 64)
+	sendZip(t, s, other, "copy", zip).Shows(422, "Import a project")
+	for _, unchecked := range []string{"/imports", "/imports?sha256=x"} {
+		sendZip(t, s, unchecked, "copy", zip).Shows(422, "Import a project").
+			Says("#import-answer [role=alert]", "Check what is imported first")
+	}
+	s.Get("/projects/copy").Shows(404, "There is nothing here")
 
-		sendZip(t, s, confirm, "copy", zip).LeadsTo("/projects/copy")
-		s.Get("/projects/copy").Says("body", "shop is imported")
-		sendZip(t, s, confirm, "copy", zip).Shows(409, "Import a project").
-			Says("#import-answer [role=alert]", "taken")
-	})
+	sendZip(t, s, confirm, "copy", zip).LeadsTo("/projects/copy")
+	s.Get("/projects/copy").Says("body", "shop is imported")
+	sendZip(t, s, confirm, "copy", zip).Shows(409, "Import a project").
+		Says("#import-answer [role=alert]", "taken")
 }
 
 // A form that is sent twice, such as after a step back, leads to the project that it made. One
 // whose fields changed in between is another.
 func TestImportForm_sentAgain(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		zip := exported(t, s)
-		found := sendZip(t, s, "/imports/preview", "copy", zip).Shows(200, "Import a project")
-		confirm := found.Find("#import-answer button").AttrOr("formaction", "")
-		nonce := []string{ui.NonceField, found.Value("#import-form [name=" + ui.NonceField + "]")}
-		var both sync.WaitGroup
-		for range 2 {
-			both.Go(func() {
-				if got := sendZip(t, s, confirm, "copy", zip, nonce...); got.Status != 303 ||
-					got.Header.Get("Location") != "/projects/copy" {
-					t.Errorf("at once: %d to %q", got.Status, got.Header.Get("Location"))
-				}
-			})
-		}
-		both.Wait()
-		sendZip(t, s, confirm, "copy", zip, nonce...).LeadsTo("/projects/copy")
-		s.Get("/projects").Says("main", "copy")
-		sendZip(t, s, confirm, "shop", zip, nonce...).Shows(409, "Import a project").
-			Says("#import-answer [role=alert]", "taken")
-		sendZip(t, s, confirm, "second", zip, nonce...).LeadsTo("/projects/second")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	zip := exported(t, s)
+	found := sendZip(t, s, "/imports/preview", "copy", zip).Shows(200, "Import a project")
+	confirm := found.Find("#import-answer button").AttrOr("formaction", "")
+	nonce := []string{ui.NonceField, found.Value("#import-form [name=" + ui.NonceField + "]")}
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			if got := sendZip(t, s, confirm, "copy", zip, nonce...); got.Status != 303 ||
+				got.Header.Get("Location") != "/projects/copy" {
+				t.Errorf("at once: %d to %q", got.Status, got.Header.Get("Location"))
+			}
+		})
+	}
+	both.Wait()
+	sendZip(t, s, confirm, "copy", zip, nonce...).LeadsTo("/projects/copy")
+	s.Get("/projects").Says("main", "copy")
+	sendZip(t, s, confirm, "shop", zip, nonce...).Shows(409, "Import a project").
+		Says("#import-answer [role=alert]", "taken")
+	sendZip(t, s, confirm, "second", zip, nonce...).LeadsTo("/projects/second")
 
-		sendZip(t, s, confirm, "third", zip, ui.NonceField, "invented").Shows(422, "Import a project").
-			Says("#import-answer [role=alert]", "opened before you signed in")
-		s.Get("/projects/third").Shows(404, "There is nothing here")
-	})
+	sendZip(t, s, confirm, "third", zip, ui.NonceField, "invented").Shows(422, "Import a project").
+		Says("#import-answer [role=alert]", "opened before you signed in")
+	s.Get("/projects/third").Shows(404, "There is nothing here")
 }
 
 // Zips that this server cannot read say why, and what to do.
 func TestImportPage_unreadableZips(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		whole := exported(t, s)
-		for name, tt := range map[string]struct {
-			change func(*zip.FileHeader, []byte) []byte
-			says   string
-		}{
-			"edition too new": {
-				func(f *zip.FileHeader, content []byte) []byte {
-					if f.Name != "MANIFEST.json" {
-						return content
-					}
-					return regexp.MustCompile(`"postern-bundle/\d+"`).ReplaceAll(content,
-						[]byte(`"postern-bundle/999"`))
-				},
-				"verify it with the version of Postern that wrote it, or a later one",
-			},
-			"encrypted part": {
-				func(f *zip.FileHeader, content []byte) []byte {
-					if f.Name == "project-config.json" {
-						f.Flags |= 1
-					}
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	whole := exported(t, s)
+	for name, tt := range map[string]struct {
+		change func(*zip.FileHeader, []byte) []byte
+		says   string
+	}{
+		"unknown edition": {
+			func(f *zip.FileHeader, content []byte) []byte {
+				if f.Name != "MANIFEST.json" {
 					return content
-				},
-				"project-config.json: it is encrypted",
+				}
+				return regexp.MustCompile(`"postern-bundle/\d+"`).ReplaceAll(content,
+					[]byte(`"postern-bundle/999"`))
 			},
-		} {
-			t.Run(name, func(t *testing.T) {
-				s := s.WithT(t)
-				sendZip(t, s, "/imports/preview", "copy", rewritten(t, whole, tt.change)).Shows(422,
-					"Import a project").
-					Says("#import-answer [role=alert]", tt.says).
-					Lacks("#import-answer button")
-				s.Get("/projects/copy").Shows(404, "There is nothing here")
-			})
-		}
-	})
+			`the zip has edition "999", and this version of Postern reads edition 1`,
+		},
+		"encrypted part": {
+			func(f *zip.FileHeader, content []byte) []byte {
+				if f.Name == "project-config.json" {
+					f.Flags |= 1
+				}
+				return content
+			},
+			"project-config.json: it is encrypted",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.WithT(t)
+			sendZip(t, s, "/imports/preview", "copy", rewritten(t, whole, tt.change)).Shows(422,
+				"Import a project").
+				Says("#import-answer [role=alert]", tt.says).
+				Lacks("#import-answer button")
+			s.Get("/projects/copy").Shows(404, "There is nothing here")
+		})
+	}
 }
 
 // rewritten returns the zip with every file as change leaves it, and the checksums of that.
@@ -177,37 +173,35 @@ func rewritten(t *testing.T, whole []byte, change func(*zip.FileHeader, []byte) 
 
 func TestImportPage_viewer(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		viewer := o.Members[access.Viewer]
-		page := o.Do(t, "GET", "/imports", "", viewer)
-		if page.Status != 200 || !strings.Contains(page.Raw, "You are a viewer of this team.") ||
-			strings.Contains(page.Raw, "import-form") {
-			t.Errorf("%d: the page does not say why there is no form", page.Status)
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	viewer := o.Members[access.Viewer]
+	page := o.Do(t, "GET", "/imports", "", viewer)
+	if page.Status != 200 || !strings.Contains(page.Raw, "You are a viewer of this team.") ||
+		strings.Contains(page.Raw, "import-form") {
+		t.Errorf("%d: the page does not say why there is no form", page.Status)
+	}
+	if list := o.Do(t, "GET", "/projects", "", viewer); strings.Contains(list.Raw, `href="/imports"`) {
+		t.Error("the list of projects leads a viewer to the import")
+	}
+	body, kind := zipForm(t, "copy", []byte("any"))
+	for _, path := range []string{"/imports/preview", "/imports?sha256=" + strings.Repeat("0", 64)} {
+		header := append([]string{"Content-Type", kind, "Accept", "text/html"}, viewer...)
+		got := controlplane.Call(t, o.Handler, "POST", path, "", body, header...)
+		if got.Status != 403 || !strings.Contains(got.Raw, "role") ||
+			strings.Contains(got.Raw, `action="/imports`) {
+			t.Errorf("POST %s: %d, want 403 with the reason and no form", path, got.Status)
 		}
-		if list := o.Do(t, "GET", "/projects", "", viewer); strings.Contains(list.Raw, `href="/imports"`) {
-			t.Error("the list of projects leads a viewer to the import")
-		}
-		body, kind := zipForm(t, "copy", []byte("any"))
-		for _, path := range []string{"/imports/preview", "/imports?sha256=" + strings.Repeat("0", 64)} {
-			header := append([]string{"Content-Type", kind, "Accept", "text/html"}, viewer...)
-			got := controlplane.Call(t, o.Handler, "POST", path, "", body, header...)
-			if got.Status != 403 || !strings.Contains(got.Raw, "role") ||
-				strings.Contains(got.Raw, `action="/imports`) {
-				t.Errorf("POST %s: %d, want 403 with the reason and no form", path, got.Status)
-			}
-		}
-	})
+	}
 }
 
 // A team without projects is offered the import beside the first project.
 func TestProjectsPage_emptyOffersImport(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		s.Get("/projects").Says("main", "No projects yet").
-			Says("h2 ~ div a[href='/imports']", "Import an exported one")
-	})
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	s.Get("/projects").Says("main", "No projects yet").
+		Says("h2 ~ div a[href='/imports']", "Import an exported one")
 }
 
 // exported returns the zip of shop as data.

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"postern/core/policy"
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 	"postern/views/ui"
@@ -13,112 +12,109 @@ import (
 
 func TestKeysFromCreationToRevocation(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		action := s.Get("/projects/shop/keys").Says("#keys", "1 key").Action("owner")
-		wrong := s.Post(action,
-			"owner", "ä", "key_type", "read-only", "environment", "moon",
-			"expires_on", "2020-01-01", "description", "for tests",
-		).Shows(422, "Keys").
-			Holds("owner", "ä").
-			Holds("expires_on", "2020-01-01").
-			Holds("description", "for tests").
-			Says("#key-owner-error", "printable ASCII").
-			Says("#key-expires-error", "100 years").
-			Says("#key-environment-error", "moon")
-		if wrong.Find("details[open]").Length() != 1 || wrong.Value("#key-type option[selected]") != "read-only" {
-			t.Error("the refused form is closed or forgot the type")
-		}
-		s.Post(action, "owner", "billing", "key_type", "full", "expires_on", "tomorrow").
-			Shows(422, "Keys").
-			Says("#key-expires-error", "2030-12-31")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	action := s.Get("/projects/shop/keys").Says("#keys", "1 key").Action("owner")
+	wrong := s.Post(action,
+		"owner", "ä", "key_type", "read-only", "environment", "moon",
+		"expires_on", "2020-01-01", "description", "for tests",
+	).Shows(422, "Keys").
+		Holds("owner", "ä").
+		Holds("expires_on", "2020-01-01").
+		Holds("description", "for tests").
+		Says("#key-owner-error", "printable ASCII").
+		Says("#key-expires-error", "100 years").
+		Says("#key-environment-error", "moon")
+	if wrong.Find("details[open]").Length() != 1 || wrong.Value("#key-type option[selected]") != "read-only" {
+		t.Error("the refused form is closed or forgot the type")
+	}
+	s.Post(action, "owner", "billing", "key_type", "full", "expires_on", "tomorrow").
+		Shows(422, "Keys").
+		Says("#key-expires-error", "2030-12-31")
 
-		minted := s.Submit(action,
-			"owner", "billing", "key_type", "read-only", "environment", "prod",
-			"expires_on", "2090-12-31",
-		).Shows(200, "Key created")
-		key := controlplane.Clean(minted.Find("#new-key").Text())
-		if !policy.WellFormedKey(key) || !strings.HasPrefix(key, "pst_prod_") {
-			t.Errorf("the new key %q is not one of prod", key)
-		}
-		minted.Says("dl", "31 Dec 2090, 23:59 UTC").Says("#try-curl", key)
+	minted := s.Submit(action,
+		"owner", "billing", "key_type", "read-only", "environment", "prod",
+		"expires_on", "2090-12-31",
+	).Shows(200, "Key created")
+	key := controlplane.Clean(minted.Find("#new-key").Text())
+	if !policy.WellFormedKey(key) || !strings.HasPrefix(key, "pst_prod_") {
+		t.Errorf("the new key %q is not one of prod", key)
+	}
+	minted.Says("dl", "31 Dec 2090, 23:59 UTC").Says("#try-curl", key)
 
-		list := s.Get("/projects/shop/keys").
-			Says("#keys", "2 keys").
-			Says("tbody tr:first-child", "billing").
-			Says("tbody tr:first-child", "read-only")
-		path := list.Find("tbody tr:first-child a").AttrOr("href", "")
-		s.Get(path).Shows(200, "Key of billing").Says("[data-panel]", "Active").Says("[data-panel]", "31 Dec 2090")
+	list := s.Get("/projects/shop/keys").
+		Says("#keys", "2 keys").
+		Says("tbody tr:first-child", "billing").
+		Says("tbody tr:first-child", "read-only")
+	path := list.Find("tbody tr:first-child a").AttrOr("href", "")
+	s.Get(path).Shows(200, "Key of billing").Says("[data-panel]", "Active").Says("[data-panel]", "31 Dec 2090")
 
-		s.Get(path).Says("form[action$='/revoke']", "No calls with it in the last hour")
+	s.Get(path).Says("form[action$='/revoke']", "No calls with it in the last hour")
 
-		rotate := path + "/rotate"
-		old := s.Get(path).Nonce(rotate)
-		s.Post(path + "/freeze").LeadsTo(path)
-		s.Get(path).
-			Says("[data-flash]", "frozen").
-			Says("[data-panel]", "Frozen").
-			Lacks("form[action$='/freeze'], form[action$='/rotate']")
-		s.Post(rotate, "grace_seconds", "0", "confirm", "true", ui.NonceField, old).
-			Shows(409, "Key of billing").
-			Says("[role=alert]", "Only an active key can be rotated")
-		s.Post(path + "/unfreeze").LeadsTo(path)
-		s.Get(path).Says("[data-flash]", "works again").Says("[data-panel]", "Active")
+	rotate := path + "/rotate"
+	old := s.Get(path).Nonce(rotate)
+	s.Post(path + "/freeze").LeadsTo(path)
+	s.Get(path).
+		Says("[data-flash]", "frozen").
+		Says("[data-panel]", "Frozen").
+		Lacks("form[action$='/freeze'], form[action$='/rotate']")
+	s.Post(rotate, "grace_seconds", "0", "confirm", "true", ui.NonceField, old).
+		Shows(409, "Key of billing").
+		Says("[role=alert]", "Only an active key can be rotated")
+	s.Post(path + "/unfreeze").LeadsTo(path)
+	s.Get(path).Says("[data-flash]", "works again").Says("[data-panel]", "Active")
 
-		fresh := s.Get(path).Nonce(rotate)
-		s.Post(rotate, "grace_seconds", "3600", ui.NonceField, fresh).
-			Shows(422, "Key of billing").
-			Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that the key gets a new secret").
-			Says("details[open] [data-undo]", "cannot be brought back")
-		s.Post(rotate, "grace_seconds", "9999999999", "confirm", "true", ui.NonceField, fresh).
-			Shows(422, "Key of billing").
-			Says("details[open] #rotate-grace-error", "2592000")
-		rotated := s.Submit(rotate, "grace_seconds", "3600", "confirm", "true", ui.NonceField, fresh).
-			Shows(200, "Key rotated").
-			Says("main", "The old secret works until")
-		if controlplane.Clean(rotated.Find("#new-key").Text()) == key {
-			t.Error("rotation kept the secret")
-		}
-		s.Get(path).Says("[data-panel]", "Old secret works until")
+	fresh := s.Get(path).Nonce(rotate)
+	s.Post(rotate, "grace_seconds", "3600", ui.NonceField, fresh).
+		Shows(422, "Key of billing").
+		Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that the key gets a new secret").
+		Says("details[open] [data-undo]", "cannot be brought back")
+	s.Post(rotate, "grace_seconds", "9999999999", "confirm", "true", ui.NonceField, fresh).
+		Shows(422, "Key of billing").
+		Says("details[open] #rotate-grace-error", "2592000")
+	rotated := s.Submit(rotate, "grace_seconds", "3600", "confirm", "true", ui.NonceField, fresh).
+		Shows(200, "Key rotated").
+		Says("main", "The old secret works until")
+	if controlplane.Clean(rotated.Find("#new-key").Text()) == key {
+		t.Error("rotation kept the secret")
+	}
+	s.Get(path).Says("[data-panel]", "Old secret works until")
 
-		s.Post(path+"/revoke").Shows(422, "Key of billing").Says("[role=alert]", "Tick the box")
-		s.Post(path+"/revoke", "confirm", "true").LeadsTo(path)
-		s.Get(path).Says("[data-flash]", "revoked").Says("[data-panel]", "Revoked").Lacks("[data-panel] form")
-		s.Post(path+"/unfreeze").Shows(409, "Key of billing").Says("[role=alert]", "revoked")
-		s.Get("/projects").Says("li", "1 active key ")
-	})
+	s.Post(path+"/revoke").Shows(422, "Key of billing").Says("[role=alert]", "Tick the box")
+	s.Post(path+"/revoke", "confirm", "true").LeadsTo(path)
+	s.Get(path).Says("[data-flash]", "revoked").Says("[data-panel]", "Revoked").Lacks("[data-panel] form")
+	s.Post(path+"/unfreeze").Shows(409, "Key of billing").Says("[role=alert]", "revoked")
+	s.Get("/projects").Says("li", "1 active key ")
 }
 
 func TestALongListOfKeysHasPages(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		action := s.Get("/projects/shop/keys").Action("owner")
-		for range 50 {
-			s.Submit(action, "owner", "billing", "key_type", "full").Shows(200, "Key created")
-		}
-		first := s.Get("/projects/shop/keys").Says("#keys", "51 keys")
-		older, _, _ := strings.Cut(first.Find("a:contains('More keys')").AttrOr("href", ""), "#")
-		if rows := first.Find("tbody tr:contains('Manage')").Length(); rows != 50 || older == "" {
-			t.Fatalf("%d rows and the next page at %q, want 50 and an address", rows, older)
-		}
-		second := s.Get(older).Says("tbody:contains('Manage')", "bootstrap").Lacks("a:contains('More keys')")
-		if rows := second.Find("tbody tr:contains('Manage')").Length(); rows != 1 {
-			t.Errorf("%d rows on the second page, want 1", rows)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	action := s.Get("/projects/shop/keys").Action("owner")
+	for range 50 {
+		s.Submit(action, "owner", "billing", "key_type", "full").Shows(200, "Key created")
+	}
+	first := s.Get("/projects/shop/keys").Says("#keys", "51 keys")
+	older, _, _ := strings.Cut(first.Find("a:contains('More keys')").AttrOr("href", ""), "#")
+	if rows := first.Find("tbody tr:contains('Manage')").Length(); rows != 50 || older == "" {
+		t.Fatalf("%d rows and the next page at %q, want 50 and an address", rows, older)
+	}
+	second := s.Get(older).Says("tbody:contains('Manage')", "bootstrap").Lacks("a:contains('More keys')")
+	if rows := second.Find("tbody tr:contains('Manage')").Length(); rows != 1 {
+		t.Errorf("%d rows on the second page, want 1", rows)
+	}
 }
 
 // A key's page answers below its own project only.
 func TestKeysOfAnotherProjectAreNotFound(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		path := s.Get("/projects/shop/keys").Find("tbody a").AttrOr("href", "")
-		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "other").Shows(200, "other is up")
-		elsewhere := strings.Replace(path, "/shop/", "/other/", 1)
-		s.Get(elsewhere).Shows(404, "There is nothing here")
-		s.Post(elsewhere+"/revoke", "confirm", "true").Shows(404, "There is nothing here")
-		s.Get(path).Says("[data-panel]", "Active")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	path := s.Get("/projects/shop/keys").Find("tbody a").AttrOr("href", "")
+	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "other").Shows(200, "other is up")
+	elsewhere := strings.Replace(path, "/shop/", "/other/", 1)
+	s.Get(elsewhere).Shows(404, "There is nothing here")
+	s.Post(elsewhere+"/revoke", "confirm", "true").Shows(404, "There is nothing here")
+	s.Get(path).Says("[data-panel]", "Active")
 }

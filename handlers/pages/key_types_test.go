@@ -3,7 +3,6 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -22,159 +21,152 @@ func createPartner(s *controlplane.Browser) {
 
 func TestKeyTypes_builtIn(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get("/projects/shop/keys").Says("main a[href='"+keyTypesPage+"']", "Key types")
-		s.Get(keyTypesPage).
-			Shows(200, "Key types").
-			Says("tbody", "full").
-			Says("tbody", "read-only").
-			Says("tbody", "built in").
-			Lacks("tbody a[href^='" + keyTypesPage + "/']")
-		s.Get(keyTypesPage+"/full").Shows(200, "Key type full").Says("dl", "built in").Lacks("form:has([name=scopes])")
-		s.Post(keyTypesPage+"/full", "scopes", "read").Shows(409, "Key type full").Says("[role=alert]", "built in")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	s.Get("/projects/shop/keys").Says("main a[href='"+keyTypesPage+"']", "Key types")
+	s.Get(keyTypesPage).
+		Shows(200, "Key types").
+		Says("tbody", "full").
+		Says("tbody", "read-only").
+		Says("tbody", "built in").
+		Lacks("tbody a[href^='" + keyTypesPage + "/']")
+	s.Get(keyTypesPage+"/full").Shows(200, "Key type full").Says("dl", "built in").Lacks("form:has([name=scopes])")
+	s.Post(keyTypesPage+"/full", "scopes", "read").Shows(409, "Key type full").Says("[role=alert]", "built in")
 }
 
 func TestKeyTypes_invalid(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Post(
-			keyTypesPage,
-			"name", "Partner",
-			"scopes", "orders:read Orders",
-			"days", "4000",
-			"limits_hour", "0",
-			"limits_day", "9",
-		).
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	s.Post(
+		keyTypesPage,
+		"name", "Partner",
+		"scopes", "orders:read Orders",
+		"days", "4000",
+		"limits_hour", "0",
+		"limits_day", "9",
+	).
+		Shows(422, "Key types").
+		Holds("name", "Partner").
+		Holds("days", "4000").
+		Holds("limits_hour", "0").
+		Holds("limits_day", "9").
+		Says("#type-scopes", "orders:read Orders").
+		Says("#type-name-error", "lower-case").
+		Says("#type-scopes-error", "Orders: Use lower-case").
+		Says("#type-days-error", "up to 3650").
+		Says("#type-limit-hour-error", "1 or more").
+		Says("details[open]", "Create a key type")
+	s.Post(keyTypesPage, "name", "full", "scopes", "a").
+		Shows(409, "Key types").
+		Says("#type-name-error", `"full" already`)
+	for _, days := range []string{"many", "NaN", "-1", "0"} {
+		s.Post(keyTypesPage, "name", "other", "scopes", "a", "days", days).
 			Shows(422, "Key types").
-			Holds("name", "Partner").
-			Holds("days", "4000").
-			Holds("limits_hour", "0").
-			Holds("limits_day", "9").
-			Says("#type-scopes", "orders:read Orders").
-			Says("#type-name-error", "lower-case").
-			Says("#type-scopes-error", "Orders: Use lower-case").
-			Says("#type-days-error", "up to 3650").
-			Says("#type-limit-hour-error", "1 or more").
-			Says("details[open]", "Create a key type")
-		s.Post(keyTypesPage, "name", "full", "scopes", "a").
-			Shows(409, "Key types").
-			Says("#type-name-error", `"full" already`)
-		for _, days := range []string{"many", "NaN", "-1", "0"} {
-			s.Post(keyTypesPage, "name", "other", "scopes", "a", "days", days).
-				Shows(422, "Key types").
-				Says("#type-days-error", "up to 3650")
-		}
-	})
+			Says("#type-days-error", "up to 3650")
+	}
 }
 
 func TestKeyTypes_create(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		createPartner(s)
-		s.Get(keyTypesPage).
-			Says("[data-flash]", "key type partner is saved").
-			Says("tbody", "orders:read stock:*").
-			Says("tbody", "90 days").
-			Says("tbody", "60 a minute")
-		s.Get(partnerPage).
-			Shows(200, "Key type partner").
-			Says("dl", "Keys0").
-			Holds("days", "90").
-			Holds("limits_minute", "60").
-			Says("#changed-type-scopes", "orders:read stock:*")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	createPartner(s)
+	s.Get(keyTypesPage).
+		Says("[data-flash]", "key type partner is saved").
+		Says("tbody", "orders:read stock:*").
+		Says("tbody", "90 days").
+		Says("tbody", "60 a minute")
+	s.Get(partnerPage).
+		Shows(200, "Key type partner").
+		Says("dl", "Keys0").
+		Holds("days", "90").
+		Holds("limits_minute", "60").
+		Says("#changed-type-scopes", "orders:read stock:*")
 }
 
 func TestKeyTypes_update(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		createPartner(s)
-		opened := s.Get(partnerPage).Revision("scopes")
-		s.Post(partnerPage, "revision", opened, "scopes", "orders:read", "limits_day", "1000").LeadsTo(partnerPage)
-		s.Get(partnerPage).
-			Holds("days", "").
-			Holds("limits_minute", "").
-			Holds("limits_day", "1000").
-			Says("#changed-type-scopes", "orders:read")
-		s.Post(partnerPage, "revision", s.Get(partnerPage).Revision("scopes"), "scopes", " ", "days", "7").
-			Shows(422, "Key type partner").
-			Holds("days", "7").
-			Says("#changed-type-scopes-error", "at least one")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	createPartner(s)
+	opened := s.Get(partnerPage).Revision("scopes")
+	s.Post(partnerPage, "revision", opened, "scopes", "orders:read", "limits_day", "1000").LeadsTo(partnerPage)
+	s.Get(partnerPage).
+		Holds("days", "").
+		Holds("limits_minute", "").
+		Holds("limits_day", "1000").
+		Says("#changed-type-scopes", "orders:read")
+	s.Post(partnerPage, "revision", s.Get(partnerPage).Revision("scopes"), "scopes", " ", "days", "7").
+		Shows(422, "Key type partner").
+		Holds("days", "7").
+		Says("#changed-type-scopes-error", "at least one")
 
-		conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "days", "30", "limits_minute", "5").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "orders:read").
-			Says("tbody", "stock:read").
-			Says("tbody", "1,000 a day").
-			Says("tbody", "5 a minute")
-		var mine []string
-		for _, name := range []string{"revision", "scopes", "days", "limits_minute", "limits_day"} {
-			mine = append(mine, name, conflict.Value("form:has([name=scopes]) [name="+name+"]"))
-		}
-		s.Post(partnerPage, mine...).LeadsTo(partnerPage)
-		s.Get(partnerPage).
-			Holds("days", "30").
-			Holds("limits_minute", "5").
-			Holds("limits_day", "").
-			Says("#changed-type-scopes", "stock:read")
-	})
+	conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "days", "30", "limits_minute", "5").
+		Shows(412, "Changed since you opened it").
+		Says("tbody", "orders:read").
+		Says("tbody", "stock:read").
+		Says("tbody", "1,000 a day").
+		Says("tbody", "5 a minute")
+	var mine []string
+	for _, name := range []string{"revision", "scopes", "days", "limits_minute", "limits_day"} {
+		mine = append(mine, name, conflict.Value("form:has([name=scopes]) [name="+name+"]"))
+	}
+	s.Post(partnerPage, mine...).LeadsTo(partnerPage)
+	s.Get(partnerPage).
+		Holds("days", "30").
+		Holds("limits_minute", "5").
+		Holds("limits_day", "").
+		Says("#changed-type-scopes", "stock:read")
 }
 
 func TestKeyTypes_delete(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		createPartner(s)
-		s.Post(partnerPage+"/delete").Shows(422, "Key type partner").Says("[role=alert]", "Tick the box")
-		s.Submit(s.Get("/projects/shop/keys").Action("owner"), "owner", "billing", "key_type", "partner").
-			Shows(200, "Key created")
-		s.Post(partnerPage+"/delete", "confirm", "true").
-			Shows(409, "Key type partner").
-			Says("[role=alert]", "1 key is of this type, 1 of them active").
-			Says("dl", "Keys1")
-		s.Post(keyTypesPage, "name", "spare", "scopes", "a").LeadsTo(keyTypesPage)
-		s.Post(keyTypesPage+"/spare/delete", "confirm", "true").LeadsTo(keyTypesPage)
-		s.Get(keyTypesPage).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + keyTypesPage + "/spare']")
-		s.Get(keyTypesPage+"/spare").Shows(404, "There is nothing here")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	createPartner(s)
+	s.Post(partnerPage+"/delete").Shows(422, "Key type partner").Says("[role=alert]", "Tick the box")
+	s.Submit(s.Get("/projects/shop/keys").Action("owner"), "owner", "billing", "key_type", "partner").
+		Shows(200, "Key created")
+	s.Post(partnerPage+"/delete", "confirm", "true").
+		Shows(409, "Key type partner").
+		Says("[role=alert]", "1 key is of this type, 1 of them active").
+		Says("dl", "Keys1")
+	s.Post(keyTypesPage, "name", "spare", "scopes", "a").LeadsTo(keyTypesPage)
+	s.Post(keyTypesPage+"/spare/delete", "confirm", "true").LeadsTo(keyTypesPage)
+	s.Get(keyTypesPage).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + keyTypesPage + "/spare']")
+	s.Get(keyTypesPage+"/spare").Shows(404, "There is nothing here")
 }
 
 // The API sets a lifetime to the second: saving the form, which asks for days, must
 // not move it.
 func TestSavingAKeyTypeKeepsTheSecondsOfItsLifetime(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		const path = keyTypesPage + "/short"
-		callAPI(s, "POST", "/api/v1/projects/shop/key-types", `{"name":"short","scopes":["a"],"expires_in":100001}`)
-		page := s.Get(path)
-		s.Post(path, "revision", page.Revision("scopes"), "scopes", "b", "days", page.Value("[name=days]")).
-			LeadsTo(path)
-		s.Get(keyTypesPage).Says("tbody", "100,001 seconds")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	const path = keyTypesPage + "/short"
+	callAPI(s, "POST", "/api/v1/projects/shop/key-types", `{"name":"short","scopes":["a"],"expires_in":100001}`)
+	page := s.Get(path)
+	s.Post(path, "revision", page.Revision("scopes"), "scopes", "b", "days", page.Value("[name=days]")).
+		LeadsTo(path)
+	s.Get(keyTypesPage).Says("tbody", "100,001 seconds")
 }
 
 func TestKeyTypes_refused(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		createPartner(s)
-		const rulesPage = "/projects/shop/versions/1.0.0/rules"
-		revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")
-		s.Post(
-			rulesPage, "revision", revision, "default", "allow", "rules_mode", "enforce",
-			"read_write_scopes", "true", "rules", "GET /orders/{id} scopes=orders:read",
-		).
-			LeadsTo(rulesPage)
-		for _, page := range []string{rulesPage, keyTypesPage} {
-			s.Get(page).
-				Says("[data-warning]", "refuses keys of the type partner with insufficient_scope").
-				Says("[data-warning]", "refuses keys of the type read-only where it is enforced")
-		}
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	createPartner(s)
+	const rulesPage = "/projects/shop/versions/1.0.0/rules"
+	revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")
+	s.Post(
+		rulesPage, "revision", revision, "default", "allow", "rules_mode", "enforce",
+		"read_write_scopes", "true", "rules", "GET /orders/{id} scopes=orders:read",
+	).
+		LeadsTo(rulesPage)
+	for _, page := range []string{rulesPage, keyTypesPage} {
+		s.Get(page).
+			Says("[data-warning]", "refuses keys of the type partner with insufficient_scope").
+			Says("[data-warning]", "refuses keys of the type read-only where it is enforced")
+	}
 }

@@ -30,139 +30,136 @@ func serveTenant(s *controlplane.Browser, tenant, product string) {
 
 func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get("/projects/shop/keys").Lacks("#key-tenant").Lacks("[name=product]").Lacks("#filter-tenant")
-		serveTenant(s, "acme", "storefront")
-		page := s.Get("/projects/shop/keys").Says("form:has(#key-owner)", "Opens every project of storefront")
-		if got := page.Value("#key-tenant option[selected]"); got != "default" {
-			t.Errorf("the form begins with tenant %s", got)
-		}
-		action := page.Action("owner")
-		form := []string{
-			"owner",
-			"billing",
-			"key_type",
-			"full",
-			"tenant",
-			"acme",
-			"product",
-			"storefront",
-			"limits_of",
-			"own",
-			"limits_minute",
-			"60",
-			"limits_day",
-			"1000",
-		}
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	s.Get("/projects/shop/keys").Lacks("#key-tenant").Lacks("[name=product]").Lacks("#filter-tenant")
+	serveTenant(s, "acme", "storefront")
+	page := s.Get("/projects/shop/keys").Says("form:has(#key-owner)", "Opens every project of storefront")
+	if got := page.Value("#key-tenant option[selected]"); got != "default" {
+		t.Errorf("the form begins with tenant %s", got)
+	}
+	action := page.Action("owner")
+	form := []string{
+		"owner",
+		"billing",
+		"key_type",
+		"full",
+		"tenant",
+		"acme",
+		"product",
+		"storefront",
+		"limits_of",
+		"own",
+		"limits_minute",
+		"60",
+		"limits_day",
+		"1000",
+	}
 
-		ranges := "10.0.0.0/8\r\n\r\nlocalhost"
-		wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed", ranges)...).
-			Shows(422, "Keys").
-			Says("#key-limit-hour-error", "Give 60 or more").
-			Says("#key-limit-year-error", "1 or more").
-			Says("#key-allowed-error", "localhost: Give an address range").
-			Holds("limits_minute", "60").
-			Holds("limits_hour", "5").
-			Holds("limits_year", "many").
-			Says("#key-allowed", "10.0.0.0/8 localhost")
-		if strings.Contains(wrong.Find("#key-allowed-error").Text(), "10.0.0.0/8:") {
-			t.Error("a range that is right is called wrong")
+	ranges := "10.0.0.0/8\r\n\r\nlocalhost"
+	wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed", ranges)...).
+		Shows(422, "Keys").
+		Says("#key-limit-hour-error", "Give 60 or more").
+		Says("#key-limit-year-error", "1 or more").
+		Says("#key-allowed-error", "localhost: Give an address range").
+		Holds("limits_minute", "60").
+		Holds("limits_hour", "5").
+		Holds("limits_year", "many").
+		Says("#key-allowed", "10.0.0.0/8 localhost")
+	if strings.Contains(wrong.Find("#key-allowed-error").Text(), "10.0.0.0/8:") {
+		t.Error("a range that is right is called wrong")
+	}
+	for selector, want := range map[string]string{
+		"#key-tenant option[selected]":     "acme",
+		"#key-product-storefront[checked]": "storefront",
+		"[name=limits_of][checked]":        "own",
+	} {
+		if got := wrong.Value(selector); got != want {
+			t.Errorf("the refused form holds %q at %s, want %q", got, selector, want)
 		}
-		for selector, want := range map[string]string{
-			"#key-tenant option[selected]":     "acme",
-			"#key-product-storefront[checked]": "storefront",
-			"[name=limits_of][checked]":        "own",
-		} {
-			if got := wrong.Value(selector); got != want {
-				t.Errorf("the refused form holds %q at %s, want %q", got, selector, want)
-			}
-		}
-		s.Submit(action, append(form, "allowed", "10.0.0.0/8\n 192.0.2.1 ")...).Shows(200, "Key created").
-			Says("dl", "every project of storefront").
-			Says("dl", "60 a minute, 1,000 a day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
-		s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Opens every project of storefront")
-		s.Post(action, "owner", "billing", "tenant", "nobody", "product", "another").Shows(422, "Keys").
-			Says("#key-tenant-error", "serves no tenant").Says("#key-product-error", "storefront")
-	})
+	}
+	s.Submit(action, append(form, "allowed", "10.0.0.0/8\n 192.0.2.1 ")...).Shows(200, "Key created").
+		Says("dl", "every project of storefront").
+		Says("dl", "60 a minute, 1,000 a day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
+	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Opens every project of storefront")
+	s.Post(action, "owner", "billing", "tenant", "nobody", "product", "another").Shows(422, "Keys").
+		Says("#key-tenant-error", "serves no tenant").Says("#key-product-error", "storefront")
 }
 
 func TestAKeyIsChangedOnItsPage(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
-		opened := s.Get(path).
-			Shows(200, "Key of bootstrap").
-			Says("dl", "anywhere").
-			Says("dl", "this project").
-			Value("[name=revision]")
-		form := func(revision string, more ...string) []string {
-			return append(
-				[]string{"revision", revision, "description", "For the night", "expires_on", "2090-01-02"},
-				more...)
-		}
-		s.Post(
-			path,
-			form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed", "2001:db8::/32")...,
-		).LeadsTo(path)
-		saved := s.Get(path).
-			Says("[data-flash]", "of bootstrap is saved").
-			Says("dl", "For the night").
-			Says("dl", "2 Jan 2090, 23:59 UTC").
-			Says("dl", "7 an hour, 9 a day (its own)").
-			Says("dl", "2001:db8::/32").
-			Holds("limits_hour", "7").
-			Holds("expires_on", "2090-01-02")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
+	opened := s.Get(path).
+		Shows(200, "Key of bootstrap").
+		Says("dl", "anywhere").
+		Says("dl", "this project").
+		Value("[name=revision]")
+	form := func(revision string, more ...string) []string {
+		return append(
+			[]string{"revision", revision, "description", "For the night", "expires_on", "2090-01-02"},
+			more...)
+	}
+	s.Post(
+		path,
+		form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed", "2001:db8::/32")...,
+	).LeadsTo(path)
+	saved := s.Get(path).
+		Says("[data-flash]", "of bootstrap is saved").
+		Says("dl", "For the night").
+		Says("dl", "2 Jan 2090, 23:59 UTC").
+		Says("dl", "7 an hour, 9 a day (its own)").
+		Says("dl", "2001:db8::/32").
+		Holds("limits_hour", "7").
+		Holds("expires_on", "2090-01-02")
 
-		// A mistake keeps what was typed, and the revision it was typed on.
-		revision := saved.Value("[name=revision]")
-		s.Post(path, form(revision, "limits_of", "own", "limits_hour", "0", "allowed", "here")...).
-			Shows(422, "Key of bootstrap").
-			Says("#edit-limit-hour-error", "1 or more").
-			Says("#edit-allowed-error", "here:").
-			Says("#edit-allowed", "here").
-			Holds("limits_hour", "0")
+	// A mistake keeps what was typed, and the revision it was typed on.
+	revision := saved.Value("[name=revision]")
+	s.Post(path, form(revision, "limits_of", "own", "limits_hour", "0", "allowed", "here")...).
+		Shows(422, "Key of bootstrap").
+		Says("#edit-limit-hour-error", "1 or more").
+		Says("#edit-allowed-error", "here:").
+		Says("#edit-allowed", "here").
+		Holds("limits_hour", "0")
 
-		// Nothing but the choice is read of numbers that the form hides.
-		s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many")...).LeadsTo(path)
-		s.Get(path).Says("dl", "none, whatever its type has").Says("dl", "2 Jan 2090").Says("dl", "anywhere")
+	// Nothing but the choice is read of numbers that the form hides.
+	s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many")...).LeadsTo(path)
+	s.Get(path).Says("dl", "none, whatever its type has").Says("dl", "2 Jan 2090").Says("dl", "anywhere")
 
-		conflict := s.Post(path, form(opened, "limits_of", "type", "allowed", "192.0.2.1")...).
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "those of its type").
-			Says("tbody", "anywhere").
-			Says("tbody", "192.0.2.1")
-		var mine []string
-		for _, name := range []string{"revision", "description", "expires_on", "limits_of", "allowed"} {
-			mine = append(mine, name, conflict.Value("form:has([name=limits_of]) [name="+name+"]"))
-		}
-		s.Post(path, mine...).LeadsTo(path)
-		s.Get(path).Says("dl", "192.0.2.1/32")
-		if got := s.Get(path).Value("[name=limits_of][checked]"); got != "type" {
-			t.Errorf("the limits are of %s after mine was saved", got)
-		}
+	conflict := s.Post(path, form(opened, "limits_of", "type", "allowed", "192.0.2.1")...).
+		Shows(412, "Changed since you opened it").
+		Says("tbody", "those of its type").
+		Says("tbody", "anywhere").
+		Says("tbody", "192.0.2.1")
+	var mine []string
+	for _, name := range []string{"revision", "description", "expires_on", "limits_of", "allowed"} {
+		mine = append(mine, name, conflict.Value("form:has([name=limits_of]) [name="+name+"]"))
+	}
+	s.Post(path, mine...).LeadsTo(path)
+	s.Get(path).Says("dl", "192.0.2.1/32")
+	if got := s.Get(path).Value("[name=limits_of][checked]"); got != "type" {
+		t.Errorf("the limits are of %s after mine was saved", got)
+	}
 
-		s.Post(path+"/revoke", "confirm", "true").LeadsTo(path)
-		s.Get(path).Lacks("[data-panel] form")
-		s.Post(path, form("")...).Shows(409, "Key of bootstrap").Says("[role=alert]", "revoked")
-	})
+	s.Post(path+"/revoke", "confirm", "true").LeadsTo(path)
+	s.Get(path).Lacks("[data-panel] form")
+	s.Post(path, form("")...).Shows(409, "Key of bootstrap").Says("[role=alert]", "revoked")
 }
 
 // A form knows the day of an expiry only: saving it again must not move the end.
 func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
-		id := path[strings.LastIndex(path, "/")+1:]
-		callAPI(s, "PATCH", "/api/v1/keys/"+id, `{"expires_at":"2090-01-02T03:04:00Z"}`)
-		revision := s.Get(path).Value("[name=revision]")
-		s.Post(path, "revision", revision, "description", "x", "expires_on", "2090-01-02").LeadsTo(path)
-		again := s.Get(path).Says("dl", "2 Jan 2090, 03:04 UTC").Value("[name=revision]")
-		s.Post(path, "revision", again, "expires_on", "").LeadsTo(path)
-		s.Get(path).Holds("expires_on", "")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
+	id := path[strings.LastIndex(path, "/")+1:]
+	callAPI(s, "PATCH", "/api/v1/keys/"+id, `{"expires_at":"2090-01-02T03:04:00Z"}`)
+	revision := s.Get(path).Value("[name=revision]")
+	s.Post(path, "revision", revision, "description", "x", "expires_on", "2090-01-02").LeadsTo(path)
+	again := s.Get(path).Says("dl", "2 Jan 2090, 03:04 UTC").Value("[name=revision]")
+	s.Post(path, "revision", again, "expires_on", "").LeadsTo(path)
+	s.Get(path).Holds("expires_on", "")
 }
 
 func TestKeysAreChosenAndPaged(t *testing.T) {
@@ -214,16 +211,15 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 // A key of a product is listed in each of its projects, and leads to its own.
 func TestAKeyOfAProductLeadsHome(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		serveTenant(s, "acme", "storefront")
-		s.Submit(s.Get("/projects/shop/keys").Action("owner"), "owner", "wide", "product", "storefront").
-			Shows(200, "Key created")
-		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books").Shows(200, "books is up")
-		callAPI(s, "PATCH", "/api/v1/projects/books", `{"product":"storefront"}`)
-		list := s.Get("/projects/books/keys").Says("#keys tbody", "wide")
-		s.Get(list.Find("#keys tbody a").AttrOr("href", "")).
-			Shows(200, "Key of wide").
-			Says("dl", "every project of storefront")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	serveTenant(s, "acme", "storefront")
+	s.Submit(s.Get("/projects/shop/keys").Action("owner"), "owner", "wide", "product", "storefront").
+		Shows(200, "Key created")
+	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books").Shows(200, "books is up")
+	callAPI(s, "PATCH", "/api/v1/projects/books", `{"product":"storefront"}`)
+	list := s.Get("/projects/books/keys").Says("#keys tbody", "wide")
+	s.Get(list.Find("#keys tbody a").AttrOr("href", "")).
+		Shows(200, "Key of wide").
+		Says("dl", "every project of storefront")
 }

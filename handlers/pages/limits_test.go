@@ -7,127 +7,123 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestLimitsOfAProject(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop/limits").Shows(200, "Limits and CORS").Says("#limits", "UTC").
-			Says("#limits", "every call is admitted")
-		opened := page.Value("#limits [name=revision]")
-		send := func(revision string, rows ...string) *controlplane.Page {
-			form := []string{"revision", revision}
-			for _, row := range rows {
-				words := strings.Fields(row) // such as: key minute 60
-				form = append(form, "limit_of", words[0], "limit_window", words[1], "limit_calls",
-					strings.Join(words[2:], " "))
-			}
-			return s.Post("/projects/shop/limits", form...)
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	page := s.Get("/projects/shop/limits").Shows(200, "Limits and CORS").Says("#limits", "UTC").
+		Says("#limits", "every call is admitted")
+	opened := page.Value("#limits [name=revision]")
+	send := func(revision string, rows ...string) *controlplane.Page {
+		form := []string{"revision", revision}
+		for _, row := range rows {
+			words := strings.Fields(row) // such as: key minute 60
+			form = append(form, "limit_of", words[0], "limit_window", words[1], "limit_calls",
+				strings.Join(words[2:], " "))
 		}
-		wrong := send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200",
-			"ip second 6").
-			Shows(422, "Limits and CORS").
-			Says("#limit-6-error", "a limit for this window already")
-		if got := wrong.Value("#limits [name=revision]"); got != opened {
-			t.Error("the refused form has another revision than it was opened with")
-		}
-		send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200").
-			Shows(422, "Limits and CORS").
-			Holds("limit_calls", "1e3").
-			Says("#limit-1-error", "Give the number of calls").
-			Says("#limit-4-error", "Give 200 or more").
-			Lacks("#limit-3-error")
-		send(opened, "key minute", "key minute abc").
-			Shows(422, "Limits and CORS").
-			Says("#limit-2-error", "Give the number of calls").
-			Lacks("#limit-1-error")
-		send(opened, "nobody minute 7").Shows(422, "Limits and CORS").Says("#limit-1-error", "Choose a window")
+		return s.Post("/projects/shop/limits", form...)
+	}
+	wrong := send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200",
+		"ip second 6").
+		Shows(422, "Limits and CORS").
+		Says("#limit-6-error", "a limit for this window already")
+	if got := wrong.Value("#limits [name=revision]"); got != opened {
+		t.Error("the refused form has another revision than it was opened with")
+	}
+	send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200").
+		Shows(422, "Limits and CORS").
+		Holds("limit_calls", "1e3").
+		Says("#limit-1-error", "Give the number of calls").
+		Says("#limit-4-error", "Give 200 or more").
+		Lacks("#limit-3-error")
+	send(opened, "key minute", "key minute abc").
+		Shows(422, "Limits and CORS").
+		Says("#limit-2-error", "Give the number of calls").
+		Lacks("#limit-1-error")
+	send(opened, "nobody minute 7").Shows(422, "Limits and CORS").Says("#limit-1-error", "Choose a window")
 
-		send(opened, "project year 9007199254740991", "key minute 60", "key hour  1000 ", "owner day 5000", "ip "+
-			"second 5",
-			"ip day").LeadsTo("/projects/shop/limits")
-		now := s.Get("/projects/shop/limits").Says("[data-flash]", "limits of shop are saved")
-		var got []string
-		now.Find("#limit-rows [role=group]").Each(func(_ int, row *goquery.Selection) {
-			got = append(got, row.Find("[name=limit_of] [selected]").AttrOr("value", "")+" "+
-				row.Find("[name=limit_window] [selected]").AttrOr("value", "")+" "+
-				row.Find("[name=limit_calls]").AttrOr("value", ""))
-		})
-		want := []string{
-			"key minute 60", "key hour 1000", "owner day 5000", "ip second 5", "project year 9007199254740991",
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("the page shows the limits %q, want %q", got, want)
-		}
-
-		conflict := send(opened, "key minute 7").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "60 a minute, 1,000 an hour").Says("tbody", "7 a minute")
-		send(conflict.Value("[name=revision]"), conflict.Value("[name=limit_of]")+" "+
-			conflict.Value("[name=limit_window]")+" "+conflict.Value("[name=limit_calls]")).
-			LeadsTo("/projects/shop/limits")
-		s.Get("/projects/shop/limits").Holds("limit_calls", "7").Lacks("#limit-2-calls")
+	send(opened, "project year 9007199254740991", "key minute 60", "key hour  1000 ", "owner day 5000", "ip "+
+		"second 5",
+		"ip day").LeadsTo("/projects/shop/limits")
+	now := s.Get("/projects/shop/limits").Says("[data-flash]", "limits of shop are saved")
+	var got []string
+	now.Find("#limit-rows [role=group]").Each(func(_ int, row *goquery.Selection) {
+		got = append(got, row.Find("[name=limit_of] [selected]").AttrOr("value", "")+" "+
+			row.Find("[name=limit_window] [selected]").AttrOr("value", "")+" "+
+			row.Find("[name=limit_calls]").AttrOr("value", ""))
 	})
+	want := []string{
+		"key minute 60", "key hour 1000", "owner day 5000", "ip second 5", "project year 9007199254740991",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the page shows the limits %q, want %q", got, want)
+	}
+
+	conflict := send(opened, "key minute 7").
+		Shows(412, "Changed since you opened it").
+		Says("tbody", "60 a minute, 1,000 an hour").Says("tbody", "7 a minute")
+	send(conflict.Value("[name=revision]"), conflict.Value("[name=limit_of]")+" "+
+		conflict.Value("[name=limit_window]")+" "+conflict.Value("[name=limit_calls]")).
+		LeadsTo("/projects/shop/limits")
+	s.Get("/projects/shop/limits").Holds("limit_calls", "7").Lacks("#limit-2-calls")
 }
 
 // TestLimits_rows presses the buttons of the form that do not save it.
 func TestLimits_rows(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		press := func(do string) *controlplane.Page {
-			return s.Post("/projects/shop/limits", "revision", "41", "limit_of", "ip", "limit_window", "day",
-				"limit_calls", "many", "do", do)
-		}
-		press("add").Shows(200, "Limits and CORS").Holds("limit_calls", "many")
-		if got := press("preset 1").Value("#limit-2-calls"); got != "100" {
-			t.Errorf("the preset has %q calls", got)
-		}
-		press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "every call is admitted")
-		press("remove 2").Shows(404, "There is nothing here")
-		press("preset 9").Shows(404, "There is nothing here")
-		s.Get("/projects/shop/limits").Says("#limit-rows", "every call is admitted")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	press := func(do string) *controlplane.Page {
+		return s.Post("/projects/shop/limits", "revision", "41", "limit_of", "ip", "limit_window", "day",
+			"limit_calls", "many", "do", do)
+	}
+	press("add").Shows(200, "Limits and CORS").Holds("limit_calls", "many")
+	if got := press("preset 1").Value("#limit-2-calls"); got != "100" {
+		t.Errorf("the preset has %q calls", got)
+	}
+	press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "every call is admitted")
+	press("remove 2").Shows(404, "There is nothing here")
+	press("preset 9").Shows(404, "There is nothing here")
+	s.Get("/projects/shop/limits").Says("#limit-rows", "every call is admitted")
 }
 
 func TestAddressesOfAVersion(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop/versions/1.0.0/access")
-		action, opened := page.Action("ip_allow"), page.Revision("ip_allow")
-		s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n\r\nthe office", "ip_deny", "203.0.113.9").
-			Shows(422, "Access of version 1.0.0").
-			Says("[name=ip_allow]", "the office").
-			Says("[name=ip_deny]", "203.0.113.9").
-			Says("p[id$=ip-allow-error]", "the office: Give an address range").Lacks("p[id$=ip-deny-error]")
-		s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n2001:db8::/32", "ip_deny", "203.0.113.9").
-			LeadsTo(accessOf(action))
-		now := s.Get("/projects/shop/versions/1.0.0/access").
-			Says("[data-flash]", "addresses that may call shop are saved").
-			Says("[name=ip_deny]", "203.0.113.9/32")
-		if got := now.Find("[name=ip_allow]").Text(); strings.TrimSpace(got) != "203.0.113.0/24\n2001:db8::/32" {
-			t.Errorf("allowed are %q, want one range a line", got)
-		}
-		if now.Value("[name=mode][checked]") != "authenticate" {
-			t.Error("saving addresses changed who may call")
-		}
-		conflict := s.Post(action, "revision", opened, "ip_deny", "192.0.2.1").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "203.0.113.0/24, 2001:db8::/32").
-			Says("tbody", "anywhere").
-			Says("tbody", "192.0.2.1")
-		s.Post(action,
-			"revision", conflict.Value("[name=revision]"),
-			"ip_allow", conflict.Value("[name=ip_allow]"),
-			"ip_deny", conflict.Value("[name=ip_deny]"),
-		).LeadsTo(accessOf(action))
-		s.Get("/projects/shop/versions/1.0.0/access").Says("[name=ip_deny]", "192.0.2.1/32")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	page := s.Get("/projects/shop/versions/1.0.0/access")
+	action, opened := page.Action("ip_allow"), page.Revision("ip_allow")
+	s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n\r\nthe office", "ip_deny", "203.0.113.9").
+		Shows(422, "Access of version 1.0.0").
+		Says("[name=ip_allow]", "the office").
+		Says("[name=ip_deny]", "203.0.113.9").
+		Says("p[id$=ip-allow-error]", "the office: Give an address range").Lacks("p[id$=ip-deny-error]")
+	s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n2001:db8::/32", "ip_deny", "203.0.113.9").
+		LeadsTo(accessOf(action))
+	now := s.Get("/projects/shop/versions/1.0.0/access").
+		Says("[data-flash]", "addresses that may call shop are saved").
+		Says("[name=ip_deny]", "203.0.113.9/32")
+	if got := now.Find("[name=ip_allow]").Text(); strings.TrimSpace(got) != "203.0.113.0/24\n2001:db8::/32" {
+		t.Errorf("allowed are %q, want one range a line", got)
+	}
+	if now.Value("[name=mode][checked]") != "authenticate" {
+		t.Error("saving addresses changed who may call")
+	}
+	conflict := s.Post(action, "revision", opened, "ip_deny", "192.0.2.1").
+		Shows(412, "Changed since you opened it").
+		Says("tbody", "203.0.113.0/24, 2001:db8::/32").
+		Says("tbody", "anywhere").
+		Says("tbody", "192.0.2.1")
+	s.Post(action,
+		"revision", conflict.Value("[name=revision]"),
+		"ip_allow", conflict.Value("[name=ip_allow]"),
+		"ip_deny", conflict.Value("[name=ip_deny]"),
+	).LeadsTo(accessOf(action))
+	s.Get("/projects/shop/versions/1.0.0/access").Says("[name=ip_deny]", "192.0.2.1/32")
 }
 
 // accessOf returns the page of the form that posts addresses to action.
@@ -135,35 +131,34 @@ func accessOf(action string) string { return strings.TrimSuffix(action, "/addres
 
 func TestAProjectMovesIntoAProduct(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop/settings").Says("#product", "stop opening it")
-		opened := page.Revision("new_product")
-		s.Post("/projects/shop/product", "revision", opened, "new_product", "No Name").
-			Shows(422, "Settings").
-			Holds("new_product", "No Name").
-			Says("#product-new-error", "lower-case")
-		s.Post("/projects/shop/product", "revision", opened, "in_product", "nowhere").
-			Shows(422, "Settings").
-			Says("#product-choice-error", "no product \"nowhere\"")
-		s.Post("/projects/shop/product", "revision", opened, "new_product", "suite").LeadsTo("/projects/shop/settings")
-		now := s.Get("/projects/shop/settings").
-			Says("[data-flash]", "product of shop is saved").
-			Holds("new_product", "")
-		if got := now.Value("#product-choice option[selected]"); got != "suite" {
-			t.Errorf("the project is in %q, want suite", got)
-		}
-		s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "new_product", "suite").
-			Shows(409, "Settings").
-			Says("#product-new-error", `"suite" already`)
-		s.Post("/projects/shop/product", "revision", opened, "in_product", "").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "suite").
-			Says("tbody", "none")
-		s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "in_product", "").
-			LeadsTo("/projects/shop/settings")
-		if got := s.Get("/projects/shop/settings").Value("#product-choice option[selected]"); got != "" {
-			t.Errorf("the project is in %q, want none", got)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	page := s.Get("/projects/shop/settings").Says("#product", "stop opening it")
+	opened := page.Revision("new_product")
+	s.Post("/projects/shop/product", "revision", opened, "new_product", "No Name").
+		Shows(422, "Settings").
+		Holds("new_product", "No Name").
+		Says("#product-new-error", "lower-case")
+	s.Post("/projects/shop/product", "revision", opened, "in_product", "nowhere").
+		Shows(422, "Settings").
+		Says("#product-choice-error", "no product \"nowhere\"")
+	s.Post("/projects/shop/product", "revision", opened, "new_product", "suite").LeadsTo("/projects/shop/settings")
+	now := s.Get("/projects/shop/settings").
+		Says("[data-flash]", "product of shop is saved").
+		Holds("new_product", "")
+	if got := now.Value("#product-choice option[selected]"); got != "suite" {
+		t.Errorf("the project is in %q, want suite", got)
+	}
+	s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "new_product", "suite").
+		Shows(409, "Settings").
+		Says("#product-new-error", `"suite" already`)
+	s.Post("/projects/shop/product", "revision", opened, "in_product", "").
+		Shows(412, "Changed since you opened it").
+		Says("tbody", "suite").
+		Says("tbody", "none")
+	s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "in_product", "").
+		LeadsTo("/projects/shop/settings")
+	if got := s.Get("/projects/shop/settings").Value("#product-choice option[selected]"); got != "" {
+		t.Errorf("the project is in %q, want none", got)
+	}
 }

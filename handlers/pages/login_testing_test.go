@@ -104,57 +104,55 @@ func asked(path string) url.Values {
 // endpoint does not redeem its code.
 func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newTestLoginSite(t, db)
-		end := s.tested()
-		q, client := asked(end), strings.Split(end, "/")[2]
-		answer := s.Post("/oauth/"+client+"/token",
-			"grant_type", "authorization_code", "client_id", client, "code", q.Get("code"),
-			"redirect_uri", s.URL+strings.Split(end, "?")[0],
-			"code_verifier", strings.Repeat("a", 43),
-		)
-		if answer.Status != http.StatusBadRequest {
-			t.Errorf("the token endpoint answers the code with %d", answer.Status)
-		}
-		jar := s.Client.Jar
-		s.ClearCookies()
-		s.Get(end).LeadsTo("/signin")
-		s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password)
-		s.Get(end).Shows(403, "No user was signed in") // the same account elsewhere
-		s.Client.Jar = jar
-		s.Get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).Shows(403, "No user was signed in")
-		s.Get(end).Shows(200, "The login of web works")
-		asked := url.Values{
-			"client_id":             {client},
-			"redirect_uri":          {s.URL + "/oauth/" + client + "/tested"},
-			"response_type":         {"code"},
-			"scope":                 {"openid"},
-			"code_challenge":        {strings.Repeat("a", 43)},
-			"code_challenge_method": {"S256"},
-		}
-		if page := s.Get("/oauth/" + client + "/authorize?" + asked.Encode()); page.Status != http.StatusBadRequest {
-			t.Errorf("an application's request leads to the test's end: %d", page.Status)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := newTestLoginSite(t, db)
+	end := s.tested()
+	q, client := asked(end), strings.Split(end, "/")[2]
+	answer := s.Post("/oauth/"+client+"/token",
+		"grant_type", "authorization_code", "client_id", client, "code", q.Get("code"),
+		"redirect_uri", s.URL+strings.Split(end, "?")[0],
+		"code_verifier", strings.Repeat("a", 43),
+	)
+	if answer.Status != http.StatusBadRequest {
+		t.Errorf("the token endpoint answers the code with %d", answer.Status)
+	}
+	jar := s.Client.Jar
+	s.ClearCookies()
+	s.Get(end).LeadsTo("/signin")
+	s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password)
+	s.Get(end).Shows(403, "No user was signed in") // the same account elsewhere
+	s.Client.Jar = jar
+	s.Get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).Shows(403, "No user was signed in")
+	s.Get(end).Shows(200, "The login of web works")
+	asked := url.Values{
+		"client_id":             {client},
+		"redirect_uri":          {s.URL + "/oauth/" + client + "/tested"},
+		"response_type":         {"code"},
+		"scope":                 {"openid"},
+		"code_challenge":        {strings.Repeat("a", 43)},
+		"code_challenge_method": {"S256"},
+	}
+	if page := s.Get("/oauth/" + client + "/authorize?" + asked.Encode()); page.Status != http.StatusBadRequest {
+		t.Errorf("an application's request leads to the test's end: %d", page.Status)
+	}
 }
 
 func TestATestLoginSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newTestLoginSite(t, db)
-		provider := s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", "")
-		s.Post(strings.TrimSuffix(provider, "/switch"),
-			"client_id", fakeoidc.ClientID, "client_secret", "canary-wrong",
-			"client_token", "service", "upstream_token", "service", "enabled", "true",
-		).LeadsTo(s.page + "#providers")
-		page := s.Get(s.answered()).
-			Says("main", "did not confirm this sign-in").
-			Says("main", `400 "invalid_grant"`).
-			Says("main a", "Go back to the dashboard")
-		if strings.Contains(page.Raw, "canary-wrong") {
-			t.Error("the secret is on the page")
-		}
-		back, _ := page.Find("main a").Attr("href")
-		s.Get(s.here(back)).Shows(403, "No user was signed in").Says("main", "access_denied")
-	})
+	db := state.OpenSQLite(t)
+	s := newTestLoginSite(t, db)
+	provider := s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", "")
+	s.Post(strings.TrimSuffix(provider, "/switch"),
+		"client_id", fakeoidc.ClientID, "client_secret", "canary-wrong",
+		"client_token", "service", "upstream_token", "service", "enabled", "true",
+	).LeadsTo(s.page + "#providers")
+	page := s.Get(s.answered()).
+		Says("main", "did not confirm this sign-in").
+		Says("main", `400 "invalid_grant"`).
+		Says("main a", "Go back to the dashboard")
+	if strings.Contains(page.Raw, "canary-wrong") {
+		t.Error("the secret is on the page")
+	}
+	back, _ := page.Find("main a").Attr("href")
+	s.Get(s.here(back)).Shows(403, "No user was signed in").Says("main", "access_denied")
 }

@@ -3,7 +3,6 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/state"
 )
 
@@ -18,55 +17,54 @@ paths:
 
 func TestOpenAPI_page(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := newLoginTab(t, db)
-		const page = "/projects/shop/versions/1.0.0/openapi"
-		const title = "OpenAPI document of version 1.0.0"
-		s.Get(page).Shows(200, title).Says("main", "No document yet")
-		s.Post(page).Shows(422, title).Says("#openapi-url-error", "Give the address of a document")
-		s.Post(page, "openapi_document", `{"swagger":"2.0"}`).
-			Shows(422, title).
-			Says("#openapi-document-error", "Swagger 2.0").
-			Says("#openapi-document", `{"swagger":"2.0"}`)
-		s.Post(page, "openapi_url", "http://169.254.169.254/").Shows(422, title).Says("#openapi-url-error", "not")
-		s.Post(page, "openapi_document", shopDocument).LeadsTo(page)
-		s.Get(page).
-			Says("[data-flash]", "imported").
-			Says("main", "Shop API 2.1.0").
-			Says("tbody", "One order").
-			Says("tbody", "/orders/{id}")
-		s.Get(page+"?q=one+order").Says("tbody", "One order")
-		s.Get(page+"?q=nothing").Says("main", "No operation is like that")
-		s.Get(page+"/operation?method=GET&path=/orders/%7Bid%7D").
-			Shows(200, "GET /orders/{id}").
-			Says("main", "One order").
-			Says("tbody", "path, string").
-			Says("main", "fine")
-		s.Get(page+"/operation?method=PUT&path=/other").Shows(404, "There is nothing here")
-		s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
-		s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)
-		s.Post(page+"/settings", "validation", "enforce", "publication", "public").LeadsTo(page)
-		s.Get(page).Says("[data-flash]", "Saved").
-			Lacks("#openapi-validation-off[checked]").
-			Lacks("#openapi-publication-off[checked]")
-		s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").
-			Says("main", "Added below, in shadow: 2 rules of the OpenAPI document.").
-			Says("main", "names no scopes").
-			Says("#rules-lines", "GET /orders/{id} scopes=orders:read mode=shadow")
-		const rulesPage = "/projects/shop/versions/1.0.0/rules"
-		revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")
-		s.Post(rulesPage, "revision", revision, "default", "deny", "rules_mode", "enforce", "rules",
-			"GET /orders/{key}").
-			LeadsTo(rulesPage)
-		s.Get(rulesPage+"?proposed=true").
-			Says("main", "Added below, in shadow: 1 rule of the OpenAPI document.").
-			Says("#rules-lines", "GET /orders/{key}")
-		s.Post(page, "openapi_document", shopDocument, "revision", "stale").
-			Shows(412, title).
-			Says("main", "changed since you opened")
-		s.Post(page+"/remove").Shows(422, title).Says("main", "Tick the box")
-		s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
-		s.Get(page).Says("main", "No document yet")
-		s.Get("/audit").Says("main", "OpenAPI document of version 1.0.0")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := newLoginTab(t, db)
+	const page = "/projects/shop/versions/1.0.0/openapi"
+	const title = "OpenAPI document of version 1.0.0"
+	s.Get(page).Shows(200, title).Says("main", "No document yet")
+	s.Post(page).Shows(422, title).Says("#openapi-url-error", "Give the address of a document")
+	s.Post(page, "openapi_document", `{"swagger":"2.0"}`).
+		Shows(422, title).
+		Says("#openapi-document-error", "Swagger 2.0").
+		Says("#openapi-document", `{"swagger":"2.0"}`)
+	s.Post(page, "openapi_url", "http://169.254.169.254/").Shows(422, title).Says("#openapi-url-error", "not")
+	s.Post(page, "openapi_document", shopDocument).LeadsTo(page)
+	s.Get(page).
+		Says("[data-flash]", "imported").
+		Says("main", "Shop API 2.1.0").
+		Says("tbody", "One order").
+		Says("tbody", "/orders/{id}")
+	s.Get(page+"?q=one+order").Says("tbody", "One order")
+	s.Get(page+"?q=nothing").Says("main", "No operation is like that")
+	s.Get(page+"/operation?method=GET&path=/orders/%7Bid%7D").
+		Shows(200, "GET /orders/{id}").
+		Says("main", "One order").
+		Says("tbody", "path, string").
+		Says("main", "fine")
+	s.Get(page+"/operation?method=PUT&path=/other").Shows(404, "There is nothing here")
+	s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
+	s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)
+	s.Post(page+"/settings", "validation", "enforce", "publication", "public").LeadsTo(page)
+	s.Get(page).Says("[data-flash]", "Saved").
+		Lacks("#openapi-validation-off[checked]").
+		Lacks("#openapi-publication-off[checked]")
+	s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").
+		Says("main", "Added below, in shadow: 2 rules of the OpenAPI document.").
+		Says("main", "names no scopes").
+		Says("#rules-lines", "GET /orders/{id} scopes=orders:read mode=shadow")
+	const rulesPage = "/projects/shop/versions/1.0.0/rules"
+	revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")
+	s.Post(rulesPage, "revision", revision, "default", "deny", "rules_mode", "enforce", "rules",
+		"GET /orders/{key}").
+		LeadsTo(rulesPage)
+	s.Get(rulesPage+"?proposed=true").
+		Says("main", "Added below, in shadow: 1 rule of the OpenAPI document.").
+		Says("#rules-lines", "GET /orders/{key}")
+	s.Post(page, "openapi_document", shopDocument, "revision", "stale").
+		Shows(412, title).
+		Says("main", "changed since you opened")
+	s.Post(page+"/remove").Shows(422, title).Says("main", "Tick the box")
+	s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
+	s.Get(page).Says("main", "No document yet")
+	s.Get("/audit").Says("main", "OpenAPI document of version 1.0.0")
 }

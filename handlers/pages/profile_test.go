@@ -3,7 +3,6 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -11,20 +10,19 @@ import (
 // Without a mail server, a new name and address count at once.
 func TestProfile(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		page := s.Get("/account").Shows(200, "Your account")
-		email := page.Find("#profile-email").AttrOr("value", "")
-		refused := s.Post("/account", "name", "Ana Lopez", "email", "ana@lopez.example", "password", "wrong").
-			Shows(422, "Your account").Says("main", "This is not the password you have now.")
-		if got := refused.Find("#profile-email").AttrOr("value", ""); got != "ana@lopez.example" {
-			t.Errorf("the refused form holds %q", got)
-		}
-		s.Post("/account", "name", "Ana Lopez", "email", email).LeadsTo("/account")
-		s.Get("/account").Shows(200, "Your account").Says("main", "Ana Lopez")
-		s.Post("/account", "name", "Ana Lopez", "email", "ana@lopez.example", "password", controlplane.Password).
-			LeadsTo("/account")
-		s.Get("/account").Shows(200, "Your account").Says("main", "ana@lopez.example")
-		s.Get("/email/nothing").Shows(410, "This link does not work")
-	})
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	page := s.Get("/account").Shows(200, "Your account")
+	email := page.Find("#profile-email").AttrOr("value", "")
+	refused := s.Post("/account", "name", "Ana Lopez", "email", "ana@lopez.example", "password", "wrong").
+		Shows(422, "Your account").Says("main", "This is not the password you have now.")
+	if got := refused.Find("#profile-email").AttrOr("value", ""); got != "ana@lopez.example" {
+		t.Errorf("the refused form holds %q", got)
+	}
+	s.Post("/account", "name", "Ana Lopez", "email", email).LeadsTo("/account")
+	s.Get("/account").Shows(200, "Your account").Says("main", "Ana Lopez")
+	s.Post("/account", "name", "Ana Lopez", "email", "ana@lopez.example", "password", controlplane.Password).
+		LeadsTo("/account")
+	s.Get("/account").Shows(200, "Your account").Says("main", "ana@lopez.example")
+	s.Get("/email/nothing").Shows(410, "This link does not work")
 }

@@ -6,129 +6,123 @@ import (
 	"testing"
 
 	"postern/core/policy"
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestMakeAProject(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		if s.Get("/projects/new").Shows(200, "New project").Find("input[name=require_keys][checked]").Length() != 1 {
-			t.Error("a new project asks for no keys unless told to")
-		}
-		s.Post("/projects/new", "target", "ftp://x", "name", "No Name", "require_keys", "true").
-			Shows(422, "New project").
-			Holds("target", "ftp://x").
-			Holds("name", "No Name").
-			Says("#target-error", "http").
-			Says("#name-error", "lower-case")
-		made := s.Submit("/projects/new", "target", " http://127.0.0.1:9 ", "name", "shop", "require_keys", "true").
-			Shows(200, "shop is up")
-		key := controlplane.Clean(made.Find("section[aria-labelledby=keys] code").Text())
-		if !policy.WellFormedKey(key) {
-			t.Errorf("the new key %q is none", key)
-		}
-		address := s.Server.Config.Address("shop", "1.0.0", "prod")
-		made.Says("dl", address).Says("#try-curl", key).Says("#try-curl", address)
-		if made.Header.Get("Cache-Control") != "no-store" {
-			t.Error("a page with a key may be cached")
-		}
-		s.Post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop").Shows(409, "New project").
-			Says("#name-error", `"shop" is taken`).Lacks("input[name=require_keys][checked]")
-		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "open").
-			Shows(200, "open is up").
-			Lacks("section[aria-labelledby=keys]")
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	if s.Get("/projects/new").Shows(200, "New project").Find("input[name=require_keys][checked]").Length() != 1 {
+		t.Error("a new project asks for no keys unless told to")
+	}
+	s.Post("/projects/new", "target", "ftp://x", "name", "No Name", "require_keys", "true").
+		Shows(422, "New project").
+		Holds("target", "ftp://x").
+		Holds("name", "No Name").
+		Says("#target-error", "http").
+		Says("#name-error", "lower-case")
+	made := s.Submit("/projects/new", "target", " http://127.0.0.1:9 ", "name", "shop", "require_keys", "true").
+		Shows(200, "shop is up")
+	key := controlplane.Clean(made.Find("section[aria-labelledby=keys] code").Text())
+	if !policy.WellFormedKey(key) {
+		t.Errorf("the new key %q is none", key)
+	}
+	address := s.Server.Config.Address("shop", "1.0.0", "prod")
+	made.Says("dl", address).Says("#try-curl", key).Says("#try-curl", address)
+	if made.Header.Get("Cache-Control") != "no-store" {
+		t.Error("a page with a key may be cached")
+	}
+	s.Post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop").Shows(409, "New project").
+		Says("#name-error", `"shop" is taken`).Lacks("input[name=require_keys][checked]")
+	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "open").
+		Shows(200, "open is up").
+		Lacks("section[aria-labelledby=keys]")
 
-		list := s.Get("/projects").Shows(200, "Projects")
-		if strings.Contains(list.Raw, key) {
-			t.Error("the key is shown a second time")
-		}
-		list.Says("li:nth-child(1)", "Passthrough").Says("li:nth-child(1)", "no active keys").
-			Says("li:nth-child(2)", address).
-			Says("li:nth-child(2)", "API keys").Says("li:nth-child(2)", "1 active key · never exported")
-		s.Get(list.Find("li:nth-child(2) a:contains(Open)").AttrOr("href", "")).Shows(200, "shop")
-		s.Get(list.Find("li:nth-child(2) a:contains(Export)").AttrOr("href", "")).Shows(200, "Export shop")
-	})
+	list := s.Get("/projects").Shows(200, "Projects")
+	if strings.Contains(list.Raw, key) {
+		t.Error("the key is shown a second time")
+	}
+	list.Says("li:nth-child(1)", "Passthrough").Says("li:nth-child(1)", "no active keys").
+		Says("li:nth-child(2)", address).
+		Says("li:nth-child(2)", "API keys").Says("li:nth-child(2)", "1 active key · never exported")
+	s.Get(list.Find("li:nth-child(2) a:contains(Open)").AttrOr("href", "")).Shows(200, "shop")
+	s.Get(list.Find("li:nth-child(2) a:contains(Export)").AttrOr("href", "")).Shows(200, "Export shop")
 }
 
 func TestACardShowsAFewAddresses(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		var environments []string
-		for i := range 7 {
-			environments = append(environments, fmt.Sprintf(`"env-%d":{"target":"http://127.0.0.1:9"}`, i))
-		}
-		body := `{"target":"http://127.0.0.1:9","name":"many","environments":{` + strings.Join(environments, ",") + `}}`
-		if made := s.Do("POST", "/proxy", body, []string{"Content-Type", "application/json"}); made.Status != 201 {
-			t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
-		}
-		card := s.Get("/projects").Says("li", "3 more environments")
-		if n := card.Find("li code").Length(); n != 4 {
-			t.Errorf("the card shows %d addresses, want 4", n)
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	var environments []string
+	for i := range 7 {
+		environments = append(environments, fmt.Sprintf(`"env-%d":{"target":"http://127.0.0.1:9"}`, i))
+	}
+	body := `{"target":"http://127.0.0.1:9","name":"many","environments":{` + strings.Join(environments, ",") + `}}`
+	if made := s.Do("POST", "/proxy", body, []string{"Content-Type", "application/json"}); made.Status != 201 {
+		t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
+	}
+	card := s.Get("/projects").Says("li", "3 more environments")
+	if n := card.Find("li code").Length(); n != 4 {
+		t.Errorf("the card shows %d addresses, want 4", n)
+	}
 }
 
 func TestAccessBadge(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		pairs := `"jwt":{"allowed_pairs":[{"iss":"http://127.0.0.1:9","aud":"shop"}]}`
-		for name, tt := range map[string]struct{ auth, want string }{
-			"keys":   {`{"mode":"authenticate"}`, "API keys"},
-			"tokens": {`{"mode":"authenticate","methods":["jwt"],` + pairs + `}`, "Tokens"},
-			"both":   {`{"mode":"authenticate","methods":["api_key","jwt"],` + pairs + `}`, "Keys or tokens"},
-			"open":   {`{"mode":"passthrough"}`, "Passthrough"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				s := s.WithT(t)
-				body := `{"target":"http://127.0.0.1:9","name":"` + name + `","requests_auth":` + tt.auth + `}`
-				callAPI(s, "POST", "/proxy", body)
-				card := s.Get("/projects").Find("li:has(a[href='/projects/" + name + "'])")
-				if got := controlplane.Clean(card.Find(".badge").First().Text()); got != tt.want {
-					t.Errorf("the badge says %q, want %q", got, tt.want)
-				}
-			})
-		}
-	})
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	pairs := `"jwt":{"allowed_pairs":[{"iss":"http://127.0.0.1:9","aud":"shop"}]}`
+	for name, tt := range map[string]struct{ auth, want string }{
+		"keys":   {`{"mode":"authenticate"}`, "API keys"},
+		"tokens": {`{"mode":"authenticate","methods":["jwt"],` + pairs + `}`, "Tokens"},
+		"both":   {`{"mode":"authenticate","methods":["api_key","jwt"],` + pairs + `}`, "Keys or tokens"},
+		"open":   {`{"mode":"passthrough"}`, "Passthrough"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.WithT(t)
+			body := `{"target":"http://127.0.0.1:9","name":"` + name + `","requests_auth":` + tt.auth + `}`
+			callAPI(s, "POST", "/proxy", body)
+			card := s.Get("/projects").Find("li:has(a[href='/projects/" + name + "'])")
+			if got := controlplane.Clean(card.Find(".badge").First().Text()); got != tt.want {
+				t.Errorf("the badge says %q, want %q", got, tt.want)
+			}
+		})
+	}
 }
 
 func TestOverview_oldAddresses(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		got := s.Get("/projects/shop?keys_owner=billing&keys_before=key_1")
-		to := got.Header.Get("Location")
-		if want := "/projects/shop/keys?keys_owner=billing&keys_before=key_1"; got.Status != 301 || to != want {
-			t.Errorf("the old list of keys: %d to %q, want 301 to %q", got.Status, to, want)
-		}
-		s.Get("/projects/shop?other=x").Shows(200, "shop").
-			Says("main a[href='/projects/shop/keys?create=true']", "Create a key")
-		s.Get("/projects/shop/keys?create=true").Says("details[open]", "Create a key").Says("form:has([autofocus])",
-			"Owner")
-		s.Get("/projects/shop/versions/9.9.9/access").Shows(404, "There is nothing here")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	got := s.Get("/projects/shop?keys_owner=billing&keys_before=key_1")
+	to := got.Header.Get("Location")
+	if want := "/projects/shop/keys?keys_owner=billing&keys_before=key_1"; got.Status != 301 || to != want {
+		t.Errorf("the old list of keys: %d to %q, want 301 to %q", got.Status, to, want)
+	}
+	s.Get("/projects/shop?other=x").Shows(200, "shop").
+		Says("main a[href='/projects/shop/keys?create=true']", "Create a key")
+	s.Get("/projects/shop/keys?create=true").Says("details[open]", "Create a key").Says("form:has([autofocus])",
+		"Owner")
+	s.Get("/projects/shop/versions/9.9.9/access").Shows(404, "There is nothing here")
 }
 
 func TestVersionPages_choice(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get("/projects/shop/versions/1.0.0/access").Lacks("nav[aria-label=Version]")
-		s.Post("/projects/shop/versions", "version", "2.0.0", "copy_from", "1.0.0").LeadsTo("/projects/shop")
-		for _, page := range []string{"access", "rules", "transforms", "openapi"} {
-			old := s.Get("/projects/shop/versions/1.0.0/"+page).
-				Says("nav[aria-label=Version] [aria-current]", "1.0.0").
-				Says("nav[aria-label=Project] [aria-current]", "")
-			newer := old.Find("nav[aria-label=Version] a:contains('2.0.0')").AttrOr("href", "")
-			s.Get(newer).Says("h1", "2.0.0").Says("nav[aria-label=Version] [aria-current]", "2.0.0")
-			// The sidebar stays with the version.
-			if n := old.Find("nav[aria-label=Project] a[href='" + newer + "']").Length(); n != 0 {
-				t.Errorf("%s: the sidebar leads away from the version", page)
-			}
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	s.Get("/projects/shop/versions/1.0.0/access").Lacks("nav[aria-label=Version]")
+	s.Post("/projects/shop/versions", "version", "2.0.0", "copy_from", "1.0.0").LeadsTo("/projects/shop")
+	for _, page := range []string{"access", "rules", "transforms", "openapi"} {
+		old := s.Get("/projects/shop/versions/1.0.0/"+page).
+			Says("nav[aria-label=Version] [aria-current]", "1.0.0").
+			Says("nav[aria-label=Project] [aria-current]", "")
+		newer := old.Find("nav[aria-label=Version] a:contains('2.0.0')").AttrOr("href", "")
+		s.Get(newer).Says("h1", "2.0.0").Says("nav[aria-label=Version] [aria-current]", "2.0.0")
+		// The sidebar stays with the version.
+		if n := old.Find("nav[aria-label=Project] a[href='" + newer + "']").Length(); n != 0 {
+			t.Errorf("%s: the sidebar leads away from the version", page)
 		}
-	})
+	}
 }

@@ -94,22 +94,21 @@ func TestRelations_pages(t *testing.T) {
 
 func TestRelations_import(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := newLoginTab(t, db)
-		const one, two = `{"user": "ana", "object": "order:1"}`, `{"user": "bob", "object": "order:2"}`
-		sendRelations(t, s, one+"\n"+two+"\n").LeadsTo(relationsPage)
-		sendRelations(t, s, "["+one+"]").LeadsTo(relationsPage)
-		s.Get(relationsPage).Says("[data-flash]", "All owners of the file exist already").Says("tbody", "bob")
-		sendRelations(t, s, one+"\n"+`{"user": "ana", "object": "3"}`).
-			Shows(422, "Owners of objects").
-			Says("form[enctype] [role=alert]", "Relation 2 of the file: Use a type and an id")
-		sendRelations(t, s, one+"\n{").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "relation 2")
-		sendRelations(t, s, "").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "at least one")
-		s.Post(relationsPage+"/import", "file", "x").Shows(422, "Owners of objects").
-			Says("form[enctype] [role=alert]", "Choose a file")
-		sendRelations(t, s, strings.Repeat(one+"\n", 180_000)).Shows(422, "Owners of objects").
-			Says("form[enctype] [role=alert]", "larger than 5 MB")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := newLoginTab(t, db)
+	const one, two = `{"user": "ana", "object": "order:1"}`, `{"user": "bob", "object": "order:2"}`
+	sendRelations(t, s, one+"\n"+two+"\n").LeadsTo(relationsPage)
+	sendRelations(t, s, "["+one+"]").LeadsTo(relationsPage)
+	s.Get(relationsPage).Says("[data-flash]", "All owners of the file exist already").Says("tbody", "bob")
+	sendRelations(t, s, one+"\n"+`{"user": "ana", "object": "3"}`).
+		Shows(422, "Owners of objects").
+		Says("form[enctype] [role=alert]", "Relation 2 of the file: Use a type and an id")
+	sendRelations(t, s, one+"\n{").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "relation 2")
+	sendRelations(t, s, "").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "at least one")
+	s.Post(relationsPage+"/import", "file", "x").Shows(422, "Owners of objects").
+		Says("form[enctype] [role=alert]", "Choose a file")
+	sendRelations(t, s, strings.Repeat(one+"\n", 180_000)).Shows(422, "Owners of objects").
+		Says("form[enctype] [role=alert]", "larger than 5 MB")
 }
 
 func TestRelations_missed(t *testing.T) {

@@ -3,46 +3,44 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/state"
 )
 
 func TestRules_page(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := newLoginTab(t, db)
-		const page = "/projects/shop/versions/1.0.0/rules"
-		s.Get(page).Shows(200, "Rules of version 1.0.0").Says("main", "No rules yet")
-		old := s.Get(page).Find("[name=revision]").AttrOr("value", "")
-		form := func(revision, lines string) []string {
-			return []string{"revision", revision, "default", "deny", "rules_mode", "shadow",
-				"read_write_scopes", "true", "rules", lines}
-		}
-		s.Post(page, form(old, "GET")...).
-			Shows(422, "Rules of version 1.0.0").
-			Says("#rules-lines-error", "Line 1: give methods and a path")
-		s.Post(page, form(old, "GET /a color=red")...).Says("#rules-lines-error", "color=red is none of")
-		s.Post(page, form(old, "GET /a\nGET orders")...).Shows(422, "Rules of version 1.0.0").Says("main",
-			"/orders/{id}")
-		s.Post(page,
-			form(old, "get /orders/{id} scopes=orders:read\nPOST,PUT /staff groups=staff,ops role=admin "+
-				"mode=enforce")...).
-			LeadsTo(page)
-		s.Get(page).
-			Says("[data-flash]", "rules of shop are saved").
-			Says("tbody", "/orders/{id}").
-			Says("tbody", "scope orders:read").
-			Says("tbody", "admin of staff or ops").
-			Says("main", "closed").
-			Says("#rules-lines", "GET /orders/{id} scopes=orders:read POST,PUT /staff groups=staff,ops role=admin "+
-				"mode=enforce")
-		s.Post(page, form(old, "GET /new")...).
-			Shows(412, "Rules of version 1.0.0").
-			Says("main", "changed since you opened").
-			Says("#rules-lines", "GET /new")
-		now := s.Get(page).Find("[name=revision]").AttrOr("value", "")
-		s.Post(page, form(now, "")...).LeadsTo(page)
-		s.Get(page).Says("main", "No rules yet")
-		s.Get("/audit").Says("main", "rules of version 1.0.0")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := newLoginTab(t, db)
+	const page = "/projects/shop/versions/1.0.0/rules"
+	s.Get(page).Shows(200, "Rules of version 1.0.0").Says("main", "No rules yet")
+	old := s.Get(page).Find("[name=revision]").AttrOr("value", "")
+	form := func(revision, lines string) []string {
+		return []string{"revision", revision, "default", "deny", "rules_mode", "shadow",
+			"read_write_scopes", "true", "rules", lines}
+	}
+	s.Post(page, form(old, "GET")...).
+		Shows(422, "Rules of version 1.0.0").
+		Says("#rules-lines-error", "Line 1: give methods and a path")
+	s.Post(page, form(old, "GET /a color=red")...).Says("#rules-lines-error", "color=red is none of")
+	s.Post(page, form(old, "GET /a\nGET orders")...).Shows(422, "Rules of version 1.0.0").Says("main",
+		"/orders/{id}")
+	s.Post(page,
+		form(old, "get /orders/{id} scopes=orders:read\nPOST,PUT /staff groups=staff,ops role=admin "+
+			"mode=enforce")...).
+		LeadsTo(page)
+	s.Get(page).
+		Says("[data-flash]", "rules of shop are saved").
+		Says("tbody", "/orders/{id}").
+		Says("tbody", "scope orders:read").
+		Says("tbody", "admin of staff or ops").
+		Says("main", "closed").
+		Says("#rules-lines", "GET /orders/{id} scopes=orders:read POST,PUT /staff groups=staff,ops role=admin "+
+			"mode=enforce")
+	s.Post(page, form(old, "GET /new")...).
+		Shows(412, "Rules of version 1.0.0").
+		Says("main", "changed since you opened").
+		Says("#rules-lines", "GET /new")
+	now := s.Get(page).Find("[name=revision]").AttrOr("value", "")
+	s.Post(page, form(now, "")...).LeadsTo(page)
+	s.Get(page).Says("main", "No rules yet")
+	s.Get("/audit").Says("main", "rules of version 1.0.0")
 }

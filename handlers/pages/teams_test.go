@@ -13,77 +13,75 @@ import (
 // operator, the e-mail address and the password do.
 func TestAnAccountIsDeleted(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		s.Get("/account/delete").Shows(200, "Your account").Says("main", "only owner of Ana").Lacks("#delete-email")
-		s.Post("/account/delete", "confirm", "ana@example.com", "password", controlplane.Password).
-			Shows(409, "Your account").Says("[role=alert]", "only owner of Ana")
-		team := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
-		s.Post(team+"/delete", "typed_name", "Ana").LeadsTo("/teams")
-		s.Get("/account/delete").Says("main", "only operator").Lacks("#delete-email")
-		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			other := models.Account{
-				ID:        "acc_other",
-				Email:     "other@example.com",
-				Name:      "Other",
-				Operator:  true,
-				CreatedAt: models.Now(),
-			}
-			return tx.Insert(&other)
-		})
-		if err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	s.Get("/account/delete").Shows(200, "Your account").Says("main", "only owner of Ana").Lacks("#delete-email")
+	s.Post("/account/delete", "confirm", "ana@example.com", "password", controlplane.Password).
+		Shows(409, "Your account").Says("[role=alert]", "only owner of Ana")
+	team := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
+	s.Post(team+"/delete", "typed_name", "Ana").LeadsTo("/teams")
+	s.Get("/account/delete").Says("main", "only operator").Lacks("#delete-email")
+	err := db.Write(t.Context(), func(tx *models.Tx) error {
+		other := models.Account{
+			ID:        "acc_other",
+			Email:     "other@example.com",
+			Name:      "Other",
+			Operator:  true,
+			CreatedAt: models.Now(),
 		}
-		s.Get("/account/delete").Says("main", "Projects stay with their teams")
-		s.Post("/account/delete", "confirm", "x", "password", controlplane.Password).Shows(422, "Your account").
-			Holds("confirm", "x").Says("#delete-email-error", "Type your e-mail address")
-		s.Post("/account/delete", "confirm", "ana@example.com", "password", "another four words").
-			Shows(422, "Your account").Says("#delete-password-error", "not the password")
-		s.Post("/account/delete", "confirm", "ana@example.com", "password", controlplane.Password).LeadsTo("/signin")
-		s.Get("/account").Shows(303, "")
+		return tx.Insert(&other)
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Get("/account/delete").Says("main", "Projects stay with their teams")
+	s.Post("/account/delete", "confirm", "x", "password", controlplane.Password).Shows(422, "Your account").
+		Holds("confirm", "x").Says("#delete-email-error", "Type your e-mail address")
+	s.Post("/account/delete", "confirm", "ana@example.com", "password", "another four words").
+		Shows(422, "Your account").Says("#delete-password-error", "not the password")
+	s.Post("/account/delete", "confirm", "ana@example.com", "password", controlplane.Password).LeadsTo("/signin")
+	s.Get("/account").Shows(303, "")
 }
 
 // A project moves to another team of its owner, after which the first team can be deleted.
 func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get("/projects/shop/settings").Lacks("#move")
-		first := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
-		s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "cannot be deleted").
-			Says("section[aria-labelledby=delete]", "shop").Lacks("#erase-confirm")
-		s.Post(first+"/delete", "typed_name", "x").Shows(409, "Settings").Says("[role=alert]",
-			"The team has projects: shop")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	s.Get("/projects/shop/settings").Lacks("#move")
+	first := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
+	s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "cannot be deleted").
+		Says("section[aria-labelledby=delete]", "shop").Lacks("#erase-confirm")
+	s.Post(first+"/delete", "typed_name", "x").Shows(409, "Settings").Says("[role=alert]",
+		"The team has projects: shop")
 
-		s.Submit("/teams", "name", "Payments")
-		second := ""
-		for _, card := range s.Get("/teams").Find("main ul.card a").EachIter() {
-			if card.Text() == "Payments" {
-				second = card.AttrOr("href", "")
-			}
+	s.Submit("/teams", "name", "Payments")
+	second := ""
+	for _, card := range s.Get("/teams").Find("main ul.card a").EachIter() {
+		if card.Text() == "Payments" {
+			second = card.AttrOr("href", "")
 		}
-		id := second[len("/teams/"):]
-		s.Post("/projects/shop/move", "team", id).Shows(422, "Settings").Says("#move [role=alert]", "Tick the box")
-		s.Post("/projects/shop/move", "team", "team_none", "confirm", "true").Shows(422, "Settings").
-			Says("#move [role=alert]", "team of which you are an owner")
-		s.Get("/projects/shop/settings").Says("#move option", "Payments")
-		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
-		s.Get("/projects/shop/settings").Says("[data-flash]", "belongs to the other team").Lacks(
-			"#move option[value='" + id + "']")
-		s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
+	}
+	id := second[len("/teams/"):]
+	s.Post("/projects/shop/move", "team", id).Shows(422, "Settings").Says("#move [role=alert]", "Tick the box")
+	s.Post("/projects/shop/move", "team", "team_none", "confirm", "true").Shows(422, "Settings").
+		Says("#move [role=alert]", "team of which you are an owner")
+	s.Get("/projects/shop/settings").Says("#move option", "Payments")
+	s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
+	s.Get("/projects/shop/settings").Says("[data-flash]", "belongs to the other team").Lacks(
+		"#move option[value='" + id + "']")
+	s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
 
-		s.Get(first+"/settings").Says("section[aria-labelledby=erase-confirm-title]", "Members").Lacks("[role=alert]")
-		s.Post(first+"/delete", "typed_name", "an").Shows(422, "Settings").Says("#erase-confirm-error",
-			"Type the team's name")
-		s.Post(first+"/delete", "typed_name", "Ana").LeadsTo("/teams")
-		s.Get("/teams").
-			Says("[data-flash]", "The team Ana is deleted").
-			Says("main", "Payments").
-			Lacks("a[href='" + first + "']")
-		s.Post(first+"/delete", "typed_name", "Ana").Shows(404, "There is nothing here")
-		s.Get("/projects/shop").Shows(200, "shop")
-	})
+	s.Get(first+"/settings").Says("section[aria-labelledby=erase-confirm-title]", "Members").Lacks("[role=alert]")
+	s.Post(first+"/delete", "typed_name", "an").Shows(422, "Settings").Says("#erase-confirm-error",
+		"Type the team's name")
+	s.Post(first+"/delete", "typed_name", "Ana").LeadsTo("/teams")
+	s.Get("/teams").
+		Says("[data-flash]", "The team Ana is deleted").
+		Says("main", "Payments").
+		Lacks("a[href='" + first + "']")
+	s.Post(first+"/delete", "typed_name", "Ana").Shows(404, "There is nothing here")
+	s.Get("/projects/shop").Shows(200, "shop")
 }
 
 // An owner may delete the only team, as an account may have none; the dashboard then offers

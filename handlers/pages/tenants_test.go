@@ -12,106 +12,104 @@ import (
 
 func TestTenantsOnTheirPages(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		const list = "/projects/shop/tenants"
-		s.Get("/projects/shop").Says("nav[aria-label=Project] a[href='"+list+"']", "Users and groups")
-		s.Get(list).
-			Shows(200, "Tenants").
-			Says("nav[aria-label=Project] [aria-current]", "Users and groups").
-			Says("tbody", "own tenant of this project").
-			Says("main", "So far there is only default").Lacks("a[href$='detach']").Lacks("#tenant-attach")
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	const list = "/projects/shop/tenants"
+	s.Get("/projects/shop").Says("nav[aria-label=Project] a[href='"+list+"']", "Users and groups")
+	s.Get(list).
+		Shows(200, "Tenants").
+		Says("nav[aria-label=Project] [aria-current]", "Users and groups").
+		Says("tbody", "own tenant of this project").
+		Says("main", "So far there is only default").Lacks("a[href$='detach']").Lacks("#tenant-attach")
 
-		s.Post(list, "name", "Acme", "display_name", "Acme Ltd", "fallback_owner", " ").Shows(422, "Tenants").
-			Holds("name", "Acme").
-			Holds("display_name", "Acme Ltd").
-			Says("#tenant-name-error", "lower-case").
-			Says("details[open]", "Add a tenant")
-		s.Post(list, "name", "default").Shows(422, "Tenants").Says("#tenant-name-error", "of its own")
-		s.Post(list, "name", "acme", "display_name", "Acme Ltd", "fallback_owner", "acme-app").LeadsTo(list)
-		page := s.Get(list).
-			Says("[data-flash]", "is attached").
-			Says("tbody", "Acme Ltd").
-			Says("tbody", "acme-app").Lacks("#tenant-attach")
-		tenant := page.Find("tbody a[href^='/tenants/']").First().AttrOr("href", "")
-		s.Post(list, "name", "acme").Shows(409, "Tenants").Says("#tenant-name-error", `"acme" already`)
+	s.Post(list, "name", "Acme", "display_name", "Acme Ltd", "fallback_owner", " ").Shows(422, "Tenants").
+		Holds("name", "Acme").
+		Holds("display_name", "Acme Ltd").
+		Says("#tenant-name-error", "lower-case").
+		Says("details[open]", "Add a tenant")
+	s.Post(list, "name", "default").Shows(422, "Tenants").Says("#tenant-name-error", "of its own")
+	s.Post(list, "name", "acme", "display_name", "Acme Ltd", "fallback_owner", "acme-app").LeadsTo(list)
+	page := s.Get(list).
+		Says("[data-flash]", "is attached").
+		Says("tbody", "Acme Ltd").
+		Says("tbody", "acme-app").Lacks("#tenant-attach")
+	tenant := page.Find("tbody a[href^='/tenants/']").First().AttrOr("href", "")
+	s.Post(list, "name", "acme").Shows(409, "Tenants").Says("#tenant-name-error", `"acme" already`)
 
-		detach := page.Find("a[data-dialog='Detach Acme Ltd']").AttrOr("href", "")
-		s.Get(detach).
-			Shows(200, "Detach Acme Ltd").
-			Says("dl", "shop").
-			Says("[data-panel]", "answers its keys with 403")
-		s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Tick the box")
-		s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
-		s.Get(list).
-			Says("[data-flash]", "detached").Lacks("tbody a[href='"+tenant+"']").
-			Says("#tenant-attach option", "acme")
-		s.Get(detach).Shows(404, "There is nothing here")
-		s.Post(detach+"/detach", "confirm", "true").Shows(404, "There is nothing here")
-		s.Post(list, "tenant", "acme").LeadsTo(list)
-		s.Post(list, "tenant", "nobody").Shows(404, "There is nothing here")
+	detach := page.Find("a[data-dialog='Detach Acme Ltd']").AttrOr("href", "")
+	s.Get(detach).
+		Shows(200, "Detach Acme Ltd").
+		Says("dl", "shop").
+		Says("[data-panel]", "answers its keys with 403")
+	s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Tick the box")
+	s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
+	s.Get(list).
+		Says("[data-flash]", "detached").Lacks("tbody a[href='"+tenant+"']").
+		Says("#tenant-attach option", "acme")
+	s.Get(detach).Shows(404, "There is nothing here")
+	s.Post(detach+"/detach", "confirm", "true").Shows(404, "There is nothing here")
+	s.Post(list, "tenant", "acme").LeadsTo(list)
+	s.Post(list, "tenant", "nobody").Shows(404, "There is nothing here")
 
-		opened := s.Get(tenant).
-			Shows(200, "Acme Ltd").
-			Says("main", "shop").
-			Holds("fallback_owner", "acme-app").Revision("fallback_owner")
-		s.Post(tenant, "revision", opened, "display_name", "Acme", "fallback_owner", "").LeadsTo(tenant)
-		s.Get(tenant).Shows(200, "Acme").Says("[data-flash]", "saved").Holds("fallback_owner", "")
-		s.Post(tenant,
-			"revision", s.Get(tenant).Revision("fallback_owner"), "display_name", "Kept",
-			"fallback_owner", strings.Repeat("x", 200),
-		).Shows(422, "Acme").
-			Holds("display_name", "Kept").
-			Says("#tenant-fallback-error", "128")
-		conflict := s.Post(tenant, "revision", opened, "display_name", "Acme Inc", "fallback_owner", "other").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "Acme Inc").Says("tbody", "none")
-		var mine []string
-		for _, name := range []string{"revision", "display_name", "fallback_owner"} {
-			mine = append(mine, name, conflict.Value("form:has([name=fallback_owner]) [name="+name+"]"))
-		}
-		s.Post(tenant, mine...).LeadsTo(tenant)
-		s.Get(tenant).Shows(200, "Acme Inc").Holds("fallback_owner", "other")
+	opened := s.Get(tenant).
+		Shows(200, "Acme Ltd").
+		Says("main", "shop").
+		Holds("fallback_owner", "acme-app").Revision("fallback_owner")
+	s.Post(tenant, "revision", opened, "display_name", "Acme", "fallback_owner", "").LeadsTo(tenant)
+	s.Get(tenant).Shows(200, "Acme").Says("[data-flash]", "saved").Holds("fallback_owner", "")
+	s.Post(tenant,
+		"revision", s.Get(tenant).Revision("fallback_owner"), "display_name", "Kept",
+		"fallback_owner", strings.Repeat("x", 200),
+	).Shows(422, "Acme").
+		Holds("display_name", "Kept").
+		Says("#tenant-fallback-error", "128")
+	conflict := s.Post(tenant, "revision", opened, "display_name", "Acme Inc", "fallback_owner", "other").
+		Shows(412, "Changed since you opened it").
+		Says("tbody", "Acme Inc").Says("tbody", "none")
+	var mine []string
+	for _, name := range []string{"revision", "display_name", "fallback_owner"} {
+		mine = append(mine, name, conflict.Value("form:has([name=fallback_owner]) [name="+name+"]"))
+	}
+	s.Post(tenant, mine...).LeadsTo(tenant)
+	s.Get(tenant).Shows(200, "Acme Inc").Holds("fallback_owner", "other")
 
-		s.Post(tenant+"/delete").Shows(422, "Acme Inc").Says("#erase-confirm-error", "type the tenant's name")
-		s.Post(tenant+"/delete", "confirm", "true").
-			Shows(409, "Acme Inc").
-			Says("[role=alert]", "1 project serves this tenant: shop")
-		s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
-		s.Post(tenant+"/delete", "confirm", "true").LeadsTo("/tenants")
-		s.Get(tenant).Shows(404, "There is nothing here")
-	})
+	s.Post(tenant+"/delete").Shows(422, "Acme Inc").Says("#erase-confirm-error", "type the tenant's name")
+	s.Post(tenant+"/delete", "confirm", "true").
+		Shows(409, "Acme Inc").
+		Says("[role=alert]", "1 project serves this tenant: shop")
+	s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
+	s.Post(tenant+"/delete", "confirm", "true").LeadsTo("/tenants")
+	s.Get(tenant).Shows(404, "There is nothing here")
 }
 
 func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := controlplane.NewOwner(t, db)
-		s.Get("/projects").Says("nav[aria-label=Team] a[href='/tenants']", "Tenants")
-		page := s.Get("/tenants").Shows(200, "Tenants").Says("main", "No tenants yet").Lacks("table")
-		team := page.Value("[name=team]")
-		s.Post("/tenants", "team", team, "name", "a", "display_name", "A").
-			Shows(422, "Tenants").
-			Holds("name", "a").
-			Holds("display_name", "A").
-			Says("details[open]", "Create a tenant")
-		made := s.Post("/tenants", "team", team, "name", "acme")
-		made.LeadsTo(made.Header.Get("Location"))
-		s.Get(made.Header.Get("Location")).
-			Shows(200, "acme").
-			Says("main", "No project serves this tenant").
-			Says("[data-flash]", "Attach it")
-		s.Get("/tenants").Says("tbody", "acme").Says("tbody", "no project").Says("tbody", "the project's")
+	db := state.OpenSQLite(t)
+	s := controlplane.NewOwner(t, db)
+	s.Get("/projects").Says("nav[aria-label=Team] a[href='/tenants']", "Tenants")
+	page := s.Get("/tenants").Shows(200, "Tenants").Says("main", "No tenants yet").Lacks("table")
+	team := page.Value("[name=team]")
+	s.Post("/tenants", "team", team, "name", "a", "display_name", "A").
+		Shows(422, "Tenants").
+		Holds("name", "a").
+		Holds("display_name", "A").
+		Says("details[open]", "Create a tenant")
+	made := s.Post("/tenants", "team", team, "name", "acme")
+	made.LeadsTo(made.Header.Get("Location"))
+	s.Get(made.Header.Get("Location")).
+		Shows(200, "acme").
+		Says("main", "No project serves this tenant").
+		Says("[data-flash]", "Attach it")
+	s.Get("/tenants").Says("tbody", "acme").Says("tbody", "no project").Says("tbody", "the project's")
 
-		path := made.Header.Get("Location")
-		s.Get(path).Says("section[aria-labelledby=delete-confirm-title]", "No project serves it")
-		s.Post(path+"/users", "email", "ana@example.com")
-		s.Get(path).Says("section[aria-labelledby=erase-confirm-title] dl", "Users").Lacks("#delete-confirm")
-		s.Post(path+"/delete", "typed_name", "acm").Shows(422, "acme").Says("#erase-confirm-error", "acme")
-		s.Post(path+"/delete", "confirm", "true").Shows(409, "acme").Says("[role=alert]", "The tenant has 1 user.")
-		s.Post(path+"/delete", "typed_name", "acme").LeadsTo("/tenants")
-		s.Get("/tenants").Says("[data-flash]", "deleted").Says("main", "No tenants yet")
-	})
+	path := made.Header.Get("Location")
+	s.Get(path).Says("section[aria-labelledby=delete-confirm-title]", "No project serves it")
+	s.Post(path+"/users", "email", "ana@example.com")
+	s.Get(path).Says("section[aria-labelledby=erase-confirm-title] dl", "Users").Lacks("#delete-confirm")
+	s.Post(path+"/delete", "typed_name", "acm").Shows(422, "acme").Says("#erase-confirm-error", "acme")
+	s.Post(path+"/delete", "confirm", "true").Shows(409, "acme").Says("[role=alert]", "The tenant has 1 user.")
+	s.Post(path+"/delete", "typed_name", "acme").LeadsTo("/tenants")
+	s.Get("/tenants").Says("[data-flash]", "deleted").Says("main", "No tenants yet")
 }
 
 func TestProductsOnTheirPages(t *testing.T) {
@@ -159,24 +157,23 @@ func TestProductsOnTheirPages(t *testing.T) {
 // before anything is said of its fields.
 func TestViewersSeeTenantsAndProductsWithoutForms(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		has := o.NewObjects(t, "attached", "/products/:product") // with a product and a tenant
-		for _, path := range []string{
-			"/projects/" + has.ProjectName + "/tenants",
-			"/tenants",
-			"/tenants/" + has.Tenant,
-			"/products",
-			"/products/" + has.Product,
-		} {
-			if got := o.Do(t, "GET", path, "", o.Members[access.Member]); got.Status != 200 ||
-				!strings.Contains(got.Raw, `action="`+path) {
-				t.Errorf("%s: a member finds no form: %d", path, got.Status)
-			}
-			if got := o.Do(t, "GET", path, "", o.Members[access.Viewer]); got.Status != 200 ||
-				strings.Contains(got.Raw, `method="post" action="`+path) {
-				t.Errorf("%s: a viewer finds a form: %d", path, got.Status)
-			}
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	has := o.NewObjects(t, "attached", "/products/:product") // with a product and a tenant
+	for _, path := range []string{
+		"/projects/" + has.ProjectName + "/tenants",
+		"/tenants",
+		"/tenants/" + has.Tenant,
+		"/products",
+		"/products/" + has.Product,
+	} {
+		if got := o.Do(t, "GET", path, "", o.Members[access.Member]); got.Status != 200 ||
+			!strings.Contains(got.Raw, `action="`+path) {
+			t.Errorf("%s: a member finds no form: %d", path, got.Status)
 		}
-	})
+		if got := o.Do(t, "GET", path, "", o.Members[access.Viewer]); got.Status != 200 ||
+			strings.Contains(got.Raw, `method="post" action="`+path) {
+			t.Errorf("%s: a viewer finds a form: %d", path, got.Status)
+		}
+	}
 }

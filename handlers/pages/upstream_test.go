@@ -3,36 +3,34 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestUpstreamHeaders(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get("/projects/shop").Action("target") + "/upstream-headers"
-		s.Get("/projects/shop").Says("a[href='"+page+"']", "Upstream headers")
-		s.Get(page).Shows(200, "Upstream headers of 1.0.0/prod").Says("main", "No header is set")
-		s.Post(page, "name", "X-Consumer-ID", "secret_value", "s3cret-value").
-			Shows(422, "Upstream headers of 1.0.0/prod").
-			Holds("name", "X-Consumer-ID").
-			Says("#header-name-error", "Choose another name").
-			Lacks("[value='s3cret-value']")
-		s.Post(page, "name", "X-A", "secret_value", "").
-			Shows(422, "Upstream headers of 1.0.0/prod").
-			Says("#header-value-error", "printable ASCII")
-		s.Post(page, "name", " x-upstream-token ", "secret_value", "s3cret-value").LeadsTo(page)
-		s.Get(page).Says("tbody", "X-Upstream-Token").Lacks("[value='s3cret-value']")
-		one := page + "/X-Upstream-Token"
-		s.Get(page).Says("a[href='"+one+"']", "Remove")
-		s.Get(one).Shows(200, "Remove X-Upstream-Token").Says("form", "cannot be read back")
-		s.Post(one+"/remove").Shows(422, "Remove X-Upstream-Token").Says("form", "Tick the box")
-		s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
-		s.Get(one).Shows(404, "There is nothing here")
-		s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
-		s.Get(page).Says("main", "No header is set")
-		s.Get("/projects/shop/environments/env_1/upstream-headers").Shows(404, "There is nothing here")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	page := s.Get("/projects/shop").Action("target") + "/upstream-headers"
+	s.Get("/projects/shop").Says("a[href='"+page+"']", "Upstream headers")
+	s.Get(page).Shows(200, "Upstream headers of 1.0.0/prod").Says("main", "No header is set")
+	s.Post(page, "name", "X-Consumer-ID", "secret_value", "s3cret-value").
+		Shows(422, "Upstream headers of 1.0.0/prod").
+		Holds("name", "X-Consumer-ID").
+		Says("#header-name-error", "Choose another name").
+		Lacks("[value='s3cret-value']")
+	s.Post(page, "name", "X-A", "secret_value", "").
+		Shows(422, "Upstream headers of 1.0.0/prod").
+		Says("#header-value-error", "printable ASCII")
+	s.Post(page, "name", " x-upstream-token ", "secret_value", "s3cret-value").LeadsTo(page)
+	s.Get(page).Says("tbody", "X-Upstream-Token").Lacks("[value='s3cret-value']")
+	one := page + "/X-Upstream-Token"
+	s.Get(page).Says("a[href='"+one+"']", "Remove")
+	s.Get(one).Shows(200, "Remove X-Upstream-Token").Says("form", "cannot be read back")
+	s.Post(one+"/remove").Shows(422, "Remove X-Upstream-Token").Says("form", "Tick the box")
+	s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
+	s.Get(one).Shows(404, "There is nothing here")
+	s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
+	s.Get(page).Says("main", "No header is set")
+	s.Get("/projects/shop/environments/env_1/upstream-headers").Shows(404, "There is nothing here")
 }

@@ -59,37 +59,36 @@ func signedInUser(t *testing.T, s *controlplane.Browser, db *models.DB, tenant s
 
 func TestUser_sessionsAndConsents(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tenant := withTenant(t, db)
-		user, client := signedInUser(t, s, db, tenant)
-		page := "/users/" + user
-		sessions, consents := "section[aria-labelledby=sessions]", "section[aria-labelledby=consents]"
-		s.Get(page).
-			Says(sessions, "web").
-			Says(sessions, "Firefox on Linux").
-			Says(sessions, "Log out everywhere").
-			Says(consents, "openid, email")
-		s.Post(page+"/sessions/ses_one/end").Shows(200, "End a session of Ana").
-			Says("dl", "web").
-			Says("dl", "Firefox on Linux").
-			Says("[data-undo]", "sign in again")
-		for range 2 { // a form that is sent twice
-			s.Post(page+"/sessions/ses_one/end", "confirm", "true").LeadsTo(page + "#sessions")
-		}
-		s.Post(page + "/sessions/ses_one/end").LeadsTo(page + "#sessions") // it has ended
-		s.Get(page).
-			Lacks("form[action='"+page+"/sessions/ses_one/end']").
-			Says(sessions, "web")
-		s.Post(page+"/sessions/end-all").Shows(200, "Log out Ana everywhere").Says("dl", "1 session")
-		s.Post(page+"/sessions/end-all", "confirm", "true").LeadsTo(page + "#sessions")
-		s.Get(page).Says(sessions, "Not signed in anywhere")
-		s.Post(page+"/consents/"+client+"/withdraw").Shows(200, "Withdraw the consent to web").
-			Says("dl", "openid, email").
-			Says("[data-undo]", "asked again")
-		for range 2 {
-			s.Post(page+"/consents/"+client+"/withdraw", "confirm", "true").LeadsTo(page + "#sessions")
-		}
-		s.Get(page).Lacks(consents)
-		s.Post("/users/usr_none/sessions/end-all").Shows(404, "There is nothing here")
-	})
+	db := state.OpenSQLite(t)
+	s, tenant := withTenant(t, db)
+	user, client := signedInUser(t, s, db, tenant)
+	page := "/users/" + user
+	sessions, consents := "section[aria-labelledby=sessions]", "section[aria-labelledby=consents]"
+	s.Get(page).
+		Says(sessions, "web").
+		Says(sessions, "Firefox on Linux").
+		Says(sessions, "Log out everywhere").
+		Says(consents, "openid, email")
+	s.Post(page+"/sessions/ses_one/end").Shows(200, "End a session of Ana").
+		Says("dl", "web").
+		Says("dl", "Firefox on Linux").
+		Says("[data-undo]", "sign in again")
+	for range 2 { // a form that is sent twice
+		s.Post(page+"/sessions/ses_one/end", "confirm", "true").LeadsTo(page + "#sessions")
+	}
+	s.Post(page + "/sessions/ses_one/end").LeadsTo(page + "#sessions") // it has ended
+	s.Get(page).
+		Lacks("form[action='"+page+"/sessions/ses_one/end']").
+		Says(sessions, "web")
+	s.Post(page+"/sessions/end-all").Shows(200, "Log out Ana everywhere").Says("dl", "1 session")
+	s.Post(page+"/sessions/end-all", "confirm", "true").LeadsTo(page + "#sessions")
+	s.Get(page).Says(sessions, "Not signed in anywhere")
+	s.Post(page+"/consents/"+client+"/withdraw").Shows(200, "Withdraw the consent to web").
+		Says("dl", "openid, email").
+		Says("[data-undo]", "asked again")
+	for range 2 {
+		s.Post(page+"/consents/"+client+"/withdraw", "confirm", "true").LeadsTo(page + "#sessions")
+	}
+	s.Get(page).Lacks(consents)
+	s.Post("/users/usr_none/sessions/end-all").Shows(404, "There is nothing here")
 }

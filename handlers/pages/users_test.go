@@ -106,140 +106,137 @@ func TestUsersOnTheirPages(t *testing.T) {
 // seen, by themselves and in traffic.
 func TestAUserIsSeen(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tenant := withTenant(t, db)
-		now := models.Now()
-		var user models.EndUser
-		err := db.Write(t.Context(), func(tx *models.Tx) (err error) {
-			user, _, err = directory.Provision(tx, directory.ExternalIdentity{
-				Tenant:        strings.TrimPrefix(tenant, "/tenants/"),
-				Issuer:        "oidc:https://id.example",
-				Subject:       "sub-7",
-				Email:         "ana@example.com",
-				EmailVerified: true,
-				Name:          "Ana",
-			}, now)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		shop, err := db.Read(t.Context()).ProjectByName("shop")
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := now.Truncate(time.Hour)
-		s.Server.Usage.Recorder.Observe(usage.Call{
-			ProjectID: shop.ID,
-			Owner:     user.ID + " (http://localhost/oauth/cli_1)",
-			Start:     at,
-			Status:    200,
-			Route:     "/*",
-		})
-
-		hour := at.UTC().Format("2 Jan 2006, 15:04") + " UTC"
-		s.Get(tenant+"/users").Says("tbody", "active").Says("tbody", hour).Says("tbody", now.UTC().Format("2 Jan 2006"))
-		s.Get("/users/"+user.ID).
-			Shows(200, "Ana").
-			Says("dl", "Last active"+hour).
-			Says("dl", "E-mailana@example.com").
-			Says("section[aria-labelledby=identities]", "sub-7at oidc:https://id.example")
+	db := state.OpenSQLite(t)
+	s, tenant := withTenant(t, db)
+	now := models.Now()
+	var user models.EndUser
+	err := db.Write(t.Context(), func(tx *models.Tx) (err error) {
+		user, _, err = directory.Provision(tx, directory.ExternalIdentity{
+			Tenant:        strings.TrimPrefix(tenant, "/tenants/"),
+			Issuer:        "oidc:https://id.example",
+			Subject:       "sub-7",
+			Email:         "ana@example.com",
+			EmailVerified: true,
+			Name:          "Ana",
+		}, now)
+		return err
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop, err := db.Read(t.Context()).ProjectByName("shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := now.Truncate(time.Hour)
+	s.Server.Usage.Recorder.Observe(usage.Call{
+		ProjectID: shop.ID,
+		Owner:     user.ID + " (http://localhost/oauth/cli_1)",
+		Start:     at,
+		Status:    200,
+		Route:     "/*",
+	})
+
+	hour := at.UTC().Format("2 Jan 2006, 15:04") + " UTC"
+	s.Get(tenant+"/users").Says("tbody", "active").Says("tbody", hour).Says("tbody", now.UTC().Format("2 Jan 2006"))
+	s.Get("/users/"+user.ID).
+		Shows(200, "Ana").
+		Says("dl", "Last active"+hour).
+		Says("dl", "E-mailana@example.com").
+		Says("section[aria-labelledby=identities]", "sub-7at oidc:https://id.example")
 }
 
 func TestGroupsOnTheirPages(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tenant := withTenant(t, db)
-		list := tenant + "/groups"
-		s.Get(list).Shows(200, "default").Says("main", "No groups yet")
-		s.Post(list, "name", "All Staff", "display_name", "Staff").
-			Shows(422, "default").
-			Holds("name", "All Staff").
-			Holds("display_name", "Staff").
-			Says("#group-name-error", "lower-case")
-		staff := makesOn(s, list, "name", "staff", "display_name", "All staff")
-		s.Post(list, "name", "staff").Shows(409, "default").Says("#group-name-error", "Choose another name")
-		leads, heads := makesOn(s, list, "name", "leads"), makesOn(s, list, "name", "heads")
-		ana := makesOn(s, tenant+"/users", "email", "ana@example.com")
+	db := state.OpenSQLite(t)
+	s, tenant := withTenant(t, db)
+	list := tenant + "/groups"
+	s.Get(list).Shows(200, "default").Says("main", "No groups yet")
+	s.Post(list, "name", "All Staff", "display_name", "Staff").
+		Shows(422, "default").
+		Holds("name", "All Staff").
+		Holds("display_name", "Staff").
+		Says("#group-name-error", "lower-case")
+	staff := makesOn(s, list, "name", "staff", "display_name", "All staff")
+	s.Post(list, "name", "staff").Shows(409, "default").Says("#group-name-error", "Choose another name")
+	leads, heads := makesOn(s, list, "name", "leads"), makesOn(s, list, "name", "heads")
+	ana := makesOn(s, tenant+"/users", "email", "ana@example.com")
 
-		s.Post(staff+"/members", "email", "eve@example.com").Shows(422, "All staff").Holds("email", "eve@example.com").
-			Says("#add-email-error", "No user of this tenant")
-		s.Post(staff+"/members", "email", "Ana@example.com").LeadsTo(staff)
-		s.Get(staff).Says("section[aria-labelledby=members]", "ana@example.com").Lacks("[name=role]")
-		s.Get(list).Says("main", "1 user").Says("main", "0 users")
+	s.Post(staff+"/members", "email", "eve@example.com").Shows(422, "All staff").Holds("email", "eve@example.com").
+		Says("#add-email-error", "No user of this tenant")
+	s.Post(staff+"/members", "email", "Ana@example.com").LeadsTo(staff)
+	s.Get(staff).Says("section[aria-labelledby=members]", "ana@example.com").Lacks("[name=role]")
+	s.Get(list).Says("main", "1 user").Says("main", "0 users")
 
-		nest := func(outer, inner string) *controlplane.Page {
-			return s.Post(outer+"/children", "child", strings.TrimPrefix(inner, "/groups/"))
-		}
-		nest(staff, leads).LeadsTo(staff + "#children")
-		nest(leads, heads).LeadsTo(leads + "#children")
-		nest(heads, staff).
-			Shows(422, "heads").
-			Says("#nest-child-error", "heads is in leads, which is in staff already").
-			Says("#nest-child option[selected]", "All staff")
-		s.Get(leads).
-			Says("main", "Its members are also in All staff").
-			Says("section[aria-labelledby=children]", "heads")
-		unnest := staff + "/children/" + strings.TrimPrefix(leads, "/groups/") + "/remove"
-		s.Post(unnest).Shows(200, "Remove leads from All staff").Says("[data-undo]", "add it again")
-		s.Post(unnest, "confirm", "true").LeadsTo(staff + "#children")
-		s.Post(unnest).Shows(404, "There is nothing here")
-		nest(heads, staff).LeadsTo(heads + "#children")
+	nest := func(outer, inner string) *controlplane.Page {
+		return s.Post(outer+"/children", "child", strings.TrimPrefix(inner, "/groups/"))
+	}
+	nest(staff, leads).LeadsTo(staff + "#children")
+	nest(leads, heads).LeadsTo(leads + "#children")
+	nest(heads, staff).
+		Shows(422, "heads").
+		Says("#nest-child-error", "heads is in leads, which is in staff already").
+		Says("#nest-child option[selected]", "All staff")
+	s.Get(leads).
+		Says("main", "Its members are also in All staff").
+		Says("section[aria-labelledby=children]", "heads")
+	unnest := staff + "/children/" + strings.TrimPrefix(leads, "/groups/") + "/remove"
+	s.Post(unnest).Shows(200, "Remove leads from All staff").Says("[data-undo]", "add it again")
+	s.Post(unnest, "confirm", "true").LeadsTo(staff + "#children")
+	s.Post(unnest).Shows(404, "There is nothing here")
+	nest(heads, staff).LeadsTo(heads + "#children")
 
-		opened := s.Get(staff).Revision("display_name")
-		s.Post(staff, "revision", opened, "name", "crew", "display_name", "Crew").LeadsTo(staff)
-		s.Post(staff, "revision", s.Get(staff).Revision("display_name"), "name", "leads", "display_name", "Crew").
-			Shows(409, "Crew").
-			Holds("name", "leads").
-			Says("#group-name-error", "Choose another")
-		s.Post(staff, "revision", opened, "name", "mine", "display_name", "Mine").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "crew").
-			Says("tbody", "mine")
+	opened := s.Get(staff).Revision("display_name")
+	s.Post(staff, "revision", opened, "name", "crew", "display_name", "Crew").LeadsTo(staff)
+	s.Post(staff, "revision", s.Get(staff).Revision("display_name"), "name", "leads", "display_name", "Crew").
+		Shows(409, "Crew").
+		Holds("name", "leads").
+		Says("#group-name-error", "Choose another")
+	s.Post(staff, "revision", opened, "name", "mine", "display_name", "Mine").
+		Shows(412, "Changed since you opened it").
+		Says("tbody", "crew").
+		Says("tbody", "mine")
 
-		s.Post(staff+"/delete").Shows(422, "Crew").Says("[role=alert]", "Tick the box")
-		s.Post(staff+"/delete", "confirm", "true").LeadsTo(list)
-		s.Get(staff).Shows(404, "There is nothing here")
-		s.Get(ana).Shows(200, "ana@example.com").Says("section[aria-labelledby=groups]", "No groups yet")
-	})
+	s.Post(staff+"/delete").Shows(422, "Crew").Says("[role=alert]", "Tick the box")
+	s.Post(staff+"/delete", "confirm", "true").LeadsTo(list)
+	s.Get(staff).Shows(404, "There is nothing here")
+	s.Get(ana).Shows(200, "ana@example.com").Says("section[aria-labelledby=groups]", "No groups yet")
 }
 
 func TestWhoMayComeInOnItsPage(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, tenant := withTenant(t, db)
-		entry, staff := tenant+"/entry", makesOn(s, tenant+"/groups", "name", "staff")
-		s.Get(entry).Shows(200, "default").Says("main", "No addresses are approved yet").Lacks("#invite-only[checked]")
-		s.Post(entry, "invite_only", "true").LeadsTo(entry)
-		if s.Get(entry).Find("#invite-only[checked]").Length() != 1 {
-			t.Error("it is still open")
-		}
-		s.Post(entry).LeadsTo(entry)
-		s.Get(entry).Lacks("#invite-only[checked]")
+	db := state.OpenSQLite(t)
+	s, tenant := withTenant(t, db)
+	entry, staff := tenant+"/entry", makesOn(s, tenant+"/groups", "name", "staff")
+	s.Get(entry).Shows(200, "default").Says("main", "No addresses are approved yet").Lacks("#invite-only[checked]")
+	s.Post(entry, "invite_only", "true").LeadsTo(entry)
+	if s.Get(entry).Find("#invite-only[checked]").Length() != 1 {
+		t.Error("it is still open")
+	}
+	s.Post(entry).LeadsTo(entry)
+	s.Get(entry).Lacks("#invite-only[checked]")
 
-		s.Post(tenant+"/approvals", "value", "example", "groups", strings.TrimPrefix(staff, "/groups/")).
-			Shows(422, "default").
-			Holds("value", "example").
-			Says("#approve-value-error", "such as example.com").
-			Says("label:has(input[name=groups][checked])", "staff")
-		s.Post(tenant+"/approvals", "value", "Example.com", "groups", strings.TrimPrefix(staff, "/groups/")).
-			LeadsTo(entry)
-		s.Post(tenant+"/approvals", "value", "eve@example.org").LeadsTo(entry)
-		s.Post(tenant+"/approvals", "value", "example.com").
-			Shows(409, "default").
-			Says("#approve-value-error", "approves of example.com already")
-		page := s.Get(entry).
-			Says("main", "every address of the domain · into staff").
-			Says("main", "this address · into no group")
-		end := page.Find("form[action*='/approvals/']").First().AttrOr("action", "")
-		s.Post(end).Shows(200, "Remove the approval of example.com")
-		if left := s.Get(entry).Find("form[action*='/approvals/']").Length(); left != 2 {
-			t.Errorf("before the tick %d approvals are left", left)
-		}
-		s.Post(end, "confirm", "true").LeadsTo(entry)
-		if left := s.Get(entry).Find("form[action*='/approvals/']").Length(); left != 1 {
-			t.Errorf("%d approvals are left", left)
-		}
-	})
+	s.Post(tenant+"/approvals", "value", "example", "groups", strings.TrimPrefix(staff, "/groups/")).
+		Shows(422, "default").
+		Holds("value", "example").
+		Says("#approve-value-error", "such as example.com").
+		Says("label:has(input[name=groups][checked])", "staff")
+	s.Post(tenant+"/approvals", "value", "Example.com", "groups", strings.TrimPrefix(staff, "/groups/")).
+		LeadsTo(entry)
+	s.Post(tenant+"/approvals", "value", "eve@example.org").LeadsTo(entry)
+	s.Post(tenant+"/approvals", "value", "example.com").
+		Shows(409, "default").
+		Says("#approve-value-error", "approves of example.com already")
+	page := s.Get(entry).
+		Says("main", "every address of the domain · into staff").
+		Says("main", "this address · into no group")
+	end := page.Find("form[action*='/approvals/']").First().AttrOr("action", "")
+	s.Post(end).Shows(200, "Remove the approval of example.com")
+	if left := s.Get(entry).Find("form[action*='/approvals/']").Length(); left != 2 {
+		t.Errorf("before the tick %d approvals are left", left)
+	}
+	s.Post(end, "confirm", "true").LeadsTo(entry)
+	if left := s.Get(entry).Find("form[action*='/approvals/']").Length(); left != 1 {
+		t.Errorf("%d approvals are left", left)
+	}
 }

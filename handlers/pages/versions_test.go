@@ -3,7 +3,6 @@ package pages_test
 import (
 	"testing"
 
-	"postern/models"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -15,105 +14,100 @@ const (
 
 func TestVersions_add(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Post(versionsPage, "version", "1.0.0", "copy_from", "1.0.0").
-			Shows(409, "shop").
-			Says("#new-version details[open]", "Add a version").
-			Says("#new-version-name-error", `has a version "1.0.0" already`)
-		s.Post(versionsPage, "version", "../x", "copy_from", "1.0.0").
-			Shows(422, "shop").
-			Holds("version", "../x").
-			Says("#new-version-name-error", "Use 1 to 32")
-		page := s.Get(shopPage)
-		// The same form from a double click adds one version, and both lead to the page.
-		for range 2 {
-			form := []string{"nonce", page.Nonce(versionsPage), "version", "2.0.0", "copy_from", "1.0.0"}
-			s.Post(versionsPage, form...).LeadsTo(shopPage)
-		}
-		s.Get(shopPage).
-			Says("[data-flash]", "Version 2.0.0 is added").
-			Says("main", "Version 2.0.0").
-			Says("#new-version option[selected]", "2.0.0")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	s.Post(versionsPage, "version", "1.0.0", "copy_from", "1.0.0").
+		Shows(409, "shop").
+		Says("#new-version details[open]", "Add a version").
+		Says("#new-version-name-error", `has a version "1.0.0" already`)
+	s.Post(versionsPage, "version", "../x", "copy_from", "1.0.0").
+		Shows(422, "shop").
+		Holds("version", "../x").
+		Says("#new-version-name-error", "Use 1 to 32")
+	page := s.Get(shopPage)
+	// The same form from a double click adds one version, and both lead to the page.
+	for range 2 {
+		form := []string{"nonce", page.Nonce(versionsPage), "version", "2.0.0", "copy_from", "1.0.0"}
+		s.Post(versionsPage, form...).LeadsTo(shopPage)
+	}
+	s.Get(shopPage).
+		Says("[data-flash]", "Version 2.0.0 is added").
+		Says("main", "Version 2.0.0").
+		Says("#new-version option[selected]", "2.0.0")
 }
 
 func TestEnvironments_add(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		add := versionsPage + "/1.0.0/environments"
-		s.Post(add, "name", "Dev", "target", "ftp://x").
-			Shows(422, "shop").
-			Holds("name", "Dev").
-			Says("[id$=-new-name-error]", "lower-case").
-			Says("[id$=-new-target-error]", "http")
-		s.Post(add, "name", "dev", "target", "http://127.0.0.1:9/dev").LeadsTo(shopPage)
-		s.Get(shopPage).Says("label", "Target of dev")
-		s.Post(versionsPage+"/9/environments", "name", "dev", "target", "http://127.0.0.1:9").Shows(404,
-			"There is nothing here")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	add := versionsPage + "/1.0.0/environments"
+	s.Post(add, "name", "Dev", "target", "ftp://x").
+		Shows(422, "shop").
+		Holds("name", "Dev").
+		Says("[id$=-new-name-error]", "lower-case").
+		Says("[id$=-new-target-error]", "http")
+	s.Post(add, "name", "dev", "target", "http://127.0.0.1:9/dev").LeadsTo(shopPage)
+	s.Get(shopPage).Says("label", "Target of dev")
+	s.Post(versionsPage+"/9/environments", "name", "dev", "target", "http://127.0.0.1:9").Shows(404,
+		"There is nothing here")
 }
 
 func TestVersions_rename(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		page := s.Get(versionsPage+"/1.0.0").Shows(200, "Version 1.0.0").Holds("name", "1.0.0")
-		at, revision := page.Action("name"), page.Revision("name")
-		s.Post(at, "revision", revision, "name", "a/b").Shows(422, "Version 1.0.0").Says("#place-name-error",
-			"Use 1 to 32")
-		s.Post(at, "revision", revision, "name", "1.1.0").LeadsTo(shopPage)
-		s.Get(shopPage).Says("[data-flash]", "The new address answers").Says("h2", "Version 1.1.0")
-		// The other tab still has the page from before.
-		s.Post(at, "revision", revision, "name", "1.2.0").
-			Shows(412, "Version 1.1.0").
-			Says("[role=alert]", "changed after you opened the page")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	page := s.Get(versionsPage+"/1.0.0").Shows(200, "Version 1.0.0").Holds("name", "1.0.0")
+	at, revision := page.Action("name"), page.Revision("name")
+	s.Post(at, "revision", revision, "name", "a/b").Shows(422, "Version 1.0.0").Says("#place-name-error",
+		"Use 1 to 32")
+	s.Post(at, "revision", revision, "name", "1.1.0").LeadsTo(shopPage)
+	s.Get(shopPage).Says("[data-flash]", "The new address answers").Says("h2", "Version 1.1.0")
+	// The other tab still has the page from before.
+	s.Post(at, "revision", revision, "name", "1.2.0").
+		Shows(412, "Version 1.1.0").
+		Says("[role=alert]", "changed after you opened the page")
 }
 
 func TestEnvironments_remove(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		prod := versionsPage + "/1.0.0/environments/prod"
-		s.Get(prod).
-			Shows(200, "Environment prod").
-			Says("section", "only environment of version 1.0.0").
-			Lacks("form[action$=delete]")
-		s.Post(prod+"/delete", "typed_name", "prod").Shows(409, "Environment prod")
-		s.Post(versionsPage+"/1.0.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
-		s.Get(prod).Says("section", "No calls since").Says("section", "revokes 1 API key")
-		// With another name, with none, and from a page that did not show what it stops.
-		s.Post(prod+"/delete", "typed_name", "pro").
-			Shows(422, "Environment prod").
-			Holds("typed_name", "pro").
-			Says("#place-confirm-error", "environment's name, prod")
-		s.Post(prod+"/delete").Shows(422, "Environment prod").Says("#place-confirm-error", "type the name")
-		s.Post(prod+"/delete", "confirm", "true").
-			Shows(409, "Environment prod").
-			Says("[role=alert]", "1 API key opens nothing else")
-		s.Post(prod+"/delete", "typed_name", "prod").LeadsTo(shopPage)
-		s.Get(shopPage).Says("[data-flash]", "prod is removed")
-		s.Get(shopPage+"/keys").Says("#keys", "Revoked")
-		s.Get(prod).Shows(404, "There is nothing here")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	prod := versionsPage + "/1.0.0/environments/prod"
+	s.Get(prod).
+		Shows(200, "Environment prod").
+		Says("section", "only environment of version 1.0.0").
+		Lacks("form[action$=delete]")
+	s.Post(prod+"/delete", "typed_name", "prod").Shows(409, "Environment prod")
+	s.Post(versionsPage+"/1.0.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
+	s.Get(prod).Says("section", "No calls since").Says("section", "revokes 1 API key")
+	// With another name, with none, and from a page that did not show what it stops.
+	s.Post(prod+"/delete", "typed_name", "pro").
+		Shows(422, "Environment prod").
+		Holds("typed_name", "pro").
+		Says("#place-confirm-error", "environment's name, prod")
+	s.Post(prod+"/delete").Shows(422, "Environment prod").Says("#place-confirm-error", "type the name")
+	s.Post(prod+"/delete", "confirm", "true").
+		Shows(409, "Environment prod").
+		Says("[role=alert]", "1 API key opens nothing else")
+	s.Post(prod+"/delete", "typed_name", "prod").LeadsTo(shopPage)
+	s.Get(shopPage).Says("[data-flash]", "prod is removed")
+	s.Get(shopPage+"/keys").Says("#keys", "Revoked")
+	s.Get(prod).Shows(404, "There is nothing here")
 }
 
 func TestVersions_history(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Post(versionsPage, "version", "2.0.0", "copy_from", "1.0.0").LeadsTo(shopPage)
-		s.Post(versionsPage+"/2.0.0", "name", "2.1.0").LeadsTo(shopPage)
-		s.Post(versionsPage+"/2.1.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
-		s.Post(versionsPage+"/2.1.0/environments/dev/delete", "confirm", "true").LeadsTo(shopPage)
-		s.Post(versionsPage+"/2.1.0/delete", "confirm", "true").LeadsTo(shopPage)
-		s.Get("/audit").
-			Says("#audit-list", "added version 2.0.0 of shop").
-			Says("#audit-list", "renamed version 2.0.0 to 2.1.0 of shop").
-			Says("#audit-list", "added environment dev of version 2.1.0 of shop").
-			Says("#audit-list", "removed environment dev of version 2.1.0 of shop").
-			Says("#audit-list", "removed version 2.1.0 of shop")
-	})
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	s.Post(versionsPage, "version", "2.0.0", "copy_from", "1.0.0").LeadsTo(shopPage)
+	s.Post(versionsPage+"/2.0.0", "name", "2.1.0").LeadsTo(shopPage)
+	s.Post(versionsPage+"/2.1.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
+	s.Post(versionsPage+"/2.1.0/environments/dev/delete", "confirm", "true").LeadsTo(shopPage)
+	s.Post(versionsPage+"/2.1.0/delete", "confirm", "true").LeadsTo(shopPage)
+	s.Get("/audit").
+		Says("#audit-list", "added version 2.0.0 of shop").
+		Says("#audit-list", "renamed version 2.0.0 to 2.1.0 of shop").
+		Says("#audit-list", "added environment dev of version 2.1.0 of shop").
+		Says("#audit-list", "removed environment dev of version 2.1.0 of shop").
+		Says("#audit-list", "removed version 2.1.0 of shop")
 }

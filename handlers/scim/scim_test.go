@@ -150,84 +150,81 @@ func (c client) checkGroups(t *testing.T, user string) {
 // TestSCIM_otherTenant checks that a tenant's endpoints do not find another tenant's users.
 func TestSCIM_otherTenant(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := controlplane.NewFixture(t, db)
-		shop, other := newClient(t, o, "shop"), newClient(t, o, "other")
-		user := shop.call(t, 201, http.MethodPost, "/Users", `{"userName":"bob@example.com"}`)
-		path := "/Users/" + user.Body["id"].(string)
-		other.call(t, 404, http.MethodGet, path, "")
-		other.call(t, 404, http.MethodDelete, path, "")
-	})
+	db := state.OpenSQLite(t)
+	o := controlplane.NewFixture(t, db)
+	shop, other := newClient(t, o, "shop"), newClient(t, o, "other")
+	user := shop.call(t, 201, http.MethodPost, "/Users", `{"userName":"bob@example.com"}`)
+	path := "/Users/" + user.Body["id"].(string)
+	other.call(t, 404, http.MethodGet, path, "")
+	other.call(t, 404, http.MethodDelete, path, "")
 }
 
 // TestSCIM_clientMistakes checks that mistakes of a client are not logged as errors.
 func TestSCIM_clientMistakes(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		o, book := controlplane.NewFixture(t, db), &controlplane.LogBuffer{}
-		project := o.CreateProject(t, o.Principal, "shop")
-		tenant, _, _ := o.CreateAppClient(t, project.Project.ID)
-		o.Server.Log = slog.New(slog.NewTextHandler(book, nil))
-		handler, base := o.Server.Handler(), "/api/v1/tenants/"+tenant+"/scim/v2/Users"
-		header := append([]string{"Content-Type", "application/scim+json"}, o.Owner...)
-		for path, body := range map[string]string{
-			"?filter=" + url.QueryEscape(`userName co "%"`): "",
-			"?startIndex=x": "",
-			"":              "{",
-		} {
-			method := http.MethodGet
-			if body != "" {
-				method = http.MethodPost
-			}
-			if got := controlplane.Call(t, handler, method, base+path, "", body, header...); got.Status != 400 {
-				t.Errorf("%s %s: %d %s", method, path, got.Status, got.Raw)
-			}
+	db := state.OpenSQLite(t)
+	o, book := controlplane.NewFixture(t, db), &controlplane.LogBuffer{}
+	project := o.CreateProject(t, o.Principal, "shop")
+	tenant, _, _ := o.CreateAppClient(t, project.Project.ID)
+	o.Server.Log = slog.New(slog.NewTextHandler(book, nil))
+	handler, base := o.Server.Handler(), "/api/v1/tenants/"+tenant+"/scim/v2/Users"
+	header := append([]string{"Content-Type", "application/scim+json"}, o.Owner...)
+	for path, body := range map[string]string{
+		"?filter=" + url.QueryEscape(`userName co "%"`): "",
+		"?startIndex=x": "",
+		"":              "{",
+	} {
+		method := http.MethodGet
+		if body != "" {
+			method = http.MethodPost
 		}
-		if log := book.String(); strings.Contains(log, "level=ERROR") {
-			t.Errorf("the log has errors:\n%s", log)
+		if got := controlplane.Call(t, handler, method, base+path, "", body, header...); got.Status != 400 {
+			t.Errorf("%s %s: %d %s", method, path, got.Status, got.Raw)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := controlplane.Call(t, handler, http.MethodGet, base, "", "", header...); got.Status != 500 &&
-			got.Status != 503 {
-			t.Errorf("without a database: %d %s", got.Status, got.Raw)
-		}
-		if log := book.String(); !strings.Contains(log, "level=ERROR") {
-			t.Errorf("a fault of ours is not in the log:\n%s", log)
-		}
-	})
+	}
+	if log := book.String(); strings.Contains(log, "level=ERROR") {
+		t.Errorf("the log has errors:\n%s", log)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := controlplane.Call(t, handler, http.MethodGet, base, "", "", header...); got.Status != 500 &&
+		got.Status != 503 {
+		t.Errorf("without a database: %d %s", got.Status, got.Raw)
+	}
+	if log := book.String(); !strings.Contains(log, "level=ERROR") {
+		t.Errorf("a fault of ours is not in the log:\n%s", log)
+	}
 }
 
 // A change by SCIM sends the webhook events that any other change sends.
 func TestSCIM_events(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		c := newClient(t, controlplane.NewFixture(t, db), "shop")
-		in := webhooks.CreateInput{URL: "http://127.0.0.1:9/hook"}
-		hook, _, err := c.Server.Webhooks.Create(t.Context(), c.Principal, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		user := c.call(t, 201, http.MethodPost, "/Users", `{"userName":"ana@example.com"}`)
-		id, _ := user.Body["id"].(string)
-		c.call(t, 201, http.MethodPost, "/Groups", `{"displayName":"Staff","members":[{"value":"`+id+`"}]}`)
-		path := "/Users/" + id
-		c.call(t, 200, http.MethodPatch, path, `{"Operations":[{"op":"replace","path":"active","value":false}]}`)
-		c.call(t, 204, http.MethodDelete, path, "")
-		all := models.DeliveryFilter{}
-		sent, err := c.Server.Webhooks.Deliveries(t.Context(), c.Principal, hook.ID, all, models.Page{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, one := range sent.Items {
-			got = append(got, one.Event)
-		}
-		slices.Sort(got)
-		want := []string{"group.changed", "group.changed", "user.created", "user.deleted", "user.frozen"}
-		if !slices.Equal(got, want) {
-			t.Errorf("events %q, want %q", got, want)
-		}
-	})
+	db := state.OpenSQLite(t)
+	c := newClient(t, controlplane.NewFixture(t, db), "shop")
+	in := webhooks.CreateInput{URL: "http://127.0.0.1:9/hook"}
+	hook, _, err := c.Server.Webhooks.Create(t.Context(), c.Principal, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := c.call(t, 201, http.MethodPost, "/Users", `{"userName":"ana@example.com"}`)
+	id, _ := user.Body["id"].(string)
+	c.call(t, 201, http.MethodPost, "/Groups", `{"displayName":"Staff","members":[{"value":"`+id+`"}]}`)
+	path := "/Users/" + id
+	c.call(t, 200, http.MethodPatch, path, `{"Operations":[{"op":"replace","path":"active","value":false}]}`)
+	c.call(t, 204, http.MethodDelete, path, "")
+	all := models.DeliveryFilter{}
+	sent, err := c.Server.Webhooks.Deliveries(t.Context(), c.Principal, hook.ID, all, models.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, one := range sent.Items {
+		got = append(got, one.Event)
+	}
+	slices.Sort(got)
+	want := []string{"group.changed", "group.changed", "user.created", "user.deleted", "user.frozen"}
+	if !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
 	"postern/service/tokens"
 	"postern/testkit/controlplane"
 	"postern/testkit/scimtester"
@@ -34,34 +33,33 @@ func comparesReadOnlyParts(r scimtester.Result) bool {
 // TestSCIM_tester runs every check of scim2-tester.
 func TestSCIM_tester(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		c := newClient(t, controlplane.NewFixture(t, db), "shop")
-		listener := httptest.NewUnstartedServer(nil)
-		c.Server.Config.PublicURL = "http://" + listener.Listener.Addr().String()
-		listener.Config.Handler = c.Server.Handler()
-		listener.Start()
-		t.Cleanup(listener.Close)
-		made, err := c.Server.Tokens.Create(t.Context(), c.Principal, tokens.New{Name: "t", Scopes: []string{"users"}})
-		if err != nil {
-			t.Fatal(err)
+	db := state.OpenSQLite(t)
+	c := newClient(t, controlplane.NewFixture(t, db), "shop")
+	listener := httptest.NewUnstartedServer(nil)
+	c.Server.Config.PublicURL = "http://" + listener.Listener.Addr().String()
+	listener.Config.Handler = c.Server.Handler()
+	listener.Start()
+	t.Cleanup(listener.Close)
+	made, err := c.Server.Tokens.Create(t.Context(), c.Principal, tokens.New{Name: "t", Scopes: []string{"users"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed, skipped := 0, 0
+	for _, r := range scimtester.Run(t, listener.URL+c.base, made.Plaintext) {
+		switch {
+		case r.Status == "SUCCESS" || r.Status == "COMPLIANT" || r.Status == "ACCEPTABLE":
+			passed++
+		case r.Status == "SKIPPED":
+			skipped++
+		case !comparesReadOnlyParts(r):
+			t.Errorf("%s %s %s: %s", r.Status, r.Resource, r.Check, r.Reason)
 		}
-		passed, skipped := 0, 0
-		for _, r := range scimtester.Run(t, listener.URL+c.base, made.Plaintext) {
-			switch {
-			case r.Status == "SUCCESS" || r.Status == "COMPLIANT" || r.Status == "ACCEPTABLE":
-				passed++
-			case r.Status == "SKIPPED":
-				skipped++
-			case !comparesReadOnlyParts(r):
-				t.Errorf("%s %s %s: %s", r.Status, r.Resource, r.Check, r.Reason)
-			}
-		}
-		if passed < 40 {
-			t.Errorf("%d checks passed, want at least 40", passed)
-		}
-		if skipped > 0 {
-			t.Errorf("%d checks were skipped", skipped)
-		}
-		t.Logf("%d checks passed", passed)
-	})
+	}
+	if passed < 40 {
+		t.Errorf("%d checks passed, want at least 40", passed)
+	}
+	if skipped > 0 {
+		t.Errorf("%d checks were skipped", skipped)
+	}
+	t.Logf("%d checks passed", passed)
 }

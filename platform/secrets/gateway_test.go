@@ -84,16 +84,19 @@ func TestVaultOfAGateway_swappedForms(t *testing.T) {
 	}
 }
 
-// A program of before purposes seals with the first data key of a team.
-func TestSeal_firstForGateways(t *testing.T) {
+// What gateways need and what they do not need is sealed with two data keys.
+func TestSeal_dataKeys(t *testing.T) {
 	store := &memory{}
-	if _, err := newVault(t, newKey(1)).Seal(store, "team_1", gatewayPlace, canary); err != nil {
-		t.Fatal(err)
+	for _, at := range []secrets.Place{gatewayPlace, place, gatewayPlace} {
+		if _, err := newVault(t, newKey(1)).Seal(store, "team_1", at, canary); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if len(store.keys) != 2 || store.keys[0].Purpose() != secrets.ForControl || store.keys[0].ID >= store.keys[1].ID {
-		t.Errorf("the data keys are %+v", store.keys)
+	if len(store.keys) != 2 || store.keys[0].Purpose() != secrets.ForGateways ||
+		store.keys[1].Purpose() != secrets.ForControl {
+		t.Fatalf("the data keys are %+v", store.keys)
 	}
-	if len(store.keys[0].GatewayWrapped) > 0 || len(store.keys[1].GatewayWrapped) == 0 {
+	if len(store.keys[0].GatewayWrapped) == 0 || len(store.keys[1].GatewayWrapped) > 0 {
 		t.Error("the gateway key wraps the wrong data key")
 	}
 }
@@ -101,6 +104,9 @@ func TestSeal_firstForGateways(t *testing.T) {
 func TestGatewayKeyIsReplacedWithoutDowntime(t *testing.T) {
 	older, newer := newKey(1), newKey(2)
 	store := &memory{}
+	if _, err := newVault(t, older).Seal(store, "team_1", place, canary); err != nil {
+		t.Fatal(err)
+	}
 	sealed, err := newVault(t, older).Seal(store, "team_1", gatewayPlace, canary)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +132,7 @@ func TestGatewayKeyIsReplacedWithoutDowntime(t *testing.T) {
 	}
 }
 
-func TestMarkForGateways(t *testing.T) {
+func TestMark_gatewayKey(t *testing.T) {
 	whole, gateway := newVault(t, newKey(1)), gatewayVault(t, newKey(1))
 	mark, err := whole.Mark()
 	if err != nil {
@@ -135,14 +141,8 @@ func TestMarkForGateways(t *testing.T) {
 	if mark, err = whole.Rewrap(mark); err != nil {
 		t.Fatal(err)
 	}
-	if err := gateway.Check(mark); !errors.Is(err, secrets.ErrOnlyGateways) {
-		t.Errorf("the mark before: %v", err)
-	}
-	if mark, err = whole.MarkForGateways(mark); err != nil {
-		t.Fatal(err)
-	}
 	if err := errors.Join(gateway.Check(mark), whole.Check(mark)); err != nil {
-		t.Errorf("the mark after: %v", err)
+		t.Error(err)
 	}
 	if err := gatewayVault(t, newKey(2)).Check(mark); err == nil || errors.Is(err, secrets.ErrOnlyGateways) {
 		t.Errorf("with another gateway key: %v", err)
@@ -174,7 +174,7 @@ func TestSealStream_forGateways(t *testing.T) {
 	whole, gateway := newVault(t, newKey(1)), gatewayVault(t, newKey(1))
 	at := streamPlace
 	at.Purpose = secrets.ForGateways
-	older := sealed(t, whole, []byte(canary)) // at a place of the control plane
+	controls := sealed(t, whole, []byte(canary)) // at a place of the control plane
 	streamOf := func(vault *secrets.Vault) []byte {
 		var out strings.Builder
 		w, err := vault.SealStream(&out, at)
@@ -198,9 +198,8 @@ func TestSealStream_forGateways(t *testing.T) {
 		"a gateway opens its own":                       {gateway, at, streamOf(gateway), true},
 		"a gateway opens that of the whole key":         {gateway, at, streamOf(whole), true},
 		"the whole key opens that of a gateway":         {whole, at, streamOf(gateway), true},
-		"the whole key opens one of before":             {whole, at, older, true},
-		"a gateway does not open one of before":         {gateway, at, older, false},
-		"a gateway opens none of the control plane":     {gateway, streamPlace, older, false},
+		"a gateway opens none of the control plane":     {gateway, streamPlace, controls, false},
+		"one of the control plane is not for gateways":  {whole, at, controls, false},
 		"the gateway key seals none of a control plane": {whole, streamPlace, streamOf(gateway), false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -99,8 +99,7 @@ type DataKey struct {
 	GatewayWrapped []byte // empty: gateway keys do not open it
 }
 
-// The kinds of ids of data keys by purpose. Programs that know no purposes seal with the
-// first of a team's ids, which is one for the control plane.
+// The kinds of ids of data keys by purpose.
 const (
 	controlKind = "dek"
 	gatewayKind = "dgk"
@@ -143,9 +142,8 @@ func (v *Vault) OnlyGateways() bool { return v.control == nil }
 
 // ErrOnlyGateways is the error of opening a value with gateway keys that was not sealed
 // for gateways.
-var ErrOnlyGateways = errors.New("this process has the gateway key, and the value is sealed with the whole key: if " +
-	"gateways need it, start a control plane or worker of this version, which seals it again, or give this " +
-	"process the whole key of secrets")
+var ErrOnlyGateways = errors.New("this process has the gateway key, and the value is sealed with the whole key: " +
+	"give the process the whole key of secrets")
 
 // Replacing reports whether there are older key-encryption keys, so that the data keys
 // that they wrapped should be rewrapped.
@@ -218,12 +216,6 @@ func (v *Vault) dataKey(store Store, team string, purpose Purpose) (DataKey, err
 	}
 	if v.control == nil {
 		return key, ErrOnlyGateways
-	}
-	if purpose == ForGateways {
-		// A program of before purposes seals with the first data key, which must be another one.
-		if _, err := v.dataKey(store, team, ForControl); err != nil {
-			return key, err
-		}
 	}
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -298,24 +290,14 @@ func wrapped(id, column string) []byte {
 const MarkID = "dek_0"
 
 // Mark returns a data key that seals nothing. It is stored at the first start, so that
-// a replica with other key-encryption keys fails before it seals anything. Gateway keys do
-// not open it before MarkForGateways.
+// a replica with other key-encryption keys, or a gateway with other gateway keys, fails
+// before it seals anything.
 func (v *Vault) Mark() (DataKey, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
 		return DataKey{}, err
 	}
-	return v.wrap(handle, DataKey{ID: MarkID}, false)
-}
-
-// MarkForGateways returns the mark for gateway keys too. It tells gateways that everything
-// that they need is sealed for them.
-func (v *Vault) MarkForGateways(mark DataKey) (DataKey, error) {
-	handle, err := v.handle(mark)
-	if err != nil {
-		return mark, err
-	}
-	return v.wrap(handle, mark, true)
+	return v.wrap(handle, DataKey{ID: MarkID}, true)
 }
 
 // Check returns an error if the data key cannot be unwrapped: ErrOnlyGateways if it takes

@@ -17,12 +17,9 @@ import (
 // data key, wrapped, so that opening it needs the vault and no store. A place for gateways
 // is opened with a gateway key as well.
 func (v *Vault) SealStream(w io.Writer, at Place) (io.WriteCloser, error) {
-	wrapping := v.control
-	if at.Purpose == ForGateways {
-		wrapping = v.gateway
-	}
-	if wrapping == nil {
-		return nil, ErrOnlyGateways
+	wrapping, err := v.streamWrapping(at)
+	if err != nil {
+		return nil, err
 	}
 	handle, err := keyset.NewHandle(streamingaead.AES256GCMHKDF1MBKeyTemplate())
 	if err != nil {
@@ -65,7 +62,12 @@ func (v *Vault) OpenStream(r io.Reader, at Place) (io.Reader, error) {
 	if _, err := io.ReadFull(r, key); err != nil {
 		return nil, fmt.Errorf("secrets: open a stream: %w", err)
 	}
-	handle, err := v.streamKey(key, at)
+	wrapping, err := v.streamWrapping(at)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(key)), wrapping,
+		at.associatedData())
 	if err != nil {
 		return nil, fmt.Errorf("secrets: unwrap the key of a stream: %w", err)
 	}
@@ -76,19 +78,13 @@ func (v *Vault) OpenStream(r io.Reader, at Place) (io.Reader, error) {
 	return cipher.NewDecryptingReader(r, at.associatedData())
 }
 
-// streamKey unwraps the key of a stream. One for gateways that was sealed before there were
-// gateway keys has a key that the key-encryption key wrapped.
-func (v *Vault) streamKey(key []byte, at Place) (*keyset.Handle, error) {
-	err := ErrOnlyGateways
-	for _, wrapping := range []tink.AEAD{v.gateway, v.control} {
-		if wrapping == nil || wrapping == v.gateway && at.Purpose != ForGateways {
-			continue
-		}
-		var handle *keyset.Handle
-		reader := keyset.NewBinaryReader(bytes.NewReader(key))
-		if handle, err = keyset.ReadWithAssociatedData(reader, wrapping, at.associatedData()); err == nil {
-			return handle, nil
-		}
+// streamWrapping returns the cipher that wraps the keys of streams for a place.
+func (v *Vault) streamWrapping(at Place) (tink.AEAD, error) {
+	if at.Purpose == ForGateways {
+		return v.gateway, nil
 	}
-	return nil, err
+	if v.control == nil {
+		return nil, ErrOnlyGateways
+	}
+	return v.control, nil
 }

@@ -158,11 +158,10 @@ func TestHungCollector(t *testing.T) {
 			if err := tracer.Close(ctx); !errors.Is(err, tt.want) {
 				t.Errorf("Close returned %v, want %v", err, tt.want)
 			}
-			for until := time.Now().Add(5 * time.Second); tracer.Lost() != 10000; time.Sleep(time.Millisecond) {
-				if time.Now().After(until) {
-					t.Fatalf("lost %d of 10000 spans, want all", tracer.Lost())
-				}
-			}
+			testkit.Await(t, "the loss of all 10,000 spans", func() (int64, bool) {
+				lost := tracer.Lost()
+				return lost, lost == 10000
+			})
 		})
 	}
 }
@@ -190,11 +189,7 @@ func TestRefusingCollector(t *testing.T) {
 	send := func(lost int64) {
 		_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
 		span.End()
-		for until := time.Now().Add(5 * time.Second); tracer.Held() > 0; time.Sleep(time.Millisecond) {
-			if time.Now().After(until) {
-				t.Fatal("the span is still held")
-			}
-		}
+		testkit.Eventually(t, "the span to be held no longer", func() bool { return tracer.Held() == 0 })
 		if got := tracer.Lost(); got != lost {
 			t.Fatalf("lost %d spans, want %d", got, lost)
 		}

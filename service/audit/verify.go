@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"postern/models"
@@ -96,8 +98,8 @@ func VerifyChains(tx *models.Tx) ([]Verdict, error) {
 	return verdicts, nil
 }
 
-// allChains returns the teams that have the end of a chain or entries: either may
-// have been deleted.
+// allChains returns the teams that have the end of a chain or entries, since either may
+// have been deleted, and "" for the installation.
 func allChains(tx *models.Tx) ([]string, error) {
 	teams, err := tx.AuditTeams()
 	if err != nil {
@@ -107,16 +109,14 @@ func allChains(tx *models.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]bool{}
+	all := map[string]bool{"": true}
 	for _, team := range teams {
-		known[team] = true
+		all[team] = true
 	}
 	for _, chain := range chains {
-		if !known[chain.TeamID] {
-			teams = append(teams, chain.TeamID)
-		}
+		all[chain.TeamID] = true
 	}
-	return teams, nil
+	return slices.Sorted(maps.Keys(all)), nil
 }
 
 // verifyBatch is how many entries are read at a time.

@@ -233,41 +233,6 @@ func TestManyWritersMakeOneChain(t *testing.T) {
 	})
 }
 
-// What was recorded before there were chains is taken in once, by the first start
-// that knows of them.
-func TestEarlierEntriesAreChainedOnce(t *testing.T) {
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		run(t, db, "DELETE FROM audit_chains")
-		old := func(id, team string) string {
-			return fmt.Sprintf(`INSERT INTO audit_entries
-					(id, actor, action, object, team_id, outcome, detail, remote_addr, request_id, created_at)
-				VALUES ('%s', 'acc_ana', 'key.create', 'key_1', '%s', 'done',
-					'{"owner": "billing",  "a": "b"}', '', '', '2026-01-02 03:04:05.678901+00:00')`, id, team)
-		}
-		for i := range 700 {
-			run(t, db, old(fmt.Sprintf("aud_%04d", i), "team_a"))
-		}
-		run(t, db, old("aud_other", "team_b"))
-		for range 2 {
-			if _, _, err := db.Migrate(t.Context(), quiet); err != nil {
-				t.Fatal(err)
-			}
-		}
-		record(t, db, "team_a")
-		s := &audit.Service{DB: db}
-		if verdict := verified(t, s, "", audit.Head{}); verdict.Entries != 701 {
-			t.Errorf("%d entries, want 701", verdict.Entries)
-		}
-		run(t, db, old("aud_later", "team_a"))
-		if _, _, err := db.Migrate(t.Context(), quiet); err != nil {
-			t.Fatal(err)
-		}
-		if broken := brokenAt(t, s, "", audit.Head{}); broken.Entry != "aud_later" {
-			t.Errorf("put in later: broken at %+v, want aud_later", broken)
-		}
-	})
-}
-
 // A transaction that fails leaves no entry and does not move the chain.
 func TestWhatIsRolledBackIsNotInTheChain(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {

@@ -45,8 +45,7 @@ func (s *Service) challenger(tx *models.Tx) (*acme.Client, error) {
 	}
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
-		return nil, fmt.Errorf("certificates: the account at %s has no public key yet: a control plane of this "+
-			"version writes it with the next order", s.Directory)
+		return nil, fmt.Errorf("certificates: the account at %s has no public key", s.Directory)
 	}
 	public, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {
@@ -87,14 +86,8 @@ func (s *Service) signer(ctx context.Context) (*acme.Client, error) {
 		if text, err = s.Vault.Open(tx, s.accountPlace(), row.PrivateKey); err != nil {
 			return err
 		}
-		if key, err = parseKey(text); err != nil || row.PublicKey != "" {
-			return err
-		}
-		public, err := publicKeyOf(key)
-		if err != nil {
-			return err
-		}
-		return tx.SetACMEPublicKey(s.Directory, public)
+		key, err = parseKey(text)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("certificates: account at %s: %w", s.Directory, err)

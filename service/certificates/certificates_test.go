@@ -45,7 +45,7 @@ func newRig(t *testing.T, db *models.DB, lifetime time.Duration) *rig {
 	t.Helper()
 	r := &rig{t: t, db: db, names: nameserver.Start(t)}
 	var err error
-	r.vault, err = secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	r.vault, err = secrets.NewVault(wholeKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,16 +168,6 @@ func run(t *testing.T, one *replica) (stop func()) {
 	return stop
 }
 
-// waitFor waits for a condition.
-func waitFor(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // presents returns the certificate for a host name, nil for none.
 func presents(one *replica, host string) *tls.Certificate {
 	found, err := one.Certificate(&tls.ClientHelloInfo{ServerName: host, SupportedProtos: []string{"h2"}})
@@ -223,7 +213,7 @@ func TestServiceObtainsACertificateAndKeepsIt(t *testing.T) {
 		r.names.Point("api.shop.test")
 		one := r.replica("api.shop.test")
 		stop := run(t, one)
-		waitFor(t, "a certificate", func() bool { return presents(one, "API.shop.test") != nil })
+		testkit.Eventually(t, "a certificate", func() bool { return presents(one, "API.shop.test") != nil })
 		got := presents(one, "api.shop.test")
 		r.trusted(got, "api.shop.test")
 		if presents(one, "other.test") != nil {
@@ -244,6 +234,9 @@ func TestServiceObtainsACertificateAndKeepsIt(t *testing.T) {
 				t.Errorf("the private key is in the log, %s", how)
 			}
 		}
+		if !r.openedByAGateway(stored) {
+			t.Error("the gateway key does not open the private key")
+		}
 		if stored.Holder != "" || stored.Challenge != "" || stored.Problem != "" {
 			t.Errorf("the row still has the order: %+v", stored)
 		}
@@ -258,7 +251,9 @@ func TestServiceObtainsACertificateAndKeepsIt(t *testing.T) {
 			return nil, errors.New("the ACME server is asked again")
 		})}
 		run(t, second)
-		waitFor(t, "the certificate after a restart", func() bool { return presents(second, "api.shop.test") != nil })
+		testkit.Eventually(t, "the certificate after a restart", func() bool {
+			return presents(second, "api.shop.test") != nil
+		})
 		if again := presents(second, "api.shop.test"); !bytes.Equal(again.Certificate[0], got.Certificate[0]) {
 			t.Error("after a restart there is another certificate")
 		}
@@ -279,9 +274,11 @@ func TestServiceAnswersChallengesOfAnotherReplica(t *testing.T) {
 		answers := r.replica() // serves the name later
 		run(t, answers)
 		run(t, orders)
-		waitFor(t, "a certificate", func() bool { return presents(orders, "api.shop.test") != nil })
+		testkit.Eventually(t, "a certificate", func() bool { return presents(orders, "api.shop.test") != nil })
 		answers.serve("api.shop.test")
-		waitFor(t, "it at the other replica", func() bool { return presents(answers, "api.shop.test") != nil })
+		testkit.Eventually(t, "it at the other replica", func() bool {
+			return presents(answers, "api.shop.test") != nil
+		})
 		if n := r.orders.Load(); n != 1 {
 			t.Errorf("%d orders, want 1", n)
 		}
@@ -299,7 +296,7 @@ func TestServiceOrdersOnceForAllReplicas(t *testing.T) {
 			run(t, one)
 		}
 		for _, one := range replicas {
-			waitFor(t, "a certificate", func() bool { return presents(one, "api.shop.test") != nil })
+			testkit.Eventually(t, "a certificate", func() bool { return presents(one, "api.shop.test") != nil })
 		}
 		if n := r.orders.Load(); n != 1 {
 			t.Errorf("%d orders, want 1", n)
@@ -314,9 +311,9 @@ func TestServiceRenews(t *testing.T) {
 		r.names.Point("api.shop.test")
 		one := r.replica("api.shop.test")
 		run(t, one)
-		waitFor(t, "a certificate", func() bool { return presents(one, "api.shop.test") != nil })
+		testkit.Eventually(t, "a certificate", func() bool { return presents(one, "api.shop.test") != nil })
 		first := presents(one, "api.shop.test").Leaf.SerialNumber
-		waitFor(t, "another one", func() bool {
+		testkit.Eventually(t, "another one", func() bool {
 			return presents(one, "api.shop.test").Leaf.SerialNumber.Cmp(first) != 0
 		})
 		r.trusted(presents(one, "api.shop.test"), "api.shop.test")
@@ -335,8 +332,10 @@ func TestServiceWaitsAfterAFailure(t *testing.T) {
 		r.names.Point("api.shop.test")
 		one := r.replica("missing.shop.test", "api.shop.test")
 		run(t, one)
-		waitFor(t, "the failure", func() bool { return r.row("missing.shop.test").Failures == 1 })
-		waitFor(t, "the other name's certificate", func() bool { return presents(one, "api.shop.test") != nil })
+		testkit.Eventually(t, "the failure", func() bool { return r.row("missing.shop.test").Failures == 1 })
+		testkit.Eventually(t, "the other name's certificate", func() bool {
+			return presents(one, "api.shop.test") != nil
+		})
 		row := r.row("missing.shop.test")
 		if row.Problem == "" || row.Chain != "" || row.Holder != "" {
 			t.Errorf("the row is %+v, want a problem and no certificate", row)
@@ -369,7 +368,9 @@ func TestServiceLeavesOutNamesWithFiles(t *testing.T) {
 		one := r.replica("file.shop.test", "api.shop.test")
 		one.Covered = func(host string) bool { return host == "file.shop.test" }
 		run(t, one)
-		waitFor(t, "the other name's certificate", func() bool { return presents(one, "api.shop.test") != nil })
+		testkit.Eventually(t, "the other name's certificate", func() bool {
+			return presents(one, "api.shop.test") != nil
+		})
 		if row := r.row("file.shop.test"); row.Host != "" || r.orders.Load() != 1 {
 			t.Errorf("it was ordered: %+v", row)
 		}

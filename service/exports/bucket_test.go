@@ -16,6 +16,7 @@ import (
 	"postern/platform/config"
 	"postern/platform/fault"
 	"postern/service/exports"
+	"postern/testkit"
 	"postern/testkit/state"
 	"postern/testkit/versitygw"
 )
@@ -103,7 +104,7 @@ func TestBucket_serverEnds(t *testing.T) {
 	server := versitygw.Start(t)
 	bucket := openBucket(t, server, "")
 	draft := begin(t, bucket, attempt, noise(severalParts))
-	waitFor(t, "an upload", func() bool { return server.Uploads() == 1 })
+	testkit.Eventually(t, "an upload", func() bool { return server.Uploads() == 1 })
 	server.Down()
 	if err := draft.Commit(); !errors.Is(err, exports.ErrStoreDown) {
 		t.Errorf("commit without a server: %v", err)
@@ -123,16 +124,6 @@ func TestBucket_serverEnds(t *testing.T) {
 	save(t, bucket, exports.Attempt{Export: attempt.Export, Lease: "lse_2"}, noise(10))
 	if server.Uploads() != 0 {
 		t.Error("the broken upload is still there after the next attempt")
-	}
-}
-
-// waitFor waits until a condition holds.
-func waitFor(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no %s after a minute", what)
-		}
 	}
 }
 

@@ -53,8 +53,7 @@ func (f LedgerFilter) Selects(l Line) bool {
 }
 
 // Ledger returns the lines of an export's ledger that a filter selects. An export that is not
-// finished, or ended without a zip, is refused as Conflict with the code no_ledger. One that an
-// older program finished is refused as Gone with the code ledger_not_kept.
+// finished, or ended without a zip, is refused as Conflict with the code no_ledger.
 func (s *Service) Ledger(ctx context.Context, p access.Principal, id string, filter LedgerFilter) (Ledger, error) {
 	tx := s.DB.Read(ctx)
 	row, parent, err := s.find(tx, p, id, access.ExportRead)
@@ -70,10 +69,6 @@ func (s *Service) Ledger(ctx context.Context, p access.Principal, id string, fil
 			"This export is %s; an export has a ledger once it is ready.", row.State)
 	}
 	document, err := tx.ExportLedgerOf(id)
-	if err == nil && document == nil {
-		return Ledger{}, fault.New(fault.Gone, "ledger_not_kept", "The server that made this export did not keep its "+
-			"ledger. MIGRATION-REPORT.json in the zip has it; a new export has it here too.")
-	}
 	var lines []Line
 	if err == nil {
 		lines, err = unpacked(document)

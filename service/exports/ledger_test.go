@@ -123,13 +123,6 @@ func TestLedgerIsRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		queued, ready := w.request(t, gateway), w.finished(t, gateway)
-		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			return tx.Insert(&models.Export{ID: "exp_old", ProjectID: w.project, Format: "data", State: exports.Expired,
-				CreatedAt: models.Now()})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		other := access.Principal{Account: "acc_other", Roles: map[string]access.Role{"team_other": access.Owner}}
 		viewer := access.Principal{
 			Account: "acc_viewer", Roles: map[string]access.Role{w.owner.HomeTeam: access.Viewer},
@@ -141,7 +134,6 @@ func TestLedgerIsRefused(t *testing.T) {
 			code string
 		}{
 			"not finished":         {w.owner, queued.ID, fault.Conflict, "no_ledger"},
-			"of an older program":  {w.owner, "exp_old", fault.Gone, "ledger_not_kept"},
 			"unknown":              {w.owner, "exp_unknown", fault.NotFound, "not_found"},
 			"of another team":      {other, ready.ID, fault.NotFound, "not_found"},
 			"without a credential": {access.Principal{}, ready.ID, fault.Unauthenticated, "credentials_required"},

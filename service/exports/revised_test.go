@@ -13,6 +13,7 @@ import (
 	"postern/service/exports"
 	"postern/service/keys"
 	"postern/service/projects"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -50,7 +51,7 @@ func TestExport_revised(t *testing.T) {
 				w := newWorld(t, db)
 				key := w.shareProduct(t)
 				before, _ := w.exported(t)
-				time.Sleep(2 * time.Millisecond) // times in the database are of microseconds
+				waitUntilAfter(t, before.at)
 				test.change(t, w, key)
 				after, content := w.exported(t)
 				if !after.at.After(before.at) || after.revision <= before.revision {
@@ -76,7 +77,7 @@ func TestExport_revisedDetachedTenant(t *testing.T) {
 		w := newWorld(t, db)
 		w.keyOfADetachedTenant(t, db)
 		before, _ := w.exported(t)
-		time.Sleep(2 * time.Millisecond)
+		waitUntilAfter(t, before.at)
 		owner := "fallback"
 		change := projects.TenantChange{FallbackOwner: &owner}
 		if _, err := w.projects().UpdateTenant(t.Context(), w.owner, "tnt_gone", "", change); err != nil {
@@ -86,6 +87,12 @@ func TestExport_revisedDetachedTenant(t *testing.T) {
 			t.Errorf("exported_at %s after %s, want a later one", after.at, before.at)
 		}
 	})
+}
+
+// waitUntilAfter waits for a change to have a later time in the database, which counts microseconds.
+func waitUntilAfter(t *testing.T, at time.Time) {
+	t.Helper()
+	testkit.Eventually(t, "a later time", func() bool { return models.Now().After(at) })
 }
 
 func (w *world) projects() *projects.Service {

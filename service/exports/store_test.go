@@ -14,6 +14,7 @@ import (
 
 	"postern/platform/config"
 	"postern/service/exports"
+	"postern/testkit"
 	"postern/testkit/versitygw"
 )
 
@@ -202,7 +203,7 @@ func TestStore_remove(t *testing.T) {
 		save(t, store, attempt, noise(10))
 		save(t, store, exports.Attempt{Export: "exp_10", Lease: "lse_1"}, noise(10))
 		draft := begin(t, store, exports.Attempt{Export: "exp_2", Lease: "lse_1"}, noise(severalParts))
-		waitFor(t, "file of exp_2", func() bool { return slices.Contains(files(t, store), "exp_2") })
+		testkit.Eventually(t, "file of exp_2", func() bool { return slices.Contains(files(t, store), "exp_2") })
 		for _, id := range []string{"exp_1", "exp_2"} {
 			if err := store.Remove(t.Context(), id); err != nil {
 				t.Error(err)

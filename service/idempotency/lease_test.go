@@ -6,6 +6,7 @@ import (
 
 	"postern/models"
 	"postern/platform/fault"
+	"postern/testkit"
 )
 
 // An attempt that runs keeps its lease for longer than it lasts; one whose process was killed is over with it.
@@ -13,20 +14,27 @@ func TestLeaseIsRenewed(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		f.Lease = 400 * time.Millisecond
 		attempt := f.begin(t)
-		for until := time.Now().Add(3 * f.Lease); time.Now().Before(until); time.Sleep(f.Lease / 8) {
-			f.refused(t, request, "idempotency_in_progress")
+		first, err := f.row(t)
+		if err != nil {
+			t.Fatal(err)
 		}
+		testkit.Await(t, "a lease that ends after the first would have", func() (time.Time, bool) {
+			now, err := f.row(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return now.LeaseUntil, now.LeaseUntil.After(first.LeaseUntil.Add(f.Lease))
+		})
 		attempt.Kill()
-		for until := time.Now().Add(10 * time.Second); ; time.Sleep(f.Lease / 8) {
+		testkit.Eventually(t, "the request of a killed process can be sent again", func() bool {
 			next, _, err := f.Begin(t.Context(), request)
 			if next != nil {
 				next.Kill()
-				break
+			} else if fault.CodeOf(err) != "idempotency_in_progress" {
+				t.Fatal(err)
 			}
-			if fault.CodeOf(err) != "idempotency_in_progress" || time.Now().After(until) {
-				t.Fatalf("the request of a killed process cannot be sent again: %v", err)
-			}
-		}
+			return next != nil
+		})
 	})
 }
 

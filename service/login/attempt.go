@@ -130,8 +130,8 @@ type Outcome struct {
 // ticket is the state between a provider's answer and the user's consent. It travels
 // sealed through the browser, because it may hold the provider's tokens.
 type ticket struct {
-	Identity directory.ExternalIdentity `json:"Arrival"` // as earlier versions sealed it
-	Handed   *handed                    `json:",omitempty"`
+	Identity directory.ExternalIdentity
+	Handed   *handed `json:",omitempty"`
 
 	Authentication federation.Authentication `json:",omitzero"`
 

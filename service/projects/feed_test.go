@@ -13,6 +13,7 @@ import (
 	"postern/migrations"
 	"postern/models"
 	"postern/service/keys"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -32,11 +33,11 @@ func TestAReplicaHearsOfAChange(t *testing.T) {
 
 		created, owner := here.create(t, authenticated)
 		hash := policy.HashKey(created.Keys["prod"].Plaintext)
-		eventually(t, "the new key", func() bool { return elsewhere.key(hash).ID != "" })
+		testkit.Eventually(t, "the new key", func() bool { return elsewhere.key(hash).ID != "" })
 		if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the revocation", func() bool {
+		testkit.Eventually(t, "the revocation", func() bool {
 			return elsewhere.key(hash).State == snapshot.KeyRevoked
 		})
 	})
@@ -130,15 +131,4 @@ func TestFeed_manyKeys(t *testing.T) {
 			t.Errorf("a key that is gone is still %+v", got)
 		}
 	})
-}
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !is() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s has not arrived", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
 }

@@ -157,7 +157,7 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 	})
 }
 
-// handOver gives a key an owner that Create refuses, as older keys have.
+// handOver gives a key an owner that Create refuses.
 func (h *house) handOver(t *testing.T, db *models.DB, who access.Principal, key keys.Minted, owner string) {
 	t.Helper()
 	_, err := db.SQL().ExecContext(t.Context(), "UPDATE api_keys SET owner = $1 WHERE id = $2", owner, key.ID)
@@ -172,7 +172,7 @@ func (h *house) handOver(t *testing.T, db *models.DB, who access.Principal, key 
 	}
 }
 
-// The id of another team's user, which older keys can have, is an owner like any other text.
+// The id of another team's user is an owner like any other text.
 func TestAKeyOfAnotherTeamsUserIsNotRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)

@@ -60,13 +60,13 @@ func revokedElsewhere(t *testing.T) {
 	follow(t, other)
 	created, owner := here.create(t, authenticated)
 	hash := policy.HashKey(created.Keys["prod"].Plaintext)
-	eventually(t, "the new key", func() bool { return other.key(hash).ID != "" })
+	testkit.Eventually(t, "the new key", func() bool { return other.key(hash).ID != "" })
 
 	relay.Silence()
 	if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the revocation", func() bool { return other.key(hash).State == snapshot.KeyRevoked })
+	testkit.Eventually(t, "the revocation", func() bool { return other.key(hash).State == snapshot.KeyRevoked })
 }
 
 func revokedAfterSilence(t *testing.T) {
@@ -78,7 +78,7 @@ func revokedAfterSilence(t *testing.T) {
 	hash := policy.HashKey(created.Keys["prod"].Plaintext)
 
 	relay.Silence()
-	eventually(t, "a revocation that succeeds", func() bool {
+	testkit.Eventually(t, "a revocation that succeeds", func() bool {
 		_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID)
 		if err != nil && !models.Unavailable(err) {
 			t.Fatalf("got %v, want an error that asks to try again", err)
@@ -111,7 +111,7 @@ func revokedAfterHang(t *testing.T) {
 		t.Fatal("the call is still waiting")
 	}
 	relay.Resume()
-	eventually(t, "a revocation that succeeds", func() bool {
+	testkit.Eventually(t, "a revocation that succeeds", func() bool {
 		_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID)
 		return err == nil
 	})
@@ -123,7 +123,7 @@ func restoredEarlier(t *testing.T) {
 	kept, owner := w.create(t, authenticated)
 	saved := testkit.SavePostgres(t, database)
 	var lost projects.Created
-	eventually(t, "a project that is lost later", func() bool {
+	testkit.Eventually(t, "a project that is lost later", func() bool {
 		var err error
 		lost, err = w.Create(t.Context(), access.Principal{}, authenticated)
 		return err == nil && w.holds(t, lost.Keys["prod"].Plaintext)
@@ -131,11 +131,11 @@ func restoredEarlier(t *testing.T) {
 
 	saved.Restore(t)
 	// The restored database assigns the ids of lost revisions again.
-	eventually(t, "a revocation that succeeds", func() bool {
+	testkit.Eventually(t, "a revocation that succeeds", func() bool {
 		_, err := w.keys.Revoke(t.Context(), owner, kept.Keys["prod"].ID)
 		return err == nil
 	})
-	eventually(t, "the revocation", func() bool {
+	testkit.Eventually(t, "the revocation", func() bool {
 		w.feed.Changed(t.Context())
 		return w.key(policy.HashKey(kept.Keys["prod"].Plaintext)).State == snapshot.KeyRevoked
 	})

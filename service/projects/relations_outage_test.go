@@ -44,15 +44,11 @@ func occupy(t *testing.T, db *models.DB) func() {
 	}
 }
 
-// record records a change, and checks that it takes as long as Record waits for the database at most.
+// record records a change while the database does not answer. Record does not wait until it does.
 func record(t *testing.T, r *replica, change relations.Change) {
 	t.Helper()
-	began := time.Now()
 	if !r.recorder.Record(change) {
 		t.Fatal("the change is lost")
-	}
-	if took := time.Since(began); took < relations.WriteWait || took > 4*relations.WriteWait {
-		t.Errorf("recorded after %v, want %v and a little more", took, relations.WriteWait)
 	}
 	if !r.owns(change.ProjectID, change.TenantID, change.User, change.Object) {
 		t.Error("the process that recorded it does not decide by it")
@@ -62,15 +58,10 @@ func record(t *testing.T, r *replica, change relations.Change) {
 // written waits until a relation is in the database.
 func written(t *testing.T, db *models.DB, project string, want int64) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	testkit.Await(t, fmt.Sprintf("%d relations in the database", want), func() (int64, bool) {
 		n, err := db.Read(t.Context()).CountRelations(project)
-		if err == nil && n == want {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d relations are written, want %d: %v", n, want, err)
-		}
-	}
+		return n, err == nil && n == want
+	})
 }
 
 // A database that is slow holds up the end of an answer for half a second at most. The relation counts at once on
@@ -85,7 +76,7 @@ func TestRelationsWaitForASlowDatabase(t *testing.T) {
 		record(t, r, change)
 		free()
 		written(t, db, h.project, 1)
-		soon(t, "served from the table", func() bool { return r.table.Len(h.project) == 1 })
+		testkit.Eventually(t, "served from the table", func() bool { return r.table.Len(h.project) == 1 })
 	})
 }
 
@@ -127,7 +118,7 @@ func TestRelationsOutliveAnOutageOfPostgreSQL(t *testing.T) {
 			}
 			relay.Resume()
 			written(t, db, h.project, 3)
-			soon(t, "forgotten", func() bool { return !r.owns(h.project, h.tenant, "ana", "order:1") })
+			testkit.Eventually(t, "forgotten", func() bool { return !r.owns(h.project, h.tenant, "ana", "order:1") })
 			if !r.owns(h.project, h.tenant, "ana", "order:4") {
 				t.Error("the last relation does not count any more")
 			}

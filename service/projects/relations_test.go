@@ -16,6 +16,7 @@ import (
 	"postern/service/keys"
 	"postern/service/projects"
 	"postern/service/relations"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -55,17 +56,6 @@ func (r *replica) owns(project, tenant, user, object string) bool {
 	return r.table.Holds(project, policy.KeyOf(tenant, user, policy.OwnerRelation, object))
 }
 
-// soon waits for a condition for a second, in which replicas have to agree.
-func soon(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Errorf("not within a second: %s", what)
-			return
-		}
-	}
-}
-
 func TestRelationsReachReplicas(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
@@ -76,6 +66,7 @@ func TestRelationsReachReplicas(t *testing.T) {
 		}}}
 		h.setRules(t, ordered)
 		one, two := newReplica(t, db), newReplica(t, db)
+		one.recorder.Wait = time.Minute
 		service := &relations.Service{DB: db, Changed: one.feed.Changed}
 		change := relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1"}
 		ids := func(r *replica) func() bool {
@@ -85,7 +76,10 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if !one.recorder.Record(change) || !ids(one)() {
 				t.Fatal("the process that recorded it does not decide by it")
 			}
-			soon(t, "the other replica", ids(two))
+			if n, err := db.Read(t.Context()).CountRelations(h.project); err != nil || n != 1 {
+				t.Errorf("%d relations are written when Record returns, want 1: %v", n, err)
+			}
+			testkit.Eventually(t, "the other replica", ids(two))
 			if one.owns(h.project, "tnt_other", "ana", "order:1") ||
 				one.owns("prj_other", h.tenant, "ana", "order:1") || one.owns(h.project, h.tenant, "bob", "order:1") {
 				t.Error("it is held for others, too")
@@ -98,7 +92,9 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if err != nil || added != 2 {
 				t.Fatalf("%d, %v", added, err)
 			}
-			soon(t, "the other replica", func() bool { return two.owns(h.project, h.tenant, "bob", "order:2") })
+			testkit.Eventually(t, "the other replica", func() bool {
+				return two.owns(h.project, h.tenant, "bob", "order:2")
+			})
 			var seen []string
 			page := models.Page{Limit: 1}
 			for range 5 {
@@ -120,7 +116,9 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if err != nil || removed != 1 {
 				t.Fatalf("%d, %v", removed, err)
 			}
-			soon(t, "the other replica", func() bool { return !two.owns(h.project, h.tenant, "bob", "order:2") })
+			testkit.Eventually(t, "the other replica", func() bool {
+				return !two.owns(h.project, h.tenant, "bob", "order:2")
+			})
 		})
 		t.Run("refused", func(t *testing.T) {
 			for name, in := range map[string]relations.Relation{
@@ -152,7 +150,7 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if !two.recorder.Record(forget) {
 				t.Fatal("not recorded")
 			}
-			soon(t, "the other replica", func() bool { return !ids(one)() && !ids(two)() })
+			testkit.Eventually(t, "the other replica", func() bool { return !ids(one)() && !ids(two)() })
 		})
 		t.Run("of a deleted user", func(t *testing.T) {
 			user, err := h.people.CreateUser(t.Context(), h.owner, h.tenant, directory.NewUser{Email: "x@example.com"})
@@ -166,16 +164,18 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if err := h.people.DeleteUser(t.Context(), h.owner, user.ID); err != nil {
 				t.Fatal(err)
 			}
-			soon(t, "both", func() bool {
+			testkit.Eventually(t, "both", func() bool {
 				return !one.owns(h.project, h.tenant, user.ID, "order:5") &&
 					!two.owns(h.project, h.tenant, user.ID, "order:5")
 			})
 		})
 		t.Run("without rules they are not held", func(t *testing.T) {
 			h.setRules(t, snapshot.Rules{})
-			soon(t, "dropped", func() bool { return !one.table.Loaded(h.project) && !two.table.Loaded(h.project) })
+			testkit.Eventually(t, "dropped", func() bool {
+				return !one.table.Loaded(h.project) && !two.table.Loaded(h.project)
+			})
 			h.setRules(t, ordered)
-			soon(t, "read again", func() bool {
+			testkit.Eventually(t, "read again", func() bool {
 				return one.owns(h.project, h.tenant, "ana", "order:3") &&
 					two.owns(h.project, h.tenant, "ana", "order:3")
 			})
@@ -213,13 +213,13 @@ func TestRelationsAreRecordedAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		soon(t, "written", func() bool {
+		testkit.Eventually(t, "written", func() bool {
 			n, err := db.Read(t.Context()).CountRelations(h.project)
 			return err == nil && n == 200 && r.table.Len(h.project) == 200
 		})
 		lost := relations.Change{ProjectID: "prj_none", TenantID: h.tenant, User: "ana", Object: "order:1"}
 		r.recorder.Record(lost) // it cannot be written, and must not keep others from it
 		r.recorder.Record(relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1000"})
-		soon(t, "what follows one that is given up", func() bool { return r.table.Len(h.project) == 201 })
+		testkit.Eventually(t, "what follows one that is given up", func() bool { return r.table.Len(h.project) == 201 })
 	})
 }

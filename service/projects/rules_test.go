@@ -270,8 +270,7 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 	})
 }
 
-// Users have their groups with keys of their own tenant alone. New keys of another one are refused; there
-// are older ones.
+// Users have their groups with keys of their own tenant alone, even if a key of another one had their id.
 func TestRulesIgnoreTheGroupsOfOtherTenants(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)

@@ -1,6 +1,7 @@
 package relations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -18,7 +19,7 @@ import (
 const (
 	maxQueued  = 10_000
 	maxBatch   = 200
-	WriteWait  = 500 * time.Millisecond // how long Record waits until a change is written
+	writeWait  = 500 * time.Millisecond
 	retryEvery = 500 * time.Millisecond
 	retryFor   = 10 * time.Minute // then a change is given up
 )
@@ -40,6 +41,7 @@ type Recorder struct {
 	Changed func(context.Context) // serves what was committed, see projects.Feed
 	Prunes  bool                  // Run removes old revisions of relations
 	Log     *slog.Logger
+	Wait    time.Duration // how long Record waits until a change is written; 0: half a second
 
 	mu      sync.Mutex
 	queue   []*entry
@@ -60,7 +62,7 @@ func (r *Recorder) wake() chan struct{} {
 	return r.woken
 }
 
-// Record queues a change and waits until it is written, at most WriteWait. An owner that is to be added counts
+// Record queues a change and waits until it is written, at most Wait. An owner that is to be added counts
 // on this replica at once, even if the database is unavailable; other replicas see it when it is written.
 // Record returns false if the queue is full.
 func (r *Recorder) Record(c Change) bool {
@@ -80,7 +82,7 @@ func (r *Recorder) Record(c Change) bool {
 	case r.wake() <- struct{}{}:
 	default:
 	}
-	patience := time.NewTimer(WriteWait)
+	patience := time.NewTimer(cmp.Or(r.Wait, writeWait))
 	defer patience.Stop()
 	select {
 	case <-e.done:

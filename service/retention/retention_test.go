@@ -121,8 +121,7 @@ func (l *land) account() access.Principal {
 	return access.Principal{Account: id, Roles: map[string]access.Role{}}
 }
 
-// A claimed workspace keeps the dates of its row as they were made in a hurry or
-// by an older release: that it is claimed is what counts.
+// A claimed workspace keeps the dates of its row: that it is claimed is what counts.
 func TestNothingClaimedIsPurged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newLand(t, db)

@@ -11,11 +11,12 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/usage"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
 // patience bounds every wait of a test; it is reached only when the test fails.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 type world struct {
 	*usage.Service
@@ -170,12 +171,7 @@ func TestRunWritesWithoutBeingAskedTo(t *testing.T) {
 		var running sync.WaitGroup
 		running.Go(func() { w.Recorder.Run(ctx) })
 		w.Recorder.Observe(w.call(time.Now()))
-		for deadline := time.Now().Add(patience); w.rows() != 1; {
-			if time.Now().After(deadline) {
-				t.Fatal("nothing was written")
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		testkit.Eventually(t, "the first row", func() bool { return w.rows() == 1 })
 		stop()
 		running.Wait()
 	})

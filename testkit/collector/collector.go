@@ -9,16 +9,18 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
+
+	"postern/testkit"
 )
 
 // Span is a received span. Ids are in hexadecimal, as in traceparent.
@@ -41,9 +43,6 @@ type Collector struct {
 	text    strings.Builder
 	headers []http.Header
 }
-
-// patience bounds every wait; it is reached only when a test fails.
-const patience = 10 * time.Second
 
 // New starts a collector, which ends with the test.
 func New(t testing.TB) *Collector {
@@ -179,15 +178,12 @@ func (c *Collector) Header() http.Header {
 // Await waits for a span that found accepts, and returns it.
 func (c *Collector) Await(t testing.TB, found func(Span) bool) Span {
 	t.Helper()
-	for until := time.Now().Add(patience); ; {
-		for _, s := range c.Spans() {
-			if found(s) {
-				return s
-			}
+	spans := testkit.Await(t, "a span", func() ([]Span, bool) {
+		spans := c.Spans()
+		if i := slices.IndexFunc(spans, found); i >= 0 {
+			return spans[i : i+1], true
 		}
-		if time.Now().After(until) {
-			t.Fatalf("the span did not arrive; got %+v", c.Spans())
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return spans, false
+	})
+	return spans[0]
 }

@@ -17,9 +17,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"time"
 
 	_ "embed"
+
+	"postern/testkit"
 )
 
 // Server is a running server.
@@ -38,9 +39,6 @@ var versionLine = regexp.MustCompile(`(?m)^version=(.+)$`)
 
 // Version returns the server's version, such as v1.2.3.
 func Version() string { return versionLine.FindStringSubmatch(pinned)[1] }
-
-// patience is for a machine that does much else.
-const patience = time.Minute
 
 // Start runs a server until the test ends. With a token, the server asks for it as a preshared key.
 // Without the program, the test fails.
@@ -69,14 +67,11 @@ func Start(t testing.TB, token string) *Server {
 			t.Logf("openfga wrote:\n%s", output.String())
 		}
 	})
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if status, _ := s.try(http.MethodGet, "/healthz", nil); status == http.StatusOK {
-			return s
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("openfga does not answer")
-		}
-	}
+	testkit.Eventually(t, "an answer of openfga", func() bool {
+		status, _ := s.try(http.MethodGet, "/healthz", nil)
+		return status == http.StatusOK
+	})
+	return s
 }
 
 // Stop ends the server as a crash would.

@@ -114,23 +114,18 @@ func run(t testing.TB, arguments ...string) {
 // root waits until the server answers, and reads the root of what it issues.
 func (s *Server) root(t testing.TB, address string) *x509.CertPool {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	answer := testkit.Await(t, "an answer of Pebble", func() (*http.Response, bool) {
 		answer, err := s.Client.Get(address)
-		if err != nil {
-			if time.Now().After(deadline) {
-				t.Fatalf("Pebble does not answer: %v", err)
-			}
-			continue
-		}
-		text, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if block, _ := pem.Decode(text); err != nil || block == nil {
-			t.Fatalf("Pebble's root is %q, %v", text, err)
-		}
-		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM(text)
-		return pool
+		return answer, err == nil
+	})
+	text, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	if block, _ := pem.Decode(text); err != nil || block == nil {
+		t.Fatalf("Pebble's root is %q, %v", text, err)
 	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(text)
+	return pool
 }
 
 // FreeAddress returns an address of loopback that nothing listens on.

@@ -14,11 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-)
 
-// startWithin is where a test gives up, not what is expected.
-const startWithin = 30 * time.Second
+	"postern/testkit"
+)
 
 // Start runs a pooler in a pool mode (session, transaction or statement) until the
 // test ends, and returns the URL of the database through it.
@@ -100,14 +98,13 @@ func account(t testing.TB) string {
 
 func wait(t testing.TB, address string) {
 	t.Helper()
-	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	testkit.Eventually(t, "pgbouncer to be ready", func() bool {
 		conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()
-			return
 		}
-	}
-	t.Fatalf("pgbouncer is not ready after %s", startWithin)
+		return err == nil
+	})
 }
 
 func freePort(t testing.TB) string {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"postern/testkit"
 )
 
 // Server is a running Redis.
@@ -43,14 +45,7 @@ func (s *Server) Up() {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatalf("start redis-server (Debian: redis-server): %v", err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if s.answers() {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatal("redis-server does not answer")
-		}
-	}
+	testkit.Eventually(s.t, "an answer of redis-server", s.answers)
 }
 
 // Down ends the server as a crash would.

@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -22,6 +23,8 @@ import (
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+
+	"postern/testkit"
 )
 
 // Message is a received mail.
@@ -88,16 +91,13 @@ func (s *Server) Messages() []Message {
 	return append([]Message(nil), s.messages...)
 }
 
-// Wait waits until n messages were received, at most 20 seconds, and returns all.
+// Wait waits until n messages were received, and returns all.
 func (s *Server) Wait(t testing.TB, n int) []Message {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if got := s.Messages(); len(got) >= n {
-			return got
-		}
-	}
-	t.Fatalf("got %d messages, want %d", len(s.Messages()), n)
-	return nil
+	return testkit.Await(t, fmt.Sprintf("%d messages", n), func() ([]Message, bool) {
+		got := s.Messages()
+		return got, len(got) >= n
+	})
 }
 
 type session struct {

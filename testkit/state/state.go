@@ -41,8 +41,8 @@ func EachBenchmark(b *testing.B, run func(b *testing.B, db *models.DB)) {
 	b.Run("postgres", func(b *testing.B) { run(b, open(b, Postgres(b), "")) })
 }
 
-// OpenSQLite returns a migrated SQLite database. It is for tests of requests that are
-// answered before any query, which cannot depend on the kind of database.
+// OpenSQLite returns a migrated SQLite database. It is for tests of pages, of the API and of the
+// command line: the rules and queries below them are tested on both databases where they are.
 func OpenSQLite(t testing.TB) *models.DB {
 	t.Helper()
 	return open(t, "", SQLite(t))

@@ -16,9 +16,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	_ "embed"
+
+	"postern/testkit"
 )
 
 // The credentials of every server.
@@ -44,9 +45,6 @@ type Server struct {
 var pinned string
 
 var versionLine = regexp.MustCompile(`(?m)^version=(.+)$`)
-
-// patience is for a machine that does much else.
-const patience = time.Minute
 
 // Start runs a server until the test ends. Without the program, the test fails.
 func Start(t testing.TB) *Server {
@@ -117,16 +115,13 @@ func (s *Server) Up() {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatalf("start versitygw: %v (run tools/setup)", err)
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	testkit.Await(s.t, "an answer of versitygw", func() (error, bool) {
 		conn, err := new(net.Dialer).DialContext(s.t.Context(), "tcp", s.address)
 		if err == nil {
 			_ = conn.Close()
-			return
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("versitygw does not answer: %v", err)
-		}
-	}
+		return err, err == nil
+	})
 }
 
 // Down ends the server as a crash would.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
 )
 
 // later finds words that put work off.
@@ -71,10 +72,21 @@ func (c *checker) file(f File) {
 	for _, line := range f.Skips {
 		c.add(f.Path, line, "no test is skipped: a missing part is installed, or fails")
 	}
+	for _, line := range sleepsInTests(f) {
+		c.add(f.Path, line, "a test waits for a condition, with testkit.Eventually, or runs in testing/synctest")
+	}
 	for _, line := range f.Later {
 		c.add(f.Path, line, "work is done or is an issue, not a note in the source")
 	}
 	c.imports(f, dir)
+}
+
+// sleepsInTests returns the lines on which a test waits for time to pass. With testing/synctest no time passes.
+func sleepsInTests(f File) []int {
+	if !f.Test || slices.ContainsFunc(f.Imports, func(i Import) bool { return i.Path == "testing/synctest" }) {
+		return nil
+	}
+	return f.Sleeps
 }
 
 func (c *checker) imports(f File, dir string) {

@@ -192,6 +192,21 @@ var fileCases = map[string]treeCase{
 		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Skips: []int{9}}),
 		"service/keys/a.go:9: no test is skipped",
 	},
+	"sleep": {
+		oneFile(File{Path: "service/keys/a_test.go", HasDoc: true, Test: true, Sleeps: []int{9}}),
+		"service/keys/a_test.go:9: a test waits for a condition",
+	},
+	"sleep of fake time": {
+		oneFile(File{
+			Path:    "service/keys/a_test.go",
+			HasDoc:  true,
+			Test:    true,
+			Imports: []Import{{"testing/synctest", 3}},
+			Sleeps:  []int{9},
+		}),
+		"",
+	},
+	"sleep of the product": {oneFile(File{Path: "service/keys/a.go", HasDoc: true, Sleeps: []int{9}}), ""},
 	"put off": {
 		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Later: []int{9}}),
 		"service/keys/a.go:9: work is done",
@@ -225,9 +240,10 @@ func TestReadFindsWhatTheRulesAreAbout(t *testing.T) {
 package a
 
 import "net/http"
+import "time"
 
 // TODO: later.
-func init() {}
+func init() { time.Sleep(1) }
 
 func b(t interface{ Skip(...any) }) { t.Skip("no browser"); _ = http.StatusOK }
 `
@@ -236,8 +252,9 @@ func b(t interface{ Skip(...any) }) { t.Skip("no browser"); _ = http.StatusOK }
 		t.Fatal(err)
 	}
 	want := File{
-		Path: "service/keys/a_test.go", Lines: 9, Test: true, HasDoc: true,
-		Imports: []Import{{"net/http", 4}}, Inits: []int{7}, Skips: []int{9}, Later: []int{6},
+		Path: "service/keys/a_test.go", Lines: 10, Test: true, HasDoc: true,
+		Imports: []Import{{"net/http", 4}, {"time", 5}},
+		Inits:   []int{8}, Skips: []int{10}, Sleeps: []int{8}, Later: []int{7},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -42,6 +42,7 @@ type File struct {
 	Imports []Import
 	Inits   []int // lines of init functions
 	Skips   []int // lines where a test skips itself
+	Sleeps  []int // lines that call time.Sleep
 	Later   []int // lines of comments that put work off
 }
 
@@ -132,6 +133,9 @@ func read(name string, content []byte) (File, error) {
 			if skips(node) {
 				file.Skips = append(file.Skips, line(node.Pos()))
 			}
+			if sleeps(node) {
+				file.Sleeps = append(file.Sleeps, line(node.Pos()))
+			}
 		}
 		return true
 	})
@@ -169,6 +173,16 @@ func skips(call *ast.CallExpr) bool {
 	}
 	receiver, ok := method.X.(*ast.Ident)
 	return ok && slices.Contains([]string{"t", "b", "f", "tb"}, receiver.Name)
+}
+
+// sleeps reports whether a call is one of time.Sleep.
+func sleeps(call *ast.CallExpr) bool {
+	called, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || called.Sel.Name != "Sleep" {
+		return false
+	}
+	from, ok := called.X.(*ast.Ident)
+	return ok && from.Name == "time"
 }
 
 // reach asks the go command, which knows build constraints.

@@ -19,8 +19,7 @@ func TestPhases_blamed(t *testing.T) {
 	if got := p.faults(); got != nil {
 		t.Errorf("a fault has ended since: %v", got)
 	}
-	time.Sleep(time.Millisecond)
-	p.requested(before, attempt{in: p.current(), sent: time.Now(), failed: true})
+	p.requested(before, attempt{in: p.current(), sent: time.Now().Add(time.Millisecond), failed: true})
 	if got := p.faults(); len(got) != 1 || before.repeated != 1 {
 		t.Errorf("sent again after the fault, and failed: %v", got)
 	}

@@ -25,6 +25,7 @@ type log struct {
 	err     error // the first one of writing
 	written map[test]*strings.Builder
 	failing map[string]bool // packages with a failure that was counted
+	cases   map[string]bool // "package test" of each test and subtest that ended
 	passed  int
 	failed  int
 }
@@ -32,7 +33,7 @@ type log struct {
 type test struct{ pkg, name string }
 
 func newLog(w io.Writer) *log {
-	return &log{w: w, written: map[test]*strings.Builder{}, failing: map[string]bool{}}
+	return &log{w: w, written: map[test]*strings.Builder{}, failing: map[string]bool{}, cases: map[string]bool{}}
 }
 
 func (l *log) read(r io.Reader) error {
@@ -60,6 +61,9 @@ func (l *log) line(line string) {
 		return
 	}
 	id := test{e.Package, e.Test}
+	if e.Test != "" && (e.Action == "pass" || e.Action == "fail") {
+		l.cases[e.Package+" "+e.Test] = true
+	}
 	switch e.Action {
 	case "output":
 		l.keep(id, e.Output)

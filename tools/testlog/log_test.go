@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -74,7 +77,7 @@ func TestReport(t *testing.T) {
 	for name, tt := range reportCases {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			passed, err := report(strings.NewReader(strings.Join(tt.events, "\n")), &out)
+			passed, err := report(strings.NewReader(strings.Join(tt.events, "\n")), &out, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,5 +95,25 @@ func TestReport(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestReport_cases(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cases.txt")
+	events := `{"Action":"run","Package":"q","Test":"TestHangs"}
+{"Action":"pass","Package":"q","Test":"TestB"}
+{"Action":"fail","Package":"p","Test":"TestA/a case"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"skip","Package":"p","Test":"TestC"}
+{"Action":"fail","Package":"p"}`
+	if _, err := report(strings.NewReader(events), io.Discard, file); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "p TestA\np TestA/a case\nq TestB\n"; string(got) != want {
+		t.Errorf("cases:\n%swant:\n%s", got, want)
 	}
 }

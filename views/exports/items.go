@@ -15,7 +15,6 @@ type Items struct {
 	Status      string // "" for all
 	Areas       []ui.Option
 	Filtered    bool
-	Problem     string // why there is no list; "" if there is one
 	Forgotten   bool   // names of keys and people are gone with the zip
 	DownloadURL string // of the full ledger; "" after the zip has expired
 	Tasks       []Task

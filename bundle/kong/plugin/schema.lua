@@ -275,7 +275,7 @@ return {
         type = "record",
         fields = {
           -- the id that upstreams see as X-Project-ID
-          { project = { type = "string", match = "^[%w_]+$" } },
+          { project = { type = "string", required = true, match = "^[%w_]+$" } },
           -- the environment variable with the key that signs calls to upstreams
           { signing_key = { type = "string", match = "^[%u%d_]+$" } },
           -- by SHA-256 of the whole key, lower-case hexadecimal

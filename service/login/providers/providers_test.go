@@ -7,6 +7,7 @@ import (
 
 	"postern/platform/federation"
 	"postern/service/login/providers"
+	"postern/testkit"
 	"postern/testkit/fakemicrosoft"
 )
 
@@ -241,11 +242,8 @@ func TestDiscovery_FailureIsKeptForAMoment(t *testing.T) {
 		t.Errorf("it was asked %d times", asked)
 	}
 	s.fake.Discovery = nil
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		if _, err := s.set.AuthorizeURL(t.Context(), s.config, sent); err == nil {
-			return
-		} else if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	testkit.Await(t, "the provider to be asked again", func() (error, bool) {
+		_, err := s.set.AuthorizeURL(t.Context(), s.config, sent)
+		return err, err == nil
+	})
 }

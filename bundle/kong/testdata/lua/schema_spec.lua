@@ -146,7 +146,7 @@ end)
 
 check("it takes what an export writes", function()
   assert(validate(config, example()))
-  assert(validate(config, {}))
+  assert(validate(config, { project = "prj_01" }))
 end)
 
 check("it takes a project in which no call goes without a key", function()
@@ -156,6 +156,7 @@ check("it takes a project in which no call goes without a key", function()
 end)
 
 local bad = {
+  ["no project"] = function(c) c.project = nil end,
   ["a key that is no hash"] = function(c) c.keys = { secret = c.keys[("ab"):rep(32)] } end,
   ["a hash in upper case"] = function(c) c.keys = { [("AB"):rep(32)] = c.keys[("ab"):rep(32)] } end,
   ["a key without an owner"] = function(c) c.keys[("ab"):rep(32)] = "key_1 tenant=tnt_1 consumer=" .. uuid end,

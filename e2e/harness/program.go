@@ -1,0 +1,74 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// scratch is the directory of the programs that this test binary has built.
+var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "postern-e2e-") })
+
+// buildFlags are in the form of GOFLAGS: tools/test has the program built as the tests are.
+const buildFlags = "POSTERN_TEST_GOFLAGS"
+
+var program = sync.OnceValues(func() (string, error) {
+	environment := os.Environ()
+	if flags := os.Getenv(buildFlags); flags != "" {
+		environment = append(environment, "GOFLAGS="+flags)
+	}
+	return Build("program", environment)
+})
+
+var plainProgram = sync.OnceValues(func() (string, error) { return Build("plain", os.Environ()) })
+
+// Main runs the tests of a package and removes the programs that were built for them.
+func Main(m *testing.M) {
+	code := m.Run()
+	if dir, err := scratch(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// Program returns the path of postern. It is built once, with the race detector in `make test`.
+func Program(t testing.TB) string {
+	t.Helper()
+	return built(t, program)
+}
+
+// PlainProgram is Program without the race detector, for tests that it would falsify.
+func PlainProgram(t testing.TB) string {
+	t.Helper()
+	return built(t, plainProgram)
+}
+
+func built(t testing.TB, program func() (string, error)) string {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Build builds postern with the flags, and returns its path. The directory of that name has nothing else,
+// so that it can be put into PATH, and is removed by Main.
+func Build(dir string, environment []string, flags ...string) (string, error) {
+	parent, err := scratch()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(parent, dir, "postern")
+	arguments := slices.Concat([]string{"build", "-o", path}, flags, []string{"postern/cmd/postern"})
+	command := exec.Command("go", arguments...)
+	command.Env = environment
+	if out, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build postern: %w\n%s", err, out)
+	}
+	return path, nil
+}

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE versions ADD COLUMN token_issuers TEXT COLLATE "C" NOT NULL DEFAULT '[]';

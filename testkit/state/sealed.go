@@ -1,0 +1,29 @@
+package state
+
+// SealedColumn is a column of sealed values.
+type SealedColumn struct {
+	Table, Column string
+
+	Gateways string // the condition in SQL of the rows whose values the gateway key opens, "" for none
+}
+
+// SealedColumns returns all columns of sealed values.
+func SealedColumns() []SealedColumn {
+	const everyRow = "1 = 1"
+	return []SealedColumn{
+		{"upstream_headers", "value", everyRow},
+		{"upstream_certificates", "private_key", everyRow},
+		{"call_signing_keys", "private_key", everyRow},
+		{"certificates", "private_key", everyRow},
+		{"versions", "introspection_secret", everyRow},
+		{"providers", "client_secret", "token_client = 'provider'"},
+		{"acme_accounts", "private_key", ""},
+		{"export_keys", "private_key", ""},
+		{"exports", "file_key", ""},
+		{"login_attempts", "stated", ""},
+		{"login_grants", "successor", ""},
+		{"signing_keys", "private_key", ""},
+		{"webhooks", "old_secret", ""},
+		{"webhooks", "secret", ""},
+	}
+}
