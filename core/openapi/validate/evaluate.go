@@ -47,9 +47,14 @@ func (r *run) name() string {
 	var out strings.Builder
 	for _, token := range r.at {
 		out.WriteByte('/')
-		out.WriteString(strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1"))
+		out.WriteString(escape(token))
 	}
 	return out.String()
+}
+
+// escape returns a reference token as it stands in a pointer (RFC 6901, section 3).
+func escape(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
 // spend counts steps. It returns false when there have been too many.

@@ -30,15 +30,15 @@ var unicodeEscape = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
 // pattern compiles a regular expression of ECMA-262 as one of Go's; nil if that is not possible, as
 // with look-arounds and back references, or if it takes more than the budget has.
 func (c *compiler) pattern(expression string) *pattern {
-	if known, there := c.patterns[expression]; there {
-		return known
+	made, known := c.patterns[expression]
+	if !known {
+		made = c.compilePattern(expression)
+		c.patterns[expression] = made
 	}
-	made := c.compilePattern(expression)
 	if made == nil {
 		c.note("The pattern %.60q is not checked: it is too large, or has what regular expressions of RE2 do not "+
 			"have, such as a look-ahead.", expression)
 	}
-	c.patterns[expression] = made
 	return made
 }
 
