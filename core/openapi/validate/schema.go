@@ -54,8 +54,9 @@ type schema struct {
 	unique             bool
 	items              *schema
 	prefix             []*schema
-	contains           *schema // nil: any item, if mustContain
-	mustContain        bool
+	contains           *schema // nil: any item
+	minContains        int     // 0: none has to be as contains says
+	maxContains        int     // -1: none
 
 	properties         map[string]*schema
 	propertyNames      []string // sorted
@@ -64,7 +65,9 @@ type schema struct {
 	patterned          []patternedProperty
 	names              *schema
 	dependent          map[string][]string
-	minMembers, maxMem int // -1: none
+	dependentSchemas   map[string]*schema
+	dependentNames     []string // of dependentSchemas, sorted
+	minMembers, maxMem int      // -1: none
 
 	allOf, anyOf, oneOf    []*schema
 	not                    *schema
@@ -135,6 +138,8 @@ func (c *compiler) named(s map[string]any, keyword string) map[string]*schema {
 	if len(nodes) == 0 {
 		return nil
 	}
+	c.Spend(2 * len(nodes))
+	c.Take(openapi.Memory, int64(perMember*len(nodes)))
 	out := make(map[string]*schema, len(nodes))
 	for _, name := range tree.Keys(nodes) {
 		out[name] = c.schema(nodes[name], keyword, name)
@@ -189,7 +194,8 @@ func (c *compiler) finish() {
 // empty returns a schema that accepts everything, which settle sees.
 func (c *compiler) empty() *schema {
 	out := &schema{
-		minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1, mayBe: kindAny,
+		minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1, maxContains: -1,
+		mayBe: kindAny,
 	}
 	c.made = append(c.made, out)
 	c.Take(openapi.Memory, perSchema)
@@ -198,8 +204,7 @@ func (c *compiler) empty() *schema {
 
 // notChecked are keywords that change what is valid and that the validator ignores; docs/openapi.md lists them.
 var notChecked = []string{
-	"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "dependentSchemas", "minContains", "maxContains",
-	"$id", "dependencies", "additionalItems",
+	"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$id", "dependencies", "additionalItems",
 }
 
 // stepsOfSchema are those of a schema without its members.
@@ -222,7 +227,9 @@ func (c *compiler) object(all map[string]any) *schema {
 	out.unique, _ = s["uniqueItems"].(bool)
 	out.items, out.contains = c.one(s, "items"), c.one(s, "contains")
 	if _, there := s["contains"]; there {
-		out.mustContain = count(s["minContains"]) != 0
+		if out.minContains, out.maxContains = count(s["minContains"]), count(s["maxContains"]); out.minContains < 0 {
+			out.minContains = 1
+		}
 	}
 	c.members(out, s)
 	out.prefix, out.allOf = c.all(s, "prefixItems"), c.all(s, "allOf")
@@ -322,8 +329,6 @@ func (c *compiler) numbers(out *schema, s map[string]any) {
 func (c *compiler) members(out *schema, s map[string]any) {
 	properties, _ := s["properties"].(map[string]any)
 	readOnly := map[string]bool{}
-	c.Spend(2 * len(properties))
-	c.Take(openapi.Memory, int64(perMember*len(properties)))
 	out.propertyNames = tree.Keys(properties)
 	out.properties = c.named(s, "properties")
 	for name, property := range properties {
@@ -348,6 +353,8 @@ func (c *compiler) members(out *schema, s map[string]any) {
 			out.patterned = append(out.patterned, patternedProperty{p, patterned[expression]})
 		}
 	}
+	out.dependentSchemas = c.named(s, "dependentSchemas")
+	out.dependentNames = slices.Sorted(maps.Keys(out.dependentSchemas))
 	out.minMembers, out.maxMem = count(s["minProperties"]), count(s["maxProperties"])
 	dependent, _ := s["dependentRequired"].(map[string]any)
 	for name, list := range dependent {
