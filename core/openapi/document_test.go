@@ -101,6 +101,10 @@ func TestParse_refusals(t *testing.T) {
 		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "stands twice"},
 		"two documents": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\n---\nopenapi: 3.0.0\n",
 			"Something follows"},
+		"parameter with schema and content": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query",` +
+			`"schema":{},"content":{"application/json":{}}}]}}}}`, "GET /a: the parameter \"p\" has more than one of"},
+		"parameter of two types": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query",` +
+			`"content":{"application/json":{},"text/plain":{}}}]}}}}`, "the parameter \"p\" has more than one of"},
 		"merge key": {"openapi: 3.0.0\ninfo: {<<: {title: t}, version: '1'}\npaths: {}\n", "merge keys"},
 		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "no JSON form"},
 		"bomb":      {bomb(), "20 times its size"},

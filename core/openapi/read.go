@@ -166,11 +166,23 @@ func (r *reader) parameters(of any) {
 			r.Refuse("a parameter has no name")
 		case p.in != "path" && p.in != "query" && p.in != "header" && p.in != "cookie":
 			r.Refuse("the parameter %.100q must be in path, query, header or cookie", p.name)
+		case readings(node) > 1:
+			r.Refuse("the parameter %.100q has more than one of schema and types of content, so that nothing says "+
+				"how it is written", p.name)
 		case seen[p]:
 			r.Refuse("the parameter %.100q stands twice", p.name)
 		}
 		seen[p] = true
 	}
+}
+
+// readings returns how many ways to read its value a parameter names.
+func readings(parameter map[string]any) int {
+	content, _ := parameter["content"].(map[string]any)
+	if parameter["schema"] != nil {
+		return len(content) + 1
+	}
+	return len(content)
 }
 
 func (r *reader) requestBody(of any) {

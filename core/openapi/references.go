@@ -1,6 +1,10 @@
 package openapi
 
-import "strings"
+import (
+	"strings"
+
+	"postern/core/openapi/tree"
+)
 
 // references checks that all references lead into the document, and are not chains of others. What is an example, a
 // default or an extension is not read, so that it can have anything.
@@ -52,9 +56,9 @@ func (r *reader) eachReference(value any, names bool, fn func(ref string)) {
 		if ref, refers := node["$ref"].(string); refers && !names {
 			fn(ref)
 		}
-		for name, child := range node {
+		for _, name := range tree.Keys(node) { // sorted: a document is always refused for the same reason
 			if names || !unread[name] && !strings.HasPrefix(name, "x-") {
-				r.eachReference(child, !names && named[name], fn)
+				r.eachReference(node[name], !names && named[name], fn)
 			}
 		}
 	case []any:

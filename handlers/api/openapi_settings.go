@@ -23,7 +23,7 @@ type openAPISettingsOutput struct {
 }
 
 type uncheckedOutput struct {
-	At     string `json:"at" doc:"Operation or path of the document" example:"GET /orders/{id}"`
+	At     string `json:"at" doc:"Place in the document" example:"PUT /orders: body/schema/properties/price"`
 	Reason string `json:"reason"`
 }
 

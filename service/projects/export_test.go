@@ -1,6 +1,9 @@
 package projects
 
 import (
+	"runtime"
+	"time"
+
 	"postern/core/snapshot"
 	"postern/models"
 )
@@ -23,4 +26,22 @@ func CompileTogether(tx *models.Tx, ids []string, publicURL string) ([]*snapshot
 		out = append(out, project)
 	}
 	return out, nil
+}
+
+// FillDocumentPlaces takes all places for work on documents, so that others are refused at once, and forgets what is
+// known of documents. The function that it returns gives the places up.
+func (s *Service) FillDocumentPlaces() (leave func()) {
+	w := &s.documents
+	w.mu.Lock()
+	w.verdicts, w.order = nil, nil
+	w.mu.Unlock()
+	w.places.mu.Lock()
+	defer w.places.mu.Unlock()
+	free := max(1, runtime.GOMAXPROCS(0)/2)
+	w.places.within, w.places.busy = time.Nanosecond, free
+	return func() {
+		for range free {
+			w.places.leave()
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,32 +41,43 @@ func OpenAPISettingsRow(v *snapshot.Version) models.OpenAPISettings {
 func (s *Service) OpenAPISettings(
 	ctx context.Context, p access.Principal, ref, versionRef string,
 ) (OpenAPISettings, error) {
+	out, _, err := s.openAPISettings(ctx, p, ref, versionRef, access.ProjectRead)
+	return out, err
+}
+
+// openAPISettings also returns the sum of the document; nil without one.
+func (s *Service) openAPISettings(
+	ctx context.Context, p access.Principal, ref, versionRef string, action access.Action,
+) (out OpenAPISettings, sum []byte, err error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.ProjectRead)
+	project, err := access.Project(tx, p, ref, action)
 	if err != nil {
-		return OpenAPISettings{}, fmt.Errorf("projects: OpenAPI settings of %s: %w", ref, err)
+		return out, nil, fmt.Errorf("projects: OpenAPI settings of %s: %w", ref, err)
 	}
 	version, err := versionOf(tx, project, versionRef)
-	if err != nil {
-		return OpenAPISettings{}, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
+	if err == nil {
+		out = viewOpenAPISettings(version)
+		out.Unchecked, sum, err = s.unchecked(ctx, p, version.ID)
 	}
-	out := viewOpenAPISettings(version)
-	out.Unchecked, err = s.unchecked(ctx, p, version.ID)
 	if err != nil {
-		return out, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
+		return out, nil, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
 	}
-	return out, nil
+	return out, sum, nil
 }
 
 // SetOpenAPISettings changes what the gateway does with the OpenAPI document of a version, from the next
-// call on. With ifMatch not empty it is refused as stale unless that is still the ETag.
+// call on. With ifMatch not empty it is refused as stale unless that is still the ETag. The document is read first: a
+// change that is refused as busy is not saved.
 func (s *Service) SetOpenAPISettings(
 	ctx context.Context, p access.Principal, ref, versionRef, ifMatch string, in OpenAPISettings,
 ) (OpenAPISettings, error) {
+	before, sum, err := s.openAPISettings(ctx, p, ref, versionRef, access.ProjectUpdate)
+	if err != nil {
+		return OpenAPISettings{}, err
+	}
 	var out OpenAPISettings
-	var changed string
 	says := &note{change: "set"}
-	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
+	err = s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		version, err := versionOf(tx, project, versionRef)
 		if err != nil {
 			return err
@@ -74,12 +86,15 @@ func (s *Service) SetOpenAPISettings(
 		if err := access.Unchanged(ifMatch, viewOpenAPISettings(version).ETag); err != nil {
 			return err
 		}
-		_, err = tx.OpenAPISummaryOf(version.ID)
+		row, err := tx.OpenAPISummaryOf(version.ID)
 		if err != nil && !errors.Is(err, models.ErrNotFound) {
 			return err
 		}
 		if err := fault.InvalidFields(CheckOpenAPISettings("", in.Validation, in.Publication, err == nil)); err != nil {
 			return err
+		}
+		if !bytes.Equal(row.SHA256, sum) { // the document has changed in between
+			return access.Stale()
 		}
 		seen := version.UpdatedAt
 		version.OpenAPISettings = models.OpenAPISettings{
@@ -87,12 +102,10 @@ func (s *Service) SetOpenAPISettings(
 			Publication: string(in.Publication),
 		}
 		version.UpdatedAt = now
-		out, changed = viewOpenAPISettings(version), version.ID
+		out = viewOpenAPISettings(version)
+		out.Unchecked = before.Unchecked
 		return written(tx.UpdateVersionOpenAPI(version, seen))
 	})
-	if err == nil {
-		out.Unchecked, err = s.unchecked(ctx, p, changed)
-	}
 	return out, err
 }
 

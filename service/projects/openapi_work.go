@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -56,34 +57,36 @@ func (w *documentWork) keep(sum [32]byte, unchecked []validate.Unchecked) {
 	w.verdicts[sum], w.order = unchecked, append(w.order, sum)
 }
 
-// unchecked returns what of the document of a version requests are not checked against; nothing without a document. It
-// belongs outside transactions.
-func (s *Service) unchecked(ctx context.Context, p access.Principal, version string) ([]validate.Unchecked, error) {
+// unchecked returns what of the document of a version requests are not checked against, and the document's sum; nothing
+// without a document. It belongs before a transaction.
+func (s *Service) unchecked(
+	ctx context.Context, p access.Principal, version string,
+) (found []validate.Unchecked, sum []byte, err error) {
 	tx := s.DB.Read(ctx)
 	row, err := tx.OpenAPISummaryOf(version)
 	if errors.Is(err, models.ErrNotFound) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if known, there := s.documents.verdict([32]byte(row.SHA256)); there {
-		return known, nil
+		return known, row.SHA256, nil
 	}
 	if row, err = tx.OpenAPIOf(version); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	leave, err := s.documents.places.take(ctx, documentTeam(p))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer leave()
 	compiled, err := validate.CompileJSON(openapi.NewBudget(ctx, openapi.Size), row.Document)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.documents.keep([32]byte(row.SHA256), compiled.Unchecked())
-	return compiled.Unchecked(), nil
+	return compiled.Unchecked(), row.SHA256, nil
 }
 
 // documentTeam returns the team in whose turn a principal's documents are read: all unclaimed workspaces are one.
@@ -94,12 +97,17 @@ func documentTeam(p access.Principal) string {
 	return p.HomeTeam
 }
 
-// placeWithin is how long a request waits for a place.
-const placeWithin = 10 * time.Second
+// How long a request waits for a place, and after how long it should come again if it gets none.
+const (
+	placeWithin = 10 * time.Second
+	placeAgain  = 5 * time.Second
+)
 
 // places lets half as many goroutines work on documents at a time as the process has threads, at least one. Those that
 // wait get their places in turn by team. Its zero value is ready for use.
 type places struct {
+	within time.Duration // that a request waits; 0: placeWithin
+
 	mu      sync.Mutex
 	busy    int
 	turns   []string                   // teams that wait, the next one first
@@ -107,7 +115,7 @@ type places struct {
 }
 
 // take returns when there is a place, which leave gives up. Its error is Unavailable with the code busy if there is
-// none within placeWithin, and that of the context if the caller leaves.
+// none in time, and that of the context if the caller leaves.
 func (p *places) take(ctx context.Context, team string) (leave func(), err error) {
 	p.mu.Lock()
 	if p.busy < max(1, runtime.GOMAXPROCS(0)/2) {
@@ -124,7 +132,7 @@ func (p *places) take(ctx context.Context, team string) (leave func(), err error
 	}
 	p.waiting[team] = append(p.waiting[team], turn)
 	p.mu.Unlock()
-	timed, stop := context.WithTimeout(ctx, placeWithin)
+	timed, stop := context.WithTimeout(ctx, cmp.Or(p.within, placeWithin))
 	defer stop()
 	select {
 	case <-turn:
@@ -138,7 +146,7 @@ func (p *places) take(ctx context.Context, team string) (leave func(), err error
 		return nil, ctx.Err()
 	}
 	return nil, fault.New(fault.Unavailable, "busy", "Too many OpenAPI documents are being read. Try again in a few "+
-		"seconds.")
+		"seconds.").After(placeAgain)
 }
 
 // giveUp removes one that waits. It returns false if it has got a place.

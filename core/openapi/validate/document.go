@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,8 +23,12 @@ func MatchNone() *Validator { return &Validator{none: true} }
 // Unchecked is something of a document that requests are not checked against.
 type Unchecked struct{ At, Reason string }
 
-// maxUnchecked bounds what Unchecked lists.
-const maxUnchecked = 200
+// Bounds on what Unchecked lists.
+const (
+	maxUnchecked = 200
+	maxPlace     = 300 // bytes
+	maxReason    = 500
+)
 
 // Unchecked returns what of the document requests are not checked against.
 func (v *Validator) Unchecked() []Unchecked { return v.unchecked }
@@ -39,6 +44,8 @@ type compiler struct {
 	made     []*schema
 	patterns map[string]*pattern
 	noted    map[Unchecked]bool
+	more     bool     // there is more to note than fits
+	inside   []string // reference tokens of the schema that is read, below At
 	out      *Validator
 }
 
@@ -71,7 +78,13 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 		op.parameters = slices.DeleteFunc(op.parameters, c.isObject)
 	}
 	c.At = ""
-	slices.SortFunc(c.out.unchecked, func(a, b Unchecked) int { return strings.Compare(a.At, b.At) })
+	slices.SortFunc(c.out.unchecked, func(a, b Unchecked) int {
+		return cmp.Or(strings.Compare(a.At, b.At), strings.Compare(a.Reason, b.Reason))
+	})
+	if c.more {
+		c.out.unchecked = append(c.out.unchecked, Unchecked{Reason: fmt.Sprintf("More is not checked: the first %d "+
+			"places are listed.", maxUnchecked)})
+	}
 	return c.out, c.Err()
 }
 
@@ -160,14 +173,38 @@ func mergedParameters(path, own []map[string]any) []map[string]any {
 	return out
 }
 
-// note records that something at c.At is not checked.
+// note records that something of what is read is not checked.
 func (c *compiler) note(format string, args ...any) {
-	if len(c.out.unchecked) >= maxUnchecked {
+	if c.more {
 		return
 	}
-	one := Unchecked{c.At, fmt.Sprintf(format, args...)}
-	if !c.noted[one] {
+	one := Unchecked{c.place(), cut(fmt.Sprintf(format, args...), maxReason)}
+	switch {
+	case c.noted[one]:
+	case len(c.out.unchecked) == maxUnchecked:
+		c.more = true
+	default:
 		c.noted[one] = true
 		c.out.unchecked = append(c.out.unchecked, one)
 	}
+}
+
+// place returns where in the document the compiler is, such as "PUT /orders: body/properties/price".
+func (c *compiler) place() string {
+	out := cut(c.At, maxPlace)
+	for i, token := range c.inside {
+		separator := "/"
+		if i == 0 && !strings.HasPrefix(out, "#") {
+			separator = ": "
+		}
+		out = cut(out+separator+escape(cut(token, maxPlace)), maxPlace)
+	}
+	return out
+}
+
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }

@@ -47,9 +47,14 @@ func (r *run) name() string {
 	var out strings.Builder
 	for _, token := range r.at {
 		out.WriteByte('/')
-		out.WriteString(strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1"))
+		out.WriteString(escape(token))
 	}
 	return out.String()
+}
+
+// escape returns a reference token as it stands in a pointer (RFC 6901, section 3).
+func escape(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
 // spend counts steps. It returns false when there have been too many.
@@ -224,7 +229,7 @@ func (r *run) array(s *schema, list []any) bool {
 			seen[key] = true
 		}
 	}
-	contains := !s.mustContain
+	contained, enough := 0, max(s.minContains, s.maxContains+1)
 	for i, item := range list {
 		of := s.items
 		if i < len(s.prefix) {
@@ -233,13 +238,18 @@ func (r *run) array(s *schema, list []any) bool {
 		if of != nil {
 			ok = r.within(strconv.Itoa(i), of, item) && ok
 		}
-		contains = contains || r.matches(s.contains, item)
+		if contained < enough && r.matches(s.contains, item) {
+			contained++
+		}
 		if r.stopped {
 			return false
 		}
 	}
-	if !contains {
-		ok = r.problem("must have an item as the document describes it")
+	if contained < s.minContains {
+		ok = r.problem("must have at least %s as the document describes it", counted(s.minContains, "item"))
+	}
+	if s.maxContains >= 0 && contained > s.maxContains {
+		ok = r.problem("must have at most %s as the document describes it", counted(s.maxContains, "item"))
 	}
 	return ok
 }
@@ -277,6 +287,12 @@ func (r *run) members(s *schema, object map[string]any) bool {
 			if _, there := object[other]; !there {
 				ok = r.problem("must have %s, because it has %s", other, name)
 			}
+		}
+	}
+	r.spend(len(s.dependentNames))
+	for _, name := range s.dependentNames {
+		if _, there := object[name]; there {
+			ok = r.check(s.dependentSchemas[name], object) && ok
 		}
 	}
 	return ok

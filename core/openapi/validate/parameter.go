@@ -25,51 +25,75 @@ type parameter struct {
 	list     string // what separates the items of a list in one value; "": items have values of their own
 	deep     bool   // an object as name[member]=value
 	json     bool   // the value is JSON
-	style    string
 	schema   *schema
 }
 
 // parameter adds a parameter to an operation.
-func (c *compiler) parameter(op *Operation, node map[string]any) {
-	p := parameter{name: tree.Text(node["name"]), in: tree.Text(node["in"])}
+func (c *compiler) parameter(op *Operation, all map[string]any) {
+	p := parameter{name: tree.Text(all["name"]), in: tree.Text(all["in"])}
+	c.inside = append(c.inside, p.in+" "+p.name)
+	defer func() { c.inside = c.inside[:0] }()
+	node := c.read(all, parameterKeywords)
 	p.required, _ = node["required"].(bool)
 	p.empty, _ = node["allowEmptyValue"].(bool)
-	style, explode := tree.Text(node["style"]), node["explode"]
-	switch p.in {
-	case InPath:
-		if style != "" && style != "simple" {
-			c.note("The path parameter %s is not checked: its style is %s.", p.name, style)
-			return
-		}
-		p.list = ","
-	case InQuery:
-		p.list = map[string]string{"spaceDelimited": " ", "pipeDelimited": "|"}[style]
-		if style == "" || style == "form" {
-			if explode == false {
-				p.list = ","
-			}
-		}
-		p.deep = style == "deepObject"
-	case InHeader:
-		ignored := []string{"accept", "content-type", "authorization"}
-		if slices.Contains(ignored, strings.ToLower(p.name)) {
-			return // OpenAPI says so
-		}
-		p.list = ","
-	default:
-		return // cookies
+	if !c.style(&p, node) {
+		return
 	}
 	content, _ := node["content"].(map[string]any)
 	for _, media := range tree.Keys(content) {
-		if p.json = isJSON(media); p.json {
-			p.schema = c.schema(c.Resolve(c.document, content[media])["schema"])
+		if !isJSON(media) {
+			c.note("The parameter is not checked: it is of the type %s.", media)
+			return
 		}
+		p.json, p.schema = true, c.media(content[media])
 	}
 	if len(content) == 0 {
-		p.schema = c.schema(node["schema"])
+		p.schema = c.one(node, "schema")
 	}
-	p.style = style
+	_, hasSchema := all["schema"]
+	_, hasContent := all["content"]
+	if !hasSchema && (!hasContent || node["content"] != nil && len(content) == 0) {
+		c.note("The parameter is not checked: it has no schema.")
+	}
+	c.Spend(len(op.Name) / bytesOfStep)
+	if p.in == InPath && !strings.Contains(op.Name, "{"+p.name+"}") {
+		c.note("The parameter is not checked: the path does not have it.")
+	}
 	op.parameters = append(op.parameters, p)
+}
+
+// styles are those that are checked, by place, with what separates the items of a list in one value.
+var styles = map[string]map[string]string{
+	InPath: {"simple": ","}, InHeader: {"simple": ","},
+	InQuery: {"form": "", "spaceDelimited": " ", "pipeDelimited": "|", "deepObject": ""},
+}
+
+// style reads how a parameter is written. It returns false for one that is not checked.
+func (c *compiler) style(p *parameter, node map[string]any) bool {
+	ignored := []string{"accept", "content-type", "authorization"}
+	if p.in == InHeader && slices.Contains(ignored, strings.ToLower(p.name)) {
+		return false // OpenAPI says so
+	}
+	style, own := node["style"].(string)
+	known, ok := styles[p.in]
+	switch {
+	case !ok:
+		c.note("The parameter is not checked: cookies are not.")
+		return false
+	case !own && p.in == InQuery:
+		style = "form"
+	case !own:
+		style = "simple"
+	}
+	if p.list, ok = known[style]; !ok {
+		c.note("The parameter is not checked: its style is %s.", style)
+		return false
+	}
+	if style == "form" && node["explode"] == false {
+		p.list = ","
+	}
+	p.deep = style == "deepObject"
+	return true
 }
 
 // isObject reports whether a parameter is an object in a style that is not checked. It notes that.
@@ -77,15 +101,10 @@ func (c *compiler) isObject(p parameter) bool {
 	if p.schema.may()&^kindNull != kindObject || p.deep || p.json {
 		return false
 	}
-	c.note("The %s parameter %s is not checked: it is an object in the style %s.", p.in, p.name, orForm(p.style))
+	c.inside = append(c.inside, p.in+" "+p.name)
+	c.note("The parameter is not checked: objects are, in the style deepObject.")
+	c.inside = c.inside[:0]
 	return true
-}
-
-func orForm(style string) string {
-	if style == "" {
-		return "of its place"
-	}
-	return style
 }
 
 // check checks the values that a request has of a parameter; none if it does not have it.

@@ -30,15 +30,15 @@ var unicodeEscape = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
 // pattern compiles a regular expression of ECMA-262 as one of Go's; nil if that is not possible, as
 // with look-arounds and back references, or if it takes more than the budget has.
 func (c *compiler) pattern(expression string) *pattern {
-	if known, there := c.patterns[expression]; there {
-		return known
+	made, known := c.patterns[expression]
+	if !known {
+		made = c.compilePattern(expression)
+		c.patterns[expression] = made
 	}
-	made := c.compilePattern(expression)
 	if made == nil {
 		c.note("The pattern %.60q is not checked: it is too large, or has what regular expressions of RE2 do not "+
 			"have, such as a look-ahead.", expression)
 	}
-	c.patterns[expression] = made
 	return made
 }
 
@@ -92,7 +92,7 @@ func partsOf(of *syntax.Regexp) (repeated, ranges int64) {
 		return 1, int64(len(of.Rune) / rangesOfPart)
 	case syntax.OpAlternate:
 		return repeated + int64(len(of.Sub)), ranges
-	case syntax.OpCapture:
+	case syntax.OpCapture, syntax.OpStar: // a star of what may be empty is (?:x+)?
 		return repeated + 2, ranges
 	case syntax.OpRepeat:
 		if of.Max < 0 {

@@ -67,7 +67,7 @@ func TestCompile_patterns(t *testing.T) {
 func FuzzParts(f *testing.F) {
 	for _, seed := range []string{
 		"a", "(a|b)*c", "((a{0,30}b?){1,30}c)", `\pL{1,1000}`, "(?i)[^a-z]{3,}", "(?:){1000}", "(a?){2,5}|(b+?){7}",
-		"^$", "(a{1,10}){1,10}", "x{0}", "(?:ab|ac|ad)+", "(?s).{10}", `\bA\B`,
+		"^$", "$*", "(a{1,10}){1,10}", "x{0}", "(?:ab|ac|ad)+", "(?s).{10}", `\bA\B`,
 	} {
 		f.Add(seed)
 	}

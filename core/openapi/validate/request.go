@@ -136,19 +136,33 @@ type media struct {
 }
 
 func (c *compiler) body(node map[string]any) *requestBody {
+	c.inside = append(c.inside, InBody)
+	defer func() { c.inside = c.inside[:0] }()
 	out := &requestBody{}
+	node = c.read(node, bodyKeywords)
 	out.required, _ = node["required"].(bool)
 	content, _ := node["content"].(map[string]any)
+	seen := map[string]bool{}
 	for _, name := range tree.Keys(content) {
 		one := media{name: mediaType(name)}
-		if isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*") {
-			one.schema = c.schema(c.Resolve(c.document, content[name])["schema"])
-		} else {
+		switch {
+		case seen[one.name]:
+			c.note("%s is not checked: it is the same type as another one.", name)
+			continue
+		case isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*"):
+			one.schema = c.media(content[name])
+		default:
 			c.note("Bodies of the type %s are not checked.", one.name)
 		}
+		seen[one.name] = true
 		out.media = append(out.media, one)
 	}
 	return out
+}
+
+// media returns the schema of a media type.
+func (c *compiler) media(node any) *schema {
+	return c.one(c.read(c.Resolve(c.document, node), mediaKeywords), "schema")
 }
 
 const formType = "application/x-www-form-urlencoded"

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,8 +54,9 @@ type schema struct {
 	unique             bool
 	items              *schema
 	prefix             []*schema
-	contains           *schema // nil: any item, if mustContain
-	mustContain        bool
+	contains           *schema // nil: any item
+	minContains        int     // 0: none has to be as contains says
+	maxContains        int     // -1: none
 
 	properties         map[string]*schema
 	propertyNames      []string // sorted
@@ -63,7 +65,9 @@ type schema struct {
 	patterned          []patternedProperty
 	names              *schema
 	dependent          map[string][]string
-	minMembers, maxMem int // -1: none
+	dependentSchemas   map[string]*schema
+	dependentNames     []string // of dependentSchemas, sorted
+	minMembers, maxMem int      // -1: none
 
 	allOf, anyOf, oneOf    []*schema
 	not                    *schema
@@ -84,12 +88,14 @@ type patternedProperty struct {
 // maxEnumTexts bounds the values that a refusal lists.
 const maxEnumTexts = 20
 
-// schema compiles a schema; nil for one that accepts everything. Those that are referred to are compiled
-// once, by finish.
-func (c *compiler) schema(node any) *schema {
+// schema compiles the schema at reference tokens below what is read; nil for one that accepts everything. Those that
+// are referred to are compiled once, by finish.
+func (c *compiler) schema(node any, tokens ...string) *schema {
 	if c.Err() != nil {
 		return nil
 	}
+	c.inside = append(c.inside, tokens...)
+	defer func() { c.inside = c.inside[:len(c.inside)-len(tokens)] }()
 	switch s := node.(type) {
 	case bool:
 		if s {
@@ -113,14 +119,39 @@ func (c *compiler) schema(node any) *schema {
 		}
 		return siblings
 	}
+	c.note("It is not checked: a schema must be an object.")
 	return nil
+}
+
+// one compiles the schema of a keyword; nil if it is not there.
+func (c *compiler) one(s map[string]any, keyword string) *schema {
+	node, there := s[keyword]
+	if !there {
+		return nil
+	}
+	return c.schema(node, keyword)
+}
+
+// named compiles the schemas of a keyword that have names.
+func (c *compiler) named(s map[string]any, keyword string) map[string]*schema {
+	nodes, _ := s[keyword].(map[string]any)
+	if len(nodes) == 0 {
+		return nil
+	}
+	c.Spend(2 * len(nodes))
+	c.Take(openapi.Memory, int64(perMember*len(nodes)))
+	out := make(map[string]*schema, len(nodes))
+	for _, name := range tree.Keys(nodes) {
+		out[name] = c.schema(nodes[name], keyword, name)
+	}
+	return out
 }
 
 // referred is a schema that is compiled later, so that schemas can contain themselves and chains of them don't nest.
 type referred struct {
 	to   *schema
 	node any
-	at   string
+	ref  string
 }
 
 func (c *compiler) referred(ref string) *schema {
@@ -143,7 +174,7 @@ func (c *compiler) referred(ref string) *schema {
 	}
 	made := c.empty()
 	c.schemas[ref] = made
-	c.pending = append(c.pending, referred{made, target, c.At})
+	c.pending = append(c.pending, referred{made, target, cut(ref, maxPlace)})
 	return made
 }
 
@@ -152,7 +183,7 @@ func (c *compiler) finish() {
 	for len(c.pending) > 0 {
 		next := c.pending[len(c.pending)-1]
 		c.pending = c.pending[:len(c.pending)-1]
-		c.At = next.at
+		c.At = next.ref
 		if compiled := c.schema(next.node); compiled != nil {
 			*next.to = *compiled
 		}
@@ -163,7 +194,8 @@ func (c *compiler) finish() {
 // empty returns a schema that accepts everything, which settle sees.
 func (c *compiler) empty() *schema {
 	out := &schema{
-		minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1, mayBe: kindAny,
+		minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMem: -1, maxContains: -1,
+		mayBe: kindAny,
 	}
 	c.made = append(c.made, out)
 	c.Take(openapi.Memory, perSchema)
@@ -172,19 +204,18 @@ func (c *compiler) empty() *schema {
 
 // notChecked are keywords that change what is valid and that the validator ignores; docs/openapi.md lists them.
 var notChecked = []string{
-	"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "dependentSchemas", "minContains", "maxContains",
+	"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$id", "dependencies", "additionalItems",
 }
 
 // stepsOfSchema are those of a schema without its members.
 const stepsOfSchema = 20
 
-func (c *compiler) object(s map[string]any) *schema {
+func (c *compiler) object(all map[string]any) *schema {
 	out := c.empty()
-	c.Spend(stepsOfSchema + len(s))
+	c.Spend(stepsOfSchema)
+	s := c.read(all, schemaKeywords)
 	out.kinds = c.kindsOf(s["type"])
-	if nullable, _ := s["nullable"].(bool); nullable && !c.modern {
-		out.nullable = true
-	}
+	out.nullable, _ = s["nullable"].(bool)
 	c.values(out, s)
 	c.numbers(out, s)
 	out.minLength, out.maxLength = count(s["minLength"]), count(s["maxLength"])
@@ -194,47 +225,35 @@ func (c *compiler) object(s map[string]any) *schema {
 	out.format = tree.Text(s["format"])
 	out.minItems, out.maxItems = count(s["minItems"]), count(s["maxItems"])
 	out.unique, _ = s["uniqueItems"].(bool)
-	out.items, out.contains = c.schema(s["items"]), c.schema(s["contains"])
+	out.items, out.contains = c.one(s, "items"), c.one(s, "contains")
 	if _, there := s["contains"]; there {
-		out.mustContain = true
-		if least, said := s["minContains"].(json.Number); said {
-			f, _ := least.Float64()
-			out.mustContain = f > 0
+		if out.minContains, out.maxContains = count(s["minContains"]), count(s["maxContains"]); out.minContains < 0 {
+			out.minContains = 1
 		}
-	}
-	if prefix, ok := s["prefixItems"].([]any); ok && c.modern {
-		out.prefix = c.all(prefix)
 	}
 	c.members(out, s)
-	for _, list := range []struct {
-		name string
-		to   *[]*schema
-	}{{"allOf", &out.allOf}, {"anyOf", &out.anyOf}, {"oneOf", &out.oneOf}} {
-		if of, ok := s[list.name].([]any); ok {
-			*list.to = c.all(of)
-		}
+	out.prefix, out.allOf = c.all(s, "prefixItems"), c.all(s, "allOf")
+	out.anyOf, out.oneOf = c.all(s, "anyOf"), c.all(s, "oneOf")
+	if _, there := s["not"]; there {
+		out.not = c.one(s, "not")
+		out.never = out.not == nil
 	}
-	if not, there := s["not"]; there {
-		if out.not = c.schema(not); out.not == nil {
-			out.never = true
-		}
-	}
-	if _, there := s["if"]; there && c.modern {
-		out.conditional = true
-		out.condition, out.then, out.other = c.schema(s["if"]), c.schema(s["then"]), c.schema(s["else"])
-	}
+	_, out.conditional = s["if"]
+	out.condition, out.then, out.other = c.one(s, "if"), c.one(s, "then"), c.one(s, "else")
 	for _, keyword := range notChecked {
-		if _, there := s[keyword]; there {
+		if _, there := all[keyword]; there {
 			c.note("%s is not checked.", keyword)
 		}
 	}
 	return out
 }
 
-func (c *compiler) all(list []any) []*schema {
+// all compiles the schemas in a list.
+func (c *compiler) all(s map[string]any, keyword string) []*schema {
+	list, _ := s[keyword].([]any)
 	out := make([]*schema, 0, len(list))
-	for _, one := range list {
-		out = append(out, c.schema(one))
+	for i, one := range list {
+		out = append(out, c.schema(one, keyword, strconv.Itoa(i)))
 	}
 	return out
 }
@@ -258,11 +277,14 @@ func (c *compiler) kindsOf(of any) (out kinds) {
 }
 
 func (c *compiler) values(out *schema, s map[string]any) {
-	list, _ := s["enum"].([]any)
-	if one, there := s["const"]; there && c.modern {
+	list, listed := s["enum"].([]any)
+	one, fixed := s["const"]
+	switch {
+	case fixed && listed:
+		list = slices.DeleteFunc(slices.Clone(list), func(other any) bool { return canonical(other) != canonical(one) })
+	case fixed:
 		list = []any{one}
-	}
-	if list == nil {
+	case !listed:
 		return
 	}
 	out.enum = make(map[string]bool, len(list))
@@ -299,22 +321,17 @@ func (c *compiler) numbers(out *schema, s map[string]any) {
 	if c.modern {
 		out.above, out.below = number(s["exclusiveMinimum"]), number(s["exclusiveMaximum"])
 	}
-	if of := number(s["multipleOf"]); of != nil && *of > 0 {
+	if of := number(s["multipleOf"]); of != nil {
 		out.multipleOf = *of
 	}
 }
 
 func (c *compiler) members(out *schema, s map[string]any) {
 	properties, _ := s["properties"].(map[string]any)
-	if len(properties) > 0 {
-		out.properties = make(map[string]*schema, len(properties))
-	}
 	readOnly := map[string]bool{}
-	c.Spend(2 * len(properties))
-	c.Take(openapi.Memory, int64(perMember*len(properties)))
 	out.propertyNames = tree.Keys(properties)
+	out.properties = c.named(s, "properties")
 	for name, property := range properties {
-		out.properties[name] = c.schema(property)
 		if only, _ := c.Resolve(c.document, property)["readOnly"].(bool); only {
 			readOnly[name] = true
 		}
@@ -329,13 +346,15 @@ func (c *compiler) members(out *schema, s map[string]any) {
 		}
 	}
 	slices.Sort(out.required)
-	out.additional, out.names = c.schema(s["additionalProperties"]), c.schema(s["propertyNames"])
-	patterned, _ := s["patternProperties"].(map[string]any)
-	for _, expression := range tree.Keys(patterned) {
+	out.additional, out.names = c.one(s, "additionalProperties"), c.one(s, "propertyNames")
+	patterned := c.named(s, "patternProperties")
+	for _, expression := range slices.Sorted(maps.Keys(patterned)) {
 		if p := c.pattern(expression); p != nil {
-			out.patterned = append(out.patterned, patternedProperty{p, c.schema(patterned[expression])})
+			out.patterned = append(out.patterned, patternedProperty{p, patterned[expression]})
 		}
 	}
+	out.dependentSchemas = c.named(s, "dependentSchemas")
+	out.dependentNames = slices.Sorted(maps.Keys(out.dependentSchemas))
 	out.minMembers, out.maxMem = count(s["minProperties"]), count(s["maxProperties"])
 	dependent, _ := s["dependentRequired"].(map[string]any)
 	for name, list := range dependent {
@@ -363,11 +382,11 @@ func number(of any) *float64 {
 	return &f
 }
 
-// count returns a number of characters, items or members; -1 for none.
+// count returns a number of characters, items or members; -1 for none. Bodies have less than the largest one.
 func count(of any) int {
 	f := number(of)
-	if f == nil || *f < 0 || *f > 1<<31 {
+	if f == nil {
 		return -1
 	}
-	return int(*f)
+	return int(min(*f, 1<<31))
 }

@@ -58,10 +58,14 @@ func TestBody(t *testing.T) {
 		{`{"$ref":"#/components/schemas/Order"}`, `[]`, "body must be an object"},
 		{`{"type":"object","required":["a"],"properties":{"a":{"readOnly":true}}}`, `{}`, ""},
 		{`{"type":"integer"}`, `1.0`, ""},
-		{`{"contains":true}`, `[]`, "body must have an item as the document describes it"},
+		{`{"contains":true}`, `[]`, "body must have at least 1 item as the document describes it"},
 		{`{"contains":true}`, `["x"]`, ""},
-		{`{"contains":false}`, `["x"]`, "body must have an item as the document describes it"},
+		{`{"contains":false}`, `["x"]`, "body must have at least 1 item as the document describes it"},
 		{`{"contains":{"type":"integer"},"minContains":0}`, `["x"]`, ""},
+		{`{"contains":{"type":"integer"},"minContains":2}`, `["x",1]`,
+			"body must have at least 2 items as the document describes it"},
+		{`{"contains":{"type":"integer"},"maxContains":1}`, `[1,"x",2]`,
+			"body must have at most 1 item as the document describes it"},
 		{`{"type":"integer"}`, `1.5`, "body must be an integer"},
 		{`{"type":"integer","format":"int32"}`, `3000000000`, "body must fit into 32 bits"},
 		{`{"type":"integer","format":"int64"}`, `9223372036854775807`, ""},
@@ -141,9 +145,12 @@ func TestBody_dialects(t *testing.T) {
 		{"3.1.0", `{"exclusiveMaximum":1}`, `1`, "body must be less than 1"},
 		{"3.1.0", `{"const":"a"}`, `"b"`, `body must be one of "a"`},
 		{"3.1.0", `{"prefixItems":[{"type":"string"}],"items":false}`, `["a",1]`, "body /1 is not allowed"},
-		{"3.1.0", `{"contains":{"type":"string"}}`, `[1]`, "body must have an item as the document describes it"},
+		{"3.1.0", `{"contains":{"type":"string"}}`, `[1]`,
+			"body must have at least 1 item as the document describes it"},
 		{"3.1.0", `{"if":true,"then":{"type":"integer"}}`, `"x"`, "body must be an integer"},
 		{"3.1.0", `{"if":false,"else":{"type":"integer"}}`, `"x"`, "body must be an integer"},
+		{"3.1.0", `{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1}`, "body /b is required"},
+		{"3.1.0", `{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"c":1}`, ""},
 		{"3.1.0", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "body must have b, because it has a"},
 		{"3.1.0", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1}`,
 			"body /b is required"},
@@ -295,7 +302,8 @@ func TestUnchecked(t *testing.T) {
 	}
 	want := []string{
 		"/a{b}{c}: The path cannot be matched: its parameters are next to each other.",
-		"POST /o: The query parameter m is not checked: it is an object in the style of its place.",
+		"POST /o: query m: The parameter is not checked: objects are, in the style deepObject.",
+		"POST /o: body/schema/properties/a: The pattern",
 	}
 	for _, one := range want {
 		if !strings.Contains(strings.Join(got, "\n"), one) {
