@@ -2,18 +2,14 @@ package gateway
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 
-	"postern/core/openapi"
 	"postern/core/openapi/publish"
 	"postern/core/openapi/validate"
 	"postern/core/policy"
@@ -23,8 +19,8 @@ import (
 // description is what the gateway does with the OpenAPI document of a version.
 type description struct {
 	as          describedAs
-	requests    func() *validate.Validator // compiled by the first call; nil: requests are not validated
-	enforce     bool                       // requests that do not match are refused; else they are only reported
+	requests    *validator // compiled by the first call; nil: requests are not validated
+	enforce     bool       // requests that do not match are refused; else they are only reported
 	publication snapshot.Publication
 	document    publish.Document // without a publication the zero value
 }
@@ -68,7 +64,7 @@ func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *ta
 	}
 	out := &description{as: as, enforce: v.Validation == snapshot.ValidationEnforce, publication: v.Publication}
 	if validates {
-		out.requests = sync.OnceValue(func() *validate.Validator { return compileRequests(document) })
+		out.requests = &validator{in: compiledDocuments, document: document}
 	}
 	if v.Publication != snapshot.PublicationOff {
 		var err error
@@ -77,21 +73,6 @@ func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *ta
 		}
 	}
 	return out, nil
-}
-
-// compiling has a place for each document that is compiled at a time.
-var compiling = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
-
-// compileRequests compiles a document for the calls that wait for it, not while the table is made: a table has the
-// revocations of others too. A document that cannot be compiled within its budget matches no request.
-func compileRequests(document []byte) *validate.Validator {
-	compiling <- struct{}{}
-	defer func() { <-compiling }()
-	out, err := validate.CompileJSON(openapi.NewBudget(context.Background(), openapi.Size), document)
-	if err != nil {
-		return validate.MatchNone()
-	}
-	return out
 }
 
 // isDocument reports whether a call reads the published document.

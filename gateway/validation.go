@@ -22,7 +22,7 @@ func (d *description) operations(to []validate.Match, method, path string) []val
 	if d == nil || d.requests == nil {
 		return to
 	}
-	requests := d.requests()
+	requests := d.requests.get()
 	if m, described := requests.Find(method, path); described {
 		to = append(to, m)
 	}
