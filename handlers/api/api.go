@@ -38,8 +38,11 @@ func route[In, Out any](
 	document := method == http.MethodPut && strings.HasSuffix(path, "/openapi")
 	lines := method == http.MethodPost && strings.HasSuffix(path, "/relations")
 	operation.SkipValidateBody = document || lines // YAML or JSON lines, which the handler reads itself
-	if document || path == "/proxy" {
+	switch {
+	case document:
 		operation.MaxBodyBytes = web.MaxDocument
+	case path == "/proxy":
+		operation.MaxBodyBytes = web.MaxFile
 	}
 	if method == http.MethodPost || method == http.MethodPatch {
 		operation.Parameters = []*huma.Param{{

@@ -62,7 +62,7 @@ func (h *Handler) idempotentRequest(r *http.Request, values []string) (idempoten
 	}
 	most := web.MaxBody
 	if r.URL.Path == "/proxy" {
-		most = web.MaxDocument
+		most = web.MaxFile
 	}
 	out.Body, err = io.ReadAll(r.Body)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || len(out.Body) > most {

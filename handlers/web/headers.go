@@ -29,14 +29,7 @@ func (s *Site) SecureHeaders(next http.Handler) http.Handler {
 		if !strings.HasPrefix(r.URL.Path, "/static/") {
 			h.Set("Cache-Control", "no-store")
 		}
-		most := int64(MaxBody + 1)
-		if takesDocument(r) {
-			most = MaxDocument + 1
-		}
-		if takesUpload(r) {
-			most = MaxUpload + MaxBody // with the fields of its form
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, most)
+		r.Body = http.MaxBytesReader(w, r.Body, mostOf(r))
 		next.ServeHTTP(w, r)
 	})
 }

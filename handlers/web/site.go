@@ -39,5 +39,8 @@ type Site struct {
 // MaxBody bounds the body of a request to the control plane, in bytes.
 const MaxBody = 1 << 20
 
-// MaxDocument bounds a request's body that has an OpenAPI document, in bytes.
-const MaxDocument = openapi.MaxSize + MaxBody
+// Bounds on larger bodies, in bytes.
+const (
+	MaxDocument = openapi.MaxSize + MaxBody // an OpenAPI document of a version
+	MaxFile     = 5<<20 + MaxBody           // POST /proxy, which anyone may send, and a file of relations
+)

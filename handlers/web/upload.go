@@ -33,16 +33,18 @@ func takesUpload(r *http.Request) bool {
 	return r.Method == http.MethodPost && slices.Contains(UploadRoutes, r.URL.Path)
 }
 
-// takesDocument reports whether a request may have an OpenAPI document or a file of relations in its body.
-func takesDocument(r *http.Request) bool {
-	switch r.Method {
-	case http.MethodPut:
-		return strings.HasPrefix(r.URL.Path, "/api/v1/") && strings.HasSuffix(r.URL.Path, "/openapi")
-	case http.MethodPost:
-		return r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/openapi") ||
-			strings.HasSuffix(r.URL.Path, "/relations/import")
+// mostOf returns how many bytes of a request's body are read, one more than its handler takes.
+func mostOf(r *http.Request) int64 {
+	writes, post := r.Method == http.MethodPut || r.Method == http.MethodPost, r.Method == http.MethodPost
+	switch {
+	case takesUpload(r):
+		return MaxUpload + MaxBody // with the fields of its form
+	case writes && strings.HasSuffix(r.URL.Path, "/openapi"):
+		return MaxDocument + 1
+	case post && (r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/relations/import")):
+		return MaxFile + 1
 	}
-	return false
+	return MaxBody + 1
 }
 
 // Upload is a request's body in a temporary file, which Close removes.

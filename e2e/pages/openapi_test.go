@@ -1,4 +1,4 @@
-package e2e
+package pages
 
 import (
 	"archive/zip"
@@ -15,35 +15,39 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/app"
 	"postern/client"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
 
-// TestOpenAPI_realServices makes a project of each document of a real service, calls it, takes the
-// proposed rules in shadow, and exports it with the same document.
+// TestOpenAPI_realServices creates a project of an account with each document of a real service, calls
+// it, takes the proposed rules in shadow, and exports it with the same document.
 func TestOpenAPI_realServices(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)
 	server := harness.Start(t)
-	files, err := filepath.Glob("../core/openapi/testdata/*.gz")
+	api := harness.Connect(t, server.Config.PublicURL, accessToken(t, server))
+	files, err := filepath.Glob("../../core/openapi/testdata/*.gz")
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d documents: %v", len(files), err)
 	}
 	for n, file := range files {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
-		made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+		made, err := api.CreateProxy(t.Context(), client.NewProxy{
 			Target:       upstream.URL,
 			Name:         name,
 			Version:      "1.0.0",
-			OpenAPI:      unpacked(t, file),
 			RequestsAuth: &client.NewAuth{Mode: "authenticate"},
 		})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey)
+		if _, err := api.SetOpenAPI(t.Context(), name, "1.0.0", unpacked(t, file), false); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
 		proposed, err := api.ProposedRules(t.Context(), name, "1.0.0")
 		if err != nil || len(proposed.Rules) == 0 {
 			t.Errorf("%s: %d rules, %v", name, len(proposed.Rules), err)
@@ -66,6 +70,24 @@ func TestOpenAPI_realServices(t *testing.T) {
 			t.Errorf("%s: openapi.json in the zip (-imported +exported):\n%s", name, diff)
 		}
 	}
+}
+
+// accessToken creates the first account, and an access token of it.
+func accessToken(t *testing.T, server *app.App) string {
+	t.Helper()
+	owner := visitor(t)
+	owner.fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")
+	answer, err := owner.Post(server.Config.PublicURL+"/api/v1/tokens", "application/json",
+		strings.NewReader(`{"name": "documents", "scopes": ["read", "write", "keys", "export"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var made client.Token
+	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || made.Token == "" {
+		t.Fatalf("no token: %s, %v", answer.Status, err)
+	}
+	return made.Token
 }
 
 // openAPIIn returns the OpenAPI document in a zip.
