@@ -23,8 +23,8 @@ var (
 		Name: "size", Most: MaxSize, Amount: "16 MB",
 		Reason: "As it is sent. The largest published documents have 13 MB. `POST /proxy` takes a body of 6 MB: give a " +
 			"larger document to the version afterwards.",
-		says:   "the document has more than 16 MB",
-		fix:    "Leave out examples, or split the API into versions.",
+		says: "the document has more than 16 MB",
+		fix:  "Leave out examples, or split the API into versions.",
 	}
 	UnclaimedSize = &Limit{
 		Name: "size in an unclaimed workspace", Most: 1 << 20, Amount: "1 MB",
