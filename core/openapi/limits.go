@@ -21,8 +21,8 @@ const MaxSize = 16 << 20
 var (
 	Size = &Limit{
 		Name: "size", Most: MaxSize, Amount: "16 MB",
-		Reason: "As it is sent. The largest published documents have 13 MB. `POST /proxy` takes a body of 6 MB: give a " +
-			"larger document to the version afterwards.",
+		Reason: "As it is sent. The largest published documents have 13 MB. `POST /proxy` takes a body of 6 MB: " +
+			"give a larger document to the version afterwards.",
 		says: "the document has more than 16 MB",
 		fix:  "Leave out examples, or split the API into versions.",
 	}

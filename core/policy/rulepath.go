@@ -217,8 +217,8 @@ var (
 		"and hyphens, or stands twice")
 	// ErrRulePathWildcard is for spellings of a wildcard that other routers know. Taken as text or as a
 	// name, such a rule would leave open the very paths that it is written for.
-	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't have, such as *, :id or {path...}: write {id} " +
-		"for one segment, and a rule for each depth; rules for a whole subtree are not available yet")
+	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't have, such as *, :id or {path...}: write " +
+		"{id} for one segment, and a rule for each depth; rules for a whole subtree are not available yet")
 	ErrRulePathCharacter = errors.New("it has a query, a fragment, a semicolon, a backslash, an encoded slash, a " +
 		"control character or a broken escape")
 )

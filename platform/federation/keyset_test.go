@@ -10,6 +10,7 @@ import (
 
 	"postern/platform/federation"
 	"postern/platform/traces"
+	"postern/testkit"
 	"postern/testkit/collector"
 	"postern/testkit/tokenissuer"
 )
@@ -31,9 +32,12 @@ func TestKeySet_Trace(t *testing.T) {
 	for _, k := range []tokenissuer.Key{key, next} {
 		issuer.Publish(k)
 		ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "sign-in"})
-		if _, err := keys.VerifySignature(ctx, k.Sign(t, nil, issuer.Claims())); err != nil {
-			t.Fatal(err)
-		}
+		token := k.Sign(t, nil, issuer.Claims())
+		// go-oidc answers from the fetch before until it has noted that it has ended.
+		testkit.Eventually(t, "the key to be fetched", func() bool {
+			_, err := keys.VerifySignature(ctx, token)
+			return err == nil
+		})
 		span.End()
 		fetched = append(fetched, span.TraceID())
 	}

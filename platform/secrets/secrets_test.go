@@ -26,12 +26,8 @@ var place = secrets.Place{
 }
 
 func TestGiven(t *testing.T) {
-	for text, want := range map[string]string{
-		"a":           "a",
-		"a\n":         "a",
-		"\r\n a b\t ": "a b",
-		"\n":          "",
-	} {
+	for _, tt := range [][2]string{{"a", "a"}, {"a\n", "a"}, {"\r\n a b\t ", "a b"}, {"\n", ""}} {
+		text, want := tt[0], tt[1]
 		if got := secrets.Given(text).Reveal(); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
