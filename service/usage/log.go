@@ -22,11 +22,10 @@ const (
 // Folding of usage_log into the rows. A process folds entries that are older than logAge; the transaction that removes
 // them adds them.
 const (
-	logAge      = time.Minute
-	lookForLog  = 5 * time.Second
-	sumsAtOnce  = 2000    // in one transaction, so that it holds up no flush for long
-	sumsInLog   = 200_000 // merged in memory
-	foldTimeout = 10 * time.Second
+	logAge     = time.Minute
+	lookForLog = 5 * time.Second
+	sumsAtOnce = 2000    // in one transaction, so that it holds up no flush for long
+	sumsInLog  = 200_000 // merged in memory
 )
 
 // counted is an entry of a tally.

@@ -23,8 +23,12 @@ import (
 // FlushEvery is how often the counters are written.
 const FlushEvery = time.Second
 
-// flushTimeout bounds one write of the counters.
-const flushTimeout = 10 * time.Second
+// How long writing a flush, and folding a batch of the log, may take. What is not written stays in
+// memory or in the log, and is written the next time. Tests have more patience.
+var (
+	flushTimeout = 10 * time.Second
+	foldTimeout  = 10 * time.Second
+)
 
 // Call is a proxied call that has ended. It is counted in the hour in which it began.
 // The recorder copies Method, Path and RemoteIP; the other strings must not change.
