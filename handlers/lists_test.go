@@ -241,7 +241,7 @@ var listPages = []struct{ page, query, shows string }{
 		".chips a[href='/projects/:project/relations?sort=created']",
 	},
 	{"/audit", "sort=created&dir=asc", "#sort-created[aria-current]"},
-	{"/audit", "sort=created&dir=asc&action=key.change&q=key", ".chips a[href='/audit?dir=asc&q=key&sort=created']"},
+	{"/audit", "sort=created&dir=asc&action=key.create&q=key", ".chips a[href='/audit?dir=asc&q=key&sort=created']"},
 	{"/audit", "from=2020-01-01&project=nothing", ".chips a[href='/audit?project=nothing']"},
 }
 
