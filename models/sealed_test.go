@@ -12,7 +12,7 @@ import (
 	"postern/testkit/state"
 )
 
-// For each sealed column it is decided whether gateways need it.
+// Every sealed column states whether gateways need it.
 func TestSealedColumns(t *testing.T) {
 	var want, got []string
 	for _, row := range rows {

@@ -56,8 +56,7 @@ func runWithProgram(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// TestScripts runs testdata/script, each script against a server and an upstream of its own, with
-// credentials of its own.
+// TestScripts runs testdata/script. Each script has its own server, upstream and credentials.
 func TestScripts(t *testing.T) {
 	runScripts(t, "testdata/script", func(dataDir string) error {
 		_, err := state.SQLiteIn(dataDir)

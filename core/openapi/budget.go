@@ -32,7 +32,7 @@ func NewBudget(ctx context.Context, size *Limit) *Budget {
 	return &Budget{size: size, ended: ctx.Err, used: map[*Limit]int64{}}
 }
 
-// checkEvery is after how many steps a budget looks whether the caller has left: about a millisecond.
+// checkEvery is the number of steps between two checks that the caller is still there, about a millisecond.
 const checkEvery = 10_000
 
 // Spend adds steps, each of about 100 ns, and reports whether the work goes on.

@@ -19,7 +19,7 @@ import (
 	"postern/testkit/golden"
 )
 
-// parse parses a document within a budget of its own.
+// parse parses a document within a new budget.
 func parse(data []byte) (*openapi.Document, error) {
 	return openapi.Parse(openapi.NewBudget(context.Background(), openapi.Size), data)
 }

@@ -90,8 +90,8 @@ func TestLimits_exact(t *testing.T) {
 	}
 }
 
-// FuzzLimits has a count of its own as the oracle: a document that has n of what a limit is on is refused if that is
-// more than the limit, and accepted otherwise.
+// FuzzLimits counts independently: a document with n of the limited things is refused if n exceeds the limit, and
+// accepted otherwise.
 func FuzzLimits(f *testing.F) {
 	for kind := range exactly[:4] {
 		f.Add(kind, int(exactly[kind].limit.Most))

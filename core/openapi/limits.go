@@ -28,7 +28,7 @@ var (
 	}
 	UnclaimedSize = &Limit{
 		Name: "size in an unclaimed workspace", Most: 1 << 20, Amount: "1 MB",
-		Reason: "Nobody answers for an unclaimed workspace.",
+		Reason: "No one is accountable for an unclaimed workspace.",
 		says:   "the document has more than 1 MB, which is as much as an unclaimed workspace takes",
 		fix:    "Claim the workspace, or leave out examples.",
 	}
@@ -47,7 +47,7 @@ var (
 	}
 	Nesting = &Limit{
 		Name: "levels of nesting", Most: 100, Amount: "100",
-		Reason: "Documents are read by functions that call themselves. GitHub's document has 21 levels.",
+		Reason: "Documents are read recursively. GitHub's document has 21 levels.",
 		says:   "the document is nested more than 100 levels deep",
 		fix:    "Move inner schemas to components, and refer to them.",
 	}

@@ -170,7 +170,7 @@ func (r *reader) parameters(of any) {
 			r.Refuse("the parameter %.100q has more than one of schema and types of content, so that nothing says "+
 				"how it is written", p.name)
 		case seen[p]:
-			r.Refuse("the parameter %.100q stands twice", p.name)
+			r.Refuse("the parameter %.100q appears twice", p.name)
 		}
 		seen[p] = true
 	}
@@ -201,7 +201,7 @@ func (r *reader) requestBody(of any) {
 	}
 }
 
-// scopes returns the scopes of the first alternative that asks for any; none if one of them is to send no
+// scopes returns the scopes of the first alternative that requires any; none if one of them is to send no
 // credential.
 func (r *reader) scopes(of any) (found []string) {
 	alternatives, isList := of.([]any)

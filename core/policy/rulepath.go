@@ -214,7 +214,7 @@ var (
 	ErrRulePathLength   = errors.New("it is longer than 512 bytes or has more than 32 segments")
 	ErrRulePathSegment  = errors.New("it has an empty segment, a dot segment or a slash at the end")
 	ErrRulePathTemplate = errors.New("a name in braces is not a whole segment of letters, digits, dots, underscores " +
-		"and hyphens, or stands twice")
+		"and hyphens, or appears twice")
 	// ErrRulePathWildcard is for spellings of a wildcard that other routers know. Taken as text or as a
 	// name, such a rule would leave open the very paths that it is written for.
 	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't have, such as *, :id or {path...}: write " +

@@ -35,11 +35,11 @@ func takesUpload(r *http.Request) bool {
 
 // mostOf returns how many bytes of a request's body are read, one more than its handler takes.
 func mostOf(r *http.Request) int64 {
-	writes, post := r.Method == http.MethodPut || r.Method == http.MethodPost, r.Method == http.MethodPost
+	post := r.Method == http.MethodPost
 	switch {
 	case takesUpload(r):
 		return MaxUpload + MaxBody // with the fields of its form
-	case writes && strings.HasSuffix(r.URL.Path, "/openapi"):
+	case (post || r.Method == http.MethodPut) && strings.HasSuffix(r.URL.Path, "/openapi"):
 		return MaxDocument + 1
 	case post && (r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/relations/import")):
 		return MaxFile + 1

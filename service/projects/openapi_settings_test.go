@@ -11,7 +11,7 @@ import (
 	"postern/testkit/state"
 )
 
-// While there is no place to read the document, nothing is changed, and the caller is told when to come again.
+// While no place is free to read the document, nothing changes, and the caller learns when to retry.
 func TestSetOpenAPISettings_busy(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

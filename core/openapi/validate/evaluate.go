@@ -11,7 +11,7 @@ import (
 	"postern/core/openapi/tree"
 )
 
-// Bounds on the validation of one request, whatever the document asks for.
+// Bounds on the validation of one request. They hold for every document.
 const (
 	maxDepth    = 400 // of schemas within each other and of values within each other, together
 	maxProblems = 20
@@ -26,7 +26,7 @@ const (
 type run struct {
 	work     *Work
 	depth    int
-	quiet    int // > 0: what does not match is no problem yet
+	quiet    int // > 0: a mismatch is not yet a problem
 	stopped  bool
 	in       string
 	at       []string // reference tokens

@@ -151,7 +151,7 @@ func compileSuite(t *testing.T, schema any) (v *validate.Validator, refusal stri
 	return v, ""
 }
 
-// moved returns a schema with references to its root as they are where it is in a document.
+// moved returns a schema whose references to its root are rewritten for its place in a document.
 func moved(schema any) any {
 	switch node := schema.(type) {
 	case map[string]any:

@@ -5,7 +5,7 @@ import "context"
 // MaxSteps bounds the steps that the validation of one call takes. They are about 200 ms.
 const MaxSteps = 2_000_000
 
-// checkEvery is after how many steps the work looks whether the caller has left: about a millisecond.
+// checkEvery is the number of steps between two checks that the caller is still there, about a millisecond.
 const checkEvery = 10_000
 
 // Work counts the steps that the validation of one call takes, whichever operations its path can be read as. They grow
