@@ -42,12 +42,12 @@ func TestPostgresOutage_answers(t *testing.T) {
 		t.Run("a database that "+kind, func(t *testing.T) {
 			database := state.Postgres(t)
 			relay := testkit.NewRelay(t, database)
-			db := openImpatiently(t, relay.Through(t, database))
+			key := workspaceKey(t, controlplane.NewServer(t, openWithin(t, database, models.Deadlines{})).Handler())
+			db := openWithin(t, relay.Through(t, database), impatient)
 			server := controlplane.NewServer(t, db)
 			lines := &controlplane.LogBuffer{}
 			server.Log = slog.New(slog.NewTextHandler(lines, nil))
 			handler := server.Handler()
-			key := workspaceKey(t, handler)
 			begin(relay)
 			answered := 0
 			for _, request := range requests {
@@ -79,11 +79,11 @@ func TestPostgresOutage_loggedOnceASecond(t *testing.T) {
 	t.Parallel()
 	database := state.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	server := controlplane.NewServer(t, openImpatiently(t, relay.Through(t, database)))
+	key := workspaceKey(t, controlplane.NewServer(t, openWithin(t, database, models.Deadlines{})).Handler())
+	server := controlplane.NewServer(t, openWithin(t, relay.Through(t, database), impatient))
 	lines := &controlplane.LogBuffer{}
 	server.Log = slog.New(slog.NewTextHandler(lines, nil))
 	handler := server.Handler()
-	key := workspaceKey(t, handler)
 	relay.Refuse()
 	began := time.Now()
 	const requests = 200
@@ -99,11 +99,14 @@ func TestPostgresOutage_loggedOnceASecond(t *testing.T) {
 	}
 }
 
-func openImpatiently(t *testing.T, databaseURL string) *models.DB {
+// impatient deadlines end an outage soon. A busy machine may miss them without one.
+var impatient = models.Deadlines{
+	Statement: time.Second, Lock: 500 * time.Millisecond, Idle: 400 * time.Millisecond,
+}
+
+func openWithin(t *testing.T, databaseURL string, deadlines models.Deadlines) *models.DB {
 	t.Helper()
-	db, err := models.OpenWith(t.Context(), models.Options{DatabaseURL: databaseURL, Deadlines: models.Deadlines{
-		Statement: time.Second, Lock: 500 * time.Millisecond, Idle: 400 * time.Millisecond,
-	}})
+	db, err := models.OpenWith(t.Context(), models.Options{DatabaseURL: databaseURL, Deadlines: deadlines})
 	if err != nil {
 		t.Fatal(err)
 	}
