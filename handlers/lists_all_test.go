@@ -22,9 +22,9 @@ var unsorted = map[string]string{
 	"list-key-types":          "a project has at most 50, in the order of their creation, as the forms offer them",
 	"list-openapi-operations": "the order of the document",
 	"list-providers":          "an app client has at most 20, in the order of their buttons",
-	"list-relation-misses":    "one line for each rule and reason, of 500 rules",
+	"list-relation-misses":    "one line for each rule and reason, of 2,000 rules",
 	"list-requests":           "a log of 1,024 calls in order of arrival, which status, owner, path and code filter",
-	"list-shadow-refusals":    "one line for each rule and reason, of 500 rules",
+	"list-shadow-refusals":    "one line for each rule and reason, of 2,000 rules",
 	"list-upstream-headers":   "an environment sets a few headers for its upstream",
 	"preview-export":          "the lines of the ledger, as get-export-ledger has them",
 }

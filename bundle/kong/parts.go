@@ -81,6 +81,8 @@ var templates = []struct{ name, source, doc string }{
 		"The part of the plugin that finds paths which lead out of an environment.\n"},
 	{pluginFolder + "rules.lua", "plugin/rules.lua",
 		"The part of the plugin that decides what routes require: scopes, groups and owners.\n"},
+	{pluginFolder + "templates.lua", "plugin/templates.lua",
+		"The part of the plugin that finds the rule for the path of a call.\n"},
 	{pluginFolder + "objects.lua", "plugin/objects.lua",
 		"The part of the plugin that names the objects that rules ask for.\n"},
 	{pluginFolder + "openfga.lua", "plugin/openfga.lua",

@@ -92,6 +92,7 @@ func newRulesAdd(t terminal) *cobra.Command {
 		Short: "Add a rule; the most specific path decides",
 		Example: "  postern rules add shop 1.0.0 GET '/orders/{id}' --scope orders:read\n" +
 			"  postern rules add shop 1.0.0 POST,DELETE /staff --group staff --role admin --mode shadow\n" +
+			"  postern rules add shop 1.0.0 '*' '/admin/**' --group staff\n" +
 			"  postern rules add shop 1.0.0 POST /orders --remember 'order:{response.id}'\n" +
 			"  postern rules add shop 1.0.0 GET,PUT '/orders/{id}' --owner 'order:{id}'",
 		Args: exactly("PROJECT", "VERSION", "METHODS", "PATH"),

@@ -28,6 +28,7 @@ const (
 	MissNoValue    MissReason = "no_value"      // there is nothing at the place that the rule names
 	MissUnusable   MissReason = "unusable"      // what is there is no text and no whole number, or too long
 	MissOverloaded MissReason = "too_many_wait" // for the database
+	MissNoMemory   MissReason = "no_memory"     // the bodies of other calls took all of it
 )
 
 // Remembered returns the object that the caller owns after an answer with this body, for a normalized
@@ -43,7 +44,7 @@ func (t *Tracking) Remembered(path string, body []byte) (string, MissReason) {
 		case part.text != "":
 			out = append(out, part.text...)
 		case part.answer == nil:
-			out = appendValue(out, segmentOf(path, part.segment), true)
+			out = part.path.appendValue(out, path, true)
 		default:
 			value, miss := valueAt(body, part.answer)
 			if miss != "" {

@@ -66,6 +66,7 @@ var (
 	InvalidRequest   = Denial{422, "invalid_request", "The request does not match the OpenAPI document of this API."}
 	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
 	BodyNoObject     = Denial{400, "bad_body", "A JSON body must be an object or an array."}
+	Busy             = Denial{503, "busy", "The bodies of other calls take all the memory that they may. Try again."}
 	ResponseTooLarge = Denial{502, "response_too_large", "The response is too large to be changed."}
 )
 
@@ -79,7 +80,7 @@ func Denials() []Denial {
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, InvalidRequest,
 		RateLimited, QuotaExceeded,
 		UpstreamUnreachable, ResponseTooLarge, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable,
-		TokenIssuerAway,
+		TokenIssuerAway, Busy,
 		TokenSealed, UpstreamTimeout, LoopDetected,
 	}
 }

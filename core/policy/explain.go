@@ -175,11 +175,11 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 // ruleFor returns the rule of that id, which is the one for some reading of a call's path; nil if there
 // is none.
 func (s *ruleSet) ruleFor(c *Call, id string) *rule {
-	if found := s.root.find(c.Path, c.Method, true); found != nil && found.ID == id {
+	if found := s.tree.find(c.Path, c.Method, true); found != nil && found.ID == id {
 		return found
 	}
 	for as := range readings {
-		if found := s.root.findBytes(as.of(nil, c.Path), c.Method); found != nil && found.ID == id {
+		if found := s.tree.findBytes(as.of(nil, c.Path), c.Method); found != nil && found.ID == id {
 			return found
 		}
 	}
@@ -191,7 +191,7 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	if set == nil {
 		return ""
 	}
-	found := set.root.find(c.Path, c.Method, true)
+	found := set.tree.find(c.Path, c.Method, true)
 	if found == nil || found.owner == nil {
 		return ""
 	}
@@ -227,7 +227,7 @@ func (r *Rules) asksForAdmin(c *Call) bool {
 	if r == nil || r.enforced == nil {
 		return false
 	}
-	rule := r.enforced.root.find(c.Path, c.Method, true)
+	rule := r.enforced.tree.find(c.Path, c.Method, true)
 	return rule != nil && rule.Role == snapshot.RoleAdmin
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Bounds on objects of relations.
@@ -21,9 +22,15 @@ type object []objectPart
 
 // objectPart is one of the three that its fields stand for.
 type objectPart struct {
-	text    string
-	answer  []string // names on the way to a value of the answer
-	segment int      // which segment of the path, from 0, if the other two are empty
+	text   string
+	answer []string // names on the way to a value of the answer
+	path   parameter
+}
+
+// parameter is a named part of a path.
+type parameter struct {
+	segment        int // which one, from 0
+	prefix, suffix int // bytes of decoded text around it in the segment
 }
 
 // Errors of CheckObject.
@@ -33,7 +40,7 @@ var (
 	ErrObjectLength    = errors.New("it is longer than 512 bytes, or nothing follows its type")
 	ErrObjectCharacter = errors.New("besides names in braces it has other characters than letters, digits and -._~/:@")
 	ErrObjectBraces    = errors.New("a brace is not closed, or there is no name between two")
-	ErrObjectParameter = errors.New("a name in braces is no parameter of the path")
+	ErrObjectParameter = errors.New("a name in braces is not a parameter of the path; {path...} is none")
 	ErrObjectAnswer    = errors.New("what follows response. is not names or places in lists, separated by dots")
 	ErrObjectEmpty     = errors.New("it has nothing before, between or after slashes")
 	ErrObjectSlash     = errors.New("two names in braces have no slash between them, so that two objects could be " +
@@ -121,9 +128,9 @@ func placeholder(name, path string, answer bool) (objectPart, error) {
 		return objectPart{answer: way}, nil
 	}
 	at := 0
-	for segment := range ruleSegments(path) {
-		if isTemplate(segment) && segment[1:len(segment)-1] == name {
-			return objectPart{segment: at}, nil
+	for segment := range pathSegments(path) {
+		if text, names := splitSegment(segment); slices.Contains(names, name) {
+			return objectPart{path: parameter{at, len(text[0]), len(text[1])}}, nil
 		}
 		at++
 	}
@@ -163,15 +170,31 @@ func (o object) fromPath(dst []byte, path string, escaped bool) ([]byte, bool) {
 			dst = append(dst, part.text...)
 			continue
 		}
-		value := segmentOf(path, part.segment)
-		if value == "" {
-			return dst, false
-		}
-		if dst = appendValue(dst, value, escaped); len(dst) > MaxObject {
+		before := len(dst)
+		if dst = part.path.appendValue(dst, path, escaped); len(dst) == before || len(dst) > MaxObject {
 			return dst, false
 		}
 	}
 	return dst, true
+}
+
+// appendValue appends the parameter's value in its canonical form: nothing if the path has none. With
+// escaped the segments of the path are decoded once.
+func (p parameter) appendValue(dst []byte, path string, escaped bool) []byte {
+	value := segmentOf(path, p.segment)
+	if p.prefix+p.suffix == 0 {
+		return appendValue(dst, value, escaped)
+	}
+	var scratch [256]byte
+	decoded := append(scratch[:0], value...)
+	if escaped {
+		decoded = appendDecoded(scratch[:0], value)
+	}
+	if len(decoded) <= p.prefix+p.suffix {
+		return dst
+	}
+	decoded = decoded[p.prefix : len(decoded)-p.suffix]
+	return appendValue(dst, unsafe.String(unsafe.SliceData(decoded), len(decoded)), false) //nolint:gosec // only read
 }
 
 // segmentOf returns a segment of a path, from 0; "" if there is none.

@@ -148,7 +148,7 @@ func (r *Rules) tracking(c *Call) *Tracking {
 		if set == nil || !set.tracks {
 			continue
 		}
-		if found := set.root.find(c.Path, c.Method, true); found != nil && found.tracking != nil {
+		if found := set.tree.find(c.Path, c.Method, true); found != nil && found.tracking != nil {
 			return found.tracking
 		}
 	}

@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"slices"
 	"strings"
-	"unsafe"
 
 	"postern/core/snapshot"
 )
@@ -22,22 +20,8 @@ const (
 
 // Routes finds the template of a call's path. A nil Routes has none.
 type Routes struct {
-	root  routeNode
+	root  pathNode[string]
 	count int
-}
-
-// routeNode is a segment of templates.
-type routeNode struct {
-	literals map[string]*routeNode
-	patterns []routePattern // segments with a parameter and text; the longest text first
-	template *routeNode     // of any one segment
-	name     string         // the template that ends here; "": none
-}
-
-// routePattern is a segment such as {name}.json or {owner}:{repository}.
-type routePattern struct {
-	text []string // before, between and after the parameters
-	node *routeNode
 }
 
 // CompileRoutes returns the templates of a version: the paths of its OpenAPI document and of its rules. It returns nil
@@ -62,144 +46,24 @@ func (r *Routes) add(path string) {
 		strings.Count(path, "/") > maxRuleSegments {
 		return
 	}
-	n := &r.root
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment != "" {
-			n = n.next(segment)
-		}
-	}
-	if n.name == "" {
-		n.name = path
+	if at := r.root.place(path); *at == "" {
+		*at = path
 		r.count++
 	}
 }
 
-// next returns the node of a segment, which it adds if it is missing.
-func (n *routeNode) next(segment string) *routeNode {
-	text := textOf(segment)
-	switch {
-	case len(text) == 1:
-		literal := decodeSegment(segment)
-		if n.literals == nil {
-			n.literals = map[string]*routeNode{}
-		}
-		if n.literals[literal] == nil {
-			n.literals[literal] = &routeNode{}
-		}
-		return n.literals[literal]
-	case strings.Join(text, "") == "":
-		if n.template == nil {
-			n.template = &routeNode{}
-		}
-		return n.template
-	}
-	for i := range n.patterns {
-		if slices.Equal(n.patterns[i].text, text) {
-			return n.patterns[i].node
-		}
-	}
-	added := routePattern{text, &routeNode{}}
-	n.patterns = append(n.patterns, added)
-	slices.SortStableFunc(n.patterns, func(a, b routePattern) int { return b.size() - a.size() })
-	return added.node
-}
-
-// textOf returns the text around the parameters of a segment, the segment alone if it has none.
-func textOf(segment string) (text []string) {
-	for {
-		before, after, opened := strings.Cut(segment, "{")
-		_, rest, closed := strings.Cut(after, "}")
-		if !opened || !closed {
-			return append(text, segment)
-		}
-		text, segment = append(text, before), rest
-	}
-}
-
-func (p *routePattern) size() (n int) {
-	for _, text := range p.text {
-		n += len(text)
-	}
-	return n
-}
-
-// matches reports whether a segment has the pattern's text, and something for each parameter.
-func (p *routePattern) matches(segment string) bool {
-	rest, ok := strings.CutPrefix(segment, p.text[0])
-	if !ok {
-		return false
-	}
-	last := len(p.text) - 1
-	for _, text := range p.text[1:last] {
-		if len(rest) < 2 {
-			return false
-		}
-		at := strings.Index(rest[1:], text) // a parameter is not empty
-		if at < 0 {
-			return false
-		}
-		rest = rest[1+at+len(text):]
-	}
-	return len(rest) > len(p.text[last]) && strings.HasSuffix(rest, p.text[last])
-}
-
-// Of returns the template of a normalized path below the address of the environment, else OtherRoute or AnyRoute. The
-// first segment in which two templates differ decides: a literal is more specific than a pattern, and that than a
-// parameter alone. A slash at the end does not count. Of does not allocate.
+// Of returns the template of a normalized path below the address of the environment, else OtherRoute or
+// AnyRoute. Of several that match, the most specific one counts, as with rules. Of does not allocate.
 func (r *Routes) Of(path string) string {
 	if r == nil {
 		return AnyRoute
 	}
-	if name := r.root.find(path); name != "" {
-		return name
-	}
-	return OtherRoute
-}
-
-func (n *routeNode) find(path string) string {
-	if path == "" || path == "/" {
-		return n.name
-	}
-	segment, rest := path[1:], ""
-	if end := strings.IndexByte(segment, '/'); end >= 0 {
-		segment, rest = segment[:end], segment[end:]
-	}
-	if n.literals == nil && n.patterns == nil {
-		if n.template == nil {
-			return ""
+	found := OtherRoute
+	r.root.find(path, true, func(name *string) bool {
+		if *name != "" {
+			found = *name
 		}
-		return n.template.find(rest)
-	}
-	if len(segment) <= maxRouteBytes && strings.IndexByte(segment, '%') >= 0 {
-		return n.findEscaped(segment, rest)
-	}
-	return n.findSegment(segment, rest)
-}
-
-// findEscaped keeps its buffer off the stack of calls without escapes.
-func (n *routeNode) findEscaped(segment, rest string) string {
-	var scratch [maxRouteBytes]byte
-	decoded := appendDecoded(scratch[:0], segment)
-	segment = unsafe.String(unsafe.SliceData(decoded), len(decoded)) //nolint:gosec // it is only read
-	return n.findSegment(segment, rest)
-}
-
-// findSegment is find for a decoded segment and the path after it.
-func (n *routeNode) findSegment(segment, rest string) string {
-	if next := n.literals[segment]; next != nil {
-		if name := next.find(rest); name != "" {
-			return name
-		}
-	}
-	for i := range n.patterns {
-		if p := &n.patterns[i]; p.matches(segment) {
-			if name := p.node.find(rest); name != "" {
-				return name
-			}
-		}
-	}
-	if n.template == nil {
-		return ""
-	}
-	return n.template.find(rest)
+		return *name != ""
+	})
+	return found
 }

@@ -16,12 +16,14 @@ const (
 	maxRuleSegments = 32
 )
 
-// ruleNode is a segment of the paths of rules.
-type ruleNode struct {
-	literals map[string]*ruleNode
-	template *ruleNode // of any one segment
-	methods  []methodRule
-}
+// AnyMethod stands for all methods in a rule.
+const AnyMethod = "*"
+
+// ruleTree finds the rule for a call.
+type ruleTree struct{ root pathNode[methodRules] }
+
+// methodRules are the rules for one path.
+type methodRules []methodRule
 
 type methodRule struct {
 	method  string // AnyMethod for all
@@ -29,42 +31,23 @@ type methodRule struct {
 	rule    *rule
 }
 
-// AnyMethod stands for all methods in a rule.
-const AnyMethod = "*"
-
 // add adds a rule whose path was checked.
-func (n *ruleNode) add(rule *rule) {
-	for segment := range ruleSegments(rule.Path) {
-		if isTemplate(segment) {
-			if n.template == nil {
-				n.template = &ruleNode{}
-			}
-			n = n.template
-			continue
-		}
-		literal := decodeSegment(segment)
-		if n.literals == nil {
-			n.literals = map[string]*ruleNode{}
-		}
-		if n.literals[literal] == nil {
-			n.literals[literal] = &ruleNode{}
-		}
-		n = n.literals[literal]
-	}
+func (t *ruleTree) add(rule *rule) {
+	at := t.root.place(rule.Path)
 	for _, method := range rule.Methods {
-		n.methods = append(n.methods, methodRule{method, false, rule})
+		*at = append(*at, methodRule{method, false, rule})
 		if method == "GET" && !slices.Contains(rule.Methods, "HEAD") {
-			n.methods = append(n.methods, methodRule{"HEAD", true, rule})
+			*at = append(*at, methodRule{"HEAD", true, rule})
 		}
 	}
 }
 
 // of returns the rule for a method: that which names it, else that for GET if it is HEAD, else that
 // for all methods; nil if there is none.
-func (n *ruleNode) of(method string) *rule {
+func (r methodRules) of(method string) *rule {
 	var implied, all *rule
-	for i := range n.methods {
-		switch m := &n.methods[i]; {
+	for i := range r {
+		switch m := &r[i]; {
 		case m.method == AnyMethod:
 			all = m.rule
 		case m.method != method:
@@ -80,39 +63,19 @@ func (n *ruleNode) of(method string) *rule {
 	return all
 }
 
-// find returns the most specific rule for a normalized path, nil if there is none. The first segment
-// in which the paths of two rules differ decides: a literal is more specific than a template. A slash
-// at the end does not count. With escaped the segments are decoded once.
-func (n *ruleNode) find(path, method string, escaped bool) *rule {
-	if path == "" || path == "/" {
-		return n.of(method)
-	}
-	segment, rest := path[1:], ""
-	if end := strings.IndexByte(segment, '/'); end >= 0 {
-		segment, rest = segment[:end], segment[end:]
-	}
-	if next := n.literal(segment, escaped); next != nil {
-		if rule := next.find(rest, method, escaped); rule != nil {
-			return rule
-		}
-	}
-	if n.template == nil {
-		return nil
-	}
-	return n.template.find(rest, method, escaped)
+// find returns the most specific rule for a normalized path, nil if there is none. With escaped the
+// segments are decoded once.
+func (t *ruleTree) find(path, method string, escaped bool) (found *rule) {
+	t.root.find(path, escaped, func(rules *methodRules) bool {
+		found = rules.of(method)
+		return found != nil
+	})
+	return found
 }
 
 // findBytes is find for a path that is decoded already.
-func (n *ruleNode) findBytes(path []byte, method string) *rule {
-	return n.find(unsafe.String(unsafe.SliceData(path), len(path)), method, false) //nolint:gosec // it is only read
-}
-
-func (n *ruleNode) literal(segment string, escaped bool) *ruleNode {
-	if !escaped || strings.IndexByte(segment, '%') < 0 {
-		return n.literals[segment]
-	}
-	var scratch [256]byte
-	return n.literals[string(appendDecoded(scratch[:0], segment))]
+func (t *ruleTree) findBytes(path []byte, method string) *rule {
+	return t.find(unsafe.String(unsafe.SliceData(path), len(path)), method, false) //nolint:gosec // it is only read
 }
 
 // reading is a way in which an upstream may read a path other than as segments that are decoded
@@ -212,13 +175,14 @@ func decodeSegment(segment string) string { return string(appendDecoded(nil, seg
 var (
 	ErrRulePathStart    = errors.New("it does not begin with a slash")
 	ErrRulePathLength   = errors.New("it is longer than 512 bytes or has more than 32 segments")
-	ErrRulePathSegment  = errors.New("it has an empty segment, a dot segment or a slash at the end")
-	ErrRulePathTemplate = errors.New("a name in braces is not a whole segment of letters, digits, dots, underscores " +
-		"and hyphens, or appears twice")
+	ErrRulePathSegment  = errors.New("it has an empty segment or a dot segment")
+	ErrRulePathTemplate = errors.New("a name in braces has letters, digits, dots, underscores and hyphens only, and " +
+		"appears once; a segment has at most one")
 	// ErrRulePathWildcard is for spellings of a wildcard that other routers know. Taken as text or as a
 	// name, such a rule would leave open the very paths that it is written for.
-	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't have, such as *, :id or {path...}: write " +
-		"{id} for one segment, and a rule for each depth; rules for a whole subtree are not available yet")
+	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't have, such as * or :id: write {id} for one " +
+		"segment, and ** as the last one for everything below")
+	ErrRulePathSubtree   = errors.New("** and {path...} are the last segment, for everything below")
 	ErrRulePathCharacter = errors.New("it has a query, a fragment, a semicolon, a backslash, an encoded slash, a " +
 		"control character or a broken escape")
 )
@@ -234,70 +198,98 @@ func CheckRulePath(path string) error {
 		return nil
 	}
 	var names []string
-	for segment := range strings.SplitSeq(path[1:], "/") {
-		if isForeignWildcard(segment) {
-			return ErrRulePathWildcard
-		}
-		if isTemplate(segment) {
-			name := segment[1 : len(segment)-1]
-			if !isTemplateName(name) || slices.Contains(names, name) {
-				return ErrRulePathTemplate
-			}
+	segments := strings.Split(strings.TrimSuffix(path[1:], "/"), "/")
+	for i, segment := range segments {
+		name, subtree := subtreeName(segment)
+		last := i == len(segments)-1
+		switch {
+		case subtree && !last:
+			return ErrRulePathSubtree
+		case segment == "**":
+			continue
+		case subtree:
 			names = append(names, name)
 			continue
 		}
-		if err := checkLiteral(segment); err != nil {
+		text, own := splitSegment(segment)
+		names = append(names, own...)
+		if isForeignWildcard(text, own) {
+			return ErrRulePathWildcard
+		}
+		if len(own) > 1 || strings.ContainsAny(withoutNames(segment), "{}") {
+			return ErrRulePathTemplate
+		}
+		if err := checkText(withoutNames(segment)); err != nil {
 			return err
+		}
+		if literal := text[0]; len(own) == 0 && (literal == "" || literal == "." || literal == "..") {
+			return ErrRulePathSegment
+		}
+	}
+	for i, name := range names {
+		if !isTemplateName(name) || slices.Contains(names[:i], name) {
+			return ErrRulePathTemplate
 		}
 	}
 	return nil
 }
 
 // isForeignWildcard reports whether a segment is how other routers write a wildcard: * and ** (Kong,
-// Express), :id (Express, Gin), {path...} (net/http), {path+} (AWS), {path*} (Axum).
-func isForeignWildcard(segment string) bool {
-	literal := decodeSegment(segment)
-	if strings.Contains(literal, "*") || strings.HasPrefix(literal, ":") {
-		return true
+// Express), :id (Express, Gin), {path+} (AWS), {*path} (ASP.NET), <id> (Flask), [id] (Next.js), and
+// {path...} (net/http) beside text. The text is that around the names in braces.
+func isForeignWildcard(text, names []string) bool {
+	whole := text[0]
+	for i, name := range names {
+		if strings.ContainsAny(name, "*+") || strings.HasSuffix(name, "...") {
+			return true
+		}
+		whole += text[i+1]
 	}
-	name, templated := strings.CutSuffix(segment, "}")
-	return templated && (strings.HasSuffix(name, "...") || strings.HasSuffix(name, "+"))
+	within := func(first, last string) bool {
+		return len(names) == 0 && len(whole) > 2 && strings.HasPrefix(whole, first) && strings.HasSuffix(whole, last)
+	}
+	return strings.Contains(whole, "*") || strings.HasPrefix(text[0], ":") || within("<", ">") || within("[", "]")
 }
 
-func checkLiteral(segment string) error {
-	if strings.ContainsAny(segment, "{}") {
-		return ErrRulePathTemplate
+// withoutNames returns a segment without what is in braces.
+func withoutNames(segment string) string {
+	var out strings.Builder
+	for {
+		before, after, opened := strings.Cut(segment, "{")
+		_, rest, closed := strings.Cut(after, "}")
+		if !opened || !closed {
+			return out.String() + segment
+		}
+		out.WriteString(before)
+		segment = rest
 	}
-	for i := range len(segment) {
-		if segment[i] != '%' {
+}
+
+// checkText returns an error for what cannot be text in the path of a rule.
+func checkText(escaped string) error {
+	for i := range len(escaped) {
+		if escaped[i] != '%' {
 			continue
 		}
-		if i+2 >= len(segment) {
+		if i+2 >= len(escaped) {
 			return ErrRulePathCharacter
 		}
-		_, high := unhex(segment[i+1])
-		_, low := unhex(segment[i+2])
+		_, high := unhex(escaped[i+1])
+		_, low := unhex(escaped[i+2])
 		if !high || !low {
 			return ErrRulePathCharacter
 		}
 	}
-	text := decodeSegment(segment)
-	if text == "" || text == "." || text == ".." {
-		return ErrRulePathSegment
-	}
+	text := decodeSegment(escaped)
 	for i := range len(text) {
-		if c := text[i]; c < 0x20 || c == 0x7f || strings.IndexByte("/\\;", c) >= 0 {
+		if c := text[i]; c < 0x20 || c == 0x7f || strings.IndexByte("/\\;%", c) >= 0 {
 			return ErrRulePathCharacter
 		}
 	}
-	if strings.ContainsAny(segment, "?#") || strings.ContainsRune(text, '%') {
+	if strings.ContainsAny(escaped, "?#") {
 		return ErrRulePathCharacter
 	}
 	return nil
-}
-
-func isTemplate(segment string) bool {
-	return len(segment) > 2 && segment[0] == '{' && segment[len(segment)-1] == '}'
 }
 
 func isTemplateName(name string) bool {
@@ -307,33 +299,21 @@ func isTemplateName(name string) bool {
 			return false
 		}
 	}
-	return len(name) <= 64
-}
-
-// ruleSegments yields the segments of a rule's path.
-func ruleSegments(path string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		if path == "/" {
-			return
-		}
-		for segment := range strings.SplitSeq(path[1:], "/") {
-			if !yield(segment) {
-				return
-			}
-		}
-	}
+	return name != "" && len(name) <= 64
 }
 
 // RuleShape returns a path with the same text for all paths of rules that are equally specific and
-// match the same paths of calls.
+// match the same paths of calls. No text in a segment has a slash, which marks names here.
 func RuleShape(path string) string {
 	var b strings.Builder
-	for segment := range ruleSegments(path) {
-		if b.WriteByte('/'); isTemplate(segment) {
-			b.WriteString("{}")
-		} else {
-			b.WriteString(decodeSegment(segment))
+	for segment := range pathSegments(path) {
+		b.WriteByte('/')
+		if _, subtree := subtreeName(segment); subtree {
+			b.WriteString("**")
+			continue
 		}
+		text, _ := splitSegment(segment)
+		b.WriteString(strings.Join(text, "{/}"))
 	}
 	return b.String()
 }

@@ -27,7 +27,9 @@ func TestReadings(t *testing.T) {
 func TestCheckRulePath(t *testing.T) {
 	for _, path := range []string{
 		"/", "/orders", "/orders/{id}", "/{a}/{b}", "/users/@me", "/a:b", "/caf%C3%A9", "/café", "/a b",
-		"/~x", "/items:batch", "/{a.b-c_1}",
+		"/~x", "/items:batch", "/{a.b-c_1}", "/orders/", "/reports/{id}.json", "/v1/{name}:undelete", "/v{n}/x",
+		"/admin/**", "/**", "/files/{path...}", "/files/{path...}/", "/Orders({id})", "/a.{ext}", "/%7Bid%7D",
+		"/%20{id}", "/a[0]", "/x<y>",
 	} {
 		if err := CheckRulePath(path); err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -36,24 +38,46 @@ func TestCheckRulePath(t *testing.T) {
 	for path, want := range map[string]error{
 		"":                             ErrRulePathStart,
 		"orders":                       ErrRulePathStart,
-		"/orders/":                     ErrRulePathSegment,
+		"//":                           ErrRulePathSegment,
+		"/orders//":                    ErrRulePathSegment,
 		"//orders":                     ErrRulePathSegment,
 		"/a/../b":                      ErrRulePathSegment,
 		"/a/%2e":                       ErrRulePathSegment,
-		"/a/{id}.json":                 ErrRulePathTemplate,
 		"/a/{}":                        ErrRulePathTemplate,
+		"/a/{}.json":                   ErrRulePathTemplate,
 		"/{id}/{id}":                   ErrRulePathTemplate,
+		"/{id}/{id...}":                ErrRulePathTemplate,
+		"/{...}":                       ErrRulePathTemplate,
 		"/{a b}":                       ErrRulePathTemplate,
+		"/{a}{b}":                      ErrRulePathTemplate,
+		"/{a}:{b}":                     ErrRulePathTemplate,
+		"/{a":                          ErrRulePathTemplate,
+		"/a}":                          ErrRulePathTemplate,
+		"/{{a}}":                       ErrRulePathTemplate,
+		"/{id:[0-9]}":                  ErrRulePathTemplate,
+		"/{id?}":                       ErrRulePathTemplate,
+		"/**/a":                        ErrRulePathSubtree,
+		"/{path...}/a":                 ErrRulePathSubtree,
 		"/admin/*":                     ErrRulePathWildcard,
-		"/secret/**":                   ErrRulePathWildcard,
 		"/*":                           ErrRulePathWildcard,
 		"/a/b*":                        ErrRulePathWildcard,
+		"/a/b**":                       ErrRulePathWildcard,
+		"/a/***":                       ErrRulePathWildcard,
 		"/a/%2a":                       ErrRulePathWildcard,
+		"/a/%2a%2A":                    ErrRulePathWildcard,
+		"/{id}*":                       ErrRulePathWildcard,
 		"/orders/:id":                  ErrRulePathWildcard,
 		"/orders/%3Aid":                ErrRulePathWildcard,
-		"/files/{path...}":             ErrRulePathWildcard,
+		"/orders/:{id}":                ErrRulePathWildcard,
+		"/orders/<id>":                 ErrRulePathWildcard,
+		"/orders/[id]":                 ErrRulePathWildcard,
+		"/files/x{path...}":            ErrRulePathWildcard,
+		"/files/{path...}.json":        ErrRulePathWildcard,
 		"/files/{path+}":               ErrRulePathWildcard,
+		"/files/{+path}":               ErrRulePathWildcard,
 		"/files/{path*}":               ErrRulePathWildcard,
+		"/a{x}%2Fb":                    ErrRulePathCharacter,
+		"/{x};v":                       ErrRulePathCharacter,
 		"/a?x=1":                       ErrRulePathCharacter,
 		"/a#x":                         ErrRulePathCharacter,
 		"/a%2Fb":                       ErrRulePathCharacter,
@@ -70,5 +94,32 @@ func TestCheckRulePath(t *testing.T) {
 		if err := CheckRulePath(path); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", path, err, want)
 		}
+	}
+}
+
+func TestRuleShape(t *testing.T) {
+	alike := [][]string{
+		{"/", "/"},
+		{"/orders", "/orders/", "/%6Frders"},
+		{"/orders/{id}", "/orders/{name}/"},
+		{"/orders/{id}.json", "/orders/{x}%2Ejson"},
+		{"/orders/v{id}", "/orders/%76{n}"},
+		{"/orders/**", "/orders/{path...}", "/orders/{rest...}/"},
+		{"/**", "/{all...}"},
+		{"/%7Bid%7D"},
+		{"/{id}"},
+	}
+	seen := map[string]string{}
+	for _, paths := range alike {
+		shape := RuleShape(paths[0])
+		for _, path := range paths {
+			if got := RuleShape(path); got != shape {
+				t.Errorf("%s has the shape %q, and %s has %q", path, got, paths[0], shape)
+			}
+		}
+		if other, have := seen[shape]; have {
+			t.Errorf("%s and %s have the shape %q", other, paths[0], shape)
+		}
+		seen[shape] = paths[0]
 	}
 }

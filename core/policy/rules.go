@@ -29,7 +29,7 @@ type Rules struct {
 
 // ruleSet decides calls by rules that all have the same effect.
 type ruleSet struct {
-	root      ruleNode
+	tree      ruleTree
 	deny      bool // routes without a rule are refused
 	tracks    bool // a rule remembers or forgets relations
 	readWrite bool // see snapshot.Rules
@@ -109,7 +109,7 @@ func compileRuleSet(of *snapshot.Rules, has func(snapshot.RuleMode) bool) *ruleS
 	for i := range of.List {
 		if one := &of.List[i]; has(of.ModeOf(one)) {
 			compiled, _ := compileRule(one) // it was checked
-			out.root.add(compiled)
+			out.tree.add(compiled)
 			out.tracks = out.tracks || compiled.tracking != nil
 		}
 	}
@@ -138,7 +138,7 @@ func (r *Rules) decide(c *Call, id *Identity) (enforced, shadow RuleOutcome) {
 // decide judges a call by each way in which an upstream may read its path: what one of them refuses
 // is refused.
 func (s *ruleSet) decide(c *Call, id *Identity) RuleOutcome {
-	rule := s.root.find(c.Path, c.Method, true)
+	rule := s.tree.find(c.Path, c.Method, true)
 	out := s.judge(c, id, rule, c.Path, true)
 	if out.Denial != (Denial{}) || !hasReadings(c.Path) {
 		return out
@@ -146,7 +146,7 @@ func (s *ruleSet) decide(c *Call, id *Identity) RuleOutcome {
 	var scratch [512]byte
 	for as := range readings {
 		path := as.of(scratch[:0], c.Path)
-		other := s.root.findBytes(path, c.Method)
+		other := s.tree.findBytes(path, c.Method)
 		if other == rule && (rule == nil || rule.owner == nil) {
 			continue
 		}

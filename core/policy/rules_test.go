@@ -251,21 +251,7 @@ func naive(list []snapshot.Rule, method, path string) string {
 	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 	best, rank := "", ""
 	for _, rule := range list {
-		wanted := strings.Split(strings.TrimPrefix(rule.Path, "/"), "/")
-		if len(wanted) != len(segments) {
-			continue
-		}
-		specific, matches := "", true
-		for i, segment := range wanted {
-			switch {
-			case strings.HasPrefix(segment, "{") && segments[i] != "":
-				specific += "0"
-			case decodeSegment(segments[i]) == segment:
-				specific += "1"
-			default:
-				matches = false
-			}
-		}
+		specific, matches := naiveMatch(strings.Split(strings.TrimPrefix(rule.Path, "/"), "/"), segments)
 		if !matches {
 			continue
 		}
@@ -289,6 +275,34 @@ func naive(list []snapshot.Rule, method, path string) string {
 	return best
 }
 
+// naiveMatch returns a text that is greater the more specific a rule's path is.
+func naiveMatch(wanted, segments []string) (specific string, matches bool) {
+	for i, segment := range wanted {
+		if segment == "**" || strings.HasSuffix(segment, "...}") {
+			return specific + "0", true
+		}
+		if i == len(segments) {
+			return "", false
+		}
+		have := decodeSegment(segments[i])
+		before, after, templated := strings.Cut(segment, "{")
+		_, after, _ = strings.Cut(after, "}")
+		switch {
+		case !templated && have == segment:
+			specific += "8"
+		case !templated || len(have) <= len(before)+len(after):
+			return "", false
+		case !strings.HasPrefix(have, before) || !strings.HasSuffix(have, after):
+			return "", false
+		case before+after == "":
+			specific += "2"
+		default:
+			specific += fmt.Sprintf("4 %03d %03d", len(before), len(after))
+		}
+	}
+	return specific + "9", len(wanted) == len(segments)
+}
+
 // FuzzRules compares the compiled rules with naive, on random rules.
 func FuzzRules(f *testing.F) {
 	f.Add(uint64(1), "GET", "/a/b/c")
@@ -300,19 +314,19 @@ func FuzzRules(f *testing.F) {
 			return
 		}
 		list := randomRules(rand.New(rand.NewPCG(seed, 1)), path)
-		var root ruleNode
+		var tree ruleTree
 		for i := range list {
-			root.add(&rule{Rule: &list[i]})
+			tree.add(&rule{Rule: &list[i]})
 		}
 		got := ""
-		if rule := root.find(path, method, true); rule != nil {
+		if rule := tree.find(path, method, true); rule != nil {
 			got = rule.ID
 		}
 		if want := naive(list, method, path); got != want {
 			t.Fatalf("%s %s: rule %q, want %q of %+v", method, path, got, want, list)
 		}
 		for as := range readings {
-			root.findBytes(as.of(nil, path), method)
+			tree.findBytes(as.of(nil, path), method)
 		}
 	})
 }
@@ -324,17 +338,31 @@ func randomRules(random *rand.Rand, path string) []snapshot.Rule {
 	for n := range 12 {
 		text := ""
 		for _, segment := range segments {
-			switch literal := decodeSegment(segment); random.IntN(3) {
+			literal := decodeSegment(segment)
+			from := random.IntN(len(literal) + 1)
+			to := from + random.IntN(len(literal)+1-from)
+			switch plain := checkText(literal) == nil && !strings.ContainsAny(literal, "{}"); random.IntN(8) {
 			case 0:
-				text += fmt.Sprintf("/{p%d}", len(text))
-			case 1:
-				if checkLiteral(literal) == nil {
-					text += "/" + literal
-					continue
-				}
-				text += fmt.Sprintf("/{q%d}", len(text))
-			default:
+				text += "/**"
+			case 1, 2:
 				text += "/" + string("abc"[random.IntN(3)])
+			case 3, 4:
+				if plain {
+					text += "/" + literal
+					break
+				}
+				fallthrough
+			case 5:
+				text += fmt.Sprintf("/{p%d}", len(text))
+			default:
+				if !plain {
+					text += fmt.Sprintf("/{q%d...}", len(text))
+					break
+				}
+				text += fmt.Sprintf("/%s{r%d}%s", literal[:from], len(text), literal[to:])
+			}
+			if strings.HasSuffix(text, "**") || strings.HasSuffix(text, "...}") {
+				break
 			}
 		}
 		rule := snapshot.Rule{ID: fmt.Sprint(n), Path: text}

@@ -30,6 +30,10 @@ func orderRules() []snapshot.Rule {
 		{ID: "rul_7", Methods: get, Path: "/later", Scopes: []string{"later"}, Mode: snapshot.RulesShadow},
 		{ID: "rul_8", Methods: get, Path: "/never", Scopes: []string{"never"}, Mode: snapshot.RulesOff},
 		{ID: "rul_9", Methods: get, Path: "/", Scopes: []string{"orders:read"}},
+		{ID: "rul_10", Methods: []string{"*"}, Path: "/admin/**", Groups: []string{"staff"}},
+		{ID: "rul_11", Methods: get, Path: "/admin/users/{id}", Groups: []string{"ops"}},
+		{ID: "rul_12", Methods: get, Path: "/reports/{id}.json", Scopes: []string{"orders:read"}},
+		{ID: "rul_13", Methods: []string{"POST"}, Path: "/reports/{id}:undelete", Scopes: []string{"orders:write"}},
 	}
 }
 
@@ -116,6 +120,10 @@ func TestConformanceRules(t *testing.T) {
 		{"GET", "/orders;v=1/1"}, {"GET", "/orders%5C1"}, {"HEAD", "/orders/1"}, {"POST", "/orders/1"},
 		{"GET", "/orders/export"}, {"GET", "/orders/%65xport"}, {"GET", "/orders/Export"}, {"DELETE", "/staff/ana"},
 		{"GET", "/staff/boss"}, {"GET", "/caf%C3%A9/1/menu"}, {"GET", "/caf%c3%a9/%2541/menu"}, {"GET", "/later"},
+		{"GET", "/admin"}, {"GET", "/admin/"}, {"GET", "/admin/x/y"}, {"GET", "/admin%2500"}, {"GET", "/admin%2Fx"},
+		{"GET", "/adminx"}, {"GET", "/admin/users/1"}, {"POST", "/admin/users/1"}, {"GET", "/admin/users/1/keys"},
+		{"GET", "/reports/1.json"}, {"GET", "/reports/1%2Ejson/"}, {"GET", "/reports/.json"},
+		{"POST", "/reports/1:undelete"}, {"POST", "/reports/1%3Aundelete"},
 		{"GET", "/never"}, {"GET", "/none"}, {"POST", "/none"}, {"OPTIONS", "/none"}, {"GET", "/a%20b;c/%7Bid%7D"},
 	}
 	codes, sent := map[int]int{}, 0

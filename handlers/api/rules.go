@@ -28,7 +28,7 @@ type ruleOutput struct {
 type ruleInput struct {
 	ID       string   `json:"id,omitempty" doc:"Of a rule that exists; without it the rule gets one"`
 	Methods  []string `json:"methods" doc:"GET includes HEAD; * is all" example:"[\"GET\"]"`
-	Path     string   `json:"path" doc:"Below the environment's address; a name in braces is any one segment" example:"/orders/{id}"`
+	Path     string   `json:"path" doc:"Below the environment's address; a name in braces is any one segment or a part of one, and a last ** is everything below" example:"/orders/{id}"`
 	Scopes   []string `json:"scopes,omitempty" doc:"The caller has all of them; * and orders:* of callers count"`
 	Groups   []string `json:"groups,omitempty" doc:"Names; the caller is in one of them, nested groups count"`
 	Role     string   `json:"role,omitempty" doc:"admin: as an admin of that group; without it any member"`

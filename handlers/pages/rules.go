@@ -166,6 +166,8 @@ func missText(reason string) string {
 		return "the value is no text and no whole number, or too long"
 	case policy.MissOverloaded:
 		return "too many waited for the database"
+	case policy.MissNoMemory:
+		return "the bodies of other calls took all the memory that they may"
 	}
 	return reason
 }

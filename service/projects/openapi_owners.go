@@ -8,45 +8,69 @@ import (
 	"postern/core/snapshot"
 )
 
-// addOwners adds owners to proposed rules: where POST of a collection such as /orders answers an id, and
-// there are operations of its items such as /orders/{id}, creating remembers the owner, the items ask
-// for it, and deleting forgets it.
-func addOwners(proposal RuleProposal, doc *openapi.Summary) RuleProposal {
+// addOwners adds owners to the rules: where POST of a collection such as /orders answers an id, and there
+// are operations of its items such as /orders/{id}, creating remembers the owner, the items ask for it,
+// and deleting forgets it.
+func (p *proposer) addOwners(doc *openapi.Summary) {
+	items := itemsOf(doc)
+	below := slices.Clone(doc.Operations) // sorted, so that those below an item are one run
+	slices.SortStableFunc(below, func(a, b openapi.Operation) int {
+		return strings.Compare(bare(a.Path), bare(b.Path))
+	})
 	for _, create := range doc.Operations {
 		if create.Method != "POST" || !create.AnswersID {
 			continue
 		}
-		item, parameter := itemOf(create.Path, doc)
+		item := items[bare(create.Path)]
 		kind := objectType(create.Path)
-		if item == "" || kind == "" {
+		if item.path == "" || kind == "" {
 			continue
 		}
-		object := kind + ":{" + parameter + "}"
-		proposal.change("POST", create.Path, func(r *snapshot.Rule) { r.Remember = kind + ":{response.id}" })
-		for _, op := range doc.Operations {
-			if op.Path != item && !strings.HasPrefix(op.Path, item+"/") {
+		object := kind + ":{" + item.parameter + "}"
+		p.change("POST", create.Path, func(r *snapshot.Rule) { r.Remember = kind + ":{response.id}" })
+		from, _ := slices.BinarySearchFunc(below, item.path, func(op openapi.Operation, path string) int {
+			return strings.Compare(bare(op.Path), path)
+		})
+		for _, op := range below[from:] {
+			path := bare(op.Path)
+			if !strings.HasPrefix(path, item.path) {
+				break
+			}
+			if path != item.path && path[len(item.path)] != '/' {
 				continue
 			}
-			proposal.change(op.Method, op.Path, func(r *snapshot.Rule) {
+			p.change(op.Method, op.Path, func(r *snapshot.Rule) {
 				r.Owner = object
-				if op.Method == "DELETE" && op.Path == item {
+				if op.Method == "DELETE" && path == item.path {
 					r.Forget = object
 				}
 			})
 		}
 	}
-	return proposal
 }
 
-// itemOf returns the path of a collection's items and the name of their parameter.
-func itemOf(collection string, doc *openapi.Summary) (path, parameter string) {
+// bare returns a path without a slash at its end, which does not count in rules.
+func bare(path string) string { return strings.TrimSuffix(path, "/") }
+
+// collectionItem is the path of a collection's items, and the name of their parameter.
+type collectionItem struct{ path, parameter string }
+
+// itemsOf returns the items of collections, by the paths of these.
+func itemsOf(doc *openapi.Summary) map[string]collectionItem {
+	out := map[string]collectionItem{}
 	for _, op := range doc.Operations {
-		last, below := strings.CutPrefix(op.Path, strings.TrimSuffix(collection, "/")+"/{")
-		if name, closed := strings.CutSuffix(last, "}"); below && closed && !strings.ContainsAny(name, "{}/") {
-			return op.Path, name
+		path := bare(op.Path)
+		at := strings.LastIndexByte(path, '/')
+		if at < 0 {
+			continue
+		}
+		name, opened := strings.CutPrefix(path[at+1:], "{")
+		name, closed := strings.CutSuffix(name, "}")
+		if _, have := out[path[:at]]; opened && closed && !have && !strings.ContainsAny(name, "{}") {
+			out[path[:at]] = collectionItem{path, name}
 		}
 	}
-	return "", ""
+	return out
 }
 
 // objectType names the objects of a collection after its last segment: order for /shops/{shop}/orders.
@@ -68,25 +92,24 @@ func objectType(collection string) string {
 
 // change changes the rule of a method and path, which becomes one of its own. A new rule is made where
 // the document asks for no scopes.
-func (r *RuleProposal) change(method, path string, fn func(*snapshot.Rule)) {
-	at := slices.IndexFunc(r.Rules, func(have snapshot.Rule) bool {
-		return have.Path == path && slices.Contains(have.Methods, method)
-	})
-	if at >= 0 && len(r.Rules[at].Methods) == 1 {
-		fn(&r.Rules[at])
+func (p *proposer) change(method, path string, fn func(*snapshot.Rule)) {
+	rules := p.paths[p.at[path]].rules
+	at := ruleFor(rules, method)
+	if at >= 0 && len(rules[at].Methods) == 1 {
+		fn(&rules[at])
 		return
 	}
 	rule := snapshot.Rule{Methods: []string{method}, Path: path}
 	if at >= 0 {
-		rule.Scopes = slices.Clone(r.Rules[at].Scopes)
+		rule.Scopes = slices.Clone(rules[at].Scopes)
 	}
-	fn(&rule)
-	if len(r.Rules) == maxRules || len(checkRule(&rule)) > 0 {
+	if fn(&rule); !p.fits(method, &rule) {
 		return
 	}
-	if at >= 0 {
-		other := func(one string) bool { return one == method }
-		r.Rules[at].Methods = slices.DeleteFunc(slices.Clone(r.Rules[at].Methods), other)
+	before := p.count
+	if p.insert(at+1, rule); p.count == before || at < 0 {
+		return
 	}
-	r.Rules = slices.Insert(r.Rules, at+1, rule)
+	shared := &p.paths[p.at[path]].rules[at]
+	shared.Methods = slices.DeleteFunc(slices.Clone(shared.Methods), func(one string) bool { return one == method })
 }

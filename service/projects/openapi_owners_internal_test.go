@@ -25,7 +25,7 @@ func TestOwnersFollowFromCollections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proposal := addOwners(proposeRules(&doc.Summary), &doc.Summary)
+	proposal := proposeRules(&doc.Summary)
 	var got []string
 	for _, r := range proposal.Rules {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", strings.Join(r.Methods, ","), r.Path,

@@ -2,6 +2,7 @@ package projects
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func (s *Service) ProposedRules(ctx context.Context, p access.Principal, ref, ve
 	if err != nil {
 		return RuleProposal{}, err
 	}
-	out := addOwners(proposeRules(&doc.Summary), &doc.Summary)
+	out := proposeRules(&doc.Summary)
 	out.leaveOut(set.List)
 	project, err := s.Get(ctx, p, ref)
 	out.Warnings = project.proposalWarnings(set.Version, out.Rules)
@@ -67,45 +68,97 @@ func unruled(rule snapshot.Rule, ruled map[string][]string) []string {
 	})
 }
 
-// proposeRules makes one rule of the operations of a path that ask for the same scopes.
-func proposeRules(doc *openapi.Summary) (out RuleProposal) {
-	out.Derived = !slices.ContainsFunc(doc.Operations, func(op openapi.Operation) bool { return len(op.Scopes) > 0 })
-	for _, op := range doc.Operations {
-		scopes := op.Scopes
-		if out.Derived {
-			scopes = derivedScopes(op)
-		}
-		if len(scopes) == 0 {
-			continue // open to every caller, by the document
-		}
-		leave := func(reason string) {
-			out.LeftOut = append(out.LeftOut, LeftOutOperation{op.Method + " " + op.Path, reason})
-		}
-		rule := snapshot.Rule{Methods: []string{op.Method}, Path: op.Path, Scopes: slices.Clone(scopes)}
-		if wrong := checkRule(&rule); len(wrong) > 0 {
-			leave(wrong[0].Detail)
-			continue
-		}
-		if op.Method == "HEAD" && out.has("GET", op.Path) {
-			continue // GET includes HEAD
-		}
-		last := len(out.Rules) - 1
-		switch {
-		case last >= 0 && out.Rules[last].Path == rule.Path && slices.Equal(out.Rules[last].Scopes, rule.Scopes):
-			out.Rules[last].Methods = append(out.Rules[last].Methods, op.Method)
-		case len(out.Rules) == maxRules:
-			leave("A version has at most 500 rules.")
-		default:
-			out.Rules = append(out.Rules, rule)
-		}
-	}
-	return out
+// proposer makes rules of the operations of a document.
+type proposer struct {
+	out   RuleProposal
+	paths []proposedPath // in the order of the document
+	at    map[string]int // places of paths in it
+	count int            // rules of all paths
+	left  map[string]bool
 }
 
-func (r *RuleProposal) has(method, path string) bool {
-	return slices.ContainsFunc(r.Rules, func(rule snapshot.Rule) bool {
-		return rule.Path == path && slices.Contains(rule.Methods, method)
-	})
+// proposedPath has the rules for a path as the document writes it.
+type proposedPath struct {
+	path  string
+	rules []snapshot.Rule
+}
+
+// proposeRules makes one rule of the operations of a path that ask for the same scopes, and adds owners.
+func proposeRules(doc *openapi.Summary) RuleProposal {
+	p := proposer{at: make(map[string]int, len(doc.Operations)), left: map[string]bool{}}
+	p.out.Derived = !slices.ContainsFunc(doc.Operations, func(op openapi.Operation) bool { return len(op.Scopes) > 0 })
+	for _, op := range doc.Operations {
+		p.addPath(op.Path)
+		scopes := op.Scopes
+		if p.out.Derived {
+			scopes = derivedScopes(op)
+		}
+		if len(scopes) > 0 { // else it is open to every caller, by the document
+			p.add(op.Method, op.Path, scopes)
+		}
+	}
+	p.addOwners(doc)
+	for _, path := range p.paths {
+		p.out.Rules = append(p.out.Rules, path.rules...)
+	}
+	return p.out
+}
+
+func (p *proposer) addPath(path string) {
+	if _, have := p.at[path]; !have {
+		p.at[path] = len(p.paths)
+		p.paths = append(p.paths, proposedPath{path: path})
+	}
+}
+
+// add adds the rule of an operation, or says why there is none.
+func (p *proposer) add(method, path string, scopes []string) {
+	rule := snapshot.Rule{Methods: []string{method}, Path: path, Scopes: slices.Clone(scopes)}
+	if !p.fits(method, &rule) {
+		return
+	}
+	rules := p.paths[p.at[path]].rules
+	if method == "HEAD" && ruleFor(rules, "GET") >= 0 {
+		return // GET includes HEAD
+	}
+	if last := len(rules) - 1; last >= 0 && slices.Equal(rules[last].Scopes, rule.Scopes) {
+		rules[last].Methods = append(rules[last].Methods, method)
+		return
+	}
+	p.insert(len(rules), rule)
+}
+
+// fits reports whether the rule of an operation can be saved. It says why one cannot.
+func (p *proposer) fits(method string, rule *snapshot.Rule) bool {
+	if wrong := checkRule(rule); len(wrong) > 0 {
+		p.leaveOut(method, rule.Path, wrong[0].Detail)
+		return false
+	}
+	return true
+}
+
+func (p *proposer) leaveOut(method, path, reason string) {
+	operation := method + " " + path
+	if !p.left[operation] {
+		p.left[operation] = true
+		p.out.LeftOut = append(p.out.LeftOut, LeftOutOperation{operation, reason})
+	}
+}
+
+// insert adds a rule at a place among those of its path.
+func (p *proposer) insert(at int, rule snapshot.Rule) {
+	if p.count == maxRules {
+		p.leaveOut(strings.Join(rule.Methods, ","), rule.Path, fmt.Sprintf("A version has at most %d rules.", maxRules))
+		return
+	}
+	of := &p.paths[p.at[rule.Path]]
+	of.rules = slices.Insert(of.rules, at, rule)
+	p.count++
+}
+
+// ruleFor returns the place of the rule for a method, -1 if there is none.
+func ruleFor(rules []snapshot.Rule, method string) int {
+	return slices.IndexFunc(rules, func(rule snapshot.Rule) bool { return slices.Contains(rule.Methods, method) })
 }
 
 // derivedScopes names a scope after the first segment that is no version and no parameter.

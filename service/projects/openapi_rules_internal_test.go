@@ -1,11 +1,13 @@
 package projects
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/openapi"
 	"postern/core/snapshot"
 )
 
@@ -35,5 +37,47 @@ func TestRuleProposal_leaveOut(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Every operation gets a rule, or a reason why there is none, however the document writes its paths.
+func TestProposeRules_paths(t *testing.T) {
+	t.Parallel()
+	doc := &openapi.Summary{}
+	for _, path := range []string{
+		"/organizations/", "/organizations/{id}/", "/orders/{id}.json", "/v4/sheets/{id}:clear", "/a/{b}.{c}", "/x/*",
+	} {
+		doc.Operations = append(doc.Operations, openapi.Operation{Method: "GET", Path: path, Scopes: []string{"read"}})
+	}
+	proposal := proposeRules(doc)
+	var got []string
+	for _, rule := range proposal.Rules {
+		got = append(got, rule.Path)
+	}
+	for _, left := range proposal.LeftOut {
+		if left.Reason == "" {
+			t.Errorf("%s has no reason", left.Operation)
+		}
+		got = append(got, "left out: "+left.Operation)
+	}
+	want := []string{
+		"/organizations/", "/organizations/{id}/", "/orders/{id}.json", "/v4/sheets/{id}:clear",
+		"left out: GET /a/{b}.{c}", "left out: GET /x/*",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Beyond the most rules, each operation is named that has none.
+func TestProposeRules_tooMany(t *testing.T) {
+	t.Parallel()
+	doc := &openapi.Summary{}
+	for i := range maxRules + 5 {
+		doc.Operations = append(doc.Operations,
+			openapi.Operation{Method: "GET", Path: fmt.Sprintf("/a/%d", i), Scopes: []string{"read"}})
+	}
+	if got := proposeRules(doc); len(got.Rules) != maxRules || len(got.LeftOut) != 5 {
+		t.Errorf("%d rules and %d left out", len(got.Rules), len(got.LeftOut))
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // Bounds on the rules of a version.
 const (
-	maxRules      = 500
+	maxRules      = 2000
 	maxRuleLists  = 50 // entries of methods, scopes and groups
 	maxRuleScope  = 128
 	maxRuleMethod = 32

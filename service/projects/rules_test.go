@@ -88,7 +88,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestCheckRules(t *testing.T) {
-	get, long := []string{"GET"}, make([]snapshot.Rule, 501)
+	get, long := []string{"GET"}, make([]snapshot.Rule, 2001)
 	for name, tc := range map[string]struct {
 		rules snapshot.Rules
 		want  string
@@ -97,9 +97,9 @@ func TestCheckRules(t *testing.T) {
 		"mode":      {snapshot.Rules{Mode: "audit"}, "/mode invalid_mode"},
 		"too many":  {snapshot.Rules{List: long}, "/rules too_many"},
 		"id":        {one(snapshot.Rule{ID: "x", Methods: get, Path: "/"}), "/rules/0/id invalid_id"},
-		"path":      {one(snapshot.Rule{Methods: get, Path: "/a/"}), "/rules/0/path invalid_path"},
+		"path":      {one(snapshot.Rule{Methods: get, Path: "/a//b"}), "/rules/0/path invalid_path"},
 		"wildcard":  {one(snapshot.Rule{Methods: get, Path: "/admin/*"}), "/rules/0/path invalid_path"},
-		"rest":      {one(snapshot.Rule{Methods: get, Path: "/files/{path...}"}), "/rules/0/path invalid_path"},
+		"rest":      {one(snapshot.Rule{Methods: get, Path: "/{path...}/a"}), "/rules/0/path invalid_path"},
 		"no method": {one(snapshot.Rule{Path: "/"}), "/rules/0/methods required"},
 		"method":    {one(snapshot.Rule{Methods: []string{"G ET"}, Path: "/"}), "/rules/0/methods/0 invalid_method"},
 		"TRACE": {

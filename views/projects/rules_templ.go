@@ -431,11 +431,12 @@ func rulesForm(m *RulesForm) templ.Component {
 			Value:       m.Lines,
 			Mono:        true,
 			Placeholder: "GET /orders/{id} scopes=orders:read",
-			Hint: "One a line: methods with commas, or * for all, and a path below the environment, in which a name " +
-				"in braces is any one segment. Behind them what is needed: scopes=a,b for all of them, groups=a,b " +
-				"for one of them, role=admin in that group, owner=order:{id} for the owner of an object, " +
-				"remember=order:{response.id} and forget=order:{id} for what becomes of it after a 2xx answer, and " +
-				"mode=shadow, off or enforce where it differs from the mode above.",
+			Hint: "One rule per line: methods separated by commas, or * for all, and a path below the environment. A " +
+				"name in braces is any one segment or a part of one, and /** at the end is everything below. Then " +
+				"what is needed: scopes=a,b for all of them, groups=a,b for one of them, role=admin in that group, " +
+				"owner=order:{id} for the owner of an object, remember=order:{response.id} and forget=order:{id} for " +
+				"what becomes of it after a 2xx answer, and mode=shadow, off or enforce where it differs from the " +
+				"mode above.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

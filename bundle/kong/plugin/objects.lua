@@ -2,6 +2,8 @@
 --
 -- The objects whose owners rules ask for, such as order:{id}, and their names at OpenFGA.
 
+local templates = require "kong.plugins.postern-auth.templates"
+
 local objects = {}
 
 -- Bytes of an object, and of a value of an answer in it.
@@ -10,14 +12,15 @@ local MOST, MOST_OF_VALUE = 512, 256
 local ANSWER = "^response%.(.+)$"
 
 
--- The places of the parameters of a rule's path, by name.
+-- The places of the parameters of a rule's path, by name: the segment, and how many bytes of
+-- text the segment has around the parameter.
 local function places_in(path)
   local places, at = {}, 0
-  for segment in path:gmatch("/([^/]+)") do
+  for segment in path:gmatch("[^/]+") do
     at = at + 1
-    local name = segment:match("^{(.+)}$")
+    local prefix, name, suffix = templates.split(segment)
     if name and not places[name] then
-      places[name] = at
+      places[name] = { segment = at, prefix = #prefix, suffix = #suffix }
     end
   end
   return places
@@ -48,7 +51,7 @@ function objects.compile(text, path, answer)
       end
       parts[#parts + 1], parts.reads = { way = names }, true
     else
-      parts[#parts + 1] = { place = places[name] or 0 }
+      parts[#parts + 1] = { place = places[name] or { segment = 0, prefix = 0, suffix = 0 } }
     end
     from = last + 1
   end
@@ -92,7 +95,8 @@ function objects.text(parts, segments, document)
       if part.way then
         value = value_at(document, part.way)
       else
-        value = segments[part.place]
+        local segment, place = segments[part.place.segment], part.place
+        value = segment and segment:sub(place.prefix + 1, #segment - place.suffix)
       end
       if not value or value == "" then
         return nil

@@ -5,23 +5,18 @@
 
 local objects = require "kong.plugins.postern-auth.objects"
 local openfga = require "kong.plugins.postern-auth.openfga"
+local templates = require "kong.plugins.postern-auth.templates"
 
 local rules = {}
 
 local find, sub = string.find, string.sub
 
 
+local decoded = templates.decoded
+
+
 local function unescaped(hex)
   return string.char(tonumber(hex, 16))
-end
-
-
--- Text with every valid escape decoded once.
-local function decoded(text)
-  if not find(text, "%", 1, true) then
-    return text
-  end
-  return (text:gsub("%%(%x%x)", unescaped))
 end
 
 
@@ -83,26 +78,16 @@ local function has_readings(path)
 end
 
 
-local function add(node, rule)
-  for segment in rule.path:gmatch("/([^/]+)") do
-    if segment:match("^{.+}$") then
-      node.template = node.template or {}
-      node = node.template
-    else
-      local literal = decoded(segment)
-      node.literals = node.literals or {}
-      node.literals[literal] = node.literals[literal] or {}
-      node = node.literals[literal]
-    end
-  end
+local function add(root, rule)
+  local at = templates.place(root, rule.path)
   rule.object = objects.compile(rule.owner, rule.path)
   rule.remembered = objects.compile(rule.remember, rule.path, true)
   rule.forgotten = objects.compile(rule.forget, rule.path)
-  node.methods, node.implied = node.methods or {}, node.implied or {}
+  at.methods, at.implied = at.methods or {}, at.implied or {}
   for _, method in ipairs(rule.methods) do
-    node.methods[method] = rule
+    at.methods[method] = rule
     if method == "GET" then
-      node.implied.HEAD = rule
+      at.implied.HEAD = rule
     end
   end
 end
@@ -122,26 +107,12 @@ function rules.store(settings)
 end
 
 
--- The rule for a method at a node: the one that names it, else for HEAD the one for GET,
--- else the one for all methods.
-local function of(node, method)
-  return node.methods and (node.methods[method] or node.implied[method] or node.methods["*"]) or nil
-end
-
-
--- The most specific rule for segments: in the first one in which the paths of two rules
--- differ, a literal comes before a template.
-local function match(node, segments, at, method)
-  local segment = segments[at]
-  if segment == nil then
-    return of(node, method)
-  end
-  local literal = node.literals and node.literals[segment]
-  local rule = literal and match(literal, segments, at + 1, method)
-  if rule or not node.template then
-    return rule or nil
-  end
-  return match(node.template, segments, at + 1, method)
+-- The most specific rule for segments and a method. Of one path it is the rule that names the
+-- method, else for HEAD the one for GET, else the one for all methods.
+local function match(root, segments, method)
+  return templates.find(root, segments, 1, function(at)
+    return at.methods[method] or at.implied[method] or at.methods["*"]
+  end)
 end
 
 
@@ -234,14 +205,14 @@ end
 -- whether it owns an object, and nil where that cannot be said; without it, it owns nothing.
 function rules.refusal(store, method, path, caller)
   local segments = plain_segments(path)
-  local rule = match(store.root, segments, 1, method)
+  local rule = match(store.root, segments, method)
   local refusal = judge(store, method, caller, rule, segments)
   if refusal or not has_readings(path) then
     return refusal
   end
   for _, reading in ipairs(READINGS) do
     segments = reading(path)
-    local other = match(store.root, segments, 1, method)
+    local other = match(store.root, segments, method)
     refusal = (other ~= rule or (rule and rule.object)) and judge(store, method, caller, other, segments)
     if refusal then
       return refusal
@@ -343,7 +314,7 @@ function rules.tracked(state, policy, whose)
     return nil
   end
   local segments = plain_segments(path_below(policy))
-  local rule = match(store.root, segments, 1, kong.request.get_method())
+  local rule = match(store.root, segments, kong.request.get_method())
   local tenant, user = whose.headers["X-Tenant-ID"], user_of(whose)
   if not rule or not tenant or not user or not (rule.remembered or rule.forgotten) then
     return nil

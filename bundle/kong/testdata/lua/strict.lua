@@ -320,7 +320,7 @@ end
 -- The plugin's modules by the names that Kong has for them.
 for _, part in ipairs({ "addresses", "answers", "bodies", "fetch", "headers", "introspection", "issuers", "json", "jwks",
   "jwt", "keys", "limits", "objects", "openfga", "own", "ownership", "paths", "queue", "realm", "rules", "signature",
-  "tokens", "upstream", }) do
+  "templates", "tokens", "upstream", }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 
