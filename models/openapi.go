@@ -14,6 +14,12 @@ type OpenAPIDocument struct {
 	Summary   string // JSON
 	SHA256    []byte `gorm:"column:sha256"`
 	UpdatedAt time.Time
+
+	// Unchecked says what of the document requests are not checked against, JSON. The others are what reading and
+	// compiling it took: see openapi.Limits.
+	Unchecked     string
+	Steps, Memory int64
+	PatternParts  int64
 }
 
 // TableName implements schema.Tabler.
@@ -49,8 +55,10 @@ func (t *Tx) openAPIOfProjects(projectIDs ...string) *gorm.DB {
 // SetOpenAPI inserts a document, or replaces that of its version.
 func (t *Tx) SetOpenAPI(row OpenAPIDocument) error {
 	return t.db.Clauses(clause.OnConflict{
-		Columns:   []clause.Column{{Name: "version_id"}},
-		DoUpdates: clause.AssignmentColumns([]string{"document", "summary", "sha256", "updated_at"}),
+		Columns: []clause.Column{{Name: "version_id"}},
+		DoUpdates: clause.AssignmentColumns([]string{
+			"document", "summary", "sha256", "updated_at", "unchecked", "steps", "memory", "pattern_parts",
+		}),
 	}).Create(&row).Error
 }
 

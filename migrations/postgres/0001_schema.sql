@@ -197,6 +197,10 @@ CREATE TABLE openapi_documents (
     document   BYTEA NOT NULL, -- JSON
     summary    TEXT COLLATE "C" NOT NULL, -- JSON: what the document says about its operations
     sha256     BYTEA NOT NULL, -- of the document
+    unchecked  TEXT COLLATE "C" NOT NULL, -- JSON: what of the document requests are not checked against
+    steps      BIGINT NOT NULL, -- of reading the document and compiling it, see core/openapi
+    memory     BIGINT NOT NULL, -- bytes that what it is compiled to takes
+    pattern_parts BIGINT NOT NULL, -- of all its patterns
     updated_at TIMESTAMPTZ NOT NULL
 );
 

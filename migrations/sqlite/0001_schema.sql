@@ -196,6 +196,10 @@ CREATE TABLE openapi_documents (
     document   BLOB NOT NULL, -- JSON
     summary    TEXT NOT NULL, -- JSON: what the document says about its operations
     sha256     BLOB NOT NULL, -- of the document
+    unchecked  TEXT NOT NULL, -- JSON: what of the document requests are not checked against
+    steps      BIGINT NOT NULL, -- of reading the document and compiling it, see core/openapi
+    memory     BIGINT NOT NULL, -- bytes that what it is compiled to takes
+    pattern_parts BIGINT NOT NULL, -- of all its patterns
     updated_at DATETIME NOT NULL
 );
 

@@ -30,6 +30,7 @@ func (r *projectRows) compile(projectID, publicURL string) (*snapshot.Project, e
 	}
 	out := &snapshot.Project{
 		ID:            row.ID,
+		TeamID:        row.TeamID,
 		Name:          row.Name,
 		DisplayName:   row.DisplayName,
 		FallbackOwner: row.FallbackOwner,

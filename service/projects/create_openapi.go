@@ -14,7 +14,7 @@ import (
 
 // fillFromOpenAPI reads the document that a project is created with, and fills in what the caller left
 // out: the version, the display name, and an environment for each server.
-func (s *Service) fillFromOpenAPI(ctx context.Context, p access.Principal, in *CreateInput) (*openapi.Document, error) {
+func (s *Service) fillFromOpenAPI(ctx context.Context, p access.Principal, in *CreateInput) (*checkedDocument, error) {
 	if len(in.OpenAPI) == 0 || string(in.OpenAPI) == "null" {
 		return nil, nil
 	}
@@ -38,7 +38,7 @@ func (s *Service) fillFromOpenAPI(ctx context.Context, p access.Principal, in *C
 		in.DisplayName = doc.Title
 	}
 	if in.Target == "" && len(in.Environments) == 0 {
-		in.Environments = environmentsFrom(doc, address)
+		in.Environments = environmentsFrom(doc.Document, address)
 	}
 	return doc, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"postern/core/openapi"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -17,7 +16,7 @@ type plan struct {
 	CreateInput
 	nameGiven    bool
 	environments []models.Environment // without ids
-	document     *openapi.Document    // nil: none
+	document     *checkedDocument     // nil: none
 }
 
 // plan checks what is asked for. Its fault names every field that is wrong.

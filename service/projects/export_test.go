@@ -1,11 +1,12 @@
 package projects
 
 import (
-	"runtime"
+	"context"
 	"time"
 
 	"postern/core/snapshot"
 	"postern/models"
+	"postern/platform/turns"
 )
 
 // Serve makes the feed serve a project that is not in the database.
@@ -28,20 +29,19 @@ func CompileTogether(tx *models.Tx, ids []string, publicURL string) ([]*snapshot
 	return out, nil
 }
 
-// FillDocumentPlaces takes all places for work on documents, so that others are refused at once, and forgets what is
-// known of documents. The function that it returns gives the places up.
+// FillDocumentPlaces takes all places for work on documents, so that others are refused at once. The function that it
+// returns gives the places up.
 func (s *Service) FillDocumentPlaces() (leave func()) {
-	w := &s.documents
-	w.mu.Lock()
-	w.verdicts, w.order = nil, nil
-	w.mu.Unlock()
-	w.places.mu.Lock()
-	defer w.places.mu.Unlock()
-	free := max(1, runtime.GOMAXPROCS(0)/2)
-	w.places.within, w.places.busy = time.Nanosecond, free
+	s.documents.Within = time.Nanosecond
+	var taken []func()
+	for range turns.Most() {
+		if leave, err := s.documents.Take(context.Background(), ""); err == nil {
+			taken = append(taken, leave)
+		}
+	}
 	return func() {
-		for range free {
-			w.places.leave()
+		for _, leave := range taken {
+			leave()
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (s *Service) OpenAPIOperation(
 	if err != nil {
 		return out, reference.Operation{}, err
 	}
-	leave, err := s.documents.places.take(ctx, documentTeam(p))
+	leave, err := s.takePlace(ctx, p)
 	if err != nil {
 		return out, reference.Operation{}, err
 	}
@@ -202,8 +202,12 @@ func (s *Service) changeOpenAPI(
 	})
 }
 
-func openAPIRow(version string, doc *openapi.Document, now time.Time) (models.OpenAPIDocument, error) {
+func openAPIRow(version string, doc *checkedDocument, now time.Time) (models.OpenAPIDocument, error) {
 	summary, err := json.Marshal(doc.Summary)
+	if err != nil {
+		return models.OpenAPIDocument{}, err
+	}
+	unchecked, err := json.Marshal(doc.unchecked)
 	sum := sha256.Sum256(doc.JSON)
 	return models.OpenAPIDocument{
 		VersionID: version,
@@ -211,6 +215,11 @@ func openAPIRow(version string, doc *openapi.Document, now time.Time) (models.Op
 		Summary:   string(summary),
 		SHA256:    sum[:],
 		UpdatedAt: now,
+
+		Unchecked:    string(unchecked),
+		Steps:        doc.budget.Used(openapi.Steps),
+		Memory:       doc.budget.Used(openapi.Memory),
+		PatternParts: doc.budget.Used(openapi.AllPatternParts),
 	}, err
 }
 
@@ -229,7 +238,7 @@ func (s *Service) ImportOpenAPI(
 // readOpenAPI checks a document, which it fetches if there is an address.
 func (s *Service) readOpenAPI(
 	ctx context.Context, p access.Principal, pointer string, document []byte, address string,
-) (*openapi.Document, error) {
+) (*checkedDocument, error) {
 	if address != "" {
 		var err error
 		if document, err = s.fetchOpenAPI(ctx, p, pointer, address); err != nil {
@@ -242,28 +251,28 @@ func (s *Service) readOpenAPI(
 // parseOpenAPI checks a document, also that requests can be validated against it. It waits for a place.
 func (s *Service) parseOpenAPI(
 	ctx context.Context, p access.Principal, pointer string, document []byte,
-) (*openapi.Document, error) {
+) (*checkedDocument, error) {
 	size := openapi.Size
 	if unclaimed(p) {
 		size = openapi.UnclaimedSize
 	}
-	leave, err := s.documents.places.take(ctx, documentTeam(p))
+	leave, err := s.takePlace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	b := openapi.NewBudget(ctx, size)
-	doc, err := openapi.Parse(b, document)
+	out := &checkedDocument{budget: openapi.NewBudget(ctx, size)}
+	out.Document, err = openapi.Parse(out.budget, document)
 	if err == nil {
 		var compiled *validate.Validator
-		if compiled, err = validate.Compile(b, doc.Tree); err == nil {
-			s.documents.keep(sha256.Sum256(doc.JSON), compiled.Unchecked())
+		if compiled, err = validate.Compile(out.budget, out.Tree); err == nil {
+			out.unchecked = compiled.Unchecked()
 		}
 	}
 	if refused, ok := errors.AsType[*openapi.Error](err); ok {
 		return nil, fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)
 	}
-	return doc, err
+	return out, err
 }
 
 // fetchOpenAPI gets a document from an address that a customer chose.

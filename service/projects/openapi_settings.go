@@ -1,8 +1,8 @@
 package projects
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -40,44 +40,43 @@ func OpenAPISettingsRow(v *snapshot.Version) models.OpenAPISettings {
 // OpenAPISettings returns what the gateway does with the OpenAPI document of a version.
 func (s *Service) OpenAPISettings(
 	ctx context.Context, p access.Principal, ref, versionRef string,
-) (OpenAPISettings, error) {
-	out, _, err := s.openAPISettings(ctx, p, ref, versionRef, access.ProjectRead)
-	return out, err
-}
-
-// openAPISettings also returns the sum of the document; nil without one.
-func (s *Service) openAPISettings(
-	ctx context.Context, p access.Principal, ref, versionRef string, action access.Action,
-) (out OpenAPISettings, sum []byte, err error) {
+) (out OpenAPISettings, err error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, action)
+	project, err := access.Project(tx, p, ref, access.ProjectRead)
 	if err != nil {
-		return out, nil, fmt.Errorf("projects: OpenAPI settings of %s: %w", ref, err)
+		return out, fmt.Errorf("projects: OpenAPI settings of %s: %w", ref, err)
 	}
 	version, err := versionOf(tx, project, versionRef)
 	if err == nil {
 		out = viewOpenAPISettings(version)
-		out.Unchecked, sum, err = s.unchecked(ctx, p, version.ID)
+		out.Unchecked, _, err = unchecked(tx, version.ID)
 	}
 	if err != nil {
-		return out, nil, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
+		return out, fmt.Errorf("projects: OpenAPI settings of version %s of %s: %w", versionRef, ref, err)
 	}
-	return out, sum, nil
+	return out, nil
+}
+
+// unchecked returns what of the document of a version requests are not checked against, and whether there is one.
+func unchecked(tx *models.Tx, version string) (found []validate.Unchecked, there bool, err error) {
+	row, err := tx.OpenAPISummaryOf(version)
+	if errors.Is(err, models.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(row.Unchecked), &found)
+	}
+	return found, true, err
 }
 
 // SetOpenAPISettings changes what the gateway does with the OpenAPI document of a version, from the next
-// call on. With ifMatch not empty it is refused as stale unless that is still the ETag. The document is read first: a
-// change that is refused as busy is not saved.
+// call on. With ifMatch not empty it is refused as stale unless that is still the ETag.
 func (s *Service) SetOpenAPISettings(
 	ctx context.Context, p access.Principal, ref, versionRef, ifMatch string, in OpenAPISettings,
 ) (OpenAPISettings, error) {
-	before, sum, err := s.openAPISettings(ctx, p, ref, versionRef, access.ProjectUpdate)
-	if err != nil {
-		return OpenAPISettings{}, err
-	}
 	var out OpenAPISettings
 	says := &note{change: "set"}
-	err = s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
+	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		version, err := versionOf(tx, project, versionRef)
 		if err != nil {
 			return err
@@ -86,15 +85,12 @@ func (s *Service) SetOpenAPISettings(
 		if err := access.Unchanged(ifMatch, viewOpenAPISettings(version).ETag); err != nil {
 			return err
 		}
-		row, err := tx.OpenAPISummaryOf(version.ID)
-		if err != nil && !errors.Is(err, models.ErrNotFound) {
+		without, there, err := unchecked(tx, version.ID)
+		if err != nil {
 			return err
 		}
-		if err := fault.InvalidFields(CheckOpenAPISettings("", in.Validation, in.Publication, err == nil)); err != nil {
+		if err := fault.InvalidFields(CheckOpenAPISettings("", in.Validation, in.Publication, there)); err != nil {
 			return err
-		}
-		if !bytes.Equal(row.SHA256, sum) { // the document has changed in between
-			return access.Stale()
 		}
 		seen := version.UpdatedAt
 		version.OpenAPISettings = models.OpenAPISettings{
@@ -103,7 +99,7 @@ func (s *Service) SetOpenAPISettings(
 		}
 		version.UpdatedAt = now
 		out = viewOpenAPISettings(version)
-		out.Unchecked = before.Unchecked
+		out.Unchecked = without
 		return written(tx.UpdateVersionOpenAPI(version, seen))
 	})
 	return out, err

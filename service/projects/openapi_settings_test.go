@@ -11,8 +11,9 @@ import (
 	"postern/testkit/state"
 )
 
-// While no place is free to read the document, nothing changes, and the caller learns when to retry.
-func TestSetOpenAPISettings_busy(t *testing.T) {
+// While no place is free to read a document, nothing changes, and the caller learns when to retry. What is known of the
+// stored document needs no place.
+func TestSetOpenAPI_busy(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
@@ -23,19 +24,32 @@ func TestSetOpenAPISettings_busy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		row, err := db.Read(t.Context()).OpenAPISummaryOf(created.Project.Versions[0].ID)
+		if err != nil || row.Steps < 10 || row.Memory < 100 {
+			t.Errorf("%d steps and %d bytes, %v: the row has what the document takes", row.Steps, row.Memory, err)
+		}
 		leave := w.FillDocumentPlaces()
-		change := projects.OpenAPISettings{Validation: snapshot.ValidationEnforce}
-		_, err = w.SetOpenAPISettings(t.Context(), owner, id, "1.0.0", "", change)
+		other := projects.OpenAPIInput{
+			Document: []byte(`{"openapi":"3.1.0","info":{"title":"u","version":"1"},"paths":{}}`),
+		}
+		_, _, err = w.SetOpenAPI(t.Context(), owner, id, "1.0.0", other)
 		if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Code != "busy" || refused.Wait <= 0 {
 			t.Errorf("%v, want that it is busy and a time to wait", err)
 		}
-		leave()
-		if got, err := w.OpenAPISettings(t.Context(), owner, id, "1.0.0"); err != nil || got.Validation != "" {
-			t.Errorf("%+v, %v: it was saved", got, err)
-		}
+		change := projects.OpenAPISettings{Validation: snapshot.ValidationEnforce}
 		got, err := w.SetOpenAPISettings(t.Context(), owner, id, "1.0.0", "", change)
 		if err != nil || got.Validation != change.Validation || len(got.Unchecked) != 1 {
 			t.Errorf("%+v, %v", got, err)
+		}
+		if got, err := w.OpenAPISettings(t.Context(), owner, id, "1.0.0"); err != nil || len(got.Unchecked) != 1 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if got, err := w.OpenAPI(t.Context(), owner, id, "1.0.0"); err != nil || got.Title != "t" {
+			t.Errorf("%+v, %v: it was saved", got, err)
+		}
+		leave()
+		if _, _, err = w.SetOpenAPI(t.Context(), owner, id, "1.0.0", other); err != nil {
+			t.Error(err)
 		}
 	})
 }

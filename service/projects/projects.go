@@ -19,6 +19,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
+	"postern/platform/turns"
 	"postern/service/access"
 	"postern/service/keys"
 )
@@ -54,7 +55,7 @@ type Service struct {
 	// Gateway explains calls by what the gateway of this process serves; nil: calls are not explained.
 	Gateway func(policy.Question) policy.Explanation
 
-	documents documentWork
+	documents turns.Places // for work on OpenAPI documents, by team
 }
 
 // Project is a project as its team sees it.

@@ -48,7 +48,7 @@ var folders = []folder{
 	{path: "jobs", floor: edges},
 	{path: "client", floor: edges, only: []string{"platform/fault"}},
 	{path: "gateway", floor: edges, only: []string{
-		"gateway/engine", "gateway/h2", "gateway/admission", "core", "platform/egress",
+		"gateway/engine", "gateway/h2", "gateway/admission", "core", "platform/egress", "platform/turns",
 	}},
 	{path: "gateway/accesslog", floor: edges, only: []string{"gateway", "core"}},
 	{path: "gateway/bearer", floor: edges, only: []string{"core", "platform/egress", "platform/syncmap"}},
@@ -101,6 +101,7 @@ var folders = []folder{
 	{path: "platform/secrets", floor: platform, beside: []string{"platform/syncmap"}},
 	{path: "platform/syncmap", floor: platform},
 	{path: "platform/traces", floor: platform},
+	{path: "platform/turns", floor: platform},
 
 	{path: "deploy", floor: testOnly}, // no Go
 	{path: "e2e", floor: testOnly},

@@ -122,7 +122,8 @@ var importCases = map[string]treeCase{
 	"a similar name":    {importing("handlers/a.go", "m/service/keysx"), "it is on no floor"},
 	"gateway sees a rule": {
 		importing("gateway/table.go", "m/models"),
-		"gateway sees only gateway/engine, gateway/h2, gateway/admission, core, platform/egress",
+		"gateway sees only gateway/engine, gateway/h2, gateway/admission, core, platform/egress, " +
+			"platform/turns",
 	},
 	"a view sees a rule": {
 		importing("views/projects/page.templ.go", "m/service/projects"),

@@ -1,28 +1,25 @@
-package projects
+package turns
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"testing"
-
-	"postern/core/openapi/validate"
 )
 
 // waitingFor returns how many wait in a team's turn.
-func (p *places) waitingFor(team string) int {
+func (p *Places) waitingFor(team string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.waiting[team])
 }
 
 // fill takes all places that are free.
-func (p *places) fill(t *testing.T) (leave func()) {
+func (p *Places) fill(t *testing.T) (leave func()) {
 	t.Helper()
-	for range max(1, runtime.GOMAXPROCS(0)/2) {
+	for range Most() {
 		var err error
-		if leave, err = p.take(t.Context(), "busy"); err != nil {
+		if leave, err = p.Take(t.Context(), "busy"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -30,10 +27,10 @@ func (p *places) fill(t *testing.T) (leave func()) {
 }
 
 // await adds one that waits, and returns once it does. It sends the team when it has a place.
-func (p *places) await(ctx context.Context, team string, to chan<- string) {
+func (p *Places) await(ctx context.Context, team string, to chan<- string) {
 	before := p.waitingFor(team)
 	go func() {
-		if _, err := p.take(ctx, team); err != nil {
+		if _, err := p.Take(ctx, team); err != nil {
 			team = err.Error()
 		}
 		to <- team
@@ -46,7 +43,7 @@ func (p *places) await(ctx context.Context, team string, to chan<- string) {
 // Places are given in turn to teams, however many documents one of them has.
 func TestPlaces_turns(t *testing.T) {
 	t.Parallel()
-	var p places
+	var p Places
 	leave := p.fill(t)
 	got := make(chan string)
 	for _, team := range []string{"a", "a", "a", "b", "c", "b"} {
@@ -59,7 +56,7 @@ func TestPlaces_turns(t *testing.T) {
 		}
 	}
 	leave()
-	if p.busy != max(1, runtime.GOMAXPROCS(0)/2)-1 || len(p.turns) != 0 || len(p.waiting) != 0 {
+	if p.busy != Most()-1 || len(p.turns) != 0 || len(p.waiting) != 0 {
 		t.Errorf("%d are busy, and %v wait", p.busy, p.waiting)
 	}
 }
@@ -67,7 +64,7 @@ func TestPlaces_turns(t *testing.T) {
 // Who leaves gives up the turn.
 func TestPlaces_leaving(t *testing.T) {
 	t.Parallel()
-	var p places
+	var p Places
 	leave := p.fill(t)
 	got := make(chan string)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -83,31 +80,7 @@ func TestPlaces_leaving(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.take(ended, "a"); !errors.Is(err, context.Canceled) {
+	if _, err := p.Take(ended, "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
-	}
-}
-
-// The verdicts that were used last are kept.
-func TestDocumentWork_verdicts(t *testing.T) {
-	t.Parallel()
-	var w documentWork
-	sum := func(i int) (out [32]byte) {
-		copy(out[:], fmt.Sprint(i))
-		return out
-	}
-	for i := range maxVerdicts {
-		w.keep(sum(i), []validate.Unchecked{{At: fmt.Sprint(i)}})
-	}
-	w.verdict(sum(0))
-	w.keep(sum(maxVerdicts), nil)
-	for i, want := range map[int]bool{0: true, 1: false, 2: true, maxVerdicts: true} {
-		got, known := w.verdict(sum(i))
-		if known != want || known && i < maxVerdicts && got[0].At != fmt.Sprint(i) {
-			t.Errorf("%d: %v %v", i, got, known)
-		}
-	}
-	if len(w.verdicts) != maxVerdicts || len(w.order) != maxVerdicts {
-		t.Errorf("%d verdicts in an order of %d", len(w.verdicts), len(w.order))
 	}
 }
