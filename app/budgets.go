@@ -65,6 +65,9 @@ func callLimits(c config.Config, descriptors uint64) gateway.Limits {
 		UnderWay:        int64(c.MaxCalls),
 		UnderWayFromOne: int64(c.MaxCallsFrom),
 		BodyRate:        int64(c.MinBodyRate),
+
+		Bodies:      int64(c.BodyMemory) << 20,
+		BodiesOfOne: int64(c.BodyMemoryOfOne) << 20,
 	}
 }
 

@@ -59,6 +59,10 @@ func newGateway(d gatewayDeps) *gateway.Gateway {
 		Probes:    d.probes,
 		Trusted:   d.config.Trusted,
 		Limits:    callLimits(d.config, descriptors()),
+		Documents: gateway.Documents{
+			Memory:    int64(d.config.DocumentMemory) << 20,
+			Unclaimed: int64(d.config.UnclaimedDocumentMemory) << 20,
+		},
 
 		TraceTrusted: d.config.Traces.Trusted,
 	})
@@ -69,7 +73,7 @@ func caps(c config.Config) *gateway.Caps {
 	if !c.CapsHold() {
 		return nil
 	}
-	return &gateway.Caps{}
+	return &gateway.Caps{Bodies: int64(c.UnclaimedBodyMemory) << 20}
 }
 
 // newFeed creates the feed that keeps the gateway and its table of keys up to date. It

@@ -30,16 +30,17 @@ var (
 // answers early. stop keeps that goroutine from setting a deadline on a connection that
 // serves the next request by then.
 type requestBody struct {
-	w       http.ResponseWriter
-	r       *http.Request
-	limits  *engine.Limits
-	proof   *proof        // whose headers callers cannot send as trailers
-	waited  time.Duration // for the caller, in all
-	left    int64         // bytes until the limit; -1: no limit
-	trailer http.Header   // for the upstream; filled at the end of the body
-	early   []byte        // was read before, and is returned first
-	read    atomic.Int64
-	reading sync.Mutex // held by Read
+	w         http.ResponseWriter
+	r         *http.Request
+	limits    *engine.Limits
+	proof     *proof        // whose headers callers cannot send as trailers
+	waited    time.Duration // for the caller, in all
+	left      int64         // bytes until the limit; -1: no limit
+	trailer   http.Header   // for the upstream; filled at the end of the body
+	early     []byte        // was read before, and is returned first
+	earlyHold *bodyHold     // of early
+	read      atomic.Int64
+	reading   sync.Mutex // held by Read
 
 	mu    sync.Mutex
 	over  bool // the call has ended
@@ -72,7 +73,10 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	defer b.reading.Unlock()
 	if len(b.early) > 0 {
 		n := copy(p, b.early)
-		b.early = b.early[n:]
+		if b.early = b.early[n:]; len(b.early) == 0 {
+			b.early = nil
+			b.earlyHold.release()
+		}
 		return n, nil
 	}
 	if b.hasEnded() {

@@ -38,6 +38,7 @@ type call struct {
 	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
 	slot       *share        // of cache, while the call is under way; nil before
 	reserved   reservation
+	holds      []*bodyHold
 	retryAfter int64        // seconds for Retry-After when the tally does not set it; 0: no Retry-After
 	browsing   bool         // the caps apply, and a browser would show the response
 	origin     string       // of the page that calls; "": none, or its project has no CORS
@@ -176,6 +177,7 @@ func (c *call) checkForwardable(r *request) (policy.Denial, bool) {
 func (c *call) finish() {
 	c.tracker.finish()
 	c.releaseSlot()
+	c.releaseBodies()
 	c.settleBytes()
 	c.observe()
 	if c.trace.CallTrace != nil {

@@ -3,8 +3,6 @@ package gateway
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 
 	"postern/core/policy"
@@ -30,14 +28,22 @@ func (c *httpCall) changeBody(out *http.Request, body *requestBody) error {
 		return bodyRefusedError{policy.BodyTooLarge}
 	}
 	var text []byte
+	hold := c.newHold()
 	if c.r.ContentLength != 0 { // net/http itself reads from a connection whose request has no body
 		var err error
-		if text, err = io.ReadAll(io.LimitReader(body, policy.MaxChangedBody+1)); err != nil {
-			return fmt.Errorf("read the request's body: %w", err)
+		text, err = readWhole(body, policy.MaxChangedBody+1, hold)
+		if errors.Is(err, errNoMemory) {
+			return bodyRefusedError{c.noMemory(policy.BodyTooLarge)}
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if len(text) > policy.MaxChangedBody {
 		return bodyRefusedError{policy.BodyTooLarge}
+	}
+	if !hold.take(memoryOfChanges(text)) {
+		return bodyRefusedError{c.noMemory(policy.BodyTooLarge)}
 	}
 	text, denial, ok := changes.apply(contentType, text)
 	if !ok {
@@ -45,7 +51,7 @@ func (c *httpCall) changeBody(out *http.Request, body *requestBody) error {
 	}
 	out.Body, out.ContentLength, out.TransferEncoding = http.NoBody, int64(len(text)), nil
 	if len(text) > 0 {
-		out.Body = io.NopCloser(bytes.NewReader(text))
+		out.Body = &heldBody{Reader: bytes.NewReader(text), hold: hold}
 	}
 	if out.Trailer = body.trailer; len(out.Trailer) > 0 {
 		out.ContentLength = -1 // trailers follow chunks
@@ -67,8 +73,11 @@ func (c *httpCall) changeAnswerBody(from *http.Response, limit int64) (left int6
 	if from.Body == http.NoBody {
 		return limit, true
 	}
-	text, err := io.ReadAll(io.LimitReader(atMost(from.Body, limit), policy.MaxChangedBody+1))
+	hold := c.newHold()
+	text, err := readWhole(atMost(from.Body, limit), policy.MaxChangedBody+1, hold)
 	switch {
+	case errors.Is(err, errNoMemory) || err == nil && !hold.take(memoryOfChanges(text)):
+		c.refuse(c.noMemory(policy.ResponseTooLarge))
 	case errors.Is(err, errResponseTooLarge):
 		c.refuse(c.responseTooLarge())
 	case err != nil:
@@ -77,7 +86,7 @@ func (c *httpCall) changeAnswerBody(from *http.Response, limit int64) (left int6
 		c.warn("the upstream's response is too large to be changed", nil)
 		c.refuse(policy.ResponseTooLarge)
 	default:
-		from.Body = io.NopCloser(bytes.NewReader(changes.changed(text)))
+		from.Body = &heldBody{Reader: bytes.NewReader(changes.changed(text)), hold: hold}
 		return 0, true
 	}
 	return 0, false

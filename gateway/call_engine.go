@@ -74,11 +74,12 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 	r := requestOfEngine(&x.Request)
 	switch v := c.decide(&r); {
 	case v.admitted:
-		if !c.refusesHead(r.length, c.values) {
+		denial, refused := c.refusesHead(r.length, c.values)
+		if !refused {
 			c.forward(v.upstream)
 			break
 		}
-		c.refuse(policy.InvalidRequest)
+		c.refuse(denial)
 	case v.preflight:
 		c.answerPreflight(&r)
 	default:

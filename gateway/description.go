@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"postern/core/openapi/publish"
 	"postern/core/openapi/validate"
@@ -22,12 +24,13 @@ type description struct {
 	requests    *validator // compiled by the first call; nil: requests are not validated
 	enforce     bool       // requests that do not match are refused; else they are only reported
 	publication snapshot.Publication
-	document    publish.Document // without a publication the zero value
+	document    func() (publish.Document, error) // read by the first call; nil without a publication
 }
 
 // describedAs is what a description was compiled from.
 type describedAs struct {
 	document    [sha256.Size]byte
+	workspace   string // team id of the unclaimed workspace; "": it is claimed
 	validation  snapshot.Validation
 	publication snapshot.Publication
 }
@@ -58,19 +61,26 @@ func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *ta
 			return nil, err
 		}
 	}
-	as := describedAs{sha256.Sum256(document), v.Validation, v.Publication}
+	as := describedAs{document: sha256.Sum256(document), validation: v.Validation, publication: v.Publication}
+	team := s.TeamID
+	if !s.ExpiresAt.IsZero() {
+		as.workspace, team = s.TeamID, ""
+	}
 	if known := cmp.Or(next.described[as], last.described[as]); known != nil {
 		return known, nil
 	}
 	out := &description{as: as, enforce: v.Validation == snapshot.ValidationEnforce, publication: v.Publication}
 	if validates {
-		out.requests = &validator{in: compiledDocuments, document: document}
+		out.requests = &validator{
+			in:        next.validators,
+			team:      team,
+			workspace: as.workspace,
+			document:  document,
+			making:    make(chan struct{}, 1),
+		}
 	}
 	if v.Publication != snapshot.PublicationOff {
-		var err error
-		if out.document, err = publish.New(document); err != nil {
-			return nil, err
-		}
+		out.document = sync.OnceValues(func() (publish.Document, error) { return publish.New(document) })
 	}
 	return out, nil
 }
@@ -100,16 +110,25 @@ func (r *route) needsHTTP(method string, length int64) bool {
 	return r.isDocument(method) || length != 0 && d.requests != nil && r.isDescribed(method)
 }
 
+// isDescribed reports whether the document describes the route, also where that cannot be said because the document is
+// not compiled in time: net/http refuses the call then.
 func (r *route) isDescribed(method string) bool {
 	var scratch [4]validate.Match
-	return len(r.version.description.operations(scratch[:0], method, r.rest)) > 0
+	found, err := r.version.description.operations(context.Background(), scratch[:0], method, r.rest)
+	return len(found) > 0 || err != nil
 }
 
 // serveDocument answers with the document, whose server is the address that the caller has used.
 func (c *httpCall) serveDocument() {
 	server := c.forwardedOr("X-Forwarded-Proto", c.conn.scheme) + "://" + c.addressed() +
 		strings.TrimSuffix(c.route.prefix, "/")
-	document := c.route.version.description.document.With(publish.Server{
+	read, err := c.route.version.description.document()
+	if err != nil { // it was read when it was imported
+		c.warn("the OpenAPI document cannot be read", err)
+		c.refuse(policy.NoRoute)
+		return
+	}
+	document := read.With(publish.Server{
 		Description: c.route.environment.name,
 		URL:         server,
 	})

@@ -6,6 +6,9 @@ import (
 	"postern/gateway/engine"
 )
 
+// HeldBodies returns how many bytes of bodies calls hold.
+func (g *Gateway) HeldBodies() int64 { return g.bodies.held.Load() }
+
 // NetHTTPOnly creates a server that leaves every call to net/http, so that a test
 // can compare the two paths. Over TLS it is still the engine that accepts.
 func NetHTTPOnly(s *Server) *Server {

@@ -91,6 +91,8 @@ type Options struct {
 	Limits Limits
 	Caps   *Caps // on unclaimed projects; nil: they are served as any other
 
+	Documents Documents
+
 	// Dial connects to upstreams: the egress guard's DialContext. nil: a guard that permits
 	// public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -142,7 +144,9 @@ type Gateway struct {
 	traceTrusted []netip.Prefix
 	probes       http.Handler
 	budget       *engine.Budget // of waiting connections to upstreams
-	caches       sync.Pool      // of *connCache, for calls that net/http carries
+	bodies       bodyMemory
+	documents    validators
+	caches       sync.Pool // of *connCache, for calls that net/http carries
 
 	table   atomic.Pointer[table]
 	publish sync.Mutex
@@ -194,6 +198,7 @@ func New(o Options) *Gateway {
 		g.callerTLS = o.CallerTLS.Clone()
 		g.callerTLS.NextProtos = append([]string{engine.HTTP2, engine.HTTP1}, o.CallerTLS.NextProtos...)
 	}
+	g.bodies.most, g.documents.most = g.limits.Bodies, o.Documents.withDefaults()
 	g.engineLimits, g.budget = g.limits.engine(), engine.NewBudget(g.limits.IdleUpstream)
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.table.Store(&table{})
@@ -207,7 +212,13 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	g.publish.Lock()
 	defer g.publish.Unlock()
 	last := g.table.Load()
-	next, err := compile(projects, last, g.caps, connector{g.unsealer, g.budget.NewPool, g.newUpstream})
+	next, err := compile(projects, last, g.caps, connector{
+		unsealer: g.unsealer,
+		bodies:   g.limits.BodiesOfOne,
+		compiled: &g.documents,
+		pool:     g.budget.NewPool,
+		upstream: g.newUpstream,
+	})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"mime"
 	"strings"
@@ -40,6 +41,7 @@ type tracker struct {
 
 	gzip    bool
 	body    []byte // a copy of what was relayed
+	hold    *bodyHold
 	miss    policy.MissReason
 	began   bool // it has a body
 	tracked bool // the answer has 2xx
@@ -94,9 +96,28 @@ func (t *tracker) Data(p []byte) {
 	case t.miss != "" || !t.reads:
 	case len(t.body)+len(p) > policy.MaxAnswer:
 		t.miss, t.body = policy.MissTooLarge, nil
+	case !t.grow(len(p)):
+		t.miss, t.body = policy.MissNoMemory, nil
 	default:
 		t.body = append(t.body, p...)
 	}
+}
+
+// grow makes room for more of the body, and reports whether there is memory for it.
+func (t *tracker) grow(more int) bool {
+	if t.hold == nil {
+		t.hold = t.call.newHold()
+	}
+	need := len(t.body) + more
+	if need <= cap(t.body) {
+		return true
+	}
+	size := max(need, 2*cap(t.body), firstRead)
+	if !t.hold.take(int64(size - cap(t.body))) {
+		return false
+	}
+	t.body = append(make([]byte, 0, size), t.body...)
+	return true
 }
 
 // End implements engine.Tap.
@@ -144,8 +165,10 @@ func (t *tracker) object() (string, policy.MissReason) {
 	if err != nil {
 		return "", policy.MissEncoded
 	}
-	body, err := io.ReadAll(io.LimitReader(zipped, policy.MaxAnswer+1))
+	body, err := readWhole(zipped, policy.MaxAnswer+1, t.hold)
 	switch {
+	case errors.Is(err, errNoMemory):
+		return "", policy.MissNoMemory
 	case err != nil:
 		return "", policy.MissEncoded
 	case len(body) > policy.MaxAnswer:

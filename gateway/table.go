@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway/engine"
-	"postern/platform/egress"
 )
 
 // table is the routing table at one revision. It is immutable once it is published.
@@ -23,9 +21,12 @@ type table struct {
 	upstreams map[upstreamKey]*engine.Upstream
 	health    map[string]*health             // by environment id
 	carried   map[string]*allowance          // by project id
+	bodies    map[string]*bodyMemory         // by project id; of unclaimed workspaces by team id
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
 	hosts     map[string]hosted              // host names of customers, in lower case
 	described map[describedAs]*description
+
+	validators *validators // of all tables
 }
 
 // upstreamKey identifies the calls that share connections to an upstream. Projects share no
@@ -43,6 +44,8 @@ func keyOf(projectID string, e *environment) upstreamKey {
 // connector creates the connection pool of a project and the upstreams in it.
 type connector struct {
 	unsealer Unsealer // nil: projects with upstream credentials do not compile
+	bodies   int64    // most bytes of one project
+	compiled *validators
 	pool     func() *engine.Pool
 	upstream func(*engine.Pool, *environment) *engine.Upstream
 }
@@ -56,6 +59,7 @@ type project struct {
 
 	pool      *engine.Pool
 	allowance *allowance // nil: not capped
+	bodies    *bodyMemory
 	takenDown bool
 	deleted   bool
 	signer    *signer             // nil: its calls are not signed
@@ -74,18 +78,6 @@ type version struct {
 	bodies       *bodyChanges          // nil: requests' bodies are not transformed
 	answerBodies *objectChanges        // nil: responses' bodies are not transformed
 	environments []environment
-}
-
-type environment struct {
-	id, name     string
-	former       string         // see snapshot.Environment
-	scheme, host string         // of the target; host with its port unless that is the scheme's
-	path         string         // of the target, escaped
-	oddPort      bool           // neither 80 nor 443
-	proof        *proof         // nil: none
-	changes      *headerChanges // nil: requests are not transformed
-	upstream     *engine.Upstream
-	health       *health
 }
 
 // route is the environment that a call's address resolves to.
@@ -221,9 +213,12 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		upstreams: make(map[upstreamKey]*engine.Upstream, len(last.upstreams)),
 		health:    make(map[string]*health, len(last.health)),
 		carried:   make(map[string]*allowance, len(last.carried)),
+		bodies:    make(map[string]*bodyMemory, len(last.bodies)),
 		clients:   make(map[string]*snapshot.AppClient, len(last.clients)),
 		hosts:     make(map[string]hosted, len(last.hosts)),
 		described: make(map[describedAs]*description, len(last.described)),
+
+		validators: connect.compiled,
 	}
 	for _, s := range projects {
 		p := last.compiled[s]
@@ -240,6 +235,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		if p.allowance != nil {
 			next.carried[p.id] = p.allowance
 		}
+		next.bodies[bodiesOf(s, caps)] = p.bodies
 		next.addHosts(s, p)
 		for i := range s.Clients {
 			next.clients[s.Clients[i].Issuer] = &s.Clients[i]
@@ -274,9 +270,14 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 	if p.pool = last.pools[s.ID]; p.pool == nil {
 		p.pool = connect.pool()
 	}
+	whose, most := bodiesOf(s, caps), connect.bodies
 	if p.term != nil && caps != nil {
+		most = min(most, caps.Bodies)
 		caps.lower(&p.realm.Limits)
 		p.allowance = cmp.Or(last.carried[s.ID], &allowance{})
+	}
+	if p.bodies = cmp.Or(next.bodies[whose], last.bodies[whose]); p.bodies == nil {
+		p.bodies = &bodyMemory{most: most}
 	}
 	var err error
 	if p.signer, err = compileSigner(s, connect.unsealer); err != nil {
@@ -335,53 +336,6 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 		}
 	}
 	return nil
-}
-
-func compileEnvironment(
-	s *snapshot.Project, p *project, e snapshot.Environment, connect connector, next, last *table,
-) (environment, error) {
-	u, err := url.Parse(e.Target)
-	if err != nil {
-		return environment{}, fmt.Errorf("target: %w", err)
-	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
-		u.Fragment != "" {
-		return environment{}, fmt.Errorf("target is no http or https URL without user, query and fragment")
-	}
-	path := u.EscapedPath()
-	if strings.HasPrefix(path, "//") {
-		return environment{}, fmt.Errorf("the path of the target starts with an empty segment")
-	}
-	out := environment{
-		id:      e.ID,
-		name:    e.Name,
-		former:  e.Former,
-		scheme:  u.Scheme,
-		host:    hostLine(u),
-		path:    path,
-		oddPort: !egress.IsWebPort(u),
-	}
-	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
-		return environment{}, err
-	}
-	key := keyOf(p.id, &out)
-	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {
-		out.upstream = connect.upstream(p.pool, &out)
-	}
-	next.upstreams[key] = out.upstream
-	// Slots are counted per environment, not per host: a team with a proxy to the same host
-	// could use up those of the others.
-	out.health = cmp.Or(last.health[e.ID], &health{})
-	return out, nil
-}
-
-// hostLine returns the Host line for the upstream: without the scheme's default port, as Kong
-// sends it.
-func hostLine(u *url.URL) string {
-	if (u.Scheme == "http" && u.Port() == "80") || (u.Scheme == "https" && u.Port() == "443") {
-		return u.Host[:strings.LastIndexByte(u.Host, ':')]
-	}
-	return u.Host
 }
 
 // ended returns the denial of all calls to a project that is over at the time given: its team

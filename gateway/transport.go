@@ -22,6 +22,8 @@ type Limits struct {
 	Body            int64         // bytes of a request's body; 0: any size, bodies are streamed
 	BodyRate        int64         // lowest rate of a body in bytes per second, after BodyGrace; 0: none
 	BodyGrace       time.Duration // how long a call may wait for its body before BodyRate applies; 10 s
+	Bodies          int64         // bytes of bodies that are held whole, in the process; 256 MiB
+	BodiesOfOne     int64         // of them of one project; a quarter of Bodies
 	UnderWay        int64         // calls of one environment at once; 1024
 	UnderWayFromOne int64         // of them from one address, or one /64 of IPv6; half of UnderWay
 	Conns           int           // of callers, open at once; 16384
@@ -46,6 +48,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.ResponseBytes == 0 {
 		l.ResponseBytes = 64 << 10
+	}
+	if l.Bodies == 0 {
+		l.Bodies = 256 << 20
+	}
+	if l.BodiesOfOne == 0 {
+		l.BodiesOfOne = l.Bodies / 4
 	}
 	if l.UnderWay == 0 {
 		l.UnderWay = 1024

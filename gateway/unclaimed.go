@@ -17,6 +17,7 @@ type Caps struct {
 	Body     int64 // bytes of a request's body; 1 MiB
 	Response int64 // bytes of a response's body; 10 MiB
 	Bytes    int64 // of a project's bodies in a day, both directions together; 1 GiB
+	Bodies   int64 // bytes of bodies that the workspace's calls hold whole at a time; 8 MiB
 
 	// Limits on calls, where the project's own are not lower. The defaults are far above
 	// what a team needs to try an API out, and far below what is worth abusing.
@@ -33,6 +34,9 @@ func (c Caps) withDefaults() Caps {
 	}
 	if c.Bytes == 0 {
 		c.Bytes = 1 << 30
+	}
+	if c.Bodies == 0 {
+		c.Bodies = 8 << 20
 	}
 	if c.IP.None() {
 		c.IP = snapshot.Limits{snapshot.Minute: 120}

@@ -2,8 +2,8 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -18,11 +18,18 @@ type reported struct{ operation, problem string }
 // operations appends the operations of the OpenAPI document that a call is for: by its path, and by the other
 // ways in which an upstream may read that. None is appended if requests are not validated, or if the document
 // does not describe the route: which routes there are, rules decide.
-func (d *description) operations(to []validate.Match, method, path string) []validate.Match {
+//
+// The document is compiled if it is not yet: an error is that of validator.get.
+func (d *description) operations(
+	ctx context.Context, to []validate.Match, method, path string,
+) ([]validate.Match, error) {
 	if d == nil || d.requests == nil {
-		return to
+		return to, nil
 	}
-	requests := d.requests.get()
+	requests, err := d.requests.get(ctx)
+	if err != nil {
+		return to, err
+	}
 	if m, described := requests.Find(method, path); described {
 		to = append(to, m)
 	}
@@ -33,27 +40,43 @@ func (d *description) operations(to []validate.Match, method, path string) []val
 			to = append(to, m)
 		}
 	}
-	return to
+	return to, nil
 }
 
-func (c *call) operations(to []validate.Match) []validate.Match {
-	return c.route.version.description.operations(to, c.method, c.route.rest)
+func (c *call) operations(ctx context.Context, to []validate.Match) ([]validate.Match, error) {
+	return c.route.version.description.operations(ctx, to, c.method, c.route.rest)
 }
 
-// refusesHead reports whether a call is refused by its path, query and header, and keeps the problems.
+// refusesHead returns the denial of a call that is refused by its path, query and header, and keeps the problems.
 // length is that of the body, -1 for one that is not known yet.
-func (c *call) refusesHead(length int64, header func(string) []string) bool {
+func (c *call) refusesHead(length int64, header func(string) []string) (d policy.Denial, refused bool) {
 	if c.route.version.description == nil {
-		return false
+		return policy.Denial{}, false
 	}
+	ctx := c.gateway.closing // the engine has no context of the caller
 	var scratch [4]validate.Match
-	work := validate.NewWork(context.Background()) // a head is small
-	for _, m := range c.operations(scratch[:0]) {
+	found, err := c.operations(ctx, scratch[:0])
+	if err != nil {
+		return c.uncompiled(err)
+	}
+	work := validate.NewWork(ctx) // a head is small
+	for _, m := range found {
 		if c.refuses(m, m.Head(work, c.target.query, length, header)) {
-			return true
+			return policy.InvalidRequest, true
 		}
 	}
-	return false
+	return policy.Denial{}, false
+}
+
+// uncompiled returns the denial of a call whose document could not be compiled in time. Where refusals are only
+// reported, it goes on.
+func (c *call) uncompiled(err error) (policy.Denial, bool) {
+	c.warn("a request was not compared with the OpenAPI document, which is not compiled yet", err)
+	if !c.route.version.description.enforce {
+		return policy.Denial{}, false
+	}
+	c.step, c.retryAfter = StepValidate, 1
+	return policy.Busy, true
 }
 
 // refuses reports whether a call with these problems is refused. If they are only reported, it keeps the
@@ -93,9 +116,28 @@ func (c *httpCall) admitsRequest(body *requestBody) (admitted bool) {
 		}
 	}()
 	var scratch [4]validate.Match
-	work := validate.NewWork(c.r.Context())
-	for _, m := range c.operations(scratch[:0]) {
+	memory := c.newHold()
+	defer memory.release()
+	work := validate.NewWork(c.r.Context()).Within(memory.take)
+	found, err := c.operations(c.r.Context(), scratch[:0])
+	if err != nil {
+		denial, refused := c.uncompiled(err)
+		if refused {
+			c.refuse(denial)
+		}
+		return !refused
+	}
+	for _, m := range found {
 		problems, err := c.problemsOf(m, work, body)
+		if work.Starved() || errors.Is(err, errNoMemory) {
+			if c.route.version.description.enforce {
+				c.step = StepValidate
+				c.refuse(c.noMemory(policy.BodyTooLarge))
+				return false
+			}
+			c.warn("a request was not compared with the OpenAPI document: there is no memory for its body", nil)
+			return true
+		}
 		if err != nil {
 			c.failed(err, body)
 			return false
@@ -119,7 +161,7 @@ func (c *httpCall) problemsOf(
 		return problems, nil
 	}
 	if body.early == nil { // another reading of the path may have read it
-		if err := body.readEarly(validate.MaxBody + 1); err != nil {
+		if err := body.readEarly(validate.MaxBody+1, c.newHold()); err != nil {
 			return nil, fmt.Errorf("read the body to validate it: %w", err)
 		}
 	}
@@ -131,9 +173,9 @@ func (c *httpCall) problemsOf(
 }
 
 // readEarly reads at most limit bytes before the body is forwarded.
-func (b *requestBody) readEarly(limit int64) error {
-	early, err := io.ReadAll(io.LimitReader(b, limit))
-	b.early = early
+func (b *requestBody) readEarly(limit int64, hold *bodyHold) (err error) {
+	b.early, err = readWhole(b, limit, hold)
+	b.earlyHold = hold
 	return err
 }
 
@@ -144,7 +186,11 @@ func explainValidation(out *policy.Explanation, at route, method string) {
 	if d == nil || d.requests == nil {
 		return
 	}
-	found := d.operations(nil, method, at.rest)
+	found, err := d.operations(context.Background(), nil, method, at.rest)
+	if err != nil {
+		out.Skip(policy.ExplainValidate, "The OpenAPI document is not compiled yet, because too many are. Ask again.")
+		return
+	}
 	if len(found) == 0 {
 		out.Skip(policy.ExplainValidate,
 			"The OpenAPI document does not describe this route: requests are not validated.")

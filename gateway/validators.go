@@ -2,56 +2,100 @@ package gateway
 
 import (
 	"context"
-	"runtime"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"weak"
 
 	"postern/core/openapi"
 	"postern/core/openapi/validate"
+	"postern/platform/turns"
 )
 
-// maxValidators bounds what OpenAPI documents are compiled to, in bytes, in the whole process.
-const maxValidators = 512 << 20
+// Documents bound what OpenAPI documents are compiled to, which requests are validated against. What was called least
+// recently is dropped when there is too much, and compiled again by its next call.
+type Documents struct {
+	Memory    int64 // bytes, in the process; 512 MiB
+	Unclaimed int64 // of them of one unclaimed workspace; 8 MiB
+}
 
-// validators keeps what documents are compiled to. What was called least recently is dropped when there is too much,
-// and compiled again by its next call.
+func (d Documents) withDefaults() Documents {
+	if d.Memory == 0 {
+		d.Memory = 512 << 20
+	}
+	if d.Unclaimed == 0 {
+		d.Unclaimed = openapi.UnclaimedMemory.Most
+	}
+	return d
+}
+
+// validators keeps what documents are compiled to.
 type validators struct {
-	most  int64        // bytes
-	calls atomic.Int64 // a clock: each call is later than those before it
+	most   Documents
+	calls  atomic.Int64 // a clock: each call is later than those before it
+	places turns.Places // for those that are compiled at a time
 
 	mu   sync.Mutex
 	kept []weak.Pointer[validator] // those whose versions are gone are not kept by this
 }
 
-// compiledDocuments are the validators of the process.
-var compiledDocuments = &validators{most: maxValidators}
-
 // validator is what one document is compiled to.
 type validator struct {
-	in       *validators
-	document []byte
-	called   atomic.Int64 // by the clock of in
-	compiled atomic.Pointer[validate.Validator]
-	making   sync.Mutex
-	size     int64 // of compiled; guarded by in.mu
+	in        *validators
+	team      string // whose turn it is compiled in; "": an unclaimed workspace, all of which are one
+	workspace string // team id of the unclaimed workspace; "": it is claimed
+	document  []byte
+	called    atomic.Int64 // by the clock of in
+	compiled  atomic.Pointer[validate.Validator]
+	making    chan struct{} // has a place for the call that compiles
+	size      int64         // of compiled; guarded by in.mu
 }
 
-// get compiles the document, for the first call and those that wait for it.
-func (v *validator) get() *validate.Validator {
+// compileWithin bounds how long a call waits for a document.
+const compileWithin = turns.Within + 5*time.Second
+
+// get compiles the document, for the first call and those that wait for it. Its error is turns.ErrBusy if too many
+// documents are being compiled, and that of the context, also if that takes too long.
+func (v *validator) get(ctx context.Context) (*validate.Validator, error) {
 	v.called.Store(v.in.calls.Add(1))
 	if known := v.compiled.Load(); known != nil {
-		return known
+		return known, nil
 	}
-	v.making.Lock()
-	defer v.making.Unlock()
+	ctx, stop := context.WithTimeout(ctx, compileWithin)
+	defer stop()
+	select {
+	case v.making <- struct{}{}:
+		defer func() { <-v.making }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if known := v.compiled.Load(); known != nil {
-		return known
+		return known, nil
 	}
-	made, size := compileRequests(v.document)
+	leave, err := v.in.places.Take(ctx, v.team)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	made, size, err := v.compile(ctx)
+	if err != nil {
+		return nil, err
+	}
 	v.in.keep(v, made, size)
-	return made
+	return made, nil
+}
+
+// compile also returns how many bytes are kept. A document that cannot be compiled within its budget, which is that of
+// its import, matches no request. The work ends with the call.
+func (v *validator) compile(ctx context.Context) (made *validate.Validator, size int64, err error) {
+	b := openapi.NewBudget(ctx, openapi.Size)
+	made, err = validate.CompileJSON(b, v.document)
+	if _, refused := errors.AsType[*openapi.Error](err); refused {
+		return validate.MatchNone(), 0, nil
+	}
+	return made, b.Used(openapi.Memory), err
 }
 
 func (k *validators) keep(v *validator, made *validate.Validator, size int64) {
@@ -59,39 +103,33 @@ func (k *validators) keep(v *validator, made *validate.Validator, size int64) {
 	defer k.mu.Unlock()
 	v.size = size
 	v.compiled.Store(made)
-	total := size
+	total, ofWorkspace := size, size
 	var others []*validator
 	for _, one := range k.kept {
 		if other := one.Value(); other != nil && other != v {
 			others = append(others, other)
 			total += other.size
+			if other.workspace == v.workspace {
+				ofWorkspace += other.size
+			}
 		}
 	}
 	slices.SortFunc(others, func(a, b *validator) int { return int(a.called.Load() - b.called.Load()) })
-	for len(others) > 0 && total > k.most {
-		others[0].compiled.Store(nil)
-		total -= others[0].size
-		others = others[1:]
+	drop := func(other *validator) bool {
+		other.compiled.Store(nil)
+		total -= other.size
+		return true
 	}
+	others = slices.DeleteFunc(others, func(other *validator) bool {
+		if v.workspace == "" || other.workspace != v.workspace || ofWorkspace <= k.most.Unclaimed {
+			return false
+		}
+		ofWorkspace -= other.size
+		return drop(other)
+	})
+	others = slices.DeleteFunc(others, func(other *validator) bool { return total > k.most.Memory && drop(other) })
 	k.kept = []weak.Pointer[validator]{weak.Make(v)}
 	for _, other := range others {
 		k.kept = append(k.kept, weak.Make(other))
 	}
-}
-
-// compiling has a place for each document that is compiled at a time.
-var compiling = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
-
-// compileRequests compiles a document for the calls that wait for it, not while the table is made: a table has the
-// revocations of others too. A document that cannot be compiled within its budget matches no request. It also returns
-// how many bytes are kept.
-func compileRequests(document []byte) (made *validate.Validator, size int64) {
-	compiling <- struct{}{}
-	defer func() { <-compiling }()
-	b := openapi.NewBudget(context.Background(), openapi.Size)
-	made, err := validate.CompileJSON(b, document)
-	if err != nil {
-		return validate.MatchNone(), 0
-	}
-	return made, b.Used(openapi.Memory)
 }

@@ -102,6 +102,12 @@ func requestFates() []bundle.Fate {
 				"their key or token, or of a change that refuses them. Kong asks when a call begins: at worst a " +
 				"caller whose key has expired or was deleted keeps an open WebSocket until one side closes it.",
 			Remedy: "Have the upstream close WebSockets after a while. ./start.sh --stop ends all of them."},
+		{Reason: "body_memory", Status: bundle.Approximate, How: "client_body_buffer_size, and files",
+			Note: "The hosted proxy holds at most 256 MB of bodies that it has to read whole, and answers 503 busy " +
+				"beyond that. Kong writes long bodies of requests to files, and bounds neither those nor the bodies " +
+				"of answers that are changed: at worst many large calls take all memory of the container.",
+			Remedy: "Give the container a limit on its memory, and set KONG_NGINX_HTTP_CLIENT_MAX_BODY_SIZE in " +
+				"docker-compose.yaml."},
 		{Reason: "loop_guard", Status: bundle.Lossy, How: "not available",
 			Note: "Kong does not notice a call that comes back to it: a gateway that has itself as upstream " +
 				"answers 502 or 504 after a while instead of 508 at once.",

@@ -50,7 +50,11 @@ func (b *Budget) Take(l *Limit, n int64) bool {
 		return false
 	}
 	b.used[l] += n
-	return b.Fits(l, b.used[l])
+	most := l
+	if l == Memory && b.size == UnclaimedSize {
+		most = UnclaimedMemory
+	}
+	return b.Fits(most, b.used[l])
 }
 
 // Fits reports whether one thing of this size is within a limit. It doesn't add up.

@@ -94,6 +94,12 @@ var (
 		says:   "the document takes more than 64 MB of memory",
 		fix:    "Split the API into versions, or share schemas by references.",
 	}
+	UnclaimedMemory = &Limit{
+		Name: "kept memory in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
+		Reason: "No one is accountable for an unclaimed workspace. All its documents share it.",
+		says:   "the document takes more than 8 MB of memory, which is as much as an unclaimed workspace has",
+		fix:    "Claim the workspace, or share schemas by references.",
+	}
 	Steps = &Limit{
 		Name: "steps of work", Most: 20_000_000, Amount: "20,000,000",
 		Reason: "They take about 2 s. Reading GitHub's document takes 4,000,000.",
@@ -106,7 +112,7 @@ var (
 func Limits() []*Limit {
 	return []*Limit{
 		Size, UnclaimedSize, Expansion, Values, Nesting, Operations, Servers, ServerURL, References, PatternParts,
-		AllPatternParts, Memory, Steps,
+		AllPatternParts, Memory, UnclaimedMemory, Steps,
 	}
 }
 

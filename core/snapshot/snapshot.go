@@ -83,6 +83,7 @@ type Project struct {
 	ID            string // prj_…
 	Name          string // host label and path segment
 	DisplayName   string
+	TeamID        string // team_…; projects of an unclaimed workspace share some limits; not exported
 	FallbackOwner string // the owner that Keyless OwnerFallback counts calls against
 	ProductID     string // prd_… of the product it belongs to; "" without one
 	Product       string // name of the product

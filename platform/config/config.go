@@ -49,6 +49,9 @@ type Config struct {
 	MaxCalls            int            // ongoing at one environment
 	MaxCallsFrom        int            // of them from one address; 0 for half
 	MinBodyRate         int            // of requests, in bytes a second; 0 for any
+	BodyMemory          int            // for bodies that are held whole, in MB
+	BodyMemoryOfOne     int            // of it for one project; 0 for a quarter
+	DocumentMemory      int            // for compiled OpenAPI documents, in MB
 	ControlMaxConns     int            // to the control plane
 	ControlMaxConnsFrom int            // of them from one address; 0 for half
 	Trusted             []netip.Prefix // proxies whose X-Forwarded headers are trusted
@@ -293,6 +296,11 @@ func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 		{"--gateway-max-calls", c.MaxCalls, 1},
 		{"--gateway-max-calls-per-address", c.MaxCallsFrom, 0},
 		{"--gateway-min-body-rate", c.MinBodyRate, 0},
+		{"--gateway-body-memory", c.BodyMemory, 1},
+		{"--gateway-body-memory-per-project", c.BodyMemoryOfOne, 0},
+		{"--gateway-document-memory", c.DocumentMemory, 1},
+		{"--unclaimed-body-memory", c.UnclaimedBodyMemory, 1},
+		{"--unclaimed-document-memory", c.UnclaimedDocumentMemory, 1},
 		{"--control-max-connections", c.ControlMaxConns, 16},
 		{"--control-max-connections-per-address", c.ControlMaxConnsFrom, 0},
 	} {

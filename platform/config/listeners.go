@@ -132,6 +132,26 @@ func limitSettings() []setting {
 			number(func(c *Config) *int { return &c.MinBodyRate }),
 		},
 		{
+			"gateway-body-memory",
+			"256",
+			"memory in MB for bodies that are held whole, because they are validated, changed or searched; calls " +
+				"beyond it are answered 503",
+			number(func(c *Config) *int { return &c.BodyMemory }),
+		},
+		{
+			"gateway-body-memory-per-project",
+			"0",
+			"most of this memory for the calls of one project, in MB; 0 means a quarter",
+			number(func(c *Config) *int { return &c.BodyMemoryOfOne }),
+		},
+		{
+			"gateway-document-memory",
+			"512",
+			"memory in MB for compiled OpenAPI documents, which requests are validated against; those that " +
+				"were called least recently are dropped, and compiled again when they are called",
+			number(func(c *Config) *int { return &c.DocumentMemory }),
+		},
+		{
 			"control-max-connections",
 			"1024",
 			"most simultaneous connections to the control plane; never more than an eighth of the file " +

@@ -12,6 +12,9 @@ type Unclaimed struct {
 	AnonymousToken Secret        // that callers send if Anonymous is AnonymousToken
 	UnclaimedGrace time.Duration // how long an expired workspace is kept
 	UnclaimedCaps  UnclaimedCaps
+
+	UnclaimedBodyMemory     int // of one workspace, in MB
+	UnclaimedDocumentMemory int // likewise
 }
 
 // minToken is the length from which on the token of anonymous callers is hard to guess.
@@ -81,6 +84,18 @@ func unclaimedSettings() []setting {
 			"limits on unclaimed proxies: on, off, or auto: on unless only this machine can reach the " +
 				"listeners",
 			assignCaps,
+		},
+		{
+			"unclaimed-body-memory",
+			"8",
+			"most of --gateway-body-memory for the calls of one unclaimed workspace, in MB, where the limits hold",
+			number(func(c *Config) *int { return &c.UnclaimedBodyMemory }),
+		},
+		{
+			"unclaimed-document-memory",
+			"8",
+			"most of --gateway-document-memory for one unclaimed workspace, in MB",
+			number(func(c *Config) *int { return &c.UnclaimedDocumentMemory }),
 		},
 	}
 }

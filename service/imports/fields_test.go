@@ -26,7 +26,7 @@ var fates = map[string]string{
 		Target, Tenant, TenantID, Tenants, Title, TokenClient, TokenUpstream, Type, UpdatedAt, UserName, Value,
 		Versions, Welcome`,
 	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, FromApps, Machine, Members, OwnerFrozen,
-		Routes, ProjectID, RevisedAt, Revision, TakenDown, Users`,
+		Routes, ProjectID, RevisedAt, Revision, TakenDown, TeamID, Users`,
 	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, GroupsLeft, HasSecret, Headers, Hosts, Keys,
 		Webhooks`,
 	"never in a zip": `DataKeys`,

@@ -23,27 +23,44 @@ var (
 	errTwice   = errors.New("has a member twice")
 	errTooDeep = fmt.Errorf("must not be nested more than %d deep", maxNesting)
 	errSurplus = errors.New("must be one JSON value")
+	errMemory  = errors.New("is too large to be checked at the moment")
 )
+
+// The memory that values take once they are read, in bytes, besides their text.
+const (
+	valueMemory  = 64
+	objectMemory = 350
+)
+
+// jsonReader reads one JSON value in memory that the work counts.
+type jsonReader struct {
+	*json.Decoder
+
+	work *Work
+}
 
 // readJSON reads one JSON value. A member that an object has twice is an error: the upstream may read
 // the other one.
-func readJSON(data []byte) (any, error) {
+func readJSON(work *Work, data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errNotUTF8
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	value, err := readValue(decoder, 0)
+	if !work.take(2 * len(data)) { // the decoder's buffer, and the texts
+		return nil, errMemory
+	}
+	from := jsonReader{json.NewDecoder(bytes.NewReader(data)), work}
+	from.UseNumber()
+	value, err := from.value(0)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+	if _, err := from.Token(); !errors.Is(err, io.EOF) {
 		return nil, errSurplus
 	}
 	return value, nil
 }
 
-func readValue(from *json.Decoder, depth int) (any, error) {
+func (from jsonReader) value(depth int) (any, error) {
 	token, err := from.Token()
 	if err != nil {
 		return nil, errNoJSON
@@ -55,26 +72,33 @@ func readValue(from *json.Decoder, depth int) (any, error) {
 	case depth == maxNesting:
 		return nil, errTooDeep
 	case delimiter == '[':
-		return readArray(from, depth+1)
+		return from.array(depth + 1)
 	}
-	return readObject(from, depth+1)
+	return from.object(depth + 1)
 }
 
-func readArray(from *json.Decoder, depth int) (any, error) {
+func (from jsonReader) array(depth int) (any, error) {
 	list := []any{}
 	for from.More() {
-		item, err := readValue(from, depth)
+		if !from.work.take(valueMemory) {
+			return nil, errMemory
+		}
+		item, err := from.value(depth)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, item)
 	}
-	return list, readEnd(from)
+	return list, from.end()
 }
 
-func readObject(from *json.Decoder, depth int) (any, error) {
-	object := map[string]any{}
+func (from jsonReader) object(depth int) (any, error) {
+	object, size := map[string]any{}, objectMemory
 	for from.More() {
+		if !from.work.take(size) {
+			return nil, errMemory
+		}
+		size = valueMemory
 		token, err := from.Token()
 		name, ok := token.(string)
 		if err != nil || !ok {
@@ -83,14 +107,14 @@ func readObject(from *json.Decoder, depth int) (any, error) {
 		if _, there := object[name]; there {
 			return nil, errTwice
 		}
-		if object[name], err = readValue(from, depth); err != nil {
+		if object[name], err = from.value(depth); err != nil {
 			return nil, err
 		}
 	}
-	return object, readEnd(from)
+	return object, from.end()
 }
 
-func readEnd(from *json.Decoder) error {
+func (from jsonReader) end() error {
 	if _, err := from.Token(); err != nil {
 		return errNoJSON
 	}

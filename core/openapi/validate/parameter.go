@@ -116,7 +116,7 @@ func (p *parameter) check(r *run, values []string) {
 	case len(values) == 0:
 	case p.empty && len(values) == 1 && values[0] == "":
 	case p.json:
-		value, err := readJSON([]byte(values[0]))
+		value, err := readJSON(r.work, []byte(values[0]))
 		switch {
 		case len(values) > 1:
 			r.problem("must be there once")

@@ -242,7 +242,7 @@ func (m Match) Body(w *Work, contentType, encoding string, body []byte) []Proble
 		}
 		return r.result()
 	}
-	body, err := unpack(encoding, body)
+	body, err := unpack(w, encoding, body)
 	if err == nil && !readsAlike(contentType) {
 		err = errCharset
 	}
@@ -263,7 +263,7 @@ func (m Match) Body(w *Work, contentType, encoding string, body []byte) []Proble
 		}
 		return r.result()
 	}
-	value, err := readJSON(body)
+	value, err := readJSON(w, body)
 	if err != nil {
 		r.problem("%s", err)
 		return r.result()
@@ -286,13 +286,16 @@ var (
 // TooLarge is the problem of a body with more than MaxBody bytes.
 func TooLarge() Problem { return Problem{In: InBody, Detail: "must have at most 1 MB to be checked"} }
 
-func unpack(encoding string, body []byte) ([]byte, error) {
+func unpack(work *Work, encoding string, body []byte) ([]byte, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
 		return body, nil
 	case "gzip", "x-gzip":
 	default:
 		return nil, errEncoding
+	}
+	if !work.take(2 * MaxBody) {
+		return nil, errMemory
 	}
 	z, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {

@@ -13,10 +13,40 @@ const checkEvery = 10_000
 type Work struct {
 	steps, checked int
 	ended          func() error
+
+	memory, held int                    // bytes: that were taken, and that were asked for
+	hold         func(bytes int64) bool // nil: there is enough
+	starved      bool
 }
+
+// holdAtOnce is how many bytes of memory are asked for at a time.
+const holdAtOnce = 64 << 10
 
 // NewWork returns the work on a call, which ends with the context.
 func NewWork(ctx context.Context) *Work { return &Work{ended: ctx.Err} }
+
+// Within has the work ask for the memory that values of the call take once they are read. hold returns false if there
+// is none left.
+func (w *Work) Within(hold func(bytes int64) bool) *Work {
+	w.hold = hold
+	return w
+}
+
+// Starved reports whether the call was not validated because there was no memory left.
+func (w *Work) Starved() bool { return w.starved }
+
+// take counts memory. It returns false when there is none left.
+func (w *Work) take(bytes int) bool {
+	if w.memory += bytes; w.memory <= w.held || w.hold == nil {
+		return !w.starved
+	}
+	more := max(w.memory-w.held, holdAtOnce)
+	if w.starved = w.starved || !w.hold(int64(more)); w.starved {
+		return false
+	}
+	w.held += more
+	return true
+}
 
 // Steps returns how many were taken.
 func (w *Work) Steps() int { return w.steps }

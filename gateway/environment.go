@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"postern/core/snapshot"
+	"postern/gateway/engine"
+	"postern/platform/egress"
+)
+
+type environment struct {
+	id, name     string
+	former       string         // see snapshot.Environment
+	scheme, host string         // of the target; host with its port unless that is the scheme's
+	path         string         // of the target, escaped
+	oddPort      bool           // neither 80 nor 443
+	proof        *proof         // nil: none
+	changes      *headerChanges // nil: requests are not transformed
+	upstream     *engine.Upstream
+	health       *health
+}
+
+func compileEnvironment(
+	s *snapshot.Project, p *project, e snapshot.Environment, connect connector, next, last *table,
+) (environment, error) {
+	u, err := url.Parse(e.Target)
+	if err != nil {
+		return environment{}, fmt.Errorf("target: %w", err)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return environment{}, fmt.Errorf("target is no http or https URL without user, query and fragment")
+	}
+	path := u.EscapedPath()
+	if strings.HasPrefix(path, "//") {
+		return environment{}, fmt.Errorf("the path of the target starts with an empty segment")
+	}
+	out := environment{
+		id:      e.ID,
+		name:    e.Name,
+		former:  e.Former,
+		scheme:  u.Scheme,
+		host:    hostLine(u),
+		path:    path,
+		oddPort: !egress.IsWebPort(u),
+	}
+	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
+		return environment{}, err
+	}
+	key := keyOf(p.id, &out)
+	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {
+		out.upstream = connect.upstream(p.pool, &out)
+	}
+	next.upstreams[key] = out.upstream
+	// Slots are counted per environment, not per host: a team with a proxy to the same host
+	// could use up those of the others.
+	out.health = cmp.Or(last.health[e.ID], &health{})
+	return out, nil
+}
+
+// hostLine returns the Host line for the upstream: without the scheme's default port, as Kong
+// sends it.
+func hostLine(u *url.URL) string {
+	if (u.Scheme == "http" && u.Port() == "80") || (u.Scheme == "https" && u.Port() == "443") {
+		return u.Host[:strings.LastIndexByte(u.Host, ':')]
+	}
+	return u.Host
+}
