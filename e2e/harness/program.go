@@ -13,15 +13,14 @@ import (
 // scratch is the directory of the programs that this test binary has built.
 var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "postern-e2e-") })
 
-// buildFlags are in the form of GOFLAGS: tools/test has the program built as the tests are.
-const buildFlags = "POSTERN_TEST_GOFLAGS"
+// builtProgram names a program that tools/test has built as the tests are, for all packages.
+const builtProgram = "POSTERN_TEST_PROGRAM"
 
 var program = sync.OnceValues(func() (string, error) {
-	environment := os.Environ()
-	if flags := os.Getenv(buildFlags); flags != "" {
-		environment = append(environment, "GOFLAGS="+flags)
+	if path := os.Getenv(builtProgram); path != "" {
+		return path, nil
 	}
-	return Build("program", environment)
+	return Build("program", os.Environ())
 })
 
 var plainProgram = sync.OnceValues(func() (string, error) { return Build("plain", os.Environ()) })
@@ -35,7 +34,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Program returns the path of postern. It is built once, with the race detector in `make test`.
+// Program returns the path of postern, which has the race detector in `make test`.
 func Program(t testing.TB) string {
 	t.Helper()
 	return built(t, program)

@@ -39,7 +39,7 @@ type installation struct {
 // error.
 func install(ctx context.Context, root, dir string, s settings) (in *installation, err error) {
 	in = &installation{dir: dir, program: filepath.Join(dir, "postern")}
-	build := exec.CommandContext(ctx, "go", "build", "-o", in.program, "postern/cmd/postern")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", in.program, "postern/cmd/postern")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return in, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)

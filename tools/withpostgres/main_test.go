@@ -42,7 +42,7 @@ func TestWrongUsage(t *testing.T) {
 
 func TestInterruptLeavesNothingBehind(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "withpostgres")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	// TMPDIR tells what was left there; the server's account must get through.
