@@ -164,7 +164,10 @@ func run(s settings) (err error) {
 	if err := load.compareSecured(ctx, binary, upstream.addr, m, &postern); err != nil {
 		return err
 	}
-	return measureControl(ctx, binary, size, upstream.url, &postern)
+	if err := measureControl(ctx, binary, size, upstream.url, &postern); err != nil {
+		return err
+	}
+	return measureValidation(ctx)
 }
 
 // progress goes to stderr, so that stdout is the tables alone.

@@ -174,6 +174,23 @@ func FuzzBody(f *testing.F) {
 		if first.Steps() != second.Steps() || first.Steps() > 2*validate.MaxSteps {
 			t.Errorf("%d steps, then %d", first.Steps(), second.Steps())
 		}
+		var held int64
+		const most = 100_000
+		hold := func(bytes int64) bool {
+			if held+bytes > most {
+				return false
+			}
+			held += bytes
+			return true
+		}
+		starving := newWork(t).Within(hold)
+		problems := m.Body(starving, "application/json", "", []byte(value))
+		if starving.Starved() && len(problems) == 0 {
+			t.Errorf("%q is let through without memory", value)
+		}
+		if small := len(value) < 300; small && starving.Starved() {
+			t.Errorf("%d bytes of memory are not enough for %q", most, value)
+		}
 	})
 }
 
