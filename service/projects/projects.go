@@ -20,6 +20,7 @@ import (
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/accounts"
 	"postern/service/keys"
 )
 
@@ -44,6 +45,8 @@ type Service struct {
 	Usage        Usage          // of calls, which removals look at; nil: what is written already
 	Purger       Purger         // deletes projects for good
 	Client       *http.Client   // fetches documents; it must be the guarded one of package egress
+
+	Outbound accounts.Outbound // bounds how often documents are fetched
 
 	// Suits refuses a change after which a project's login could not work. nil: no check.
 	Suits func(tx *models.Tx, projectID string) error
