@@ -202,8 +202,9 @@ func copyBody(to *writing, from io.Reader, live bool) (total int64, err error) {
 	for {
 		n, err := from.Read(buf[:])
 		if n > 0 {
-			to.begin()
+			to.begin(n)
 			written, err := w.Write(buf[:n])
+			to.end(written)
 			total += int64(written)
 			if errors.Is(err, http.ErrBodyNotAllowed) {
 				return total, nil // the upstream sends a body with a 304

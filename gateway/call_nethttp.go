@@ -54,6 +54,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		conn = g.onBehalf(conn, func(name string) []string { return r.Header[name] })
 	}
 	c := &httpCall{w: w, r: r, writing: writing{w: w, idle: g.limits.Idle}}
+	if r.ProtoMajor < 2 {
+		c.writing.pace = &c.pace
+	}
 	c.call = call{
 		gateway: g,
 		cache:   g.takeCache(),
@@ -88,6 +91,7 @@ type httpCall struct {
 	r *http.Request
 
 	writing writing
+	pace    engine.Pace
 	aborted bool
 }
 
@@ -222,7 +226,7 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	// A stream is flushed after each read. A response of known length is not: buffering
 	// saves packets, and its end is known to come.
 	live := from.ContentLength < 0 || isEventStream(from.Header)
-	c.writing.begin()
+	c.writing.begin(0)
 	c.w.WriteHeader(from.StatusCode)
 	if live || len(announced) > 0 {
 		flush(c.w)
@@ -307,7 +311,7 @@ func (c *httpCall) interim(from *engine.Response) error {
 			to.Add(f.Name, f.Value)
 		}
 	}
-	c.writing.begin()
+	c.writing.begin(0)
 	c.w.WriteHeader(from.Status)
 	clear(to) // for the final response
 	return nil

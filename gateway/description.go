@@ -145,7 +145,7 @@ func (c *httpCall) serveDocument() {
 	h["X-Content-Type-Options"] = []string{"nosniff"}
 	c.setOwnLines(h, http.StatusOK)
 	c.changesOwnAnswers().responseHeader(h)
-	c.writing.begin()
+	c.writing.begin(0)
 	if matchesETag(c.r.Header["If-None-Match"], etag) {
 		c.status = http.StatusNotModified
 		c.w.WriteHeader(c.status)

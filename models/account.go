@@ -18,6 +18,10 @@ type Account struct {
 	PasswordHash string
 	Operator     bool // of the installation, beside what they are in teams
 	CreatedAt    time.Time
+
+	// EmailUnproven says that the address was only typed, at an open sign-up or later, and that nothing has shown yet
+	// that it is this person's.
+	EmailUnproven bool
 }
 
 // Token is a row of tokens: workspace keys, sessions, one-time sign-in links and
@@ -144,10 +148,40 @@ func (t *Tx) SetPassword(id, encoded string) error {
 	return t.db.Model(&Account{}).Where("id = ?", id).UpdateColumn("password_hash", encoded).Error
 }
 
-// SetProfile writes an account's name and its lower-case address. ErrDuplicate if another account has the address.
-func (t *Tx) SetProfile(id, name, email string) error {
-	return t.db.Model(&Account{}).Where("id = ?", id).
-		UpdateColumns(map[string]any{"name": name, "email": email}).Error
+// SetProfile writes an account's name, its lower-case address, and whether that is unproven. ErrDuplicate if another
+// account has the address.
+func (t *Tx) SetProfile(a Account) error {
+	return t.db.Model(&Account{}).Where("id = ?", a.ID).
+		UpdateColumns(map[string]any{"name": a.Name, "email": a.Email, "email_unproven": a.EmailUnproven}).Error
+}
+
+// Ended counts what EndAccess removed of an account.
+type Ended struct {
+	Sessions int64 // with links and attempts to sign in that are under way, and browsers that were remembered
+	Tokens   int64 // and what programs were given that have not fetched their token yet
+	SignIns  int64 // with providers
+}
+
+// EndAccess removes all by which an account can be used except its password, one session or token, and one linked
+// sign-in.
+func (t *Tx) EndAccess(account, keep, keepSignIn string) (ended Ended, err error) {
+	for _, of := range []struct {
+		row   any
+		keep  string
+		count *int64
+	}{
+		{&Token{}, keep, &ended.Sessions},
+		{&AccessToken{}, keep, &ended.Tokens},
+		{&DeviceGrant{}, "", &ended.Tokens},
+		{&LinkedAccount{}, keepSignIn, &ended.SignIns},
+	} {
+		res := t.db.Where("account_id = ? AND id <> ?", account, of.keep).Delete(of.row)
+		if res.Error != nil {
+			return ended, res.Error
+		}
+		*of.count += res.RowsAffected
+	}
+	return ended, nil
 }
 
 // TokenByID finds a token of the kind that is neither expired nor used at now.

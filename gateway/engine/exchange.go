@@ -34,6 +34,7 @@ type Exchange struct {
 	headSize int   // bytes of the request's head, which the connection holds until take
 	bodyLeft int64 // bytes of the request's body that are not read yet
 
+	pace  Pace      // of the caller
 	taken bool      // the head was dropped: the fallback cannot serve the request any more
 	now   time.Time // when the clock was read last: Began, or later
 
@@ -139,10 +140,17 @@ func (x *Exchange) send(p []byte) bool {
 	if x.relaying && x.FirstByte == 0 {
 		x.FirstByte = x.now.Sub(x.Began)
 	}
-	c.writeWithin(x.now, c.server.Limits.Idle)
+	limit, took := c.server.Limits.Idle, time.Duration(0)
+	c.writeWithin(x.now, x.pace.Wait(limit, len(p)))
 	if c.write(p) != nil {
 		x.broken = true
 	}
+	if c.waited {
+		began := x.now
+		x.readClock()
+		took = x.now.Sub(began)
+	}
+	x.pace.Wrote(limit, len(p), took)
 	return !x.broken
 }
 

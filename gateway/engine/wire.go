@@ -30,6 +30,7 @@ type wire struct {
 	look                  func(fd uintptr)
 	readErr, writeErr     error
 	out                   []byte
+	waited                bool // the last write may have waited for the other side
 
 	// within is the descriptor while a function passed to raw.Read runs, which keeps the
 	// descriptor open; -1 otherwise.
@@ -215,10 +216,11 @@ func (w *wire) tryRead(fd uintptr) bool {
 // write writes all of p.
 func (w *wire) write(p []byte) error {
 	if w.raw == nil {
+		w.waited = true
 		_, err := w.conn.Write(p)
 		return err
 	}
-	w.out, w.writeErr = p, nil
+	w.out, w.writeErr, w.waited = p, nil, false
 	if w.within >= 0 && w.tryWrite(uintptr(w.within)) {
 		w.out = nil
 		return w.writeErr
@@ -243,6 +245,7 @@ func (w *wire) tryWrite(fd uintptr) bool {
 			w.out = w.out[n:]
 		case syscall.EINTR:
 		case syscall.EAGAIN:
+			w.waited = true
 			return false
 		default:
 			w.writeErr = errno

@@ -2,7 +2,10 @@ package h2
 
 import (
 	"bytes"
+	"io"
+	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -81,4 +84,46 @@ func FuzzFrames(f *testing.F) {
 	f.Add(append(appendFrame(settings, 4, http2.FrameData, 9, 1), 1, 'a', 'b', 0))
 	f.Add(appendWindowUpdate(settings, 0, 1))
 	f.Fuzz(feed)
+}
+
+// A caller that reads too slowly is cut off, and one that reads 64 KiB within the limit is not.
+func TestWrite_slowReader(t *testing.T) {
+	const limit, piece = time.Minute, 16 << 10
+	for name, tc := range map[string]struct {
+		every time.Duration // in which a piece is read
+		stays bool
+	}{
+		"slow":      {40 * time.Second, false},
+		"in time":   {14 * time.Second, true},
+		"not a bit": {2 * limit, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				caller, ours := net.Pipe()
+				over := make(chan struct{})
+				go func() {
+					defer close(over)
+					p := make([]byte, piece)
+					for {
+						time.Sleep(tc.every)
+						if _, err := io.ReadFull(caller, p); err != nil {
+							return
+						}
+					}
+				}()
+				c := &conn{server: &Server{Limits: Limits{Write: limit}}, nc: ours, dead: make(chan struct{})}
+				c.mu.Lock()
+				for range 20 {
+					c.out = append(c.room(), make([]byte, piece)...)
+					c.write(1 << 20)
+				}
+				if stays := c.err == nil; stays != tc.stays {
+					t.Errorf("the connection ended with %v", c.err)
+				}
+				c.mu.Unlock()
+				_, _ = caller.Close(), ours.Close()
+				<-over
+			})
+		})
+	}
 }

@@ -20,7 +20,7 @@ type Limits struct {
 	HeaderBytes int           // of a request's header or trailers, by the count of RFC 9113 section 10.5.1
 	Header      time.Duration // for a caller to send its preface, and a frame or a header that it has begun
 	Idle        time.Duration // between the end of the last call and the next one
-	Write       time.Duration // for a caller to read, or to open its window
+	Write       time.Duration // for a caller to read (engine.Pace), or to open its window
 }
 
 // Server serves connections. Its fields are set before Serve.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"postern/gateway/engine"
 )
 
 const (
@@ -24,6 +26,7 @@ type output struct {
 	out      []byte // frames that wait
 	flushing bool   // a goroutine writes, or is about to
 	writeBy  time.Time
+	pace     engine.Pace // of the caller, for all responses
 
 	window  int64     // for all responses
 	initial int64     // window of a new stream
@@ -111,13 +114,15 @@ func (c *conn) write(rounds int) {
 			c.server.workers.do((*flush)(c))
 			return
 		}
-		out := c.out
+		out, n, began := c.out, len(c.out), time.Now()
 		c.out = nil
-		c.setWriteDeadline()
+		c.setWriteDeadline(began, n)
 		c.mu.Unlock()
 		_, err := c.nc.Write(out)
 		recycle(out)
+		took := time.Since(began)
 		c.mu.Lock()
+		c.pace.Wrote(c.server.Limits.Write, n, took)
 		if err != nil {
 			c.failLocked(err)
 		}
@@ -126,11 +131,11 @@ func (c *conn) write(rounds int) {
 	c.flushing = false
 }
 
-// setWriteDeadline gives the next write at least 7/8 of its time: setting a deadline for each would cost more.
-func (c *conn) setWriteDeadline() {
-	limit := c.server.Limits.Write
-	now := time.Now()
-	if c.writeBy.Sub(now) < limit-limit/8 {
+// setWriteDeadline gives the next write, of n bytes, at least 7/8 of its time: setting a deadline for each would cost
+// more.
+func (c *conn) setWriteDeadline(now time.Time, n int) {
+	limit := c.pace.Wait(c.server.Limits.Write, n)
+	if left := c.writeBy.Sub(now); left < limit-limit/8 || left > limit {
 		c.writeBy = now.Add(limit)
 		_ = c.nc.SetWriteDeadline(c.writeBy)
 	}

@@ -110,7 +110,7 @@ func (h *Handler) receiveImport(c *gin.Context) {
 		h.Web.Refuse(c, err)
 		return
 	}
-	upload, err := h.Web.Receive(c.Writer, c.Request.Body)
+	upload, err := h.Web.Receive(c.Writer, c.Request, c.Request.Body)
 	if err != nil {
 		h.Web.Refuse(c, err)
 		return

@@ -133,7 +133,7 @@ func readImportField(part *multipart.Part, form url.Values) error {
 }
 
 func (h *Handler) receiveZip(v *visit, part *multipart.Part) (*web.Upload, error) {
-	zip, err := h.Web.Receive(v.c.Writer, part)
+	zip, err := h.Web.Receive(v.c.Writer, v.c.Request, part)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/service/access"
 	"postern/service/exports"
 	"postern/service/usage"
 )
@@ -27,22 +29,44 @@ func WantsEvents(r *http.Request) bool {
 func (s *Site) StreamRequests(
 	c *gin.Context, calls *usage.Service, after string, data func(usage.Request) ([]byte, error),
 ) {
-	ctx := c.Request.Context()
-	out := &eventStream{w: c.Writer, connection: http.NewResponseController(c.Writer)}
-	send := func(b usage.Batch) error { return out.send(b, data) }
+	p := Principal(c.Request.Context())
+	// By its id: another project may have its name soon.
+	project, err := calls.MayFollow(c.Request.Context(), p, c.Param("project"))
+	if err != nil {
+		s.Refuse(c, err)
+		return
+	}
 	filter := usage.RequestFilter{
 		Status: c.Query("status"),
 		Owner:  c.Query("owner"),
 		Path:   c.Query("path"),
 		Code:   c.Query("code"),
 	}
-	err := calls.Follow(ctx, Principal(ctx), c.Param("project"), filter, after, send)
-	switch {
-	case err != nil && !out.begun:
-		s.Refuse(c, err)
-	case err != nil && !errors.Is(err, errClientGone):
-		s.LogCause(ctx, err)
+	may := func(ctx context.Context, p access.Principal) error {
+		_, err := calls.MayFollow(ctx, p, project)
+		return err
 	}
+	s.stream(c, may, func(ctx context.Context, out *eventStream) error {
+		send := func(b usage.Batch) error { return out.send(b, data) }
+		return calls.Follow(ctx, p, project, filter, after, send)
+	})
+}
+
+// stream answers with the events that follow sends while may allows it.
+func (s *Site) stream(
+	c *gin.Context, may func(context.Context, access.Principal) error,
+	follow func(context.Context, *eventStream) error,
+) {
+	out := &eventStream{w: c.Writer, connection: http.NewResponseController(c.Writer)}
+	s.WhileAllowed(c, may, func(ctx context.Context) {
+		err := follow(ctx, out)
+		switch {
+		case err != nil && !out.begun:
+			s.Refuse(c, err)
+		case err != nil && ctx.Err() == nil && !errors.Is(err, errClientGone):
+			s.LogCause(ctx, err)
+		}
+	})
 }
 
 // errClientGone wraps the error of a write to the stream.
@@ -60,29 +84,27 @@ type eventStream struct {
 func (s *Site) StreamExport(
 	c *gin.Context, from *exports.Service, event func(exports.Export) (name string, data []byte, err error),
 ) {
-	ctx := c.Request.Context()
-	out := &eventStream{w: c.Writer, connection: http.NewResponseController(c.Writer)}
-	err := from.Follow(ctx, Principal(ctx), c.Param("export"), func(e exports.Export) error {
-		out.buffer.Reset()
-		if !out.begun {
-			out.begin()
-		}
-		name, data, err := event(e)
-		if err != nil {
-			return err
-		}
-		if name != "" {
-			fmt.Fprintf(&out.buffer, "event: %s\n", name)
-		}
-		out.data(data)
-		return out.flush()
+	id, p := c.Param("export"), Principal(c.Request.Context())
+	may := func(ctx context.Context, p access.Principal) error { return from.MayRead(ctx, p, id) }
+	s.stream(c, may, func(ctx context.Context, out *eventStream) error {
+		return from.Follow(ctx, p, id, func(e exports.Export) error { return out.sendExport(e, event) })
 	})
-	switch {
-	case err != nil && !out.begun:
-		s.Refuse(c, err)
-	case err != nil && !errors.Is(err, errClientGone):
-		s.LogCause(ctx, err)
+}
+
+func (e *eventStream) sendExport(now exports.Export, event func(exports.Export) (string, []byte, error)) error {
+	e.buffer.Reset()
+	if !e.begun {
+		e.begin()
 	}
+	name, data, err := event(now)
+	if err != nil {
+		return err
+	}
+	if name != "" {
+		fmt.Fprintf(&e.buffer, "event: %s\n", name)
+	}
+	e.data(data)
+	return e.flush()
 }
 
 func (e *eventStream) send(b usage.Batch, data func(usage.Request) ([]byte, error)) error {

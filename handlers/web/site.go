@@ -9,7 +9,6 @@ package web
 
 import (
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"postern/core/openapi"
@@ -33,7 +32,7 @@ type Site struct {
 	Throttle OAuthThrottle
 
 	outage  outageLog
-	uploads atomic.Int32 // that are being taken in
+	uploads uploads
 }
 
 // MaxBody bounds the body of a request to the control plane, in bytes.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -23,12 +24,17 @@ func StallTimeout(timeout time.Duration, next http.Handler) http.Handler {
 // which would write a whole file within one deadline.
 type stallWriter struct {
 	http.ResponseWriter
-	connection  *http.ResponseController
-	timeout     time.Duration
-	ownDeadline bool // the handler sets deadlines itself
+	connection *http.ResponseController
+	timeout    time.Duration
+
+	mu          sync.Mutex // WhileAllowed sets a deadline while the handler writes
+	ownDeadline bool       // the handler sets deadlines itself
+	ended       bool       // a deadline in the past was set: nothing moves it any more
 }
 
 func (w *stallWriter) extend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if !w.ownDeadline {
 		_ = w.connection.SetWriteDeadline(time.Now().Add(w.timeout))
 	}
@@ -45,9 +51,14 @@ func (w *stallWriter) Flush() {
 	_ = w.connection.Flush()
 }
 
-// SetWriteDeadline is called by http.ResponseController.
+// SetWriteDeadline is called by http.ResponseController. A deadline in the past ends the answer.
 func (w *stallWriter) SetWriteDeadline(t time.Time) error {
-	w.ownDeadline = true
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return nil
+	}
+	w.ownDeadline, w.ended = true, t.Before(time.Now())
 	return w.connection.SetWriteDeadline(t)
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,19 +11,27 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"postern/core/policy"
 	"postern/platform/fault"
 )
 
 // Bounds on uploaded zips. The export of a million keys and a million users is below them.
 const (
 	MaxUpload     = 1 << 30          // bytes
-	maxUploads    = 2                // that one server takes in at a time
-	uploadPause   = 30 * time.Second // in which the client sends nothing
+	uploadPause   = 30 * time.Second // in which a client sends less than uploadAtOnce
 	uploadWithin  = 30 * time.Minute
 	uploadAtOnce  = 256 << 10
 	uploadRetryIn = 10 * time.Second
+
+	// An upload has a share of the disk while it is received, for the bytes that have come, and a place for the work on
+	// it once it is whole: a client that sends slowly keeps no others from their imports.
+	maxSpooled      = 4 * MaxUpload
+	maxSpooledOfOne = maxSpooled / 2 // of one account, and from one address
+	maxUploads      = 2              // that are worked on at a time
+	uploadTurn      = time.Minute    // that an upload waits for its place
 )
 
 // UploadRoutes are the paths whose body may be an uploaded zip. Their handlers bound it with
@@ -69,24 +78,86 @@ func removed(name string) error {
 	return nil
 }
 
-// Receive reads an upload from body into a temporary file of the data directory. It refuses one
-// that is too large, and one too many at a time as Unavailable.
-func (s *Site) Receive(w http.ResponseWriter, body io.Reader) (*Upload, error) {
-	if s.uploads.Add(1) > maxUploads {
-		s.uploads.Add(-1)
-		return nil, fault.New(fault.Unavailable, "too_many_uploads", "This server is taking in other zips. Try again "+
-			"in a moment.").After(uploadRetryIn)
+// uploads are the shares and places of uploads. The zero value is ready.
+type uploads struct {
+	mu      sync.Mutex
+	spooled map[string]int64 // bytes by account, and by address
+	sum     int64
+	places  chan struct{}
+}
+
+var errManyUploads = fault.New(fault.Unavailable, "too_many_uploads", "This server is taking in other zips. Try again "+
+	"in a moment.").After(uploadRetryIn)
+
+// spool counts n more bytes of uploads of an account and from an address, or refuses them.
+func (u *uploads) spool(n int64, of ...string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if n > 0 && (u.sum+n > maxSpooled || slices.ContainsFunc(of, func(one string) bool {
+		return u.spooled[one]+n > maxSpooledOfOne
+	})) {
+		return errManyUploads
 	}
-	u, err := s.receive(w, body)
+	if u.spooled == nil {
+		u.spooled = map[string]int64{}
+	}
+	u.sum += n
+	for _, one := range of {
+		if u.spooled[one] += n; u.spooled[one] == 0 {
+			delete(u.spooled, one)
+		}
+	}
+	return nil
+}
+
+// place waits for a place to work on an upload. leave gives it up.
+func (u *uploads) place(ctx context.Context) (leave func(), err error) {
+	u.mu.Lock()
+	if u.places == nil {
+		u.places = make(chan struct{}, maxUploads)
+	}
+	u.mu.Unlock()
+	timed, stop := context.WithTimeout(ctx, uploadTurn)
+	defer stop()
+	select {
+	case u.places <- struct{}{}:
+		return func() { <-u.places }, nil
+	case <-timed.Done():
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, errManyUploads
+}
+
+// Receive reads an upload from body into a temporary file of the data directory, and waits for a place to work on it,
+// which Close gives up. It refuses one that is too large, and, as Unavailable, one too many at a time.
+func (s *Site) Receive(w http.ResponseWriter, r *http.Request, body io.Reader) (*Upload, error) {
+	account, address := Principal(r.Context()).Account, policy.SourceName(r.RemoteAddr)
+	spooled := int64(0)
+	count := func(n int64) error {
+		err := s.uploads.spool(n, account, address)
+		if err == nil {
+			spooled += n
+		}
+		return err
+	}
+	forget := func() { _ = s.uploads.spool(-spooled, account, address) }
+	u, err := s.receive(w, body, count)
 	if err != nil {
-		s.uploads.Add(-1)
+		forget()
 		return nil, err
 	}
-	u.done = func() { s.uploads.Add(-1) }
+	leave, err := s.uploads.place(r.Context())
+	if err != nil {
+		u.done = forget
+		return nil, errors.Join(err, u.Close())
+	}
+	u.done = func() { leave(); forget() }
 	return u, nil
 }
 
-func (s *Site) receive(w http.ResponseWriter, body io.Reader) (*Upload, error) {
+func (s *Site) receive(w http.ResponseWriter, body io.Reader, count func(int64) error) (*Upload, error) {
 	folder := filepath.Join(s.Config.DataDir, "uploads")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("web: make the folder of uploads: %w", err)
@@ -99,15 +170,17 @@ func (s *Site) receive(w http.ResponseWriter, body io.Reader) (*Upload, error) {
 	// that is not possible, Close removes it.
 	_ = os.Remove(file.Name())
 	u := &Upload{File: file}
-	if u.Size, u.SHA256, err = copyUpload(http.NewResponseController(w), file, body); err != nil {
+	if u.Size, u.SHA256, err = copyUpload(http.NewResponseController(w), file, body, count); err != nil {
 		return nil, errors.Join(err, file.Close(), removed(file.Name()))
 	}
 	return u, nil
 }
 
 // copyUpload moves the read deadline while the client sends: one for the whole body would cut
-// off slow uploads.
-func copyUpload(connection *http.ResponseController, to io.Writer, body io.Reader) (int64, [32]byte, error) {
+// off slow uploads. count may refuse more bytes.
+func copyUpload(
+	connection *http.ResponseController, to io.Writer, body io.Reader, count func(int64) error,
+) (int64, [32]byte, error) {
 	sum := sha256.New()
 	both := io.MultiWriter(to, sum)
 	end := time.Now().Add(uploadWithin)
@@ -123,6 +196,9 @@ func copyUpload(connection *http.ResponseController, to io.Writer, body io.Reade
 		if size += n; size > MaxUpload {
 			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.",
 				MaxUpload>>20)
+		}
+		if err := count(n); err != nil {
+			return 0, [32]byte{}, err
 		}
 		if errors.Is(err, io.EOF) {
 			return size, [32]byte(sum.Sum(nil)), nil

@@ -11,6 +11,8 @@ CREATE TABLE accounts (
     name          TEXT COLLATE "C" NOT NULL,
     password_hash TEXT COLLATE "C" NOT NULL,
     operator      BOOLEAN NOT NULL DEFAULT FALSE, -- of the installation
+    -- It was only typed, at an open sign-up or later, and nothing has shown yet that it is this person's.
+    email_unproven BOOLEAN NOT NULL DEFAULT FALSE,
     created_at    TIMESTAMPTZ NOT NULL
 );
 CREATE UNIQUE INDEX accounts_email ON accounts (email);

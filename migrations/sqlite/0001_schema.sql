@@ -10,6 +10,8 @@ CREATE TABLE accounts (
     name          TEXT NOT NULL,
     password_hash TEXT NOT NULL,
     operator      BOOLEAN NOT NULL DEFAULT FALSE, -- of the installation
+    -- It was only typed, at an open sign-up or later, and nothing has shown yet that it is this person's.
+    email_unproven BOOLEAN NOT NULL DEFAULT FALSE,
     created_at    DATETIME NOT NULL
 );
 CREATE UNIQUE INDEX accounts_email ON accounts (email);

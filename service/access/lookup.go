@@ -68,13 +68,29 @@ func Tenant(tx *models.Tx, p Principal, ref string, action Action) (models.Tenan
 	case row.TeamID != nil:
 		return row, *row.TeamID, Check(p, *row.TeamID, action)
 	case row.ProjectID == nil:
-		return row, "", fmt.Errorf("access: tenant %s has neither a team nor a project", row.ID)
+		return row, "", errOwnerless(row)
 	}
 	project, err := tx.ProjectByID(*row.ProjectID)
 	if err != nil {
 		return row, "", fmt.Errorf("access: find the project of tenant %s: %w", row.ID, err)
 	}
 	return row, project.TeamID, CheckProject(p, project, action)
+}
+
+// TeamOf returns the id of the team that a tenant belongs to, its own or its project's. It checks no permission.
+func TeamOf(tx *models.Tx, tenant models.Tenant) (string, error) {
+	switch {
+	case tenant.TeamID != nil:
+		return *tenant.TeamID, nil
+	case tenant.ProjectID == nil:
+		return "", errOwnerless(tenant)
+	}
+	project, err := tx.ProjectByID(*tenant.ProjectID)
+	return project.TeamID, err
+}
+
+func errOwnerless(tenant models.Tenant) error {
+	return fmt.Errorf("access: tenant %s has neither a team nor a project", tenant.ID)
 }
 
 // findInTeams finds a row by its id, or by its name in one of the principal's teams,

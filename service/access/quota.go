@@ -19,7 +19,14 @@ var workspaceQuota = map[models.QuotaKind]int64{
 	models.QuotaExports:  30,
 
 	models.QuotaRelations: 10_000, // all of them are in the memory of every replica
+	models.QuotaDocuments: 20,
+	models.QuotaUsers:     1000,
+	models.QuotaGroups:    100,
+	models.QuotaApprovals: 100,
 }
+
+// workspaceDocuments bounds the OpenAPI documents of an unclaimed workspace together, in bytes.
+const workspaceDocuments = 8 << 20
 
 // quotaNames are what callers call the rows.
 var quotaNames = map[models.QuotaKind]string{
@@ -29,6 +36,10 @@ var quotaNames = map[models.QuotaKind]string{
 	models.QuotaProducts:  "products",
 	models.QuotaExports:   "exports",
 	models.QuotaRelations: "owners of objects",
+	models.QuotaDocuments: "OpenAPI documents",
+	models.QuotaUsers:     "users",
+	models.QuotaGroups:    "groups",
+	models.QuotaApprovals: "approvals",
 }
 
 // CheckQuota refuses one more row of a kind to an unclaimed workspace that is full.
@@ -64,4 +75,31 @@ func CheckRelations(tx *models.Tx, teamID string) error {
 	return fault.New(fault.Conflict, "workspace_full",
 		"An unclaimed workspace holds at most %d owners of objects, and would have more. Remove some, or claim it.",
 		most)
+}
+
+// CheckDocuments refuses a document that was set in the transaction if an unclaimed workspace has too many with it, or
+// too large ones together.
+func CheckDocuments(tx *models.Tx, teamID string) error {
+	most := workspaceQuota[models.QuotaDocuments]
+	count, unclaimed, err := tx.CountForQuota(teamID, models.QuotaDocuments, most+1)
+	if err != nil {
+		return fmt.Errorf("access: count documents of %s: %w", teamID, err)
+	}
+	if !unclaimed {
+		return nil
+	}
+	if count > most {
+		return fault.New(fault.Conflict, "workspace_full",
+			"An unclaimed workspace holds at most %d OpenAPI documents. Remove one, or claim it.", most)
+	}
+	size, err := tx.DocumentBytes(teamID)
+	if err != nil {
+		return fmt.Errorf("access: measure documents of %s: %w", teamID, err)
+	}
+	if size > workspaceDocuments {
+		return fault.New(fault.Conflict, "workspace_full",
+			"The OpenAPI documents of an unclaimed workspace take at most %d MB together. Remove one, or claim it.",
+			workspaceDocuments>>20)
+	}
+	return nil
 }

@@ -40,6 +40,11 @@ func TestAWorkspaceIsFullUntilItIsClaimed(t *testing.T) {
 			models.QuotaProducts: "",
 			models.QuotaTenants:  "",
 			models.QuotaKeys:     "",
+
+			models.QuotaDocuments: "",
+			models.QuotaUsers:     "",
+			models.QuotaGroups:    "",
+			models.QuotaApprovals: "",
 		} {
 			if err := access.CheckQuota(db.Read(t.Context()), "team_new", table); (want == "") != (err == nil) ||
 				err != nil && fault.CodeOf(err) != want {

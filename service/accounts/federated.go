@@ -127,6 +127,12 @@ func (s *Service) SignInFederated(
 			if err := tx.TouchLinked(identity.ID, who.Email, who.EmailVerified, now); err != nil {
 				return err
 			}
+			if !who.EmailVerified {
+				break
+			}
+			if err := proved(tx, from.as(identity.AccountID), identity.AccountID, who.Email, identity.ID); err != nil {
+				return err
+			}
 		}
 		entry := access.Entry{
 			Action: access.AccountSignIn,

@@ -77,7 +77,10 @@ func (s *Service) Link(ctx context.Context, p access.Principal, who federation.I
 		} else if err != nil {
 			return err
 		}
-		return recordSelf(tx, p, identity.ID, nil, identity)
+		if err := recordSelf(tx, p, identity.ID, nil, identity); err != nil || !who.EmailVerified {
+			return err
+		}
+		return proved(tx, p, p.Account, identity.Email, identity.ID)
 	})
 	if err != nil {
 		return fmt.Errorf("accounts: link %s with %s: %w", p.Account, who.Issuer, err)

@@ -246,6 +246,11 @@ func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (
 		if err := join(tx, p, account, invitation, models.Now()); err != nil {
 			return err
 		}
+		if invitation.ByMail {
+			if err := proved(tx, p, account.ID, invitation.Email, ""); err != nil {
+				return err
+			}
+		}
 		team, err := tx.TeamByID(invitation.TeamID)
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func (s *Service) SendRecovery(ctx context.Context, email, remoteAddr string) er
 		if err != nil || recent {
 			return err
 		}
-		code, err = newRecovery(tx, access.Principal{RemoteAddr: remoteAddr}, account)
+		code, err = newRecovery(tx, access.Principal{RemoteAddr: remoteAddr}, account, account.Email)
 		return err
 	})
 	if err != nil {

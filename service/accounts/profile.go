@@ -124,7 +124,7 @@ func (s *Service) changeProfile(ctx context.Context, tx *models.Tx, p access.Pri
 			return err
 		}
 	} else if in.Email != nil {
-		after.Email = *in.Email
+		after.Email, after.EmailUnproven = *in.Email, true
 	}
 	return saveProfile(tx, p, before, after)
 }
@@ -135,7 +135,7 @@ func saveProfile(tx *models.Tx, p access.Principal, before, after models.Account
 	if before == after {
 		return nil
 	}
-	err := tx.SetProfile(after.ID, after.Name, after.Email)
+	err := tx.SetProfile(after)
 	if errors.Is(err, models.ErrDuplicate) {
 		return anothersEmail()
 	}
@@ -183,8 +183,8 @@ func (s *Service) UnconfirmedEmail(ctx context.Context, code string) (string, er
 }
 
 // ConfirmEmail sets the e-mail address of the account that a link is for, and mails its old address that it
-// changed. A link works once. It needs no session: the request for it was made with the password. Errors: Gone
-// link_used, Invalid email_taken.
+// changed. If the old one was unproven, all sessions end, with other access (proved). A link works once. It needs no
+// session: the request for it was made with the password. Errors: Gone link_used, Invalid email_taken.
 func (s *Service) ConfirmEmail(ctx context.Context, code string, from From) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
@@ -208,7 +208,11 @@ func (s *Service) ConfirmEmail(ctx context.Context, code string, from From) erro
 		}
 		after := before
 		after.Email = link.Email
-		if err := saveProfile(tx, from.as(before.ID), before, after); err != nil || !s.SendsMail() {
+		p := from.as(before.ID)
+		if err := saveProfile(tx, p, before, after); err != nil {
+			return err
+		}
+		if err := proved(tx, p, before.ID, link.Email, ""); err != nil || !s.SendsMail() {
 			return err
 		}
 		return s.Mail.Jobs.EnqueueEmailChanged(ctx, tx, before.Email, after.Email)

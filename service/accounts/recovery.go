@@ -31,7 +31,7 @@ func (s *Service) RecoveryCode(ctx context.Context, email string) (code string, 
 		if err != nil {
 			return err
 		}
-		code, err = newRecovery(tx, access.Principal{CommandLine: true}, account)
+		code, err = newRecovery(tx, access.Principal{CommandLine: true}, account, "")
 		return err
 	})
 	if err != nil {
@@ -40,8 +40,11 @@ func (s *Service) RecoveryCode(ctx context.Context, email string) (code string, 
 	return code, nil
 }
 
-// newRecovery replaces the recovery links of an account by one, and returns its code.
-func newRecovery(tx *models.Tx, by access.Principal, account models.Account) (code string, err error) {
+// newRecovery replaces the recovery links of an account by one, and returns its code. mailedTo is the address that
+// using the link proves, "" if it is not mailed.
+func newRecovery(
+	tx *models.Tx, by access.Principal, account models.Account, mailedTo string,
+) (code string, err error) {
 	if _, err := tx.DeleteTokensExcept(kindRecovery, account.ID, ""); err != nil {
 		return "", err
 	}
@@ -52,6 +55,7 @@ func newRecovery(tx *models.Tx, by access.Principal, account models.Account) (co
 		ID:        models.NewID("tok"),
 		Kind:      kindRecovery,
 		AccountID: &account.ID,
+		Email:     mailedTo,
 		Hash:      hash(code),
 		CreatedAt: now,
 		ExpiresAt: &until,
@@ -95,7 +99,8 @@ func recovered(tx *models.Tx, code string) (models.Account, error) {
 }
 
 // Recover sets the password of the account that a recovery link is for, ends all its sessions, and signs
-// it in. A link works once; of several uses at a time one wins. Access tokens stay.
+// it in. A link works once; of several uses at a time one wins. Access tokens stay, unless the link was mailed and is
+// the first proof of the account's address (proved).
 func (s *Service) Recover(ctx context.Context, code, password string, from From) (session string, err error) {
 	if err := fault.InvalidFields(checkPassword("/password", password)); err != nil {
 		return "", err
@@ -137,6 +142,9 @@ func (s *Service) Recover(ctx context.Context, code, password string, from From)
 		after := before
 		after.PasswordHash = encoded
 		if err := recordSelf(tx, from.as(before.ID), before.ID, before, after); err != nil {
+			return err
+		}
+		if err := proved(tx, from.as(before.ID), before.ID, link.Email, ""); err != nil {
 			return err
 		}
 		session, err = newSession(tx, before.ID, from)

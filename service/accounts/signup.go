@@ -212,6 +212,8 @@ func (s *Service) newAccount(
 	now time.Time,
 ) (models.Account, error) {
 	account.ID, account.CreatedAt = models.NewID("acc"), now
+	// An operator, who had the link that the server printed, and who was invited are no strangers.
+	account.EmailUnproven = !account.Operator && with.invitation == nil && with.proven == ""
 	err := tx.Insert(&account)
 	if errors.Is(err, models.ErrDuplicate) {
 		return account, emailTaken()

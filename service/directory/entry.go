@@ -127,6 +127,9 @@ func approve(tx *models.Tx, at place, in NewApproval) (Approval, error) {
 			fault.Conflict, "too_many_approvals", "A tenant has at most %d approvals.", maxApprovals,
 		)
 	}
+	if err := access.CheckQuota(tx, at.team, models.QuotaApprovals); err != nil {
+		return Approval{}, err
+	}
 	row := models.PreApproval{
 		ID:        models.NewID("apv"),
 		TenantID:  at.ID,

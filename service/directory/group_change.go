@@ -31,6 +31,9 @@ func (s *Service) CreateGroupWith(
 		if err := nameGroup(tx, &row, in); err != nil {
 			return outcome{}, err
 		}
+		if err := access.CheckQuota(tx, at.team, models.QuotaGroups); err != nil {
+			return outcome{}, err
+		}
 		if err := groupTaken(tx.Insert(&row)); err != nil {
 			return outcome{}, err
 		}

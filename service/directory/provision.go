@@ -15,6 +15,7 @@ import (
 
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/access"
 )
 
 // The states of an end user.
@@ -135,7 +136,7 @@ func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bo
 	user := models.EndUser{ID: models.NewID("usr"), TenantID: in.Tenant, State: Active, CreatedAt: now, UpdatedAt: now}
 	if invited != nil {
 		user = *invited
-	} else if err := tx.Insert(&user); err != nil {
+	} else if err := insertFirst(tx, user); err != nil {
 		return user, false, err
 	}
 	won, err := tx.AddIdentity(models.Identity{
@@ -159,6 +160,22 @@ func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bo
 		members = append(members, models.GroupMember{GroupID: group, UserID: user.ID, Role: "member", CreatedAt: now})
 	}
 	return user, true, tx.AddGroupMembers(members)
+}
+
+// insertFirst inserts the user of a first sign-in, unless the workspace is full.
+func insertFirst(tx *models.Tx, user models.EndUser) error {
+	tenant, err := tx.TenantByID(user.TenantID)
+	if err != nil {
+		return err
+	}
+	team, err := access.TeamOf(tx, tenant)
+	if err != nil {
+		return err
+	}
+	if err := access.CheckQuota(tx, team, models.QuotaUsers); err != nil {
+		return err
+	}
+	return tx.Insert(&user)
 }
 
 // invitation returns the end user who was invited under the verified address of an

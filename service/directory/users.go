@@ -160,6 +160,9 @@ func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 	if err := addressFree(tx, at, row); err != nil {
 		return row, err
 	}
+	if err := access.CheckQuota(tx, at.team, models.QuotaUsers); err != nil {
+		return row, err
+	}
 	return row, insertUser(tx, row, in.Groups, now)
 }
 

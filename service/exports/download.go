@@ -26,15 +26,9 @@ type File struct {
 // Open opens the zip of a ready export and records the download. An expired export is
 // refused as Gone, one that is not ready as Conflict with the code export_not_ready.
 func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File, error) {
-	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
-	if err == nil && row.Keys == string(bundle.KeysMint) {
-		err = access.Check(p, parent.TeamID, access.ExportMinted)
-	}
-	if err == nil && row.Secrets {
-		err = access.Check(p, parent.TeamID, access.ExportSecrets)
-	}
+	row, parent, err := s.downloadable(ctx, p, id)
 	if err != nil {
-		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
+		return File{}, err
 	}
 	content, err := s.opened(ctx, p, row, parent, map[string]string{"format": row.Format, "keys": row.Keys})
 	if err != nil {
@@ -46,6 +40,28 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 		WroteAt:        *row.FinishedAt,
 		ReadSeekCloser: content,
 	}, nil
+}
+
+// MayDownload refuses a principal that may not download the zip of an export. It records nothing.
+func (s *Service) MayDownload(ctx context.Context, p access.Principal, id string) error {
+	_, _, err := s.downloadable(ctx, p, id)
+	return err
+}
+
+func (s *Service) downloadable(
+	ctx context.Context, p access.Principal, id string,
+) (row models.Export, parent models.Project, err error) {
+	row, parent, err = s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
+	if err == nil && row.Keys == string(bundle.KeysMint) {
+		err = access.Check(p, parent.TeamID, access.ExportMinted)
+	}
+	if err == nil && row.Secrets {
+		err = access.Check(p, parent.TeamID, access.ExportSecrets)
+	}
+	if err != nil {
+		return row, parent, fmt.Errorf("exports: download %s: %w", id, err)
+	}
+	return row, parent, nil
 }
 
 // LedgerFile is the whole ledger of a ready export, item by item, as JSON. The caller closes it.
@@ -84,6 +100,14 @@ func (s *Service) OpenLedger(ctx context.Context, p access.Principal, id string)
 			io.Closer
 		}{file, content},
 	}, nil
+}
+
+// MayDownloadLedger refuses a principal that may not download the ledger of an export. It records nothing.
+func (s *Service) MayDownloadLedger(ctx context.Context, p access.Principal, id string) error {
+	if _, _, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload); err != nil {
+		return fmt.Errorf("exports: download the ledger of %s: %w", id, err)
+	}
+	return nil
 }
 
 // entryOf opens a file of a zip and returns its size too.

@@ -140,8 +140,8 @@ func unfinished(state string) bool { return state == Queued || state == Building
 // Follow calls send with the export as it is, after each change, and once in a Heartbeat. It
 // returns nil once it has sent the export in a state that it cannot leave by being built, and
 // ends with ctx, with the process, after a minute, or with the error of send. Whether the
-// principal may still read the export is checked with the rights that it began with. Too
-// many readers are refused as TooMany.
+// principal may still read the export is checked with the rights that it began with; the caller
+// ends ctx when it loses them (MayRead). Too many readers are refused as TooMany.
 //
 // A worker of any replica may build the export, so that the database is asked.
 func (s *Service) Follow(ctx context.Context, p access.Principal, id string, send func(Export) error) error {
@@ -191,6 +191,14 @@ func (s *Service) Follow(ctx context.Context, p access.Principal, id string, sen
 		e = view(now.row, now.project.Name)
 		e.Requester = requester
 	}
+}
+
+// MayRead refuses a principal that may not read an export.
+func (s *Service) MayRead(ctx context.Context, p access.Principal, id string) error {
+	if _, _, err := s.find(s.DB.Read(ctx), p, id, access.ExportRead); err != nil {
+		return fmt.Errorf("exports: follow %s: %w", id, err)
+	}
+	return nil
 }
 
 // position reads an export for its followers, each of which checks that it may.

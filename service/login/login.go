@@ -106,14 +106,8 @@ func teamOf(tx *models.Tx, tenantID string) (models.Tenant, string, error) {
 	if err != nil {
 		return tenant, "", err
 	}
-	if tenant.TeamID != nil {
-		return tenant, *tenant.TeamID, nil
-	}
-	if tenant.ProjectID == nil {
-		return tenant, "", fmt.Errorf("login: the tenant %s has neither team nor project", tenantID)
-	}
-	project, err := tx.ProjectByID(*tenant.ProjectID)
-	return tenant, project.TeamID, err
+	team, err := access.TeamOf(tx, tenant)
+	return tenant, team, err
 }
 
 // notFound turns a missing row into the fault NotFound.

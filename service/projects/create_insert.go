@@ -125,7 +125,7 @@ func (s *Service) insertVersion(
 	if err != nil {
 		return version, err
 	}
-	return version, tx.SetOpenAPI(row)
+	return version, saveOpenAPI(tx, project.TeamID, row)
 }
 
 // insertTenants writes the project's own tenant, which it returns, and attaches the

@@ -148,7 +148,7 @@ func (s *Service) SetOpenAPI(
 		if out, err = viewOpenAPI(version, row); err != nil || in.DryRun {
 			return err
 		}
-		return tx.SetOpenAPI(row)
+		return saveOpenAPI(tx, project.TeamID, row)
 	}
 	if in.DryRun {
 		tx := s.DB.Read(ctx)
@@ -159,6 +159,14 @@ func (s *Service) SetOpenAPI(
 		return out, change, err
 	}
 	return out, change, s.changeOpenAPI(ctx, p, ref, versionRef, "set", set)
+}
+
+// saveOpenAPI writes the document of a version, within what a workspace may hold.
+func saveOpenAPI(tx *models.Tx, team string, row models.OpenAPIDocument) error {
+	if err := tx.SetOpenAPI(row); err != nil {
+		return err
+	}
+	return access.CheckDocuments(tx, team)
 }
 
 // RemoveOpenAPI removes the document of a version, whose requests are not validated any more.
@@ -277,6 +285,9 @@ func (s *Service) parseOpenAPI(
 
 // fetchOpenAPI gets a document from an address that a customer chose.
 func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer, address string) ([]byte, error) {
+	if err := s.Outbound.Take(p, p.HomeTeam); err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithTimeout(ctx, resolveWithin)
 	defer stop()
 	u, err := url.Parse(address)

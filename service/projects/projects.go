@@ -21,6 +21,7 @@ import (
 	"postern/platform/secrets"
 	"postern/platform/turns"
 	"postern/service/access"
+	"postern/service/accounts"
 	"postern/service/keys"
 )
 
@@ -45,6 +46,8 @@ type Service struct {
 	Usage        Usage          // of calls, which removals look at; nil: what is written already
 	Purger       Purger         // deletes projects for good
 	Client       *http.Client   // fetches documents; it must be the guarded one of package egress
+
+	Outbound accounts.Outbound // bounds how often documents are fetched
 
 	// Suits refuses a change after which a project's login could not work. nil: no check.
 	Suits func(tx *models.Tx, projectID string) error

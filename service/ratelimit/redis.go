@@ -45,20 +45,20 @@ type drift struct{ ahead, within time.Duration }
 // agrees reports whether two measurements can be of the same clocks.
 func (d drift) agrees(o drift) bool { return (d.ahead - o.ahead).Abs() <= d.within+o.within }
 
-// Redis counts for several nodes together, in Redis 6 or newer. Create one with NewRedis.
-// It is safe for concurrent use.
+// Redis counts for several nodes together, in Redis 6 or newer, on one server or in a cluster. Create one with
+// NewRedis. It is safe for concurrent use.
 type Redis struct {
-	client *redis.Client
-	local  *Local // counts while Redis is down; nil: calls are refused then
-	log    *slog.Logger
-	wait   time.Duration
-	now    func() time.Time
-	drift  atomic.Pointer[drift] // nil until the clocks are compared
-	warned atomic.Bool           // that the clock is off
-	pause  atomic.Int64          // Unix nanoseconds until which Redis is not used
-	down   atomic.Bool
-	trying sync.Mutex   // held by the call that asks Redis while it is down
-	failed atomic.Int64 // calls that were not counted in Redis
+	servers *servers
+	local   *Local // counts while Redis is down; nil: calls are refused then
+	log     *slog.Logger
+	wait    time.Duration
+	now     func() time.Time
+	drift   atomic.Pointer[drift] // nil until the clocks are compared
+	warned  atomic.Bool           // that the clock is off
+	pause   atomic.Int64          // Unix nanoseconds until which Redis is not used
+	down    atomic.Bool
+	trying  sync.Mutex   // held by the call that asks Redis while it is down
+	failed  atomic.Int64 // calls that were not counted in Redis
 }
 
 // NewRedis returns a limiter that connects with the first call. It fails if the URL is not
@@ -74,10 +74,7 @@ func NewRedis(o RedisOptions) (*Redis, error) {
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = wait, wait, wait
 	options.PoolTimeout, options.MaxRetries, options.DialerRetries = wait, -1, 1
 	options.ContextTimeoutEnabled = true
-	r := &Redis{client: redis.NewClient(options), log: o.Log, wait: wait, now: time.Now}
-	if o.Trace {
-		r.client.AddHook(newTraceHook(options))
-	}
+	r := &Redis{servers: newServers(options, o.Trace), log: o.Log, wait: wait, now: time.Now}
 	if o.Open {
 		r.local = NewLocal()
 	}
@@ -93,7 +90,7 @@ type silent struct{}
 func (silent) Printf(context.Context, string, ...any) {}
 
 // Close ends the connections.
-func (r *Redis) Close() error { return r.client.Close() }
+func (r *Redis) Close() error { return r.servers.close() }
 
 // Take implements policy.Limiter. Its error means that Redis is down, and that calls are
 // refused meanwhile. It moves t.Now to Redis's clock, where this one is off: all replicas count
@@ -149,7 +146,7 @@ type RedisStats struct {
 
 // Stats returns the measurements.
 func (r *Redis) Stats() RedisStats {
-	pool := r.client.PoolStats()
+	pool := r.servers.client().PoolStats()
 	return RedisStats{
 		Up:       !r.down.Load(),
 		Failures: r.failed.Load(),
@@ -196,7 +193,7 @@ func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error 
 	defer stop()
 	if r.drift.Load() == nil {
 		sent := r.now()
-		theirs, err := r.client.Time(ctx).Result()
+		theirs, err := r.servers.client().Time(ctx).Result()
 		if err != nil {
 			return fmt.Errorf("ratelimit: ask Redis for the time: %w", err)
 		}
@@ -208,7 +205,14 @@ func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error 
 		return nil
 	}
 	sent := r.now()
-	counts, err := takeScript.Run(ctx, r.client, keys, append(limits, ages...)...).Int64Slice()
+	count := func() ([]int64, error) {
+		return takeScript.Run(ctx, r.servers.client(), keys, append(limits, ages...)...).Int64Slice()
+	}
+	counts, err := count()
+	if r.servers.follow(err) {
+		sent = r.now()
+		counts, err = count()
+	}
 	if err != nil {
 		return fmt.Errorf("ratelimit: count in Redis: %w", err)
 	}

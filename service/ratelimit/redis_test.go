@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"strings"
@@ -173,12 +174,12 @@ func TestCountersLeaveRedis(t *testing.T) {
 		snapshot.Second: 5,
 		snapshot.Year:   5,
 	}, snapshot.Limits{snapshot.Minute: 5}), "key_1", noon)
-	keys, err := r.client.Keys(t.Context(), "*").Result()
+	keys, err := r.servers.client().Keys(t.Context(), "*").Result()
 	if err != nil || len(keys) != 3 {
 		t.Fatalf("%v, %v", keys, err)
 	}
 	for _, key := range keys {
-		left, err := r.client.TTL(t.Context(), key).Result()
+		left, err := r.servers.client().TTL(t.Context(), key).Result()
 		window, _ := snapshot.ParseWindow(strings.Split(key, ":")[2])
 		_, end := policy.WindowBounds(window, noon)
 		if most := time.Unix(end, 0).Sub(noon) + outlives; err != nil || left <= 0 || left > most {
@@ -191,5 +192,30 @@ func TestAPasswordIsNotInTheError(t *testing.T) {
 	_, err := NewRedis(RedisOptions{URL: "redis://:canary-pa%ss@host:port", Log: slog.Default()})
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Replicas that know different nodes of a cluster share the counts of every project, wherever its keys are.
+func TestRedis_cluster(t *testing.T) {
+	cluster := redis.StartCluster(t, 2)
+	replicas := []*Redis{dial(t, cluster[0].URL(), true), dial(t, cluster[1].URL(), true)}
+	const limit = 5
+	for project := range 8 {
+		r := realm(snapshot.Limits{snapshot.Hour: limit}, snapshot.Limits{})
+		r.ID = fmt.Sprint("prj_", project)
+		for call := range 2 * limit {
+			refused := take(t, replicas[call%2], r, "key_1", noon).Refused
+			if want := call >= limit; refused != want {
+				t.Errorf("%s, call %d: refused %v, want %v", r.ID, call, refused, want)
+			}
+		}
+	}
+	for i, replica := range replicas {
+		if stats := replica.Stats(); stats.Failures > 0 || !stats.Up {
+			t.Errorf("replica %d: %+v", i, stats)
+		}
+		if replica.servers.cluster == nil {
+			t.Errorf("replica %d asks one node: all projects are on it", i)
+		}
 	}
 }

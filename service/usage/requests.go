@@ -79,30 +79,38 @@ type Batch struct {
 	Missed   uint64
 }
 
+// MayFollow returns the id of a project whose calls the principal may follow, and refuses others.
+func (s *Service) MayFollow(ctx context.Context, p access.Principal, project string) (id string, err error) {
+	parent, err := access.Project(s.DB.Read(ctx), p, project, access.UsageRead)
+	if err != nil {
+		return "", fmt.Errorf("usage: follow %s: %w", project, err)
+	}
+	return parent.ID, nil
+}
+
 // Follow calls send with the requests that filter selects after the one with the id after, or with new
 // requests if that is "". It sends an empty batch if there are none for a Heartbeat. An
 // id that is not in the log starts with the oldest request. Follow ends with ctx, with
 // the process, after ten minutes, or with the error of send. A slow send delays no other
-// reader. Too many readers are refused as TooMany.
+// reader. Too many readers are refused as TooMany. The caller ends ctx when the principal loses its right (MayFollow).
 func (s *Service) Follow(
 	ctx context.Context, p access.Principal, project string, filter RequestFilter, after string, send func(Batch) error,
 ) error {
 	if err := filter.check(); err != nil {
 		return err
 	}
-	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, project, access.UsageRead)
+	id, err := s.MayFollow(ctx, p, project)
 	if err != nil {
-		return fmt.Errorf("usage: follow %s: %w", project, err)
+		return err
 	}
 	live := s.Recorder.live
-	leave, ok := live.join(parent.ID)
+	leave, ok := live.join(id)
 	if !ok {
 		return fault.New(fault.TooMany, "too_many_followers", "%d readers follow this project already.", maxFollowers)
 	}
 	defer leave()
-	f := follower{service: s, tx: tx, project: parent.ID, filter: filter, after: after}
-	if r := s.Recorder.ring(parent.ID); after == "" && r != nil {
+	f := follower{service: s, tx: s.DB.Read(ctx), project: id, filter: filter, after: after}
+	if r := s.Recorder.ring(id); after == "" && r != nil {
 		f.after = r.id(r.newest())
 	}
 	return f.run(ctx, live.ended, send)

@@ -309,6 +309,25 @@ func TestSendTest(t *testing.T) {
 	})
 }
 
+// A team can ask for so many tests within a while.
+func TestSendTest_tooMany(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		hook, _ := f.create(t)
+		sent := 0
+		var refused error
+		for range 100 {
+			if _, err := f.SendTest(t.Context(), f.owner, hook.ID); err != nil {
+				refused = err
+			} else {
+				sent++
+			}
+		}
+		if sent != 60 || fault.CodeOf(refused) != "too_many_requests" {
+			t.Errorf("%d tests were sent, then %v", sent, refused)
+		}
+	})
+}
+
 // The beginning of an answer is kept, as text that both databases accept.
 func TestDeliverKeepsAnswer(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {

@@ -41,7 +41,8 @@ func findDelivery(
 }
 
 // SendTest queues a TestEvent for one webhook, whichever events it subscribes to. It is attempted once, and its
-// failure does not count against the webhook. Conflict webhook_disabled for one that is turned off.
+// failure does not count against the webhook. Conflict webhook_disabled for one that is turned off, TooMany for a team
+// or an address that asks for too many.
 func (s *Service) SendTest(ctx context.Context, p access.Principal, id string) (Delivery, error) {
 	var row models.WebhookDelivery
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -51,6 +52,9 @@ func (s *Service) SendTest(ctx context.Context, p access.Principal, id string) (
 		}
 		if !webhook.Enabled {
 			return errTurnedOff
+		}
+		if err := s.Outbound.Take(p, webhook.TeamID); err != nil {
+			return err
 		}
 		now := models.Now()
 		text, err := json.Marshal(payload{

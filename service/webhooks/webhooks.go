@@ -18,6 +18,7 @@ import (
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/accounts"
 )
 
 // The events that a webhook can subscribe to.
@@ -74,6 +75,8 @@ type Service struct {
 	Client  *http.Client // dials through the guard and follows no redirects
 	Jobs    Enqueuer
 	Log     *slog.Logger
+
+	Outbound accounts.Outbound // bounds how often webhooks are tested
 }
 
 // Webhook is a webhook as its team sees it.

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,6 +69,14 @@ func (o *Fixture) addOutsiders(t testing.TB) {
 	o.OutsiderObjects = Objects{Project: project.ID, ProjectName: project.Name, Team: team}
 	workspace := o.CreateProject(t, access.Principal{}, "").Workspace
 	o.OtherWorkspace = []string{"Authorization", "Bearer " + workspace.Key}
+}
+
+// NewMember adds an account with a role to the owner's team. It returns the caller, and the account's id.
+func (o *Fixture) NewMember(t testing.TB, role access.Role) (caller []string, id string) {
+	t.Helper()
+	o.number++
+	caller = o.createAccount(t, fmt.Sprintf("member-%d", o.number), o.Team, role)
+	return caller, o.principalOf(t, caller).Account
 }
 
 // NewTeamOwner returns the owner of a new team, who has no account.

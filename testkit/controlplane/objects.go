@@ -19,7 +19,7 @@ import (
 // Objects has the ids of what the parameters of a route can name. Each route gets its
 // own, so that no route finds what another one has changed.
 type Objects struct {
-	Project, ProjectName, version, environment, Key, export, code string
+	Project, ProjectName, version, environment, Key, Export, code string
 	Team, account, invitation, invite, session, identity, token   string
 	webhook, delivery, Tenant, client, provider, mapping          string
 	user, group, child, approval                                  string
@@ -84,7 +84,7 @@ func (o *Fixture) createObjects(t testing.TB, needs, route string, all bool) Obj
 	if about(":export") {
 		export, err := o.Server.Exports.Request(t.Context(), o.Principal, has.Project, exports.Options{Format: "data"})
 		must(t, err)
-		has.export = export.ID
+		has.Export = export.ID
 	}
 	if about("tenant", "login", ":client", ":provider", "user", "group", "approval") {
 		has.Tenant, has.client, has.provider = o.CreateAppClient(t, has.Project)
@@ -178,7 +178,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	case "deleted":
 		_, err = o.Server.Projects.Delete(t.Context(), o.Principal, has.Project)
 	case "ready":
-		err = o.Server.Exports.Build(t.Context(), has.export, true)
+		err = o.Server.Exports.Build(t.Context(), has.Export, true)
 	}
 	must(t, err)
 }
@@ -267,7 +267,7 @@ func (h Objects) Path(route string) string {
 		":delivery", h.delivery,
 		":domain", h.domain,
 		":environment", h.environment,
-		":export", h.export,
+		":export", h.Export,
 		":group", h.group,
 		":identity", h.identity,
 		":invitation", h.invitation,

@@ -21,6 +21,8 @@ type Server struct {
 	t       testing.TB
 	port    int
 	process *exec.Cmd
+	bus     string   // port of a cluster's node for other nodes
+	more    []string // arguments
 }
 
 // Start runs a server until the test ends.
@@ -32,16 +34,44 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// StartCluster runs a cluster of n servers, which share the slots evenly, until the test ends.
+func StartCluster(t testing.TB, n int) []*Server {
+	t.Helper()
+	const slots = 16384
+	var nodes []*Server
+	for i := range n {
+		bus := fmt.Sprint(freePort(t))
+		s := &Server{t: t, port: freePort(t), bus: bus, more: []string{
+			"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", bus,
+		}}
+		s.Up()
+		t.Cleanup(s.Down)
+		s.run(fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*slots/n, (i+1)*slots/n-1), "+OK")
+		nodes = append(nodes, s)
+	}
+	for _, other := range nodes[1:] {
+		nodes[0].run(fmt.Sprintf("CLUSTER MEET 127.0.0.1 %d %s", other.port, other.bus), "+OK")
+	}
+	for _, s := range nodes {
+		testkit.Eventually(t, "a cluster of all nodes", func() bool {
+			state := s.ask("CLUSTER INFO")
+			return strings.Contains(state, "cluster_state:ok") &&
+				strings.Contains(state, fmt.Sprintf("cluster_slots_ok:%d", slots)) &&
+				strings.Contains(state, fmt.Sprintf("cluster_known_nodes:%d", n))
+		})
+	}
+	return nodes
+}
+
 // URL is where the server answers.
 func (s *Server) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", s.port) }
 
 // Up starts the server, empty, where it was before.
 func (s *Server) Up() {
 	s.t.Helper()
-	s.process = exec.Command(
-		"redis-server", "--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--save", "", "--appendonly",
-		"no", "--dir", s.t.TempDir(),
-	)
+	s.process = exec.Command("redis-server", append([]string{
+		"--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", s.t.TempDir(),
+	}, s.more...)...)
 	if err := s.process.Start(); err != nil {
 		s.t.Fatalf("start redis-server (Debian: redis-server): %v", err)
 	}
@@ -58,21 +88,32 @@ func (s *Server) Down() {
 	s.process = nil
 }
 
-func (s *Server) answers() bool {
-	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+func (s *Server) answers() bool { return strings.HasPrefix(s.ask("PING"), "+PONG") }
+
+// run sends a command, whose answer must begin with want.
+func (s *Server) run(command, want string) {
+	s.t.Helper()
+	if got := s.ask(command); !strings.HasPrefix(got, want) {
+		s.t.Fatalf("%s: %q, want %s", command, got, want)
+	}
+}
+
+// ask sends a command and returns the first part of its answer, "" if there is none.
+func (s *Server) ask(command string) string {
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", s.port))
 	if err != nil {
-		return false
+		return ""
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(time.Second))
-	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
-		return false
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := conn.Write([]byte(command + "\r\n")); err != nil {
+		return ""
 	}
-	reply := make([]byte, 16)
+	reply := make([]byte, 4<<10)
 	n, _ := conn.Read(reply)
-	return strings.HasPrefix(string(reply[:n]), "+PONG")
+	return string(reply[:n])
 }
 
 func freePort(t testing.TB) int {

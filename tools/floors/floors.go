@@ -79,7 +79,7 @@ var folders = []folder{
 	{path: "service/retention", floor: service, beside: []string{"service/access"}},
 	{path: "service/tokens", floor: service, beside: []string{"service/access", "service/accounts"}},
 	{path: "service/usage", floor: service, beside: []string{"service/access"}},
-	{path: "service/webhooks", floor: service, beside: []string{"service/access"}},
+	{path: "service/webhooks", floor: service, beside: []string{"service/access", "service/accounts"}},
 
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 

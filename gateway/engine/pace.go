@@ -1,0 +1,30 @@
+package engine
+
+import "time"
+
+// paceBytes is how much of an answer a caller has to read within Limits.Idle while the gateway waits for it.
+const paceBytes = 64 << 10
+
+// Pace is the time that a caller has for reading what is written to it, on HTTP/1.1 and HTTP/2: a limit for each write,
+// and the same limit for each paceBytes. Time in which nothing waits to be written does not count, and a caller that
+// was faster before gets no more than one limit. The zero value is ready.
+type Pace struct {
+	lag time.Duration // what the caller has used of the limit, and not earned again by reading
+}
+
+// Wait returns how long a write of n bytes may take.
+func (p *Pace) Wait(limit time.Duration, n int) time.Duration {
+	return max(min(limit, limit-p.lag+earned(limit, n)), time.Nanosecond)
+}
+
+// Wrote notes a write of n bytes and how long it took.
+func (p *Pace) Wrote(limit time.Duration, n int, took time.Duration) {
+	p.lag = max(0, p.lag+took-earned(limit, n))
+}
+
+// Lags reports whether Wait is less than the limit for a write without bytes.
+func (p *Pace) Lags() bool { return p.lag > 0 }
+
+func earned(limit time.Duration, n int) time.Duration {
+	return limit * time.Duration(min(n, paceBytes)) / paceBytes
+}
