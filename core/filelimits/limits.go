@@ -90,7 +90,7 @@ var (
 		File: rows, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
 		Reason: "A row is read as a whole.",
 		says:   "a row has more than 1 MB",
-		fix:    "Take groups or consents from the user.",
+		fix:    "Take groups, consents or scopes from what the row describes, and export again.",
 	}
 	ZipDocument = &Limit{
 		File: document, Name: "size", Most: 64 << 20, Amount: "64 MB",

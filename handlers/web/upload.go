@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/filelimits"
 	"postern/platform/fault"
 )
 
-// Bounds on uploaded zips. The export of a million keys and a million users is below them.
+// Bounds on uploaded zips, besides their size.
 const (
-	MaxUpload     = 1 << 30          // bytes
 	maxUploads    = 2                // that one server takes in at a time
 	uploadPause   = 30 * time.Second // in which the client sends nothing
 	uploadWithin  = 30 * time.Minute
@@ -38,7 +38,7 @@ func mostOf(r *http.Request) int64 {
 	post := r.Method == http.MethodPost
 	switch {
 	case takesUpload(r):
-		return MaxUpload + MaxBody // with the fields of its form
+		return filelimits.MaxZip + MaxBody // with the fields of its form
 	case (post || r.Method == http.MethodPut) && strings.HasSuffix(r.URL.Path, "/openapi"):
 		return MaxDocument + 1
 	case post && (r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/relations/import")):
@@ -120,16 +120,14 @@ func copyUpload(connection *http.ResponseController, to io.Writer, body io.Reade
 		}
 		_ = connection.SetReadDeadline(until) // a test's recorder has none
 		n, err := io.CopyN(both, body, uploadAtOnce)
-		if size += n; size > MaxUpload {
-			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.",
-				MaxUpload>>20)
+		if size += n; size > filelimits.MaxZip {
+			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "%s", filelimits.ZipSize.Sentence())
 		}
 		if errors.Is(err, io.EOF) {
 			return size, [32]byte(sum.Sum(nil)), nil
 		}
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.",
-				MaxUpload>>20)
+			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "%s", filelimits.ZipSize.Sentence())
 		}
 		if err != nil {
 			return 0, [32]byte{}, fault.New(fault.Malformed, "upload_broken", "The upload broke off. Send it again.").
