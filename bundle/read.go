@@ -37,7 +37,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, against Against) (*Con
 		return nil, fault.New(fault.Invalid, codeNotAnZip, "This file is no complete zip archive.").Because(err)
 	}
 	zr.RegisterDecompressor(zip.Deflate, inflate)
-	v := &verifier{ctx: ctx, files: map[string]*zip.File{}}
+	v := newVerifier(ctx, nil)
 	order, err := v.admit(zr.File)
 	if err != nil {
 		return nil, err

@@ -8,24 +8,20 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"postern/bundle/jsonfile"
+	"postern/core/filelimits"
 	"postern/platform/fault"
 )
 
-// Bounds of an archive that is verified. An export of a million keys is far below them.
 const (
-	maxEntries    = 100_000  // of which a million users need 8,000; see scim.PerPiece
-	maxEntrySize  = 8 << 30  // bytes, unpacked
-	maxTotalSize  = 16 << 30 // bytes, unpacked
-	maxRatio      = 250      // unpacked to packed, where it matters
-	ratioMatters  = 16 << 20 // bytes, unpacked; the ratio of smaller files is not checked
-	maxSmallFile  = 64 << 20 // bytes, of files that are read whole
-	maxJSONLine   = 1 << 20  // bytes
+	ratioMatters  = 16 << 20 // bytes, unpacked; the ratio of smaller entries is not checked
+	hashedAtOnce  = 64 << 20 // bytes
 	sumsFile      = "SHA256SUMS"
 	codeNotAnZip  = "bundle_unreadable"
 	codeBadBundle = "bundle_invalid"
@@ -46,6 +42,11 @@ type Report struct {
 // problem returns a fault about one entry, which its public text names.
 func problem(entry, format string, args ...any) error {
 	return fault.New(fault.Invalid, codeBadBundle, "%s: %s", entry, printable(fmt.Sprintf(format, args...)))
+}
+
+// beyond returns the fault about an entry that is beyond a limit.
+func beyond(entry string, limit *filelimits.Limit) error {
+	return problem(entry, "%s", limit.Refusal())
 }
 
 // printable replaces the characters that a terminal would act on or hide: the texts of
@@ -96,11 +97,11 @@ func Verify(ctx context.Context, r io.ReaderAt, size int64, against Against) (Re
 // sumOf returns the SHA-256 of a whole file.
 func sumOf(ctx context.Context, r io.ReaderAt, size int64) ([32]byte, error) {
 	h := sha256.New()
-	for from := int64(0); from < size; from += maxSmallFile {
+	for from := int64(0); from < size; from += hashedAtOnce {
 		if err := ctx.Err(); err != nil {
 			return [32]byte{}, fmt.Errorf("verify: %w", err)
 		}
-		if _, err := io.Copy(h, io.NewSectionReader(r, from, min(maxSmallFile, size-from))); err != nil {
+		if _, err := io.Copy(h, io.NewSectionReader(r, from, min(hashedAtOnce, size-from))); err != nil {
 			return [32]byte{}, fmt.Errorf("verify: read the archive: %w", err)
 		}
 	}
@@ -110,13 +111,26 @@ func sumOf(ctx context.Context, r io.ReaderAt, size int64) ([32]byte, error) {
 type verifier struct {
 	ctx   context.Context
 	files map[string]*zip.File
+
+	sized, counted map[string]bool // documents by name
+	size           int64           // of those that are read whole
+	held           filelimits.Counts
+}
+
+// newVerifier returns a verifier of entries that are admitted.
+func newVerifier(ctx context.Context, entries []*zip.File) *verifier {
+	v := &verifier{ctx: ctx, files: map[string]*zip.File{}, sized: map[string]bool{}, counted: map[string]bool{}}
+	for _, f := range entries {
+		v.files[f.Name] = f
+	}
+	return v
 }
 
 // admit checks the list of entries before any of them is unpacked, and returns them in
 // the order of their bytes.
 func (v *verifier) admit(list []*zip.File) ([]*zip.File, error) {
-	if len(list) > maxEntries {
-		return nil, problem("the archive", "it has %d entries, more than %d", len(list), maxEntries)
+	if int64(len(list)) > filelimits.ZipEntries.Most {
+		return nil, beyond("the archive", filelimits.ZipEntries)
 	}
 	folded := map[string]string{}
 	var total uint64
@@ -128,8 +142,8 @@ func (v *verifier) admit(list []*zip.File) ([]*zip.File, error) {
 			return nil, problem(f.Name, "it collides with %s", other)
 		}
 		folded[strings.ToLower(f.Name)] = f.Name
-		if total += f.UncompressedSize64; total > maxTotalSize {
-			return nil, problem(f.Name, "the archive unpacks to more than %d bytes", int64(maxTotalSize))
+		if total += f.UncompressedSize64; total > uint64(filelimits.ZipUnpacked.Most) {
+			return nil, beyond(f.Name, filelimits.ZipUnpacked)
 		}
 		v.files[f.Name] = f
 	}
@@ -147,10 +161,11 @@ func admitEntry(f *zip.File) error {
 		return problem(f.Name, "it is encrypted")
 	case f.Method != zip.Deflate && f.Method != zip.Store:
 		return problem(f.Name, "it is packed by a method (%d) that is not used here", f.Method)
-	case f.UncompressedSize64 > maxEntrySize:
-		return problem(f.Name, "it unpacks to %d bytes, more than %d", f.UncompressedSize64, int64(maxEntrySize))
-	case f.UncompressedSize64 > ratioMatters && f.UncompressedSize64/maxRatio > f.CompressedSize64:
-		return problem(f.Name, "it unpacks to more than %d times its size", maxRatio)
+	case f.UncompressedSize64 > uint64(filelimits.ZipEntryUnpacked.Most):
+		return beyond(f.Name, filelimits.ZipEntryUnpacked)
+	case f.UncompressedSize64 > ratioMatters &&
+		f.UncompressedSize64/uint64(filelimits.ZipRatio.Most) > f.CompressedSize64:
+		return beyond(f.Name, filelimits.ZipRatio)
 	}
 	return nil
 }
@@ -200,14 +215,38 @@ func (v *verifier) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, maxSmallFile+1))
+	data, err := io.ReadAll(io.LimitReader(r, filelimits.ZipDocument.Most+1))
 	if err != nil {
 		return nil, problem(name, "it cannot be unpacked: %s", err)
 	}
-	if len(data) > maxSmallFile {
-		return nil, problem(name, "it is larger than %d bytes", maxSmallFile)
+	if int64(len(data)) > filelimits.ZipDocument.Most {
+		return nil, beyond(name, filelimits.ZipDocument)
+	}
+	if !v.sized[name] { // some are read more than once, and kept once
+		v.sized[name] = true
+		if v.size += int64(len(data)); v.size > filelimits.ZipDocuments.Most {
+			return nil, beyond(name, filelimits.ZipDocuments)
+		}
 	}
 	return data, nil
+}
+
+// count adds what a document holds to the counts of all documents, before it is parsed: an empty object of three bytes
+// can be hundreds in memory.
+func (v *verifier) count(name string, data []byte) error {
+	if v.counted[name] {
+		return nil
+	}
+	v.counted[name] = true
+	found := filelimits.Count(data)
+	if name == configFile && found.Objects > filelimits.ZipConfigObjects.Most {
+		return beyond(name, filelimits.ZipConfigObjects)
+	}
+	v.held.Values, v.held.Objects, v.held.Depth = v.held.Values+found.Values, v.held.Objects+found.Objects, found.Depth
+	if limit := v.held.Exceeded(filelimits.ZipValues, filelimits.ZipObjects, filelimits.ZipNesting); limit != nil {
+		return beyond(name, limit)
+	}
+	return nil
 }
 
 // sums checks that SHA256SUMS has the checksum of every entry and lists no other file.
@@ -282,14 +321,20 @@ func (v *verifier) lines(name string, visit func(n int, line []byte) error) erro
 	}
 	defer r.Close()
 	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 64<<10), maxJSONLine)
+	in.Buffer(make([]byte, 0, 64<<10), int(filelimits.ZipRow.Most))
 	for n := 0; in.Scan(); n++ {
 		if err := v.ctx.Err(); err != nil {
 			return fmt.Errorf("verify %s: %w", name, err)
 		}
+		if int64(n) == filelimits.ZipRows.Most {
+			return beyond(name, filelimits.ZipRows)
+		}
 		if err := visit(n, in.Bytes()); err != nil {
 			return err
 		}
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		return beyond(name, filelimits.ZipRow)
 	}
 	if err := in.Err(); err != nil {
 		return problem(name, "it cannot be read as lines: %s", err)

@@ -2,13 +2,13 @@ package bundle
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"postern/core/filelimits"
 	"postern/core/snapshot"
 	"postern/platform/fault"
 )
@@ -211,13 +211,45 @@ func (l *ledgerCheck) document(name string) error {
 		return err
 	}
 	defer r.Close()
-	return l.walk(name, "", json.NewDecoder(r))
+	l.token = &ration{from: r}
+	defer func() { l.token = nil }()
+	return l.walk(name, "", json.NewDecoder(l.token))
 }
 
-// errDeep protects the stack from a document of nothing but brackets.
-var errDeep = errors.New("it is nested too deeply")
+// maxFields bounds an object whose names are remembered.
+const maxFields = 100_000
 
-const maxDepth = 64
+// names are the hashes of the names in an object. Most objects have a few.
+type names struct {
+	few  []uint64
+	many map[uint64]bool
+}
+
+// add reports whether a name is new, and there are not too many.
+func (n *names) add(hash uint64) bool {
+	const few = 32
+	if slices.Contains(n.few, hash) || n.many[hash] || len(n.many) >= maxFields {
+		return false
+	}
+	if len(n.few) < few {
+		n.few = append(n.few, hash)
+		return true
+	}
+	if n.many == nil {
+		n.many = map[uint64]bool{}
+	}
+	n.many[hash] = true
+	return true
+}
+
+// asRead returns a name as the reader of a file takes it. encoding/json, which reads rows and documents into structs,
+// takes names in any case, and so the last of two spellings.
+func asRead(file, name string) string {
+	if file == gatewayFile || strings.Contains(file, "openapi") { // whose names are of others
+		return name
+	}
+	return strings.ToLower(name)
+}
 
 func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
 	err := l.value(name, at, d, 0)
@@ -239,14 +271,22 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // Escape escapes a member's name for a JSON Pointer.
 func Escape(name string) string { return pointerEscapes.Replace(name) }
 
+// next returns the next token. A text of a document is no longer than a document that is read as a whole.
+func (l *ledgerCheck) next(d *json.Decoder) (json.Token, error) {
+	if l.token != nil {
+		l.token.left = int(filelimits.ZipDocument.Most)
+	}
+	return d.Token()
+}
+
 // value consumes one value and removes the pointers to it and into it from those that
 // are not resolved yet.
 func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
-	if depth > maxDepth {
-		return errDeep
+	if err := l.v.ctx.Err(); err != nil {
+		return fmt.Errorf("verify %s: %w", name, err)
 	}
 	delete(l.pointers[name], l.hash(at))
-	token, err := d.Token()
+	token, err := l.next(d)
 	if err != nil {
 		return err
 	}
@@ -254,24 +294,23 @@ func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 	if !ok {
 		return l.gatewayKey(name, at, token)
 	}
-	var fields map[string]bool // of gateway.yaml, except its key table: gatewayKey finds duplicates there
-	if name == gatewayFile && bracket == '{' && at+"/" != gatewayKeys {
-		fields = map[string]bool{}
+	if int64(depth) >= filelimits.ZipNesting.Most { // the stack ends, for a document of nothing but brackets
+		return beyond(name, filelimits.ZipNesting)
 	}
+	var fields names
+	unique := bracket == '{' && (name != gatewayFile || at+"/" != gatewayKeys) // gatewayKey finds duplicates there
 	for n := 0; d.More(); n++ {
 		step := strconv.Itoa(n)
 		if bracket == '{' {
-			field, err := d.Token()
+			field, err := l.next(d)
 			if err != nil {
 				return err
 			}
-			if fields[field.(string)] {
-				return fmt.Errorf("%s has two fields of one name", at)
+			text := field.(string) // in an object every other token is a name
+			if unique && !fields.add(l.hash(asRead(name, text))) {
+				return fmt.Errorf("%s has two fields of one name, or more than %d", at, maxFields)
 			}
-			if fields != nil {
-				fields[field.(string)] = true
-			}
-			step = pointerEscapes.Replace(field.(string)) // in an object every other token is a name
+			step = pointerEscapes.Replace(text)
 		}
 		if err := l.value(name, at+"/"+step, d, depth+1); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/filelimits"
 	"postern/core/snapshot"
 )
 
@@ -67,6 +68,9 @@ func (v *verifier) edition() error {
 	if err != nil {
 		return err
 	}
+	if err := v.count(manifestFile, data); err != nil {
+		return err
+	}
 	var m struct {
 		Format string `json:"format"`
 	}
@@ -120,6 +124,9 @@ func decodeWhole[T any](v *verifier, name string) (T, error) {
 	if err != nil {
 		return out, err
 	}
+	if err := v.count(name, data); err != nil {
+		return out, err
+	}
 	return out, strict(name, data, &out)
 }
 
@@ -145,6 +152,7 @@ type ledgerCheck struct {
 	pointers map[string]map[uint64]int64 // by file: pointers to resolve, with the number of their item
 	probes   map[string]bool             // ids of recorded probes
 	opens    map[uint64]rowRef           // entries that the gateway's key table must have
+	token    *ration                     // of the document that is walked; nil: of a line, which is bounded
 	target   Target
 	deleted  bool // the project, as the ledger says
 }
@@ -252,7 +260,8 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		return err
 	}
 	defer r.Close()
-	d := json.NewDecoder(r)
+	in := &ration{from: r, left: int(filelimits.ZipRow.Most)}
+	d := json.NewDecoder(in)
 	d.DisallowUnknownFields()
 	head, err := readLedgerHead(d)
 	if err != nil {
@@ -274,6 +283,10 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		if err := l.v.ctx.Err(); err != nil {
 			return fmt.Errorf("verify %s: %w", reportFile, err)
 		}
+		if l.report.Items == filelimits.ZipRows.Most {
+			return beyond(reportFile, filelimits.ZipRows)
+		}
+		in.left = int(filelimits.ZipRow.Most)
 		var item Item
 		if err := d.Decode(&item); err != nil {
 			return problem(reportFile, "item %d does not have its shape: %s", l.report.Items, err)

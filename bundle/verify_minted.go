@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"postern/core/filelimits"
 	"postern/core/policy"
 )
 
@@ -44,7 +45,7 @@ func mintedBeside(keysFile string) string {
 }
 
 func (m *mintedCheck) read() ([]string, error) {
-	m.ration.left = maxJSONLine
+	m.ration.left = int(filelimits.ZipRow.Most)
 	return m.rows.Read()
 }
 
@@ -101,7 +102,7 @@ func (m *mintedCheck) close() {
 	}
 }
 
-// ration bounds the memory that the CSV reader uses for one record.
+// ration bounds the memory that a reader of CSV or JSON uses for one row.
 type ration struct {
 	from io.Reader
 	left int // bytes
@@ -109,7 +110,7 @@ type ration struct {
 
 func (r *ration) Read(p []byte) (int, error) {
 	if r.left <= 0 {
-		return 0, errors.New("a record is too long")
+		return 0, errors.New(filelimits.ZipRow.Refusal())
 	}
 	n, err := r.from.Read(p[:min(len(p), r.left)])
 	r.left -= n

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/filelimits"
 	"postern/platform/fault"
 	"postern/testkit/sample"
 )
@@ -124,7 +125,7 @@ func TestVerifyRefusesALineWithoutEnd(t *testing.T) {
 	rand.NewChaCha8([32]byte{}).Read(long)
 	e.files[rows] += fmt.Sprintf(`{"id":"%x"}`, long) + "\n"
 	e.reseal(t)
-	refusedAs(t, e.pack(t), rows, "token too long")
+	refusedAs(t, e.pack(t), rows, filelimits.ZipRow.Refusal())
 }
 
 func TestVerifyRefusesOverlappingEntries(t *testing.T) {

@@ -12,7 +12,7 @@ var Contents = []Chapter{
 	{"Calls", []string{"limits", "rules", "ownership", "cors", "transforms", "upstreams", "usage", "domains"}},
 	{"Login", []string{"login", "apps", "tokens", "sessions", "group-mappings", "api-scopes", "machines"}},
 	{"Leaving", []string{"leaving", "portability", "openfga", "import"}},
-	{"Team", []string{"accounts", "audit", "webhooks", "api", "lists"}},
+	{"Team", []string{"accounts", "audit", "webhooks", "api", "lists", "files"}},
 	{"Operation", []string{
 		"install", "self-hosting", "backup", "upgrade", "monitoring", "replicas", "scale", "faults",
 		"configuration", "network", "database", "storage", "versioning",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/filelimits"
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/models"
@@ -248,18 +249,17 @@ func postedFile(r *http.Request) (io.Reader, error) {
 	if err != nil {
 		return nil, none
 	}
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return nil, none
-		}
-		if err != nil {
-			return nil, fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
-		}
-		if part.FormName() == "file" {
-			return part, nil
-		}
+	part, err := parts.NextPart()
+	if errors.Is(err, io.EOF) {
+		return nil, none
 	}
+	if err != nil {
+		return nil, fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
+	}
+	if part.FormName() != "file" {
+		return nil, fault.New(fault.Malformed, "malformed", "The form could not be read: a field is unknown.")
+	}
+	return http.MaxBytesReader(nil, part, filelimits.RelationsSize.Most), nil
 }
 
 func (h *Handler) showForgetRelation(v *visit) (web.Answer, error) {

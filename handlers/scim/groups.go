@@ -5,6 +5,7 @@ import (
 
 	"postern/handlers/scim/protocol"
 	"postern/models"
+	"postern/service/access"
 	"postern/service/directory"
 )
 
@@ -26,14 +27,21 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (protocol.Group, error)
 	if !p.show.Includes("members") {
 		return out, nil
 	}
-	members, err := models.AllPages(func(page models.Page) (models.List[directory.Member], error) {
+	var err error
+	out.Members, err = p.members(g)
+	return out, err
+}
+
+// members returns the users and groups that are in a group.
+func (p *provisioner) members(g directory.GroupDetail) (out []protocol.Reference, err error) {
+	users, err := models.AllPages(func(page models.Page) (models.List[directory.Member], error) {
 		return p.people.Members(p.c.Request.Context(), p.who, g.ID, page)
 	})
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	for _, m := range members {
-		out.Members = append(out.Members, protocol.Reference{
+	for _, m := range users {
+		out = append(out, protocol.Reference{
 			Value:   m.User,
 			Ref:     p.base + "/Users/" + m.User,
 			Display: m.Email,
@@ -41,7 +49,7 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (protocol.Group, error)
 		})
 	}
 	for _, inner := range g.Children {
-		out.Members = append(out.Members, protocol.Reference{
+		out = append(out, protocol.Reference{
 			Value:   inner.ID,
 			Ref:     p.base + "/Groups/" + inner.ID,
 			Display: inner.DisplayName,
@@ -126,6 +134,7 @@ func (p *provisioner) createGroup() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.unkept = change.Unkept
 	in := directory.GroupInput{DisplayName: change.DisplayName, ExternalID: change.ExternalID}
 	return p.detail(p.people.CreateGroupWith(p.c.Request.Context(), p.who, p.tenant, in, change.Add))
 }
@@ -141,11 +150,8 @@ func (p *provisioner) group() (directory.GroupDetail, error) {
 
 func (p *provisioner) getGroup() (any, error) { return p.detail(p.group()) }
 
-func (p *provisioner) putGroup() (any, error)   { return p.changeGroup(protocol.ParseGroup) }
-func (p *provisioner) patchGroup() (any, error) { return p.changeGroup(protocol.ParseGroupPatch) }
-
-func (p *provisioner) changeGroup(parse func([]byte) (protocol.GroupChange, error)) (any, error) {
-	change, err := parsed(p, parse)
+func (p *provisioner) putGroup() (any, error) {
+	change, err := parsed(p, protocol.ParseGroup)
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +159,25 @@ func (p *provisioner) changeGroup(parse func([]byte) (protocol.GroupChange, erro
 	if err != nil {
 		return nil, err
 	}
+	return p.changeGroup(before, change)
+}
+
+func (p *provisioner) patchGroup() (any, error) {
+	before, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	change, err := parsed(p, func(raw []byte) (protocol.GroupChange, error) {
+		return protocol.ParseGroupPatch(raw, func() ([]protocol.Reference, error) { return p.members(before) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.changeGroup(before, change)
+}
+
+func (p *provisioner) changeGroup(before directory.GroupDetail, change protocol.GroupChange) (any, error) {
+	p.unkept = change.Unkept
 	in := directory.Replacement{Clear: change.Clear, Add: change.Add, Remove: change.Remove}
 	in.DisplayName, in.ExternalID = change.DisplayName, change.ExternalID
 	return p.detail(p.people.ReplaceGroup(p.c.Request.Context(), p.who, before.ID, p.ifMatch(), in))
@@ -161,6 +186,9 @@ func (p *provisioner) changeGroup(parse func([]byte) (protocol.GroupChange, erro
 func (p *provisioner) deleteGroup() (any, error) {
 	found, err := p.group()
 	if err != nil {
+		return nil, err
+	}
+	if err := access.Unchanged(p.ifMatch(), found.ETag); err != nil {
 		return nil, err
 	}
 	return nil, p.people.DeleteGroup(p.c.Request.Context(), p.who, found.ID)

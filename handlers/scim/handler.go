@@ -11,6 +11,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -38,16 +39,18 @@ type provisioner struct {
 	base   string // URL of the tenant's endpoints
 	sent   []byte // the body, once it is read
 	show   protocol.Projection
+	unkept []string // of the request, without effect
 }
 
 func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner) (any, error)) {
+	p := &provisioner{people: h.Directory, c: c}
 	out, err := func() (any, error) {
 		who, err := h.Web.Authenticate(c.Request)
 		if err != nil {
 			return nil, err
 		}
 		c.Request = web.WithPrincipal(c.Request, who)
-		p := &provisioner{people: h.Directory, c: c, who: web.Principal(c.Request.Context())}
+		p.who = web.Principal(c.Request.Context())
 		if p.tenant, err = h.Directory.Home(c.Request.Context(), p.who, c.Param("tenant")); err != nil {
 			return nil, err
 		}
@@ -63,6 +66,7 @@ func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner
 		h.refuseSCIM(c, err)
 		return
 	}
+	p.warn()
 	c.Status(status)
 	if out == nil {
 		c.Writer.WriteHeaderNow()
@@ -75,6 +79,24 @@ func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner
 		out = shown.resource
 	}
 	_ = json.NewEncoder(c.Writer).Encode(out) // an error means that the caller is gone
+}
+
+// queryParameters are those of RFC 7644, 3.4.2 and 3.9, but for the sorting ones, which are not supported.
+var queryParameters = []string{"filter", "startIndex", "count", "attributes", "excludedAttributes"}
+
+// warn says in the answer what of the request had no effect. SCIM has no place for it in a body, and provisioning
+// systems send attributes and parameters that not every server has: refusing them would end the provisioning.
+func (p *provisioner) warn() {
+	if len(p.unkept) > 0 {
+		p.c.Writer.Header().Add("Warning", `299 - "Without effect: `+strings.Join(p.unkept, ", ")+`"`)
+	}
+	for name := range p.c.Request.URL.Query() {
+		if !slices.Contains(queryParameters, name) {
+			p.c.Writer.Header().Add("Warning", `299 - "Query parameters other than `+
+				strings.Join(queryParameters, ", ")+` have no effect"`)
+			return
+		}
+	}
 }
 
 // Refuse answers a request for an address below a tenant's endpoints that no route has, with

@@ -11,6 +11,15 @@ import (
 // query returns the parameters of a GET. They are the same as in the body of a search.
 func (p *provisioner) query() (protocol.Query, error) {
 	out := protocol.Query{Filter: p.c.Query("filter"), Show: p.show}
+	for _, name := range []string{"filter", "startIndex", "count"} {
+		if len(p.c.QueryArray(name)) > 1 {
+			return out, &protocol.Error{
+				Status: http.StatusBadRequest,
+				Type:   "invalidValue",
+				Detail: "Give " + name + " once.",
+			}
+		}
+	}
 	for name, into := range map[string]**int{"startIndex": &out.StartIndex, "count": &out.Count} {
 		text := p.c.Query(name)
 		if text == "" {
@@ -48,7 +57,7 @@ func (p *provisioner) search(list func(protocol.Query, int, int) ([]any, int64, 
 	if err != nil {
 		return nil, err
 	}
-	p.show = q.Show
+	p.show, p.unkept = q.Show, q.Unkept
 	return p.list(q, list)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"postern/handlers/scim/protocol"
 	"postern/models"
+	"postern/service/access"
 	"postern/service/directory"
 )
 
@@ -104,7 +105,7 @@ func userFilter(terms []protocol.Term) (filter models.UserFilter, possible bool,
 			possible = narrow(&filter.UserName, term.Value) && possible
 		case "externalid":
 			possible = narrow(&filter.ExternalID, term.Value) && possible
-		case "emails", "emails.value", `emails[type eq "work"].value`: // every user's address is of that type
+		case "emails", "emails.value":
 			possible = narrow(&filter.Email, term.Value) && possible
 		case "active":
 			frozen := term.Value == "false"
@@ -129,6 +130,7 @@ func (p *provisioner) createUser() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.unkept = change.Unkept
 	in := directory.NewUser{
 		Email:      *change.Email,
 		UserName:   *change.UserName,
@@ -152,11 +154,8 @@ func (p *provisioner) user() (directory.Profile, error) {
 
 func (p *provisioner) getUser() (any, error) { return p.profile(p.user()) }
 
-func (p *provisioner) putUser() (any, error)   { return p.changeUser(protocol.ParseUser) }
-func (p *provisioner) patchUser() (any, error) { return p.changeUser(protocol.ParseUserPatch) }
-
-func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)) (any, error) {
-	sent, err := parsed(p, parse)
+func (p *provisioner) putUser() (any, error) {
+	sent, err := parsed(p, protocol.ParseUser)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +163,25 @@ func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)
 	if err != nil {
 		return nil, err
 	}
+	return p.changeUser(before, sent)
+}
+
+func (p *provisioner) patchUser() (any, error) {
+	before, err := p.user()
+	if err != nil {
+		return nil, err
+	}
+	sent, err := parsed(p, func(raw []byte) (protocol.UserChange, error) {
+		return protocol.ParseUserPatch(raw, before.Email)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.changeUser(before, sent)
+}
+
+func (p *provisioner) changeUser(before directory.Profile, sent protocol.UserChange) (any, error) {
+	p.unkept = sent.Unkept
 	if sent.UserName != nil && *sent.UserName == "" {
 		return nil, &protocol.Error{
 			Status: http.StatusBadRequest,
@@ -187,6 +205,9 @@ func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)
 func (p *provisioner) deleteUser() (any, error) {
 	found, err := p.user()
 	if err != nil {
+		return nil, err
+	}
+	if err := access.Unchanged(p.ifMatch(), found.ETag); err != nil {
 		return nil, err
 	}
 	return nil, p.people.DeleteUser(p.c.Request.Context(), p.who, found.ID)

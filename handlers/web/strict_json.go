@@ -10,18 +10,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"postern/core/filelimits"
 	"postern/platform/fault"
 )
 
-// Bounds of a JSON body, besides its size. They limit the work of the validator, which
-// collects an error with a path for every invalid value and cannot be stopped.
-const (
-	maxValues     = 25_000 // members, elements and the objects and arrays that hold them
-	maxMemberName = 256    // bytes
+// errTooManyValues and errTooDeep are recognized by their texts, which are all that huma keeps of an error. They limit
+// the work of the validator, which collects an error with a path for every invalid value and cannot be stopped.
+var (
+	errTooManyValues = errors.New(filelimits.BodyValues.Sentence())
+	errTooDeep       = errors.New(filelimits.BodyNesting.Sentence())
 )
-
-// errTooManyValues is recognized by its text, which is all that huma keeps of an error.
-var errTooManyValues = fmt.Errorf("it holds more than %d values", maxValues)
 
 // nulAt is the beginning of the error about a string with U+0000, which PostgreSQL cannot
 // store. The string's JSON Pointer follows.
@@ -30,9 +28,11 @@ const nulAt = "character U+0000 at "
 // UnmarshalBody is UnmarshalStrict with the bounds of a request body. Into an any, which only the validator
 // reads, an OpenAPI document is an empty object.
 func UnmarshalBody(data []byte, into any) error {
-	count, document := scanBody(data)
+	count, depth, document := scanBody(data)
 	switch {
-	case count > maxValues:
+	case depth > filelimits.BodyNesting.Most:
+		return errTooDeep
+	case count > filelimits.BodyValues.Most:
 		return errTooManyValues
 	case document.end == 0 || !utf8.Valid(data):
 		return UnmarshalStrict(data, into)
@@ -56,9 +56,9 @@ type span struct{ begin, end int }
 
 // scanBody estimates the number of values in a JSON text by the characters that open
 // or separate them, without parsing. For valid JSON it is off by one at most. It also
-// returns where the document is, if it is an object or a text.
-func scanBody(data []byte) (count int, found span) {
-	depth, began := 0, 0
+// returns how deep they are nested, and where the document is, if it is an object or a text.
+func scanBody(data []byte) (count, deepest int64, found span) {
+	depth, began := int64(0), 0
 	quoted, document := false, false
 	var last []byte // string at depth 1
 	for i := 0; i < len(data); i++ {
@@ -91,7 +91,9 @@ func scanBody(data []byte) (count int, found span) {
 				found.close(data, i)
 			}
 		case '[', '{':
-			depth++
+			if depth++; !document {
+				deepest = max(deepest, depth)
+			}
 		case ']', '}':
 			if depth--; document && depth == 0 {
 				found.close(data, i)
@@ -101,7 +103,7 @@ func scanBody(data []byte) (count int, found span) {
 			count++
 		}
 	}
-	return count, found
+	return count, deepest, found
 }
 
 // close ends the document before a place, unless it has ended.
@@ -178,8 +180,8 @@ func (r *strictReader) members() error {
 			return err
 		}
 		name, _ := token.(string)
-		if len(name) > maxMemberName {
-			return fmt.Errorf("a member's name is longer than %d bytes", maxMemberName)
+		if int64(len(name)) > filelimits.BodyMember.Most {
+			return errors.New(filelimits.BodyMember.Refusal())
 		}
 		if seen[name] {
 			return fmt.Errorf("the member %q is named twice", name)
@@ -233,13 +235,11 @@ func (r *strictReader) checkNUL(text string) error {
 // BodyRefusal returns the error for a message of UnmarshalBody about valid JSON with
 // content that is refused. It returns false for any other message.
 func BodyRefusal(message string) (*fault.Error, bool) {
-	if message == errTooManyValues.Error() {
-		return fault.New(
-			fault.Invalid,
-			"too_many_values",
-			"The body holds more than %d values. Send it in parts.",
-			maxValues,
-		), true
+	switch message {
+	case errTooManyValues.Error():
+		return fault.New(fault.Invalid, "too_many_values", "%s", message), true
+	case errTooDeep.Error():
+		return fault.New(fault.Invalid, "too_deep", "%s", message), true
 	}
 	if at, ok := strings.CutPrefix(message, nulAt); ok {
 		refusal, _ := errors.AsType[*fault.Error](

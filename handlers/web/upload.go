@@ -14,13 +14,13 @@ import (
 	"sync"
 	"time"
 
+	"postern/core/filelimits"
 	"postern/core/policy"
 	"postern/platform/fault"
 )
 
-// Bounds on uploaded zips. The export of a million keys and a million users is below them.
+// Bounds on uploaded zips, besides their size.
 const (
-	MaxUpload     = 1 << 30          // bytes
 	uploadPause   = 30 * time.Second // in which a client sends less than uploadAtOnce
 	uploadWithin  = 30 * time.Minute
 	uploadAtOnce  = 256 << 10
@@ -47,7 +47,7 @@ func mostOf(r *http.Request) int64 {
 	post := r.Method == http.MethodPost
 	switch {
 	case takesUpload(r):
-		return MaxUpload + MaxBody // with the fields of its form
+		return filelimits.MaxZip + MaxBody // with the fields of its form
 	case (post || r.Method == http.MethodPut) && strings.HasSuffix(r.URL.Path, "/openapi"):
 		return MaxDocument + 1
 	case post && (r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/relations/import")):
@@ -193,9 +193,8 @@ func copyUpload(
 		}
 		_ = connection.SetReadDeadline(until) // a test's recorder has none
 		n, err := io.CopyN(both, body, uploadAtOnce)
-		if size += n; size > MaxUpload {
-			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.",
-				MaxUpload>>20)
+		if size += n; size > filelimits.MaxZip {
+			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "%s", filelimits.ZipSize.Sentence())
 		}
 		if err := count(n); err != nil {
 			return 0, [32]byte{}, err
@@ -204,8 +203,7 @@ func copyUpload(
 			return size, [32]byte(sum.Sum(nil)), nil
 		}
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "The zip is larger than %d MiB.",
-				MaxUpload>>20)
+			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "%s", filelimits.ZipSize.Sentence())
 		}
 		if err != nil {
 			return 0, [32]byte{}, fault.New(fault.Malformed, "upload_broken", "The upload broke off. Send it again.").

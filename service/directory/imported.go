@@ -23,6 +23,7 @@ func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 	for i := range d.Groups {
 		known[d.Groups[i].ID] = &d.Groups[i]
 	}
+	circular := inCircles(known)
 	var wrong []fault.Field
 	for i, g := range d.Groups {
 		at := fmt.Sprintf("%s/groups.json/groups/%d", pointer, i)
@@ -37,7 +38,7 @@ func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 		names[g.Name] = true
 		wrong = append(wrong, checkText(at+"/display_name", g.DisplayName)...)
 		wrong = append(wrong, checkText(at+"/external_id", g.ExternalID)...)
-		if !areGroups(known, g.Parents) || containsItself(known, g.ID) {
+		if !areGroups(known, g.Parents) || circular[g.ID] {
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/parents",
 				Code:    "invalid_parents",
@@ -49,30 +50,60 @@ func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 }
 
 func areGroups(known map[string]*snapshot.Group, ids []string) bool {
-	for i, id := range ids {
-		if known[id] == nil || slices.Contains(ids[:i], id) {
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if known[id] == nil || seen[id] {
 			return false
 		}
+		seen[id] = true
 	}
 	return true
 }
 
-// containsItself reports whether a group is among the groups that it is nested in.
-func containsItself(known map[string]*snapshot.Group, id string) bool {
-	seen := map[string]bool{}
-	next := slices.Clone(known[id].Parents)
-	for len(next) > 0 {
-		at := next[len(next)-1]
-		next = next[:len(next)-1]
-		if at == id {
-			return true
-		}
-		if group := known[at]; group != nil && !seen[at] {
-			seen[at] = true
-			next = append(next, group.Parents...)
+// inCircles returns the ids of groups that are nested in themselves, and of those between two circles. It takes away
+// groups without a parent until none is left, and then those without a child, so that each nesting is looked at twice.
+func inCircles(known map[string]*snapshot.Group) map[string]bool {
+	up, down := map[string][]string{}, map[string][]string{}
+	for id, group := range known {
+		for _, parent := range group.Parents {
+			if known[parent] != nil {
+				up[id], down[parent] = append(up[id], parent), append(down[parent], id)
+			}
 		}
 	}
-	return false
+	left := map[string]bool{}
+	for id := range known {
+		left[id] = true
+	}
+	takeAway(left, up, down)
+	takeAway(left, down, up)
+	return left
+}
+
+// takeAway removes the ids from left that wait for none that is left, and then those that waited for them alone.
+func takeAway(left map[string]bool, waits, waited map[string][]string) {
+	open := map[string]int{}
+	var next []string
+	for id := range left {
+		for _, other := range waits[id] {
+			if left[other] {
+				open[id]++
+			}
+		}
+		if open[id] == 0 {
+			next = append(next, id)
+		}
+	}
+	for len(next) > 0 {
+		id := next[len(next)-1]
+		next = next[:len(next)-1]
+		delete(left, id)
+		for _, other := range waited[id] {
+			if open[other]--; open[other] == 0 && left[other] {
+				next = append(next, other)
+			}
+		}
+	}
 }
 
 func checkImportedApprovals(

@@ -205,9 +205,13 @@ func empty(tx *models.Tx, group string, stays []string) error {
 	if err != nil {
 		return err
 	}
+	stay := map[string]bool{}
+	for _, id := range stays {
+		stay[id] = true
+	}
 	var leave []string
 	for _, row := range members {
-		if !slices.Contains(stays, row.UserID) {
+		if !stay[row.UserID] {
 			leave = append(leave, row.UserID)
 		}
 	}
@@ -221,7 +225,7 @@ func empty(tx *models.Tx, group string, stays []string) error {
 		return err
 	}
 	for _, child := range children {
-		if slices.Contains(stays, child.ID) {
+		if stay[child.ID] {
 			continue
 		}
 		if _, err := tx.Unnest(group, child.ID); err != nil {
@@ -279,9 +283,12 @@ func put(tx *models.Tx, row models.UserGroup, ids []string, now time.Time) ([]st
 
 // apart separates the ids of users and of groups, each once.
 func apart(ids []string) (users, groups []string) {
+	seen := map[string]bool{}
 	for _, id := range ids {
+		again := seen[id]
+		seen[id] = true
 		switch {
-		case slices.Contains(users, id), slices.Contains(groups, id):
+		case again:
 		case strings.HasPrefix(id, "grp_"):
 			groups = append(groups, id)
 		default:

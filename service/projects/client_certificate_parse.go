@@ -13,16 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/filelimits"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 )
 
-// Bounds of an uploaded certificate. OpenSSL, and so nginx, verifies chains of at most 10.
-const (
-	mostCertificates     = 10
-	mostCertificateBytes = 64 << 10
-	leastRSABits         = 2048
-)
+const leastRSABits = 2048
 
 // clientPair is a certificate and its key as they are stored: nothing but the certificates,
 // and the key in PKCS #8.
@@ -68,8 +64,8 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 	wrong := func(code, detail string) ([]*x509.Certificate, *fault.Field) {
 		return nil, &fault.Field{Pointer: "/certificate", Code: code, Detail: detail}
 	}
-	if len(text) > mostCertificateBytes {
-		return wrong("invalid_certificate", "Send at most 64 KiB: the certificate and those of its issuers.")
+	if int64(len(text)) > filelimits.CertificateSize.Most {
+		return wrong("invalid_certificate", "The certificate: "+filelimits.CertificateSize.Refusal())
 	}
 	var chain []*x509.Certificate
 	for rest := []byte(text); ; {
@@ -84,9 +80,11 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 		if block.Type != "CERTIFICATE" || err != nil {
 			return wrong("invalid_certificate", "Send X.509 certificates in PEM (-----BEGIN CERTIFICATE-----) only.")
 		}
-		chain = append(chain, one)
+		if chain = append(chain, one); int64(len(chain)) > filelimits.Certificates.Most {
+			return wrong("invalid_certificate", "The certificate: "+filelimits.Certificates.Refusal())
+		}
 	}
-	if len(chain) == 0 || len(chain) > mostCertificates {
+	if len(chain) == 0 {
 		return wrong("invalid_certificate", "Send 1 to 10 X.509 certificates in PEM (-----BEGIN CERTIFICATE-----): "+
 			"first the environment's own, then those of its issuers.")
 	}
@@ -118,8 +116,8 @@ func parsePrivateKey(text string) (crypto.Signer, *fault.Field) {
 		return nil, &fault.Field{Pointer: "/private_key", Code: code, Detail: detail}
 	}
 	const unreadable = "Send one private key in PEM (-----BEGIN PRIVATE KEY-----), without a passphrase."
-	if len(text) > mostCertificateBytes {
-		return wrong("invalid_private_key", unreadable)
+	if int64(len(text)) > filelimits.CertificateSize.Most {
+		return wrong("invalid_private_key", "The key: "+filelimits.CertificateSize.Refusal())
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block != nil && block.Type == "EC PARAMETERS" { // openssl ecparam -genkey writes them before the key

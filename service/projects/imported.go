@@ -32,6 +32,9 @@ func (s *Service) CheckImported(
 		checkImportedCORS(ConfigPointer+"/cors", in.CORS),
 		below(ConfigPointer+"/api", API{Audience: in.API.Audience, Scopes: in.API.Scopes}.check()),
 	)
+	if len(in.Tenants) > maxImportedTenants { // what is checked next compares them with each other
+		return nil, nil, fault.InvalidFields(wrong)
+	}
 	if len(in.Versions) == 0 || len(in.Versions) > maxVersions {
 		wrong = append(wrong, fault.Field{
 			Pointer: ConfigPointer + "/versions",
@@ -159,7 +162,7 @@ func checkImportedTenants(tenants []snapshot.Tenant) []fault.Field {
 	const pointer = ConfigPointer + "/tenants"
 	own := 0
 	var wrong []fault.Field
-	for i, t := range tenants {
+	for i, t := range tenants[:min(len(tenants), maxImportedTenants)] {
 		at := fmt.Sprintf("%s/%d", pointer, i)
 		if t.Name == snapshot.DefaultTenant && !t.Detached {
 			own++

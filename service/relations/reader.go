@@ -9,6 +9,7 @@ import (
 	"io"
 	"unicode"
 
+	"postern/core/filelimits"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -109,11 +110,12 @@ func noEOF(err error) error {
 	return err
 }
 
-// ReadAll reads the relations of one request. It stops after more than MaxImport, which Add refuses.
+// ReadAll reads the relations of one request. It stops after more than filelimits.Relations, which Add
+// refuses.
 func ReadAll(text io.Reader) ([]Relation, error) {
 	r := NewReader(text)
 	list := []Relation{}
-	for len(list) <= MaxImport {
+	for int64(len(list)) <= filelimits.Relations.Most {
 		one, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break

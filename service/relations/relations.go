@@ -10,14 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/filelimits"
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
-
-// MaxImport is how many relations one request may add.
-const MaxImport = 10_000
 
 // maxUser bounds the user of a relation, in bytes.
 const maxUser = 1024
@@ -195,11 +193,11 @@ func (t tenants) rows(
 	switch {
 	case len(in) == 0:
 		return nil, []fault.Field{{Pointer: "", Code: "required", Detail: "Send at least one relation."}}
-	case len(in) > MaxImport:
+	case int64(len(in)) > filelimits.Relations.Most:
 		return nil, []fault.Field{{
 			Pointer: "",
 			Code:    "too_many",
-			Detail:  fmt.Sprintf("Send at most %d relations in one request.", MaxImport),
+			Detail:  filelimits.Relations.Sentence(),
 		}}
 	}
 	for i, one := range in {

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 )
@@ -71,91 +70,4 @@ type Group struct {
 	DisplayName string      `json:"displayName"`
 	Members     []Reference `json:"members,omitempty"`
 	Meta        Meta        `json:"meta"`
-}
-
-// UserChange is the change of a user in a request. A nil field is unchanged.
-type UserChange struct {
-	UserName, ExternalID, Email *string
-	Active                      *bool
-
-	display, formatted, given, family *string
-}
-
-// Name returns the name to store as one text, or nil if the request does not change it.
-// displayName takes precedence over the parts of name, and those over name.formatted.
-// before is the stored name.
-func (c UserChange) Name(before string) *string {
-	switch {
-	case c.display != nil && *c.display != "":
-		return c.display
-	case c.given == nil && c.family == nil && c.formatted != nil && *c.formatted != "":
-		return c.formatted
-	case c.given == nil && c.family == nil:
-		if c.display != nil {
-			return c.display
-		}
-		return c.formatted
-	}
-	was := NameOf(before)
-	if was == nil {
-		was = &Name{}
-	}
-	if c.given != nil {
-		was.GivenName = *c.given
-	}
-	if c.family != nil {
-		was.FamilyName = *c.family
-	}
-	joined := strings.TrimSpace(was.GivenName + " " + was.FamilyName)
-	return &joined
-}
-
-// ParseUser returns the user in the body of a POST or PUT. Absent attributes become empty,
-// except active.
-func ParseUser(raw []byte) (UserChange, error) {
-	empty := ""
-	change := UserChange{ExternalID: &empty, display: &empty}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return change, invalid("invalidSyntax", "The body is not a JSON object.")
-	}
-	if err := change.setAll(members); err != nil {
-		return change, err
-	}
-	if change.UserName == nil || *change.UserName == "" {
-		return change, invalid("invalidValue", "userName is required.")
-	}
-	if change.Email == nil || *change.Email == "" {
-		change.Email = &empty
-		if strings.Contains(*change.UserName, "@") { // Entra ID and Okta name users by their address
-			change.Email = change.UserName
-		}
-	}
-	return change, nil
-}
-
-// GroupChange is the change of a group and its members in a request.
-type GroupChange struct {
-	DisplayName, ExternalID *string
-	Clear                   bool // everything that is in it leaves first
-	Add, Remove             []string
-}
-
-// ParseGroup returns the group in the body of a POST or PUT.
-func ParseGroup(raw []byte) (GroupChange, error) {
-	empty := ""
-	change := GroupChange{ExternalID: &empty, Clear: true}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return change, invalid("invalidSyntax", "The body is not a JSON object.")
-	}
-	for name, value := range members {
-		if err := change.apply("replace", bare(name), value); err != nil {
-			return change, err
-		}
-	}
-	if change.DisplayName == nil || *change.DisplayName == "" {
-		return change, invalid("invalidValue", "displayName is required.")
-	}
-	return change, nil
 }

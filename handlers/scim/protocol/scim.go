@@ -2,15 +2,18 @@
 // Okta, Entra ID and others provision users and groups with.
 //
 // It owns resources, filters, patches and errors. It leaves routes to handlers/scim and
-// users and groups to service/directory. It supports what those systems use: filters are
-// comparisons by eq joined by and; attributes that /Schemas does not list are ignored.
+// users and groups to service/directory. It supports what those systems use: filters of lists are
+// comparisons by eq joined by and. Attributes of the standard that /Schemas does not list are
+// not stored, which answers say (Unkept); attributes of no schema are refused.
 // Where the systems deviate from the RFCs it accepts both: names in any case, and booleans
 // as strings.
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -88,6 +91,21 @@ func flag(raw json.RawMessage) (bool, error) {
 		return false, invalid("invalidValue", "active is true or false.")
 	}
 	return text == "true", nil
+}
+
+// unmarshalKnown decodes JSON, whose objects must not have members that the type lacks.
+func unmarshalKnown(raw []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}
+
+// noted adds a name to a list that does not have it.
+func noted(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
 }
 
 func text(raw json.RawMessage) (string, error) {

@@ -27,7 +27,17 @@ func TestFilters(t *testing.T) {
 			Attribute: "id",
 			Value:     "g1",
 		}, {Attribute: "members", Value: "a and b"}},
-		`emails[type eq "work"].value eq "a@b"`: {{Attribute: `emails[type eq "work"].value`, Value: "a@b"}},
+		`emails[type eq "work"].value eq "a@b"`: {{Attribute: "emails.value", Value: "a@b"}},
+		`(userName eq "x") and (active eq true)`: {{
+			Attribute: "username",
+			Value:     "x",
+		}, {Attribute: "active", Value: "true"}},
+		`emails[type eq "work" and value eq "a@b"]`: {{Attribute: "emails.value", Value: "a@b"}},
+		`emails[type eq "home"].value eq "a@b"`: {{Attribute: "emails.value"}, { // which no user has
+			Attribute: "emails.value",
+			Value:     "a@b",
+		}},
+		`members[value eq "usr_A"]`: {{Attribute: "members.value", Value: "usr_A"}},
 	} {
 		if got, err := protocol.ParseFilter(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v %v", text, got, err)
@@ -45,6 +55,14 @@ func TestFilters(t *testing.T) {
 		`userName eq 1`,
 		`userName eq null`,
 		strings.Repeat(`userName eq "x" and `, 10) + `userName eq "x"`,
+		`userName eq 'x'`,
+		`userName pr`,
+		`emails[type eq "work" or primary eq true].value eq "x"`,
+		`emails[kind eq "work"].value eq "x"`,
+		`emails[type gt "a"].value gt "x"`,
+		`urn:example:User:userName eq "x"`,
+		strings.Repeat("(", 11) + `userName eq "x"` + strings.Repeat(")", 11),
+		strings.Repeat("(", 500_000),
 	} {
 		_, err := protocol.ParseFilter(text)
 		refusedAs(t, text, err, "invalidFilter")
@@ -78,7 +96,7 @@ func TestUserPatches(t *testing.T) {
 		`{"Operations":[{"op":"Replace","path":"displayName","value":"Bea B."},{"op":"add","path":"title",` +
 			`"value":"Boss"}]}`: {name: "Bea B."},
 	} {
-		got, err := protocol.ParseUserPatch([]byte(body))
+		got, err := protocol.ParseUserPatch([]byte(body), "")
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 			continue
@@ -106,7 +124,7 @@ func TestUserPatches(t *testing.T) {
 		`{"Operations":[{"op":"replace","path":"active"}]}`:                   "invalidValue",
 		`{"Operations":[{"op":"replace","path":"active","value":"perhaps"}]}`: "invalidValue",
 	} {
-		_, err := protocol.ParseUserPatch([]byte(body))
+		_, err := protocol.ParseUserPatch([]byte(body), "")
 		refusedAs(t, body, err, kind)
 	}
 }
@@ -127,11 +145,10 @@ func TestGroupPatches(t *testing.T) {
 		`{"Operations":[{"op":"replace","value":{"id":"grp_1","displayName":"Engineering"}}]}`: {DisplayName: &name},
 		`{"Operations":[{"op":"add","path":"members","value":{"value":"usr_a"}},` +
 			`{"op":"remove","path":"members[value eq \"usr_a\"]"}]}`: {
-			Add:    []string{},
 			Remove: []string{"usr_a"},
 		},
 	} {
-		if got, err := protocol.ParseGroupPatch([]byte(body)); err != nil || !cmp.Equal(got, want) {
+		if got, err := protocol.ParseGroupPatch([]byte(body), nil); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %v %s", body, err, cmp.Diff(want, got))
 		}
 	}

@@ -9,21 +9,30 @@ type Query struct {
 	StartIndex *int // nil: the first
 	Count      *int // nil: as many as a page has
 	Show       Projection
+	Unkept     []string // members that have no effect
 }
 
-// ParseSearch parses a SearchRequest. Resources are not sorted: sortBy and sortOrder are
-// ignored, which ServiceProviderConfig announces.
+// ParseSearch parses a SearchRequest. Resources are not sorted, which ServiceProviderConfig announces: sortBy and
+// sortOrder have no effect.
 func ParseSearch(raw []byte) (Query, error) {
 	var in struct {
-		Attributes         []string `json:"attributes"`
-		ExcludedAttributes []string `json:"excludedAttributes"`
-		Filter             string   `json:"filter"`
-		StartIndex         *int     `json:"startIndex"`
-		Count              *int     `json:"count"`
+		Schemas            []string        `json:"schemas"`
+		Attributes         []string        `json:"attributes"`
+		ExcludedAttributes []string        `json:"excludedAttributes"`
+		Filter             string          `json:"filter"`
+		StartIndex         *int            `json:"startIndex"`
+		Count              *int            `json:"count"`
+		SortBy             json.RawMessage `json:"sortBy"`
+		SortOrder          json.RawMessage `json:"sortOrder"`
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return Query{}, invalid("invalidSyntax", "The body is not a SearchRequest in JSON.")
+	if err := unmarshalKnown(raw, &in); err != nil {
+		return Query{}, invalid("invalidSyntax", "The body is not a SearchRequest in JSON, with attributes, "+
+			"excludedAttributes, filter, startIndex and count.")
 	}
 	show, err := ParseProjection(in.Attributes, in.ExcludedAttributes)
-	return Query{Filter: in.Filter, StartIndex: in.StartIndex, Count: in.Count, Show: show}, err
+	out := Query{Filter: in.Filter, StartIndex: in.StartIndex, Count: in.Count, Show: show}
+	if in.SortBy != nil || in.SortOrder != nil {
+		out.Unkept = []string{"sortBy", "sortOrder"}
+	}
+	return out, err
 }
