@@ -281,8 +281,11 @@ func fillObject(object map[string]any, s *schema, depth int) {
 		return
 	}
 	for _, name := range s.required {
-		searched := 0
-		if value, ok := sampleOf(s.property(name, &searched), depth+1); ok {
+		var property *schema
+		if found, _ := (&run{work: NewWork(context.Background())}).property([]*schema{s}, name); len(found) > 0 {
+			property = found[0]
+		}
+		if value, ok := sampleOf(property, depth+1); ok {
 			object[name] = value
 		}
 	}

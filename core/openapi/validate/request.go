@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/http"
 	"slices"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/tree"
 )
 
@@ -35,9 +37,11 @@ func (p Problem) String() string {
 type Operation struct {
 	Name string // method and path template, such as GET /orders/{id}
 
+	names      []string // of the parameters in the path
 	parameters []parameter
-	body       *requestBody // nil: the document describes none
-	none       bool         // no request matches
+	bracketed  map[string]bool // the names of parameters in the query that have brackets themselves
+	body       *requestBody    // nil: the document describes none
+	none       bool            // no request matches
 }
 
 // Match is an operation that a request is for.
@@ -54,14 +58,24 @@ func (v *Validator) Find(method, path string) (m Match, ok bool) {
 		return Match{&Operation{Name: method + " (any path)", none: true}, nil}, true
 	}
 	path = strings.TrimPrefix(path, "/")
-	operations, values := v.root.find(path, nil)
+	operations, found := v.root.find(path, nil)
 	if operations == nil && strings.HasSuffix(path, "/") {
-		operations, values = v.root.find(path[:len(path)-1], nil)
+		operations, found = v.root.find(path[:len(path)-1], nil)
 	} else if operations == nil {
-		operations, values = v.root.find(path+"/", nil)
+		operations, found = v.root.find(path+"/", nil)
 	}
 	op := operations[method]
-	return Match{op, values}, op != nil
+	if op == nil && method == http.MethodHead {
+		op = operations[http.MethodGet]
+	}
+	if op == nil {
+		return Match{}, false
+	}
+	values := make([]pathValue, 0, len(found))
+	for i, value := range found {
+		values = append(values, pathValue{op.names[i], value})
+	}
+	return Match{op, values}, true
 }
 
 // Path checks the parameters in the path.
@@ -97,13 +111,12 @@ func (m Match) Head(w *Work, query string, length int64, header func(name string
 	r.spend(len(query) / bytesOfStep)
 	m.checkPath(r)
 	query = strings.TrimPrefix(query, "?")
-	arguments, _ := readArguments(query, len(query))
+	pairs, _ := readArguments(query, len(query))
+	arguments := r.arguments(pairs, m.bracketed)
 	for i := range m.parameters {
 		switch p := &m.parameters[i]; {
-		case p.in == InQuery && p.deep:
-			p.checkDeep(r, arguments)
 		case p.in == InQuery:
-			p.check(r, arguments.values[p.name])
+			p.checkQuery(r, arguments)
 		case p.in == InHeader:
 			lines := header(p.name)
 			if len(lines) > 1 { // lines of a list are one (RFC 9110, 5.3)
@@ -131,8 +144,9 @@ type requestBody struct {
 
 // media is a content type of a body.
 type media struct {
-	name   string // lower case; with * for any
-	schema *schema
+	name      string // lower case; with * for any
+	schema    *schema
+	separator map[string]string // of a form: what separates the items of a member that is a list in one value
 }
 
 func (c *compiler) body(node map[string]any) *requestBody {
@@ -151,6 +165,7 @@ func (c *compiler) body(node map[string]any) *requestBody {
 			continue
 		case isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*"):
 			one.schema = c.media(content[name])
+			one.separator = c.separators(content[name])
 		default:
 			c.note("Bodies of the type %s are not checked.", one.name)
 		}
@@ -163,6 +178,28 @@ func (c *compiler) body(node map[string]any) *requestBody {
 // media returns the schema of a media type.
 func (c *compiler) media(node any) *schema {
 	return c.one(c.read(c.Resolve(c.document, node), mediaKeywords), "schema")
+}
+
+// separators returns what separates the items of the lists in a form that are written as one value.
+func (c *compiler) separators(media any) (out map[string]string) {
+	encoding, _ := c.Resolve(c.document, media)["encoding"].(map[string]any)
+	c.Spend(2 * len(encoding))
+	for name, of := range encoding {
+		one := c.Resolve(c.document, of)
+		style := tree.Text(one["style"])
+		separator, known := map[string]string{
+			"": ",", "form": ",", "spaceDelimited": " ", "pipeDelimited": "|",
+		}[style]
+		if !known || one["explode"] != false {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = separator
+		c.Take(openapi.Memory, perMember)
+	}
+	return out
 }
 
 const formType = "application/x-www-form-urlencoded"
@@ -257,7 +294,7 @@ func (m Match) Body(w *Work, contentType, encoding string, body []byte) []Proble
 	of := m.body.of(name)
 	if name == formType {
 		if form, all := readArguments(string(body), maxForm); all {
-			of.schema.checkForm(r, form)
+			r.checkForm(of.schema, form, of.separator)
 		} else {
 			r.problem("must have at most %d arguments", maxForm)
 		}
