@@ -110,7 +110,7 @@ func TestOpenAPI_refusals(t *testing.T) {
 	token := controlplane.CreateShop(t, h).Token
 	const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
 	for name, tt := range map[string]struct{ body, want string }{
-		"Swagger": {`{"swagger":"2.0"}`, " invalid_openapi"},
+		"Swagger": {`{"swagger":"1.2"}`, " invalid_openapi"},
 		"remote reference": {
 			`{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{"$ref":"http://127.0.0.1:9/a"}}}`,
 			" invalid_openapi",
@@ -177,7 +177,7 @@ func TestCreateProxy_openAPI(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct{ body, want string }{
-		"not valid": {`{"openapi":{"swagger":"2.0"}}`, "/openapi invalid_openapi"},
+		"not valid": {`{"openapi":{"swagger":"1.2"}}`, "/openapi invalid_openapi"},
 		"a number":  {`{"openapi":5}`, "/openapi invalid_openapi"},
 		"metadata":  {`{"openapi":"http://169.254.169.254/"}`, "/openapi target_forbidden"},
 		"no servers": {

@@ -23,10 +23,10 @@ func TestOpenAPI_page(t *testing.T) {
 	const title = "OpenAPI document of version 1.0.0"
 	s.Get(page).Shows(200, title).Says("main", "No document yet")
 	s.Post(page).Shows(422, title).Says("#openapi-url-error", "Give the address of a document")
-	s.Post(page, "openapi_document", `{"swagger":"2.0"}`).
+	s.Post(page, "openapi_document", `{"swagger":"1.2"}`).
 		Shows(422, title).
-		Says("#openapi-document-error", "Swagger 2.0").
-		Says("#openapi-document", `{"swagger":"2.0"}`)
+		Says("#openapi-document-error", "is not supported").
+		Says("#openapi-document", `{"swagger":"1.2"}`)
 	s.Post(page, "openapi_url", "http://169.254.169.254/").Shows(422, title).Says("#openapi-url-error", "not")
 	s.Post(page, "openapi_document", shopDocument).LeadsTo(page)
 	s.Get(page).

@@ -84,7 +84,9 @@ var folders = []folder{
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 
 	{path: "core/diagnosis", floor: core, only: []string{}},
-	{path: "core/openapi", floor: core, only: []string{"core/openapi", "core/policy", "core/snapshot"}},
+	{path: "core/openapi", floor: core, only: []string{
+		"core/openapi", "core/policy", "core/snapshot", "platform/fault",
+	}},
 	{path: "core/policy", floor: core, only: []string{"core/snapshot"}},
 	{path: "core/snapshot", floor: core, only: []string{}},
 

@@ -47,7 +47,7 @@ func (c *compiler) parameter(op *Operation, all map[string]any) {
 		p.json, p.schema = true, c.media(content[media])
 	}
 	if len(content) == 0 {
-		p.schema = c.one(node, "schema")
+		p.schema = c.whole(node)
 	}
 	_, hasSchema := all["schema"]
 	_, hasContent := all["content"]

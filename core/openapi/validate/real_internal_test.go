@@ -19,7 +19,7 @@ import (
 // Requests that are made of the documents of real services match them, and stop to match when a part is
 // replaced by one of another type.
 func TestRealDocuments(t *testing.T) {
-	files, err := filepath.Glob("../testdata/*.gz")
+	files, err := filepath.Glob(dir() + "/*.gz")
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d documents: %v", len(files), err)
 	}

@@ -177,7 +177,18 @@ func (c *compiler) body(node map[string]any) *requestBody {
 
 // media returns the schema of a media type.
 func (c *compiler) media(node any) *schema {
-	return c.one(c.read(c.Resolve(c.document, node), mediaKeywords), "schema")
+	return c.whole(c.read(c.Resolve(c.document, node), mediaKeywords))
+}
+
+// whole returns the schema of a body or a parameter. It refuses one that is not in the document: nothing would be known
+// of the body or the parameter.
+func (c *compiler) whole(node map[string]any) *schema {
+	at, _ := node["schema"].(map[string]any)
+	if ref, refers := at["$ref"].(string); refers && c.LookUp(c.document, ref) == nil {
+		c.Refuse("%s", openapi.LeadsNowhere(ref))
+		return nil
+	}
+	return c.one(node, "schema")
 }
 
 // separators returns what separates the items of the lists in a form that are written as one value.

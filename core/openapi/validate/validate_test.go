@@ -248,8 +248,8 @@ func TestHead(t *testing.T) {
 func TestHead_sharedPaths(t *testing.T) {
 	t.Parallel()
 	one := func(method, name, kind string) string {
-		return `{"` + method + `":{"parameters":[{"name":"` + name + `","in":"path","required":true,"schema":{"type":"` +
-			kind + `"}}]}}`
+		return `{"` + method + `":{"parameters":[{"name":"` + name + `","in":"path","required":true,"schema":` +
+			`{"type":"` + kind + `"}}]}}`
 	}
 	v := compile(t, operation("3.1.0", `"/a/{id}":`+one("get", "id", "integer")+
 		`,"/a/{key}":`+one("delete", "key", "boolean")+`,"/a/{name}":`+one("head", "name", "null")+
