@@ -24,8 +24,17 @@ type reader struct {
 	doc    tree.Document
 	out    *Summary
 	notes  notes
-	routes map[string]string // by method and path with nameless parameters, the path as it is written
+	routes map[string]*route // by method and path with nameless parameters
 }
+
+// route is a method of a path, whatever its parameters are called.
+type route struct {
+	path  string // as it is written first
+	alike int    // other paths that differ from it only in the names of parameters
+}
+
+// maxAlike bounds those, each of which a call is validated against until one matches.
+const maxAlike = 8
 
 func (r *reader) document() {
 	info, _ := r.doc.Root["info"].(map[string]any)
@@ -44,7 +53,7 @@ func (r *reader) document() {
 	if !ok && r.doc.Root["paths"] != nil {
 		r.Refuse("paths must be an object")
 	}
-	r.routes = map[string]string{}
+	r.routes = map[string]*route{}
 	r.Spend(4 * len(paths)) // to sort them
 	for _, path := range tree.Keys(paths) {
 		if strings.HasPrefix(path, "x-") {
@@ -89,15 +98,22 @@ func (r *reader) path(path string, node any) {
 		if !ok {
 			r.Refuse("it must be an object")
 		}
-		if other := r.routes[method+template]; other != "" {
-			r.Refuse("%s differs only in the names of parameters, so that nothing says which of the two a call is for",
-				cut(other, 200))
-		}
-		r.routes[method+template] = path
 		if !r.Take(Operations, 1) {
 			return
 		}
-		r.operation(method, path, op)
+		first := r.routes[method+template]
+		switch {
+		case first == nil:
+			r.routes[method+template] = &route{path: path}
+		case first.alike == maxAlike:
+			r.Refuse("more than %d paths differ from %s only in the names of parameters, so that nothing says which of "+
+				"them a call is for", maxAlike, cut(first.path, 200))
+			return
+		default:
+			first.alike++
+			r.warn(flawAlike, r.At+" is "+cut(first.path, 200))
+		}
+		r.operation(method, path, op, first == nil)
 	}
 }
 
@@ -120,7 +136,8 @@ func nameless(path string) (string, bool) {
 	}
 }
 
-func (r *reader) operation(method, path string, op map[string]any) {
+// operation checks an operation, and adds it to the summary if it is to be listed.
+func (r *reader) operation(method, path string, op map[string]any, listed bool) {
 	r.ownServers(op["servers"])
 	r.parameters(op["parameters"])
 	r.requestBody(op["requestBody"])
@@ -141,6 +158,9 @@ func (r *reader) operation(method, path string, op map[string]any) {
 		out.Tag = tree.Text(tags[0])
 	}
 	out.AnswersID = r.answersID(op["responses"])
+	if !listed {
+		return
+	}
 	size := perOperation + len(path) + len(out.ID) + len(out.Summary) + len(out.Tag)
 	for _, scope := range out.Scopes {
 		size += 16 + len(scope)

@@ -35,6 +35,11 @@ var (
 	flawKeyword   = &flaw{
 		"openapi_unknown_keyword", "A schema has a keyword that OpenAPI doesn't have, and that has no effect",
 	}
+	flawAlike = &flaw{
+		"openapi_alike",
+		"A path differs from another one only in the names of parameters. Calls may be as either of them says, and " +
+			"only the other one is listed",
+	}
 	flawParameterTwice = &flaw{"openapi_parameter_twice", "A parameter is there twice, with the same description"}
 	flawSecurity       = &flaw{
 		"openapi_security",

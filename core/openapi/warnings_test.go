@@ -70,8 +70,8 @@ func TestParse_warnings(t *testing.T) {
 				"effect: #/components/schemas/A/properties/optional has optional."},
 		},
 		"unquoted": {"openapi: 3.0\ninfo: {title: t, version: 1.0}\npaths: {}\n", []string{
-			"openapi_unquoted: A text is a number, because it isn't in quotes: write \"1.10\", since 1.10 can be read " +
-				"as 1.1: openapi, info/version.",
+			"openapi_unquoted: A text is a number, because it isn't in quotes: write \"1.10\", since 1.10 can be " +
+				"read as 1.1: openapi, info/version.",
 		}},
 		"no info": {`{"openapi":"3.0.0","paths":{}}`, []string{
 			"openapi_info: There is no title or no version of the API, which info must have: info.",
@@ -91,6 +91,10 @@ func TestParse_warnings(t *testing.T) {
 		}},
 		"parameter twice": {get(`"parameters":[{"name":"p","in":"query"},{"in":"query","name":"p"}]`), []string{
 			"openapi_parameter_twice: A parameter is there twice, with the same description: GET /a: query p.",
+		}},
+		"a route twice": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"get":{}}}}`, []string{
+			"openapi_alike: A path differs from another one only in the names of parameters. Calls may be as either " +
+				"of them says, and only the other one is listed: GET /a/{key} is /a/{id}.",
 		}},
 		"names of a path": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"delete":{}}}}`, nil},
 		"what is not read": {

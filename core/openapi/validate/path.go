@@ -45,7 +45,9 @@ func (n *pathNode) add(template string, operations map[string]*Operation) (names
 		n.operations = map[string]*Operation{}
 	}
 	for method, op := range operations {
-		if n.operations[method] == nil {
+		if first := n.operations[method]; first != nil {
+			op.alike, first.alike = first.alike, op
+		} else {
 			n.operations[method] = op
 		}
 	}
@@ -135,9 +137,6 @@ func piecesOf(segment string) (out []piece, ok bool) {
 	}
 	return out, true
 }
-
-// pathValue is the value of a parameter in a path.
-type pathValue struct{ name, value string }
 
 // find returns the operations of a path, which has no leading slash, and the values of its parameters.
 // Each node is visited once at most: its depth is that of a segment.

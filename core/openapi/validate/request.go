@@ -37,7 +37,8 @@ func (p Problem) String() string {
 type Operation struct {
 	Name string // method and path template, such as GET /orders/{id}
 
-	names      []string // of the parameters in the path
+	names      []string   // of the parameters in the path
+	alike      *Operation // the next one whose path differs only in their names; nil: there is none
 	parameters []parameter
 	bracketed  map[string]bool // the names of parameters in the query that have brackets themselves
 	body       *requestBody    // nil: the document describes none
@@ -47,7 +48,7 @@ type Operation struct {
 // Match is an operation that a request is for.
 type Match struct {
 	*Operation
-	values []pathValue
+	values []string // of the parameters in the path
 }
 
 // Find returns the operation that a request is for. ok is false if the document describes none. path
@@ -71,18 +72,27 @@ func (v *Validator) Find(method, path string) (m Match, ok bool) {
 	if op == nil {
 		return Match{}, false
 	}
-	values := make([]pathValue, 0, len(found))
-	for i, value := range found {
-		values = append(values, pathValue{op.names[i], value})
+	return Match{op, found}, true
+}
+
+// either returns the problems of a request with the first operation, none if it has none with one that is alike.
+func (m Match) either(check func(Match) []Problem) []Problem {
+	problems := check(m)
+	for op := m.alike; op != nil && len(problems) > 0; op = op.alike {
+		if len(check(Match{op, m.values})) == 0 {
+			return nil
+		}
 	}
-	return Match{op, values}, true
+	return problems
 }
 
 // Path checks the parameters in the path.
 func (m Match) Path(w *Work) []Problem {
-	r := &run{work: w}
-	m.checkPath(r)
-	return r.result()
+	return m.either(func(m Match) []Problem {
+		r := &run{work: w}
+		m.checkPath(r)
+		return r.result()
+	})
 }
 
 func (m Match) checkPath(r *run) {
@@ -96,9 +106,9 @@ func (m Match) checkPath(r *run) {
 			continue
 		}
 		r.spend(1 + len(m.values))
-		for _, value := range m.values {
-			if value.name == p.name {
-				p.check(r, []string{value.value})
+		for i, value := range m.values {
+			if m.names[i] == p.name {
+				p.check(r, []string{value})
 			}
 		}
 	}
@@ -107,6 +117,10 @@ func (m Match) checkPath(r *run) {
 // Head checks the parameters in path, query and header, and the body's content type. query is as it
 // was sent; length is that of the body, -1 for one that is not known yet.
 func (m Match) Head(w *Work, query string, length int64, header func(name string) []string) []Problem {
+	return m.either(func(m Match) []Problem { return m.head(w, query, length, header) })
+}
+
+func (m Match) head(w *Work, query string, length int64, header func(name string) []string) []Problem {
 	r := &run{work: w}
 	r.spend(len(query) / bytesOfStep)
 	m.checkPath(r)
@@ -273,17 +287,33 @@ func (b *requestBody) checkType(r *run, header func(string) []string) {
 
 // ReadsBody reports whether bodies of a content type are checked, so that they must be read.
 func (m Match) ReadsBody(contentType string) bool {
-	if m.body == nil {
+	name := mediaType(contentType)
+	if !isJSON(name) && name != formType {
 		return false
 	}
-	name := mediaType(contentType)
-	of := m.body.of(name)
-	return of != nil && (isJSON(name) || name == formType)
+	for op := m.Operation; op != nil; op = op.alike {
+		if op.body != nil && op.body.of(name) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Body checks a body that ReadsBody reports. encoding is the Content-Encoding: gzip is unpacked.
 func (m Match) Body(w *Work, contentType, encoding string, body []byte) []Problem {
+	return m.either(func(m Match) []Problem { return m.checkBody(w, contentType, encoding, body) })
+}
+
+func (m Match) checkBody(w *Work, contentType, encoding string, body []byte) []Problem {
+	name := mediaType(contentType)
 	r := &run{work: w, in: InBody}
+	switch {
+	case m.body == nil:
+		return nil
+	case m.body.of(name) == nil: // an operation that is alike has it
+		r.problem("must be of a content type that the document has")
+		return r.result()
+	}
 	if len(body) == 0 {
 		if m.body.required {
 			r.problem("is required")
@@ -301,7 +331,6 @@ func (m Match) Body(w *Work, contentType, encoding string, body []byte) []Proble
 	if !r.spend(len(body)) {
 		return r.result()
 	}
-	name := mediaType(contentType)
 	of := m.body.of(name)
 	if name == formType {
 		if form, all := readArguments(string(body), maxForm); all {

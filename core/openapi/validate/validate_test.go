@@ -272,6 +272,34 @@ func TestHead_sharedPaths(t *testing.T) {
 	}
 }
 
+// Of two paths that are alike a call has to match one.
+func TestEither(t *testing.T) {
+	t.Parallel()
+	one := func(kind, media string) string {
+		return `{"post":{"parameters":[{"name":"p","in":"path","required":true,"schema":{"type":"` + kind + `"}}],` +
+			`"requestBody":{"content":{"` + media + `":{"schema":{"type":"object"}}}}}}`
+	}
+	v := compile(t, operation("3.1.0", `"/a/{p}":`+one("integer", "application/json")+
+		`,"/a/{q}":`+strings.Replace(one("boolean", "text/json"), `"name":"p"`, `"name":"q"`, 1)))
+	for _, tt := range []struct{ path, media, body, head, want string }{
+		{"/a/1", "application/json", "{}", "", ""},
+		{"/a/true", "text/json", "{}", "", ""},
+		{"/a/x", "text/json", "{}", "path p must be an integer; header Content-Type must be one of application/json", ""},
+		{"/a/1", "application/json", "[]", "", "body must be an object"},
+		{"/a/true", "text/json", "[]", "", "body must be of a content type that the document has"},
+	} {
+		m, ok := v.Find("POST", tt.path)
+		if !ok || !m.ReadsBody(tt.media) {
+			t.Fatalf("%s %s is not checked", tt.path, tt.media)
+		}
+		head := said(m.Head(newWork(t), "", 2, func(string) []string { return []string{tt.media} }))
+		body := said(m.Body(newWork(t), tt.media, "", []byte(tt.body)))
+		if head != tt.head || body != tt.want {
+			t.Errorf("%s %s %s: %q, want %q; %q, want %q", tt.path, tt.media, tt.body, head, tt.head, body, tt.want)
+		}
+	}
+}
+
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	v := compile(t,
