@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"strings"
 	"testing"
 
 	"postern/testkit/state"
@@ -41,6 +42,8 @@ func TestOpenAPI_page(t *testing.T) {
 		Says("main", "One order").
 		Says("tbody", "path, string").
 		Says("main", "fine")
+	s.Post(page, "openapi_document", strings.Replace(shopDocument, "2.1.0", "2.0", 1)).LeadsTo(page)
+	s.Get(page).Says("[data-warning]", "A text is a number")
 	s.Get(page+"/operation?method=PUT&path=/other").Shows(404, "There is nothing here")
 	s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
 	s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)

@@ -284,7 +284,8 @@ func TestEither(t *testing.T) {
 	for _, tt := range []struct{ path, media, body, head, want string }{
 		{"/a/1", "application/json", "{}", "", ""},
 		{"/a/true", "text/json", "{}", "", ""},
-		{"/a/x", "text/json", "{}", "path p must be an integer; header Content-Type must be one of application/json", ""},
+		{"/a/x", "text/json", "{}",
+			"path p must be an integer; header Content-Type must be one of application/json", ""},
 		{"/a/1", "application/json", "[]", "", "body must be an object"},
 		{"/a/true", "text/json", "[]", "", "body must be of a content type that the document has"},
 	} {
