@@ -16,6 +16,7 @@ type OpenAPI struct {
 	Changes    *OpenAPIChanges `json:"changes,omitempty"` // set by SetOpenAPI
 	Saved      bool            `json:"saved"`
 	ETag       string          `json:"etag"`
+	Warnings   []Warning       `json:"warnings"` // about what was accepted and is wrong or has no effect
 }
 
 // OpenAPIServer is an address of an API.

@@ -72,7 +72,7 @@ func openAPIOfShop() projects.OpenAPI {
 func openAPIWrong() projects.OpenAPI {
 	m := openAPINone()
 	m.Form.URL = ui.Value{Text: "shop.yaml", Error: "Use an http or https address of a document."}
-	m.Form.Document = ui.Value{Text: `{"swagger": "2.0"}`, Error: "This is a Swagger 2.0 document."}
+	m.Form.Document = ui.Value{Text: `{"swagger": "1.2"}`, Error: "Swagger 1.2 is not supported."}
 	return m
 }
 

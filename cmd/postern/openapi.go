@@ -55,6 +55,7 @@ func newOpenAPIShow(t terminal) *cobra.Command {
 		if _, err := fmt.Fprintf(t.out, "%s %s (OpenAPI %s)\n", found.Title, found.Version, found.OpenAPI); err != nil {
 			return err
 		}
+		defer printWarnings(t.out, found.Warnings)
 		if len(found.Operations) == 0 {
 			_, err := fmt.Fprintln(t.out, "The document has no operations.")
 			return err
@@ -114,6 +115,7 @@ func printChanges(t terminal, found client.OpenAPI) error {
 	if !found.Saved {
 		done = "Not imported, because of --dry-run:"
 	}
+	defer printWarnings(t.out, found.Warnings)
 	_, err := fmt.Fprintf(t.out, "%s %s %s with %d operations.\n", done, found.Title, found.Version,
 		len(found.Operations))
 	if err != nil || found.Changes == nil {

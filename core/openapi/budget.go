@@ -3,16 +3,18 @@ package openapi
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"postern/core/openapi/tree"
 )
 
-// Error says why a document is refused, in a sentence for who wrote it.
-type Error struct{ Detail string }
+// Error says why a document is refused, in a sentence for each reason for who wrote it.
+type Error struct{ Reasons []string }
 
-func (e *Error) Error() string { return "openapi: " + e.Detail }
+func (e *Error) Error() string { return "openapi: " + strings.Join(e.Reasons, " ") }
 
 // Budget counts what the work on one document takes. Once a limit is exceeded, or the caller has left, it stays so: Err
 // has the reason, and all that is asked for after that is refused.
@@ -23,8 +25,13 @@ type Budget struct {
 	ended   func() error
 	checked int64 // steps when ended was last called
 	used    map[*Limit]int64
+	wrong   []string // why the document is not valid
+	refused int      // how often it was refused
 	err     error
 }
+
+// maxReasons bounds the reasons of an Error.
+const maxReasons = 20
 
 // NewBudget returns a budget for a document of at most this size, Size or UnclaimedSize, of which nothing is used. The
 // work ends with the context.
@@ -68,20 +75,36 @@ func (b *Budget) Fits(l *Limit, size int64) bool {
 // Used returns how much of a limit is used.
 func (b *Budget) Used(l *Limit) int64 { return b.used[l] }
 
-// Err returns why the work on the document ended early: an *Error, or the error of the context. It is nil if it didn't.
-func (b *Budget) Err() error { return b.err }
+// Err returns why the document is refused, as an *Error, or why the work on it ended early: an *Error too, or the error
+// of the context. It is nil otherwise.
+func (b *Budget) Err() error {
+	if b.err == nil && len(b.wrong) > 0 {
+		return &Error{slices.Clone(b.wrong)}
+	}
+	return b.err
+}
 
-// Refuse ends the work on a document that is not valid. The text follows the place.
+// Refuse refuses a document that is not valid, and lets the work go on, so that all reasons are found at once. The text
+// follows the place.
 func (b *Budget) Refuse(format string, args ...any) {
-	if b.err == nil {
-		b.refuse("", "the document is not valid: "+withPlace(b.At, fmt.Sprintf(format, args...)))
+	text := sentence("the document is not valid: " + withPlace(b.At, fmt.Sprintf(format, args...)))
+	if b.err != nil {
+		return
+	}
+	if !slices.Contains(b.wrong, text) {
+		b.wrong = append(b.wrong, text)
+	}
+	if b.refused++; b.refused == maxReasons {
+		b.err = b.Err()
 	}
 }
 
-func (b *Budget) refuse(at, text string) {
-	text = withPlace(at, text)
+func (b *Budget) refuse(at, text string) { b.err = &Error{[]string{sentence(withPlace(at, text))}} }
+
+// sentence returns a text with a capital and a full stop.
+func sentence(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
-	b.err = &Error{string(unicode.ToUpper(first)) + text[size:]}
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
 func withPlace(at, text string) string {

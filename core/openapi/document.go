@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"postern/core/openapi/tree"
+	"postern/platform/fault"
 )
 
 // Document is a checked OpenAPI document.
@@ -21,6 +22,8 @@ type Summary struct {
 	Version    string      `json:"version"` // of the API
 	Servers    []Server    `json:"servers,omitempty"`
 	Operations []Operation `json:"operations,omitempty"` // by path, then in the order of Methods
+
+	Warnings []fault.Warning `json:"warnings,omitempty"` // about what is accepted and has no effect
 }
 
 // Server is an address of the API.
@@ -58,22 +61,28 @@ func Parse(b *Budget, data []byte) (*Document, error) {
 		return nil, err
 	}
 	out := &Document{JSON: text, Tree: tree.Document{Root: root}}
+	if tree.Scalar(root["swagger"]) == "2.0" {
+		if out.JSON, out.Tree.Root, out.Warnings, err = convert(b, root, len(text)); err != nil {
+			return nil, err
+		}
+	}
 	if err := out.checkVersion(); err != nil {
 		return nil, err
 	}
-	b.Take(Memory, int64(len(text)))
+	b.Take(Memory, int64(len(out.JSON)))
 	r := &reader{Budget: b, doc: out.Tree, out: &out.Summary}
-	r.references()
+	r.flaws()
 	r.document()
 	return out, b.Err()
 }
 
 // checkVersion refuses what is not an OpenAPI document of a version that is read.
 func (d *Document) checkVersion() error {
-	d.Spec = scalar(d.Tree.Root["openapi"])
+	d.Spec = tree.Scalar(d.Tree.Root["openapi"])
 	switch {
 	case d.Tree.Root["swagger"] != nil:
-		return refuse("This is a Swagger 2.0 document. Convert it to OpenAPI 3.0 or 3.1.")
+		return refuse("Swagger %.20q is not supported; use Swagger 2.0, or OpenAPI 3.0 or 3.1.",
+			tree.Scalar(d.Tree.Root["swagger"]))
 	case d.Spec == "":
 		return refuse(`There is no "openapi": name the version, such as "openapi": "3.1.0".`)
 	case !strings.HasPrefix(d.Spec+".", "3.0.") && !strings.HasPrefix(d.Spec+".", "3.1."):

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"postern/core/openapi/tree"
 )
 
-func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+func refuse(format string, args ...any) error { return &Error{[]string{fmt.Sprintf(format, args...)}} }
 
 // toJSON returns a document as JSON, unchanged or made of YAML, and what it says.
 func toJSON(b *Budget, data []byte) ([]byte, map[string]any, error) {
@@ -29,11 +30,16 @@ func toJSON(b *Budget, data []byte) ([]byte, map[string]any, error) {
 	if yamlErr == nil || b.Err() != nil {
 		return made, root, b.Err()
 	}
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		line := 1 + bytes.Count(data[:syntax.Offset], []byte("\n"))
-		return nil, nil, refuse("The document is not valid JSON: line %d: %s.", line, syntax)
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case !ok:
+		return nil, nil, refuse("The document is not valid JSON.")
+	case strings.Contains(syntax.Error(), "unexpected end"):
+		return nil, nil, refuse("The document is not valid JSON: it ends too early.")
 	}
-	return nil, nil, refuse("The document is not valid JSON: %s.", err)
+	before := data[:max(0, syntax.Offset-1)]
+	return nil, nil, refuse("The document is not valid JSON: line %d, column %d is not what must be there.",
+		1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
 // Steps that reading takes.

@@ -3,7 +3,6 @@ package openapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"hash"
 	"slices"
 	"strconv"
@@ -24,46 +23,57 @@ type reader struct {
 
 	doc    tree.Document
 	out    *Summary
-	routes map[string]string // by method and path with nameless parameters, the path as it is written
+	notes  notes
+	routes map[string]*route // by method and path with nameless parameters
 }
 
-// scalar returns a text, also of what YAML takes for a number or a truth value, such as version: 1.0.
-func scalar(of any) string {
-	switch value := of.(type) {
-	case string:
-		return value
-	case json.Number:
-		return value.String()
-	case bool:
-		return strconv.FormatBool(value)
-	}
-	return ""
+// route is a method of a path, whatever its parameters are called.
+type route struct {
+	path  string // as it is written first
+	alike int    // other paths that differ from it only in the names of parameters
 }
+
+// maxAlike bounds those, each of which a call is validated against until one matches.
+const maxAlike = 8
 
 func (r *reader) document() {
 	info, _ := r.doc.Root["info"].(map[string]any)
-	r.out.Title, r.out.Version = scalar(info["title"]), scalar(info["version"])
+	r.out.Title, r.out.Version = tree.Scalar(info["title"]), tree.Scalar(info["version"])
 	if r.out.Title == "" || r.out.Version == "" {
-		r.Refuse("info must have a title and a version")
+		r.warn(flawInfo, "info")
 	}
-	r.servers(r.doc.Root["servers"])
+	r.text("openapi", r.doc.Root["openapi"])
+	r.text("info/title", info["title"])
+	r.text("info/version", info["version"])
+	r.out.Servers = r.servers(r.doc.Root["servers"])
+	for _, server := range r.out.Servers {
+		r.Take(Memory, int64(len(server.URL)+len(server.Description)+perServer))
+	}
 	paths, ok := r.doc.Root["paths"].(map[string]any)
 	if !ok && r.doc.Root["paths"] != nil {
 		r.Refuse("paths must be an object")
 	}
-	r.routes = map[string]string{}
+	r.routes = map[string]*route{}
 	r.Spend(4 * len(paths)) // to sort them
 	for _, path := range tree.Keys(paths) {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}
-		r.At = "path " + cut(path)
+		r.At = "path " + cut(path, 200)
 		if !r.Spend(1 + len(path)/bytesOfStep) {
 			return
 		}
 		r.path(path, paths[path])
 	}
 	r.At = ""
+	r.out.Warnings = append(r.out.Warnings, r.notes.list()...)
+}
+
+// text notes a value that must be a text.
+func (r *reader) text(at string, value any) {
+	if _, isText := value.(string); value != nil && !isText {
+		r.warn(flawUnquoted, at)
+	}
 }
 
 func (r *reader) path(path string, node any) {
@@ -74,28 +84,36 @@ func (r *reader) path(path string, node any) {
 	}
 	item := r.Resolve(r.doc, node)
 	if item == nil && node != nil {
-		r.Refuse("it must be an object, or refer to one")
+		r.Refuse("it must be an object, or refer to one%s", r.leadsNowhere(node))
 	}
+	r.ownServers(item["servers"])
 	r.parameters(item["parameters"])
 	for _, method := range Methods {
 		of, there := item[strings.ToLower(method)]
 		if !there {
 			continue
 		}
-		r.At = method + " " + cut(path)
+		r.At = method + " " + cut(path, 200)
 		op, ok := of.(map[string]any)
 		if !ok {
 			r.Refuse("it must be an object")
 		}
-		if other := r.routes[method+template]; other != "" {
-			r.Refuse("%s differs only in the names of parameters, so that nothing says which of the two a call is for",
-				cut(other))
-		}
-		r.routes[method+template] = path
 		if !r.Take(Operations, 1) {
 			return
 		}
-		r.operation(method, path, op)
+		first := r.routes[method+template]
+		switch {
+		case first == nil:
+			r.routes[method+template] = &route{path: path}
+		case first.alike == maxAlike:
+			r.Refuse("more than %d paths differ from %s only in the names of parameters, so that nothing says which of "+
+				"them a call is for", maxAlike, cut(first.path, 200))
+			return
+		default:
+			first.alike++
+			r.warn(flawAlike, r.At+" is "+cut(first.path, 200))
+		}
+		r.operation(method, path, op, first == nil)
 	}
 }
 
@@ -118,7 +136,9 @@ func nameless(path string) (string, bool) {
 	}
 }
 
-func (r *reader) operation(method, path string, op map[string]any) {
+// operation checks an operation, and adds it to the summary if it is to be listed.
+func (r *reader) operation(method, path string, op map[string]any, listed bool) {
+	r.ownServers(op["servers"])
 	r.parameters(op["parameters"])
 	r.requestBody(op["requestBody"])
 	security, own := op["security"]
@@ -138,6 +158,9 @@ func (r *reader) operation(method, path string, op map[string]any) {
 		out.Tag = tree.Text(tags[0])
 	}
 	out.AnswersID = r.answersID(op["responses"])
+	if !listed {
+		return
+	}
 	size := perOperation + len(path) + len(out.ID) + len(out.Summary) + len(out.Tag)
 	for _, scope := range out.Scopes {
 		size += 16 + len(scope)
@@ -153,7 +176,7 @@ func (r *reader) parameters(of any) {
 		r.Refuse("parameters must be a list")
 	}
 	type parameter struct{ in, name string }
-	seen := make(map[parameter]bool, len(list))
+	seen := make(map[parameter]map[string]any, len(list))
 	for _, one := range list {
 		node := r.Resolve(r.doc, one)
 		p := parameter{tree.Text(node["in"]), tree.Text(node["name"])}
@@ -161,7 +184,7 @@ func (r *reader) parameters(of any) {
 		case !r.Spend(2):
 			return
 		case node == nil:
-			r.Refuse("a parameter must be an object, or refer to one")
+			r.Refuse("a parameter must be an object, or refer to one%s", r.leadsNowhere(one))
 		case p.name == "":
 			r.Refuse("a parameter has no name")
 		case p.in != "path" && p.in != "query" && p.in != "header" && p.in != "cookie":
@@ -169,10 +192,13 @@ func (r *reader) parameters(of any) {
 		case readings(node) > 1:
 			r.Refuse("the parameter %.100q has more than one of schema and types of content, so that nothing says "+
 				"how it is written", p.name)
-		case seen[p]:
-			r.Refuse("the parameter %.100q appears twice", p.name)
+		case seen[p] == nil:
+		case r.digest(seen[p]) == r.digest(node):
+			r.warn(flawParameterTwice, withPlace(r.At, p.in+" "+p.name))
+		default:
+			r.Refuse("the parameter %.100q appears twice, and says something else", p.name)
 		}
-		seen[p] = true
+		seen[p] = node
 	}
 }
 
@@ -192,11 +218,11 @@ func (r *reader) requestBody(of any) {
 	body := r.Resolve(r.doc, of)
 	content, ok := body["content"].(map[string]any)
 	if !ok {
-		r.Refuse("the request body must be an object with content, or refer to one")
+		r.Refuse("the request body must be an object with content, or refer to one%s", r.leadsNowhere(of))
 	}
 	for _, media := range content {
 		if media != nil && r.Resolve(r.doc, media) == nil {
-			r.Refuse("each content of the request body must be an object")
+			r.Refuse("each content of the request body must be an object%s", r.leadsNowhere(media))
 		}
 	}
 }
@@ -206,12 +232,13 @@ func (r *reader) requestBody(of any) {
 func (r *reader) scopes(of any) (found []string) {
 	alternatives, isList := of.([]any)
 	if of != nil && !isList {
-		r.Refuse("security must be a list")
+		r.warn(flawSecurity, withPlace(r.At, "security"))
 	}
 	for _, one := range alternatives {
 		schemes, isObject := one.(map[string]any)
 		if !isObject {
-			r.Refuse("security must be a list of objects")
+			r.warn(flawSecurity, withPlace(r.At, "security"))
+			continue
 		}
 		if len(schemes) == 0 {
 			return nil // no credential is needed either
@@ -219,11 +246,14 @@ func (r *reader) scopes(of any) (found []string) {
 		var scopes []string
 		for _, of := range schemes {
 			list, isList := of.([]any)
-			if !isList || !r.Spend(1+len(list)) {
-				r.Refuse("security must be a list of objects, each with a list of scopes for each scheme")
+			if !r.Spend(1 + len(list)) {
+				return nil
+			}
+			if !isList {
+				r.warn(flawSecurity, withPlace(r.At, "security"))
 			}
 			for _, scope := range list {
-				scopes = append(scopes, scalar(scope))
+				scopes = append(scopes, tree.Scalar(scope))
 			}
 		}
 		if len(found) == 0 {
@@ -236,20 +266,13 @@ func (r *reader) scopes(of any) (found []string) {
 
 // answersID reports whether a 2xx answer of an operation has the property id, as far as its schema says.
 func (r *reader) answersID(of any) bool {
-	responses, isObject := of.(map[string]any)
-	if of != nil && !isObject {
-		r.Refuse("responses must be an object")
-	}
+	responses, _ := of.(map[string]any)
 	found := false
 	for status, one := range responses {
-		response := r.Resolve(r.doc, one)
-		if response == nil && one != nil && !strings.HasPrefix(status, "x-") {
-			r.Refuse("the response %.20q must be an object, or refer to one", status)
-		}
 		if status != "200" && status != "201" && status != "202" && status != "2XX" {
 			continue
 		}
-		content, _ := response["content"].(map[string]any)
+		content, _ := r.Resolve(r.doc, one)["content"].(map[string]any)
 		media := r.Resolve(r.doc, content["application/json"])
 		found = found || r.hasID(media["schema"], map[string]bool{})
 	}
@@ -310,6 +333,6 @@ func (r *reader) hash(sum hash.Hash, value any) {
 	case string:
 		write('s', value)
 	default:
-		write('v', scalar(value)) // null is empty
+		write('v', tree.Scalar(value)) // null is empty
 	}
 }

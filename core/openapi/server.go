@@ -2,34 +2,48 @@ package openapi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"postern/core/openapi/tree"
 )
 
-// servers reads the addresses of the API.
-func (r *reader) servers(of any) {
+// servers returns the addresses of the API, of a path or of an operation.
+func (r *reader) servers(of any) (out []Server) {
+	at := r.At
+	defer func() { r.At = at }()
 	list, isList := of.([]any)
 	if of != nil && !isList {
-		r.Refuse("servers must be a list")
+		r.warn(flawServer, withPlace(at, "servers"))
 	}
 	r.Fits(Servers, int64(len(list)))
 	for i, one := range list {
-		r.At = fmt.Sprintf("servers, number %d", i+1)
+		r.At = withPlace(at, fmt.Sprintf("servers, number %d", i+1))
 		server, _ := one.(map[string]any)
 		template, ok := server["url"].(string)
 		if !ok {
-			r.Refuse("must be an object with url")
+			r.warn(flawServer, r.At)
+			continue
 		}
 		variables, _ := server["variables"].(map[string]any)
 		url := serverURL(template, variables)
-		if !r.Spend(len(template)/bytesOfStep+1) || !r.Fits(ServerURL, int64(len(url))) {
-			return
+		if !r.Spend((len(template)+len(url))/bytesOfStep+1) || !r.Fits(ServerURL, int64(len(url))) {
+			return nil
 		}
-		r.Take(Memory, int64(len(url)+len(tree.Text(server["description"]))+perServer))
-		r.out.Servers = append(r.out.Servers, Server{URL: url, Description: tree.Text(server["description"])})
+		out = append(out, Server{URL: url, Description: tree.Text(server["description"])})
 	}
-	r.At = ""
+	return out
+}
+
+// ownServers notes the servers of a path or an operation, which gateways don't call: an environment has one target for
+// all operations.
+func (r *reader) ownServers(of any) {
+	for _, server := range r.servers(of) {
+		same := func(other Server) bool { return other.URL == server.URL }
+		if !slices.ContainsFunc(r.out.Servers, same) {
+			r.notes.server(server.URL, r.At)
+		}
+	}
 }
 
 // serverURL returns the address of a server with the defaults of its variables, or a part of it that is longer than
@@ -45,7 +59,7 @@ func serverURL(template string, variables map[string]any) string {
 			out.WriteString(rest[len(before):])
 			break
 		}
-		out.WriteString(scalar(variable["default"]))
+		out.WriteString(tree.Scalar(variable["default"]))
 		rest = more
 	}
 	return out.String()

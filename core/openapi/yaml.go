@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -27,7 +28,7 @@ func fromYAML(b *Budget, data []byte) ([]byte, error) {
 	var root, more yaml.Node
 	in := yaml.NewDecoder(&yamlReader{budget: b, rest: data})
 	if err := in.Decode(&root); err != nil {
-		return nil, refuse("The document is neither JSON nor valid YAML: %.300s.", err)
+		return nil, notYAML(err)
 	}
 	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, refuse("Something follows the document: send one YAML document, without --- behind it.")
@@ -40,6 +41,16 @@ func fromYAML(b *Budget, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	return w.out.Bytes(), nil
+}
+
+var lineOf = regexp.MustCompile(`line (\d+)`)
+
+// notYAML returns a refusal that names the line of a syntax error.
+func notYAML(err error) error {
+	if line := lineOf.FindStringSubmatch(err.Error()); line != nil {
+		return refuse("The document is neither JSON nor valid YAML: look near line %s.", line[1])
+	}
+	return refuse("The document is neither JSON nor valid YAML.")
 }
 
 // yamlReader feeds the parser of YAML, and counts what the parser takes: about 160 bytes for each key and each value.
@@ -151,10 +162,7 @@ func (w *yamlWriter) scalar(node *yaml.Node) error {
 			return nil
 		}
 		var value any
-		if err := node.Decode(&value); err != nil {
-			return refuse("Line %d: %s.", node.Line, err)
-		}
-		if err := w.value(value); err != nil {
+		if node.Decode(&value) != nil || w.value(value) != nil {
 			return refuse("Line %d: %.50s has no JSON form.", node.Line, node.Value)
 		}
 		return nil

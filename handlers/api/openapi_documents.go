@@ -41,6 +41,7 @@ type openAPIOutput struct {
 	ETag       string            `json:"etag" doc:"Send as If-Match to replace the document"`
 	Changes    *openAPIChanges   `json:"changes,omitempty" doc:"From the document before"`
 	Saved      bool              `json:"saved"`
+	Warnings   []warningOutput   `json:"warnings" doc:"What of the document is wrong or has no effect, and was accepted, and the servers of its operations"`
 }
 
 type openAPIFile struct {
@@ -90,6 +91,7 @@ func openAPIOf(found projects.OpenAPI) openAPIOutput {
 		Servers:    []openAPIServer{},
 		Operations: []operationOutput{},
 		ETag:       web.FormatETag(found.ETag),
+		Warnings:   showWarnings(found.Warnings),
 	}
 	for _, server := range found.Servers {
 		out.Servers = append(out.Servers, openAPIServer(server))

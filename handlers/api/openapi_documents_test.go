@@ -110,7 +110,7 @@ func TestOpenAPI_refusals(t *testing.T) {
 	token := controlplane.CreateShop(t, h).Token
 	const at = "/api/v1/projects/shop/versions/1.0.0/openapi"
 	for name, tt := range map[string]struct{ body, want string }{
-		"Swagger": {`{"swagger":"2.0"}`, " invalid_openapi"},
+		"Swagger": {`{"swagger":"1.2"}`, " invalid_openapi"},
 		"remote reference": {
 			`{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{"$ref":"http://127.0.0.1:9/a"}}}`,
 			" invalid_openapi",
@@ -124,6 +124,11 @@ func TestOpenAPI_refusals(t *testing.T) {
 			t.Errorf("%s: %d %v, want 422 %q: %s", name, got.Status, list, tt.want, got.Raw)
 		}
 	}
+	twice := controlplane.Call(t, h, "PUT", at, token, `{"openapi":"3.0.0","info":{"title":"t","version":"1"},`+
+		`"paths":{"a":{},"b":{}}}`)
+	if list := twice.PointerCodes(); twice.Status != 422 || len(list) != 2 || twice.Body["code"] != "invalid_openapi" {
+		t.Errorf("two reasons: %d %s", twice.Status, twice.Raw)
+	}
 	for size, want := range map[int]int{2 << 20: 422, 18 << 20: 413} {
 		large := `{"openapi":"3.0.0","x":"` + strings.Repeat("x", size) + `"}`
 		if got := controlplane.Call(t, h, "PUT", at, token, large); got.Status != want ||
@@ -133,6 +138,40 @@ func TestOpenAPI_refusals(t *testing.T) {
 	}
 	if got := controlplane.Call(t, h, "PUT", at, "", shopYAML); got.Status != 401 {
 		t.Errorf("anonymous: %d", got.Status)
+	}
+}
+
+// What is accepted and is wrong, or has no effect, is in the answers to POST /proxy and to the import, and stays with the
+// document.
+func TestOpenAPI_warnings(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	h := controlplane.NewServer(t, db).Handler()
+	const document = `{"swagger":"2.0","info":{"title":"t","version":1.0},"host":"127.0.0.1:9","schemes":["http"],` +
+		`"paths":{"/a":{"get":{"responses":{"200":{"description":"fine","schema":{"$ref":"#/definitions/A"}}}}}}}`
+	made := controlplane.Call(t, h, "POST", "/proxy", "", `{"openapi":`+document+`}`)
+	project := made.Body["project"].(map[string]any)["name"].(string)
+	token := made.Body["workspace_key"].(string)
+	at := "/api/v1/projects/" + project + "/versions/1.0/openapi"
+	for name, got := range map[string]string{
+		"POST /proxy": made.Raw,
+		"import":      controlplane.Call(t, h, "PUT", at, token, document).Raw,
+		"operations":  controlplane.Call(t, h, "GET", at+"/operations", token, "").Raw,
+	} {
+		for _, want := range []string{
+			`{"code":"swagger_converted","detail":"The document is one of Swagger 2.0.`,
+			`{"code":"openapi_unquoted","detail":"A text is a number,`, `1.1: info/version."}`,
+			`{"code":"openapi_dangling_reference","detail":"A reference leads to nothing in the document.`,
+			`GET /a: responses/200/content/application~1json/schema to #/components/schemas/A."}`,
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %s in %s", name, want, got)
+			}
+		}
+	}
+	stored := controlplane.Call(t, h, "GET", at, token, "")
+	if stored.Status != 200 || !strings.Contains(stored.Raw, `"openapi":"3.0.3"`) {
+		t.Errorf("%d %s", stored.Status, stored.Raw)
 	}
 }
 
@@ -177,7 +216,7 @@ func TestCreateProxy_openAPI(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct{ body, want string }{
-		"not valid": {`{"openapi":{"swagger":"2.0"}}`, "/openapi invalid_openapi"},
+		"not valid": {`{"openapi":{"swagger":"1.2"}}`, "/openapi invalid_openapi"},
 		"a number":  {`{"openapi":5}`, "/openapi invalid_openapi"},
 		"metadata":  {`{"openapi":"http://169.254.169.254/"}`, "/openapi target_forbidden"},
 		"no servers": {

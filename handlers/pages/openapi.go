@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -50,7 +51,8 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 	mayChange := v.mayChange(p, access.ProjectUpdate)
 	if !none {
 		m.Facts, m.Search, m.Total = openAPIFacts(found), v.c.Query("q"), len(found.Operations)
-		m.Groups = operationGroups(found, m.Search, path)
+		m.Warnings, _ = warningTexts(found.Warnings, nil)
+		addOperations(&m, found, v.c.Query("page"))
 		if mayChange {
 			m.RulesURL = rulesPath(p, v.param("version")) + "?proposed=true#change"
 			m.Remove = &ui.Confirmation{
@@ -81,11 +83,17 @@ func openAPIFacts(found rules.OpenAPI) []ui.Fact {
 		{Label: "OpenAPI", Value: found.Spec},
 		{Label: "Operations", Value: strconv.Itoa(len(found.Operations))},
 	}
-	for _, server := range found.Servers {
+	for i, server := range found.Servers {
+		if i == maxServers {
+			return append(facts, ui.Fact{Label: "Server", Value: fmt.Sprintf("and %d more", len(found.Servers)-i)})
+		}
 		facts = append(facts, ui.Fact{Label: "Server", Value: server.URL, Mono: true})
 	}
 	return facts
 }
+
+// maxServers bounds the servers that a page shows.
+const maxServers = 20
 
 func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))

@@ -2,11 +2,14 @@ package pages
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/reference"
 	"postern/core/snapshot"
 	"postern/handlers/web"
@@ -17,32 +20,74 @@ import (
 	"postern/views/ui"
 )
 
-// operationGroups returns the operations with a text in their path, summary, scopes or tag, by tag in the
-// order in which the tags come first.
-func operationGroups(found rules.OpenAPI, search, path string) (out []projects.OperationGroup) {
-	at := map[string]int{}
+// operationsOfPage is how many operations a page lists. Each takes about 1 KB of HTML.
+const operationsOfPage = 100
+
+// addOperations adds a page of the operations with a text in their path, summary, scopes or tag, by tag in the order in
+// which the tags come first.
+func addOperations(m *projects.OpenAPI, found rules.OpenAPI, page string) {
+	order, search := map[string]int{}, strings.ToLower(strings.TrimSpace(m.Search))
+	var matching []openapi.Operation
 	for _, op := range found.Operations {
-		row := projects.OperationRow{
-			Method:     op.Method,
-			Path:       op.Path,
-			Summary:    op.Summary,
-			Scopes:     strings.Join(op.Scopes, ", "),
-			Deprecated: op.Deprecated,
-			URL:        path + "/operation?" + url.Values{"method": {op.Method}, "path": {op.Path}}.Encode(),
-		}
-		text := strings.ToLower(op.Method + " " + op.Path + " " + op.Summary + " " + row.Scopes + " " + op.Tag + " " +
-			op.ID)
-		if !strings.Contains(text, strings.ToLower(strings.TrimSpace(search))) {
+		text := strings.ToLower(op.Method + " " + op.Path + " " + op.Summary + " " + strings.Join(op.Scopes, ", ") +
+			" " + op.Tag + " " + op.ID)
+		if !strings.Contains(text, search) {
 			continue
 		}
-		tag := cmp.Or(op.Tag, "Without a tag")
-		if _, known := at[tag]; !known {
-			at[tag] = len(out)
-			out = append(out, projects.OperationGroup{Tag: tag})
+		if _, known := order[op.Tag]; !known {
+			order[op.Tag] = len(order)
 		}
-		out[at[tag]].Rows = append(out[at[tag]].Rows, row)
+		matching = append(matching, op)
+	}
+	slices.SortStableFunc(matching, func(a, b openapi.Operation) int { return order[a.Tag] - order[b.Tag] })
+	number, err := strconv.Atoi(page)
+	last := max(1, (len(matching)+operationsOfPage-1)/operationsOfPage)
+	if err != nil || number < 1 || number > last {
+		number = 1
+	}
+	from, to := (number-1)*operationsOfPage, min(number*operationsOfPage, len(matching))
+	m.Groups = operationGroups(matching[from:to], m.URL)
+	if last == 1 {
+		return
+	}
+	m.Shown = fmt.Sprintf("%d to %d of %d operations", from+1, to, len(matching))
+	at := func(page int) string {
+		return m.URL + "?" + url.Values{"q": {m.Search}, "page": {strconv.Itoa(page)}}.Encode() + "#openapi-operations"
+	}
+	if number > 1 {
+		m.PrevURL = at(number - 1)
+	}
+	if number < last {
+		m.NextURL = at(number + 1)
+	}
+}
+
+// operationGroups returns operations that are sorted by tag.
+func operationGroups(list []openapi.Operation, path string) (out []projects.OperationGroup) {
+	for i, op := range list {
+		if i == 0 || op.Tag != list[i-1].Tag {
+			out = append(out, projects.OperationGroup{Tag: cmp.Or(short(op.Tag), "Without a tag")})
+		}
+		group := &out[len(out)-1]
+		group.Rows = append(group.Rows, projects.OperationRow{
+			Method:     op.Method,
+			Path:       short(op.Path),
+			Summary:    short(op.Summary),
+			Scopes:     short(strings.Join(op.Scopes, ", ")),
+			Deprecated: op.Deprecated,
+			URL:        path + "/operation?" + url.Values{"method": {op.Method}, "path": {op.Path}}.Encode(),
+		})
 	}
 	return out
+}
+
+// short returns a text as a list shows it: documents have summaries of any length.
+func short(text string) string {
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // addOpenAPISettings adds what the gateway does with the document, and the requests that did not match it.

@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"strings"
 	"testing"
 
 	"postern/testkit/state"
@@ -23,10 +24,10 @@ func TestOpenAPI_page(t *testing.T) {
 	const title = "OpenAPI document of version 1.0.0"
 	s.Get(page).Shows(200, title).Says("main", "No document yet")
 	s.Post(page).Shows(422, title).Says("#openapi-url-error", "Give the address of a document")
-	s.Post(page, "openapi_document", `{"swagger":"2.0"}`).
+	s.Post(page, "openapi_document", `{"swagger":"1.2"}`).
 		Shows(422, title).
-		Says("#openapi-document-error", "Swagger 2.0").
-		Says("#openapi-document", `{"swagger":"2.0"}`)
+		Says("#openapi-document-error", "is not supported").
+		Says("#openapi-document", `{"swagger":"1.2"}`)
 	s.Post(page, "openapi_url", "http://169.254.169.254/").Shows(422, title).Says("#openapi-url-error", "not")
 	s.Post(page, "openapi_document", shopDocument).LeadsTo(page)
 	s.Get(page).
@@ -41,6 +42,8 @@ func TestOpenAPI_page(t *testing.T) {
 		Says("main", "One order").
 		Says("tbody", "path, string").
 		Says("main", "fine")
+	s.Post(page, "openapi_document", strings.Replace(shopDocument, "2.1.0", "2.0", 1)).LeadsTo(page)
+	s.Get(page).Says("[data-warning]", "A text is a number")
 	s.Get(page+"/operation?method=PUT&path=/other").Shows(404, "There is nothing here")
 	s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
 	s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)

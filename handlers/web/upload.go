@@ -28,7 +28,7 @@ const (
 
 	// An upload has a share of the disk while it is received, for the bytes that have come, and a place for the work on
 	// it once it is whole: a client that sends slowly keeps no others from their imports.
-	maxSpooled      = 4 * MaxUpload
+	maxSpooled      = 4 * filelimits.MaxZip
 	maxSpooledOfOne = maxSpooled / 2 // of one account, and from one address
 	maxUploads      = 2              // that are worked on at a time
 	uploadTurn      = time.Minute    // that an upload waits for its place

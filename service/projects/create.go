@@ -59,7 +59,7 @@ type Created struct {
 	Project   Project
 	Keys      map[string]keys.Minted // environment -> first key; empty without the method api_key
 	Workspace *accounts.Workspace    // nil if the caller was signed in
-	Warnings  []fault.Warning        // about the policy and the login
+	Warnings  []fault.Warning        // about the policy, the login and the OpenAPI document
 }
 
 // firstKeyOwner is the owner of the first keys.

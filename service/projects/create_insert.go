@@ -59,6 +59,9 @@ func (s *Service) insert(
 	if plan.Login != nil {
 		out.Warnings = append(out.Warnings, plan.Login.Warnings()...)
 	}
+	if plan.document != nil {
+		out.Warnings = append(out.Warnings, plan.document.Warnings...)
+	}
 	err = access.Record(tx, p, access.Entry{
 		Action: access.ProjectCreate,
 		Object: project.ID,

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"postern/core/openapi"
 	"postern/platform/egress"
@@ -64,12 +66,31 @@ func environmentsFrom(doc *openapi.Document, fetchedFrom string) map[string]stri
 	return out
 }
 
-// environmentName names an environment after what its server is said to be.
+// environmentNames are those of environments other than prod, with the words that stand for them.
+var environmentNames = []struct{ name, words string }{
+	{"sandbox", "sandbox"}, {"staging", "staging stage"}, {"test", "test testing tests"},
+	{"dev", "dev development"}, {"mock", "mock mocks"},
+}
+
+// environmentName names an environment after a word in the description or the address of its server, such as dev2 in
+// https://api-dev2.example.com. The last part of a host name is not one: dev and test are top-level domains too.
 func environmentName(server openapi.Server) string {
-	said := strings.ToLower(server.Description + " " + server.URL)
-	for _, name := range []string{"sandbox", "staging", "test", "dev", "mock"} {
-		if strings.Contains(said, name) {
-			return name
+	address := server.URL
+	if u, err := url.Parse(address); err == nil {
+		host := u.Hostname()
+		if last := strings.LastIndexByte(host, '.'); last >= 0 {
+			host = host[:last]
+		}
+		address = host + " " + u.Path
+	}
+	said := strings.FieldsFunc(strings.ToLower(server.Description+" "+address), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	})
+	for _, one := range environmentNames {
+		for _, word := range said {
+			if slices.Contains(strings.Fields(one.words), strings.TrimRight(word, "0123456789")) {
+				return one.name
+			}
 		}
 	}
 	return defaultEnvironment

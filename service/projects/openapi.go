@@ -278,7 +278,15 @@ func (s *Service) parseOpenAPI(
 		}
 	}
 	if refused, ok := errors.AsType[*openapi.Error](err); ok {
-		return nil, fault.InvalidField(pointer, "invalid_openapi", "%s", refused.Detail)
+		wrong := make([]fault.Field, 0, len(refused.Reasons))
+		for _, reason := range refused.Reasons {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_openapi", Detail: reason})
+		}
+		public := refused.Reasons[0]
+		if len(wrong) > 1 {
+			public = fmt.Sprintf("The document is refused for %d reasons.", len(wrong))
+		}
+		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_openapi", Public: public, Fields: wrong}
 	}
 	return out, err
 }

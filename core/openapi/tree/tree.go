@@ -86,6 +86,19 @@ func Text(of any) string {
 	return s
 }
 
+// Scalar returns a text, also of what YAML takes for a number or a truth value, such as version: 1.0.
+func Scalar(of any) string {
+	switch value := of.(type) {
+	case string:
+		return value
+	case json.Number:
+		return value.String()
+	case bool:
+		return strconv.FormatBool(value)
+	}
+	return ""
+}
+
 // Keys returns the names of an object's members, sorted.
 func Keys(of map[string]any) []string {
 	keys := make([]string, 0, len(of))

@@ -60,7 +60,7 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 		noted:    map[Unchecked]bool{},
 		out:      &Validator{},
 	}
-	c.modern = !strings.HasPrefix(tree.Text(c.document.Root["openapi"]), "3.0")
+	c.modern = !strings.HasPrefix(tree.Scalar(c.document.Root["openapi"]), "3.0")
 	paths, _ := c.document.Root["paths"].(map[string]any)
 	var operations []*Operation
 	for _, path := range tree.Keys(paths) {
@@ -76,6 +76,7 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 	for _, op := range operations {
 		c.At = op.Name
 		op.parameters = slices.DeleteFunc(op.parameters, c.isObject)
+		op.bracketed = bracketed(op.parameters)
 	}
 	c.At = ""
 	slices.SortFunc(c.out.unchecked, func(a, b Unchecked) int {
@@ -134,12 +135,13 @@ func (c *compiler) path(path string, item map[string]any) (all []*Operation) {
 	if len(operations) == 0 || !c.Spend(segments) || !c.Take(openapi.Memory, int64(perSegment*segments)) {
 		return all
 	}
-	if operations["HEAD"] == nil {
-		operations["HEAD"] = operations["GET"]
-	}
-	if !c.out.root.add(path, operations) {
+	names, ok := c.out.root.add(path, operations)
+	if !ok {
 		c.At = path
 		c.note("The path cannot be matched: its parameters are next to each other.")
+	}
+	for _, op := range operations {
+		op.names = names
 	}
 	return all
 }

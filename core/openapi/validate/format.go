@@ -13,7 +13,7 @@ func hasFormat(format, value string) bool {
 	case "date":
 		_, err = time.Parse(time.DateOnly, value)
 	case "date-time":
-		_, err = time.Parse(time.RFC3339, strings.ToUpper(value))
+		return isTime(strings.ToUpper(value))
 	case "uuid":
 		return isUUID(value)
 	case "ipv4", "ipv6":
@@ -22,6 +22,21 @@ func hasFormat(format, value string) bool {
 		return err == nil && address.Is4() == (format == "ipv4") && address.Zone() == ""
 	}
 	return err == nil
+}
+
+// isTime reports whether a text is a date and a time of RFC 3339. A leap second is the last one of a day in UTC.
+func isTime(value string) bool {
+	const second = len("2016-12-31T23:59:")
+	leap := len(value) > second+2 && value[second:second+2] == "60"
+	if leap {
+		value = value[:second] + "59" + value[second+2:]
+	}
+	at, err := time.Parse(time.RFC3339, value)
+	if err != nil || !leap {
+		return err == nil
+	}
+	hour, minute, _ := at.UTC().Clock()
+	return hour == 23 && minute == 59
 }
 
 func isUUID(value string) bool {

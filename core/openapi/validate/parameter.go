@@ -2,7 +2,6 @@ package validate
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ type parameter struct {
 	required bool
 	empty    bool   // may be there without a value
 	list     string // what separates the items of a list in one value; "": items have values of their own
-	deep     bool   // an object as name[member]=value
+	deep     bool   // an object or a list in brackets, as name[member]=value
 	json     bool   // the value is JSON
 	schema   *schema
 }
@@ -48,7 +47,7 @@ func (c *compiler) parameter(op *Operation, all map[string]any) {
 		p.json, p.schema = true, c.media(content[media])
 	}
 	if len(content) == 0 {
-		p.schema = c.one(node, "schema")
+		p.schema = c.whole(node)
 	}
 	_, hasSchema := all["schema"]
 	_, hasContent := all["content"]
@@ -125,13 +124,26 @@ func (p *parameter) check(r *run, values []string) {
 		default:
 			r.check(p.schema, value)
 		}
-	case p.isList():
+	case p.isList() || len(values) > 1 && p.in == InQuery && p.list == "" && p.schema.may()&kindArray != 0:
 		p.checkList(r, values)
 	case len(values) > 1:
 		r.problem("must be there once")
 	default:
 		p.schema.checkText(r, values[0])
 	}
+}
+
+// checkQuery checks the values that a query has of a parameter, also those in brackets.
+func (p *parameter) checkQuery(r *run, query *arguments) {
+	values, inBrackets := query.values[p.name], query.brackets[p.name]
+	if inBrackets == nil || p.json || !p.deep && p.schema.may()&(kindArray|kindObject) == 0 {
+		p.check(r, values)
+		return
+	}
+	r.in, r.at = p.in, append(r.at[:0], p.name)
+	r.checkNode(p.schema, &node{
+		values: values, list: inBrackets.list, names: inBrackets.names, members: inBrackets.members,
+	})
 }
 
 func (p *parameter) isList() bool {
@@ -227,8 +239,10 @@ func (s *schema) readings(value string) []any {
 // isNumber reports whether a text is a number of JSON.
 func isNumber(value string) bool {
 	return value != "" && len(value) <= 400 && strings.IndexByte("-0123456789", value[0]) >= 0 &&
-		json.Valid([]byte(value))
+		isDigit(value[len(value)-1]) && json.Valid([]byte(value)) // which allows white space around it
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // valueOf returns what a text stands for: the first reading that matches, or else the first one.
 func (s *schema) valueOf(r *run, value string) any {
@@ -245,110 +259,3 @@ func (s *schema) valueOf(r *run, value string) any {
 }
 
 func (s *schema) checkText(r *run, value string) { r.check(s, s.valueOf(r, value)) }
-
-// arguments are those of a query or a form: the values by name, and the names in the order of the first value of each.
-type arguments struct {
-	values map[string][]string
-	names  []string
-}
-
-// readArguments reads a query, without its question mark, or a form. An argument that is not escaped as it should be
-// stays as it is written. It reads at most a number of arguments, and returns false if there are more.
-func readArguments(query string, most int) (out arguments, all bool) {
-	out.values = map[string][]string{}
-	n := 0
-	for pair := range strings.SplitSeq(query, "&") {
-		if pair == "" {
-			continue
-		}
-		if n++; n > most {
-			return out, false
-		}
-		name, value, _ := strings.Cut(pair, "=")
-		out.add(unescapeArgument(name), unescapeArgument(value))
-	}
-	return out, true
-}
-
-func (a *arguments) add(name string, values ...string) {
-	if _, there := a.values[name]; !there {
-		a.names = append(a.names, name)
-	}
-	a.values[name] = append(a.values[name], values...)
-}
-
-func unescapeArgument(value string) string {
-	if strings.IndexByte(value, '%') < 0 && strings.IndexByte(value, '+') < 0 {
-		return value
-	}
-	if plain, err := url.QueryUnescape(value); err == nil {
-		return plain
-	}
-	return value
-}
-
-// checkDeep checks an object that a query has as name[member]=value. Objects within it are not checked.
-func (p *parameter) checkDeep(r *run, query arguments) {
-	r.in, r.at = p.in, append(r.at[:0], p.name)
-	own := arguments{values: map[string][]string{}}
-	r.spend(len(query.names))
-	for _, name := range query.names {
-		member, ok := strings.CutPrefix(name, p.name+"[")
-		if !ok {
-			continue
-		}
-		if member, ok = strings.CutSuffix(member, "]"); !ok || strings.Contains(member, "[") {
-			return
-		}
-		own.add(member, query.values[name]...)
-	}
-	switch {
-	case len(own.names) > 0:
-		p.schema.checkForm(r, own)
-	case p.required:
-		r.problem("is required")
-	}
-}
-
-// checkForm checks an object whose members are arguments.
-func (s *schema) checkForm(r *run, form arguments) {
-	object := map[string]any{}
-	for _, name := range form.names {
-		searched := 0
-		property, values := s.property(name, &searched), form.values[name]
-		if !r.spend(searched + len(values)) {
-			return
-		}
-		if may := property.may(); len(values) > 1 || may&kindArray != 0 && may&(kindString|kindNumber) == 0 {
-			items, list := property.itemSchema(), []any{}
-			for _, value := range values {
-				list = append(list, items.valueOf(r, value))
-			}
-			object[name] = list
-			continue
-		}
-		object[name] = property.valueOf(r, values[0])
-	}
-	r.check(s, object)
-}
-
-// maxSearched bounds in how many combined schemas a member is looked for.
-const maxSearched = 100
-
-// property returns the schema of a member; nil if it can be anything.
-func (s *schema) property(name string, searched *int) *schema {
-	if *searched++; s == nil || *searched > maxSearched {
-		return nil
-	}
-	if property := s.properties[name]; property != nil {
-		return property
-	}
-	for _, list := range [][]*schema{s.allOf, s.anyOf, s.oneOf} {
-		for _, one := range list {
-			if property := one.property(name, searched); property != nil {
-				return property
-			}
-		}
-	}
-	return s.additional
-}

@@ -10,7 +10,7 @@ import (
 type pathNode struct {
 	literals   map[string]*pathNode
 	templated  []templatedEdge      // the most specific first
-	edges      map[string]*pathNode // of templated by text; nil once it is sorted
+	edges      map[string]*pathNode // of templated by shape; nil once it is sorted
 	operations map[string]*Operation
 }
 
@@ -26,19 +26,46 @@ type piece struct {
 	parameter bool
 }
 
-// add adds a template. It returns false if a segment has two parameters with nothing between them.
-func (n *pathNode) add(template string, operations map[string]*Operation) bool {
+// add adds a template. Another one that differs only in the names of its parameters may have other methods. It returns
+// the names, and false if a segment has two parameters with nothing between them.
+func (n *pathNode) add(template string, operations map[string]*Operation) (names []string, ok bool) {
 	for segment := range strings.SplitSeq(strings.TrimPrefix(template, "/"), "/") {
 		pieces, ok := piecesOf(segment)
 		if !ok {
-			return false
+			return nil, false
+		}
+		for _, one := range pieces {
+			if one.parameter {
+				names = append(names, one.text)
+			}
 		}
 		n = n.child(segment, pieces)
 	}
 	if n.operations == nil {
-		n.operations = operations
+		n.operations = map[string]*Operation{}
 	}
-	return true
+	for method, op := range operations {
+		if first := n.operations[method]; first != nil {
+			op.alike, first.alike = first.alike, op
+		} else {
+			n.operations[method] = op
+		}
+	}
+	return names, true
+}
+
+// nameless returns a segment without the names of its parameters.
+func nameless(segment string) string {
+	var out strings.Builder
+	for {
+		before, after, opened := strings.Cut(segment, "{")
+		out.WriteString(before)
+		if !opened {
+			return out.String()
+		}
+		out.WriteString("{}")
+		_, segment, _ = strings.Cut(after, "}")
+	}
 }
 
 func (n *pathNode) child(segment string, pieces []piece) *pathNode {
@@ -52,14 +79,15 @@ func (n *pathNode) child(segment string, pieces []piece) *pathNode {
 		}
 		return n.literals[literal]
 	}
-	if known := n.edges[segment]; known != nil {
+	of := nameless(segment)
+	if known := n.edges[of]; known != nil {
 		return known
 	}
 	if n.edges == nil {
 		n.edges = map[string]*pathNode{}
 	}
 	node := &pathNode{}
-	n.edges[segment] = node
+	n.edges[of] = node
 	n.templated = append(n.templated, templatedEdge{pieces, node})
 	return node
 }
@@ -110,15 +138,12 @@ func piecesOf(segment string) (out []piece, ok bool) {
 	return out, true
 }
 
-// pathValue is the value of a parameter in a path.
-type pathValue struct{ name, value string }
-
 // find returns the operations of a path, which has no leading slash, and the values of its parameters.
 // Each node is visited once at most: its depth is that of a segment.
-func (n *pathNode) find(path string, values []pathValue) (map[string]*Operation, []pathValue) {
+func (n *pathNode) find(path string, values []string) (map[string]*Operation, []string) {
 	segment, rest, more := strings.Cut(path, "/")
 	segment = unescape(segment)
-	next := func(child *pathNode, values []pathValue) (map[string]*Operation, []pathValue) {
+	next := func(child *pathNode, values []string) (map[string]*Operation, []string) {
 		if more {
 			return child.find(rest, values)
 		}
@@ -143,7 +168,7 @@ func (n *pathNode) find(path string, values []pathValue) (map[string]*Operation,
 }
 
 // match cuts a segment at the fixed texts between its parameters, each of which has at least one byte.
-func match(pieces []piece, segment string, values []pathValue) ([]pathValue, bool) {
+func match(pieces []piece, segment string, values []string) ([]string, bool) {
 	for i, p := range pieces {
 		if !p.parameter {
 			rest, ok := strings.CutPrefix(segment, p.text)
@@ -166,7 +191,7 @@ func match(pieces []piece, segment string, values []pathValue) ([]pathValue, boo
 		if size == 0 {
 			return nil, false
 		}
-		values = append(values, pathValue{p.text, segment[:size]})
+		values = append(values, segment[:size])
 		segment = segment[size:]
 	}
 	return values, segment == ""

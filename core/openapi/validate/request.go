@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/http"
 	"slices"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/tree"
 )
 
@@ -35,15 +37,18 @@ func (p Problem) String() string {
 type Operation struct {
 	Name string // method and path template, such as GET /orders/{id}
 
+	names      []string   // of the parameters in the path
+	alike      *Operation // the next one whose path differs only in their names; nil: there is none
 	parameters []parameter
-	body       *requestBody // nil: the document describes none
-	none       bool         // no request matches
+	bracketed  map[string]bool // the names of parameters in the query that have brackets themselves
+	body       *requestBody    // nil: the document describes none
+	none       bool            // no request matches
 }
 
 // Match is an operation that a request is for.
 type Match struct {
 	*Operation
-	values []pathValue
+	values []string // of the parameters in the path
 }
 
 // Find returns the operation that a request is for. ok is false if the document describes none. path
@@ -54,21 +59,40 @@ func (v *Validator) Find(method, path string) (m Match, ok bool) {
 		return Match{&Operation{Name: method + " (any path)", none: true}, nil}, true
 	}
 	path = strings.TrimPrefix(path, "/")
-	operations, values := v.root.find(path, nil)
+	operations, found := v.root.find(path, nil)
 	if operations == nil && strings.HasSuffix(path, "/") {
-		operations, values = v.root.find(path[:len(path)-1], nil)
+		operations, found = v.root.find(path[:len(path)-1], nil)
 	} else if operations == nil {
-		operations, values = v.root.find(path+"/", nil)
+		operations, found = v.root.find(path+"/", nil)
 	}
 	op := operations[method]
-	return Match{op, values}, op != nil
+	if op == nil && method == http.MethodHead {
+		op = operations[http.MethodGet]
+	}
+	if op == nil {
+		return Match{}, false
+	}
+	return Match{op, found}, true
+}
+
+// either returns the problems of a request with the first operation, none if it has none with one that is alike.
+func (m Match) either(check func(Match) []Problem) []Problem {
+	problems := check(m)
+	for op := m.alike; op != nil && len(problems) > 0; op = op.alike {
+		if len(check(Match{op, m.values})) == 0 {
+			return nil
+		}
+	}
+	return problems
 }
 
 // Path checks the parameters in the path.
 func (m Match) Path(w *Work) []Problem {
-	r := &run{work: w}
-	m.checkPath(r)
-	return r.result()
+	return m.either(func(m Match) []Problem {
+		r := &run{work: w}
+		m.checkPath(r)
+		return r.result()
+	})
 }
 
 func (m Match) checkPath(r *run) {
@@ -82,9 +106,9 @@ func (m Match) checkPath(r *run) {
 			continue
 		}
 		r.spend(1 + len(m.values))
-		for _, value := range m.values {
-			if value.name == p.name {
-				p.check(r, []string{value.value})
+		for i, value := range m.values {
+			if m.names[i] == p.name {
+				p.check(r, []string{value})
 			}
 		}
 	}
@@ -93,17 +117,20 @@ func (m Match) checkPath(r *run) {
 // Head checks the parameters in path, query and header, and the body's content type. query is as it
 // was sent; length is that of the body, -1 for one that is not known yet.
 func (m Match) Head(w *Work, query string, length int64, header func(name string) []string) []Problem {
+	return m.either(func(m Match) []Problem { return m.head(w, query, length, header) })
+}
+
+func (m Match) head(w *Work, query string, length int64, header func(name string) []string) []Problem {
 	r := &run{work: w}
 	r.spend(len(query) / bytesOfStep)
 	m.checkPath(r)
 	query = strings.TrimPrefix(query, "?")
-	arguments, _ := readArguments(query, len(query))
+	pairs, _ := readArguments(query, len(query))
+	arguments := r.arguments(pairs, m.bracketed)
 	for i := range m.parameters {
 		switch p := &m.parameters[i]; {
-		case p.in == InQuery && p.deep:
-			p.checkDeep(r, arguments)
 		case p.in == InQuery:
-			p.check(r, arguments.values[p.name])
+			p.checkQuery(r, arguments)
 		case p.in == InHeader:
 			lines := header(p.name)
 			if len(lines) > 1 { // lines of a list are one (RFC 9110, 5.3)
@@ -131,8 +158,9 @@ type requestBody struct {
 
 // media is a content type of a body.
 type media struct {
-	name   string // lower case; with * for any
-	schema *schema
+	name      string // lower case; with * for any
+	schema    *schema
+	separator map[string]string // of a form: what separates the items of a member that is a list in one value
 }
 
 func (c *compiler) body(node map[string]any) *requestBody {
@@ -151,6 +179,7 @@ func (c *compiler) body(node map[string]any) *requestBody {
 			continue
 		case isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*"):
 			one.schema = c.media(content[name])
+			one.separator = c.separators(content[name])
 		default:
 			c.note("Bodies of the type %s are not checked.", one.name)
 		}
@@ -162,7 +191,40 @@ func (c *compiler) body(node map[string]any) *requestBody {
 
 // media returns the schema of a media type.
 func (c *compiler) media(node any) *schema {
-	return c.one(c.read(c.Resolve(c.document, node), mediaKeywords), "schema")
+	return c.whole(c.read(c.Resolve(c.document, node), mediaKeywords))
+}
+
+// whole returns the schema of a body or a parameter. It refuses one that is not in the document: nothing would be known
+// of the body or the parameter.
+func (c *compiler) whole(node map[string]any) *schema {
+	at, _ := node["schema"].(map[string]any)
+	if ref, refers := at["$ref"].(string); refers && c.LookUp(c.document, ref) == nil {
+		c.Refuse("%s", openapi.LeadsNowhere(ref))
+		return nil
+	}
+	return c.one(node, "schema")
+}
+
+// separators returns what separates the items of the lists in a form that are written as one value.
+func (c *compiler) separators(media any) (out map[string]string) {
+	encoding, _ := c.Resolve(c.document, media)["encoding"].(map[string]any)
+	c.Spend(2 * len(encoding))
+	for name, of := range encoding {
+		one := c.Resolve(c.document, of)
+		style := tree.Text(one["style"])
+		separator, known := map[string]string{
+			"": ",", "form": ",", "spaceDelimited": " ", "pipeDelimited": "|",
+		}[style]
+		if !known || one["explode"] != false {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = separator
+		c.Take(openapi.Memory, perMember)
+	}
+	return out
 }
 
 const formType = "application/x-www-form-urlencoded"
@@ -225,17 +287,33 @@ func (b *requestBody) checkType(r *run, header func(string) []string) {
 
 // ReadsBody reports whether bodies of a content type are checked, so that they must be read.
 func (m Match) ReadsBody(contentType string) bool {
-	if m.body == nil {
+	name := mediaType(contentType)
+	if !isJSON(name) && name != formType {
 		return false
 	}
-	name := mediaType(contentType)
-	of := m.body.of(name)
-	return of != nil && (isJSON(name) || name == formType)
+	for op := m.Operation; op != nil; op = op.alike {
+		if op.body != nil && op.body.of(name) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Body checks a body that ReadsBody reports. encoding is the Content-Encoding: gzip is unpacked.
 func (m Match) Body(w *Work, contentType, encoding string, body []byte) []Problem {
+	return m.either(func(m Match) []Problem { return m.checkBody(w, contentType, encoding, body) })
+}
+
+func (m Match) checkBody(w *Work, contentType, encoding string, body []byte) []Problem {
+	name := mediaType(contentType)
 	r := &run{work: w, in: InBody}
+	switch {
+	case m.body == nil:
+		return nil
+	case m.body.of(name) == nil: // an operation that is alike has it
+		r.problem("must be of a content type that the document has")
+		return r.result()
+	}
 	if len(body) == 0 {
 		if m.body.required {
 			r.problem("is required")
@@ -253,11 +331,10 @@ func (m Match) Body(w *Work, contentType, encoding string, body []byte) []Proble
 	if !r.spend(len(body)) {
 		return r.result()
 	}
-	name := mediaType(contentType)
 	of := m.body.of(name)
 	if name == formType {
 		if form, all := readArguments(string(body), maxForm); all {
-			of.schema.checkForm(r, form)
+			r.checkForm(of.schema, form, of.separator)
 		} else {
 			r.problem("must have at most %d arguments", maxForm)
 		}

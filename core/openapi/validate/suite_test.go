@@ -143,7 +143,7 @@ func compileSuite(t *testing.T, schema any) (v *validate.Validator, refusal stri
 		v, err = validate.Compile(b, doc.Tree)
 	}
 	if refused, ok := errors.AsType[*openapi.Error](err); ok {
-		return nil, refused.Detail
+		return nil, strings.Join(refused.Reasons, " ")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -81,6 +81,10 @@ func TestBody(t *testing.T) {
 		{`{"type":"string","pattern":"^(?!a)"}`, `"abc"`, ""},
 		{`{"type":"string","format":"date"}`, `"2026-02-30"`, "body must be in the format date"},
 		{`{"type":"string","format":"date-time"}`, `"2026-02-03T04:05:06Z"`, ""},
+		{`{"type":"string","format":"date-time"}`, `"2016-12-31T23:59:60Z"`, ""},
+		{`{"type":"string","format":"date-time"}`, `"2016-12-31t15:59:60.5-08:00"`, ""},
+		{`{"type":"string","format":"date-time"}`, `"2016-12-31T23:58:60Z"`, "body must be in the format date-time"},
+		{`{"type":"string","format":"date-time"}`, `"2016-12-31T23:59:61Z"`, "body must be in the format date-time"},
 		{`{"type":"string","format":"uuid"}`, `"1"`, "body must be in the format uuid"},
 		{`{"type":"string","format":"ipv4"}`, `"::1"`, "body must be in the format ipv4"},
 		{`{"type":"string","format":"made-up"}`, `"x"`, ""},
@@ -192,6 +196,10 @@ func TestHead(t *testing.T) {
 	for _, tt := range []struct{ method, target, header, want string }{
 		{"GET", "/orders/7?sort=asc", "", ""},
 		{"GET", "/orders/7/?sort=asc", "", ""},
+		{"GET", "/orders/7%0a?sort=asc", "", "path id must be an integer"},
+		{"GET", "/orders/7%20?sort=asc", "", "path id must be an integer"},
+		{"GET", "/orders/%097?sort=asc&limit=%0D5", "", "path id must be an integer; query limit must be an integer"},
+		{"GET", "/orders/7?sort=asc&limit=5%20", "", "query limit must be an integer"},
 		{"HEAD", "/orders/x", "", "path id must be an integer; query sort is required"},
 		{"GET", "/orders/%37?sort=asc&limit=5&tags=1&tags=2&ids=a,b&flag=&other=1", "", ""},
 		{"GET", "/orders/7?sort=asc&limit=secret", "", "query limit must be an integer"},
@@ -232,6 +240,63 @@ func TestHead(t *testing.T) {
 		method, path, _ := strings.Cut(target, " ")
 		if m, ok := v.Find(method, path); ok {
 			t.Errorf("%s is %s, want none", target, m.Name)
+		}
+	}
+}
+
+// Paths that differ only in the names of parameters are one, whose methods have names of their own.
+func TestHead_sharedPaths(t *testing.T) {
+	t.Parallel()
+	one := func(method, name, kind string) string {
+		return `{"` + method + `":{"parameters":[{"name":"` + name + `","in":"path","required":true,"schema":` +
+			`{"type":"` + kind + `"}}]}}`
+	}
+	v := compile(t, operation("3.1.0", `"/a/{id}":`+one("get", "id", "integer")+
+		`,"/a/{key}":`+one("delete", "key", "boolean")+`,"/a/{name}":`+one("head", "name", "null")+
+		`,"/a/{x}/b":`+one("get", "x", "integer")+`,"/a/{y}/b":`+one("put", "y", "boolean")))
+	for target, want := range map[string]string{
+		"GET /a/x": "path id must be an integer", "DELETE /a/x": "path key must be a boolean",
+		"HEAD /a/x": "path name must be null", "GET /a/x/b": "path x must be an integer",
+		"HEAD /a/x/b": "path x must be an integer", "PUT /a/x/b": "path y must be a boolean",
+		"GET /a/1": "", "DELETE /a/true": "", "PUT /a/true/b": "",
+	} {
+		method, path, _ := strings.Cut(target, " ")
+		m, ok := v.Find(method, path)
+		if !ok {
+			t.Errorf("%s is not found", target)
+			continue
+		}
+		if got := said(m.Path(newWork(t))); got != want {
+			t.Errorf("%s: %q, want %q", target, got, want)
+		}
+	}
+}
+
+// Of two paths that are alike a call has to match one.
+func TestEither(t *testing.T) {
+	t.Parallel()
+	one := func(kind, media string) string {
+		return `{"post":{"parameters":[{"name":"p","in":"path","required":true,"schema":{"type":"` + kind + `"}}],` +
+			`"requestBody":{"content":{"` + media + `":{"schema":{"type":"object"}}}}}}`
+	}
+	v := compile(t, operation("3.1.0", `"/a/{p}":`+one("integer", "application/json")+
+		`,"/a/{q}":`+strings.Replace(one("boolean", "text/json"), `"name":"p"`, `"name":"q"`, 1)))
+	for _, tt := range []struct{ path, media, body, head, want string }{
+		{"/a/1", "application/json", "{}", "", ""},
+		{"/a/true", "text/json", "{}", "", ""},
+		{"/a/x", "text/json", "{}",
+			"path p must be an integer; header Content-Type must be one of application/json", ""},
+		{"/a/1", "application/json", "[]", "", "body must be an object"},
+		{"/a/true", "text/json", "[]", "", "body must be of a content type that the document has"},
+	} {
+		m, ok := v.Find("POST", tt.path)
+		if !ok || !m.ReadsBody(tt.media) {
+			t.Fatalf("%s %s is not checked", tt.path, tt.media)
+		}
+		head := said(m.Head(newWork(t), "", 2, func(string) []string { return []string{tt.media} }))
+		body := said(m.Body(newWork(t), tt.media, "", []byte(tt.body)))
+		if head != tt.head || body != tt.want {
+			t.Errorf("%s %s %s: %q, want %q; %q, want %q", tt.path, tt.media, tt.body, head, tt.head, body, tt.want)
 		}
 	}
 }

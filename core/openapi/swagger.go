@@ -1,0 +1,333 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"postern/core/openapi/tree"
+	"postern/platform/fault"
+)
+
+// convertedTo is the version that Swagger 2.0 is converted to.
+const convertedTo = "3.0.3"
+
+// Flaws of a conversion.
+var (
+	flawTabs = &flaw{
+		"swagger_collection_format",
+		"A list is written in a way that OpenAPI 3 doesn't have (collectionFormat), and isn't checked",
+	}
+	flawSchemes = &flaw{
+		"swagger_schemes",
+		"An operation has schemes of its own, which are ignored: calls go to the environment's target",
+	}
+)
+
+// converter makes a document of OpenAPI 3.0 of one of Swagger 2.0. What is the same in both is shared, not copied.
+type converter struct {
+	*Budget
+
+	doc     tree.Document
+	notes   notes
+	written int64 // bytes, at least
+}
+
+// convert returns a document of Swagger 2.0 as one of OpenAPI 3.0, with warnings about what is lost.
+func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[string]any, _ []fault.Warning, _ error) {
+	c := &converter{Budget: b, doc: tree.Document{Root: root}, written: int64(size)}
+	out := rest(root, "swagger", "host", "basePath", "schemes", "consumes", "produces", "definitions", "parameters",
+		"responses", "securityDefinitions")
+	out["openapi"] = convertedTo
+	if servers := c.servers(); servers != nil {
+		out["servers"] = servers
+	}
+	out["paths"] = c.each(root["paths"], c.path)
+	components := map[string]any{}
+	for name, made := range map[string]any{
+		"schemas":         c.each(root["definitions"], c.schema),
+		"responses":       c.each(root["responses"], func(of any) any { return c.response(of, root["produces"]) }),
+		"parameters":      c.parameters(root["parameters"]),
+		"securitySchemes": c.each(root["securityDefinitions"], c.securityScheme),
+	} {
+		if object, _ := made.(map[string]any); len(object) > 0 {
+			components[name] = made
+		}
+	}
+	if len(components) > 0 {
+		out["components"] = components
+	}
+	c.At = ""
+	if b.Err() != nil {
+		return nil, nil, nil, b.Err()
+	}
+	var to bytes.Buffer
+	encoder := json.NewEncoder(&to)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(out); err != nil {
+		return nil, nil, nil, err
+	}
+	warnings := []fault.Warning{{Code: "swagger_converted", Detail: "The document is one of Swagger 2.0. It was " +
+		"converted to OpenAPI " + convertedTo + ", and is kept and exported as that."}}
+	return bytes.TrimSpace(to.Bytes()), out, append(warnings, c.notes.list()...), nil
+}
+
+// rest returns the members of an object without some.
+func rest(of map[string]any, without ...string) map[string]any {
+	out := make(map[string]any, len(of))
+	for name, value := range of {
+		if !slices.Contains(without, name) {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// each converts the members of an object.
+func (c *converter) each(of any, one func(any) any) any {
+	members, isObject := of.(map[string]any)
+	if !isObject {
+		return of
+	}
+	out := make(map[string]any, len(members))
+	for _, name := range tree.Keys(members) {
+		if !c.Spend(stepsOfValue) {
+			return nil
+		}
+		if out[name] = members[name]; !strings.HasPrefix(name, "x-") {
+			c.At = "Swagger, " + cut(name, maxPlace)
+			out[name] = one(members[name])
+		}
+	}
+	return out
+}
+
+// servers returns the addresses of a document.
+func (c *converter) servers() (out []any) {
+	root := c.doc.Root
+	host, base := tree.Text(root["host"]), strings.TrimSuffix(tree.Text(root["basePath"]), "/")
+	if host == "" {
+		if base == "" {
+			return nil
+		}
+		return []any{map[string]any{"url": base}}
+	}
+	schemes := texts(root["schemes"])
+	if len(schemes) == 0 {
+		schemes = []string{"https"}
+	}
+	for _, scheme := range schemes {
+		if scheme == "http" && slices.Contains(schemes, "https") || scheme != "http" && scheme != "https" {
+			continue
+		}
+		out = append(out, map[string]any{"url": scheme + "://" + host + base})
+	}
+	return out
+}
+
+func texts(of any) (out []string) {
+	list, _ := of.([]any)
+	for _, one := range list {
+		if text := tree.Text(one); text != "" && !slices.Contains(out, text) && len(out) < maxPlaces {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// ref returns a reference to where its target is after the conversion.
+func ref(of string) string {
+	for from, to := range map[string]string{
+		"#/definitions/": "#/components/schemas/", "#/parameters/": "#/components/parameters/",
+		"#/responses/": "#/components/responses/",
+	} {
+		if name, is := strings.CutPrefix(of, from); is {
+			return to + name
+		}
+	}
+	return of
+}
+
+func (c *converter) path(of any) any {
+	item, isObject := of.(map[string]any)
+	if !isObject {
+		return of
+	}
+	at := c.At
+	out := rest(item, "parameters")
+	shared, _ := item["parameters"].([]any)
+	var bodies []map[string]any // parameters of all operations that are in the body
+	var others []any
+	for _, one := range shared {
+		if p := c.Resolve(c.doc, one); inBody(p) {
+			bodies = append(bodies, p)
+		} else {
+			others = append(others, c.parameter(one))
+		}
+	}
+	if len(others) > 0 {
+		out["parameters"] = others
+	}
+	for _, name := range tree.Keys(item) {
+		if parts[pathPart][name].of == operationPart {
+			c.At = at + ", " + name
+			out[name] = c.operation(item[name], bodies)
+		}
+	}
+	return out
+}
+
+func inBody(p map[string]any) bool { return p["in"] == "body" || p["in"] == "formData" }
+
+func (c *converter) operation(of any, bodies []map[string]any) any {
+	op, isObject := of.(map[string]any)
+	if !isObject {
+		return of
+	}
+	out := rest(op, "parameters", "consumes", "produces", "schemes", "responses")
+	if op["schemes"] != nil {
+		c.notes.add(flawSchemes, c.At)
+	}
+	list, isList := op["parameters"].([]any)
+	if op["parameters"] != nil && !isList {
+		c.Refuse("parameters must be a list")
+	}
+	var others []any
+	bodies = slices.Clone(bodies)
+	for _, shared := range bodies {
+		c.repeated(shared)
+	}
+	for _, one := range list {
+		p := c.Resolve(c.doc, one)
+		if reference, _ := one.(map[string]any); reference["$ref"] != nil {
+			c.repeated(p)
+		}
+		if inBody(p) {
+			same := func(other map[string]any) bool { return other["in"] == p["in"] && other["name"] == p["name"] }
+			bodies = append(slices.DeleteFunc(bodies, same), p)
+		} else {
+			others = append(others, c.parameter(one))
+		}
+	}
+	if len(others) > 0 {
+		out["parameters"] = others
+	}
+	consumes, produces := op["consumes"], op["produces"]
+	if consumes == nil {
+		consumes = c.doc.Root["consumes"]
+	}
+	if produces == nil {
+		produces = c.doc.Root["produces"]
+	}
+	if len(bodies) > 0 {
+		out["requestBody"] = c.body(bodies, texts(consumes))
+	}
+	at := c.At
+	out["responses"] = c.each(op["responses"], func(of any) any { return c.response(of, produces) })
+	c.At = at
+	return out
+}
+
+// schema converts a schema and those in it.
+func (c *converter) schema(of any) any {
+	node, isObject := of.(map[string]any)
+	if !isObject || !c.Spend(stepsOfValue+len(node)) {
+		return of
+	}
+	if to, refers := node["$ref"].(string); refers {
+		return map[string]any{"$ref": ref(to)}
+	}
+	out := make(map[string]any, len(node))
+	for name, value := range node {
+		switch within, isPart := parts[schemaPart][name]; {
+		case isPart && within.many == "names":
+			members, _ := value.(map[string]any)
+			made := make(map[string]any, len(members))
+			for token, one := range members {
+				made[token] = c.schema(one)
+			}
+			value = made
+		case isPart && within.many == "list":
+			list, _ := value.([]any)
+			made := make([]any, len(list))
+			for i, one := range list {
+				made[i] = c.schema(one)
+			}
+			value = made
+		case isPart:
+			value = c.schema(value)
+		case name == "discriminator" && tree.Text(value) != "":
+			value = map[string]any{"propertyName": value}
+		case name == "type" && value == "file":
+			value, out["format"] = "string", "binary"
+		case name == "x-nullable":
+			name = "nullable"
+		case name == "format" && node["type"] == "file":
+			continue
+		}
+		out[name] = value
+	}
+	return out
+}
+
+func (c *converter) response(of, produces any) any {
+	node, isObject := of.(map[string]any)
+	if !isObject {
+		return of
+	}
+	if to, refers := node["$ref"].(string); refers {
+		return map[string]any{"$ref": ref(to)}
+	}
+	out := rest(node, "schema", "examples", "headers")
+	if headers, _ := node["headers"].(map[string]any); len(headers) > 0 {
+		made := make(map[string]any, len(headers))
+		for _, name := range tree.Keys(headers) {
+			one, _ := headers[name].(map[string]any)
+			header := map[string]any{"schema": c.typed(one, "description", "collectionFormat")}
+			if text := tree.Text(one["description"]); text != "" {
+				header["description"] = text
+			}
+			made[name] = header
+		}
+		out["headers"] = made
+	}
+	types := texts(produces)
+	if len(types) == 0 {
+		types = []string{"application/json"}
+	}
+	examples, _ := node["examples"].(map[string]any)
+	if node["schema"] != nil || len(examples) > 0 {
+		out["content"] = c.content(types, c.schema(node["schema"]), examples)
+	}
+	return out
+}
+
+// flows are those of OAuth 2.0, by their names in Swagger.
+var flows = map[string]string{
+	"implicit": "implicit", "password": "password", "application": "clientCredentials",
+	"accessCode": "authorizationCode",
+}
+
+func (c *converter) securityScheme(of any) any {
+	node, _ := of.(map[string]any)
+	switch node["type"] {
+	case "basic":
+		out := rest(node, "type")
+		out["type"], out["scheme"] = "http", "basic"
+		return out
+	case "oauth2":
+		out := rest(node, "flow", "authorizationUrl", "tokenUrl", "scopes")
+		flow := map[string]any{"scopes": map[string]any{}}
+		for _, name := range []string{"authorizationUrl", "tokenUrl", "scopes"} {
+			if node[name] != nil {
+				flow[name] = node[name]
+			}
+		}
+		if name := flows[tree.Text(node["flow"])]; name != "" {
+			out["flows"] = map[string]any{name: flow}
+		}
+		return out
+	}
+	return of
+}

@@ -1,0 +1,180 @@
+package openapi
+
+import (
+	"slices"
+
+	"postern/core/openapi/tree"
+)
+
+// body returns the request body that parameters describe.
+func (c *converter) body(parameters []map[string]any, consumes []string) any {
+	first := parameters[0]
+	if first["in"] != "body" {
+		return c.form(parameters, consumes)
+	}
+	if len(parameters) > 1 {
+		c.Refuse("there is more than one description of the request body")
+	}
+	out := rest(first, "name", "in", "schema", "required")
+	if first["required"] == true {
+		out["required"] = true
+	}
+	if len(consumes) == 0 {
+		consumes = []string{"*/*"} // Swagger leaves the type open
+	}
+	out["content"] = c.content(consumes, c.schema(first["schema"]), nil)
+	return out
+}
+
+// content describes the same in several types.
+func (c *converter) content(types []string, schema any, examples map[string]any) map[string]any {
+	out := map[string]any{}
+	for i, name := range types {
+		media := map[string]any{}
+		if schema != nil {
+			media["schema"] = schema
+		}
+		if example, there := examples[name]; there {
+			media["example"] = example
+		}
+		if out[name] = media; i > 0 {
+			c.repeated(schema)
+		}
+	}
+	return out
+}
+
+// repeated counts what is written again.
+func (c *converter) repeated(value any) {
+	if c.written += 4; !c.Spend(stepsOfValue) || !c.Fits(c.size, c.written) {
+		return
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, one := range value {
+			c.written += int64(len(name))
+			c.repeated(one)
+		}
+	case []any:
+		for _, one := range value {
+			c.repeated(one)
+		}
+	case string:
+		c.written += int64(len(value))
+	}
+}
+
+const (
+	urlencoded = "application/x-www-form-urlencoded"
+	multipart  = "multipart/form-data"
+)
+
+// form returns the request body that the parameters of a form describe.
+func (c *converter) form(parameters []map[string]any, consumes []string) any {
+	properties, encoding := map[string]any{}, map[string]any{}
+	var required []any
+	types := slices.DeleteFunc(consumes, func(name string) bool { return name != urlencoded && name != multipart })
+	for _, p := range parameters {
+		name := tree.Text(p["name"])
+		if p["in"] != "formData" {
+			c.Refuse("there is a body next to the fields of a form")
+		}
+		if name == "" || properties[name] != nil {
+			c.Refuse("a field of a form has no name, or one that another one has")
+		}
+		if p["type"] == "file" {
+			types = []string{multipart}
+		}
+		if p["required"] == true {
+			required = append(required, name)
+		}
+		schema := c.typed(p, "name", "in", "required", "collectionFormat", "allowEmptyValue")
+		properties[name] = schema
+		if style, explode := c.style(p); p["type"] == "array" && !explode && style != "" {
+			encoding[name] = map[string]any{"style": style, "explode": false}
+		}
+	}
+	if len(types) == 0 {
+		types = []string{urlencoded}
+	}
+	schema := map[string]any{"type": "object", "properties": properties}
+	out := map[string]any{}
+	if len(required) > 0 {
+		schema["required"], out["required"] = required, true
+	}
+	content := c.content(types, schema, nil)
+	if media, _ := content[urlencoded].(map[string]any); media != nil && len(encoding) > 0 {
+		media["encoding"] = encoding
+	}
+	out["content"] = content
+	return out
+}
+
+// parameters converts the shared parameters. Those in bodies are written out where they are referred to.
+func (c *converter) parameters(of any) any {
+	all, _ := of.(map[string]any)
+	kept := make(map[string]any, len(all))
+	for name, one := range all {
+		if !inBody(c.Resolve(c.doc, one)) {
+			kept[name] = one
+		}
+	}
+	return c.each(kept, c.parameter)
+}
+
+// parameter converts one in path, query or header, or a reference to one.
+func (c *converter) parameter(of any) any {
+	p, isObject := of.(map[string]any)
+	if to, refers := p["$ref"].(string); refers || !isObject {
+		if refers {
+			return map[string]any{"$ref": ref(to)}
+		}
+		return of
+	}
+	out := map[string]any{}
+	for _, name := range []string{"name", "in", "description", "required", "allowEmptyValue"} {
+		if value, there := p[name]; there {
+			out[name] = value
+		}
+	}
+	out["schema"] = c.typed(p, "name", "in", "description", "required", "allowEmptyValue", "collectionFormat")
+	if p["type"] == "array" {
+		style, explode := c.style(p)
+		switch {
+		case p["in"] == "query" && style != "":
+			out["style"], out["explode"] = style, explode
+		case p["in"] != "query" && (style != "form" || explode):
+			c.notes.add(flawTabs, withPlace(c.At, tree.Text(p["name"])))
+			out["schema"] = map[string]any{}
+		case style == "":
+			out["schema"] = map[string]any{}
+		}
+	}
+	return out
+}
+
+// style returns how a list is written: the style, and whether each item has a value of its own.
+func (c *converter) style(p map[string]any) (style string, explode bool) {
+	switch p["collectionFormat"] {
+	case nil, "csv":
+		return "form", false
+	case "multi":
+		return "form", true
+	case "ssv":
+		return "spaceDelimited", false
+	case "pipes":
+		return "pipeDelimited", false
+	}
+	c.notes.add(flawTabs, withPlace(c.At, tree.Text(p["name"])))
+	return "", false
+}
+
+// typed returns the schema of a parameter, a header or an item of a list, which is written next to other members.
+func (c *converter) typed(of map[string]any, without ...string) map[string]any {
+	schema, _ := c.schema(rest(of, without...)).(map[string]any)
+	if items, _ := of["items"].(map[string]any); items["collectionFormat"] != nil {
+		c.notes.add(flawTabs, withPlace(c.At, tree.Text(of["name"])))
+		schema["items"] = map[string]any{}
+	}
+	return schema
+}

@@ -1,0 +1,173 @@
+package validate
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// argument is one of a query or a form.
+type argument struct{ name, value string }
+
+// readArguments reads a query, without its question mark, or a form. An argument that is not escaped as it should be
+// stays as it is written. It reads at most a number of arguments, and returns false if there are more.
+func readArguments(query string, most int) (out []argument, all bool) {
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair == "" {
+			continue
+		}
+		if len(out) == most {
+			return out, false
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		out = append(out, argument{unescapeArgument(name), unescapeArgument(value)})
+	}
+	return out, true
+}
+
+func unescapeArgument(value string) string {
+	if strings.IndexByte(value, '%') < 0 && strings.IndexByte(value, '+') < 0 {
+		return value
+	}
+	if plain, err := url.QueryUnescape(value); err == nil {
+		return plain
+	}
+	return value
+}
+
+// arguments are those of a query.
+type arguments struct {
+	values   map[string][]string
+	brackets map[string]*node // by what is in front of the first bracket
+}
+
+// arguments sorts the arguments of a query by name. literal are names that have brackets and are parameters of their
+// own.
+func (r *run) arguments(pairs []argument, literal map[string]bool) *arguments {
+	out := &arguments{values: make(map[string][]string, len(pairs))}
+	all := &node{}
+	for _, one := range pairs {
+		out.values[one.name] = append(out.values[one.name], one.value)
+		if base, path, ok := r.inBrackets(one.name); ok && !literal[one.name] {
+			all.member(base).add(path, one.value)
+		}
+	}
+	out.brackets = all.members
+	return out
+}
+
+// bracketed returns the names of parameters in the query that have brackets themselves.
+func bracketed(parameters []parameter) (out map[string]bool) {
+	for i := range parameters {
+		if p := &parameters[i]; p.in == InQuery && strings.Contains(p.name, "[") {
+			if out == nil {
+				out = map[string]bool{}
+			}
+			out[p.name] = true
+		}
+	}
+	return out
+}
+
+// maxBrackets bounds the brackets of a name.
+const maxBrackets = 64
+
+// inBrackets splits a name such as items[0][price] into items and what is in the brackets. It returns false for a name
+// that is written otherwise.
+func (r *run) inBrackets(name string) (base string, path []string, ok bool) {
+	if !r.spend(1 + len(name)/bytesOfStep) {
+		return "", nil, false
+	}
+	open := strings.IndexByte(name, '[')
+	if open <= 0 || name[len(name)-1] != ']' {
+		return "", nil, false
+	}
+	for rest := name[open:]; rest != ""; {
+		token, more, closed := strings.Cut(rest[1:], "]")
+		if rest[0] != '[' || !closed || strings.Contains(token, "[") {
+			return "", nil, false
+		}
+		path, rest = append(path, token), more
+	}
+	return name[:open], path, len(path) <= maxBrackets && r.spend(len(path))
+}
+
+// node is what the arguments of a query or a form say of one value. It can be a list or an object only if its schema
+// says so: names of members may be numbers.
+type node struct {
+	values  []string // without brackets
+	list    []*node  // of empty brackets
+	names   []string // of members, in the order of the request
+	members map[string]*node
+}
+
+func (n *node) member(name string) *node {
+	if known := n.members[name]; known != nil {
+		return known
+	}
+	if n.members == nil {
+		n.members = map[string]*node{}
+	}
+	n.names, n.members[name] = append(n.names, name), &node{}
+	return n.members[name]
+}
+
+// add adds a value below what is in brackets. Empty brackets begin a new item if the last one has the member already,
+// as in items[][price]=1&items[][amount]=2&items[][price]=3.
+func (n *node) add(path []string, value string) {
+	for ; len(path) > 0; path = path[1:] {
+		if path[0] != "" {
+			n = n.member(path[0])
+			continue
+		}
+		if last := len(n.list) - 1; last < 0 || len(path) == 1 || n.list[last].has(path[1:]) {
+			n.list = append(n.list, &node{})
+		}
+		n = n.list[len(n.list)-1]
+	}
+	n.values = append(n.values, value)
+}
+
+func (n *node) has(path []string) bool {
+	for _, token := range path {
+		switch {
+		case token != "":
+			n = n.members[token]
+		case len(n.list) == 0:
+			return false
+		default:
+			n = n.list[len(n.list)-1]
+		}
+		if n == nil {
+			return false
+		}
+	}
+	return path[len(path)-1] != ""
+}
+
+// items returns the items of a list; false if a name is not an index.
+func (n *node) items() (out []*node, ok bool) {
+	for _, value := range n.values {
+		out = append(out, &node{values: []string{value}})
+	}
+	out = append(out, n.list...)
+	type item struct {
+		index int
+		of    *node
+	}
+	var indexed []item
+	for _, name := range n.names {
+		index, err := strconv.ParseUint(name, 10, 31)
+		if err != nil {
+			return nil, false
+		}
+		indexed = append(indexed, item{int(index), n.members[name]})
+	}
+	slices.SortStableFunc(indexed, func(a, b item) int { return cmp.Compare(a.index, b.index) })
+	for _, one := range indexed {
+		out = append(out, one.of)
+	}
+	return out, true
+}

@@ -1,0 +1,161 @@
+package openapi
+
+import (
+	"fmt"
+	"strings"
+
+	"postern/platform/fault"
+)
+
+// flaw is a construct that is wrong or has no effect, and leaves no doubt about routes, parameters and request bodies.
+// Its places follow the text.
+type flaw struct{ code, text string }
+
+var (
+	flawInfo = &flaw{"openapi_info", "There is no title or no version of the API, which info must have"}
+
+	flawUnquoted = &flaw{
+		"openapi_unquoted",
+		"A text is a number, because it isn't in quotes: write \"1.10\", since 1.10 can be read as 1.1",
+	}
+	flawServer     = &flaw{"openapi_server", "A server is ignored: it must be an object with url"}
+	flawReferences = &flaw{
+		"openapi_dangling_reference",
+		"A reference leads to nothing in the document. Nothing is known of what it stands for",
+	}
+	flawResponse  = &flaw{"openapi_response", "A response is ignored: it must be an object, or refer to one"}
+	flawItems     = &flaw{"openapi_no_items", "An array doesn't have items, so that they can be anything"}
+	flawRequired  = &flaw{"openapi_required_twice", "A list of required members has a name twice"}
+	flawComponent = &flaw{
+		"openapi_component_name",
+		"The name of a component has characters that OpenAPI doesn't allow: use A to Z, a to z, 0 to 9, \".\", \"-\" " +
+			"and \"_\"",
+	}
+	flawPathItems = &flaw{"openapi_path_items", "OpenAPI 3.0 doesn't have components.pathItems: 3.1 has"}
+	flawKeyword   = &flaw{
+		"openapi_unknown_keyword", "A schema has a keyword that OpenAPI doesn't have, and that has no effect",
+	}
+	flawAlike = &flaw{
+		"openapi_alike",
+		"A path differs from another one only in the names of parameters. Calls may be as either of them says, and " +
+			"only the other one is listed",
+	}
+	flawParameterTwice = &flaw{"openapi_parameter_twice", "A parameter is there twice, with the same description"}
+	flawSecurity       = &flaw{
+		"openapi_security",
+		"Security is ignored: it must be a list of objects, each with a list of scopes for each scheme",
+	}
+)
+
+// flawOwnServer is a flaw of its own for each server.
+const flawOwnServer = "openapi_own_server"
+
+// Bounds on what warnings list.
+const (
+	maxPlaces   = 20
+	maxServers  = 20
+	maxOfServer = 5   // places of a server
+	maxPlace    = 200 // bytes
+)
+
+// places are the first of those that have a flaw, and how many there are.
+type places struct {
+	first []string
+	all   int
+}
+
+func (p *places) add(place string, most int) {
+	if p.all++; len(p.first) < most {
+		p.first = append(p.first, cut(place, maxPlace))
+	}
+}
+
+func (p *places) String() string {
+	text := strings.Join(p.first, ", ")
+	if more := p.all - len(p.first); more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// notes are the flaws of a document, in the order in which they were found.
+type notes struct {
+	order   []*flaw
+	found   map[*flaw]*places
+	servers []string // of paths and operations
+	of      map[string]*places
+	more    int // servers that are not listed
+}
+
+func (n *notes) add(of *flaw, place string) {
+	if n.found == nil {
+		n.found = map[*flaw]*places{}
+	}
+	if n.found[of] == nil {
+		n.found[of] = &places{}
+		n.order = append(n.order, of)
+	}
+	n.found[of].add(place, maxPlaces)
+}
+
+// lists reports whether another place of a flaw is listed, and not only counted.
+func (n *notes) lists(of *flaw) bool { return n.found[of] == nil || n.found[of].all < maxPlaces }
+
+// server notes the server of a path or an operation.
+func (n *notes) server(url, place string) {
+	if n.of == nil {
+		n.of = map[string]*places{}
+	}
+	switch known := n.of[url]; {
+	case known != nil:
+		known.add(place, maxOfServer)
+	case len(n.servers) == maxServers:
+		n.more++
+	default:
+		n.servers, n.of[url] = append(n.servers, url), &places{}
+		n.of[url].add(place, maxOfServer)
+	}
+}
+
+func (n *notes) list() (out []fault.Warning) {
+	for _, of := range n.order {
+		out = append(out, fault.Warning{Code: of.code, Detail: of.text + ": " + n.found[of].String() + "."})
+	}
+	for _, url := range n.servers {
+		out = append(out, fault.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("The document has a server of its "+
+			"own, %s, for: %s. These calls go to the target of the environment. Add an environment with the target %s "+
+			"for them.", url, n.of[url], url)})
+	}
+	if n.more > 0 {
+		out = append(out, fault.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("Paths and operations have servers "+
+			"of their own %d more times: their calls go to the target of the environment too.", n.more)})
+	}
+	return out
+}
+
+func (r *reader) warn(of *flaw, place string) { r.notes.add(of, place) }
+
+// LeadsNowhere says that a reference is not to a part of the document.
+func LeadsNowhere(ref string) string {
+	if strings.HasPrefix(ref, "#") {
+		return fmt.Sprintf("the reference %q leads to nothing", cut(ref, maxPlace))
+	}
+	return "it refers to another file, " + cut(ref, maxPlace) + ", which is not read. Bundle it into one document"
+}
+
+// leadsNowhere says so of a node that is a reference, for behind what it must be.
+func (r *reader) leadsNowhere(node any) string {
+	object, _ := node.(map[string]any)
+	if ref, refers := object["$ref"].(string); refers {
+		return ": " + LeadsNowhere(ref)
+	}
+	return ""
+}
+
+// cut returns a text that is short enough to be shown.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
+}

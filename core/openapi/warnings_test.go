@@ -1,0 +1,120 @@
+package openapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What is wrong and leaves no doubt about routes, parameters and request bodies is accepted, and named.
+func TestParse_warnings(t *testing.T) {
+	t.Parallel()
+	const old = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},`
+	components := func(head, text string) string { return head + `"paths":{},"components":{` + text + `}}` }
+	get := func(text string) string { return head + `"paths":{"/a":{"get":{` + text + `}}}}` }
+	many := func(n int) string {
+		var out []string
+		for i := range n {
+			out = append(out, fmt.Sprintf(`"S%02d":{"type":"array"}`, i))
+		}
+		return strings.Join(out, ",")
+	}
+	places := func(n int) (out string) {
+		for i := range n {
+			out += fmt.Sprintf("#/components/schemas/S%02d, ", i)
+		}
+		return out
+	}
+	for name, tt := range map[string]struct {
+		text string
+		want []string // code: detail
+	}{
+		"none": {get(`"responses":{"200":{"description":"fine"}}`), nil},
+		"arrays without items": {
+			old + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query","schema":{"type":"array"}}]}}},` +
+				`"components":{"schemas":{"A":{"properties":{"x/y":{"type":"array"},"type":{"type":"string"}}}}}}`,
+			[]string{"openapi_no_items: An array doesn't have items, so that they can be anything: " +
+				"#/components/schemas/A/properties/x~1y, GET /a: parameters/0/schema."},
+		},
+		"of 3.1": {components(head, `"schemas":{"A":{"type":"array"}}`), nil},
+		"more than are listed": {components(old, `"schemas":{`+many(53)+`}`), []string{
+			"openapi_no_items: An array doesn't have items, so that they can be anything: " + places(20) +
+				"and 33 more.",
+		}},
+		"a name twice": {components(head, `"schemas":{"A":{"required":["a","b","a"]}}`), []string{
+			"openapi_required_twice: A list of required members has a name twice: #/components/schemas/A has a.",
+		}},
+		"references of responses": {
+			get(`"responses":{"200":{"$ref":"../a.json"},"404":{"description":"","content":{"application/json":` +
+				`{"schema":{"$ref":"#/components/schemas/A"}}}}}`),
+			[]string{"openapi_dangling_reference: A reference leads to nothing in the document. Nothing is known of " +
+				"what it stands for: GET /a: responses/200 to ../a.json, " +
+				"GET /a: responses/404/content/application~1json/schema to #/components/schemas/A."},
+		},
+		"responses": {get(`"responses":{"200":"fine"}`), []string{
+			"openapi_response: A response is ignored: it must be an object, or refer to one: GET /a: responses/200.",
+		}},
+		"names of components": {components(head, `"schemas":{"Page[User]":{}},"x-other":{"a b":1}`), []string{
+			"openapi_component_name: The name of a component has characters that OpenAPI doesn't allow: use A to Z, " +
+				"a to z, 0 to 9, \".\", \"-\" and \"_\": #/components/schemas/Page[User].",
+		}},
+		"pathItems": {components(old, `"pathItems":{"a":{}}`), []string{
+			"openapi_path_items: OpenAPI 3.0 doesn't have components.pathItems: 3.1 has: #/components/pathItems.",
+		}},
+		"pathItems of 3.1": {components(head, `"pathItems":{"a":{}}`), nil},
+		"unknown keywords": {
+			components(head, `"schemas":{"A":{"title":"A","x-a":1,"properties":{"optional":{"optional":true}}}}`),
+			[]string{"openapi_unknown_keyword: A schema has a keyword that OpenAPI doesn't have, and that has no " +
+				"effect: #/components/schemas/A/properties/optional has optional."},
+		},
+		"unquoted": {"openapi: 3.0\ninfo: {title: t, version: 1.0}\npaths: {}\n", []string{
+			"openapi_unquoted: A text is a number, because it isn't in quotes: write \"1.10\", since 1.10 can be " +
+				"read as 1.1: openapi, info/version.",
+		}},
+		"no info": {`{"openapi":"3.0.0","paths":{}}`, []string{
+			"openapi_info: There is no title or no version of the API, which info must have: info.",
+		}},
+		"security": {get(`"security":{"a":[]}`), []string{
+			"openapi_security: Security is ignored: it must be a list of objects, each with a list of scopes for " +
+				"each scheme: GET /a: security.",
+		}},
+		"servers": {head + `"servers":[{"url":"https://a.example.com"},{}],"paths":{` +
+			`"/a":{"servers":[{"url":"https://{x}.example.com","variables":{"x":{"default":"b"}}}],"get":{},` +
+			`"put":{}},` +
+			`"/b":{"get":{"servers":[{"url":"https://b.example.com"},{"url":"https://a.example.com"}]}}}}`, []string{
+			"openapi_server: A server is ignored: it must be an object with url: servers, number 2.",
+			"openapi_own_server: The document has a server of its own, https://b.example.com, for: path /a, GET /b. " +
+				"These calls go to the target of the environment. Add an environment with the target " +
+				"https://b.example.com for them.",
+		}},
+		"parameter twice": {get(`"parameters":[{"name":"p","in":"query"},{"in":"query","name":"p"}]`), []string{
+			"openapi_parameter_twice: A parameter is there twice, with the same description: GET /a: query p.",
+		}},
+		"a route twice": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"get":{}}}}`, []string{
+			"openapi_alike: A path differs from another one only in the names of parameters. Calls may be as either " +
+				"of them says, and only the other one is listed: GET /a/{key} is /a/{id}.",
+		}},
+		"names of a path": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"delete":{}}}}`, nil},
+		"what is not read": {
+			head + `"paths":{},"x-a":{"$ref":"nowhere"},"components":{"schemas":{"A":{"default":{"$ref":"nowhere"},` +
+				`"properties":{"$ref":{"type":"string"}}}}}}`, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := parse([]byte(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, one := range doc.Warnings {
+				got = append(got, one.Code+": "+one.Detail)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
