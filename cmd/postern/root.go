@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"postern/platform/config"
 	"postern/platform/fault"
 )
 
@@ -38,7 +39,14 @@ func (e usageError) Error() string { return e.text }
 func run(ctx context.Context, args []string, t terminal) int {
 	started := false
 	root := newRoot(t)
-	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
+		if started = true; c.Name() == "serve" {
+			return // which logs it
+		}
+		for _, name := range config.Unknown(t.environ) {
+			fmt.Fprintf(t.err, "warning: %s has no effect: no setting has this name\n", name)
+		}
+	}
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {

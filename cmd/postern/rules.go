@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,12 +79,23 @@ func readRules(c *cobra.Command, file string) (client.Rules, error) {
 	if err != nil {
 		return in, fmt.Errorf("read the rules: %w", err)
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil {
+	if err := decodeFile(text, &in); err != nil {
 		return in, fmt.Errorf("read the rules in %s: %w", file, err)
 	}
 	return in, nil
+}
+
+// decodeFile decodes a JSON file that has one document, of known members alone.
+func decodeFile(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("it is not the JSON that is expected: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the document")
+	}
+	return nil
 }
 
 func newRulesAdd(t terminal) *cobra.Command {

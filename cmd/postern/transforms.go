@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -50,9 +49,7 @@ func newTransformsSet(t terminal) *cobra.Command {
 		}
 		etag := now.ETag
 		*now = client.Transforms{}
-		decoder := json.NewDecoder(strings.NewReader(string(text)))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(now); err != nil {
+		if err := decodeFile(text, now); err != nil {
 			return fmt.Errorf("read the transforms in %s: %w", file, err)
 		}
 		now.ETag = etag

@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/validation"
 
 	"postern/handlers/web"
 	"postern/models"
@@ -54,7 +51,7 @@ func route[In, Out any](
 		}}
 	}
 	operation.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
-		if unknown := unknownQuery(ctx); len(unknown) > 0 {
+		if unknown := unknownInput(ctx); len(unknown) > 0 {
 			_ = huma.WriteErr(api, ctx, http.StatusUnprocessableEntity, "", unknown...)
 			return
 		}
@@ -85,28 +82,6 @@ func describeSort(list *huma.Operation) {
 			p.Description = cmp.Or(p.Description, "Order; - begins at the end")
 		}
 	}
-}
-
-// unknownQuery returns an error for each query parameter that the operation does not
-// have: a misspelled filter must not look like one that matches everything. cursor and
-// limit are allowed on every operation; lists that are always short ignore them.
-func unknownQuery(ctx huma.Context) []error {
-	var unknown []error
-	at := ctx.URL()
-	for _, name := range slices.Sorted(maps.Keys(at.Query())) {
-		if name == "cursor" || name == "limit" {
-			continue
-		}
-		if !slices.ContainsFunc(
-			ctx.Operation().Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name },
-		) {
-			unknown = append(unknown, &huma.ErrorDetail{
-				Location: "query." + name,
-				Message:  validation.MsgUnexpectedProperty,
-			})
-		}
-	}
-	return unknown
 }
 
 // nullable is an optional field that distinguishes null from absent: sent is false for

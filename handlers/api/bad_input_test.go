@@ -327,6 +327,7 @@ func TestBadInput(t *testing.T) {
 	ids := strings.NewReplacer(
 		"{key}", shop.KeyID, "{version}", shop.VersionID, "{environment}", shop.EnvironmentID)
 	for group, inputs := range map[string][]badInput{
+		"ignored":  ignored,
 		"proxy":    badProxies,
 		"keys":     badKeys,
 		"settings": badSettings,

@@ -114,6 +114,11 @@ var messages = map[string]advice{
 	validation.MsgExpectedMatchExactlyOneSchema: {
 		"invalid_type", "Use one of the forms that /openapi.json has for this field.",
 	},
+	msgRepeated:    {"repeated_parameter", "Give this parameter once."},
+	msgOnePage:     {"one_page", "This list has one page: leave the parameter out."},
+	msgNoCondition: {"condition_not_checked", "This operation does not check the condition: leave the header out."},
+	msgNoBody:      {"unexpected_body", "This operation takes no body: leave it out."},
+
 	validation.MsgExpectedBoolean: {"invalid_type", "Use true or false."},
 	"invalid boolean":             {"invalid_type", "Use true or false."},
 	validation.MsgExpectedInteger: {"invalid_type", "Use a whole number."},

@@ -101,7 +101,14 @@ func (h *Handler) receiveImport(v *visit, dry bool) (rules.Input, *web.Upload, e
 		case part.FormName() == "zip":
 			in.Name = v.posted("name")
 			zip, err := h.receiveZip(v, part)
-			return in, zip, err
+			if err != nil {
+				return in, nil, err
+			}
+			if _, err := parts.NextPart(); !errors.Is(err, io.EOF) {
+				return in, nil, errors.Join(fault.New(fault.Malformed, "malformed",
+					"The form could not be read: something follows the zip."), zip.Close())
+			}
+			return in, zip, nil
 		}
 		if err := readImportField(part, v.c.Request.PostForm); err != nil {
 			return in, nil, err
@@ -125,10 +132,12 @@ func readImportField(part *multipart.Part, form url.Values) error {
 	if len(raw) > maxImportField || !web.ValidText(text) {
 		return fault.New(fault.Malformed, "malformed", "The form could not be read.")
 	}
-	switch name := part.FormName(); name {
-	case "name", ui.NonceField:
-		form.Set(name, text)
+	name := part.FormName()
+	if name != "name" && name != ui.NonceField || form.Has(name) {
+		return fault.New(fault.Malformed, "malformed",
+			"The form could not be read: a field is unknown, or there twice.")
 	}
+	form.Set(name, text)
 	return nil
 }
 

@@ -91,6 +91,23 @@ func TestImportForm_sentAgain(t *testing.T) {
 	s.Get("/projects/third").Shows(404, "There is nothing here")
 }
 
+// What follows the zip, and fields that the form does not have, are not left out in silence.
+func TestImportForm_unknownFields(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	zip := exported(t, s)
+	body, kind := zipForm(t, "copy", zip)
+	boundary := strings.TrimPrefix(kind, "multipart/form-data; boundary=")
+	late := strings.TrimSuffix(body, "--\r\n") + "\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nlate\r\n--" +
+		boundary + "--\r\n"
+	s.Do(http.MethodPost, "/imports/preview", late, []string{"Content-Type", kind}).Shows(400, "Import a project").
+		Says("#import-answer [role=alert]", "something follows the zip")
+	sendZip(t, s, "/imports/preview", "copy", zip, "names", "x").Shows(400, "Import a project").
+		Says("#import-answer [role=alert]", "a field is unknown")
+	sendZip(t, s, "/imports/preview", "copy", zip, "name", "other").Shows(400, "Import a project").
+		Says("#import-answer [role=alert]", "there twice")
+}
+
 // Zips that this server cannot read say why, and what to do.
 func TestImportPage_unreadableZips(t *testing.T) {
 	t.Parallel()

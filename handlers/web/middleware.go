@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -137,15 +138,20 @@ func (r *statusRecorder) Flush() { _ = http.NewResponseController(r.ResponseWrit
 func (r *statusRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // RequireValidText refuses paths and queries with NUL or invalid UTF-8, which PostgreSQL
-// cannot store.
+// cannot store, and queries of which the standard library would leave out a part.
 func (s *Site) RequireValidText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ValidText(r.URL.Path) {
 			s.WriteProblem(w, r, NotFound())
 			return
 		}
-		for _, values := range r.URL.Query() {
-			if !ValidText(values...) {
+		query, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			s.WriteProblem(w, r, errMalformedQuery.Because(err))
+			return
+		}
+		for name, values := range query {
+			if !ValidText(name) || !ValidText(values...) {
 				s.WriteProblem(w, r, errInvalidQuery)
 				return
 			}
@@ -154,7 +160,16 @@ func (s *Site) RequireValidText(next http.Handler) http.Handler {
 	})
 }
 
-var errInvalidQuery = fault.New(fault.Malformed, "malformed", "The query contains NUL or bytes that are not UTF-8.")
+var (
+	errInvalidQuery = fault.New(
+		fault.Malformed, "malformed", "The query contains NUL or bytes that are not UTF-8.",
+	)
+	errMalformedQuery = fault.New(fault.Malformed, "malformed",
+		"The query could not be read: separate parameters by &, and write %s for a percent sign and %s for a "+
+			"semicolon.",
+		"%25", "%3B",
+	)
+)
 
 // ValidText reports whether all values are UTF-8 without NUL.
 func ValidText(values ...string) bool {

@@ -37,7 +37,8 @@ func TestParseChain_limits(t *testing.T) {
 	} {
 		for n := tt.limit.Most - 1; n <= tt.limit.Most+1; n++ {
 			_, wrong := parseChain(tt.text(int(n)), now)
-			if n > tt.limit.Most != (wrong != nil) || wrong != nil && !strings.Contains(wrong.Detail, tt.limit.Refusal()) {
+			if n > tt.limit.Most != (wrong != nil) ||
+				wrong != nil && !strings.Contains(wrong.Detail, tt.limit.Refusal()) {
 				t.Errorf("%d of %d: %+v", n, tt.limit.Most, wrong)
 			}
 		}
