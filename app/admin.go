@@ -22,15 +22,29 @@ func (a *App) newAdmin(control *handlers.Server) *http.Server {
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	mux.Handle("GET /metrics", control.Metrics)
 	probes := control.Probes()
-	mux.Handle("GET /healthz", probes)
-	mux.Handle("GET /readyz", probes)
+	all := http.NewServeMux()
+	all.Handle("GET /healthz", probes) // for any Host, as on the other listeners
+	all.Handle("GET /readyz", probes)
+	all.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if err := control.CheckHost(r, a.adminName()); err != nil {
+			control.WriteProblem(w, r, err)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 	return &http.Server{
-		Handler:           mux,
+		Handler:           all,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
+}
+
+// adminName returns the host of the admin address, as it is configured.
+func (a *App) adminName() string {
+	host, _, _ := net.SplitHostPort(a.Config.AdminAddr)
+	return host
 }
 
 // warnOfAdmin logs that other machines may reach the admin address: a profile can hold

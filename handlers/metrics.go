@@ -16,14 +16,17 @@ var errMetricsToken = fault.New(fault.Unauthenticated, "invalid_token",
 	"Send the metrics token as Authorization: Bearer …")
 
 // showMetrics serves the metrics to callers with the metrics token. If none is
-// configured, it serves them to local callers of a server that listens on loopback only.
+// configured, it serves them to local callers of a server that listens on loopback only, and
+// checks the Host: a browser on this machine is such a caller too.
 func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) {
-	token := s.Config.MetricsToken
+	token, misdirected := s.Config.MetricsToken, s.CheckHost(r)
 	switch {
 	case token.Reveal() != "" && !hasToken(r, token):
 		s.WriteProblem(w, r, errMetricsToken)
 	case token.Reveal() == "" && (!s.Config.LoopbackOnly() || !isLocal(r)):
 		s.WriteProblem(w, r, web.NotFound())
+	case token.Reveal() == "" && misdirected != nil:
+		s.WriteProblem(w, r, misdirected)
 	default:
 		s.Metrics.ServeHTTP(w, r)
 	}

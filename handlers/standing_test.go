@@ -115,7 +115,8 @@ func TestStreams_rightLost(t *testing.T) {
 			}
 			t.Run(name+" "+route, func(t *testing.T) {
 				t.Parallel()
-				request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, listener.URL+r.has.Path(route), nil)
+				url := listener.URL + r.has.Path(route)
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 				must(t, err)
 				request.Header.Set("Accept", "text/event-stream")
 				request.Header.Set(r.caller[0], r.caller[1])

@@ -7,22 +7,34 @@ import (
 	"strings"
 )
 
-// AllowHosts refuses requests with 421 whose Host is neither the server's public name
-// nor localhost nor an address. With DNS rebinding, a page's own name resolves to this
-// machine, which makes it same-origin with us for its browser; only the Host differs.
-// Probes are answered for any Host: their answers hold nothing for such a page.
-func (s *Site) AllowHosts(next http.Handler) http.Handler {
-	public := ""
-	if u, err := url.Parse(s.Config.PublicURL); err == nil {
-		public = u.Hostname()
+// CheckHost refuses a request with 421 whose Host is neither the server's public name nor localhost nor an address nor
+// in also. With DNS rebinding, a page's own name resolves to this machine, which makes it same-origin with us for its
+// browser; only the Host differs.
+func (s *Site) CheckHost(r *http.Request, also ...string) error {
+	host := (&url.URL{Host: r.Host}).Hostname()
+	if _, err := netip.ParseAddr(host); err == nil {
+		return nil
 	}
+	if u, err := url.Parse(s.Config.PublicURL); err == nil {
+		also = append(also, u.Hostname())
+	}
+	for _, name := range append(also, "localhost") {
+		if host != "" && strings.EqualFold(host, name) {
+			return nil
+		}
+	}
+	return errUnknownHost
+}
+
+// AllowHosts is CheckHost as middleware. Probes are answered for any Host: the answers of two hold nothing for such a
+// page, and /metrics checks it, or a token.
+func (s *Site) AllowHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := (&url.URL{Host: r.Host}).Hostname()
-		_, notAddress := netip.ParseAddr(host)
-		if notAddress != nil && !IsProbe(r) && !strings.EqualFold(host, public) &&
-			!strings.EqualFold(host, "localhost") {
-			s.WriteProblem(w, r, errUnknownHost)
-			return
+		if !IsProbe(r) {
+			if err := s.CheckHost(r); err != nil {
+				s.WriteProblem(w, r, err)
+				return
+			}
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -33,7 +45,7 @@ var errUnknownHost = &Problem{
 	Title:  http.StatusText(http.StatusMisdirectedRequest),
 	Status: http.StatusMisdirectedRequest,
 	Code:   "misdirected",
-	Detail: "Unknown host name. Set the server's name with --public-url or POSTERN_PUBLIC_URL.",
+	Detail: "Unknown host name. Use an address, or set the server's name with --public-url or POSTERN_PUBLIC_URL.",
 }
 
 // IsProbe reports whether a request is one of load balancers, orchestrators or
