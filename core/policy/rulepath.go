@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"iter"
 	"slices"
@@ -125,6 +126,7 @@ const (
 	decodedOnce   reading = iota // before parameters are cut off
 	decodedWholly                // until no escape is left
 	withoutParams                // decoded once after parameters were cut off
+	untilNUL                     // decoded until no escape is left, and then ended by NUL, as strings are in C
 	readings                     // how many there are
 )
 
@@ -142,6 +144,8 @@ func (r reading) of(dst []byte, path string) []byte {
 		decoded = appendDecoded(decoded, path)
 	case decodedWholly:
 		decoded = decodeWholly(decoded, path)
+	case untilNUL:
+		decoded, _, _ = bytes.Cut(decodeWholly(decoded, path), []byte{0})
 	case withoutParams:
 		var cut [512]byte
 		plain := appendSegments(cut[:0], []byte(path))
@@ -157,10 +161,17 @@ func Readings(path string) iter.Seq[string] {
 		if !hasReadings(path) {
 			return
 		}
+		whole := ""
 		for as := range readings {
 			read := string(as.of(nil, path))
 			if read == "" {
 				read = "/"
+			}
+			switch {
+			case as == decodedWholly:
+				whole = read
+			case as == untilNUL && read == whole:
+				continue
 			}
 			if !yield(strings.ReplaceAll(read, "%", "%25")) {
 				return

@@ -17,6 +17,8 @@ func TestReadings(t *testing.T) {
 		"/a%3Bb/c":       {"/a/c", "/a/c", "/a/c"},
 		"/;x":            {"/", "/", "/"},
 		"/a%5Cb;c%2Fd/e": {"/a/b/d/e", "/a/b/d/e", "/a/b/e"},
+		"/a%2500b/c":     {"/a%2500b/c", "/a\x00b/c", "/a%2500b/c", "/a"},
+		"/%252500":       {"/%252500", "/\x00", "/%252500", "/"},
 	} {
 		if got := slices.Collect(Readings(path)); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", path, got, want)

@@ -66,8 +66,8 @@ end
 
 
 -- The ways in which an upstream may read a path other than as segments that are decoded
--- once: with encoded slashes and backslashes as slashes, and without the parameters of
--- segments.
+-- once: with encoded slashes and backslashes as slashes, without the parameters of
+-- segments, and ended by NUL, as strings are in C.
 local READINGS = {
   function(path) return segments_of(decoded(path)) end,
   function(path) return segments_of(decoded_wholly(path)) end,
@@ -75,6 +75,7 @@ local READINGS = {
     local cut = segments_of(path)
     return segments_of(decoded("/" .. table.concat(cut, "/")))
   end,
+  function(path) return segments_of(decoded_wholly(path):match("^[^%z]*")) end,
 }
 
 
