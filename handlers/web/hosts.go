@@ -13,17 +13,17 @@ import (
 func (s *Site) CheckHost(r *http.Request, also ...string) error {
 	host := (&url.URL{Host: r.Host}).Hostname()
 	if _, err := netip.ParseAddr(host); err == nil {
-		return errUnknownHost
+		return nil
 	}
 	if u, err := url.Parse(s.Config.PublicURL); err == nil {
 		also = append(also, u.Hostname())
 	}
 	for _, name := range append(also, "localhost") {
-		if strings.EqualFold(host, name) {
+		if host != "" && strings.EqualFold(host, name) {
 			return nil
 		}
 	}
-	return nil
+	return errUnknownHost
 }
 
 // AllowHosts is CheckHost as middleware. Probes are answered for any Host: the answers of two hold nothing for such a

@@ -12,11 +12,9 @@ import (
 	"postern/service/access"
 )
 
-// An answer that lasts (a stream of events, a download) ends within endWithin of the loss of the right to read it.
-// These add up to less.
+// An answer that lasts (a stream of events, a download) ends within 5 s of the loss of the right to read it. These add
+// up to less, also while checks fail.
 const (
-	endWithin = 5 * time.Second
-
 	askEvery   = 1500 * time.Millisecond // how often the right is checked
 	askFor     = time.Second             // after which a check has failed
 	unknownFor = 3 * time.Second         // how long the last check counts while checks fail

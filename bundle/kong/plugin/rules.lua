@@ -65,12 +65,12 @@ end
 -- segments, and ended by NUL, as strings are in C.
 local READINGS = {
   function(path) return segments_of(decoded(path)) end,
-  function(path) return segments_of(decoded_wholly(path):match("^[^%z]*")) end,
+  function(path) return segments_of(decoded_wholly(path)) end,
   function(path)
     local cut = segments_of(path)
     return segments_of(decoded("/" .. table.concat(cut, "/")))
   end,
-  function(path) return segments_of(decoded_wholly(path)) end,
+  function(path) return segments_of(decoded_wholly(path):match("^[^%z]*")) end,
 }
 
 
