@@ -35,6 +35,8 @@ func openAPIOfShop() projects.OpenAPI {
 		{Label: "Server", Value: "https://api.example.com/a/path/that/is/much/longer/than/most/of/them", Mono: true},
 	}
 	m.Total = 2
+	m.Warnings = []string{"An array doesn't have items, so that they can be anything: #/components/schemas/Order."}
+	m.Shown, m.NextURL = "1 to 2 of 3 operations", m.URL+"?page=2#openapi-operations"
 	m.Groups = []projects.OperationGroup{
 		{Tag: "Orders", Rows: []projects.OperationRow{{
 			Method:  "GET",

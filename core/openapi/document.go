@@ -49,9 +49,9 @@ type Operation struct {
 // Methods are the methods that a path of a document can have, in the order of Operations.
 var Methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// Parse reads and checks a document, JSON or YAML, within a budget. A refusal is an *Error. What makes routes,
-// parameters or request bodies ambiguous is refused; the schemas of requests are checked by package validate, and those
-// of responses are not.
+// Parse reads and checks a document, JSON or YAML, within a budget, and converts one of Swagger 2.0. A refusal is an
+// *Error with all reasons. What makes routes, parameters or request bodies ambiguous is refused; the schemas of
+// requests are checked by package validate, and those of responses are not.
 func Parse(b *Budget, data []byte) (*Document, error) {
 	if !b.Fits(b.size, int64(len(data))) {
 		return nil, b.Err()

@@ -174,7 +174,7 @@ func (f *flawFinder) members(name string, value any, of member) {
 func (f *flawFinder) reference(ref string) {
 	leads, known := f.resolved[ref]
 	if !known {
-		f.At = "The reference " + cut(ref, maxPlace)
+		f.At = "The reference " + cut(ref)
 		target := f.LookUp(f.doc, ref)
 		for hops := int64(1); f.Fits(References, hops); hops++ {
 			node, _ := target.(map[string]any)
@@ -188,7 +188,7 @@ func (f *flawFinder) reference(ref string) {
 		f.At, f.resolved[ref] = "", leads
 	}
 	if !leads {
-		f.note(flawReferences, " to "+cut(ref, maxPlace))
+		f.note(flawReferences, " to "+cut(ref))
 	}
 }
 
@@ -199,7 +199,7 @@ func (f *flawFinder) schema(node map[string]any) {
 	for _, name := range required {
 		text, isText := name.(string)
 		if isText && seen[text] {
-			f.note(flawRequired, " has "+cut(text, maxPlace))
+			f.note(flawRequired, " has "+cut(text))
 		}
 		if isText {
 			seen[text] = true
@@ -212,7 +212,7 @@ func (f *flawFinder) schema(node map[string]any) {
 	for _, name := range tree.Keys(node) {
 		_, isPart := parts[schemaPart][name]
 		if !isPart && !f.keywords[name] && !strings.HasPrefix(name, "x-") && !old {
-			f.note(flawKeyword, " has "+cut(name, maxPlace))
+			f.note(flawKeyword, " has "+cut(name))
 		}
 	}
 }
@@ -232,7 +232,7 @@ func (f *flawFinder) place() string {
 	if len(at) < 3 || at[0] != "paths" || parts[pathPart][at[2]].of != operationPart {
 		return "#/" + pointer(at)
 	}
-	operation := strings.ToUpper(at[2]) + " " + cut(at[1], maxPlace)
+	operation := strings.ToUpper(at[2]) + " " + cut(at[1])
 	if len(at) == 3 {
 		return operation
 	}
@@ -242,7 +242,7 @@ func (f *flawFinder) place() string {
 func pointer(tokens []string) string {
 	escaped := make([]string, 0, len(tokens))
 	for _, token := range tokens {
-		escaped = append(escaped, escape(cut(token, maxPlace)))
+		escaped = append(escaped, escape(cut(token)))
 	}
 	return strings.Join(escaped, "/")
 }

@@ -17,6 +17,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(head + `"servers":[{"url":"https://{a}","variables":{"a":{"default":"{a}"}}}],"paths":{}}`))
 	f.Add([]byte("openapi: 3.0\ninfo: {title: t, version: 1.0}\npaths:\n  /a: &a\n    get: {}\n  /b: *a\n"))
 	f.Add([]byte(bomb()))
+	f.Add([]byte(`{"swagger":"2.0","produces":["a/b","c/d"],"paths":{"/a":{"post":{"parameters":[{"in":"formData",` +
+		`"name":"a","type":"file"}],"responses":{"200":{"schema":{"$ref":"#/definitions/A"}}}}}},"definitions":{"A":{}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		first, second := openapi.NewBudget(t.Context(), openapi.Size), openapi.NewBudget(t.Context(), openapi.Size)
 		doc, err := openapi.Parse(first, data)

@@ -59,7 +59,7 @@ func (r *reader) document() {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}
-		r.At = "path " + cut(path, 200)
+		r.At = "path " + cut(path)
 		if !r.Spend(1 + len(path)/bytesOfStep) {
 			return
 		}
@@ -93,7 +93,7 @@ func (r *reader) path(path string, node any) {
 		if !there {
 			continue
 		}
-		r.At = method + " " + cut(path, 200)
+		r.At = method + " " + cut(path)
 		op, ok := of.(map[string]any)
 		if !ok {
 			r.Refuse("it must be an object")
@@ -106,12 +106,12 @@ func (r *reader) path(path string, node any) {
 		case first == nil:
 			r.routes[method+template] = &route{path: path}
 		case first.alike == maxAlike:
-			r.Refuse("more than %d paths differ from %s only in the names of parameters, so that nothing says which of "+
-				"them a call is for", maxAlike, cut(first.path, 200))
+			r.Refuse("more than %d paths differ from %s only in the names of parameters, so that nothing says which "+
+				"of them a call is for", maxAlike, cut(first.path))
 			return
 		default:
 			first.alike++
-			r.warn(flawAlike, r.At+" is "+cut(first.path, 200))
+			r.warn(flawAlike, r.At+" is "+cut(first.path))
 		}
 		r.operation(method, path, op, first == nil)
 	}

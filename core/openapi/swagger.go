@@ -68,6 +68,11 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 	if err := encoder.Encode(out); err != nil {
 		return nil, nil, nil, err
 	}
+	if int64(to.Len()) > Expansion.Most*int64(size) {
+		b.refuse("", "the document has more than 20 times its size as OpenAPI 3, because types of content are "+
+			"repeated. Name fewer in consumes and produces.")
+		return nil, nil, nil, b.Err()
+	}
 	warnings := []fault.Warning{{Code: "swagger_converted", Detail: "The document is one of Swagger 2.0. It was " +
 		"converted to OpenAPI " + convertedTo + ", and is kept and exported as that."}}
 	return bytes.TrimSpace(to.Bytes()), out, append(warnings, c.notes.list()...), nil
@@ -96,7 +101,7 @@ func (c *converter) each(of any, one func(any) any) any {
 			return nil
 		}
 		if out[name] = members[name]; !strings.HasPrefix(name, "x-") {
-			c.At = "Swagger, " + cut(name, maxPlace)
+			c.At = "Swagger, " + cut(name)
 			out[name] = one(members[name])
 		}
 	}

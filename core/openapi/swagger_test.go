@@ -134,18 +134,25 @@ func TestParse_swaggerRefusals(t *testing.T) {
 		return `{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{"/a":{"post":{"parameters":[` +
 			parameters + `]}}}}`
 	}
-	var paths strings.Builder
-	for i := range 9000 {
-		fmt.Fprintf(&paths, `"/%d":{"post":{"parameters":[{"$ref":"#/parameters/p"}]}},`, i)
+	many := func(n int, format string) string {
+		var out strings.Builder
+		for i := range n {
+			fmt.Fprintf(&out, format, i)
+		}
+		return out.String()
 	}
+	paths := many(9000, `"/%d":{"post":{"parameters":[{"$ref":"#/parameters/p"}]}},`)
 	for name, tt := range map[string]struct{ text, want string }{
 		"two bodies": {post(`{"name":"a","in":"body","schema":{}},{"name":"b","in":"body","schema":{}}`),
 			"Swagger, /a, post: there is more than one description of the request body"},
 		"a body and a form": {post(`{"name":"a","in":"formData","type":"string"},{"name":"b","in":"body"}`),
 			"there is a body next to the fields of a form"},
+		"types": {`{"swagger":"2.0","produces":[` + strings.TrimSuffix(many(20, `"a/type%d",`), ",") +
+			`],"responses":{` + strings.TrimSuffix(many(200, `"r%d":{"schema":{}},`), ",") + `}}`,
+			"more than 20 times its size"},
 		"no list":  {`{"swagger":"2.0","paths":{"/a":{"get":{"parameters":{}}}}}`, "parameters must be a list"},
 		"no place": {post(`{"name":"a","type":"string"}`), `"a" must be in path, query, header or cookie`},
-		"repeated": {`{"swagger":"2.0","paths":{` + strings.TrimSuffix(paths.String(), ",") +
+		"repeated": {`{"swagger":"2.0","paths":{` + strings.TrimSuffix(paths, ",") +
 			`},"parameters":{"p":{"name":"p","in":"body","schema":{"description":"` + strings.Repeat("x", 10_000) +
 			`"}}}}`,
 			"more than 16 MB"},

@@ -66,7 +66,7 @@ type places struct {
 
 func (p *places) add(place string, most int) {
 	if p.all++; len(p.first) < most {
-		p.first = append(p.first, cut(place, maxPlace))
+		p.first = append(p.first, cut(place))
 	}
 }
 
@@ -138,9 +138,9 @@ func (r *reader) warn(of *flaw, place string) { r.notes.add(of, place) }
 // LeadsNowhere says that a reference is not to a part of the document.
 func LeadsNowhere(ref string) string {
 	if strings.HasPrefix(ref, "#") {
-		return fmt.Sprintf("the reference %q leads to nothing", cut(ref, maxPlace))
+		return fmt.Sprintf("the reference %q leads to nothing", cut(ref))
 	}
-	return "it refers to another file, " + cut(ref, maxPlace) + ", which is not read. Bundle it into one document"
+	return "it refers to another file, " + cut(ref) + ", which is not read. Bundle it into one document"
 }
 
 // leadsNowhere says so of a node that is a reference, for behind what it must be.
@@ -153,9 +153,9 @@ func (r *reader) leadsNowhere(node any) string {
 }
 
 // cut returns a text that is short enough to be shown.
-func cut(text string, most int) string {
-	if len(text) <= most {
+func cut(text string) string {
+	if len(text) <= maxPlace {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
+	return strings.ToValidUTF8(text[:maxPlace-len("…")], "") + "…"
 }

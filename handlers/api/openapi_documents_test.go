@@ -141,8 +141,8 @@ func TestOpenAPI_refusals(t *testing.T) {
 	}
 }
 
-// What is accepted and is wrong, or has no effect, is in the answers to POST /proxy and to the import, and stays with the
-// document.
+// What is accepted and is wrong, or has no effect, is in the answers to POST /proxy and to the import, and stays with
+// the document.
 func TestOpenAPI_warnings(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)

@@ -44,15 +44,16 @@ func TestStripe(t *testing.T) {
 		{"GET /v1/subscriptions?expand[0]=data.customer", "", ""},
 		{"POST /v1/customers", "email=a%40example.com&metadata[order_id]=6735&address[city]=Berlin", ""},
 		{"POST /v1/customers", "metadata=&description=", ""},
-		{"POST /v1/customers", "address[city][name]=Berlin", "body /address must match one of the 2 descriptions in the " +
-			"document"},
-		{"POST /v1/subscriptions", "customer=cus_1&items[0][price]=price_1&items[0][quantity]=2&expand[]=latest_invoice",
-			""},
+		{"POST /v1/customers", "address[city][name]=Berlin",
+			"body /address must match one of the 2 descriptions in the document"},
+		{"POST /v1/subscriptions", "customer=cus_1&items[0][price]=price_1&items[0][quantity]=2" +
+			"&expand[]=latest_invoice", ""},
 		{"POST /v1/subscriptions", "customer=cus_1&items[][price]=price_1&items[][price]=price_2", ""},
-		{"POST /v1/subscriptions", "customer=cus_1&items[0][quantity]=two", "body /items/0/quantity must be an integer"},
+		{"POST /v1/subscriptions", "customer=cus_1&items[0][quantity]=two",
+			"body /items/0/quantity must be an integer"},
 		{"POST /v1/checkout/sessions", "mode=payment&success_url=https%3A%2F%2Fexample.com&line_items[0][price_data]" +
-			"[currency]=usd&line_items[0][price_data][product_data][name]=T-shirt&line_items[0][price_data][unit_amount]" +
-			"=2000&line_items[0][quantity]=1&payment_method_types[]=card", ""},
+			"[currency]=usd&line_items[0][price_data][product_data][name]=Shirt&line_items[0][price_data][unit_amount" +
+			"]=2000&line_items[0][quantity]=1&payment_method_types[]=card", ""},
 		{"POST /v1/payment_intents", "amount=2000&currency=usd&automatic_payment_methods[enabled]=true", ""},
 		{"POST /v1/payment_intents", "amount=2000&currency=usd&automatic_payment_methods[enabled]=yes",
 			"body /automatic_payment_methods/enabled must be a boolean"},

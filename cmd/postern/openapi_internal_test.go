@@ -1,0 +1,23 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"postern/client"
+)
+
+func TestPrintChanges_warnings(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	err := printChanges(terminal{out: &out}, client.OpenAPI{
+		Title: "Shop", Version: "1", Saved: true,
+		Changes:  &client.OpenAPIChanges{Added: []string{"GET /a"}},
+		Warnings: []client.Warning{{Code: "openapi_no_items", Detail: "An array doesn't have items."}},
+	})
+	const want = "+ GET /a\n\nNote: An array doesn't have items. (openapi_no_items)\n"
+	if err != nil || !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%v: %q", err, out.String())
+	}
+}
