@@ -109,7 +109,8 @@ func buildOff(ctx context.Context, root, dir, program string) error {
 	if err := os.WriteFile(file, overlay, 0o600); err != nil {
 		return fmt.Errorf("write an overlay: %w", err)
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", file, "-o", program, "postern/cmd/postern")
+	arguments := []string{"build", "-trimpath", "-overlay", file, "-o", program, "postern/cmd/postern"}
+	build := exec.CommandContext(ctx, "go", arguments...)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build ./cmd/postern with another clock: %w\n%s", err, out)
