@@ -13,24 +13,27 @@ import (
 
 // Limit bounds what a file may take of one thing.
 type Limit struct {
-	File   string // of which the limit is
+	File   string // of which the limit is; "": the one that the table is about
 	Name   string // of what is counted
 	Most   int64
 	Amount string // Most, for people
 	Reason string
 
-	says string // the refusal, which follows the place in the file
-	fix  string // what to do then, a sentence
+	Says string // the refusal, which follows the place in the file
+	Fix  string // what to do then, a sentence
 }
 
 // Refusal returns what is wrong with a file beyond the limit, and what to do. It follows the place in the file.
-func (l *Limit) Refusal() string { return l.says + ". " + l.fix }
+func (l *Limit) Refusal() string { return l.Says + ". " + l.Fix }
 
 // Sentence is Refusal for a message that has nothing before it.
-func (l *Limit) Sentence() string { return strings.ToUpper(l.says[:1]) + l.says[1:] + ". " + l.fix }
+func (l *Limit) Sentence() string { return strings.ToUpper(l.Says[:1]) + l.Says[1:] + ". " + l.Fix }
 
 // Row returns a limit as a row of a table in Markdown.
 func (l *Limit) Row() string {
+	if l.File == "" {
+		return fmt.Sprintf("| %s | %s | %s |", l.Name, l.Amount, l.Reason)
+	}
 	return fmt.Sprintf("| %s | %s | %s | %s |", l.File, l.Name, l.Amount, l.Reason)
 }
 
@@ -53,81 +56,81 @@ var (
 		File: zip, Name: "size", Most: MaxZip, Amount: "1 GB",
 		Reason: "It is kept in a temporary file, of which a server has two at a time. A million keys and a million " +
 			"users are below it.",
-		says: "the zip has more than 1 GB",
-		fix:  "Export the project without keys or users, and bring those by SCIM or the API.",
+		Says: "the zip has more than 1 GB",
+		Fix:  "Export the project without keys or users, and bring those by SCIM or the API.",
 	}
 	ZipEntries = &Limit{
 		File: zip, Name: "entries", Most: 100_000, Amount: "100,000",
 		Reason: "The list of entries is in memory. A million users need 8,000.",
-		says:   "the zip has more than 100,000 entries",
-		fix:    "Import the zip of an export, unchanged.",
+		Says:   "the zip has more than 100,000 entries",
+		Fix:    "Import the zip of an export, unchanged.",
 	}
 	ZipUnpacked = &Limit{
 		File: zip, Name: "unpacked size", Most: 16 << 30, Amount: "16 GB",
 		Reason: "Entries are unpacked as a stream, several times: checksums first, then documents, then rows.",
-		says:   "the zip unpacks to more than 16 GB",
-		fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Says:   "the zip unpacks to more than 16 GB",
+		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
 	}
 	ZipEntryUnpacked = &Limit{
 		File: zip, Name: "unpacked size of an entry", Most: 8 << 30, Amount: "8 GB",
 		Reason: "An entry is read up to the size that it declares.",
-		says:   "the entry unpacks to more than 8 GB",
-		fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Says:   "the entry unpacks to more than 8 GB",
+		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
 	}
 	ZipRatio = &Limit{
 		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250, Amount: "250 times its size",
 		Reason: "Rows of an export unpack to 10 times their size, a bomb to 1,000. Entries may not share bytes.",
-		says:   "the entry unpacks to more than 250 times its size",
-		fix:    "Import the zip of an export, unchanged.",
+		Says:   "the entry unpacks to more than 250 times its size",
+		Fix:    "Import the zip of an export, unchanged.",
 	}
 	ZipRows = &Limit{
 		File: rows, Name: "rows", Most: 5_000_000, Amount: "5,000,000",
 		Reason: "Up to 50 bytes of each row of keys, and of each item of the ledger, are in memory.",
-		says:   "the file has more than 5,000,000 rows",
-		fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Says:   "the file has more than 5,000,000 rows",
+		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
 	}
 	ZipRow = &Limit{
 		File: rows, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
 		Reason: "A row is read as a whole.",
-		says:   "a row has more than 1 MB",
-		fix:    "Take groups, consents or scopes from what the row describes, and export again.",
+		Says:   "a row has more than 1 MB",
+		Fix:    "Take groups, consents or scopes from what the row describes, and export again.",
 	}
 	ZipDocument = &Limit{
 		File: document, Name: "size", Most: 64 << 20, Amount: "64 MB",
 		Reason: "A document is read as a whole. OpenAPI documents have [limits of their own](openapi.md#limits) too.",
-		says:   "the document has more than 64 MB",
-		fix:    "Take what it lists from the project, and export again.",
+		Says:   "the document has more than 64 MB",
+		Fix:    "Take what it lists from the project, and export again.",
 	}
 	ZipDocuments = &Limit{
 		File: document, Name: "size of all together", Most: 256 << 20, Amount: "256 MB",
 		Reason: "What they describe is in memory until the project is written.",
-		says:   "the documents up to this one have more than 256 MB together",
-		fix:    "Take OpenAPI documents from versions, export again, and add them to the new project's versions.",
+		Says:   "the documents up to this one have more than 256 MB together",
+		Fix:    "Take OpenAPI documents from versions, export again, and add them to the new project's versions.",
 	}
 	ZipNesting = &Limit{
 		File: document, Name: "levels of nesting", Most: 100, Amount: "100",
 		Reason: "Documents are read recursively. Those of an export have 10 levels.",
-		says:   "the document is nested more than 100 levels deep",
-		fix:    "Import the zip of an export, unchanged.",
+		Says:   "the document is nested more than 100 levels deep",
+		Fix:    "Import the zip of an export, unchanged.",
 	}
 	ZipObjects = &Limit{
 		File: document, Name: "objects and lists in all together", Most: 500_000, Amount: "500,000",
 		Reason: "Each takes up to 350 bytes in memory. The rules of 50 versions with 500 each have 125,000. OpenAPI " +
 			"documents are not counted.",
-		says: "the documents up to this one have more than 500,000 objects and lists",
-		fix:  "Take what it lists from the project, and export again.",
+		Says: "the documents up to this one have more than 500,000 objects and lists",
+		Fix:  "Take what it lists from the project, and export again.",
 	}
 	ZipConfigObjects = &Limit{
 		File: "`project-config.json` in a zip", Name: "objects and lists", Most: 20_000, Amount: "20,000",
 		Reason: "A version takes 700 bytes in memory. A project has at most 50, and 1,000 tenants.",
-		says:   "the document has more than 20,000 objects and lists",
-		fix:    "Take tenants, environments or issuers from the project, and export again.",
+		Says:   "the document has more than 20,000 objects and lists",
+		Fix:    "Take tenants, environments or issuers from the project, and export again.",
 	}
 	ZipValues = &Limit{
 		File: document, Name: "values in all together", Most: 5_000_000, Amount: "5,000,000",
 		Reason: "Texts, numbers, objects and lists, each of which takes 16 bytes in memory and more.",
-		says:   "the documents up to this one have more than 5,000,000 values",
-		fix:    "Take what it lists from the project, and export again.",
+		Says:   "the documents up to this one have more than 5,000,000 values",
+		Fix:    "Take what it lists from the project, and export again.",
 	}
 )
 
@@ -137,74 +140,74 @@ var (
 		File: body, Name: "size", Most: 1 << 20, Amount: "1 MB",
 		Reason: "It is in memory. `POST /proxy` takes 6 MB, because an OpenAPI document can be in its body, and the " +
 			"`openapi` of a version 17 MB. Forms have the same limit.",
-		says: "the body has more than 1 MB",
-		fix:  "Send it in parts.",
+		Says: "the body has more than 1 MB",
+		Fix:  "Send it in parts.",
 	}
 	BodyValues = &Limit{
-		File: body, Name: "values", Most: 25_000, Amount: "25,000",
-		Reason: "Each is checked against the API's schema.",
-		says:   "the body has more than 25,000 values",
-		fix:    "Send it in parts.",
+		File: body, Name: "values", Most: 50_000, Amount: "50,000",
+		Reason: "Each is checked against the API's schema. 2,000 rules have about 20,000.",
+		Says:   "the body has more than 50,000 values",
+		Fix:    "Send it in parts.",
 	}
 	BodyNesting = &Limit{
 		File: body, Name: "levels of nesting", Most: 100, Amount: "100",
 		Reason: "Bodies are read recursively. Those of the API have 8 levels.",
-		says:   "the body is nested more than 100 levels deep",
-		fix:    "Leave out what the API does not describe.",
+		Says:   "the body is nested more than 100 levels deep",
+		Fix:    "Leave out what the API does not describe.",
 	}
 	BodyMember = &Limit{
 		File: body, Name: "size of a member's name", Most: 256, Amount: "256 bytes",
 		Reason: "Refusals repeat it.",
-		says:   "a member's name has more than 256 bytes",
-		fix:    "Leave out what the API does not describe.",
+		Says:   "a member's name has more than 256 bytes",
+		Fix:    "Leave out what the API does not describe.",
 	}
 	Relations = &Limit{
 		File: relations, Name: "rows of an API request", Most: 10_000, Amount: "10,000",
 		Reason: "They are added in one transaction. A file that the page takes is added in batches of 5,000.",
-		says:   "the request has more than 10,000 relations",
-		fix:    "Send them in several requests.",
+		Says:   "the request has more than 10,000 relations",
+		Fix:    "Send them in several requests.",
 	}
 	RelationsSize = &Limit{
 		File: relations, Name: "size of a file for the page", Most: 5 << 20, Amount: "5 MB",
 		Reason: "It is read as a stream, while the page waits.",
-		says:   "the file has more than 5 MB",
-		fix:    "Split it: what was added stays, and adding it again changes nothing.",
+		Says:   "the file has more than 5 MB",
+		Fix:    "Split it: what was added stays, and adding it again changes nothing.",
 	}
 	CertificateSize = &Limit{
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
 		Reason: "It is part of each TLS handshake.",
-		says:   "it has more than 64 KB",
-		fix:    "Send the certificate and those of its issuers, without the root and without texts between them.",
+		Says:   "it has more than 64 KB",
+		Fix:    "Send the certificate and those of its issuers, without the root and without texts between them.",
 	}
 	Certificates = &Limit{
 		File: chain, Name: "certificates", Most: 10, Amount: "10",
 		Reason: "OpenSSL, and so nginx, verifies chains of at most 10.",
-		says:   "the chain has more than 10 certificates",
-		fix:    "Send the certificate and those of its issuers, without the root.",
+		Says:   "the chain has more than 10 certificates",
+		Fix:    "Send the certificate and those of its issuers, without the root.",
 	}
 	SCIMOperations = &Limit{
 		File: scim, Name: "operations of a PATCH", Most: 1000, Amount: "1,000",
 		Reason: "They are applied in one transaction. Bulk requests are not supported.",
-		says:   "the request has more than 1,000 operations",
-		fix:    "Send them in several requests.",
+		Says:   "the request has more than 1,000 operations",
+		Fix:    "Send them in several requests.",
 	}
 	SCIMFilterTerms = &Limit{
 		File: scim, Name: "comparisons of a filter", Most: 10, Amount: "10",
 		Reason: "Provisioning systems send two.",
-		says:   "the filter has more than 10 comparisons",
-		fix:    "Send several requests.",
+		Says:   "the filter has more than 10 comparisons",
+		Fix:    "Send several requests.",
 	}
 	SCIMFilterNesting = &Limit{
 		File: scim, Name: "nested parentheses of a filter", Most: 10, Amount: "10",
 		Reason: "Filters are read recursively.",
-		says:   "the parentheses of the filter are nested more than 10 deep",
-		fix:    "Leave out parentheses.",
+		Says:   "the parentheses of the filter are nested more than 10 deep",
+		Fix:    "Leave out parentheses.",
 	}
 	SCIMComparisons = &Limit{
 		File: scim, Name: "comparisons with members of a group", Most: 1_000_000, Amount: "1,000,000",
 		Reason: "A filter in the path of an operation is compared with each member, which takes about 0.1 s in all.",
-		says:   "the filters of the request make more than 1,000,000 comparisons with members",
-		fix:    `Name members by their ids: members[value eq "usr_…"].`,
+		Says:   "the filters of the request make more than 1,000,000 comparisons with members",
+		Fix:    `Name members by their ids: members[value eq "usr_…"].`,
 	}
 )
 

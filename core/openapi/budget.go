@@ -67,7 +67,7 @@ func (b *Budget) Take(l *Limit, n int64) bool {
 // Fits reports whether one thing of this size is within a limit. It doesn't add up.
 func (b *Budget) Fits(l *Limit, size int64) bool {
 	if b.err == nil && size > l.Most {
-		b.refuse(b.At, l.says+". "+l.fix)
+		b.refuse(b.At, l.Refusal())
 	}
 	return b.err == nil
 }

@@ -86,7 +86,7 @@ var folders = []folder{
 	{path: "core/diagnosis", floor: core, only: []string{}},
 	{path: "core/filelimits", floor: core, only: []string{}},
 	{path: "core/openapi", floor: core, only: []string{
-		"core/openapi", "core/policy", "core/snapshot", "platform/fault",
+		"core/filelimits", "core/openapi", "core/policy", "core/snapshot", "platform/fault",
 	}},
 	{path: "core/policy", floor: core, only: []string{"core/snapshot"}},
 	{path: "core/snapshot", floor: core, only: []string{}},
