@@ -187,13 +187,13 @@ var (
 	ErrRulePathStart    = errors.New("it does not begin with a slash")
 	ErrRulePathLength   = errors.New("it is longer than 512 bytes or has more than 32 segments")
 	ErrRulePathSegment  = errors.New("it has an empty segment or a dot segment")
-	ErrRulePathTemplate = errors.New("a name in braces has letters, digits, dots, underscores and hyphens only, and " +
-		"appears once; a segment has at most one")
+	ErrRulePathTemplate = errors.New("a name in braces may have letters, digits, dots, underscores and hyphens, and " +
+		"appears once in a path; a segment has at most one")
 	// ErrRulePathWildcard is for spellings of a wildcard that other routers know. Taken as text or as a
 	// name, such a rule would leave open the very paths that it is written for.
-	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't have, such as * or :id: write {id} for one " +
-		"segment, and ** as the last one for everything below")
-	ErrRulePathSubtree   = errors.New("** and {path...} are the last segment, for everything below")
+	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't know, such as * or :id; write {id} for one " +
+		"segment, or /** at the end for everything below")
+	ErrRulePathSubtree   = errors.New("** or {path...} must be its last segment, and covers everything below")
 	ErrRulePathCharacter = errors.New("it has a query, a fragment, a semicolon, a backslash, an encoded slash, a " +
 		"control character or a broken escape")
 )
