@@ -36,7 +36,11 @@ func openAPIOfShop() projects.OpenAPI {
 	}
 	m.Total = 2
 	m.Warnings = []string{"An array doesn't have items, so that they can be anything: #/components/schemas/Order."}
-	m.Shown, m.NextURL = "1 to 2 of 3 operations", m.URL+"?page=2#openapi-operations"
+	m.Paging = ui.Paging{
+		Things:  "operations",
+		Shown:   "1 to 2 of 3 operations",
+		NextURL: m.URL + "?page=2#openapi-operations",
+	}
 	m.Groups = []projects.OperationGroup{
 		{Tag: "Orders", Rows: []projects.OperationRow{{
 			Method:  "GET",

@@ -44,10 +44,10 @@ func TestAddOperations_pages(t *testing.T) {
 				seen[row.Path] = true
 			}
 		}
-		_, next, _ := strings.Cut(m.NextURL, "page=")
+		_, next, _ := strings.Cut(m.Paging.NextURL, "page=")
 		at, _, _ = strings.Cut(next, "&")
 	}
-	if len(seen) != all || pages != all/operationsOfPage {
+	if len(seen) != all || pages != all/pagingSize {
 		t.Errorf("%d operations on %d pages", len(seen), pages)
 	}
 }

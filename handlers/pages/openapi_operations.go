@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,9 +18,6 @@ import (
 	"postern/views/projects"
 	"postern/views/ui"
 )
-
-// operationsOfPage is how many operations a page lists. Each takes about 1 KB of HTML.
-const operationsOfPage = 100
 
 // addOperations adds a page of the operations with a text in their path, summary, scopes or tag, by tag in the order in
 // which the tags come first.
@@ -40,26 +36,11 @@ func addOperations(m *projects.OpenAPI, found rules.OpenAPI, page string) {
 		matching = append(matching, op)
 	}
 	slices.SortStableFunc(matching, func(a, b openapi.Operation) int { return order[a.Tag] - order[b.Tag] })
-	number, err := strconv.Atoi(page)
-	last := max(1, (len(matching)+operationsOfPage-1)/operationsOfPage)
-	if err != nil || number < 1 || number > last {
-		number = 1
-	}
-	from, to := (number-1)*operationsOfPage, min(number*operationsOfPage, len(matching))
-	m.Groups = operationGroups(matching[from:to], m.URL)
-	if last == 1 {
-		return
-	}
-	m.Shown = fmt.Sprintf("%d to %d of %d operations", from+1, to, len(matching))
 	at := func(page int) string {
 		return m.URL + "?" + url.Values{"q": {m.Search}, "page": {strconv.Itoa(page)}}.Encode() + "#openapi-operations"
 	}
-	if number > 1 {
-		m.PrevURL = at(number - 1)
-	}
-	if number < last {
-		m.NextURL = at(number + 1)
-	}
+	from, to, paging := pageOf("operations", len(matching), page, at)
+	m.Groups, m.Paging = operationGroups(matching[from:to], m.URL), paging
 }
 
 // operationGroups returns operations that are sorted by tag.

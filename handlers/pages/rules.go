@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
@@ -91,8 +92,11 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		ExplainURL:   explainPath(p) + "?version=" + url.QueryEscape(found.Version),
 		RelationsURL: relationsPath(p),
 	}
-	for i := range found.List {
-		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[i], counted, missed))
+	at := func(page int) string { return path + "?page=" + strconv.Itoa(page) }
+	from, to, paging := pageOf("rules", len(found.List), v.c.Query("page"), at)
+	m.Paging = paging
+	for i := range found.List[from:to] {
+		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[from+i], counted, missed))
 	}
 	if v.mayChange(p, access.ProjectUpdate) {
 		m.Form = &projects.RulesForm{

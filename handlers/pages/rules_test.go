@@ -1,6 +1,8 @@
 package pages_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"postern/testkit/state"
@@ -43,4 +45,23 @@ func TestRules_page(t *testing.T) {
 	s.Post(page, form(now, "")...).LeadsTo(page)
 	s.Get(page).Says("main", "No rules yet")
 	s.Get("/audit").Says("main", "rules of version 1.0.0")
+}
+
+// A page of the most rules that a version can have lists some of them, and leads to the others.
+func TestRules_pagesOfMany(t *testing.T) {
+	t.Parallel()
+	s, _ := newLoginTab(t, state.OpenSQLite(t))
+	const page = "/projects/shop/versions/1.0.0/rules"
+	var lines strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&lines, "GET /things-%d/{id} scopes=things:read\n", i)
+	}
+	s.Post(page, "revision", s.Get(page).Find("[name=revision]").AttrOr("value", ""), "default", "allow",
+		"rules_mode", "enforce", "rules", lines.String()).LeadsTo(page)
+	first := s.Get(page).Says("main", "1 to 100 of 2000 rules").Says("tbody", "/things-99/{id}")
+	next := first.Find("[rel=next]").AttrOr("href", "")
+	s.Get(next).Says("main", "101 to 200 of 2000 rules").Says("tbody", "/things-100/{id}")
+	if rows := first.Find("main tbody tr").Length(); rows != 100 {
+		t.Errorf("the page lists %d rules", rows)
+	}
 }

@@ -11,9 +11,7 @@ type OpenAPI struct {
 	Search    string // what the operations are searched for; "": nothing
 	Total     int    // operations, also those that are not found
 	Groups    []OperationGroup
-	Shown     string // which of the operations are on the page; "": all that are found
-	PrevURL   string // "": this is the first page
-	NextURL   string // "": this is the last one
+	Paging    ui.Paging
 	Warnings  []string
 	Settings  *OpenAPISettings
 	Invalid   []InvalidRow

@@ -8,6 +8,7 @@ type Rules struct {
 	Version  string // name
 	Facts    []ui.Fact
 	Rows     []RuleRow
+	Paging   ui.Paging
 	Warnings []string   // about key types that the rules refuse
 	Shadow   []string   // what was counted for routes without a rule
 	Form     *RulesForm // nil for viewers
