@@ -101,16 +101,18 @@ func exchange(address, request string) string {
 // name of a service.
 func TestHealthChecksMayUseAnyName(t *testing.T) {
 	p := harness.Serve(t, t.TempDir(), "")
+	const old, foreign, address = "HTTP/1.0\r\n\r\n",
+		"HTTP/1.1\r\nHost: postern.services.internal:8080\r\nConnection: close\r\n\r\n",
+		"HTTP/1.1\r\nHost: 10.4.5.6\r\nConnection: close\r\n\r\n"
 	for _, listener := range []string{hostOf(p.URL), hostOf(p.Gateway)} {
-		for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-			for _, rest := range []string{
-				"HTTP/1.0\r\n\r\n",
-				"HTTP/1.1\r\nHost: postern.services.internal:8080\r\nConnection: close\r\n\r\n",
-				"HTTP/1.1\r\nHost: 10.4.5.6\r\nConnection: close\r\n\r\n",
-			} {
+		for _, path := range []string{"/healthz", "/readyz"} {
+			for _, rest := range []string{old, foreign, address} {
 				wantAnswer(t, listener, "GET "+path+" "+rest, "200")
 			}
 		}
+		// A page whose name leads to this machine could read it.
+		wantAnswer(t, listener, "GET /metrics "+address, "200")
+		wantAnswer(t, listener, "GET /metrics "+foreign, "421")
 	}
 	request := "GET /signin HTTP/1.1\r\nHost: postern.services.internal\r\nConnection: close\r\n\r\n"
 	if got := exchange(hostOf(p.URL), request); !strings.HasPrefix(got, "HTTP/1.1 421") {

@@ -21,8 +21,8 @@ import (
 // With these variables set, this test binary is a second process that takes jobs and
 // never ends them.
 const (
-	stuckDatabase = "POSTERN_TEST_STUCK_DATABASE"
-	stuckFile     = "POSTERN_TEST_STUCK_FILE"
+	stuckDatabase = "TESTKIT_STUCK_DATABASE"
+	stuckFile     = "TESTKIT_STUCK_FILE"
 )
 
 func TestMain(m *testing.M) {

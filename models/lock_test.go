@@ -19,8 +19,8 @@ import (
 // transaction open in a database. The server ends the transaction when it is idle
 // for as long as the second says.
 const (
-	frozenWriter = "POSTERN_TEST_FROZEN_WRITER"
-	frozenIdle   = "POSTERN_TEST_FROZEN_IDLE"
+	frozenWriter = "TESTKIT_FROZEN_WRITER"
+	frozenIdle   = "TESTKIT_FROZEN_IDLE"
 )
 
 func TestMain(m *testing.M) {

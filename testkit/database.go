@@ -22,7 +22,7 @@ import (
 // the right to create databases. A test that gets none fails.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
-	address := os.Getenv("POSTERN_TEST_POSTGRES_URL")
+	address := os.Getenv("TESTKIT_POSTGRES_URL")
 	if address == "" {
 		t.Fatal("no PostgreSQL server for this test: run `make test`, or `go run ./tools/withpostgres go test ./…`")
 	}
@@ -78,7 +78,7 @@ func withDatabase(t testing.TB, server, name string) string {
 	t.Helper()
 	u, err := url.Parse(server)
 	if err != nil {
-		t.Fatal("POSTERN_TEST_POSTGRES_URL is no URL") // not repeated: it holds a password
+		t.Fatal("TESTKIT_POSTGRES_URL is no URL") // not repeated: it holds a password
 	}
 	u.Path = "/" + name
 	return u.String()

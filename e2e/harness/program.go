@@ -14,7 +14,7 @@ import (
 var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "postern-e2e-") })
 
 // builtProgram names a program that tools/test has built as the tests are, for all packages.
-const builtProgram = "POSTERN_TEST_PROGRAM"
+const builtProgram = "TESTKIT_PROGRAM"
 
 var program = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv(builtProgram); path != "" {

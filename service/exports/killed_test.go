@@ -28,7 +28,7 @@ import (
 
 // killVariable makes this test binary a second process, which builds an export and is killed
 // on the way. Its value is a doomed in JSON.
-const killVariable = "POSTERN_TEST_KILLED_EXPORT"
+const killVariable = "TESTKIT_KILLED_EXPORT"
 
 // doomed is what such a process builds, and where it ends: after so many bytes of the zip,
 // or, if the zip has fewer, after its commit.

@@ -142,9 +142,9 @@ var postgresTemplate = sync.OnceValues(func() (string, error) {
 
 func newPostgresTemplate() (name []byte, err error) {
 	ctx := context.Background()
-	server, err := url.Parse(os.Getenv("POSTERN_TEST_POSTGRES_URL"))
+	server, err := url.Parse(os.Getenv("TESTKIT_POSTGRES_URL"))
 	if err != nil {
-		return nil, errors.New("POSTERN_TEST_POSTGRES_URL is no URL") // not repeated: it holds a password
+		return nil, errors.New("TESTKIT_POSTGRES_URL is no URL") // not repeated: it holds a password
 	}
 	conn, err := pgx.Connect(ctx, server.String())
 	if err != nil {
@@ -164,7 +164,7 @@ func newPostgresTemplate() (name []byte, err error) {
 // it each binary has its own. Binaries that start together may each create one. A migration that
 // is edited during the run is not seen.
 func shared(name string, create func() ([]byte, error)) ([]byte, error) {
-	dir := os.Getenv("POSTERN_TEST_TEMPLATES")
+	dir := os.Getenv("TESTKIT_TEMPLATES")
 	if dir == "" {
 		return create()
 	}

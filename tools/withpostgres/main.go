@@ -4,8 +4,8 @@
 //
 //	go run ./tools/withpostgres go test ./...
 //
-// The command finds the server's address in POSTERN_TEST_POSTGRES_URL, and in
-// POSTERN_TEST_TEMPLATES a directory for databases that its tests migrate once. The
+// The command finds the server's address in TESTKIT_POSTGRES_URL, and in
+// TESTKIT_TEMPLATES a directory for databases that its tests migrate once. The
 // exit code is the command's. The server is made for the run, listens on loopback
 // only, asks for a password made for the run, and is gone with its data afterwards,
 // also when the run is interrupted.
@@ -79,7 +79,7 @@ func runCommand(
 ) (int, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "POSTERN_TEST_POSTGRES_URL="+server.URL(), "POSTERN_TEST_TEMPLATES="+templates)
+	cmd.Env = append(os.Environ(), "TESTKIT_POSTGRES_URL="+server.URL(), "TESTKIT_TEMPLATES="+templates)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pgserver.EndWithParent(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {

@@ -17,7 +17,7 @@ import (
 
 func TestCommandRunsBesideServer(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "address")
-	code, err := run([]string{"--", "sh", "-c", `printf %s "$POSTERN_TEST_POSTGRES_URL" >"$1"; exit 7`, "sh", out})
+	code, err := run([]string{"--", "sh", "-c", `printf %s "$TESTKIT_POSTGRES_URL" >"$1"; exit 7`, "sh", out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestInterruptLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The shell's own child would survive a signal to the shell alone.
-	cmd := exec.Command(binary, "sh", "-c", `echo "$POSTERN_TEST_POSTGRES_URL"; sleep 600 & echo $!; wait`)
+	cmd := exec.Command(binary, "sh", "-c", `echo "$TESTKIT_POSTGRES_URL"; sleep 600 & echo $!; wait`)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
