@@ -80,6 +80,9 @@ func (p *pathPattern[T]) matches(segment string) bool {
 		return false
 	}
 	last := len(p.text) - 1
+	if last > 1 && len(segment) > maxRulePath {
+		return false // paths of rules have one parameter a segment: it is one of a document, for usage alone
+	}
 	for _, text := range p.text[1:last] {
 		if len(rest) < 2 {
 			return false

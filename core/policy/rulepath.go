@@ -247,7 +247,7 @@ func CheckRulePath(path string) error {
 
 // isForeignWildcard reports whether a segment is how other routers write a wildcard: * and ** (Kong,
 // Express), :id (Express, Gin), {path+} (AWS), {*path} (ASP.NET), <id> (Flask), [id] (Next.js), and
-// {path...} (net/http) beside text. The text is that around the names in braces.
+// {path...} (net/http) beside text, and what is a regular expression (Kong). The text is that around the names in braces.
 func isForeignWildcard(text, names []string) bool {
 	whole := text[0]
 	for i, name := range names {
@@ -257,9 +257,13 @@ func isForeignWildcard(text, names []string) bool {
 		whole += text[i+1]
 	}
 	within := func(first, last string) bool {
-		return len(names) == 0 && len(whole) > 2 && strings.HasPrefix(whole, first) && strings.HasSuffix(whole, last)
+		_, after, begun := strings.Cut(whole, first)
+		return begun && strings.HasPrefix(whole, first) && strings.Contains(after, last)
 	}
-	return strings.Contains(whole, "*") || strings.HasPrefix(text[0], ":") || within("<", ">") || within("[", "]")
+	regular := strings.HasPrefix(whole, "^") || strings.HasSuffix(whole, "$") || strings.Contains(whole, "[^") ||
+		whole == ".+"
+	return strings.Contains(whole, "*") || strings.HasPrefix(text[0], ":") || within("<", ">") || within("[", "]") ||
+		regular
 }
 
 // withoutNames returns a segment without what is in braces.

@@ -31,7 +31,7 @@ func TestCheckRulePath(t *testing.T) {
 		"/", "/orders", "/orders/{id}", "/{a}/{b}", "/users/@me", "/a:b", "/caf%C3%A9", "/café", "/a b",
 		"/~x", "/items:batch", "/{a.b-c_1}", "/orders/", "/reports/{id}.json", "/v1/{name}:undelete", "/v{n}/x",
 		"/admin/**", "/**", "/files/{path...}", "/files/{path...}/", "/Orders({id})", "/a.{ext}", "/%7Bid%7D",
-		"/%20{id}", "/a[0]", "/x<y>",
+		"/%20{id}", "/a[0]", "/x<y>", "/$metadata", "/Orders(5)", "/a.b+c",
 	} {
 		if err := CheckRulePath(path); err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -73,6 +73,11 @@ func TestCheckRulePath(t *testing.T) {
 		"/orders/:{id}":                ErrRulePathWildcard,
 		"/orders/<id>":                 ErrRulePathWildcard,
 		"/orders/[id]":                 ErrRulePathWildcard,
+		"/orders/[id].json":            ErrRulePathWildcard,
+		"/orders/[^/]":                 ErrRulePathWildcard,
+		"/orders/.+":                   ErrRulePathWildcard,
+		"/^orders":                     ErrRulePathWildcard,
+		"/orders$":                     ErrRulePathWildcard,
 		"/files/x{path...}":            ErrRulePathWildcard,
 		"/files/{path...}.json":        ErrRulePathWildcard,
 		"/files/{path+}":               ErrRulePathWildcard,

@@ -28,12 +28,13 @@ func TestOpenAPI_realServices(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
 	server := harness.Start(t)
 	api := harness.Connect(t, server.Config.PublicURL, accessToken(t, server))
-	files, err := filepath.Glob("../../core/openapi/testdata/*.gz")
-	if err != nil || len(files) < 8 {
-		t.Fatalf("%d documents: %v", len(files), err)
-	}
-	for n, file := range files {
-		name, _, _ := strings.Cut(filepath.Base(file), ".")
+	// Package openapi reads all documents of its testdata; these go the whole way.
+	for n, file := range []string{
+		"box.json.gz", "discord.json.gz", "figma.yaml.gz", "museum.yaml.gz", "paypal-orders.json.gz",
+		"paypal-subscriptions.json.gz", "petstore.yaml.gz", "twilio.json.gz",
+	} {
+		name, _, _ := strings.Cut(file, ".")
+		file = filepath.Join("../../core/openapi/testdata", file)
 		made, err := api.CreateProxy(t.Context(), client.NewProxy{
 			Target:       upstream.URL,
 			Name:         name,

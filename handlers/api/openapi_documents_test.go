@@ -279,7 +279,7 @@ func TestOpenAPI_settings(t *testing.T) {
 func TestCreateProxy_largeOpenAPI(t *testing.T) {
 	t.Parallel()
 	h := controlplane.NewServer(t, state.OpenSQLite(t)).Handler()
-	many := "[" + strings.Repeat("1,", 30_000) + "1]"
+	many := "[" + strings.Repeat("1,", 60_000) + "1]"
 	body := `{"target":"http://127.0.0.1:9","openapi":{"openapi":"3.1.0",` +
 		`"info":{"title":"t","version":"1"},"paths":{},` +
 		`"x-many":` + many + `}}`

@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"cmp"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -98,9 +100,7 @@ func (n *pathNode) sort() {
 		at := rest[len(rest)-1]
 		rest = rest[:len(rest)-1]
 		at.edges = nil
-		slices.SortStableFunc(at.templated, func(a, b templatedEdge) int {
-			return literalSize(b.pieces) - literalSize(a.pieces)
-		})
+		slices.SortStableFunc(at.templated, func(a, b templatedEdge) int { return compareEdges(b.pieces, a.pieces) })
 		for _, child := range at.literals {
 			rest = append(rest, child)
 		}
@@ -108,6 +108,18 @@ func (n *pathNode) sort() {
 			rest = append(rest, edge.node)
 		}
 	}
+}
+
+// compareEdges is positive if the first is more specific: by the text in front, then by that at the end, then by all
+// text, as among rules (policy.RuleShape).
+func compareEdges(a, b []piece) int {
+	fixed := func(p piece) int {
+		if p.parameter {
+			return 0
+		}
+		return len(p.text)
+	}
+	return cmp.Or(fixed(a[0])-fixed(b[0]), fixed(a[len(a)-1])-fixed(b[len(b)-1]), literalSize(a)-literalSize(b))
 }
 
 // literalSize is how many bytes of a segment are fixed.
@@ -138,16 +150,26 @@ func piecesOf(segment string) (out []piece, ok bool) {
 	return out, true
 }
 
-// find returns the operations of a path, which has no leading slash, and the values of its parameters.
-// Each node is visited once at most: its depth is that of a segment.
-func (n *pathNode) find(path string, values []string) (map[string]*Operation, []string) {
+// maxCompared bounds the bytes of a path that are compared with templates to find the one of a call, in all.
+const maxCompared = 4 << 20
+
+// search looks for the operation of a method and path.
+type search struct {
+	method   string
+	compared int // bytes
+}
+
+// find returns the operation of a path, which has no leading slash, and the values of its parameters: of the templates
+// that have the method, that of the most specific one, as among rules. Each node is visited once at most: its depth is
+// that of a segment.
+func (s *search) find(n *pathNode, path string, values []string) (*Operation, []string) {
 	segment, rest, more := strings.Cut(path, "/")
 	segment = unescape(segment)
-	next := func(child *pathNode, values []string) (map[string]*Operation, []string) {
+	next := func(child *pathNode, values []string) (*Operation, []string) {
 		if more {
-			return child.find(rest, values)
+			return s.find(child, rest, values)
 		}
-		return child.operations, values
+		return operationOf(child.operations, s.method), values
 	}
 	if child := n.literals[segment]; child != nil {
 		if found, with := next(child, values); found != nil {
@@ -156,6 +178,9 @@ func (n *pathNode) find(path string, values []string) (map[string]*Operation, []
 	}
 	for i := range n.templated {
 		edge := &n.templated[i]
+		if s.compared += 1 + len(segment)*len(edge.pieces)/2; s.compared > maxCompared {
+			return nil, nil
+		}
 		mine, ok := match(edge.pieces, segment, values[:len(values):len(values)])
 		if !ok {
 			continue
@@ -165,6 +190,14 @@ func (n *pathNode) find(path string, values []string) (map[string]*Operation, []
 		}
 	}
 	return nil, nil
+}
+
+// operationOf returns the operation of a method, for HEAD that of GET where it has none.
+func operationOf(operations map[string]*Operation, method string) *Operation {
+	if op := operations[method]; op != nil || method != http.MethodHead {
+		return op
+	}
+	return operations[http.MethodGet]
 }
 
 // match cuts a segment at the fixed texts between its parameters, each of which has at least one byte.

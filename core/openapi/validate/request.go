@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -39,7 +38,7 @@ type Operation struct {
 	parameters []parameter
 	bracketed  map[string]bool // the names of parameters in the query that have brackets themselves
 	body       *requestBody    // nil: the document describes none
-	none       bool            // no request matches
+	unknown    string          // why no request matches it; "": one may
 }
 
 // Match is an operation that a request is for.
@@ -52,21 +51,24 @@ type Match struct {
 // is below the environment's prefix, normalized and escaped. A slash at its end makes no difference
 // where the document says nothing else of it.
 func (v *Validator) Find(method, path string) (m Match, ok bool) {
+	unknown := func(why string) (Match, bool) {
+		return Match{&Operation{Name: method + " (any path)", unknown: why}, nil}, true
+	}
 	if v.none {
-		return Match{&Operation{Name: method + " (any path)", none: true}, nil}, true
+		return unknown("cannot be checked, because the OpenAPI document cannot be compiled")
 	}
 	path = strings.TrimPrefix(path, "/")
-	operations, found := v.root.find(path, nil)
-	if operations == nil && strings.HasSuffix(path, "/") {
-		operations, found = v.root.find(path[:len(path)-1], nil)
-	} else if operations == nil {
-		operations, found = v.root.find(path+"/", nil)
+	s := search{method: method}
+	op, found := s.find(&v.root, path, nil)
+	if op == nil && strings.HasSuffix(path, "/") {
+		op, found = s.find(&v.root, path[:len(path)-1], nil)
+	} else if op == nil {
+		op, found = s.find(&v.root, path+"/", nil)
 	}
-	op := operations[method]
-	if op == nil && method == http.MethodHead {
-		op = operations[http.MethodGet]
-	}
-	if op == nil {
+	switch {
+	case s.compared > maxCompared:
+		return unknown("is too long to be compared with the paths of the OpenAPI document")
+	case op == nil:
 		return Match{}, false
 	}
 	return Match{op, found}, true
@@ -93,9 +95,9 @@ func (m Match) Path(w *Work) []Problem {
 }
 
 func (m Match) checkPath(r *run) {
-	if m.none {
+	if m.unknown != "" {
 		r.in = InPath
-		r.problem("cannot be checked, because the OpenAPI document cannot be compiled")
+		r.problem("%s", m.unknown)
 	}
 	for i := range m.parameters {
 		p := &m.parameters[i]
