@@ -136,7 +136,7 @@ func TestVerifyHoldsNewKeysToTheirSums(t *testing.T) {
 		"no head":        {minted, "does not begin with", minted, lines[0], ""},
 		"no shape":       {minted, "shape", minted, lines[1], "\"key_01\"\r\n"},
 		"endless cell": {
-			minted, "a row has more than 1 MB",
+			minted, "a row is larger than 1 MB",
 			minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`,
 		},
 		"row without its": {rows, "line 1 has no SHA-256 of a new key", rows, sum, ""},

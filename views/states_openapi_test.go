@@ -49,7 +49,7 @@ func openAPIOfShop() projects.OpenAPI {
 			Scopes:  "orders:read",
 			URL:     "/projects/shop/versions/ver_1/openapi/operation?method=GET&path=/orders/{id}",
 		}}},
-		{Tag: "Without a tag", Rows: []projects.OperationRow{{
+		{Tag: "Untagged", Rows: []projects.OperationRow{{
 			Method:     "DELETE",
 			Path:       "/customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice}",
 			Summary:    "Remove an invoice that was archived, with everything that belongs to it",

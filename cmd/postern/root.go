@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, t terminal) int {
 			return // which logs it
 		}
 		for _, name := range config.Unknown(t.environ) {
-			fmt.Fprintf(t.err, "warning: %s has no effect: no setting has this name\n", name)
+			fmt.Fprintf(t.err, "warning: unknown setting %s is ignored\n", name)
 		}
 	}
 	root.SetArgs(args)

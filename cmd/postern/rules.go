@@ -90,7 +90,7 @@ func decodeFile(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("it is not the JSON that is expected: %w", err)
+		return fmt.Errorf("it is not valid: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the document")

@@ -31,7 +31,7 @@ makes a process a control plane, a gateway or a worker alone.`,
 			slog.SetLogLoggerLevel(slog.LevelDebug)
 			slog.SetDefault(log)
 			for _, name := range config.Unknown(t.environ) {
-				log.Warn("an environment variable has no effect: no setting has this name", "variable", name)
+				log.Warn("an unknown setting is ignored", "variable", name)
 			}
 			server, err := app.New(c.Context(), settings, version(), log)
 			if err != nil {

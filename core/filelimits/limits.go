@@ -55,8 +55,8 @@ var (
 	ZipSize = &Limit{
 		File: zip, Name: "size", Most: MaxZip, Amount: "1 GB",
 		Reason: "It is kept in a temporary file, of which a server has two at a time. A million keys and a million " +
-			"users are below it.",
-		Says: "the zip has more than 1 GB",
+			"users fit.",
+		Says: "the zip is larger than 1 GB",
 		Fix:  "Export the project without keys or users, and bring those by SCIM or the API.",
 	}
 	ZipEntries = &Limit{
@@ -92,14 +92,14 @@ var (
 	ZipRow = &Limit{
 		File: rows, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
 		Reason: "A row is read as a whole.",
-		Says:   "a row has more than 1 MB",
-		Fix:    "Take groups, consents or scopes from what the row describes, and export again.",
+		Says:   "a row is larger than 1 MB",
+		Fix:    "Remove groups, consents or scopes from what the row describes, then export again.",
 	}
 	ZipDocument = &Limit{
 		File: document, Name: "size", Most: 64 << 20, Amount: "64 MB",
 		Reason: "A document is read as a whole. OpenAPI documents have [limits of their own](openapi.md#limits) too.",
-		Says:   "the document has more than 64 MB",
-		Fix:    "Take what it lists from the project, and export again.",
+		Says:   "the document is larger than 64 MB",
+		Fix:    "Remove some of what it lists from the project, then export again.",
 	}
 	ZipDocuments = &Limit{
 		File: document, Name: "size of all together", Most: 256 << 20, Amount: "256 MB",
@@ -118,19 +118,19 @@ var (
 		Reason: "Each takes up to 350 bytes in memory. The rules of 50 versions with 500 each have 125,000. OpenAPI " +
 			"documents are not counted.",
 		Says: "the documents up to this one have more than 500,000 objects and lists",
-		Fix:  "Take what it lists from the project, and export again.",
+		Fix:  "Remove some of what it lists from the project, then export again.",
 	}
 	ZipConfigObjects = &Limit{
 		File: "`project-config.json` in a zip", Name: "objects and lists", Most: 20_000, Amount: "20,000",
 		Reason: "A version takes 700 bytes in memory. A project has at most 50, and 1,000 tenants.",
 		Says:   "the document has more than 20,000 objects and lists",
-		Fix:    "Take tenants, environments or issuers from the project, and export again.",
+		Fix:    "Remove tenants, environments or issuers from the project, then export again.",
 	}
 	ZipValues = &Limit{
 		File: document, Name: "values in all together", Most: 5_000_000, Amount: "5,000,000",
 		Reason: "Texts, numbers, objects and lists, each of which takes 16 bytes in memory and more.",
 		Says:   "the documents up to this one have more than 5,000,000 values",
-		Fix:    "Take what it lists from the project, and export again.",
+		Fix:    "Remove some of what it lists from the project, then export again.",
 	}
 )
 
@@ -140,7 +140,7 @@ var (
 		File: body, Name: "size", Most: 1 << 20, Amount: "1 MB",
 		Reason: "It is in memory. `POST /proxy` takes 6 MB, because an OpenAPI document can be in its body, and the " +
 			"`openapi` of a version 17 MB. Forms have the same limit.",
-		Says: "the body has more than 1 MB",
+		Says: "the body is larger than 1 MB",
 		Fix:  "Send it in parts.",
 	}
 	BodyValues = &Limit{
@@ -158,7 +158,7 @@ var (
 	BodyMember = &Limit{
 		File: body, Name: "size of a member's name", Most: 256, Amount: "256 bytes",
 		Reason: "Refusals repeat it.",
-		Says:   "a member's name has more than 256 bytes",
+		Says:   "a member's name is larger than 256 bytes",
 		Fix:    "Leave out what the API does not describe.",
 	}
 	Relations = &Limit{
@@ -170,13 +170,13 @@ var (
 	RelationsSize = &Limit{
 		File: relations, Name: "size of a file for the page", Most: 5 << 20, Amount: "5 MB",
 		Reason: "It is read as a stream, while the page waits.",
-		Says:   "the file has more than 5 MB",
+		Says:   "the file is larger than 5 MB",
 		Fix:    "Split it: what was added stays, and adding it again changes nothing.",
 	}
 	CertificateSize = &Limit{
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
 		Reason: "It is part of each TLS handshake.",
-		Says:   "it has more than 64 KB",
+		Says:   "it is larger than 64 KB",
 		Fix:    "Send the certificate and those of its issuers, without the root and without texts between them.",
 	}
 	Certificates = &Limit{

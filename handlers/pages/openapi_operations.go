@@ -47,7 +47,7 @@ func addOperations(m *projects.OpenAPI, found rules.OpenAPI, page string) {
 func operationGroups(list []openapi.Operation, path string) (out []projects.OperationGroup) {
 	for i, op := range list {
 		if i == 0 || op.Tag != list[i-1].Tag {
-			out = append(out, projects.OperationGroup{Tag: cmp.Or(short(op.Tag), "Without a tag")})
+			out = append(out, projects.OperationGroup{Tag: cmp.Or(short(op.Tag), "Untagged")})
 		}
 		group := &out[len(out)-1]
 		group.Rows = append(group.Rows, projects.OperationRow{

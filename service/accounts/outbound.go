@@ -37,7 +37,7 @@ func (o *Outbound) Take(p access.Principal, team string) error {
 		bounds = append(bounds, Bound{Key: "\x00" + policy.SourceName(p.RemoteAddr), Max: outboundPerAddress})
 	}
 	if !o.attempts.Take(models.Now(), bounds...) {
-		return fault.New(fault.TooMany, "too_many_requests", "Postern was asked to send too many requests for you. "+
+		return fault.New(fault.TooMany, "too_many_requests", "You have asked Postern to send too many requests. "+
 			"Wait ten minutes and try again.").After(outboundWindow)
 	}
 	return nil
