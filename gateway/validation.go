@@ -76,7 +76,7 @@ func (c *call) uncompiled(err error) (policy.Denial, bool) {
 		return policy.Denial{}, false
 	}
 	c.step, c.retryAfter = StepValidate, 1
-	return policy.Busy, true
+	return policy.Compiling, true
 }
 
 // refuses reports whether a call with these problems is refused. If they are only reported, it keeps the
