@@ -174,7 +174,7 @@ func (c *httpCall) problemsOf(
 
 // readEarly reads at most limit bytes before the body is forwarded.
 func (b *requestBody) readEarly(limit int64, hold *bodyHold) (err error) {
-	b.early, err = readWhole(b, limit, hold)
+	b.early, err = b.readWhole(limit, hold)
 	b.earlyHold = hold
 	return err
 }
