@@ -21,6 +21,7 @@ import (
 func FuzzReadWhole(f *testing.F) {
 	f.Add(uint32(0), uint32(10), uint32(100), uint32(100), false)
 	f.Add(uint32(20_000), uint32(1<<20), uint32(40_000), uint32(1<<30), true)
+	f.Add(uint32(70_000), uint32(200_000), uint32(1<<30), uint32(1<<30), false)
 	f.Add(uint32(70_000), uint32(50_000), uint32(1<<30), uint32(60_000), false)
 	f.Fuzz(func(t *testing.T, size, limit, process, project uint32, byteByByte bool) {
 		size, limit = size%(1<<18), limit%(1<<18)+1
@@ -63,7 +64,7 @@ func TestBodyHold_shares(t *testing.T) {
 	const mb = 1 << 20
 	address := func(text string) netip.Prefix { return netip.MustParsePrefix(text) }
 	one, other := address("192.0.2.1/32"), address("2001:db8::/64")
-	eighth := map[netip.Prefix]int64{other: 8 * mb}
+	most, eighth := map[netip.Prefix]int64{one: 7 * mb}, map[netip.Prefix]int64{other: 8 * mb}
 	for name, tc := range map[string]struct {
 		process, team int64
 		taken         map[netip.Prefix]int64 // before, by calls to another team
@@ -73,8 +74,8 @@ func TestBodyHold_shares(t *testing.T) {
 	}{
 		"a quarter of the team's":           {1 << 40, 64 * mb, nil, 15 * mb, mb, true, false},
 		"more than a quarter of the team's": {1 << 40, 64 * mb, nil, 15 * mb, mb + 1, false, true},
-		"an eighth of the process's":        {64 * mb, 1 << 40, map[netip.Prefix]int64{one: 7 * mb}, 0, mb, true, false},
-		"more than an eighth of it":         {64 * mb, 1 << 40, map[netip.Prefix]int64{one: 7 * mb}, mb, 1, false, true},
+		"an eighth of the process's":        {64 * mb, 1 << 40, most, 0, mb, true, false},
+		"more than an eighth of it":         {64 * mb, 1 << 40, most, mb, 1, false, true},
 		"others have theirs":                {64 * mb, 64 * mb, eighth, 0, 8 * mb, true, false},
 		"room for one large body":           {8 * mb, 8 * mb, nil, 3 * mb, mb, true, false},
 		"all of a small budget":             {mb, mb, nil, 0, mb, true, false},
