@@ -39,6 +39,7 @@ type requestBody struct {
 	trailer   http.Header   // for the upstream; filled at the end of the body
 	early     []byte        // was read before, and is returned first
 	earlyHold *bodyHold     // of early
+	isHeld    bool          // while it is read whole
 	read      atomic.Int64
 	reading   sync.Mutex // held by Read
 
@@ -82,7 +83,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	if b.hasEnded() {
 		return 0, io.EOF // a deadline would disturb net/http, which reads from the connection
 	}
-	patience, began := b.limits.BodyWait(b.read.Load(), b.waited), time.Now() // began is not after the deadline is set
+	patience, began := b.patience(), time.Now() // began is not after the deadline is set
 	if !b.armed(patience) {
 		return 0, errBodyOver
 	}
@@ -118,6 +119,30 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		b.mu.Unlock()
 	}
 	return n, err
+}
+
+// The rate of a body that is held whole while it arrives, once it has been waited for longer than the grace: nobody
+// holds memory for longer than the grace and the time for the most that is read, which is 26 s.
+const (
+	heldRate  = 64 << 10 // bytes per second
+	heldGrace = 10 * time.Second
+)
+
+// patience returns how long the next read may take.
+func (b *requestBody) patience() time.Duration {
+	patience := b.limits.BodyWait(b.read.Load(), b.waited)
+	if b.isHeld {
+		held := engine.Limits{Idle: patience, BodyRate: heldRate, BodyGrace: heldGrace}
+		patience = held.BodyWait(b.read.Load(), b.waited)
+	}
+	return patience
+}
+
+// readWhole reads at most limit bytes into memory, for which a caller has less time than for a body that is streamed.
+func (b *requestBody) readWhole(limit int64, hold *bodyHold) ([]byte, error) {
+	b.isHeld = true
+	defer func() { b.isHeld = false }()
+	return readWhole(b, limit, hold)
 }
 
 func (b *requestBody) hasEnded() bool {

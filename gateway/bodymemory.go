@@ -2,9 +2,12 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
+	"sync"
 	"sync/atomic"
 
 	"postern/core/policy"
@@ -15,58 +18,106 @@ import (
 var errNoMemory = errors.New("the bodies of calls take all the memory that they may")
 
 // bodyMemory bounds the bytes of bodies that calls hold whole at a time, because they are validated, changed, or
-// searched for an object: those of the process, or of a project. All other bodies are streamed.
+// searched for an object: those of the process, or of the projects of a team. All other bodies are streamed. Of one
+// address (for IPv6, one /64) there are fewer, so that a caller who sends many bodies slowly leaves some to others.
 type bodyMemory struct {
-	most int64
-	held atomic.Int64
+	most, ofOne int64
+
+	mu      sync.Mutex
+	held    int64
+	callers map[netip.Prefix]int64 // of held, by address; without those that hold nothing
 }
 
-func (m *bodyMemory) take(bytes int64) bool {
-	if m.held.Add(bytes) <= m.most {
-		return true
+// leastOfOne is what one address may hold at least, within the budget: a large body, and the values in it.
+const leastOfOne = 4 << 20
+
+// newBodyMemory returns a budget, of which one address has a share: one of so many.
+func newBodyMemory(most, shares int64) *bodyMemory {
+	return &bodyMemory{most: most, ofOne: min(most, max(most/shares, leastOfOne)), callers: map[netip.Prefix]int64{}}
+}
+
+// The shares of one address: a quarter of what its team may hold, and an eighth of what all may.
+const (
+	sharesOfTeam    = 4
+	sharesOfProcess = 8
+)
+
+// take reports whether there are that many bytes for the address. If not, share says whether others may have them.
+func (m *bodyMemory) take(network netip.Prefix, bytes int64) (taken, share bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch own := m.callers[network]; {
+	case m.held+bytes > m.most:
+		return false, false
+	case own+bytes > m.ofOne:
+		return false, true
+	default:
+		m.held, m.callers[network] = m.held+bytes, own+bytes
+		return true, false
 	}
-	m.held.Add(-bytes)
-	return false
 }
 
-// bodiesOf says whose memory for bodies a project's calls share: its own, or that of its unclaimed workspace.
-func bodiesOf(s *snapshot.Project, caps *Caps) string {
-	if !s.ExpiresAt.IsZero() && caps != nil && s.TeamID != "" {
-		return s.TeamID
+func (m *bodyMemory) giveBack(network netip.Prefix, bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.held -= bytes
+	if m.callers[network] -= bytes; m.callers[network] == 0 {
+		delete(m.callers, network)
 	}
-	return s.ID
 }
 
-// bodyHold is what a call holds for one body, of the memory of the process and of its project.
+func (m *bodyMemory) inUse() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.held
+}
+
+// bodiesOf says whose memory for bodies a project's calls share: that of all projects of its team. An unclaimed
+// workspace has less of it.
+type bodiesOf struct {
+	team      string // its id; in tests also that of a project without a team
+	unclaimed bool
+}
+
+func bodiesOfProject(s *snapshot.Project, caps *Caps) bodiesOf {
+	return bodiesOf{cmp.Or(s.TeamID, s.ID), !s.ExpiresAt.IsZero() && caps != nil}
+}
+
+// bodyHold is what a call holds for one body, of the memory of the process and of its team.
 type bodyHold struct {
-	process, project *bodyMemory
-	bytes            atomic.Int64
-	missing          atomic.Int64 // what it last asked for in vain
+	process, team *bodyMemory
+	network       netip.Prefix // of the caller
+	bytes         atomic.Int64
+	missing       atomic.Int64 // what it last asked for in vain
+	share         atomic.Bool  // it was in vain because of what the caller's address holds
 }
 
 // take reports whether there are that many bytes, which are held until release.
 func (h *bodyHold) take(bytes int64) bool {
-	if h.process.take(bytes) {
-		if h.project.take(bytes) {
+	taken, share := h.process.take(h.network, bytes)
+	if taken {
+		if taken, share = h.team.take(h.network, bytes); taken {
 			h.bytes.Add(bytes)
 			return true
 		}
-		h.process.held.Add(-bytes)
+		h.process.giveBack(h.network, bytes)
 	}
 	h.missing.Store(bytes)
+	h.share.Store(share)
 	return false
 }
 
 // release may be called more than once, and by several goroutines.
 func (h *bodyHold) release() {
-	bytes := h.bytes.Swap(0)
-	h.process.held.Add(-bytes)
-	h.project.held.Add(-bytes)
+	if bytes := h.bytes.Swap(0); bytes != 0 {
+		h.process.giveBack(h.network, bytes)
+		h.team.giveBack(h.network, bytes)
+	}
 }
 
 // newHold returns a hold for one body of the call, which ends with the call at the latest.
 func (c *call) newHold() *bodyHold {
-	h := &bodyHold{process: &c.gateway.bodies, project: c.route.project.bodies}
+	h := &bodyHold{process: c.gateway.bodies, team: c.route.project.bodies, network: c.conn.network}
 	c.holds = append(c.holds, h)
 	return h
 }
@@ -79,17 +130,23 @@ func (c *call) releaseBodies() {
 }
 
 // noMemory returns the denial of a call that no memory is left for: tooLarge for a body that needs more than its
-// project may have, whatever other calls hold.
+// caller may have, whatever other calls hold.
 func (c *call) noMemory(tooLarge policy.Denial) policy.Denial {
 	var needed int64
+	share := false
 	for _, h := range c.holds {
 		needed += h.bytes.Load() + h.missing.Load()
+		share = share || h.share.Load()
 	}
-	if needed > min(c.route.project.bodies.most, c.gateway.bodies.most) {
+	if needed > min(c.route.project.bodies.ofOne, c.gateway.bodies.ofOne) {
 		return tooLarge
 	}
-	c.warn("bodies of calls take all the memory that they may", nil)
 	c.retryAfter = 1
+	if share {
+		c.warn("bodies of calls from one address take all the memory that they may", nil)
+		return policy.RateLimited
+	}
+	c.warn("bodies of calls take all the memory that they may", nil)
 	return policy.Busy
 }
 
@@ -122,9 +179,12 @@ func memoryOfChanges(body []byte) int64 {
 	return int64(len(body)) + int64(bytes.Count(body, []byte(":")))*memberMemory
 }
 
-// firstRead is the memory for the first bytes of a body that is read whole. It doubles while more arrive, so that a
-// caller holds what was sent, and not what was announced.
+// firstRead is the memory for the first bytes of a body that is read whole.
 const firstRead = 8 << 10
+
+// roomAfter returns the memory for a body that has filled what it had. It grows by little while more arrives, so that
+// a caller holds what was sent, and neither what was announced nor twice as much.
+func roomAfter(full int64) int64 { return full + max(firstRead, full/4) }
 
 // readWhole reads at most limit bytes of a body into memory that it holds. With an error it returns what was read
 // before.
@@ -132,7 +192,7 @@ func readWhole(from io.Reader, limit int64, hold *bodyHold) ([]byte, error) {
 	var body []byte
 	for {
 		if len(body) == cap(body) {
-			size := min(max(firstRead, 2*int64(cap(body))), limit)
+			size := min(roomAfter(int64(cap(body))), limit)
 			if size == int64(len(body)) {
 				return body, nil
 			}

@@ -53,10 +53,10 @@ func TestBodyMemory(t *testing.T) {
 		long    string
 	}{
 		"validated": {
-			[]rigOption{withDocument(snapshot.ValidationEnforce, "")}, false, 500_000, "503 busy", "413 body_too_large",
+			[]rigOption{withDocument(snapshot.ValidationEnforce, "")}, false, 450_000, "503 busy", "413 body_too_large",
 		},
 		"only reported": {
-			[]rigOption{withDocument(snapshot.ValidationReport, "")}, false, 500_000, "200 ", "200 ",
+			[]rigOption{withDocument(snapshot.ValidationReport, "")}, false, 450_000, "200 ", "200 ",
 		},
 		"changed":        {[]rigOption{changesRequests}, false, 300_000, "503 busy", "413 body_too_large"},
 		"changed answer": {[]rigOption{changesAnswers}, true, 270_000, "503 busy", "502 response_too_large"},
@@ -81,7 +81,7 @@ func TestBodyMemory(t *testing.T) {
 			whole := jsonRequest("/shop/1.0.0/prod/orders?hold", r.addr, priced(100_000), "X-API-Key: "+r.key)
 			sent, held := len(whole), int64(50_000)
 			if !tc.answers {
-				sent, held = sent-20_000, 128<<10
+				sent, held = sent-20_000, 80_000
 			}
 			if _, err := io.WriteString(first, whole[:sent]); err != nil {
 				t.Fatal(err)
@@ -116,6 +116,32 @@ func TestBodyMemory(t *testing.T) {
 func priced(size int) string {
 	const begin, end = `{"price":1,"x":"`, `"}`
 	return begin + strings.Repeat("x", size-len(begin)-len(end)) + end
+}
+
+// A caller who sends many bodies slowly holds the share of its address, and leaves the rest to others.
+func TestBodyMemory_ofAnAddress(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, withDocument(snapshot.ValidationEnforce, ""), func(_ *rig, o *gateway.Options) {
+		o.Limits.Bodies, o.Limits.BodiesOfOne = 16<<20, 16<<20 // of which an address has 4 MB
+	})
+	whole := jsonRequest("/shop/1.0.0/prod/orders", r.addr, priced(1_000_000), "X-API-Key: "+r.key)
+	for n := range int64(5) {
+		slow := r.from("127.0.0.2")
+		if _, err := io.WriteString(slow, whole[:len(whole)-300_000]); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Eventually(t, "a body is held", func() bool { return r.gateway.HeldBodies() >= (n+1)*700_000 })
+	}
+	small := jsonRequest("/shop/1.0.0/prod/orders", r.addr, priced(200_000), "X-API-Key: "+r.key)
+	same := r.from("127.0.0.2")
+	if _, err := io.WriteString(same, small); err != nil {
+		t.Fatal(err)
+	}
+	got := r.readReply(bufio.NewReader(same), "POST")
+	if r.wantCode("the same address", got, 429, "rate_limited"); got.Header.Get("Retry-After") != "1" {
+		t.Errorf("it is told to come back after %q", got.Header.Get("Retry-After"))
+	}
+	r.wantCode("another address", r.raw(small), 200, "")
 }
 
 // What values take in memory once they are read counts too.

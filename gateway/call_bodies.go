@@ -31,7 +31,7 @@ func (c *httpCall) changeBody(out *http.Request, body *requestBody) error {
 	hold := c.newHold()
 	if c.r.ContentLength != 0 { // net/http itself reads from a connection whose request has no body
 		var err error
-		text, err = readWhole(body, policy.MaxChangedBody+1, hold)
+		text, err = body.readWhole(policy.MaxChangedBody+1, hold)
 		if errors.Is(err, errNoMemory) {
 			return bodyRefusedError{c.noMemory(policy.BodyTooLarge)}
 		}

@@ -76,7 +76,6 @@ func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *ta
 			team:      team,
 			workspace: as.workspace,
 			document:  document,
-			making:    make(chan struct{}, 1),
 		}
 	}
 	if v.Publication != snapshot.PublicationOff {

@@ -7,7 +7,7 @@ import (
 )
 
 // HeldBodies returns how many bytes of bodies calls hold.
-func (g *Gateway) HeldBodies() int64 { return g.bodies.held.Load() }
+func (g *Gateway) HeldBodies() int64 { return g.bodies.inUse() }
 
 // NetHTTPOnly creates a server that leaves every call to net/http, so that a test
 // can compare the two paths. Over TLS it is still the engine that accepts.

@@ -144,7 +144,7 @@ type Gateway struct {
 	traceTrusted []netip.Prefix
 	probes       http.Handler
 	budget       *engine.Budget // of waiting connections to upstreams
-	bodies       bodyMemory
+	bodies       *bodyMemory
 	documents    validators
 	caches       sync.Pool // of *connCache, for calls that net/http carries
 
@@ -198,7 +198,7 @@ func New(o Options) *Gateway {
 		g.callerTLS = o.CallerTLS.Clone()
 		g.callerTLS.NextProtos = append([]string{engine.HTTP2, engine.HTTP1}, o.CallerTLS.NextProtos...)
 	}
-	g.bodies.most, g.documents.most = g.limits.Bodies, o.Documents.withDefaults()
+	g.bodies, g.documents.most = newBodyMemory(g.limits.Bodies, sharesOfProcess), o.Documents.withDefaults()
 	g.engineLimits, g.budget = g.limits.engine(), engine.NewBudget(g.limits.IdleUpstream)
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.table.Store(&table{})

@@ -112,7 +112,7 @@ func (t *tracker) grow(more int) bool {
 	if need <= cap(t.body) {
 		return true
 	}
-	size := max(need, 2*cap(t.body), firstRead)
+	size := max(need, int(roomAfter(int64(cap(t.body)))))
 	if !t.hold.take(int64(size - cap(t.body))) {
 		return false
 	}

@@ -19,9 +19,9 @@ type table struct {
 	compiled  map[*snapshot.Project]*project
 	pools     map[string]*engine.Pool // by project id
 	upstreams map[upstreamKey]*engine.Upstream
-	health    map[string]*health             // by environment id
-	carried   map[string]*allowance          // by project id
-	bodies    map[string]*bodyMemory         // by project id; of unclaimed workspaces by team id
+	health    map[string]*health    // by environment id
+	carried   map[string]*allowance // by project id
+	bodies    map[bodiesOf]*bodyMemory
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
 	hosts     map[string]hosted              // host names of customers, in lower case
 	described map[describedAs]*description
@@ -213,7 +213,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		upstreams: make(map[upstreamKey]*engine.Upstream, len(last.upstreams)),
 		health:    make(map[string]*health, len(last.health)),
 		carried:   make(map[string]*allowance, len(last.carried)),
-		bodies:    make(map[string]*bodyMemory, len(last.bodies)),
+		bodies:    make(map[bodiesOf]*bodyMemory, len(last.bodies)),
 		clients:   make(map[string]*snapshot.AppClient, len(last.clients)),
 		hosts:     make(map[string]hosted, len(last.hosts)),
 		described: make(map[describedAs]*description, len(last.described)),
@@ -235,7 +235,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		if p.allowance != nil {
 			next.carried[p.id] = p.allowance
 		}
-		next.bodies[bodiesOf(s, caps)] = p.bodies
+		next.bodies[bodiesOfProject(s, caps)] = p.bodies
 		next.addHosts(s, p)
 		for i := range s.Clients {
 			next.clients[s.Clients[i].Issuer] = &s.Clients[i]
@@ -270,14 +270,14 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 	if p.pool = last.pools[s.ID]; p.pool == nil {
 		p.pool = connect.pool()
 	}
-	whose, most := bodiesOf(s, caps), connect.bodies
+	whose, most := bodiesOfProject(s, caps), connect.bodies
 	if p.term != nil && caps != nil {
 		most = min(most, caps.Bodies)
 		caps.lower(&p.realm.Limits)
 		p.allowance = cmp.Or(last.carried[s.ID], &allowance{})
 	}
 	if p.bodies = cmp.Or(next.bodies[whose], last.bodies[whose]); p.bodies == nil {
-		p.bodies = &bodyMemory{most: most}
+		p.bodies = newBodyMemory(most, sharesOfTeam)
 	}
 	var err error
 	if p.signer, err = compileSigner(s, connect.unsealer); err != nil {

@@ -23,7 +23,7 @@ type Limits struct {
 	BodyRate        int64         // lowest rate of a body in bytes per second, after BodyGrace; 0: none
 	BodyGrace       time.Duration // how long a call may wait for its body before BodyRate applies; 10 s
 	Bodies          int64         // bytes of bodies that are held whole, in the process; 256 MiB
-	BodiesOfOne     int64         // of them of one project; a quarter of Bodies
+	BodiesOfOne     int64         // of them of one team; a quarter of Bodies
 	UnderWay        int64         // calls of one environment at once; 1024
 	UnderWayFromOne int64         // of them from one address, or one /64 of IPv6; half of UnderWay
 	Conns           int           // of callers, open at once; 16384

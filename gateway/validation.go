@@ -76,7 +76,7 @@ func (c *call) uncompiled(err error) (policy.Denial, bool) {
 		return policy.Denial{}, false
 	}
 	c.step, c.retryAfter = StepValidate, 1
-	return policy.Busy, true
+	return policy.Compiling, true
 }
 
 // refuses reports whether a call with these problems is refused. If they are only reported, it keeps the
@@ -174,7 +174,7 @@ func (c *httpCall) problemsOf(
 
 // readEarly reads at most limit bytes before the body is forwarded.
 func (b *requestBody) readEarly(limit int64, hold *bodyHold) (err error) {
-	b.early, err = readWhole(b, limit, hold)
+	b.early, err = b.readWhole(limit, hold)
 	b.earlyHold = hold
 	return err
 }

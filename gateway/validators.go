@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -49,15 +51,26 @@ type validator struct {
 	document  []byte
 	called    atomic.Int64 // by the clock of in
 	compiled  atomic.Pointer[validate.Validator]
-	making    chan struct{} // has a place for the call that compiles
-	size      int64         // of compiled; guarded by in.mu
+	size      int64 // of compiled; guarded by in.mu
+
+	mu     sync.Mutex
+	making *making // nil: no call waits
+}
+
+// making is the work on a document, which ends with the last call that waits for it.
+type making struct {
+	calls int // that wait; guarded by validator.mu
+	stop  context.CancelFunc
+	done  chan struct{} // closed when made and err are set
+	made  *validate.Validator
+	err   error
 }
 
 // compileWithin bounds how long a call waits for a document.
 const compileWithin = turns.Within + 5*time.Second
 
-// get compiles the document, for the first call and those that wait for it. Its error is turns.ErrBusy if too many
-// documents are being compiled, and that of the context, also if that takes too long.
+// get returns what the document is compiled to, for all calls that wait for it at once. Its error is turns.ErrBusy if
+// too many documents are being compiled, and that of the context, also if that takes too long.
 func (v *validator) get(ctx context.Context) (*validate.Validator, error) {
 	v.called.Store(v.in.calls.Add(1))
 	if known := v.compiled.Load(); known != nil {
@@ -65,12 +78,49 @@ func (v *validator) get(ctx context.Context) (*validate.Validator, error) {
 	}
 	ctx, stop := context.WithTimeout(ctx, compileWithin)
 	defer stop()
+	m := v.wait()
+	defer v.leave(m)
 	select {
-	case v.making <- struct{}{}:
-		defer func() { <-v.making }()
+	case <-m.done:
+		return m.made, m.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// wait returns the work on the document, which it begins if no call waits for it yet.
+func (v *validator) wait() *making {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.making == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		m := &making{stop: stop, done: make(chan struct{})}
+		v.making = m
+		go func() {
+			defer close(m.done)
+			defer func() {
+				if fault := recover(); fault != nil { // it must not end the process
+					m.err = fmt.Errorf("compile the OpenAPI document: panic: %v\n%s", fault, debug.Stack())
+				}
+			}()
+			m.made, m.err = v.make(ctx)
+		}()
+	}
+	v.making.calls++
+	return v.making
+}
+
+// leave ends the work when no call waits for it any more.
+func (v *validator) leave(m *making) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if m.calls--; m.calls == 0 {
+		m.stop()
+		v.making = nil
+	}
+}
+
+func (v *validator) make(ctx context.Context) (*validate.Validator, error) {
 	if known := v.compiled.Load(); known != nil {
 		return known, nil
 	}
@@ -88,7 +138,7 @@ func (v *validator) get(ctx context.Context) (*validate.Validator, error) {
 }
 
 // compile also returns how many bytes are kept. A document that cannot be compiled within its budget, which is that of
-// its import, matches no request. The work ends with the call.
+// its import, matches no request.
 func (v *validator) compile(ctx context.Context) (made *validate.Validator, size int64, err error) {
 	b := openapi.NewBudget(ctx, openapi.Size)
 	made, err = validate.CompileJSON(b, v.document)

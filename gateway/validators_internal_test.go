@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"postern/core/openapi"
 	"postern/core/openapi/validate"
@@ -22,7 +24,7 @@ func TestValidators(t *testing.T) {
 			i, strings.Repeat(`{"minLength":1},`, 100))
 	}
 	validatorOf := func(in *validators, i int, workspace string) *validator {
-		return &validator{in: in, document: document(i), workspace: workspace, making: make(chan struct{}, 1)}
+		return &validator{in: in, document: document(i), workspace: workspace}
 	}
 	get := func(v *validator) *validate.Validator {
 		t.Helper()
@@ -89,7 +91,7 @@ func TestValidators_leaving(t *testing.T) {
 	t.Parallel()
 	all := &validators{most: Documents{}.withDefaults()}
 	document := []byte(`{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}`)
-	v := &validator{in: all, document: document, making: make(chan struct{}, 1)}
+	v := &validator{in: all, document: document}
 	var leave []func()
 	for range turns.Most() {
 		one, err := all.places.Take(t.Context(), "")
@@ -108,5 +110,73 @@ func TestValidators_leaving(t *testing.T) {
 	}
 	if made, err := v.get(t.Context()); made == nil || err != nil {
 		t.Errorf("%v, %v", made, err)
+	}
+}
+
+// The work goes on while any call waits for it, also when the call that began it has left, and ends with the last one.
+func TestValidators_together(t *testing.T) {
+	t.Parallel()
+	document := []byte(`{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}`)
+	for name, tc := range map[string]struct{ first, second bool }{ // who leaves
+		"nobody leaves":     {false, false},
+		"the first leaves":  {true, false},
+		"the second leaves": {false, true},
+		"both leave":        {true, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			v := &validator{in: &validators{most: Documents{}.withDefaults()}, document: document}
+			var places []func()
+			for range turns.Most() {
+				leave, err := v.in.places.Take(t.Context(), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				places = append(places, leave)
+			}
+			var ends [2]func()
+			var errs [2]error
+			var all sync.WaitGroup
+			for i := range ends {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				ends[i] = cancel
+				all.Go(func() { _, errs[i] = v.get(ctx) })
+				synctest.Wait() // it waits for its place
+			}
+			work := v.making
+			for i, leaves := range []bool{tc.first, tc.second} {
+				if leaves {
+					ends[i]()
+					synctest.Wait()
+				}
+			}
+			if over := v.making == nil; over != (tc.first && tc.second) {
+				t.Errorf("%s: the work is over: %v", name, over)
+			}
+			for _, leave := range places {
+				leave()
+			}
+			all.Wait()
+			<-work.done
+			for i, left := range []bool{tc.first, tc.second} {
+				if errors.Is(errs[i], context.Canceled) != left || !left && errs[i] != nil {
+					t.Errorf("%s: call %d: %v", name, i, errs[i])
+				}
+			}
+			if ended := errors.Is(work.err, context.Canceled); ended != (tc.first && tc.second) {
+				t.Errorf("%s: the work: %v", name, work.err)
+			}
+		})
+	}
+}
+
+// A fault in the work is an error of the calls that wait for it.
+func TestValidators_fault(t *testing.T) {
+	t.Parallel()
+	v := &validator{} // in nothing
+	m := v.wait()
+	defer v.leave(m)
+	if <-m.done; m.made != nil || m.err == nil || !strings.Contains(m.err.Error(), "panic") {
+		t.Errorf("%v, %v", m.made, m.err)
 	}
 }

@@ -66,7 +66,10 @@ var (
 	InvalidRequest   = Denial{422, "invalid_request", "The request does not match the OpenAPI document of this API."}
 	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
 	BodyNoObject     = Denial{400, "bad_body", "A JSON body must be an object or an array."}
-	Busy             = Denial{503, "busy", "The bodies of other calls take all the memory that they may. Try again."}
+	Busy             = Denial{503, "busy", "The gateway is using all its memory for request bodies. Try again in a " +
+		"moment."}
+	Compiling = Denial{503, "busy", "The gateway is still reading the OpenAPI document of this API. Try again in a " +
+		"moment."}
 	ResponseTooLarge = Denial{502, "response_too_large", "The response is too large to be changed."}
 )
 
@@ -80,7 +83,7 @@ func Denials() []Denial {
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, InvalidRequest,
 		RateLimited, QuotaExceeded,
 		UpstreamUnreachable, ResponseTooLarge, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable,
-		TokenIssuerAway, Busy,
+		TokenIssuerAway, Busy, Compiling,
 		TokenSealed, UpstreamTimeout, LoopDetected,
 	}
 }

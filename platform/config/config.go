@@ -50,7 +50,7 @@ type Config struct {
 	MaxCallsFrom        int            // of them from one address; 0 for half
 	MinBodyRate         int            // of requests, in bytes a second; 0 for any
 	BodyMemory          int            // for bodies that are held whole, in MB
-	BodyMemoryOfOne     int            // of it for one project; 0 for a quarter
+	BodyMemoryOfOne     int            // of it for one team; 0 for a quarter
 	DocumentMemory      int            // for compiled OpenAPI documents, in MB
 	ControlMaxConns     int            // to the control plane
 	ControlMaxConnsFrom int            // of them from one address; 0 for half
@@ -297,7 +297,7 @@ func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 		{"--gateway-max-calls-per-address", c.MaxCallsFrom, 0},
 		{"--gateway-min-body-rate", c.MinBodyRate, 0},
 		{"--gateway-body-memory", c.BodyMemory, 1},
-		{"--gateway-body-memory-per-project", c.BodyMemoryOfOne, 0},
+		{"--gateway-body-memory-per-team", c.BodyMemoryOfOne, 0},
 		{"--gateway-document-memory", c.DocumentMemory, 1},
 		{"--unclaimed-body-memory", c.UnclaimedBodyMemory, 1},
 		{"--unclaimed-document-memory", c.UnclaimedDocumentMemory, 1},

@@ -139,9 +139,9 @@ func limitSettings() []setting {
 			number(func(c *Config) *int { return &c.BodyMemory }),
 		},
 		{
-			"gateway-body-memory-per-project",
+			"gateway-body-memory-per-team",
 			"0",
-			"most of this memory for the calls of one project, in MB; 0 means a quarter",
+			"most of this memory for calls to the projects of one team, in MB; 0 means a quarter",
 			number(func(c *Config) *int { return &c.BodyMemoryOfOne }),
 		},
 		{

@@ -41,17 +41,24 @@ func unescapeArgument(value string) string {
 type arguments struct {
 	values   map[string][]string
 	brackets map[string]*node // by what is in front of the first bracket
+	opened   map[string]bool  // what is in front of a bracket, however that goes on
 }
 
 // arguments sorts the arguments of a query by name. literal are names that have brackets and are parameters of their
 // own.
 func (r *run) arguments(pairs []argument, literal map[string]bool) *arguments {
-	out := &arguments{values: make(map[string][]string, len(pairs))}
+	out := &arguments{values: make(map[string][]string, len(pairs)), opened: map[string]bool{}}
 	all := &node{}
 	for _, one := range pairs {
 		out.values[one.name] = append(out.values[one.name], one.value)
-		if base, path, ok := r.inBrackets(one.name); ok && !literal[one.name] {
+		if literal[one.name] {
+			continue
+		}
+		if base, path, ok := r.inBrackets(one.name); ok {
 			all.member(base).add(path, one.value)
+		}
+		if base, _, ok := strings.Cut(one.name, "["); ok {
+			out.opened[base] = true
 		}
 	}
 	out.brackets = all.members

@@ -31,7 +31,8 @@ const brackets = `"/o":{"post":{"requestBody":{"content":{"application/x-www-for
 			"price":{"type":"object","additionalProperties":false,"properties":{"min":{"type":"number"}}}}}},
 		{"name":"filter[state]","in":"query","schema":{"enum":["new"]}},
 		{"name":"to","in":"query","schema":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}},
-		{"name":"n","in":"query","schema":{"type":"integer"}}]}}`
+		{"name":"n","in":"query","schema":{"type":"integer"}},
+		{"name":"json","in":"query","content":{"application/json":{"schema":{"type":"object"}}}}]}}`
 
 const bracketSchemas = `,"components":{"schemas":{
 	"Item":{"type":"object","required":["price"],"properties":{"price":{"type":"integer"},"name":{"type":"string"},
@@ -112,7 +113,14 @@ func TestBrackets(t *testing.T) {
 		{"query", "ids=1&filter[state]=old", `query filter[state] must be one of "new"`},
 		{"query", "ids=1&to=a&to=b", ""},
 		{"query", "ids=1&to=a&to[]=b", ""},
-		{"query", "ids=1&n[a]=1", ""},
+		{"query", "ids=1&n[]=1", "query n must not be sent with brackets"},
+		{"query", "ids=1&n[0]=1", "query n must not be sent with brackets"},
+		{"query", "ids=1&n%5Ba%5D=1", "query n must not be sent with brackets"},
+		{"query", "ids=1&n=1&n[]=x", "query n must not be sent with brackets"},
+		{"query", "ids=1&n[]x=1", "query n must not be sent with brackets"}, // PHP reads n[]
+		{"query", "ids=1&n" + strings.Repeat("[]", 65) + "=1", "query n must not be sent with brackets"},
+		{"query", "ids=1&nn[]=1", ""},
+		{"query", `ids=1&json={}&json[a]=1`, "query json must not be sent with brackets"},
 		{"query", "ids=1&n=1&n=2", "query n must be there once"},
 	} {
 		var got string

@@ -136,7 +136,13 @@ func (p *parameter) check(r *run, values []string) {
 // checkQuery checks the values that a query has of a parameter, also those in brackets.
 func (p *parameter) checkQuery(r *run, query *arguments) {
 	values, inBrackets := query.values[p.name], query.brackets[p.name]
-	if inBrackets == nil || p.json || !p.deep && p.schema.may()&(kindArray|kindObject) == 0 {
+	plain := p.json || !p.deep && p.schema.may()&(kindArray|kindObject) == 0
+	if plain && query.opened[p.name] { // PHP and Rack read it as a list or an object, also next to a plain value
+		r.in, r.at = p.in, append(r.at[:0], p.name)
+		r.problem("must not be sent with brackets")
+		return
+	}
+	if plain || inBrackets == nil {
 		p.check(r, values)
 		return
 	}

@@ -89,7 +89,7 @@ func (g *groupEdit) applyMembers(op string, p path, value json.RawMessage) error
 	switch {
 	case err != nil:
 		return err
-	case op == "replace", op == "remove" && len(ids) == 0:
+	case op == "replace", op == "remove" && len(value) == 0: // not an empty list (RFC 7644, 3.5.2.2)
 		g.Clear, g.order = true, nil
 		clear(g.joins)
 	}

@@ -138,6 +138,9 @@ func TestGroupPatches(t *testing.T) {
 		`{"Operations":[{"op":"Remove","path":"members","value":[{"value":"usr_a"}]}]}`: {Remove: []string{"usr_a"}},
 		`{"Operations":[{"op":"remove","path":"members[value eq \"usr_A\"]"}]}`:         {Remove: []string{"usr_A"}},
 		`{"Operations":[{"op":"remove","path":"members"}]}`:                             {Clear: true},
+		`{"Operations":[{"op":"remove","path":"members","value":[]}]}`:                  {},
+		`{"Operations":[{"op":"remove","path":"members","value":null}]}`:                {},
+		`{"Operations":[{"op":"replace","path":"members","value":[]}]}`:                 {Clear: true},
 		`{"Operations":[{"op":"replace","path":"members","value":[{"value":"usr_a"}]}]}`: {
 			Clear: true,
 			Add:   []string{"usr_a"},
