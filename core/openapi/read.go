@@ -25,6 +25,7 @@ type reader struct {
 	out    *Summary
 	notes  notes
 	routes map[string]*route // by method and path with nameless parameters
+	urls   map[string]bool   // of the servers of the document
 }
 
 // route is a method of a path, whatever its parameters are called.
@@ -46,7 +47,9 @@ func (r *reader) document() {
 	r.text("info/title", info["title"])
 	r.text("info/version", info["version"])
 	r.out.Servers = r.servers(r.doc.Root["servers"])
+	r.urls = make(map[string]bool, len(r.out.Servers))
 	for _, server := range r.out.Servers {
+		r.urls[server.URL] = true
 		r.Take(Memory, int64(len(server.URL)+len(server.Description)+perServer))
 	}
 	paths, ok := r.doc.Root["paths"].(map[string]any)
@@ -54,16 +57,12 @@ func (r *reader) document() {
 		r.Refuse("paths must be an object")
 	}
 	r.routes = map[string]*route{}
-	r.Spend(4 * len(paths)) // to sort them
-	for _, path := range tree.Keys(paths) {
+	for path, item := range r.Members(paths) {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}
 		r.At = "path " + cut(path)
-		if !r.Spend(1 + len(path)/bytesOfStep) {
-			return
-		}
-		r.path(path, paths[path])
+		r.path(path, item)
 	}
 	r.At = ""
 	r.out.Warnings = append(r.out.Warnings, r.notes.list()...)
@@ -177,11 +176,11 @@ func (r *reader) parameters(of any) {
 	}
 	type parameter struct{ in, name string }
 	seen := make(map[parameter]map[string]any, len(list))
-	for _, one := range list {
+	for _, one := range r.Each(list) {
 		node := r.Resolve(r.doc, one)
 		p := parameter{tree.Text(node["in"]), tree.Text(node["name"])}
 		switch {
-		case !r.Spend(2):
+		case !r.Spend(1 + (len(p.in)+len(p.name))/bytesOfStep):
 			return
 		case node == nil:
 			r.Refuse("a parameter must be an object, or refer to one%s", r.leadsNowhere(one))
@@ -220,7 +219,7 @@ func (r *reader) requestBody(of any) {
 	if !ok {
 		r.Refuse("the request body must be an object with content, or refer to one%s", r.leadsNowhere(of))
 	}
-	for _, media := range content {
+	for _, media := range r.Members(content) {
 		if media != nil && r.Resolve(r.doc, media) == nil {
 			r.Refuse("each content of the request body must be an object%s", r.leadsNowhere(media))
 		}
@@ -234,7 +233,7 @@ func (r *reader) scopes(of any) (found []string) {
 	if of != nil && !isList {
 		r.warn(flawSecurity, withPlace(r.At, "security"))
 	}
-	for _, one := range alternatives {
+	for _, one := range r.Each(alternatives) {
 		schemes, isObject := one.(map[string]any)
 		if !isObject {
 			r.warn(flawSecurity, withPlace(r.At, "security"))
@@ -244,21 +243,23 @@ func (r *reader) scopes(of any) (found []string) {
 			return nil // no credential is needed either
 		}
 		var scopes []string
-		for _, of := range schemes {
+		for _, of := range r.Members(schemes) {
 			list, isList := of.([]any)
-			if !r.Spend(1 + len(list)) {
-				return nil
-			}
 			if !isList {
 				r.warn(flawSecurity, withPlace(r.At, "security"))
 			}
-			for _, scope := range list {
-				scopes = append(scopes, tree.Scalar(scope))
+			for _, one := range r.Each(list) {
+				scope := tree.Scalar(one)
+				r.Spend(3 + len(scope)/bytesOfStep) // also to sort it
+				scopes = append(scopes, scope)
 			}
 		}
 		if len(found) == 0 {
 			found = scopes
 		}
+	}
+	if r.Err() != nil {
+		return nil
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
@@ -268,11 +269,8 @@ func (r *reader) scopes(of any) (found []string) {
 func (r *reader) answersID(of any) bool {
 	responses, _ := of.(map[string]any)
 	found := false
-	for status, one := range responses {
-		if status != "200" && status != "201" && status != "202" && status != "2XX" {
-			continue
-		}
-		content, _ := r.Resolve(r.doc, one)["content"].(map[string]any)
+	for _, status := range []string{"200", "201", "202", "2XX"} {
+		content, _ := r.Resolve(r.doc, responses[status])["content"].(map[string]any)
 		media := r.Resolve(r.doc, content["application/json"])
 		found = found || r.hasID(media["schema"], map[string]bool{})
 	}
@@ -296,7 +294,12 @@ func (r *reader) hasID(schema any, seen map[string]bool) bool {
 		return kind == "string" || kind == "integer"
 	}
 	parts, _ := node["allOf"].([]any)
-	return r.Spend(1+len(parts)) && slices.ContainsFunc(parts, func(part any) bool { return r.hasID(part, seen) })
+	for _, part := range r.Each(parts) {
+		if r.hasID(part, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxComposed bounds the schemas that one is composed of, within each other or next to each other.
@@ -321,13 +324,13 @@ func (r *reader) hash(sum hash.Hash, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		write('{', strconv.Itoa(len(value)))
-		for _, name := range tree.Keys(value) {
+		for name, member := range r.Members(value) {
 			write('k', name)
-			r.hash(sum, value[name])
+			r.hash(sum, member)
 		}
 	case []any:
 		write('[', strconv.Itoa(len(value)))
-		for _, item := range value {
+		for _, item := range r.Each(value) {
 			r.hash(sum, item)
 		}
 	case string:
