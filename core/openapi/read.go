@@ -3,6 +3,7 @@ package openapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"slices"
 	"strconv"
@@ -85,6 +86,14 @@ func (r *reader) path(path string, node any) {
 	if item == nil && node != nil {
 		r.Refuse("it must be an object, or refer to one%s", r.leadsNowhere(node))
 	}
+	if isUnmatched(template) {
+		r.warn(flawUnmatched, path)
+	}
+	for name := range r.Members(item) {
+		if isIgnored(name) && r.Spend(stepsOfWarning) {
+			r.warn(flawMember, fmt.Sprintf("%s has %q", cut(path), cut(name)))
+		}
+	}
 	r.ownServers(item["servers"])
 	r.parameters(item["parameters"])
 	for _, method := range Methods {
@@ -113,25 +122,6 @@ func (r *reader) path(path string, node any) {
 			r.warn(flawAlike, r.At+" is "+cut(first.path))
 		}
 		r.operation(method, path, op, first == nil)
-	}
-}
-
-// nameless returns a path without the names of its parameters. It returns false for a path that has no slash in front,
-// or whose braces don't match.
-func nameless(path string) (string, bool) {
-	var out strings.Builder
-	for rest := path; ; {
-		before, after, opened := strings.Cut(rest, "{")
-		out.WriteString(before)
-		if !opened {
-			return out.String(), strings.HasPrefix(path, "/") && !strings.Contains(before, "}")
-		}
-		name, more, closed := strings.Cut(after, "}")
-		if !closed || strings.ContainsAny(before, "}") || strings.ContainsAny(name, "{/") {
-			return "", false
-		}
-		out.WriteString("{}")
-		rest = more
 	}
 }
 

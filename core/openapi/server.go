@@ -20,6 +20,9 @@ func (r *reader) servers(of any) (out []Server) {
 	}
 	r.Fits(Servers, int64(len(list)))
 	for i, one := range r.Each(list) {
+		if !r.Spend(stepsOfServer) {
+			return nil
+		}
 		r.At = withPlace(at, fmt.Sprintf("servers, number %d", i+1))
 		server, _ := one.(map[string]any)
 		template, ok := server["url"].(string)
@@ -28,7 +31,7 @@ func (r *reader) servers(of any) (out []Server) {
 			continue
 		}
 		variables, _ := server["variables"].(map[string]any)
-		if !r.Spend(stepsOfServer + len(template)/bytesOfStep) {
+		if !r.Spend(len(template) / bytesOfStep) {
 			return nil
 		}
 		url := serverURL(template, variables)
