@@ -48,7 +48,7 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 	}
 	out["paths"] = c.each(root["paths"], isExtension, c.path)
 	components := map[string]any{}
-	for name, made := range map[string]any{
+	for name, made := range map[string]any{ // plain: there are four
 		"schemas":         c.each(root["definitions"], nil, c.schema),
 		"responses":       c.each(root["responses"], nil, func(of any) any { return c.response(of, c.produces) }),
 		"parameters":      c.parameters(root["parameters"]),

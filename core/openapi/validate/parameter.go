@@ -248,7 +248,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // valueOf returns what a text stands for: the first reading that matches, or else the first one.
 func (s *schema) valueOf(r *run, value string) any {
 	readings := s.readings(value)
-	for _, one := range readings[:len(readings)-1] {
+	for _, one := range readings[:len(readings)-1] { // plain: of a call
 		if r.matches(s, one) {
 			return one
 		}
