@@ -86,7 +86,8 @@ func (b *Budget) Each(list []any) iter.Seq2[int, any] {
 	}
 }
 
-// Members returns the members of an object, sorted by name. Like Each it spends, also for the sorting, before it starts.
+// Members returns the members of an object, sorted by name. Like Each it spends a step for each, and it spends those of
+// the sorting before that starts.
 func (b *Budget) Members(object map[string]any) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		if !b.Spend(len(object) * (1 + bits.Len(uint(len(object)))/4)) {

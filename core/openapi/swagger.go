@@ -62,7 +62,7 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 		out["components"] = components
 	}
 	c.At = ""
-	if b.Err() != nil {
+	if b.Spend(int(c.written) / bytesOfStep); b.Err() != nil {
 		return nil, nil, nil, b.Err()
 	}
 	var to bytes.Buffer

@@ -26,7 +26,8 @@ func (c *converter) body(parameters []map[string]any, consumes []string) any {
 func (c *converter) content(types []string, schema any, examples map[string]any) map[string]any {
 	out := map[string]any{}
 	for i, name := range types {
-		if c.written += int64(len(name)); !c.Spend(stepsOfValue+len(name)/bytesOfStep) || !c.Fits(c.size, c.written) {
+		c.written += int64(len(name) + 6)
+		if !c.Spend(stepsOfValue+len(name)/bytesOfStep) || !c.Fits(c.size, c.written) {
 			return nil
 		}
 		media := map[string]any{}

@@ -103,9 +103,11 @@ func TestCompile_countsWork(t *testing.T) {
 			paths(`"servers":[`+list(times(900, `{"url":"/a%[1]d"},`))+`],`,
 				`"servers":[`+list(times(900, `{"url":"/b%[1]d"},`))+`]`), 900 * m, "",
 		},
-		"servers that are none":        {paths("", `"servers":[`+list(strings.Repeat("1,", 900))+`]`), 900 * m, ""},
-		"members of a path":            {paths("", list(times(n, `"x-%[1]d":1,`))), least, ""},
-		"produces":                     {swagger(`"produces":[`+list(times(n, `"a%[1]d",`))+`],`, answers), 0, expansion},
+		"servers that are none": {paths("", `"servers":[`+list(strings.Repeat("1,", 900))+`]`), 900 * m, ""},
+		"members of a path":     {paths("", list(times(n, `"x-%[1]d":1,`))), least, ""},
+		"produces": {
+			swagger(`"produces":[`+list(times(n, `"a%[1]d",`))+`],`, answers), 0, expansion,
+		},
 		"a long type that all produce": {swagger(`"produces":["`+long+`"],`, answers), 0, expansion},
 		"consumes of forms": {
 			swagger(`"consumes":[`+list(times(n, `"%[1]d",`))+`],`,
