@@ -158,6 +158,9 @@ func (r *reader) operation(method, path string, op map[string]any, listed bool) 
 	r.out.Operations = append(r.out.Operations, out)
 }
 
+// stepsOfParameter are those of a parameter without its texts.
+const stepsOfParameter = 4
+
 // parameters refuses parameters that leave open what they are for.
 func (r *reader) parameters(of any) {
 	list, isList := of.([]any)
@@ -170,7 +173,7 @@ func (r *reader) parameters(of any) {
 		node := r.Resolve(r.doc, one)
 		p := parameter{tree.Text(node["in"]), tree.Text(node["name"])}
 		switch {
-		case !r.Spend(1 + (len(p.in)+len(p.name))/bytesOfStep):
+		case !r.Spend(stepsOfParameter + (len(p.in)+len(p.name))/bytesOfStep):
 			return
 		case node == nil:
 			r.Refuse("a parameter must be an object, or refer to one%s", r.leadsNowhere(one))
@@ -221,12 +224,12 @@ func (r *reader) requestBody(of any) {
 func (r *reader) scopes(of any) (found []string) {
 	alternatives, isList := of.([]any)
 	if of != nil && !isList {
-		r.warn(flawSecurity, withPlace(r.At, "security"))
+		r.warnSecurity()
 	}
 	for _, one := range r.Each(alternatives) {
 		schemes, isObject := one.(map[string]any)
 		if !isObject {
-			r.warn(flawSecurity, withPlace(r.At, "security"))
+			r.warnSecurity()
 			continue
 		}
 		if len(schemes) == 0 {
@@ -236,7 +239,7 @@ func (r *reader) scopes(of any) (found []string) {
 		for _, of := range r.Members(schemes) {
 			list, isList := of.([]any)
 			if !isList {
-				r.warn(flawSecurity, withPlace(r.At, "security"))
+				r.warnSecurity()
 			}
 			for _, one := range r.Each(list) {
 				scope := tree.Scalar(one)
@@ -253,6 +256,12 @@ func (r *reader) scopes(of any) (found []string) {
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+func (r *reader) warnSecurity() {
+	if r.Spend(stepsOfWarning) {
+		r.warn(flawSecurity, withPlace(r.At, "security"))
+	}
 }
 
 // answersID reports whether a 2xx answer of an operation has the property id, as far as its schema says.
