@@ -3,6 +3,8 @@ package openapi
 import (
 	"context"
 	"fmt"
+	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,19 +59,46 @@ func (b *Budget) Take(l *Limit, n int64) bool {
 		return false
 	}
 	b.used[l] += n
-	most := l
-	if l == Memory && b.size == UnclaimedSize {
-		most = UnclaimedMemory
-	}
-	return b.Fits(most, b.used[l])
+	return b.Fits(l, b.used[l])
 }
 
 // Fits reports whether one thing of this size is within a limit. It doesn't add up.
 func (b *Budget) Fits(l *Limit, size int64) bool {
+	if l == Memory && b.size == UnclaimedSize {
+		l = UnclaimedMemory
+	}
 	if b.err == nil && size > l.Most {
 		b.refuse(b.At, l.Refusal())
 	}
 	return b.err == nil
+}
+
+// Each returns the items of a list, and spends a step for each. It ends early once the document is refused. What reads
+// a document ranges over its lists and objects by Each and Members only: a reference can have the same list read for
+// each of 10,000 operations.
+func (b *Budget) Each(list []any) iter.Seq2[int, any] {
+	return func(yield func(int, any) bool) {
+		for i, item := range list { // plain: spends
+			if !b.Spend(1) || !yield(i, item) {
+				return
+			}
+		}
+	}
+}
+
+// Members returns the members of an object, sorted by name. Like Each it spends a step for each, and it spends those of
+// the sorting before that starts.
+func (b *Budget) Members(object map[string]any) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		if !b.Spend(len(object) * (1 + bits.Len(uint(len(object)))/4)) {
+			return
+		}
+		for _, name := range tree.Keys(object) { // plain: spends
+			if !b.Spend(len(name)/bytesOfStep) || !yield(name, object[name]) {
+				return
+			}
+		}
+	}
 }
 
 // Used returns how much of a limit is used.

@@ -3,8 +3,6 @@ package openapi
 import (
 	"strconv"
 	"strings"
-
-	"postern/core/openapi/tree"
 )
 
 // part is what an object of a document describes.
@@ -96,10 +94,10 @@ func (r *reader) flaws() {
 	if components["pathItems"] != nil && strings.HasPrefix(r.out.Spec+".", "3.0.") {
 		r.warn(flawPathItems, "#/components/pathItems")
 	}
-	for _, kind := range tree.Keys(components) {
-		named, _ := components[kind].(map[string]any)
-		for _, name := range tree.Keys(named) {
-			if !strings.HasPrefix(kind, "x-") && strings.ContainsFunc(name, notInNames) && r.Spend(1) {
+	for kind, of := range r.Members(components) {
+		named, _ := of.(map[string]any)
+		for name := range r.Members(named) {
+			if !strings.HasPrefix(kind, "x-") && strings.ContainsFunc(name, notInNames) {
 				r.warn(flawComponent, "#/components/"+kind+"/"+escape(name))
 			}
 		}
@@ -119,7 +117,7 @@ func escape(token string) string {
 
 func (f *flawFinder) visit(value any, is part) {
 	node, isObject := value.(map[string]any)
-	if !isObject || !f.Spend(1+len(node)) {
+	if !isObject || !f.Spend(1) {
 		if is == responsePart && !isObject && value != nil {
 			f.note(flawResponse, "")
 		}
@@ -130,13 +128,13 @@ func (f *flawFinder) visit(value any, is part) {
 	} else if is == schemaPart {
 		f.schema(node)
 	}
-	for _, name := range tree.Keys(node) { // sorted: a document always has the same warnings
+	for name, one := range f.Members(node) { // sorted: a document always has the same warnings
 		of, known := parts[is][name]
 		if is == callbackPart {
 			of, known = member{pathPart, ""}, !strings.HasPrefix(name, "x-")
 		}
 		if known {
-			f.members(name, node[name], of)
+			f.members(name, one, of)
 		}
 	}
 }
@@ -155,14 +153,14 @@ func (f *flawFinder) members(name string, value any, of member) {
 		if value != nil && named == nil && of.of == responsePart {
 			f.note(flawResponse, "")
 		}
-		for _, token := range tree.Keys(named) {
+		for token, one := range f.Members(named) {
 			if of.of == schemaPart || !strings.HasPrefix(token, "x-") {
-				within(token, named[token])
+				within(token, one)
 			}
 		}
 	case "list":
 		list, _ := value.([]any)
-		for i, one := range list {
+		for i, one := range f.Each(list) {
 			within(strconv.Itoa(i), one)
 		}
 	default:
@@ -195,8 +193,7 @@ func (f *flawFinder) reference(ref string) {
 func (f *flawFinder) schema(node map[string]any) {
 	required, _ := node["required"].([]any)
 	seen := make(map[any]bool, len(required))
-	f.Spend(len(required))
-	for _, name := range required {
+	for _, name := range f.Each(required) {
 		text, isText := name.(string)
 		if isText && seen[text] {
 			f.note(flawRequired, " has "+cut(text))
@@ -209,7 +206,7 @@ func (f *flawFinder) schema(node map[string]any) {
 	if node["type"] == "array" && node["items"] == nil && old {
 		f.note(flawItems, "")
 	}
-	for _, name := range tree.Keys(node) {
+	for name := range f.Members(node) {
 		_, isPart := parts[schemaPart][name]
 		if !isPart && !f.keywords[name] && !strings.HasPrefix(name, "x-") && !old {
 			f.note(flawKeyword, " has "+cut(name))

@@ -82,9 +82,10 @@ var (
 	}
 	Memory = &Limit{
 		Name: "kept memory", Most: 64 << 20, Amount: "64 MB",
-		Reason: "Of the document and of what requests are validated against, counted by the sizes of their types.",
-		Says:   "the document takes more than 64 MB of memory",
-		Fix:    "Split the API into versions, or share schemas by references.",
+		Reason: "Of the document and of what requests are validated against, counted by the sizes of their types and " +
+			"texts.",
+		Says: "the document takes more than 64 MB of memory",
+		Fix:  "Split the API into versions, or share schemas by references.",
 	}
 	UnclaimedMemory = &Limit{
 		Name: "kept memory in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
@@ -94,7 +95,7 @@ var (
 	}
 	Steps = &Limit{
 		Name: "steps of work", Most: 20_000_000, Amount: "20,000,000",
-		Reason: "They take about 2 s. Reading GitHub's document takes 4,000,000.",
+		Reason: "They take about 2 s. Reading GitHub's document takes 4,300,000.",
 		Says:   "the document takes too much work, more than 20,000,000 steps",
 		Fix:    "Refer to large parts less often, send JSON rather than YAML, or split the API into versions.",
 	}

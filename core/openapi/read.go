@@ -3,6 +3,7 @@ package openapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ type reader struct {
 	out    *Summary
 	notes  notes
 	routes map[string]*route // by method and path with nameless parameters
+	urls   map[string]bool   // of the servers of the document
 }
 
 // route is a method of a path, whatever its parameters are called.
@@ -46,7 +48,9 @@ func (r *reader) document() {
 	r.text("info/title", info["title"])
 	r.text("info/version", info["version"])
 	r.out.Servers = r.servers(r.doc.Root["servers"])
+	r.urls = make(map[string]bool, len(r.out.Servers))
 	for _, server := range r.out.Servers {
+		r.urls[server.URL] = true
 		r.Take(Memory, int64(len(server.URL)+len(server.Description)+perServer))
 	}
 	paths, ok := r.doc.Root["paths"].(map[string]any)
@@ -54,16 +58,12 @@ func (r *reader) document() {
 		r.Refuse("paths must be an object")
 	}
 	r.routes = map[string]*route{}
-	r.Spend(4 * len(paths)) // to sort them
-	for _, path := range tree.Keys(paths) {
+	for path, item := range r.Members(paths) {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}
 		r.At = "path " + cut(path)
-		if !r.Spend(1 + len(path)/bytesOfStep) {
-			return
-		}
-		r.path(path, paths[path])
+		r.path(path, item)
 	}
 	r.At = ""
 	r.out.Warnings = append(r.out.Warnings, r.notes.list()...)
@@ -85,6 +85,14 @@ func (r *reader) path(path string, node any) {
 	item := r.Resolve(r.doc, node)
 	if item == nil && node != nil {
 		r.Refuse("it must be an object, or refer to one%s", r.leadsNowhere(node))
+	}
+	if isUnmatched(template) {
+		r.warn(flawUnmatched, path)
+	}
+	for name := range r.Members(item) {
+		if isIgnored(name) && r.Spend(stepsOfWarning) {
+			r.warn(flawMember, fmt.Sprintf("%s has %q", cut(path), cut(name)))
+		}
 	}
 	r.ownServers(item["servers"])
 	r.parameters(item["parameters"])
@@ -114,25 +122,6 @@ func (r *reader) path(path string, node any) {
 			r.warn(flawAlike, r.At+" is "+cut(first.path))
 		}
 		r.operation(method, path, op, first == nil)
-	}
-}
-
-// nameless returns a path without the names of its parameters. It returns false for a path that has no slash in front,
-// or whose braces don't match.
-func nameless(path string) (string, bool) {
-	var out strings.Builder
-	for rest := path; ; {
-		before, after, opened := strings.Cut(rest, "{")
-		out.WriteString(before)
-		if !opened {
-			return out.String(), strings.HasPrefix(path, "/") && !strings.Contains(before, "}")
-		}
-		name, more, closed := strings.Cut(after, "}")
-		if !closed || strings.ContainsAny(before, "}") || strings.ContainsAny(name, "{/") {
-			return "", false
-		}
-		out.WriteString("{}")
-		rest = more
 	}
 }
 
@@ -169,6 +158,9 @@ func (r *reader) operation(method, path string, op map[string]any, listed bool) 
 	r.out.Operations = append(r.out.Operations, out)
 }
 
+// stepsOfParameter are those of a parameter without its texts.
+const stepsOfParameter = 4
+
 // parameters refuses parameters that leave open what they are for.
 func (r *reader) parameters(of any) {
 	list, isList := of.([]any)
@@ -177,11 +169,11 @@ func (r *reader) parameters(of any) {
 	}
 	type parameter struct{ in, name string }
 	seen := make(map[parameter]map[string]any, len(list))
-	for _, one := range list {
+	for _, one := range r.Each(list) {
 		node := r.Resolve(r.doc, one)
 		p := parameter{tree.Text(node["in"]), tree.Text(node["name"])}
 		switch {
-		case !r.Spend(2):
+		case !r.Spend(stepsOfParameter + (len(p.in)+len(p.name))/bytesOfStep):
 			return
 		case node == nil:
 			r.Refuse("a parameter must be an object, or refer to one%s", r.leadsNowhere(one))
@@ -220,7 +212,7 @@ func (r *reader) requestBody(of any) {
 	if !ok {
 		r.Refuse("the request body must be an object with content, or refer to one%s", r.leadsNowhere(of))
 	}
-	for _, media := range content {
+	for _, media := range r.Members(content) {
 		if media != nil && r.Resolve(r.doc, media) == nil {
 			r.Refuse("each content of the request body must be an object%s", r.leadsNowhere(media))
 		}
@@ -232,47 +224,52 @@ func (r *reader) requestBody(of any) {
 func (r *reader) scopes(of any) (found []string) {
 	alternatives, isList := of.([]any)
 	if of != nil && !isList {
-		r.warn(flawSecurity, withPlace(r.At, "security"))
+		r.warnSecurity()
 	}
-	for _, one := range alternatives {
+	for _, one := range r.Each(alternatives) {
 		schemes, isObject := one.(map[string]any)
 		if !isObject {
-			r.warn(flawSecurity, withPlace(r.At, "security"))
+			r.warnSecurity()
 			continue
 		}
 		if len(schemes) == 0 {
 			return nil // no credential is needed either
 		}
 		var scopes []string
-		for _, of := range schemes {
+		for _, of := range r.Members(schemes) {
 			list, isList := of.([]any)
-			if !r.Spend(1 + len(list)) {
-				return nil
-			}
 			if !isList {
-				r.warn(flawSecurity, withPlace(r.At, "security"))
+				r.warnSecurity()
 			}
-			for _, scope := range list {
-				scopes = append(scopes, tree.Scalar(scope))
+			for _, one := range r.Each(list) {
+				scope := tree.Scalar(one)
+				r.Spend(3 + len(scope)/bytesOfStep) // also to sort it
+				scopes = append(scopes, scope)
 			}
 		}
 		if len(found) == 0 {
 			found = scopes
 		}
 	}
+	if r.Err() != nil {
+		return nil
+	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+func (r *reader) warnSecurity() {
+	if r.Spend(stepsOfWarning) {
+		r.warn(flawSecurity, withPlace(r.At, "security"))
+	}
 }
 
 // answersID reports whether a 2xx answer of an operation has the property id, as far as its schema says.
 func (r *reader) answersID(of any) bool {
 	responses, _ := of.(map[string]any)
 	found := false
-	for status, one := range responses {
-		if status != "200" && status != "201" && status != "202" && status != "2XX" {
-			continue
-		}
-		content, _ := r.Resolve(r.doc, one)["content"].(map[string]any)
+	for _, status := range []string{"200", "201", "202", "2XX"} {
+		content, _ := r.Resolve(r.doc, responses[status])["content"].(map[string]any)
 		media := r.Resolve(r.doc, content["application/json"])
 		found = found || r.hasID(media["schema"], map[string]bool{})
 	}
@@ -296,7 +293,12 @@ func (r *reader) hasID(schema any, seen map[string]bool) bool {
 		return kind == "string" || kind == "integer"
 	}
 	parts, _ := node["allOf"].([]any)
-	return r.Spend(1+len(parts)) && slices.ContainsFunc(parts, func(part any) bool { return r.hasID(part, seen) })
+	for _, part := range r.Each(parts) {
+		if r.hasID(part, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxComposed bounds the schemas that one is composed of, within each other or next to each other.
@@ -321,13 +323,13 @@ func (r *reader) hash(sum hash.Hash, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		write('{', strconv.Itoa(len(value)))
-		for _, name := range tree.Keys(value) {
+		for name, member := range r.Members(value) {
 			write('k', name)
-			r.hash(sum, value[name])
+			r.hash(sum, member)
 		}
 	case []any:
 		write('[', strconv.Itoa(len(value)))
-		for _, item := range value {
+		for _, item := range r.Each(value) {
 			r.hash(sum, item)
 		}
 	case string:

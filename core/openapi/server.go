@@ -2,11 +2,13 @@ package openapi
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"postern/core/openapi/tree"
 )
+
+// stepsOfServer are those of a server without its texts, most of them for its place.
+const stepsOfServer = 8
 
 // servers returns the addresses of the API, of a path or of an operation.
 func (r *reader) servers(of any) (out []Server) {
@@ -17,7 +19,10 @@ func (r *reader) servers(of any) (out []Server) {
 		r.warn(flawServer, withPlace(at, "servers"))
 	}
 	r.Fits(Servers, int64(len(list)))
-	for i, one := range list {
+	for i, one := range r.Each(list) {
+		if !r.Spend(stepsOfServer) {
+			return nil
+		}
 		r.At = withPlace(at, fmt.Sprintf("servers, number %d", i+1))
 		server, _ := one.(map[string]any)
 		template, ok := server["url"].(string)
@@ -26,8 +31,11 @@ func (r *reader) servers(of any) (out []Server) {
 			continue
 		}
 		variables, _ := server["variables"].(map[string]any)
+		if !r.Spend(len(template) / bytesOfStep) {
+			return nil
+		}
 		url := serverURL(template, variables)
-		if !r.Spend((len(template)+len(url))/bytesOfStep+1) || !r.Fits(ServerURL, int64(len(url))) {
+		if !r.Spend(len(url)/bytesOfStep) || !r.Fits(ServerURL, int64(len(url))) {
 			return nil
 		}
 		out = append(out, Server{URL: url, Description: tree.Text(server["description"])})
@@ -39,8 +47,7 @@ func (r *reader) servers(of any) (out []Server) {
 // all operations.
 func (r *reader) ownServers(of any) {
 	for _, server := range r.servers(of) {
-		same := func(other Server) bool { return other.URL == server.URL }
-		if !slices.ContainsFunc(r.out.Servers, same) {
+		if !r.urls[server.URL] {
 			r.notes.server(server.URL, r.At)
 		}
 	}

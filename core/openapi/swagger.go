@@ -31,25 +31,28 @@ type converter struct {
 
 	doc     tree.Document
 	notes   notes
-	written int64 // bytes, at least
+	written int64 // about how many bytes
+
+	consumes, produces []string // of operations that don't have their own
 }
 
 // convert returns a document of Swagger 2.0 as one of OpenAPI 3.0, with warnings about what is lost.
 func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[string]any, _ []fault.Warning, _ error) {
 	c := &converter{Budget: b, doc: tree.Document{Root: root}, written: int64(size)}
-	out := rest(root, "swagger", "host", "basePath", "schemes", "consumes", "produces", "definitions", "parameters",
+	c.consumes, c.produces = c.texts(root["consumes"]), c.texts(root["produces"])
+	out := c.rest(root, "swagger", "host", "basePath", "schemes", "consumes", "produces", "definitions", "parameters",
 		"responses", "securityDefinitions")
 	out["openapi"] = convertedTo
 	if servers := c.servers(); servers != nil {
 		out["servers"] = servers
 	}
-	out["paths"] = c.each(root["paths"], c.path)
+	out["paths"] = c.each(root["paths"], isExtension, c.path)
 	components := map[string]any{}
-	for name, made := range map[string]any{
-		"schemas":         c.each(root["definitions"], c.schema),
-		"responses":       c.each(root["responses"], func(of any) any { return c.response(of, root["produces"]) }),
+	for name, made := range map[string]any{ // plain: there are four
+		"schemas":         c.each(root["definitions"], nil, c.schema),
+		"responses":       c.each(root["responses"], nil, func(of any) any { return c.response(of, c.produces) }),
 		"parameters":      c.parameters(root["parameters"]),
-		"securitySchemes": c.each(root["securityDefinitions"], c.securityScheme),
+		"securitySchemes": c.each(root["securityDefinitions"], nil, c.securityScheme),
 	} {
 		if object, _ := made.(map[string]any); len(object) > 0 {
 			components[name] = made
@@ -59,7 +62,7 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 		out["components"] = components
 	}
 	c.At = ""
-	if b.Err() != nil {
+	if b.Spend(int(c.written) / bytesOfStep); b.Err() != nil {
 		return nil, nil, nil, b.Err()
 	}
 	var to bytes.Buffer
@@ -79,9 +82,9 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 }
 
 // rest returns the members of an object without some.
-func rest(of map[string]any, without ...string) map[string]any {
+func (c *converter) rest(of map[string]any, without ...string) map[string]any {
 	out := make(map[string]any, len(of))
-	for name, value := range of {
+	for name, value := range c.Members(of) {
 		if !slices.Contains(without, name) {
 			out[name] = value
 		}
@@ -89,20 +92,23 @@ func rest(of map[string]any, without ...string) map[string]any {
 	return out
 }
 
-// each converts the members of an object.
-func (c *converter) each(of any, one func(any) any) any {
+// isExtension reports whether a path or the status of a response is an extension. Names of components can be anything.
+func isExtension(name string) bool { return strings.HasPrefix(name, "x-") }
+
+// each converts the members of an object, without those to skip.
+func (c *converter) each(of any, skip func(name string) bool, one func(any) any) any {
 	members, isObject := of.(map[string]any)
 	if !isObject {
 		return of
 	}
 	out := make(map[string]any, len(members))
-	for _, name := range tree.Keys(members) {
+	for name, member := range c.Members(members) {
 		if !c.Spend(stepsOfValue) {
 			return nil
 		}
-		if out[name] = members[name]; !strings.HasPrefix(name, "x-") {
+		if out[name] = member; skip == nil || !skip(name) {
 			c.At = "Swagger, " + cut(name)
-			out[name] = one(members[name])
+			out[name] = one(member)
 		}
 	}
 	return out
@@ -118,7 +124,7 @@ func (c *converter) servers() (out []any) {
 		}
 		return []any{map[string]any{"url": base}}
 	}
-	schemes := texts(root["schemes"])
+	schemes := c.texts(root["schemes"])
 	if len(schemes) == 0 {
 		schemes = []string{"https"}
 	}
@@ -131,11 +137,14 @@ func (c *converter) servers() (out []any) {
 	return out
 }
 
-func texts(of any) (out []string) {
+// texts returns the texts in a list, each once.
+func (c *converter) texts(of any) (out []string) {
 	list, _ := of.([]any)
-	for _, one := range list {
-		if text := tree.Text(one); text != "" && !slices.Contains(out, text) && len(out) < maxPlaces {
-			out = append(out, text)
+	seen := map[string]bool{"": true}
+	for _, one := range c.Each(list) {
+		text := tree.Text(one)
+		if c.Spend(1+len(text)/bytesOfStep) && !seen[text] {
+			seen[text], out = true, append(out, text)
 		}
 	}
 	return out
@@ -160,11 +169,11 @@ func (c *converter) path(of any) any {
 		return of
 	}
 	at := c.At
-	out := rest(item, "parameters")
+	out := c.rest(item, "parameters")
 	shared, _ := item["parameters"].([]any)
 	var bodies []map[string]any // parameters of all operations that are in the body
 	var others []any
-	for _, one := range shared {
+	for _, one := range c.Each(shared) {
 		if p := c.Resolve(c.doc, one); inBody(p) {
 			bodies = append(bodies, p)
 		} else {
@@ -174,10 +183,10 @@ func (c *converter) path(of any) any {
 	if len(others) > 0 {
 		out["parameters"] = others
 	}
-	for _, name := range tree.Keys(item) {
+	for name, one := range c.Members(item) {
 		if parts[pathPart][name].of == operationPart {
 			c.At = at + ", " + name
-			out[name] = c.operation(item[name], bodies)
+			out[name] = c.operation(one, bodies)
 		}
 	}
 	return out
@@ -190,7 +199,7 @@ func (c *converter) operation(of any, bodies []map[string]any) any {
 	if !isObject {
 		return of
 	}
-	out := rest(op, "parameters", "consumes", "produces", "schemes", "responses")
+	out := c.rest(op, "parameters", "consumes", "produces", "schemes", "responses")
 	if op["schemes"] != nil {
 		c.notes.add(flawSchemes, c.At)
 	}
@@ -198,38 +207,22 @@ func (c *converter) operation(of any, bodies []map[string]any) any {
 	if op["parameters"] != nil && !isList {
 		c.Refuse("parameters must be a list")
 	}
-	var others []any
-	bodies = slices.Clone(bodies)
-	for _, shared := range bodies {
-		c.repeated(shared)
-	}
-	for _, one := range list {
-		p := c.Resolve(c.doc, one)
-		if reference, _ := one.(map[string]any); reference["$ref"] != nil {
-			c.repeated(p)
-		}
-		if inBody(p) {
-			same := func(other map[string]any) bool { return other["in"] == p["in"] && other["name"] == p["name"] }
-			bodies = append(slices.DeleteFunc(bodies, same), p)
-		} else {
-			others = append(others, c.parameter(one))
-		}
-	}
+	bodies, others := c.operationParameters(list, bodies)
 	if len(others) > 0 {
 		out["parameters"] = others
 	}
-	consumes, produces := op["consumes"], op["produces"]
-	if consumes == nil {
-		consumes = c.doc.Root["consumes"]
+	consumes, produces := c.consumes, c.produces
+	if op["consumes"] != nil {
+		consumes = c.texts(op["consumes"])
 	}
-	if produces == nil {
-		produces = c.doc.Root["produces"]
+	if op["produces"] != nil {
+		produces = c.texts(op["produces"])
 	}
 	if len(bodies) > 0 {
-		out["requestBody"] = c.body(bodies, texts(consumes))
+		out["requestBody"] = c.body(bodies, consumes)
 	}
 	at := c.At
-	out["responses"] = c.each(op["responses"], func(of any) any { return c.response(of, produces) })
+	out["responses"] = c.each(op["responses"], isExtension, func(of any) any { return c.response(of, produces) })
 	c.At = at
 	return out
 }
@@ -237,26 +230,26 @@ func (c *converter) operation(of any, bodies []map[string]any) any {
 // schema converts a schema and those in it.
 func (c *converter) schema(of any) any {
 	node, isObject := of.(map[string]any)
-	if !isObject || !c.Spend(stepsOfValue+len(node)) {
+	if !isObject || !c.Spend(stepsOfValue) {
 		return of
 	}
 	if to, refers := node["$ref"].(string); refers {
 		return map[string]any{"$ref": ref(to)}
 	}
 	out := make(map[string]any, len(node))
-	for name, value := range node {
+	for name, value := range c.Members(node) {
 		switch within, isPart := parts[schemaPart][name]; {
 		case isPart && within.many == "names":
 			members, _ := value.(map[string]any)
 			made := make(map[string]any, len(members))
-			for token, one := range members {
+			for token, one := range c.Members(members) {
 				made[token] = c.schema(one)
 			}
 			value = made
 		case isPart && within.many == "list":
 			list, _ := value.([]any)
 			made := make([]any, len(list))
-			for i, one := range list {
+			for i, one := range c.Each(list) {
 				made[i] = c.schema(one)
 			}
 			value = made
@@ -276,7 +269,7 @@ func (c *converter) schema(of any) any {
 	return out
 }
 
-func (c *converter) response(of, produces any) any {
+func (c *converter) response(of any, produces []string) any {
 	node, isObject := of.(map[string]any)
 	if !isObject {
 		return of
@@ -284,11 +277,11 @@ func (c *converter) response(of, produces any) any {
 	if to, refers := node["$ref"].(string); refers {
 		return map[string]any{"$ref": ref(to)}
 	}
-	out := rest(node, "schema", "examples", "headers")
+	out := c.rest(node, "schema", "examples", "headers")
 	if headers, _ := node["headers"].(map[string]any); len(headers) > 0 {
 		made := make(map[string]any, len(headers))
-		for _, name := range tree.Keys(headers) {
-			one, _ := headers[name].(map[string]any)
+		for name, of := range c.Members(headers) {
+			one, _ := of.(map[string]any)
 			header := map[string]any{"schema": c.typed(one, "description", "collectionFormat")}
 			if text := tree.Text(one["description"]); text != "" {
 				header["description"] = text
@@ -297,13 +290,12 @@ func (c *converter) response(of, produces any) any {
 		}
 		out["headers"] = made
 	}
-	types := texts(produces)
-	if len(types) == 0 {
-		types = []string{"application/json"}
+	if len(produces) == 0 {
+		produces = []string{"application/json"}
 	}
 	examples, _ := node["examples"].(map[string]any)
 	if node["schema"] != nil || len(examples) > 0 {
-		out["content"] = c.content(types, c.schema(node["schema"]), examples)
+		out["content"] = c.content(produces, c.schema(node["schema"]), examples)
 	}
 	return out
 }
@@ -318,11 +310,11 @@ func (c *converter) securityScheme(of any) any {
 	node, _ := of.(map[string]any)
 	switch node["type"] {
 	case "basic":
-		out := rest(node, "type")
+		out := c.rest(node, "type")
 		out["type"], out["scheme"] = "http", "basic"
 		return out
 	case "oauth2":
-		out := rest(node, "flow", "authorizationUrl", "tokenUrl", "scopes")
+		out := c.rest(node, "flow", "authorizationUrl", "tokenUrl", "scopes")
 		flow := map[string]any{"scopes": map[string]any{}}
 		for _, name := range []string{"authorizationUrl", "tokenUrl", "scopes"} {
 			if node[name] != nil {

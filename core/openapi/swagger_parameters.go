@@ -1,10 +1,6 @@
 package openapi
 
-import (
-	"slices"
-
-	"postern/core/openapi/tree"
-)
+import "postern/core/openapi/tree"
 
 // body returns the request body that parameters describe.
 func (c *converter) body(parameters []map[string]any, consumes []string) any {
@@ -15,7 +11,7 @@ func (c *converter) body(parameters []map[string]any, consumes []string) any {
 	if len(parameters) > 1 {
 		c.Refuse("there is more than one description of the request body")
 	}
-	out := rest(first, "name", "in", "schema", "required")
+	out := c.rest(first, "name", "in", "schema", "required")
 	if first["required"] == true {
 		out["required"] = true
 	}
@@ -30,6 +26,10 @@ func (c *converter) body(parameters []map[string]any, consumes []string) any {
 func (c *converter) content(types []string, schema any, examples map[string]any) map[string]any {
 	out := map[string]any{}
 	for i, name := range types {
+		c.written += int64(len(name) + 6)
+		if !c.Spend(stepsOfValue+len(name)/bytesOfStep) || !c.Fits(c.size, c.written) {
+			return nil
+		}
 		media := map[string]any{}
 		if schema != nil {
 			media["schema"] = schema
@@ -51,12 +51,12 @@ func (c *converter) repeated(value any) {
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		for name, one := range value {
+		for name, one := range c.Members(value) {
 			c.written += int64(len(name))
 			c.repeated(one)
 		}
 	case []any:
-		for _, one := range value {
+		for _, one := range c.Each(value) {
 			c.repeated(one)
 		}
 	case string:
@@ -73,7 +73,12 @@ const (
 func (c *converter) form(parameters []map[string]any, consumes []string) any {
 	properties, encoding := map[string]any{}, map[string]any{}
 	var required []any
-	types := slices.DeleteFunc(consumes, func(name string) bool { return name != urlencoded && name != multipart })
+	var types []string
+	for _, name := range consumes {
+		if c.Spend(1) && (name == urlencoded || name == multipart) {
+			types = append(types, name)
+		}
+	}
 	for _, p := range parameters {
 		name := tree.Text(p["name"])
 		if p["in"] != "formData" {
@@ -110,16 +115,47 @@ func (c *converter) form(parameters []map[string]any, consumes []string) any {
 	return out
 }
 
+// operationParameters returns the parameters of an operation: those in the body, with the ones of its path that it
+// doesn't replace, and the others, converted.
+func (c *converter) operationParameters(list []any, ofPath []map[string]any) (bodies []map[string]any, others []any) {
+	type field struct{ in, name string }
+	of := func(p map[string]any) field { return field{tree.Text(p["in"]), tree.Text(p["name"])} }
+	own := map[field]int{} // where it is in bodies
+	for _, one := range c.Each(list) {
+		p := c.Resolve(c.doc, one)
+		if reference, _ := one.(map[string]any); reference["$ref"] != nil {
+			c.repeated(p)
+		}
+		if !inBody(p) {
+			others = append(others, c.parameter(one))
+			continue
+		}
+		if at, twice := own[of(p)]; twice {
+			bodies[at] = p
+			continue
+		}
+		own[of(p)] = len(bodies)
+		bodies = append(bodies, p)
+	}
+	for _, p := range ofPath {
+		c.repeated(p)
+		if _, replaced := own[of(p)]; !replaced {
+			bodies = append(bodies, p)
+		}
+	}
+	return bodies, others
+}
+
 // parameters converts the shared parameters. Those in bodies are written out where they are referred to.
 func (c *converter) parameters(of any) any {
 	all, _ := of.(map[string]any)
 	kept := make(map[string]any, len(all))
-	for name, one := range all {
+	for name, one := range c.Members(all) {
 		if !inBody(c.Resolve(c.doc, one)) {
 			kept[name] = one
 		}
 	}
-	return c.each(kept, c.parameter)
+	return c.each(kept, nil, c.parameter)
 }
 
 // parameter converts one in path, query or header, or a reference to one.
@@ -171,7 +207,7 @@ func (c *converter) style(p map[string]any) (style string, explode bool) {
 
 // typed returns the schema of a parameter, a header or an item of a list, which is written next to other members.
 func (c *converter) typed(of map[string]any, without ...string) map[string]any {
-	schema, _ := c.schema(rest(of, without...)).(map[string]any)
+	schema, _ := c.schema(c.rest(of, without...)).(map[string]any)
 	if items, _ := of["items"].(map[string]any); items["collectionFormat"] != nil {
 		c.notes.add(flawTabs, withPlace(c.At, tree.Text(of["name"])))
 		schema["items"] = map[string]any{}

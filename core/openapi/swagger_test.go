@@ -166,3 +166,40 @@ func TestParse_swaggerRefusals(t *testing.T) {
 		})
 	}
 }
+
+// All types of content are converted, and all definitions, whatever they are called.
+func TestParse_swaggerAll(t *testing.T) {
+	t.Parallel()
+	var types []string
+	for i := range 25 {
+		types = append(types, fmt.Sprintf("a/type%d", i))
+	}
+	listed, err := json.Marshal(types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := parse([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"consumes":` + string(listed) +
+		`,"paths":{"/a":{"put":{"parameters":[{"name":"a","in":"body","schema":{"$ref":"#/definitions/x-model"}}]}},` +
+		`"x-a":{"put":{"consumes":[]}}},"definitions":{"x-model":{"properties":{"a":{"$ref":"#/definitions/b"}}}},` +
+		`"responses":{"x-answer":{"schema":{"type":"string"}}},` +
+		`"parameters":{"x-p":{"name":"p","in":"query","type":"string"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := doc.Tree.Resolve(doc.Tree.LookUp("#/paths/~1a/put/requestBody/content"))
+	for _, name := range types {
+		if content[name] == nil {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	for ref, want := range map[string]any{
+		"#/components/schemas/x-model/properties/a/$ref":                        "#/components/schemas/b",
+		"#/components/responses/x-answer/content/application~1json/schema/type": "string",
+		"#/components/parameters/x-p/schema/type":                               "string",
+		"#/paths/x-a/put/consumes":                                              []any{},
+	} {
+		if diff := cmp.Diff(want, doc.Tree.LookUp(ref)); diff != "" {
+			t.Errorf("%s: %s", ref, diff)
+		}
+	}
+}

@@ -35,6 +35,15 @@ var (
 	flawKeyword   = &flaw{
 		"openapi_unknown_keyword", "A schema has a keyword that OpenAPI doesn't have, and that has no effect",
 	}
+	flawMember = &flaw{
+		"openapi_unknown_member",
+		"A member of a path is ignored: operations are get, head, post, put, patch, delete and options, in lower case",
+	}
+	flawUnmatched = &flaw{
+		"openapi_unmatched_path",
+		"No call matches a path: it has a query, a fragment, a wildcard, parameters next to each other, or a segment " +
+			"that is empty, \".\" or \"..\"",
+	}
 	flawAlike = &flaw{
 		"openapi_alike",
 		"A path differs from another one only in the names of parameters. Calls may be as either of them says, and " +

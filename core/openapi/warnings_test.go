@@ -38,6 +38,21 @@ func TestParse_warnings(t *testing.T) {
 			[]string{"openapi_no_items: An array doesn't have items, so that they can be anything: " +
 				"#/components/schemas/A/properties/x~1y, GET /a: parameters/0/schema."},
 		},
+		"members of paths": {
+			head + `"paths":{"/a":{"GET":{},"Post":{},"trace":{},"query":{},"get ":{},"x-a":{},"$ref":"#/x-a"},` +
+				`"/b":{"GET":{},"get ":1,"trace":{},"x-a":{},"summary":"s","description":"d","parameters":[],` +
+				`"servers":[],"put":{}}},"x-a":{"query":{}}}`,
+			[]string{"openapi_unknown_member: A member of a path is ignored: operations are get, head, post, put, " +
+				"patch, delete and options, in lower case: /a has \"query\", /b has \"GET\", /b has \"get \", " +
+				"/b has \"trace\"."},
+		},
+		"paths that no call matches": {
+			head + `"paths":{"/":{},"/a/":{},"/a*/{b}.{c}":{},"/b?x=1":{},"/c#d":{},"/d/{x}{y}":{},"/e/*":{},` +
+				`"/f/../g":{},"/{h?}":{},"//i":{},"/j/./k":{},"/l//m":{}}}`,
+			[]string{"openapi_unmatched_path: No call matches a path: it has a query, a fragment, a wildcard, " +
+				"parameters next to each other, or a segment that is empty, \".\" or \"..\": //i, /b?x=1, /c#d, " +
+				"/d/{x}{y}, /e/*, /f/../g, /j/./k, /l//m."},
+		},
 		"of 3.1": {components(head, `"schemas":{"A":{"type":"array"}}`), nil},
 		"more than are listed": {components(old, `"schemas":{`+many(53)+`}`), []string{
 			"openapi_no_items: An array doesn't have items, so that they can be anything: " + places(20) +

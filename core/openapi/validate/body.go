@@ -28,19 +28,22 @@ func (c *compiler) body(node map[string]any) *requestBody {
 	out.required, _ = node["required"].(bool)
 	content, _ := node["content"].(map[string]any)
 	seen := map[string]bool{}
-	for _, name := range tree.Keys(content) {
+	for name, of := range c.Members(content) {
 		one := media{name: mediaType(name)}
 		switch {
 		case seen[one.name]:
 			c.note("%s is not checked: it is the same type as another one.", name)
 			continue
 		case isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*"):
-			one.schema = c.media(content[name])
-			one.separator = c.separators(content[name])
+			one.schema = c.media(of)
+			one.separator = c.separators(of)
 		default:
 			c.note("Bodies of the type %s are not checked.", one.name)
 		}
 		seen[one.name] = true
+		if !c.Take(openapi.Memory, int64(perMedia+len(name))) {
+			break
+		}
 		out.media = append(out.media, one)
 	}
 	return out
@@ -65,8 +68,7 @@ func (c *compiler) whole(node map[string]any) *schema {
 // separators returns what separates the items of the lists in a form that are written as one value.
 func (c *compiler) separators(media any) (out map[string]string) {
 	encoding, _ := c.Resolve(c.document, media)["encoding"].(map[string]any)
-	c.Spend(2 * len(encoding))
-	for name, of := range encoding {
+	for name, of := range c.Members(encoding) {
 		one := c.Resolve(c.document, of)
 		style := tree.Text(one["style"])
 		separator, known := map[string]string{

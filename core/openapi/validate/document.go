@@ -63,9 +63,9 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 	c.modern = !strings.HasPrefix(tree.Scalar(c.document.Root["openapi"]), "3.0")
 	paths, _ := c.document.Root["paths"].(map[string]any)
 	var operations []*Operation
-	for _, path := range tree.Keys(paths) {
+	for path, item := range c.Members(paths) {
 		if strings.HasPrefix(path, "/") {
-			operations = append(operations, c.path(path, c.Resolve(c.document, paths[path]))...)
+			operations = append(operations, c.path(path, c.Resolve(c.document, item))...)
 		}
 	}
 	c.out.root.sort()
@@ -105,11 +105,18 @@ var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS
 const (
 	perOperation = 200
 	perParameter = 120
+	perMedia     = 48
 	perSegment   = 250
+	perPiece     = 80 // a parameter of a path, and the text behind it
 	perSchema    = 600
 	perMember    = 100
 	perValue     = 50
+	perItem      = 8  // a pointer to a schema
+	perName      = 16 // that a list refers to
 )
+
+// stepsOfPiece are those of a parameter of a path: it is compared while the paths are sorted.
+const stepsOfPiece = 10
 
 // path returns the operations of a path.
 func (c *compiler) path(path string, item map[string]any) (all []*Operation) {
@@ -128,11 +135,13 @@ func (c *compiler) path(path string, item map[string]any) (all []*Operation) {
 		if body := c.Resolve(c.document, node["requestBody"]); body != nil {
 			op.body = c.body(body)
 		}
-		c.Take(openapi.Memory, int64(perOperation+perParameter*len(op.parameters)))
+		c.Take(openapi.Memory, int64(perOperation+len(op.Name)+perParameter*len(op.parameters)))
 		operations[method] = op
 	}
-	segments := strings.Count(path, "/")
-	if len(operations) == 0 || !c.Spend(segments) || !c.Take(openapi.Memory, int64(perSegment*segments)) {
+	segments, pieces := strings.Count(path, "/"), strings.Count(path, "{")
+	memory := perSegment*segments + perPiece*pieces
+	if len(operations) == 0 || !c.Spend(segments+stepsOfPiece*pieces+len(path)/bytesOfStep) ||
+		!c.Take(openapi.Memory, int64(memory)) {
 		return all
 	}
 	names, ok := c.out.root.add(path, operations)
@@ -149,8 +158,8 @@ func (c *compiler) path(path string, item map[string]any) (all []*Operation) {
 // list returns the objects in a list, with references resolved.
 func (c *compiler) list(of any) (out []map[string]any) {
 	list, _ := of.([]any)
-	for _, one := range list {
-		if node := c.Resolve(c.document, one); c.Spend(2) && node != nil {
+	for _, one := range c.Each(list) {
+		if node := c.Resolve(c.document, one); c.Spend(1) && node != nil {
 			out = append(out, node)
 		}
 	}
@@ -175,9 +184,12 @@ func mergedParameters(path, own []map[string]any) []map[string]any {
 	return out
 }
 
+// stepsOfNote are those of a note without its place.
+const stepsOfNote = 10
+
 // note records that something of what is read is not checked.
 func (c *compiler) note(format string, args ...any) {
-	if c.more {
+	if c.more || !c.Spend(stepsOfNote+len(c.inside)) {
 		return
 	}
 	one := Unchecked{c.place(), cut(fmt.Sprintf(format, args...), maxReason)}

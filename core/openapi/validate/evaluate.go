@@ -217,7 +217,7 @@ func (r *run) array(s *schema, list []any) bool {
 	}
 	if s.unique {
 		seen := make(map[string]bool, len(list))
-		for _, item := range list {
+		for _, item := range list { // plain: of a call
 			if !r.spend(compareCost * sizeOf(item)) {
 				return false
 			}
@@ -230,7 +230,7 @@ func (r *run) array(s *schema, list []any) bool {
 		}
 	}
 	contained, enough := 0, max(s.minContains, s.maxContains+1)
-	for i, item := range list {
+	for i, item := range list { // plain: of a call
 		of := s.items
 		if i < len(s.prefix) {
 			of = s.prefix[i]

@@ -1,46 +1,42 @@
 package validate
 
-import (
-	"maps"
-	"math"
-	"slices"
-)
+import "math"
 
 // shape is what the value of a keyword must be.
 type shape struct {
 	says string // follows: must be
-	fits func(value any) bool
+	fits func(c *compiler, value any) bool
 }
 
 var (
-	isText     = shape{"a text", func(v any) bool { _, ok := v.(string); return ok }}
-	isBoolean  = shape{"true or false", func(v any) bool { _, ok := v.(bool); return ok }}
-	isFloat    = shape{"a number", func(v any) bool { return number(v) != nil }}
-	isPositive = shape{"a number above 0", func(v any) bool { n := number(v); return n != nil && *n > 0 }}
-	isCount    = shape{"a whole number of at least 0", func(v any) bool {
+	isText     = shape{"a text", func(_ *compiler, v any) bool { _, ok := v.(string); return ok }}
+	isBoolean  = shape{"true or false", func(_ *compiler, v any) bool { _, ok := v.(bool); return ok }}
+	isFloat    = shape{"a number", func(_ *compiler, v any) bool { return number(v) != nil }}
+	isPositive = shape{"a number above 0", func(_ *compiler, v any) bool { n := number(v); return n != nil && *n > 0 }}
+	isCount    = shape{"a whole number of at least 0", func(_ *compiler, v any) bool {
 		n := number(v)
 		return n != nil && *n >= 0 && *n == math.Trunc(*n)
 	}}
-	isTypes = shape{"a type of JSON Schema, or a list of them", func(v any) bool {
+	isTypes = shape{"a type of JSON Schema, or a list of them", func(c *compiler, v any) bool {
 		if one, ok := v.(string); ok {
 			return isType(one)
 		}
 		list, ok := v.([]any)
-		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { return !isType(one) })
+		return ok && len(list) > 0 && c.allFit(list, isType)
 	}}
-	isAny     = shape{"", func(any) bool { return true }}
-	isList    = shape{"a list", func(v any) bool { _, ok := v.([]any); return ok }}
+	isAny     = shape{"", func(*compiler, any) bool { return true }}
+	isList    = shape{"a list", func(_ *compiler, v any) bool { _, ok := v.([]any); return ok }}
 	isTexts   = shape{"a list of texts", hasTexts}
-	isSchema  = shape{"a schema", func(v any) bool { return isBoolean.fits(v) || isMap.fits(v) }}
-	isSchemas = shape{"a list of schemas", func(v any) bool {
+	isSchema  = shape{"a schema", func(_ *compiler, v any) bool { return maybeSchema(v) }}
+	isSchemas = shape{"a list of schemas", func(c *compiler, v any) bool {
 		list, ok := v.([]any)
-		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { return !isSchema.fits(one) })
+		return ok && len(list) > 0 && c.allFit(list, maybeSchema)
 	}}
-	isMap        = shape{"an object", func(v any) bool { _, ok := v.(map[string]any); return ok }}
-	isMapOfTexts = shape{"an object with lists of texts", func(v any) bool {
+	isMap        = shape{"an object", func(_ *compiler, v any) bool { _, ok := v.(map[string]any); return ok }}
+	isMapOfTexts = shape{"an object with lists of texts", func(c *compiler, v any) bool {
 		object, ok := v.(map[string]any)
-		for _, list := range object {
-			ok = ok && hasTexts(list)
+		for _, list := range c.Members(object) {
+			ok = ok && hasTexts(c, list)
 		}
 		return ok
 	}}
@@ -55,9 +51,27 @@ func isType(name any) bool {
 	return false
 }
 
-func hasTexts(v any) bool {
+func maybeSchema(v any) bool {
+	switch v.(type) {
+	case bool, map[string]any:
+		return true
+	}
+	return false
+}
+
+func hasTexts(c *compiler, v any) bool {
 	list, ok := v.([]any)
-	return ok && !slices.ContainsFunc(list, func(one any) bool { return !isText.fits(one) })
+	return ok && c.allFit(list, func(one any) bool { return isText.fits(c, one) })
+}
+
+// allFit reports whether all items of a list are as they must be.
+func (c *compiler) allFit(list []any, fit func(any) bool) bool {
+	for _, one := range c.Each(list) {
+		if !fit(one) {
+			return false
+		}
+	}
+	return true
 }
 
 // keyword is what the value of a keyword must be in OpenAPI 3.0 and in 3.1. Without a shape, the version does not have
@@ -95,12 +109,15 @@ var (
 	mediaKeywords = map[string]keyword{"schema": {isSchema, isSchema}}
 )
 
+// stepsOfKeywords are those of an object without its members.
+const stepsOfKeywords = 2
+
 // read returns the keywords of an object. Those whose values are not what they must be are left out, and noted.
 func (c *compiler) read(object map[string]any, known map[string]keyword) map[string]any {
 	out := make(map[string]any, min(len(object), len(known)))
-	wrong := map[string]string{}
-	c.Spend(len(object))
-	for name, value := range object {
+	wrong := func(name, why string) { c.note("%s is not checked: %s.", name, why) }
+	c.Spend(stepsOfKeywords)
+	for name, value := range c.Members(object) {
 		of, there := known[name]
 		must := of.old
 		if c.modern {
@@ -109,17 +126,14 @@ func (c *compiler) read(object map[string]any, known map[string]keyword) map[str
 		switch {
 		case !there:
 		case must.fits == nil && c.modern:
-			wrong[name] = "OpenAPI 3.1 does not have it"
+			wrong(name, "OpenAPI 3.1 does not have it")
 		case must.fits == nil:
-			wrong[name] = "OpenAPI 3.0 does not have it"
-		case !must.fits(value):
-			wrong[name] = "it must be " + must.says
+			wrong(name, "OpenAPI 3.0 does not have it")
+		case !must.fits(c, value):
+			wrong(name, "it must be "+must.says)
 		default:
 			out[name] = value
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(wrong)) {
-		c.note("%s is not checked: %s.", name, wrong[name])
 	}
 	return out
 }

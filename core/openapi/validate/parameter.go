@@ -30,6 +30,7 @@ type parameter struct {
 // parameter adds a parameter to an operation.
 func (c *compiler) parameter(op *Operation, all map[string]any) {
 	p := parameter{name: tree.Text(all["name"]), in: tree.Text(all["in"])}
+	c.Spend(1 + len(p.name)/bytesOfStep)
 	c.inside = append(c.inside, p.in+" "+p.name)
 	defer func() { c.inside = c.inside[:0] }()
 	node := c.read(all, parameterKeywords)
@@ -39,12 +40,12 @@ func (c *compiler) parameter(op *Operation, all map[string]any) {
 		return
 	}
 	content, _ := node["content"].(map[string]any)
-	for _, media := range tree.Keys(content) {
+	for media, of := range c.Members(content) {
 		if !isJSON(media) {
 			c.note("The parameter is not checked: it is of the type %s.", media)
 			return
 		}
-		p.json, p.schema = true, c.media(content[media])
+		p.json, p.schema = true, c.media(of)
 	}
 	if len(content) == 0 {
 		p.schema = c.whole(node)
@@ -253,7 +254,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // valueOf returns what a text stands for: the first reading that matches, or else the first one.
 func (s *schema) valueOf(r *run, value string) any {
 	readings := s.readings(value)
-	for _, one := range readings[:len(readings)-1] {
+	for _, one := range readings[:len(readings)-1] { // plain: of a call
 		if r.matches(s, one) {
 			return one
 		}

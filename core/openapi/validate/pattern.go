@@ -30,6 +30,7 @@ var unicodeEscape = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
 // pattern compiles a regular expression of ECMA-262 as one of Go's; nil if that is not possible, as
 // with look-arounds and back references, or if it takes more than the budget has.
 func (c *compiler) pattern(expression string) *pattern {
+	c.Spend(len(expression) / bytesOfStep)
 	made, known := c.patterns[expression]
 	if !known {
 		made = c.compilePattern(expression)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"postern/core/openapi"
 	"postern/core/openapi/tree"
@@ -85,9 +84,6 @@ type patternedProperty struct {
 	schema  *schema
 }
 
-// maxEnumTexts bounds the values that a refusal lists.
-const maxEnumTexts = 20
-
 // schema compiles the schema at reference tokens below what is read; nil for one that accepts everything. Those that
 // are referred to are compiled once, by finish.
 func (c *compiler) schema(node any, tokens ...string) *schema {
@@ -138,11 +134,12 @@ func (c *compiler) named(s map[string]any, keyword string) map[string]*schema {
 	if len(nodes) == 0 {
 		return nil
 	}
-	c.Spend(2 * len(nodes))
-	c.Take(openapi.Memory, int64(perMember*len(nodes)))
+	if !c.Take(openapi.Memory, int64(perMember*len(nodes))) {
+		return nil
+	}
 	out := make(map[string]*schema, len(nodes))
-	for _, name := range tree.Keys(nodes) {
-		out[name] = c.schema(nodes[name], keyword, name)
+	for name, one := range c.Members(nodes) {
+		out[name] = c.schema(one, keyword, name)
 	}
 	return out
 }
@@ -155,8 +152,8 @@ type referred struct {
 }
 
 func (c *compiler) referred(ref string) *schema {
+	c.Spend(1 + len(ref)/bytesOfStep)
 	if known, there := c.schemas[ref]; there {
-		c.Spend(1)
 		return known
 	}
 	target, last := c.LookUp(c.document, ref), ref
@@ -251,8 +248,11 @@ func (c *compiler) object(all map[string]any) *schema {
 // all compiles the schemas in a list.
 func (c *compiler) all(s map[string]any, keyword string) []*schema {
 	list, _ := s[keyword].([]any)
+	if !c.Take(openapi.Memory, int64(perItem*len(list))) {
+		return nil
+	}
 	out := make([]*schema, 0, len(list))
-	for i, one := range list {
+	for i, one := range c.Each(list) {
 		out = append(out, c.schema(one, keyword, strconv.Itoa(i)))
 	}
 	return out
@@ -263,7 +263,7 @@ func (c *compiler) kindsOf(of any) (out kinds) {
 	if name, ok := of.(string); ok {
 		names = []any{name}
 	}
-	for _, name := range names {
+	for _, name := range c.Each(names) {
 		for _, known := range kindNames {
 			if known.name == name {
 				out |= known.kind
@@ -274,40 +274,6 @@ func (c *compiler) kindsOf(of any) (out kinds) {
 		out |= kindInteger
 	}
 	return out
-}
-
-func (c *compiler) values(out *schema, s map[string]any) {
-	list, listed := s["enum"].([]any)
-	one, fixed := s["const"]
-	switch {
-	case fixed && listed:
-		list = slices.DeleteFunc(slices.Clone(list), func(other any) bool { return canonical(other) != canonical(one) })
-	case fixed:
-		list = []any{one}
-	case !listed:
-		return
-	}
-	out.enum = make(map[string]bool, len(list))
-	var texts []string
-	for _, value := range list {
-		size := sizeOf(value)
-		c.Spend(size)
-		c.Take(openapi.Memory, int64(perValue+16*size))
-		out.enum[canonical(value)] = true
-		out.composite = out.composite || kindOf(value)&(kindArray|kindObject) != 0
-		if len(texts) > maxEnumTexts {
-			continue
-		}
-		if said, err := json.Marshal(value); err == nil {
-			texts = append(texts, string(said))
-		}
-	}
-	if len(texts) <= maxEnumTexts {
-		out.enumTexts = strings.Join(texts, ", ")
-	}
-	if len(out.enumTexts) > 500 {
-		out.enumTexts = ""
-	}
 }
 
 func (c *compiler) numbers(out *schema, s map[string]any) {
@@ -329,17 +295,17 @@ func (c *compiler) numbers(out *schema, s map[string]any) {
 func (c *compiler) members(out *schema, s map[string]any) {
 	properties, _ := s["properties"].(map[string]any)
 	readOnly := map[string]bool{}
-	out.propertyNames = tree.Keys(properties)
 	out.properties = c.named(s, "properties")
-	for name, property := range properties {
+	out.propertyNames = slices.Sorted(maps.Keys(out.properties))
+	for name, property := range c.Members(properties) {
 		if only, _ := c.Resolve(c.document, property)["readOnly"].(bool); only {
 			readOnly[name] = true
 		}
 	}
 	required, _ := s["required"].([]any)
-	c.Spend(2 * len(required))
-	c.Take(openapi.Memory, int64(16*len(required)))
-	for _, name := range required {
+	c.Spend(2 * len(required)) // to sort them
+	c.Take(openapi.Memory, int64(perName*len(required)))
+	for _, name := range c.Each(required) {
 		// Of a member that is only in responses, required is about responses.
 		if name, ok := name.(string); ok && !readOnly[name] {
 			out.required = append(out.required, name)
@@ -357,11 +323,10 @@ func (c *compiler) members(out *schema, s map[string]any) {
 	out.dependentNames = slices.Sorted(maps.Keys(out.dependentSchemas))
 	out.minMembers, out.maxMem = count(s["minProperties"]), count(s["maxProperties"])
 	dependent, _ := s["dependentRequired"].(map[string]any)
-	for name, list := range dependent {
+	for name, list := range c.Members(dependent) {
 		names, _ := list.([]any)
-		c.Spend(2 + len(names))
-		c.Take(openapi.Memory, int64(perMember+16*len(names)))
-		for _, other := range names {
+		c.Take(openapi.Memory, int64(perMember+perName*len(names)))
+		for _, other := range c.Each(names) {
 			if out.dependent == nil {
 				out.dependent = map[string][]string{}
 			}
