@@ -48,6 +48,9 @@ func TestPostgresOutage_answers(t *testing.T) {
 			lines := &controlplane.LogBuffer{}
 			server.Log = slog.New(slog.NewTextHandler(lines, nil))
 			handler := server.Handler()
+			testkit.Eventually(t, "it has a connection", func() bool {
+				return controlplane.Call(t, handler, http.MethodGet, "/api/v1/projects", key, "").Status == http.StatusOK
+			})
 			begin(relay)
 			answered := 0
 			for _, request := range requests {

@@ -247,7 +247,8 @@ func CheckRulePath(path string) error {
 
 // isForeignWildcard reports whether a segment is how other routers write a wildcard: * and ** (Kong,
 // Express), :id (Express, Gin), {path+} (AWS), {*path} (ASP.NET), <id> (Flask), [id] (Next.js), and
-// {path...} (net/http) beside text, and what is a regular expression (Kong). The text is that around the names in braces.
+// {path...} (net/http) beside text, and what is a regular expression (Kong). The text is that around the
+// names in braces.
 func isForeignWildcard(text, names []string) bool {
 	whole := text[0]
 	for i, name := range names {

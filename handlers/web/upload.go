@@ -86,8 +86,8 @@ type uploads struct {
 	places  chan struct{}
 }
 
-var errManyUploads = fault.New(fault.Unavailable, "too_many_uploads", "This server is processing other imports. Try again "+
-	"in a moment.").After(uploadRetryIn)
+var errManyUploads = fault.New(fault.Unavailable, "too_many_uploads", "This server is processing other imports. "+
+	"Try again in a moment.").After(uploadRetryIn)
 
 // spool counts n more bytes of uploads of an account and from an address, or refuses them.
 func (u *uploads) spool(n int64, of ...string) error {
