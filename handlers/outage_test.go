@@ -49,7 +49,7 @@ func TestPostgresOutage_answers(t *testing.T) {
 			server.Log = slog.New(slog.NewTextHandler(lines, nil))
 			handler := server.Handler()
 			testkit.Eventually(t, "it has a connection", func() bool {
-				return controlplane.Call(t, handler, http.MethodGet, "/api/v1/projects", key, "").Status == http.StatusOK
+				return controlplane.Call(t, handler, http.MethodGet, "/api/v1/projects", key, "").Status < 500
 			})
 			begin(relay)
 			answered := 0
