@@ -72,10 +72,14 @@ func TestLists_sort(t *testing.T) {
 			path := has.Path(tt.path)
 			want := idsOf(t, o, path+"?limit=200", tt.id, "")
 			slices.Sort(want)
+			limit := "&limit=2"
+			if tt.path == "/api/v1/sessions" { // it has one page
+				limit = ""
+			}
 			for by, field := range tt.orders {
 				t.Run(tt.path+" by "+by, func(t *testing.T) {
-					up := idsOf(t, o, path+"?limit=2&sort="+by, tt.id, field)
-					down := idsOf(t, o, path+"?limit=2&sort=-"+by, tt.id, "")
+					up := idsOf(t, o, path+"?sort="+by+limit, tt.id, field)
+					down := idsOf(t, o, path+"?sort=-"+by+limit, tt.id, "")
 					slices.Reverse(down)
 					if !slices.Equal(up, down) {
 						t.Errorf("backwards it is not the other way round:\n%v\n%v", up, down)

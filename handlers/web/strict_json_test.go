@@ -32,9 +32,9 @@ func TestUnmarshalBody_document(t *testing.T) {
 		"no UTF-8 in it":  {body: "{\"openapi\":{\"a\":\"\xff\"}}", refused: "UTF-8"},
 		"more after it":   {body: `{"openapi":{"a":1}} {}`, refused: "after top-level value"},
 		"an escaped name": {body: `{"open\u0061pi":{"a":1}}`, validated: `{"openapi":{"a":1}}`, document: `{"a":1}`},
-		"too many beside": {body: `{"openapi":{},"a":[` + strings.Repeat("1,", 30_000) + `1]}`, refused: "more than"},
+		"too many beside": {body: `{"openapi":{},"a":[` + strings.Repeat("1,", 60_000) + `1]}`, refused: "more than"},
 		"a long name": {
-			body: `{"openapi":{},"` + strings.Repeat("a", 300) + `":1}`, refused: "has more than 256 bytes",
+			body: `{"openapi":{},"` + strings.Repeat("a", 300) + `":1}`, refused: "larger than 256 bytes",
 		},
 		"many in it": {body: `{"openapi":[` + strings.Repeat("1,", 3) + `1]}`, validated: `{"openapi":[1,1,1,1]}`,
 			document: `[1,1,1,1]`},

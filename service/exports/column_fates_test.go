@@ -17,7 +17,7 @@ const (
 var columns = map[string]map[string]string{
 	"access_tokens": {account: "id account_id kind name scopes hash last4 created_at expires_at last_used_at " +
 		"last_used_from"},
-	"accounts":      {account: "id email name password_hash created_at operator"},
+	"accounts":      {account: "id email name password_hash created_at operator email_unproven"},
 	"acme_accounts": {internal: "directory private_key public_key created_at"},
 	"api_keys": {
 		"snapshot Key.*": "id project_id tenant_id owner environment description state hash old_hash " +
@@ -207,7 +207,7 @@ var columns = map[string]map[string]string{
 	},
 	"openapi_documents": {
 		"snapshot Version.OpenAPI":            "version_id document",
-		"stays: it follows from the document": "summary sha256",
+		"stays: it follows from the document": "summary sha256 unchecked steps memory pattern_parts",
 		modified:                              "updated_at",
 	},
 	"upstream_headers": {
