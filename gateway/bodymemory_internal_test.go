@@ -62,7 +62,7 @@ func FuzzReadWhole(f *testing.F) {
 func TestBodyHold_shares(t *testing.T) {
 	t.Parallel()
 	const mb = 1 << 20
-	address := func(text string) netip.Prefix { return netip.MustParsePrefix(text) }
+	address := netip.MustParsePrefix
 	one, other := address("192.0.2.1/32"), address("2001:db8::/64")
 	most, eighth := map[netip.Prefix]int64{one: 7 * mb}, map[netip.Prefix]int64{other: 8 * mb}
 	for name, tc := range map[string]struct {

@@ -34,6 +34,9 @@ func (r *Recorder) foldSome(ctx context.Context) {
 	if n < foldAtOnce {
 		r.folder.next = now.Add(lookForDays)
 	}
+	if ctx.Err() != nil {
+		return // the process stops
+	}
 	if err != nil && !r.folder.failing {
 		r.log.Error("hours of usage cannot be summed up; pages that show many days are slower", "error", err)
 	}
