@@ -59,7 +59,7 @@ func TestRun_unknownVariables(t *testing.T) {
 		in: strings.NewReader(""), out: &out, err: &said,
 		environ: []string{"POSTERN_TOKN=x", "POSTERN_CONFIG_DIR=" + t.TempDir()},
 	})
-	if code != 0 || !strings.Contains(said.String(), "POSTERN_TOKN has no effect") {
+	if code != 0 || !strings.Contains(said.String(), "unknown setting POSTERN_TOKN is ignored") {
 		t.Errorf("code %d: %s", code, said.String())
 	}
 }
