@@ -271,7 +271,7 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // Escape escapes a member's name for a JSON Pointer.
 func Escape(name string) string { return pointerEscapes.Replace(name) }
 
-// next returns the next token. A text of a document is no longer than a document that is read as a whole.
+// next returns the next token. It bounds a text to the size of a whole document.
 func (l *ledgerCheck) next(d *json.Decoder) (json.Token, error) {
 	if l.token != nil {
 		l.token.left = int(filelimits.ZipDocument.Most)

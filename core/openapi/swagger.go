@@ -21,7 +21,7 @@ var (
 	}
 	flawSchemes = &flaw{
 		"swagger_schemes",
-		"An operation has schemes of its own, which are ignored: calls go to the environment's target",
+		"An operation sets its own schemes, which are ignored: calls go to the environment's target",
 	}
 )
 

@@ -189,7 +189,7 @@ func (c *converter) parameter(of any) any {
 	return out
 }
 
-// style returns how a list is written: the style, and whether each item has a value of its own.
+// style returns the style of a list, and whether each item is sent separately (explode).
 func (c *converter) style(p map[string]any) (style string, explode bool) {
 	switch p["collectionFormat"] {
 	case nil, "csv":

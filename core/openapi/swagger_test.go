@@ -115,7 +115,7 @@ definitions:
 		"swagger_converted The document is one of Swagger 2.0.",
 		"swagger_collection_format A list is written in a way that OpenAPI 3 doesn't have (collectionFormat), and " +
 			"isn't checked: Swagger, /orders, get: tabs.",
-		"swagger_schemes An operation has schemes of its own, which are ignored: calls go to the environment's " +
+		"swagger_schemes An operation sets its own schemes, which are ignored: calls go to the environment's " +
 			"target: Swagger, /orders, post.",
 	} {
 		if i >= len(warnings) || !strings.HasPrefix(warnings[i], want) {

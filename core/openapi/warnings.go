@@ -12,19 +12,19 @@ import (
 type flaw struct{ code, text string }
 
 var (
-	flawInfo = &flaw{"openapi_info", "There is no title or no version of the API, which info must have"}
+	flawInfo = &flaw{"openapi_info", "The API has no title or no version, and info must have both"}
 
 	flawUnquoted = &flaw{
 		"openapi_unquoted",
-		"A text is a number, because it isn't in quotes: write \"1.10\", since 1.10 can be read as 1.1",
+		"An unquoted value was read as a number: write \"1.10\", since 1.10 can be read as 1.1",
 	}
 	flawServer     = &flaw{"openapi_server", "A server is ignored: it must be an object with url"}
 	flawReferences = &flaw{
 		"openapi_dangling_reference",
-		"A reference leads to nothing in the document. Nothing is known of what it stands for",
+		"A reference doesn't resolve, so what it refers to is not checked",
 	}
 	flawResponse  = &flaw{"openapi_response", "A response is ignored: it must be an object, or refer to one"}
-	flawItems     = &flaw{"openapi_no_items", "An array doesn't have items, so that they can be anything"}
+	flawItems     = &flaw{"openapi_no_items", "An array has no items, so it accepts any"}
 	flawRequired  = &flaw{"openapi_required_twice", "A list of required members has a name twice"}
 	flawComponent = &flaw{
 		"openapi_component_name",
@@ -56,7 +56,7 @@ var (
 	}
 )
 
-// flawOwnServer is a flaw of its own for each server.
+// flawOwnServer is a separate flaw for each server.
 const flawOwnServer = "openapi_own_server"
 
 // Bounds on what warnings list.

@@ -35,7 +35,7 @@ func TestParse_warnings(t *testing.T) {
 		"arrays without items": {
 			old + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query","schema":{"type":"array"}}]}}},` +
 				`"components":{"schemas":{"A":{"properties":{"x/y":{"type":"array"},"type":{"type":"string"}}}}}}`,
-			[]string{"openapi_no_items: An array doesn't have items, so that they can be anything: " +
+			[]string{"openapi_no_items: An array has no items, so it accepts any: " +
 				"#/components/schemas/A/properties/x~1y, GET /a: parameters/0/schema."},
 		},
 		"members of paths": {
@@ -55,7 +55,7 @@ func TestParse_warnings(t *testing.T) {
 		},
 		"of 3.1": {components(head, `"schemas":{"A":{"type":"array"}}`), nil},
 		"more than are listed": {components(old, `"schemas":{`+many(53)+`}`), []string{
-			"openapi_no_items: An array doesn't have items, so that they can be anything: " + places(20) +
+			"openapi_no_items: An array has no items, so it accepts any: " + places(20) +
 				"and 33 more.",
 		}},
 		"a name twice": {components(head, `"schemas":{"A":{"required":["a","b","a"]}}`), []string{
@@ -64,8 +64,8 @@ func TestParse_warnings(t *testing.T) {
 		"references of responses": {
 			get(`"responses":{"200":{"$ref":"../a.json"},"404":{"description":"","content":{"application/json":` +
 				`{"schema":{"$ref":"#/components/schemas/A"}}}}}`),
-			[]string{"openapi_dangling_reference: A reference leads to nothing in the document. Nothing is known of " +
-				"what it stands for: GET /a: responses/200 to ../a.json, " +
+			[]string{"openapi_dangling_reference: A reference doesn't resolve, so what it refers to " +
+				"is not checked: GET /a: responses/200 to ../a.json, " +
 				"GET /a: responses/404/content/application~1json/schema to #/components/schemas/A."},
 		},
 		"responses": {get(`"responses":{"200":"fine"}`), []string{
@@ -85,11 +85,11 @@ func TestParse_warnings(t *testing.T) {
 				"effect: #/components/schemas/A/properties/optional has optional."},
 		},
 		"unquoted": {"openapi: 3.0\ninfo: {title: t, version: 1.0}\npaths: {}\n", []string{
-			"openapi_unquoted: A text is a number, because it isn't in quotes: write \"1.10\", since 1.10 can be " +
+			"openapi_unquoted: An unquoted value was read as a number: write \"1.10\", since 1.10 can be " +
 				"read as 1.1: openapi, info/version.",
 		}},
 		"no info": {`{"openapi":"3.0.0","paths":{}}`, []string{
-			"openapi_info: There is no title or no version of the API, which info must have: info.",
+			"openapi_info: The API has no title or no version, and info must have both: info.",
 		}},
 		"security": {get(`"security":{"a":[]}`), []string{
 			"openapi_security: Security is ignored: it must be a list of objects, each with a list of scopes for " +

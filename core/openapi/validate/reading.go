@@ -191,7 +191,7 @@ func (b *reading) object(n *node, all []*schema) any {
 		out[strconv.Itoa(i)] = b.value(item, of)
 	}
 	if len(n.values) > 0 {
-		b.problem("must not have a value of its own next to members in brackets")
+		b.problem("must not be sent both as a plain value and with brackets")
 		b.refused = true
 	}
 	return out
