@@ -43,7 +43,7 @@ func TestOpenAPI_page(t *testing.T) {
 		Says("tbody", "path, string").
 		Says("main", "fine")
 	s.Post(page, "openapi_document", strings.Replace(shopDocument, "2.1.0", "2.0", 1)).LeadsTo(page)
-	s.Get(page).Says("[data-warning]", "A text is a number")
+	s.Get(page).Says("[data-warning]", "An unquoted value was read as a number")
 	s.Get(page+"/operation?method=PUT&path=/other").Shows(404, "There is nothing here")
 	s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
 	s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)
