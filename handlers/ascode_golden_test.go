@@ -84,7 +84,7 @@ func TestAsCode_golden(t *testing.T) {
 			w.form(t, w.of(t, "", "").Path(route), values)
 		}
 	}
-	for _, route := range w.o.Server.Routes() {
+	for _, route := range controlplane.Routes(w.o.Server) {
 		if _, has := w.table.Pages[route.Path]; has && route.Method == http.MethodGet {
 			for _, needs := range append([]string{guards["GET "+route.Path].needs}, formStates[route.Path]...) {
 				w.page(t, route.Path, needs)

@@ -18,7 +18,7 @@ func TestRoutes_authorization(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		name := route.Method + " " + route.Path
 		want := guards[name]
 		if want.open {
@@ -41,7 +41,7 @@ func TestRoutes_authorization(t *testing.T) {
 func TestRoutes_guards(t *testing.T) {
 	t.Parallel()
 	declared := map[string]bool{}
-	for _, route := range controlplane.NewServer(t, state.OpenSQLite(t)).Routes() {
+	for _, route := range controlplane.Routes(controlplane.NewServer(t, state.OpenSQLite(t))) {
 		name := route.Method + " " + route.Path
 		declared[name] = true
 		want, ok := guards[name]

@@ -33,7 +33,7 @@ func TestForms_confirmation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		asked := 0
-		for _, route := range o.Server.Routes() {
+		for _, route := range controlplane.Routes(o.Server) {
 			if route.Method != http.MethodPost || controlplane.IsAPI(route.Path) || !destroys.MatchString(route.Path) ||
 				undone[route.Path] != "" || strings.HasPrefix(route.Path, "/oauth/") {
 				continue

@@ -16,7 +16,7 @@ func TestDialogs_ids(t *testing.T) {
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))
 	asDialog := append([]string{"HX-Request", "true", "HX-Target", "dialog-body"}, o.Owner...)
 	opened := map[string]bool{}
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		want := guards[route.Method+" "+route.Path]
 		if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.operator || want.open {
 			continue

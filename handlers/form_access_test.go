@@ -17,7 +17,7 @@ func TestForms_permissionFirst(t *testing.T) {
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)
 	asked := 0
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		want := guards[route.Method+" "+route.Path]
 		if route.Method != http.MethodPost || controlplane.IsAPI(route.Path) || want.open || want.personal() ||
 			access.Can(access.Viewer, want.action) {

@@ -59,14 +59,18 @@ type Server struct {
 // Handler returns the control plane's HTTP handler. It panics if a route is declared
 // wrongly, which every test that calls it finds.
 func (s *Server) Handler() http.Handler {
-	api.SetFrameworks()
-	router := gin.New()
+	router := newRouter()
 	router.HandleMethodNotAllowed = true
 	router.RedirectTrailingSlash = false
 	router.ForwardedByClientIP = false
 	router.Use(s.RecordRoute)
 	s.mount(router)
 	return s.withMiddleware(router)
+}
+
+func newRouter() *gin.Engine {
+	api.SetFrameworks()
+	return gin.New()
 }
 
 // withMiddleware returns next behind the middleware of all routes. The first of the list

@@ -65,7 +65,7 @@ func (p page) name() string {
 func pagesOf(t testing.TB, o *controlplane.Fixture, has controlplane.Objects) (out []page) {
 	t.Helper()
 	fill := strings.NewReplacer(":page", "keys", ":tag", "Keys")
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		want := guards[route.Method+" "+route.Path]
 		if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.operator ||
 			slices.ContainsFunc(notPages, func(part string) bool { return strings.Contains(route.Path, part) }) ||

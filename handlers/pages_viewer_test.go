@@ -26,7 +26,7 @@ func TestPages_viewer(t *testing.T) {
 		posts, gets := pageRoutes(o, http.MethodPost), pageRoutes(o, http.MethodGet)
 		viewer := o.Members[access.Viewer]
 		walked := 0
-		for _, route := range o.Server.Routes() {
+		for _, route := range controlplane.Routes(o.Server) {
 			want := guards[route.Method+" "+route.Path]
 			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) ||
 				strings.HasPrefix(route.Path, "/oauth/") ||
@@ -103,7 +103,7 @@ type pageRoute struct {
 }
 
 func pageRoutes(o *controlplane.Fixture, method string) (list []pageRoute) {
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		if route.Method != method || controlplane.IsAPI(route.Path) {
 			continue
 		}
@@ -217,7 +217,7 @@ func TestForm_refusedLabels(t *testing.T) {
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)
 	labels := map[string][]string{}
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		want := guards[route.Method+" "+route.Path]
 		if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.open || want.operator {
 			continue

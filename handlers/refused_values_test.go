@@ -79,7 +79,7 @@ func TestForms_refusedKeepValues(t *testing.T) {
 	t.Parallel()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))
 	walk := refusals{o: o, sent: map[string]bool{}, reached: map[string]bool{}}
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		want := guards[route.Method+" "+route.Path]
 		if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.operator ||
 			strings.HasPrefix(route.Path, "/oauth/") {
@@ -97,7 +97,7 @@ func TestForms_refusedKeepValues(t *testing.T) {
 			t.Errorf("notRefused has %s, which no page has", key)
 		}
 	}
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		want := guards[route.Method+" "+route.Path]
 		if route.Method != http.MethodPost || controlplane.IsAPI(route.Path) || want.operator ||
 			strings.HasPrefix(route.Path, "/oauth/") || strings.HasPrefix(route.Path, "/scim/") {
@@ -147,7 +147,7 @@ func (w refusals) page(t *testing.T, at refusedPage) {
 
 // routeOf is the route of a form's action.
 func (w refusals) routeOf(action string, has controlplane.Objects) string {
-	for _, route := range w.o.Server.Routes() {
+	for _, route := range controlplane.Routes(w.o.Server) {
 		if route.Method == http.MethodPost && !controlplane.IsAPI(route.Path) && has.Path(route.Path) == action {
 			return route.Path
 		}

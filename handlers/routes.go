@@ -79,7 +79,7 @@ func (s *Server) mount(r *gin.Engine) {
 
 // Routes returns all routes, except HEAD where the route has GET too.
 func (s *Server) Routes() gin.RoutesInfo {
-	router := gin.New()
+	router := newRouter()
 	s.mount(router)
 	all := router.Routes()
 	return slices.DeleteFunc(slices.Clone(all), func(r gin.RouteInfo) bool {

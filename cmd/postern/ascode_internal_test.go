@@ -68,7 +68,7 @@ func TestAsCode(t *testing.T) {
 	check := codeCheck{api: api, schema: newSchemas(t, document)}
 	table := ascode.NewTable(sampleReaders)
 	pages, forms := maps.Clone(table.Pages), maps.Clone(table.Forms)
-	for _, route := range server.Routes() {
+	for _, route := range controlplane.Routes(server) {
 		if controlplane.IsAPI(route.Path) || strings.HasPrefix(route.Path, "/scim/") {
 			continue
 		}

@@ -22,7 +22,7 @@ import (
 func TestReachable(t *testing.T) {
 	server := controlplane.NewServer(t, state.OpenSQLite(t))
 	pages := map[string]bool{}
-	for _, route := range server.Routes() {
+	for _, route := range controlplane.Routes(server) {
 		pages[route.Method+" "+route.Path] = true
 	}
 	commands := commandsOf(newRoot(terminal{out: io.Discard, err: io.Discard, in: strings.NewReader("")}), "")

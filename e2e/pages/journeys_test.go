@@ -118,7 +118,7 @@ func journeyPaths(t *testing.T, o *controlplane.Fixture) map[string]string {
 	paths := map[string]string{}
 	has := map[string]controlplane.Objects{}
 	routes := map[string]bool{}
-	for _, route := range o.Server.Routes() {
+	for _, route := range controlplane.Routes(o.Server) {
 		_, left := notJourneyed[route.Path]
 		routes[route.Path] = routes[route.Path] || route.Method == "GET"
 		if route.Method != "GET" || left || controlplane.IsAPI(route.Path) ||
