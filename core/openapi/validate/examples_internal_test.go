@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,27 +16,14 @@ import (
 // Requests that are made of the examples of real documents match them. The golden file lists those that don't, with
 // what is wrong: these examples contradict their own document.
 func TestExamples_golden(t *testing.T) {
-	files, err := filepath.Glob("../testdata/*.gz")
-	if err != nil || len(files) < 30 {
-		t.Fatalf("%d documents: %v", len(files), err)
-	}
 	var out strings.Builder
-	for _, file := range files {
-		doc, err := openapi.Parse(openapi.NewBudget(t.Context(), openapi.Size), unpacked(t, file))
-		if err != nil {
-			t.Errorf("%s: %v", file, err)
-			continue
-		}
-		v, err := Compile(openapi.NewBudget(t.Context(), openapi.Size), doc.Tree)
-		if err != nil {
-			t.Errorf("%s: %v", file, err)
-			continue
-		}
-		e := exampleSender{doc: doc.Tree, t: t, v: v}
+	for _, file := range realFiles(t) {
+		doc := readReal(t, file)
+		e := exampleSender{doc: doc.Tree, t: t, v: doc.validator}
 		for _, op := range doc.Operations {
 			e.send(op)
 		}
-		fmt.Fprintf(&out, "# %s: %d operations, %d requests of examples, %d refused\n", filepath.Base(file),
+		fmt.Fprintf(&out, "# %s: %d operations, %d requests of examples, %d refused\n", file,
 			len(doc.Operations), e.sent, e.wrong)
 		for _, line := range e.refused {
 			fmt.Fprintln(&out, line)

@@ -12,37 +12,63 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"postern/core/openapi"
 )
 
-// Requests that are made of the documents of real services match them, and stop to match when a part is
-// replaced by one of another type.
-func TestRealDocuments(t *testing.T) {
+// realDocument is a document of a real service, and what checks calls by it.
+type realDocument struct {
+	*openapi.Document
+	validator *Validator
+}
+
+// realDocuments keeps what readReal has compiled: the large ones take seconds.
+var realDocuments = map[string]realDocument{}
+
+// readReal returns the document in a file of ../testdata. Tests that call it don't run in parallel.
+func readReal(t *testing.T, file string) realDocument {
+	t.Helper()
+	if known, ok := realDocuments[file]; ok {
+		return known
+	}
+	doc, err := openapi.Parse(openapi.NewBudget(t.Context(), openapi.Size), unpacked(t, file))
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	v, err := Compile(openapi.NewBudget(t.Context(), openapi.Size), doc.Tree)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	realDocuments[file] = realDocument{doc, v}
+	return realDocuments[file]
+}
+
+// realFiles names the files of ../testdata that readReal reads.
+func realFiles(t *testing.T) []string {
+	t.Helper()
 	files, err := filepath.Glob("../testdata/*.gz")
 	if err != nil || len(files) < 30 {
 		t.Fatalf("%d documents: %v", len(files), err)
 	}
+	for i := range files {
+		files[i] = filepath.Base(files[i])
+	}
+	return files
+}
+
+// Requests that are made of the documents of real services match them, and stop to match when a part is
+// replaced by one of another type.
+func TestRealDocuments(t *testing.T) {
 	total := sampled{}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			doc, err := openapi.Parse(openapi.NewBudget(t.Context(), openapi.Size), unpacked(t, file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			began := time.Now()
-			v, err := Compile(openapi.NewBudget(t.Context(), openapi.Size), doc.Tree)
-			if err != nil {
-				t.Fatal(err)
-			}
-			took := time.Since(began)
+	for _, file := range realFiles(t) {
+		t.Run(file, func(t *testing.T) {
+			doc := readReal(t, file)
 			var here sampled
 			for _, op := range doc.Operations {
-				here.check(t, v, op)
+				here.check(t, doc.validator, op)
 			}
-			t.Logf("%d operations in %v: %d good and %d bad requests, %d without a sample, %d unchecked",
-				len(doc.Operations), took, here.good, here.bad, here.skipped, len(v.Unchecked()))
+			t.Logf("%d operations: %d good and %d bad requests, %d without a sample, %d unchecked",
+				len(doc.Operations), here.good, here.bad, here.skipped, len(doc.validator.Unchecked()))
 			total.good, total.bad = total.good+here.good, total.bad+here.bad
 			if here.skipped*10 > len(doc.Operations) {
 				t.Errorf("%d of %d operations have no sample", here.skipped, len(doc.Operations))
@@ -54,9 +80,9 @@ func TestRealDocuments(t *testing.T) {
 	}
 }
 
-func unpacked(t testing.TB, file string) []byte {
+func unpacked(t *testing.T, file string) []byte {
 	t.Helper()
-	packed, err := os.ReadFile(file)
+	packed, err := os.ReadFile(filepath.Join("../testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
