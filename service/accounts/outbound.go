@@ -19,7 +19,7 @@ const (
 )
 
 // Outbound counts requests that this process sends because a caller asked for them: a document is fetched, a webhook is
-// tested. Its zero value is ready. It is safe for concurrent use.
+// tested or a message sent again. Its zero value is ready. It is safe for concurrent use.
 type Outbound struct {
 	once     sync.Once
 	attempts Attempts

@@ -309,23 +309,42 @@ func TestSendTest(t *testing.T) {
 	})
 }
 
-// A team can ask for so many tests within a while.
-func TestSendTest_tooMany(t *testing.T) {
-	each(t, func(t *testing.T, f *fixture) {
-		hook, _ := f.create(t)
-		sent := 0
-		var refused error
-		for range 100 {
-			if _, err := f.SendTest(t.Context(), f.owner, hook.ID); err != nil {
-				refused = err
-			} else {
-				sent++
+// A team can ask for so many messages within a while, whichever way.
+func TestService_tooMany(t *testing.T) {
+	for name, ask := range map[string]func(t *testing.T, f *fixture, hook, finished string) error{
+		"tests": func(t *testing.T, f *fixture, hook, _ string) error {
+			_, err := f.SendTest(t.Context(), f.owner, hook)
+			return err
+		},
+		"again": func(t *testing.T, f *fixture, hook, finished string) error {
+			if _, err := f.Redeliver(t.Context(), f.owner, hook, finished); err != nil {
+				return err
 			}
-		}
-		if sent != 60 || fault.CodeOf(refused) != "too_many_requests" {
-			t.Errorf("%d tests were sent, then %v", sent, refused)
-		}
-	})
+			return f.Deliver(t.Context(), finished, false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, f *fixture) {
+				hook, _ := f.create(t)
+				finished := f.emitOne(t)
+				if err := f.Deliver(t.Context(), finished, false); err != nil {
+					t.Fatal(err)
+				}
+				sent := 0
+				var refused error
+				for range 100 {
+					if err := ask(t, f, hook.ID, finished); err != nil {
+						refused = err
+					} else {
+						sent++
+					}
+				}
+				if sent != 60 || fault.CodeOf(refused) != "too_many_requests" {
+					t.Errorf("%d messages were sent, then %v", sent, refused)
+				}
+			})
+		})
+	}
 }
 
 // The beginning of an answer is kept, as text that both databases accept.

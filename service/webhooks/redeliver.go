@@ -96,8 +96,9 @@ func (s *Service) SendTest(ctx context.Context, p access.Principal, id string) (
 	return viewDelivery(row), nil
 }
 
-// Redeliver queues a finished delivery again under the same id, by which a receiver
-// recognizes a message that it has already.
+// Redeliver queues a finished delivery again under the same id, by which a receiver recognizes a message that it has
+// already. It returns Conflict webhook_disabled or delivery_pending, and TooMany for a team or an address that asks for
+// too many.
 func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, delivery string) (Delivery, error) {
 	var out Delivery
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -107,6 +108,9 @@ func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, deliver
 		}
 		if !webhook.Enabled {
 			return errTurnedOff
+		}
+		if err := s.Outbound.Take(p, webhook.TeamID); err != nil {
+			return err
 		}
 		reopened, err := tx.ReopenDelivery(delivery)
 		if err != nil {

@@ -76,7 +76,7 @@ type Service struct {
 	Jobs    Enqueuer
 	Log     *slog.Logger
 
-	Outbound accounts.Outbound // bounds how often webhooks are tested
+	Outbound accounts.Outbound // bounds how often callers ask for a message
 }
 
 // Webhook is a webhook as its team sees it.
