@@ -85,41 +85,39 @@ func (p *Person) Open(url string) {
 // Sees waits for the page with that heading.
 func (p *Person) Sees(heading string) {
 	p.T.Helper()
-	p.Does("see "+heading, chromedp.WaitVisible(chromedp.Search(fmt.Sprintf("//h1[normalize-space()=%q]", heading))))
+	p.Reaches(fmt.Sprintf("//h1[normalize-space()=%q]", heading))
 }
 
 // Waits waits until an element is visible.
 func (p *Person) Waits(selector string) {
 	p.T.Helper()
-	p.Does("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
+	p.Does("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector), browser.Steady))
 }
 
 // Reaches waits until the page has what the XPath names.
 func (p *Person) Reaches(path string) {
 	p.T.Helper()
-	p.Does("reach "+path, chromedp.WaitVisible(chromedp.Search(path)))
+	p.Does("reach "+path, chromedp.WaitVisible(chromedp.Search(path), browser.Steady))
 }
 
 // Types types text into the field with that name, after what is already in it.
 func (p *Person) Types(field, text string) {
 	p.T.Helper()
-	p.Does("type into "+field, chromedp.SendKeys(chromedp.CSS("[name="+field+"]"), text))
+	p.Does("type into "+field, chromedp.SendKeys(chromedp.CSS("[name="+field+"]"), text, browser.Steady))
 }
 
 // Clicks clicks an element.
 func (p *Person) Clicks(selector string) {
 	p.T.Helper()
-	p.Does("click "+selector, chromedp.Click(chromedp.CSS(selector)))
+	p.Does("click "+selector, chromedp.Click(chromedp.CSS(selector), browser.Steady))
 }
 
 // Presses clicks a button whose text begins like that. While a dialog is open only its own can be reached.
 func (p *Person) Presses(button string) {
 	p.T.Helper()
 	const reachable = "[ancestor::dialog[@open] or not(//dialog[@open])]"
-	p.Does(
-		"press "+button,
-		chromedp.Click(chromedp.Search(fmt.Sprintf("//button[starts-with(normalize-space(), %q)]", button)+reachable)),
-	)
+	path := fmt.Sprintf("//button[starts-with(normalize-space(), %q)]", button) + reachable
+	p.Does("press "+button, chromedp.Click(chromedp.Search(path), browser.Steady))
 }
 
 // Follows clicks a link whose text begins like that.
@@ -127,14 +125,14 @@ func (p *Person) Follows(link string) {
 	p.T.Helper()
 	p.Does(
 		"follow "+link,
-		chromedp.Click(chromedp.Search(fmt.Sprintf("//a[starts-with(normalize-space(), %q)]", link))),
+		chromedp.Click(chromedp.Search(fmt.Sprintf("//a[starts-with(normalize-space(), %q)]", link)), browser.Steady),
 	)
 }
 
 // Reads returns the text of an element.
 func (p *Person) Reads(selector string) string {
 	p.T.Helper()
-	text, err := chromedp.Run(p.Tab, chromedp.TextContent(chromedp.CSS(selector)))
+	text, err := chromedp.Run(p.Tab, chromedp.TextContent(chromedp.CSS(selector), browser.Steady))
 	if err != nil {
 		p.T.Fatalf("read %s: %v", selector, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"postern/e2e/harness"
 	"postern/testkit"
+	"postern/testkit/browser"
 	"postern/testkit/oidcprovider"
 )
 
@@ -43,7 +44,7 @@ func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 	p.Types("title", "Acme Orders") // seen before it is saved
 	p.Does(
 		"see the preview change",
-		chromedp.WaitVisible(chromedp.Search(`//figure//p[normalize-space()="Sign in to Acme Orders"]`)),
+		chromedp.WaitVisible(chromedp.Search(`//figure//p[normalize-space()="Sign in to Acme Orders"]`), browser.Steady),
 	)
 
 	p.Clicks(`a[href$="type=oidc"]`)

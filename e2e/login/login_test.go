@@ -14,6 +14,7 @@ import (
 
 	"postern/e2e/harness"
 	"postern/testkit"
+	"postern/testkit/browser"
 )
 
 // TestACommandLineSignsInThroughABrowser creates a proxy without an account, signs
@@ -81,7 +82,7 @@ func TestACommandLineSignsInThroughABrowser(t *testing.T) {
 // confirms ticks the box of the question in the dialog and presses its button.
 func confirms(p *harness.Person, button string) {
 	p.T.Helper()
-	p.Does("tick the box", chromedp.Click(chromedp.CSS("#dialog [name=confirm]")))
+	p.Does("tick the box", chromedp.Click(chromedp.CSS("#dialog [name=confirm]"), browser.Steady))
 	p.Presses(button)
 }
 

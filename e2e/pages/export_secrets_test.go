@@ -7,6 +7,7 @@ import (
 
 	"postern/e2e/harness"
 	"postern/testkit"
+	"postern/testkit/browser"
 )
 
 // TestExport_secretsAndLedger exports with secrets, which needs the password, and filters the
@@ -68,7 +69,7 @@ func (p *person) filtersLedger(choose func(area string)) {
 	all := p.number("#ledger-skipped > ul > li")
 	choose("records")
 	p.Does("wait for the area",
-		chromedp.WaitReady(chromedp.Search(`//*[@id="ledger-area"]/option[@value="records"][@selected]`)))
+		chromedp.WaitReady(chromedp.Search(`//*[@id="ledger-area"]/option[@value="records"][@selected]`), browser.Steady))
 	if n := p.number("#ledger-skipped > ul > li"); n == 0 || n >= all {
 		p.T.Errorf("of %d kinds that stay behind, %d are records", all, n)
 	}

@@ -10,6 +10,7 @@ import (
 	"postern/app"
 	"postern/e2e/harness"
 	"postern/testkit"
+	"postern/testkit/browser"
 )
 
 // formsTwice is a person at the dashboard who sends each form more than once.
@@ -205,7 +206,7 @@ func (p *person) goesForward() {
 // fills puts text in place of what is in a field.
 func (p *person) fills(field, text string) {
 	p.T.Helper()
-	p.Does("fill "+field, chromedp.SetValue(chromedp.CSS("[name="+field+"]"), text))
+	p.Does("fill "+field, chromedp.SetValue(chromedp.CSS("[name="+field+"]"), text, browser.Steady))
 }
 
 func (p *person) evaluates(expression string) string {

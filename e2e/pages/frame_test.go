@@ -18,6 +18,7 @@ import (
 
 	"postern/e2e/harness"
 	"postern/testkit"
+	"postern/testkit/browser"
 )
 
 // Bounds of the dashboard's frame.
@@ -136,7 +137,7 @@ func (p *person) searchesByKeyboard() {
 	p.key("?")
 	p.Waits("#dialog[open] kbd")
 	p.key(kb.Escape)
-	p.Does("see the dialog close", chromedp.WaitNotPresent(chromedp.CSS("#dialog[open]")))
+	p.Does("see the dialog close", chromedp.WaitNotPresent(chromedp.CSS("#dialog[open]"), browser.Steady))
 }
 
 // choosesSidebar narrows the sidebar, which the next page keeps.
@@ -144,7 +145,7 @@ func (p *person) choosesSidebar() {
 	p.T.Helper()
 	p.Clicks(".sidebar-toggle")
 	p.Waits(".frame[data-rail]")
-	p.Does("wait for the answer", chromedp.WaitVisible(chromedp.CSS(".sidebar-toggle[aria-pressed=true]")))
+	p.Does("wait for the answer", chromedp.WaitVisible(chromedp.CSS(".sidebar-toggle[aria-pressed=true]"), browser.Steady))
 	p.reloads()
 	p.Waits(".frame[data-rail] .sidebar-toggle[aria-pressed=true]")
 	p.Clicks(".sidebar-toggle")

@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"postern/service/access"
+	"postern/testkit/browser"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -340,14 +341,14 @@ func (j *journey) readsCode(path string) {
 			j.p.Types("owner", "it's ana")
 			j.p.Clicks("[popovertarget=as-code]")
 			j.p.Does("see what is typed in the lines", chromedp.WaitVisible(chromedp.Search(
-				`//*[@id="as-code"]//code[contains(., "postern keys create") and contains(., "s ana")]`)))
+				`//*[@id="as-code"]//code[contains(., "postern keys create") and contains(., "s ana")]`), browser.Steady))
 			j.p.Does("see a button that copies the new lines", chromedp.WaitVisible(chromedp.Search(
-				`//*[@id="as-code"]//*[.//code[contains(., "postern keys create")]]/button[@data-copy]`)))
+				`//*[@id="as-code"]//*[.//code[contains(., "postern keys create")]]/button[@data-copy]`), browser.Steady))
 			if found := j.p.violations(axe); found != "" {
 				j.p.T.Errorf("the code of a page, %s, %d px wide:\n%s", theme, width, found)
 			}
 			j.p.key(kb.Escape)
-			j.p.Does("see it close", chromedp.WaitNotVisible(chromedp.CSS("#as-code")))
+			j.p.Does("see it close", chromedp.WaitNotVisible(chromedp.CSS("#as-code"), browser.Steady))
 		}
 	}
 	j.emulates(390, "light")

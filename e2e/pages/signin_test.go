@@ -7,6 +7,7 @@ import (
 
 	"postern/e2e/harness"
 	"postern/platform/config"
+	"postern/testkit/browser"
 	"postern/testkit/oidcprovider"
 )
 
@@ -49,7 +50,7 @@ func TestSignInElsewhereInABrowser(t *testing.T) {
 
 	// Without scripts it is the same. The issuer knows the browser by now, and asks a
 	// native client's people for consent all the same (RFC 8252, 8.6).
-	p.Does("open the account menu", chromedp.Click(chromedp.CSS("[popovertarget=account-menu]")))
+	p.Does("open the account menu", chromedp.Click(chromedp.CSS("[popovertarget=account-menu]"), browser.Steady))
 	p.Presses("Sign out")
 	p.Sees("Sign in")
 	p.ForbidsScripts()
