@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -249,8 +250,12 @@ var listPages = []struct{ page, query, shows string }{
 	{"/audit", "from=2020-01-01&project=nothing", ".chips a[href='/audit?project=nothing']"},
 }
 
+// orderAsked finds the order that a query asks for, and the prefix of its list.
+var orderAsked = regexp.MustCompile(`\b(\w+_)?sort=\w+`)
+
 // TestPages_sorted asks every page with a list for another order: it says which it is in, and how much there is. Its
-// way to the next page keeps the order, and the column leads the other way round.
+// way to the next page keeps the order, and the column leads the other way round. A page says which part of the query
+// it can't follow.
 func TestPages_sorted(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -276,6 +281,18 @@ func TestPages_sorted(t *testing.T) {
 				}
 				if found := doc.Find("[data-announce]"); found.Length() == 0 {
 					t.Error("no list can be swapped")
+				}
+				if strings.Contains(got.Raw, "Ignored,") {
+					t.Error("the page ignores a part of the query")
+				}
+				wrong := orderAsked.ReplaceAllString(tt.query, "${1}sort=price")
+				if wrong == tt.query {
+					return
+				}
+				name := orderAsked.FindStringSubmatch(tt.query)[1] + "sort"
+				got = o.Do(t, http.MethodGet, has.Path(tt.page)+"?"+wrong, "", o.Owner)
+				if said := name + " &#34;price&#34;"; !strings.Contains(got.Raw, said) {
+					t.Errorf("the page ignores %s, and doesn't say so", wrong)
 				}
 			})
 		}

@@ -19,7 +19,7 @@ import (
 const barFrom = 4
 
 // listing is what a page with a list can be asked for by its query: q, sort, dir, after and
-// the filters. What it does not offer is ignored.
+// the filters. The page says what else the query asks the list for.
 type listing struct {
 	path    string
 	prefix  string // of the names in the query, on pages with several lists
@@ -32,7 +32,8 @@ type listing struct {
 	form    string   // id of the page's own form for the filters, "" for lists without one
 	size    int      // rows of a page, 0 for the usual number
 
-	query url.Values // without the prefix
+	query   url.Values // without the prefix
+	unknown []string   // what the query asks for and the list does not offer, such as `sort "price"`
 }
 
 // listOrder is a column that the list can be sorted by. The first one is the usual order.
@@ -68,8 +69,12 @@ func (f listFilter) text(value string) string {
 func (l *listing) read(v *visit) *listing {
 	l.query = url.Values{}
 	take := func(name string, known func(string) bool) {
-		if value := strings.TrimSpace(v.c.Query(l.prefix + name)); value != "" && known(value) {
+		switch value := strings.TrimSpace(v.c.Query(l.prefix + name)); {
+		case value == "":
+		case known(value):
 			l.query.Set(name, value)
+		default:
+			l.unknown = append(l.unknown, fmt.Sprintf("%s %q", l.prefix+name, value))
 		}
 	}
 	anything := func(string) bool { return true }
@@ -167,6 +172,7 @@ func listView[T any](l *listing, found models.List[T]) ui.List {
 		Things:  english.PluralWord(2, l.one, ""),
 		Text:    l.get("q"),
 		Columns: l.columns(),
+		Unknown: l.unknown,
 	}
 	clearing := []string{"q", ""}
 	for _, f := range l.filters {

@@ -20,9 +20,10 @@ type List struct {
 	Columns []Column
 	Bar     bool // it is long enough for SortChips
 	Filters []Filter
-	Chips   []Chip // the filters in force
-	Found   string // such as "12 tenants, sorted by name", for screen readers
-	Total   string // such as "50 of 312 tenants", "" where that is not known
+	Chips   []Chip   // the filters in force
+	Unknown []string // what the address asks for and the list does not offer, such as `sort "price"`
+	Found   string   // such as "12 tenants, sorted by name", for screen readers
+	Total   string   // such as "50 of 312 tenants", "" where that is not known
 	// Searched is how far a search got that has not read the whole list, such as "Searched 20,000 entries."; "" for
 	// others. MoreURL leads on.
 	Searched string
@@ -114,6 +115,12 @@ func (l List) narrowedTo() string {
 		return text + " so far. " + l.Searched
 	}
 	return text + "."
+}
+
+// ignored says what the address asks for in vain.
+func (l List) ignored() Notice {
+	return Notice{Tone: Warn, Text: "Ignored, because these " + l.Things + " can't be listed that way: " +
+		strings.Join(l.Unknown, ", ") + "."}
 }
 
 // more is the text of the link to the next page.
