@@ -3,6 +3,7 @@ package pages
 import (
 	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -259,7 +260,24 @@ func postedFile(r *http.Request) (io.Reader, error) {
 	if part.FormName() != "file" {
 		return nil, fault.New(fault.Malformed, "malformed", "The form could not be read: a field is unknown.")
 	}
-	return http.MaxBytesReader(nil, part, filelimits.RelationsSize.Most), nil
+	return http.MaxBytesReader(nil, io.NopCloser(onlyPart{part, parts}), filelimits.RelationsSize.Most), nil
+}
+
+// onlyPart reads a part of a form, and refuses the form if another one follows.
+type onlyPart struct {
+	part  io.Reader
+	parts *multipart.Reader
+}
+
+func (r onlyPart) Read(b []byte) (int, error) {
+	n, err := r.part.Read(b)
+	if !errors.Is(err, io.EOF) {
+		return n, err
+	}
+	if _, more := r.parts.NextPart(); !errors.Is(more, io.EOF) {
+		err = fault.New(fault.Malformed, "malformed", "The form could not be read: something follows the file.")
+	}
+	return n, err
 }
 
 func (h *Handler) showForgetRelation(v *visit) (web.Answer, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,10 @@ func TestRelations_import(t *testing.T) {
 	sendRelations(t, s, "").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "at least one")
 	s.Post(relationsPage+"/import", "file", "x").Shows(422, "Owners of objects").
 		Says("form[enctype] [role=alert]", "Choose a file")
+	const three = `{"user": "eve", "object": "order:3"}`
+	sendRelations(t, s, three, "tenant", "acme").Shows(422, "Owners of objects").
+		Says("form[enctype] [role=alert]", "something follows the file")
+	lacks(t, s.Get(relationsPage), "eve")
 	sendRelations(t, s, strings.Repeat(one+"\n", 180_000)).Shows(422, "Owners of objects").
 		Says("form[enctype] [role=alert]", "larger than 5 MB")
 }
@@ -157,7 +162,8 @@ func TestRelations_formSentTwice(t *testing.T) {
 	s.Get(relationsPage).Says("[data-flash]", "ana owns order:1")
 }
 
-func sendRelations(t *testing.T, s *controlplane.Browser, text string) *controlplane.Page {
+// sendRelations sends the form with a file, and more fields behind it.
+func sendRelations(t *testing.T, s *controlplane.Browser, text string, more ...string) *controlplane.Page {
 	t.Helper()
 	var out bytes.Buffer
 	form := multipart.NewWriter(&out)
@@ -165,6 +171,9 @@ func sendRelations(t *testing.T, s *controlplane.Browser, text string) *controlp
 	must(t, err)
 	_, err = file.Write([]byte(text))
 	must(t, err)
+	for field := range slices.Chunk(more, 2) {
+		must(t, form.WriteField(field[0], field[1]))
+	}
 	must(t, form.Close())
 	header := []string{"Content-Type", form.FormDataContentType()}
 	return s.Do(http.MethodPost, relationsPage+"/import", out.String(), header)
