@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,47 @@ func FuzzVerify(f *testing.F) {
 		if objects := int64(strings.Count(unquoted(text), "[") + strings.Count(unquoted(text), "{")); objects >
 			filelimits.ZipConfigObjects.Most {
 			t.Errorf("%d objects and lists are decoded, of %.100q", objects, one)
+		}
+	})
+}
+
+// FuzzRows splits independently: every row within the limit is read, and a file with one beyond it is refused. The end
+// of a row may count.
+func FuzzRows(f *testing.F) {
+	row := int(filelimits.ZipRow.Most)
+	f.Add("{}\n{}\n", "", 0)
+	f.Add("", "a", row-1)
+	f.Add("{}\n", "a", row)
+	f.Add("", "aa\r\n", 9)
+	f.Fuzz(func(t *testing.T, head, one string, times int) {
+		if times < 0 || times > row || len(one)*times > row+len(one) {
+			return
+		}
+		text := head + strings.Repeat(one, times)
+		var got []string
+		longest := 0
+		err := holding(t, "a.jsonl", text).lines("a.jsonl", func(_ int, line []byte) error {
+			got, longest = append(got, string(line)), max(longest, len(line))
+			return nil
+		})
+		want := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		if text == "" {
+			want = nil
+		}
+		most := 0
+		for _, line := range want {
+			most = max(most, len(line))
+		}
+		for i := range want {
+			want[i] = strings.TrimSuffix(want[i], "\r")
+		}
+		switch {
+		case longest > row:
+			t.Errorf("a row of %d bytes is read", longest)
+		case most != row && most > row != (err != nil):
+			t.Errorf("the longest row has %d bytes: %v", most, err)
+		case err == nil && !slices.Equal(got, want):
+			t.Errorf("%d rows of %d are read", len(got), len(want))
 		}
 	})
 }
