@@ -26,6 +26,7 @@ type Verifier struct {
 	sets    syncmap.Map[source, *keySet]
 	own     syncmap.Map[string, *publicKey] // by the JWK of an app client's key
 	headers headerCache
+	known   verdicts
 
 	fetching sync.WaitGroup
 	open     context.Context // canceled by Close
@@ -35,7 +36,7 @@ type Verifier struct {
 // New returns a verifier that fetches keys with the client. The client must not
 // follow redirects: the issuer's address was checked, the redirect's is not.
 func New(client *http.Client, log *slog.Logger) *Verifier {
-	v := &Verifier{client: client, log: log}
+	v := &Verifier{client: client, log: log, known: newVerdicts()}
 	v.open, v.close = context.WithCancel(context.Background())
 	return v
 }
@@ -72,7 +73,7 @@ func (v *Verifier) Verify(
 	}
 	if client := ownClient(from.Own, &claims); client != nil {
 		key := v.ownKey(client, &head, now)
-		if key == nil || !claims.validAt(now) || !key.verify(head.algorithm, parts.signed, parts.signature) {
+		if key == nil || !claims.validAt(now) || !v.known.signed(parts, key, head.algorithm, now) {
 			return policy.InvalidToken
 		}
 		if !cached {
@@ -88,8 +89,7 @@ func (v *Verifier) Verify(
 	if denial != (policy.Denial{}) {
 		return denial
 	}
-	signedBy := func(k publicKey) bool { return k.verify(head.algorithm, parts.signed, parts.signature) }
-	if !slices.ContainsFunc(keys, signedBy) {
+	if !slices.ContainsFunc(keys, func(k *publicKey) bool { return v.known.signed(parts, k, head.algorithm, now) }) {
 		return policy.InvalidToken
 	}
 	if !cached {

@@ -24,6 +24,7 @@ type header struct {
 // buffer.
 type compact struct {
 	headerText string // encoded
+	token      []byte // as it was sent
 	signed     []byte // header and payload, encoded: the input of the signature
 	payload    []byte
 	signature  []byte
@@ -56,8 +57,8 @@ func (c *compact) parse(token string) bool {
 		return false // encoding/base64 would skip line breaks
 	}
 	c.headerText = head
-	c.buffer = append(c.buffer[:0], token[:len(head)+1+len(payload)]...)
-	signedEnd := len(c.buffer)
+	c.buffer = append(c.buffer[:0], token...)
+	tokenEnd := len(c.buffer)
 	var err error
 	if c.buffer, err = encoding.AppendDecode(c.buffer, []byte(payload)); err != nil {
 		return false
@@ -66,8 +67,9 @@ func (c *compact) parse(token string) bool {
 	if c.buffer, err = encoding.AppendDecode(c.buffer, []byte(signature)); err != nil {
 		return false
 	}
-	c.signed = c.buffer[:signedEnd]
-	c.payload = c.buffer[signedEnd:payloadEnd]
+	c.token = c.buffer[:tokenEnd]
+	c.signed = c.token[:len(head)+1+len(payload)]
+	c.payload = c.buffer[tokenEnd:payloadEnd]
 	c.signature = c.buffer[payloadEnd:]
 	return true
 }

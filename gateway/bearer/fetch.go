@@ -26,7 +26,7 @@ const (
 
 // fetch returns the keys of a source. It does not end with ctx: a caller may leave while
 // others still wait for the keys.
-func (v *Verifier) fetch(ctx context.Context, from source) ([]publicKey, error) {
+func (v *Verifier) fetch(ctx context.Context, from source) ([]*publicKey, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer stop()
 	defer context.AfterFunc(v.open, stop)()
@@ -129,8 +129,8 @@ func (v *Verifier) get(ctx context.Context, at string, into any) error {
 
 // readKeys returns the public keys of a set that can verify signatures, and skips the
 // rest: a set may have keys of unknown types (RFC 7517, 5).
-func readKeys(raw []json.RawMessage) []publicKey {
-	var out []publicKey
+func readKeys(raw []json.RawMessage) []*publicKey {
+	var out []*publicKey
 	for _, one := range raw[:min(len(raw), maxKeys)] {
 		var key jose.JSONWebKey
 		if json.Unmarshal(one, &key) != nil || !key.Valid() || !key.IsPublic() || (key.Use != "" && key.Use != "sig") {

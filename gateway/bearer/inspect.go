@@ -53,7 +53,7 @@ func (v *Verifier) Inspect(
 
 // trial returns a verifier with nothing but the keys of an issuer, nil if they could not be fetched. It fetches none
 // itself. The issuer of a test need not be configured anywhere, and would stay among the verifier's own.
-func (v *Verifier) trial(issuer snapshot.TokenIssuer, keys []publicKey, now time.Time) *Verifier {
+func (v *Verifier) trial(issuer snapshot.TokenIssuer, keys []*publicKey, now time.Time) *Verifier {
 	out := New(v.client, v.log)
 	out.close()
 	set := &keySet{verifier: out, source: sourceOf(&issuer), tried: now, failed: keys == nil}
@@ -67,7 +67,7 @@ func (v *Verifier) trial(issuer snapshot.TokenIssuer, keys []publicKey, now time
 // inspectKeys fetches the keys; it returns none if that fails.
 func (v *Verifier) inspectKeys(
 	ctx context.Context, issuer snapshot.TokenIssuer, report *diagnosis.Report,
-) []publicKey {
+) []*publicKey {
 	at := issuer.JWKSURL
 	if at != "" {
 		report.Skip(stepDiscovery, "The keys have an address of their own, so no discovery document is fetched.")
@@ -139,7 +139,7 @@ func (v *Verifier) inspectCache(issuer snapshot.TokenIssuer, now time.Time, repo
 
 // inspectToken says what is wrong with a token, in the order of Verify's checks, which it does not replace.
 func inspectToken(
-	report *diagnosis.Report, token string, issuer snapshot.TokenIssuer, keys []publicKey, now time.Time,
+	report *diagnosis.Report, token string, issuer snapshot.TokenIssuer, keys []*publicKey, now time.Time,
 ) {
 	var parts compact
 	if len(token) > maxToken || !parts.parse(token) {
@@ -219,7 +219,7 @@ func wrongClaims(c *claims, issuer snapshot.TokenIssuer, now time.Time) (wrong [
 	return wrong
 }
 
-func wrongSignature(head header, parts *compact, keys []publicKey, now time.Time) []string {
+func wrongSignature(head header, parts *compact, keys []*publicKey, now time.Time) []string {
 	if algorithms[head.algorithm].family == 0 {
 		return nil
 	}

@@ -47,7 +47,7 @@ type keySet struct {
 
 // fetchedKeys are the keys of a source at a time.
 type fetchedKeys struct {
-	keys []publicKey
+	keys []*publicKey
 	at   time.Time
 }
 
@@ -81,7 +81,7 @@ func (v *Verifier) evict(now time.Time) {
 // find returns the keys that may have signed a token, at least one, or the reason why
 // there is none. An unknown kid causes a fetch, but no more often than fetchEvery:
 // invented kids must not flood an issuer with requests.
-func (s *keySet) find(ctx context.Context, kid, algorithm string, now time.Time) ([]publicKey, policy.Denial) {
+func (s *keySet) find(ctx context.Context, kid, algorithm string, now time.Time) ([]*publicKey, policy.Denial) {
 	have := s.current.Load()
 	if keys := have.matching(kid, algorithm, now); len(keys) > 0 {
 		if now.Sub(have.at) >= refreshAfter {
@@ -162,7 +162,7 @@ func (f *fetchedKeys) fresh(now time.Time) bool { return f != nil && now.Sub(f.a
 
 // matching returns the keys with that kid for the algorithm. A token may omit its kid
 // if only one key matches (RFC 7515, 4.1.4).
-func (f *fetchedKeys) matching(kid, algorithm string, now time.Time) []publicKey {
+func (f *fetchedKeys) matching(kid, algorithm string, now time.Time) []*publicKey {
 	if !f.fresh(now) {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (f *fetchedKeys) matching(kid, algorithm string, now time.Time) []publicKey
 	if kid != "" {
 		return nil
 	}
-	var found []publicKey
+	var found []*publicKey
 	for i := range f.keys {
 		if f.keys[i].supports(algorithm) {
 			found = append(found, f.keys[i])

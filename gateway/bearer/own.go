@@ -72,8 +72,8 @@ func (v *Verifier) parseOwnKey(jwk string) *publicKey {
 	if len(keys) != 1 {
 		return nil
 	}
-	v.own.Store(jwk, &keys[0])
-	return &keys[0]
+	v.own.Store(jwk, keys[0])
+	return keys[0]
 }
 
 // fillOwn sets into to the claims of an app client's token, whose signature has been

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -283,5 +284,45 @@ func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// What a token is judged by besides its signature counts on the very next call.
+func TestVerifyOwnTokens_again(t *testing.T) {
+	known, k := appClients{}, keyOf(jose.ES256, "sig_1")
+	client := known.add(t, "cli_1", k)
+	token := k.Sign(t, nil, ownClaims(client))
+	keys, other := client.Keys, keyOf(jose.ES256, "sig_2")
+	other.ID = "sig_1"
+	head, rest, _ := strings.Cut(token, ".")
+	_, signature, _ := strings.Cut(rest, ".")
+	for name, tt := range map[string]struct {
+		token  string
+		change func(*snapshot.AppClient)
+		after  time.Duration
+	}{
+		"its key is gone":     {token, func(c *snapshot.AppClient) { c.Keys = nil }, 0},
+		"its key has expired": {token, func(c *snapshot.AppClient) { c.Keys[0].ExpiresAt = now }, 0},
+		"its key is another": {token, func(c *snapshot.AppClient) {
+			c.Keys[0] = appClients{}.add(t, "cli_1", other).Keys[0]
+		}, 0},
+		"it has expired":       {token, func(*snapshot.AppClient) {}, 10 * time.Minute},
+		"of another tenant":    {token, func(c *snapshot.AppClient) { c.TenantID = "tnt_2" }, 0},
+		"with another subject": {head + "." + segment(ownClaims(client, with("sub", "usr_2"))) + "." + signature, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := offline(t)
+			client.Keys, client.TenantID = slices.Clone(keys), "tnt_cli_1"
+			var got policy.Token
+			for range 2 {
+				denial := v.Verify(t.Context(), token, policy.Issuers{Own: known}, now, &got)
+				wantDenial(t, "before", denial, accepted)
+			}
+			if tt.change != nil {
+				tt.change(client)
+			}
+			denial := v.Verify(t.Context(), tt.token, policy.Issuers{Own: known}, now.Add(tt.after), &got)
+			wantDenial(t, "afterwards", denial, policy.InvalidToken)
+		})
 	}
 }

@@ -52,8 +52,8 @@ type publicKey struct {
 	edwards   ed25519.PublicKey
 }
 
-func newPublicKey(key jose.JSONWebKey) (publicKey, error) {
-	out := publicKey{id: key.KeyID, algorithm: key.Algorithm}
+func newPublicKey(key jose.JSONWebKey) (*publicKey, error) {
+	out := &publicKey{id: key.KeyID, algorithm: key.Algorithm}
 	switch public := key.Key.(type) {
 	case *rsa.PublicKey:
 		var err error
