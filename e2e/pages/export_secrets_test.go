@@ -68,8 +68,8 @@ func (p *person) filtersLedger(choose func(area string)) {
 	p.Waits("#ledger-skipped")
 	all := p.number("#ledger-skipped > ul > li")
 	choose("records")
-	p.Does("wait for the area",
-		chromedp.WaitReady(chromedp.Search(`//*[@id="ledger-area"]/option[@value="records"][@selected]`), browser.Steady))
+	area := chromedp.Search(`//*[@id="ledger-area"]/option[@value="records"][@selected]`)
+	p.Does("wait for the area", chromedp.WaitReady(area, browser.Steady))
 	if n := p.number("#ledger-skipped > ul > li"); n == 0 || n >= all {
 		p.T.Errorf("of %d kinds that stay behind, %d are records", all, n)
 	}

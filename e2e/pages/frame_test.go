@@ -145,7 +145,7 @@ func (p *person) choosesSidebar() {
 	p.T.Helper()
 	p.Clicks(".sidebar-toggle")
 	p.Waits(".frame[data-rail]")
-	p.Does("wait for the answer", chromedp.WaitVisible(chromedp.CSS(".sidebar-toggle[aria-pressed=true]"), browser.Steady))
+	p.Waits(".sidebar-toggle[aria-pressed=true]")
 	p.reloads()
 	p.Waits(".frame[data-rail] .sidebar-toggle[aria-pressed=true]")
 	p.Clicks(".sidebar-toggle")

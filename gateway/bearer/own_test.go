@@ -306,9 +306,9 @@ func TestVerifyOwnTokens_again(t *testing.T) {
 		"its key is another": {token, func(c *snapshot.AppClient) {
 			c.Keys[0] = appClients{}.add(t, "cli_1", other).Keys[0]
 		}, 0},
-		"it has expired":       {token, func(*snapshot.AppClient) {}, 10 * time.Minute},
-		"of another tenant":    {token, func(c *snapshot.AppClient) { c.TenantID = "tnt_2" }, 0},
-		"with another subject": {head + "." + segment(ownClaims(client, with("sub", "usr_2"))) + "." + signature, nil, 0},
+		"it has expired":     {token, func(*snapshot.AppClient) {}, 10 * time.Minute},
+		"of another tenant":  {token, func(c *snapshot.AppClient) { c.TenantID = "tnt_2" }, 0},
+		"of another subject": {head + "." + segment(ownClaims(client, with("sub", "usr_2"))) + "." + signature, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := offline(t)
