@@ -528,6 +528,7 @@ CREATE TABLE app_clients (
     logout_uris     TEXT COLLATE "C" NOT NULL,
     backchannel_uri TEXT COLLATE "C" NOT NULL DEFAULT '', -- receives the sessions that have ended, '' for none
     secret_hash     BYTEA, -- NULL for a public client
+    pkce            TEXT COLLATE "C" NOT NULL DEFAULT 'required', -- or when_sent, for clients with a secret
     access_seconds  BIGINT NOT NULL,
     refresh_seconds BIGINT NOT NULL, -- 0: no refresh tokens
     algorithm       TEXT COLLATE "C" NOT NULL,

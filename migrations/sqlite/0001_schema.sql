@@ -508,6 +508,7 @@ CREATE TABLE app_clients (
     logout_uris     TEXT NOT NULL,
     backchannel_uri TEXT NOT NULL DEFAULT '', -- receives the sessions that have ended, '' for none
     secret_hash     BLOB, -- NULL for a public client
+    pkce            TEXT NOT NULL DEFAULT 'required', -- or when_sent, for clients with a secret
     access_seconds  INTEGER NOT NULL,
     refresh_seconds INTEGER NOT NULL, -- 0: no refresh tokens
     algorithm       TEXT NOT NULL,

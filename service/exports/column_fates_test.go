@@ -33,6 +33,7 @@ var columns = map[string]map[string]string{
 		"snapshot ClientSettings.*": "redirect_uris logout_uris secret_hash algorithm title welcome " +
 			"logo_url color created_at api_scopes grant_types",
 		"snapshot ClientSettings.BackchannelURI": "backchannel_uri",
+		"snapshot ClientSettings.PKCE":           "pkce",
 		"snapshot ClientSettings.AccessFor":      "access_seconds",
 		"snapshot ClientSettings.RefreshFor":     "refresh_seconds",
 		modified:                                 "updated_at",

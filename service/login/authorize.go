@@ -2,7 +2,6 @@ package login
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
@@ -97,7 +96,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if client.FrozenAt != nil || !slices.Contains(client.GrantTypes, authorizationCode) {
 		return s.sentBack(client, look, in, errUnauthorizedClient.Code, errUnauthorizedClient.Public), nil
 	}
-	if code, text := in.check(); code != "" {
+	if code, text := in.check(client); code != "" {
 		return s.sentBack(client, look, in, code, text), nil
 	}
 	offered, err := apisOf(s.DB.Read(ctx), client)
@@ -193,8 +192,7 @@ func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizationR
 
 // check returns the error code of RFC 6749, 4.1.2.1 or OpenID Connect Core 1.0, 3.1.2.6,
 // "" for none.
-func (in AuthorizationRequest) check() (code, text string) {
-	challenge, err := base64.RawURLEncoding.DecodeString(in.Challenge)
+func (in AuthorizationRequest) check(client models.AppClient) (code, text string) {
 	switch {
 	case in.Repeated:
 		return "invalid_request", "a parameter is sent twice"
@@ -206,14 +204,15 @@ func (in AuthorizationRequest) check() (code, text string) {
 		return "unsupported_response_type", "response_type has to be code"
 	case in.ResponseMode != "" && in.ResponseMode != "query":
 		return "invalid_request", "response_mode has to be query"
-	case in.ChallengeMethod != "S256" || err != nil || len(challenge) != 32:
-		return "invalid_request", "PKCE is required: code_challenge with code_challenge_method S256"
 	case !slices.Contains(strings.Fields(in.Scope), "openid"):
 		return "invalid_scope", "scope has to contain openid"
 	case in.MaxAge != "" && !isWholeNumber(in.MaxAge):
 		return "invalid_request", "max_age is a number of seconds"
 	case len(in.State) > maxState || len(in.Nonce) > maxState || len(in.Scope) > maxScope:
 		return "invalid_request", "state, nonce or scope is too long"
+	}
+	if code, text = in.checkChallenge(client); code != "" {
+		return code, text
 	}
 	if code, text = in.checkHints(); code != "" {
 		return code, text
