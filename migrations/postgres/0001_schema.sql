@@ -621,7 +621,8 @@ CREATE TABLE login_attempts (
     nonce          TEXT COLLATE "C" NOT NULL,
     scope          TEXT COLLATE "C" NOT NULL,
     resources      TEXT COLLATE "C" NOT NULL DEFAULT '[]', -- requested audiences (RFC 8707), a JSON list
-    code_challenge TEXT COLLATE "C" NOT NULL,
+    response_mode  TEXT COLLATE "C" NOT NULL DEFAULT '', -- form_post, or '' for query
+    code_challenge TEXT COLLATE "C" NOT NULL, -- '' for none
     -- What the request demands of the authentication, and hints for the provider.
     prompt         TEXT COLLATE "C" NOT NULL DEFAULT '',
     max_age        BIGINT,

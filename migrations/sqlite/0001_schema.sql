@@ -601,7 +601,8 @@ CREATE TABLE login_attempts (
     nonce          TEXT NOT NULL,
     scope          TEXT NOT NULL,
     resources      TEXT NOT NULL DEFAULT '[]', -- requested audiences (RFC 8707), a JSON list
-    code_challenge TEXT NOT NULL,
+    response_mode  TEXT NOT NULL DEFAULT '', -- form_post, or '' for query
+    code_challenge TEXT NOT NULL, -- '' for none
     -- What the request demands of the authentication, and hints for the provider.
     prompt         TEXT NOT NULL DEFAULT '',
     max_age        INTEGER,

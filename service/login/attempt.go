@@ -343,7 +343,7 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 		ID:        attempt.ID,
 		TestLogin: attempt.Tester != "",
 		Site:      originOf(attempt.RedirectURI),
-		Back:      s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}),
+		Back:      s.backTo(attempt, url.Values{"error": {"access_denied"}}),
 	}
 	client, err := s.client(ctx, clientID)
 	if err != nil {

@@ -109,7 +109,7 @@ func (s *Service) refuseUnmet(ctx context.Context, attempt models.LoginAttempt, 
 	if out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI); err != nil {
 		return Outcome{}, err
 	}
-	out.Back = s.backWith(attempt.ClientID, attempt.RedirectURI, attempt.State, url.Values{
+	out.Back = s.backTo(attempt, url.Values{
 		"error":             {errorUnmet},
 		"error_description": {why},
 	})
