@@ -80,7 +80,7 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 	if !demandOf(attempt).canBeMetBy(row.Type) {
 		return "", fault.New(
 			fault.Conflict, errorUnmet,
-			"The application demands a proof of when and how you signed in, which %s cannot give. Choose another way.",
+			"The application demands a proof of when you signed in, which %s cannot give. Choose another way.",
 			labelOf(row),
 		)
 	}

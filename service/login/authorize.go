@@ -131,7 +131,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	attempt.HintUser = hint
 	asked := demandOf(attempt)
 	if options = asked.among(options); len(options) == 0 {
-		return s.sentBack(look, in, errorUnmet, asked.cannotBeMet()), nil
+		return s.sentBack(look, in, errorUnmet, cannotBeMet), nil
 	}
 	// The first key is created now, so that gateways have loaded it when a token comes.
 	if _, err := s.signer(ctx, client); err != nil {
