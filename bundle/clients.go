@@ -22,6 +22,7 @@ type clientDoc struct {
 	BackchannelURI *string  `json:"backchannel_uri"`
 	APIScopes      []string `json:"api_scopes"`
 	SecretSHA256   *string  `json:"secret_sha256"`
+	PKCE           string   `json:"pkce"`
 	AccessSeconds  int64    `json:"access_seconds"`
 	RefreshSeconds int64    `json:"refresh_seconds"`
 	Algorithm      string   `json:"algorithm"`
@@ -50,6 +51,7 @@ func clientsDocOf(clients []snapshot.AppClient) clientsDoc {
 			LogoutURIs:     list(s.LogoutURIs),
 			BackchannelURI: optional(s.BackchannelURI),
 			APIScopes:      list(s.APIScopes),
+			PKCE:           s.PKCE,
 			AccessSeconds:  int64(s.AccessFor / time.Second),
 			RefreshSeconds: int64(s.RefreshFor / time.Second),
 			Algorithm:      s.Algorithm,
@@ -76,6 +78,7 @@ func (d clientDoc) settings() (*snapshot.ClientSettings, error) {
 		LogoutURIs:     d.LogoutURIs,
 		BackchannelURI: valueOf(d.BackchannelURI),
 		APIScopes:      d.APIScopes,
+		PKCE:           d.PKCE,
 		AccessFor:      time.Duration(d.AccessSeconds) * time.Second,
 		RefreshFor:     time.Duration(d.RefreshSeconds) * time.Second,
 		Algorithm:      d.Algorithm,

@@ -239,6 +239,7 @@ var fields = map[string]shown{
 	"ClientSettings.APIScopes":      {snapshot.FeatureHostedLogin, "as:scope"},
 	"ClientSettings.GrantTypes":     {snapshot.FeatureHostedLogin, "gt-grant"},
 	"ClientSettings.SecretHash":     {snapshot.FeatureHostedLogin, hexOf("client secret")},
+	"ClientSettings.PKCE":           {snapshot.FeatureHostedLogin, `"pkce": "cs-pkce"`},
 	"ClientSettings.AccessFor":      {snapshot.FeatureHostedLogin, `"access_seconds": 1357`},
 	"ClientSettings.RefreshFor":     {snapshot.FeatureHostedLogin, `"refresh_seconds": 2468`},
 	"ClientSettings.Algorithm":      {snapshot.FeatureHostedLogin, "cs-algorithm"},

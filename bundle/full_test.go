@@ -215,6 +215,7 @@ func fullClientSettings() *snapshot.ClientSettings {
 		APIScopes:      []string{"as:scope"},
 		GrantTypes:     []string{"gt-grant"},
 		SecretHash:     secret[:],
+		PKCE:           "cs-pkce",
 		AccessFor:      1357 * time.Second,
 		RefreshFor:     2468 * time.Second,
 		Algorithm:      "cs-algorithm",

@@ -22,6 +22,7 @@ type AppClient struct {
 	GrantTypes     []string  `json:"grant_types"`
 	Frozen         bool      `json:"frozen"`
 	Confidential   bool      `json:"confidential"`
+	PKCE           string    `json:"pkce"` // required or when_sent
 	AccessSeconds  int64     `json:"access_token_seconds"`
 	RefreshSeconds int64     `json:"refresh_token_seconds"` // 0: a login cannot be refreshed
 	Algorithm      string    `json:"algorithm"`             // RS256, ES256 or EdDSA
@@ -51,6 +52,7 @@ type AppClientChange struct {
 	APIScopes      *[]string       `json:"api_scopes,omitempty"`
 	GrantTypes     *[]string       `json:"grant_types,omitempty"`
 	Confidential   *bool           `json:"confidential,omitempty"` // true: a new secret
+	PKCE           *string         `json:"pkce,omitempty"`
 	AccessSeconds  *int64          `json:"access_token_seconds,omitempty"`
 	RefreshSeconds *int64          `json:"refresh_token_seconds,omitempty"`
 	Algorithm      *string         `json:"algorithm,omitempty"`

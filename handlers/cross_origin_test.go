@@ -17,6 +17,7 @@ var allowedCrossOrigin = map[string]bool{
 	"POST /oauth/:client/logout":    true,
 	"POST /oauth/:client/authorize": true,
 
+	"POST /oauth/:client/callback/:provider":            true,
 	"PUT /oauth/:client/groups/:group/members/:user":    true,
 	"DELETE /oauth/:client/groups/:group/members/:user": true,
 }

@@ -25,6 +25,7 @@ var oidcGuards = map[string]guard{
 	"POST /oauth/:client/authorize":                              {open: true},
 	"GET /oauth/:client/login/:attempt/:provider":                {open: true},
 	"GET /oauth/:client/callback/:provider":                      {open: true},
+	"POST /oauth/:client/callback/:provider":                     {open: true},
 	"POST /oauth/:client/consent":                                {open: true},
 	"GET /oauth/:client/logout":                                  {open: true},
 	"POST /oauth/:client/logout":                                 {open: true},

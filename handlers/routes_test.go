@@ -187,6 +187,7 @@ var anonymous = merge(
 		"POST /oauth/:client/authorize":                              "400",
 		"GET /oauth/:client/login/:attempt/:provider":                "403",
 		"GET /oauth/:client/callback/:provider":                      "403",
+		"POST /oauth/:client/callback/:provider":                     "/oauth/cli_1/callback/idp_1",
 		"POST /oauth/:client/consent":                                "403",
 		"GET /oauth/:client/logout":                                  "404",
 		"POST /oauth/:client/logout":                                 "404",

@@ -22,6 +22,7 @@ type AppClient struct {
 	GrantTypes     Texts      // how it gets tokens
 	FrozenAt       *time.Time // nil: not frozen
 	SecretHash     Digest     // nil for a public client
+	PKCE           string     // required, or when_sent for a client with a secret
 	AccessSeconds  int64
 	RefreshSeconds int64 // 0: no refresh tokens
 	Algorithm      string
@@ -135,7 +136,8 @@ func (t *Tx) appClientOrders() orders[AppClient] {
 func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
 	res := t.db.Model(&AppClient{}).Where("id = ? AND updated_at = ?", c.ID, seen).
 		Select("Name", "RedirectURIs", "LogoutURIs", "BackchannelURI", "APIScopes", "GrantTypes", "SecretHash",
-			"AccessSeconds", "RefreshSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color", "UpdatedAt").
+			"PKCE", "AccessSeconds", "RefreshSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color",
+			"UpdatedAt").
 		UpdateColumns(&c)
 	return res.RowsAffected == 1, res.Error
 }

@@ -18,8 +18,9 @@ type LoginAttempt struct {
 	State         string // the client's
 	Nonce         string // the client's
 	Scope         string
-	Resources     Texts // audiences that the client asked for
-	CodeChallenge string
+	Resources     Texts          // audiences that the client asked for
+	ResponseMode  string         // the client's: formPost of service/login, or "" for a redirect
+	CodeChallenge string         // "" for none
 	Prompt        string         // the client's, "" for none
 	HintUser      string         // of the request's ID token, "" for none
 	LinkUser      string         // end user that gets the provider linked, "" for a sign-in

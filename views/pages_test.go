@@ -129,7 +129,11 @@ func complaints(doc *goquery.Document) []string {
 		"form without an action of ours, or that is no search and not sent with post",
 		func(s *goquery.Selection) bool {
 			search := s.AttrOr("method", "") == "get" && s.AttrOr("role", "") == "search"
-			return (s.AttrOr("method", "") != "post" && !search) || !strings.HasPrefix(s.AttrOr("action", ""), "/")
+			action := s.AttrOr("action", "")
+			if _, leaves := s.Attr("data-back"); leaves { // to an application, with an authorization response
+				return s.AttrOr("method", "") != "post" || !strings.HasPrefix(action, "https://")
+			}
+			return (s.AttrOr("method", "") != "post" && !search) || !strings.HasPrefix(action, "/")
 		},
 	)
 	each("form", "form without submit button", func(s *goquery.Selection) bool {

@@ -1,6 +1,8 @@
 package views_test
 
 import (
+	"net/url"
+
 	"postern/views/login"
 )
 
@@ -24,7 +26,7 @@ func hostedStates() []state {
 		{"hosted-choose-de", login.ChoosePage(login.Choose{
 			Shell:     hostedIn("de"),
 			Error:     "Sie haben die Anmeldung beim Anmeldedienst nicht abgeschlossen.",
-			Back:      "/oauth/cli_1/login/lgn_1",
+			Back:      login.Back{URL: "/oauth/cli_1/login/lgn_1"},
 			Providers: hostedChoose().Providers,
 		})},
 		{"hosted-problem-de", login.ProblemPage(login.Problem{
@@ -44,7 +46,7 @@ func hostedStates() []state {
 			Shell:     hosted(),
 			Status:    403,
 			Text:      "Your account is frozen. Ask the operator of this application to unfreeze it.",
-			Back:      "/back",
+			Back:      login.Back{URL: "/back"},
 			RequestID: "req_06gz",
 		})},
 		{"hosted-problem-nowhere", login.ProblemPage(login.Problem{
@@ -52,6 +54,13 @@ func hostedStates() []state {
 			Status: 400,
 			Text: "The application asked to send you to an address that is not registered for it. " +
 				"Contact the application's operator.",
+		})},
+		{"hosted-form-post", login.FormPostPage(login.FormPost{
+			Shell: login.Shell{Title: "Sign in", App: "Acme"},
+			Back: login.Back{
+				URL:  "https://app.example.com/callback",
+				Form: url.Values{"code": {"1"}, "state": {`"><script>`}},
+			},
 		})},
 		{"hosted-unclaimed", login.ChoosePage(login.Choose{
 			Shell:     hostedUnclaimed(),
@@ -61,7 +70,7 @@ func hostedStates() []state {
 		{"hosted-unclaimed-refused", login.ProblemPage(login.Problem{
 			Shell:     hostedUnclaimed(),
 			Status:    400,
-			Back:      "/back?error=invalid_request",
+			Back:      login.Back{URL: "/back?error=invalid_request"},
 			RequestID: "req_06gz",
 			Text: "The application's request cannot be taken: PKCE is required: code_challenge with " +
 				"code_challenge_method S256 (invalid_request).",
@@ -151,7 +160,8 @@ func hostedGrown() login.Consent {
 
 func hostedTestLogin() login.Choose {
 	m := hostedFailed()
-	m.Shell.TestLogin, m.Back = true, "/oauth/cli_1/tested?error=access_denied"
+	m.Shell.TestLogin = true
+	m.Back = login.Back{URL: "/oauth/cli_1/tested?error=access_denied"}
 	return m
 }
 

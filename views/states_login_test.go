@@ -204,7 +204,11 @@ func appClient() projects.AppClient {
 					Text:   "Understood everywhere.",
 					Chosen: true,
 				},
-				{Value: "ES256", Title: "ES256", Text: "Smaller tokens, understood by most."},
+				{Value: "ES256", Title: "ES256", Text: "Smaller tokens. Strict OpenID Connect clients expect RS256."},
+			},
+			PKCE: []ui.Option{
+				{Value: "required", Title: "Required", Text: "Every sign-in needs a code challenge.", Chosen: true},
+				{Value: "when_sent", Title: "When sent", Text: "For libraries that send no code challenge."},
 			},
 		},
 		API:    clientAccess(path + "/access"),

@@ -143,6 +143,8 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch {
 	case s.Provider == nil && s.Client.Machine:
 		return bundle.Verdict{Reason: "machine_realm", Target: at}
+	case s.Provider == nil && s.Client.Settings != nil && s.Client.Settings.SkipsPKCE():
+		return bundle.Verdict{Reason: "realm_when_sent", Target: at}
 	case s.Provider == nil:
 		return bundle.Verdict{Reason: "realm", Target: at}
 	case !acceptsOwnTokens(b.Project):
@@ -159,20 +161,26 @@ func loginFates() []bundle.Fate {
 	const tokens = "Tokens that the app client has issued go on working until they end, by the state of users and " +
 		"sessions at the export; those that the hosted service issues later are accepted too, while it signs " +
 		"with the same keys. "
+	realm := bundle.Fate{
+		Reason: "realm",
+		Status: bundle.Approximate,
+		How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
+		Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same " +
+			"groups, and its tokens are accepted. At worst all of them sign in once more, at a page that offers " +
+			"the providers of all app clients, stay signed in there as long as the longest refresh token lasts, " +
+			"a client secret is a new one, and admins of groups cannot manage members through the application.",
+		Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER " +
+			"in gateway/.env; then change the issuer in your application, its client ID stays.",
+	}
+	whenSent := realm
+	whenSent.Reason = "realm_when_sent"
+	whenSent.Note += " The realm accepts requests without PKCE too, and at worst a code verifier for a code that was " +
+		"requested without a challenge."
 	return []bundle.Fate{
 		bundle.HostedLogin,
 		bundle.MachineLogin,
-		{
-			Reason: "realm",
-			Status: bundle.Approximate,
-			How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-			Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same " +
-				"groups, and its tokens are accepted. At worst all of them sign in once more, at a page that offers " +
-				"the providers of all app clients, stay signed in there as long as the longest refresh token lasts, " +
-				"a client secret is a new one, and admins of groups cannot manage members through the application.",
-			Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER " +
-				"in gateway/.env; then change the issuer in your application, its client ID stays.",
-		},
+		realm,
+		whenSent,
 		{
 			Reason: "machine_realm",
 			Status: bundle.Approximate,

@@ -83,7 +83,6 @@ func (s Source) clientOf(c snapshot.AppClient) client {
 		Protocol:      protocol,
 		Authenticator: "client-secret",
 		Attributes: map[string]string{
-			"pkce.code.challenge.method":                "S256",
 			"post.logout.redirect.uris":                 strings.Join(redirectsOf(set.LogoutURIs), "##"),
 			"access.token.header.type.rfc9068":          "true",
 			"access.token.lifespan":                     strconv.Itoa(int(set.AccessFor.Seconds())),
@@ -94,6 +93,9 @@ func (s Source) clientOf(c snapshot.AppClient) client {
 			"oauth2.device.authorization.grant.enabled": "false",
 		},
 		Mappers: mappersOf(c.ID),
+	}
+	if !set.SkipsPKCE() { // without a method, Keycloak accepts requests without PKCE too
+		out.Attributes["pkce.code.challenge.method"] = "S256"
 	}
 	out.Always, out.Optional = s.scopesOf(set)
 	if !out.Public {

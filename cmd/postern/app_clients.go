@@ -104,7 +104,7 @@ type appClientFlags struct {
 	confidential                   bool
 	access, refresh                string
 	title, welcome, logoURL, color string
-	backchannel                    string
+	backchannel, pkce              string
 }
 
 func (f *appClientFlags) add(command *cobra.Command) {
@@ -123,6 +123,8 @@ func (f *appClientFlags) add(command *cobra.Command) {
 	flags.StringSliceVar(&f.grantTypes, "grant-type", nil, "authorization_code, refresh_token or client_credentials, "+
 		"repeatable")
 	flags.BoolVar(&f.confidential, "confidential", false, "create a new client secret, shown once")
+	flags.StringVar(&f.pkce, "pkce", "", "required, or when_sent for a confidential app client whose library cannot "+
+		"send PKCE")
 	flags.StringVar(&f.access, "access-token", "", "lifetime of access and ID tokens, such as 10m")
 	flags.StringVar(&f.refresh, "refresh-token", "", "lifetime of refresh tokens, such as 30d; 0 for none")
 	flags.StringVar(&f.algorithm, "algorithm", "", "RS256, ES256 or EdDSA")
@@ -140,6 +142,7 @@ func (f *appClientFlags) change(c *cobra.Command) (client.AppClientChange, error
 		Name:         given(c, "name", &f.name),
 		Algorithm:    given(c, "algorithm", &f.algorithm),
 		Confidential: given(c, "confidential", &f.confidential),
+		PKCE:         given(c, "pkce", &f.pkce),
 		RedirectURIs: givenList(c, "redirect-uri", f.redirects),
 		LogoutURIs:   givenList(c, "logout-uri", f.logouts),
 		Backchannel:  given(c, "backchannel-logout-uri", &f.backchannel),

@@ -12,6 +12,7 @@ type ClientSettings struct {
 	APIScopes      []string // that it may ask for
 	GrantTypes     []string
 	SecretHash     []byte        // SHA-256; nil: a public client
+	PKCE           string        // required, or when_sent for a client with a secret
 	AccessFor      time.Duration // lifetime of its access tokens, whole seconds
 	RefreshFor     time.Duration // lifetime of its refresh tokens, whole seconds; 0: it gets none
 	Algorithm      string        // of new signing keys
@@ -26,6 +27,9 @@ type ClientSettings struct {
 func (s *ClientSettings) Branded() bool {
 	return s.Title != "" || s.Welcome != "" || s.LogoURL != "" || s.Color != ""
 }
+
+// SkipsPKCE reports whether the client may send requests without PKCE.
+func (s *ClientSettings) SkipsPKCE() bool { return s.SecretHash != nil && s.PKCE == "when_sent" }
 
 // ProviderSettings are a provider's settings besides what says which tokens a gateway gets.
 type ProviderSettings struct {

@@ -38,6 +38,7 @@ type clientInput struct {
 	APIScopes      *[]string      `json:"api_scopes,omitempty" doc:"API scopes that it may ask for, declared by a project that serves the tenant; orders:* covers a family"`
 	GrantTypes     *[]string      `json:"grant_types,omitempty" doc:"authorization_code and refresh_token (default), client_credentials for calls of the application itself"`
 	Confidential   *bool          `json:"confidential,omitempty" doc:"true returns a new client secret once; false (default) is for clients that cannot keep a secret"`
+	PKCE           *string        `json:"pkce,omitempty" doc:"required (default), or when_sent for a confidential client whose library cannot send a code challenge"`
 	AccessSeconds  *int64         `json:"access_token_seconds,omitempty" doc:"Lifetime of access and ID tokens; default 600"`
 	RefreshSeconds *int64         `json:"refresh_token_seconds,omitempty" doc:"How long a login can be refreshed; default 2592000, 0 for never"`
 	Algorithm      *string        `json:"algorithm,omitempty" doc:"RS256 (default), ES256 or EdDSA"`
@@ -53,6 +54,7 @@ func (in clientInput) rule() login.ClientInput {
 		APIScopes:    in.APIScopes,
 		GrantTypes:   in.GrantTypes,
 		Confidential: in.Confidential,
+		PKCE:         in.PKCE,
 		Access:       seconds(in.AccessSeconds),
 		Refresh:      seconds(in.RefreshSeconds),
 		Algorithm:    in.Algorithm,
@@ -89,6 +91,7 @@ type clientOutput struct {
 	GrantTypes     []string       `json:"grant_types"`
 	Frozen         bool           `json:"frozen" doc:"It gets no tokens, and those that it has are refused"`
 	Confidential   bool           `json:"confidential"`
+	PKCE           string         `json:"pkce" doc:"required or when_sent"`
 	AccessSeconds  int64          `json:"access_token_seconds"`
 	RefreshSeconds int64          `json:"refresh_token_seconds"`
 	Algorithm      string         `json:"algorithm"`
@@ -123,6 +126,7 @@ func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput
 		GrantTypes:     c.GrantTypes,
 		Frozen:         c.Frozen,
 		Confidential:   c.Confidential,
+		PKCE:           c.PKCE,
 		AccessSeconds:  int64(c.Access / time.Second),
 		RefreshSeconds: int64(c.Refresh / time.Second),
 		Algorithm:      c.Algorithm,

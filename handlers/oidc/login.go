@@ -63,8 +63,8 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	if begun.Refused != "" {
 		return h.refusedPage(c, begun.Client, begun.Refused, begun.Back), nil
 	}
-	if begun.Back != "" {
-		return web.Redirect(begun.Back), nil
+	if begun.Back.URL != "" {
+		return h.sendBack(c, begun.Back)
 	}
 	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
 	if begun.Direct != "" {
@@ -74,19 +74,19 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 }
 
 // refusedPage explains an error before the browser goes back to an unclaimed application.
-func (h *Handler) refusedPage(c *gin.Context, client login.Look, text, back string) web.Answer {
+func (h *Handler) refusedPage(c *gin.Context, client login.Look, text string, back login.Back) web.Answer {
 	m := pages.Problem{
 		Shell:     h.loginShell(c, client),
 		Status:    http.StatusBadRequest,
 		Text:      text,
-		Back:      back,
+		Back:      wayBack(c, back),
 		RequestID: web.RequestID(c.Request.Context()),
 	}
 	return web.Answer{Status: m.Status, Page: pages.ProblemPage(m)}
 }
 
 func (h *Handler) choose(c *gin.Context, attempt login.Attempt, status int, complaint string) web.Answer {
-	m := pages.Choose{Shell: h.loginShell(c, attempt.Client), Error: complaint, Back: attempt.Back}
+	m := pages.Choose{Shell: h.loginShell(c, attempt.Client), Error: complaint, Back: wayBack(c, attempt.Back)}
 	m.Shell.TestLogin = attempt.TestLogin
 	for _, option := range attempt.Providers {
 		if len(option.SignInDomains) > 0 && !m.AsksAddress {
@@ -152,9 +152,9 @@ func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
 		return h.loginFailed(c, err, "")
 	}
 	if len(begun.Providers) == 0 {
-		return web.Redirect(begun.Back), nil
+		return h.sendBack(c, begun.Back)
 	}
-	begun.Back = ""
+	begun.Back = login.Back{}
 	return h.choose(c, begun, http.StatusOK, ""), nil
 }
 
@@ -206,8 +206,8 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 	if arrived.Refused != "" {
 		return h.refusedPage(c, arrived.Client, arrived.Refused, arrived.Back), nil
 	}
-	if arrived.Back != "" {
-		return h.finished(c, arrived.Finished), nil
+	if arrived.Back.URL != "" {
+		return h.finished(c, arrived.Finished)
 	}
 	m := pages.Consent{
 		Shell:    h.loginShell(c, arrived.Client),
@@ -253,7 +253,7 @@ func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
 	if err != nil {
 		return h.loginFailed(c, err, attempt)
 	}
-	return h.finished(c, to), nil
+	return h.finished(c, to)
 }
 
 // loginFailed shows why a login failed, in the client's branding. If the login can
@@ -292,7 +292,7 @@ func (h *Handler) loginFailedIn(c *gin.Context, err error, attempt, browser stri
 		Shell:     h.loginShell(c, brand),
 		Status:    problem.Status,
 		Text:      problem.Detail,
-		Back:      again.Back,
+		Back:      wayBack(c, again.Back),
 		RequestID: problem.RequestID,
 	}
 	m.Shell.TestLogin = again.TestLogin

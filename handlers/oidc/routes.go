@@ -35,6 +35,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("POST", "/oauth/:client/login/:attempt", h.chooseByAddress)
 	open("GET", "/oauth/:client/login/:attempt/:provider", h.chooseProvider)
 	open("GET", "/oauth/:client/callback/:provider", h.loginCallback)
+	open("POST", "/oauth/:client/callback/:provider", h.callbackByPost)
 	open("POST", "/oauth/:client/consent", h.consent)
 	open("GET", "/oauth/:client/logout", h.logout)
 	open("POST", "/oauth/:client/logout", h.logout)
@@ -51,14 +52,15 @@ func (h *Handler) Mount(r *gin.Engine) {
 }
 
 // CrossOriginRoutes lists the routes that other sites may post to. None of them changes
-// anything for a cookie alone: authorize sends its answer to the client, logout needs an ID
-// token, and the members of groups an access token.
+// anything for a cookie alone: authorize sends its answer to the client, callback redirects,
+// logout needs an ID token, and the members of groups an access token.
 var CrossOriginRoutes = []string{
 	"POST /oauth/{client}/token",
 	"POST /oauth/{client}/revoke",
 	"POST /oauth/{client}/userinfo",
 	"POST /oauth/{client}/logout",
 	"POST /oauth/{client}/authorize",
+	"POST /oauth/{client}/callback/{provider}",
 	"PUT /oauth/{client}/groups/{group}/members/{user}",
 	"DELETE /oauth/{client}/groups/{group}/members/{user}",
 }

@@ -134,26 +134,40 @@ func clientFacts(c login.Client) []ui.Fact {
 // algorithms are the options for the signature of tokens.
 var algorithms = []ui.Option{
 	{Value: login.RS256, Title: "RS256", Text: "Understood everywhere."},
-	{Value: login.ES256, Title: "ES256", Text: "Smaller tokens, understood by most."},
-	{Value: login.EdDSA, Title: "EdDSA", Text: "Smallest and fastest; some libraries lack it."},
+	{Value: login.ES256, Title: "ES256", Text: "Smaller tokens. Strict OpenID Connect clients expect RS256."},
+	{
+		Value: login.EdDSA,
+		Title: "EdDSA",
+		Text:  "Smallest and fastest. Some libraries lack it, and strict OpenID Connect clients expect RS256.",
+	},
 }
 
-func algorithmOptions(chosen string) []ui.Option {
-	var out []ui.Option
-	for _, o := range algorithms {
-		o.Chosen = o.Value == chosen
-		out = append(out, o)
-	}
+// pkceModes are the options for PKCE of a confidential app client.
+var pkceModes = []ui.Option{
+	{Value: login.PKCERequired, Title: "Required", Text: "Every sign-in needs a code challenge."},
+	{
+		Value: login.PKCEWhenSent,
+		Title: "When sent",
+		Text:  "For libraries that send no code challenge. The client secret alone protects their codes.",
+	},
+}
+
+// chosenOf returns the options with one of them chosen.
+func chosenOf(options []ui.Option, value string) []ui.Option {
+	out := slices.Clone(options)
+	choose(out, value)
 	return out
 }
 
 // clientSettings holds the fields of the settings form of an app client, as typed.
 type clientSettings struct {
 	revision, name, redirects, logouts, backchannel, access, refresh, algorithm string
+
+	pkce string // "" where it cannot be chosen: a public client
 }
 
 func settingsOf(c login.Client) clientSettings {
-	return clientSettings{
+	f := clientSettings{
 		revision:    c.ETag,
 		name:        c.Name,
 		redirects:   strings.Join(c.RedirectURIs, "\n"),
@@ -163,6 +177,10 @@ func settingsOf(c login.Client) clientSettings {
 		refresh:     typedUnits(c.Refresh, 24*time.Hour),
 		algorithm:   c.Algorithm,
 	}
+	if c.Confidential {
+		f.pkce = c.PKCE
+	}
+	return f
 }
 
 func (f clientSettings) view(action string, wrong *formErrors) *projects.AppClientSettings {
@@ -175,8 +193,11 @@ func (f clientSettings) view(action string, wrong *formErrors) *projects.AppClie
 		Backchannel: wrong.value("/backchannel_logout_uri", f.backchannel),
 		Access:      wrong.value("/access_token_seconds", f.access),
 		Refresh:     wrong.value("/refresh_token_seconds", f.refresh),
-		Algorithms:  algorithmOptions(f.algorithm),
+		Algorithms:  chosenOf(algorithms, f.algorithm),
 		Algorithm:   wrong.take("/algorithm"),
+	}
+	if f.pkce != "" {
+		m.PKCE, m.PKCEError = chosenOf(pkceModes, f.pkce), wrong.take("/pkce")
 	}
 	if m.Access.Error != "" { // the rule speaks of seconds
 		m.Access.Error = "Give 1 to 1440 minutes."
@@ -217,9 +238,10 @@ func (h *Handler) saveAppClient(v *visit) (web.Answer, error) {
 		access:      v.posted("access_minutes"),
 		refresh:     v.posted("refresh_days"),
 		algorithm:   v.posted("algorithm"),
+		pkce:        v.posted("pkce"),
 	}
 	redirects, logouts := lines(f.redirects), lines(f.logouts)
-	return h.changeAppClient(v, f, f.revision, login.ClientInput{
+	in := login.ClientInput{
 		Name:         &f.name,
 		RedirectURIs: &redirects,
 		LogoutURIs:   &logouts,
@@ -227,7 +249,11 @@ func (h *Handler) saveAppClient(v *visit) (web.Answer, error) {
 		Access:       readUnits(f.access, time.Minute),
 		Refresh:      readUnits(f.refresh, 24*time.Hour),
 		Algorithm:    &f.algorithm,
-	})
+	}
+	if f.pkce != "" {
+		in.PKCE = &f.pkce
+	}
+	return h.changeAppClient(v, f, f.revision, in)
 }
 
 func (f clientSettings) mark(m *projects.AppClient, wrong *formErrors) {
@@ -245,7 +271,11 @@ func (f clientSettings) compare(m *projects.Conflict, c login.Client) {
 		{"Tokens last, in minutes", "access_minutes", f.access, now.access},
 		{"Stay signed in, in days", "refresh_days", f.refresh, now.refresh},
 		{"Signature", "algorithm", f.algorithm, now.algorithm},
+		{"PKCE", "pkce", f.pkce, now.pkce},
 	} {
+		if row[1] == "pkce" && f.pkce == "" {
+			continue
+		}
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  row[0],
 			Yours:  textOrNone(row[2]),

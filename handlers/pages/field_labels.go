@@ -65,6 +65,7 @@ var fieldLabels = map[string]string{
 	"openapi_document":  "OpenAPI document",
 	"openapi_url":       "Address of the OpenAPI document",
 	"password":          "New password",
+	"pkce":              "PKCE",
 	"publication":       "openapi.json at the gateway",
 	"q":                 "Search",
 	"read_write_scopes": "Scopes of keys",

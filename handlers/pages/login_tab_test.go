@@ -226,8 +226,22 @@ func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
 	if first == second || len(second) < 40 || strings.Contains(s.Get(path).Raw, second) {
 		t.Errorf("secrets %q and %q", first, second)
 	}
+	pkce := func() string {
+		return s.Get(path).Find("#settings [name=pkce][checked]").AttrOr("value", "")
+	}
+	settings := []string{"name", "web", "access_minutes", "5", "refresh_days", "1", "algorithm", "RS256"}
+	if got := pkce(); got != "required" {
+		t.Errorf("PKCE of a new confidential client is %q", got)
+	}
+	s.Post(path, append(settings, "pkce", "when_sent")...).LeadsTo(path)
+	if got := pkce(); got != "when_sent" {
+		t.Errorf("PKCE is %q after it was changed", got)
+	}
 	change("kind", "public", "confirm", "true").LeadsTo(path)
-	s.Get(path).Says("#secret", "This app client is public")
+	s.Get(path).Says("#secret", "This app client is public").Lacks("[name=pkce]")
+	s.Post(path, append(settings, "pkce", "when_sent")...).
+		Shows(422, "web").
+		Says("#settings", "confidential app client")
 }
 
 // An app client's page is below each project that serves its tenant, and no other.

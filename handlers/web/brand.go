@@ -11,8 +11,13 @@ import (
 // AllowSource adds a source to one directive of the Content-Security-Policy in h.
 // directive is the directive as SecureHeaders wrote it, with its sources.
 func AllowSource(h http.Header, directive, source string) {
+	ReplaceSource(h, directive, directive+" "+source)
+}
+
+// ReplaceSource replaces one directive of the Content-Security-Policy in h.
+func ReplaceSource(h http.Header, directive, with string) {
 	const name = "Content-Security-Policy"
-	h.Set(name, strings.Replace(h.Get(name), directive, directive+" "+source, 1))
+	h.Set(name, strings.Replace(h.Get(name), directive, with, 1))
 }
 
 // WriteBrandCSS answers with a style sheet that sets the brand's color and the color of

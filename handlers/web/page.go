@@ -68,7 +68,7 @@ func (s *Site) Send(c *gin.Context, a Answer) {
 func ParseForm(c *gin.Context) error {
 	if err := c.Request.ParseForm(); err != nil {
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return fault.New(fault.TooLarge, "too_large", "The form is larger than 1 MiB.").Because(err)
+			return fault.New(fault.TooLarge, "too_large", "The form is too large.").Because(err)
 		}
 		return fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
 	}

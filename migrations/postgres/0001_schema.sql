@@ -528,6 +528,7 @@ CREATE TABLE app_clients (
     logout_uris     TEXT COLLATE "C" NOT NULL,
     backchannel_uri TEXT COLLATE "C" NOT NULL DEFAULT '', -- receives the sessions that have ended, '' for none
     secret_hash     BYTEA, -- NULL for a public client
+    pkce            TEXT COLLATE "C" NOT NULL DEFAULT 'required', -- or when_sent, for clients with a secret
     access_seconds  BIGINT NOT NULL,
     refresh_seconds BIGINT NOT NULL, -- 0: no refresh tokens
     algorithm       TEXT COLLATE "C" NOT NULL,
@@ -620,7 +621,8 @@ CREATE TABLE login_attempts (
     nonce          TEXT COLLATE "C" NOT NULL,
     scope          TEXT COLLATE "C" NOT NULL,
     resources      TEXT COLLATE "C" NOT NULL DEFAULT '[]', -- requested audiences (RFC 8707), a JSON list
-    code_challenge TEXT COLLATE "C" NOT NULL,
+    response_mode  TEXT COLLATE "C" NOT NULL DEFAULT '', -- form_post, or '' for query
+    code_challenge TEXT COLLATE "C" NOT NULL, -- '' for none
     -- What the request demands of the authentication, and hints for the provider.
     prompt         TEXT COLLATE "C" NOT NULL DEFAULT '',
     max_age        BIGINT,

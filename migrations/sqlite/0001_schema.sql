@@ -508,6 +508,7 @@ CREATE TABLE app_clients (
     logout_uris     TEXT NOT NULL,
     backchannel_uri TEXT NOT NULL DEFAULT '', -- receives the sessions that have ended, '' for none
     secret_hash     BLOB, -- NULL for a public client
+    pkce            TEXT NOT NULL DEFAULT 'required', -- or when_sent, for clients with a secret
     access_seconds  INTEGER NOT NULL,
     refresh_seconds INTEGER NOT NULL, -- 0: no refresh tokens
     algorithm       TEXT NOT NULL,
@@ -600,7 +601,8 @@ CREATE TABLE login_attempts (
     nonce          TEXT NOT NULL,
     scope          TEXT NOT NULL,
     resources      TEXT NOT NULL DEFAULT '[]', -- requested audiences (RFC 8707), a JSON list
-    code_challenge TEXT NOT NULL,
+    response_mode  TEXT NOT NULL DEFAULT '', -- form_post, or '' for query
+    code_challenge TEXT NOT NULL, -- '' for none
     -- What the request demands of the authentication, and hints for the provider.
     prompt         TEXT NOT NULL DEFAULT '',
     max_age        INTEGER,

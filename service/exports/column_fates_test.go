@@ -33,6 +33,7 @@ var columns = map[string]map[string]string{
 		"snapshot ClientSettings.*": "redirect_uris logout_uris secret_hash algorithm title welcome " +
 			"logo_url color created_at api_scopes grant_types",
 		"snapshot ClientSettings.BackchannelURI": "backchannel_uri",
+		"snapshot ClientSettings.PKCE":           "pkce",
 		"snapshot ClientSettings.AccessFor":      "access_seconds",
 		"snapshot ClientSettings.RefreshFor":     "refresh_seconds",
 		modified:                                 "updated_at",
@@ -115,7 +116,7 @@ var columns = map[string]map[string]string{
 	"login_attempts": {
 		session: "id client_id browser_hash redirect_uri state nonce scope code_challenge answered_at finished_at " +
 			"created_at expires_at prompt tester max_age acr_values login_hint ui_locales hint_user link_user " +
-			"user_agent resources stated",
+			"user_agent resources stated response_mode",
 	},
 	"login_consents": {
 		"snapshot Consent.*": "client_id scope created_at updated_at", "snapshot User.Consents": "user_id",

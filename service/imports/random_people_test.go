@@ -95,6 +95,7 @@ func (m *maker) client(p *snapshot.Project, t snapshot.Tenant, n int) snapshot.A
 		AccessFor:    time.Duration(60+m.IntN(1000)) * time.Second,
 		RefreshFor:   time.Duration(m.IntN(1000)) * time.Second,
 		Algorithm:    m.pick("RS256", "ES256", "EdDSA"),
+		PKCE:         "required",
 		Title:        m.text(),
 		Welcome:      m.text(),
 		LogoURL:      m.pick("", "https://app.example/logo.png"),
@@ -109,6 +110,7 @@ func (m *maker) client(p *snapshot.Project, t snapshot.Tenant, n int) snapshot.A
 	if m.maybe() {
 		hash := m.hash()
 		s.SecretHash = hash[:]
+		s.PKCE = m.pick("required", "when_sent")
 		s.GrantTypes = append(s.GrantTypes, snapshot.ClientCredentials)
 	}
 	c := snapshot.AppClient{ID: m.id("cli"), Name: m.name("web", n), TenantID: t.ID, Settings: s}

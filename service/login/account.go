@@ -218,7 +218,7 @@ func (s *Service) BeginAccount(ctx context.Context, in AccountSignIn) (Attempt, 
 func (s *Service) enterAccount(
 	ctx context.Context, attempt models.LoginAttempt, client models.AppClient, entry ticket, cookie string,
 ) (Finished, error) {
-	out := Finished{Back: s.accountURI(client.ID)}
+	out := Finished{Back: Back{URL: s.accountURI(client.ID)}}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		if err := lockForMapping(tx, client.TenantID, entry); err != nil {
 			return err

@@ -80,7 +80,7 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 	if !demandOf(attempt).canBeMetBy(row.Type) {
 		return "", fault.New(
 			fault.Conflict, errorUnmet,
-			"The application demands a proof of when and how you signed in, which %s cannot give. Choose another way.",
+			"The application demands a proof of when you signed in, which %s cannot give. Choose another way.",
 			labelOf(row),
 		)
 	}
@@ -343,7 +343,7 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 		ID:        attempt.ID,
 		TestLogin: attempt.Tester != "",
 		Site:      originOf(attempt.RedirectURI),
-		Back:      s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}),
+		Back:      s.backTo(attempt, url.Values{"error": {"access_denied"}}),
 	}
 	client, err := s.client(ctx, clientID)
 	if err != nil {

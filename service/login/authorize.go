@@ -2,7 +2,6 @@ package login
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
@@ -52,10 +51,10 @@ type AuthorizationRequest struct {
 }
 
 // Attempt is a login that waits for the user to choose a provider; or, when Back is set,
-// an address that sends the browser back to the client with an error. Where Refused is
-// set too, Back is a link on a page that explains the error, and not a redirect.
+// an answer that sends the browser back to the client. Where Refused is set too, the user
+// sends Back from a page that explains the error.
 type Attempt struct {
-	Back      string
+	Back      Back
 	Refused   string
 	ID        string
 	Client    Look
@@ -95,10 +94,10 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	}
 	look.Locales = in.UILocales
 	if client.FrozenAt != nil || !slices.Contains(client.GrantTypes, authorizationCode) {
-		return s.sentBack(client, look, in, errUnauthorizedClient.Code, errUnauthorizedClient.Public), nil
+		return s.sentBack(look, in, errUnauthorizedClient.Code, errUnauthorizedClient.Public), nil
 	}
-	if code, text := in.check(); code != "" {
-		return s.sentBack(client, look, in, code, text), nil
+	if code, text := in.check(client); code != "" {
+		return s.sentBack(look, in, code, text), nil
 	}
 	offered, err := apisOf(s.DB.Read(ctx), client)
 	if err != nil {
@@ -106,11 +105,11 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	}
 	in.Scope, err = offered.grant(client, in.Scope, in.Resources, scopes)
 	if refused, ok := errors.AsType[*fault.Error](err); ok {
-		return s.sentBack(client, look, in, refused.Code, refused.Public), nil
+		return s.sentBack(look, in, refused.Code, refused.Public), nil
 	}
 	hint, err := s.hintedUser(ctx, client, in.Hint)
 	if errors.Is(err, errToken) {
-		return s.sentBack(client, look, in, "invalid_request", "id_token_hint is no ID token of this issuer"), nil
+		return s.sentBack(look, in, "invalid_request", "id_token_hint is no ID token of this issuer"), nil
 	}
 	if err != nil {
 		return Attempt{}, fmt.Errorf("login: read the id_token_hint: %w", err)
@@ -132,7 +131,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	attempt.HintUser = hint
 	asked := demandOf(attempt)
 	if options = asked.among(options); len(options) == 0 {
-		return s.sentBack(client, look, in, errorUnmet, asked.cannotBeMet()), nil
+		return s.sentBack(look, in, errorUnmet, cannotBeMet), nil
 	}
 	// The first key is created now, so that gateways have loaded it when a token comes.
 	if _, err := s.signer(ctx, client); err != nil {
@@ -167,6 +166,7 @@ func (in AuthorizationRequest) attempt(browser string, now time.Time) models.Log
 		ACRValues:     strings.Join(strings.Fields(in.ACRValues), " "),
 		LoginHint:     in.LoginHint,
 		UILocales:     in.UILocales,
+		ResponseMode:  in.mode(),
 		CodeChallenge: in.Challenge,
 		UserAgent:     shortened(in.UserAgent),
 		CreatedAt:     now,
@@ -177,13 +177,10 @@ func (in AuthorizationRequest) attempt(browser string, now time.Time) models.Log
 // sentBack returns an error response for the client (RFC 6749, 4.1.2.1). Anyone can
 // register a redirect URI in an unclaimed workspace, so a page comes before the redirect
 // there (open redirect; RFC 9700, 4.11.2).
-func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizationRequest, code, text string) Attempt {
+func (s *Service) sentBack(look Look, in AuthorizationRequest, code, text string) Attempt {
 	out := Attempt{
 		Client: look,
-		Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{
-			"error":             {code},
-			"error_description": {text},
-		}),
+		Back:   s.backTo(in.attempt("", models.Now()), url.Values{"error": {code}, "error_description": {text}}),
 	}
 	if look.Unclaimed {
 		out.Refused = fmt.Sprintf("The application's request cannot be taken: %s (%s).", text, code)
@@ -193,8 +190,7 @@ func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizationR
 
 // check returns the error code of RFC 6749, 4.1.2.1 or OpenID Connect Core 1.0, 3.1.2.6,
 // "" for none.
-func (in AuthorizationRequest) check() (code, text string) {
-	challenge, err := base64.RawURLEncoding.DecodeString(in.Challenge)
+func (in AuthorizationRequest) check(client models.AppClient) (code, text string) {
 	switch {
 	case in.Repeated:
 		return "invalid_request", "a parameter is sent twice"
@@ -204,16 +200,18 @@ func (in AuthorizationRequest) check() (code, text string) {
 		return "invalid_request", "response_type is missing: it has to be code"
 	case in.ResponseType != "code":
 		return "unsupported_response_type", "response_type has to be code"
-	case in.ResponseMode != "" && in.ResponseMode != "query":
-		return "invalid_request", "response_mode has to be query"
-	case in.ChallengeMethod != "S256" || err != nil || len(challenge) != 32:
-		return "invalid_request", "PKCE is required: code_challenge with code_challenge_method S256"
 	case !slices.Contains(strings.Fields(in.Scope), "openid"):
 		return "invalid_scope", "scope has to contain openid"
 	case in.MaxAge != "" && !isWholeNumber(in.MaxAge):
 		return "invalid_request", "max_age is a number of seconds"
 	case len(in.State) > maxState || len(in.Nonce) > maxState || len(in.Scope) > maxScope:
 		return "invalid_request", "state, nonce or scope is too long"
+	}
+	if code, text = in.checkMode(); code != "" {
+		return code, text
+	}
+	if code, text = in.checkChallenge(client); code != "" {
+		return code, text
 	}
 	if code, text = in.checkHints(); code != "" {
 		return code, text
@@ -252,25 +250,6 @@ func isWholeNumber(text string) bool {
 
 // knownPrompts are the values of OpenID Connect Core 1.0, 3.1.2.1.
 var knownPrompts = []string{"none", "login", "consent", "select_account"}
-
-// backWith returns the redirect URI with an authorization response in its query. iss
-// prevents mix-up attacks (RFC 9207).
-func (s *Service) backWith(clientID, redirectURI, state string, answer url.Values) string {
-	u, err := url.Parse(redirectURI)
-	if err != nil { // it was checked when it was registered
-		return redirectURI
-	}
-	if state != "" {
-		answer.Set("state", state)
-	}
-	answer.Set("iss", s.Issuer(clientID))
-	// The registered query is not encoded again: it stays as it is, byte by byte.
-	if u.RawQuery != "" {
-		u.RawQuery += "&"
-	}
-	u.RawQuery += answer.Encode()
-	return u.String()
-}
 
 // client returns an app client. It needs no permission, because an issuer is public. Those
 // of a deleted project's own tenant are not found: there is no sign-in to it.

@@ -80,6 +80,7 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 	}
 	wrong = append(wrong, in.applyBranding(row)...)
 	secret := in.applySecret(row)
+	wrong = append(wrong, in.applyPKCE(row)...)
 	return secret, append(wrong, in.applyGrantTypes(row)...)
 }
 

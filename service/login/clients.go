@@ -36,6 +36,7 @@ type Client struct {
 	GrantTypes   []string // how it gets tokens
 	Frozen       bool
 	Confidential bool
+	PKCE         string // PKCERequired or PKCEWhenSent
 	Access       time.Duration
 	Refresh      time.Duration // 0: no refresh tokens
 	Algorithm    string
@@ -70,6 +71,7 @@ type ClientInput struct {
 	APIScopes    *[]string
 	GrantTypes   *[]string
 	Confidential *bool
+	PKCE         *string
 	Access       *time.Duration
 	Refresh      *time.Duration
 	Algorithm    *string
@@ -97,6 +99,7 @@ func (s *Service) CreateClient(
 		if out.Warnings, err = s.warningsOf(tx, []models.AppClient{row}); err != nil {
 			return err
 		}
+		out.Warnings = append(out.Warnings, in.warnings()...)
 		return s.changed(tx, p, parent, access.Entry{
 			Action: access.LoginUpdate,
 			Object: row.ID,
@@ -124,6 +127,7 @@ func (s *Service) NewClientIn(
 		LogoutURIs:     []string{},
 		GrantTypes:     models.Texts{authorizationCode, refreshToken},
 		Algorithm:      RS256,
+		PKCE:           PKCERequired,
 		AccessSeconds:  int64(DefaultAccess / time.Second),
 		RefreshSeconds: int64(DefaultRefresh / time.Second),
 		CreatedAt:      now,
@@ -196,6 +200,7 @@ func (s *Service) UpdateClient(
 		if out.Warnings, err = s.warningsOf(tx, []models.AppClient{row}); err != nil {
 			return err
 		}
+		out.Warnings = append(out.Warnings, in.warnings()...)
 		return s.changed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: id,
@@ -286,6 +291,7 @@ func viewClient(row models.AppClient) Client {
 		GrantTypes:   row.GrantTypes,
 		Frozen:       row.FrozenAt != nil,
 		Confidential: row.SecretHash != nil,
+		PKCE:         row.PKCE,
 		Access:       time.Duration(row.AccessSeconds) * time.Second,
 		Refresh:      time.Duration(row.RefreshSeconds) * time.Second,
 		Algorithm:    row.Algorithm,

@@ -174,18 +174,18 @@ func (s *Service) GrantConsent(
 	return out, nil
 }
 
-// DenyConsent ends an attempt and returns the redirect with access_denied.
-func (s *Service) DenyConsent(ctx context.Context, clientID, attemptID, browser string) (string, error) {
+// DenyConsent ends an attempt and returns the response access_denied.
+func (s *Service) DenyConsent(ctx context.Context, clientID, attemptID, browser string) (Back, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
-		return "", err
+		return Back{}, err
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		_, err := tx.FinishLoginAttempt(attempt.ID, models.Now())
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("login: deny consent at %s: %w", clientID, err)
+		return Back{}, fmt.Errorf("login: deny consent at %s: %w", clientID, err)
 	}
-	return s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}), nil
+	return s.backTo(attempt, url.Values{"error": {"access_denied"}}), nil
 }

@@ -56,7 +56,7 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 		RevocationEndpoint:    issuer + "/revoke",
 		Scopes:                slices.Concat(scopes, offered.names(client)),
 		ResponseTypes:         []string{"code"},
-		ResponseModes:         []string{"query"},
+		ResponseModes:         responseModes,
 		GrantTypes:            grantTypes(client),
 		SubjectTypes:          []string{"public"},
 		Algorithms:            []string{client.Algorithm},

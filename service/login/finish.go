@@ -11,10 +11,10 @@ import (
 	"postern/service/directory"
 )
 
-// Finished is a sign-in that is complete: the redirect to the client, and the cookie of the
+// Finished is a sign-in that is complete: the way back to the client, and the cookie of the
 // user's session at the hosted pages.
 type Finished struct {
-	Back   string
+	Back   Back
 	Cookie secrets.Secret // "" where the session is of no browser: a test login
 }
 
@@ -75,8 +75,7 @@ func (s *Service) finish(
 	if err := tx.Insert(&session, &grant); err != nil {
 		return Finished{}, err
 	}
-	back := s.backWith(client.ID, attempt.RedirectURI, attempt.State, url.Values{"code": {code}})
-	return Finished{Back: back, Cookie: cookie}, nil
+	return Finished{Back: s.backTo(attempt, url.Values{"code": {code}}), Cookie: cookie}, nil
 }
 
 // arrive records the user of a sign-in, their groups, and the audit entry and events of both.

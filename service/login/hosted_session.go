@@ -138,22 +138,22 @@ func (s *Service) silent(
 		return Attempt{}, fmt.Errorf("login: sign in at %s by a session: %w", client.ID, err)
 	}
 	if refused != "" {
-		return s.sentBack(client, look, in, refused, text), nil
+		return s.sentBack(look, in, refused, text), nil
 	}
-	return Attempt{Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{"code": {code}})}, nil
+	return Attempt{Back: s.backTo(in.attempt("", models.Now()), url.Values{"code": {code}})}, nil
 }
 
 // otherUser finishes an attempt whose request named another user than the one who signed
 // in (OpenID Connect Core 1.0, 3.1.2.1), and returns the redirect to the client.
-func (s *Service) otherUser(tx *models.Tx, attempt models.LoginAttempt) (string, error) {
+func (s *Service) otherUser(tx *models.Tx, attempt models.LoginAttempt) (Back, error) {
 	won, err := tx.FinishLoginAttempt(attempt.ID, models.Now())
 	if err != nil {
-		return "", err
+		return Back{}, err
 	}
 	if !won {
-		return "", errAnswered
+		return Back{}, errAnswered
 	}
-	return s.backWith(attempt.ClientID, attempt.RedirectURI, attempt.State, url.Values{
+	return s.backTo(attempt, url.Values{
 		"error":             {"login_required"},
 		"error_description": {"another user signed in than the one that id_token_hint names"},
 	}), nil

@@ -121,7 +121,7 @@ func TestIsOriginOf(t *testing.T) {
 
 // A native app's own URI has to come back as it was registered, with the answer in its
 // query.
-func TestBackWith_nativeApps(t *testing.T) {
+func TestBackTo_nativeApps(t *testing.T) {
 	s := &Service{PublicURL: "https://postern.example"}
 	const answer = "code=1&iss=https%3A%2F%2Fpostern.example%2Foauth%2Fcli_1"
 	for uri, want := range map[string]string{
@@ -131,8 +131,9 @@ func TestBackWith_nativeApps(t *testing.T) {
 		"com.example.app:/?a=b%2Fc":    "com.example.app:/?a=b%2Fc&" + answer,
 		"http://[::1]:51004/callback/": "http://[::1]:51004/callback/?" + answer,
 	} {
-		if got := s.backWith("cli_1", uri, "", url.Values{"code": {"1"}}); got != want {
-			t.Errorf("backWith(%q) = %q, want %q", uri, got, want)
+		attempt := models.LoginAttempt{ClientID: "cli_1", RedirectURI: uri}
+		if got := s.backTo(attempt, url.Values{"code": {"1"}}); got.URL != want || got.Form != nil {
+			t.Errorf("backTo(%q) = %v, want %q", uri, got, want)
 		}
 		if !slices.Contains([]string{"com.example.app:", "http://[::1]:51004"}, originOf(uri)) {
 			t.Errorf("originOf(%q) = %q", uri, originOf(uri))

@@ -18,26 +18,21 @@ import (
 const authLeeway = 30 * time.Second
 
 // errorUnmet is the error code of OpenID Connect Core Error Code
-// unmet_authentication_requirements 1.0, which RFC 9470, 5 uses for max_age and acr_values.
+// unmet_authentication_requirements 1.0, which RFC 9470, 5 uses for max_age.
 const errorUnmet = "unmet_authentication_requirements"
 
 // demand is what an authorization request demands of the user's authentication (OpenID
 // Connect Core 1.0, 3.1.2.1). It is stored with the attempt: the request that goes to the
 // provider passes through the browser, which can remove parameters, so the provider's
-// signed answer is compared with it.
+// signed answer is compared with it. acr_values demands nothing: it is a voluntary claim.
 type demand struct {
-	fresh  bool           // prompt=login or max_age=0: authenticated since the request
+	fresh  bool           // prompt=login or max_age=0: no authentication before the request
 	since  time.Time      // of the request
 	maxAge *time.Duration // authenticated at most so long ago, nil for any
-	acr    []string       // acr is one of these; empty for any
 }
 
 func demandOf(attempt models.LoginAttempt) demand {
-	out := demand{
-		fresh: granted(attempt.Prompt, "login"),
-		since: attempt.CreatedAt,
-		acr:   strings.Fields(attempt.ACRValues),
-	}
+	out := demand{fresh: granted(attempt.Prompt, "login"), since: attempt.CreatedAt}
 	if attempt.MaxAge != nil {
 		age := time.Duration(*attempt.MaxAge) * time.Second
 		out.maxAge = &age
@@ -45,11 +40,11 @@ func demandOf(attempt models.LoginAttempt) demand {
 	return out
 }
 
-// canBeMetBy reports whether a kind of provider can prove what is demanded.
+// canBeMetBy reports whether a kind of provider can prove what is demanded. Any kind can be
+// sent prompt=login, or the strongest prompt that it has.
 func (d demand) canBeMetBy(kind string) bool {
 	traits, ok := providers.TraitsOf(kind)
-	return ok && (traits.Reauthenticates || !d.fresh) && (traits.TellsAuthTime || d.maxAge == nil) &&
-		(traits.TakesACRValues || len(d.acr) == 0)
+	return ok && (traits.TellsAuthTime || d.maxAge == nil)
 }
 
 // among returns the providers that can prove what is demanded.
@@ -57,30 +52,25 @@ func (d demand) among(options []ProviderOption) []ProviderOption {
 	return slices.DeleteFunc(slices.Clone(options), func(o ProviderOption) bool { return !d.canBeMetBy(o.Type) })
 }
 
-// unmet returns why an authentication does not meet the demand, "" if it does. The text is
-// for the application's developers (RFC 6749, 4.1.2.1: ASCII without quotes).
+// unmet returns why an authentication does not meet the demand, "" if it does. A provider
+// that does not state when it authenticated the user meets prompt=login, and the tokens
+// have no auth_time. The text is for the application's developers (RFC 6749, 4.1.2.1: ASCII
+// without quotes).
 func (d demand) unmet(auth federation.Authentication, now time.Time) string {
 	switch {
-	case (d.fresh || d.maxAge != nil) && auth.At.IsZero():
-		return "the provider does not state when the user authenticated (auth_time)"
-	case d.fresh && auth.At.Before(d.since.Add(-authLeeway)):
+	case d.maxAge != nil && auth.At.IsZero():
+		return "max_age cannot be checked: the provider does not state when the user authenticated (auth_time)"
+	case d.fresh && !auth.At.IsZero() && auth.At.Before(d.since.Add(-authLeeway)):
 		return "the provider did not authenticate the user again, as prompt=login or max_age=0 demands"
 	case d.maxAge != nil && now.Sub(auth.At) > *d.maxAge+authLeeway:
 		return "the user authenticated at the provider longer ago than max_age allows"
-	case len(d.acr) > 0 && !slices.Contains(d.acr, auth.Context):
-		return "the provider did not authenticate the user in one of the ways that acr_values names"
 	}
 	return ""
 }
 
 // cannotBeMet describes a demand that no provider of an app client can prove.
-func (d demand) cannotBeMet() string {
-	if len(d.acr) > 0 && !d.fresh && d.maxAge == nil {
-		return "no provider of this application takes acr_values"
-	}
-	return "no provider of this application can prove when and how the user authenticated, as prompt=login, max_age " +
-		"and acr_values demand"
-}
+const cannotBeMet = "max_age cannot be checked: no provider of this application states when the user authenticated " +
+	"(auth_time)"
 
 // plausible returns what is stated without a time to come.
 func plausible(auth federation.Authentication, now time.Time) federation.Authentication {
@@ -109,7 +99,7 @@ func (s *Service) refuseUnmet(ctx context.Context, attempt models.LoginAttempt, 
 	if out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI); err != nil {
 		return Outcome{}, err
 	}
-	out.Back = s.backWith(attempt.ClientID, attempt.RedirectURI, attempt.State, url.Values{
+	out.Back = s.backTo(attempt, url.Values{
 		"error":             {errorUnmet},
 		"error_description": {why},
 	})

@@ -3,7 +3,6 @@ package login
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
@@ -76,9 +75,8 @@ func (s *Service) StartTestLogin(
 			ExpiresAt:   now.Add(attemptTTL),
 		}
 		request := requestOf(row.ID, testLoginPart, browser)
-		sum := sha256.Sum256([]byte(request.Verifier))
 		row.State, row.Nonce = request.State, request.Nonce
-		row.CodeChallenge = base64.RawURLEncoding.EncodeToString(sum[:])
+		row.CodeChallenge = challengeOf(request.Verifier)
 		attempt = row.ID
 		if err := tx.Insert(&row); err != nil {
 			return err
@@ -138,7 +136,7 @@ func (s *Service) FinishTestLogin(
 			"The application would get the error %s: the test login was cancelled.", plainCode(in.Error),
 		)
 	}
-	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(attempt.RedirectURI, request.Verifier))
+	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(client, attempt.RedirectURI, request.Verifier))
 	if fault.CodeOf(err) == errGrant.Code {
 		return TestLogin{}, errTestLogin.Because(err)
 	}

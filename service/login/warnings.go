@@ -17,6 +17,7 @@ const (
 	WarnNoProvider    = "no_provider"
 	WarnNoSecret      = "client_secret_missing"
 	WarnOpaqueTokens  = "opaque_tokens_refused"
+	WarnAlgorithm     = "algorithm_uncommon"
 )
 
 // Warnings returns what may surprise in the app clients of the tenants that a project
@@ -81,6 +82,19 @@ func (c Client) warnings(all []Provider) (out []fault.Warning) {
 		}
 	}
 	return out
+}
+
+// warnings returns those of a change of an app client: strict clients expect the algorithm that every provider has to
+// support (OpenID Connect Core 1.0, 15.1).
+func (in ClientInput) warnings() []fault.Warning {
+	if in.Algorithm == nil || *in.Algorithm == RS256 {
+		return nil
+	}
+	return []fault.Warning{{
+		Code: WarnAlgorithm,
+		Detail: fmt.Sprintf("Strict OpenID Connect clients expect RS256. Check that your application verifies %s.",
+			*in.Algorithm),
+	}}
 }
 
 // Warnings returns what may surprise in the login that InsertIn inserted.

@@ -49,6 +49,7 @@ func readClientSettings(tx *models.Tx, out *snapshot.Project) error {
 			APIScopes:      row.APIScopes,
 			GrantTypes:     row.GrantTypes,
 			SecretHash:     row.SecretHash,
+			PKCE:           row.PKCE,
 			AccessFor:      time.Duration(row.AccessSeconds) * time.Second,
 			RefreshFor:     time.Duration(row.RefreshSeconds) * time.Second,
 			Algorithm:      row.Algorithm,

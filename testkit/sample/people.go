@@ -99,6 +99,7 @@ func clients() []snapshot.AppClient {
 				LogoutURIs:   []string{"https://app.example/bye"},
 				GrantTypes:   []string{"authorization_code", "refresh_token"},
 				APIScopes:    []string{"orders:*"},
+				PKCE:         "required",
 				AccessFor:    5 * time.Minute, RefreshFor: 24 * time.Hour, Algorithm: "ES256", Title: Nasty,
 				Color:     "#123456",
 				CreatedAt: Base,
@@ -124,7 +125,8 @@ func clients() []snapshot.AppClient {
 			ID: "cli_2", Name: "robot", Issuer: "https://postern.example/oauth/cli_2", TenantID: "tnt_2", Machine: true,
 			Settings: &snapshot.ClientSettings{
 				GrantTypes: []string{snapshot.ClientCredentials}, SecretHash: make([]byte, 32), AccessFor: time.Hour,
-				Algorithm: "RS256", APIScopes: []string{"orders:read"}, CreatedAt: Base,
+				Algorithm: "RS256", PKCE: "when_sent",
+				APIScopes: []string{"orders:read"}, CreatedAt: Base,
 			},
 		},
 	}

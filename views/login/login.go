@@ -3,10 +3,12 @@
 //
 // It owns the choice of a provider, the consent form, and the error pages of a login. It
 // leaves the dashboard's own sign-in to views/signin and the flow between the pages to
-// service/login. The pages need no script.
+// service/login. The pages work without scripts.
 package login
 
 import (
+	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 )
@@ -38,7 +40,7 @@ func (s Shell) caution() string {
 type Choose struct {
 	Shell     Shell
 	Error     string // why the last attempt failed
-	Back      string // address of the application, "" while nothing has failed
+	Back      Back   // to the application, none while nothing has failed
 	Providers []Provider
 
 	AsksAddress bool   // the domain of an e-mail address leads to a provider
@@ -118,12 +120,36 @@ func (c Consent) grown() bool {
 	return slices.ContainsFunc(c.Shares, func(s Share) bool { return s.New })
 }
 
+// Back leads to the application: by a link to URL, or by a button that posts Form to it. The zero Back is none.
+type Back struct {
+	URL  string
+	Form url.Values // nil for a link
+}
+
+// field is a parameter of the form.
+type field struct{ name, value string }
+
+func (b Back) fields() (list []field) {
+	for _, name := range slices.Sorted(maps.Keys(b.Form)) {
+		for _, value := range b.Form[name] {
+			list = append(list, field{name, value})
+		}
+	}
+	return list
+}
+
+// FormPost sends the browser back to the application by POST. A script presses its button.
+type FormPost struct {
+	Shell Shell
+	Back  Back
+}
+
 // Problem is a login that failed.
 type Problem struct {
 	Shell     Shell
 	Status    int // HTTP
 	Text      string
-	Back      string // address of the application, "" where it is not known
+	Back      Back // to the application, none where it is not known
 	RequestID string
 }
 

@@ -85,7 +85,7 @@ type ProviderRow struct {
 }
 
 // AppClientSettings posts revision, name, redirect_uris, logout_uris, access_minutes,
-// refresh_days and algorithm to Action.
+// refresh_days, algorithm and, where it has options, pkce to Action.
 type AppClientSettings struct {
 	Action      string
 	Revision    string
@@ -96,7 +96,9 @@ type AppClientSettings struct {
 	Access      ui.Value
 	Refresh     ui.Value
 	Algorithms  []ui.Option
-	Algorithm   string // what is wrong with the choice
+	Algorithm   string      // what is wrong with the choice
+	PKCE        []ui.Option // none for a public client, which always needs it
+	PKCEError   string
 	Error       string
 }
 
@@ -195,6 +197,16 @@ func (s AppClientSettings) algorithms() ui.Group {
 		Legend:  "Signature of tokens",
 		Options: s.Algorithms,
 		Error:   s.Algorithm,
+	}
+}
+
+func (s AppClientSettings) pkce() ui.Group {
+	return ui.Group{
+		ID:      "client-pkce",
+		Name:    "pkce",
+		Legend:  "PKCE",
+		Options: s.PKCE,
+		Error:   s.PKCEError,
 	}
 }
 

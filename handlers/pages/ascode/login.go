@@ -36,7 +36,7 @@ var loginForms = map[string][]Call{
 		Text("backchannel_logout_uri", "backchannel_logout_uri", "--backchannel-logout-uri").Keep(),
 		Number("access_minutes", "access_token_seconds", "--access-token", 60, "m"),
 		Number("refresh_days", "refresh_token_seconds", "--refresh-token", 24*60*60, "d"),
-		Text("algorithm", "algorithm", "--algorithm")),
+		Text("algorithm", "algorithm", "--algorithm"), Text("pkce", "pkce", "--pkce")),
 	clientRoute + "/access": does("update-app-client", "app-clients update {client}",
 		Several("grant_types", "grant_types", "--grant-type").Keep(),
 		PerLine("api_scopes", "api_scopes", "--api-scope").Keep()),

@@ -20,9 +20,7 @@ func (auth0) traits() Traits {
 		HasIDToken:    true,
 		RequiredScope: "openid",
 
-		Reauthenticates: true,
-		TellsAuthTime:   true,
-		TakesACRValues:  true,
+		TellsAuthTime: true,
 	}
 }
 

@@ -43,10 +43,16 @@ func (f facebook) endpoint(_ context.Context, s *Set, _ Config) (oauth2.Endpoint
 	}, nil
 }
 
-// parameters: there are none for the account, a hint or a language
-// (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow). Asked to
-// authenticate again (auth_type=reauthenticate), it does not state when it did.
-func (facebook) parameters(Request) []oauth2.AuthCodeOption { return nil }
+// parameters: auth_type=reauthenticate asks for the password again
+// (developers.facebook.com/docs/facebook-login/guides/advanced/re-authentication). There
+// are none for the account, a hint or a language
+// (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow).
+func (facebook) parameters(r Request) []oauth2.AuthCodeOption {
+	if !r.Prompt.Login {
+		return nil
+	}
+	return parameters("auth_type", "reauthenticate")
+}
 
 func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	if e.iss != "" && e.iss != f.site(s) {

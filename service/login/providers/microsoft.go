@@ -26,8 +26,7 @@ func (microsoft) traits() Traits {
 		HasIDToken:    true,
 		RequiredScope: "openid",
 
-		Reauthenticates: true,
-		TellsAuthTime:   true,
+		TellsAuthTime: true,
 	}
 }
 

@@ -19,9 +19,7 @@ func (custom) traits() Traits {
 		HasIDToken:    true,
 		RequiredScope: "openid",
 
-		Reauthenticates: true,
-		TellsAuthTime:   true,
-		TakesACRValues:  true,
+		TellsAuthTime: true,
 	}
 }
 

@@ -97,9 +97,7 @@ type Traits struct {
 	Claims        []string // names of the only claims of a kind without ID tokens
 	RequiredScope string   // without it users cannot be identified; "" for none
 
-	Reauthenticates bool // it can be made to authenticate again, and auth_time proves it
-	TellsAuthTime   bool // auth_time in its ID tokens
-	TakesACRValues  bool // acr_values, with acr in its ID tokens
+	TellsAuthTime bool // auth_time in its ID tokens
 }
 
 // StatesClaims reports whether the kind has claims beside those that identify a user.

@@ -140,7 +140,7 @@ func TestAuthorizeURL_Prompt(t *testing.T) {
 		providers.Microsoft: {"prompt=login", "prompt=select_account", "prompt=login"},
 		providers.Google:    {"prompt=select_account", "prompt=select_account", "prompt=select_account"},
 		providers.GitHub:    {"prompt=select_account", "prompt=select_account", "prompt=select_account"},
-		providers.Facebook:  {"", "", ""},
+		providers.Facebook:  {"auth_type=reauthenticate", "", "auth_type=reauthenticate"},
 	} {
 		s := &stage{set: &providers.Set{HTTP: guarded(t)}, config: configOf(kind, "")}
 		if start := kinds[kind]; start != nil {

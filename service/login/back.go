@@ -1,0 +1,65 @@
+package login
+
+import (
+	"net/url"
+
+	"postern/models"
+)
+
+// formPost is the response mode of OAuth 2.0 Form Post Response Mode.
+const formPost = "form_post"
+
+var responseModes = []string{"query", formPost}
+
+// Back is an authorization response on its way to the client: a redirect to URL, or a page that posts Form to it. The
+// zero Back is none.
+type Back struct {
+	URL  string
+	Form url.Values // nil for a redirect
+}
+
+// backTo returns an authorization response for the client of an attempt, as its request asked for. iss prevents mix-up
+// attacks (RFC 9207).
+func (s *Service) backTo(attempt models.LoginAttempt, answer url.Values) Back {
+	if attempt.State != "" {
+		answer.Set("state", attempt.State)
+	}
+	answer.Set("iss", s.Issuer(attempt.ClientID))
+	if attempt.ResponseMode == formPost {
+		return Back{URL: attempt.RedirectURI, Form: answer}
+	}
+	u, err := url.Parse(attempt.RedirectURI)
+	if err != nil { // it was checked when it was registered
+		return Back{URL: attempt.RedirectURI}
+	}
+	// The registered query is not encoded again: it stays as it is, byte by byte.
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += answer.Encode()
+	return Back{URL: u.String()}
+}
+
+// mode returns the response mode to store with the attempt. Only a website can take a form.
+func (in AuthorizationRequest) mode() string {
+	if in.ResponseMode == formPost && isWeb(in.RedirectURI) {
+		return formPost
+	}
+	return ""
+}
+
+func isWeb(uri string) bool {
+	u, err := url.Parse(uri)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http")
+}
+
+// checkMode checks response_mode.
+func (in AuthorizationRequest) checkMode() (code, text string) {
+	switch {
+	case in.ResponseMode == formPost && in.mode() == "":
+		return "invalid_request", "response_mode=form_post needs a redirect URI with https or http"
+	case in.ResponseMode != "" && in.ResponseMode != "query" && in.ResponseMode != formPost:
+		return "invalid_request", "response_mode has to be query or form_post"
+	}
+	return "", ""
+}
