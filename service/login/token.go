@@ -124,7 +124,7 @@ type redeemed struct {
 	handed  *handed
 	refresh string // a new refresh token
 
-	issuedAt time.Time // iat of its tokens, see issueTime
+	groupsAt time.Time // see groupsTime
 
 	audience jwt.Audience // of the access token
 }
@@ -238,7 +238,7 @@ func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 	if out.user, err = tx.EndUserByID(out.session.UserID); err != nil {
 		return err
 	}
-	out.issuedAt = issueTime(now, out.user)
+	out.groupsAt = groupsTime(now, out.user)
 	if out.user.State != directory.Active {
 		return errGrant
 	}
@@ -249,9 +249,10 @@ func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 	return err
 }
 
-// issueTime returns the iat of a token with the groups that a user has after now. Gateways refuse tokens that are not
-// newer than the second in which the user left a group: a token of the same second gets the next one.
-func issueTime(now time.Time, user models.EndUser) time.Time {
+// groupsTime returns the time, in whole seconds, from which gateways take the groups of a token that is issued now.
+// They refuse tokens that are not newer than the second in which the user left a group: a token of the same second, with
+// the groups after that, gets the next one.
+func groupsTime(now time.Time, user models.EndUser) time.Time {
 	if left := user.GroupsLeftAt; left != nil && now.Unix() <= left.Unix() {
 		return time.Unix(left.Unix()+1, 0)
 	}
