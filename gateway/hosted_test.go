@@ -91,8 +91,8 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 			"frozen":      bornBy("cli_1", "idp_service", of("usr_frozen")),
 			"deleted":     bornBy("cli_1", "idp_service", of("usr_deleted")),
 			"ended":       bornBy("cli_1", "idp_service", func(t *policy.Token) { t.Session = "ses_ended" }),
-			"left":        bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.IssuedAt = 1000 }),
-			"rejoined":    bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.IssuedAt = 1001 }),
+			"left":        bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.GroupsAt = 1000 }),
+			"rejoined":    bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.GroupsAt = 1001 }),
 			"elsewhere":   bornBy("cli_2", "idp_service"),
 			"nowhere":     bornBy("cli_3", "idp_service"),
 		}

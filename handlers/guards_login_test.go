@@ -29,6 +29,7 @@ var oidcGuards = map[string]guard{
 	"POST /oauth/:client/consent":                                {open: true},
 	"GET /oauth/:client/logout":                                  {open: true},
 	"POST /oauth/:client/logout":                                 {open: true},
+	"POST /oauth/:client/logout/confirm":                         {open: true},
 	"GET /oauth/:client/account":                                 {open: true},
 	"POST /oauth/:client/account/signin":                         {open: true},
 	"POST /oauth/:client/account/link":                           {open: true},

@@ -191,6 +191,7 @@ var anonymous = merge(
 		"POST /oauth/:client/consent":                                "403",
 		"GET /oauth/:client/logout":                                  "404",
 		"POST /oauth/:client/logout":                                 "404",
+		"POST /oauth/:client/logout/confirm":                         "404",
 		"GET /oauth/:client/account":                                 "404",
 		"POST /oauth/:client/account/signin":                         "404",
 		"POST /oauth/:client/account/link":                           "404",

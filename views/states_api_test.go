@@ -89,8 +89,8 @@ func apiScope() projects.APIScope {
 			Kind:   "API scope",
 			Impact: []string{
 				"Remove this API scope. It is in no new token, and refreshed ones lose it. Tokens that have it " +
-					"keep it until they expire. Sign-ins that still ask for it are refused (invalid_scope): 5 app " +
-					"clients may ask for it.",
+					"keep it until they expire. 5 app clients may ask for it: sign-ins that still do go on " +
+					"without it.",
 			},
 		},
 		BackURL: "/projects/shop/api-scopes",

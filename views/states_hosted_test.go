@@ -35,7 +35,11 @@ func hostedStates() []state {
 			Text:      "Ihr Konto ist gesperrt. Bitten Sie den Betreiber dieser Anwendung, es zu entsperren.",
 			RequestID: "req_1",
 		})},
-		{"hosted-signed-out-de", login.SignedOutPage(hostedIn("de"), "/bye")},
+		{"hosted-signed-out-de", login.SignedOutPage(login.SignedOut{
+			Shell:        hostedIn("de"),
+			Back:         "/bye",
+			Unregistered: true,
+		})},
 		{"hosted-account-de", login.AccountPage(hostedAccountDe())},
 		{"hosted-account-signin-de", login.AccountSignInPage(hostedIn("de"), "/oauth/cli_1/account/signin", "Nein.")},
 		{"hosted-account-stale", login.AccountPage(hostedAccountStale())},
@@ -75,9 +79,28 @@ func hostedStates() []state {
 			Text: "The application's request cannot be taken: PKCE is required: code_challenge with " +
 				"code_challenge_method S256 (invalid_request).",
 		})},
-		{"hosted-unclaimed-signed-out", login.SignedOutPage(hostedUnclaimed(), "/bye")},
-		{"hosted-signed-out", login.SignedOutPage(hosted(), "")},
-		{"hosted-not-signed-out", login.NotSignedOutPage(hosted())},
+		{"hosted-unclaimed-signed-out", login.SignedOutPage(login.SignedOut{Shell: hostedUnclaimed(), Back: "/bye"})},
+		{"hosted-signed-out", login.SignedOutPage(login.SignedOut{
+			Shell:       hosted(),
+			Provider:    "Okta",
+			ProviderURL: "/out",
+		})},
+		{"hosted-sign-out", login.AskSignOutPage(login.SignOut{
+			Shell:    hosted(),
+			Who:      "ana@example.com",
+			Action:   "/oauth/cli_1/logout/confirm",
+			Fields:   []login.Field{{Name: "state", Value: "1"}},
+			Provider: "Okta",
+		})},
+		{"hosted-sign-out-de", login.AskSignOutPage(login.SignOut{
+			Shell:   hostedIn("de"),
+			Refused: "Die Anwendung hat eine Anmeldung genannt, die hier nicht bekannt ist.",
+			Action:  "/oauth/cli_1/logout/confirm",
+		})},
+		{"hosted-sign-out-refused", login.AskSignOutPage(login.SignOut{
+			Shell:   hosted(),
+			Refused: "The application named a sign-in that is not known here.",
+		})},
 		{"hosted-trial", login.ChoosePage(hostedTestLogin())},
 	}
 }

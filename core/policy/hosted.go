@@ -34,7 +34,7 @@ type Hosted struct {
 	Client       string             // cli_…; "": issued by none of our app clients
 	ID           string             // jti
 	Session      string             // sid; "" for a provider's token
-	IssuedAt     int64              // iat, in seconds since 1970; 0: not known
+	GroupsAt     int64              // when Groups were read, in seconds since 1970; 0: not known
 	Provider     string             // idp_… that the user signed in with
 	Groups       []string           // of the user, each fit for a comma-separated header
 	AdminOf      []string           // of them, those that the user is an admin of
@@ -89,7 +89,7 @@ func (r *Realm) placeHosted(t *Token) (placement, Denial) {
 	if t.Session != "" && r.ended[t.Session] {
 		return placement{}, InvalidToken
 	}
-	if at := r.left[t.Subject]; at != 0 && t.IssuedAt != 0 && t.IssuedAt <= at {
+	if at := r.left[t.Subject]; at != 0 && t.GroupsAt != 0 && t.GroupsAt <= at {
 		return placement{}, InvalidToken // it names a group that the user has left; refreshing gets another
 	}
 	at := placement{tenantID: client.TenantID}

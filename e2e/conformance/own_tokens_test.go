@@ -26,6 +26,9 @@ var ownKeys = map[string]tokenissuer.Key{
 	"sig_4": tokenissuer.KeyOf(jose.ES256, "sig_4"),
 }
 
+// leftAt is when usr_left left a group.
+var leftAt = time.Now().Add(-time.Minute).Unix()
+
 // withAppClients gives the project app clients of both tenants, one of which is frozen, and
 // users and sessions that are refused.
 func withAppClients(t *testing.T, p *snapshot.Project) {
@@ -54,7 +57,7 @@ func withAppClients(t *testing.T, p *snapshot.Project) {
 	p.API.Audience = "https://api.shop.example"
 	p.Barred = []snapshot.BarredUser{{ID: "usr_deleted", Deleted: true}, {ID: "usr_frozen"}}
 	p.EndedSessions = []string{"ses_ended"}
-	p.GroupsLeft = []snapshot.GroupsLeft{{User: "usr_left", At: time.Now().Add(-time.Minute).Unix()}}
+	p.GroupsLeft = []snapshot.GroupsLeft{{User: "usr_left", At: leftAt}}
 }
 
 // ownTokens are tokens of the app clients by name.
@@ -89,6 +92,9 @@ func ownTokens(t *testing.T) map[string]string {
 		"from before leaving a group": sign(with("sub", "usr_left"),
 			with("iat", now.Add(-2*time.Minute).Unix())),
 		"from after leaving a group": sign(with("sub", "usr_left")),
+		"from the second of leaving": sign(with("sub", "usr_left"), with("iat", leftAt), with("groups_at", leftAt+1)),
+		"with groups of before":      sign(with("sub", "usr_left"), with("groups_at", leftAt)),
+		"groups at a text":           sign(with("groups_at", "now")),
 		"without a session":          sign(with("sid", nil)),
 		"without groups":             sign(with("groups", nil)),
 		"in sorted groups":           sign(with("groups", []string{"eu", "staff"})),

@@ -1,6 +1,7 @@
 package bearer
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -21,6 +22,7 @@ type ownClaims struct {
 	Tenant   string             `json:"tenant"`
 	Groups   []string           `json:"groups"`
 	AdminOf  []string           `json:"admin_of"`
+	GroupsAt *float64           `json:"groups_at"` // when groups were read, where that is not iat
 	Provider string             `json:"provider"`
 	Carries  snapshot.TokenType `json:"upstream"`
 	Sealed   string             `json:"upstream_token"`
@@ -105,8 +107,8 @@ func (c *claims) fillOwn(
 		Carries:  own.Carries,
 		Sealed:   own.Sealed,
 	}
-	if c.IssuedAt != nil {
-		into.IssuedAt = int64(min(*c.IssuedAt, latestEnd))
+	if at := cmp.Or(own.GroupsAt, c.IssuedAt); at != nil {
+		into.GroupsAt = int64(min(*at, latestEnd))
 	}
 	return policy.Denial{}
 }

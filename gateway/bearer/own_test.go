@@ -98,7 +98,7 @@ func TestVerifyOwnTokens(t *testing.T) {
 					Client:   "cli_1",
 					ID:       "jti_1",
 					Session:  "ses_1",
-					IssuedAt: now.Unix(),
+					GroupsAt: now.Unix(),
 					Provider: "idp_1",
 					Groups:   []string{"staff", "admins"},
 					Carries:  snapshot.ServiceToken,

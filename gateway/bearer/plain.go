@@ -78,6 +78,8 @@ func (s *scanner) ownMember(name []byte, own *ownClaims) (known, ok bool) {
 		return true, s.listInto(&own.Groups)
 	case "admin_of":
 		return true, s.listInto(&own.AdminOf)
+	case "groups_at":
+		return true, s.numberInto(&own.GroupsAt)
 	case "provider":
 		return true, s.stringInto(&own.Provider)
 	case "upstream":

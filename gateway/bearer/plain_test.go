@@ -39,7 +39,7 @@ func FuzzPlainClaims(f *testing.F) {
 
 const plainPayload = `{"iss":"http://127.0.0.1:8080/oauth/cli_1","sub":"usr_1","aud":["cli_1"],` +
 	`"exp":1790000000,"iat":1780000000,"jti":"jti_1","client_id":"cli_1","sid":"ses_1","scope":"openid email",` +
-	`"tenant":"tnt_1","groups":["staff","heads"],"provider":"idp_1","upstream":"service"}`
+	`"tenant":"tnt_1","groups":["staff","heads"],"groups_at":1780000001,"provider":"idp_1","upstream":"service"}`
 
 // The fast parser must accept our own tokens.
 func TestPlainClaimsOfOwnToken(t *testing.T) {
@@ -47,7 +47,7 @@ func TestPlainClaimsOfOwnToken(t *testing.T) {
 	if !ok {
 		t.Fatal("refused")
 	}
-	issued, expires := 1780000000.0, 1790000000.0
+	issued, expires, grouped := 1780000000.0, 1790000000.0, 1780000001.0
 	want := claims{
 		Issuer:   "http://127.0.0.1:8080/oauth/cli_1",
 		Subject:  "usr_1",
@@ -61,6 +61,7 @@ func TestPlainClaimsOfOwnToken(t *testing.T) {
 			Client:   "cli_1",
 			Tenant:   "tnt_1",
 			Groups:   []string{"staff", "heads"},
+			GroupsAt: &grouped,
 			Provider: "idp_1",
 			Carries:  "service",
 		},

@@ -72,27 +72,65 @@ func audienceOf(t *testing.T, token string) []string {
 	return nil
 }
 
-func TestAPIScopes_refusedRequests(t *testing.T) {
+func TestAPIScopes_unknownTarget(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newAPIApp(t, db, login.ClientInput{})
 	s.offerFake(nil)
-	for name, tt := range map[string]struct{ scope, resource, want string }{
-		"a scope that is not declared":     {"openid admin", "", "invalid_scope"},
-		"one the client may not ask for":   {"openid invoices:read", "", "invalid_scope"},
-		"a family that is not declared":    {"openid orders:*", "", "invalid_scope"},
-		"one with odd characters":          {`openid or"ders`, "", "invalid_scope"},
-		"the pseudo scope of the consent":  {"openid provider_token", "", "invalid_scope"},
-		"an unknown API":                   {"openid", "https://api.other.example", "invalid_target"},
-		"another client":                   {"openid", s.client.ID, "invalid_target"},
-		"an API and a scope it has not":    {"openid admin", shopAPI, "invalid_scope"},
-		"an API by its address with slash": {"openid", shopAPI + "/", "invalid_target"},
+	for name, resource := range map[string]string{
+		"an unknown API":                   "https://api.other.example",
+		"another client":                   s.client.ID,
+		"an API by its address with slash": shopAPI + "/",
 	} {
-		r := s.request(tt.scope)
+		r := s.request("openid")
+		r.query.Set("resource", resource)
+		s.leadsBack(name, s.get(s.browser(), s.path("/authorize?"+r.query.Encode())), "invalid_target")
+	}
+}
+
+// TestAPIScopes_ignored asks for scopes that nothing declares, or that the client may not ask for.
+func TestAPIScopes_ignored(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s := newAPIApp(t, db, login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	for name, tt := range map[string]struct{ scope, resource string }{
+		"a scope that is not declared":    {"admin", ""},
+		"of OpenID Connect":               {"address phone", ""},
+		"of another issuer":               {"roles User.Read https://graph.microsoft.com/.default", ""},
+		"one the client may not ask for":  {"invoices:read", ""},
+		"a family that is not declared":   {"orders:*", ""},
+		"one with odd characters":         {`or"ders`, ""},
+		"the pseudo scope of the consent": {"provider_token", ""},
+		"an API and a scope it has not":   {"admin", shopAPI},
+	} {
+		browser, r := s.browser(), s.request("openid "+tt.scope+" orders:read offline_access")
 		if tt.resource != "" {
 			r.query.Set("resource", tt.resource)
 		}
-		s.leadsBack(name, s.get(s.browser(), s.path("/authorize?"+r.query.Encode())), tt.want)
+		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
+		for one := range strings.FieldsSeq(tt.scope) {
+			if strings.Contains(page.Find("main").Text(), one) {
+				t.Errorf("%s: the consent page shows %s", name, page.Find("main").Text())
+			}
+		}
+		back := page.to
+		if back == nil {
+			back = s.post(browser, s.path("/consent"), formOf(page, "agree")).to
+		}
+		tokens := s.exchange(r, back)
+		const want = "openid orders:read offline_access"
+		if tokens.Scope != want || claims(t, tokens.Access)["scope"] != want {
+			t.Errorf("%s: granted %q, want %q", name, tokens.Scope, want)
+		}
+		again := s.token(url.Values{
+			"grant_type":    {"refresh_token"},
+			"refresh_token": {tokens.Refresh},
+			"scope":         {"openid " + tt.scope},
+		})
+		if again.Error != "" || again.Scope != "openid" {
+			t.Errorf("%s: a refresh that asks for it too gives %+v", name, again)
+		}
 	}
 }
 

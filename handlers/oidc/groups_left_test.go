@@ -3,6 +3,7 @@ package oidc_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"postern/models"
 	"postern/service/directory"
@@ -84,8 +85,18 @@ func TestGroupsLeft(t *testing.T) {
 			if token.status != http.StatusOK {
 				t.Fatalf("%s: refreshing gives %+v", leave.name, token)
 			}
-			if issued := int64(claims(t, token.Access)["iat"].(float64)); issued <= at {
-				t.Errorf("%s: a refreshed token of %d is refused, as those up to %d", leave.name, issued, at)
+			said := claims(t, token.Access)
+			grouped, ordered := said["groups_at"].(float64)
+			if !ordered {
+				grouped = said["iat"].(float64)
+			}
+			if int64(grouped) <= at {
+				t.Errorf("%s: a refreshed token of %d is refused, as those up to %d", leave.name, int64(grouped), at)
+			}
+			for kind, issued := range map[string]any{"access": said["iat"], "ID": claims(t, token.ID)["iat"]} {
+				if now := time.Now(); int64(issued.(float64)) > now.Unix() {
+					t.Errorf("%s: iat of the %s token is %v, and it is %v", leave.name, kind, issued, now)
+				}
 			}
 		}
 	})

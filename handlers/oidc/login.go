@@ -319,37 +319,6 @@ func (h *Handler) logLogin(c *gin.Context, err error) {
 	)
 }
 
-func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
-	values := c.Request.URL.Query()
-	if c.Request.Method == http.MethodPost {
-		values = c.Request.PostForm
-	}
-	asked := web.ParseOAuthParams(values)
-	out, err := h.Login.Logout(c.Request.Context(), login.LogoutInput{
-		ClientID: c.Param("client"),
-		Hint:     asked.Get("id_token_hint"),
-		Cookie:   h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client"))),
-		To:       asked.Get("post_logout_redirect_uri"),
-		State:    asked.Get("state"),
-	})
-	if err != nil {
-		return h.loginFailed(c, err, "")
-	}
-	if out.Ended {
-		h.Web.SetCookie(c.Writer, web.HostedCookie(c.Param("client")), "", 0)
-	}
-	if out.Back != "" && !out.Client.Unclaimed {
-		return web.Redirect(out.Back), nil
-	}
-	shell := h.loginShell(c, out.Client)
-	if !out.Ended {
-		shell.Title = shell.Words.T("sign_out")
-		return web.Show(pages.NotSignedOutPage(shell)), nil
-	}
-	shell.Title = shell.Words.T("signed_out")
-	return web.Show(pages.SignedOutPage(shell, out.Back)), nil
-}
-
 // brandStyle serves the client's color as a style sheet: the pages' policy forbids inline
 // styles.
 func (h *Handler) brandStyle(c *gin.Context) (web.Answer, error) {

@@ -39,6 +39,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("POST", "/oauth/:client/consent", h.consent)
 	open("GET", "/oauth/:client/logout", h.logout)
 	open("POST", "/oauth/:client/logout", h.logout)
+	open("POST", "/oauth/:client/logout/confirm", h.confirmLogout)
 	open("GET", "/oauth/:client/brand.css", h.brandStyle)
 
 	open("GET", "/oauth/:client/account", h.account)
@@ -53,7 +54,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 
 // CrossOriginRoutes lists the routes that other sites may post to. None of them changes
 // anything for a cookie alone: authorize sends its answer to the client, callback redirects,
-// logout needs an ID token, and the members of groups an access token.
+// logout asks without an ID token, and the members of groups need an access token.
 var CrossOriginRoutes = []string{
 	"POST /oauth/{client}/token",
 	"POST /oauth/{client}/revoke",

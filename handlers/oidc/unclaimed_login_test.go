@@ -100,7 +100,7 @@ func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
 		t.Fatalf("who agrees is sent to %v", back)
 	}
 	s.cautions("a failure", s.get(s.browser(), s.path("/callback/idp_1?state=x")), 403, "Do not enter passwords")
-	s.cautions("signing out", s.get(browser, s.path("/logout")), 200, "none has ended")
+	s.cautions("signing out", s.get(browser, s.path("/logout")), 200, "Sign out?")
 	if got := s.get(browser, s.path("/brand.css")); got.status != 404 {
 		t.Errorf("its colour: %d %s", got.status, got.raw)
 	}

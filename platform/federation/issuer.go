@@ -23,6 +23,7 @@ type Issuer struct {
 	AuthMethods []string // of its token endpoint; none for its default, client_secret_basic
 	JWKSURI     string
 	UserInfo    string // "" if it has none
+	EndSession  string // where people sign out, "" if it has none that is as safe as the issuer
 
 	Introspection            string // "" if it has none (RFC 8414, 2)
 	IntrospectionAuthMethods []string
@@ -37,6 +38,7 @@ type metadata struct {
 	SendsIssuer bool     `json:"authorization_response_iss_parameter_supported"`
 	AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
 	JWKSURI     string   `json:"jwks_uri"`
+	EndSession  string   `json:"end_session_endpoint"` // RP-Initiated Logout 1.0, 2.1
 
 	Introspection            string   `json:"introspection_endpoint"`
 	IntrospectionAuthMethods []string `json:"introspection_endpoint_auth_methods_supported"`
@@ -76,6 +78,9 @@ func Discover(ctx context.Context, client *http.Client, address, name string, po
 		IntrospectionAuthMethods: more.IntrospectionAuthMethods,
 		endpoint:                 provider.Endpoint(),
 		keys:                     NewKeySet(KeyClient(client), more.JWKSURI),
+	}
+	if asSafeAs(more.EndSession, address) { // signing in does not depend on it
+		out.EndSession = more.EndSession
 	}
 	return out, out.checkEndpoints(address, policy)
 }

@@ -2,7 +2,6 @@ package login
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -72,13 +71,10 @@ func mayAskFor(listed []string, scope string) bool {
 	})
 }
 
-// ignoredScopes are scopes of OpenID Connect Core 1.0, 5.4, that this issuer has no claims
-// for. Client libraries ask for them unconfigured.
-var ignoredScopes = []string{"address", "phone"}
-
 // grant returns what an authorization or token request is granted: the scopes of OpenID
 // Connect in openID, and the API scopes that are declared and that the client may ask for.
-// Any other scope is invalid_scope, an unknown audience invalid_target.
+// Any other scope is ignored, as OpenID Connect Core 1.0, 5.4, and RFC 6749, 3.3, allow:
+// client libraries ask for scopes of other issuers. An unknown audience is invalid_target.
 func (a apis) grant(client models.AppClient, scope string, audiences, openID []string) (string, error) {
 	targets, known := a.named(audiences)
 	if !known || len(audiences) > maxResources {
@@ -87,27 +83,12 @@ func (a apis) grant(client models.AppClient, scope string, audiences, openID []s
 	var kept []string
 	for _, one := range strings.Fields(scope) {
 		_, declared := targets.declares(one)
-		switch {
-		case slices.Contains(kept, one), slices.Contains(ignoredScopes, one):
-		case slices.Contains(openID, one), declared && mayAskFor(client.APIScopes, one):
+		isGranted := slices.Contains(openID, one) || declared && mayAskFor(client.APIScopes, one)
+		if isGranted && !slices.Contains(kept, one) {
 			kept = append(kept, one)
-		default:
-			return "", errUnknownScope(one)
 		}
 	}
 	return strings.Join(kept, " "), nil
-}
-
-var apiScopePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
-
-// errUnknownScope names the scope if it could be one: an error response must not contain
-// every character (RFC 6749, 4.1.2.1).
-func errUnknownScope(scope string) error {
-	if !apiScopePattern.MatchString(scope) {
-		scope = "that is asked for"
-	}
-	return fault.New(fault.Malformed, "invalid_scope", "the scope %s is unknown, or this application may not ask "+
-		"for it", scope)
 }
 
 // still returns the scopes among those granted earlier that hold now: an API scope that is

@@ -43,19 +43,26 @@ type hosted struct {
 	provider models.Provider
 }
 
+// ownSession returns the session of a cookie at a client's pages, and false if it is none, has ended or expired. It is
+// found for as long as the cookie lives, also where hostedBy would have the user sign in again.
+func ownSession(tx *models.Tx, clientID, cookie string, now time.Time) (models.LoginSession, bool, error) {
+	if cookie == "" {
+		return models.LoginSession{}, false, nil
+	}
+	session, err := tx.LoginSessionByCookie(hash(cookie))
+	live := err == nil && session.ClientID == clientID && session.EndedAt == nil && session.ExpiresAt.After(now)
+	return session, live, unlessAbsent(err)
+}
+
 // hostedBy returns the session of a cookie at a client's pages, and false if it is none,
 // has ended or expired, or its user or provider may not sign in now.
 func hostedBy(tx *models.Tx, clientID, cookie string, now time.Time) (hosted, bool, error) {
-	if cookie == "" {
-		return hosted{}, false, nil
-	}
-	session, err := tx.LoginSessionByCookie(hash(cookie))
-	if err != nil {
-		return hosted{}, false, unlessAbsent(err)
+	session, live, err := ownSession(tx, clientID, cookie, now)
+	if err != nil || !live {
+		return hosted{}, false, err
 	}
 	out := hosted{LoginSession: session}
-	if session.ClientID != clientID || session.EndedAt != nil || !session.ExpiresAt.After(now) ||
-		now.Sub(session.CreatedAt) > hostedMax || session.SeenAt == nil || now.Sub(*session.SeenAt) > hostedIdle {
+	if now.Sub(session.CreatedAt) > hostedMax || session.SeenAt == nil || now.Sub(*session.SeenAt) > hostedIdle {
 		return hosted{}, false, nil
 	}
 	if out.provider, err = tx.ProviderByID(session.ProviderID); err != nil {
@@ -67,20 +74,26 @@ func hostedBy(tx *models.Tx, clientID, cookie string, now time.Time) (hosted, bo
 	return out, out.provider.Enabled && out.user.State == directory.Active, nil
 }
 
-// hintedUser returns the user that an ID token of the issuer names, "" for no token. The
-// token may have expired. The error wraps errToken if it is none of the issuer's.
+// hintedUser returns the user that an ID token of the issuer names, "" for no token. The errors are those of hinted.
 func (s *Service) hintedUser(ctx context.Context, client models.AppClient, hint string) (string, error) {
 	if hint == "" {
 		return "", nil
 	}
+	claims, err := s.hinted(ctx, client, hint)
+	return claims.Subject, err
+}
+
+// hinted returns the claims of an ID token of the issuer, which may have expired. The error wraps errToken if it is
+// none of the issuer's.
+func (s *Service) hinted(ctx context.Context, client models.AppClient, hint string) (idClaims, error) {
 	var claims idClaims
 	if err := s.verify(ctx, client.ID, idType, hint, &claims); err != nil {
-		return "", err
+		return idClaims{}, err
 	}
 	if claims.Issuer != s.Issuer(client.ID) || !slices.Contains(claims.Audience, client.ID) || claims.Subject == "" {
-		return "", errToken
+		return idClaims{}, errToken
 	}
-	return claims.Subject, nil
+	return claims, nil
 }
 
 // silent answers an authorization request with prompt=none: with a code if the user has a
@@ -172,23 +185,4 @@ func shortened(agent string) string {
 		}
 		return r
 	}, agent)
-}
-
-// endOwn ends the session of an ID token, and that of the browser's cookie if it is the
-// same user's: they may have signed in again since the token was issued.
-func endOwn(tx *models.Tx, client models.AppClient, claims idClaims, cookie string) error {
-	now := models.Now()
-	switch named, err := tx.LoginSessionByID(claims.Session); {
-	case err == nil:
-		if err := signOut(tx, client, named, now); err != nil {
-			return err
-		}
-	case !isAbsent(err):
-		return err
-	}
-	own, live, err := hostedBy(tx, client.ID, cookie, now)
-	if err != nil || !live || own.user.ID != claims.Subject {
-		return err
-	}
-	return signOut(tx, client, own.LoginSession, now)
 }

@@ -73,6 +73,9 @@ func (s *Service) issueToClient(ctx context.Context, client models.AppClient, in
 	if err != nil {
 		return Tokens{}, err
 	}
+	if scope == "" && in.Scope != "" {
+		return Tokens{}, errNoScope // a token that no API takes would only hide the mistake
+	}
 	key, err := s.signer(ctx, client)
 	if err != nil {
 		return Tokens{}, err

@@ -35,7 +35,8 @@ type AccessClaims struct {
 	Scope    string   `json:"scope"`
 	Tenant   string   `json:"tenant"`
 	Groups   []string `json:"groups,omitempty"`
-	AdminOf  []string `json:"admin_of,omitempty"` // of the groups, those with the role admin
+	AdminOf  []string `json:"admin_of,omitempty"`  // of the groups, those with the role admin
+	GroupsAt int64    `json:"groups_at,omitempty"` // see groupsTime; 0: as iat says
 	Provider string   `json:"provider"`
 	Upstream string   `json:"upstream"`                 // see TokenTypes
 	Sealed   string   `json:"upstream_token,omitempty"` // the provider's token for the upstream; see UpstreamToken
@@ -109,7 +110,6 @@ func (s *Service) issue(ctx context.Context, client models.AppClient, done redee
 
 		AuthenticationClaims: authenticationOf(done.session),
 	}
-	claims.IssuedAt = jwt.NewNumericDate(done.issuedAt)
 	out.ID, err = key.sign(idType, claims)
 	return out, err
 }
@@ -141,7 +141,9 @@ func (s *Service) access(
 		AuthenticationClaims: authenticationOf(done.session),
 	}
 	claims.ID, claims.Audience = models.NewID("jti"), done.audience
-	claims.IssuedAt = jwt.NewNumericDate(done.issuedAt)
+	if at := done.groupsAt.Unix(); at > now.Unix() {
+		claims.GroupsAt = at
+	}
 	provider, err := s.DB.Read(ctx).ProviderByID(done.session.ProviderID)
 	if isAbsent(err) {
 		return "", errGrant // the provider was deleted, and with it the sign-ins of its users

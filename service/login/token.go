@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
@@ -54,8 +53,9 @@ var (
 		"invalid_client",
 		"the client is unknown, or its secret is wrong or missing",
 	)
-	errScope = fault.New(fault.Malformed, "invalid_scope", "scope has to be among what was granted at sign-in")
-	errGrant = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, used, expired or "+
+	errScope   = fault.New(fault.Malformed, "invalid_scope", "scope has to be among what was granted at sign-in")
+	errNoScope = fault.New(fault.Malformed, "invalid_scope", "this application may ask for none of the scopes")
+	errGrant   = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, used, expired or "+
 		"was given to another client, or code_verifier or redirect_uri do not fit it")
 	errRequest = fault.New(fault.Malformed, "invalid_request", "a parameter is missing or sent twice")
 )
@@ -122,7 +122,7 @@ type redeemed struct {
 	handed  *handed
 	refresh string // a new refresh token
 
-	issuedAt time.Time // iat of its tokens, see issueTime
+	groupsAt time.Time // see groupsTime
 
 	audience jwt.Audience // of the access token
 }
@@ -236,7 +236,7 @@ func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 	if out.user, err = tx.EndUserByID(out.session.UserID); err != nil {
 		return err
 	}
-	out.issuedAt = issueTime(now, out.user)
+	out.groupsAt = groupsTime(now, out.user)
 	if out.user.State != directory.Active {
 		return errGrant
 	}
@@ -247,9 +247,10 @@ func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 	return err
 }
 
-// issueTime returns the iat of a token with the groups that a user has after now. Gateways refuse tokens that are not
-// newer than the second in which the user left a group: a token of the same second gets the next one.
-func issueTime(now time.Time, user models.EndUser) time.Time {
+// groupsTime returns the time, in whole seconds, from which gateways take the groups of a token that is issued now.
+// They refuse tokens that are not newer than the second in which the user left a group: a token of the same second, with
+// the groups after that, gets the next one.
+func groupsTime(now time.Time, user models.EndUser) time.Time {
 	if left := user.GroupsLeftAt; left != nil && now.Unix() <= left.Unix() {
 		return time.Unix(left.Unix()+1, 0)
 	}
@@ -289,21 +290,18 @@ func fitsCode(
 	}
 }
 
-// checkRefreshed refuses scopes beyond those that were granted (RFC 6749, 6). openid
-// cannot be left out: the answer has an ID token.
-func checkRefreshed(was, asked string) error {
+// narrowed returns the scopes that a refresh asks for, "" for all. Those beyond what was
+// granted at sign-in are refused (RFC 6749, 6), and those that the sign-in would have
+// ignored are ignored. openid cannot be left out: the answer has an ID token.
+func (a apis) narrowed(client models.AppClient, session models.LoginSession, asked string) (string, error) {
 	if asked == "" {
-		return nil
+		return "", nil
 	}
-	for _, scope := range strings.Fields(asked) {
-		if !granted(was, scope) {
-			return errScope
-		}
+	kept, err := a.grant(client, asked, session.Resources, scopes)
+	if err == nil && (!granted(kept, "openid") || !covers(session.Scope, kept)) {
+		err = errScope
 	}
-	if !granted(asked, "openid") {
-		return errScope
-	}
-	return nil
+	return kept, err
 }
 
 func (s *Service) refresh(ctx context.Context, client models.AppClient, in TokenInput) (Tokens, error) {
@@ -315,7 +313,7 @@ func (s *Service) refresh(ctx context.Context, client models.AppClient, in Token
 		return Tokens{}, fmt.Errorf("login: API scopes of %s: %w", client.ID, err)
 	}
 	check := func(_ models.LoginGrant, session models.LoginSession) error {
-		if err := checkRefreshed(session.Scope, in.Scope); err != nil {
+		if in.Scope, err = offered.narrowed(client, session, in.Scope); err != nil {
 			return err
 		}
 		return offered.checkNarrowed(session.Resources, in.Resources)
@@ -325,7 +323,7 @@ func (s *Service) refresh(ctx context.Context, client models.AppClient, in Token
 		return Tokens{}, err
 	}
 	if in.Scope != "" { // of these tokens; the next refresh may ask for all again
-		done.session.Scope = strings.Join(strings.Fields(in.Scope), " ")
+		done.session.Scope = in.Scope
 	}
 	done.narrow(in.Resources)
 	return s.issue(ctx, client, done)

@@ -62,7 +62,7 @@ func TestLanguages_used(t *testing.T) {
 	var source strings.Builder
 	for _, name := range []string{
 		"login.templ", "login.go", "account.templ", "account.go", "language.go", "../../handlers/oidc/login.go",
-		"../../handlers/oidc/account.go",
+		"../../handlers/oidc/account.go", "../../handlers/oidc/logout.go",
 	} {
 		raw, err := os.ReadFile(name)
 		if err != nil {

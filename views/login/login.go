@@ -165,6 +165,35 @@ func (p Problem) backText() string {
 	return p.Shell.Words.T("back_to_application")
 }
 
+// SignOut asks whether to sign out, or says why a request to sign out is not followed.
+type SignOut struct {
+	Shell    Shell
+	Refused  string // why the request is not followed, "" if it is
+	Who      string // name or address of the user who is signed in, "" where it is not known
+	Action   string // where the answer is posted, "" where there is nothing to ask
+	Fields   []Field
+	Provider string // where they signed in and can sign out as well, "" for nowhere
+}
+
+// Field is a hidden field of a form.
+type Field struct{ Name, Value string }
+
+func (m SignOut) heading() string {
+	if m.Action == "" {
+		return m.Shell.Words.T("sign_out_refused")
+	}
+	return m.Shell.Words.T("sign_out_heading")
+}
+
+// SignedOut ends a login.
+type SignedOut struct {
+	Shell        Shell
+	Back         string // where an unclaimed application would have people go on to, "" for nowhere
+	Unregistered bool   // the application named an address to return to that is not registered
+	Provider     string // where they signed in and can sign out as well, "" for nowhere
+	ProviderURL  string
+}
+
 func (s Shell) heading() string {
 	if s.App == "" || s.Unclaimed {
 		return s.Words.T("sign_in")

@@ -4,6 +4,7 @@
 -- Their keys are in gateway.yaml: they go on being accepted until they end.
 
 local cjson = require "cjson.safe"
+local json = require "kong.plugins.postern-auth.json"
 local jwks = require "kong.plugins.postern-auth.jwks"
 local jwt = require "kong.plugins.postern-auth.jwt"
 
@@ -74,14 +75,15 @@ local TEXTS = { "jti", "client_id", "sid", "tenant", "provider", "upstream", "up
 
 -- The claims that only these tokens have; nil where one has another type than it has to.
 local function claims_of(all)
-  local claims = { groups = groups_of(all.groups), admin_of = groups_of(all.admin_of) }
+  local claims, timely = { groups = groups_of(all.groups), admin_of = groups_of(all.admin_of) }
+  timely, claims.groups_at = json.time(all.groups_at)
   for _, name in ipairs(TEXTS) do
     claims[name] = text_of(all, name)
     if not claims[name] then
       return nil
     end
   end
-  return claims.groups and claims.admin_of and claims
+  return timely and claims.groups and claims.admin_of and claims
 end
 
 
@@ -110,7 +112,7 @@ function own.verify(settings, client, token)
     issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = client.tenant, client = client,
     groups = mine.groups, admin_of = mine.admin_of, session = mine.sid, provider = mine.provider,
     carries = mine.upstream, sealed = mine.upstream_token, machine = claims.subject == client.id,
-    issued = claims.issued,
+    groups_at = mine.groups_at or claims.issued,
   }
 end
 
@@ -155,7 +157,7 @@ function own.refusal(settings, token)
     return "invalid_token"
   end
   local left = not token.realm and refused.left and refused.left[token.subject]
-  if left and token.issued and token.issued <= left then
+  if left and token.groups_at and token.groups_at <= left then
     return "invalid_token" -- it names a group that the user has left
   end
   local refusal

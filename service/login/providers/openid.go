@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -59,6 +60,30 @@ func checkPorts(c Config, found *federation.Issuer) error {
 			"until the proxy is claimed")
 	}
 	return nil
+}
+
+// EndSessionURL returns the address at which a user signs out of the provider itself (OpenID Connect RP-Initiated
+// Logout 1.0, 2), "" if it publishes none. Providers return people only to addresses that are registered with them as
+// well, so that it names none.
+func (s *Set) EndSessionURL(ctx context.Context, c Config) (string, error) {
+	k, _ := kindOf(c.Type)
+	published, ok := k.(discoverable)
+	if !ok {
+		return "", nil
+	}
+	issuer, name := published.discoveredAt(s, c)
+	found, err := s.discover(ctx, c, issuer, name)
+	if err != nil || found.EndSession == "" || c.WebPorts && isOddPort(found.EndSession) {
+		return "", err
+	}
+	u, err := url.Parse(found.EndSession)
+	if err != nil {
+		return "", fmt.Errorf("providers: the end session endpoint of %s: %w", c.Type, err)
+	}
+	query := u.Query()
+	query.Set("client_id", c.ClientID)
+	u.RawQuery = query.Encode()
+	return u.String(), nil
 }
 
 func isOddPort(endpoint string) bool {

@@ -128,6 +128,7 @@ check("tokens that were never accepted", function()
     ["groups as a text"] = changed('"groups":%[.-%]', '"groups":"staff"'),
     ["groups as an object"] = changed('"groups":%[.-%]', '"groups":{"a":"b"}'),
     ["a number as a group"] = changed('"groups":%[.-%]', '"groups":[1]'),
+    ["a text as groups_at"] = changed('"sid"', '"groups_at":"now","sid"'),
     ["a session that is a number"] = changed('"sid":"ses_1"', '"sid":1'),
   }) do
     equal(call(text).status, 401, name)
@@ -143,6 +144,15 @@ check("by the state of the project", function()
   refused(call(token(), function(with) with.tenants = {} end), 403, "wrong_tenant")
   local machine = changed('"sub":"usr_1"', '"sub":"cli_1"')
   refused(call(machine, function(_, client) client.machine = false end), 401, "invalid_token")
+end)
+
+check("users who left a group", function()
+  local left = function(with) with.refused.left = { usr_1 = 900 } end
+  local at = function(claims) return changed('"sid"', claims .. ',"sid"') end
+  refused(call(at('"iat":900'), left), 401, "invalid_token")
+  equal(call(at('"iat":901'), left).status, nil)
+  equal(call(at('"iat":900,"groups_at":901'), left).status, nil)
+  refused(call(at('"iat":901,"groups_at":900'), left), 401, "invalid_token")
 end)
 
 check("what the upstream gets", function()
