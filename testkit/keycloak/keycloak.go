@@ -38,7 +38,7 @@ const (
 
 // patience is for a machine that does much else: the start takes ten seconds on two
 // free cores.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // Start runs a Keycloak until the test ends, with realms as --import-realm takes
 // them: name to JSON. It takes ten seconds or more and some 400 MB, so that the tests
