@@ -19,7 +19,7 @@ import (
 // which. farewell bounds how long the browser may take to close.
 const (
 	startWithin = time.Minute
-	patience    = 4 * time.Minute
+	patience    = 20 * time.Minute
 	farewell    = 10 * time.Second
 )
 
