@@ -100,6 +100,10 @@ type Identity struct {
 	// owner of the domain. "" otherwise.
 	Domain string
 
+	// DirectoryID is what the provider's directory calls the user, where a provisioning system sends the same id; ""
+	// for none.
+	DirectoryID string
+
 	Authentication Authentication
 
 	Claims *ClaimSet // nil if the caller reads none, or the provider has none; its texts can be long

@@ -23,7 +23,7 @@ type Finished struct {
 func (s *Service) finish(
 	ctx context.Context, tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
 ) (Finished, error) {
-	if err := lockForMapping(tx, client.TenantID, entry); err != nil {
+	if err := lockForSignIn(tx, client.TenantID, entry); err != nil {
 		return Finished{}, err
 	}
 	now := models.Now()

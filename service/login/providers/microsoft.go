@@ -111,6 +111,10 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 	case claims.TenantID == personalTenant && strings.Contains(authority, "/organizations/"):
 		return federation.Identity{}, refusedAnswer(c, "a personal account, where only organizations may sign in")
 	}
+	directoryID := ""
+	if !multi && claims.TenantID != personalTenant {
+		directoryID = claims.ObjectID // which Entra sends as externalId where it is mapped so; see docs/scim-entra.md
+	}
 	verified, domain := microsoftEmail(c, claims, !multi)
 	identity := federation.Identity{
 		Issuer:        base,
@@ -119,6 +123,7 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 		EmailVerified: verified,
 		Name:          policy.DisplayName(claims),
 		Domain:        domain,
+		DirectoryID:   directoryID,
 
 		Authentication: claims.Authentication(),
 	}
