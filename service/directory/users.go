@@ -9,6 +9,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -73,7 +74,7 @@ func (s *Service) Users(
 	if filter.State != "" && filter.State != Active && filter.State != Frozen && filter.State != Invited {
 		return models.List[User]{}, fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
 	}
-	filter.Email, filter.UserName = strings.ToLower(filter.Email), strings.ToLower(filter.UserName)
+	filter.Email, filter.UserName = ascii.Lower(filter.Email), ascii.Lower(filter.UserName)
 	rows, err := tx.EndUsersOf(at.ID, filter, page)
 	if err != nil {
 		return models.List[User]{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
@@ -91,7 +92,7 @@ func (s *Service) UsersFrom(
 	if err != nil {
 		return nil, 0, fmt.Errorf("directory: users of %s: %w", tenant, err)
 	}
-	filter.Email, filter.UserName = strings.ToLower(filter.Email), strings.ToLower(filter.UserName)
+	filter.Email, filter.UserName = ascii.Lower(filter.Email), ascii.Lower(filter.UserName)
 	rows, total, err := tx.EndUsersFrom(at.ID, filter, skip, min(limit, models.MaxLimit))
 	if err != nil {
 		return nil, 0, fmt.Errorf("directory: users of %s: %w", tenant, err)
@@ -295,7 +296,7 @@ func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
 		set     func(string)
 	}{
 		{"/name", in.Name, func(v string) { row.Name = v }},
-		{"/user_name", in.UserName, func(v string) { row.UserName = orNil(strings.ToLower(v)) }},
+		{"/user_name", in.UserName, func(v string) { row.UserName = orNil(ascii.Lower(v)) }},
 		{"/external_id", in.ExternalID, func(v string) { row.ExternalID = orNil(v) }},
 	} {
 		if text.in != nil {
