@@ -106,7 +106,8 @@ func TestProvision_seatTaken(t *testing.T) {
 		if user, _, _, err := h.provision(invitedWith(identity("1", "", false), "code")); err != nil || user.ID != seat {
 			t.Fatalf("the link leads to %s, %v", user.ID, err)
 		}
-		if _, _, _, err := h.provision(invitedWith(identity("2", "", false), "code")); fault.CodeOf(err) != "invitation_over" {
+		_, _, _, err := h.provision(invitedWith(identity("2", "", false), "code"))
+		if fault.CodeOf(err) != "invitation_over" {
 			t.Errorf("the link works again: %v", err)
 		}
 		user, _, _, err := h.provision(speakingFor("example.com", identity("3", "ana@example.com", true)))
