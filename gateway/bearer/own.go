@@ -1,9 +1,10 @@
 package bearer
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/core/policy"
 	"postern/core/snapshot"

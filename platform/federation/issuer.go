@@ -48,7 +48,7 @@ type metadata struct {
 // The error is an AnswerError where the document is refused, and any other where it
 // cannot be read.
 func Discover(ctx context.Context, client *http.Client, address, name string, policy Policy) (*Issuer, error) {
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), client)
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), exactClient(client))
 	ask := ctx
 	if name != "" {
 		ask = oidc.InsecureIssuerURLContext(ctx, name)
@@ -75,7 +75,7 @@ func Discover(ctx context.Context, client *http.Client, address, name string, po
 		Introspection:            more.Introspection,
 		IntrospectionAuthMethods: more.IntrospectionAuthMethods,
 		endpoint:                 provider.Endpoint(),
-		keys:                     NewKeySet(KeyClient(client), more.JWKSURI),
+		keys:                     NewKeySet(KeyClient(client), more.JWKSURI, nil),
 	}
 	return out, out.checkEndpoints(address, policy)
 }
