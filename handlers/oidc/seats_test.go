@@ -84,7 +84,9 @@ var waysIn = []wayIn{
 		s.states("hd", "example.com")
 		return s.signsIn(browser)
 	}},
-	{"a domain that the tenant trusts", all(providers.OIDC, providers.Auth0), func(s *siege, browser *http.Client, _ directory.Profile) step {
+	{"a domain that the tenant trusts", all(providers.OIDC, providers.Auth0), func(
+		s *siege, browser *http.Client, _ directory.Profile,
+	) step {
 		if !providers.TakesDomains(s.kind, s.provider.Issuer) {
 			return s.signsIn(browser)
 		}
@@ -93,7 +95,9 @@ var waysIn = []wayIn{
 		s.states("email_verified", true)
 		return s.signsIn(browser)
 	}},
-	{"the directory's id, with any tenant of the provider", nil, func(s *siege, browser *http.Client, user directory.Profile) step {
+	{"the directory's id, with any tenant of the provider", nil, func(
+		s *siege, browser *http.Client, user directory.Profile,
+	) step {
 		s.setExternalID(user, fakemicrosoft.ObjectID)
 		return s.signsIn(browser)
 	}},
