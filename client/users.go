@@ -73,7 +73,7 @@ func (c *Client) Users(ctx context.Context, tenant string, f UserFilter) iter.Se
 	return pagesOf[User](ctx, c, query, "api", "v1", "tenants", tenant, "users")
 }
 
-// CreateUser invites a user.
+// CreateUser creates an invited user. See InviteUser for their link.
 func (c *Client) CreateUser(ctx context.Context, tenant string, in NewUser) (User, error) {
 	return call[User](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "users")
 }
@@ -96,6 +96,21 @@ func (c *Client) FreezeUser(ctx context.Context, id string) (User, error) {
 // UnfreezeUser undoes FreezeUser.
 func (c *Client) UnfreezeUser(ctx context.Context, id string) (User, error) {
 	return call[User](ctx, c, http.MethodPost, nil, "api", "v1", "users", id, "unfreeze")
+}
+
+// UserInvitation is a link by which an invited or provisioned user signs in for the first time.
+type UserInvitation struct {
+	URL       string    `json:"url"` // shown only once
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// InviteUser creates an invitation link at an app client, "" for the tenant's only one. It replaces the user's
+// earlier link.
+func (c *Client) InviteUser(ctx context.Context, id, appClient string) (UserInvitation, error) {
+	in := struct {
+		AppClient string `json:"app_client,omitempty"`
+	}{appClient}
+	return call[UserInvitation](ctx, c, http.MethodPost, in, "api", "v1", "users", id, "invitation")
 }
 
 // DeleteUser removes a user with their identities.

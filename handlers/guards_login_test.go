@@ -33,6 +33,8 @@ var oidcGuards = map[string]guard{
 	"GET /oauth/:client/account":                                 {open: true},
 	"POST /oauth/:client/account/signin":                         {open: true},
 	"POST /oauth/:client/account/link":                           {open: true},
+	"GET /oauth/:client/invitation/:code":                        {open: true},
+	"POST /oauth/:client/invitation/:code":                       {open: true},
 	"POST /oauth/:client/account/providers/:identity/unlink":     {open: true},
 	"POST /oauth/:client/account/sessions/:session/end":          {open: true},
 	"POST /oauth/:client/account/sessions/end-all":               {open: true},

@@ -20,6 +20,11 @@ type EndUser struct {
 	GroupsLeftAt  *time.Time // see GroupsLeftSince; written by the queries that end memberships
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+
+	// The invitation link by which the user can be taken: the SHA-256 of its code, nil for none. SetInvitation
+	// writes both.
+	InvitationHash   Digest
+	InvitationEndsAt *time.Time
 }
 
 // Identity is a row of identities: the account of an end user at a provider. Issuer
@@ -32,7 +37,10 @@ type Identity struct {
 	Subject    string `gorm:"primaryKey"`
 	UserID     string
 	ProviderID string // through which it was first seen; no reference
-	CreatedAt  time.Time
+
+	// DirectoryID is what the provider's directory calls the user, which SCIM sends as externalId; "" for none.
+	DirectoryID string
+	CreatedAt   time.Time
 }
 
 // TenantLogin is a row of tenant_logins: the rules of who may join a tenant. A
@@ -98,15 +106,50 @@ func (t *Tx) EndUserByIdentity(tenantID, issuer, subject string) (EndUser, error
 		).Take(&u).Error
 }
 
-// ExpectedByEmail finds the invited user of an address who has not signed in yet. If
-// there are several, a frozen one comes first.
-func (t *Tx) ExpectedByEmail(tenantID, email string) (EndUser, error) {
-	var u EndUser
-	return u, t.db.
+// ExpectedByEmail returns at most two users of an address who have not signed in yet, frozen ones first.
+func (t *Tx) ExpectedByEmail(tenantID, email string) ([]EndUser, error) {
+	var list []EndUser
+	return list, t.db.
 		Where("tenant_id = ? AND email = ? AND state <> 'active'", tenantID, email).
 		Where("NOT EXISTS (SELECT 1 FROM identities WHERE identities.user_id = end_users.id)").
-		Order("state, id").
+		Order("state, id").Limit(2).
+		Find(&list).Error
+}
+
+// EndUserByInvitation finds the user whose invitation link has the code with this hash, and is open at now.
+func (t *Tx) EndUserByInvitation(tenantID string, hash Digest, now time.Time) (EndUser, error) {
+	var u EndUser
+	return u, t.db.Where("tenant_id = ? AND invitation_hash = ? AND invitation_ends_at > ?", tenantID, hash, now).
 		Take(&u).Error
+}
+
+// SetInvitation replaces a user's invitation link; a nil hash removes it.
+func (t *Tx) SetInvitation(userID string, hash Digest, endsAt *time.Time) error {
+	return t.db.Model(&EndUser{}).Where("id = ?", userID).Select("InvitationHash", "InvitationEndsAt").
+		UpdateColumns(&EndUser{InvitationHash: hash, InvitationEndsAt: endsAt}).Error
+}
+
+// EndUsersByExternalID returns at most two users whom a provisioning system has under an id.
+func (t *Tx) EndUsersByExternalID(tenantID, externalID string) ([]EndUser, error) {
+	var list []EndUser
+	return list, t.db.Where("tenant_id = ? AND external_id = ?", tenantID, externalID).Order("id").Limit(2).
+		Find(&list).Error
+}
+
+// EndUserByDirectoryID finds the user who has signed in with an account that its directory has under an id.
+func (t *Tx) EndUserByDirectoryID(tenantID, directoryID string) (EndUser, error) {
+	var u EndUser
+	return u, t.db.Joins("JOIN identities ON identities.user_id = end_users.id").
+		Where("identities.tenant_id = ? AND identities.directory_id = ?", tenantID, directoryID).
+		Order("end_users.id").Take(&u).Error
+}
+
+// SetDirectoryID notes what the directory of an identity's provider calls the user.
+func (t *Tx) SetDirectoryID(tenantID, issuer, subject, directoryID string) error {
+	return t.db.Model(&Identity{}).
+		Where("tenant_id = ? AND issuer = ? AND subject = ? AND directory_id <> ?", tenantID, issuer, subject,
+			directoryID).
+		UpdateColumn("directory_id", directoryID).Error
 }
 
 // AddIdentity links a subject to an end user. It returns false if the subject is

@@ -18,23 +18,25 @@ type LoginAttempt struct {
 	State         string // the client's
 	Nonce         string // the client's
 	Scope         string
-	Resources     Texts          // audiences that the client asked for
-	ResponseMode  string         // the client's: formPost of service/login, or "" for a redirect
-	CodeChallenge string         // "" for none
-	Prompt        string         // the client's, "" for none
-	HintUser      string         // of the request's ID token, "" for none
-	LinkUser      string         // end user that gets the provider linked, "" for a sign-in
-	UserAgent     string         // of the browser, shortened
-	MaxAge        *int64         // the client's, in seconds; nil for none
-	ACRValues     string         // the client's, "" for none
-	LoginHint     string         // the client's, "" for none
-	UILocales     string         // the client's, "" for none
-	Tester        string         // account that tries it out from the dashboard, "" for a person's
-	Stated        secrets.Sealed // of a test login: what the provider stated, until it is shown
-	AnsweredAt    *time.Time     // when a provider's answer was taken, which can be done once
-	FinishedAt    *time.Time     // when a code was given, which can be done once
-	CreatedAt     time.Time
-	ExpiresAt     time.Time
+	Resources     Texts  // audiences that the client asked for
+	ResponseMode  string // the client's: formPost of service/login, or "" for a redirect
+	CodeChallenge string // "" for none
+	Prompt        string // the client's, "" for none
+	HintUser      string // of the request's ID token, "" for none
+	LinkUser      string // end user that gets the provider linked, "" for a sign-in
+	// InvitationHash is of the invitation link that the sign-in began with, nil for none.
+	InvitationHash Digest
+	UserAgent      string         // of the browser, shortened
+	MaxAge         *int64         // the client's, in seconds; nil for none
+	ACRValues      string         // the client's, "" for none
+	LoginHint      string         // the client's, "" for none
+	UILocales      string         // the client's, "" for none
+	Tester         string         // account that tries it out from the dashboard, "" for a person's
+	Stated         secrets.Sealed // of a test login: what the provider stated, until it is shown
+	AnsweredAt     *time.Time     // when a provider's answer was taken, which can be done once
+	FinishedAt     *time.Time     // when a code was given, which can be done once
+	CreatedAt      time.Time
+	ExpiresAt      time.Time
 }
 
 // LoginSession is a row of login_sessions: one login of one person at one client.

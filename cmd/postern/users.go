@@ -36,7 +36,7 @@ func newUsers(t terminal) *cobra.Command {
 		t,
 		asHolder,
 		"create",
-		"Invite a user: the person who signs in with that address becomes this user",
+		"Create an invited user, who signs in with an invitation link or a provider authoritative for the domain",
 		[]string{"TENANT", "EMAIL"},
 		func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
 			in.Email = args[1]
@@ -53,6 +53,7 @@ func newUsers(t terminal) *cobra.Command {
 		list,
 		create,
 		newUsersUpdate(t),
+		newUsersInvite(t),
 		one(
 			t, asHolder, "show", "Show a user with their provider identities and groups",
 			[]string{"USER"}, onUser((*client.Client).User), userLines,
@@ -114,6 +115,26 @@ func newUsersUpdate(t terminal) *cobra.Command {
 	)
 	command.Flags().StringVar(&email, "email", "", "the new e-mail address")
 	command.Flags().StringVar(&name, "name", "", "the new name")
+	return command
+}
+
+func newUsersInvite(t terminal) *cobra.Command {
+	var appClient string
+	command := one(
+		t,
+		asHolder,
+		"invite",
+		"Create an invitation link for a user who has not signed in yet",
+		[]string{"USER"},
+		func(ctx context.Context, api *client.Client, args []string) (client.UserInvitation, error) {
+			return api.InviteUser(ctx, args[0], appClient)
+		},
+		func(i client.UserInvitation) [][2]string {
+			return [][2]string{{"Link", i.URL}, {"Ends", when(&i.ExpiresAt)}}
+		},
+	)
+	command.Flags().StringVar(&appClient, "app-client", "",
+		"id of the app client at which the user signs in (default: the tenant's only one)")
 	return command
 }
 

@@ -2,12 +2,13 @@ package bearer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/core/diagnosis"
 	"postern/core/policy"

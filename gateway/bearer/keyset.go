@@ -12,9 +12,10 @@ import (
 
 // The ages of cached keys.
 const (
-	refreshAfter = 5 * time.Minute  // older keys are fetched again in the background
-	staleAfter   = 24 * time.Hour   // older keys verify nothing, even if the issuer is unavailable
+	refreshAfter = 30 * time.Second // older keys are fetched again in the background
+	staleAfter   = 60 * time.Second // older keys verify nothing: the issuer may have withdrawn one
 	fetchEvery   = 30 * time.Second // between two fetches of one source, whatever its tokens name
+	unusedAfter  = 24 * time.Hour   // key sets that no call has used are forgotten
 )
 
 // maxWaiting bounds the calls that wait for one issuer's keys.
@@ -68,10 +69,10 @@ func (v *Verifier) set(issuer *snapshot.TokenIssuer, now time.Time) *keySet {
 	return s
 }
 
-// evict removes the key sets that have not been used for staleAfter.
+// evict removes the key sets that have not been used for unusedAfter.
 func (v *Verifier) evict(now time.Time) {
 	v.sets.Range(func(from source, set *keySet) bool {
-		if used := set.used.Load(); used > 0 && now.Sub(time.Unix(used, 0)) > staleAfter {
+		if used := set.used.Load(); used > 0 && now.Sub(time.Unix(used, 0)) > unusedAfter {
 			v.sets.Delete(from)
 		}
 		return true

@@ -2,9 +2,10 @@ package bearer
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/core/policy"
 	"postern/core/snapshot"

@@ -318,6 +318,8 @@ func (h *Handler) loginRoutes(api huma.API) {
 	route(h, api, "update-user", "PATCH", user, 200, "Update a user", h.updateUser)
 	route(h, api, "freeze-user", "POST", user+"/freeze", 200, "Freeze a user", h.freezeUser)
 	route(h, api, "unfreeze-user", "POST", user+"/unfreeze", 200, "Unfreeze a user", h.unfreezeUser)
+	route(h, api, "create-user-invitation", "POST", user+"/invitation", 201,
+		"Create an invitation link, by which the user signs in for the first time", h.createUserInvitation)
 	route(h, api, "delete-user", "DELETE", user, 204, "Delete a user", h.deleteUser)
 	route(h, api, "list-user-sessions", "GET", user+"/sessions", 200, "List a user's sessions", h.listUserSessions)
 	route(h, api, "end-user-session", "DELETE", user+"/sessions/{session}", 204,

@@ -108,7 +108,7 @@ func (h *Handler) listUsers(ctx context.Context, in *struct {
 func (h *Handler) createUser(ctx context.Context, in *struct {
 	TenantOf
 	Body struct {
-		Email  string   `json:"email" doc:"A sign-in with this address, verified by the provider, becomes this user"`
+		Email  string   `json:"email" doc:"A sign-in with this address at a provider that is authoritative for its domain becomes this user; at any other, the user needs an invitation link"`
 		Name   string   `json:"name,omitempty"`
 		Groups []string `json:"groups,omitempty" doc:"Ids of groups to add the user to"`
 	}
@@ -143,6 +143,24 @@ func (h *Handler) freezeUser(ctx context.Context, in *UserRef) (*tagged[userOutp
 
 func (h *Handler) unfreezeUser(ctx context.Context, in *UserRef) (*tagged[userOutput], error) {
 	return answerUser(h.Directory.Unfreeze(ctx, web.Principal(ctx), in.User))
+}
+
+type userInvitationOutput struct {
+	URL       string    `json:"url" doc:"Link to send; returned only once"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+func (h *Handler) createUserInvitation(ctx context.Context, in *struct {
+	UserRef
+	Body struct {
+		AppClient string `json:"app_client,omitempty" doc:"Id of the app client at which the user signs in; default: the tenant's only one"`
+	}
+}) (*body[userInvitationOutput], error) {
+	made, err := h.Login.InviteUser(ctx, web.Principal(ctx), in.User, in.Body.AppClient)
+	if err != nil {
+		return nil, err
+	}
+	return &body[userInvitationOutput]{userInvitationOutput{made.URL, made.ExpiresAt.UTC()}}, nil
 }
 
 func (h *Handler) deleteUser(ctx context.Context, in *UserRef) (*struct{}, error) {

@@ -98,11 +98,32 @@ func (h *Handler) accountWith(c *gin.Context, status int, complaint string) (web
 	return web.Answer{Status: status, Page: pages.AccountPage(m)}, nil
 }
 
-func (h *Handler) accountSignIn(c *gin.Context) (web.Answer, error) { return h.beginAccount(c, false) }
+func (h *Handler) accountSignIn(c *gin.Context) (web.Answer, error) {
+	return h.beginAccount(c, login.AccountSignIn{})
+}
 
-func (h *Handler) accountLink(c *gin.Context) (web.Answer, error) { return h.beginAccount(c, true) }
+func (h *Handler) accountLink(c *gin.Context) (web.Answer, error) {
+	return h.beginAccount(c, login.AccountSignIn{Link: true})
+}
 
-func (h *Handler) beginAccount(c *gin.Context, link bool) (web.Answer, error) {
+// invitation shows an invited user how they sign in for the first time. It changes nothing: programs that check the
+// links of a mail open it too.
+func (h *Handler) invitation(c *gin.Context) (web.Answer, error) {
+	found, err := h.Login.PreviewInvitation(c.Request.Context(), c.Param("client"), c.Param("code"))
+	if err != nil {
+		return h.loginFailed(c, err, "")
+	}
+	shell := h.loginShell(c, found.Client)
+	shell.Title = shell.Words.T("invitation_title")
+	c.Header("Cache-Control", "no-store")
+	return web.Show(pages.InvitationPage(shell, found.Email, c.Request.URL.EscapedPath())), nil
+}
+
+func (h *Handler) acceptInvitation(c *gin.Context) (web.Answer, error) {
+	return h.beginAccount(c, login.AccountSignIn{Invitation: c.Param("code")})
+}
+
+func (h *Handler) beginAccount(c *gin.Context, in login.AccountSignIn) (web.Answer, error) {
 	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
 	if err := h.Web.Throttle.AdmitLogin(client, c.Request.RemoteAddr); err != nil {
 		return h.loginFailed(c, err, "")
@@ -110,13 +131,11 @@ func (h *Handler) beginAccount(c *gin.Context, link bool) (web.Answer, error) {
 	if browser == "" {
 		browser = login.NewBrowser()
 	}
-	begun, err := h.Login.BeginAccount(c.Request.Context(), login.AccountSignIn{
-		ClientID:  client,
-		Browser:   browser,
-		UserAgent: c.Request.UserAgent(),
-		Link:      link,
-		Cookie:    h.userCookie(c),
-	})
+	in.ClientID, in.Browser, in.UserAgent, in.Cookie = client, browser, c.Request.UserAgent(), h.userCookie(c)
+	begun, err := h.Login.BeginAccount(c.Request.Context(), in)
+	if fault.KindOf(err) == fault.Gone && err != nil {
+		return h.loginFailed(c, err, "")
+	}
 	if fault.KindOf(err) == fault.NotFound && err != nil {
 		return web.Answer{}, err
 	}

@@ -62,6 +62,13 @@ const metadataAddress = "http://169.254.169.254/"
 var onTheIDToken = []attack{
 	claiming("another nonce", func(c map[string]any) { c["nonce"] = "of another login" }),
 	claiming("no nonce", func(c map[string]any) { delete(c, "nonce") }),
+	claiming("another nonce, and ours in capitals", func(c map[string]any) {
+		c["NONCE"], c["nonce"] = c["nonce"], "of another login"
+	}),
+	claiming("our nonce in capitals alone", func(c map[string]any) { c["NONCE"] = c["nonce"]; delete(c, "nonce") }),
+	claiming("another audience, and ours in capitals", func(c map[string]any) {
+		c["AUD"], c["aud"] = c["aud"], "another-client"
+	}),
 	claiming("another issuer", func(c map[string]any) { c["iss"] = "https://evil.example" }),
 	claiming("another audience", func(c map[string]any) { c["aud"] = "another-client" }),
 	claiming(

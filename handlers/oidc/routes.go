@@ -45,6 +45,8 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("GET", "/oauth/:client/account", h.account)
 	open("POST", "/oauth/:client/account/signin", h.accountSignIn)
 	open("POST", "/oauth/:client/account/link", h.accountLink)
+	open("GET", "/oauth/:client/invitation/:code", h.invitation)
+	open("POST", "/oauth/:client/invitation/:code", h.acceptInvitation)
 	open("POST", "/oauth/:client/account/providers/:identity/unlink", h.accountUnlink)
 	open("POST", "/oauth/:client/account/sessions/:session/end", h.accountEndSession)
 	open("POST", "/oauth/:client/account/sessions/end-all", h.accountEndAll)

@@ -304,6 +304,8 @@ func (h *Handler) userPages(p pageRouter) {
 	p.signedIn("POST", "/users/:user", h.saveUser)
 	p.signedIn("POST", "/users/:user/freeze", h.freezeUser)
 	p.signedIn("POST", "/users/:user/unfreeze", h.unfreezeUser)
+	p.secretForm("/users/:user/invitation", h.createUserInvitation)
+	p.signedIn("GET", "/users/:user/invitation", h.showUserInvitation)
 	p.signedIn("POST", "/users/:user/delete", h.deleteUser)
 	p.signedIn("POST", "/users/:user/groups", h.joinGroup)
 	p.signedIn("POST", "/users/:user/sessions/end-all", h.endUserSessions)

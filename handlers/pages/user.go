@@ -126,6 +126,9 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 	if m.FreezeAction = path + "/freeze"; u.State == directory.Frozen {
 		m.FreezeAction, m.UnfreezeAction = "", path+"/unfreeze"
 	}
+	if err := h.userInvitationForm(v, m, u); err != nil {
+		return err
+	}
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
 		Action: path + "/delete",

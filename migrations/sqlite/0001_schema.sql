@@ -396,6 +396,9 @@ CREATE TABLE end_users (
     -- The names that a provisioning system (SCIM) has for the user; NULL if none does.
     user_name      TEXT,
     external_id    TEXT,
+    -- The invitation link by which the user can be taken: the SHA-256 of its code, NULL for none.
+    invitation_hash    BLOB,
+    invitation_ends_at DATETIME,
     -- When the user last left a group or stopped being an admin of one, NULL if not known. Gateways
     -- refuse access tokens that were issued before, because these name the group.
     groups_left_at DATETIME,
@@ -408,6 +411,7 @@ CREATE INDEX end_users_tenant_id_email ON end_users (tenant_id, email);
 CREATE INDEX end_users_email ON end_users (email); -- the search in all tenants
 CREATE UNIQUE INDEX end_users_tenant_id_user_name ON end_users (tenant_id, user_name);
 CREATE INDEX end_users_tenant_id_external_id ON end_users (tenant_id, external_id);
+CREATE UNIQUE INDEX end_users_invitation_hash ON end_users (invitation_hash) WHERE invitation_hash IS NOT NULL;
 CREATE INDEX end_users_frozen ON end_users (tenant_id, updated_at) WHERE state = 'frozen';
 CREATE INDEX end_users_groups_left_at ON end_users (tenant_id, groups_left_at) WHERE groups_left_at IS NOT NULL;
 
@@ -427,9 +431,12 @@ CREATE TABLE identities (
     subject     TEXT NOT NULL,
     user_id     TEXT NOT NULL REFERENCES end_users (id),
     provider_id TEXT NOT NULL,
+    -- The id that the provider's directory has for the user, which SCIM sends as externalId; '' for none.
+    directory_id TEXT NOT NULL DEFAULT '',
     created_at  DATETIME NOT NULL,
     PRIMARY KEY (tenant_id, issuer, subject)
 );
+CREATE INDEX identities_tenant_id_directory_id ON identities (tenant_id, directory_id) WHERE directory_id <> '';
 CREATE INDEX identities_user_id ON identities (user_id);
 
 CREATE TABLE tenant_logins (
@@ -611,6 +618,7 @@ CREATE TABLE login_attempts (
     ui_locales     TEXT NOT NULL DEFAULT '',
     hint_user      TEXT NOT NULL DEFAULT '', -- the user that the request's ID token named, '' for none
     link_user      TEXT NOT NULL DEFAULT '', -- the user that the sign-in links a provider to, '' for none
+    invitation_hash BLOB, -- of the link that the sign-in began with, NULL for none
     tester         TEXT NOT NULL DEFAULT '', -- the account that tests the login, if any
     stated         BLOB, -- what the provider stated in a test, sealed, until the result is shown
     answered_at    DATETIME,

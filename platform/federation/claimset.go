@@ -2,12 +2,13 @@ package federation
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-jose/go-jose/v4/json"
 )
 
 // ClaimPath is where a claim is: the names of objects from the outermost to the claim.

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"golang.org/x/oauth2"
 
@@ -100,6 +101,10 @@ type Identity struct {
 	// owner of the domain. "" otherwise.
 	Domain string
 
+	// DirectoryID is what the provider's directory calls the user, where a provisioning system sends the same id; ""
+	// for none.
+	DirectoryID string
+
 	Authentication Authentication
 
 	Claims *ClaimSet // nil if the caller reads none, or the provider has none; its texts can be long
@@ -171,8 +176,12 @@ func (c *Client) AuthorizeURL(
 func (c *Client) Exchange(
 	ctx context.Context, endpoint oauth2.Endpoint, attempt Attempt, code string,
 ) (*oauth2.Token, error) {
-	ctx = context.WithValue(traces.For(ctx, "token"), oauth2.HTTPClient, c.HTTP)
+	ctx = context.WithValue(traces.For(ctx, "token"), oauth2.HTTPClient, exactClient(c.HTTP))
 	token, err := c.oauth(endpoint, attempt).Exchange(ctx, code, oauth2.VerifierOption(attempt.Verifier))
+	if err == nil && token.TokenType != "" && !strings.EqualFold(token.TokenType, "bearer") {
+		// RFC 6749, 7.1: a client must not use a token whose type it doesn't understand.
+		return nil, AnswerError("its token is not a bearer token")
+	}
 	if err == nil {
 		return token, nil
 	}

@@ -43,7 +43,7 @@ func (c *Client) IdentifyGitHub(ctx context.Context, g GitHub, token *oauth2.Tok
 	var user struct {
 		ID    int64  `json:"id"`
 		Login string `json:"login"`
-		Name  string `json:"name"`
+		Name  word   `json:"name"`
 	}
 	if err := c.getGitHub(ctx, g, "/user", token, &user); err != nil {
 		return Identity{}, err
@@ -51,7 +51,7 @@ func (c *Client) IdentifyGitHub(ctx context.Context, g GitHub, token *oauth2.Tok
 	if user.ID <= 0 {
 		return Identity{}, AnswerError("its user has no id")
 	}
-	out := Identity{Issuer: g.Site, Subject: strconv.FormatInt(user.ID, 10), Name: cmp.Or(user.Name, user.Login)}
+	out := Identity{Issuer: g.Site, Subject: strconv.FormatInt(user.ID, 10), Name: cmp.Or(string(user.Name), user.Login)}
 	email, err := c.primaryEmail(ctx, g, token)
 	if err != nil && c.Policy.RefuseUnverifiedEmail {
 		return Identity{}, err

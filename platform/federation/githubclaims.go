@@ -2,7 +2,6 @@ package federation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-jose/go-jose/v4/json"
 	"golang.org/x/oauth2"
 )
 
@@ -214,7 +214,7 @@ func (c *Client) gitHubPage(
 	}
 	page.more = linksNext(response.Header)
 	page.partial = strings.HasPrefix(response.Header.Get("X-Github-Sso"), "partial-results")
-	if err := json.Unmarshal(body, &page.entries); err != nil {
+	if err := unmarshal(body, &page.entries); err != nil {
 		return page, fmt.Errorf("%w: %w", errUnavailable, err)
 	}
 	return page, nil

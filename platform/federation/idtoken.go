@@ -3,12 +3,13 @@ package federation
 import (
 	"context"
 	"crypto/subtle"
-	"encoding/json"
 	"fmt"
 	"mime"
 	"slices"
+	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4/json"
 	"golang.org/x/oauth2"
 )
 
@@ -36,12 +37,12 @@ type Claims struct {
 	Issuer          string `json:"-"` // as verified
 	Subject         string `json:"sub"`
 	AuthorizedParty string `json:"azp"`
-	Email           string `json:"email"`
+	Email           word   `json:"email"`
 	EmailVerified   *flag  `json:"email_verified"` // nil if it is missing
-	Name            string `json:"name"`
-	Username        string `json:"preferred_username"`
-	ObjectID        string `json:"oid"` // Microsoft's, as is the next
-	TenantID        string `json:"tid"`
+	Name            word   `json:"name"`
+	Username        word   `json:"preferred_username"`
+	ObjectID        word   `json:"oid"` // Microsoft's, as is the next
+	TenantID        word   `json:"tid"`
 
 	HostedDomain     word  `json:"hd"`       // Google's
 	DomainVerified   digit `json:"xms_edov"` // Microsoft's, as are the next
@@ -71,9 +72,9 @@ func (c Claims) emailVerified() bool {
 // DisplayName returns the name to show, "" if there is none.
 func (p Policy) DisplayName(c Claims) string {
 	if c.Name == "" && p.UsernameAsName {
-		return c.Username
+		return string(c.Username)
 	}
-	return c.Name
+	return string(c.Name)
 }
 
 // Verify verifies the ID token of an exchange (Core, 3.1.3.7) and returns its claims.
@@ -85,34 +86,84 @@ func (c *Client) Verify(
 	if raw == "" {
 		return Claims{}, AnswerError("it gives no ID token")
 	}
+	// go-oidc is left the signature: it decodes claims with encoding/json.
 	verifier := oidc.NewVerifier(issuer.Name, issuer.keys, &oidc.Config{
-		ClientID:             c.ID,
 		SupportedSigningAlgs: Algorithms,
-		SkipIssuerCheck:      c.Policy.TenantIssuers,
+		SkipClientIDCheck:    true,
+		SkipExpiryCheck:      true,
+		SkipIssuerCheck:      true,
 	})
 	verified, err := verifier.Verify(oidc.ClientContext(ctx, c.HTTP), raw)
 	if err != nil {
 		return Claims{}, AnswerError(fmt.Sprintf("its ID token does not verify: %.200s", withoutURL(err).Error()))
 	}
-	claims := Claims{}
-	if err := verified.Claims(&claims); err != nil {
+	var payload json.RawMessage
+	var stated protocolClaims
+	if verified.Claims(&payload) != nil || unmarshal(payload, &stated) != nil {
 		return Claims{}, AnswerError("its ID token cannot be read")
 	}
-	var all json.RawMessage
-	if err := verified.Claims(&all); err != nil {
-		return Claims{}, AnswerError("its ID token cannot be read")
-	}
-	claims.Issuer, claims.All = verified.Issuer, Stated(all)
-	switch {
-	case subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(attempt.Nonce)) != 1:
-		return Claims{}, AnswerError("its ID token has another nonce")
-	case len(verified.Audience) > 1 && claims.AuthorizedParty != c.ID,
-		claims.AuthorizedParty != "" && claims.AuthorizedParty != c.ID:
-		return Claims{}, AnswerError("its ID token was issued to another client")
-	case verified.AccessTokenHash != "" && verified.VerifyAccessToken(token.AccessToken) != nil:
+	stated.All = Stated(payload)
+	stated.Claims.Issuer, verified.AccessTokenHash = stated.Issuer, stated.AccessTokenHash
+	if verified.AccessTokenHash != "" && verified.VerifyAccessToken(token.AccessToken) != nil {
 		return Claims{}, AnswerError("its ID token belongs to another access token")
 	}
-	return claims, issuer.CheckIssuer(iss, verified.Issuer)
+	if why := c.misfit(issuer, attempt, stated, time.Now()); why != "" {
+		return Claims{}, AnswerError(why)
+	}
+	return stated.Claims, issuer.CheckIssuer(iss, stated.Issuer)
+}
+
+// notBeforeLeeway is the tolerated difference of clocks for nbf.
+const notBeforeLeeway = 5 * time.Minute
+
+// protocolClaims are those of an ID token that bind it to a sign-in (Core, 2), and those about the user.
+type protocolClaims struct {
+	Claims
+	Issuer          string   `json:"iss"`
+	Audience        audience `json:"aud"`
+	Expires         *float64 `json:"exp"`
+	NotBefore       *float64 `json:"nbf"`
+	Nonce           string   `json:"nonce"`
+	AccessTokenHash string   `json:"at_hash"`
+}
+
+// misfit returns why verified claims are not of this client's sign-in, "" if they are.
+func (c *Client) misfit(issuer *Issuer, attempt Attempt, stated protocolClaims, now time.Time) string {
+	at := float64(now.Unix())
+	switch {
+	case !c.Policy.TenantIssuers && !issuer.isNamed(stated.Issuer):
+		return "its ID token has another issuer"
+	case stated.Expires == nil || *stated.Expires < at:
+		return "its ID token has expired"
+	case stated.NotBefore != nil && *stated.NotBefore > at+notBeforeLeeway.Seconds():
+		return "its ID token is not valid yet"
+	case subtle.ConstantTimeCompare([]byte(stated.Nonce), []byte(attempt.Nonce)) != 1:
+		return "its ID token has another nonce"
+	case !slices.Contains(stated.Audience, c.ID),
+		len(stated.Audience) > 1 && stated.AuthorizedParty != c.ID,
+		stated.AuthorizedParty != "" && stated.AuthorizedParty != c.ID:
+		return "its ID token was issued to another client"
+	}
+	return ""
+}
+
+// audience is aud: one text or a list of them.
+type audience []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *audience) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*a = audience{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(a))
+}
+
+// isNamed reports whether iss names the issuer. Some of Google's ID tokens name it without its scheme
+// (developers.google.com/identity/openid-connect/openid-connect#validatinganidtoken).
+func (i *Issuer) isNamed(iss string) bool {
+	return iss == i.Name || iss == "accounts.google.com" && i.Name == "https://accounts.google.com"
 }
 
 // Identify returns the identity that verified claims describe, without its issuer. It
@@ -137,7 +188,7 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 			claims.Email, claims.EmailVerified = more.Email, more.EmailVerified
 		}
 		if c.Policy.DisplayName(claims) == "" {
-			claims.Name = c.Policy.DisplayName(more)
+			claims.Name = word(c.Policy.DisplayName(more))
 		}
 	}
 	if c.Policy.RefuseUnverifiedEmail && claims.EmailVerified != nil && !bool(*claims.EmailVerified) {
@@ -145,7 +196,7 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 	}
 	identity := Identity{
 		Subject:       claims.Subject,
-		Email:         claims.Email,
+		Email:         string(claims.Email),
 		EmailVerified: claims.emailVerified(),
 		Name:          c.Policy.DisplayName(claims),
 

@@ -50,7 +50,7 @@ type metadata struct {
 // The error is an AnswerError where the document is refused, and any other where it
 // cannot be read.
 func Discover(ctx context.Context, client *http.Client, address, name string, policy Policy) (*Issuer, error) {
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), client)
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), exactClient(client))
 	ask := ctx
 	if name != "" {
 		ask = oidc.InsecureIssuerURLContext(ctx, name)
@@ -77,7 +77,7 @@ func Discover(ctx context.Context, client *http.Client, address, name string, po
 		Introspection:            more.Introspection,
 		IntrospectionAuthMethods: more.IntrospectionAuthMethods,
 		endpoint:                 provider.Endpoint(),
-		keys:                     NewKeySet(KeyClient(client), more.JWKSURI),
+		keys:                     NewKeySet(KeyClient(client), more.JWKSURI, nil),
 	}
 	if asSafeAs(more.EndSession, address) { // signing in does not depend on it
 		out.EndSession = more.EndSession

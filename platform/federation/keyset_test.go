@@ -3,6 +3,7 @@ package federation_test
 import (
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestKeySet_Trace(t *testing.T) {
 	issuer := tokenissuer.Start(t, time.Now(), key)
 	client := traces.HTTPClient(&http.Client{Transport: &http.Transport{}}, "provider")
 	defer client.CloseIdleConnections()
-	keys := federation.NewKeySet(federation.KeyClient(client), issuer.URL+"/jwks.json")
+	keys := federation.NewKeySet(federation.KeyClient(client), issuer.URL+"/jwks.json", nil)
 	var fetched []string
 	for _, k := range []tokenissuer.Key{key, next} {
 		issuer.Publish(k)
@@ -47,4 +48,39 @@ func TestKeySet_Trace(t *testing.T) {
 	for _, trace := range fetched {
 		to.Await(t, func(s collector.Span) bool { return s.Trace == trace && s.Name == "GET jwks" && !s.Failed })
 	}
+}
+
+// A key that its issuer has withdrawn verifies nothing 60 s after it was fetched; keys are fetched again before that,
+// while tokens come.
+func TestKeySet_withdrawn(t *testing.T) {
+	key, next := tokenissuer.KeyOf(jose.ES256, "one"), tokenissuer.KeyOf(jose.ES256, "two")
+	issuer := tokenissuer.Start(t, time.Now(), key)
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	var offset atomic.Int64
+	began := time.Now()
+	now := func() time.Time { return began.Add(time.Duration(offset.Load())) }
+	keys := federation.NewKeySet(federation.KeyClient(client), issuer.URL+"/jwks.json", now)
+	token := key.Sign(t, nil, issuer.Claims())
+	verifies := func() bool { _, err := keys.VerifySignature(t.Context(), token); return err == nil }
+	if !verifies() {
+		t.Fatal("the issuer's key doesn't verify")
+	}
+	issuer.Publish(next)
+	offset.Store(int64(29 * time.Second))
+	if !verifies() {
+		t.Error("the keys are fetched again after 29 s")
+	}
+	offset.Store(int64(60 * time.Second))
+	if verifies() {
+		t.Error("the withdrawn key verifies after 60 s")
+	}
+	issuer.Publish(key)
+	offset.Store(int64(120 * time.Second))
+	if !verifies() {
+		t.Error("the key doesn't verify once it is published again")
+	}
+	issuer.Publish(next)
+	offset.Store(int64(150 * time.Second))
+	testkit.Eventually(t, "a fetch in the background", func() bool { return !verifies() })
 }

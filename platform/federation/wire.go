@@ -1,14 +1,14 @@
 package federation
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/platform/traces"
 )
@@ -83,10 +83,20 @@ func do(client *http.Client, ask *http.Request) (body []byte, contentType string
 }
 
 func decode(path string, body []byte, out any) error {
-	if err := json.NewDecoder(bytes.NewReader(body)).Decode(out); err != nil {
-		return fmt.Errorf("read the response of %s: %w: %w", path, ErrUnreadable, err)
+	if unmarshal(body, out) != nil { // whose error may quote the response
+		return fmt.Errorf("read the response of %s: %w", path, ErrUnreadable)
 	}
 	return nil
+}
+
+// unmarshal decodes JSON that a provider sent. Names are compared byte by byte, and a name that an object repeats is an
+// error at any depth: another reader could take the other value. encoding/json ignores case, and takes the last.
+func unmarshal(text []byte, out any) error {
+	var all any
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, out)
 }
 
 // shortError cuts the text of an error that can hold a whole document, and keeps its chain.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -92,7 +93,7 @@ func (s *Service) DeleteAccount(ctx context.Context, p access.Principal, confirm
 	if err != nil {
 		return fmt.Errorf("accounts: delete %s: %w", p.Account, err)
 	}
-	if !strings.EqualFold(strings.TrimSpace(confirm), account.Email) {
+	if ascii.Lower(strings.TrimSpace(confirm)) != account.Email {
 		return fault.InvalidField("/confirm", "wrong_confirmation", "Type your e-mail address, %s, to delete the "+
 			"account.",
 			account.Email)

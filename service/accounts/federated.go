@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/platform/federation"
 	"postern/service/access"
@@ -112,7 +113,7 @@ func (s *Service) FinishFederated(
 func (s *Service) SignInFederated(
 	ctx context.Context, who federation.Identity, ticket Ticket, browser string, from From,
 ) (session string, err error) {
-	who.Email = strings.ToLower(strings.TrimSpace(who.Email))
+	who.Email = ascii.Lower(strings.TrimSpace(who.Email))
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
 		identity, err := tx.LinkedBySubject(who.Issuer, who.Subject)

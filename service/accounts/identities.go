@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/platform/federation"
 	"postern/service/access"
@@ -137,7 +138,7 @@ func newIdentity(account string, who federation.Identity, now time.Time) models.
 		AccountID:     account,
 		Issuer:        who.Issuer,
 		Subject:       who.Subject,
-		Email:         strings.ToLower(strings.TrimSpace(who.Email)),
+		Email:         ascii.Lower(strings.TrimSpace(who.Email)),
 		EmailVerified: who.EmailVerified,
 		CreatedAt:     now,
 		SeenAt:        now,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -61,7 +62,7 @@ func (s *Service) Invite(
 	if err := checkRole(role); err != nil {
 		return Invitation{}, err
 	}
-	email = strings.ToLower(strings.TrimSpace(email))
+	email = ascii.Lower(strings.TrimSpace(email))
 	if email != "" && !validEmail(email) {
 		return Invitation{}, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it "+
 			"out for a link that anyone can use.")

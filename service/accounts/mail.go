@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -47,7 +48,7 @@ func (s *Service) RequestRecovery(ctx context.Context, email string, from From) 
 	if !s.SendsMail() {
 		return access.NotFound()
 	}
-	email = strings.ToLower(strings.TrimSpace(email))
+	email = ascii.Lower(strings.TrimSpace(email))
 	if len(email) > maxEmail || !validEmail(email) {
 		return fault.InvalidField("/email", "invalid_email", "This is not an e-mail address.")
 	}

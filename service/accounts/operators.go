@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -29,7 +30,7 @@ func (s *Service) Operators(ctx context.Context) ([]string, error) {
 // access to the database.
 func (s *Service) SetOperator(ctx context.Context, email string, operator bool) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		account, err := tx.AccountByEmail(strings.ToLower(strings.TrimSpace(email)))
+		account, err := tx.AccountByEmail(ascii.Lower(strings.TrimSpace(email)))
 		if errors.Is(err, models.ErrNotFound) {
 			return fault.New(fault.NotFound, "not_found", "There is no account with this e-mail address.")
 		}

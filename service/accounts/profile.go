@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -97,7 +98,7 @@ func (in ProfileChange) normalized() (ProfileChange, error) {
 		in.Name, wrong = &name, fields
 	}
 	if in.Email != nil {
-		email := strings.ToLower(strings.TrimSpace(*in.Email))
+		email := ascii.Lower(strings.TrimSpace(*in.Email))
 		in.Email = &email
 		if !validEmail(email) {
 			wrong = append(wrong, fault.Field{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -24,7 +25,7 @@ var errRecoveryOver = fault.New(fault.Gone, "link_used",
 // command line, by a person with access to the database. NotFound without such an account.
 func (s *Service) RecoveryCode(ctx context.Context, email string) (code string, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		account, err := tx.AccountByEmail(strings.ToLower(strings.TrimSpace(email)))
+		account, err := tx.AccountByEmail(ascii.Lower(strings.TrimSpace(email)))
 		if errors.Is(err, models.ErrNotFound) {
 			return fault.New(fault.NotFound, "not_found", "There is no account with this e-mail address.")
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -15,7 +16,7 @@ import (
 // timing distinguishes an unknown address from a wrong password: Unauthenticated
 // wrong_password. TooMany too_many_attempts.
 func (s *Service) SignIn(ctx context.Context, email, password string, from From) (session string, err error) {
-	email = strings.ToLower(strings.TrimSpace(email))
+	email = ascii.Lower(strings.TrimSpace(email))
 	if len(email) > maxEmail {
 		email = email[:maxEmail+1] // still too long for an account, and cheap to count
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/config"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -43,7 +44,7 @@ const (
 
 func (in SignUp) normalized() (SignUp, error) {
 	var wrong []fault.Field
-	in.Email = strings.ToLower(strings.TrimSpace(in.Email))
+	in.Email = ascii.Lower(strings.TrimSpace(in.Email))
 	if !validEmail(in.Email) {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/email",

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -159,7 +160,7 @@ func membersNamed(tx *models.Tx, team, text string) (ids []string, err error) {
 // address it returns an id that no entry has, so that the response does not reveal
 // which addresses have an account.
 func accountID(tx *models.Tx, email string) (string, error) {
-	account, err := tx.AccountByEmail(strings.ToLower(strings.TrimSpace(email)))
+	account, err := tx.AccountByEmail(ascii.Lower(strings.TrimSpace(email)))
 	if errors.Is(err, models.ErrNotFound) {
 		return "nobody", nil
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -53,7 +54,7 @@ var (
 
 // checkEmail returns the address in lower case, and a field error if it is invalid.
 func checkEmail(pointer, text string) (string, []fault.Field) {
-	text = strings.ToLower(strings.TrimSpace(text))
+	text = ascii.Lower(strings.TrimSpace(text))
 	read, err := mail.ParseAddress(text)
 	if err != nil || read.Address != text || len(text) > 254 {
 		return text, []fault.Field{{

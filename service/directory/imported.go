@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"postern/core/snapshot"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 )
 
@@ -154,10 +155,10 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	oneLine := func(text string, most int) bool {
 		return len(text) <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 	}
-	refuse(oneLine(u.Email, 254) && strings.ToLower(u.Email) == u.Email, "/email", "invalid_email",
+	refuse(oneLine(u.Email, 254) && ascii.Lower(u.Email) == u.Email, "/email", "invalid_email",
 		"Use at most 254 bytes in lower case.")
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
-	refuse(len(checkText("", u.UserName)) == 0 && strings.ToLower(u.UserName) == u.UserName, "/user_name",
+	refuse(len(checkText("", u.UserName)) == 0 && ascii.Lower(u.UserName) == u.UserName, "/user_name",
 		"invalid_text", "Use at most 200 characters on one line, in lower case.")
 	refuse(len(checkText("", u.ExternalID)) == 0, "/external_id", "invalid_text",
 		"Use at most 200 characters on one line.")

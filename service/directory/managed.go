@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -72,7 +73,7 @@ func memberOf(tx *models.Tx, tenant, ref string) (models.EndUser, error) {
 		"e-mail address of a user here.", ref)
 	found, err := tx.EndUsersWithin(tenant, []string{ref})
 	if err == nil && len(found) == 0 {
-		found, err = tx.EndUsersByEmail(tenant, strings.ToLower(strings.TrimSpace(ref)))
+		found, err = tx.EndUsersByEmail(tenant, ascii.Lower(strings.TrimSpace(ref)))
 	}
 	switch {
 	case err != nil:

@@ -41,14 +41,33 @@ type ExternalIdentity struct {
 	EmailVerified bool
 	Domain        string // of Email, if the provider is authoritative for it; "" otherwise
 	Name          string
+
+	// DirectoryID is what the provider's directory calls the user, where SCIM sends the same id as externalId; ""
+	// for none.
+	DirectoryID string `json:",omitempty"`
+
+	// Invitation is the SHA-256 of the code of the invitation link that the sign-in began with, nil for none.
+	Invitation models.Digest `json:",omitempty"`
 }
 
 var (
 	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask the operator of "+
 		"this application to unfreeze it.")
 	errNotInvited = fault.New(fault.Forbidden, "not_invited",
-		"This application is open to invited users only. Ask its operator to invite you, then sign in again "+
-			"with a provider that confirms your e-mail address.")
+		"This application is open to invited users only. Ask its operator for an invitation.")
+	errNeedsInvitation = fault.New(fault.Forbidden, "invitation_required",
+		"A user with your e-mail address was invited or provisioned here, and this provider doesn't prove that you "+
+			"are that user. Open your invitation link, or ask the operator of this application for one.")
+)
+
+// Faults that sign-ins share with hosted login's own.
+var (
+	// ErrInvitationOver is of an invitation link that can't be used.
+	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has been used, has expired or "+
+		"was replaced. Ask the operator of this application for another.")
+	// ErrIdentityTaken is of an identity that is linked to another user.
+	ErrIdentityTaken = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To "+
+		"use it for yours, sign in to that account first and delete it.")
 )
 
 // FindByIdentity returns the end user who is linked to an identity, and false if there
@@ -78,26 +97,34 @@ func foundByIdentity(
 	return user, true, nil
 }
 
-// MayJoin returns Forbidden not_invited if the tenant is invite-only and has neither
-// invited nor approved a new user.
+// MayJoin returns the error of Provision for an identity that is linked to no user: Forbidden not_invited,
+// invitation_required or user_frozen.
 func MayJoin(tx *models.Tx, in ExternalIdentity) error {
-	_, _, err := invitation(tx, in)
+	_, _, err := admission(tx, in, models.Now())
 	return err
 }
 
 // Provision returns the end user of an identity and updates their e-mail address and
-// name to the provider's. A new user is created, or replaces the one that was invited
-// under their verified address. Of two concurrent first sign-ins, the second fails
-// with changed_meanwhile.
+// name to the provider's. A new user is created, or the identity takes the seat that seatOf
+// finds. An identity without a user locks the tenant, so that one of several first sign-ins
+// takes a seat: a caller that locks other rows before has locked the tenant too.
 func Provision(tx *models.Tx, in ExternalIdentity, now time.Time) (user models.EndUser, created bool, err error) {
 	user, known, err := FindByIdentity(tx, in)
+	if err == nil && !known {
+		if _, err = tx.LockTenant(in.Tenant); err == nil {
+			user, known, err = FindByIdentity(tx, in) // another sign-in may have had the lock
+		}
+	}
 	if err != nil {
 		return user, false, err
 	}
-	if !known {
-		if user, created, err = join(tx, in, now); err != nil {
-			return user, created, err
-		}
+	if known {
+		err = checkKnown(tx, in, user, now)
+	} else {
+		user, created, err = join(tx, in, now)
+	}
+	if err != nil {
+		return user, created, err
 	}
 	if user, err = lockProvisioned(tx, user.ID); err != nil {
 		return user, created, err
@@ -110,6 +137,29 @@ func Provision(tx *models.Tx, in ExternalIdentity, now time.Time) (user models.E
 	}
 	user.State, user.LastLoginAt, user.UpdatedAt = Active, &now, now
 	return user, created, tx.UpdateEndUser(user)
+}
+
+// checkKnown refuses the invitation of another user to an identity that has a user, and a user whom the directory
+// has as another one who is frozen. It notes the directory's id.
+func checkKnown(tx *models.Tx, in ExternalIdentity, user models.EndUser, now time.Time) error {
+	if in.Invitation != nil {
+		seat, err := seatOf(tx, in, now)
+		if err == nil && seat.ID != user.ID {
+			err = ErrIdentityTaken
+		}
+		return err
+	}
+	if in.DirectoryID == "" {
+		return nil
+	}
+	provisioned, err := tx.EndUsersByExternalID(in.Tenant, in.DirectoryID)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(provisioned, func(one models.EndUser) bool { return one.State == Frozen }) {
+		return errFrozen
+	}
+	return tx.SetDirectoryID(in.Tenant, in.Issuer, in.Subject, in.DirectoryID)
 }
 
 // lockProvisioned locks the user until the sign-in is written. Without the lock, the
@@ -129,23 +179,28 @@ func lockProvisioned(tx *models.Tx, id string) (models.EndUser, error) {
 
 // join creates the end user of a first sign-in.
 func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bool, error) {
-	invited, groups, err := invitation(tx, in)
+	seat, groups, err := admission(tx, in, now)
 	if err != nil {
 		return models.EndUser{}, false, err
 	}
 	user := models.EndUser{ID: models.NewID("usr"), TenantID: in.Tenant, State: Active, CreatedAt: now, UpdatedAt: now}
-	if invited != nil {
-		user = *invited
-	} else if err := insertFirst(tx, user); err != nil {
+	if seat != nil {
+		user = *seat
+		err = tx.SetInvitation(user.ID, nil, nil) // which no one else may use
+	} else {
+		err = insertFirst(tx, user)
+	}
+	if err != nil {
 		return user, false, err
 	}
 	won, err := tx.AddIdentity(models.Identity{
-		TenantID:   in.Tenant,
-		Issuer:     in.Issuer,
-		Subject:    in.Subject,
-		UserID:     user.ID,
-		ProviderID: in.Provider,
-		CreatedAt:  now,
+		TenantID:    in.Tenant,
+		Issuer:      in.Issuer,
+		Subject:     in.Subject,
+		UserID:      user.ID,
+		ProviderID:  in.Provider,
+		DirectoryID: in.DirectoryID,
+		CreatedAt:   now,
 	})
 	if err != nil {
 		return user, false, err
@@ -178,42 +233,32 @@ func insertFirst(tx *models.Tx, user models.EndUser) error {
 	return tx.Insert(&user)
 }
 
-// invitation returns the end user who was invited under the verified address of an
-// identity, nil for none, and the groups of its pre-approvals. An address that the
-// provider has not verified matches neither, and an approval by domain matches only where
-// the provider is authoritative for the domain.
-func invitation(tx *models.Tx, in ExternalIdentity) (*models.EndUser, []string, error) {
+// admission returns the seat that a first sign-in takes, nil for a new user, and the groups of the pre-approvals of
+// its address. An address that the provider has not verified matches none of these, and an approval by domain
+// matches only where the provider is authoritative for the domain.
+func admission(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUser, []string, error) {
+	seat, err := seatOf(tx, in, now)
+	if err != nil {
+		return nil, nil, err
+	}
 	rules, err := tx.TenantLoginOf(in.Tenant)
 	if err != nil {
 		return nil, nil, err
 	}
-	if in.Email == "" || !in.EmailVerified {
-		if rules.InviteOnly {
-			return nil, nil, errNotInvited
+	var approvals []models.PreApproval
+	if in.Email != "" && in.EmailVerified {
+		if approvals, err = tx.PreApprovalsFor(in.Tenant, in.Email, domainOf(in.Email)); err != nil {
+			return nil, nil, err
 		}
-		return nil, nil, nil
-	}
-	invited, err := tx.ExpectedByEmail(in.Tenant, in.Email)
-	expected := err == nil
-	if err != nil && !errors.Is(err, models.ErrNotFound) {
-		return nil, nil, err
-	}
-	if expected && invited.State == Frozen {
-		return nil, nil, errFrozen
-	}
-	domain := in.Email[strings.LastIndexByte(in.Email, '@')+1:] // the local part may contain a quoted @
-	approvals, err := tx.PreApprovalsFor(in.Tenant, in.Email, domain)
-	if err != nil {
-		return nil, nil, err
 	}
 	counting := slices.DeleteFunc(slices.Clone(approvals), func(one models.PreApproval) bool {
-		return one.Kind == ByDomain && in.Domain != domain
+		return one.Kind == ByDomain && in.Domain != domainOf(in.Email)
 	})
-	if rules.InviteOnly && !expected && len(counting) == 0 {
+	if rules.InviteOnly && seat == nil && len(counting) == 0 {
 		if len(approvals) > 0 {
-			return nil, nil, errNotInvited.Because(
-				fmt.Errorf("an approval by domain does not count: the provider is not authoritative for %s", domain),
-			)
+			return nil, nil, errNotInvited.Because(fmt.Errorf(
+				"an approval by domain does not count: the provider is not authoritative for %s", domainOf(in.Email),
+			))
 		}
 		return nil, nil, errNotInvited
 	}
@@ -229,11 +274,57 @@ func invitation(tx *models.Tx, in ExternalIdentity) (*models.EndUser, []string, 
 	for _, group := range groups {
 		ids = append(ids, group.ID)
 	}
-	if !expected {
-		return nil, ids, nil
-	}
-	return &invited, ids, nil
+	return seat, ids, nil
 }
+
+// seatOf returns the invited or provisioned user that an identity becomes at its first sign-in, nil for none. There
+// are three ways: the invitation link, the id that the provider's directory shares with SCIM, and an address whose
+// domain the provider is authoritative for. Anyone else with the address of a seat gets invitation_required: an
+// address that some provider has verified says only that its user could read a mail once.
+func seatOf(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUser, error) {
+	if in.Invitation != nil {
+		seat, err := tx.EndUserByInvitation(in.Tenant, in.Invitation, now)
+		if errors.Is(err, models.ErrNotFound) {
+			return nil, ErrInvitationOver
+		}
+		return notFrozen(seat, err)
+	}
+	if in.DirectoryID != "" {
+		switch shared, err := tx.EndUsersByExternalID(in.Tenant, in.DirectoryID); {
+		case err != nil:
+			return nil, err
+		case len(shared) == 1:
+			return notFrozen(shared[0], nil)
+		case len(shared) > 1:
+			return nil, errNeedsInvitation.Because(fmt.Errorf("several users have the external id of the sign-in"))
+		}
+	}
+	if in.Email == "" {
+		return nil, nil
+	}
+	expected, err := tx.ExpectedByEmail(in.Tenant, in.Email)
+	switch {
+	case err != nil || len(expected) == 0:
+		return nil, err
+	case len(expected) > 1:
+		return nil, errNeedsInvitation.Because(fmt.Errorf("several users have the address of the sign-in"))
+	case !in.EmailVerified || in.Domain != domainOf(in.Email):
+		return nil, errNeedsInvitation.Because(
+			fmt.Errorf("the provider is not authoritative for %s", domainOf(in.Email)),
+		)
+	}
+	return notFrozen(expected[0], nil)
+}
+
+func notFrozen(seat models.EndUser, err error) (*models.EndUser, error) {
+	if err == nil && seat.State == Frozen {
+		err = errFrozen
+	}
+	return &seat, err
+}
+
+// domainOf returns the domain of an e-mail address, whose local part may contain a quoted @.
+func domainOf(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
 
 // GroupsOf returns the names of the groups of an end user, sorted, with those that
 // the groups are nested in.

@@ -157,33 +157,6 @@ func TestInviteOnlyTenants(t *testing.T) {
 	})
 }
 
-func TestWhoWasInvitedTakesTheirSeatOnce(t *testing.T) {
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		h, now := newTenantFixture(t, db), models.Now()
-		h.invitesOnly()
-		h.write(func(tx *models.Tx) error {
-			return tx.Insert(&models.EndUser{
-				ID:        "usr_1",
-				TenantID:  tenant,
-				Email:     "ana@example.com",
-				State:     directory.Invited,
-				CreatedAt: now,
-				UpdatedAt: now,
-			})
-		})
-		if _, _, _, err := h.provision(identity("9", "ana@example.com", false)); fault.CodeOf(err) != "not_invited" {
-			t.Errorf("an address that is not verified takes the seat: %v", err)
-		}
-		user, _, _, err := h.provision(identity("1", "ana@example.com", true))
-		if err != nil || user.ID != "usr_1" || user.State != directory.Active {
-			t.Errorf("the seat is not taken: %+v, %v", user, err)
-		}
-		if _, _, _, err := h.provision(identity("2", "ana@example.com", true)); fault.CodeOf(err) != "not_invited" {
-			t.Errorf("the seat is taken twice: %v", err)
-		}
-	})
-}
-
 func TestFrozenPeopleStayOutside(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)

@@ -9,6 +9,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -73,7 +74,7 @@ func (s *Service) Users(
 	if filter.State != "" && filter.State != Active && filter.State != Frozen && filter.State != Invited {
 		return models.List[User]{}, fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
 	}
-	filter.Email, filter.UserName = strings.ToLower(filter.Email), strings.ToLower(filter.UserName)
+	filter.Email, filter.UserName = ascii.Lower(filter.Email), ascii.Lower(filter.UserName)
 	rows, err := tx.EndUsersOf(at.ID, filter, page)
 	if err != nil {
 		return models.List[User]{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
@@ -91,7 +92,7 @@ func (s *Service) UsersFrom(
 	if err != nil {
 		return nil, 0, fmt.Errorf("directory: users of %s: %w", tenant, err)
 	}
-	filter.Email, filter.UserName = strings.ToLower(filter.Email), strings.ToLower(filter.UserName)
+	filter.Email, filter.UserName = ascii.Lower(filter.Email), ascii.Lower(filter.UserName)
 	rows, total, err := tx.EndUsersFrom(at.ID, filter, skip, min(limit, models.MaxLimit))
 	if err != nil {
 		return nil, 0, fmt.Errorf("directory: users of %s: %w", tenant, err)
@@ -113,11 +114,20 @@ func (s *Service) User(ctx context.Context, p access.Principal, id string) (Prof
 	return out, nil
 }
 
-// CreateUser invites a user: the first sign-in with that verified address becomes
-// them.
+// CreateUser invites or provisions a user, whom a sign-in takes as seatOf says. A user who has signed in already
+// with an account that its directory has under the external id gets what is provisioned.
 func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant string, in NewUser) (Profile, error) {
 	var out Profile
 	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (outcome, error) {
+		signedIn, known, err := signedInAs(tx, at, in.ExternalID)
+		if err != nil {
+			return outcome{}, err
+		}
+		if known {
+			var done outcome
+			out, done, err = provisionKnown(tx, at, signedIn, in)
+			return done, err
+		}
 		row, err := createUser(tx, at, in)
 		if err != nil {
 			return outcome{}, err
@@ -160,29 +170,13 @@ func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 	if err := addressFree(tx, at, row); err != nil {
 		return row, err
 	}
+	if err := externalIDFree(tx, at, row); err != nil {
+		return row, err
+	}
 	if err := access.CheckQuota(tx, at.team, models.QuotaUsers); err != nil {
 		return row, err
 	}
 	return row, insertUser(tx, row, in.Groups, now)
-}
-
-// addressFree fails if another user has the address of row: the first sign-in under
-// it could become either. The tenant is locked.
-func addressFree(tx *models.Tx, at place, row models.EndUser) error {
-	if row.Email == "" {
-		return nil
-	}
-	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, models.Page{Limit: 2})
-	if err != nil {
-		return err
-	}
-	for _, other := range others.Items {
-		if other.ID != row.ID {
-			return takenField("/email", "email_taken", fmt.Sprintf("The tenant has a user with this e-mail address "+
-				"already: %s.", other.ID), "Use another address.")
-		}
-	}
-	return nil
 }
 
 func insertUser(tx *models.Tx, row models.EndUser, groups []string, now time.Time) error {
@@ -221,31 +215,42 @@ func (s *Service) UpdateUser(
 		if err := access.Unchanged(ifMatch, access.ETag(before.UpdatedAt)); err != nil {
 			return outcome{}, err
 		}
-		row := before
-		if err := fault.InvalidFields(in.apply(&row)); err != nil {
-			return outcome{}, err
-		}
-		if before.Email != row.Email {
-			if err := addressFree(tx, at, row); err != nil {
-				return outcome{}, err
-			}
-		}
-		if out, err = updateUser(tx, row); err != nil {
-			return outcome{}, err
-		}
-		done := outcome{object: id, before: viewUser(before), after: out.User}
-		if before.State != row.State {
-			done.revise = (*models.Tx).AddPersonRevisions
-			if row.State == Frozen {
-				done.events = []event{userEvent(EventUserFrozen, row)}
-			}
-		}
-		return done, nil
+		var done outcome
+		out, done, err = changeUser(tx, at, before, in)
+		return done, err
 	})
 	if err != nil {
 		return Profile{}, fmt.Errorf("directory: update the user %s: %w", id, err)
 	}
 	return out, nil
+}
+
+// changeUser changes an end user. They and the tenant are locked.
+func changeUser(tx *models.Tx, at place, before models.EndUser, in UserChange) (Profile, outcome, error) {
+	row := before
+	if err := fault.InvalidFields(in.apply(&row)); err != nil {
+		return Profile{}, outcome{}, err
+	}
+	if before.Email != row.Email {
+		if err := addressFree(tx, at, row); err != nil {
+			return Profile{}, outcome{}, err
+		}
+	}
+	if err := externalIDFree(tx, at, row); err != nil {
+		return Profile{}, outcome{}, err
+	}
+	out, err := updateUser(tx, row)
+	if err != nil {
+		return Profile{}, outcome{}, err
+	}
+	done := outcome{object: row.ID, before: viewUser(before), after: out.User}
+	if before.State != row.State {
+		done.revise = (*models.Tx).AddPersonRevisions
+		if row.State == Frozen {
+			done.events = []event{userEvent(EventUserFrozen, row)}
+		}
+	}
+	return out, done, nil
 }
 
 // updateUser writes a changed user, and ends the logins of one who is frozen.
@@ -291,7 +296,7 @@ func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
 		set     func(string)
 	}{
 		{"/name", in.Name, func(v string) { row.Name = v }},
-		{"/user_name", in.UserName, func(v string) { row.UserName = orNil(strings.ToLower(v)) }},
+		{"/user_name", in.UserName, func(v string) { row.UserName = orNil(ascii.Lower(v)) }},
 		{"/external_id", in.ExternalID, func(v string) { row.ExternalID = orNil(v) }},
 	} {
 		if text.in != nil {
@@ -351,29 +356,4 @@ func profile(tx *models.Tx, row models.EndUser) (Profile, error) {
 	}
 	out.Groups, err = memberships(tx, row.ID)
 	return out, err
-}
-
-func viewUsers(rows []models.EndUser) []User {
-	var list []User
-	for _, row := range rows {
-		list = append(list, viewUser(row))
-	}
-	return list
-}
-
-func viewUser(row models.EndUser) User {
-	return User{
-		ID:            row.ID,
-		Tenant:        row.TenantID,
-		Email:         row.Email,
-		EmailVerified: row.EmailVerified,
-		Name:          row.Name,
-		UserName:      orEmpty(row.UserName),
-		ExternalID:    orEmpty(row.ExternalID),
-		State:         row.State,
-		LastLoginAt:   row.LastLoginAt,
-		ETag:          access.ETag(row.UpdatedAt),
-		CreatedAt:     row.CreatedAt,
-		UpdatedAt:     row.UpdatedAt,
-	}
 }

@@ -140,7 +140,7 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 		Challenge:       base64.RawURLEncoding.EncodeToString(sum[:]),
 		ChallengeMethod: "S256",
 	}, browser)
-	if err != nil || begun.Back != "" {
+	if err != nil || begun.Back.URL != "" {
 		t.Fatal(begun, err)
 	}
 	address, err := h.login.Choose(t.Context(), h.client, begun.ID, h.providers[kind], browser)
@@ -157,7 +157,7 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if arrived.Back == "" {
+	if arrived.Back.URL == "" {
 		ticket := arrived.Ticket.Reveal()
 		arrived.Finished, err = h.login.GrantConsent(t.Context(), h.client, arrived.Attempt, ticket, browser)
 		if err != nil {

@@ -26,9 +26,6 @@ var (
 		"ten minutes ago.")
 	errNoAccount = fault.New(fault.Forbidden, "no_account", "You have no account here. Sign in to the application "+
 		"first.")
-	errLinked = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To "+
-		"use it "+
-		"for yours, sign in to that account first and delete it.")
 )
 
 // Account is what an end user sees of themselves on the account page of an app client.
@@ -168,6 +165,8 @@ type AccountSignIn struct {
 	UserAgent string
 	Link      bool   // add the provider to the account of Cookie
 	Cookie    string // of the user's session
+
+	Invitation string // code of the invitation link that the sign-in began with, "" for none
 }
 
 // BeginAccount begins a sign-in to the account page. With Link, the identity that signs in
@@ -197,6 +196,13 @@ func (s *Service) BeginAccount(ctx context.Context, in AccountSignIn) (Attempt, 
 		ExpiresAt:   now.Add(attemptTTL),
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		if in.Invitation != "" {
+			seat, err := invitedBy(tx, client, in.Invitation)
+			if err != nil {
+				return err
+			}
+			attempt.InvitationHash = seat.InvitationHash
+		}
 		if in.Link {
 			user, err := byCookie(client.ID, in.Cookie, true)(tx)
 			if err != nil {
@@ -212,15 +218,15 @@ func (s *Service) BeginAccount(ctx context.Context, in AccountSignIn) (Attempt, 
 	return Attempt{ID: attempt.ID, Client: look, Providers: options}, nil
 }
 
-// enterAccount finishes a sign-in to the account page: by the identity's user, or by
-// adding the identity to the user who is signed in. It creates no user, and the
-// application learns nothing, so that no consent is needed.
+// enterAccount finishes a sign-in to the account page: by the identity's user, by taking the
+// seat of an invitation link, or by adding the identity to the user who is signed in. It
+// creates no user, and the application learns nothing, so that no consent is needed.
 func (s *Service) enterAccount(
 	ctx context.Context, attempt models.LoginAttempt, client models.AppClient, entry ticket, cookie string,
 ) (Finished, error) {
 	out := Finished{Back: Back{URL: s.accountURI(client.ID)}}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		if err := lockForMapping(tx, client.TenantID, entry); err != nil {
+		if err := lockForSignIn(tx, client.TenantID, entry); err != nil {
 			return err
 		}
 		now := models.Now()
@@ -234,21 +240,21 @@ func (s *Service) enterAccount(
 		if attempt.LinkUser != "" {
 			return s.link(tx, attempt, client, entry, cookie, now)
 		}
-		if _, known, err := directory.FindByIdentity(tx, entry.Identity); err != nil || !known {
-			if err == nil {
-				err = errNoAccount
+		entry.Identity.Invitation = attempt.InvitationHash
+		if entry.Identity.Invitation == nil {
+			if _, known, err := directory.FindByIdentity(tx, entry.Identity); err != nil || !known {
+				if err == nil {
+					err = errNoAccount
+				}
+				return err
 			}
-			return err
 		}
-		user, _, err := directory.Provision(tx, entry.Identity, now)
+		_, team, err := teamOf(tx, client.TenantID)
 		if err != nil {
 			return err
 		}
-		signIn := directory.SignIn{User: user, Provider: entry.Identity.Provider, At: now}
-		if err := s.tellSignIn(ctx, tx, client, signIn); err != nil {
-			return err
-		}
-		if err := s.applyMapped(ctx, tx, client, entry, user, now); err != nil {
+		user, err := s.arrive(ctx, tx, client, team, entry, now)
+		if err != nil {
 			return err
 		}
 		session := models.LoginSession{
@@ -292,6 +298,8 @@ func (s *Service) link(
 		UserID:     user.ID,
 		ProviderID: entry.Identity.Provider,
 		CreatedAt:  now,
+
+		DirectoryID: entry.Identity.DirectoryID,
 	})
 	if err != nil {
 		return err
@@ -304,7 +312,7 @@ func (s *Service) link(
 		if err != nil || own {
 			return err
 		}
-		return errLinked
+		return directory.ErrIdentityTaken
 	}
 	return access.Record(tx, access.Principal{}, access.Entry{
 		Action: access.UserUpdate,

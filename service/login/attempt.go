@@ -213,7 +213,13 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 			return Outcome{}, err
 		}
 	}
-	return s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in.Cookie)
+	out, err := s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in.Cookie)
+	if out.Back.URL != "" && out.Back.Form == nil && row.Type == providers.Facebook {
+		// Facebook adds the fragment _=_ to our address, and browsers would keep it on the way to the application. An
+		// empty fragment replaces it (Fetch Standard, 4.4, HTTP-redirect fetch).
+		out.Back.URL += "#"
+	}
+	return out, err
 }
 
 // answerOnce marks the attempt as answered: of two answers at once, one wins.

@@ -73,6 +73,11 @@ type ProviderOption struct {
 	SignInDomains []string // of addresses that lead to it
 }
 
+var errRedirectURI = fault.New(
+	fault.Malformed, "redirect_uri_mismatch",
+	"The application asked to send you to an address that is not registered for it. Contact the application's operator.",
+)
+
 // Authorize checks an authorization request and stores an attempt for the browser.
 // Errors are shown to the user and not sent to the redirect URI, because it is not known
 // to be the client's (RFC 6749, 4.1.2.1).
@@ -82,11 +87,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 		return Attempt{}, err
 	}
 	if !isRegistered(client.RedirectURIs, in.RedirectURI) {
-		return Attempt{}, fault.New(
-			fault.Malformed, "redirect_uri_mismatch",
-			"The application asked to send you to an address that is not registered for it. "+
-				"Contact the application's operator.",
-		)
+		return Attempt{}, errRedirectURI
 	}
 	look, err := s.lookOf(s.DB.Read(ctx), client, in.RedirectURI)
 	if err != nil {
@@ -273,14 +274,19 @@ func (s *Service) client(ctx context.Context, id string) (models.AppClient, erro
 }
 
 func (s *Service) enabledProviders(ctx context.Context, clientID string) ([]ProviderOption, error) {
-	rows, err := s.DB.Read(ctx).ProvidersOf(clientID)
+	tx := s.DB.Read(ctx)
+	rows, err := tx.ProvidersOf(clientID)
 	if err != nil {
 		return nil, fmt.Errorf("login: providers of %s: %w", clientID, err)
+	}
+	held, err := s.heldByID(tx, clientID)
+	if err != nil {
+		return nil, err
 	}
 	var options []ProviderOption
 	for _, row := range rows {
 		if row.Enabled {
-			options = append(options, ProviderOption{row.ID, row.Type, labelOf(row), row.SignInDomains})
+			options = append(options, ProviderOption{row.ID, row.Type, shownLabel(row, held), row.SignInDomains})
 		}
 	}
 	return options, nil

@@ -96,7 +96,7 @@ func (s *Service) askConsent(
 		Ticket:    secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
 		Client:    look,
 		Identity:  identity,
-		Label:     labelOf(row),
+		Label:     shownLabel(row, look.Unclaimed),
 		Shares:    offered.describe(shares(asked, before), asked),
 		Site:      originOf(attempt.RedirectURI),
 		TestLogin: attempt.Tester != "",
@@ -179,6 +179,13 @@ func (s *Service) DenyConsent(ctx context.Context, clientID, attemptID, browser 
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
 		return Back{}, err
+	}
+	client, err := s.client(ctx, clientID)
+	if err != nil {
+		return Back{}, err
+	}
+	if attempt.RedirectURI != s.testLoginURI(clientID) && !isRegistered(client.RedirectURIs, attempt.RedirectURI) {
+		return Back{}, errRedirectURI
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		_, err := tx.FinishLoginAttempt(attempt.ID, models.Now())

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/directory"
 	"postern/service/login/providers"
@@ -18,7 +19,7 @@ const maxDomains = 20
 func lowered(domains []string) []string {
 	out := []string{}
 	for _, domain := range domains {
-		if domain = strings.ToLower(strings.TrimSpace(domain)); !slices.Contains(out, domain) {
+		if domain = ascii.Lower(strings.TrimSpace(domain)); !slices.Contains(out, domain) {
 			out = append(out, domain)
 		}
 	}

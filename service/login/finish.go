@@ -23,7 +23,10 @@ type Finished struct {
 func (s *Service) finish(
 	ctx context.Context, tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
 ) (Finished, error) {
-	if err := lockForMapping(tx, client.TenantID, entry); err != nil {
+	if err := s.stillOffered(tx, client, attempt.RedirectURI, entry.Identity.Provider); err != nil {
+		return Finished{}, err
+	}
+	if err := lockForSignIn(tx, client.TenantID, entry); err != nil {
 		return Finished{}, err
 	}
 	now := models.Now()
@@ -76,6 +79,22 @@ func (s *Service) finish(
 		return Finished{}, err
 	}
 	return Finished{Back: s.backTo(attempt, url.Values{"code": {code}}), Cookie: cookie}, nil
+}
+
+// stillOffered returns an error if a redirect URI was removed, or a provider turned off or removed, since a sign-in
+// began: what a team changes counts for sign-ins that are under way.
+func (s *Service) stillOffered(tx *models.Tx, client models.AppClient, redirectURI, provider string) error {
+	if redirectURI != s.testLoginURI(client.ID) && !isRegistered(client.RedirectURIs, redirectURI) {
+		return errRedirectURI
+	}
+	row, err := tx.ProviderByID(provider)
+	if err != nil && !isAbsent(err) {
+		return err
+	}
+	if err != nil || row.ClientID != client.ID || !row.Enabled {
+		return errNotOffered
+	}
+	return nil
 }
 
 // arrive records the user of a sign-in, their groups, and the audit entry and events of both.

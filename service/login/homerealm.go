@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"postern/models"
+	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/directory"
 )
@@ -29,7 +30,7 @@ var errInvalidAddress = fault.New(
 // asciiDomain returns a domain in lower case, with non-ASCII labels in Punycode (RFC 5891).
 // It returns a domain that it cannot convert in lower case only.
 func asciiDomain(domain string) string {
-	domain = strings.ToLower(strings.TrimSpace(domain))
+	domain = ascii.Lower(strings.TrimSpace(domain))
 	if ascii, err := idna.Lookup.ToASCII(domain); err == nil {
 		return ascii
 	}

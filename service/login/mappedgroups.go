@@ -92,11 +92,13 @@ func withOne(list []string, text string) []string {
 	return append(list, text)
 }
 
-// lockForMapping locks the tenant if a sign-in changes groups. It comes before the user is
-// locked; see models.Tx.LockEndUser.
-func lockForMapping(tx *models.Tx, tenant string, entry ticket) error {
+// lockForSignIn locks the tenant if a sign-in changes groups or is an identity's first. It comes before
+// other rows are locked; see models.Tx.LockEndUser.
+func lockForSignIn(tx *models.Tx, tenant string, entry ticket) error {
 	if entry.Mapped == nil {
-		return nil
+		if _, known, err := directory.FindByIdentity(tx, entry.Identity); err != nil || known {
+			return err
+		}
 	}
 	_, err := tx.LockTenant(tenant)
 	return err

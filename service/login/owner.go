@@ -73,6 +73,7 @@ func externalIdentity(
 		EmailVerified: identity.EmailVerified,
 		Domain:        identity.Domain,
 		Name:          identity.Name,
+		DirectoryID:   identity.DirectoryID,
 	}
 	if row.Managed {
 		out.Issuer = "managed-" + out.Issuer

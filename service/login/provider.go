@@ -281,6 +281,9 @@ func labelOf(row models.Provider) string {
 	return label + " (" + u.Host + ")"
 }
 
+var errNotOffered = fault.New(fault.NotFound, "provider_not_offered",
+	"This way to sign in is no longer offered. Go back to the application and choose another.")
+
 // providerConfig returns the configuration of an enabled provider, with its secret.
 func (s *Service) providerConfig(ctx context.Context, clientID, id string) (providers.Config, models.Provider, error) {
 	tx := s.DB.Read(ctx)
@@ -289,10 +292,7 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		return providers.Config{}, row, fmt.Errorf("login: find the provider %s: %w", id, err)
 	}
 	if err != nil || row.ClientID != clientID || !row.Enabled {
-		return providers.Config{}, row, fault.New(
-			fault.NotFound, "provider_not_offered",
-			"This way to sign in is no longer offered. Go back to the application and choose another.",
-		)
+		return providers.Config{}, row, errNotOffered
 	}
 	config, err := s.configOf(tx, row)
 	return config, row, err

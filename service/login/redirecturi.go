@@ -56,13 +56,19 @@ func checkURI(raw string) string {
 		return ""
 	case u.Scheme != "" && u.Scheme != "https" && u.Scheme != "http":
 		return "Use https; the scheme of an app has a dot, as in com.example.app:/callback."
-	case u.Host == "", !isHost(u):
+	case u.Host == "", !isHost(u), !isPort(u.Port()):
 	case u.Scheme == "https", isLoopback(u.Hostname()):
 		return ""
 	default:
 		return "Use https; http is for 127.0.0.1, [::1] and localhost."
 	}
 	return "Give a whole address such as https://app.example.com/callback, percent-encoded, without a name or password."
+}
+
+// isPort reports whether a port can be connected to; "" is the scheme's.
+func isPort(port string) bool {
+	number, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && number > 0
 }
 
 func isLoopback(host string) bool {

@@ -23,26 +23,31 @@ func TestCheckURI(t *testing.T) {
 		"com.example.my-app:/a?b=c":              true,
 		"com.googleusercontent.apps.123-abc:/cb": true,
 
-		"http://app.example.com/callback":    false,
-		"http://127.0.0.1.example.com/":      false,
-		"app:/callback":                      false, // no dot: any app could have it
-		"app://callback":                     false,
-		"javascript:alert(1)":                false,
-		"data:text/html,x":                   false,
-		"file:///etc/passwd":                 false,
-		"com.example.app:callback":           false,
-		"com.example.app:":                   false,
-		"app.example.com:8443/callback":      false, // https:// was forgotten
-		"Com.Example.App:/callback":          false, // schemes come back in lower case
-		".com.example:/callback":             false,
-		"com..example:/callback":             false,
-		"com.example.:/callback":             false,
-		"com.example.app:/callback#fragment": false,
-		"com.example.app://ana:pw@callback":  false,
-		"com.example.app:/call back":         false,
-		"com.example.app:/a;b":               false, // would end a directive of the pages' policy
-		"//app.example.com/callback":         false,
-		"":                                   false,
+		"https://app.example.com:65535/callback": true,
+
+		"https://app.example.com:0/callback":     false,
+		"https://app.example.com:99999/callback": false,
+		"http://127.0.0.1:99999/callback":        false,
+		"http://app.example.com/callback":        false,
+		"http://127.0.0.1.example.com/":          false,
+		"app:/callback":                          false, // no dot: any app could have it
+		"app://callback":                         false,
+		"javascript:alert(1)":                    false,
+		"data:text/html,x":                       false,
+		"file:///etc/passwd":                     false,
+		"com.example.app:callback":               false,
+		"com.example.app:":                       false,
+		"app.example.com:8443/callback":          false, // https:// was forgotten
+		"Com.Example.App:/callback":              false, // schemes come back in lower case
+		".com.example:/callback":                 false,
+		"com..example:/callback":                 false,
+		"com.example.:/callback":                 false,
+		"com.example.app:/callback#fragment":     false,
+		"com.example.app://ana:pw@callback":      false,
+		"com.example.app:/call back":             false,
+		"com.example.app:/a;b":                   false, // would end a directive of the pages' policy
+		"//app.example.com/callback":             false,
+		"":                                       false,
 	} {
 		if detail := checkURI(uri); (detail == "") != fits {
 			t.Errorf("checkURI(%q) = %q, want it to fit: %t", uri, detail, fits)

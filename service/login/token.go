@@ -265,17 +265,44 @@ func (s *Service) exchange(ctx context.Context, client models.AppClient, in Toke
 	if err != nil {
 		return Tokens{}, fmt.Errorf("login: API scopes of %s: %w", client.ID, err)
 	}
+	provider := ""
 	done, err := s.redeem(ctx, client, kindCode, in.Code, func(g models.LoginGrant, session models.LoginSession) error {
 		if err := fitsCode(client, in.RedirectURI, in.Verifier)(g, session); err != nil {
 			return err
 		}
+		provider = session.ProviderID
+		if g.Scope != "" { // the user's session answered, which outlives that a provider is turned off
+			provider = ""
+		}
 		return offered.checkNarrowed(session.Resources, in.Resources)
 	})
+	if err == nil {
+		err = s.stillOfferedToCode(ctx, client, in.RedirectURI, provider)
+	}
 	if err != nil {
 		return Tokens{}, err
 	}
 	done.narrow(in.Resources)
 	return s.issue(ctx, client, done)
+}
+
+// stillOfferedToCode is stillOffered for the token endpoint, with its error. provider is "" for one that doesn't
+// matter.
+func (s *Service) stillOfferedToCode(
+	ctx context.Context, client models.AppClient, redirectURI, provider string,
+) error {
+	if !isRegistered(client.RedirectURIs, redirectURI) {
+		return errGrant.Because(errRedirectURI)
+	}
+	if provider == "" {
+		return nil
+	}
+	switch err := s.stillOffered(s.DB.Read(ctx), client, redirectURI, provider); {
+	case fault.KindOf(err) == fault.NotFound && err != nil:
+		return errGrant.Because(err)
+	default:
+		return err
+	}
 }
 
 // fitsCode returns a check of redirect URI and PKCE verifier.

@@ -62,6 +62,15 @@ func (s *Service) lookOf(tx *models.Tx, client models.AppClient, redirectURI str
 	return Look{Branding: Branding{Title: site}, Unclaimed: true, Site: site}, nil
 }
 
+// shownLabel returns what the hosted pages call a provider. In an unclaimed workspace that is the host of an issuer
+// that anyone may have set up, whatever its label says: a button "Google" could lead anywhere.
+func shownLabel(row models.Provider, unclaimed bool) string {
+	if unclaimed {
+		row.Label = ""
+	}
+	return labelOf(row)
+}
+
 // checkPort restricts unclaimed workspaces to issuers on web ports, as their projects are
 // restricted to such upstreams: they cannot be used to scan ports.
 func (s *Service) checkPort(issuer string, unclaimed bool) error {

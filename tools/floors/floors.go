@@ -94,6 +94,7 @@ var folders = []folder{
 	{path: "models", floor: rows, beside: []string{"migrations"}},
 	{path: "migrations", floor: rows},
 
+	{path: "platform/ascii", floor: platform},
 	{path: "platform/certs", floor: platform},
 	{path: "platform/config", floor: platform, beside: []string{"platform/secrets"}},
 	{path: "platform/egress", floor: platform, beside: []string{"platform/fault"}},

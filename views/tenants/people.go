@@ -46,10 +46,19 @@ type User struct {
 	Groups         []Membership
 	Join           *Join
 	Change         *UserChange
+	Invitation     *Invitation
 	FreezeAction   string // one of these two
 	UnfreezeAction string
 	Delete         *ui.Confirmation
 	Error          string
+}
+
+// Invitation posts app_client (an id) to Action, which creates an invitation link.
+type Invitation struct {
+	Action   string
+	Clients  []ui.Option
+	Link     string // of a new one, which is shown once
+	LinkGone bool   // it was shown before
 }
 
 // Identity is an end user's identity at a provider.

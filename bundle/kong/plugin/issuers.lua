@@ -10,8 +10,8 @@ local jwks = require "kong.plugins.postern-auth.jwks"
 local issuers = {}
 
 -- The ages of kept keys, in seconds: older ones are fetched again while they go on being
--- used, and verify nothing at all, even if the issuer is away.
-local REFRESH_AFTER, STALE_AFTER = 300, 86400
+-- used, and verify nothing at all, since the issuer may have withdrawn one.
+local REFRESH_AFTER, STALE_AFTER = 30, 60
 
 -- Seconds between two fetches from one issuer, whatever its tokens name: invented key
 -- ids must not flood it with requests.

@@ -57,7 +57,9 @@ var userForms = map[string][]Call{
 		Text("email", "email", "--email").Keep()),
 	userRoute + "/freeze":   does("freeze-user", "users freeze {user}"),
 	userRoute + "/unfreeze": does("unfreeze-user", "users unfreeze {user}"),
-	userRoute + "/delete":   does("delete-user", "users delete {user}"),
+	userRoute + "/invitation": does("create-user-invitation", "users invite {user}",
+		Text("app_client", "app_client", "--app-client").Need()),
+	userRoute + "/delete": does("delete-user", "users delete {user}"),
 	userRoute + "/groups": {{
 		Operation: "set-group-member", Command: "groups add {group} {user}",
 		Body: func(url.Values) any { return &Object{} },

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"postern/platform/ascii"
 	"postern/platform/federation"
 )
 
 // domainOf returns the domain of an e-mail address, in lower case.
 func domainOf(email string) string {
-	return strings.ToLower(email[strings.LastIndexByte(email, '@')+1:]) // the local part may contain a quoted @
+	return ascii.Lower(email[strings.LastIndexByte(email, '@')+1:]) // the local part may contain a quoted @
 }
 
 // declared returns the domain of a verified address if the team declared the provider
@@ -28,7 +29,7 @@ func declared(c Config, identity federation.Identity) string {
 // address of another domain than hd is not taken for the domain's.
 func googleDomain(claims federation.Claims, identity federation.Identity) string {
 	domain := domainOf(identity.Email)
-	if identity.EmailVerified && domain != "" && strings.EqualFold(string(claims.HostedDomain), domain) {
+	if identity.EmailVerified && domain != "" && ascii.Lower(string(claims.HostedDomain)) == domain {
 		return domain
 	}
 	return ""
@@ -41,7 +42,7 @@ func googleDomain(claims federation.Claims, identity federation.Identity) string
 // the latter is so for guests and personal accounts, which prove no domain. Without the
 // claim, an address counts where the team declared its one tenant authoritative for it.
 func microsoftEmail(c Config, claims federation.Claims, single bool) (verified bool, domain string) {
-	domain = domainOf(claims.Email)
+	domain = domainOf(string(claims.Email))
 	if domain == "" {
 		return false, ""
 	}
@@ -49,7 +50,7 @@ func microsoftEmail(c Config, claims federation.Claims, single bool) (verified b
 	// (learn.microsoft.com/entra/identity-platform/id-token-claims-reference,
 	// …/optional-claims-reference).
 	idp := string(claims.IdentityProvider)
-	isGuest := idp != "" && !strings.Contains(idp, claims.TenantID) || bool(claims.Account)
+	isGuest := idp != "" && !strings.Contains(idp, string(claims.TenantID)) || bool(claims.Account)
 	isMember := claims.TenantID != personalTenant && !isGuest
 	isDeclared := single && isMember && slices.Contains(c.Domains, domain)
 	verified = bool(claims.DomainVerified) || isDeclared

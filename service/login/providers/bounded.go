@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"postern/platform/ascii"
 	"postern/platform/federation"
 )
 
@@ -22,7 +23,7 @@ func bounded(p federation.Identity) (federation.Identity, bool) {
 	if p.Subject == "" || len(p.Subject) > maxSubject || !printable(p.Subject) {
 		return federation.Identity{}, false
 	}
-	p.Email = strings.ToLower(p.Email)
+	p.Email = ascii.Lower(p.Email)
 	if len(p.Email) > maxEmail || !printable(p.Email) {
 		p.Email, p.EmailVerified, p.Domain = "", false, ""
 	}

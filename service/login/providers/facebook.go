@@ -77,7 +77,7 @@ func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (f
 	}
 	var me struct {
 		ID    string `json:"id"`
-		Name  string `json:"name"`
+		Name  any    `json:"name"`
 		Email string `json:"email"`
 	}
 	proof := hmac.New(sha256.New, []byte(c.ClientSecret.Reveal()))
@@ -90,12 +90,13 @@ func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (f
 	if me.ID == "" || me.ID != inspected.Data.UserID {
 		return federation.Identity{}, refusedAnswer(c, "its token belongs to another user")
 	}
+	name, _ := me.Name.(string)
 	// Ids are unique within an app only.
 	return federation.Identity{
 		Issuer:  f.site(s) + "/" + c.ClientID,
 		Subject: me.ID,
 		Email:   me.Email,
-		Name:    me.Name,
+		Name:    name,
 	}, nil
 }
 

@@ -30,6 +30,9 @@ func faultOf(c Config, err error) error {
 	if refused, ok := errors.AsType[federation.AnswerError](err); ok {
 		return refusedAnswer(c, refused.Error())
 	}
+	if errors.Is(err, federation.ErrUnreadable) {
+		return refusedAnswer(c, "its response cannot be read")
+	}
 	return unreachable(c, err)
 }
 

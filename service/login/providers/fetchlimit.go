@@ -2,12 +2,13 @@ package providers
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/platform/federation"
 )

@@ -102,22 +102,28 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 	if err != nil {
 		return federation.Identity{}, faultOf(c, err)
 	}
+	tenant, object := string(claims.TenantID), string(claims.ObjectID)
 	switch {
-	case !guid.MatchString(claims.TenantID) || !guid.MatchString(claims.ObjectID):
+	case !guid.MatchString(tenant) || !guid.MatchString(object):
 		return federation.Identity{}, refusedAnswer(c, "its ID token lacks tid or oid")
-	case claims.Issuer != base+"/"+claims.TenantID+"/v2.0":
+	case claims.Issuer != base+"/"+tenant+"/v2.0":
 		return federation.Identity{}, refusedAnswer(c, "its ID token's issuer is not that of its tid")
-	case claims.TenantID == personalTenant && strings.Contains(authority, "/organizations/"):
+	case tenant == personalTenant && strings.Contains(authority, "/organizations/"):
 		return federation.Identity{}, refusedAnswer(c, "a personal account, where only organizations may sign in")
+	}
+	directoryID := ""
+	if !multi && tenant != personalTenant {
+		directoryID = object // which Entra sends as externalId where it is mapped so; see docs/scim-entra.md
 	}
 	verified, domain := microsoftEmail(c, claims, !multi)
 	identity := federation.Identity{
 		Issuer:        base,
-		Subject:       claims.TenantID + "." + claims.ObjectID,
-		Email:         claims.Email,
+		Subject:       tenant + "." + object,
+		Email:         string(claims.Email),
 		EmailVerified: verified,
 		Name:          policy.DisplayName(claims),
 		Domain:        domain,
+		DirectoryID:   directoryID,
 
 		Authentication: claims.Authentication(),
 	}

@@ -130,7 +130,7 @@ func (s *Set) keep(issuer string, found *federation.Issuer) discovery {
 	if s.discovered == nil || len(s.discovered) >= maxDiscovered {
 		s.discovered = map[string]discovery{}
 	}
-	keys := federation.NewKeySet(s.limitedKeyClient(), found.JWKSURI)
+	keys := federation.NewKeySet(s.limitedKeyClient(), found.JWKSURI, s.now)
 	out := discovery{found, keys, time.Now().Add(discoveryTTL)}
 	s.discovered[issuer] = out
 	return out

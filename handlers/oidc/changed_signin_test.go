@@ -1,0 +1,70 @@
+package oidc_test
+
+import (
+	"net/http"
+	"testing"
+
+	"postern/service/login"
+	"postern/testkit/state"
+)
+
+// What a team changes counts for sign-ins that are under way: at consent, and at the token endpoint.
+func TestLogin_changedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newLoginApp(t, state.OpenSQLite(t), login.ClientInput{})
+	fake, provider := s.offerFake(nil)
+	turn := func(on bool) {
+		t.Helper()
+		in := login.ProviderInput{Enabled: &on}
+		if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, provider.ID, "", in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	redirectTo := func(uri string) {
+		t.Helper()
+		in := login.ClientInput{RedirectURIs: &[]string{uri}}
+		if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changes := map[string]struct{ change, undo func() }{
+		"a provider that is turned off": {func() { turn(false) }, func() { turn(true) }},
+		"a redirect URI that is removed": {
+			func() { redirectTo("https://app.example.com/other") }, func() { redirectTo(callback) },
+		},
+	}
+	for name, one := range changes {
+		browser, r := s.browser(), s.request("openid")
+		at := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String()
+		page := s.get(browser, at)
+		agreed := formOf(page, "agree")
+		one.change()
+		for _, form := range []string{"agree", "decline"} {
+			agreed.Set("answer", form)
+			if name == "a provider that is turned off" && form == "decline" {
+				continue // which may go back to the application
+			}
+			if got := s.post(browser, s.path("/consent"), agreed); got.to != nil || got.status < 400 {
+				t.Errorf("%s: the consent %q leads to %d %v", name, form, got.status, got.to)
+			}
+		}
+		one.undo()
+
+		browser, r = s.browser(), s.request("openid")
+		back := s.agree(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
+		one.change()
+		if got := s.exchange(r, back); got.status != http.StatusBadRequest || got.Error != "invalid_grant" {
+			t.Errorf("%s: the code is answered %+v", name, got)
+		}
+		one.undo()
+		s.unconsented()
+	}
+}
+
+// unconsented withdraws all consents, so that the next sign-in asks.
+func (s *app) unconsented() {
+	s.t.Helper()
+	if _, err := s.db.SQL().ExecContext(s.t.Context(), "DELETE FROM login_consents"); err != nil {
+		s.t.Fatal(err)
+	}
+}

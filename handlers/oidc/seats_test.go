@@ -1,0 +1,200 @@
+package oidc_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/directory"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/testkit/fakemicrosoft"
+	"postern/testkit/fakeoidc"
+	"postern/testkit/state"
+)
+
+// seatEmail is the address of the seat, which each kind's fake states.
+const seatEmail = "ana@example.com"
+
+// wayIn is a way by which an identity could become an invited or provisioned user.
+type wayIn struct {
+	name  string
+	kinds map[string]bool // where it takes the seat
+	enter func(s *siege, browser *http.Client, user directory.Profile) step
+}
+
+func all(kinds ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, kind := range kinds {
+		out[kind] = true
+	}
+	return out
+}
+
+// states makes the fake state the address of the seat, and a claim about it.
+func (s *siege) states(claim string, value any) {
+	if s.github != nil {
+		verified := claim != "email_verified" || value == true
+		s.github.Emails = []map[string]any{{"email": seatEmail, "primary": true, "verified": verified}}
+	}
+	honest := s.fake.Claims
+	s.fake.Claims = func(claims map[string]any) {
+		if honest != nil {
+			honest(claims)
+		}
+		claims["email"], claims[claim] = seatEmail, value
+	}
+}
+
+var waysIn = []wayIn{
+	{"a verified address", nil, func(s *siege, browser *http.Client, _ directory.Profile) step {
+		s.states("email_verified", true)
+		return s.signsIn(browser)
+	}},
+	{"an unverified address", nil, func(s *siege, browser *http.Client, _ directory.Profile) step {
+		s.states("email_verified", false)
+		return s.signsIn(browser)
+	}},
+	{"the account page", nil, func(s *siege, browser *http.Client, _ directory.Profile) step {
+		s.states("email_verified", true)
+		return s.linked(browser, s.fake, s.provider.ID, "signin")
+	}},
+	{"the invitation link", all(providers.Kinds()...), func(s *siege, browser *http.Client, user directory.Profile) step {
+		made, err := s.server.Login.InviteUser(s.t.Context(), s.owner, user.ID, "")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return s.accepts(browser, made.URL)
+	}},
+	{"a link that was replaced", nil, func(s *siege, browser *http.Client, user directory.Profile) step {
+		var links []string
+		for range 2 {
+			made, err := s.server.Login.InviteUser(s.t.Context(), s.owner, user.ID, s.client.ID)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			links = append(links, made.URL)
+		}
+		return s.accepts(browser, links[0])
+	}},
+	{"a Workspace organization", all(providers.Google), func(s *siege, browser *http.Client, _ directory.Profile) step {
+		s.states("hd", "example.com")
+		return s.signsIn(browser)
+	}},
+	{"a domain that the tenant trusts", all(providers.OIDC, providers.Auth0), func(
+		s *siege, browser *http.Client, _ directory.Profile,
+	) step {
+		if !providers.TakesDomains(s.kind, s.provider.Issuer) {
+			return s.signsIn(browser)
+		}
+		s.declare(s.provider, "example.com")
+		defer s.declare(s.provider)
+		s.states("email_verified", true)
+		return s.signsIn(browser)
+	}},
+	{"the directory's id, with any tenant of the provider", nil, func(
+		s *siege, browser *http.Client, user directory.Profile,
+	) step {
+		s.setExternalID(user, fakemicrosoft.ObjectID)
+		return s.signsIn(browser)
+	}},
+	{"the directory's id", all(providers.Microsoft), func(s *siege, browser *http.Client, user directory.Profile) step {
+		s.setExternalID(user, fakemicrosoft.ObjectID)
+		if s.kind != providers.Microsoft {
+			return s.signsIn(browser)
+		}
+		issuer := s.fake.URL + "/" + fakemicrosoft.TenantID + "/v2.0"
+		base, name := s.fake.Base, s.fake.Issuer
+		s.fake.Base, s.fake.Issuer = "/"+fakemicrosoft.TenantID+"/v2.0", issuer
+		defer func() { s.fake.Base, s.fake.Issuer = base, name }()
+		clientID, secret, before := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret), s.provider
+		s.provider = s.offer(login.ProviderInput{
+			Type: s.kind, Issuer: issuer, ClientID: &clientID, ClientSecret: &secret,
+		})
+		defer func() { s.provider = before }()
+		return s.signsIn(browser)
+	}},
+}
+
+func (s *siege) setExternalID(user directory.Profile, id string) {
+	s.t.Helper()
+	change := directory.UserChange{ExternalID: &id}
+	if _, err := s.server.Directory.UpdateUser(s.t.Context(), s.owner, user.ID, "", change); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// signsIn goes through the provider to the application's consent page.
+func (s *siege) signsIn(browser *http.Client) step {
+	s.t.Helper()
+	to := s.toProvider(browser, s.request("openid profile email"), s.provider.ID)
+	return s.get(browser, s.fake.Authorize(s.t, to.String()).String())
+}
+
+// accepts opens an invitation link and signs in.
+func (s *siege) accepts(browser *http.Client, link string) step {
+	s.t.Helper()
+	at, err := url.Parse(link)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if page := s.get(browser, at.Path); page.status != http.StatusOK {
+		return page
+	}
+	begun := s.post(browser, at.Path, nil)
+	page := s.get(browser, begun.to.String())
+	chosen := s.get(browser, page.Find("a[href$='/"+s.provider.ID+"']").AttrOr("href", ""))
+	return s.get(browser, s.fake.Authorize(s.t, chosen.to.String()).String())
+}
+
+// Every kind of provider × every way in: a seat with its groups goes to no one for a verified address alone.
+func TestLogin_seats(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	for _, kind := range providers.Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			s := lay(t, db, kind)
+			for _, way := range waysIn {
+				s.pristine()
+				user, err := s.server.Directory.CreateUser(t.Context(), s.owner, s.tenant, directory.NewUser{
+					Email: seatEmail, UserName: "ana",
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				browser := s.browser()
+				page := way.enter(s, browser, user)
+				if page.Find("button[value=agree]").Length() > 0 {
+					page = s.post(browser, s.path("/consent"), formOf(page, "agree"))
+				}
+				after, err := s.server.Directory.User(t.Context(), s.owner, user.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if took := after.State == directory.Active; took != way.kinds[kind] {
+					t.Errorf("%s takes the seat: %t, want %t: %d %s", way.name, took, way.kinds[kind], page.status,
+						page.Find("main").Text())
+				}
+				s.clear()
+			}
+		})
+	}
+}
+
+// clear deletes the users of the tenant.
+func (s *siege) clear() {
+	s.t.Helper()
+	list, _, err := s.server.Directory.UsersFrom(s.t.Context(), s.owner, s.tenant, models.UserFilter{}, 0, 100)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, one := range list {
+		err := s.server.Directory.DeleteUser(s.t.Context(), s.owner, one.ID)
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			s.t.Fatal(err)
+		}
+	}
+}

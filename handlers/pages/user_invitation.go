@@ -1,0 +1,60 @@
+package pages
+
+import (
+	"net/http"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/service/directory"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+func userInvitationPath(user string) string { return userPath(user) + "/invitation" }
+
+// userInvitationForm adds the form that creates an invitation link. A tenant without app clients has no page that
+// the link could lead to.
+func (h *Handler) userInvitationForm(v *visit, m *tenants.User, u directory.Profile) error {
+	if u.State != directory.Invited || len(u.Identities) > 0 {
+		return nil
+	}
+	clients, err := h.Login.Clients(v.ctx(), v.who, u.Tenant, models.Page{Limit: models.MaxLimit})
+	if err != nil || len(clients.Items) == 0 {
+		return err
+	}
+	m.Invitation = &tenants.Invitation{Action: userInvitationPath(u.ID)}
+	for _, one := range clients.Items {
+		m.Invitation.Clients = append(m.Invitation.Clients, ui.Option{Value: one.ID, Text: one.Name})
+	}
+	return nil
+}
+
+func (h *Handler) createUserInvitation(v *visit) (web.Answer, error) {
+	user := v.param("user")
+	made, err := h.Login.InviteUser(v.ctx(), v.who, user, v.posted("app_client"))
+	if err != nil {
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Error = wrong.rest() })
+	}
+	return h.disclose(v, userInvitationPath(user), disclosed{Secret: made.URL})
+}
+
+// showUserInvitation shows the user's page, the first time with a new invitation link.
+func (h *Handler) showUserInvitation(v *visit) (web.Answer, error) {
+	u, t, err := h.userOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, err := h.disclosed(v, userInvitationPath(u.ID))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return h.userWith(v, u, t, func(m *tenants.User) {
+		if m.Invitation == nil {
+			return
+		}
+		m.Invitation.LinkGone = found == nil
+		if found != nil {
+			m.Invitation.Link = found.Secret
+		}
+	}, http.StatusOK)
+}

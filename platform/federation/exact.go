@@ -1,0 +1,61 @@
+package federation
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// exactClient returns a copy of a bounded client for go-oidc and oauth2, which decode with encoding/json: it compares
+// names without case, and takes the last of a repeated one. They get JSON in which neither matters.
+func exactClient(client *http.Client) *http.Client {
+	out := *client
+	next := client.Transport
+	out.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := next.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
+			if text, err = exactObject(text); err != nil {
+				return nil, err
+			}
+		}
+		response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		return response, nil
+	})
+	return &out
+}
+
+// exactObject returns an object without the members that encoding/json could take for another one: those whose names
+// aren't lower-case ASCII, as all names of OAuth and OpenID Connect are. expires_in becomes a whole number, which
+// oauth2 demands, and is left out if it can't be read. An AnswerError for a repeated name.
+func exactObject(text []byte) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if unmarshal(text, &members) != nil {
+		return nil, AnswerError("its response is not JSON in which each name is there once")
+	}
+	for name := range members {
+		if strings.ContainsFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r > '~' }) {
+			delete(members, name)
+		}
+	}
+	if raw, ok := members["expires_in"]; ok {
+		seconds, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+		if err != nil || seconds < 0 || seconds > math.MaxInt32 {
+			delete(members, "expires_in")
+		} else {
+			members["expires_in"] = json.RawMessage(strconv.FormatInt(int64(seconds), 10))
+		}
+	}
+	return json.Marshal(members)
+}

@@ -1,0 +1,134 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/directory"
+)
+
+// InvitationTTL is how long an invitation link can be used.
+const InvitationTTL = 7 * 24 * time.Hour
+
+// Invitation is a link by which one person becomes an invited or provisioned user.
+type Invitation struct {
+	URL       string // shown only once
+	ExpiresAt time.Time
+}
+
+// InviteUser creates an invitation link for a user who has not signed in yet. It leads to the account page of an app
+// client, "" for the tenant's only one, and replaces the user's earlier link. Conflict user_signed_in for a user who
+// has signed in, Invalid app_client_required where the tenant has several app clients or none.
+func (s *Service) InviteUser(ctx context.Context, p access.Principal, user, clientID string) (Invitation, error) {
+	var out Invitation
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := tx.EndUserByID(user)
+		if err != nil {
+			return notFound(err)
+		}
+		tenant, team, err := access.Tenant(tx, p, row.TenantID, access.UserUpdate)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.LockTenant(tenant.ID); err != nil { // as sign-ins do that take a seat
+			return notFound(err)
+		}
+		if row, err = tx.LockEndUser(user); err != nil {
+			return notFound(err)
+		}
+		if err := isSeat(tx, row); err != nil {
+			return err
+		}
+		client, err := invitingClient(tx, tenant.ID, clientID)
+		if err != nil {
+			return err
+		}
+		code, ends := newSecret(), models.Now().Add(InvitationTTL)
+		if err := tx.SetInvitation(row.ID, hash(code), &ends); err != nil {
+			return err
+		}
+		out = Invitation{URL: s.Issuer(client) + "/invitation/" + code, ExpiresAt: ends}
+		return access.Record(tx, p, access.Entry{
+			Action: access.UserUpdate,
+			Object: row.ID,
+			Team:   team,
+			Detail: map[string]string{"tenant": tenant.ID},
+			After:  struct{ InvitedUntil time.Time }{ends},
+		})
+	})
+	if err != nil {
+		return Invitation{}, fmt.Errorf("login: create an invitation link for %s: %w", user, err)
+	}
+	return out, nil
+}
+
+func isSeat(tx *models.Tx, row models.EndUser) error {
+	linked, err := tx.IdentitiesOf(row.ID)
+	if err != nil {
+		return err
+	}
+	if row.State != directory.Invited || len(linked) > 0 {
+		return fault.New(fault.Conflict, "user_not_invited", "This user has signed in already or is frozen. An "+
+			"invitation link is for a user who has not signed in yet.")
+	}
+	return nil
+}
+
+// invitingClient returns the id of the app client that an invitation link leads to.
+func invitingClient(tx *models.Tx, tenant, id string) (string, error) {
+	list, err := tx.AppClientsOf(tenant)
+	if err != nil {
+		return "", err
+	}
+	if id == "" && len(list) == 1 {
+		return list[0].ID, nil
+	}
+	for _, one := range list {
+		if one.ID == id {
+			return id, nil
+		}
+	}
+	return "", fault.InvalidField("/app_client", "app_client_required",
+		"Give the id of one of the tenant's app clients, at which the user signs in.")
+}
+
+// invitedBy returns the user whom a code invites to the tenant of an app client. Gone invitation_over for a code that
+// cannot be used.
+func invitedBy(tx *models.Tx, client models.AppClient, code string) (models.EndUser, error) {
+	seat, err := tx.EndUserByInvitation(client.TenantID, hash(code), models.Now())
+	if errors.Is(err, models.ErrNotFound) {
+		return seat, directory.ErrInvitationOver
+	}
+	return seat, err
+}
+
+// Invited is what an invitation's page shows.
+type Invited struct {
+	Client Look
+	Email  string // of the invited user, "" for none
+}
+
+// PreviewInvitation returns what the page of an invitation link shows. Gone invitation_over.
+func (s *Service) PreviewInvitation(ctx context.Context, clientID, code string) (Invited, error) {
+	client, err := s.client(ctx, clientID)
+	if err != nil {
+		return Invited{}, err
+	}
+	tx := s.DB.Read(ctx)
+	look, err := s.lookOf(tx, client, "")
+	if err != nil {
+		return Invited{}, fmt.Errorf("login: an invitation to %s: %w", client.ID, err)
+	}
+	out := Invited{Client: look}
+	seat, err := invitedBy(tx, client, code)
+	if err != nil {
+		return out, fmt.Errorf("login: an invitation to %s: %w", client.ID, err)
+	}
+	out.Email = seat.Email
+	return out, nil
+}
