@@ -103,12 +103,9 @@ func (h *Handler) accountSignIn(c *gin.Context) (web.Answer, error) { return h.b
 func (h *Handler) accountLink(c *gin.Context) (web.Answer, error) { return h.beginAccount(c, true) }
 
 func (h *Handler) beginAccount(c *gin.Context, link bool) (web.Answer, error) {
-	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
+	client, browser := c.Param("client"), login.NewBrowser()
 	if err := h.Web.Throttle.AdmitLogin(client, c.Request.RemoteAddr); err != nil {
 		return h.loginFailed(c, err, "")
-	}
-	if browser == "" {
-		browser = login.NewBrowser()
 	}
 	begun, err := h.Login.BeginAccount(c.Request.Context(), login.AccountSignIn{
 		ClientID:  client,
@@ -123,7 +120,7 @@ func (h *Handler) beginAccount(c *gin.Context, link bool) (web.Answer, error) {
 	if err != nil {
 		return h.accountDone(c, err)
 	}
-	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
+	h.Web.KeepLogin(c.Writer, c.Request, begun.ID, browser)
 	return web.Redirect("/oauth/" + url.PathEscape(client) + "/login/" + begun.ID), nil
 }
 
