@@ -270,9 +270,8 @@ func (h *Handler) loginFailedIn(c *gin.Context, err error, attempt, browser stri
 	if known == fault.Internal {
 		return web.Answer{}, err
 	}
-	back, ok, backErr := h.Login.Continue(
-		c.Request.Context(), c.Param("client"), attempt, browser, h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client"))),
-	)
+	cookie := h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client")))
+	back, ok, backErr := h.Login.Continue(c.Request.Context(), c.Param("client"), attempt, browser, cookie)
 	if backErr != nil {
 		return web.Answer{}, backErr
 	}

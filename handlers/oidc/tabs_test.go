@@ -10,7 +10,8 @@ import (
 	"postern/testkit/state"
 )
 
-// TestLogin_twoTabs checks that sign-ins that one browser begins at the same time, before either has a cookie, all work.
+// TestLogin_twoTabs checks that sign-ins that one browser begins at the same time, before either has a cookie, all
+// work.
 func TestLogin_twoTabs(t *testing.T) {
 	t.Parallel()
 	b := newPKCELogin(t, login.ClientInput{})
@@ -67,9 +68,11 @@ func TestLogin_backAfterSignIn(t *testing.T) {
 	consent := b.get(browser, callbackURL)
 	b.exchange(r, b.post(browser, b.path("/consent"), formOf(consent, "agree")).to)
 	for name, open := range map[string]func(*http.Client) step{
-		"the callback":           func(c *http.Client) step { return b.get(c, callbackURL) },
-		"the provider's button":  func(c *http.Client) step { return b.get(c, link) },
-		"the consent page again": func(c *http.Client) step { return b.post(c, b.path("/consent"), formOf(consent, "agree")) },
+		"the callback":          func(c *http.Client) step { return b.get(c, callbackURL) },
+		"the provider's button": func(c *http.Client) step { return b.get(c, link) },
+		"the consent page again": func(c *http.Client) step {
+			return b.post(c, b.path("/consent"), formOf(consent, "agree"))
+		},
 	} {
 		b.refused(name+" in another browser", open(b.browser()), http.StatusForbidden)
 		got := open(browser)
