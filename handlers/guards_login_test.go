@@ -5,6 +5,8 @@ import "postern/service/access"
 // oidcGuards are the endpoints of hosted login, which browsers and app clients call.
 var oidcGuards = map[string]guard{
 	"GET /oauth/:client/.well-known/openid-configuration":        {open: true},
+	"GET /oauth/:client/.well-known/oauth-authorization-server":  {open: true},
+	"GET /.well-known/oauth-authorization-server/oauth/:client":  {open: true},
 	"GET /oauth/:client/jwks.json":                               {open: true},
 	"POST /oauth/:client/token":                                  {open: true},
 	"POST /oauth/:client/revoke":                                 {open: true},

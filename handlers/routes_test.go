@@ -176,6 +176,8 @@ var anonymous = merge(
 		"GET /teams/:team/invitations/:invitation": "in",
 
 		"GET /oauth/:client/.well-known/openid-configuration":        "404",
+		"GET /oauth/:client/.well-known/oauth-authorization-server":  "404",
+		"GET /.well-known/oauth-authorization-server/oauth/:client":  "404",
 		"GET /oauth/:client/jwks.json":                               "404",
 		"POST /oauth/:client/revoke":                                 "401",
 		"OPTIONS /oauth/:client/revoke":                              "204",

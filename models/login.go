@@ -101,17 +101,10 @@ func (t *Tx) SaveLoginConsent(c LoginConsent) error {
 		DoUpdates: clause.AssignmentColumns([]string{"scope", "updated_at"})}).Create(&c).Error
 }
 
-// LoginAttemptByID finds an attempt that is not over at now.
+// LoginAttemptByID finds an attempt that has not expired at now, finished or not.
 func (t *Tx) LoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
 	var a LoginAttempt
-	return a, t.db.Where("id = ? AND expires_at > ? AND finished_at IS NULL", id, now).Take(&a).Error
-}
-
-// TestLoginAttemptByID finds the attempt of a test login that has not expired at now,
-// finished or not.
-func (t *Tx) TestLoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
-	var a LoginAttempt
-	return a, t.db.Where("id = ? AND expires_at > ? AND tester <> ''", id, now).Take(&a).Error
+	return a, t.db.Where("id = ? AND expires_at > ?", id, now).Take(&a).Error
 }
 
 // SetStatedClaims stores what a provider stated in a test login; nil removes it.

@@ -124,12 +124,9 @@ func (h *Handler) acceptInvitation(c *gin.Context) (web.Answer, error) {
 }
 
 func (h *Handler) beginAccount(c *gin.Context, in login.AccountSignIn) (web.Answer, error) {
-	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
+	client, browser := c.Param("client"), login.NewBrowser()
 	if err := h.Web.Throttle.AdmitLogin(client, c.Request.RemoteAddr); err != nil {
 		return h.loginFailed(c, err, "")
-	}
-	if browser == "" {
-		browser = login.NewBrowser()
 	}
 	in.ClientID, in.Browser, in.UserAgent, in.Cookie = client, browser, c.Request.UserAgent(), h.userCookie(c)
 	begun, err := h.Login.BeginAccount(c.Request.Context(), in)
@@ -142,7 +139,7 @@ func (h *Handler) beginAccount(c *gin.Context, in login.AccountSignIn) (web.Answ
 	if err != nil {
 		return h.accountDone(c, err)
 	}
-	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
+	h.Web.KeepLogin(c.Writer, c.Request, begun.ID, browser)
 	return web.Redirect("/oauth/" + url.PathEscape(client) + "/login/" + begun.ID), nil
 }
 

@@ -25,15 +25,12 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 		values = c.Request.PostForm
 	}
 	asked := web.ParseOAuthParams(values)
-	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
+	client, browser := c.Param("client"), login.NewBrowser()
 	if asked.Get("client_id") != client {
 		return h.loginFailed(c, errOtherClient, "")
 	}
 	if err := h.Web.Throttle.AdmitLogin(client, c.Request.RemoteAddr); err != nil {
 		return h.loginFailed(c, err, "")
-	}
-	if browser == "" {
-		browser = login.NewBrowser()
 	}
 	begun, err := h.Login.Authorize(c.Request.Context(), login.AuthorizationRequest{
 		ClientID:        client,
@@ -66,7 +63,7 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	if begun.Back.URL != "" {
 		return h.sendBack(c, begun.Back)
 	}
-	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
+	h.Web.KeepLogin(c.Writer, c.Request, begun.ID, browser)
 	if begun.Direct != "" {
 		return h.toProvider(c, begun.ID, begun.Direct, browser)
 	}
@@ -145,11 +142,12 @@ func (h *Handler) words(c *gin.Context, locales string) *pages.Words {
 
 // resumeLogin shows the providers of a login that this browser has begun.
 func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
+	attempt := c.Param("attempt")
 	begun, err := h.Login.Resume(
-		c.Request.Context(), c.Param("client"), c.Param("attempt"), h.Web.Cookie(c.Request, web.LoginCookie),
+		c.Request.Context(), c.Param("client"), attempt, h.Web.LoginSecret(c.Request, attempt),
 	)
 	if err != nil {
-		return h.loginFailed(c, err, "")
+		return h.loginFailed(c, err, attempt)
 	}
 	if len(begun.Providers) == 0 {
 		return h.sendBack(c, begun.Back)
@@ -159,13 +157,15 @@ func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
 }
 
 func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
-	return h.toProvider(c, c.Param("attempt"), c.Param("provider"), h.Web.Cookie(c.Request, web.LoginCookie))
+	attempt := c.Param("attempt")
+	return h.toProvider(c, attempt, c.Param("provider"), h.Web.LoginSecret(c.Request, attempt))
 }
 
 // chooseByAddress sends the browser to the provider that the domain of an e-mail address
 // leads to.
 func (h *Handler) chooseByAddress(c *gin.Context) (web.Answer, error) {
-	attempt, browser := c.Param("attempt"), h.Web.Cookie(c.Request, web.LoginCookie)
+	attempt := c.Param("attempt")
+	browser := h.Web.LoginSecret(c.Request, attempt)
 	if err := h.Web.Throttle.AdmitLogin(c.Param("client"), c.Request.RemoteAddr); err != nil {
 		return h.loginFailedIn(c, err, attempt, browser)
 	}
@@ -199,7 +199,7 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 		Error:    got.Get("error"),
 		Cookie:   h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client"))),
 		Repeated: got.Repeated,
-	}, h.Web.Cookie(c.Request, web.LoginCookie))
+	}, h.Web.LoginSecret(c.Request, attempt))
 	if err != nil {
 		return h.loginFailed(c, err, attempt)
 	}
@@ -240,7 +240,8 @@ func formTarget(origin string) string {
 }
 
 func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
-	browser, attempt := h.Web.Cookie(c.Request, web.LoginCookie), c.Request.PostForm.Get("attempt")
+	attempt := c.Request.PostForm.Get("attempt")
+	browser := h.Web.LoginSecret(c.Request, attempt)
 	var to login.Finished
 	var err error
 	if c.Request.PostForm.Get("answer") == "agree" {
@@ -260,7 +261,7 @@ func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
 // continue in this browser, the page offers the providers again, or the way back to the
 // application.
 func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.Answer, error) {
-	return h.loginFailedIn(c, err, attempt, h.Web.Cookie(c.Request, web.LoginCookie))
+	return h.loginFailedIn(c, err, attempt, h.Web.LoginSecret(c.Request, attempt))
 }
 
 // loginFailedIn is loginFailed in a browser that may have got its cookie with this answer.
@@ -268,6 +269,14 @@ func (h *Handler) loginFailedIn(c *gin.Context, err error, attempt, browser stri
 	known := fault.KindOf(err)
 	if known == fault.Internal {
 		return web.Answer{}, err
+	}
+	cookie := h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client")))
+	back, ok, backErr := h.Login.Continue(c.Request.Context(), c.Param("client"), attempt, browser, cookie)
+	if backErr != nil {
+		return web.Answer{}, backErr
+	}
+	if ok {
+		return h.sendBack(c, back)
 	}
 	h.logLogin(c, err)
 	web.SetRetryAfter(c.Writer.Header(), err)

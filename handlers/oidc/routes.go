@@ -10,6 +10,9 @@ import (
 // people sign in (login.go).
 func (h *Handler) Mount(r *gin.Engine) {
 	r.GET("/oauth/:client/.well-known/openid-configuration", h.discovery)
+	// RFC 8414, 3.1 puts the well-known part before the issuer's path. Many clients append it, as for OpenID Connect.
+	r.GET("/.well-known/oauth-authorization-server/oauth/:client", h.discovery)
+	r.GET("/oauth/:client/.well-known/oauth-authorization-server", h.discovery)
 	r.GET("/oauth/:client/jwks.json", h.jwks)
 	r.POST("/oauth/:client/token", h.token)
 	r.OPTIONS("/oauth/:client/token", h.preflight)

@@ -21,15 +21,12 @@ func (h *Handler) startTestLogin(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	browser := h.Web.Cookie(v.c.Request, web.LoginCookie)
-	if browser == "" {
-		browser = login.NewBrowser()
-	}
+	browser := login.NewBrowser()
 	attempt, err := h.Login.StartTestLogin(v.ctx(), v.who, c.ID, browser)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	h.Web.SetCookie(v.c.Writer, web.LoginCookie, browser, web.LoginTTL)
+	h.Web.KeepLogin(v.c.Writer, v.c.Request, attempt, browser)
 	return web.Redirect("/oauth/" + url.PathEscape(c.ID) + "/login/" + attempt), nil
 }
 
@@ -51,7 +48,8 @@ func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
 		State:    got.Get("state"),
 		Error:    got.Get("error"),
 	}
-	result, err := h.Login.FinishTestLogin(v.ctx(), v.who, in, h.Web.Cookie(v.c.Request, web.LoginCookie))
+	attempt, _, _ := strings.Cut(in.State, ".")
+	result, err := h.Login.FinishTestLogin(v.ctx(), v.who, in, h.Web.LoginSecret(v.c.Request, attempt))
 	if code := fault.CodeOf(err); err != nil && code != login.CodeTestLoginOver && code != login.CodeTestLoginRefused {
 		return web.Answer{}, err
 	}

@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,17 +23,41 @@ const (
 	// DeviceCookie names a browser that has signed in before. It grants nothing: its
 	// sign-ins are throttled apart from the wrong passwords of others.
 	DeviceCookie = "device"
-	// LoginCookie binds hosted logins to a browser. A login expires by itself, so the
-	// cookie may outlive it.
-	LoginCookie = "login"
+	// loginCookie and an attempt's id name the cookie that binds a hosted login to a browser.
+	// A login expires by itself, so the cookie may outlive it.
+	loginCookie = "login-"
 )
+
+// maxLogins is how many logins a browser can have begun, for example in several tabs.
+const maxLogins = 8
+
+// LoginSecret returns the secret of a hosted login that this browser began, or "".
+func (s *Site) LoginSecret(r *http.Request, attempt string) string {
+	return s.Cookie(r, loginCookie+attempt)
+}
+
+// KeepLogin sets the cookie of a new hosted login, and deletes those of the oldest ones beyond maxLogins.
+func (s *Site) KeepLogin(w http.ResponseWriter, r *http.Request, attempt, secret string) {
+	prefix := s.Sessions().cookieName() + "-" + loginCookie
+	var others []string
+	for _, one := range r.Cookies() {
+		if id, ok := strings.CutPrefix(one.Name, prefix); ok && id != attempt {
+			others = append(others, id)
+		}
+	}
+	slices.Sort(others) // ids grow with time
+	for _, id := range others[:max(0, len(others)-maxLogins+1)] {
+		s.SetCookie(w, loginCookie+id, "", 0)
+	}
+	s.SetCookie(w, loginCookie+attempt, secret, LoginTTL)
+}
 
 // HostedCookie names the cookie of a user's session at the hosted pages of an app client.
 func HostedCookie(clientID string) string { return "user-" + clientID }
 
 // How long cookies are kept.
 const (
-	LoginTTL = time.Hour // after the last login began
+	LoginTTL = time.Hour // after the login began
 	ThemeTTL = 365 * 24 * time.Hour
 	TeamTTL  = 365 * 24 * time.Hour
 	flashTTL = time.Minute

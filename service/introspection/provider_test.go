@@ -167,7 +167,7 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 	tokens, err := h.login.Token(t.Context(), login.TokenInput{
 		Credentials: login.Credentials{ClientID: h.client, NamedClient: h.client},
 		GrantType:   "authorization_code",
-		Code:        queryOf(t, arrived.Back).Get("code"),
+		Code:        queryOf(t, arrived.Back.URL).Get("code"),
 		RedirectURI: back,
 		Verifier:    verifier,
 	})

@@ -20,7 +20,7 @@ import (
 	"postern/service/login/providers"
 )
 
-// NewBrowser returns the secret that a browser keeps in a cookie while it signs in.
+// NewBrowser returns the secret of an attempt, which its browser keeps in a cookie.
 func NewBrowser() string { return newSecret() }
 
 var (
@@ -36,8 +36,17 @@ var (
 	)
 )
 
-// attempt returns the attempt if this browser began it.
+// attempt returns the attempt if this browser began it and has not finished it.
 func (s *Service) attempt(ctx context.Context, clientID, id, browser string) (models.LoginAttempt, error) {
+	attempt, err := s.begun(ctx, clientID, id, browser)
+	if err == nil && attempt.FinishedAt != nil {
+		err = errOtherBrowser
+	}
+	return attempt, err
+}
+
+// begun returns the attempt if this browser began it.
+func (s *Service) begun(ctx context.Context, clientID, id, browser string) (models.LoginAttempt, error) {
 	attempt, err := s.DB.Read(ctx).LoginAttemptByID(id, models.Now())
 	if err != nil && !isAbsent(err) {
 		return attempt, fmt.Errorf("login: find the attempt %s: %w", id, err)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"postern/models"
+	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/directory"
 )
@@ -103,30 +104,49 @@ func (s *Service) hinted(ctx context.Context, client models.AppClient, hint stri
 func (s *Service) silent(
 	ctx context.Context, client models.AppClient, look Look, in AuthorizationRequest, hint string,
 ) (Attempt, error) {
-	var refused, text, code string
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+	attempt := in.attempt("", models.Now())
+	attempt.HintUser = hint
+	code, refused, err := s.bySession(ctx, client, look, attempt, in.Cookie)
+	if err != nil {
+		return Attempt{}, fmt.Errorf("login: sign in at %s by a session: %w", client.ID, err)
+	}
+	if refused.code != "" {
+		return s.sentBack(look, in, refused.code, refused.text), nil
+	}
+	return Attempt{Back: s.backTo(attempt, url.Values{"code": {code}})}, nil
+}
+
+// refusal is an error of an authorization response (RFC 6749, 4.1.2.1), for developers.
+type refusal struct{ code, text string }
+
+// bySession issues a code for the session of a cookie, as the attempt's request asks.
+func (s *Service) bySession(
+	ctx context.Context, client models.AppClient, look Look, attempt models.LoginAttempt, cookie string,
+) (code string, refused refusal, err error) {
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
-		session, live, err := hostedBy(tx, client.ID, in.Cookie, now)
+		session, live, err := hostedBy(tx, client.ID, cookie, now)
 		if err != nil {
 			return err
 		}
-		isOther := hint != "" && hint != session.user.ID
-		if !live || isOther || demandOf(in.attempt("", now)).unmet(statedIn(session.LoginSession), now) != "" ||
+		isOther := attempt.HintUser != "" && attempt.HintUser != session.user.ID
+		isOlder := attempt.FinishedAt != nil && session.CreatedAt.Before(attempt.CreatedAt)
+		if !live || isOther || isOlder || demandOf(attempt).unmet(statedIn(session.LoginSession), now) != "" ||
 			(TokenTypes{session.provider.TokenClient, session.provider.TokenUpstream}).needsProviders() {
-			refused, text = "login_required", "the user has to sign in"
+			refused = refusal{"login_required", "the user has to sign in"}
 			return nil
 		}
 		agreed, err := consentOf(tx, session.user.ID, client.ID)
 		if err != nil {
 			return err
 		}
-		if !covers(agreed, in.Scope) {
-			refused, text = "consent_required", "the user has not agreed to all of the scopes"
+		if !covers(agreed, attempt.Scope) {
+			refused = refusal{"consent_required", "the user has not agreed to all of the scopes"}
 			return nil
 		}
 		if look.Unclaimed {
-			refused, text = "interaction_required", "an unclaimed application needs a click of the user for each "+
-				"sign-in"
+			refused = refusal{"interaction_required", "an unclaimed application needs a click of the user for each " +
+				"sign-in"}
 			return nil
 		}
 		code = newSecret()
@@ -134,11 +154,11 @@ func (s *Service) silent(
 			Hash:          hash(code),
 			Kind:          kindCode,
 			SessionID:     session.ID,
-			RedirectURI:   in.RedirectURI,
-			CodeChallenge: in.Challenge,
-			Scope:         in.Scope,
-			Resources:     in.Resources,
-			Nonce:         in.Nonce,
+			RedirectURI:   attempt.RedirectURI,
+			CodeChallenge: attempt.CodeChallenge,
+			Scope:         attempt.Scope,
+			Resources:     attempt.Resources,
+			Nonce:         attempt.Nonce,
 			CreatedAt:     now,
 			ExpiresAt:     now.Add(codeTTL),
 		}
@@ -147,13 +167,47 @@ func (s *Service) silent(
 		}
 		return tx.TouchLoginSession(session.ID, now)
 	})
+	return code, refused, err
+}
+
+// Continue returns the way to the client for a browser that comes to a sign-in again that
+// it has finished, by Back or a reload: with a new code while the session of that sign-in
+// lives, otherwise with an error, after which the client can begin again. It returns false
+// for a sign-in that is not finished, or not this browser's, and for an unclaimed
+// application, whose users are warned before each redirect.
+func (s *Service) Continue(ctx context.Context, clientID, attemptID, browser, cookie string) (Back, bool, error) {
+	attempt, err := s.begun(ctx, clientID, attemptID, browser)
+	if err != nil || attempt.FinishedAt == nil || attempt.Tester != "" {
+		return Back{}, false, onlyInternal(err)
+	}
+	if attempt.RedirectURI == s.accountURI(clientID) {
+		return Back{URL: attempt.RedirectURI}, true, nil
+	}
+	client, err := s.client(ctx, clientID)
 	if err != nil {
-		return Attempt{}, fmt.Errorf("login: sign in at %s by a session: %w", client.ID, err)
+		return Back{}, false, onlyInternal(err)
 	}
-	if refused != "" {
-		return s.sentBack(look, in, refused, text), nil
+	look, err := s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI)
+	if err != nil || look.Unclaimed || client.FrozenAt != nil ||
+		!isRegistered(client.RedirectURIs, attempt.RedirectURI) {
+		return Back{}, false, err
 	}
-	return Attempt{Back: s.backTo(in.attempt("", models.Now()), url.Values{"code": {code}})}, nil
+	code, refused, err := s.bySession(ctx, client, look, attempt, cookie)
+	if err != nil {
+		return Back{}, false, fmt.Errorf("login: continue from a finished sign-in at %s: %w", clientID, err)
+	}
+	if refused.code != "" {
+		return s.backTo(attempt, url.Values{"error": {refused.code}, "error_description": {refused.text}}), true, nil
+	}
+	return s.backTo(attempt, url.Values{"code": {code}}), true, nil
+}
+
+// onlyInternal returns err unless it is a fault for users.
+func onlyInternal(err error) error {
+	if err == nil || fault.KindOf(err) == fault.Internal {
+		return err
+	}
+	return nil
 }
 
 // otherUser finishes an attempt whose request named another user than the one who signed

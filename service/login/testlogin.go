@@ -120,14 +120,15 @@ func (s *Service) FinishTestLogin(
 		return TestLogin{}, fmt.Errorf("login: finish the test login of %s: %w", in.ClientID, err)
 	}
 	id, _, _ := strings.Cut(in.State, ".")
-	attempt, err := s.DB.Read(ctx).TestLoginAttemptByID(id, models.Now())
+	attempt, err := s.DB.Read(ctx).LoginAttemptByID(id, models.Now())
 	if err != nil && !isAbsent(err) {
 		return TestLogin{}, fmt.Errorf("login: find the test login %s: %w", id, err)
 	}
 	request := requestOf(id, testLoginPart, browser)
 	isSameBrowser := browser != "" && subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) == 1 &&
 		hmac.Equal([]byte(request.State), []byte(in.State))
-	if err != nil || attempt.ClientID != client.ID || attempt.Tester != p.Account || !isSameBrowser {
+	if err != nil || attempt.ClientID != client.ID || attempt.Tester == "" ||
+		attempt.Tester != p.Account || !isSameBrowser {
 		return TestLogin{}, errTestLogin
 	}
 	if in.Error != "" {

@@ -168,6 +168,10 @@ func TraitsOf(name string) (Traits, bool) {
 	return k.traits(), true
 }
 
+// appleIssuer demands response_mode=form_post of requests for a name or an email address
+// (developer.apple.com/documentation/signinwithapple/request-an-authorization-to-the-sign-in-with-apple-server).
+const appleIssuer = "https://appleid.apple.com"
+
 // AuthorizeURL returns the address that the browser is sent to.
 func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, error) {
 	k, endpoint, err := s.prepare(ctx, c)
@@ -177,6 +181,9 @@ func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, er
 	options := k.parameters(r)
 	if c.Audience != "" { // auth0.com/docs/secure/tokens/access-tokens/get-access-tokens
 		options = append(options, oauth2.SetAuthURLParam("audience", c.Audience))
+	}
+	if c.Issuer == appleIssuer {
+		options = append(options, oauth2.SetAuthURLParam("response_mode", "form_post"))
 	}
 	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), options...), nil
 }
