@@ -1,6 +1,9 @@
 package snapshot
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // What follows is read for an export only. A gateway serves calls without it.
 
@@ -92,6 +95,7 @@ type User struct {
 	Email         string // lower case; "": the provider tells none
 	EmailVerified bool
 	Name          string
+	Profile       string // JSON object of the claims that a provider stated beside these; "": none
 	UserName      string // what a provisioning system calls them, lower case; "": none does
 	ExternalID    string // the provisioning system's own id; "": none
 	State         string // active, frozen or invited
@@ -100,6 +104,21 @@ type User struct {
 	Identities    []Identity   // sorted by issuer and subject
 	Memberships   []Membership // direct ones, sorted by group
 	Consents      []Consent    // sorted by app client
+}
+
+// ProfileTexts returns the texts of the profile by the names of their claims.
+func (u *User) ProfileTexts() map[string]string {
+	var stated map[string]any
+	if u.Profile == "" || json.Unmarshal([]byte(u.Profile), &stated) != nil {
+		return nil
+	}
+	texts := map[string]string{}
+	for name, value := range stated {
+		if text, ok := value.(string); ok {
+			texts[name] = text
+		}
+	}
+	return texts
 }
 
 // Identity is the account of a user at a provider.

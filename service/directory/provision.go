@@ -41,6 +41,7 @@ type ExternalIdentity struct {
 	EmailVerified bool
 	Domain        string // of Email, if the provider is authoritative for it; "" otherwise
 	Name          string
+	Profile       string // JSON of a federation.Profile, "" if the provider states none
 }
 
 var (
@@ -107,6 +108,9 @@ func Provision(tx *models.Tx, in ExternalIdentity, now time.Time) (user models.E
 	}
 	if in.Name != "" {
 		user.Name = in.Name
+	}
+	if in.Profile != "" {
+		user.Profile = in.Profile
 	}
 	user.State, user.LastLoginAt, user.UpdatedAt = Active, &now, now
 	return user, created, tx.UpdateEndUser(user)

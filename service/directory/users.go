@@ -10,6 +10,7 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/service/access"
 )
 
@@ -20,9 +21,10 @@ type User struct {
 	Email         string
 	EmailVerified bool
 	Name          string
-	UserName      string // name in the provisioning system, "" for none
-	ExternalID    string // id in the provisioning system
-	State         string // active, frozen or invited
+	Profile       federation.Profile `audit:"-"` // as a provider stated it at the last sign-in
+	UserName      string             // name in the provisioning system, "" for none
+	ExternalID    string             // id in the provisioning system
+	State         string             // active, frozen or invited
 	LastLoginAt   *time.Time
 	ETag          string    `audit:"-"`
 	CreatedAt     time.Time `audit:"-"`
@@ -368,6 +370,7 @@ func viewUser(row models.EndUser) User {
 		Email:         row.Email,
 		EmailVerified: row.EmailVerified,
 		Name:          row.Name,
+		Profile:       federation.ParseProfile(row.Profile),
 		UserName:      orEmpty(row.UserName),
 		ExternalID:    orEmpty(row.ExternalID),
 		State:         row.State,

@@ -73,6 +73,7 @@ func externalIdentity(
 		EmailVerified: identity.EmailVerified,
 		Domain:        identity.Domain,
 		Name:          identity.Name,
+		Profile:       identity.Profile.JSON(),
 	}
 	if row.Managed {
 		out.Issuer = "managed-" + out.Issuer
