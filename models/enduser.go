@@ -131,7 +131,8 @@ func (t *Tx) UpdateEndUser(u EndUser) error {
 	return t.db.
 		Model(&EndUser{}).
 		Where("id = ?", u.ID).
-		Select("Email", "EmailVerified", "Name", "Profile", "UserName", "ExternalID", "State", "LastLoginAt", "UpdatedAt").
+		Select("Email", "EmailVerified", "Name", "Profile", "UserName", "ExternalID", "State", "LastLoginAt",
+			"UpdatedAt").
 		UpdateColumns(&u).Error
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
 )
 
@@ -171,7 +172,7 @@ func (m *members) user(u *snapshot.User) user {
 		Created:       u.CreatedAt.UnixMilli(),
 		Attributes:    map[string][]string{attribute: {m.tenant.ID}},
 	}
-	stated := u.ProfileTexts()
+	stated := jsonfile.Texts(u.Profile)
 	if given, family := stated["given_name"], stated["family_name"]; family != "" && given+" "+family == u.Name {
 		out.FirstName, out.LastName = given, family // otherwise the claim name would be another
 	}

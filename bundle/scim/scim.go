@@ -117,7 +117,7 @@ func newUser(u *snapshot.User) user {
 	if out.UserName == "" {
 		out.UserName = u.ID
 	}
-	stated := u.ProfileTexts()
+	stated := jsonfile.Texts(u.Profile)
 	whole := name{u.Name, stated["given_name"], stated["family_name"], stated["middle_name"]}
 	if whole != (name{}) {
 		out.Name = &whole

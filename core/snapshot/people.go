@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -104,21 +103,6 @@ type User struct {
 	Identities    []Identity   // sorted by issuer and subject
 	Memberships   []Membership // direct ones, sorted by group
 	Consents      []Consent    // sorted by app client
-}
-
-// ProfileTexts returns the texts of the profile by the names of their claims.
-func (u *User) ProfileTexts() map[string]string {
-	var stated map[string]any
-	if u.Profile == "" || json.Unmarshal([]byte(u.Profile), &stated) != nil {
-		return nil
-	}
-	texts := map[string]string{}
-	for name, value := range stated {
-		if text, ok := value.(string); ok {
-			texts[name] = text
-		}
-	}
-	return texts
 }
 
 // Identity is the account of a user at a provider.

@@ -158,8 +158,7 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	refuse(oneLine(u.Email, 254) && strings.ToLower(u.Email) == u.Email, "/email", "invalid_email",
 		"Use at most 254 bytes in lower case.")
 	refuse(u.Profile == federation.ParseProfile(u.Profile).JSON(), "/profile", "invalid_profile",
-		"Use the claims of OpenID Connect's scope profile but for name, each a text, in the order of an export, with at "+
-			"most 8 KB.")
+		"Use the claims of OpenID Connect's scope profile but for name, as an export writes them, in at most 8 KB.")
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
 	refuse(len(checkText("", u.UserName)) == 0 && strings.ToLower(u.UserName) == u.UserName, "/user_name",
 		"invalid_text", "Use at most 200 characters on one line, in lower case.")
