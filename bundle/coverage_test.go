@@ -208,6 +208,7 @@ var fields = map[string]shown{
 	"User.Email":         {snapshot.FeatureUsers, "us@mail.example"},
 	"User.EmailVerified": {snapshot.FeatureUsers, `"email_verified":true`},
 	"User.Name":          {snapshot.FeatureUsers, "Us Name"},
+	"User.Profile":       {snapshot.FeatureUsers, `"nickname":"usnick"`},
 	"User.UserName":      {snapshot.FeatureUsers, "us-user-name"},
 	"User.ExternalID":    {snapshot.FeatureUsers, "us-external"},
 	"User.State":         {snapshot.FeatureUsers, `"state":"frozen"`},

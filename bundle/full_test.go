@@ -272,6 +272,7 @@ func fullUser() snapshot.User {
 		Email:         "us@mail.example",
 		EmailVerified: true,
 		Name:          "Us Name",
+		Profile:       `{"nickname":"usnick","updated_at":1700000000}`,
 		UserName:      "us-user-name",
 		ExternalID:    "us-external",
 		State:         "frozen",

@@ -1,7 +1,9 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -46,6 +48,7 @@ type userDoc struct {
 	Email         *string         `json:"email"`
 	EmailVerified bool            `json:"email_verified"`
 	Name          string          `json:"name"`
+	Profile       json.RawMessage `json:"profile"`
 	UserName      *string         `json:"user_name"`
 	ExternalID    *string         `json:"external_id"`
 	State         string          `json:"state"`
@@ -156,6 +159,7 @@ func userDocOf(u *snapshot.User) userDoc {
 		Email:         optional(u.Email),
 		EmailVerified: u.EmailVerified,
 		Name:          u.Name,
+		Profile:       json.RawMessage(cmp.Or(u.Profile, "null")),
 		UserName:      optional(u.UserName),
 		ExternalID:    optional(u.ExternalID),
 		State:         u.State,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 
 	"postern/bundle/scim"
 	"postern/core/snapshot"
@@ -98,6 +99,7 @@ func (d userDoc) user() (snapshot.User, error) {
 		Email:         valueOf(d.Email),
 		EmailVerified: d.EmailVerified,
 		Name:          d.Name,
+		Profile:       strings.TrimPrefix(string(d.Profile), "null"),
 		UserName:      valueOf(d.UserName),
 		ExternalID:    valueOf(d.ExternalID),
 		State:         d.State,

@@ -15,6 +15,7 @@ type User struct {
 	Email         string         `json:"email"`  // "" if the provider gives none
 	EmailVerified bool           `json:"email_verified"`
 	Name          string         `json:"name"`
+	Profile       map[string]any `json:"profile,omitempty"`     // claims that a provider stated
 	UserName      string         `json:"user_name,omitempty"`   // a provisioning system's
 	ExternalID    string         `json:"external_id,omitempty"` // a provisioning system's
 	State         string         `json:"state"`                 // active, frozen or invited

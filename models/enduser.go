@@ -13,6 +13,7 @@ type EndUser struct {
 	Email         string // lower case; "" where the provider tells none
 	EmailVerified bool
 	Name          string
+	Profile       string  // JSON of the other claims of the scope profile, "" for none
 	UserName      *string // lower case; what a provisioning system calls them, nil where none does
 	ExternalID    *string // the provisioning system's own id
 	State         string  // active, frozen or invited
@@ -173,7 +174,8 @@ func (t *Tx) UpdateEndUser(u EndUser) error {
 	return t.db.
 		Model(&EndUser{}).
 		Where("id = ?", u.ID).
-		Select("Email", "EmailVerified", "Name", "UserName", "ExternalID", "State", "LastLoginAt", "UpdatedAt").
+		Select("Email", "EmailVerified", "Name", "Profile", "UserName", "ExternalID", "State", "LastLoginAt",
+			"UpdatedAt").
 		UpdateColumns(&u).Error
 }
 

@@ -128,10 +128,7 @@ func builtInScopes() []clientScope {
 			}),
 			inAccessToken("audience resolve", "oidc-audience-resolve-mapper", map[string]string{}))),
 		unlisted(newScope("service_account", "")),
-		newScope("profile", "your name",
-			everywhere("full name", "oidc-full-name-mapper", map[string]string{}),
-			ofUser("username", "preferred_username"), ofUser("firstName", "given_name"),
-			ofUser("lastName", "family_name")),
+		profileScope(),
 		newScope("email", "your e-mail address", ofUser("email", "email"),
 			everywhere("email verified", "oidc-usermodel-property-mapper", map[string]string{
 				"user.attribute": "emailVerified", "claim.name": "email_verified", "jsonType.label": "boolean",
@@ -147,6 +144,22 @@ func builtInScopes() []clientScope {
 		unlisted(newScope("address", "")),
 		unlisted(newScope("phone", "")),
 	}
+}
+
+// profileClaims are the claims of a user's profile that Keycloak has no place of its own for: they are attributes.
+var profileClaims = []string{
+	"middle_name", "nickname", "profile", "picture", "website", "gender", "birthdate", "zoneinfo", "locale",
+}
+
+func profileScope() clientScope {
+	mappers := []mapper{
+		everywhere("full name", "oidc-full-name-mapper", map[string]string{}),
+		ofUser("username", "preferred_username"), ofUser("firstName", "given_name"), ofUser("lastName", "family_name"),
+	}
+	for _, claim := range profileClaims {
+		mappers = append(mappers, ofUser(claim, claim))
+	}
+	return newScope("profile", "your name and profile", mappers...)
 }
 
 // inAccessToken returns a mapper of a claim that access tokens alone have.

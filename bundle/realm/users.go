@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/bundle/jsonfile"
 	"postern/core/snapshot"
 )
 
@@ -22,6 +23,7 @@ type user struct {
 	Email          string              `json:"email,omitempty"`
 	EmailVerified  bool                `json:"emailVerified"`
 	FirstName      string              `json:"firstName,omitempty"`
+	LastName       string              `json:"lastName,omitempty"`
 	Enabled        bool                `json:"enabled"`
 	Created        int64               `json:"createdTimestamp"` // Unix milliseconds
 	Attributes     map[string][]string `json:"attributes"`
@@ -169,6 +171,15 @@ func (m *members) user(u *snapshot.User) user {
 		Enabled:       u.State != "frozen",
 		Created:       u.CreatedAt.UnixMilli(),
 		Attributes:    map[string][]string{attribute: {m.tenant.ID}},
+	}
+	stated := jsonfile.Texts(u.Profile)
+	if given, family := stated["given_name"], stated["family_name"]; family != "" && given+" "+family == u.Name {
+		out.FirstName, out.LastName = given, family // otherwise the claim name would be another
+	}
+	for _, claim := range profileClaims {
+		if stated[claim] != "" {
+			out.Attributes[claim] = []string{stated[claim]}
+		}
 	}
 	if u.UserName != "" {
 		out.Attributes["user_name"] = []string{u.UserName}

@@ -57,12 +57,19 @@ type user struct {
 	UserName    string   `json:"userName"`
 	DisplayName string   `json:"displayName,omitempty"`
 	Name        *name    `json:"name,omitempty"`
+	NickName    string   `json:"nickName,omitempty"`
+	ProfileURL  string   `json:"profileUrl,omitempty"`
+	Locale      string   `json:"locale,omitempty"`
+	TimeZone    string   `json:"timezone,omitempty"`
 	Emails      []email  `json:"emails,omitempty"`
 	Active      bool     `json:"active"`
 }
 
 type name struct {
-	Formatted string `json:"formatted"`
+	Formatted  string `json:"formatted,omitempty"`
+	GivenName  string `json:"givenName,omitempty"`
+	FamilyName string `json:"familyName,omitempty"`
+	MiddleName string `json:"middleName,omitempty"`
 }
 
 type email struct {
@@ -110,9 +117,13 @@ func newUser(u *snapshot.User) user {
 	if out.UserName == "" {
 		out.UserName = u.ID
 	}
-	if u.Name != "" {
-		out.Name = &name{u.Name}
+	stated := jsonfile.Texts(u.Profile)
+	whole := name{u.Name, stated["given_name"], stated["family_name"], stated["middle_name"]}
+	if whole != (name{}) {
+		out.Name = &whole
 	}
+	out.NickName, out.ProfileURL = stated["nickname"], stated["profile"]
+	out.Locale, out.TimeZone = stated["locale"], stated["zoneinfo"]
 	if u.Email != "" {
 		out.Emails = []email{{Value: u.Email, Type: "work", Primary: true}}
 	}

@@ -1,6 +1,8 @@
 package snapshot
 
-import "time"
+import (
+	"time"
+)
 
 // What follows is read for an export only. A gateway serves calls without it.
 
@@ -96,6 +98,7 @@ type User struct {
 	Email         string // lower case; "": the provider tells none
 	EmailVerified bool
 	Name          string
+	Profile       string // JSON object of the claims that a provider stated beside these; "": none
 	UserName      string // what a provisioning system calls them, lower case; "": none does
 	ExternalID    string // the provisioning system's own id; "": none
 	State         string // active, frozen or invited

@@ -6,6 +6,7 @@ import (
 
 	"postern/handlers/web"
 	"postern/models"
+	"postern/platform/federation"
 	"postern/service/directory"
 )
 
@@ -20,19 +21,20 @@ type UserRef struct {
 }
 
 type userOutput struct {
-	ID            string             `json:"id"`
-	Tenant        string             `json:"tenant" doc:"Id of the tenant"`
-	Email         string             `json:"email" doc:"Empty if the provider returns none"`
-	EmailVerified bool               `json:"email_verified" doc:"A provider has verified it"`
-	Name          string             `json:"name"`
-	UserName      string             `json:"user_name,omitempty" doc:"userName in the provisioning system (SCIM)"`
-	ExternalID    string             `json:"external_id,omitempty" doc:"Id in the provisioning system"`
-	State         string             `json:"state" enum:"active,frozen,invited" doc:"invited: has not signed in yet"`
-	LastLoginAt   *time.Time         `json:"last_login_at" doc:"null: never"`
-	CreatedAt     time.Time          `json:"created_at"`
-	UpdatedAt     time.Time          `json:"updated_at"`
-	Identities    []identityOutput   `json:"identities,omitempty" doc:"Identities at providers; not in lists"`
-	Groups        []membershipOutput `json:"groups,omitempty" doc:"Direct and nested memberships; not in lists"`
+	ID            string              `json:"id"`
+	Tenant        string              `json:"tenant" doc:"Id of the tenant"`
+	Email         string              `json:"email" doc:"Empty if the provider returns none"`
+	EmailVerified bool                `json:"email_verified" doc:"A provider has verified it"`
+	Name          string              `json:"name"`
+	Profile       *federation.Profile `json:"profile,omitempty" doc:"Claims that a provider stated at the last sign-in"`
+	UserName      string              `json:"user_name,omitempty" doc:"userName in the provisioning system (SCIM)"`
+	ExternalID    string              `json:"external_id,omitempty" doc:"Id in the provisioning system"`
+	State         string              `json:"state" enum:"active,frozen,invited" doc:"invited: has not signed in yet"`
+	LastLoginAt   *time.Time          `json:"last_login_at" doc:"null: never"`
+	CreatedAt     time.Time           `json:"created_at"`
+	UpdatedAt     time.Time           `json:"updated_at"`
+	Identities    []identityOutput    `json:"identities,omitempty" doc:"Identities at providers; not in lists"`
+	Groups        []membershipOutput  `json:"groups,omitempty" doc:"Direct and nested memberships; not in lists"`
 }
 
 type identityOutput struct {
@@ -49,7 +51,7 @@ type membershipOutput struct {
 }
 
 func showUser(u directory.User) userOutput {
-	return userOutput{
+	out := userOutput{
 		ID:            u.ID,
 		Tenant:        u.Tenant,
 		Email:         u.Email,
@@ -62,6 +64,10 @@ func showUser(u directory.User) userOutput {
 		CreatedAt:     u.CreatedAt.UTC(),
 		UpdatedAt:     u.UpdatedAt.UTC(),
 	}
+	if u.Profile != (federation.Profile{}) {
+		out.Profile = &u.Profile
+	}
+	return out
 }
 
 func answerUser(p directory.Profile, err error) (*tagged[userOutput], error) {

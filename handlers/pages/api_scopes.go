@@ -205,7 +205,8 @@ func (h *Handler) apiScopeWith(
 func removalOfScope(asking login.Asking) []string {
 	first := "No app client may ask for it."
 	if asking.Total > 0 {
-		first = countText(int64(asking.Total), "app client") + " may ask for it: sign-ins that still do go on without it."
+		first = countText(int64(asking.Total), "app client") + " may ask for it: sign-ins that still do go on " +
+			"without it."
 	}
 	return []string{
 		first,

@@ -108,6 +108,11 @@ func userFacts(u directory.User) []ui.Fact {
 	if u.UserName != "" {
 		facts = append(facts, ui.Fact{Label: "User name", Value: u.UserName})
 	}
+	for _, claim := range u.Profile.Texts() {
+		if *claim.Text != "" {
+			facts = append(facts, ui.Fact{Label: "Provider's " + claim.Name, Value: *claim.Text})
+		}
+	}
 	return append(
 		facts, ui.Fact{Label: "Since", Value: day(u.CreatedAt)},
 		ui.Fact{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)},

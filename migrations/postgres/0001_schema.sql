@@ -411,6 +411,8 @@ CREATE TABLE end_users (
     email          TEXT COLLATE "C" NOT NULL,
     email_verified BOOLEAN NOT NULL,
     name           TEXT COLLATE "C" NOT NULL,
+    -- The claims that a provider stated at the last sign-in, as a JSON object of at most 8 KB; '' for none.
+    profile        TEXT COLLATE "C" NOT NULL DEFAULT '',
     state          TEXT COLLATE "C" NOT NULL,
     -- The names that a provisioning system (SCIM) has for the user; NULL if none does.
     user_name      TEXT COLLATE "C",

@@ -392,6 +392,8 @@ CREATE TABLE end_users (
     email          TEXT NOT NULL,
     email_verified BOOLEAN NOT NULL,
     name           TEXT NOT NULL,
+    -- The claims that a provider stated at the last sign-in, as a JSON object of at most 8 KB; '' for none.
+    profile        TEXT NOT NULL DEFAULT '',
     state          TEXT NOT NULL,
     -- The names that a provisioning system (SCIM) has for the user; NULL if none does.
     user_name      TEXT,

@@ -33,6 +33,8 @@ type Client struct {
 
 	Claims    []ClaimPath // that the caller reads: userinfo is asked if the ID token lacks one
 	AllClaims bool        // the caller reads every claim: userinfo is asked in any case
+
+	KeepsProfile bool // userinfo is asked for a profile that the ID token lacks; Identity has none if that fails
 }
 
 // Policy states everything in which the callers of this package differ: the
@@ -106,6 +108,7 @@ type Identity struct {
 	DirectoryID string
 
 	Authentication Authentication
+	Profile        Profile
 
 	Claims *ClaimSet // nil if the caller reads none, or the provider has none; its texts can be long
 }

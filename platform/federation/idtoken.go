@@ -175,20 +175,17 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 		return Identity{}, AnswerError("its ID token has no usable subject")
 	}
 	needsEmail := claims.Email == "" && slices.Contains(c.Scopes, "email")
-	if issuer.UserInfo != "" && (needsEmail || c.AllClaims || c.lacksClaim(claims.All)) {
+	isNeeded := needsEmail || c.AllClaims || c.lacksClaim(claims.All)
+	if issuer.UserInfo != "" && (isNeeded || c.lacksProfile(claims.All)) {
 		more, err := c.userinfo(ctx, issuer, token)
-		if err != nil {
+		if err == nil && more.Subject != claims.Subject { // Core, 5.3.2
+			err = AnswerError("its userinfo is about another user")
+		}
+		switch {
+		case err == nil:
+			claims.add(more, needsEmail, c.Policy)
+		case isNeeded:
 			return Identity{}, err
-		}
-		if more.Subject != claims.Subject { // Core, 5.3.2
-			return Identity{}, AnswerError("its userinfo is about another user")
-		}
-		claims.All = claims.All.And(more.All)
-		if needsEmail {
-			claims.Email, claims.EmailVerified = more.Email, more.EmailVerified
-		}
-		if c.Policy.DisplayName(claims) == "" {
-			claims.Name = word(c.Policy.DisplayName(more))
 		}
 	}
 	if c.Policy.RefuseUnverifiedEmail && claims.EmailVerified != nil && !bool(*claims.EmailVerified) {
@@ -201,11 +198,30 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 		Name:          c.Policy.DisplayName(claims),
 
 		Authentication: claims.Authentication(),
+		Profile:        ProfileOf(claims.All),
 	}
 	if c.ReadsClaims() {
 		identity.Claims = &claims.All
 	}
 	return identity, nil
+}
+
+// add adds the claims of userinfo, which count where the ID token has none.
+func (c *Claims) add(more Claims, needsEmail bool, policy Policy) {
+	c.All = c.All.And(more.All)
+	if needsEmail {
+		c.Email, c.EmailVerified = more.Email, more.EmailVerified
+	}
+	if policy.DisplayName(*c) == "" {
+		c.Name = word(policy.DisplayName(more))
+	}
+}
+
+// lacksProfile reports whether the caller keeps a profile, of which an ID token need not have anything (Core, 5.4).
+func (c *Client) lacksProfile(set ClaimSet) bool {
+	stated := ProfileOf(set)
+	return c.KeepsProfile && slices.Contains(c.Scopes, "profile") &&
+		stated.GivenName == "" && stated.FamilyName == "" && stated.Picture == ""
 }
 
 // ReadsClaims reports whether the caller reads claims beside those of Identity.

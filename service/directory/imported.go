@@ -10,6 +10,7 @@ import (
 	"postern/core/snapshot"
 	"postern/platform/ascii"
 	"postern/platform/fault"
+	"postern/platform/federation"
 )
 
 // maxImported bounds a text of an imported user that sign-ins do not bound otherwise, in
@@ -157,6 +158,8 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	}
 	refuse(oneLine(u.Email, 254) && ascii.Lower(u.Email) == u.Email, "/email", "invalid_email",
 		"Use at most 254 bytes in lower case.")
+	refuse(u.Profile == federation.ParseProfile(u.Profile).JSON(), "/profile", "invalid_profile",
+		"Use the claims of OpenID Connect's scope profile but for name, as an export writes them, in at most 8 KB.")
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
 	refuse(len(checkText("", u.UserName)) == 0 && ascii.Lower(u.UserName) == u.UserName, "/user_name",
 		"invalid_text", "Use at most 200 characters on one line, in lower case.")

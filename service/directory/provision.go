@@ -41,6 +41,7 @@ type ExternalIdentity struct {
 	EmailVerified bool
 	Domain        string // of Email, if the provider is authoritative for it; "" otherwise
 	Name          string
+	Profile       string // JSON of a federation.Profile, "" if the provider states none
 
 	// DirectoryID is what the provider's directory calls the user, where SCIM sends the same id as externalId; ""
 	// for none.
@@ -134,6 +135,9 @@ func Provision(tx *models.Tx, in ExternalIdentity, now time.Time) (user models.E
 	}
 	if in.Name != "" {
 		user.Name = in.Name
+	}
+	if in.Profile != "" {
+		user.Profile = in.Profile
 	}
 	user.State, user.LastLoginAt, user.UpdatedAt = Active, &now, now
 	return user, created, tx.UpdateEndUser(user)

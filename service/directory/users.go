@@ -11,6 +11,7 @@ import (
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/service/access"
 )
 
@@ -21,9 +22,10 @@ type User struct {
 	Email         string
 	EmailVerified bool
 	Name          string
-	UserName      string // name in the provisioning system, "" for none
-	ExternalID    string // id in the provisioning system
-	State         string // active, frozen or invited
+	Profile       federation.Profile `audit:"-"` // as a provider stated it at the last sign-in
+	UserName      string             // name in the provisioning system, "" for none
+	ExternalID    string             // id in the provisioning system
+	State         string             // active, frozen or invited
 	LastLoginAt   *time.Time
 	ETag          string    `audit:"-"`
 	CreatedAt     time.Time `audit:"-"`

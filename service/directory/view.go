@@ -20,6 +20,7 @@ func viewUser(row models.EndUser) User {
 		Email:         row.Email,
 		EmailVerified: row.EmailVerified,
 		Name:          row.Name,
+		Profile:       federation.ParseProfile(row.Profile),
 		UserName:      orEmpty(row.UserName),
 		ExternalID:    orEmpty(row.ExternalID),
 		State:         row.State,

@@ -70,7 +70,8 @@ var columns = map[string]map[string]string{
 			"created_at updated_at",
 	},
 	"end_users": {
-		"snapshot User.*":        "id email email_verified name state created_at updated_at user_name external_id",
+		"snapshot User.*": "id email email_verified name profile state created_at updated_at user_name " +
+			"external_id",
 		"snapshot Tenant.ID":     "tenant_id",
 		"ledger usage_analytics": "last_login_at",
 		"snapshot GroupsLeft.At": "groups_left_at",

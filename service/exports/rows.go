@@ -83,7 +83,7 @@ func takeKey(from *fields, k *snapshot.Key) {
 }
 
 func putUser(to []byte, u *snapshot.User) []byte {
-	for _, text := range [...]string{u.ID, u.Email, u.Name, u.UserName, u.ExternalID, u.State} {
+	for _, text := range [...]string{u.ID, u.Email, u.Name, u.Profile, u.UserName, u.ExternalID, u.State} {
 		to = putText(to, text)
 	}
 	to = putFlag(to, u.EmailVerified)
@@ -100,7 +100,7 @@ func putUser(to []byte, u *snapshot.User) []byte {
 }
 
 func takeUser(from *fields, u *snapshot.User) {
-	for _, text := range [...]*string{&u.ID, &u.Email, &u.Name, &u.UserName, &u.ExternalID, &u.State} {
+	for _, text := range [...]*string{&u.ID, &u.Email, &u.Name, &u.Profile, &u.UserName, &u.ExternalID, &u.State} {
 		*text = from.text()
 	}
 	u.EmailVerified = from.flag()

@@ -20,7 +20,7 @@ var fates = map[string]string{
 		ExternalID, FallbackOwner, Frozen, GraceEndsAt, GrantTypes, Group, GroupID, Groups, Hash, ID, IP, Identities,
 		InviteOnly, Issuer, Issuers, JWKSURL, Key, KeyType, KeyTypes, Keyless, Kind, Label, Last4, Limits, List,
 		LogoURL, LogoutURIs, Managed, Mapped, Mappings, Match, MaxAge, Memberships, Method, Methods, Mode, Name,
-		OldHash, Opaque, Origins, Owner, PKCE, Parents, Path, Prefix, Product, ProductID, ProductTitle, Project,
+		OldHash, Opaque, Origins, Owner, PKCE, Parents, Path, Prefix, Profile, Product, ProductID, ProductTitle, Project,
 		ProviderID, Providers, ReadWriteScopes, OpenAPI, Relation, Object, User, Publication, Validation,
 		RedirectURIs, RefreshFor, Role, Rules, Scope, Scopes, SecretHash, Settings, SignInDomains, State, Subject,
 		Target, Tenant, TenantID, Tenants, Title, TokenClient, TokenUpstream, Type, UpdatedAt, UserName, Value,

@@ -201,6 +201,7 @@ func (b *people) add(u *snapshot.User) {
 		Email:         u.Email,
 		EmailVerified: u.EmailVerified,
 		Name:          u.Name,
+		Profile:       u.Profile,
 		UserName:      textOrNil(u.UserName),
 		ExternalID:    textOrNil(u.ExternalID),
 		State:         u.State,

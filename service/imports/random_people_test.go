@@ -170,6 +170,7 @@ func (m *maker) user(clients []snapshot.AppClient, d *snapshot.Directory) snapsh
 		ID:            m.id("usr"),
 		Email:         m.pick("", "ana@example.com", "same@example.com"),
 		EmailVerified: m.maybe(),
+		Profile:       m.pick("", `{"given_name":"Ana"}`, `{"nickname":"a\\u003cb","updated_at":1700000000}`),
 		Name:          m.text(),
 		State:         m.pick("active", "frozen", "invited"),
 		CreatedAt:     m.moment(),

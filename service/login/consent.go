@@ -115,7 +115,7 @@ type Share struct {
 // shareTexts are the lines of the consent page by scope.
 var shareTexts = map[string]string{
 	"openid":         "an id that stands for you",
-	"profile":        "your name",
+	"profile":        "your name, and what your provider states of your profile, such as picture and language",
 	"email":          "your e-mail address",
 	"groups":         "the groups you are in",
 	ManagesGroups:    "manage the members of groups that you are an admin of",

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"postern/models"
+	"postern/platform/federation"
 )
 
 // Metadata describes an issuer (OpenID Connect Discovery 1.0, 3; RFC 8414, 2).
@@ -63,7 +64,7 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 		AuthMethods:           authMethods(client),
 		RevocationMethods:     authMethods(client),
 		ChallengeMethods:      []string{"S256"},
-		Claims: []string{
+		Claims: slices.Concat([]string{
 			"sub",
 			"iss",
 			"aud",
@@ -79,7 +80,7 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 			"email",
 			"email_verified",
 			"groups",
-		},
+		}, profileClaims()),
 		SendsIssuer:        true,
 		BackchannelLogout:  true,
 		BackchannelSession: true,
@@ -89,6 +90,16 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 		found.IntrospectionMethods = authMethods(client)
 	}
 	return found, nil
+}
+
+// profileClaims lists the claims of the scope profile but for name.
+func profileClaims() []string {
+	var profile federation.Profile
+	names := []string{"updated_at"}
+	for _, claim := range profile.Texts() {
+		names = append(names, claim.Name)
+	}
+	return names
 }
 
 func grantTypes(client models.AppClient) []string {

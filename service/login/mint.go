@@ -15,6 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"postern/models"
+	"postern/platform/federation"
 	"postern/platform/secrets"
 )
 
@@ -55,7 +56,8 @@ type idClaims struct {
 
 // UserClaims are the claims about the user that the granted scopes allow.
 type UserClaims struct {
-	Name          string   `json:"name,omitempty"`
+	Name string `json:"name,omitempty"`
+	federation.Profile
 	Email         string   `json:"email,omitempty"`
 	EmailVerified *bool    `json:"email_verified,omitempty"`
 	Groups        []string `json:"groups,omitempty"`
@@ -64,7 +66,7 @@ type UserClaims struct {
 func claimsOf(user models.EndUser, groups []string, scope string) UserClaims {
 	var out UserClaims
 	if granted(scope, "profile") {
-		out.Name = user.Name
+		out.Name, out.Profile = user.Name, federation.ParseProfile(user.Profile)
 	}
 	if granted(scope, "email") && user.Email != "" {
 		verified := user.EmailVerified
@@ -74,6 +76,18 @@ func claimsOf(user models.EndUser, groups []string, scope string) UserClaims {
 		out.Groups = groups
 	}
 	return out
+}
+
+// maxIDProfile is the longest profile in an ID token, in bytes of JSON: applications send it in addresses, as
+// id_token_hint, which proxies cut at 8 KB. Userinfo has a longer one.
+const maxIDProfile = 2 << 10
+
+// inIDToken returns the claims that fit into an ID token.
+func (c UserClaims) inIDToken() UserClaims {
+	if len(c.JSON()) > maxIDProfile {
+		c.Profile = federation.Profile{}
+	}
+	return c
 }
 
 // issue returns the tokens for a redeemed grant.
@@ -106,7 +120,7 @@ func (s *Service) issue(ctx context.Context, client models.AppClient, done redee
 		Nonce:      done.session.Nonce,
 		Session:    done.session.ID,
 		AccessHash: accessHash(key.algorithm, out.Access),
-		UserClaims: claimsOf(done.user, done.groups, done.session.Scope),
+		UserClaims: claimsOf(done.user, done.groups, done.session.Scope).inIDToken(),
 
 		AuthenticationClaims: authenticationOf(done.session),
 	}

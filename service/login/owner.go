@@ -74,6 +74,7 @@ func externalIdentity(
 		Domain:        identity.Domain,
 		Name:          identity.Name,
 		DirectoryID:   identity.DirectoryID,
+		Profile:       identity.Profile.JSON(),
 	}
 	if row.Managed {
 		out.Issuer = "managed-" + out.Issuer

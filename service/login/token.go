@@ -248,8 +248,8 @@ func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 }
 
 // groupsTime returns the time, in whole seconds, from which gateways take the groups of a token that is issued now.
-// They refuse tokens that are not newer than the second in which the user left a group: a token of the same second, with
-// the groups after that, gets the next one.
+// They refuse tokens that are not newer than the second in which the user left a group: a token of the same second,
+// with the groups after that, gets the next one.
 func groupsTime(now time.Time, user models.EndUser) time.Time {
 	if left := user.GroupsLeftAt; left != nil && now.Unix() <= left.Unix() {
 		return time.Unix(left.Unix()+1, 0)

@@ -202,6 +202,7 @@ func takeUser(row *models.EndUser, from *models.People) snapshot.User {
 		Email:         row.Email,
 		EmailVerified: row.EmailVerified,
 		Name:          row.Name,
+		Profile:       row.Profile,
 		UserName:      valueOf(row.UserName),
 		ExternalID:    valueOf(row.ExternalID),
 		State:         row.State,

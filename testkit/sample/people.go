@@ -65,7 +65,8 @@ func usersOf(prefix string, n int) []snapshot.User {
 	var out []snapshot.User
 	for i := range n {
 		u := snapshot.User{
-			ID: fmt.Sprintf("usr_%s%02d", prefix, i), Email: fmt.Sprintf("%s%d@example.com", prefix, i/2),
+			Profile: map[int]string{1: `{"given_name":"Person","family_name":"` + prefix + `","locale":"de"}`}[i],
+			ID:      fmt.Sprintf("usr_%s%02d", prefix, i), Email: fmt.Sprintf("%s%d@example.com", prefix, i/2),
 			EmailVerified: i%2 == 0, Name: "Person " + prefix, State: "active", CreatedAt: Base, UpdatedAt: Base,
 			Identities: []snapshot.Identity{
 				{Issuer: "google", Subject: fmt.Sprintf("%s-%d", prefix, i), ProviderID: "idp_1", CreatedAt: Base},

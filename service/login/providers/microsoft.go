@@ -126,6 +126,7 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 		DirectoryID:   directoryID,
 
 		Authentication: claims.Authentication(),
+		Profile:        federation.ProfileOf(claims.All),
 	}
 	if client.ReadsClaims() {
 		identity.Claims = &claims.All // Graph's userinfo has no more of them

@@ -155,6 +155,8 @@ func (s *Set) relyingParty(c Config) *federation.Client {
 		Scopes: scopes,
 		Policy: policy,
 
+		KeepsProfile: true,
+
 		Claims:    c.Claims,
 		AllClaims: c.AllClaims,
 	}
