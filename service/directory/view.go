@@ -2,6 +2,7 @@ package directory
 
 import (
 	"postern/models"
+	"postern/platform/federation"
 	"postern/service/access"
 )
 
