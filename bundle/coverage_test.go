@@ -258,6 +258,7 @@ var fields = map[string]shown{
 	"ProviderSettings.Audience":      {snapshot.FeatureProvider, "ps-audience"},
 	"ProviderSettings.Domains":       {snapshot.FeatureProvider, "ps-domain.example"},
 	"ProviderSettings.SignInDomains": {snapshot.FeatureProvider, "ps-sign-in.example"},
+	"ProviderSettings.Endpoints":     {snapshot.FeatureProvider, "https://pe.example/auth"},
 	"ProviderSettings.Mappings":      {snapshot.FeatureGroupMapping, "gm-claim"},
 	"ProviderSettings.CreatedAt":     {snapshot.FeatureProvider, "2011-01-01T00:00:00Z"},
 

@@ -229,10 +229,14 @@ func fullClientSettings() *snapshot.ClientSettings {
 
 func fullProviderSettings() *snapshot.ProviderSettings {
 	return &snapshot.ProviderSettings{
-		Managed:       true,
-		HasSecret:     true,
-		Scopes:        []string{"ps:scope"},
-		Label:         "Ps Label",
+		Managed:   true,
+		HasSecret: true,
+		Scopes:    []string{"ps:scope"},
+		Label:     "Ps Label",
+		Endpoints: &snapshot.ProviderEndpoints{
+			Authorization: "https://pe.example/auth", Token: "https://pe.example/token", UserInfo: "https://pe.example/me",
+			JWKS: "https://pe.example/keys", EndSession: "https://pe.example/out",
+		},
 		Audience:      "ps-audience",
 		Domains:       []string{"ps-domain.example"},
 		SignInDomains: []string{"ps-sign-in.example"},

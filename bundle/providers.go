@@ -8,23 +8,24 @@ type providersDoc struct {
 }
 
 type providerDoc struct {
-	ID            string             `json:"id"`
-	ClientID      string             `json:"client_id"` // the app client that offers it
-	Type          string             `json:"type"`
-	Managed       bool               `json:"managed"`
-	AppID         string             `json:"app_id"`
-	HasSecret     bool               `json:"has_secret"`
-	Issuer        *string            `json:"issuer"`
-	Enabled       bool               `json:"enabled"`
-	Browser       snapshot.TokenType `json:"token_client"`
-	Upstream      snapshot.TokenType `json:"token_upstream"`
-	Scopes        []string           `json:"scopes"`
-	Label         *string            `json:"label"`
-	Audience      *string            `json:"audience"`
-	Domains       []string           `json:"domains"`
-	SignInDomains []string           `json:"sign_in_domains"`
-	Mappings      []mappingDoc       `json:"group_mappings"`
-	CreatedAt     string             `json:"created_at"`
+	ID            string                      `json:"id"`
+	ClientID      string                      `json:"client_id"` // the app client that offers it
+	Type          string                      `json:"type"`
+	Managed       bool                        `json:"managed"`
+	AppID         string                      `json:"app_id"`
+	HasSecret     bool                        `json:"has_secret"`
+	Issuer        *string                     `json:"issuer"`
+	Enabled       bool                        `json:"enabled"`
+	Browser       snapshot.TokenType          `json:"token_client"`
+	Upstream      snapshot.TokenType          `json:"token_upstream"`
+	Scopes        []string                    `json:"scopes"`
+	Label         *string                     `json:"label"`
+	Audience      *string                     `json:"audience"`
+	Domains       []string                    `json:"domains"`
+	SignInDomains []string                    `json:"sign_in_domains"`
+	Endpoints     *snapshot.ProviderEndpoints `json:"endpoints"` // null: its discovery document was not read
+	Mappings      []mappingDoc                `json:"group_mappings"`
+	CreatedAt     string                      `json:"created_at"`
 }
 
 type mappingDoc struct {
@@ -68,6 +69,7 @@ func providerDocOf(clientID string, p snapshot.Provider) providerDoc {
 		Audience:      optional(s.Audience),
 		Domains:       list(s.Domains),
 		SignInDomains: list(s.SignInDomains),
+		Endpoints:     s.Endpoints,
 		Mappings:      []mappingDoc{},
 		CreatedAt:     stamp(s.CreatedAt),
 	}
@@ -87,6 +89,7 @@ func (d providerDoc) provider(in *reading) snapshot.Provider {
 		Audience:      valueOf(d.Audience),
 		Domains:       d.Domains,
 		SignInDomains: d.SignInDomains,
+		Endpoints:     d.Endpoints,
 		CreatedAt:     in.moment(&d.CreatedAt),
 	}
 	for _, m := range d.Mappings {

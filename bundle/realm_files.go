@@ -127,8 +127,8 @@ func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part 
 			}
 		}
 		if guessed != "" {
-			text += "\nThe addresses of these providers in the realm follow a common pattern, because an export asks " +
-				"nobody. Compare\nthem with the provider's `/.well-known/openid-configuration`, and correct them in " +
+			text += "\nThe addresses of these providers in the realm follow a common pattern, because nobody has signed " +
+				"in with them\nyet. Compare the addresses with the provider's `/.well-known/openid-configuration`, and correct them in " +
 				"`auth/keycloak-realm.json`:\n\n" + guessed
 		}
 		_, err := io.WriteString(w, text)

@@ -50,6 +50,7 @@ type Provider struct {
 	Audience      string   // the API that its access tokens are for, "" for none
 	Domains       []string `gorm:"serializer:json"` // of addresses that it is authoritative for
 	SignInDomains []string `gorm:"serializer:json"` // of addresses that lead to it
+	Endpoints     string   // JSON of a snapshot.ProviderEndpoints, "" until its discovery document was read
 	Enabled       bool
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
@@ -195,6 +196,11 @@ func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 		).
 		UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
+}
+
+// SetProviderEndpoints writes what the discovery document of the issuer says, if the provider still has that issuer.
+func (t *Tx) SetProviderEndpoints(id, issuer, endpoints string) error {
+	return t.db.Model(&Provider{}).Where("id = ? AND issuer = ?", id, issuer).UpdateColumn("endpoints", endpoints).Error
 }
 
 // DeleteProvider removes a provider.

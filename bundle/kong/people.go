@@ -17,7 +17,10 @@ func judgePeople(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch s.Feature {
 	case snapshot.FeatureRedirects:
 		v := bundle.Verdict{Target: bundle.At(bundle.RealmFile, "/clients/%d/redirectUris", clientPlace(b, s.Client))}
-		if hasFixedPort(s.Client.Settings) {
+		switch {
+		case len(realm.LeftOut(s.Client.Settings.RedirectURIs)) > 0:
+			v.Reason = "asterisk"
+		case hasFixedPort(s.Client.Settings):
 			v.Reason = "fixed_port"
 		}
 		return v
@@ -159,6 +162,14 @@ func redirectFates() []bundle.Fate {
 			Note: "The exported realm sends browsers back to the same addresses, and to no others. At worst a native " +
 				"app that listens at [::1] on another port is refused.",
 			Remedy: "Have native apps listen at 127.0.0.1, where Keycloak takes any port.",
+		},
+		{
+			Reason: "asterisk",
+			Status: bundle.Lossy,
+			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`, without those that end in `*`",
+			Note: "The exported realm sends browsers back to the same addresses, and to no others. An address that ends " +
+				"in * is left out, because it stands for any ending there: sign-ins that name it are refused.",
+			Remedy: "Register an address without * at the end, in the application too, and export again.",
 		},
 	}
 }

@@ -122,16 +122,17 @@ func (s Source) clientOf(c snapshot.AppClient) client {
 
 // redirectsOf returns the addresses that a browser may be sent to. A loopback address is
 // taken with any port (RFC 8252, section 7.3), which Keycloak does for 127.0.0.1 without a
-// port. An asterisk at the end would stand for any ending.
+// port.
 func redirectsOf(uris []string) []string {
-	out := []string{}
-	for _, uri := range uris {
-		if !strings.HasSuffix(uri, "*") {
-			out = append(out, uri)
-		}
-	}
-	return slices.Compact(out)
+	return slices.Compact(slices.DeleteFunc(append([]string{}, uris...), isWildcard))
 }
+
+// LeftOut returns the redirect URIs that the realm does not have: Keycloak takes an asterisk at the end for any ending.
+func LeftOut(uris []string) []string {
+	return slices.DeleteFunc(slices.Clone(uris), func(uri string) bool { return !isWildcard(uri) })
+}
+
+func isWildcard(uri string) bool { return strings.HasSuffix(uri, "*") }
 
 // mappersOf are what the tokens of a client have for the exported gateway.
 func mappersOf(clientID string) []mapper {

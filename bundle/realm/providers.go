@@ -66,7 +66,7 @@ func identityProviderOf(c snapshot.AppClient, p snapshot.Provider) identityProvi
 	switch p.Type {
 	case "auth0", "oidc":
 		out.ProviderID = "oidc"
-		openID(out.Config, p.Issuer)
+		openID(out.Config, p.Issuer, set.Endpoints)
 		if !HasSecret(p) {
 			out.Config["clientAuthMethod"] = "client_secret_post"
 			out.Config["clientSecret"] = ""
@@ -81,13 +81,22 @@ func identityProviderOf(c snapshot.AppClient, p snapshot.Provider) identityProvi
 	return out
 }
 
-// openID sets the addresses of a provider with an issuer of its own. Keycloak reads no
-// discovery document at an import; those of Auth0 and Keycloak are known, and the others
-// are to be looked up by whoever imports (see callbacks.md).
-func openID(config map[string]any, issuer string) {
+// openID sets the addresses of a provider with an issuer of its own. Keycloak reads no discovery document at an import.
+// Those of Auth0 and Keycloak are known; others that were never read are to be looked up by whoever imports (see
+// callbacks.md).
+func openID(config map[string]any, issuer string, read *snapshot.ProviderEndpoints) {
 	config["issuer"] = issuer
 	config["pkceEnabled"], config["pkceMethod"] = "true", "S256"
 	config["validateSignature"], config["useJwksUrl"] = "true", "true"
+	if read != nil {
+		config["authorizationUrl"], config["tokenUrl"], config["jwksUrl"] = read.Authorization, read.Token, read.JWKS
+		for name, address := range map[string]string{"userInfoUrl": read.UserInfo, "logoutUrl": read.EndSession} {
+			if address != "" {
+				config[name] = address
+			}
+		}
+		return
+	}
 	base := strings.TrimSuffix(issuer, "/")
 	config["authorizationUrl"], config["tokenUrl"] = base+"/authorize", base+"/oauth/token"
 	config["userInfoUrl"], config["jwksUrl"] = base+"/userinfo", base+"/.well-known/jwks.json"
@@ -98,10 +107,10 @@ func openID(config map[string]any, issuer string) {
 	}
 }
 
-// GuessesAddresses reports whether the addresses of a provider in the realm are a guess:
-// its discovery document, which an export does not fetch, may name others.
+// GuessesAddresses reports whether the addresses of a provider in the realm are a guess: its discovery document, which
+// was never read, may name others.
 func GuessesAddresses(p snapshot.Provider) bool {
-	return p.Type == "oidc" && !strings.Contains(p.Issuer, "/realms/")
+	return p.Type == "oidc" && (p.Settings == nil || p.Settings.Endpoints == nil) && !strings.Contains(p.Issuer, "/realms/")
 }
 
 // microsoftTenant returns the directory in an authority such as

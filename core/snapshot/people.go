@@ -43,7 +43,17 @@ type ProviderSettings struct {
 	Domains       []string // of addresses that it is authoritative for
 	SignInDomains []string // of addresses that lead to it
 	Mappings      []GroupMapping
+	Endpoints     *ProviderEndpoints // nil until its discovery document was read
 	CreatedAt     time.Time
+}
+
+// ProviderEndpoints are addresses that a provider's discovery document names (OpenID Connect Discovery 1.0, 3).
+type ProviderEndpoints struct {
+	Authorization string `json:"authorization"`
+	Token         string `json:"token"`
+	UserInfo      string `json:"userinfo"` // "": it has none
+	JWKS          string `json:"jwks"`
+	EndSession    string `json:"end_session"` // "": it has none
 }
 
 // GroupMapping is a rule by which a provider's claims put users into a group.

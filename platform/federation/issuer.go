@@ -79,7 +79,7 @@ func Discover(ctx context.Context, client *http.Client, address, name string, po
 		endpoint:                 provider.Endpoint(),
 		keys:                     NewKeySet(KeyClient(client), more.JWKSURI, nil),
 	}
-	if asSafeAs(more.EndSession, address) { // signing in does not depend on it
+	if AsSafeAs(more.EndSession, address) { // signing in does not depend on it
 		out.EndSession = more.EndSession
 	}
 	return out, out.checkEndpoints(address, policy)
@@ -94,7 +94,7 @@ func (i *Issuer) checkEndpoints(address string, policy Policy) error {
 		return nil
 	}
 	for _, endpoint := range i.Endpoints() {
-		if !asSafeAs(endpoint, address) {
+		if !AsSafeAs(endpoint, address) {
 			return AnswerError("its discovery document names an endpoint without https")
 		}
 	}
@@ -112,8 +112,8 @@ func (i *Issuer) Endpoints() []string {
 	return list
 }
 
-// asSafeAs reports whether the endpoint uses https, or http where the issuer does too.
-func asSafeAs(endpoint, issuer string) bool {
+// AsSafeAs reports whether the endpoint uses https, or http where the issuer does too.
+func AsSafeAs(endpoint, issuer string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
 		return false

@@ -118,7 +118,9 @@ func (s *Service) Provider(ctx context.Context, p access.Principal, id string) (
 		return diagnosis.Report{}, err
 	}
 	defer leave()
-	return s.Login.Providers.Inspect(ctx, config), nil
+	report := s.Login.Providers.Inspect(ctx, config)
+	s.Login.KeepEndpoints(ctx, id)
+	return report, nil
 }
 
 func (s *Service) now() time.Time {

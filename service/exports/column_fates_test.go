@@ -157,8 +157,9 @@ var columns = map[string]map[string]string{
 		"ledger deleted_project":                              "deleted_at purge_at",
 	},
 	"providers": {
-		"snapshot Provider.*":                 "id type app_id issuer token_client token_upstream enabled",
-		"snapshot ProviderSettings.*":         "managed scopes created_at audience domains label sign_in_domains",
+		"snapshot Provider.*": "id type app_id issuer token_client token_upstream enabled",
+		"snapshot ProviderSettings.*": "managed scopes created_at audience domains label sign_in_domains " +
+			"endpoints",
 		"snapshot ProviderSettings.HasSecret": "client_secret",
 		"snapshot AppClient.Providers":        "client_id",
 		modified:                              "updated_at",

@@ -153,6 +153,12 @@ func (m *maker) provider(n int, d *snapshot.Directory) snapshot.Provider {
 	case kind == "oidc":
 		p.Issuer = fmt.Sprintf("https://idp%d.example/realms/a", n)
 		p.Settings.Domains = []string{"example.com"}[:m.IntN(2)]
+		if m.maybe() {
+			at := "https://idp.example/" + m.id("at")
+			p.Settings.Endpoints = &snapshot.ProviderEndpoints{
+				Authorization: at, Token: at + "/t", JWKS: at + "/k", UserInfo: m.pick("", at+"/u"), EndSession: m.pick("", at),
+			}
+		}
 	case kind == "github" && m.maybe():
 		p.AppID, p.Settings.Managed, p.Settings.HasSecret = "", true, false
 	}

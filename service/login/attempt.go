@@ -212,6 +212,7 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	if err != nil {
 		return Outcome{}, fmt.Errorf("login: callback of %s: %w", in.Provider, err)
 	}
+	s.keepEndpoints(ctx, row, config)
 	now := models.Now()
 	identity.Authentication = plausible(identity.Authentication, now)
 	if why := demandOf(attempt).unmet(identity.Authentication, now); why != "" {

@@ -162,6 +162,7 @@ func (s *Service) readImportedProvider(
 		return fieldsOf(err)
 	}
 	mappings, wrong := readImportedMappings(row, set.Mappings)
+	wrong = append(wrong, readImportedEndpoints(&row, set.Endpoints)...)
 	to.Providers, to.Mappings = append(to.Providers, row), append(to.Mappings, mappings)
 	return wrong, nil
 }

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -87,6 +88,11 @@ func readProviderSettings(tx *models.Tx, projectID string) (map[string]*snapshot
 			Domains:       row.Domains,
 			SignInDomains: row.SignInDomains,
 			CreatedAt:     row.CreatedAt.UTC(),
+		}
+		if row.Endpoints != "" {
+			if err := json.Unmarshal([]byte(row.Endpoints), &out[row.ID].Endpoints); err != nil {
+				return nil, fmt.Errorf("endpoints of provider %s: %w", row.ID, err)
+			}
 		}
 	}
 	mappings, err := tx.GroupMappingsServed(projectID)

@@ -11,6 +11,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"postern/core/snapshot"
 	"postern/platform/egress"
 	"postern/platform/federation"
 )
@@ -50,6 +51,26 @@ func (s *Set) discover(ctx context.Context, c Config, issuer, name string) (disc
 		return discovery{}, faultOf(c, err)
 	}
 	return found, nil
+}
+
+// Endpoints returns what the discovery document of a provider says, nil for kinds whose endpoints are fixed and where
+// it can't be read. After a sign-in nothing is fetched.
+func (s *Set) Endpoints(ctx context.Context, c Config) *snapshot.ProviderEndpoints {
+	if c.Type != OIDC && c.Type != Auth0 {
+		return nil
+	}
+	found, err := s.discover(ctx, c, c.Issuer, "")
+	if err != nil {
+		return nil
+	}
+	at := found.Endpoint(c.ClientSecret != "")
+	return &snapshot.ProviderEndpoints{
+		Authorization: at.AuthURL,
+		Token:         at.TokenURL,
+		UserInfo:      found.UserInfo,
+		JWKS:          found.JWKSURI,
+		EndSession:    found.EndSession,
+	}
 }
 
 // checkPorts returns an AnswerError for a document with an endpoint on another port than 80 and 443 if the
