@@ -234,8 +234,11 @@ func fullProviderSettings() *snapshot.ProviderSettings {
 		Scopes:    []string{"ps:scope"},
 		Label:     "Ps Label",
 		Endpoints: &snapshot.ProviderEndpoints{
-			Authorization: "https://pe.example/auth", Token: "https://pe.example/token", UserInfo: "https://pe.example/me",
-			JWKS: "https://pe.example/keys", EndSession: "https://pe.example/out",
+			Authorization: "https://pe.example/auth",
+			Token:         "https://pe.example/token",
+			JWKS:          "https://pe.example/keys",
+			UserInfo:      "https://pe.example/me",
+			EndSession:    "https://pe.example/out",
 		},
 		Audience:      "ps-audience",
 		Domains:       []string{"ps-domain.example"},

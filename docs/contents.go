@@ -10,7 +10,9 @@ type Chapter struct {
 var Contents = []Chapter{
 	{"Start", []string{"quick-start", "projects", "versions", "openapi", "unclaimed"}},
 	{"Calls", []string{"limits", "rules", "ownership", "cors", "transforms", "upstreams", "usage", "domains"}},
-	{"Login", []string{"login", "apps", "tokens", "sessions", "group-mappings", "scim-entra", "api-scopes", "machines"}},
+	{"Login", []string{
+		"login", "apps", "tokens", "sessions", "group-mappings", "scim-entra", "api-scopes", "machines",
+	}},
 	{"Leaving", []string{"leaving", "portability", "openfga", "import"}},
 	{"Team", []string{"accounts", "audit", "webhooks", "api", "lists", "files"}},
 	{"Operation", []string{

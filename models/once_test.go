@@ -22,8 +22,8 @@ func takenOnce() map[string]once {
 		"an invitation to a team": {
 			func(now time.Time) []any {
 				return []any{&models.Invitation{
-					ID: "inv_1", TeamID: team, Role: "viewer", CodeHash: []byte("a"), CreatedBy: account, CreatedAt: now,
-					ExpiresAt: ends,
+					ID: "inv_1", TeamID: team, Role: "viewer", CodeHash: []byte("a"), CreatedBy: account,
+					CreatedAt: now, ExpiresAt: ends,
 				}}
 			},
 			func(tx *models.Tx, now time.Time) (bool, error) { return tx.UseInvitation("inv_1", now) },
@@ -48,8 +48,12 @@ func takenOnce() map[string]once {
 			func(now time.Time) []any {
 				return []any{
 					&models.EndUser{ID: "usr_1", TenantID: "tnt_1", State: "active", CreatedAt: now, UpdatedAt: now},
-					&models.LoginSession{ID: "ses_1", ClientID: client, UserID: "usr_1", CreatedAt: now, ExpiresAt: ends},
-					&models.LoginGrant{Hash: []byte("c"), Kind: "code", SessionID: "ses_1", CreatedAt: now, ExpiresAt: ends},
+					&models.LoginSession{
+						ID: "ses_1", ClientID: client, UserID: "usr_1", CreatedAt: now, ExpiresAt: ends,
+					},
+					&models.LoginGrant{
+						Hash: []byte("c"), Kind: "code", SessionID: "ses_1", CreatedAt: now, ExpiresAt: ends,
+					},
 				}
 			},
 			func(tx *models.Tx, now time.Time) (bool, error) { return tx.UseLoginGrant([]byte("c"), nil, now) },

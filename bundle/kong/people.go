@@ -167,8 +167,8 @@ func redirectFates() []bundle.Fate {
 			Reason: "asterisk",
 			Status: bundle.Lossy,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`, without those that end in `*`",
-			Note: "The exported realm sends browsers back to the same addresses, and to no others. An address that ends " +
-				"in * is left out, because it stands for any ending there: sign-ins that name it are refused.",
+			Note: "The exported realm sends browsers back to the same addresses, and to no others. An address that " +
+				"ends in * is left out, because it stands for any ending there: sign-ins that name it are refused.",
 			Remedy: "Register an address without * at the end, in the application too, and export again.",
 		},
 	}

@@ -110,7 +110,8 @@ func openID(config map[string]any, issuer string, read *snapshot.ProviderEndpoin
 // GuessesAddresses reports whether the addresses of a provider in the realm are a guess: its discovery document, which
 // was never read, may name others.
 func GuessesAddresses(p snapshot.Provider) bool {
-	return p.Type == "oidc" && (p.Settings == nil || p.Settings.Endpoints == nil) && !strings.Contains(p.Issuer, "/realms/")
+	wasRead := p.Settings != nil && p.Settings.Endpoints != nil
+	return p.Type == "oidc" && !wasRead && !strings.Contains(p.Issuer, "/realms/")
 }
 
 // microsoftTenant returns the directory in an authority such as

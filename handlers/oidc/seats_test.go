@@ -62,7 +62,9 @@ var waysIn = []wayIn{
 		s.states("email_verified", true)
 		return s.linked(browser, s.fake, s.provider.ID, "signin")
 	}},
-	{"the invitation link", all(providers.Kinds()...), func(s *siege, browser *http.Client, user directory.Profile) step {
+	{"the invitation link", all(providers.Kinds()...), func(
+		s *siege, browser *http.Client, user directory.Profile,
+	) step {
 		made, err := s.server.Login.InviteUser(s.t.Context(), s.owner, user.ID, "")
 		if err != nil {
 			s.t.Fatal(err)

@@ -51,7 +51,11 @@ func (c *Client) IdentifyGitHub(ctx context.Context, g GitHub, token *oauth2.Tok
 	if user.ID <= 0 {
 		return Identity{}, AnswerError("its user has no id")
 	}
-	out := Identity{Issuer: g.Site, Subject: strconv.FormatInt(user.ID, 10), Name: cmp.Or(string(user.Name), user.Login)}
+	out := Identity{
+		Issuer:  g.Site,
+		Subject: strconv.FormatInt(user.ID, 10),
+		Name:    cmp.Or(string(user.Name), user.Login),
+	}
 	email, err := c.primaryEmail(ctx, g, token)
 	if err != nil && c.Policy.RefuseUnverifiedEmail {
 		return Identity{}, err

@@ -1,11 +1,12 @@
 package federation
 
 import (
-	"encoding/json"
 	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-jose/go-jose/v4/json"
 )
 
 // MaxProfile bounds a Profile, in bytes of JSON.

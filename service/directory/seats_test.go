@@ -49,25 +49,25 @@ func invitedWith(in directory.ExternalIdentity, code string) directory.ExternalI
 }
 
 func TestProvision_seats(t *testing.T) {
-	const ana = "ana@example.com"
+	const ana, refused = "ana@example.com", "invitation_required"
 	frozen := func(row *models.EndUser) { row.State = directory.Frozen }
 	tests := map[string]struct {
 		seat func(*models.EndUser)
 		who  directory.ExternalIdentity
 		want string // code of the refusal; "" for the seat, "new" for another user
 	}{
-		"a verified address":             {nil, identity("1", ana, true), "invitation_required"},
-		"an address, not verified":       {nil, identity("1", ana, false), "invitation_required"},
+		"a verified address":             {nil, identity("1", ana, true), refused},
+		"an address, not verified":       {nil, identity("1", ana, false), refused},
 		"another address":                {nil, identity("1", "bo@example.com", true), "new"},
 		"authoritative for the domain":   {nil, speakingFor("example.com", identity("1", ana, true)), ""},
-		"authoritative, not verified":    {nil, speakingFor("example.com", identity("1", ana, false)), "invitation_required"},
-		"authoritative for another":      {nil, speakingFor("evil.example", identity("1", ana, true)), "invitation_required"},
+		"authoritative, not verified":    {nil, speakingFor("example.com", identity("1", ana, false)), refused},
+		"authoritative for another":      {nil, speakingFor("evil.example", identity("1", ana, true)), refused},
 		"authoritative, frozen":          {frozen, speakingFor("example.com", identity("1", ana, true)), "user_frozen"},
-		"a verified address, frozen":     {frozen, identity("1", ana, true), "invitation_required"},
+		"a verified address, frozen":     {frozen, identity("1", ana, true), refused},
 		"the shared id":                  {nil, withID(identity("1", "", false), sharedID), ""},
 		"the shared id, another address": {nil, withID(identity("1", "bo@example.com", true), sharedID), ""},
 		"the shared id, frozen":          {frozen, withID(identity("1", "", false), sharedID), "user_frozen"},
-		"another id, the same address":   {nil, withID(identity("1", ana, false), "other"), "invitation_required"},
+		"another id, the same address":   {nil, withID(identity("1", ana, false), "other"), refused},
 		"the invitation link":            {nil, invitedWith(identity("1", "", false), "code"), ""},
 		"the link, frozen":               {frozen, invitedWith(identity("1", "", false), "code"), "user_frozen"},
 		"another link":                   {nil, invitedWith(identity("1", ana, true), "other"), "invitation_over"},
@@ -103,10 +103,11 @@ func TestProvision_seatTaken(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
 		h.seated(nil)
-		if user, _, _, err := h.provision(invitedWith(identity("1", "", false), "code")); err != nil || user.ID != seat {
+		user, _, _, err := h.provision(invitedWith(identity("1", "", false), "code"))
+		if err != nil || user.ID != seat {
 			t.Fatalf("the link leads to %s, %v", user.ID, err)
 		}
-		_, _, _, err := h.provision(invitedWith(identity("2", "", false), "code"))
+		_, _, _, err = h.provision(invitedWith(identity("2", "", false), "code"))
 		if fault.CodeOf(err) != "invitation_over" {
 			t.Errorf("the link works again: %v", err)
 		}

@@ -10,6 +10,7 @@ const (
 	modified = "stays: the time of a change; revised_at is the project's"
 	audited  = "ledger audit_history"
 	history  = "stays: what was sent, which is history"
+	restated = "stays: the provider states it again at the next sign-in"
 )
 
 // columns has the fate of every column: by table, the columns of each fate. A fate that ends
@@ -74,6 +75,7 @@ var columns = map[string]map[string]string{
 			"external_id",
 		"snapshot Tenant.ID":     "tenant_id",
 		"ledger usage_analytics": "last_login_at",
+		sealed:                   "invitation_hash invitation_ends_at",
 		"snapshot GroupsLeft.At": "groups_left_at",
 	},
 	"environments": {
@@ -101,6 +103,7 @@ var columns = map[string]map[string]string{
 	"idempotent_requests": {internal: "lookup fingerprint lease_id lease_until carried_out answer expires_at"},
 	"identities": {
 		"snapshot Identity.*":      "issuer subject provider_id created_at",
+		restated:                   "directory_id",
 		"snapshot User.Identities": "user_id",
 		"snapshot Tenant.ID":       "tenant_id",
 	},
@@ -117,7 +120,7 @@ var columns = map[string]map[string]string{
 	"login_attempts": {
 		session: "id client_id browser_hash redirect_uri state nonce scope code_challenge answered_at finished_at " +
 			"created_at expires_at prompt tester max_age acr_values login_hint ui_locales hint_user link_user " +
-			"user_agent resources stated response_mode",
+			"user_agent resources stated response_mode invitation_hash",
 	},
 	"login_consents": {
 		"snapshot Consent.*": "client_id scope created_at updated_at", "snapshot User.Consents": "user_id",

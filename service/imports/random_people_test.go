@@ -156,7 +156,8 @@ func (m *maker) provider(n int, d *snapshot.Directory) snapshot.Provider {
 		if m.maybe() {
 			at := "https://idp.example/" + m.id("at")
 			p.Settings.Endpoints = &snapshot.ProviderEndpoints{
-				Authorization: at, Token: at + "/t", JWKS: at + "/k", UserInfo: m.pick("", at+"/u"), EndSession: m.pick("", at),
+				Authorization: at, Token: at + "/t", JWKS: at + "/k",
+				UserInfo: m.pick("", at+"/u"), EndSession: m.pick("", at),
 			}
 		}
 	case kind == "github" && m.maybe():

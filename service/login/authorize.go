@@ -75,7 +75,8 @@ type ProviderOption struct {
 
 var errRedirectURI = fault.New(
 	fault.Malformed, "redirect_uri_mismatch",
-	"The application asked to send you to an address that is not registered for it. Contact the application's operator.",
+	"The application asked to send you to an address that is not registered for it. Contact the application's "+
+		"operator.",
 )
 
 // Authorize checks an authorization request and stores an attempt for the browser.

@@ -3,7 +3,6 @@ package login
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"postern/core/snapshot"
 	"postern/models"
@@ -49,9 +48,13 @@ func readImportedEndpoints(row *models.Provider, at *snapshot.ProviderEndpoints)
 	if at == nil {
 		return nil
 	}
-	needed := []string{at.Authorization, at.Token, at.JWKS}
-	optional := slices.DeleteFunc([]string{at.UserInfo, at.EndSession}, func(address string) bool { return address == "" })
-	for _, address := range append(needed, optional...) {
+	named := []string{at.Authorization, at.Token, at.JWKS}
+	for _, optional := range []string{at.UserInfo, at.EndSession} {
+		if optional != "" {
+			named = append(named, optional)
+		}
+	}
+	for _, address := range named {
 		if len(address) > maxEndpoint || !federation.AsSafeAs(address, row.Issuer) {
 			return []fault.Field{{
 				Pointer: "/endpoints",
