@@ -111,7 +111,7 @@ func TestProvision_seatTaken(t *testing.T) {
 		if fault.CodeOf(err) != "invitation_over" {
 			t.Errorf("the link works again: %v", err)
 		}
-		user, _, _, err := h.provision(speakingFor("example.com", identity("3", "ana@example.com", true)))
+		user, _, _, err = h.provision(speakingFor("example.com", identity("3", "ana@example.com", true)))
 		if err != nil || user.ID == seat {
 			t.Errorf("the taken seat goes to %s, %v", user.ID, err)
 		}
