@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"strings"
@@ -67,6 +68,16 @@ func TestFormPost_errors(t *testing.T) {
 		t.Errorf("the error of a request is %v", got)
 	}
 	r.query.Del("prompt")
+	r.query.Del("response_mode")
+	r.query.Del("state")
+	r.query.Set("request", "eyJhbGciOiJub25lIn0."+base64.RawURLEncoding.EncodeToString(
+		[]byte(`{"response_mode": "form_post", "state": "its own"}`))+".")
+	got = b.posted(b.get(b.browser(), b.path("/authorize?"+r.query.Encode())))
+	if got.Get("error") != "request_not_supported" || got.Get("state") != "its own" {
+		t.Errorf("a request object gets %v", got)
+	}
+	r.query.Del("request")
+	r.query.Set("response_mode", "form_post")
 	browser := b.browser()
 	page := b.get(browser, b.fake.Authorize(t, b.toProvider(browser, r, b.provider.ID).String()).String())
 	got = b.posted(b.post(browser, b.path("/consent"), formOf(page, "decline")))

@@ -99,6 +99,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 		return s.sentBack(look, in, errUnauthorizedClient.Code, errUnauthorizedClient.Public), nil
 	}
 	if code, text := in.check(client); code != "" {
+		in.readRefusal()
 		return s.sentBack(look, in, code, text), nil
 	}
 	offered, err := apisOf(s.DB.Read(ctx), client)

@@ -1,7 +1,12 @@
 package login
 
 import (
+	"cmp"
+	"encoding/base64"
 	"net/url"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/models"
 )
@@ -62,4 +67,26 @@ func (in AuthorizationRequest) checkMode() (code, text string) {
 		return "invalid_request", "response_mode has to be query or form_post"
 	}
 	return "", ""
+}
+
+// maxRequestObject bounds a request object that is looked into, in bytes.
+const maxRequestObject = 8 << 10
+
+// readRefusal takes state and response_mode out of a request object (Core, 6.1) where the request itself has none. The
+// object is refused, and its signature not verified: like parameters, they say how its sender wants to hear of that.
+func (in *AuthorizationRequest) readRefusal() {
+	_, rest, _ := strings.Cut(in.Request, ".")
+	payload, _, _ := strings.Cut(rest, ".")
+	text, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil || len(in.Request) > maxRequestObject {
+		return
+	}
+	var object struct {
+		State string `json:"state"`
+		Mode  string `json:"response_mode"`
+	}
+	if json.Unmarshal(text, &object) != nil || len(object.State) > maxState {
+		return
+	}
+	in.State, in.ResponseMode = cmp.Or(in.State, object.State), cmp.Or(in.ResponseMode, object.Mode)
 }
