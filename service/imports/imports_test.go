@@ -34,7 +34,10 @@ func sample(t *testing.T) made {
 			return one.Name == "default" && len(m.users[one.ID]) > 1 && len(one.Directory.Groups) > 1
 		})
 		owned := slices.ContainsFunc(m.keys, func(k snapshot.Key) bool { return strings.HasPrefix(k.Owner, "usr_") })
-		if acme >= 0 && own >= 0 && owned && len(p.Clients) > 1 && len(p.Clients[0].Providers) > 1 {
+		if acme < 0 || own < 0 || !owned || len(p.Clients) < 2 || len(p.Clients[0].Providers) < 2 {
+			continue
+		}
+		if slices.ContainsFunc(p.Clients, func(c snapshot.AppClient) bool { return c.TenantID == p.Tenants[own].ID }) {
 			return m
 		}
 	}
