@@ -39,7 +39,7 @@ func TestGroupMappings_userinfo(t *testing.T) {
 		t.Errorf("groups %q, want one of the ID token and one of userinfo", got)
 	}
 	asked := s.fake.Asked("/userinfo")
-	s.arrive(map[string]any{"role": "staff", "team": "none"})
+	s.arrive(map[string]any{"role": "staff", "team": "none", "given_name": "Ana"})
 	if now := s.fake.Asked("/userinfo"); now != asked {
 		t.Errorf("userinfo was asked though the ID token has every claim")
 	}

@@ -61,7 +61,7 @@ func TestLogin_languages(t *testing.T) {
 	if text := consent.Find("main li").Text(); !strings.Contains(text, "Ihre E-Mail-Adresse") {
 		t.Errorf("consent: the page lists %q", text)
 	}
-	shows("logout", s.getIn(s.browser(), s.path("/logout"), "de"), "de", "Melden Sie sich in der Anwendung ab")
+	shows("logout", s.getIn(s.browser(), s.path("/logout"), "de"), "de", "Sie sind abgemeldet")
 	other := s.getIn(s.browser(), s.path("/callback/"+provider.ID+"?state=x&code=y"), "de")
 	shows("another browser", other, "de", "Sie sind nicht angemeldet")
 	if text := other.Find("main").Text(); !strings.Contains(text, "nicht in diesem Browser begonnen") {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+	"github.com/dustin/go-humanize"
 	"github.com/gin-gonic/gin"
 
 	"postern/platform/fault"
@@ -67,8 +68,9 @@ func (s *Site) Send(c *gin.Context, a Answer) {
 // RequireValidText does in addresses.
 func ParseForm(c *gin.Context) error {
 	if err := c.Request.ParseForm(); err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return fault.New(fault.TooLarge, "too_large", "The form is too large.").Because(err)
+		if beyond, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			limit := strings.Replace(humanize.IBytes(uint64(beyond.Limit)), ".0", "", 1)
+			return fault.New(fault.TooLarge, "too_large", "The form is larger than %s.", limit).Because(err)
 		}
 		return fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
 	}

@@ -569,7 +569,7 @@ CREATE TABLE providers (
     domains         TEXT COLLATE "C" NOT NULL DEFAULT '[]', -- mail domains for which the provider is trusted, JSON
     -- Mail domains whose users are sent to the provider, JSON. No two providers of an app client share one.
     sign_in_domains TEXT COLLATE "C" NOT NULL DEFAULT '[]',
-    endpoints       TEXT NOT NULL DEFAULT '', -- of its discovery document, JSON; '' until it was read
+    endpoints       TEXT COLLATE "C" NOT NULL DEFAULT '', -- of its discovery document, JSON; '' until it was read
     enabled         BOOLEAN NOT NULL,
     created_at      TIMESTAMPTZ NOT NULL,
     updated_at      TIMESTAMPTZ NOT NULL
