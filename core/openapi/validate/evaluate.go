@@ -19,6 +19,7 @@ const (
 	bytesOfStep   = 16 // of a text that is read
 	patternCost   = 16 // instructions of a pattern, for a byte, that count as a step
 	stepsOfMember = 4  // to sort a member and look it up
+	bytesHashed   = 64 // of a name that is looked up
 )
 
 // run evaluates values by schemas. Problems name members as the document does, and never have a value
@@ -96,6 +97,9 @@ func (r *run) check(s *schema, value any) bool {
 	}
 	kind := kindOf(value)
 	if s.kinds != 0 && s.kinds&kind == 0 {
+		if r.quiet > 0 {
+			return false // the names are not for nothing
+		}
 		return r.problem("must be %s", s.kinds.names())
 	}
 	ok := true
@@ -194,7 +198,7 @@ func (r *run) text(s *schema, value string) bool {
 		}
 	}
 	if s.pattern != nil {
-		if !r.spend(1 + len(value)*s.pattern.size/patternCost) {
+		if !r.spend(s.pattern.cost(value)) {
 			return false
 		}
 		if !s.pattern.expression.MatchString(value) {
@@ -258,6 +262,9 @@ func (r *run) members(s *schema, object map[string]any) bool {
 	ok := true
 	r.spend(len(s.required))
 	for _, name := range s.required {
+		if !r.spend(len(name) / bytesHashed) {
+			return false
+		}
 		if _, there := object[name]; !there {
 			r.at = append(r.at, name)
 			ok = r.problem("is required")
@@ -271,6 +278,7 @@ func (r *run) members(s *schema, object map[string]any) bool {
 		ok = r.problem("must have at most %s", counted(s.maxMem, "member"))
 	}
 	for _, name := range r.namesOf(s, object) {
+		r.spend(len(name) / bytesHashed)
 		if value, there := object[name]; there {
 			ok = r.member(s, name, value) && ok
 		}
@@ -280,10 +288,13 @@ func (r *run) members(s *schema, object map[string]any) bool {
 	}
 	r.spend(len(s.dependent))
 	for name, others := range s.dependent {
-		if _, there := object[name]; !there || !r.spend(len(others)) {
+		if _, there := object[name]; !there || !r.spend(len(others)+len(name)/bytesHashed) {
 			continue
 		}
 		for _, other := range others {
+			if !r.spend(len(other) / bytesHashed) {
+				return false
+			}
 			if _, there := object[other]; !there {
 				ok = r.problem("must have %s, because it has %s", other, name)
 			}
@@ -291,6 +302,7 @@ func (r *run) members(s *schema, object map[string]any) bool {
 	}
 	r.spend(len(s.dependentNames))
 	for _, name := range s.dependentNames {
+		r.spend(len(name) / bytesHashed)
 		if _, there := object[name]; there {
 			ok = r.check(s.dependentSchemas[name], object) && ok
 		}
@@ -320,7 +332,7 @@ func (r *run) member(s *schema, name string, value any) bool {
 		ok = r.within(name, property, value)
 	}
 	for _, p := range s.patterned {
-		if !r.spend(1 + len(name)*p.pattern.size/patternCost) {
+		if !r.spend(p.pattern.cost(name)) {
 			return false
 		}
 		if p.pattern.expression.MatchString(name) {

@@ -68,6 +68,26 @@ func TestBody_hostile(t *testing.T) {
 		"expensive pattern": {
 			"", `{"pattern":"(a{0,30}b?){1,30}c"}`, `"` + strings.Repeat("a", 1_000_000) + `"`, limit,
 		},
+		"pattern on empty texts": {
+			"", `{"items":{"pattern":"(?:a?){1000}(?:b?){1000}(?:c?){1000}"}}`,
+			"[" + strings.Repeat(`"",`, 50_000) + `""]`, limit,
+		},
+		"pattern on names": {
+			"", `{"patternProperties":{"(?:a?){1000}(?:b?){1000}(?:c?){1000}d":{}}}`,
+			"{" + strings.Join(members(50_000), ",") + "}", limit,
+		},
+		"a long name": {
+			"", parts(`{"properties":{"a":{}},"additionalProperties":{}}`),
+			`{"` + strings.Repeat("a", 950_000) + `":1}`, limit,
+		},
+		"long names that the document names": {
+			"", `{"items":` + parts(`{"required":["`+strings.Repeat("a", 50_000)+`"]}`) + `}`,
+			"[" + strings.Repeat(`{},`, 100) + "{}]", limit,
+		},
+		"parts of other types": {
+			"", `{"items":{"oneOf":[` + list(strings.Repeat(`{"type":["string","null"]},`, 300)) + `]}}`,
+			"[" + strings.Repeat("1,", 10_000) + "1]", limit,
+		},
 		"pattern of many repeats": {
 			"", `{"pattern":"((a{1,100}){1,100}){1,100}"}`, `"` + strings.Repeat("a", 10_000) + `"`, "",
 		},

@@ -15,6 +15,9 @@ type pattern struct {
 	size       int
 }
 
+// cost is how many steps it takes to match a text. Also the empty text takes all parts that may begin a match.
+func (p *pattern) cost(text string) int { return 1 + (len(text)+1)*p.size/patternCost }
+
 // maxPattern bounds a pattern, in bytes. What is longer is not checked.
 const maxPattern = 2000
 

@@ -102,11 +102,14 @@ func (r *run) property(all []*schema, name string) (found []*schema, described b
 		}
 	}
 	for _, s := range all {
+		if !r.spend(len(name) / bytesHashed) {
+			return nil, false
+		}
 		if one, there := s.properties[name]; there {
 			add(one)
 		}
 		for _, p := range s.patterned {
-			if r.spend(1+len(name)*p.pattern.size/patternCost) && p.pattern.expression.MatchString(name) {
+			if r.spend(p.pattern.cost(name)) && p.pattern.expression.MatchString(name) {
 				add(p.schema)
 			}
 		}
