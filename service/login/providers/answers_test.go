@@ -15,7 +15,9 @@ func TestComplete_oddAnswers(t *testing.T) {
 		"expires_in with a fraction": func(s *stage) {
 			s.fake.Token = func(answer map[string]any) { answer["expires_in"] = 3600.5 }
 		},
-		"no token_type": func(s *stage) { s.fake.Token = func(answer map[string]any) { delete(answer, "token_type") } },
+		"no token_type": func(s *stage) {
+			s.fake.Token = func(answer map[string]any) { delete(answer, "token_type") }
+		},
 		"names that are odd": func(s *stage) {
 			s.fake.Claims = func(claims map[string]any) {
 				claims["name"], claims["given_name"], claims["family_name"] = 42, []string{"Ana"}, map[string]any{"a": 1}
