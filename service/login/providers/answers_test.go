@@ -20,7 +20,8 @@ func TestComplete_oddAnswers(t *testing.T) {
 		},
 		"names that are odd": func(s *stage) {
 			s.fake.Claims = func(claims map[string]any) {
-				claims["name"], claims["given_name"], claims["family_name"] = 42, []string{"Ana"}, map[string]any{"a": 1}
+				claims["name"], claims["given_name"] = 42, []string{"Ana"}
+				claims["family_name"] = map[string]any{"a": 1}
 				claims["preferred_username"], claims["locale"] = true, 7.5
 			}
 		},
