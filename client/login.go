@@ -152,6 +152,25 @@ func (c *Client) UnfreezeAppClient(ctx context.Context, id string) (AppClient, e
 	return call[AppClient](ctx, c, http.MethodPost, nil, "api", "v1", "app-clients", id, "unfreeze")
 }
 
+// AppClientKeys are the published signing keys of an app client, in the order in which they
+// sign.
+type AppClientKeys struct {
+	Keys []AppClientKey `json:"keys"`
+}
+
+// AppClientKey is a signing key. ID is the kid of its tokens.
+type AppClientKey struct {
+	ID             string     `json:"id"`
+	Algorithm      string     `json:"algorithm"`
+	SignsFrom      time.Time  `json:"signs_from"`
+	PublishedUntil *time.Time `json:"published_until"` // nil until a later key follows
+}
+
+// RotateAppClientKey adds a signing key, which is published at once and signs later.
+func (c *Client) RotateAppClientKey(ctx context.Context, id string) (AppClientKeys, error) {
+	return call[AppClientKeys](ctx, c, http.MethodPost, nil, "api", "v1", "app-clients", id, "signing-keys", "rotate")
+}
+
 // DeleteAppClient deletes an app client and every login with it.
 func (c *Client) DeleteAppClient(ctx context.Context, id string) error {
 	return c.remove(ctx, "api", "v1", "app-clients", id)

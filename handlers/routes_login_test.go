@@ -17,6 +17,8 @@ var anonymousLogin = map[string]string{
 	"POST /projects/:project/login/:client/access":                     "in",
 	"POST /projects/:project/login/:client/freeze":                     "in",
 	"POST /projects/:project/login/:client/unfreeze":                   "in",
+	"POST /api/v1/app-clients/:client/signing-keys/rotate":             "401",
+	"POST /projects/:project/login/:client/signing-keys":               "in",
 	"GET /projects/:project/api-scopes":                                "in",
 	"POST /projects/:project/api-scopes":                               "in",
 	"GET /projects/:project/api-scopes/:scope":                         "in",

@@ -211,7 +211,14 @@ func appClient() projects.AppClient {
 				{Value: "when_sent", Title: "When sent", Text: "For libraries that send no code challenge."},
 			},
 		},
-		API:    clientAccess(path + "/access"),
+		API: clientAccess(path + "/access"),
+		Keys: &projects.ClientKeys{
+			Action: path + "/signing-keys",
+			Rows: []projects.SigningKeyRow{
+				{ID: "sig_1", From: "2026-05-04 10:00 UTC", Until: "2026-08-03 11:00 UTC"},
+				{ID: "sig_2", From: "2026-08-02 10:00 UTC"},
+			},
+		},
 		Freeze: &projects.ClientFreeze{Action: path + "/freeze"},
 		Branding: &projects.Branding{
 			Action:     path + "/branding",
@@ -249,12 +256,14 @@ func appClientWrong() projects.AppClient {
 	m.Branding.Welcome.Error = "Use at most 300 characters."
 	m.Branding.LogoURL.Error = "Give an https address of a picture."
 	m.Secret.Error, m.Delete.Error = "Tick the box.", "Tick the box."
+	m.Keys.Error = "The key sig_2 signs from 2026-08-02T10:00:00Z. Rotate again after that."
 	return m
 }
 
 func appClientViewer() projects.AppClient {
 	m := appClient()
 	m.TestAction, m.Settings, m.Branding, m.Secret, m.Freeze, m.Delete = "", nil, nil, nil, nil, nil
+	m.Keys = nil
 	m.API.Action = ""
 	m.Providers = []projects.ProviderRow{
 		{

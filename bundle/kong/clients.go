@@ -153,6 +153,8 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return bundle.Verdict{Reason: "own_tokens", Target: providerTarget(b, s.Provider)}
 	case s.Provider.TokenUpstream == snapshot.ProviderAccessToken, s.Provider.TokenUpstream == snapshot.ProviderIDToken:
 		return bundle.Verdict{Reason: "sealed_tokens", Target: providerTarget(b, s.Provider)}
+	case s.Provider.Type == "facebook":
+		return bundle.Verdict{Reason: "realm_facebook", Target: providerTarget(b, s.Provider)}
 	}
 	return bundle.Verdict{Reason: "realm", Target: providerTarget(b, s.Provider)}
 }
@@ -203,6 +205,10 @@ func providerFates() []bundle.Fate {
 		Remedy: "Register the URL in callbacks.md with the app at the provider, and fill in its secret in " +
 			"gateway/.env.",
 	}
+	facebook := signIn
+	facebook.Reason = "realm_facebook"
+	facebook.Note += " Here, the token of each sign-in is checked with Facebook's debug_token, which takes it in the " +
+		"URL, as Facebook's documentation demands; at the exported realm, Keycloak decides how it is checked."
 	own := bundle.Fate{
 		Reason: "own_tokens",
 		Status: bundle.Lossy,
@@ -222,5 +228,5 @@ func providerFates() []bundle.Fate {
 		Remedy: "Have the upstream do without it, and write service for the provider below upstream in " +
 			"gateway/gateway.yaml.",
 	}
-	return []bundle.Fate{bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, signIn, own, sealed}
+	return []bundle.Fate{bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, signIn, facebook, own, sealed}
 }

@@ -176,3 +176,17 @@ func TestIssuersOfAVersionWithoutTokens(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Facebook's debug_token takes a token in the URL, which the ledger says of providers of that type alone.
+func TestJudgeLogin_facebook(t *testing.T) {
+	for kind, want := range map[string]bool{"facebook": true, "google": false} {
+		in := sampleInput()
+		takeTokens(in.Project)
+		in.Project.Clients[1].Providers[1].Type = kind
+		ledger := write(t, in)["MIGRATION-REPORT.json"]
+		if got := strings.Contains(ledger, "kong.identity_provider.realm_facebook") &&
+			strings.Contains(ledger, "debug_token"); got != want {
+			t.Errorf("%s: the ledger names debug_token: %t", kind, got)
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 func newAppClients(t terminal) *cobra.Command {
 	return family("app-clients", "List and change app clients: applications that a tenant's users sign in to",
 		newAppClientsList(t), newAppClientsCreate(t), newAppClientsUpdate(t), newAppClientsFreeze(t, true),
-		newAppClientsFreeze(t, false), newAppClientsDelete(t))
+		newAppClientsFreeze(t, false), newAppClientsRotateKey(t), newAppClientsDelete(t))
 }
 
 // onLogin tries a call with each credential until one may read the tenant, app client or

@@ -209,6 +209,7 @@ var reachable = []struct{ operation, command, page string }{
 			"POST /projects/:project/login/:client/secret"},
 	{"freeze-app-client", "app-clients freeze", "POST /projects/:project/login/:client/freeze"},
 	{"unfreeze-app-client", "app-clients unfreeze", "POST /projects/:project/login/:client/unfreeze"},
+	{"rotate-app-client-key", "app-clients rotate-signing-key", "POST /projects/:project/login/:client/signing-keys"},
 	{"delete-app-client", "app-clients delete", "POST /projects/:project/login/:client/delete"},
 	{"list-providers", "providers list", "GET /projects/:project/login/:client"},
 	{"create-provider", "providers add", "POST /projects/:project/login/:client/providers"},

@@ -297,6 +297,8 @@ func (h *Handler) loginRoutes(api huma.API) {
 	route(h, api, "update-app-client", "PATCH", client, 200, "Update an app client", h.updateAppClient)
 	route(h, api, "freeze-app-client", "POST", client+"/freeze", 200, "Freeze an app client", h.freezeAppClient)
 	route(h, api, "unfreeze-app-client", "POST", client+"/unfreeze", 200, "Unfreeze an app client", h.unfreezeAppClient)
+	route(h, api, "rotate-app-client-key", "POST", client+"/signing-keys/rotate", 200,
+		"Rotate an app client's signing key", h.rotateAppClientKey)
 	route(h, api, "delete-app-client", "DELETE", client, 204, "Delete an app client", h.deleteAppClient)
 
 	route(h, api, "list-providers", "GET", client+"/providers", 200, "List an app client's providers", h.listProviders)

@@ -188,6 +188,20 @@ func (h *Handler) toProvider(c *gin.Context, attempt, provider, browser string) 
 }
 
 func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
+	answer, err := h.takeCallback(c)
+	if err != nil || answer.To == "" {
+		return answer, err
+	}
+	// Browsers keep the fragment of our address on the way to the application. An empty one replaces it (Fetch Standard,
+	// 4.4, HTTP-redirect fetch).
+	adds, err := h.Login.AddsFragment(c.Request.Context(), c.Param("provider"))
+	if adds {
+		answer.To += "#"
+	}
+	return answer, err
+}
+
+func (h *Handler) takeCallback(c *gin.Context) (web.Answer, error) {
 	got := web.ParseOAuthParams(c.Request.URL.Query())
 	attempt, _, _ := strings.Cut(got.Get("state"), ".")
 	arrived, err := h.Login.HandleCallback(c.Request.Context(), login.AuthorizationResponse{

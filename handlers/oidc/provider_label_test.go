@@ -50,3 +50,28 @@ func TestProvider_label(t *testing.T) {
 		t.Errorf("60 characters: %v", err)
 	}
 }
+
+// In an unclaimed workspace, anyone may have written the label, so that the button names the issuer's host.
+func TestProvider_labelUnclaimed(t *testing.T) {
+	t.Parallel()
+	s, _, claim := newUnclaimedApp(t, state.OpenSQLite(t))
+	s.server.Login.CapUnclaimed = false // which allows issuers on port 443 only
+	_, provider := s.offerFake(nil)
+	s.server.Login.CapUnclaimed = true
+	label := "Google"
+	in := login.ProviderInput{Label: &label}
+	if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, provider.ID, "", in); err != nil {
+		t.Fatal(err)
+	}
+	shown := func() string {
+		page := s.get(s.browser(), s.path("/authorize?"+s.request("openid").query.Encode()))
+		return page.Find("a[href$='/" + provider.ID + "']").Text()
+	}
+	if text := shown(); !strings.Contains(text, "Continue with 127.0.0.1") || strings.Contains(text, label) {
+		t.Errorf("while it is unclaimed, the button says %q", text)
+	}
+	claim()
+	if text := shown(); !strings.Contains(text, "Continue with Google") {
+		t.Errorf("once it is claimed, the button says %q", text)
+	}
+}

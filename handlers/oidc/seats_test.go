@@ -3,6 +3,7 @@ package oidc_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"postern/models"
@@ -183,6 +184,35 @@ func TestLogin_seats(t *testing.T) {
 				s.clear()
 			}
 		})
+	}
+}
+
+// A trusted provider that verifies an address like a seat's, with another letter k or i, makes another user.
+func TestLogin_seatsOfOtherAlphabets(t *testing.T) {
+	t.Parallel()
+	s := lay(t, state.OpenSQLite(t), providers.OIDC)
+	s.pristine()
+	s.declare(s.provider, "example.com")
+	for seat, stated := range map[string]string{
+		"kate@example.com": "\u212Aate@example.com", "iana@example.com": "\u0130ana@example.com",
+	} {
+		user, err := s.server.Directory.CreateUser(t.Context(), s.owner, s.tenant, directory.NewUser{Email: seat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range []struct {
+			email string
+			takes bool
+		}{{stated, false}, {strings.ToUpper(seat), true}} {
+			s.fake.Claims = func(claims map[string]any) { claims["sub"], claims["email"] = one.email, one.email }
+			browser := s.browser()
+			s.agree(browser, s.fake.Authorize(t, s.toProvider(browser, s.request("openid email"), s.provider.ID).String()).
+				String())
+			after, err := s.server.Directory.User(t.Context(), s.owner, user.ID)
+			if took := after.State == directory.Active; err != nil || took != one.takes {
+				t.Errorf("%s takes the seat of %s: %t, %v", one.email, seat, took, err)
+			}
+		}
 	}
 }
 

@@ -167,6 +167,20 @@ func TestAppClient_freeze(t *testing.T) {
 	})
 }
 
+func TestAppClient_rotatesSigningKey(t *testing.T) {
+	t.Parallel()
+	s, tab := newLoginTab(t, state.OpenSQLite(t))
+	path := s.CreateAppClient(tab)
+	rotate := path + "/signing-keys"
+	s.Get(path).Says("form[action='"+rotate+"'] button", "Rotate now").Lacks("#signing-keys tbody")
+	s.Post(rotate).LeadsTo(path)
+	s.Get(path).Says("#signing-keys tbody", "until the next key")
+	s.Post(rotate).LeadsTo(path)
+	s.Get(path).Says("#signing-keys tbody tr:nth-child(2)", "until the next key").
+		Lacks("#signing-keys tbody tr:nth-child(3)")
+	s.Post(rotate).Shows(409, "web").Says("#signing-keys", "Rotate again after that.")
+}
+
 func isFrozen(t *testing.T, db *models.DB, client string) bool {
 	t.Helper()
 	row, err := db.Read(t.Context()).AppClientByID(client)

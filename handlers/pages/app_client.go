@@ -48,7 +48,11 @@ func (h *Handler) appClientWith(
 		return web.Answer{}, err
 	}
 	if m.Settings != nil {
-		m.API.Action = appClientPath(p, c.ID) + "/access"
+		path := appClientPath(p, c.ID)
+		m.API.Action = path + "/access"
+		if m.Keys, err = h.clientKeysModel(v, path, c); err != nil {
+			return web.Answer{}, err
+		}
 	}
 	mark(&m)
 	return web.Answer{Status: status, Page: projects.AppClientPage(m)}, nil

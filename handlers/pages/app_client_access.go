@@ -132,3 +132,36 @@ func (h *Handler) unfreezeAppClient(v *visit) (web.Answer, error) {
 	}
 	return v.doneUndo("app_client_thawed", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/freeze", c.Name)
 }
+
+func (h *Handler) rotateClientKey(v *visit) (web.Answer, error) {
+	p, c, err := h.appClientOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	_, err = h.Login.RotateSigningKey(v.ctx(), v.who, c.ID)
+	if err == nil {
+		return v.done("app_client_key", appClientPath(p, c.ID), c.Name)
+	}
+	wrong, ok := formErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return h.appClientWith(v, p, c, func(m *projects.AppClient) { m.Keys.Error = wrong.rest() }, wrong.status)
+}
+
+// clientKeysModel lists the signing keys of an app client.
+func (h *Handler) clientKeysModel(v *visit, path string, c login.Client) (*projects.ClientKeys, error) {
+	keys, err := h.Login.SigningKeys(v.ctx(), v.who, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	m := &projects.ClientKeys{Action: path + "/signing-keys"}
+	for _, k := range keys {
+		row := projects.SigningKeyRow{ID: k.ID, From: moment(k.SignsFrom)}
+		if k.PublishedUntil != nil {
+			row.Until = moment(*k.PublishedUntil)
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return m, nil
+}

@@ -96,6 +96,7 @@ var flashes = map[string]string{
 	"app_client_frozen": "The app client %s is frozen. It gets no tokens, and calls with those " +
 		"that it has get 403.",
 	"app_client_thawed": "The app client %s is unfrozen and works again.",
+	"app_client_key":    "The new signing key of %s is published. The list says when it signs.",
 	"app_client_gone":   "The app client %s is deleted.",
 	"provider":          "%s is saved and applies from the next login on.",
 	"provider_made": "%s is added. Register the callback URL with it, then paste the client ID and secret " +

@@ -261,6 +261,7 @@ func (h *Handler) appClientPages(p pageRouter) {
 	p.signedIn("POST", one+"/access", h.saveClientAccess)
 	p.signedIn("POST", one+"/freeze", h.freezeAppClient)
 	p.signedIn("POST", one+"/unfreeze", h.unfreezeAppClient)
+	p.signedIn("POST", one+"/signing-keys", h.rotateClientKey)
 	p.signedIn("POST", one+"/branding", h.saveBranding)
 	p.signedIn("POST", one+"/preview", h.previewBranding)
 	p.secretForm(one+"/secret", h.changeClientSecret)

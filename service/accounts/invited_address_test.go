@@ -44,6 +44,10 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			_, err := o.signInAs(identity("eve", "eve@example.com", true), code)
 			return err
 		}, "other_email"},
+		{"new account, an address like it with another letter i confirmed", func(o *office, code string) error {
+			_, err := o.signInAs(identity("eve", "v\u0130c@example.com", true), code)
+			return err
+		}, "other_email"},
 		{"password account with the address", func(o *office, code string) error {
 			_, err := o.s.Accept(o.t.Context(), o.passwordAccount(invited), code)
 			return err

@@ -223,13 +223,16 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 			return Outcome{}, err
 		}
 	}
-	out, err := s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in.Cookie)
-	if out.Back.URL != "" && out.Back.Form == nil && row.Type == providers.Facebook {
-		// Facebook adds the fragment _=_ to our address, and browsers would keep it on the way to the application. An
-		// empty fragment replaces it (Fetch Standard, 4.4, HTTP-redirect fetch).
-		out.Back.URL += "#"
+	return s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in.Cookie)
+}
+
+// AddsFragment reports whether a provider adds a fragment to the callback's address, as Facebook adds #_=_.
+func (s *Service) AddsFragment(ctx context.Context, provider string) (bool, error) {
+	row, err := s.DB.Read(ctx).ProviderByID(provider)
+	if err != nil && !isAbsent(err) {
+		return false, fmt.Errorf("login: callback of %s: %w", provider, err)
 	}
-	return out, err
+	return row.Type == providers.Facebook, nil
 }
 
 // answerOnce marks the attempt as answered: of two answers at once, one wins.

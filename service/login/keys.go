@@ -17,8 +17,10 @@ import (
 
 	"postern/core/snapshot"
 	"postern/models"
+	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/platform/syncmap"
+	"postern/service/access"
 )
 
 // The algorithms that tokens can be signed with (RFC 7518, 3.1; RFC 8037, 3.1).
@@ -129,13 +131,7 @@ func (s *Service) addKey(ctx context.Context, clientID string, lead time.Duratio
 			row = have
 			return nil
 		}
-		if row, err = s.newKeyRow(tx, client, private, now.Add(lead)); err != nil {
-			return err
-		}
-		if err := tx.ExpireSigningKeys(clientID, row.ID, row.ActiveAt.Add(keyTail)); err != nil {
-			return err
-		}
-		if err := tx.Insert(&row); err != nil {
+		if row, err = s.insertKey(tx, client, private, now.Add(lead)); err != nil {
 			return err
 		}
 		tenant, err := tx.TenantByID(client.TenantID)
@@ -148,6 +144,126 @@ func (s *Service) addKey(ctx context.Context, clientID string, lead time.Duratio
 		s.Changed(ctx)
 	}
 	return row, err
+}
+
+// insertKey stores a client's next key. The ones before it end when the last token that
+// they sign has expired.
+func (s *Service) insertKey(
+	tx *models.Tx, client models.AppClient, private crypto.Signer, activeAt time.Time,
+) (models.SigningKey, error) {
+	row, err := s.newKeyRow(tx, client, private, activeAt)
+	if err != nil {
+		return row, err
+	}
+	if err := tx.ExpireSigningKeys(client.ID, row.ID, activeAt.Add(keyTail)); err != nil {
+		return row, err
+	}
+	return row, tx.Insert(&row)
+}
+
+// SigningKey is a key with which an app client's tokens are signed, as its team sees it.
+type SigningKey struct {
+	ID             string // kid
+	Algorithm      string
+	SignsFrom      time.Time
+	PublishedUntil *time.Time // nil until a later key follows
+}
+
+// SigningKeys lists the published keys of an app client in the order in which they sign. An
+// app client that has signed nothing yet has none.
+func (s *Service) SigningKeys(ctx context.Context, p access.Principal, id string) ([]SigningKey, error) {
+	tx := s.DB.Read(ctx)
+	if _, _, _, err := findClient(tx, p, id, access.LoginRead); err != nil {
+		return nil, fmt.Errorf("login: signing keys of %s: %w", id, err)
+	}
+	rows, err := tx.SigningKeysOf(id, models.Now())
+	if err != nil {
+		return nil, fmt.Errorf("login: signing keys of %s: %w", id, err)
+	}
+	return viewKeys(rows), nil
+}
+
+func viewKeys(rows []models.SigningKey) []SigningKey {
+	out := make([]SigningKey, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, SigningKey{row.ID, row.Algorithm, row.ActiveAt, row.ExpiresAt})
+	}
+	return out
+}
+
+// RotateSigningKey gives an app client another signing key, and returns all that are
+// published. The new one signs after keyLead, or at once if it is the first. While a key
+// waits to sign, it returns rotation_pending.
+func (s *Service) RotateSigningKey(ctx context.Context, p access.Principal, id string) ([]SigningKey, error) {
+	seen, _, _, err := findClient(s.DB.Read(ctx), p, id, access.LoginUpdate)
+	if err != nil {
+		return nil, fmt.Errorf("login: rotate the signing key of %s: %w", id, err)
+	}
+	private, err := generate(seen.Algorithm) // before the transaction, because it is slow
+	if err != nil {
+		return nil, fmt.Errorf("login: create a signing key: %w", err)
+	}
+	var out []SigningKey
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		_, tenant, team, err := findClient(tx, p, id, access.LoginUpdate)
+		if err != nil {
+			return err
+		}
+		client, err := tx.LockAppClient(id)
+		if err != nil {
+			return err
+		}
+		if client.Algorithm != seen.Algorithm {
+			return errChanged
+		}
+		before, after, err := s.rotate(tx, client, private)
+		if err != nil {
+			return err
+		}
+		out = viewKeys(after)
+		return s.changed(tx, p, tenant, access.Entry{
+			Action: access.LoginUpdate,
+			Object: id,
+			Team:   team,
+			Before: rotatedKeys{client.Name, viewKeys(before)},
+			After:  rotatedKeys{client.Name, out},
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("login: rotate the signing key of %s: %w", id, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// rotatedKeys is what the audit log compares.
+type rotatedKeys struct {
+	Name        string
+	SigningKeys []SigningKey
+}
+
+func (s *Service) rotate(
+	tx *models.Tx, client models.AppClient, private crypto.Signer,
+) (before, after []models.SigningKey, err error) {
+	now := models.Now()
+	if before, err = tx.SigningKeysOf(client.ID, now); err != nil {
+		return nil, nil, err
+	}
+	for _, row := range before {
+		if row.ActiveAt.After(now) && row.Algorithm == client.Algorithm {
+			return nil, nil, fault.New(fault.Conflict, "rotation_pending",
+				"The key %s signs from %s. Rotate again after that.", row.ID, row.ActiveAt.UTC().Format(time.RFC3339))
+		}
+	}
+	at := now
+	if _, signs := current(before, client.Algorithm, now); signs {
+		at = now.Add(keyLead)
+	}
+	if _, err := s.insertKey(tx, client, private, at); err != nil {
+		return nil, nil, err
+	}
+	after, err = tx.SigningKeysOf(client.ID, now)
+	return before, after, err
 }
 
 func (s *Service) newKeyRow(

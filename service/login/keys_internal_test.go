@@ -10,6 +10,7 @@ import (
 
 	"postern/models"
 	"postern/platform/egress"
+	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/testkit/state"
@@ -145,6 +146,50 @@ func TestSigningKeysAreReplacedWithAnOverlap(t *testing.T) {
 			t.Errorf("after its end %v are published", ids)
 		}
 	})
+}
+
+// A rotated key is published at once and signs later, and another rotation has to wait for it.
+func TestRotateSigningKey(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		r := newFixture(t, db, ES256)
+		first := r.rotates(t)
+		if len(first) != 1 || first[0].SignsFrom.After(models.Now()) || r.signs(t).id != first[0].ID {
+			t.Fatalf("the first key does not sign at once: %+v", first)
+		}
+		both := r.rotates(t)
+		if len(both) != 2 || both[0].ID != first[0].ID || r.signs(t).id != first[0].ID || len(r.published(t)) != 2 {
+			t.Fatalf("%s signs, and %v are published; keys: %+v", r.signs(t).id, r.published(t), both)
+		}
+		former, next := both[0], both[1]
+		if wait := next.SignsFrom.Sub(models.Now()); wait <= keyLead-time.Minute || wait > keyLead {
+			t.Errorf("the new key signs in %s", wait)
+		}
+		if former.PublishedUntil == nil || former.PublishedUntil.Before(next.SignsFrom.Add(MaxAccess)) {
+			t.Errorf("the former key ends before its last token: %v", former.PublishedUntil)
+		}
+		_, err := r.RotateSigningKey(t.Context(), r.owner, r.client.ID)
+		if fault.CodeOf(err) != "rotation_pending" || !strings.Contains(err.Error(), next.ID) {
+			t.Errorf("while a key waits, got %v", err)
+		}
+		r.pass(t, "active_at", former.ID, models.Now().Add(-time.Hour))
+		r.pass(t, "active_at", next.ID, models.Now().Add(-time.Second))
+		if all := r.rotates(t); len(all) != 3 || r.signs(t).id != next.ID {
+			t.Errorf("after its time, %s signs, and the keys are %+v", r.signs(t).id, all)
+		}
+		_, err = r.RotateSigningKey(t.Context(), access.Principal{Account: "acc_2"}, r.client.ID)
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("a stranger got %v", err)
+		}
+	})
+}
+
+func (r *fixture) rotates(t *testing.T) []SigningKey {
+	t.Helper()
+	keys, err := r.RotateSigningKey(t.Context(), r.owner, r.client.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
 }
 
 func TestReplicasThatStartTogetherHaveOneKey(t *testing.T) {

@@ -37,3 +37,11 @@ func (m ClientFreeze) title() string {
 	}
 	return "Freeze"
 }
+
+// ClientKeys lists the published signing keys of an app client, and posts to Action, which
+// adds one.
+type ClientKeys struct {
+	Action string
+	Rows   []SigningKeyRow // without states
+	Error  string
+}

@@ -61,6 +61,7 @@ type AppClient struct {
 	Providers    []ProviderRow
 	Settings     *AppClientSettings
 	API          *ClientAccess // with no action for who may only read it
+	Keys         *ClientKeys
 	Freeze       *ClientFreeze
 	Branding     *Branding
 	Preview      templ.Component

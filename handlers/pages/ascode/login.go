@@ -54,11 +54,12 @@ var loginForms = map[string][]Call{
 			Fields: []Field{Fixed("confidential", true, "--confidential")},
 		},
 	},
-	clientRoute + "/freeze":   does("freeze-app-client", "app-clients freeze {client}"),
-	clientRoute + "/unfreeze": does("unfreeze-app-client", "app-clients unfreeze {client}"),
-	clientRoute + "/delete":   does("delete-app-client", "app-clients delete {client}"),
-	clientRoute + "/preview":  nil, // it draws the sign-in page
-	clientRoute + "/test":     nil, // it signs a person in at a provider
+	clientRoute + "/freeze":       does("freeze-app-client", "app-clients freeze {client}"),
+	clientRoute + "/unfreeze":     does("unfreeze-app-client", "app-clients unfreeze {client}"),
+	clientRoute + "/signing-keys": does("rotate-app-client-key", "app-clients rotate-signing-key {client}"),
+	clientRoute + "/delete":       does("delete-app-client", "app-clients delete {client}"),
+	clientRoute + "/preview":      nil, // it draws the sign-in page
+	clientRoute + "/test":         nil, // it signs a person in at a provider
 
 	clientRoute + "/providers": does("create-provider", "providers add {client} {type}", Text("type", "type", ""),
 		Bool("managed", "managed", "--managed"), Text("issuer", "issuer", "--issuer")),

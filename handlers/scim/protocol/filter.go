@@ -3,6 +3,8 @@ package protocol
 import (
 	"cmp"
 	"strings"
+
+	"postern/platform/ascii"
 )
 
 // Term is the comparison of an attribute, in lower case, with a value: a string, or true
@@ -197,5 +199,5 @@ func (f *filter) folded(text string) string {
 	if f.exact {
 		return text
 	}
-	return strings.ToLower(text)
+	return ascii.Lower(text) // addresses among them
 }

@@ -91,6 +91,8 @@ var userPaths = []struct{ op, path, value, want string }{
 		"email=b@x, without effect: all emails but one"},
 
 	{"replace", `emails[type eq "home"].value`, `"b@x"`, "noTarget"},
+	{"remove", `emails[value eq "OLD@Example.com"]`, "", "email="},
+	{"remove", `emails[value eq "old@example.com" and type eq "Wor\u212A"]`, "", "noTarget"},
 	{"remove", `emails[value eq "other@example.com"]`, "", "noTarget"},
 	{"replace", `emails[type eq 'work'].value`, `"b@x"`, "invalidFilter"},
 	{"replace", `emails[type eq work].value`, `"b@x"`, "invalidFilter"},
