@@ -24,7 +24,14 @@ func readYAML(b *Budget, data []byte) ([]byte, map[string]any, error) {
 	return made, root, err
 }
 
+// maxDirectives bounds the lines of a document that may be directives, such as %TAG, which the parser of YAML compares
+// with each other.
+const maxDirectives = 100
+
 func fromYAML(b *Budget, data []byte) ([]byte, error) {
+	if bytes.Count(data, []byte("\n%")) > maxDirectives {
+		return nil, refuse("The document has more than %d YAML directives, lines that begin with %%.", maxDirectives)
+	}
 	var root, more yaml.Node
 	in := yaml.NewDecoder(&yamlReader{budget: b, rest: data})
 	if err := in.Decode(&root); err != nil {
