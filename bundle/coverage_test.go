@@ -343,6 +343,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 				continue
 			case "Environment.Former": // for a moment of a rename, on the gateway that serves it
 				continue
+			case "Project.Users": // follows from User.Memberships
+				continue
 			case "Key.FoundIn": // says nothing of the key
 				continue
 			}

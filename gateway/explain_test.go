@@ -102,16 +102,22 @@ func TestExplain_lacks(t *testing.T) {
 
 // The exported realm has no roles of members.
 func TestExplain_rolesOnExport(t *testing.T) {
-	r := newRig(t, nil, withHosted(), withRules(snapshot.Rules{List: []snapshot.Rule{{
-		ID: "rul_boss", Methods: []string{"GET"}, Path: "/boss", Groups: []string{"staff"}, Role: snapshot.RoleAdmin,
+	staff := []string{"staff"}
+	users := func(p *snapshot.Project) {
+		p.Users = []snapshot.Member{
+			{User: "usr_1", TenantID: "tnt_1", In: staff, Admin: staff}, {User: "usr_2", TenantID: "tnt_1", In: staff},
+		}
+	}
+	r := newRig(t, nil, withHosted(users), withRules(snapshot.Rules{List: []snapshot.Rule{{
+		ID: "rul_boss", Methods: []string{"GET"}, Path: "/boss", Groups: staff, Role: snapshot.RoleAdmin,
 	}}}))
 	q := policy.Question{ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET", Path: "/boss",
-		User: &policy.AskedUser{ID: "usr_1", TenantID: "tnt_1", Groups: []string{"staff"}, AdminOf: []string{"staff"}}}
+		User: &policy.AskedUser{ID: "usr_1", TenantID: "tnt_1"}}
 	got := r.gateway.Explain(q)
 	if got.Denial != (policy.Denial{}) || got.Exported != policy.NotInGroup || got.DecidedBy != "rul_boss" {
 		t.Errorf("%+v", got)
 	}
-	q.User.AdminOf = nil
+	q.User.ID = "usr_2"
 	if got := r.gateway.Explain(q); got.Denial != policy.NotInGroup || got.DecidedBy != "rul_boss" {
 		t.Errorf("%+v", got)
 	}

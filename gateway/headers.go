@@ -80,7 +80,7 @@ func (c *httpCall) setIdentity(h http.Header) {
 }
 
 // The most headers that forwarded and identityLines set.
-const forwardedHeaders, identityHeaders = 8, 10
+const forwardedHeaders, identityHeaders = 8, 11
 
 // listBegun returns the first line with a comma for another entry, "" without any line. An
 // empty line counts: Kong appends to it too.
@@ -123,8 +123,11 @@ func (c *call) identityLines(set func(name, value string)) {
 	if id.User != "" {
 		set(policy.UserHeader, id.User)
 	}
-	if len(id.Groups) > 0 { // separated as Kong does (kong/plugins/acl/handler.lua)
-		set(policy.GroupsHeader, strings.Join(id.Groups, ", "))
+	if len(id.Groups) > 0 {
+		set(policy.GroupsHeader, policy.JoinGroups(id.Groups))
+	}
+	if id.Truncated {
+		set(policy.TruncatedHeader, policy.TruncatedValue)
 	}
 	if len(id.Scopes) > 0 {
 		set(policy.ScopeHeader, strings.Join(id.Scopes, " "))

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,7 +95,11 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 			"left":        bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.GroupsAt = 1000 }),
 			"rejoined":    bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.GroupsAt = 1001 }),
 			"elsewhere":   bornBy("cli_2", "idp_service"),
-			"nowhere":     bornBy("cli_3", "idp_service"),
+			"truncated":   bornBy("cli_1", "idp_service", func(t *policy.Token) { t.Truncated = true }),
+			"crowded": bornBy("cli_1", "idp_service", func(t *policy.Token) {
+				t.Groups = slices.Repeat([]string{longGroup}, 17)
+			}),
+			"nowhere": bornBy("cli_3", "idp_service"),
 		}
 		o.Opener = seals{
 			"jti_1 sealed-access": "gho_the.provider's",
@@ -113,6 +118,9 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 		}
 	}
 }
+
+// longGroup is in a header 16 times at most: with the separator it has 253 bytes, and policy.MaxGroups are 4096.
+var longGroup = strings.Repeat("g", 251)
 
 const bearer = "Authorization: Bearer "
 
@@ -135,12 +143,26 @@ var hostedCases = map[string]struct {
 	got    []string
 }{
 	"service": {
-		lines:  []string{noKey, bearer + "service", "X-Consumer-Groups: root", "x_consumer_groups: root"},
+		lines: []string{noKey, bearer + "service", "X-Consumer-Groups: root", "x_consumer_groups: root",
+			"X-Consumer-Groups-Truncated: true", "x-consumer_groups_truncated: true"},
 		status: 200,
 		got: []string{
 			"X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: openid email",
-			"X-Consumer-Groups: admins, staff", "X-Tenant-Id: tnt_1", bearer + "service",
+			"X-Consumer-Groups: admins, staff", "X-Consumer-Groups-Truncated:", "X-Tenant-Id: tnt_1", bearer + "service",
 			"X-Consumer-Id:", "X-Consumer-Username:", "X-Credential-Identifier:",
+		},
+	},
+	"groups left out of the token": {
+		lines:  []string{noKey, bearer + "truncated"},
+		status: 200,
+		got:    []string{"X-Consumer-Groups: admins, staff", "X-Consumer-Groups-Truncated: true"},
+	},
+	"groups left out of the header": {
+		lines:  []string{noKey, bearer + "crowded"},
+		status: 200,
+		got: []string{
+			"X-Consumer-Groups: " + strings.Join(slices.Repeat([]string{longGroup}, 16), ", "),
+			"X-Consumer-Groups-Truncated: true",
 		},
 	},
 	"none": {

@@ -7,6 +7,8 @@ package handlers
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -105,5 +107,20 @@ func (s *Server) refuseCrossOrigin(next http.Handler) http.Handler {
 		protection.AddInsecureBypassPattern(pattern)
 	}
 	protection.SetDenyHandler(http.HandlerFunc(s.RefuseCrossOrigin))
-	return protection.Handler(next)
+	protected := protection.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isFromPublicURL(r, s.Config.PublicURL) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		protected.ServeHTTP(w, r)
+	})
+}
+
+// isFromPublicURL reports whether a browser sends a request from a page of the public URL. A proxy may rewrite Host,
+// with which Origin would be compared otherwise. Where the browser says more, in Sec-Fetch-Site, that counts.
+func isFromPublicURL(r *http.Request, publicURL string) bool {
+	public, err := url.Parse(publicURL)
+	return err == nil && public.Scheme == "https" && r.Header.Get("Sec-Fetch-Site") == "" &&
+		r.Header.Get("Origin") == "https://"+strings.TrimSuffix(strings.ToLower(public.Host), ":443")
 }

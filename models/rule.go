@@ -106,7 +106,7 @@ func (t *Tx) DeleteShadowRefusals(before int64) error {
 	return t.db.Where("day < ?", before).Delete(&ShadowRefusal{}).Error
 }
 
-// OwnedMembership is a group that an end user with keys is directly in.
+// OwnedMembership is a group that an end user is directly in.
 type OwnedMembership struct {
 	UserID, GroupID, Role string
 
@@ -137,13 +137,29 @@ func (t *Tx) MembershipsOfOwners(project Project) ([]OwnedMembership, error) {
 		Scan(&list).Error
 }
 
-// GroupTree lists the groups of the tenants of the given groups, and which groups are in which.
-func (t *Tx) GroupTree(groupIDs []string) (groups []UserGroup, nested []GroupGroup, err error) {
-	tenants := t.db.Model(&UserGroup{}).Select("tenant_id").Where("id IN ?", groupIDs)
-	if err := t.db.Where("tenant_id IN (?)", tenants).Order("id").Find(&groups).Error; err != nil {
+// MembershipsOfUsers lists which users of a project's tenants are in groups with these names, or in groups that are
+// nested in those, by user.
+func (t *Tx) MembershipsOfUsers(projectID string, groups []string) ([]OwnedMembership, error) {
+	const query = `WITH RECURSIVE below (id) AS (
+			SELECT id FROM user_groups WHERE tenant_id IN (?) AND name IN ?
+			UNION
+			SELECT group_groups.child_id FROM group_groups JOIN below ON below.id = group_groups.parent_id)
+		SELECT m.user_id, m.group_id, m.role, u.tenant_id, t.name AS tenant
+		FROM below
+		JOIN group_members AS m ON m.group_id = below.id
+		JOIN end_users AS u ON u.id = m.user_id
+		JOIN tenants AS t ON t.id = u.tenant_id
+		ORDER BY m.user_id, m.group_id`
+	var list []OwnedMembership
+	return list, t.db.Raw(query, t.served(projectID), groups).Scan(&list).Error
+}
+
+// GroupTree lists the groups of tenants, and which groups are in which.
+func (t *Tx) GroupTree(tenantIDs []string) (groups []UserGroup, nested []GroupGroup, err error) {
+	if err := t.db.Where("tenant_id IN ?", tenantIDs).Order("id").Find(&groups).Error; err != nil {
 		return nil, nil, err
 	}
-	of := t.db.Model(&UserGroup{}).Select("id").Where("tenant_id IN (?)", tenants)
+	of := t.db.Model(&UserGroup{}).Select("id").Where("tenant_id IN ?", tenantIDs)
 	return groups, nested, t.db.Where("child_id IN (?)", of).Find(&nested).Error
 }
 
@@ -170,7 +186,7 @@ func (t *Tx) GroupsWithRole(userID, role string) ([]string, error) {
 		Pluck("g.name", &names).Error
 }
 
-// AddRuleRevisions adds a revision for every project that a key of a tenant's user can open and whose
+// AddRuleRevisions adds a revision for every project that a key or token of a tenant's user can open and whose
 // rules ask for groups.
 func (t *Tx) AddRuleRevisions(tenant Tenant, at time.Time) error {
 	near, err := t.ProjectsNear(tenant)

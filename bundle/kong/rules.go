@@ -119,6 +119,8 @@ func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		v.Reason = "relations"
 	case rule.Role == snapshot.RoleAdmin && hasRealm(b):
 		v.Reason = "no_roles"
+	case len(rule.Groups) > 0 && hasRealm(b):
+		v.Reason = "token_groups"
 	case len(closedTo(s.Version)) > 0:
 		v.Reason = "acl"
 	}
@@ -155,6 +157,16 @@ func ruleFates() []bundle.Fate {
 			Note: "The same calls with keys, and with tokens from before the export, are refused. Memberships of the " +
 				"exported realm have no roles: at worst an admin of the group who signs in there is refused.",
 			Remedy: "Put admins into a group of their own before the export, and ask for that group.",
+		},
+		{
+			Reason: "token_groups",
+			Status: bundle.Approximate,
+			How:    "plugin postern-auth, `rules`",
+			Note: "The same calls with keys are refused. Calls with tokens are decided by the groups in the token, and " +
+				"here by the directory. Tokens from before the export have at most 200 groups, those that rules name " +
+				"first: at worst a user who joined the group after the token was issued, or whose rules name more " +
+				"groups than that, is refused.",
+			Remedy: "Have such users sign in again at the exported realm, whose tokens have all groups.",
 		},
 		{
 			Reason: "owner",

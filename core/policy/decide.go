@@ -152,6 +152,7 @@ type Identity struct {
 	User         string   // X-Authenticated-Userid; "" without a token
 	Issuer       string   // the issuer that User is a subject of; "" for one of our end users
 	Groups       []string // X-Consumer-Groups: the user's
+	Truncated    bool     // X-Consumer-Groups-Truncated: the user is in more groups
 	Scopes       []string // X-Authenticated-Scope: the key's, or else the token's
 	TenantID     string   // X-Tenant-ID; "" without a key or token
 }
@@ -327,7 +328,8 @@ func (id *Identity) setUser(t *Token) {
 	if t.isMachine() {
 		return
 	}
-	id.User, id.Issuer, id.Groups = t.Subject, t.Issuer, t.Groups
+	id.User, id.Issuer, id.Groups = t.Subject, t.Issuer, FirstGroups(t.Groups)
+	id.Truncated = t.Truncated || len(id.Groups) < len(t.Groups)
 	if t.Client != "" {
 		id.Issuer = ""
 	}

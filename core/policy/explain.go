@@ -20,8 +20,8 @@ type Question struct {
 
 // AskedUser is an end user who calls with a token of one of the app clients of their tenant.
 type AskedUser struct {
-	ID, TenantID            string
-	Scopes, Groups, AdminOf []string
+	ID, TenantID string
+	Scopes       []string
 }
 
 // The steps of an Explanation, in their order.
@@ -253,6 +253,6 @@ func (r *Realm) TokenOf(user *AskedUser) *Token {
 		Issuer:  found.Issuer,
 		Subject: user.ID,
 		Scopes:  user.Scopes,
-		Hosted:  Hosted{Client: found.ID, Provider: provider, Groups: user.Groups, AdminOf: user.AdminOf},
+		Hosted:  Hosted{Client: found.ID, Provider: provider},
 	}
 }

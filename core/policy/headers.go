@@ -1,5 +1,7 @@
 package policy
 
+import "strings"
+
 // Names of headers, in the canonical form of net/http.
 const (
 	KeyHeader        = "X-Api-Key"
@@ -10,9 +12,33 @@ const (
 	ScopeHeader      = "X-Authenticated-Scope"
 	UserHeader       = "X-Authenticated-Userid"
 	GroupsHeader     = "X-Consumer-Groups"
+	TruncatedHeader  = "X-Consumer-Groups-Truncated"
 	TenantHeader     = "X-Tenant-Id"
 	ProjectHeader    = "X-Project-Id"
 )
+
+// TruncatedValue is the value of TruncatedHeader, which is absent if GroupsHeader has all groups.
+const TruncatedValue = "true"
+
+// MaxGroups is the length of GroupsHeader in bytes: upstreams refuse headers of 8 KB and more.
+const MaxGroups = 4096
+
+// groupSeparator is Kong's (kong/plugins/acl/handler.lua).
+const groupSeparator = ", "
+
+// JoinGroups returns the value of GroupsHeader.
+func JoinGroups(groups []string) string { return strings.Join(groups, groupSeparator) }
+
+// FirstGroups returns the first groups, as many as MaxGroups allows. It does not copy them.
+func FirstGroups(groups []string) []string {
+	length := -len(groupSeparator)
+	for i, group := range groups {
+		if length += len(groupSeparator) + len(group); length > MaxGroups {
+			return groups[:i]
+		}
+	}
+	return groups
+}
 
 // WWWAuthenticateValue is the challenge of every 401 of a version that accepts keys,
 // except those about a token.
@@ -23,6 +49,7 @@ const WWWAuthenticateValue = `Key realm="postern"`
 func IdentityHeaders() []string {
 	return []string{
 		"X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups",
+		"X-Consumer-Groups-Truncated",
 		"X-Credential-Identifier", "X-Credential-Username", "X-Anonymous-Consumer",
 		"X-Authenticated-Scope", "X-Authenticated-Userid", "X-Tenant-ID", "X-Project-ID",
 	}

@@ -36,8 +36,8 @@ type Hosted struct {
 	Session      string             // sid; "" for a provider's token
 	GroupsAt     int64              // when Groups were read, in seconds since 1970; 0: not known
 	Provider     string             // idp_… that the user signed in with
-	Groups       []string           // of the user, each fit for a comma-separated header
-	AdminOf      []string           // of them, those that the user is an admin of
+	Groups       []string           // of the user, each fit for a comma-separated header; rules ask the Realm
+	Truncated    bool               // Groups are only some of the user's
 	Carries      snapshot.TokenType // which of the provider's tokens Sealed is
 	Sealed       string             // the provider's token, encrypted; "": none
 }

@@ -17,11 +17,11 @@ type Realm struct {
 	barred        map[string]bool                // end user's id to whether they were deleted
 	left          map[string]int64               // end user's id to when they left a group, see snapshot.GroupsLeft
 	ended         map[string]bool                // by the id of a session
-	members       map[string]*snapshot.Member    // owners of keys, by id
+	members       map[string]*snapshot.Member    // owners of keys, and users of app clients, by id
 }
 
 // NewRealm indexes a project. The Realm refers to the project's key types, app
-// clients and members, and to nothing else of it.
+// clients, members and users, and to nothing else of it.
 func NewRealm(p *snapshot.Project) *Realm {
 	r := &Realm{
 		ID:            p.ID,
@@ -60,9 +60,11 @@ func NewRealm(p *snapshot.Project) *Realm {
 	for _, id := range p.EndedSessions {
 		r.ended[id] = true
 	}
-	r.members = make(map[string]*snapshot.Member, len(p.Members))
-	for i := range p.Members {
-		r.members[p.Members[i].User] = &p.Members[i]
+	r.members = make(map[string]*snapshot.Member, max(len(p.Members), len(p.Users)))
+	for _, list := range [][]snapshot.Member{p.Members, p.Users} {
+		for i := range list {
+			r.members[list[i].User] = &list[i]
+		}
 	}
 	return r
 }

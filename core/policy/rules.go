@@ -218,24 +218,23 @@ func HasScope(scopes []string, one string) bool {
 
 // isIn reports whether the caller is in one of the groups: the user of the token, or, for a call
 // with a key alone, the user who owns the key, if both are of the same tenant. A caller without a
-// credential is in no group.
+// credential is in no group. The directory decides, and not the token, which may name only some of
+// the groups and those of an earlier time.
 func (c *Call) isIn(id *Identity, groups []string, admin bool) bool {
-	var in []string
+	var user string
 	switch {
-	case c.Token != nil && c.Token.isMachine():
+	case c.Token != nil && c.Token.Client != "" && !c.Token.isMachine():
+		user = c.Token.Subject
+	case c.Token == nil && id.CredentialID != "":
+		user = id.Owner
+	}
+	member := c.Realm.members[user]
+	if member == nil || member.TenantID != id.TenantID {
 		return false
-	case c.Token != nil && admin:
-		in = c.Token.AdminOf
-	case c.Token != nil:
-		in = c.Token.Groups
-	case id.CredentialID != "":
-		member := c.Realm.members[id.Owner]
-		if member == nil || member.TenantID != id.TenantID {
-			return false
-		}
-		if in = member.In; admin {
-			in = member.Admin
-		}
+	}
+	in := member.In
+	if admin {
+		in = member.Admin
 	}
 	for _, group := range groups {
 		if slices.Contains(in, group) {

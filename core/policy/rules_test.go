@@ -146,7 +146,7 @@ func TestRulesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// The user of a token has the token's groups, and not those of an owner of keys.
+// The user of a token has the groups of the directory, and not those of the token.
 func TestRulesAskTheTokensUser(t *testing.T) {
 	rules, err := CompileRules(&snapshot.Rules{List: []snapshot.Rule{
 		{ID: "staff", Methods: []string{"GET"}, Path: "/staff", Groups: []string{"staff"}},
@@ -156,12 +156,20 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	realm := &Realm{members: map[string]*snapshot.Member{
-		"usr_1": {User: "usr_1", TenantID: "tnt_1", In: []string{"staff"}, Admin: []string{"staff"}},
-	}}
+	staffs := []string{"staff"}
+	realm := NewRealm(&snapshot.Project{
+		Members: []snapshot.Member{{User: "usr_1", TenantID: "tnt_1", In: staffs, Admin: staffs}},
+		Users: []snapshot.Member{
+			{User: "cli_1", TenantID: "tnt_1", In: staffs},
+			{User: "usr_2", TenantID: "tnt_1", In: staffs},
+			{User: "usr_boss", TenantID: "tnt_1", In: staffs, Admin: staffs},
+		},
+	})
 	read := []string{"read"}
-	staff := Hosted{Client: "cli_1", Groups: []string{"staff"}}
-	boss := Hosted{Client: "cli_1", Groups: []string{"staff"}, AdminOf: []string{"staff"}}
+	hosted := func(user string, groups ...string) *Token {
+		return &Token{Subject: user, Hosted: Hosted{Client: "cli_1", Groups: groups}}
+	}
+	at := func(tenant string) Identity { return Identity{TenantID: tenant} }
 	for name, tc := range map[string]struct {
 		path  string
 		token *Token
@@ -186,18 +194,24 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 			"/staff", nil, Identity{Owner: "billing", CredentialID: "key_1", Scopes: read}, NotInGroup,
 		},
 		"a token": {
-			"/staff", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, Denial{},
+			"/staff", hosted("usr_2"), at("tnt_1"), Denial{},
+		},
+		"a token that names a group": {
+			"/staff", hosted("usr_3", "staff"), at("tnt_1"), NotInGroup,
+		},
+		"a token of another tenant": {
+			"/staff", hosted("usr_2", "staff"), at("tnt_2"), NotInGroup,
 		},
 		"a member's token": {
-			"/boss", &Token{Subject: "usr_2", Hosted: staff}, Identity{User: "usr_2"}, NotInGroup,
+			"/boss", hosted("usr_2", "staff"), at("tnt_1"), NotInGroup,
 		},
 		"an admin's token": {
-			"/boss", &Token{Subject: "usr_2", Hosted: boss}, Identity{User: "usr_2"}, Denial{},
+			"/boss", hosted("usr_boss"), at("tnt_1"), Denial{},
 		},
 		"a machine": {
-			"/staff", &Token{Subject: "cli_1", Hosted: staff}, Identity{Owner: "cli_1"}, NotInGroup,
+			"/staff", hosted("cli_1", "staff"), Identity{Owner: "cli_1", TenantID: "tnt_1"}, NotInGroup,
 		},
-		"a foreign token": {"/staff", &Token{Subject: "usr_1"}, Identity{User: "usr_1"}, NotInGroup},
+		"a foreign token": {"/staff", &Token{Subject: "usr_1"}, at("tnt_1"), NotInGroup},
 		"a key with a foreign token": {
 			"/staff", &Token{}, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, NotInGroup,
 		},

@@ -91,10 +91,10 @@ type Rule struct {
 	Forget   string `json:",omitempty"` // such as order:{id}: it has no owner after a 2xx answer
 }
 
-// Member is an owner of keys who is in groups that rules name.
+// Member is an end user who is in groups that rules name.
 type Member struct {
 	User     string   // usr_…
-	TenantID string   // keys that count for another tenant do not have the groups
+	TenantID string   // keys and tokens that count for another tenant do not have the groups
 	In       []string // names of groups, nested ones included; sorted
 	Admin    []string `json:",omitempty"` // names of groups that they are an admin of themselves; sorted
 }

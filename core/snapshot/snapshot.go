@@ -110,6 +110,9 @@ type Project struct {
 	// Members are the owners of keys who are in groups that rules of a version name, sorted by user.
 	Members []Member `json:",omitempty"`
 
+	// Users are the users of the tenants who are in those groups, sorted. Without app clients they are left out.
+	Users []Member `json:",omitempty"`
+
 	// EndedSessions are the ids (ses_…) of sessions of those tenants that were ended within
 	// the last BarredFor, so that a token of theirs may not have expired. Sorted.
 	EndedSessions []string

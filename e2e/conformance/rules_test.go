@@ -55,6 +55,12 @@ func rulesProject(t *testing.T, up *upstream, of *tokenissuer.Issuer) (*snapshot
 		{User: "usr_ana", TenantID: project.Tenants[0].ID, In: []string{"ops", "staff"}, Admin: []string{"staff"}},
 		{User: "usr_bob", TenantID: project.Tenants[0].ID, In: []string{"ops"}},
 	}
+	tenant, staff := "tnt_1", []string{"staff"}
+	project.Users = []snapshot.Member{
+		{User: "usr_1", TenantID: tenant, In: staff},
+		{User: "usr_boss", TenantID: tenant, In: staff, Admin: staff},
+		{User: "usr_ops", TenantID: tenant, In: []string{"ops"}},
+	}
 	for n, user := range []string{"usr_ana", "usr_bob"} {
 		owned := keys["active"]
 		owned.ID, owned.Owner = fmt.Sprintf("key_98%d", n), user
@@ -68,7 +74,7 @@ func rulesProject(t *testing.T, up *upstream, of *tokenissuer.Issuer) (*snapshot
 // ruleCallers are the credentials of callers with different scopes and groups, by name.
 func ruleCallers(t *testing.T, keys map[string]sample.Plain) map[string][]string {
 	token := func(edits ...func(map[string]any)) string { return bearing(t, edits...) }
-	with := tokenissuer.With
+	with, staff := tokenissuer.With, []string{"staff"}
 	out := map[string][]string{
 		"nobody":            nil,
 		"a key for all":     {key(keys["active"])},
@@ -76,13 +82,15 @@ func ruleCallers(t *testing.T, keys map[string]sample.Plain) map[string][]string
 		"a key of a member": {key(keys["usr_bob"])},
 		"a token of staff":  {token()},
 		"a token of an admin": {
-			token(with("admin_of", []string{"staff"}), with("scope", "read write menu orders:*")),
+			token(with("sub", "usr_boss"), with("admin_of", staff), with("scope", "read write menu orders:*")),
 		},
-		"a token without groups": {token(with("groups", nil), with("scope", "read"))},
+		"a token without groups": {token(with("sub", "usr_none"), with("groups", nil), with("scope", "read"))},
 		"a token of a machine": {token(with("sub", "cli_1"), with("sid", nil), with("provider", nil),
 			with("scope", "orders:read orders:write"))},
 		"a token with a wrong role": {token(with("admin_of", "staff"))},
-		"a key and a token":         {key(keys["active"]), token(with("groups", []string{"ops"}))},
+		"a key and a token": {
+			key(keys["active"]), token(with("sub", "usr_ops"), with("groups", []string{"ops"})),
+		},
 	}
 	for _, name := range []string{"readonly", "writer"} {
 		if k, have := keys[name]; have {

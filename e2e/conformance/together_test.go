@@ -122,10 +122,11 @@ type togetherCaller struct {
 func hostileTokens(t *testing.T) []togetherCaller {
 	with := tokenissuer.With
 	return []togetherCaller{
-		{"hostile scopes", []string{bearing(t, with("groups", []string{"ops"}),
+		{"hostile scopes", []string{bearing(t, with("sub", "usr_ops"), with("groups", []string{"ops"}),
 			with("scope", "$(id) ${HOME} it's {vault://env/HOME}"))}},
-		{"scopes of others", []string{bearing(t, with("groups", nil), with("scope", "id root its /root orders:read"))}},
-		{"groups nearly of rules", []string{bearing(t, with("scope", "orders:*"), with("groups", []string{
+		{"scopes of others", []string{bearing(t, with("sub", "usr_none"), with("groups", nil),
+			with("scope", "id root its /root orders:read"))}},
+		{"groups nearly of rules", []string{bearing(t, with("sub", "usr_none"), with("scope", "orders:*"), with("groups", []string{
 			"Staff", "staff ", "\u202estaff", "staff\n", "$(staff)", "{vault://env/HOME}", "staff,ops", "*",
 		}))}},
 		{"groups of other scripts", []string{bearing(t, with("groups", []string{

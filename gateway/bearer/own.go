@@ -22,11 +22,13 @@ type ownClaims struct {
 	Session  string             `json:"sid"`
 	Tenant   string             `json:"tenant"`
 	Groups   []string           `json:"groups"`
-	AdminOf  []string           `json:"admin_of"`
+	AdminOf  []string           `json:"admin_of"`  // for exported gateways
 	GroupsAt *float64           `json:"groups_at"` // when groups were read, where that is not iat
 	Provider string             `json:"provider"`
 	Carries  snapshot.TokenType `json:"upstream"`
 	Sealed   string             `json:"upstream_token"`
+
+	Truncated bool `json:"groups_truncated"`
 }
 
 // ownClient returns the app client whose issuer the token names, nil if no app client
@@ -104,9 +106,10 @@ func (c *claims) fillOwn(
 		Session:  own.Session,
 		Provider: own.Provider,
 		Groups:   policy.ListedGroups(own.Groups),
-		AdminOf:  own.AdminOf,
 		Carries:  own.Carries,
 		Sealed:   own.Sealed,
+
+		Truncated: own.Truncated,
 	}
 	if at := cmp.Or(own.GroupsAt, c.IssuedAt); at != nil {
 		into.GroupsAt = int64(min(*at, latestEnd))

@@ -78,6 +78,8 @@ func (s *scanner) ownMember(name []byte, own *ownClaims) (known, ok bool) {
 		return true, s.listInto(&own.Groups)
 	case "admin_of":
 		return true, s.listInto(&own.AdminOf)
+	case "groups_truncated":
+		return true, s.boolInto(&own.Truncated)
 	case "groups_at":
 		return true, s.numberInto(&own.GroupsAt)
 	case "provider":
@@ -197,6 +199,21 @@ func (s *scanner) numberInto(into **float64) bool {
 	return err == nil
 }
 
+func (s *scanner) boolInto(into *bool) bool {
+	*into = s.literal("true")
+	return *into || s.literal("false")
+}
+
+// literal skips a literal name of JSON.
+func (s *scanner) literal(name string) bool {
+	s.blanks()
+	if !bytes.HasPrefix(s.text[s.at:], []byte(name)) {
+		return false
+	}
+	s.at += len(name)
+	return true
+}
+
 // skip skips a string, a list of strings, a whole number or a literal.
 func (s *scanner) skip() bool {
 	s.blanks()
@@ -214,11 +231,5 @@ func (s *scanner) skip() bool {
 		var number *float64
 		return s.numberInto(&number)
 	}
-	for _, literal := range []string{"true", "false", "null"} {
-		if strings.HasPrefix(string(s.text[s.at:min(len(s.text), s.at+len(literal))]), literal) {
-			s.at += len(literal)
-			return true
-		}
-	}
-	return false
+	return s.literal("true") || s.literal("false") || s.literal("null")
 }

@@ -52,7 +52,6 @@ func (a *Asker) askProvider(
 			Client:       provider.Client.ID,
 			Provider:     provider.ID,
 			Groups:       policy.ListedGroups(owner.Groups),
-			AdminOf:      owner.AdminOf,
 		},
 	}
 	return nil

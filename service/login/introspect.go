@@ -31,6 +31,9 @@ type Introspection struct {
 	Session   string       `json:"sid,omitempty"`
 	Tenant    string       `json:"tenant,omitempty"`
 	Groups    []string     `json:"groups,omitempty"`
+
+	GroupsTruncated bool `json:"groups_truncated,omitempty"` // see userGroups
+
 	AuthenticationClaims
 }
 
@@ -95,6 +98,8 @@ func (s *Service) introspectAccess(
 		Session:   claims.Session,
 		Tenant:    claims.Tenant,
 		Groups:    claims.Groups,
+
+		GroupsTruncated: claims.GroupsTruncated,
 
 		AuthenticationClaims: claims.AuthenticationClaims,
 	}, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,9 +39,12 @@ type AccessClaims struct {
 	Groups   []string `json:"groups,omitempty"`
 	AdminOf  []string `json:"admin_of,omitempty"`  // of the groups, those with the role admin
 	GroupsAt int64    `json:"groups_at,omitempty"` // see groupsTime; 0: as iat says
-	Provider string   `json:"provider"`
-	Upstream string   `json:"upstream"`                 // see TokenTypes
-	Sealed   string   `json:"upstream_token,omitempty"` // the provider's token for the upstream; see UpstreamToken
+
+	GroupsTruncated bool `json:"groups_truncated,omitempty"` // the user is in more groups
+
+	Provider string `json:"provider"`
+	Upstream string `json:"upstream"`                 // see TokenTypes
+	Sealed   string `json:"upstream_token,omitempty"` // the provider's token for the upstream; see UpstreamToken
 	AuthenticationClaims
 }
 
@@ -61,9 +65,11 @@ type UserClaims struct {
 	Email         string   `json:"email,omitempty"`
 	EmailVerified *bool    `json:"email_verified,omitempty"`
 	Groups        []string `json:"groups,omitempty"`
+
+	GroupsTruncated bool `json:"groups_truncated,omitempty"` // see userGroups
 }
 
-func claimsOf(user models.EndUser, groups []string, scope string) UserClaims {
+func claimsOf(user models.EndUser, groups userGroups, scope string) UserClaims {
 	var out UserClaims
 	if granted(scope, "profile") {
 		out.Name, out.Profile = user.Name, federation.ParseProfile(user.Profile)
@@ -73,7 +79,8 @@ func claimsOf(user models.EndUser, groups []string, scope string) UserClaims {
 		out.Email, out.EmailVerified = user.Email, &verified
 	}
 	if granted(scope, "groups") {
-		out.Groups = groups
+		stated := groups.within(maxGroupsJSON)
+		out.Groups, out.GroupsTruncated = stated.names, stated.truncated
 	}
 	return out
 }
@@ -147,8 +154,6 @@ func (s *Service) access(
 		Session:  done.session.ID,
 		Scope:    done.session.Scope,
 		Tenant:   client.TenantID,
-		Groups:   done.groups,
-		AdminOf:  done.adminOf,
 		Provider: done.session.ProviderID,
 		Upstream: ServiceToken,
 
@@ -179,7 +184,21 @@ func (s *Service) access(
 	if claims.Sealed == "" && (claims.Upstream == ProviderAccessToken || claims.Upstream == ProviderIDToken) {
 		return "", errGrant // token_type was changed after the user signed in
 	}
+	if err := claims.setGroups(done.groups); err != nil {
+		return "", err
+	}
 	return key.sign(accessType, claims)
+}
+
+// setGroups sets the groups, as many as fit next to the other claims.
+func (c *AccessClaims) setGroups(all userGroups) error {
+	others, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("login: claims of an access token: %w", err)
+	}
+	stated := all.within(maxAccessJSON - len(others))
+	c.Groups, c.AdminOf, c.GroupsTruncated = stated.names, stated.adminOf, stated.truncated
+	return nil
 }
 
 func upstreamPlace(jti string) secrets.Place {

@@ -18,8 +18,6 @@ import (
 type Owner struct {
 	User   string // usr_…
 	Groups []string
-
-	AdminOf []string // of Groups, those that they are an admin of
 }
 
 // OwnerOf asks the provider who owns a token that it issued to its app, and returns that
@@ -51,12 +49,8 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 			"login: the owner of a token of %s never signed in: %w", providerID, tokencheck.ErrRefused,
 		)
 	}
-	out := Owner{User: user.ID}
-	if out.Groups, err = directory.GroupsOf(tx, user.ID); err != nil {
-		return Owner{}, err
-	}
-	out.AdminOf, err = directory.AdminOf(tx, user.ID)
-	return out, err
+	groups, err := groupsOf(tx, user)
+	return Owner{User: user.ID, Groups: groups.names}, err
 }
 
 // externalIdentity converts a provider's identity to the one by which the directory finds

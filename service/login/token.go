@@ -117,8 +117,7 @@ func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppC
 type redeemed struct {
 	session models.LoginSession
 	user    models.EndUser
-	groups  []string
-	adminOf []string // of groups
+	groups  userGroups
 	handed  *handed
 	refresh string // a new refresh token
 
@@ -240,10 +239,7 @@ func (s *Service) follow(tx *models.Tx, out *redeemed) error {
 	if out.user.State != directory.Active {
 		return errGrant
 	}
-	if out.groups, err = directory.GroupsOf(tx, out.user.ID); err != nil {
-		return err
-	}
-	out.adminOf, err = directory.AdminOf(tx, out.user.ID)
+	out.groups, err = groupsOf(tx, out.user)
 	return err
 }
 

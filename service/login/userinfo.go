@@ -7,7 +7,6 @@ import (
 
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/directory"
 )
 
 var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token is not valid here, has expired, "+
@@ -21,7 +20,7 @@ func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject
 	if err != nil {
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
 	}
-	groups, err := directory.GroupsOf(tx, user.ID)
+	groups, err := groupsOf(tx, user)
 	return user.ID, claimsOf(user, groups, scope), err
 }
 

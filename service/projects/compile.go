@@ -93,6 +93,7 @@ func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project
 	if err := reviseWhole(tx, row, out); err != nil {
 		return nil, fmt.Errorf("projects: revision of %s with its keys: %w", projectID, err)
 	}
+	out.Users = nil // their memberships are exported
 	return out, nil
 }
 

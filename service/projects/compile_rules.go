@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,46 +9,75 @@ import (
 	"postern/models"
 )
 
-// readMembers reads which owners of keys are in the groups that rules name. Users of tokens are not
-// among them: their tokens name their groups.
+// readMembers reads which owners of keys, and which users of app clients, are in the groups that rules name.
 func readMembers(r *projectRows, row models.Project, out *snapshot.Project) error {
 	named := groupsInRules(out)
 	if len(named) == 0 {
 		return nil
 	}
-	held, err := r.tx.MembershipsOfOwners(row)
-	if err != nil || len(held) == 0 {
-		return err
-	}
-	var ids []string
-	for _, one := range held {
-		ids = append(ids, one.GroupID)
-	}
-	slices.Sort(ids)
-	groups, nested, err := r.tx.GroupTree(slices.Compact(ids))
+	owners, err := r.tx.MembershipsOfOwners(row)
 	if err != nil {
 		return err
 	}
-	names, parents := map[string]string{}, map[string][]string{}
+	var users []models.OwnedMembership
+	if len(r.clientsServed(out.ID)) > 0 {
+		if users, err = r.tx.MembershipsOfUsers(out.ID, slices.Sorted(maps.Keys(named))); err != nil {
+			return err
+		}
+	}
+	if len(owners)+len(users) == 0 {
+		return nil
+	}
+	tree, err := readGroupTree(r.tx, owners, users)
+	if err != nil {
+		return err
+	}
+	out.Members, out.Users = tree.members(out, owners, named), tree.members(out, users, named)
+	return nil
+}
+
+// groupTree has the names of groups, and those that they are nested in, by id.
+type groupTree struct {
+	names   map[string]string
+	parents map[string][]string
+}
+
+func readGroupTree(tx *models.Tx, of ...[]models.OwnedMembership) (groupTree, error) {
+	tenants := map[string]bool{}
+	for _, list := range of {
+		for _, one := range list {
+			tenants[one.TenantID] = true
+		}
+	}
+	groups, nested, err := tx.GroupTree(slices.Sorted(maps.Keys(tenants)))
+	out := groupTree{map[string]string{}, map[string][]string{}}
 	for _, group := range groups {
-		names[group.ID] = group.Name
+		out.names[group.ID] = group.Name
 	}
 	for _, one := range nested {
-		parents[one.ChildID] = append(parents[one.ChildID], one.ParentID)
+		out.parents[one.ChildID] = append(out.parents[one.ChildID], one.ParentID)
 	}
+	return out, err
+}
+
+// members returns the users of memberships, which are sorted by user, who are in named groups.
+func (t groupTree) members(
+	p *snapshot.Project, held []models.OwnedMembership, named map[string]bool,
+) []snapshot.Member {
+	var out []snapshot.Member
 	for len(held) > 0 {
 		end := 1
 		for end < len(held) && held[end].UserID == held[0].UserID {
 			end++
 		}
-		member := memberOf(held[:end], names, parents, named)
-		member.TenantID = tenantHere(out, held[0])
+		member := t.member(held[:end], named)
+		member.TenantID = tenantHere(p, held[0])
 		if len(member.In) > 0 {
-			out.Members = append(out.Members, member)
+			out = append(out, member)
 		}
 		held = held[end:]
 	}
-	return nil
+	return out
 }
 
 // tenantHere returns the tenant that the keys of a user count for in a project. As policy.Realm.Grant
@@ -80,11 +110,9 @@ func groupsInRules(p *snapshot.Project) map[string]bool {
 	return named
 }
 
-// memberOf returns the named groups that a user with these memberships is in. A member of a group is
+// member returns the named groups that a user with these memberships is in. A member of a group is
 // one of the groups that it is nested in, and an admin of that group alone.
-func memberOf(
-	held []models.OwnedMembership, names map[string]string, parents map[string][]string, named map[string]bool,
-) snapshot.Member {
+func (t groupTree) member(held []models.OwnedMembership, named map[string]bool) snapshot.Member {
 	out := snapshot.Member{User: held[0].UserID}
 	seen := map[string]bool{}
 	var enter func(group string)
@@ -93,16 +121,16 @@ func memberOf(
 			return
 		}
 		seen[group] = true
-		if named[names[group]] {
-			out.In = append(out.In, names[group])
+		if named[t.names[group]] {
+			out.In = append(out.In, t.names[group])
 		}
-		for _, parent := range parents[group] {
+		for _, parent := range t.parents[group] {
 			enter(parent)
 		}
 	}
 	for _, one := range held {
 		enter(one.GroupID)
-		if name := names[one.GroupID]; one.Role == snapshot.RoleAdmin && named[name] {
+		if name := t.names[one.GroupID]; one.Role == snapshot.RoleAdmin && named[name] {
 			out.Admin = append(out.Admin, name)
 		}
 	}

@@ -93,10 +93,7 @@ func (c *randomCase) caller(q *question) []string {
 		return nil
 	}
 	if kind >= 4 {
-		in, admin := groupsOf(tenant.Directory, user)
-		q.call.Token = q.call.Realm.TokenOf(&policy.AskedUser{
-			ID: user.ID, TenantID: tenant.ID, Scopes: scopes, Groups: in, AdminOf: admin,
-		})
+		q.call.Token = q.call.Realm.TokenOf(&policy.AskedUser{ID: user.ID, TenantID: tenant.ID, Scopes: scopes})
 	}
 	owner := user.ID
 	if kind == 1 {

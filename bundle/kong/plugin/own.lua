@@ -77,6 +77,12 @@ local TEXTS = { "jti", "client_id", "sid", "tenant", "provider", "upstream", "up
 local function claims_of(all)
   local claims, timely = { groups = groups_of(all.groups), admin_of = groups_of(all.admin_of) }
   timely, claims.groups_at = json.time(all.groups_at)
+  if all.groups_truncated ~= nil and all.groups_truncated ~= cjson.null then
+    claims.truncated = all.groups_truncated
+    if type(claims.truncated) ~= "boolean" then
+      return nil
+    end
+  end
   for _, name in ipairs(TEXTS) do
     claims[name] = text_of(all, name)
     if not claims[name] then
@@ -112,7 +118,7 @@ function own.verify(settings, client, token)
     issuer = claims.issuer, subject = claims.subject, scopes = scopes, tenant = client.tenant, client = client,
     groups = mine.groups, admin_of = mine.admin_of, session = mine.sid, provider = mine.provider,
     carries = mine.upstream, sealed = mine.upstream_token, machine = claims.subject == client.id,
-    groups_at = mine.groups_at or claims.issued,
+    groups_at = mine.groups_at or claims.issued, truncated = mine.truncated,
   }
 end
 

@@ -134,15 +134,36 @@ local function consumer_of(settings, policy, token)
 end
 
 
+-- The length of X-Consumer-Groups in bytes: upstreams refuse headers of 8 KB and more.
+local MAX_GROUPS = 4096
+
+-- The first groups in a list as Kong's acl writes it, and whether some are left out.
+local function listed(groups)
+  local kept, length = {}, -2
+  for _, group in ipairs(groups) do
+    length = length + 2 + #group
+    if length > MAX_GROUPS then
+      return table.concat(kept, ", "), true
+    end
+    kept[#kept + 1] = group
+  end
+  return table.concat(kept, ", "), false
+end
+
+
 -- Sets the headers that name the user of a token. A machine is none.
 local function name_user(headers, token)
   if token.machine then
     return
   end
   headers["X-Authenticated-Userid"] = token.subject
+  local cut = token.truncated
   if token.groups and token.groups[1] then
-    headers["X-Consumer-Groups"] = table.concat(token.groups, ", ") -- as Kong's acl writes them
+    local more
+    headers["X-Consumer-Groups"], more = listed(token.groups)
+    cut = cut or more
   end
+  headers["X-Consumer-Groups-Truncated"] = cut and "true" or nil
 end
 
 

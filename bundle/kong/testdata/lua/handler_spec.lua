@@ -405,7 +405,7 @@ end)
 local IDENTITY = {
   "X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups", "X-Credential-Identifier",
   "X-Credential-Username", "X-Anonymous-Consumer", "X-Authenticated-Scope", "X-Authenticated-Userid", "X-Tenant-ID",
-  "X-Project-ID",
+  "X-Project-ID", "X-Consumer-Groups-Truncated",
 }
 
 check("what a caller sends under our names is gone, in any spelling", function()

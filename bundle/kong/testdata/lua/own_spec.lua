@@ -92,6 +92,22 @@ check("a user", function()
   assert(value(seen, "Authorization"))
 end)
 
+check("a user in many groups", function()
+  local seen = call(changed('"sid"', '"groups_truncated":true,"sid"'))
+  equal(value(seen, "X-Consumer-Groups"), "staff, eu")
+  equal(value(seen, "X-Consumer-Groups-Truncated"), "true")
+  equal(value(call(changed('"sid"', '"groups_truncated":false,"sid"')), "X-Consumer-Groups-Truncated"), nil)
+  equal(value(call(token()), "X-Consumer-Groups-Truncated"), nil)
+  local long = ("g"):rep(251) -- with the separator 253 bytes: 16 of them are in 4096
+  for count, cut in pairs({ [16] = false, [17] = true }) do
+    local list = ('"' .. long .. '",'):rep(count):sub(1, -2)
+    seen = call(changed('"groups":%[.-%]', '"groups":[' .. list .. ']'))
+    equal(value(seen, "X-Consumer-Groups"), (long .. ", "):rep(16):sub(1, -3), count)
+    equal(value(seen, "X-Consumer-Groups-Truncated"), cut and "true" or nil, count)
+    equal(#seen.shared.authenticated_groups, count)
+  end
+end)
+
 check("a user beside a fallback owner", function()
   local seen = call(token(), nil, "fallback")
   equal(value(seen, "X-Consumer-Username"), "desk")
@@ -128,6 +144,7 @@ check("tokens that were never accepted", function()
     ["groups as a text"] = changed('"groups":%[.-%]', '"groups":"staff"'),
     ["groups as an object"] = changed('"groups":%[.-%]', '"groups":{"a":"b"}'),
     ["a number as a group"] = changed('"groups":%[.-%]', '"groups":[1]'),
+    ["a text as groups_truncated"] = changed('"sid"', '"groups_truncated":"true","sid"'),
     ["a text as groups_at"] = changed('"sid"', '"groups_at":"now","sid"'),
     ["a session that is a number"] = changed('"sid":"ses_1"', '"sid":1'),
   }) do
